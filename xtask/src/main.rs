@@ -16,6 +16,7 @@ mod header;
 mod install_capi;
 mod rust;
 mod schema;
+mod sentences;
 mod soak;
 mod tidy;
 mod tree;
@@ -43,6 +44,8 @@ const CHORES: &[Chore] = chores! {
     install_capi "install-capi":
         "build the C interface and install header, libraries and pkg-config file under --prefix DIR",
     schema "schema": "write the JSON schemas of results and comparisons; --check reports stale ones instead",
+    sentences "sentences":
+        "hold what reports say against their own figures, on every modelled machine and here, or in the files named",
     soak "soak": "run a day, a week and 110 days in virtual time: every deadline is counted, memory stays; --short for CI",
     tidy "tidy": "check the rules of the source tree; --list names them, --update lowers the length ratchet",
 };

@@ -94,7 +94,7 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
 }
 
 /// The command, optimised.
-fn built(root: &Path) -> Result<PathBuf, String> {
+pub fn built(root: &Path) -> Result<PathBuf, String> {
     let mut build = Command::new(env!("CARGO"));
     match build.current_dir(root).args(["build", "--quiet", "--release", "-p", "oversleep-cli"]).status() {
         Ok(status) if status.success() => {}

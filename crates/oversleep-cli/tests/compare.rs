@@ -145,3 +145,58 @@ fn what_makes_no_sense_is_refused() {
     let ended = home.run(["compare", "a.json", "a.json", "--html", "no/c.html"]).with_code(1);
     assert!(ended.stderr.contains("its directory does not exist"), "{}", ended.stderr);
 }
+
+#[test]
+fn several_models_are_measured_and_compared_in_one_go() {
+    let home = Home::new();
+    let of_both = ["waits", "thread-sleep", "--request", "1ms", "--count", "200", "--on", "windows-11,linux-hz250"];
+    let compared = compared(&home.run(of_both.iter().chain(&["--json", "-"])).fine());
+    assert_eq!(verdicts(&compared), [("B5/thread-sleep/1ms", &Verdict::Differs)]);
+    let text = home.run(of_both).fine().stdout;
+    assert!(text.contains("A windows-11") && text.contains("B linux-hz250"), "{text}");
+    for (more, says) in [
+        (&["--out", "r.json"][..], "--out takes one machine"),
+        (&["--name", "both"], "--name takes one machine"),
+        (&["--on", "windows-11,windows-12"], "did you mean 'windows-11'?"),
+    ] {
+        let args = of_both[..6].iter().chain(if more[0] == "--on" { &[][..] } else { &of_both[6..] }).chain(more);
+        let ended = home.run(args).with_code(2);
+        assert!(ended.stderr.contains(says), "{more:?}: {}", ended.stderr);
+    }
+    assert_eq!(home.files(), [""; 0]);
+}
+
+#[test]
+fn the_page_has_the_pictures_of_both_from_files_and_from_standard_input() {
+    let home = Home::new();
+    for (file, machine) in [("a.json", "windows-11"), ("b.json", "linux-hz250")] {
+        home.run(["check", "--only", "B1", "--quick", "--on", machine, "--quiet", "--no-remedies", "--out", file])
+            .fine();
+    }
+    let figures = |page: &str| {
+        let beside = |letter: &str| page.contains(&format!("<figure id=\"picture-{letter}-two-clocks\""));
+        assert!(page.contains("<div class=\"beside\">") && beside("a") && beside("b"), "{page}");
+    };
+    figures(&home.run(["compare", "a.json", "b.json", "--html", "-"]).fine().stdout);
+    let mut command = home.command();
+    let piped = File::open(home.path().join("b.json")).expect("readable");
+    let output = command.args(["compare", "a.json", "-", "--html", "-"]).stdin(piped).output().expect("it starts");
+    figures(&Ended::of(output).fine().stdout);
+}
+
+#[test]
+fn clocks_of_results_need_two_results() {
+    let home = Home::new();
+    home.run(["clocks", "--quick", "--on", "linux-hz250", "--quiet", "--out", "a.json"]).fine();
+    let text = home.run(["clocks", "a.json", "a.json"]).fine().stdout;
+    assert!(
+        text.contains("The fastest clock that is valid on all of these machines is tsc, on one thread only"),
+        "{text}"
+    );
+    for (args, says) in
+        [(&["a.json"][..], "one result has nothing to compare with"), (&["a.json", "tsc"], "'tsc' is no result file")]
+    {
+        let ended = home.run(std::iter::once(&"clocks").chain(args)).with_code(2);
+        assert!(ended.stderr.contains(says), "{args:?}: {}", ended.stderr);
+    }
+}

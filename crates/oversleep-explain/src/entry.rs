@@ -53,6 +53,8 @@ pub struct Conclusion {
     pub sentence: String,
     /// What it rests on.
     pub evidence: Vec<Evidence>,
+    /// Series among these whose median hides two peaks, each in words.
+    pub two_peaks: Vec<String>,
     /// How much it matters here, where that differs from the entry's rule.
     pub severity: Option<Severity>,
     /// Remedies that fit this instance, where not all of the entry's do.
@@ -61,7 +63,8 @@ pub struct Conclusion {
 
 impl Conclusion {
     fn of(verdict: Verdict, sentence: impl Into<String>) -> Conclusion {
-        Conclusion { verdict, sentence: sentence.into(), evidence: Vec::new(), severity: None, remedies: None }
+        let sentence = sentence.into();
+        Conclusion { verdict, sentence, evidence: Vec::new(), two_peaks: Vec::new(), severity: None, remedies: None }
     }
 
     /// It is so here.
@@ -105,7 +108,26 @@ impl Conclusion {
 
     /// With these series as evidence.
     pub fn rests_on_series<'a>(self, series: impl IntoIterator<Item = &'a Series>) -> Conclusion {
-        series.into_iter().fold(self, |all, one| all.rests_on(&one.key, crate::figures::summary(one)))
+        series.into_iter().fold(self, |mut all, one| {
+            all.two_peaks.extend(crate::figures::hidden_peaks(one));
+            all.rests_on(&one.key, crate::figures::summary(one))
+        })
+    }
+
+    /// The sentence, with the peaks that a median in it hides.
+    pub fn whole_sentence(&self) -> String {
+        /// Most series whose peaks are told.
+        const TOLD_MAX: usize = 2;
+        let mut told: Vec<&str> = Vec::new();
+        for peaks in &self.two_peaks {
+            if told.len() < TOLD_MAX && !told.contains(&peaks.as_str()) {
+                told.push(peaks);
+            }
+        }
+        match told.is_empty() || matches!(self.verdict, Verdict::NotEnoughData | Verdict::TooDisturbed) {
+            true => self.sentence.clone(),
+            false => format!("{} (two peaks, {})", self.sentence, told.join("; ")),
+        }
     }
 
     /// With one more clause at the end of the sentence.

@@ -2,9 +2,10 @@
 //! decided in `read`.
 
 use oversleep_record::disturbance::Disturbance;
+use oversleep_record::label::{self, ClockRole};
 use oversleep_record::series::{Quantity, distinct_rounds};
 use oversleep_record::stats::{median, share_of_rounds_lower};
-use oversleep_record::{Distribution, FactName, Nanos, ResultFile, Series};
+use oversleep_record::{Distribution, FactName, Nanos, ResultFile, Series, TwoPeaks};
 
 use oversleep_record::words::{self, counted, list};
 
@@ -71,7 +72,10 @@ pub(crate) fn summary(series: &Series) -> String {
     };
     let (used, all) = (values(series), &series.distribution);
     match all.count().saturating_sub(used.count()) {
-        0 => format!("{} ({})", figures(used), counted(used.count(), "value")),
+        0 => {
+            let peaks = peaks_in_words(series).map(|peaks| format!("; two peaks: {peaks}")).unwrap_or_default();
+            format!("{} ({}{peaks})", figures(used), counted(used.count(), "value"))
+        }
         missed => format!(
             "{} ({}; with {} missed {})",
             figures(used),
@@ -80,6 +84,23 @@ pub(crate) fn summary(series: &Series) -> String {
             figures(all)
         ),
     }
+}
+
+/// The two peaks of a series that its median hides, of a wait those of its duration. A coarse clock shows its own steps, of
+/// which its sentences speak anyway.
+fn peaks_in_words(series: &Series) -> Option<String> {
+    let is_of_coarse_clock =
+        series.quantity == Quantity::Step || series.label(label::CLOCK_ROLE) == Some(ClockRole::Coarse);
+    let peaks = TwoPeaks::of(values(series)).filter(|_| !is_of_coarse_clock)?;
+    let is_wait = series.quantity == Quantity::Lateness;
+    let requested = series.requested_ns.filter(|_| is_wait).unwrap_or_default();
+    let what = if is_wait && requested > Nanos::ZERO { "durations, " } else { "" };
+    Some(format!("{what}{}", peaks.words(series.unit, requested.0)))
+}
+
+/// The same with the name of what was measured.
+pub(crate) fn hidden_peaks(series: &Series) -> Option<String> {
+    Some(format!("{}: {}", series.subject, peaks_in_words(series)?))
 }
 
 /// Several series of one rule as one, for requests so long that each alone has too few values.
@@ -155,6 +176,7 @@ mod tests {
     use oversleep_record::testing::rounds;
 
     use super::*;
+    use crate::entry::Conclusion;
 
     #[test]
     fn a_sentence_about_a_wait_rests_on_its_calls() {
@@ -166,6 +188,20 @@ mod tests {
         let mut step = rounds("B3/monotonic-coarse", &[4_000_000; 4], 20);
         step.calls_only = Some(Distribution::new());
         assert_eq!(summary(&step), "p50 4 ms (80 values)", "only waits miss deadlines");
+    }
+
+    #[test]
+    fn a_median_between_two_peaks_is_not_told_alone() {
+        let mut series = rounds("B5/sleep/1ms", &[10_000; 4], 20);
+        (0..160).for_each(|_| series.distribution.record(1_000_000));
+        let peaks = "durations, 33 % near 1.01 ms, 67 % near 2 ms";
+        assert_eq!(summary(&series), format!("p50 1 ms (240 values; two peaks: {peaks})"));
+        assert_eq!(hidden_peaks(&series), Some(format!("sleep: {peaks}")));
+        let found = Conclusion::found("sleep was 1 ms late").rests_on_series([&series, &series]);
+        assert_eq!(found.whole_sentence(), format!("sleep was 1 ms late (two peaks, sleep: {peaks})"));
+        assert_eq!(Conclusion::lacks("too few").rests_on_series([&series]).whole_sentence(), "too few");
+        series.labels.set(label::CLOCK_ROLE, ClockRole::Coarse);
+        assert_eq!(hidden_peaks(&series), None, "a coarse clock shows its steps");
     }
 
     #[test]

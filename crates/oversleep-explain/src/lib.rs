@@ -21,6 +21,8 @@
 #![forbid(unsafe_code)]
 
 pub mod compare;
+#[cfg(any(test, feature = "testing"))]
+pub mod consistency;
 mod entry;
 mod figures;
 mod finding;

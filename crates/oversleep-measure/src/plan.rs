@@ -56,6 +56,8 @@ pub struct Plan {
     pub requests: Vec<Nanos>,
     /// Values or time per series; `None` leaves it to the depth.
     pub limit: Option<Limit>,
+    /// Reads of each clock whose cost is timed; `None` leaves it to the depth.
+    pub reads: Option<u64>,
     /// How waits follow one another; `None` means as fits each wait.
     pub pace: Option<Pace>,
     /// Conditions for every series; experiments add their own.
@@ -85,6 +87,7 @@ impl Plan {
     /// more than an idle machine needs, so that a busy one keeps the promise too.
     pub fn time_max(&self) -> Option<Nanos> {
         match (self.limit, self.depth) {
+            _ if self.reads.is_some() => None,
             (None, Depth::Quick) => Some(Nanos::from_secs(6)),
             (None, Depth::Normal) => Some(Nanos::from_secs(17)),
             _ => None,

@@ -1,25 +1,32 @@
 //! The clocks that Rust's standard library offers.
 
 use std::sync::OnceLock;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::fn_clock::{FnClock, Read};
 
 /// An instant has no number, so the value counts from the first read.
 static ORIGIN: OnceLock<Instant> = OnceLock::new();
 
-/// Nanoseconds since the first read.
-pub(super) fn elapsed_ns() -> u64 {
+/// Time since the first read.
+fn elapsed() -> Duration {
     let now = Instant::now();
-    now.saturating_duration_since(*ORIGIN.get_or_init(|| now)).as_nanos() as u64
+    now.saturating_duration_since(*ORIGIN.get_or_init(|| now))
 }
 
-/// Nanoseconds since 1970; 0 where the clock is set before that.
-fn unix_ns() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64)
+/// Nanoseconds since the first read.
+pub(super) fn elapsed_ns() -> u64 {
+    elapsed().as_nanos() as u64
+}
+
+/// Time since 1970; none where the clock is set before that.
+fn since_1970() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 
 pub(super) const READS: &[Read] = &[
     ("std-instant", |info| FnClock::new(info, elapsed_ns).boxed()),
-    ("std-systemtime", |info| FnClock::new(info, unix_ns).boxed()),
+    ("std-instant-ms", |info| FnClock::new(info, || elapsed().as_millis() as u64).boxed()),
+    ("std-systemtime", |info| FnClock::new(info, || since_1970().as_nanos() as u64).boxed()),
+    ("std-systemtime-ms", |info| FnClock::new(info, || since_1970().as_millis() as u64).boxed()),
 ];

@@ -103,6 +103,19 @@ impl AcrossSuspend {
     }
 }
 
+/// Whether a clock is valid for measuring elapsed time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "ClockValidity"))]
+#[serde(rename_all = "snake_case")]
+pub enum Validity {
+    /// All checks passed.
+    Valid,
+    /// No check failed, but one lacked data; the reasons say which.
+    Unproven,
+    /// A check failed; the reasons say which.
+    Invalid,
+}
+
 /// A2: read, wait, read again: the time that passed by this clock and by the reference clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

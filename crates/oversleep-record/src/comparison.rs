@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::clock::ClockResult;
+use crate::clock::Validity;
 use crate::conditions::Conditions;
 use crate::environment::{FactValue, PlatformId};
 use crate::experiment::ExperimentId;
@@ -134,21 +134,21 @@ pub struct ClockSide {
     /// The step the system states.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stated_step_ns: Option<Nanos>,
+    /// What a read costs there: the median, in ps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_ps: Option<i64>,
+    /// Whether it is valid there for measuring elapsed time; left out where it is not available.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub validity: Option<Validity>,
+    /// Which checks it failed there, or what they lacked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<String>,
+    /// Why a valid clock is valid on one thread only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caution: Option<String>,
     /// Why it is not available there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unavailable: Option<Unavailable>,
-}
-
-impl ClockSide {
-    /// A clock of that result.
-    pub fn of(result: u32, clock: &ClockResult) -> ClockSide {
-        ClockSide {
-            result,
-            step_ns: clock.steps.and_then(|steps| steps.median_ns.or(steps.smallest_ns)),
-            stated_step_ns: clock.stated_step_ns,
-            unavailable: clock.unavailable.clone(),
-        }
-    }
 }
 
 /// The same thing measured in one or several results.
@@ -180,7 +180,7 @@ pub struct SeriesComparison {
     /// What else tells it from its neighbours.
     #[serde(default, skip_serializing_if = "Labels::is_empty")]
     pub labels: Labels,
-    /// The results that have it, in their order.
+    /// The results that have it, in their order. The plain sleeps of several systems are one entry.
     pub sides: Vec<Side>,
 }
 
@@ -197,6 +197,12 @@ impl SeriesComparison {
 pub struct Side {
     /// Which result.
     pub result: u32,
+    /// What was measured there, where it has another name: the plain sleep of another system.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
+    /// How the waits followed one another there, where that differs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pace: Option<Pace>,
     /// Why it is not available there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unavailable: Option<Unavailable>,
@@ -209,6 +215,9 @@ pub struct Side {
     pub rounds: u64,
     /// Deadlines that had passed before the call could be made; they are in none of the figures.
     pub missed: u64,
+    /// The mean.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean: Option<i64>,
     /// The median.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p50: Option<Estimate>,

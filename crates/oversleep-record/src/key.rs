@@ -87,6 +87,14 @@ impl SeriesKey {
         self.0.split('/').nth(before).unwrap_or_default()
     }
 
+    /// The same of another subject.
+    #[must_use]
+    pub fn of_subject(&self, subject: &str) -> SeriesKey {
+        let place = if self.is_of(ExperimentId::TRIAL) { 2 } else { 1 };
+        let part = |(at, part)| if at == place { subject } else { part };
+        SeriesKey(self.0.split('/').enumerate().map(part).collect::<Vec<_>>().join("/"))
+    }
+
     /// What follows the subject.
     pub fn parts(&self) -> impl Iterator<Item = Part<'_>> {
         let before = if self.is_of(ExperimentId::TRIAL) { 3 } else { 2 };

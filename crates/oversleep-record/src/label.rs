@@ -99,6 +99,8 @@ pub const CLOCK_ROLE: Label<ClockRole> = Label::named("clock_role");
 pub const THREADS: Label<u64> = Label::named("threads");
 /// How many tasks a generation has.
 pub const TASKS: Label<u64> = Label::named("tasks");
+/// How many calls were timed, where the user asked for so many.
+pub const CALLS: Label<u64> = Label::named("calls");
 /// The work of all threads together.
 pub const WORK: Label<Nanos> = Label::named("work_ns");
 /// The work of one task.
@@ -348,6 +350,7 @@ mod tests {
         back(CLOCK_ROLE, ClockRole::Coarse, "coarse");
         back(THREADS, 8, "8");
         back(TASKS, 2, "2");
+        back(CALLS, 10_000_000, "10000000");
         back(WORK, Nanos(120_000_000), "120000000");
         back(TASK, Nanos(10_000), "10000");
         back(WAY, Way::OneWay, "one-way");

@@ -30,6 +30,7 @@ pub mod stats;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod trial;
+pub mod two_peaks;
 pub mod units;
 pub mod words;
 
@@ -49,4 +50,5 @@ pub use processor::ProcessorState;
 pub use reason::Unavailable;
 pub use series::Series;
 pub use trial::Trial;
+pub use two_peaks::TwoPeaks;
 pub use units::Nanos;

@@ -1,6 +1,7 @@
 //! The published schema of comparisons: it takes what is written, and every field and variant comes back.
 
 use oversleep_record::Labels;
+use oversleep_record::clock::Validity;
 use oversleep_record::comparison::*;
 use oversleep_record::environment::{FactValue, PlatformId};
 use oversleep_record::file::{Completion, Floor, Tool};
@@ -23,11 +24,14 @@ fn side(result: u32, verdict: Option<Verdict>) -> Side {
     let estimate = |value| Some(Estimate { value, interval: Some(Interval { low: value - 10, high: value + 10 }) });
     Side {
         result,
+        subject: Some("nanosleep".into()),
+        pace: Some(Pace::Periodic),
         unavailable: None,
         rounded_ns: Some(Nanos::from_millis(1)),
         count: 2_000,
         rounds: 4,
         missed: 3,
+        mean: Some(67_000),
         p50: estimate(66_000),
         p99: estimate(90_000),
         max: Some(120_000),
@@ -105,6 +109,10 @@ fn everything() -> Comparison {
                 result: 0,
                 step_ns: Some(Nanos(100)),
                 stated_step_ns: Some(Nanos(100)),
+                cost_ps: Some(29_300),
+                validity: Some(Validity::Unproven),
+                reasons: vec!["steps not observed".into()],
+                caution: Some("no fence".into()),
                 unavailable: Some(Unavailable::NotOnThisPlatform),
             }],
         }],

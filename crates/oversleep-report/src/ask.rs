@@ -6,6 +6,7 @@ use oversleep_record::Nanos;
 use serde_json::{Value, json};
 
 use crate::listing::{FAINT, Page, STRONG};
+use crate::view::bars::bars;
 use crate::view::select::distinct;
 use crate::words::counted;
 
@@ -135,7 +136,6 @@ impl Reply {
     }
 }
 
-const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 const COLUMNS: usize = 48;
 
 /// The values from min to max as bars, and how many there are.
@@ -147,17 +147,7 @@ fn histogram(answer: &Answer) -> String {
             count => format!("all {} are {}", counted(count, "value"), duration(min)),
         };
     }
-    let mut columns = [0_usize; COLUMNS];
-    for (value, count) in answer.counted_ns() {
-        let column = ((value - min) / (max - min) * COLUMNS as f64) as usize;
-        columns[column.min(COLUMNS - 1)] += usize::try_from(count).unwrap_or(0);
-    }
-    let highest = columns.iter().copied().max().unwrap_or(1).max(1);
-    let bar = |&count: &usize| match count {
-        0 => ' ',
-        count => BARS[(count * (BARS.len() - 1)).div_ceil(highest).min(BARS.len() - 1)],
-    };
-    let bars: String = columns.iter().map(bar).collect();
+    let bars = bars(answer.counted_ns(), min, max, COLUMNS);
     format!("{} {bars} {}, {}", duration(min), duration(max), counted(answer.count(), "value"))
 }
 

@@ -36,6 +36,13 @@ pub fn median_of(series: &Series) -> String {
     or_dash(median(series.unit, &series.distribution))
 }
 
+/// A number with three digits: `2.95`, `49.7`, `10`.
+pub fn significant(value: f64) -> String {
+    let decimals = 2_usize.saturating_sub(value.abs().max(1.0).log10() as usize);
+    let text = format!("{value:.decimals$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
 /// The text with a capital.
 pub fn capitalised(text: &str) -> String {
     let mut letters = text.chars();

@@ -46,6 +46,7 @@ pub fn clocks() -> String {
         ("oversleep clocks".to_owned(), "every clock: cost, step, and whether it is valid"),
         (format!("oversleep clocks {one} {other}"), "two of them"),
         ("oversleep clocks --list".to_owned(), "their names, calls and properties"),
+        ("oversleep clocks a.json b.json".to_owned(), "which is valid on both machines?"),
     ])
 }
 
@@ -112,7 +113,8 @@ Examples:
 pub const RESOLUTION_NEIGHBOURS: &str = "\
 Examples:
   oversleep resolution neighbours                table and curve
-  oversleep resolution neighbours --quick        in a few seconds";
+  oversleep resolution neighbours --quick        in a few seconds
+  oversleep resolution neighbours --on windows-10-1909,windows-10-2004  two models, compared";
 
 /// At the head of `ask`. Every shell understands double quotes, those of Windows too.
 pub fn ask() -> String {
@@ -163,6 +165,7 @@ pub const COMPARE: &str = "\
 Examples:
   oversleep compare a.json b.json         how b differs from a
   oversleep compare a.json b.json --full  every series, including those with too few values
+  oversleep compare a.json b.json --html c.html  with the pictures side by side
   oversleep compare a.json b.json --json  as one JSON document";
 
 /// At the head of `completions`.

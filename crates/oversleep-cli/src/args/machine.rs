@@ -14,6 +14,8 @@ const MACHINE: &str = "Machine (this one unless you name a model)";
 #[command(next_help_heading = MACHINE)]
 pub struct MachineArgs {
     /// Measure a modelled machine in virtual time, like windows-11; `oversleep machines` lists them
+    ///
+    /// Separate several with commas to measure one after the other and compare them with the first.
     #[arg(long, value_name = "MACHINE", conflicts_with = "like")]
     pub on: Option<String>,
 
@@ -23,6 +25,18 @@ pub struct MachineArgs {
 
     #[command(flatten)]
     pub model: ModelArgs,
+}
+
+impl MachineArgs {
+    /// Each machine by itself: `--on` can name several.
+    pub fn each(&self) -> Vec<MachineArgs> {
+        match &self.on {
+            Some(names) => {
+                names.split(',').map(|name| MachineArgs { on: Some(name.trim().to_owned()), ..self.clone() }).collect()
+            }
+            None => vec![self.clone()],
+        }
+    }
 }
 
 /// `--set`, `--seed`.

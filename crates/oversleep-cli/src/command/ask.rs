@@ -39,9 +39,9 @@ pub struct Ask {
     #[arg(long, value_name = "SETTING", value_parser = value::setting, value_delimiter = ',')]
     neighbour: Vec<Setting>,
 
-    /// Values to take
-    #[arg(long, value_name = "N", value_parser = value::count, default_value = "1000", allow_hyphen_values = true)]
-    count: u64,
+    /// Values to take [default: 1000; 100 fork-joins]
+    #[arg(long, value_name = "N", value_parser = value::count, allow_hyphen_values = true)]
+    count: Option<u64>,
 
     /// How the waits follow one another
     #[arg(long, value_name = "PACE", value_enum, default_value = "back-to-back")]
@@ -63,13 +63,14 @@ impl Ask {
             let modelled = lab.platform_id().modelled;
             let changes = if modelled.is_some() { changes(&lab.environment()) } else { Vec::new() };
             for subject in &self.questions {
+                let usual = Question::of(subject.clone());
                 let question = Question {
                     conditions: request::conditions::conditions(&lab, &self.conditions)?,
                     neighbours: self.neighbour.clone(),
                     pace: Some(self.pace.pace()),
-                    count: self.count,
+                    count: self.count.unwrap_or(usual.count),
                     clock: self.conditions.clock.clone(),
-                    ..Question::of(subject.clone())
+                    ..usual
                 };
                 replies.push(Reply {
                     machine: machine.clone(),

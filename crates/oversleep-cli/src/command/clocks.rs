@@ -1,13 +1,17 @@
 //! `clocks`: what each clock costs, how it steps, and whether it is valid.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use oversleep_lab::catalogue::Kind;
 use oversleep_measure::Command;
 use oversleep_record::CommandName;
+use oversleep_report::view::comparison::clocks_view;
 
 use super::measuring::{self, Files};
 use super::registry;
-use crate::args::{DepthArgs, RunArgs, help};
+use super::results::{self, Outputs};
+use crate::args::{AMOUNT, DepthArgs, RunArgs, help, value};
 use crate::exit::{Exit, Failure};
 use crate::request::MeasuringArgs;
 
@@ -15,9 +19,13 @@ use crate::request::MeasuringArgs;
 #[derive(Args, Debug)]
 #[command(before_help = help::clocks(), after_help = help::CODES)]
 pub struct Clocks {
-    /// Clocks to measure [default: all]
-    #[arg(value_name = "NAME")]
+    /// Clocks to measure [default: all], or two result files or more: which clock is valid on all of those machines?
+    #[arg(value_name = "NAME|FILE")]
     names: Vec<String>,
+
+    /// Calls of each clock whose cost is timed, like 10000000 [default: set by --quick or --thorough]
+    #[arg(long, value_name = "N", value_parser = value::count, allow_hyphen_values = true, help_heading = AMOUNT)]
+    count: Option<u64>,
 
     /// List the clocks with their properties and whether each is available here
     #[arg(long)]
@@ -32,6 +40,9 @@ pub struct Clocks {
 impl Clocks {
     /// Runs it.
     pub fn run(self) -> Result<Exit, Failure> {
+        if self.names.iter().any(|name| is_file(name)) {
+            return self.compare();
+        }
         if self.list {
             return registry::list(Kind::Clock, &self.names, &self.run.machine, &self.run.output);
         }
@@ -39,8 +50,33 @@ impl Clocks {
             experiments: Command::Clocks.experiments(),
             subjects: self.names,
             subject_kind: Some(Kind::Clock),
+            reads: self.count,
             ..MeasuringArgs::new(CommandName::Clocks, self.depth, self.run.conditions, self.run.machine)
         };
         measuring::run(args, &self.run.output, Files::AsAsked)
     }
+    /// The clocks of several results.
+    fn compare(&self) -> Result<Exit, Failure> {
+        let example = "oversleep clocks a.json b.json";
+        if let Some(name) = self.names.iter().find(|name| !is_file(name)) {
+            return Err(Failure::usage(format!("'{name}' is no result file; name files alone, like {example}")));
+        }
+        if self.names.len() < 2 {
+            return Err(Failure::usage(format!(
+                "one result has nothing to compare with; name two or more, like {example}, or run `oversleep report {}`",
+                self.names[0]
+            )));
+        }
+        let files: Vec<PathBuf> = self.names.iter().map(PathBuf::from).collect();
+        let output = &self.run.output;
+        let outputs = Outputs { json: output.json.as_deref(), html: output.html.as_deref(), full: output.full };
+        results::check(&files, outputs)?;
+        let shown: results::Shown = |comparison, _, names, full| clocks_view(comparison, names, full);
+        results::read(&files, "clocks a.json -", false)?.deliver(outputs, shown)
+    }
+}
+
+/// Whether that is a file and not the name of a clock, which has letters, digits and `-` only.
+fn is_file(name: &str) -> bool {
+    name == "-" || name.contains(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-')
 }

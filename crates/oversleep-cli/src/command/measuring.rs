@@ -5,12 +5,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use oversleep_lab::{Laboratory, RunError};
-use oversleep_measure::StopFlag;
+use oversleep_measure::{Silent, StopFlag};
 use oversleep_record::conditions::Outcome;
 use oversleep_record::series::Status;
 use oversleep_record::{ClockResult, Conditions, ResultFile};
 
-use crate::args::OutputArgs;
+use oversleep_report::view::comparison;
+
+use super::results::{self, Outputs, RESULTS_MAX};
+use crate::args::{MachineArgs, OutputArgs};
 use crate::exit::{self, Exit, Failure};
 use crate::interrupt;
 use crate::message;
@@ -29,6 +32,10 @@ pub enum Files {
 
 /// Runs a measuring command, from what was typed to its last message.
 pub fn run(args: MeasuringArgs, output: &OutputArgs, files: Files) -> Result<Exit, Failure> {
+    let machines = args.machine.each();
+    if machines.len() > 1 {
+        return side_by_side(&args, machines, output);
+    }
     let lab = machine::laboratory(&args.machine)?;
     refuse_a_name_as_file(&lab, &args, output)?;
     let like = args.machine.like.clone();
@@ -54,6 +61,36 @@ pub fn run(args: MeasuringArgs, output: &OutputArgs, files: Files) -> Result<Exi
     }
     delivery.deliver(&file)?;
     ended
+}
+
+/// Measures several modelled machines one after the other and compares them with the first.
+fn side_by_side(args: &MeasuringArgs, machines: Vec<MachineArgs>, output: &OutputArgs) -> Result<Exit, Failure> {
+    let of_one = [("--out", output.out.is_some()), ("--svg", output.svg.is_some()), ("--name", output.name.is_some())];
+    if let Some((option, _)) = of_one.iter().find(|(_, is_named)| *is_named) {
+        return Err(Failure::usage(format!(
+            "{option} takes one machine; measure each by itself, then run `oversleep compare`"
+        )));
+    }
+    if machines.len() > RESULTS_MAX {
+        return Err(Failure::usage(format!("can't compare {} machines; the maximum is {RESULTS_MAX}", machines.len())));
+    }
+    machines.iter().flat_map(|machine| &machine.on).try_for_each(|name| machine::known(name))?;
+    let outputs = Outputs { json: output.json.as_deref(), html: output.html.as_deref(), full: output.full };
+    results::check(&[], outputs)?;
+    let stop = StopFlag::new();
+    let signals = interrupt::raise_on_signal(&stop);
+    let run = |machine: MachineArgs| {
+        let lab = machine::laboratory(&machine)?;
+        let name = machine.on.clone().unwrap_or_default();
+        let request = MeasuringArgs { machine, ..args.clone() }.request(&lab, None)?;
+        let result = lab.run(&request, &stop, &mut Silent).map_err(|error| explain(&error))?;
+        warn_of_refusals(&result, &request.plan.conditions);
+        Ok((name, result))
+    };
+    let compared = results::measured(machines.into_iter().map(run))?;
+    drop(signals);
+    let ended = compared.deliver(outputs, comparison::view)?;
+    Ok(if stop.is_raised() { Exit::Interrupted } else { ended })
 }
 
 /// Refuses `waits --json nanosleep`, which looks as if nanosleep were to be measured.

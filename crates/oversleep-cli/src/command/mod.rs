@@ -17,6 +17,7 @@ mod measuring;
 mod registry;
 mod report;
 mod resolution;
+mod results;
 mod waits;
 
 use std::ffi::OsString;

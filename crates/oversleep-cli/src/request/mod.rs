@@ -17,6 +17,7 @@ use crate::args::{ConditionArgs, DepthArgs, MachineArgs};
 use crate::exit::Failure;
 
 /// What was typed for a measuring command.
+#[derive(Clone)]
 pub struct MeasuringArgs {
     /// The command's name.
     pub command: CommandName,
@@ -28,6 +29,8 @@ pub struct MeasuringArgs {
     pub requests: Vec<Nanos>,
     /// Values or time per series.
     pub limit: Option<Limit>,
+    /// Reads of each clock whose cost is timed.
+    pub reads: Option<u64>,
     /// How waits follow one another.
     pub pace: Option<Pace>,
     /// Settings of the resolution to compare.
@@ -62,6 +65,7 @@ impl MeasuringArgs {
             depth: depth.depth(),
             requests: Vec::new(),
             limit: None,
+            reads: None,
             pace: None,
             settings: Vec::new(),
             threads: None,
@@ -87,7 +91,7 @@ impl MeasuringArgs {
         let clock = names::checked(lab, Kind::Clock, self.conditions.clock.into_iter().collect())?.pop();
         let settings = conditions::resolutions(lab, self.settings)?;
         let requests = distinct(self.requests);
-        let MeasuringArgs { depth, limit, pace, threads, work, .. } = self;
+        let MeasuringArgs { depth, limit, reads, pace, threads, work, .. } = self;
         let plan = Plan {
             requests,
             conditions,
@@ -96,6 +100,7 @@ impl MeasuringArgs {
             clock,
             depth,
             limit,
+            reads,
             pace,
             threads,
             work,

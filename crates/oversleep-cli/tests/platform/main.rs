@@ -195,8 +195,9 @@ fn run_line(home: &Home, line: &str) {
 fn furnished(lines: &[String]) -> Home {
     let home = Home::new();
     home.run(SHORT.iter().chain(&["--out", "r.json"])).fine();
-    let reads =
-        |line: &&String| ["oversleep report ", "oversleep compare "].iter().any(|start| line.starts_with(start));
+    let reads = |line: &&String| {
+        ["oversleep report ", "oversleep compare ", "oversleep clocks "].iter().any(|start| line.starts_with(start))
+    };
     for line in lines.iter().filter(reads) {
         for word in line.split_whitespace().filter(|word| word.ends_with(".json") && !word.starts_with('-')) {
             if !home.path().join(word).exists() {

@@ -28,11 +28,12 @@ pub(super) fn of(result: u32, base: &ResultFile, file: &ResultFile) -> impl Iter
 }
 
 fn modelled(file: &ResultFile) -> Option<String> {
-    let profile = file.platform.modelled.as_ref()?;
-    Some(format!(
-        "these are the figures of a model of {profile}, not of a machine: a difference shows what the model's rules say, and \
-         the number of values proves nothing about a real machine"
-    ))
+    file.platform.modelled.as_ref()?;
+    Some(
+        "these are the figures of a model, not of a machine: a difference shows what the model's rules say, and the number \
+         of values proves nothing about a real machine"
+            .to_owned(),
+    )
 }
 
 fn under_wine(file: &ResultFile) -> Option<String> {

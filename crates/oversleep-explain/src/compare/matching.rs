@@ -4,7 +4,12 @@ use std::collections::BTreeMap;
 
 use oversleep_record::comparison::SeriesComparison;
 use oversleep_record::series::{Pace, Quantity, Unit};
-use oversleep_record::{Conditions, Labels, Nanos, Series, SeriesKey};
+use oversleep_record::{Conditions, Labels, Nanos, Series, SeriesKey, label};
+
+use crate::names::plain_sleeps;
+
+/// What stands for the plain sleep of every system in the keys that groups are found by.
+const PLAIN_SLEEP: &str = "plain-sleep";
 
 /// Groups of series that measured the same thing, by their place among the comparisons.
 #[derive(Debug, Default)]
@@ -15,9 +20,9 @@ pub(super) struct Groups {
 }
 
 impl Groups {
-    /// The place of a series' group, which is new where no series like it was there.
-    pub fn place_of(&mut self, series: &Series, all: &mut Vec<SeriesComparison>) -> usize {
-        let of_key = self.by_key.entry(series.key.clone()).or_default();
+    /// The place of the group of a series of that system, which is new where no series like it was there.
+    pub fn place_of(&mut self, os: &str, series: &Series, all: &mut Vec<SeriesComparison>) -> usize {
+        let of_key = self.by_key.entry(common_key(os, series)).or_default();
         if let Some(&at) = of_key.iter().find(|&&at| is_same(&all[at], series)) {
             return at;
         }
@@ -51,8 +56,14 @@ impl Groups {
     }
 }
 
+/// The key by which results of all systems know a series. Each system calls its plain sleep by a name of its own.
+fn common_key(os: &str, series: &Series) -> SeriesKey {
+    let is_plain_sleep = series.runtime.is_none() && plain_sleeps(os).first() == Some(&series.subject.as_str());
+    if is_plain_sleep { series.key.of_subject(PLAIN_SLEEP) } else { series.key.clone() }
+}
+
 /// Everything that tells one measurement from another but its key and conditions. What the machine made of it (rounding,
-/// refusals) is not part of it.
+/// refusals, what it granted a neighbour) and how much was measured are not part of it.
 #[derive(PartialEq)]
 struct Identity<'a> {
     quantity: Quantity,
@@ -72,12 +83,15 @@ fn meant(name: &str, value: &str) -> String {
 }
 
 fn meant_labels(labels: &Labels) -> BTreeMap<&str, String> {
-    labels.iter().map(|(name, value)| (name, meant(name, value))).collect()
+    let requested = labels.iter().filter(|(name, _)| ![label::GRANTED.name(), label::CALLS.name()].contains(name));
+    requested.map(|(name, value)| (name, meant(name, value))).collect()
 }
 
-/// Whether a series of the group's key measured the same thing.
+/// Whether a series of the group's key measured the same thing. The plain sleeps of two systems may follow one another in
+/// different ways, as fits each.
 fn is_same(group: &SeriesComparison, series: &Series) -> bool {
-    let SeriesComparison { quantity, unit, requested_ns, pace, .. } = *group;
+    let SeriesComparison { quantity, unit, requested_ns, .. } = *group;
+    let pace = if group.subject == series.subject { group.pace } else { series.pace };
     let known = Identity { quantity, unit, requested_ns, pace, labels: meant_labels(&group.labels) };
     let Series { quantity, unit, requested_ns, pace, .. } = *series;
     let new = Identity { quantity, unit, requested_ns, pace, labels: meant_labels(&series.labels) };
@@ -93,8 +107,35 @@ mod tests {
     use crate::compare::testing::waits;
 
     fn together(one: Series, other: Series) -> bool {
+        together_on(("linux", one), ("linux", other))
+    }
+
+    fn together_on(one: (&str, Series), other: (&str, Series)) -> bool {
         let (mut groups, mut all) = (Groups::default(), Vec::new());
-        groups.place_of(&one, &mut all) == groups.place_of(&other, &mut all)
+        groups.place_of(one.0, &one.1, &mut all) == groups.place_of(other.0, &other.1, &mut all)
+    }
+
+    #[test]
+    fn what_a_neighbour_was_granted_is_an_outcome() {
+        let beside = |granted: &str| {
+            let mut series = waits("C3/sleep/1ms", &[14_000_000; 4]);
+            series.labels.set(label::NEIGHBOUR, "2ms".parse().expect("a setting"));
+            series.labels.set(label::GRANTED, granted.parse().expect("a setting"));
+            series
+        };
+        assert!(together(beside("2ms"), beside("1992us")));
+    }
+
+    #[test]
+    fn the_plain_sleeps_of_two_systems_are_one_thing() {
+        let sleep = |key: &str, pace| Series { pace: Some(pace), ..waits(key, &[66_000; 4]) };
+        let windows = || ("windows", sleep("B5/sleep/1ms", Pace::BackToBack));
+        let linux = |pace| ("linux", sleep("B5/nanosleep/1ms", pace));
+        assert!(together_on(windows(), linux(Pace::Periodic)) && together_on(linux(Pace::Periodic), windows()));
+        assert!(!together_on(linux(Pace::BackToBack), linux(Pace::Periodic)), "one system has no reason to differ");
+        assert!(!together_on(windows(), ("linux", sleep("B5/usleep/1ms", Pace::BackToBack))));
+        assert!(!together_on(windows(), ("linux", sleep("B5/nanosleep/5ms", Pace::BackToBack))));
+        assert!(!together_on(windows(), ("windows", sleep("B5/nanosleep/1ms", Pace::BackToBack))));
     }
 
     #[test]

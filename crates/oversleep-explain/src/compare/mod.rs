@@ -2,9 +2,10 @@
 //!
 //! It reads records only, so results of any system compare anywhere. `matching` finds series that measured the same thing,
 //! `interval` how uncertain a figure is, `judge` whether two figures differ by more than that, `facts` and `caveats` what
-//! else differs and what may not be concluded. A series that only one result has stays in the list.
+//! else differs and what may not be concluded, `clocks` which clocks are valid where. A series that only one result has stays in the list.
 
 mod caveats;
+mod clocks;
 mod facts;
 mod interval;
 mod judge;
@@ -12,15 +13,14 @@ mod matching;
 #[cfg(test)]
 mod testing;
 
-use std::collections::BTreeSet;
-
-use oversleep_record::comparison::{ClockComparison, ClockSide, Compared, Comparison, SCHEMA};
+use oversleep_record::comparison::{Compared, Comparison, SCHEMA};
 use oversleep_record::file::Tool;
 use oversleep_record::{Environment, ResultFile, Series};
 
 use crate::read::wine_version;
 use matching::Groups;
 
+pub use clocks::{CommonClock, common_clocks, fastest_on_all};
 pub use facts::NAMES as FACTS;
 #[cfg(test)]
 pub(crate) use facts::facts;
@@ -64,17 +64,20 @@ impl Comparing {
         comparison.results.push(compared(file, (self.machine)(file)));
         comparison.caveats.extend(caveats::of(result, base, file));
         self.environments.push(file.environment.clone());
-        add_clocks(&mut comparison.clocks, result, file);
+        clocks::add(&mut comparison.clocks, result, file);
         for (place, series) in file.series.iter().enumerate() {
-            let at = self.groups.place_of(series, &mut comparison.series);
-            let side = match other {
+            let at = self.groups.place_of(&file.platform.os, series, &mut comparison.series);
+            let mut side = match other {
                 None => {
                     self.groups.is_of_base(at, place);
                     judge::base_side(base, series)
                 }
                 Some(other) => judge::side(base, self.groups.in_base(at), other, series, result),
             };
-            comparison.series[at].sides.push(side);
+            let group = &mut comparison.series[at];
+            side.subject = (group.subject != series.subject).then(|| series.subject.clone());
+            side.pace = series.pace.filter(|_| group.pace != series.pace);
+            group.sides.push(side);
         }
     }
 
@@ -131,18 +134,6 @@ fn place(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX)
 }
 
-/// Adds a result's clocks, those that no result had yet at the end.
-fn add_clocks(all: &mut Vec<ClockComparison>, result: u32, file: &ResultFile) {
-    let mut seen = BTreeSet::new();
-    for clock in file.clocks.iter().filter(|clock| seen.insert(clock.name.as_str())) {
-        let side = ClockSide::of(result, clock);
-        match all.iter_mut().find(|known| known.name == clock.name) {
-            Some(known) => known.sides.push(side),
-            None => all.push(ClockComparison { name: clock.name.clone(), sides: vec![side] }),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use oversleep_record::Nanos;
@@ -177,13 +168,10 @@ mod tests {
             .collect();
         assert_eq!(
             rows,
-            [
-                ("B5/nanosleep/1ms", vec![0, 1]),
-                ("B5/timerfd/1ms", vec![0]),
-                ("B5/poll/1ms", vec![1, 2]),
-                ("B5/sleep/1ms", vec![2])
-            ]
+            [("B5/nanosleep/1ms", vec![0, 1, 2]), ("B5/timerfd/1ms", vec![0]), ("B5/poll/1ms", vec![1, 2]),]
         );
+        let names: Vec<_> = comparison.series[0].sides.iter().map(|side| side.subject.as_deref()).collect();
+        assert_eq!(names, [None, None, Some("sleep")], "the plain sleep of another system");
         let poll = &comparison.series[2];
         assert!(poll.sides.iter().all(|side| side.against_base.is_none()), "the base has none");
         assert!(comparison.concludes());

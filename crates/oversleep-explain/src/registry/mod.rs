@@ -73,6 +73,7 @@ fn finding(file: &ResultFile, entry: &FindingEntry) -> Option<Finding> {
         _ => entry.check.run(file),
     };
     let verdict = conclusion.verdict;
+    conclusion.sentence = conclusion.whole_sentence();
     if let (Some(version), Scope::Anywhere) = (wine, entry.scope)
         && verdict != Verdict::NotEnoughData
     {

@@ -9,23 +9,12 @@ use oversleep_record::words::{cost, counted, percent};
 
 /// Share by which a clock's reading of the reference wait may differ from it.
 const RATIO_TOLERANCE: f64 = 0.02;
-/// Coarsest step of a clock that can time what programs time: 1 ms, with room for the rounding of a median.
-const STEP_MAX: Nanos = Nanos(1_001_000);
 /// A clock that wraps sooner can't time an hour.
 const WRAP_MIN: Nanos = Nanos::from_secs(3_600);
 /// Rate error beyond what a disciplined clock is ever slewed by (500 ppm), with room for the frequency's own error.
 const DRIFT_MAX_PPM: f64 = 1_000.0;
 
-/// Whether a clock is valid for measuring elapsed time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Validity {
-    /// All checks passed.
-    Valid,
-    /// No check failed, but one lacked data; the reasons say which.
-    Unproven,
-    /// A check failed; the reasons say which.
-    Invalid,
-}
+pub use oversleep_record::clock::Validity;
 
 /// One clock of the table.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,7 +27,7 @@ pub struct ClockVerdict {
     pub validity: Option<Validity>,
     /// Which checks failed or lacked data, in a few words each; empty for a valid clock.
     pub reasons: Vec<String>,
-    /// Where a valid clock is valid only.
+    /// Why a valid clock is valid on one thread only.
     pub caution: Option<String>,
     /// Why it is not available.
     pub unavailable: Option<Unavailable>,
@@ -127,7 +116,8 @@ fn sentence(rows: &[ClockVerdict], fastest: Option<&ClockVerdict>) -> String {
 
 const STD_IN_CODE: &str = "std::time::Instant";
 
-fn name_in_code(name: &str) -> &str {
+/// A clock as programs call it.
+pub(crate) fn name_in_code(name: &str) -> &str {
     if name == STD_INSTANT { STD_IN_CODE } else { name }
 }
 
@@ -152,11 +142,6 @@ pub fn step_in_words(seen: Nanos, tick: Option<Nanos>) -> String {
 
 fn verdict(file: &ResultFile, clock: &ClockResult) -> ClockVerdict {
     let series = clock.cost_series.as_ref().and_then(|key| file.series(key));
-    let unfenced = is_only_unfenced(file, clock).then(|| {
-        let early = clock.steps.and_then(|steps| steps.backward_across_cpus_ns);
-        let by = early.map(|early| format!(" (up to {early} early across CPUs)")).unwrap_or_default();
-        format!("on one thread only, because it has no fence{by}")
-    });
     let (validity, reasons) = match &clock.unavailable {
         Some(_) => (None, Vec::new()),
         None => judge(file, clock),
@@ -166,7 +151,7 @@ fn verdict(file: &ResultFile, clock: &ClockResult) -> ClockVerdict {
         call: clock.call.clone(),
         validity,
         reasons,
-        caution: unfenced.filter(|_| validity == Some(Validity::Valid)),
+        caution: caution(file, clock).filter(|_| validity == Some(Validity::Valid)),
         unavailable: clock.unavailable.clone(),
         cost_ps: series.and_then(|series| series.distribution.p50()),
         ratio_to_fastest: None,
@@ -180,6 +165,17 @@ fn verdict(file: &ResultFile, clock: &ClockResult) -> ClockVerdict {
         wraps_after_ns: clock.wraps_after_ns,
         across_suspend: clock.across_suspend,
     }
+}
+
+/// Why a clock is valid on one thread only. A read without a fence is early on another CPU whether or not a short run saw it, so its
+/// description decides, and every run says the same.
+fn caution(file: &ResultFile, clock: &ClockResult) -> Option<String> {
+    if ordered_reads(&file.platform.os, &clock.name).is_empty() {
+        return None;
+    }
+    let early = clock.steps.and_then(|steps| steps.backward_across_cpus_ns);
+    let by = early.map(|early| format!(" (up to {early} early across CPUs)")).unwrap_or_default();
+    Some(format!("no fence{by}"))
 }
 
 /// The step a clock moves by: as seen, else as the system states it.
@@ -239,8 +235,8 @@ fn judge(file: &ResultFile, clock: &ClockResult) -> (Option<Validity>, Vec<Strin
         }
     }
     match (seen_step(clock), clock.stated_step_ns) {
-        (Some(step), stated) if step > STEP_MAX => failed.push(format!("{} steps", step_in_words(step, stated))),
-        (None, Some(step)) if step > STEP_MAX => failed.push(format!("{step} steps, as stated")),
+        (Some(step), stated) if is_coarse(step) => failed.push(format!("{} steps", step_in_words(step, stated))),
+        (None, Some(step)) if is_coarse(step) => failed.push(format!("{step} steps, as stated")),
         _ => {}
     }
     if let Some(wrap) = clock.wraps_after_ns.filter(|&wrap| wrap < WRAP_MIN) {

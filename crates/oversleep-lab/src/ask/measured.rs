@@ -185,7 +185,7 @@ fn resolution(platform: &dyn Platform, question: &Question) -> Result<Answer, No
 fn fork_join(machine: &Laboratory, question: &Question, style: JoinStyle, is_coarse: bool) -> Result<Answer, NoAnswer> {
     let id = if style == JoinStyle::Single { ExperimentId::D2 } else { ExperimentId::D1 };
     // Thorough, for the published work: 10 to 20 ms on each of eight threads.
-    let plan = Plan { depth: Depth::Thorough, limit: Some(Limit::Count(question.count.min(100))), ..Plan::default() };
+    let plan = Plan { depth: Depth::Thorough, limit: Some(Limit::Count(question.count)), ..Plan::default() };
     let file = run(machine, question, id, plan)?;
     let role = if is_coarse || question.clock.is_some() { ClockRole::Coarse } else { ClockRole::Precise };
     if file.series.iter().all(|series| series.label(label::CLOCK_ROLE) != Some(role)) {

@@ -166,17 +166,14 @@ pub struct Question {
 /// How many values to take by default: enough for p99.
 pub const COUNT: u64 = 1_000;
 
+/// How many fork-joins by default, as published: each takes some 20 ms.
+pub const FORK_JOIN_COUNT: u64 = 100;
+
 impl Question {
-    /// That subject on a machine as found, `COUNT` times.
+    /// That subject on a machine as found, as often as is usual for it.
     pub fn of(subject: Subject) -> Question {
-        Question {
-            subject,
-            conditions: Conditions::as_found(),
-            neighbours: Vec::new(),
-            pace: None,
-            count: COUNT,
-            clock: None,
-        }
+        let count = if matches!(subject, Subject::ForkJoin { .. }) { FORK_JOIN_COUNT } else { COUNT };
+        Question { subject, conditions: Conditions::as_found(), neighbours: Vec::new(), pace: None, count, clock: None }
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use oversleep_explain::consistency::contradictions;
 use oversleep_lab::catalogue::Kind;
 use oversleep_lab::{Laboratory, Request, machines};
 use oversleep_measure::{Depth, Experiment, Plan, Silent, StopFlag, registry};
@@ -95,5 +96,8 @@ fn run(
     try_remedies: bool,
 ) -> ResultFile {
     let request = Request { command, experiments, plan: Plan::default(), name: None, try_remedies };
-    lab.run(&request, &StopFlag::new(), &mut Silent).unwrap_or_else(|error| panic!("{error}"))
+    let file = lab.run(&request, &StopFlag::new(), &mut Silent).unwrap_or_else(|error| panic!("{error}"));
+    // What is said of these figures can be checked here without measuring them again.
+    assert_eq!(contradictions(&file), [], "{:?}", file.platform.modelled);
+    file
 }

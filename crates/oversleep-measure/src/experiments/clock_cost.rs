@@ -1,7 +1,7 @@
 //! A1: what one read of each clock costs.
 
 use oversleep_record::series::{Quantity, Series, Unit};
-use oversleep_record::{ClockResult, Conditions, ExperimentId, Nanos, Unavailable};
+use oversleep_record::{ClockResult, Conditions, ExperimentId, Nanos, Unavailable, label};
 
 use super::choose;
 use crate::bench::Bench;
@@ -19,7 +19,8 @@ pub(super) static A1: Experiment = Experiment {
     method: "Each clock is read in batches of at least 50 µs, so that the cost of the two timestamps around a batch is \
              negligible. The loop is compiled for that clock alone, so nothing but the call is timed, and the \
              optimiser must keep the values, so an empty loop can't be reported as a time. Batches of all clocks are \
-             interleaved. Every batch is one value of the series, in ps per call; nothing is subtracted. A clock that \
+             interleaved. Every batch is one value of the series, in ps per call; nothing is subtracted. `oversleep clocks \
+             --count 10000000` times that many reads of each clock, as the published benchmark did. A clock that \
              costs ten times as much as the others is read by a system call instead of the vDSO.",
     quantities: &[Quantity::Cost],
     columns: &[Column { name: "cost", meaning: "Time per read, the mean of one batch." }],
@@ -50,18 +51,27 @@ pub(super) static A1: Experiment = Experiment {
 
 /// The shortest batch: at 20 ns each, the two timestamps around it are less than 0.1 % of it.
 const BATCH_MIN: Nanos = Nanos(50_000);
+/// Each clock is read in so many rounds.
+const ROUNDS: u32 = 5;
+/// About how many reads take the shortest batch, and how long one takes.
+const BATCH_READS_USUAL: u64 = 1_024;
+const READ_ESTIMATE: Nanos = Nanos(50);
 /// The longest batch.
 const BATCH_READS_MAX: u64 = 1 << 24;
 
 fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     let clocks = platform.clocks().iter().enumerate().filter(|(_, clock)| plan.wants(clock.info().name));
     let batches = plan.depth.pick(8, 20, 400);
+    let values = plan.reads.map_or(batches * u64::from(ROUNDS), |reads| reads.div_ceil(BATCH_READS_USUAL));
     clocks
         .map(|(index, clock)| -> Box<dyn Probe> {
             let described = choose::described(clock.as_ref());
             let mut series = Series::new(A1.id, &described.name, Quantity::Cost, Unit::Ps);
             series.conditions = plan.conditions.clone();
-            let mut recorder = SeriesRecorder::new(series, batches * 5);
+            if let Some(reads) = plan.reads {
+                series.labels.set(label::CALLS, reads);
+            }
+            let mut recorder = SeriesRecorder::new(series, values);
             if let Some(reason) = described.unavailable.clone() {
                 recorder.unavailable(reason);
             }
@@ -70,6 +80,8 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
                 described,
                 recorder,
                 batches,
+                reads: plan.reads,
+                rounds_run: 0,
                 batch_reads: 0,
                 conditions: plan.conditions.clone(),
             })
@@ -82,9 +94,22 @@ struct CostProbe {
     described: ClockResult,
     recorder: SeriesRecorder,
     batches: u64,
+    /// Reads to time in all rounds together, instead of batches.
+    reads: Option<u64>,
+    rounds_run: u32,
     /// Reads per batch; 0 until it is known how many take [`BATCH_MIN`].
     batch_reads: u64,
     conditions: Conditions,
+}
+
+impl CostProbe {
+    /// The reads of the next round, where a number of reads is asked for.
+    fn share(&mut self) -> Option<u64> {
+        let round = u64::from(self.rounds_run);
+        self.rounds_run += 1;
+        let until = |round: u64| Some(u128::from(self.reads?) * u128::from(round) / u128::from(ROUNDS));
+        u64::try_from(until(round + 1)? - until(round)?).ok()
+    }
 }
 
 impl Probe for CostProbe {
@@ -93,10 +118,13 @@ impl Probe for CostProbe {
     }
 
     fn rounds(&self) -> u32 {
-        if self.recorder.is_unavailable() { 0 } else { 5 }
+        if self.recorder.is_unavailable() { 0 } else { ROUNDS }
     }
 
     fn round_estimate(&self) -> Nanos {
+        if let Some(reads) = self.reads {
+            return Nanos(i64::try_from(reads / u64::from(ROUNDS)).unwrap_or(i64::MAX)) * READ_ESTIMATE.0;
+        }
         BATCH_MIN * i64::try_from(self.batches).unwrap_or(i64::MAX) + Nanos(100_000)
     }
 
@@ -106,6 +134,7 @@ impl Probe for CostProbe {
 
     fn round(&mut self, bench: &Bench) {
         let platform = bench.platform();
+        let share = self.share();
         let clock = platform.clocks()[self.index].as_ref();
         let timed = |reads| {
             let before = platform.now();
@@ -130,24 +159,28 @@ impl Probe for CostProbe {
             }
         }
         let mut recorded = 0;
-        while recorded < self.batches {
+        let mut left = share;
+        while left > Some(0) || left.is_none() && recorded < self.batches {
             if bench.stopped() {
                 return;
             }
-            let (before, duration) = timed(self.batch_reads);
+            // The last batch takes what is left, so that exactly as many reads are timed as were asked for.
+            let reads = left.filter(|&left| left < 2 * self.batch_reads).unwrap_or(self.batch_reads);
+            let (before, duration) = timed(reads);
             // Not the time of a batch: it was disturbed, or a tick of the clock, when the size was chosen.
-            if duration.0 < enough.0 / 2 && self.batch_reads < BATCH_READS_MAX {
+            if duration.0 < enough.0 / 2 && self.batch_reads < BATCH_READS_MAX && left.is_none_or(|left| left > reads) {
                 self.batch_reads *= 2;
                 continue;
             }
             if duration <= Nanos::ZERO {
                 return self.recorder.unavailable(Unavailable::failed(
                     "timing the reads",
-                    format!("the reference clock did not move in {} of them", self.batch_reads),
+                    format!("the reference clock did not move in {reads} of them"),
                 ));
             }
             recorded += 1;
-            let ps = i128::from(duration.0) * 1_000 / i128::from(self.batch_reads);
+            left = left.map(|left| left - reads);
+            let ps = i128::from(duration.0) * 1_000 / i128::from(reads);
             self.recorder.record(bench.since_origin(before), i64::try_from(ps).unwrap_or(i64::MAX));
         }
     }
@@ -185,5 +218,22 @@ mod tests {
         assert!((50_000..50_050).contains(&p50("monotonic-coarse")));
         assert!((280_000..280_300).contains(&p50("clock")));
         assert_eq!(measured.clocks["clock"].cost_series, Some("A1/clock".into()));
+    }
+
+    #[test]
+    fn as_many_reads_are_timed_as_were_asked_for() {
+        for reads in [10_000_000, 1_000_003, 7, 3] {
+            let sim = Sim::start(testing::machine().build());
+            let plan = Plan { subjects: vec!["monotonic".to_owned()], reads: Some(reads), ..Plan::default() };
+            let measured = testing::measure_on(sim.clone(), probes(&*sim, &plan));
+            let [series] = &measured.series[..] else { panic!("one clock") };
+            assert_eq!(series.label(label::CALLS), Some(reads));
+            // Each read takes 20 ns there, and the two timestamps of a batch take 40.
+            let batches = series.counts.recorded as i64;
+            let spent: i64 = series.rounds.iter().map(|round| round.disturbance.window_ns.0).sum();
+            let timed = reads as i64 * 20 + batches * 40;
+            assert!(spent >= timed, "{reads}: {spent} of {timed}");
+            assert!((20_000..34_000).contains(&series.distribution.p50().unwrap()), "{:?}", series.distribution.p50());
+        }
     }
 }

@@ -49,13 +49,11 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     let Some(coarse) = choose::coarse_clock(platform) else { return Vec::new() };
     let Some(sleep) = choose::simplest_sleep(platform) else { return Vec::new() };
     let coarse_name = coarse.info().name;
-    let coarse_index =
-        platform.clocks().iter().position(|clock| clock.info().name == coarse_name).expect("it is of this registry");
     let amount = Amount::values(plan.depth.pick(50, 100, 1_000), ROUNDS).limited_by(plan);
     plan.requests_or(&[Nanos::from_millis(1)])
         .into_iter()
         .map(|requested| -> Box<dyn Probe> {
-            let recorder = |role| {
+            let series = |role| {
                 let mut series = Series::new(B1.id, sleep.name, Quantity::Duration, Unit::Ns);
                 series.key = series.key.span(requested).word(role);
                 series.requested_ns = Some(requested);
@@ -63,25 +61,18 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
                 series.pace = Some(Pace::BackToBack);
                 series.labels.set(label::CLOCK_ROLE, role);
                 series.conditions = plan.conditions.clone();
-                SeriesRecorder::new(series, amount.planned(requested))
+                series
             };
-            Box::new(TwoClocks {
-                wait: sleep.name,
-                requested,
-                coarse_index,
-                coarse_name,
-                coarse: recorder(ClockRole::Coarse),
-                precise: recorder(ClockRole::Precise),
-                amount,
-                conditions: plan.conditions.clone(),
-            })
+            let both = [ClockRole::Coarse, ClockRole::Precise].map(series);
+            Box::new(TwoClocks::new(platform, sleep.name, requested, coarse_name, both, amount))
         })
         .collect()
 }
 
 const ROUNDS: u32 = 4;
 
-struct TwoClocks {
+/// One sleep, timed by two clocks at once, call by call.
+pub(super) struct TwoClocks {
     wait: &'static str,
     requested: Nanos,
     coarse_index: usize,
@@ -90,6 +81,30 @@ struct TwoClocks {
     precise: SeriesRecorder,
     amount: Amount,
     conditions: Conditions,
+}
+
+impl TwoClocks {
+    /// The series are the coarse clock's and the precise one's, under the same conditions.
+    pub(super) fn new(
+        platform: &dyn Platform,
+        wait: &'static str,
+        requested: Nanos,
+        coarse_name: &'static str,
+        [coarse, precise]: [Series; 2],
+        amount: Amount,
+    ) -> TwoClocks {
+        let index = platform.clocks().iter().position(|clock| clock.info().name == coarse_name);
+        TwoClocks {
+            wait,
+            requested,
+            coarse_index: index.expect("it is of this registry"),
+            coarse_name,
+            conditions: precise.conditions.clone(),
+            coarse: SeriesRecorder::new(coarse, amount.planned(requested)),
+            precise: SeriesRecorder::new(precise, amount.planned(requested)),
+            amount,
+        }
+    }
 }
 
 impl Probe for TwoClocks {

@@ -33,6 +33,7 @@ fn body(m: &mut Markup, view: &View) {
         m.leaf("h2", &[("id", "conclusion-heading")], &format!("Conclusion{}", view.marks));
         view.summary.iter().for_each(|sentence| m.leaf("p", &[("class", "lead")], sentence));
     });
+    gallery(m, view);
     for section in &view.sections {
         let (id, heading) = (format!("section-{}", section.id), format!("heading-{}", section.id));
         m.element("section", &[("id", &id), ("aria-labelledby", &heading)], |m| {
@@ -41,4 +42,27 @@ fn body(m: &mut Markup, view: &View) {
             section.notes.iter().for_each(|note| m.leaf("p", &[("class", "quiet any")], note));
         });
     }
+}
+
+/// The pictures of all results, each kind in a row, so that the same picture of two results stands side by side.
+fn gallery(m: &mut Markup, view: &View) {
+    if view.pictures.is_empty() {
+        return;
+    }
+    m.element("section", &[("id", "pictures"), ("aria-labelledby", "pictures-heading")], |m| {
+        m.leaf("h2", &[("id", "pictures-heading")], &format!("Pictures{}", view.marks));
+        if view.pictures.iter().any(|kind| kind.len() > 1) {
+            m.leaf(
+                "p",
+                &[("class", "quiet")],
+                "Each picture has axes of its own: compare the figures, not the heights.",
+            );
+        }
+        for kind in &view.pictures {
+            let class = if kind.len() > 1 { "beside" } else { "alone" };
+            m.element("div", &[("class", class)], |m| {
+                kind.iter().for_each(|picture| super::figure(m, picture, &picture.caption));
+            });
+        }
+    });
 }

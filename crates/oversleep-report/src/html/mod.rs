@@ -113,18 +113,19 @@ fn gallery(m: &mut Markup, file: &ResultFile, pictures: &[Picture]) {
     m.element("section", &[("id", "pictures"), ("aria-labelledby", "pictures-heading")], |m| {
         m.leaf("h2", &[("id", "pictures-heading")], &heading(file, "Pictures"));
         m.element("div", &[("class", "pictures")], |m| {
-            for Picture { name, caption, svg } in pictures {
-                m.element("figure", &[("id", &format!("picture-{name}"))], |m| {
-                    let region =
-                        [("class", "scroll"), ("tabindex", "0"), ("role", "region"), ("aria-label", name.as_str())];
-                    head_in_words(m, svg);
-                    m.element("div", &region, |m| m.trusted(svg));
-                    m.element("figcaption", &[], |m| {
-                        m.text(&heading(file, caption));
-                        figures(m, svg);
-                    });
-                });
-            }
+            pictures.iter().for_each(|picture| figure(m, picture, &heading(file, &picture.caption)));
+        });
+    });
+}
+
+fn figure(m: &mut Markup, Picture { name, svg, .. }: &Picture, caption: &str) {
+    m.element("figure", &[("id", &format!("picture-{name}"))], |m| {
+        let region = [("class", "scroll"), ("tabindex", "0"), ("role", "region"), ("aria-label", name.as_str())];
+        head_in_words(m, svg);
+        m.element("div", &region, |m| m.trusted(svg));
+        m.element("figcaption", &[], |m| {
+            m.text(caption);
+            figures(m, svg);
         });
     });
 }

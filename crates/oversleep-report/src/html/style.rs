@@ -14,13 +14,19 @@ pub(super) fn sheet() -> String {
          .scroll svg{{min-width:{NARROWEST}px}}\
          @media screen{{@container (max-width:{NARROWEST}px){{.words{{display:block}}.scroll svg .head{{display:none}}\
          .scroll svg{{margin-top:calc(var(--ovs-head)*-1px*{NARROWEST}/{WIDTH})}}}}}}\
-         @media print{{.scroll svg{{min-width:0}}}}"
+         .beside .scroll svg{{min-width:{NARROWEST_BESIDE}px}}\
+         @media screen{{@container (min-width:{NARROWEST_BESIDE}px){{.beside .words{{display:none}}\
+         .beside .scroll svg .head{{display:inline}}.beside .scroll svg{{margin-top:0}}}}}}\
+         @media print{{.scroll svg,.beside .scroll svg{{min-width:0}}}}"
     )
 }
 
 /// Pictures are drawn at least that many px wide, or their words would be too small to read. A narrower page scrolls
 /// them, and shows their heading and finding as text.
 const NARROWEST: u32 = 620;
+
+/// The same of pictures of several results, which stand side by side as long as their words can be read.
+const NARROWEST_BESIDE: u32 = 480;
 
 const RULES: &str = "\
 *{box-sizing:border-box}
@@ -70,6 +76,8 @@ pre{background:var(--ovs-band);border:1px solid var(--ovs-grid);border-radius:6p
 .pictures{columns:39rem 2;column-gap:1.4rem;margin-top:1rem}
 figure{container-type:inline-size;margin:0 0 1.4rem;break-inside:avoid;border:1px solid var(--ovs-grid);border-radius:8px;overflow:hidden;min-width:0}
 figcaption{padding:.5rem 1rem .7rem;font-size:.86rem;color:var(--ovs-soft);border-top:1px solid var(--ovs-grid)}
+.beside{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(30rem,100%),1fr));gap:0 1.4rem;align-items:start;margin-top:1rem}
+.alone{max-width:60rem;margin-top:1rem}
 .scroll{overflow-x:auto;max-width:100%}
 .scroll svg{display:block;width:100%}
 .figures{columns:15rem}

@@ -6,6 +6,7 @@ use oversleep_record::file::Completion;
 use oversleep_record::{FactName, ResultFile};
 
 use super::report;
+use crate::view::comparison::{self, Sketch};
 use crate::view::pictures;
 use crate::view::testing::{hostile, rich};
 use oversleep_record::testing::Sheet;
@@ -170,11 +171,21 @@ fn a_comparison_is_balanced_escaped_and_complete() {
     let results = [hostile(), rich().file, Sheet::windows().text(FactName::OsWineVersion, "<8.0>").file];
     let compared = oversleep_explain::compare::compare(&results, crate::view::head::machine);
     let names = ["<script>a.json".to_owned(), "b.json".to_owned(), "c.json".to_owned()];
-    let page = super::comparison(&crate::view::comparison::view(&compared, &names, true));
+    let page = super::comparison(&comparison::view(&compared, Sketch::of_all(&results), &names, true));
     let ids: Vec<String> = tags(&page).iter().filter_map(|(_, tag)| attribute(tag, "id").map(str::to_owned)).collect();
     assert_eq!(ids.iter().collect::<HashSet<_>>().len(), ids.len(), "{ids:?}");
     assert!(!page.contains("<script") && page.contains("&lt;script&gt;a.json"));
     assert!(page.contains("C under Wine &lt;8.0&gt;)"));
+    // The same picture of two results stands in one row; hostile text in one of them makes no difference.
+    let rows: Vec<&str> = page.split("<div class=\"beside\">").skip(1).collect();
+    let kinds = pictures::all(&results[1]);
+    let of_hostile = pictures::all(&results[0]);
+    let is_of_both = |picture: &&pictures::Picture| of_hostile.iter().any(|other| other.kind == picture.kind);
+    assert!(kinds.iter().filter(is_of_both).count() > 5);
+    for picture in kinds.iter().filter(is_of_both) {
+        let figure = |letter: &str| format!("id=\"picture-{letter}-{}", picture.kind);
+        assert!(rows.iter().any(|row| row.contains(&figure("a")) && row.contains(&figure("b"))), "{}", picture.kind);
+    }
     for series in &results[1].series {
         assert!(page.contains(series.key.as_str()), "{}", series.key);
     }

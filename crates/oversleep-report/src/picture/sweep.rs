@@ -32,8 +32,14 @@ pub struct Sweep {
     pub frame: Frame,
     /// The wait: `clock_nanosleep`.
     pub wait_label: String,
+    /// The clock that timed the points; may be empty.
+    pub precise_label: String,
+    /// The clock that timed the same sleeps coarsely.
+    pub coarse_label: String,
     /// All sleeps of all passes, in any order.
     pub points: Vec<SweepPoint>,
+    /// The same sleeps by the coarse clock; may be empty.
+    pub coarse: Vec<SweepPoint>,
 }
 
 /// The sleeps of one request.
@@ -56,7 +62,7 @@ impl Request {
 impl Sweep {
     /// The picture as a stand-alone SVG document, which may also be put into a page as it is.
     pub fn svg(&self) -> String {
-        let requests = self.requests();
+        let (requests, coarse) = (requests(&self.points), requests(&self.coarse));
         if requests.len() < 2 {
             return frame::without_data(&self.frame, HEADING, "a sweep needs sleeps of at least two durations");
         }
@@ -66,19 +72,26 @@ impl Sweep {
         let late_top = stats::robust_top(&all_late).unwrap_or(1.0).max(1e-3);
         let late_low = all_late.first().copied().unwrap_or(0.0).min(0.0);
         let lower = Scale::linear(late_low * 1.05, late_top * 1.08, LOWER_BOTTOM, LOWER_TOP);
-        let durations = stats::sorted(&requests.iter().flat_map(|a| a.duration_ms.iter().copied()).collect::<Vec<_>>());
+        let by_both = requests.iter().chain(&coarse).flat_map(|a| a.duration_ms.iter().copied());
+        let durations = stats::sorted(&by_both.collect::<Vec<_>>());
         let longest_request = requests[requests.len() - 1].requested_ms;
         let duration_top = stats::robust_top(&durations).unwrap_or(1.0).max(longest_request);
         let upper = Scale::linear(durations[0].min(0.0), duration_top * 1.05, UPPER, 0.0);
         let margin = 0.035 * longest_request;
         let x = Scale::linear(0f64.min(requests[0].requested_ms), longest_request + margin, LEFT, RIGHT);
-        let words =
-            self.words(&requests, all_late.iter().filter(|l| **l > lower.high()).count(), all_late[all_late.len() - 1]);
-        let legend = [
-            Key::new("precise", "one sleep"),
-            Key::new("ink", "median"),
-            Key::new("accent", "ideal: exactly the request"),
-        ];
+        let words = self.words(
+            &requests,
+            &coarse,
+            all_late.iter().filter(|l| **l > lower.high()).count(),
+            all_late[all_late.len() - 1],
+        );
+        let sleep =
+            |clock: &str| if clock.is_empty() { "one sleep".to_owned() } else { format!("one sleep by {clock}") };
+        let mut legend = vec![Key::new("precise", &sleep(&self.precise_label))];
+        if !coarse.is_empty() {
+            legend.push(Key::new("coarse", &sleep(&self.coarse_label)));
+        }
+        legend.extend([Key::new("ink", "median"), Key::new("accent", "ideal: exactly the request")]);
         frame::figure(&self.frame, &words, &legend, HEIGHT, |c| {
             axes(c, &x, &upper, &lower);
             c.line(
@@ -87,6 +100,9 @@ impl Sweep {
                 "accent s w2 dash",
             );
             c.line((LEFT, axis::crisp(lower.px(0.0))), (RIGHT, axis::crisp(lower.px(0.0))), "accent s w2 dash");
+            for request in &coarse {
+                draw_coarse(c, request, &x, &upper);
+            }
             for request in &requests {
                 draw_request(c, request, &x, &upper, &lower);
             }
@@ -100,25 +116,7 @@ impl Sweep {
         })
     }
 
-    /// The requests, shortest first.
-    fn requests(&self) -> Vec<Request> {
-        let mut points: Vec<SweepPoint> =
-            self.points.iter().copied().filter(|p| p.requested_ms.is_finite() && p.duration_ms.is_finite()).collect();
-        points.sort_by(|a, b| a.requested_ms.total_cmp(&b.requested_ms).then(a.duration_ms.total_cmp(&b.duration_ms)));
-        points
-            .chunk_by(|a, b| a.requested_ms == b.requested_ms)
-            .filter_map(|chunk| {
-                let duration_ms: Vec<f64> = chunk.iter().map(|p| p.duration_ms).collect();
-                Some(Request {
-                    requested_ms: chunk[0].requested_ms,
-                    median_ms: stats::quantile(&duration_ms, 0.5)?,
-                    duration_ms,
-                })
-            })
-            .collect()
-    }
-
-    fn words(&self, requests: &[Request], beyond: usize, latest_us: f64) -> Words {
+    fn words(&self, requests: &[Request], coarse: &[Request], beyond: usize, latest_us: f64) -> Words {
         let late: Vec<f64> = requests.iter().map(Request::median_late_us).collect();
         let sorted = stats::sorted(&late);
         let (least, most) = (sorted[0], sorted[sorted.len() - 1]);
@@ -127,10 +125,11 @@ impl Sweep {
         let wait = if self.wait_label.is_empty() { "The wait" } else { &self.wait_label };
         let verdict = verdict(requests);
         let finding = format!(
-            "{wait} {verdict}: each additional millisecond requested adds {} ms. Median lateness is {} to {}.",
+            "{wait} {verdict}: each additional millisecond requested adds {} ms. Median lateness is {} to {}.{}",
             decimal(rise, 2),
             signed_us(least),
-            signed_us(most)
+            signed_us(most),
+            self.coarsely(coarse)
         );
         let detail = requests
             .iter()
@@ -154,6 +153,35 @@ impl Sweep {
         }
         Words { heading: HEADING, finding, detail, caveat: caveat.trim_end().to_owned() }
     }
+
+    /// What the coarse clock shows of the same sleeps, in a sentence.
+    fn coarsely(&self, coarse: &[Request]) -> String {
+        let values = || coarse.iter().flat_map(|request| &request.duration_ms).map(|ms| ms * 1e3);
+        if coarse.is_empty() {
+            return String::new();
+        }
+        let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
+        let clock = if self.coarse_label.is_empty() { "the coarse clock" } else { &self.coarse_label };
+        format!(" By {clock} the same sleeps take {} to {}.", time_us(least), time_us(most))
+    }
+}
+
+/// The requests of these points, shortest first.
+fn requests(points: &[SweepPoint]) -> Vec<Request> {
+    let mut points: Vec<SweepPoint> =
+        points.iter().copied().filter(|p| p.requested_ms.is_finite() && p.duration_ms.is_finite()).collect();
+    points.sort_by(|a, b| a.requested_ms.total_cmp(&b.requested_ms).then(a.duration_ms.total_cmp(&b.duration_ms)));
+    points
+        .chunk_by(|a, b| a.requested_ms == b.requested_ms)
+        .filter_map(|chunk| {
+            let duration_ms: Vec<f64> = chunk.iter().map(|p| p.duration_ms).collect();
+            Some(Request {
+                requested_ms: chunk[0].requested_ms,
+                median_ms: stats::quantile(&duration_ms, 0.5)?,
+                duration_ms,
+            })
+        })
+        .collect()
 }
 
 /// The same lateness for every request leaves the line a line. A coarse tick ends the waits, so lateness falls as the
@@ -223,6 +251,17 @@ fn draw_request(c: &mut Canvas, request: &Request, x: &Scale, upper: &Scale, low
     });
 }
 
+/// The same sleeps by the coarse clock, in the upper part only: its lateness would be that of its own steps.
+fn draw_coarse(c: &mut Canvas, request: &Request, x: &Scale, upper: &Scale) {
+    let at = x.px(request.requested_ms);
+    let shown = stats::thinned(&request.duration_ms, CAP_PER_REQUEST);
+    let dots = shown.iter().enumerate().filter(|(_, ms)| **ms <= upper.high());
+    let dots: Vec<(f64, f64)> = dots.map(|(rank, ms)| (at + aside(rank), upper.px(*ms))).collect();
+    let tip =
+        format!("requested {}: coarsely {}", time_us(request.requested_ms * 1e3), time_us(request.median_ms * 1e3));
+    c.marks("coarse", &tip, |c| c.dots(&dots, "dots under small"));
+}
+
 /// Moves neighbours in rank apart sideways, so that equal sleeps don't cover each other.
 fn aside(rank: usize) -> f64 {
     (rank * 7 % 11) as f64 * 1.5 - 7.5
@@ -261,7 +300,7 @@ mod tests {
                 duration_ms: duration_ms(request, pass),
             })
             .collect();
-        Sweep { frame: Frame::new("s"), wait_label: "nanosleep".to_owned(), points }
+        Sweep { frame: Frame::new("s"), wait_label: "nanosleep".to_owned(), points, ..Sweep::default() }
     }
 
     #[test]
@@ -281,6 +320,19 @@ mod tests {
         let svg = sweep(|_, _| 15.625, 3).svg();
         well_formed(&svg);
         assert!(svg.contains("ends on a coarse tick (flat steps)") && svg.contains("adds 0 ms"));
+    }
+
+    #[test]
+    fn both_clocks_are_on_one_chart() {
+        let mut p = sweep(|_, _| 15.625, 3);
+        p.coarse = sweep(|_, pass| if pass == 1 { 15.0 } else { 16.0 }, 3).points;
+        (p.precise_label, p.coarse_label) = ("qpc".to_owned(), "get-tick-count-64".to_owned());
+        let svg = p.svg();
+        well_formed(&svg);
+        assert!(svg.contains("By get-tick-count-64 the same sleeps take 15\u{a0}ms to 16\u{a0}ms."), "{svg}");
+        assert!(svg.contains(r#"<g class="coarse">"#) && svg.contains("one sleep by qpc"));
+        p.coarse[0].duration_ms = f64::NAN;
+        well_formed(&p.svg());
     }
 
     #[test]

@@ -35,7 +35,7 @@ mod tests {
     use super::super::tests::plain;
     use super::*;
     use crate::terminal::text::columns;
-    use crate::view::comparison::view;
+    use crate::view::comparison::{Sketch, view};
     use crate::view::head;
     use crate::view::testing::{hostile, rich};
     use oversleep_record::FactName;
@@ -45,7 +45,7 @@ mod tests {
     fn rendered(results: &[ResultFile], width: usize, full: bool) -> String {
         let compared = oversleep_explain::compare::compare(results, head::machine);
         let names: Vec<String> = (1..=results.len()).map(|index| format!("r{index}.json")).collect();
-        comparison(&view(&compared, &names, full), width)
+        comparison(&view(&compared, Sketch::of_all(results), &names, full), width)
     }
 
     /// Two Linux machines: one of them has a smaller slack, and a timer of its own; few values of a hand-off on either.
@@ -91,8 +91,8 @@ mod tests {
         let wine = Sheet::windows().text(FactName::OsWineVersion, "8.0").steady("B5/poll/1ms", 90_000).file;
         let text = plain(&rendered(&[base, model, wine], 160, false));
         let headings = text.lines().filter(|line| line.ends_with(" (B modelled: linux-hz250; C under Wine 8.0)"));
-        assert_eq!(headings.count(), 6, "{text}");
-        assert!(text.contains("B: these are the figures of a model of linux-hz250, not of a machine"));
+        assert_eq!(headings.count(), 7, "{text}");
+        assert!(text.contains("B: these are the figures of a model, not of a machine"));
         assert!(text.contains("say anything about Windows"), "{text}");
         assert!(text.contains("B: differs"), "{text}");
     }
@@ -100,13 +100,13 @@ mod tests {
     #[test]
     fn nothing_comparable_says_what_to_do() {
         let one = Sheet::linux().steady("B5/nanosleep/1ms", 66_000).file;
-        let other = Sheet::windows().steady("B5/sleep/1ms", 14_600_000).file;
+        let other = Sheet::windows().steady("B5/sleep-ex/1ms", 14_600_000).file;
         let text = plain(&rendered(&[one, other], 100, false));
         assert!(
             text.contains("B and A have no series in common.\nNothing could be concluded. Measure the same"),
             "{text}"
         );
-        assert!(text.contains("Only in A (1 series): B5 nanosleep.\nOnly in B (1 series): B5 sleep.\n"), "{text}");
+        assert!(text.contains("Only in A (1 series): B5 nanosleep.\nOnly in B (1 series): B5 sleep-ex.\n"), "{text}");
     }
 
     #[test]

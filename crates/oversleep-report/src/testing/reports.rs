@@ -6,7 +6,8 @@ use oversleep_explain::compare::compare;
 use oversleep_record::ResultFile;
 
 use crate::terminal::Detail;
-use crate::view::{comparison, head, pictures};
+use crate::view::comparison::{self, Sketch};
+use crate::view::{head, pictures};
 use crate::{html, terminal};
 
 /// Elements without an end.
@@ -34,7 +35,7 @@ pub fn draw_all(results: &[ResultFile]) {
     let compared = compare(results, head::machine);
     let names: Vec<String> = (0..results.len()).map(|place| format!("{place}<.json")).collect();
     for full in [false, true] {
-        let view = comparison::view(&compared, &names, full);
+        let view = comparison::view(&compared, Sketch::of_all(results), &names, full);
         look_at_text(&terminal::comparison(&view, 80), 80);
         look_at_page(&html::comparison(&view));
     }
@@ -49,8 +50,10 @@ pub fn draw_one(form: u8, file: ResultFile, other: ResultFile) {
         9 => _ = look_at_tags(&html::report(&file)),
         10 | 11 => pictures::all(&file).iter().for_each(|picture| _ = look_at_tags(&picture.svg)),
         _ => {
-            let compared = compare(&[other, file], head::machine);
-            let view = comparison::view(&compared, &["0<.json".to_owned(), "1".to_owned()], true);
+            let results = [other, file];
+            let compared = compare(&results, head::machine);
+            let view =
+                comparison::view(&compared, Sketch::of_all(&results), &["0<.json".to_owned(), "1".to_owned()], true);
             match form % 16 {
                 15 => look_at_page(&html::comparison(&view)),
                 _ => look_at_text(&terminal::comparison(&view, 80), 80),

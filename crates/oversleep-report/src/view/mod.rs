@@ -5,6 +5,7 @@
 //! figure is a dash or a reason, never a zero. Nothing here knows ANSI or HTML, and text from a result is passed on as
 //! it is: each renderer makes it safe for its own medium.
 
+pub mod bars;
 pub mod comparison;
 pub mod findings;
 pub mod head;

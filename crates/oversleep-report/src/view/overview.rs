@@ -1,7 +1,7 @@
 //! A result at a glance, for readers in a hurry: the clocks that matter, the waits in groups, and the bottom line.
 
 use oversleep_explain::verdicts::{ClockTable, ClockVerdict, Validity, clock_table};
-use oversleep_record::{CommandName, ExperimentId, Nanos, ResultFile, Series};
+use oversleep_record::{CommandName, ExperimentId, Nanos, ResultFile, Series, TwoPeaks};
 
 use super::findings::{self, Findings};
 use super::sections::{clocks, wait_at, waits_in_order};
@@ -105,7 +105,11 @@ pub fn bottom_line(file: &ResultFile, findings: &Findings) -> Vec<String> {
 
 fn basics(file: &ResultFile, sleep: Option<&Series>, clocks: &ClockTable) -> Option<String> {
     let sleep = sleep.and_then(|series| {
-        let duration = series.requested_ns? + Nanos(series.calls().p50()?);
+        let (requested, calls) = (series.requested_ns?, series.calls());
+        let duration = match TwoPeaks::of(calls) {
+            Some(peaks) => format!("one of two durations: {}", peaks.words(series.unit, requested.0)),
+            None => (requested + Nanos(calls.p50()?)).to_string(),
+        };
         Some(format!("a 1 ms sleep takes {duration} ({})", series.subject))
     });
     let standard = clocks.row(STD_INSTANT).and_then(|row| Some((row.cost_ps?, STD_INSTANT)));

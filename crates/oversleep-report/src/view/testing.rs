@@ -6,7 +6,7 @@ use oversleep_record::environment::{Fact, FactValue};
 use oversleep_record::file::Floor;
 use oversleep_record::series::Status;
 use oversleep_record::testing::{Sheet, differed, good_clock};
-use oversleep_record::{FactName, Nanos, ResultFile, SeriesKey, Unavailable, label};
+use oversleep_record::{ClockResult, FactName, Nanos, ResultFile, SeriesKey, Unavailable, label};
 
 /// A result with every kind of series, steady figures throughout.
 pub fn rich() -> Sheet {
@@ -29,7 +29,7 @@ pub fn rich() -> Sheet {
         cross_check: None,
     });
     for (clock, cost) in [("monotonic", 23_300), ("tsc", 9_500), ("clock", 554_000)] {
-        let mut result = good_clock(clock);
+        let mut result = ClockResult { example_raw: Some(1_234_567_890), ..good_clock(clock) };
         if clock == "clock" {
             result.counts = Counts::ProcessCpuTime;
             result.differences = vec![differed(73_200)];
@@ -45,6 +45,7 @@ pub fn rich() -> Sheet {
     sheet = sheet.steady("B1/nanosleep/1ms/coarse", 0).steady("B1/nanosleep/1ms/precise", 1_066_000);
     for ask in 1..=15 {
         sheet = sheet.steady(format!("B2/nanosleep/{ask}ms"), ask * 1_000_000 + 70_000);
+        sheet = sheet.steady(format!("B2/nanosleep/{ask}ms/coarse"), ask / 4 * 4_000_000);
     }
     for (wait, late) in [("nanosleep", 66_100), ("timerfd", 14_900), ("epoll-wait", 66_500), ("futex", 67_000)] {
         sheet = sheet.steady(format!("B5/{wait}/300us"), late - 600).steady(format!("B5/{wait}/1ms"), late);

@@ -6,7 +6,7 @@ use super::COMMON;
 use crate::clock::{ClockInfo, ClockUnit};
 
 /// The clocks of a system without a catalogue of its own.
-pub const EVERYWHERE: &[ClockInfo] = &[STD_INSTANT, STD_SYSTEMTIME];
+pub const EVERYWHERE: &[ClockInfo] = &[STD_INSTANT, STD_INSTANT_MS, STD_SYSTEMTIME, STD_SYSTEMTIME_MS];
 
 const COUNTER: ClockInfo =
     ClockInfo { unit: ClockUnit::Ticks, epoch: Epoch::Processor, across_suspend: AcrossSuspend::Unspecified, ..COMMON };
@@ -78,6 +78,27 @@ pub(super) const STD_SYSTEMTIME: ClockInfo = ClockInfo {
     page: "https://doc.rust-lang.org/std/time/struct.SystemTime.html",
     ..COMMON
 };
+
+/// In whole milliseconds, as C++ programs read their clocks with `duration_cast<milliseconds>`.
+const fn in_milliseconds(info: ClockInfo, name: &'static str, call: &'static str, doc: &'static str) -> ClockInfo {
+    ClockInfo { name, call, doc, unit: ClockUnit::Milliseconds, is_modelled: false, ..info }
+}
+
+pub(super) const STD_INSTANT_MS: ClockInfo = in_milliseconds(
+    STD_INSTANT,
+    "std-instant-ms",
+    "std::time::Instant::now().duration_since(origin).as_millis()",
+    "std-instant with its value cast to whole milliseconds, like duration_cast of C++'s steady_clock: what the cast adds to \
+     a read.",
+);
+
+pub(super) const STD_SYSTEMTIME_MS: ClockInfo = in_milliseconds(
+    STD_SYSTEMTIME,
+    "std-systemtime-ms",
+    "std::time::SystemTime::now().duration_since(UNIX_EPOCH).as_millis()",
+    "std-systemtime with its value cast to whole milliseconds, like duration_cast of C++'s system_clock: what the cast adds \
+     to a read.",
+);
 
 const LIBRARY: ClockInfo =
     ClockInfo { is_modelled: false, since: "oversleep 0.1", page: "https://docs.rs/oversleep", ..COMMON };

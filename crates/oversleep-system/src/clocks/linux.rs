@@ -4,7 +4,8 @@ use oversleep_record::clock::{AcrossSuspend, Counts, Epoch};
 
 use super::COMMON;
 use super::everywhere::{
-    CNTVCT, OVERSLEEP, OVERSLEEP_COARSE, OVERSLEEP_ORDERED, STD_INSTANT, STD_SYSTEMTIME, TSC, TSC_FENCED, TSCP,
+    CNTVCT, OVERSLEEP, OVERSLEEP_COARSE, OVERSLEEP_ORDERED, STD_INSTANT, STD_INSTANT_MS, STD_SYSTEMTIME,
+    STD_SYSTEMTIME_MS, TSC, TSC_FENCED, TSCP,
 };
 use crate::catalogue::{entry, man7};
 use crate::clock::{ClockInfo, ClockUnit, Follows};
@@ -68,7 +69,9 @@ pub const LINUX: &[ClockInfo] = &[
     TSC_FENCED,
     CNTVCT,
     STD_INSTANT,
+    STD_INSTANT_MS,
     STD_SYSTEMTIME,
+    STD_SYSTEMTIME_MS,
     OVERSLEEP,
     OVERSLEEP_ORDERED,
     OVERSLEEP_COARSE,

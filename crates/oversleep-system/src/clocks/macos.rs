@@ -4,7 +4,8 @@ use oversleep_record::clock::{AcrossSuspend, Counts, Epoch};
 
 use super::COMMON;
 use super::everywhere::{
-    CNTVCT, OVERSLEEP, OVERSLEEP_COARSE, OVERSLEEP_ORDERED, STD_INSTANT, STD_SYSTEMTIME, TSC, TSC_FENCED, TSCP,
+    CNTVCT, OVERSLEEP, OVERSLEEP_COARSE, OVERSLEEP_ORDERED, STD_INSTANT, STD_INSTANT_MS, STD_SYSTEMTIME,
+    STD_SYSTEMTIME_MS, TSC, TSC_FENCED, TSCP,
 };
 use crate::catalogue::{entry, man};
 use crate::clock::{ClockInfo, ClockUnit};
@@ -86,7 +87,9 @@ pub const MACOS: &[ClockInfo] = &[
     TSC_FENCED.not_modelled(),
     CNTVCT.not_modelled(),
     STD_INSTANT,
+    STD_INSTANT_MS,
     STD_SYSTEMTIME.not_modelled(),
+    STD_SYSTEMTIME_MS,
     OVERSLEEP,
     OVERSLEEP_ORDERED,
     OVERSLEEP_COARSE,

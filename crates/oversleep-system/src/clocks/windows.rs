@@ -4,7 +4,8 @@ use oversleep_record::clock::{AcrossSuspend, Counts, Epoch};
 
 use super::COMMON;
 use super::everywhere::{
-    CNTVCT, OVERSLEEP, OVERSLEEP_COARSE, OVERSLEEP_ORDERED, STD_INSTANT, STD_SYSTEMTIME, TSC, TSC_FENCED, TSCP,
+    CNTVCT, OVERSLEEP, OVERSLEEP_COARSE, OVERSLEEP_ORDERED, STD_INSTANT, STD_INSTANT_MS, STD_SYSTEMTIME,
+    STD_SYSTEMTIME_MS, TSC, TSC_FENCED, TSCP,
 };
 use crate::catalogue::{entry, win32};
 use crate::clock::{ClockInfo, ClockUnit, Follows};
@@ -121,7 +122,9 @@ pub const WINDOWS: &[ClockInfo] = &[
     TSC_FENCED.not_modelled(),
     CNTVCT.not_modelled(),
     counting_sleep(STD_INSTANT),
+    counting_sleep(STD_INSTANT_MS),
     STD_SYSTEMTIME,
+    STD_SYSTEMTIME_MS,
     counting_sleep(OVERSLEEP),
     counting_sleep(OVERSLEEP_ORDERED),
     counting_sleep(OVERSLEEP_COARSE),

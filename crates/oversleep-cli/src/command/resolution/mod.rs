@@ -47,8 +47,12 @@ impl Resolution {
 
 /// Checks that there is a resolution to set.
 fn measurable(on: &MachineArgs) -> Result<(), Failure> {
-    let tunable = machine::laboratory(on)?.resolution_tunable();
-    tunable.map(drop).ok_or_else(|| Failure::failed("programs can't change the timer resolution of this system"))
+    for machine in on.each() {
+        let tunable = machine::laboratory(&machine)?.resolution_tunable();
+        let missing = || Failure::failed("programs can't change the timer resolution of this system");
+        tunable.ok_or_else(missing)?;
+    }
+    Ok(())
 }
 
 /// Measure what each setting does to this process's own waits

@@ -60,6 +60,8 @@ impl<'a> Measured<'a> {
     fn side(&self, result: u32, against_base: Option<AgainstBase>) -> Side {
         Side {
             result,
+            subject: None,
+            pace: None,
             unavailable: match &self.series.status {
                 Status::Unavailable { reason } => Some(reason.clone()),
                 _ => None,
@@ -68,6 +70,7 @@ impl<'a> Measured<'a> {
             count: values(self.series).count(),
             rounds: self.rounds() as u64,
             missed: self.series.counts.missed,
+            mean: values(self.series).mean().map(|mean| mean.round() as i64),
             p50: self.p50,
             p99: self.p99,
             max: values(self.series).max(),

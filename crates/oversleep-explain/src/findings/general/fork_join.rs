@@ -14,8 +14,9 @@ use crate::remedies::windows::USE_PRECISE_SYSTEM_CLOCK;
 
 /// What polling must add before it can be told from the noise of a join.
 const POLLING_MIN: Nanos = Nanos(200_000);
-/// By so much a clock in whole milliseconds shows a step too long or too short.
-const WHOLE_MS: i64 = 1_000_000;
+/// By less than this two readings of a clock in whole milliseconds differ from a step: each is the difference of two cut
+/// values, and so up to 1 ms off.
+const WHOLE_MS: i64 = 2_000_000;
 
 pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     id: "OVS-G005",
@@ -86,7 +87,7 @@ fn coarse_step(series: &Series, tick: Option<Nanos>) -> Option<Nanos> {
     let gaps = values.windows(2).map(|pair| Nanos(pair[1].saturating_sub(pair[0])));
     let step = gaps.filter(|&gap| gap >= half).min();
     match (step, tick) {
-        (Some(step), Some(tick)) if (step - tick).0.abs() > WHOLE_MS => Some(step),
+        (Some(step), Some(tick)) if (step - tick).0.abs() >= WHOLE_MS => Some(step),
         (_, Some(tick)) => Some(tick).filter(|&tick| is_coarse(tick)),
         (step, None) => step,
     }
@@ -119,6 +120,8 @@ mod tests {
         let tick = Some(Nanos(15_625_000));
         let step = |values: &[i64], tick| coarse_step(&join("blocked", "coarse", values), tick).map(|step| step.0);
         assert_eq!(step(&[0, 15_000_000, 16_000_000, 31_000_000, 16_000_000], tick), Some(15_625_000));
+        // 31.25 ms as 32, and 46.875 ms as 46.
+        assert_eq!(step(&[32_000_000, 46_000_000], tick), Some(15_625_000));
         // Every reading the same: the system says how the clock moves.
         assert_eq!(step(&[16_000_000; 3], tick), Some(15_625_000));
         // A clock that follows a resolution in force, and one whose tick isn't known.

@@ -2,6 +2,7 @@
 
 use oversleep_record::clock::is_coarse;
 use oversleep_record::finding::Severity;
+use oversleep_record::label::{self, ClockRole};
 use oversleep_record::stats::VALUES_MIN;
 use oversleep_record::{ExperimentId, Nanos, Os, ResultFile, Series};
 
@@ -42,10 +43,12 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
 
 /// The sweep of one wait, by request.
 fn sweep(file: &ResultFile) -> Checked<Vec<&Series>> {
-    let first = file.experiment(ExperimentId::B2).find(|series| series.has_values());
+    let by_precise_clock = |series: &&Series| series.label(label::CLOCK_ROLE) != Some(ClockRole::Coarse);
+    let measured = || file.experiment(ExperimentId::B2).filter(by_precise_clock);
+    let first = measured().find(|series| series.has_values());
     let wait = &first.ok_or_else(|| not_measured(file, ExperimentId::B2, "the sweep over 1 to 15 ms"))?.subject;
     let of_wait = |series: &&Series| series.subject == *wait && series.has_values() && series.requested_ns.is_some();
-    let mut sweep: Vec<&Series> = file.experiment(ExperimentId::B2).filter(of_wait).collect();
+    let mut sweep: Vec<&Series> = measured().filter(of_wait).collect();
     sweep.sort_by_key(|series| series.requested_ns);
     if sweep.len() < REQUESTS_MIN {
         return Err(Conclusion::lacks(format!(
@@ -175,6 +178,9 @@ mod tests {
     #[test]
     fn too_little_of_a_sweep() {
         Sheet::linux().lacks_data("OVS-G006");
+        let coarse =
+            (1..=15).fold(Sheet::linux(), |sheet, ms| sheet.steady(format!("B2/nanosleep/{ms}ms/coarse"), 16_000_000));
+        coarse.lacks_data("OVS-G006");
         let two = Sheet::linux().steady("B2/nanosleep/1ms", 1_066_000).steady("B2/nanosleep/2ms", 2_066_000);
         two.lacks("OVS-G006", "the sweep has 2 requests and a shape needs 5. Run `oversleep check --only B2`");
         let one_pass = (1..=15).fold(Sheet::linux(), |sheet, ms| {

@@ -15,6 +15,9 @@ use oversleep_record::words::percent;
 /// Share of waits without a split beyond which the rest may not stand for all.
 const UNATTRIBUTED_MAX: f64 = 0.2;
 
+/// The largest share of the whole by which the medians of the parts may miss it.
+const GAP_MAX: f64 = 0.02;
+
 pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     id: "OVS-L018",
     name: "wake-up-baseline",
@@ -30,7 +33,8 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     how_we_know: "A per-thread software perf event records when the thread was switched in, and schedstat records how \
                   long it was runnable before that. Neither needs a privilege for a process's own threads. The parts \
                   are differences of timestamps of one clock, so for each wait they add up to its lateness exactly, \
-                  but the medians shown need not. oversleep counts waits whose switch-in it did not see as \
+                  but their medians need not; where these miss more than \
+                  2 % of the whole, the sentence has the means. oversleep counts waits whose switch-in it did not see as \
                   unattributed and does not guess their parts.",
     what_to_do: "The first part shrinks with the timer slack and the idle states, the second with a real-time policy or a \
                  free CPU, the third with a faster processor. In a guest, the hypervisor's share is inside the first and the \
@@ -65,12 +69,15 @@ fn wake_up_baseline(file: &ResultFile) -> Checked {
         ));
         return Err(disturbed.rests_on(&row.series, format!("{unseen} of {all} unattributed")));
     }
-    let parts = row.medians;
+    // Where a part has two values the medians leave a gap, and a sentence of parts that are too few would be wrong.
+    let has_gap = row.medians.remainder().0.abs() as f64 > row.medians.total.0.abs() as f64 * GAP_MAX;
+    let (parts, figures, on_average) =
+        if has_gap { (row.means, "means", " on average") } else { (row.medians, "medians", "") };
     let found = Conclusion::found(format!(
-        "{} is {} late: {} for timer, slack and waking, {} in the run queue, {} for the return to the program",
+        "{} is {} late{on_average}: {} for timer, slack and waking, {} in the run queue, {} for the return to the program",
         row.wait, parts.total, parts.timer, parts.run_queue, parts.wake_return
     ));
-    Ok(found.rests_on(&row.series, format!("medians of {seen} waits, {unseen} unattributed; {}", row.method)))
+    Ok(found.rests_on(&row.series, format!("{figures} of {seen} waits, {unseen} unattributed; {}", row.method)))
 }
 
 #[cfg(test)]
@@ -94,6 +101,29 @@ mod tests {
              program",
         );
         assert_eq!(sheet.finding("OVS-L018").evidence[0].text, "medians of 80 waits, 3 unattributed; test");
+    }
+
+    #[test]
+    fn parts_whose_medians_leave_a_gap_are_told_by_their_means() {
+        let mut sheet = Sheet::linux().steady("B5/nanosleep/1ms", 50_000).split(10_000, 0, 0);
+        let mut add = |count, timer, run_queue| {
+            let split = sheet.file.series[0].split.as_mut().unwrap();
+            let waits = Sheet::linux().steady("B5/nanosleep/1ms", 0).split(timer, run_queue, 0).file.series.remove(0);
+            let waits = waits.split.unwrap();
+            for _ in 0..count {
+                split.total.merge(&waits.total);
+                split.timer.merge(&waits.timer);
+                split.run_queue.merge(&waits.run_queue);
+            }
+        };
+        add(2, 50_000, 0);
+        add(2, 10_000, 40_000);
+        sheet.finds(
+            "OVS-L018",
+            "nanosleep is 42 µs late on average: 26 µs for timer, slack and waking, 16 µs in the run queue, 0 ns for the \
+             return to the program",
+        );
+        assert_eq!(sheet.finding("OVS-L018").evidence[0].text, "means of 80 waits, 0 unattributed; test");
     }
 
     #[test]

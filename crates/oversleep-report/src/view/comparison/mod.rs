@@ -3,11 +3,20 @@
 //!
 //! Results are named by letters, the base is A. Every heading says which of them were not taken on a real machine.
 
+mod clocks;
+mod machines;
+mod neighbours;
 mod series;
+mod sketch;
 
+pub use sketch::Sketch;
+
+use oversleep_explain::compare::fastest_on_all;
 use oversleep_record::comparison::{Compared, Comparison, FactDifference, Verdict};
 
 use super::head::{fact_text, mark};
+use super::pictures::Picture;
+use super::select::distinct;
 use super::table::{Cell, Columns, Section, ToCell, Tone};
 use crate::words::{counted, date, grouped};
 
@@ -21,32 +30,76 @@ pub struct View {
     pub warnings: Vec<String>,
     /// The tables.
     pub sections: Vec<Section>,
+    /// Pictures of all results together, then those of each, by kind.
+    pub pictures: Vec<Vec<Picture>>,
     /// What follows every heading: which results were not taken on a real machine.
     pub marks: String,
     /// The conclusion.
     pub summary: Vec<String>,
 }
 
-/// The view of a comparison of the results in these files.
-pub fn view(comparison: &Comparison, files: &[String], full: bool) -> View {
+/// The view of a comparison of the results in these files, of which these are sketches.
+pub fn view(comparison: &Comparison, sketches: Vec<Sketch>, files: &[String], full: bool) -> View {
     let mut sections = Vec::new();
+    sections.extend(machines::section(comparison, files, full));
+    sections.extend(neighbours::section(comparison, &sketches));
+    sections.extend(clocks::common(comparison, full));
     sections.extend(facts(comparison));
-    sections.extend(series::clock_steps(comparison, full));
+    sections.extend(clocks::steps(comparison, full));
     sections.extend(series::by_quantity(comparison, full));
     sections.extend(series::unmatched(comparison, full));
     sections.iter_mut().for_each(Section::explain_marks);
     View {
         title: format!("oversleep compare: {} results", comparison.results.len()),
         results: (0..).zip(&comparison.results).map(|(index, result)| described(index, result, files)).collect(),
-        warnings: comparison
-            .caveats
-            .iter()
-            .map(|caveat| format!("{}: {}.", letter(caveat.result), caveat.sentence))
-            .collect(),
+        warnings: warnings(comparison),
         sections,
         marks: marks(comparison),
-        summary: summary(comparison),
+        summary: neighbours::summary(&sketches).chain(fastest_on_all(comparison)).chain(summary(comparison)).collect(),
+        pictures: by_kind(neighbours::picture(comparison, &sketches, files), sketches),
     }
+}
+
+/// What only concerns the clocks of the results: where each is valid, and which is the fastest valid on all.
+pub fn clocks_view(comparison: &Comparison, files: &[String], full: bool) -> View {
+    let whole = view(comparison, Vec::new(), files, full);
+    let is_of_clocks = |section: &Section| ["clocks", "clock-steps"].contains(&section.id.as_str());
+    let sentence = fastest_on_all(comparison).unwrap_or_else(|| {
+        "Fewer than two of these results hold the cost of clocks. Measure it on each machine with `oversleep clocks --out FILE`."
+            .to_owned()
+    });
+    let without_sentence = |mut section: Section| {
+        section.notes.retain(|note| *note != sentence);
+        section
+    };
+    View {
+        title: format!("oversleep clocks: {} results", comparison.results.len()),
+        sections: whole.sections.into_iter().filter(is_of_clocks).map(without_sentence).collect(),
+        summary: vec![sentence.clone()],
+        ..whole
+    }
+}
+
+/// One picture of all results first, then the pictures of a kind together.
+fn by_kind(common: Option<Picture>, sketches: Vec<Sketch>) -> Vec<Vec<Picture>> {
+    let mut kinds: Vec<Vec<Picture>> = common.into_iter().map(|picture| vec![picture]).collect();
+    for picture in sketches.into_iter().flat_map(|sketch| sketch.pictures) {
+        match kinds.iter_mut().find(|kind| kind[0].kind == picture.kind) {
+            Some(kind) => kind.push(picture),
+            None => kinds.push(vec![picture]),
+        }
+    }
+    kinds
+}
+
+/// What may not be concluded, each sentence once with the results that it is about.
+fn warnings(comparison: &Comparison) -> Vec<String> {
+    let sentences = distinct(comparison.caveats.iter().map(|caveat| caveat.sentence.as_str()));
+    let about = |sentence: &str| {
+        let of_sentence = comparison.caveats.iter().filter(|caveat| caveat.sentence == sentence);
+        of_sentence.map(|caveat| letter(caveat.result)).collect::<Vec<_>>().join(", ")
+    };
+    sentences.into_iter().map(|sentence| format!("{}: {sentence}.", about(sentence))).collect()
 }
 
 /// The results' indices; the base is 0.
@@ -69,6 +122,17 @@ fn marks(comparison: &Comparison) -> String {
     if all.is_empty() { String::new() } else { format!(" ({})", all.join("; ")) }
 }
 
+/// A result in a few letters: its name, the model, or its file.
+fn short_name(comparison: &Comparison, index: u32, files: &[String]) -> String {
+    let result = comparison.results.get(index as usize);
+    let known = result.and_then(|result| result.name.clone().or_else(|| result.platform.modelled.clone()));
+    known.unwrap_or_else(|| {
+        let file = files.get(index as usize).map(String::as_str).unwrap_or_default();
+        let name = file.rsplit(['/', '\\']).next().unwrap_or_default();
+        name.strip_suffix(".json").unwrap_or(name).to_owned()
+    })
+}
+
 fn described(index: u32, result: &Compared, files: &[String]) -> (String, String) {
     let file = files.get(index as usize).map(String::as_str).unwrap_or_default();
     let name = result.name.as_ref().map(|name| format!(", {name}")).unwrap_or_default();
@@ -82,11 +146,42 @@ fn described(index: u32, result: &Compared, files: &[String]) -> (String, String
 
 /// How the machines differ.
 fn facts(comparison: &Comparison) -> Option<Section> {
+    if series::is_over(comparison, FACTS_SIDE_BY_SIDE_MAX) {
+        return facts_by_value(comparison);
+    }
     let mut columns = Columns::new().words("fact", |fact: &&FactDifference| fact.name.as_str());
     for index in indices(comparison) {
         columns = columns.words(letter(index), move |fact| fact_cell(fact, index as usize));
     }
     let table = columns.table("Facts that matter for timing and are not the same in all results", &comparison.facts)?;
+    Some(Section::new("facts", "How the machines differ").tables([table]))
+}
+
+/// Results up to which a fact has a column for each.
+const FACTS_SIDE_BY_SIDE_MAX: usize = 3;
+
+/// The same of many results: a row for each value of a fact, with the results that have it.
+fn facts_by_value(comparison: &Comparison) -> Option<Section> {
+    let mut rows: Vec<(&str, String, Vec<String>)> = Vec::new();
+    for fact in &comparison.facts {
+        let from = rows.len();
+        for (index, value) in (0..).zip(&fact.values) {
+            let Some(value) = value else { continue };
+            let text = fact_text(&fact.name, value);
+            match rows[from..].iter_mut().find(|(_, known, _)| *known == text) {
+                Some((.., results)) => results.push(letter(index)),
+                None => {
+                    let name = if rows.len() == from { fact.name.as_str() } else { "" };
+                    rows.push((name, text, vec![letter(index)]));
+                }
+            }
+        }
+    }
+    let columns = Columns::new()
+        .words("fact", |(name, ..): &(&str, String, Vec<String>)| *name)
+        .words("value", |(_, value, _)| value.clone())
+        .words("in", |(.., results)| results.join(", "));
+    let table = columns.table("Facts that matter for timing and are not the same in all results", rows)?;
     Some(Section::new("facts", "How the machines differ").tables([table]))
 }
 

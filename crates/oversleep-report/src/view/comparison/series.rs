@@ -2,11 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use oversleep_record::comparison::{
-    AgainstBase, ClockComparison, ClockSide, Comparison, Estimate, Judgement, SeriesComparison, Side, Verdict,
-};
+use oversleep_record::ExperimentId;
+use oversleep_record::comparison::{AgainstBase, Comparison, Estimate, Judgement, SeriesComparison, Side, Verdict};
 use oversleep_record::series::{Quantity, Unit};
-use oversleep_record::{ExperimentId, Nanos};
 
 use super::{indices, letter};
 use crate::view::select::{distinct, subject_in_words};
@@ -15,14 +13,18 @@ use crate::words::{MEDIAN_MIN, UNKNOWN, counted, list, value};
 
 /// Most rows of a table that a brief report shows with inconclusive ones among them.
 const BRIEF_ROWS_MAX: usize = 16;
-/// Factor between two steps of a clock from which a brief report shows them: those of fine clocks vary with the cost of
-/// a read.
-const STEP_FACTOR_MIN: f64 = 2.0;
+/// Results up to which figures stand side by side; those of more stand below one another.
+pub(super) const MANY: usize = 2;
+
+/// Whether there are more results than that.
+pub(super) fn is_over(comparison: &Comparison, results: usize) -> bool {
+    comparison.results.len() > results
+}
 
 type Place = (&'static str, &'static str, fn(&SeriesComparison) -> bool);
 
 /// Which series stand together: id, heading, and which they are. Each is in the first that takes it.
-const PLACES: [Place; 8] = [
+const PLACES: [Place; 9] = [
     ("lateness", "Waits: lateness", |series| series.quantity == Quantity::Lateness),
     ("cost", "Clocks: cost of a read", |series| series.quantity == Quantity::Cost && series.unit == Unit::Ps),
     ("step", "Clocks: steps of coarse ones", |series| series.quantity == Quantity::Step),
@@ -30,6 +32,7 @@ const PLACES: [Place; 8] = [
     ("handoff", "Hand-offs: until the other thread runs", |series| series.quantity == Quantity::HandoffLatency),
     ("fork-join", "Fork-joins: duration", |series| series.quantity == Quantity::ForkJoin),
     ("yield", "Yields: duration of a call", |series| series.quantity == Quantity::Cost),
+    ("stated", "Timer resolution as the system states it", |series| series.quantity == Quantity::StatedResolution),
     ("rates", "Rates, states and power", |_| true),
 ];
 
@@ -71,13 +74,13 @@ fn rank(judged: &Judgement) -> u8 {
     }
 }
 
-fn best_rank(series: &SeriesComparison) -> u8 {
+pub(super) fn best_rank(series: &SeriesComparison) -> u8 {
     let rank_of = |against: &AgainstBase| rank(&against.p50).min(against.p99.as_ref().map_or(TOO_FEW, rank));
     judged(series).map(rank_of).min().unwrap_or(TOO_FEW)
 }
 
 /// How far the medians lie apart, as a factor.
-fn factor(series: &SeriesComparison) -> f64 {
+pub(super) fn factor(series: &SeriesComparison) -> f64 {
     judged(series).filter_map(|against| against.p50.ratio).map(|ratio| ratio.ln().abs()).fold(0.0, f64::max)
 }
 
@@ -86,7 +89,14 @@ fn section(comparison: &Comparison, section: Section, mut series: Vec<&SeriesCom
     let (shown, few): (Vec<_>, Vec<_>) = series.into_iter().partition(|series| full || best_rank(series) < TOO_FEW);
     let has_many = !full && shown.len() > BRIEF_ROWS_MAX;
     let (alike, shown): (Vec<_>, Vec<_>) = shown.into_iter().partition(|series| has_many && best_rank(series) == ALIKE);
-    let table = columns(comparison).table(format!("{}; largest difference first", section.title), shown);
+    let caption = format!("{}; largest difference first", section.title);
+    let table = if is_over(comparison, MANY) {
+        let sides = |series: &'_ SeriesComparison| 0..series.sides.len();
+        let rows = shown.into_iter().flat_map(|series| sides(series).map(move |side| (series, side)));
+        below_one_another(comparison).table(caption, rows)
+    } else {
+        columns(comparison).table(caption, shown)
+    };
     let hidden = [(alike.len(), "the difference is within the uncertainty"), (few.len(), "there are too few values")];
     let hidden = hidden.into_iter().filter(|(count, _)| *count > 0);
     let more = if table.is_some() { " more" } else { "" };
@@ -132,11 +142,40 @@ fn columns<'a>(comparison: &'a Comparison) -> Columns<'a, &'a SeriesComparison> 
             }
         }
     }
-    columns.words("verdict", |series| verdicts(comparison, series))
+    columns.words("verdict", |series| verdicts(series))
+}
+
+/// A series and the place of one of its sides.
+type Row<'a> = (&'a SeriesComparison, usize);
+
+/// As [`columns`], with a row for each result of a series.
+fn below_one_another<'a>(comparison: &'a Comparison) -> Columns<'a, Row<'a>> {
+    let first = |text: String, place: usize| if place == 0 { text } else { String::new() };
+    let mut columns = Columns::new()
+        .words("series", move |(series, place): &Row<'_>| first(name(comparison, series), *place))
+        .words("in", |(series, place)| letter(series.sides[*place].result));
+    for (head, figure, ratio, value_rank, ratio_rank) in FIGURES {
+        let cell = move |(series, place): &Row<'_>| {
+            let side = &series.sides[*place];
+            let is_few = head == "p50" && side.count < MEDIAN_MIN;
+            Some(format!("{}{}", if is_few { "~" } else { "" }, value(series.unit, figure(side)?)))
+        };
+        columns = columns.figure(head, cell).rank(value_rank);
+        let cell = move |(series, place): &Row<'_>| {
+            let (ratio, differs) = ratio(series.sides[*place].against_base.as_ref()?)?;
+            Some(times(ratio).toned(if differs { Tone::Strong } else { Tone::Soft }))
+        };
+        columns = columns.figure("of A's", cell).rank(ratio_rank);
+    }
+    columns.words("verdict", |(series, place)| {
+        let against = series.sides[*place].against_base.as_ref()?;
+        let tone = if rank(&against.p50) == 0 { Tone::Warn } else { Tone::Soft };
+        Some(verdict_of(against).toned(tone))
+    })
 }
 
 /// A ratio with three digits: `0.215`, `1.50`, `222`.
-fn times(ratio: f64) -> String {
+pub(super) fn times(ratio: f64) -> String {
     match ratio {
         ratio if ratio >= 100.0 => format!("{ratio:.0}"),
         ratio if ratio >= 10.0 => format!("{ratio:.1}"),
@@ -146,21 +185,23 @@ fn times(ratio: f64) -> String {
     }
 }
 
-/// The series' key, with what tells it from another of the same key.
+/// The series' key, with what it is called elsewhere, and with what tells it from another of the same key.
 fn name(comparison: &Comparison, series: &SeriesComparison) -> String {
+    let called = |side: &Side| {
+        let pace = side.pace.map(|pace| format!(", {pace}")).unwrap_or_default();
+        Some(format!("{}{pace}", side.subject.as_ref()?))
+    };
+    let elsewhere = distinct(series.sides.iter().filter_map(called)).join("; ");
+    let key = if elsewhere.is_empty() { series.key.to_string() } else { format!("{} / {elsewhere}", series.key) };
     if comparison.series.iter().filter(|other| other.key == series.key).count() < 2 {
-        return series.key.to_string();
+        return key;
     }
     let pace = series.pace.map(|pace| format!("{pace}, ")).unwrap_or_default();
-    format!("{} ({pace}{})", series.key, series.conditions)
+    format!("{key} ({pace}{})", series.conditions)
 }
 
-fn verdicts(comparison: &Comparison, series: &SeriesComparison) -> Cell {
-    let has_several = comparison.results.len() > 2;
-    let verdicts = series.sides.iter().filter_map(|side| {
-        let text = verdict_of(side.against_base.as_ref()?);
-        Some(if has_several { format!("{}: {text}", letter(side.result)) } else { text })
-    });
+fn verdicts(series: &SeriesComparison) -> Cell {
+    let verdicts = series.sides.iter().filter_map(|side| side.against_base.as_ref()).map(verdict_of);
     let tone = if best_rank(series) == 0 { Tone::Warn } else { Tone::Soft };
     verdicts.collect::<Vec<_>>().join("; ").toned(tone)
 }
@@ -182,52 +223,6 @@ fn verdict(judged: &Judgement, with_interval: bool) -> String {
         Verdict::TooFew { why } | Verdict::TooDisturbed { why } => format!("inconclusive: {why}"),
         Verdict::NotComparable { why } => format!("not comparable: {why}"),
     }
-}
-
-/// The steps of the clocks: one figure each, so no verdict is possible.
-pub(super) fn clock_steps(comparison: &Comparison, full: bool) -> Option<Section> {
-    let shared: Vec<&ClockComparison> = comparison.clocks.iter().filter(|clock| clock.sides.len() > 1).collect();
-    let is_shown = |clock: &&&ClockComparison| full || indices(comparison).any(|index| is_far(clock, index));
-    let shown: Vec<&ClockComparison> = shared.iter().filter(is_shown).copied().collect();
-    let alike = shared.len() - shown.len();
-    let mut columns = Columns::new().words("clock", |clock: &&ClockComparison| clock.name.as_str());
-    for index in indices(comparison) {
-        columns = columns.figure(format!("{} step", letter(index)), move |clock| {
-            let side = side(clock, index)?;
-            // In brackets what the system states where none was observed.
-            side.step_ns.map(|step| step.to_string()).or(side.stated_step_ns.map(|step| format!("({step})")))
-        });
-        if index > 0 {
-            columns = columns.figure(format!("{}/A", letter(index)), move |clock| {
-                let tone = if is_far(clock, index) { Tone::Strong } else { Tone::Soft };
-                Some(times(step_ratio(clock, index)?).toned(tone))
-            });
-        }
-    }
-    let table = columns.table("Observed step of each clock; in brackets the step that the system states", shown);
-    let more = if table.is_some() { " more" } else { "" };
-    let note = format!("{}{more} within a factor of two of the base; --full shows them.", counted(alike, "clock"));
-    let single = table.is_some().then(|| "Each is one figure, so there is no verdict.".to_owned());
-    (!shared.is_empty()).then(|| {
-        let section = Section::new("clock-steps", "Clocks: steps");
-        section.tables(table).notes(single).notes((alike > 0).then_some(note))
-    })
-}
-
-fn side(clock: &ClockComparison, index: u32) -> Option<&ClockSide> {
-    clock.sides.iter().find(|side| side.result == index)
-}
-
-fn step_ratio(clock: &ClockComparison, index: u32) -> Option<f64> {
-    let step = |index| side(clock, index).and_then(|side| side.step_ns.or(side.stated_step_ns));
-    match (step(0)?, step(index)?) {
-        (Nanos(base), Nanos(other)) if base > 0 && other > 0 => Some(other as f64 / base as f64),
-        _ => None,
-    }
-}
-
-fn is_far(clock: &ClockComparison, index: u32) -> bool {
-    step_ratio(clock, index).is_some_and(|ratio| ratio.ln().abs() >= STEP_FACTOR_MIN.ln())
 }
 
 /// Series without a counterpart: which results have them, and their figures there.
@@ -273,9 +268,16 @@ fn subjects(series: &[&SeriesComparison]) -> String {
 
 fn unmatched_columns<'a>(comparison: &'a Comparison) -> Columns<'a, &'a SeriesComparison> {
     let mut columns = Columns::new().words("series", |series: &&SeriesComparison| name(comparison, series));
-    for index in indices(comparison) {
+    for index in indices(comparison).filter(|_| !is_over(comparison, MANY)) {
         columns = columns.figure(format!("{} p50", letter(index)), move |series| {
             Some(value(series.unit, value_of(series.side(index)?.p50)?))
+        });
+    }
+    if is_over(comparison, MANY) {
+        columns = columns.words("p50", |series| {
+            let side =
+                |side: &Side| Some(format!("{} {}", letter(side.result), value(series.unit, value_of(side.p50)?)));
+            series.sides.iter().filter_map(side).collect::<Vec<_>>().join(", ")
         });
     }
     columns.words("why not elsewhere", |series| {

@@ -8,7 +8,7 @@ use crate::view::head;
 use oversleep_record::testing::{Sheet, held, rounds};
 
 fn viewed(results: &[ResultFile], full: bool) -> View {
-    view(&oversleep_explain::compare::compare(results, head::machine), &[], full)
+    view(&oversleep_explain::compare::compare(results, head::machine), Sketch::of_all(results), &[], full)
 }
 
 /// The rows of a section, cells apart by bars.
@@ -75,8 +75,9 @@ fn each_result_is_held_against_the_first() {
     assert_eq!(
         rows(&view, "lateness"),
         [
-            "B5/nanosleep/1ms|60 µs|60 µs|1.00|120 µs|2.00|60 µs|60 µs|1.00|120 µs|2.00|B: inconclusive (1.00 to 1.00); C: \
-             differs"
+            "B5/nanosleep/1ms|A|60 µs|–|60 µs|–|–",
+            "|B|60 µs|1.00|60 µs|1.00|inconclusive (1.00 to 1.00)",
+            "|C|120 µs|2.00|120 µs|2.00|differs",
         ]
     );
     assert_eq!(view.summary.len(), 2);
@@ -113,11 +114,61 @@ fn a_result_is_named_by_its_file_and_what_it_is() {
     );
     named.platform.arch = "aarch64".into();
     let compared = oversleep_explain::compare::compare(&[Sheet::linux().file, named], head::machine);
-    let view = view(&compared, &["a.json".into(), "b.json".into()], false);
+    let view = view(&compared, Vec::new(), &["a.json".into(), "b.json".into()], false);
     assert_eq!(view.results[0].0, "A: a.json, the base");
     assert_eq!(view.results[1].0, "B: b.json, the new kernel (under an emulator)");
     assert_eq!(view.marks, " (B under an emulator)");
     assert!(
         view.warnings[0].starts_with("B: this was measured under an emulator (a program for aarch64 on Intel Xeon)")
     );
+}
+
+/// A result of the experiment with neighbours: the sleep of 1 ms beside each setting, in ms.
+fn beside_neighbours(model: &str, sleeps: [(&str, i64); 3]) -> ResultFile {
+    let mut sheet = Sheet::windows();
+    for (held, ms) in sleeps {
+        sheet = sheet
+            .steady(format!("C3/sleep/1ms/neighbour={held}"), (ms - 1) * 1_000_000)
+            .steady(format!("C3/resolution/stated/neighbour={held}"), 1_000_000);
+    }
+    sheet.file.platform.modelled = Some(model.to_owned());
+    sheet.file
+}
+
+#[test]
+fn neighbours_of_several_machines_make_one_table_and_one_curve() {
+    let follows = beside_neighbours("windows-10-1909", [("none", 16), ("1ms", 2), ("2ms", 2)]);
+    let alone = beside_neighbours("windows-10-2004", [("none", 16), ("1ms", 16), ("2ms", 16)]);
+    let view = viewed(&[follows.clone(), alone], false);
+    let table = rows(&view, "neighbours");
+    assert!(table[0].starts_with("nothing|1 ms|16 ms|") && table[1].starts_with("1 ms|1 ms|2 ms|"), "{table:?}");
+    assert!(table[1].contains("|1 ms|16 ms|"), "{table:?}");
+    assert!(view.summary[0].starts_with("A: A neighbour's setting reached this process"), "{:?}", view.summary);
+    assert!(view.summary[1].starts_with("B: No neighbour's setting reached"), "{:?}", view.summary);
+    let [curve] = &view.pictures[0][..] else { panic!("one picture of both") };
+    let plain = curve.svg.replace('\u{a0}', " ");
+    assert!(plain.contains("takes 2 ms to 16 ms on A: windows-10-1909, 16 ms to 16 ms on B"), "{plain}");
+    assert_eq!(view.pictures[1].iter().map(|picture| picture.kind).collect::<Vec<_>>(), ["neighbours"; 2]);
+    assert!(viewed(&[follows, Sheet::linux().file], false).sections.iter().all(|section| section.id != "neighbours"));
+}
+
+#[test]
+fn twenty_six_machines_are_one_table() {
+    let sheet = |index: i64| {
+        let sheet = Sheet::linux().steady("B5/nanosleep/1ms", 60_000 + 1_000 * index).steady("B5/timerfd/1ms", 15_000);
+        sheet.steady("A1/std-instant", 30_000).file
+    };
+    let view = viewed(&(0..26).map(sheet).collect::<Vec<_>>(), false);
+    let table = rows(&view, "machines");
+    assert_eq!((table.len(), table[0].as_str()), (26, "A |60 µs|30 ns|15 µs"));
+    assert_eq!(table[25], "Z |85 µs|30 ns|15 µs");
+}
+
+#[test]
+fn plain_sleeps_of_two_systems_are_held_against_each_other() {
+    let linux = Sheet::linux().steady("B5/nanosleep/1ms", 66_000).file;
+    let windows = Sheet::windows().steady("B5/sleep/1ms", 14_600_000).file;
+    let view = viewed(&[linux, windows], false);
+    assert_eq!(rows(&view, "lateness"), ["B5/nanosleep/1ms / sleep|66 µs|14.6 ms|221|66 µs|14.6 ms|221|differs"]);
+    assert_eq!(rows(&view, "machines"), ["A |66 µs", "B |14.6 ms"]);
 }

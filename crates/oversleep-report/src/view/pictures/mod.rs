@@ -67,6 +67,8 @@ impl<'a> Drawing<'a> {
 /// A finished picture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Picture {
+    /// The name of its kind, which pictures of other results share.
+    pub kind: &'static str,
     /// Fit for a file and for an `id`, and unique.
     pub name: String,
     /// The question it answers.
@@ -77,15 +79,21 @@ pub struct Picture {
 
 /// Every picture the result has data for.
 pub fn all(file: &ResultFile) -> Vec<Picture> {
+    of_result(file, "")
+}
+
+/// Every picture of a result that stands beside others under that letter: its names and headings begin with it.
+pub fn of_result(file: &ResultFile, letter: &str) -> Vec<Picture> {
     let mut pictures: Vec<Picture> = Vec::new();
     for entry in REGISTRY {
         for drawing in (entry.draw)(file) {
-            let mut name = safe_name(&[entry.name, &drawing.part]);
+            let mut name = safe_name(&[letter, entry.name, &drawing.part]);
             if pictures.iter().any(|known| known.name == name) {
                 name = format!("{name}-{}", pictures.len() + 1);
             }
-            let frame = frame(file, &name, &drawing.heading, &drawing.note);
-            pictures.push(Picture { caption: caption(entry), svg: (drawing.svg)(frame), name });
+            let heading = if letter.is_empty() { drawing.heading } else { format!("{letter}: {}", drawing.heading) };
+            let frame = frame(file, &name, &heading, &drawing.note);
+            pictures.push(Picture { kind: entry.name, caption: caption(entry), svg: (drawing.svg)(frame), name });
         }
     }
     pictures

@@ -2,7 +2,7 @@
 
 use oversleep_explain::verdicts::{ClockTable, ClockVerdict, Validity, clock_table, step_in_words};
 use oversleep_record::clock::Drift;
-use oversleep_record::{ClockResult, ExperimentId, FactName, ResultFile};
+use oversleep_record::{ClockResult, ExperimentId, FactName, ResultFile, label};
 
 use super::Entry;
 use crate::view::table::{Cell, Columns, Section, ToCell, Tone};
@@ -12,14 +12,7 @@ use crate::words::{cost, grouped, sentence};
 pub const ENTRY: Entry = Entry {
     id: "clocks",
     title: "Clocks",
-    experiments: &[
-        ExperimentId::A1,
-        ExperimentId::A2,
-        ExperimentId::A3,
-        ExperimentId::A4,
-        ExperimentId::A5,
-        ExperimentId::A6,
-    ],
+    experiments: &[ExperimentId::A1, ExperimentId::A2, ExperimentId::A4, ExperimentId::A5, ExperimentId::A6],
     build,
 };
 
@@ -33,6 +26,7 @@ fn build(file: &ResultFile, section: Section) -> Section {
         .words("valid", |reason: &Reason| reason.valid)
         .words("why", |reason| reason.why.clone())
         .words("clocks", |reason| reason.clocks.join(", "));
+    let calls = file.experiment(ExperimentId::A1).find_map(|series| series.label(label::CALLS));
     let unavailable: Vec<String> =
         answer.rows.iter().filter_map(|row| Some(format!("{} ({})", row.name, row.unavailable.as_ref()?))).collect();
     section
@@ -41,6 +35,7 @@ fn build(file: &ResultFile, section: Section) -> Section {
         )
         .tables(reasons.table("Why a clock is not valid for elapsed time, or needs care", reasons_of(&answer)))
         .notes([sentence(&answer.sentence)])
+        .notes(calls.map(|calls| format!("The cost of each clock is that of {} calls.", grouped(calls))))
         .notes(
             file.environment.text(FactName::OversleepClock).map(|choice| format!("The oversleep library: {choice}.")),
         )

@@ -3,6 +3,7 @@
 //! A section of its own is a file here with an [`Entry`], and that entry's line in `REGISTRY`. An experiment that no
 //! entry names is shown by the generic section, so a new experiment needs no edit here.
 
+mod clock_values;
 pub mod clocks;
 mod coalescing;
 mod detail;
@@ -14,12 +15,13 @@ mod holding_cost;
 mod load;
 pub mod neighbour_clocks;
 pub mod neighbour_steps;
-mod neighbours;
+pub mod neighbours;
 pub mod slack;
 mod spinning;
 pub mod split;
-mod sweep;
+pub mod sweep;
 mod unavailable;
+mod usleep;
 mod waits;
 mod waits_closely;
 
@@ -46,7 +48,9 @@ pub struct Entry {
 /// Every section with tables of its own. Those of the same experiment are shown in this order.
 const REGISTRY: &[&Entry] = &[
     &clocks::ENTRY,
+    &clock_values::ENTRY,
     &sweep::ENTRY,
+    &usleep::ENTRY,
     &waits::ENTRY,
     &waits_closely::ENTRY,
     &detail::ENTRY,

@@ -2,11 +2,12 @@
 
 use oversleep_record::conditions::HeldSettings;
 use oversleep_record::series::Quantity;
-use oversleep_record::{ExperimentId, Nanos, ResultFile, Series, label};
+use oversleep_record::{ExperimentId, Nanos, ResultFile, Series, TwoPeaks, label};
 
 use super::Entry;
 use super::neighbour_clocks as clocks;
 use super::neighbour_steps::{held_in_words, neighbour, of_step, steps};
+use crate::view::bars::bars;
 use crate::view::select::{measured, unavailable};
 use crate::view::table::{Columns, Section, Table};
 use crate::words::{MEDIAN_MIN, value};
@@ -21,6 +22,8 @@ pub const ENTRY: Entry = Entry {
 
 /// Sleeps that differ by less count as equal: more than the noise of a wake-up, less than any tick.
 const EQUAL_WITHIN: Nanos = Nanos(300_000);
+/// The width of a histogram in a table.
+const BARS: usize = 20;
 
 /// The median duration of this process's own sleep in a step.
 pub fn slept(file: &ResultFile, experiment: ExperimentId, step: &HeldSettings) -> Option<Nanos> {
@@ -30,49 +33,79 @@ pub fn slept(file: &ResultFile, experiment: ExperimentId, step: &HeldSettings) -
 
 fn build(file: &ResultFile, section: Section) -> Section {
     let captions = [
-        (ExperimentId::C3, "This process, which requests nothing, while one neighbour holds a setting"),
+        (
+            ExperimentId::C3,
+            "This process, which requests nothing, and its own sleep while one neighbour holds a setting",
+        ),
         (ExperimentId::C4, "The same with two neighbours: the second starts, then the first exits"),
     ];
     section
         .tables(captions.into_iter().filter_map(|(experiment, caption)| table(file, experiment, caption)))
-        .notes([reached(file), clocks::reached(file), lowest(file)].into_iter().flatten())
+        .notes(sentences(file))
+}
+
+/// How long this process's own sleep took in a step, in words: its median, or both peaks that a median hides.
+fn slept_in_words(file: &ResultFile, experiment: ExperimentId, step: &HeldSettings) -> Option<String> {
+    let series = of_step(file, experiment, step, Quantity::Lateness).next()?;
+    let peaks = TwoPeaks::of(&series.distribution);
+    let peaks = peaks.map(|peaks| peaks.words(series.unit, series.requested_ns.unwrap_or_default().0).to_string());
+    peaks.or_else(|| Some(slept(file, experiment, step)?.to_string()))
+}
+
+/// What a neighbour's setting does to this process, in sentences.
+pub fn sentences(file: &ResultFile) -> Vec<String> {
+    [reached(file), clocks::reached(file), lowest(file)].into_iter().flatten().collect()
 }
 
 fn table(file: &ResultFile, experiment: ExperimentId, caption: &str) -> Option<Table> {
     measured(file, experiment).next()?;
-    let request = measured(file, experiment).find_map(|series| series.requested_ns);
-    let own_sleep = request.map_or_else(|| "own sleep".to_owned(), |request| format!("own sleep of {request}, p50"));
     let sleep = move |step: &HeldSettings| of_step(file, experiment, step, Quantity::Lateness).next();
     let duration = |series: &Series, late: i64| Some(value(series.unit, (series.requested_ns? + Nanos(late)).0));
+    let steps = steps(file, experiment);
+    let longest =
+        steps.iter().filter_map(|step| Some(sleep(step)?.requested_ns? + Nanos(sleep(step)?.distribution.max()?)));
+    let longest = longest.max().unwrap_or_default();
     let mut columns = Columns::new()
-        .words("neighbour holds", held_in_words)
+        .words("held", held_in_words)
         .words("granted", move |step| {
             let beside = file.experiment(experiment).filter(|series| unavailable(series).is_none());
             let mut beside = beside.filter(|series| neighbour(series).as_ref() == Some(step));
             beside.find_map(|series| series.label(label::GRANTED)).as_ref().map(held_in_words)
         })
-        .rank(2)
-        .figure("stated resolution", move |step| {
+        .rank(5)
+        .figure("stated", move |step| {
             // A round reads it once, so few values are all there is.
             let stated = of_step(file, experiment, step, Quantity::StatedResolution).next()?;
             Some(value(stated.unit, stated.distribution.p50()?))
         })
-        .rank(1)
-        .figure(own_sleep, move |step| {
+        .rank(3)
+        .figure("mean", move |step| duration(sleep(step)?, sleep(step)?.distribution.mean()?.round() as i64))
+        .figure("p50", move |step| {
             let series = sleep(step)?;
             let is_few = series.distribution.count() < MEDIAN_MIN;
             Some(format!("{}{}", if is_few { "~" } else { "" }, duration(series, series.distribution.p50()?)?))
         })
         .figure("p99", move |step| duration(sleep(step)?, sleep(step)?.distribution.safe_quantile(0.99)?))
-        .rank(4)
+        .rank(7)
         .figure("max", move |step| duration(sleep(step)?, sleep(step)?.distribution.max()?))
-        .rank(3);
+        .rank(6)
+        .bar(format!("0 to {longest}"), move |step| {
+            sleep(step).map(|series| histogram(series, longest)).unwrap_or_default()
+        })
+        .rank(1);
     for (index, clock) in clocks::by_interest(file, experiment).into_iter().enumerate() {
         columns = columns
             .figure(format!("step of {clock}"), move |step| clocks::step_text(file, experiment, step, clock))
-            .rank(u8::try_from(index + 1).unwrap_or(u8::MAX));
+            .rank(if index == 0 { 2 } else { u8::try_from(index + 7).unwrap_or(u8::MAX) });
     }
-    columns.table(caption, steps(file, experiment))
+    columns.table(caption, steps)
+}
+
+/// How long the sleeps took, from no time to the longest of all, as bars.
+fn histogram(sleep: &Series, longest: Nanos) -> String {
+    let requested = sleep.requested_ns.unwrap_or_default();
+    let durations = sleep.distribution.buckets().map(|(late, count)| ((requested + Nanos(late)).0 as f64, count));
+    bars(durations, 0.0, longest.0 as f64, BARS).trim_end().to_owned()
 }
 
 /// Whether what one neighbour held made a difference to this process.
@@ -111,8 +144,8 @@ fn reached(file: &ResultFile) -> Option<String> {
 /// A sleep beside a neighbour whose period is short enough to show whether this process follows it.
 struct Beside {
     held: Nanos,
-    took: Nanos,
-    alone: Nanos,
+    took: String,
+    alone: String,
     followed: bool,
 }
 
@@ -126,7 +159,13 @@ fn beside_finest(file: &ResultFile) -> Option<Beside> {
     let requested = of_step(file, ExperimentId::C3, &step, Quantity::Lateness).next()?.requested_ns?;
     // A process that follows wakes at the second tick after the deadline at the latest.
     let latest = requested + held * 2 + EQUAL_WITHIN;
-    (latest < alone - EQUAL_WITHIN).then_some(Beside { held, took, alone, followed: took <= latest })
+    let in_words = |step: &HeldSettings| slept_in_words(file, ExperimentId::C3, step).unwrap_or_default();
+    (latest < alone - EQUAL_WITHIN).then(|| Beside {
+        held,
+        took: in_words(&step),
+        alone: in_words(&HeldSettings::NOTHING),
+        followed: took <= latest,
+    })
 }
 
 /// Which of two neighbours' settings alone explains the sleeps beside both.
@@ -201,9 +240,9 @@ mod tests {
         assert_eq!(
             texts(&section.tables[0])[1..],
             [
-                ["nothing", "15 ms", "15 ms", "15 ms", "15 ms", "15.6 ms"],
-                ["1 ms", "1 ms", "2 ms", "2 ms", "1 ms", "15.6 ms"],
-                ["2 ms", "2 ms", "2 ms", "2 ms", "2 ms", "15.6 ms"],
+                ["nothing", "15 ms", "15 ms", "15 ms", "15 ms", "                   █", "15 ms", "15.6 ms"],
+                ["1 ms", "1 ms", "2 ms", "2 ms", "2 ms", "  █", "1 ms", "15.6 ms"],
+                ["2 ms", "2 ms", "2 ms", "2 ms", "2 ms", "  █", "2 ms", "15.6 ms"],
             ]
         );
         assert_eq!(
@@ -255,7 +294,7 @@ mod tests {
     fn a_sleep_that_is_late_by_all_there_is_lasts_no_less() {
         let file = Sheet::linux().steady("C3/nanosleep/1ms/neighbour=none", i64::MAX).file;
         let section = neighbours(&file);
-        assert_eq!(texts(&section.tables[0])[1], ["nothing", "9223372037 s", "9223372037 s"]);
+        assert_eq!(texts(&section.tables[0])[1], ["nothing", "9223372037 s", "9223372037 s", "9223372037 s", "█"]);
         assert!(crate::view::pictures::all(&file).iter().all(|picture| !picture.svg.contains("-9223372")));
     }
 

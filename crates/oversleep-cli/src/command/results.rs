@@ -1,0 +1,203 @@
+//! Several results compared: read one at a time, or measured one after the other, and shown together.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use oversleep_explain::compare::{Comparing, reduce};
+use oversleep_record::ResultFile;
+use oversleep_record::comparison::Comparison;
+use oversleep_report::view::comparison::{Sketch, View};
+use oversleep_report::view::head;
+use oversleep_report::{html, terminal};
+
+use crate::args::Document;
+use crate::exit::{Exit, Failure};
+use crate::output::Contents;
+use crate::output::file::{self, Files};
+use crate::output::place::{self, Places};
+use crate::output::stdout;
+use crate::reading;
+use crate::width::width;
+
+/// Most results compared at once: each has a letter.
+pub const RESULTS_MAX: usize = 26;
+
+/// Where a comparison goes.
+#[derive(Clone, Copy, Debug)]
+pub struct Outputs<'a> {
+    /// One JSON document.
+    pub json: Option<&'a Path>,
+    /// One page.
+    pub html: Option<&'a Path>,
+    /// Whether nothing is left out on the terminal.
+    pub full: bool,
+}
+
+/// What of a comparison is shown.
+pub type Shown = fn(&Comparison, Vec<Sketch>, &[String], bool) -> View;
+
+/// Results compared, with what the page shows of each.
+#[derive(Debug)]
+pub struct Compared {
+    comparison: Comparison,
+    sketches: Vec<Sketch>,
+    names: Vec<String>,
+}
+
+/// Adds results to a comparison, one at a time.
+struct Adding {
+    comparing: Option<Comparing>,
+    sketches: Vec<Sketch>,
+}
+
+impl Adding {
+    fn new() -> Adding {
+        Adding { comparing: None, sketches: Vec::new() }
+    }
+
+    fn place(&self) -> u32 {
+        u32::try_from(self.sketches.len()).unwrap_or(u32::MAX)
+    }
+
+    fn add(&mut self, result: ResultFile, sketch: Sketch) {
+        self.sketches.push(sketch);
+        match &mut self.comparing {
+            Some(comparing) => comparing.add(&result),
+            None => self.comparing = Some(Comparing::with(result, head::machine)),
+        }
+    }
+
+    /// # Errors
+    /// There is nothing to compare.
+    fn finish(self, names: Vec<String>) -> Result<Compared, Failure> {
+        let comparing = self.comparing.ok_or_else(|| Failure::usage("a comparison takes two results or more"))?;
+        Ok(Compared { comparison: comparing.finish(), sketches: self.sketches, names })
+    }
+}
+
+/// A result's pictures, and the result without what a comparison doesn't use.
+fn drawn(place: u32, mut result: ResultFile) -> (ResultFile, Sketch) {
+    let pictures = Sketch::pictures(place, &result);
+    result.series.iter_mut().for_each(reduce);
+    let sketch = Sketch::of(place, &result).with_pictures(pictures);
+    (result, sketch)
+}
+
+/// Compares result files, of which the base and one other are in memory at a time. `command` is the command line that a
+/// result could be piped into.
+///
+/// # Errors
+/// The first result that can't be used.
+pub fn read(files: &[PathBuf], command: &str, with_pictures: bool) -> Result<Compared, Failure> {
+    let is_file = |path: &PathBuf| matches!(Document::at(path), Document::File(_));
+    // Pictures need the raw samples. Files are read twice, so that no whole result is in memory beside another.
+    let mut pictures = Vec::new();
+    for (place, path) in (0..).zip(files).filter(|_| with_pictures) {
+        let drawn = if is_file(path) { Sketch::pictures(place, &reading::read(path, command)?) } else { Vec::new() };
+        pictures.push(drawn);
+    }
+    let mut pictures = pictures.into_iter();
+    let mut adding = Adding::new();
+    for path in files {
+        let place = adding.place();
+        if with_pictures && !is_file(path) {
+            pictures.next();
+            let (result, sketch) = drawn(place, reading::read(path, command)?);
+            adding.add(result, sketch);
+            continue;
+        }
+        let result = reading::read_reduced(path, command, reduce)?;
+        let sketch = Sketch::of(place, &result).with_pictures(pictures.next().unwrap_or_default());
+        adding.add(result, sketch);
+    }
+    let name = |path: &PathBuf| match Document::at(path) {
+        Document::Stdout => "standard input".to_owned(),
+        Document::File(path) => path.display().to_string(),
+    };
+    adding.finish(files.iter().map(name).collect())
+}
+
+/// Compares results that are measured one after the other, each under a name.
+///
+/// # Errors
+/// The first that fails.
+pub fn measured(results: impl IntoIterator<Item = Result<(String, ResultFile), Failure>>) -> Result<Compared, Failure> {
+    let (mut adding, mut names) = (Adding::new(), Vec::new());
+    for result in results {
+        let (name, result) = result?;
+        names.push(name);
+        let (result, sketch) = drawn(adding.place(), result);
+        adding.add(result, sketch);
+    }
+    adding.finish(names)
+}
+
+/// Refuses what makes no sense, before anything is read or measured.
+///
+/// # Errors
+/// Too many results, standard input or output used twice, a place that can't be written.
+pub fn check(files: &[PathBuf], outputs: Outputs<'_>) -> Result<(), Failure> {
+    if files.len() > RESULTS_MAX {
+        return Err(Failure::usage(format!("can't compare {} results; the maximum is {RESULTS_MAX}", files.len())));
+    }
+    let is_stdin = |path: &&PathBuf| Document::at(path) == Document::Stdout;
+    if files.iter().filter(is_stdin).count() > 1 {
+        return Err(Failure::usage("- stands for one result, because standard input can be read only once"));
+    }
+    let mut places = Places::reading(files);
+    let mut on_stdout = Vec::new();
+    for (option, path) in [("--json", outputs.json), ("--html", outputs.html)] {
+        match path.map(|path| place::output(option, path)).transpose()? {
+            None => {}
+            Some(Document::Stdout) => on_stdout.push(option),
+            Some(Document::File(path)) => {
+                places.add(option, &path)?;
+                file::check(&path).map_err(Failure::Failed)?;
+            }
+        }
+    }
+    if on_stdout.len() > 1 {
+        return Err(Failure::usage("--html: standard output takes one document; give the other a file"));
+    }
+    Ok(())
+}
+
+impl Compared {
+    /// Shows it in the places named, on the terminal where none is.
+    ///
+    /// # Errors
+    /// A place that can't be written.
+    pub fn deliver(self, outputs: Outputs<'_>, shown: Shown) -> Result<Exit, Failure> {
+        let Compared { comparison, sketches, names } = self;
+        let ends = if comparison.concludes() { Exit::Fine } else { Exit::TooDisturbed };
+        let mut files = Files::default();
+        if let Some(path) = outputs.json {
+            let document = |out: &mut dyn Write| {
+                serde_json::to_writer(&mut *out, &comparison)?;
+                out.write_all(b"\n")
+            };
+            write("--json", path, &document, &mut files)?;
+        }
+        match outputs.html {
+            Some(path) => {
+                let page = html::comparison(&shown(&comparison, sketches, &names, true));
+                write("--html", path, &|out| out.write_all(page.as_bytes()), &mut files)?;
+            }
+            None if outputs.json.is_none() => {
+                stdout::text(&terminal::comparison(&shown(&comparison, sketches, &names, outputs.full), width()))?;
+            }
+            None => {}
+        }
+        Ok(ends)
+    }
+}
+
+fn write(option: &str, path: &Path, document: Contents, files: &mut Files) -> Result<(), Failure> {
+    match place::output(option, path)? {
+        Document::Stdout if option == "--json" => stdout::json_document(document),
+        Document::Stdout => stdout::document(document),
+        Document::File(path) => {
+            files.replace(&path, document).map_err(|error| Failure::Failed(file::why_not(&path, &error)))
+        }
+    }
+}

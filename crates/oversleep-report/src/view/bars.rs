@@ -1,0 +1,36 @@
+//! A histogram as a line of characters.
+
+const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/// Values with how often each occurs, from `low` to `high`, as bars in that many columns. Values beyond an end are counted
+/// there; what occurs at all is seen.
+pub fn bars(values: impl IntoIterator<Item = (f64, u64)>, low: f64, high: f64, columns: usize) -> String {
+    let mut counts = vec![0_u64; columns.max(1)];
+    let last = counts.len() - 1;
+    for (value, count) in values {
+        // What is no number casts to the first column.
+        let column = ((value - low) / (high - low) * columns as f64) as usize;
+        counts[column.min(last)] = counts[column.min(last)].saturating_add(count);
+    }
+    let highest = counts.iter().copied().max().unwrap_or(1).max(1);
+    let steps = BARS.len() as u64 - 1;
+    let bar = |&count: &u64| match count {
+        0 => ' ',
+        count => BARS[(u128::from(count) * u128::from(steps)).div_ceil(u128::from(highest)).min(7) as usize],
+    };
+    counts.iter().map(bar).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_rare_is_still_seen() {
+        let values = [(0.0, 1), (2.5, 1_000), (9.9, 500), (12.0, 1)];
+        assert_eq!(bars(values, 0.0, 10.0, 10), "▂ █      ▅");
+        assert_eq!(bars([(1.0, 3)], 1.0, 1.0, 4), "█   ", "no width");
+        assert_eq!(bars([], 0.0, 1.0, 3), "   ");
+        assert_eq!(bars([(f64::NAN, u64::MAX), (5.0, u64::MAX)], 0.0, 5.0, 2), "██");
+    }
+}

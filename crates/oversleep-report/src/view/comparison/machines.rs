@@ -1,0 +1,98 @@
+//! One table of machines by figures, of two results or many.
+
+use std::collections::BTreeMap;
+
+use oversleep_explain::COMMON_REQUEST;
+use oversleep_record::ExperimentId;
+use oversleep_record::comparison::{Comparison, SeriesComparison, Verdict};
+use oversleep_record::key::Part;
+
+use super::{indices, letter, series, short_name};
+use crate::view::table::{Columns, Section, ToCell, Tone};
+use crate::words::{MEDIAN_MIN, counted, value};
+
+/// Most figures of each machine that are shown: in brief, and in full.
+const FIGURES_MAX: [usize; 2] = [6, 20];
+
+/// The table: a row for each result, a column for each of the series that say most.
+pub(super) fn section(comparison: &Comparison, files: &[String], full: bool) -> Option<Section> {
+    let mut shared: Vec<&SeriesComparison> = comparison.series.iter().filter(|series| is_shared(series)).collect();
+    shared.sort_by(|one, other| {
+        let order = |series: &SeriesComparison| {
+            (std::cmp::Reverse(holders(series)), !is_common_sleep(series), series::best_rank(series))
+        };
+        order(one).cmp(&order(other)).then(series::factor(other).total_cmp(&series::factor(one)))
+    });
+    let shared = one_of_each_first(shared);
+    let left = shared.len().saturating_sub(FIGURES_MAX[usize::from(full)]);
+    let shared = &shared[..shared.len() - left];
+    if shared.is_empty() {
+        return None;
+    }
+    let mut columns = Columns::new()
+        .words("", |result: &u32| format!("{} {}", letter(*result), short_name(comparison, *result, files)));
+    let heads: Vec<String> = shared.iter().map(|series| head(series)).collect();
+    for ((one, rank), head) in shared.iter().zip(0_u8..).zip(&heads) {
+        let is_ambiguous = heads.iter().filter(|other| *other == head).count() > 1;
+        let head = if is_ambiguous { format!("{} {head}", one.experiment) } else { head.clone() };
+        columns = columns.figure(head, move |result| {
+            let side = one.side(*result)?;
+            let mark = if side.count < MEDIAN_MIN { "~" } else { "" };
+            let differs = side.against_base.as_ref().is_some_and(|against| against.p50.verdict == Verdict::Differs);
+            let text = format!("{mark}{}", value(one.unit, side.p50?.value));
+            Some(text.toned(if differs { Tone::Strong } else { Tone::Plain }))
+        });
+        columns = columns.rank(rank);
+    }
+    let table = columns.table("Medians: each machine in a row; waits by their lateness", indices(comparison))?;
+    let more = (left > 0).then(|| format!("{} more are compared below.", counted(left, "series")));
+    Some(Section::new("machines", "Machines side by side").tables([table]).notes(more))
+}
+
+/// The experiments whose figures say most of a machine: sleeps, clocks, hand-offs, fork-joins.
+const TELLING: [ExperimentId; 5] =
+    [ExperimentId::B5, ExperimentId::A1, ExperimentId::D4, ExperimentId::D1, ExperimentId::B1];
+
+/// One series of each experiment, those that say most first, then a second one of each, and so on; what all results have
+/// comes before what only some have.
+fn one_of_each_first(series: Vec<&SeriesComparison>) -> Vec<&SeriesComparison> {
+    let mut seen: BTreeMap<ExperimentId, usize> = BTreeMap::new();
+    let mut placed: Vec<(usize, usize, &SeriesComparison)> = Vec::new();
+    for one in series {
+        let turn = seen.entry(one.experiment).or_default();
+        let place = TELLING.iter().position(|id| *id == one.experiment).unwrap_or(TELLING.len());
+        placed.push((*turn, place, one));
+        *turn += 1;
+    }
+    placed.sort_by_key(|(turn, place, one)| (std::cmp::Reverse(holders(one)), *turn, *place));
+    placed.into_iter().map(|(.., one)| one).collect()
+}
+
+fn is_shared(series: &SeriesComparison) -> bool {
+    // Those beside neighbours have a table of their own.
+    let has_own_table = [ExperimentId::C3, ExperimentId::C4].contains(&series.experiment);
+    holders(series) > 1 && !has_own_table
+}
+
+fn holders(series: &SeriesComparison) -> usize {
+    series.sides.iter().filter(|side| side.p50.is_some()).count()
+}
+
+/// Whether it is the sleep that most programs make.
+fn is_common_sleep(series: &SeriesComparison) -> bool {
+    series.experiment == ExperimentId::B5
+        && series.requested_ns == Some(COMMON_REQUEST)
+        && series.sides.iter().any(|side| side.subject.is_some())
+}
+
+/// What a series measured, as short as a column's head has to be: `nanosleep 1 ms`, `read of tsc`.
+fn head(series: &SeriesComparison) -> String {
+    let parts = series.key.parts().map(|part| match part {
+        Part::Span(span) => format!(" {span}"),
+        Part::Named(name, value) => format!(" {name}={value}"),
+        Part::Word(word) => format!(" {word}"),
+    });
+    let subject = if series.sides.iter().any(|side| side.subject.is_some()) { "plain sleep" } else { &series.subject };
+    let read_of = if series.experiment == ExperimentId::A1 { "read of " } else { "" };
+    std::iter::once(format!("{read_of}{subject}")).chain(parts).collect()
+}
