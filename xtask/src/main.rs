@@ -14,6 +14,7 @@ mod faults;
 mod generated;
 mod header;
 mod install_capi;
+mod kernels;
 mod rust;
 mod schema;
 mod sentences;
@@ -43,6 +44,8 @@ const CHORES: &[Chore] = chores! {
     header "header": "write the header of the C interface; --check reports a stale one instead",
     install_capi "install-capi":
         "build the C interface and install header, libraries and pkg-config file under --prefix DIR",
+    kernels "kernels":
+        "boot other kernels with exact time and check what the command says there; --all for every machine, names limit it",
     schema "schema": "write the JSON schemas of results and comparisons; --check reports stale ones instead",
     sentences "sentences":
         "hold what reports say against their own figures, on every modelled machine and here, or in the files named",

@@ -37,6 +37,9 @@ pub(crate) const EPOLL_WAIT: &str = linux("epoll-wait");
 pub(crate) const EPOLL_PWAIT2: &str = linux("epoll-pwait2");
 /// A timer of Linux that a program arms, as a descriptor.
 pub(crate) const TIMERFD: &str = linux("timerfd");
+/// Waits of Linux that something else may end, with the slack of their thread.
+pub(crate) const LINUX_SIGNALLED: &[&str] =
+    &[linux("futex"), linux("futex-abs"), linux("cond-timedwait"), linux("sem-timedwait"), linux("sigtimedwait")];
 /// Waits of Linux on a lock or a condition.
 pub(crate) const LOCK_WAITS: &[&str] = &[linux("futex"), linux("cond-timedwait")];
 

@@ -93,8 +93,13 @@ fn usual_spin(split: &LatenessSplit) -> Option<Nanos> {
 }
 
 /// The split of the simplest sleep; where too few of its waits were split, that of all plain sleeps together, which take
-/// the same path through the kernel.
+/// the same path through the kernel. `None` where the run queue has more than all of the lateness: the kernel counts it in
+/// ticks then, because it has no finer clock.
 pub(crate) fn of_sleeps(file: &ResultFile) -> Option<SplitRow> {
+    split_of_sleeps(file).filter(|row| row.medians.run_queue <= row.medians.total)
+}
+
+fn split_of_sleeps(file: &ResultFile) -> Option<SplitRow> {
     let split: Vec<&Series> = sleeps_of(file)
         .iter()
         .filter_map(|wait| wait_series(file, wait))

@@ -63,9 +63,10 @@ impl ClockScale {
     }
 }
 
-/// Ticks per second by the reference clock, from the tightest of several brackets at both ends.
-fn calibrate(platform: &dyn Platform, clock: &dyn Clock) -> Result<u64, Unavailable> {
-    let anchor = || {
+/// A reading of a counter, and the moment it was made: by the tightest of several brackets, or, where the reference clock
+/// moves in ticks, right after one.
+fn anchor(platform: &dyn Platform, clock: &dyn Clock) -> Result<(u64, Nanos), Unavailable> {
+    let bracketed = || {
         (0..32)
             .map(|_| {
                 let before = platform.now();
@@ -76,7 +77,24 @@ fn calibrate(platform: &dyn Platform, clock: &dyn Clock) -> Result<u64, Unavaila
             .min_by_key(|(width, ..)| *width)
             .expect("there are brackets")
     };
-    let (_, first_raw, first_at) = anchor();
+    let (width, raw, at) = bracketed();
+    if width > Nanos::ZERO {
+        return Ok((raw, at));
+    }
+    let mut still = StillClock::default();
+    loop {
+        let now = platform.now();
+        if now != at {
+            return Ok((clock.read(), now));
+        }
+        still.note(now, Reads::ONE)?;
+        platform.relax();
+    }
+}
+
+/// Ticks per second by the reference clock.
+fn calibrate(platform: &dyn Platform, clock: &dyn Clock) -> Result<u64, Unavailable> {
+    let (first_raw, first_at) = anchor(platform, clock)?;
     let mut still = StillClock::default();
     loop {
         let now = platform.now();
@@ -86,7 +104,7 @@ fn calibrate(platform: &dyn Platform, clock: &dyn Clock) -> Result<u64, Unavaila
         still.note(now, Reads::ONE)?;
         platform.relax();
     }
-    let (_, last_raw, last_at) = anchor();
+    let (last_raw, last_at) = anchor(platform, clock)?;
     let ticks = i128::from(last_raw.wrapping_sub(first_raw));
     let span = i128::from((last_at - first_at).0).max(1);
     let hz = u64::try_from(ticks * 1_000_000_000 / span).ok().filter(|&hz| hz > 0);
@@ -95,7 +113,53 @@ fn calibrate(platform: &dyn Platform, clock: &dyn Clock) -> Result<u64, Unavaila
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use oversleep_model::sim::Sim;
+    use oversleep_system::{ClockInfo, clocks, describe};
+
     use super::*;
+    use crate::testing::{self, Altered};
+
+    /// A counter of a gigahertz that states no frequency.
+    struct Counter(Arc<Sim>);
+
+    impl Clock for Counter {
+        fn info(&self) -> &ClockInfo {
+            describe!(clocks::LINUX, "tsc")
+        }
+        fn available(&self) -> Result<(), Unavailable> {
+            Ok(())
+        }
+        fn stated_frequency_hz(&self) -> Option<u64> {
+            None
+        }
+        fn stated_step_ns(&self) -> Option<Nanos> {
+            None
+        }
+        fn read(&self) -> u64 {
+            self.0.now().0 as u64
+        }
+        fn read_batch(&self, count: u64) {
+            (0..count).for_each(|_| _ = self.read());
+        }
+        fn read_into(&self, out: &mut [u64]) {
+            out.fill_with(|| self.read());
+        }
+    }
+
+    /// Between two readings of a clock of jiffies lies a whole number of them: 10 ms may show as 8 or 12.
+    #[test]
+    fn a_counter_is_calibrated_on_a_clock_that_moves_by_jiffies() {
+        for step in [1, 1_000_000, 4_000_000, 10_000_000] {
+            let sim = Sim::start(testing::machine().build());
+            let begun = Nanos(step * 5 / 8);
+            let jiffies =
+                Altered::around(Arc::clone(&sim)).showing(move |now| (now + begun).round_down_to(Nanos(step)));
+            let hz = calibrate(&jiffies, &Counter(sim)).unwrap();
+            assert!(hz.abs_diff(1_000_000_000) < 100_000, "{step}: {hz}");
+        }
+    }
 
     fn scale(numerator: u64, denominator: u64, bits: u32) -> ClockScale {
         ClockScale { numerator, denominator, frequency_hz: None, bits }

@@ -8,19 +8,6 @@ use oversleep_system::Platform;
 use crate::plan::{Depth, Plan};
 use crate::probe::Probe;
 
-/// A figure somebody else published, to print beside one's own on the same system.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Published {
-    /// `windows`, `linux`, `macos`, `wsl`.
-    pub os: &'static str,
-    /// What was measured, on what.
-    pub what: &'static str,
-    /// The figure as published.
-    pub value: &'static str,
-    /// Where it was published.
-    pub source: &'static str,
-}
-
 /// What a column of an experiment's table means. Columns that every table has (requested, p50, max, count) aren't
 /// repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +35,8 @@ pub enum Command {
     ResolutionSweep,
     /// `oversleep resolution neighbours`
     ResolutionNeighbours,
+    /// `oversleep resolution watch`
+    ResolutionWatch,
 }
 
 impl Command {
@@ -61,6 +50,7 @@ impl Command {
             Command::Handoff => "oversleep handoff",
             Command::ResolutionSweep => "oversleep resolution sweep",
             Command::ResolutionNeighbours => "oversleep resolution neighbours",
+            Command::ResolutionWatch => "oversleep resolution watch",
         }
     }
 }
@@ -79,8 +69,6 @@ pub struct Experiment {
     pub quantities: &'static [Quantity],
     /// The columns of its table.
     pub columns: &'static [Column],
-    /// Published figures.
-    pub published: &'static [Published],
     /// Ids of the experiments whose measurements it reads; they run with it.
     pub reads: &'static [ExperimentId],
     /// The least depth at which `check` runs it.
@@ -100,7 +88,6 @@ impl Experiment {
         method: "",
         quantities: &[],
         columns: &[],
-        published: &[],
         reads: &[],
         depth: Depth::Quick,
         commands: &[],

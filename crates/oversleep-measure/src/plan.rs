@@ -2,32 +2,10 @@
 
 use std::sync::{Arc, OnceLock};
 
+pub use oversleep_record::Depth;
 use oversleep_record::conditions::Setting;
 use oversleep_record::series::Pace;
 use oversleep_record::{Conditions, Nanos};
-
-/// How long a run may take.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Depth {
-    /// About 5 s in all, enough for the large effects.
-    Quick,
-    /// Under 20 s.
-    #[default]
-    Normal,
-    /// Minutes, with enough values for p99.9.
-    Thorough,
-}
-
-impl Depth {
-    /// The value for this depth.
-    pub fn pick<T>(self, quick: T, normal: T, thorough: T) -> T {
-        match self {
-            Depth::Quick => quick,
-            Depth::Normal => normal,
-            Depth::Thorough => thorough,
-        }
-    }
-}
 
 /// A limit that the user set for each series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

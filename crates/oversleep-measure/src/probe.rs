@@ -30,7 +30,13 @@ pub trait Probe: Send {
         0
     }
 
-    /// About how long a round takes; for the progress bar only.
+    /// Whether the main conclusions rest on it. On a machine on which not everything fits into the time, all of its
+    /// rounds are run, and others do with fewer.
+    fn is_essential(&self) -> bool {
+        false
+    }
+
+    /// About how long a round takes, until one has been run.
     fn round_estimate(&self) -> Nanos;
 
     /// The period of its schedule: in less time there is no deadline. `None` if each call is its own deadline, or

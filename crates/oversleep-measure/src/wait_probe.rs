@@ -23,6 +23,7 @@ pub struct WaitProbe {
     rounds_run: u32,
     task: WaitTask,
     rounds: u32,
+    is_essential: bool,
     conditions: Conditions,
     /// Further waits per round, whose lateness is split into its parts.
     split_waits: u64,
@@ -60,6 +61,7 @@ impl WaitProbe {
             rounds_run: 0,
             task,
             rounds: amount.rounds.max(1),
+            is_essential: false,
             conditions: Conditions::as_found(),
             split_waits: 0,
             split: None,
@@ -90,6 +92,11 @@ impl WaitProbe {
     pub fn split(mut self, waits: u64) -> WaitProbe {
         self.split_waits = waits.div_ceil(u64::from(self.rounds));
         self
+    }
+
+    /// The same, with all of its rounds even where others do with fewer.
+    pub fn essential(self) -> WaitProbe {
+        WaitProbe { is_essential: true, ..self }
     }
 
     /// The same with a key made of the one it has.
@@ -153,7 +160,8 @@ fn tick_of(platform: &dyn Platform, wait: &str) -> Option<Nanos> {
 /// counts in milliseconds or ends on the tick, and the delay of one that is put off by a share of its request: less is
 /// left of a period that began late. Those run call by call.
 fn natural_pace(info: &WaitInfo) -> Pace {
-    let hides = matches!(info.slack, SlackRule::Tick | SlackRule::TimerResolution | SlackRule::ClassShare);
+    use SlackRule::{ClassShare, KernelShare, Tick, TimerResolution};
+    let hides = matches!(info.slack, Tick | TimerResolution | ClassShare | KernelShare);
     let is_fine = info.granularity.step <= Nanos(1_000) && !hides;
     if is_fine { Pace::Periodic } else { Pace::BackToBack }
 }
@@ -165,6 +173,10 @@ impl Probe for WaitProbe {
 
     fn rounds(&self) -> u32 {
         self.rounds
+    }
+
+    fn is_essential(&self) -> bool {
+        self.is_essential
     }
 
     fn round_estimate(&self) -> Nanos {

@@ -66,6 +66,7 @@ pub fn machine() -> MachineBuilder {
             },
             wheel_ns: Nanos::from_millis(4),
             tiers: Vec::new(),
+            kernel_tier: None,
         },
         wake: Wake { cost: fixed(0), real_time: fixed(0), idle_exits: Vec::new(), real_time_idle_exits: Vec::new() },
         reference_clock: "monotonic",

@@ -14,6 +14,9 @@ macro_rules! commands {
         }
 
         impl CommandName {
+            /// Every one.
+            pub const ALL: &[CommandName] = &[$(CommandName::$variant),*];
+
             /// As it is typed, and as files write it.
             pub const fn as_str(self) -> &'static str {
                 match self {
@@ -39,6 +42,8 @@ commands! {
     ResolutionSweep "resolution sweep";
     /// Measures what the settings of other processes do to this one.
     ResolutionNeighbours "resolution neighbours";
+    /// Watches the timer resolution.
+    ResolutionWatch "resolution watch";
     /// Answers a question.
     Ask "ask";
 }

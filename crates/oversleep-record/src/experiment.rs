@@ -78,6 +78,8 @@ ids! {
     C5 "C5";
     /// How many threads' timers share interrupts.
     C6 "C6";
+    /// What changes while the machine is used.
+    C7 "C7";
     /// Fork-join of eight threads.
     D1 "D1";
     /// The same work on one thread.

@@ -71,8 +71,7 @@ facts! {
     CpuTscInvariant "cpu.tsc.invariant", "invariant TSC",
         "Whether the time-stamp counter runs at one rate in every power state. Otherwise it is not a valid clock.";
     CpuTscKernelUnstable "cpu.tsc.kernel_unstable", "TSC dropped by the kernel",
-        "Whether the kernel has dropped the time-stamp counter as a clock source although the processor calls it \
-         invariant.";
+        "Whether the kernel does not offer the time-stamp counter as a clock source although the processor has one.";
     CpuTscPresent "cpu.tsc.present", "TSC",
         "Whether the processor has a time-stamp counter.";
     CpuVendor "cpu.vendor", "processor vendor",
@@ -204,6 +203,9 @@ facts! {
         "Shortest period of the timer interrupt that can be requested.";
     TimerPeriodNow "timer.period_now_ns", "timer resolution",
         "Period of the timer interrupt as found, shorter than the default where some process requests it.";
+    TimerRealTimeSlack "timer.real_time_slack_ns", "timer slack of real-time threads",
+        "Timer slack that the kernel states for a thread under a real-time policy: 0 since Linux 6.12. Before, sleeps had \
+         none all the same, and timed waits on locks kept it.";
     TimerRequestsPerProcess "timer.requests_per_process", "timer requests per process",
         "Whether a timer resolution request counts only for the process that made it (build 19041 and later, \
          unless set otherwise).";

@@ -4,12 +4,14 @@
 //! one machine can be read, explained, drawn and compared on any other.
 #![forbid(unsafe_code)]
 
+pub mod change;
 pub mod clock;
 pub mod column;
 mod command;
 pub mod comparison;
 pub mod conditions;
 pub mod date;
+mod depth;
 pub mod distribution;
 pub mod disturbance;
 mod emulation;
@@ -25,6 +27,7 @@ pub mod reason;
 pub mod runs;
 pub mod samples;
 pub mod series;
+pub mod shared;
 pub mod split;
 pub mod stats;
 #[cfg(any(test, feature = "testing"))]
@@ -37,6 +40,7 @@ pub mod words;
 pub use clock::ClockResult;
 pub use command::CommandName;
 pub use conditions::Conditions;
+pub use depth::Depth;
 pub use distribution::Distribution;
 pub use disturbance::Disturbance;
 pub use environment::{Environment, Os};

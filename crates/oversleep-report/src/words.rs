@@ -93,6 +93,11 @@ pub fn date(unix_s: i64) -> Option<String> {
     Utc::of_unix(unix_s).map(Utc::to_minute)
 }
 
+/// The day alone: `2025-11-21`.
+pub fn day(unix_s: i64) -> Option<String> {
+    Utc::of_unix(unix_s).map(Utc::to_day)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -79,8 +79,10 @@ pub fn waits_by_zero(os: &str) -> String {
 
 /// Which deliberate delay applies to which waits of a system.
 pub fn waits_by_slack(os: &str) -> String {
-    use SlackRule::{ClassShare, NoTimer, None, OfItsWaits, ThreadSlack, ThreadSlackOrShare, Tick, TimerResolution};
-    let groups = [ThreadSlack, ThreadSlackOrShare, Tick, TimerResolution, ClassShare, None, NoTimer, OfItsWaits];
+    use SlackRule::{ClassShare, KernelShare, NoTimer, None, OfItsWaits};
+    use SlackRule::{ThreadSlack, ThreadSlackOrShare, Tick, TimerResolution};
+    let groups =
+        [ThreadSlack, ThreadSlackOrShare, Tick, TimerResolution, ClassShare, KernelShare, None, NoTimer, OfItsWaits];
     grouped(os, "slack", groups.map(|slack| (slack.rule(), move |info: &WaitInfo| info.slack == slack)))
 }
 

@@ -117,6 +117,8 @@ worded! {
             "the timer interrupt: the next one at the timer resolution that the process has";
         ClassShare = "a share by service class",
             "a share of the request up to a cap, which the thread's latency tier decides";
+        KernelShare = "a share, whatever the class",
+            "a share of the request up to a cap, the same for every thread: the kernel makes the wait itself";
         NoTimer = "no timer", "no timer";
         OfItsWaits = "as the waits it makes",
             "as the waits that it makes; where a thread has timer slack, it lowers it meanwhile";

@@ -21,6 +21,7 @@ use std::time::{Duration, Instant};
 use crate::arrows::CRATES;
 pub use prerequisites::Prerequisites;
 use report::Report;
+pub use report::run_limited;
 use toolchain::Toolchain;
 pub use toolchain::can_build_for;
 

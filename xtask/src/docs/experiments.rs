@@ -3,7 +3,7 @@
 use oversleep_measure::{Experiment, registry};
 
 use super::Page;
-use super::markdown::{cell, code, head, linked, paragraphs, prose, table};
+use super::markdown::{cell, code, head, paragraphs, prose, table};
 
 const SOURCE: &str = "crates/oversleep-measure/src/experiments";
 
@@ -38,14 +38,9 @@ fn page(one: &Experiment) -> Page {
         let row = |column: &oversleep_measure::Column| [cell(column.name), cell(column.meaning)];
         text.push_str(&table(["column", "meaning"], one.columns.iter().map(row)));
     }
-    if !one.published.is_empty() {
-        text.push_str("\n## Published by others\n\n");
-        let row = |figure: &oversleep_measure::Published| {
-            [figure.os.to_owned(), cell(figure.what), cell(figure.value), linked(figure.source).replace('|', "\\|")]
-        };
-        let rows = one.published.iter().map(row);
-        text.push_str(&table(["system", "what", "figure", "source"], rows));
-    }
+    let published = "`oversleep experiments ID` lists what others published about this, and reports show each figure beside \
+                     the one here. [All published figures](../published.md)\n";
+    text.push_str(&format!("\n## Published by others\n\n{}", published.replace("ID`", &format!("{}`", one.id))));
     let commands = one.commands.iter().map(|command| format!("$ {}\n", command.typed()));
     let typed: String = commands.chain([format!("$ oversleep check --only {}", one.id)]).collect();
     text.push_str(&format!("\n## Run it\n\n{}", code("console", &typed)));

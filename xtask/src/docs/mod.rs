@@ -14,6 +14,9 @@ mod experiments;
 mod findings;
 mod markdown;
 mod platform;
+mod published;
+
+pub use markdown::table;
 
 /// A file that the chore writes whole.
 struct Page {
@@ -22,10 +25,10 @@ struct Page {
 }
 
 /// The text between `<!-- begin NAME … -->` and `<!-- end NAME -->` in a page written by hand.
-struct Part {
-    path: &'static str,
-    name: String,
-    text: String,
+pub struct Part {
+    pub path: &'static str,
+    pub name: String,
+    pub text: String,
 }
 
 /// Directories in which every file is a page of the chore.
@@ -101,7 +104,8 @@ impl Stale {
 /// The files of a tree that are stale.
 pub fn stale(tree: &Tree) -> Vec<Stale> {
     let mut stale = Vec::new();
-    let pages: Vec<Page> = findings::pages().into_iter().chain(experiments::pages()).collect();
+    let pages: Vec<Page> =
+        findings::pages().into_iter().chain(experiments::pages()).chain(published::pages(tree)).collect();
     for file in tree.files().filter(|file| DIRECTORIES.iter().any(|directory| file.path.starts_with(directory))) {
         if !pages.iter().any(|page| page.path == file.path) {
             stale.push(Stale { path: file.path.clone(), mend: Mend::Remove });
@@ -112,7 +116,8 @@ pub fn stale(tree: &Tree) -> Vec<Stale> {
             stale.push(Stale { path: page.path, mend: Mend::Write(page.text) });
         }
     }
-    let parts: Vec<Part> = counts::parts(tree).into_iter().chain(platform::parts()).collect();
+    let parts: Vec<Part> =
+        counts::parts(tree).into_iter().chain(platform::parts()).chain(crate::kernels::parts()).collect();
     let mut paths: Vec<&str> = parts.iter().map(|part| part.path).collect();
     paths.dedup();
     for path in paths {

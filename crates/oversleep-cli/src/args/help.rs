@@ -85,6 +85,7 @@ pub fn resolution() -> String {
         (format!("oversleep resolution hold 1ms -- {}", EXAMPLE_PROGRAM), "run a program while 1 ms is held"),
         ("oversleep resolution sweep".to_owned(), "what each setting does to this process"),
         ("oversleep resolution neighbours".to_owned(), "what other processes' settings do to it"),
+        ("oversleep resolution watch".to_owned(), "what changes while people use the machine"),
     ])
 }
 
@@ -116,11 +117,19 @@ Examples:
   oversleep resolution neighbours --quick        in a few seconds
   oversleep resolution neighbours --on windows-10-1909,windows-10-2004  two models, compared";
 
+/// At the head of `resolution watch`.
+pub const RESOLUTION_WATCH: &str = "\
+Examples:
+  oversleep resolution watch                     until Ctrl-C
+  oversleep resolution watch --for 8h --out r.json --html r.html
+  oversleep resolution watch --on windows-10-1909 --neighbour 1ms@2s..5s,4ms@3s..9s";
+
 /// At the head of `ask`. Every shell understands double quotes, those of Windows too.
 pub fn ask() -> String {
     let Examples { waits: [sleep, _], finer: (tunable, setting), .. } = oversleep_native::examples();
     block(&[
         ("oversleep ask \"sleep(1ms)\" --on windows-10-2004 --neighbour 2ms".to_owned(), "beside another process"),
+        ("oversleep ask \"parkNanos(1ms)\" --like r.json".to_owned(), "a model of a machine that was measured"),
         ("oversleep ask \"sleep(1ms)\" --on windows-7,windows-11,linux-hz250".to_owned(), "side by side"),
         (format!("oversleep ask \"{sleep}(300us)\" --{tunable} {setting}"), "this machine"),
     ])
@@ -158,6 +167,7 @@ pub const REPORT: &str = "\
 Examples:
   oversleep report r.json                on the terminal
   oversleep report r.json --html r.html  as an HTML page
+  oversleep report results/              one table of machines and waits
   oversleep handoff --quick --json | oversleep report -";
 
 /// At the head of `compare`.
@@ -167,6 +177,14 @@ Examples:
   oversleep compare a.json b.json --full  every series, including those with too few values
   oversleep compare a.json b.json --html c.html  with the pictures side by side
   oversleep compare a.json b.json --json  as one JSON document";
+
+/// At the head of `share`.
+pub const SHARE: &str = "\
+Examples:
+  oversleep share r.json                   a copy for an issue or a mail, in this directory
+  oversleep share r.json --out copy.json   to that file
+  oversleep check --json | oversleep share - --out copy.json
+  oversleep report DIR                     copies of several machines in one table";
 
 /// At the head of `completions`.
 pub const COMPLETIONS: &str = "\
@@ -191,12 +209,14 @@ mod tests {
             RESOLUTION_SHOW,
             RESOLUTION_SWEEP,
             RESOLUTION_NEIGHBOURS,
+            RESOLUTION_WATCH,
             MACHINES,
             MACHINES_VERIFY,
             EXPERIMENTS,
             EXPLAIN,
             REPORT,
             COMPARE,
+            SHARE,
             COMPLETIONS,
             MAN,
             CODES,

@@ -1,5 +1,7 @@
 //! `ask`: one question to one or several machines: what would this wait, clock or fork-join give there, and why?
 
+use std::path::PathBuf;
+
 use clap::Args;
 use oversleep_lab::ask::{NoAnswer, Question, Subject, ask};
 use oversleep_lab::{Laboratory, machines};
@@ -8,7 +10,7 @@ use oversleep_record::series::Pace;
 use oversleep_record::{Environment, FactName};
 use oversleep_report::ask::{Reply, document, text};
 
-use crate::args::{ConditionArgs, ModelArgs, PaceArg, help, value};
+use crate::args::{ConditionArgs, MachineArgs, ModelArgs, PaceArg, help, value};
 use crate::exit::{Exit, Failure};
 use crate::output::stdout;
 use crate::request;
@@ -16,7 +18,7 @@ use crate::width::width;
 
 /// Ask a machine: how long does this call take there, and which rule decides that?
 ///
-/// A modelled machine answers at once, in virtual time. Without --on, oversleep measures this machine.
+/// A modelled machine answers at once, in virtual time. Without --on or --like, oversleep measures this machine.
 #[derive(Args, Debug)]
 #[command(before_help = help::ask(), after_help = help::CODES)]
 pub struct Ask {
@@ -24,7 +26,8 @@ pub struct Ask {
     /// 'forkjoin(blocked)', 'resolution()'
     ///
     /// Name a wait or a clock as oversleep does, or by its call (WaitForSingleObject, CLOCK_MONOTONIC_COARSE). You can
-    /// also name a wait as a runtime does: parkNanos, Thread.sleep, time.sleep, sleep_for, setTimeout, WM_TIMER.
+    /// also name a wait as a runtime does: parkNanos, Thread.sleep, time.sleep, sleep_for, setTimeout, WM_TIMER. No runtime
+    /// is run: a sourced record says which call it makes of the span, and the answer names the record.
     #[arg(value_name = "QUESTION", required = true)]
     questions: Vec<Subject>,
 
@@ -32,12 +35,20 @@ pub struct Ask {
     #[arg(long, value_name = "MACHINE", value_delimiter = ',')]
     on: Vec<String>,
 
+    /// Ask a model of the machine that this result file was taken on
+    #[arg(long, value_name = "FILE")]
+    like: Option<PathBuf>,
+
     #[command(flatten)]
     model: ModelArgs,
 
     /// Timer resolution that another process holds at the same time, like 2ms; repeat it for each such process
     #[arg(long, value_name = "SETTING", value_parser = value::setting, value_delimiter = ',')]
     neighbour: Vec<Setting>,
+
+    /// Ask after those processes have exited
+    #[arg(long, requires = "neighbour")]
+    after_neighbour: bool,
 
     /// Values to take [default: 1000; 100 fork-joins]
     #[arg(long, value_name = "N", value_parser = value::count, allow_hyphen_values = true)]
@@ -67,6 +78,7 @@ impl Ask {
                 let question = Question {
                     conditions: request::conditions::conditions(&lab, &self.conditions)?,
                     neighbours: self.neighbour.clone(),
+                    neighbours_left: self.after_neighbour,
                     pace: Some(self.pace.pace()),
                     count: self.count.unwrap_or(usual.count),
                     clock: self.conditions.clock.clone(),
@@ -98,7 +110,8 @@ impl Ask {
         let neighbours: Vec<String> = question.neighbours.iter().map(ToString::to_string).collect();
         let pace = self.pace.pace();
         let all = [
-            ("neighbour", (!neighbours.is_empty()).then(|| neighbours.join(" and "))),
+            ("neighbour", (!neighbours.is_empty() && !question.neighbours_left).then(|| neighbours.join(" and "))),
+            ("after neighbour", question.neighbours_left.then(|| format!("{} exited", neighbours.join(" and ")))),
             ("conditions", (!question.conditions.is_as_found()).then(|| question.conditions.to_string())),
             ("pace", (pace != Pace::BackToBack).then(|| pace.to_string())),
             ("clock", question.clock.clone()),
@@ -107,13 +120,18 @@ impl Ask {
     }
 
     fn machines(&self) -> Result<Vec<(String, Laboratory)>, Failure> {
-        if self.on.is_empty() {
+        if self.on.is_empty() && self.like.is_none() {
             if !self.model.set.is_empty() || self.model.seed.is_some() {
-                return Err(Failure::usage("--set and --seed change a modelled machine; name one with --on"));
+                return Err(Failure::usage("--set and --seed change a modelled machine; name one with --on or --like"));
             }
             return Ok(vec![("this machine".to_owned(), Laboratory::on(oversleep_native::here()))]);
         }
-        self.on.iter().map(|name| Ok((name.clone(), request::machine::modelled(name, &self.model)?))).collect()
+        let named = self.on.iter().map(|name| Ok((name.clone(), request::machine::modelled(name, &self.model)?)));
+        let like = self.like.iter().map(|path| {
+            let args = MachineArgs { like: Some(path.clone()), model: self.model.clone(), ..MachineArgs::default() };
+            Ok((format!("like {}", path.display()), request::machine::laboratory(&args)?))
+        });
+        named.chain(like).collect()
     }
 }
 

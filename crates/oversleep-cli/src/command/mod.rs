@@ -18,6 +18,7 @@ mod registry;
 mod report;
 mod resolution;
 mod results;
+mod share;
 mod waits;
 
 use std::ffi::OsString;
@@ -76,6 +77,7 @@ enum Command {
     Explain(explain::Explain),
     Report(report::Report),
     Compare(compare::Compare),
+    Share(share::Share),
     Doctor(doctor::Doctor),
     Completions(completions::Completions),
     Man(man::Man),
@@ -157,6 +159,7 @@ impl Command {
             Command::Explain(command) => command.run(),
             Command::Report(command) => command.run(),
             Command::Compare(command) => command.run(),
+            Command::Share(command) => command.run(),
             Command::Doctor(command) => command.run(),
             Command::Completions(command) => command.run(),
             Command::Man(command) => command.run(),

@@ -5,20 +5,26 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use oversleep_explain as explain;
 use oversleep_record::ResultFile;
+use oversleep_record::samples::Samples;
+use oversleep_report::view::gallery::{self, Machine};
+use oversleep_report::{html, terminal};
 
-use crate::args::{OutputArgs, help};
+use crate::args::{Document, OutputArgs, help};
 use crate::exit::{Exit, Failure};
-use crate::output::Delivery;
+use crate::output::file::{self, Files};
+use crate::output::place::{self, Places};
+use crate::output::{Delivery, stdout};
 use crate::reading;
+use crate::width::width;
 
 /// Show result files again: on the terminal, as a page, or as pictures
 ///
 /// It reads results of any machine and system. Without an output option it prints the report; with one, it writes only the
-/// documents you name.
+/// documents you name. Results in a directory become one table.
 #[derive(Args, Debug)]
 #[command(before_help = help::REPORT, after_help = help::CODES)]
 pub struct Report {
-    /// Result files; - is standard input
+    /// Result files, - for standard input, or a directory of them, which becomes one table of machines and waits
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 
@@ -48,6 +54,9 @@ pub struct Report {
 impl Report {
     /// Runs it.
     pub fn run(self) -> Result<Exit, Failure> {
+        if self.files.iter().any(|path| path.is_dir()) {
+            return self.gallery();
+        }
         let named = [("--json", &self.json), ("--html", &self.html), ("--svg", &self.svg)];
         if let Some((option, _)) = named.iter().find(|(_, path)| path.is_some()).filter(|_| self.files.len() > 1) {
             return Err(Failure::usage(format!("{option} takes one result; run `oversleep report` once for each")));
@@ -71,6 +80,97 @@ impl Report {
             }
         }
         if unusable.is_empty() { Ok(Exit::Fine) } else { Err(Failure::failed(unusable.join("; "))) }
+    }
+}
+
+impl Report {
+    /// The results in directories, and those named beside them, as one table.
+    fn gallery(&self) -> Result<Exit, Failure> {
+        if self.svg.is_some() {
+            return Err(Failure::usage("--svg takes one result; a directory has no pictures"));
+        }
+        let mut files = Vec::new();
+        for path in &self.files {
+            if path.is_dir() { files.extend(results_in(path)?) } else { files.push(path.clone()) }
+        }
+        let written = Written::check(&self.json, &self.html, &files)?;
+        let (mut machines, mut unusable) = (Vec::new(), Vec::new());
+        for path in &files {
+            let name =
+                path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into());
+            match reading::read_reduced(path, "report -", |series| series.samples = Samples::default()) {
+                Ok(result) => machines.push(Machine::of(&result, &name)),
+                Err(Failure::Failed(error)) => unusable.push(error),
+                Err(error) => return Err(error),
+            }
+        }
+        if machines.is_empty() {
+            let none =
+                "there is no result file (*.json) in it; put files there that `oversleep share` wrote".to_owned();
+            let place = self.files.iter().map(|path| format!("'{}'", path.display())).collect::<Vec<_>>().join(", ");
+            return Err(Failure::failed(format!("can't report on {place}: {}", unusable.first().unwrap_or(&none))));
+        }
+        written.deliver(&machines, self.full)?;
+        if unusable.is_empty() { Ok(Exit::Fine) } else { Err(Failure::failed(unusable.join("; "))) }
+    }
+}
+
+/// The files of a directory whose names end in `.json`, by name.
+fn results_in(directory: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let failed = |error| Failure::failed(format!("can't read '{}': {error}", directory.display()));
+    let entries = std::fs::read_dir(directory).map_err(failed)?;
+    let mut found = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(failed)?.path();
+        if path.extension().is_some_and(|extension| extension == "json") && path.is_file() {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Where the table goes.
+struct Written<'a> {
+    json: Option<&'a Path>,
+    html: Option<&'a Path>,
+}
+
+impl<'a> Written<'a> {
+    /// Checks the places before anything is read.
+    fn check(json: &'a Option<PathBuf>, html: &'a Option<PathBuf>, read: &[PathBuf]) -> Result<Written<'a>, Failure> {
+        let mut places = Places::reading(read);
+        let mut on_stdout = 0;
+        for (option, path) in [("--json", json), ("--html", html)] {
+            match path.as_deref().map(|path| place::output(option, path)).transpose()? {
+                None => {}
+                Some(Document::Stdout) => on_stdout += 1,
+                Some(Document::File(path)) => {
+                    places.add(option, &path)?;
+                    file::check(&path).map_err(Failure::Failed)?;
+                }
+            }
+        }
+        if on_stdout > 1 {
+            return Err(Failure::usage("--html: standard output takes one document; give the other a file"));
+        }
+        Ok(Written { json: json.as_deref(), html: html.as_deref() })
+    }
+
+    fn deliver(&self, machines: &[Machine], full: bool) -> Result<(), Failure> {
+        let mut files = Files::default();
+        if let Some(path) = self.json {
+            let document = gallery::document(machines);
+            place::write("--json", path, &|out| writeln!(out, "{document:#}"), &mut files)?;
+        }
+        if let Some(path) = self.html {
+            let page = html::comparison(&gallery::view(machines, true));
+            place::write("--html", path, &|out| out.write_all(page.as_bytes()), &mut files)?;
+        }
+        if self.json.is_none() && self.html.is_none() {
+            stdout::text(&terminal::comparison(&gallery::view(machines, full), width()))?;
+        }
+        Ok(())
     }
 }
 

@@ -12,7 +12,6 @@ use oversleep_report::{html, terminal};
 
 use crate::args::Document;
 use crate::exit::{Exit, Failure};
-use crate::output::Contents;
 use crate::output::file::{self, Files};
 use crate::output::place::{self, Places};
 use crate::output::stdout;
@@ -176,12 +175,12 @@ impl Compared {
                 serde_json::to_writer(&mut *out, &comparison)?;
                 out.write_all(b"\n")
             };
-            write("--json", path, &document, &mut files)?;
+            place::write("--json", path, &document, &mut files)?;
         }
         match outputs.html {
             Some(path) => {
                 let page = html::comparison(&shown(&comparison, sketches, &names, true));
-                write("--html", path, &|out| out.write_all(page.as_bytes()), &mut files)?;
+                place::write("--html", path, &|out| out.write_all(page.as_bytes()), &mut files)?;
             }
             None if outputs.json.is_none() => {
                 stdout::text(&terminal::comparison(&shown(&comparison, sketches, &names, outputs.full), width()))?;
@@ -189,15 +188,5 @@ impl Compared {
             None => {}
         }
         Ok(ends)
-    }
-}
-
-fn write(option: &str, path: &Path, document: Contents, files: &mut Files) -> Result<(), Failure> {
-    match place::output(option, path)? {
-        Document::Stdout if option == "--json" => stdout::json_document(document),
-        Document::Stdout => stdout::document(document),
-        Document::File(path) => {
-            files.replace(&path, document).map_err(|error| Failure::Failed(file::why_not(&path, &error)))
-        }
     }
 }

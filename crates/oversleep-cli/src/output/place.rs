@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use oversleep_native::outputs::FileId;
 
+use super::file::{self, Files};
+use super::{Contents, stdout};
 use crate::args::Document;
 use crate::exit::Failure;
 
@@ -28,6 +30,20 @@ pub fn output(option: &str, path: &Path) -> Result<Document, Failure> {
         )));
     }
     Ok(Document::File(path))
+}
+
+/// Writes a document where an output goes.
+///
+/// # Errors
+/// The system's, with the place.
+pub fn write(option: &str, path: &Path, document: Contents, files: &mut Files) -> Result<(), Failure> {
+    match output(option, path)? {
+        Document::Stdout if option == "--json" => stdout::json_document(document),
+        Document::Stdout => stdout::document(document),
+        Document::File(path) => {
+            files.replace(&path, document).map_err(|error| Failure::Failed(file::why_not(&path, &error)))
+        }
+    }
 }
 
 /// Any number of outputs may be discarded.

@@ -49,6 +49,17 @@ pub(crate) static USE_TSC_CLOCKSOURCE: RemedyEntry = RemedyEntry {
     trial: Trial::Never(NEEDS_ROOT),
 };
 
+pub(crate) static USE_HIGH_RESOLUTION_TIMERS: RemedyEntry = RemedyEntry {
+    id: "use-high-resolution-timers",
+    scope: LINUX_KERNEL,
+    summary: "Waits end at their deadline instead of at the next tick.",
+    how: "Boot without highres=off, and with a clocksource that high-resolution timers can be based on (not jiffies).",
+    example: Some(
+        "# commands\ngrep -o 'highres=[^ ]*' /proc/cmdline\ndmesg | grep -i -e 'high resolution' -e clocksource",
+    ),
+    trial: Trial::Never("only a new start of the machine changes it"),
+};
+
 pub(crate) static DEDICATED_CPUS: RemedyEntry = RemedyEntry {
     id: "dedicated-cpus",
     scope: Scope::Anywhere,

@@ -1,7 +1,7 @@
 //! The table of clocks (A6): what each costs, whether it is valid for measuring elapsed time, and which one to use.
 
 use oversleep_record::clock::{AcrossSuspend, Counts, Drift, Epoch};
-use oversleep_record::{ClockResult, FactName, Nanos, ResultFile, Unavailable};
+use oversleep_record::{ClockResult, FactName, Nanos, Os, ResultFile, Unavailable};
 
 use crate::names::{STD_INSTANT, ordered_reads};
 use oversleep_record::clock::is_coarse;
@@ -202,6 +202,13 @@ fn step_at_most(file: &ResultFile, clock: &ClockResult) -> Nanos {
     known.max(longest.unwrap_or_default())
 }
 
+/// How far a clock may be behind at most, beyond what another reading of it is. Linux stops the tick of an idle CPU: a coarse
+/// clock that is read before the next one is a step behind, and what it shows was rounded down to one before.
+fn lag_at_most(file: &ResultFile, clock: &ClockResult) -> Nanos {
+    let step = step_at_most(file, clock);
+    if file.platform.is(Os::Linux) && is_coarse(step) { step * 2 } else { step }
+}
+
 fn judge(file: &ResultFile, clock: &ClockResult) -> (Option<Validity>, Vec<String>) {
     let (mut failed, mut unproven) = (Vec::new(), Vec::new());
     let is_elapsed = clock.counts == Counts::ElapsedTime;
@@ -242,9 +249,9 @@ fn judge(file: &ResultFile, clock: &ClockResult) -> (Option<Validity>, Vec<Strin
     if let Some(wrap) = clock.wraps_after_ns.filter(|&wrap| wrap < WRAP_MIN) {
         failed.push(format!("wraps every {wrap}"));
     }
-    // The first and the last reading may each be a step old.
+    // The first and the last reading may each be a step old, or two.
     let uncertain = |drift: &Drift| {
-        let steps = step_at_most(file, clock).0 as f64 / drift.window_ns.0.max(1) as f64 * 1e6;
+        let steps = lag_at_most(file, clock).0 as f64 / drift.window_ns.0.max(1) as f64 * 1e6;
         drift.uncertainty_ppm.max(steps)
     };
     if let Some(drift) = clock.drift.filter(|drift| is_elapsed && drift.ppm.abs() - uncertain(drift) > DRIFT_MAX_PPM) {
@@ -263,13 +270,13 @@ fn judge(file: &ResultFile, clock: &ClockResult) -> (Option<Validity>, Vec<Strin
 }
 
 /// Whether a clock showed the reference waits as they were; the share that it showed where it didn't, `None` if that
-/// was not tested. A clock of large steps may be a step off per wait.
+/// was not tested. A clock of large steps may be a step off per wait, or two.
 pub(crate) fn ratio_check(file: &ResultFile, clock: &ClockResult) -> Option<Result<(), f64>> {
     let ratio = clock.indicated_ratio()?;
     let waits = &clock.differences;
     let off: Nanos = waits.iter().map(|wait| wait.indicated_ns - wait.reference_ns).sum();
     let total: Nanos = waits.iter().map(|wait| wait.reference_ns).sum();
-    let by_steps = step_at_most(file, clock) * waits.len() as i64;
+    let by_steps = lag_at_most(file, clock) * waits.len() as i64;
     let allowed = by_steps.max(Nanos((total.0 as f64 * RATIO_TOLERANCE) as i64));
     Some(if off.0.saturating_abs() <= allowed.0 { Ok(()) } else { Err(ratio) })
 }

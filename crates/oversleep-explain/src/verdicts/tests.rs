@@ -167,8 +167,16 @@ fn a_step_explains_a_ratio_off_by_a_step() {
     coarse.steps = Some(Steps { median_ns: Some(Nanos(4_000_000)), ..Steps::default() });
     coarse.differences = vec![differed(96_000_000)];
     assert_eq!(ratio_check(&file, &coarse), Some(Ok(())));
-    coarse.differences = vec![differed(92_000_000)];
-    assert_eq!(ratio_check(&file, &coarse), Some(Err(0.92)));
+    coarse.differences = vec![differed(91_000_000)];
+    assert_eq!(ratio_check(&file, &coarse), Some(Err(0.91)));
+    // After idling it is up to two steps behind, as on arm64 under an emulator: 108 ms of 100.75.
+    coarse.differences = vec![differed(107_243_000)];
+    assert_eq!(ratio_check(&file, &coarse), Some(Ok(())));
+    coarse.differences = vec![differed(107_243_000); 2];
+    assert_eq!(ratio_check(&file, &coarse), Some(Ok(())));
+    let windows = Sheet::windows().file;
+    coarse.differences = vec![differed(94_000_000)];
+    assert_eq!(ratio_check(&windows, &coarse), Some(Err(0.94)), "its tick doesn't stop");
 }
 
 /// A neighbour may release its request between the statement and the wait; that makes no clock wrong.

@@ -74,7 +74,7 @@ fn word(kind: Kind) -> &'static str {
 
 impl Answer {
     /// `None` without values, or with a value that is not a number.
-    pub(super) fn of(mut values_ns: Vec<f64>) -> Option<Answer> {
+    pub(crate) fn of(mut values_ns: Vec<f64>) -> Option<Answer> {
         if values_ns.is_empty() || values_ns.iter().any(|value| !value.is_finite()) {
             return None;
         }
@@ -101,6 +101,18 @@ impl Answer {
         let kept = Answer::of(values).ok_or_else(|| Unavailable::failed("measuring", "it gave no value"))?;
         let all = || All { distribution: series.distribution.clone(), base, scale };
         Ok(Answer { meaning, all: (series.samples.beyond_cap > 0).then(all), ..kept })
+    }
+
+    /// The values of a distribution, of which no samples are kept: ns = base + value × scale.
+    pub(crate) fn of_distribution(distribution: &Distribution, base: f64, scale: f64) -> Option<Answer> {
+        const KEPT_MAX: u64 = 1_000;
+        let all = All { distribution: distribution.clone(), base, scale };
+        let thin = distribution.count().div_ceil(KEPT_MAX).max(1);
+        let of_bucket = |(value, count): (i64, u64)| {
+            std::iter::repeat_n(all.ns(value as f64), usize::try_from(count.div_ceil(thin)).unwrap_or(0))
+        };
+        let values = distribution.buckets().flat_map(of_bucket).collect();
+        Some(Answer { all: Some(all.clone()), ..Answer::of(values)? })
     }
 
     /// The same answer with the rule behind it.

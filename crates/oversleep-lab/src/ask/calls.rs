@@ -6,59 +6,9 @@ use oversleep_record::conditions::Setting;
 use oversleep_system::tunables::names;
 
 use super::question::{Question, Subject};
+use super::runtimes;
 use oversleep_measure::find_wait;
-use oversleep_system::{Clock, Family, Granularity, Platform, Wait};
-
-/// A wait of a language's runtime, and the call of the system that it makes.
-struct Runtime {
-    names: &'static [&'static str],
-    /// Whose runtime it is.
-    owner: &'static str,
-    /// The wait by system (Windows, Linux, macOS), and how the runtime rounds a request before it calls it.
-    waits: [(&'static str, Granularity); 3],
-    /// Whether it requests 1 ms of Windows while it waits, unless the request is a multiple of 10 ms.
-    holds_a_millisecond: bool,
-}
-
-const SYSTEMS: [&str; 3] = ["windows", "linux", "macos"];
-
-const NOT: Granularity = Granularity::NANOSECOND;
-const UP: Granularity = Granularity::MILLISECOND;
-const DOWN: Granularity = Granularity::MILLISECOND_DOWN;
-
-/// One runtime a row: its names, whose they are, and the waits of Windows, Linux and macOS with their rounding.
-macro_rules! runtimes {
-    ($([$($name:literal),+] of $owner:literal: $($how:ident $wait:literal),+ $(; holds $held:literal)?)+) => {
-        &[$(Runtime {
-            names: &[$($name),+],
-            owner: $owner,
-            waits: [$(($wait, $how)),+],
-            holds_a_millisecond: false $(|| $held)?,
-        }),+]
-    };
-}
-
-/// Where names differ only in case and the typed case fits none, the first is meant.
-const RUNTIMES: &[Runtime] = runtimes! {
-    // os::PlatformEvent::park and Parker::park in os_windows.cpp and os_posix.cpp of OpenJDK.
-    ["LockSupport.parkNanos", "parkNanos"] of "the JDK":
-        DOWN "wait-for-single-object", NOT "cond-timedwait", NOT "cond-timedwait"
-    ["Thread.sleep"] of "the JDK":
-        UP "wait-for-single-object", UP "cond-timedwait", UP "cond-timedwait"; holds true
-    ["Thread.Sleep"] of ".NET": DOWN "sleep-ex", DOWN "cond-timedwait", DOWN "cond-timedwait"
-    // pysleep in Modules/timemodule.c.
-    ["time.sleep"] of "CPython since 3.11":
-        NOT "waitable-timer-high-resolution", NOT "clock-nanosleep-abs", NOT "nanosleep"
-    // runtime/os_windows.go, netpoll_epoll.go, netpoll_kqueue.go.
-    ["time.Sleep"] of "Go since 1.23, with nothing else to run":
-        NOT "waitable-timer-high-resolution", UP "epoll-wait", NOT "kevent"
-    ["std::this_thread::sleep_for", "this_thread::sleep_for", "sleep_for"] of "C++ (MSVC, libstdc++, libc++)":
-        UP "sleep", NOT "nanosleep", NOT "nanosleep"
-    ["setTimeout"] of "Node": DOWN "get-queued-completion-status", DOWN "epoll-wait", DOWN "kevent"
-    ["WM_TIMER"] of "a message loop": NOT "set-timer", NOT "", NOT ""
-    ["MsgWaitForMultipleObjects", "MsgWaitForMultipleObjectsEx"] of "a message loop":
-        NOT "wait-for-multiple-objects", NOT "", NOT ""
-};
+use oversleep_system::{Clock, Family, Platform, Wait};
 
 /// The question in the names of the registries, and, for a runtime's call, a sentence that says what it becomes.
 pub(crate) fn in_registry_names(platform: &dyn Platform, question: &Question) -> (Question, String) {
@@ -73,11 +23,11 @@ pub(crate) fn in_registry_names(platform: &dyn Platform, question: &Question) ->
                 found.info().name.clone_into(name);
             }
         }
-        Subject::Wait { name, request } => match (find_wait(platform, name), runtime_of(platform, name)) {
-            (None, Some((runtime, wait, rounds))) => {
-                let rounded = rounds.rounded(*request);
-                translation = runtime.sentence(name, wait, rounds, (*request, rounded));
-                if runtime.holds_while(platform, rounded) && question.conditions.setting(names::RESOLUTION).is_none() {
+        Subject::Wait { name, request } => match (find_wait(platform, name), runtimes::find(platform, name)) {
+            (None, Some((runtime, wait))) => {
+                let rounded = runtime.rounded(*request);
+                translation = runtime.sentence(name, wait, *request);
+                if runtime.holds_while(rounded) && question.conditions.setting(names::RESOLUTION).is_none() {
                     question.conditions = question.conditions.with(names::RESOLUTION, Setting::Nanos(MILLISECOND));
                     translation += "it holds 1 ms meanwhile, because the request is not a multiple of 10 ms; ";
                 }
@@ -104,31 +54,6 @@ pub(crate) fn in_registry_names(platform: &dyn Platform, question: &Question) ->
 }
 
 const MILLISECOND: Nanos = Nanos::from_millis(1);
-
-impl Runtime {
-    fn sentence(&self, name: &str, wait: &dyn Wait, rounds: Granularity, (request, rounded): (Nanos, Nanos)) -> String {
-        let how = match rounds {
-            UP => ", rounded up to whole milliseconds",
-            DOWN => ", rounded down to whole milliseconds, at least one",
-            _ => "",
-        };
-        let what = if rounded == request { String::new() } else { format!(": {request} becomes {rounded}") };
-        format!("{name} of {} calls {}{how}{what}; ", self.owner, wait.info().call)
-    }
-
-    fn holds_while(&self, platform: &dyn Platform, rounded: Nanos) -> bool {
-        self.holds_a_millisecond && platform.id().os == SYSTEMS[0] && rounded.0 % (10 * MILLISECOND.0) != 0
-    }
-}
-
-fn runtime_of<'a>(platform: &'a dyn Platform, name: &str) -> Option<(&'static Runtime, &'a dyn Wait, Granularity)> {
-    let named =
-        |fits: &dyn Fn(&str) -> bool| RUNTIMES.iter().find(|runtime| runtime.names.iter().any(|known| fits(known)));
-    let runtime = named(&|known| known == name).or_else(|| named(&|known| known.eq_ignore_ascii_case(name)))?;
-    let system = SYSTEMS.iter().position(|&system| system == platform.id().os)?;
-    let (wait, rounds) = runtime.waits[system];
-    Some((runtime, find_wait(platform, wait)?, rounds))
-}
 
 /// The clock of that registry name or call.
 fn clock<'a>(platform: &'a dyn Platform, name: &str) -> Option<&'a dyn Clock> {
@@ -224,18 +149,5 @@ mod tests {
             assert!(translation.contains(part), "{typed}: {translation}");
         }
         assert_eq!(becomes("linux-hz250", "WM_TIMER(1ms)").0, "WM_TIMER(1ms)", "Linux has none");
-    }
-
-    /// A row whose wait doesn't exist would never be found.
-    #[test]
-    fn runtimes_call_waits_that_exist() {
-        for (system, machine) in ["windows-11", "linux-hz250", "macos-14-m1"].into_iter().enumerate() {
-            let platform = platform(machine, &[], 1).unwrap_or_else(|error| panic!("{error}"));
-            assert_eq!(platform.id().os, SYSTEMS[system]);
-            for runtime in RUNTIMES {
-                let wait = runtime.waits[system].0;
-                assert!(wait.is_empty() || find_wait(&*platform, wait).is_some(), "{wait} on {machine}");
-            }
-        }
     }
 }

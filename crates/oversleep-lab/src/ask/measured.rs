@@ -31,6 +31,10 @@ pub fn ask(machine: &Laboratory, question: &Question) -> Result<Answer, NoAnswer
             .map_err(|reason| unavailable(&format!("a neighbour that requests {setting}"), reason))
     };
     let mut neighbours: Vec<Box<dyn Neighbour>> = question.neighbours.iter().map(start).collect::<Result<_, _>>()?;
+    if question.neighbours_left {
+        check(&mut neighbours, question)?;
+        neighbours.clear();
+    }
     let rule = rule::of(platform, question).map(|rule| translation + &rule);
     let answer = match &question.subject {
         Subject::Wait { name, request } => wait(machine, question, name, *request),
@@ -43,11 +47,17 @@ pub fn ask(machine: &Laboratory, question: &Question) -> Result<Answer, NoAnswer
         Subject::Resolution => resolution(platform, question),
         Subject::ForkJoin { style, coarse } => fork_join(machine, question, *style, *coarse),
     };
+    check(&mut neighbours, question)?;
+    drop(neighbours);
+    Ok(answer?.explained(rule))
+}
+
+/// The neighbours are there, each with what it holds.
+fn check(neighbours: &mut [Box<dyn Neighbour>], question: &Question) -> Result<(), NoAnswer> {
     for (neighbour, setting) in neighbours.iter_mut().zip(&question.neighbours) {
         neighbour.check().map_err(|reason| unavailable(&format!("a neighbour that requests {setting}"), reason))?;
     }
-    drop(neighbours);
-    Ok(answer?.explained(rule))
+    Ok(())
 }
 
 fn unknown(platform: &dyn Platform, kind: Kind, name: &str) -> NoAnswer {

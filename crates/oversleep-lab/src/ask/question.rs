@@ -155,6 +155,8 @@ pub struct Question {
     pub conditions: Conditions,
     /// What other processes hold of the resolution tunable, one setting each.
     pub neighbours: Vec<Setting>,
+    /// Whether those processes have exited before anything is measured.
+    pub neighbours_left: bool,
     /// How the waits follow one another; `None` means back to back.
     pub pace: Option<Pace>,
     /// How many values to take.
@@ -173,7 +175,15 @@ impl Question {
     /// That subject on a machine as found, as often as is usual for it.
     pub fn of(subject: Subject) -> Question {
         let count = if matches!(subject, Subject::ForkJoin { .. }) { FORK_JOIN_COUNT } else { COUNT };
-        Question { subject, conditions: Conditions::as_found(), neighbours: Vec::new(), pace: None, count, clock: None }
+        Question {
+            subject,
+            conditions: Conditions::as_found(),
+            neighbours: Vec::new(),
+            neighbours_left: false,
+            pace: None,
+            count,
+            clock: None,
+        }
     }
 }
 

@@ -104,7 +104,7 @@ impl Laboratory {
     }
 
     /// A result with everything that is known before the experiments run.
-    fn blank_result(&self, request: &Request, bench: &Bench) -> ResultFile {
+    pub(crate) fn blank_result(&self, request: &Request, bench: &Bench) -> ResultFile {
         let taken_unix_s = self.platform.unix_time_s();
         let environment = self.platform.environment();
         let chosen = if request.plan.clock.is_some() { Chosen::ByUser } else { Chosen::DeadlineClock };
@@ -115,12 +115,16 @@ impl Laboratory {
             duration_ns: Nanos::ZERO,
             completion: Completion::Complete,
             command: request.command.to_string(),
+            depth: Some(request.plan.depth),
+            shared: None,
             name: request.name.clone(),
             platform: self.platform.id(),
             environment,
             floor: Some(Floor { chosen: Some(chosen), ..floor(bench) }),
             clocks: Vec::new(),
             series: Vec::new(),
+            changes: Vec::new(),
+            changes_beyond: 0,
             trials: Vec::new(),
             findings: Vec::new(),
         }
@@ -142,7 +146,7 @@ impl Laboratory {
 }
 
 /// Facts that findings take to hold while everything was measured, and that somebody may change meanwhile.
-const HOLDING: &[FactName] = &[
+pub(crate) const HOLDING: &[FactName] = &[
     FactName::CgroupCpuPeriod,
     FactName::CgroupCpuQuotaCpus,
     FactName::ClocksourceCurrent,

@@ -26,7 +26,7 @@ impl Basis {
         if matches!(question.subject, Subject::Cost { .. }) && !has_cost {
             concerned.add(&["costs.other"]);
         }
-        let is_of_it = |figure: &&Figure| figure.source_id == source && concerned.has(&figure.path);
+        let is_of_it = |figure: &&Figure| figure.is_from(source) && concerned.has(&figure.path);
         let fitted: Vec<String> = figures.figures.iter().filter(is_of_it).map(|figure| figure.path.clone()).collect();
         if fitted.is_empty() { Basis::Predicted } else { Basis::Fitted(fitted) }
     }
@@ -103,6 +103,7 @@ impl Concerned {
             }
             SlackRule::Tick => self.add(&["timers.hz", "timers.tick"]),
             SlackRule::ClassShare => self.add(&["timers.tiers"]),
+            SlackRule::KernelShare => self.add(&["timers.kernel-tier"]),
             SlackRule::TimerResolution => {
                 self.tick(question);
                 self.add(&["timers.tick-ends-waits", "timers.one-shot-slack"]);

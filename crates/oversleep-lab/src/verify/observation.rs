@@ -110,6 +110,7 @@ impl Observation {
                 .map(|setting| question::setting(setting))
                 .collect::<Result<_, _>>()
                 .map_err(text)?,
+            neighbours_left: false,
             pace: self.pace,
             count: self.count.unwrap_or(COUNT),
             clock: self.clock.clone(),

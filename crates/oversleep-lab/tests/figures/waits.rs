@@ -42,6 +42,7 @@ fn properties(entry: &Entry) -> [String; 6] {
         "next tick" => "tick",
         "next timer interrupt" => "timer-interrupt",
         "a share by service class" => "class-share",
+        "a share, whatever the class" => "kernel-share",
         "no timer" => "no-timer",
         "as the waits it makes" => "composed",
         other => panic!("{}: slack {other}; give it a word here", entry.name),

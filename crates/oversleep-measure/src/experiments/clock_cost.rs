@@ -1,11 +1,12 @@
 //! A1: what one read of each clock costs.
 
+use oversleep_record::clock::is_coarse;
 use oversleep_record::series::{Quantity, Series, Unit};
 use oversleep_record::{ClockResult, Conditions, ExperimentId, Nanos, Unavailable, label};
 
 use super::choose;
 use crate::bench::Bench;
-use crate::experiment::{Column, Command, Experiment, Published};
+use crate::experiment::{Column, Command, Experiment};
 use crate::plan::Plan;
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
@@ -24,26 +25,6 @@ pub(super) static A1: Experiment = Experiment {
              costs ten times as much as the others is read by a system call instead of the vDSO.",
     quantities: &[Quantity::Cost],
     columns: &[Column { name: "cost", meaning: "Time per read, the mean of one batch." }],
-    published: &[
-        Published {
-            os: "windows",
-            what: "rdtsc, MinGW, 2.945 GHz",
-            value: "11.2 ns",
-            source: "C++ time-method benchmark, five platforms, 2022",
-        },
-        Published {
-            os: "windows",
-            what: "steady_clock, MinGW",
-            value: "64.1 ns",
-            source: "C++ time-method benchmark, five platforms, 2022",
-        },
-        Published {
-            os: "wsl",
-            what: "clock(), Ubuntu 20 on WSL",
-            value: "217 ns",
-            source: "C++ time-method benchmark, five platforms, 2022",
-        },
-    ],
     commands: &[Command::Clocks],
     probes,
     ..Experiment::BLANK
@@ -56,6 +37,10 @@ const ROUNDS: u32 = 5;
 /// About how many reads take the shortest batch, and how long one takes.
 const BATCH_READS_USUAL: u64 = 1_024;
 const READ_ESTIMATE: Nanos = Nanos(50);
+/// Batches per round where a batch takes several ticks of the reference clock: ten in all.
+const BATCHES_OF_TICKS: u64 = 2;
+/// The clocks that others are compared with, besides the reference clock.
+const ESSENTIAL: [&str; 2] = ["std-instant", "monotonic-syscall"];
 /// The longest batch.
 const BATCH_READS_MAX: u64 = 1 << 24;
 
@@ -83,6 +68,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
                 reads: plan.reads,
                 rounds_run: 0,
                 batch_reads: 0,
+                is_essential: ESSENTIAL.contains(&clock.info().name) || clock.info().name == platform.reference_clock(),
                 conditions: plan.conditions.clone(),
             })
         })
@@ -99,6 +85,7 @@ struct CostProbe {
     rounds_run: u32,
     /// Reads per batch; 0 until it is known how many take [`BATCH_MIN`].
     batch_reads: u64,
+    is_essential: bool,
     conditions: Conditions,
 }
 
@@ -119,6 +106,10 @@ impl Probe for CostProbe {
 
     fn rounds(&self) -> u32 {
         if self.recorder.is_unavailable() { 0 } else { ROUNDS }
+    }
+
+    fn is_essential(&self) -> bool {
+        self.is_essential
     }
 
     fn round_estimate(&self) -> Nanos {
@@ -158,9 +149,11 @@ impl Probe for CostProbe {
                 self.batch_reads *= 2;
             }
         }
+        // Its batches are so long that few must do.
+        let batches = if is_coarse(step) { self.batches.min(BATCHES_OF_TICKS) } else { self.batches };
         let mut recorded = 0;
         let mut left = share;
-        while left > Some(0) || left.is_none() && recorded < self.batches {
+        while left > Some(0) || left.is_none() && recorded < batches {
             if bench.stopped() {
                 return;
             }

@@ -6,7 +6,7 @@ use oversleep_record::{ClockResult, Conditions, ExperimentId, Nanos};
 use super::choose;
 use crate::bench::Bench;
 use crate::clock_scale::ClockScale;
-use crate::experiment::{Column, Command, Experiment, Published};
+use crate::experiment::{Column, Command, Experiment};
 use crate::plan::Plan;
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
@@ -25,20 +25,6 @@ pub(super) static A2: Experiment = Experiment {
         name: "shows",
         meaning: "How much of the time that passed on the reference clock this clock shows.",
     }],
-    published: &[
-        Published {
-            os: "wsl",
-            what: "clock() over a 100 ms wait, Ubuntu 20",
-            value: "27 ms",
-            source: "C++ time-method benchmark, five platforms, 2022",
-        },
-        Published {
-            os: "windows",
-            what: "clock() over a 100 ms wait, MinGW",
-            value: "108 ms",
-            source: "C++ time-method benchmark, five platforms, 2022",
-        },
-    ],
     commands: &[Command::Clocks],
     probes,
     ..Experiment::BLANK

@@ -11,7 +11,7 @@ use oversleep_record::{ClockResult, Conditions, Distribution, ExperimentId, Nano
 use super::choose;
 use crate::bench::Bench;
 use crate::clock_scale::ClockScale;
-use crate::experiment::{Column, Command, Experiment, Published};
+use crate::experiment::{Column, Command, Experiment};
 use crate::plan::Plan;
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
@@ -29,20 +29,6 @@ pub(super) static A4: Experiment = Experiment {
     columns: &[
         Column { name: "step", meaning: "The median difference between two consecutive different readings." },
         Column { name: "back", meaning: "Backward steps, on one thread and across CPUs, with the largest." },
-    ],
-    published: &[
-        Published {
-            os: "windows",
-            what: "GetTickCount64, changes per second",
-            value: "64.2",
-            source: "GetTickCount64 research, Windows 11",
-        },
-        Published {
-            os: "wsl",
-            what: "CLOCK_REALTIME_COARSE on WSL1",
-            value: "15.625 ms",
-            source: "C++ time-method benchmark, five platforms, 2022",
-        },
     ],
     commands: &[Command::Clocks],
     probes,

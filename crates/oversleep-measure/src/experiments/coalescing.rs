@@ -11,7 +11,7 @@ use oversleep_record::{Conditions, ExperimentId, Nanos, Unavailable};
 
 use super::{choose, interrupts};
 use crate::bench::Bench;
-use crate::experiment::{Column, Experiment, Published};
+use crate::experiment::{Column, Experiment};
 use crate::plan::Plan;
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
@@ -41,12 +41,6 @@ pub(super) static C6: Experiment = Experiment {
         Column { name: label::THREADS.name(), meaning: "How many threads sleep." },
         Column { name: label::TOLERANCE.name(), meaning: "The delay that the timer was told to tolerate." },
     ],
-    published: &[Published {
-        os: "linux",
-        what: "default timer slack",
-        value: "50 µs",
-        source: "prctl(2), PR_SET_TIMERSLACK",
-    }],
     probes,
     ..Experiment::BLANK
 };

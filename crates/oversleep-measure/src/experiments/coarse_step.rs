@@ -6,7 +6,7 @@ use oversleep_record::{Conditions, ExperimentId, Nanos};
 
 use super::{choose, clocks_together};
 use crate::bench::Bench;
-use crate::experiment::{Column, Command, Experiment, Published};
+use crate::experiment::{Column, Command, Experiment};
 use crate::plan::Plan;
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
@@ -23,12 +23,6 @@ pub(super) static B3: Experiment = Experiment {
              process holds 1 ms: GetTickCount64 keeps its step.",
     quantities: &[Quantity::Step],
     columns: &[Column { name: "step", meaning: "The difference between two consecutive different readings." }],
-    published: &[Published {
-        os: "windows",
-        what: "GetTickCount64, polled, Windows 11",
-        value: "15 and 16 ms",
-        source: "GetTickCount64 research",
-    }],
     commands: &[Command::Clocks],
     probes,
     ..Experiment::BLANK

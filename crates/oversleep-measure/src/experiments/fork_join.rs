@@ -11,7 +11,7 @@ use super::join_style::{THREADED, wait_for_workers};
 use super::portions::Portions;
 use crate::amount::Amount;
 use crate::bench::Bench;
-use crate::experiment::{Column, Command, Experiment, Published};
+use crate::experiment::{Column, Command, Experiment};
 use crate::plan::Plan;
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
@@ -41,20 +41,6 @@ pub(super) static D1: Experiment = Experiment {
              are the poll's. The join itself wakes the main thread at once.",
     quantities: &[Quantity::ForkJoin],
     columns: COLUMNS,
-    published: &[
-        Published {
-            os: "windows",
-            what: "8 threads, 10-20 ms each, by GetTickCount64, Windows 11",
-            value: "multiples of 16 ms",
-            source: "GetTickCount64 research",
-        },
-        Published {
-            os: "linux",
-            what: "8 threads, 10-20 ms each, Mint 22.2, by both clocks",
-            value: "varied, no steps above 1 ms",
-            source: "GetTickCount64 research",
-        },
-    ],
     commands: &[Command::ForkJoin],
     probes: |platform, plan| THREADED.map(|style| probe(platform, plan, D1.id, style)).into(),
     ..Experiment::BLANK
@@ -69,12 +55,6 @@ pub(super) static D2: Experiment = Experiment {
              the work as it was drawn, and what the machine added to it.",
     quantities: &[Quantity::ForkJoin],
     columns: COLUMNS,
-    published: &[Published {
-        os: "windows",
-        what: "single-thread loop by GetTickCount64, Windows 11",
-        value: "0 to 32 ms, mode 16",
-        source: "GetTickCount64 research",
-    }],
     commands: &[Command::ForkJoin],
     probes: |platform, plan| vec![probe(platform, plan, D2.id, JoinStyle::Single)],
     ..Experiment::BLANK

@@ -10,7 +10,7 @@ use oversleep_record::{Conditions, ExperimentId, Labels, Nanos, Unavailable};
 use super::fork_join::calibrated_work;
 use super::join_style::{THREADED, wait_for_workers};
 use crate::bench::Bench;
-use crate::experiment::{Column, Command, Experiment, Published};
+use crate::experiment::{Column, Command, Experiment};
 use crate::plan::{Limit, Plan};
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
@@ -32,12 +32,6 @@ pub(super) static D3: Experiment = Experiment {
         Column { name: label::TASK.name(), meaning: "The work of one task, in ns." },
         Column { name: label::TASKS.name(), meaning: "How many tasks a generation has, one per worker." },
     ],
-    published: &[Published {
-        os: "windows",
-        what: "generations with a 1 ms poll, Windows 11",
-        value: "one per 16 ms",
-        source: "GetTickCount64 research",
-    }],
     commands: &[Command::ForkJoin],
     probes,
     ..Experiment::BLANK

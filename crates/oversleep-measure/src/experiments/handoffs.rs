@@ -10,7 +10,7 @@ use oversleep_record::{Conditions, ExperimentId, Nanos, Unavailable};
 
 use crate::amount::Amount;
 use crate::bench::Bench;
-use crate::experiment::{Column, Command, Experiment, Published};
+use crate::experiment::{Column, Command, Experiment};
 use crate::plan::Plan;
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
@@ -28,12 +28,6 @@ pub(super) static D4: Experiment = Experiment {
              reference clock, which must agree across CPUs (A4).",
     quantities: &[Quantity::HandoffLatency],
     columns: &[Column { name: label::WAY.name(), meaning: "one-way, or ping-pong (there and back)." }],
-    published: &[Published {
-        os: "linux",
-        what: "condition variable hand-off, ping-pong",
-        value: "2.0 µs one way",
-        source: "measured on a 2 vCPU KVM guest at 2 GHz",
-    }],
     commands: &[Command::Handoff],
     probes,
     ..Experiment::BLANK

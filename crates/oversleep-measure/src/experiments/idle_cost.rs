@@ -8,7 +8,7 @@ use oversleep_record::{Conditions, ExperimentId, Labels, Nanos, Unavailable};
 use super::interrupts::record_or_refuse as record;
 use super::{choose, interrupts};
 use crate::bench::Bench;
-use crate::experiment::{Column, Experiment, Published};
+use crate::experiment::{Column, Experiment};
 use crate::plan::{Depth, Limit, Plan};
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
@@ -38,12 +38,6 @@ pub(super) static C5: Experiment = Experiment {
             meaning: "all-kinds if the system counts interrupts of every kind together.",
         },
     ],
-    published: &[Published {
-        os: "windows",
-        what: "timer interrupts per second at the default and at 1 ms",
-        value: "64 and 1000",
-        source: "timer resolution studies",
-    }],
     depth: Depth::Thorough,
     probes,
     ..Experiment::BLANK

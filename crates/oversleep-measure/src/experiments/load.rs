@@ -5,7 +5,7 @@ use oversleep_record::{Conditions, ExperimentId, Nanos};
 use oversleep_system::waits::composed;
 
 use super::choose;
-use crate::experiment::{Column, Experiment, Published};
+use crate::experiment::{Column, Experiment};
 use crate::plan::{Depth, Plan};
 use crate::probe::Probe;
 use crate::{Amount, WaitProbe};
@@ -22,12 +22,6 @@ pub(super) static B9: Experiment = Experiment {
              slices.",
     quantities: &[Quantity::Lateness],
     columns: &[Column { name: "load", meaning: "The kind of load and its number of threads." }],
-    published: &[Published {
-        os: "windows",
-        what: "high-resolution waitable timer 1 ms beside 16 busy threads",
-        value: "mean 16.0 ms, worst 30 ms",
-        source: "field reports, Windows 10",
-    }],
     probes,
     ..Experiment::BLANK
 };

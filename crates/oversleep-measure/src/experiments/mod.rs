@@ -57,6 +57,7 @@ pub(super) const ALL: &[&Experiment] = &[
     &neighbours::C4,
     &idle_cost::C5,
     &coalescing::C6,
+    &resolution::C7,
     &fork_join::D1,
     &fork_join::D2,
     &generations::D3,

@@ -5,7 +5,7 @@ use oversleep_record::series::{Pace, Quantity};
 use oversleep_record::{ExperimentId, Nanos};
 
 use super::choose;
-use crate::experiment::{Column, Experiment, Published};
+use crate::experiment::{Column, Experiment};
 use crate::plan::Plan;
 use crate::probe::Probe;
 use crate::{Amount, WaitProbe};
@@ -23,12 +23,6 @@ pub(super) static B6: Experiment = Experiment {
     columns: &[Column {
         name: label::PHASE.name(),
         meaning: "back-to-back, or random: after a pause of random length.",
-    }],
-    published: &[Published {
-        os: "windows",
-        what: "Sleep(1) at random phase, default resolution",
-        value: "1.0 to 16.6 ms",
-        source: "thread scheduling studies, Windows 10",
     }],
     probes,
     ..Experiment::BLANK

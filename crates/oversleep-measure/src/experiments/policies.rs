@@ -6,7 +6,7 @@ use oversleep_record::{Conditions, ExperimentId, Nanos};
 use oversleep_system::tunables::names;
 
 use super::choose;
-use crate::experiment::{Column, Experiment, Published};
+use crate::experiment::{Column, Experiment};
 use crate::plan::{Depth, Plan};
 use crate::probe::Probe;
 use crate::{Amount, WaitProbe};
@@ -25,12 +25,6 @@ pub(super) static B8: Experiment = Experiment {
     columns: &[Column {
         name: "policy",
         meaning: "The policy of the measuring thread, with its priority or nice value.",
-    }],
-    published: &[Published {
-        os: "windows",
-        what: "Sleep(1) at any priority",
-        value: "unchanged, one tick",
-        source: "thread scheduling studies, Windows 10",
     }],
     probes,
     ..Experiment::BLANK

@@ -6,7 +6,7 @@ use oversleep_record::{Conditions, ExperimentId, Nanos};
 
 use super::choose;
 use crate::amount::Amount;
-use crate::experiment::{Column, Command, Experiment, Published};
+use crate::experiment::{Column, Command, Experiment};
 use crate::plan::{Depth, Plan};
 use crate::probe::Probe;
 use crate::wait_probe::WaitProbe;
@@ -20,12 +20,6 @@ pub(super) static C1: Experiment = Experiment {
              default, HZ, whether high-resolution timers run, the clocksource and whether the vDSO serves it. On \
              Windows: the minimum, maximum and current period of NtQueryTimerResolution. On macOS: the coalescing \
              tier. C2 and B5 show their effect on waits.",
-    published: &[Published {
-        os: "windows",
-        what: "NtQueryTimerResolution, default",
-        value: "15.625 ms (minimum period 0.5 ms)",
-        source: "several, Windows 7 to 11",
-    }],
     ..Experiment::BLANK
 };
 
@@ -40,22 +34,22 @@ pub(super) static C2: Experiment = Experiment {
              doesn't: timerfd, POSIX timers, message queues and io_uring ignore slack.",
     quantities: &[Quantity::Lateness],
     columns: &[Column { name: "held", meaning: "The setting that the measuring thread holds." }],
-    published: &[
-        Published {
-            os: "windows",
-            what: "Sleep(1) with timeBeginPeriod(1)",
-            value: "1.64 to 2.0 ms",
-            source: "several, Windows 10 and 11",
-        },
-        Published {
-            os: "windows",
-            what: "Sleep(1) at exactly 0.5 ms",
-            value: "1.496 ms (three sources), 1.021 ms (one)",
-            source: "timer resolution studies",
-        },
-    ],
     commands: &[Command::ResolutionSweep],
     probes,
+    ..Experiment::BLANK
+};
+
+pub(super) static C7: Experiment = Experiment {
+    id: ExperimentId::C7,
+    title: "what changes while the machine is used",
+    question: "When does the granted resolution change, and what does that do to clocks and sleeps here?",
+    method: "`oversleep resolution watch` runs it, for as long as you like. This process requests nothing. Once a second \
+             it reads the granted resolution, polls one step of a coarse clock and of a clock that follows the timer \
+             interrupt, and sleeps 1 ms eight times; every fifth time it reads the facts that decide how timers end. A \
+             sleep or a step has changed when two looks in a row differ from the level before by more than 15 % and 0.2 \
+             ms. On a model, or here, neighbours may come and go by a script.",
+    quantities: &[Quantity::StatedResolution, Quantity::Step, Quantity::Lateness],
+    commands: &[Command::ResolutionWatch],
     ..Experiment::BLANK
 };
 

@@ -4,7 +4,7 @@ use oversleep_record::series::Quantity;
 use oversleep_record::{ExperimentId, Nanos};
 use oversleep_system::waits::composed;
 
-use crate::experiment::{Column, Command, Experiment, Published};
+use crate::experiment::{Column, Command, Experiment};
 use crate::plan::Plan;
 use crate::probe::Probe;
 use crate::{Amount, WaitProbe};
@@ -20,12 +20,6 @@ pub(super) static B12: Experiment = Experiment {
              around it. B9 shows the same waits under load, where spinning makes them later.",
     quantities: &[Quantity::Lateness],
     columns: &[Column { name: "CPU per wait", meaning: "CPU time of the measuring thread, divided by its waits." }],
-    published: &[Published {
-        os: "linux",
-        what: "spin_sleep's default for 1 ms: lateness p50 and CPU per sleep, idle",
-        value: "0.35 µs, 117 µs",
-        source: "measured on a 2 vCPU KVM guest at 2 GHz",
-    }],
     commands: &[Command::Waits],
     probes,
     ..Experiment::BLANK

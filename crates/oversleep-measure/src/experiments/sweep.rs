@@ -8,7 +8,7 @@ use super::choose;
 use super::two_clocks::TwoClocks;
 use crate::amount::Amount;
 use crate::elapsed_probe::ElapsedProbe;
-use crate::experiment::{Column, Experiment, Published};
+use crate::experiment::{Column, Experiment};
 use crate::plan::Plan;
 use crate::probe::Probe;
 use oversleep_system::Platform;
@@ -25,20 +25,6 @@ pub(super) static B2: Experiment = Experiment {
     columns: &[
         Column { name: "duration", meaning: "From before the call until after it, by the precise clock." },
         Column { name: label::CLOCK_ROLE.name(), meaning: "coarse: the same sleeps as the coarse clock shows them." },
-    ],
-    published: &[
-        Published {
-            os: "windows",
-            what: "Sleep(1..15), Windows 11, default resolution",
-            value: "a flat band at about 16 ms",
-            source: "GetTickCount64 research",
-        },
-        Published {
-            os: "linux",
-            what: "Sleep(1..15), Mint 22.2",
-            value: "follows the request",
-            source: "GetTickCount64 research",
-        },
     ],
     probes,
     ..Experiment::BLANK

@@ -8,7 +8,7 @@ use super::choose;
 use crate::amount::Amount;
 use crate::bench::Bench;
 use crate::clock_scale::ClockScale;
-use crate::experiment::{Column, Experiment, Published};
+use crate::experiment::{Column, Experiment};
 use crate::plan::Plan;
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
@@ -27,20 +27,6 @@ pub(super) static B1: Experiment = Experiment {
         name: label::CLOCK_ROLE.name(),
         meaning: "coarse or precise: the clock that timed the sleep.",
     }],
-    published: &[
-        Published {
-            os: "windows",
-            what: "Sleep(1) by GetTickCount64, Windows 11",
-            value: "15 or 16 ms",
-            source: "GetTickCount64 research",
-        },
-        Published {
-            os: "linux",
-            what: "Sleep(1) by both clocks, Mint 22.2",
-            value: "about 1 ms",
-            source: "GetTickCount64 research",
-        },
-    ],
     probes,
     ..Experiment::BLANK
 };

@@ -6,7 +6,7 @@ use oversleep_record::{Conditions, ExperimentId, Nanos, label};
 use oversleep_system::tunables::names;
 
 use super::choose;
-use crate::experiment::{Column, Experiment, Published};
+use crate::experiment::{Column, Experiment};
 use crate::plan::Plan;
 use crate::probe::Probe;
 use crate::{Amount, WaitProbe};
@@ -24,10 +24,6 @@ pub(super) static B4: Experiment = Experiment {
         name: label::CPU_KIND.name(),
         meaning: "The kind of CPU the loop was pinned to: performance or efficiency.",
     }],
-    published: &[
-        Published { os: "macos", what: "usleep(1000), M1", value: "1.25 ms", source: "field reports, macOS 14" },
-        Published { os: "linux", what: "usleep(1000)", value: "1.06 ms", source: "field reports" },
-    ],
     probes,
     ..Experiment::BLANK
 };

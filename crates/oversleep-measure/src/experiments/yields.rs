@@ -6,7 +6,7 @@ use oversleep_record::{Conditions, ExperimentId};
 
 use crate::amount::Amount;
 use crate::elapsed_probe::ElapsedProbe;
-use crate::experiment::{Column, Command, Experiment, Published};
+use crate::experiment::{Column, Command, Experiment};
 use crate::plan::Plan;
 use crate::probe::Probe;
 use oversleep_system::{Family, Platform};
@@ -23,12 +23,6 @@ pub(super) static B7: Experiment = Experiment {
     columns: &[Column {
         name: label::COMPETITION.name(),
         meaning: "idle, or competing: beside one spinning thread per CPU.",
-    }],
-    published: &[Published {
-        os: "windows",
-        what: "Sleep(0) with a free core",
-        value: "2 to 3 µs",
-        source: "thread scheduling studies, Windows 10",
     }],
     commands: &[Command::NamedWaits],
     probes,

@@ -38,6 +38,10 @@ impl Progress for Silent {
 struct Entry {
     probe: Arc<Mutex<Box<dyn Probe>>>,
     rounds_run: u32,
+    rounds: u32,
+    is_essential: bool,
+    /// How long a round takes: as estimated, and then as the last one did.
+    round_time: Nanos,
     /// Why its thread was left behind, which holds the probe for ever.
     left: Option<Unavailable>,
     /// The series as they were before the round that runs, in case its thread has to be left behind.
@@ -47,7 +51,15 @@ struct Entry {
 impl Entry {
     fn new(mut probe: Box<dyn Probe>) -> Entry {
         let earlier = series_of(&mut *probe);
-        Entry { probe: Arc::new(Mutex::new(probe)), rounds_run: 0, left: None, earlier }
+        let (rounds, is_essential, round_time) = (probe.rounds(), probe.is_essential(), probe.round_estimate());
+        let probe = Arc::new(Mutex::new(probe));
+        Entry { probe, rounds_run: 0, rounds, is_essential, round_time, left: None, earlier }
+    }
+
+    /// How long the rounds take that it still must have.
+    fn essential_left(&self) -> Nanos {
+        let is_wanted = self.is_essential && self.left.is_none();
+        if is_wanted { self.round_time * i64::from(self.rounds - self.rounds_run) } else { Nanos::ZERO }
     }
 
     fn probe(&self) -> MutexGuard<'_, Box<dyn Probe>> {
@@ -65,7 +77,8 @@ fn lock(probe: &Mutex<Box<dyn Probe>>) -> MutexGuard<'_, Box<dyn Probe>> {
 }
 
 /// Runs every probe until its rounds are done, the bench is stopped, or `time_max` has passed (checked between rounds).
-/// A busy machine takes longer for everything; because rounds are interleaved, each series then lacks its last ones.
+/// A busy machine takes longer for everything; because rounds are interleaved, each series then lacks its last ones. Those
+/// that conclusions rest on come first: others only use the time that is left beside them.
 pub fn measure(
     bench: &Bench,
     probes: Vec<Box<dyn Probe>>,
@@ -74,7 +87,7 @@ pub fn measure(
     measured: &mut Measured,
 ) {
     let begun = bench.platform().now();
-    let is_time_up = || time_max.is_some_and(|time_max| bench.platform().now() - begun > time_max);
+    let left = || time_max.map(|time_max| time_max - (bench.platform().now() - begun));
     let rounds_max = probes.iter().map(|probe| probe.rounds()).max().unwrap_or(0);
     let total: Nanos = probes.iter().map(|probe| probe.round_estimate() * i64::from(probe.rounds())).sum();
     let mut done = Nanos::ZERO;
@@ -83,24 +96,31 @@ pub fn measure(
     order.sort_by_key(|&at| entries[at].probe().rank());
     for round in 0..rounds_max {
         for &at in &order {
+            let essential_left: Nanos = entries.iter().map(Entry::essential_left).sum();
             let entry = &mut entries[at];
             if entry.left.is_some() {
                 continue;
             }
-            let rounds = entry.probe().rounds();
+            let rounds = entry.rounds;
             // A probe with few rounds has them spread over the whole run, the first one early in case the run is cut
             // short.
             let due = ((u64::from(round) + 1) * u64::from(rounds)).div_ceil(u64::from(rounds_max));
+            let gives_way = !entry.is_essential && essential_left > Nanos::ZERO;
+            let reserved = if gives_way { essential_left + entry.round_time } else { Nanos::ZERO };
+            let is_time_up = || left().is_some_and(|left| left < reserved);
             if u64::from(entry.rounds_run) >= due || bench.stopped() || is_time_up() {
                 continue;
             }
+            let round_begun = bench.platform().now();
             progress.next(done, total, &entry.probe().label());
             done += entry.probe().round_estimate();
             if entry.rounds_run > 0 {
                 entry.earlier = series_of(&mut **lock(&entry.probe));
             }
             entry.rounds_run += 1;
-            match run_round(bench, &entry.probe) {
+            let outcome = run_round(bench, &entry.probe);
+            entry.round_time = bench.platform().now() - round_begun;
+            match outcome {
                 Ok(()) => {}
                 Err(Unfinished::Left(reason)) => entry.left = Some(reason),
                 Err(Unfinished::Ended(reason)) => {
@@ -109,7 +129,7 @@ pub fn measure(
             }
         }
     }
-    for Entry { probe, rounds_run, left, earlier } in entries {
+    for Entry { probe, rounds_run, left, earlier, .. } in entries {
         if let Some(reason) = left {
             let status = Status::Unavailable { reason };
             measured.series.extend(earlier.into_iter().map(|series| Series { status: status.clone(), ..series }));

@@ -38,6 +38,28 @@ fn run(time_max: Option<Nanos>, stop_after_rounds: Option<u32>) -> Measured {
     measured
 }
 
+/// A slow machine, or one whose waits end at a tick: nothing main may end as a few values that are cut short.
+#[test]
+fn where_not_everything_fits_what_conclusions_rest_on_has_all_of_its_rounds() {
+    let machine = testing::machine()
+        .with_wait("nanosleep", Overshoot::Fixed(Nanos::ZERO))
+        .with_wait("usleep", Overshoot::Fixed(Nanos::ZERO));
+    let sim = Sim::start(machine.build());
+    let amount = Amount { count: 100, time: Nanos::MAX, rounds: 10 };
+    let main = WaitProbe::new(&*sim, ExperimentId::B5, "nanosleep", Nanos::from_millis(1), amount).essential();
+    let probes = vec![ten_rounds_of("usleep", &sim), main.boxed()];
+    let platform: SharedPlatform = sim;
+    let bench = Bench::new(platform, StopFlag::new(), None).unwrap();
+    let mut measured = Measured::default();
+    let begun = bench.platform().now();
+    measure(&bench, probes, Some(Nanos::from_millis(155)), &mut Silent, &mut measured);
+    assert!(bench.platform().now() - begun < Nanos::from_millis(165), "it ends in time");
+    let counts: Vec<u64> = measured.series.iter().map(|series| series.distribution.count()).collect();
+    assert_eq!(counts, [50, 100], "the other one has what is left");
+    assert_eq!(measured.series[0].status, Status::Partial);
+    assert_eq!(measured.series[1].status, Status::Complete);
+}
+
 /// Measures a round, then panics as `std::thread::sleep` does where the system refuses its call.
 struct PanickingWait(WaitProbe);
 

@@ -3,6 +3,7 @@
 
 mod bounds;
 mod build;
+mod evidence;
 mod like;
 mod parameters;
 mod profile;
@@ -63,10 +64,17 @@ pub struct Figure {
     pub value: String,
     /// Where it comes from, with what is said there.
     pub source: String,
-    /// The id of that source, as in [`Source`]; `user` where `--set` changed it.
+    /// The id of that source, as in [`Source`], or several ids joined by ` + `; `user` where `--set` changed it.
     pub source_id: String,
     /// What it means.
     pub doc: &'static str,
+}
+
+impl Figure {
+    /// Whether it is from the source of that id, alone or with others.
+    pub fn is_from(&self, id: &str) -> bool {
+        evidence::is_from(&self.source_id, id)
+    }
 }
 
 /// What there is to know about a modelled machine.

@@ -84,6 +84,8 @@ pub(super) const PARAMETERS: &[Parameter] = parameters! {
     "timers.grid-p-late": Share => "Share of one-shot timers that end one grid step late.",
     "timers.tiers" on "macos": Tiers =>
         "Latency tiers, a thread's own first: the name, the right shift of the request, and the longest delay.",
+    "timers.kernel-tier" on "macos": Tiers =>
+        "The latency tier of waits that the kernel makes itself, whatever the thread's: poll and kevent.",
     "wake.cost": Spread => "Time from a timer's end until the thread runs on a free CPU.",
     "wake.cost-awake": Spread => "What wake.cost is where processors enter no idle states.",
     "wake.real-time": Spread => "What wake.cost is under a real-time policy.",

@@ -7,21 +7,11 @@ use serde::Deserialize;
 
 use super::MachineError;
 use super::bounds::WAKE_MAX;
+use super::evidence;
 use super::parameters::{DEFAULTS, parameter_of, path_of};
 use super::sources::{ASSUMED, BY_USER, Source};
-use super::value::Value;
+use super::value::Stated;
 use crate::sim::systems::SYSTEMS;
-
-/// The value of a parameter, and where it comes from.
-#[derive(Clone, Debug)]
-pub(super) struct Stated {
-    pub text: String,
-    pub value: Value,
-    /// The source's id.
-    pub source_id: String,
-    /// The source, with what it says.
-    pub source: String,
-}
 
 /// The figures of a machine.
 #[derive(Clone, Debug)]
@@ -38,6 +28,9 @@ pub(super) struct Profile {
 struct File {
     title: String,
     base: Option<String>,
+    /// The kinds of machine whose evidence gives what this file doesn't, the nearest first ([`super::evidence`]).
+    #[serde(default)]
+    draws_on: Vec<String>,
     /// Why figures are inherited that were measured on the machine of the base and not on this one: they are assumed.
     inherited: Option<String>,
     /// By id of the source: what it says about the figures below.
@@ -76,7 +69,8 @@ macro_rules! profiles {
 pub(super) const PROFILES: &[(&str, &str)] = profiles! {
     "windows-xp" "windows-7" "windows-8.1" "windows-10-1909" "windows-10-laptop" "windows-10-2004" "windows-10-510us" "windows-11"
     "windows-11-half-ms" "windows-server-2022" "windows-server-2025" "wine-8"
-    "linux-hz250" "linux-hz1000" "linux-fifo" "macos-14-m1" "raspberry-pi-4" "wsl1" "wsl2"
+    "linux-hz250" "linux-hz1000" "linux-fifo" "linux-intel-desktop" "linux-cloud" "linux-4" "linux-hpet" "linux-acpi-pm" "macos-14-m1" "macos-ci-vm"
+    "raspberry-pi-4" "wsl1" "wsl2"
 };
 
 /// How many profiles one may be based on, directly and indirectly.
@@ -151,6 +145,10 @@ impl Profile {
                     figure.source = cited(ASSUMED, why).map_err(malformed)?;
                 }
             }
+        }
+        // The nearest kind last, so that it replaces what others and the base say.
+        for kind in file.draws_on.iter().rev() {
+            stated.extend(evidence::figures_of(kind, without).map_err(malformed)?);
         }
         for (room, entries) in file.rooms {
             for (key, entry) in entries {
@@ -273,6 +271,7 @@ fn text_of(value: toml::Value) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machines::value::Value;
     use oversleep_record::Nanos;
 
     #[test]

@@ -48,6 +48,17 @@ pub(super) enum Value {
     Tiers(Vec<(String, i32, Nanos)>),
 }
 
+/// The value of a parameter, and where it comes from.
+#[derive(Clone, Debug)]
+pub(super) struct Stated {
+    pub text: String,
+    pub value: Value,
+    /// The source's id.
+    pub source_id: String,
+    /// The source, with what it says.
+    pub source: String,
+}
+
 impl Value {
     /// Whether any span of it is below zero.
     pub(super) fn is_below_zero(&self) -> bool {
@@ -110,6 +121,61 @@ impl Kind {
             Kind::Text => Ok(Value::Text(text.to_owned())),
         }
     }
+}
+
+/// Where distributions are compared to give their mean.
+const QUANTILES: [f64; 5] = [0.0, 0.5, 0.9, 0.99, 1.0];
+
+/// The mean of values of one kind, as a file would have it: of distributions, the mean of each quantile; of steps, the mean
+/// of what holds from each of them on.
+///
+/// # Errors
+/// Values of that kind have no mean.
+pub(super) fn mean(values: &[Value]) -> Result<String, String> {
+    let of = |spans: &[Nanos]| Nanos(spans.iter().map(|span| span.0).sum::<i64>() / spans.len().max(1) as i64);
+    let distribution = |spreads: &[&Spread]| {
+        let at = |share: f64| of(&spreads.iter().map(|spread| spread.quantile(share)).collect::<Vec<_>>());
+        if at(0.0) == at(1.0) {
+            return format!("{}ns", at(0.0).0);
+        }
+        QUANTILES.map(|share| format!("p{}={}ns", share * 100.0, at(share).0)).join(" ")
+    };
+    let mut costs = Vec::new();
+    let mut spans = Vec::new();
+    let mut spreads = Vec::new();
+    let mut ladders = Vec::new();
+    for value in values {
+        match value {
+            Value::Cost(ps) => costs.push(*ps),
+            Value::Span(span) => spans.push(*span),
+            Value::Spread(spread) => spreads.push(spread),
+            Value::Ladder(steps) => ladders.push(steps),
+            _ => return Err("only spans, costs and distributions have a mean".to_owned()),
+        }
+    }
+    let all = values.len();
+    Ok(match (costs.len(), spans.len(), spreads.len(), ladders.len()) {
+        (count, 0, 0, 0) if count == all => {
+            format!("{}ns", (costs.iter().sum::<u64>() / all.max(1) as u64) as f64 / 1_000.0)
+        }
+        (0, count, 0, 0) if count == all => format!("{}ns", of(&spans).0),
+        (0, 0, count, 0) if count == all => distribution(&spreads),
+        _ => {
+            let mut from: Vec<Nanos> = ladders.iter().flat_map(|steps| steps.iter().map(|(from, _)| *from)).collect();
+            from.sort_unstable();
+            from.dedup();
+            let nothing = Spread::fixed(Nanos::ZERO);
+            let step = |from: &Nanos| {
+                let of = |steps: &&&Vec<(Nanos, Spread)>| {
+                    steps.iter().rev().find(|(at, _)| at <= from).map(|(_, exit)| exit.clone())
+                };
+                let spreads: Vec<Spread> =
+                    ladders.iter().map(|steps| of(&steps).unwrap_or_else(|| nothing.clone())).collect();
+                format!("{}ns:{}", from.0, distribution(&spreads.iter().collect::<Vec<_>>()))
+            };
+            from.iter().map(step).collect::<Vec<_>>().join(", ")
+        }
+    })
 }
 
 /// No rule concerns more than an hour, and sums of a profile's figures must not overflow.
@@ -213,6 +279,21 @@ mod tests {
         assert_eq!(Kind::Tiers.read("tier-3:-2:75ms"), Ok(Value::Tiers(vec![tier])));
         assert_eq!(Kind::Policy.read("fifo:1"), Ok(Value::Policy("fifo".to_owned(), 1)));
         assert_eq!(Kind::Word(&["call"]).read("call"), Ok(Value::Text("call".to_owned())));
+    }
+
+    #[test]
+    fn the_mean_of_distributions_is_that_of_their_quantiles() {
+        let of =
+            |kind: Kind, texts: &[&str]| mean(&texts.iter().map(|text| kind.read(text).unwrap()).collect::<Vec<_>>());
+        assert_eq!(of(Kind::Cost, &["12ns", "23.1ns"]).unwrap(), "17.55ns");
+        assert_eq!(of(Kind::Span, &["1ms", "3ms"]).unwrap(), "2000000ns");
+        assert_eq!(of(Kind::Spread, &["2us", "4us"]).unwrap(), "3000ns");
+        assert_eq!(
+            of(Kind::Spread, &["2us..4us", "4us"]).unwrap(),
+            "p0=3000ns p50=3500ns p90=3900ns p99=3990ns p100=4000ns"
+        );
+        assert_eq!(of(Kind::Ladder, &["1ms:2us", "10ms:4us"]).unwrap(), "1000000ns:1000ns, 10000000ns:3000ns");
+        assert!(of(Kind::Flag, &["true", "false"]).is_err());
     }
 
     #[test]

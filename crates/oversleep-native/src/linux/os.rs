@@ -62,7 +62,7 @@ pub fn set_timer_slack(slack: Nanos) -> io::Result<()> {
 }
 
 /// The number of CPUs in a mask; the largest kernels support 8192.
-const MASK_CPUS: usize = 8192;
+pub const MASK_CPUS: usize = 8192;
 type Mask = [u64; MASK_CPUS / 64];
 
 /// The CPUs the calling thread may run on, ascending.

@@ -14,10 +14,13 @@ pub(crate) fn readable(id: libc::clockid_t) -> Result<(), Unavailable> {
 /// The clock of that number. The number is part of the type of its read, so that the loop around it has a constant.
 macro_rules! posix_clock {
     ($id:ident) => {
+        $crate::unix::clocks::posix_clock!($id, $crate::unix::os::clock_step)
+    };
+    ($id:ident, $step:path) => {
         |info| {
             $crate::fn_clock::FnClock::new(info, || $crate::unix::os::clock_ns(libc::$id))
                 .available(|| $crate::unix::clocks::readable(libc::$id))
-                .step(|| $crate::unix::os::clock_step(libc::$id).ok())
+                .step(|| $step(libc::$id).ok())
                 .boxed()
         }
     };

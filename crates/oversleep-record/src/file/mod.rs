@@ -11,11 +11,14 @@ use std::io::{self, BufReader, Read, Write};
 
 use serde::{Deserialize, Serialize};
 
+use crate::change::Change;
 use crate::clock::ClockResult;
+use crate::depth::Depth;
 use crate::environment::{Environment, PlatformId};
 use crate::experiment::ExperimentId;
 use crate::finding::Finding;
 use crate::series::Series;
+use crate::shared::Shared;
 use crate::trial::Trial;
 use crate::units::Nanos;
 
@@ -121,6 +124,12 @@ pub struct ResultFile {
     pub completion: Completion,
     /// The command that ran: `check`, `clocks`, `waits` …
     pub command: String,
+    /// How thoroughly; `None` in results that don't say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub depth: Option<Depth>,
+    /// In a result made by `oversleep share`: how far it can be relied on, and what was left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared: Option<Shared>,
     /// A name the user gave this result with `--name`; nothing is filled in unasked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
@@ -138,12 +147,22 @@ pub struct ResultFile {
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "reduced::each")]
     #[cfg_attr(feature = "schema", schemars(with = "Vec<Series>"))]
     pub series: Vec<Series>,
+    /// What `oversleep resolution watch` saw change.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<Change>,
+    /// Changes beyond those that are kept.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub changes_beyond: u64,
     /// Remedies tried.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trials: Vec<Trial>,
     /// Findings by the version that wrote the file; a reader works them out again from the rest.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// Why a result file can't be used.

@@ -120,6 +120,7 @@ fn without_series(good: &ResultFile) -> ResultFile {
         schema: good.schema.clone(),
         tool: good.tool.clone(),
         command: good.command.clone(),
+        changes: good.changes.clone(),
         name: good.name.clone(),
         platform: good.platform.clone(),
         environment: good.environment.clone(),

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use oversleep_record::change::Change;
 use oversleep_record::clock::{AcrossSuspend, Counts as Counted, Difference, Drift, Epoch, Steps};
 use oversleep_record::conditions::{Conditions, LoadSpec, Outcome, Setting};
 use oversleep_record::environment::{Environment, FactValue, PlatformId};
@@ -11,10 +12,11 @@ use oversleep_record::finding::{Advice, Evidence, Finding, Severity, Tried, Verd
 use oversleep_record::label::{self, ClockRole};
 use oversleep_record::processor::ThermalPressure;
 use oversleep_record::series::{Counts, Pace, Quantity, Round, Runtime, Series, Status, Unit};
+use oversleep_record::shared::{LeftOut, Reliability, Shared};
 use oversleep_record::split::LatenessSplit;
 use oversleep_record::trial::{Trial, TrialPair};
 use oversleep_record::{
-    ClockResult, Distribution, Disturbance, ExperimentId, FactName, Nanos, ProcessorState, Unavailable,
+    ClockResult, Depth, Distribution, Disturbance, ExperimentId, FactName, Nanos, ProcessorState, Unavailable,
 };
 
 const CAP: usize = 40;
@@ -27,6 +29,19 @@ pub fn result() -> ResultFile {
         duration_ns: Nanos::from_secs(19),
         completion: Completion::Complete,
         command: "check".to_owned(),
+        depth: Some(Depth::Normal),
+        shared: Some(Shared {
+            reliability: Reliability::Limited,
+            series: 4,
+            scarce: 1,
+            unsteady: 1,
+            rounds_median: 3,
+            measured_ns: Nanos::from_secs(17),
+            steal_permille: Some(2),
+            other_cpu_permille: Some(31),
+            throttled_permille: Some(0),
+            left_out: LeftOut { samples: 7, series: 1, facts: 2 },
+        }),
         name: Some("a name with \"quotes\", ümlauts and a\ttab".to_owned()),
         platform: PlatformId { os: "linux".to_owned(), arch: "x86_64".to_owned(), modelled: None },
         environment: environment(),
@@ -44,6 +59,13 @@ pub fn result() -> ResultFile {
         }),
         clocks: clocks(),
         series: series(),
+        changes: vec![Change {
+            at_ns: Nanos::from_secs(2),
+            what: "resolution".to_owned(),
+            before: Some("15.6 ms".to_owned()),
+            after: "1 ms".to_owned(),
+        }],
+        changes_beyond: 1,
         trials: vec![Trial {
             remedy: "lower-timer-slack".to_owned(),
             conditions: Conditions::as_found().with("slack", Setting::Nanos(Nanos(1))),

@@ -36,6 +36,9 @@ pub fn schema_dir() -> PathBuf {
 
 /// What is not in a result of version 1 is taken out.
 pub fn of_v1(mut result: ResultFile) -> ResultFile {
+    (result.depth, result.shared) = (None, None);
+    result.changes.clear();
+    result.changes_beyond = 0;
     result.clocks.retain(|clock| clock.runtime.is_none());
     result.series.retain(|series| series.runtime.is_none());
     for round in result.series.iter_mut().flat_map(|series| &mut series.rounds) {

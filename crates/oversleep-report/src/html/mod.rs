@@ -79,6 +79,9 @@ fn top(m: &mut Markup, file: &ResultFile, has_pictures: bool) {
     for parts in [head::machine(file), head::run(file)] {
         m.leaf("p", &[], &parts.join(" · "));
     }
+    for note in [head::reliability(file), head::left_out(file)].into_iter().flatten() {
+        m.leaf("p", &[], &note);
+    }
     if let Some(timestamps) = head::timestamps(file) {
         m.leaf("p", &[], &timestamps);
     }

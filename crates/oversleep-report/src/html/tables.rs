@@ -60,7 +60,11 @@ fn one(m: &mut Markup, file: &ResultFile, section: &Section) {
     let published = sections::published(file, &section.experiments);
     if !published.is_empty() {
         m.element("details", &[], |m| {
-            m.leaf("summary", &[], "Figures that others published for this system");
+            m.leaf(
+                "summary",
+                &[],
+                &format!("{} that others published for such a system", counted(published.len(), "figure")),
+            );
             m.element("ul", &[("class", "evidence")], |m| published.iter().for_each(|line| m.leaf("li", &[], line)));
         });
     }

@@ -1,5 +1,6 @@
 //! The experiments: question, method, and figures that others published.
 
+use oversleep_lab::verify::of_experiment;
 use oversleep_measure::{Column, Experiment, registry};
 use serde_json::{Value, json};
 
@@ -32,12 +33,12 @@ pub fn text(experiment: &Experiment, width: usize) -> String {
     for column in experiment.columns {
         page.hanging(&format!("  {}", column.name), longest + 4, column.meaning);
     }
-    if !experiment.published.is_empty() {
+    let published = of_experiment(experiment.id);
+    if !published.is_empty() {
         page.heading("Published by others");
     }
-    for figure in experiment.published {
-        let text = format!("{}: {} ({})", figure.what, figure.value, figure.source);
-        page.hanging(&format!("  {}", figure.os), 12, &text);
+    for one in &published {
+        page.hanging(&format!("  {}", one.whole()), 8, &format!("{} ({})", one.published, one.source_in_words()));
     }
     page.heading("Run it");
     experiment.commands.iter().for_each(|command| page.line(&format!("  {}", command.typed())));
@@ -48,9 +49,9 @@ pub fn text(experiment: &Experiment, width: usize) -> String {
 /// As JSON.
 pub fn document(experiment: &Experiment) -> Value {
     let column = |column: &Column| json!({ "name": column.name, "meaning": column.meaning });
-    let published = experiment.published.iter();
-    let published = published
-        .map(|figure| json!({ "os": figure.os, "what": figure.what, "value": figure.value, "source": figure.source }));
+    let published = of_experiment(experiment.id).into_iter().map(|one| {
+        json!({ "id": one.whole(), "machine": one.machine, "published": one.published, "source": one.source_in_words() })
+    });
     json!({
         "id": experiment.id,
         "title": experiment.title,

@@ -37,6 +37,7 @@ mod svg;
 mod sweep;
 mod text;
 mod theme;
+mod timeline;
 mod two_clocks;
 
 pub use before_after::{BeforeAfter, BeforeAfterRow};
@@ -50,4 +51,5 @@ pub use percentiles::{Distribution, PercentileSeries, Percentiles};
 pub use split_bars::{SplitBars, SplitPart, SplitRow};
 pub use sweep::{Sweep, SweepPoint};
 pub use theme::{Scheme, page_variables};
+pub use timeline::{Timeline, TimelineLine, TimelineVisit};
 pub use two_clocks::{SleepSeenTwice, TwoClocks};

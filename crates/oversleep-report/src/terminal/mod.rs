@@ -8,6 +8,7 @@ mod comparison;
 mod findings;
 mod grid;
 mod page;
+mod shared;
 mod style;
 pub(crate) mod text;
 
@@ -15,14 +16,19 @@ use oversleep_record::{ExperimentId, ResultFile};
 
 pub use comparison::comparison;
 use page::Page;
+pub use shared::shared;
 pub use text::{clean, is_obeyed};
 
 use crate::view::findings::Findings;
 use crate::view::table::{Section, Tone};
 use crate::view::{head, overview, sections};
+use crate::words::counted;
 
 /// Most sections whose tables are shown unless you ask for all.
 const SECTIONS_AT_ONCE: usize = 10;
+
+/// Most published figures beneath a section; the page has all.
+const PUBLISHED_MAX: usize = 3;
 
 /// How much of a result is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,6 +70,7 @@ impl Page {
         for warning in head::warnings(file) {
             self.prose(&warning, 0, Tone::Warn);
         }
+        head::reliability(file).iter().for_each(|note| self.prose(note, 0, Tone::Plain));
     }
 
     fn head_at_a_glance(&mut self, file: &ResultFile) {
@@ -119,8 +126,16 @@ impl Page {
         section.notes.iter().for_each(|note| self.prose(note, 0, tone));
         let fresh: Vec<ExperimentId> =
             section.experiments.iter().filter(|id| !self.published.contains(id)).copied().collect();
-        for figure in sections::published(file, &fresh) {
+        let published = sections::published(file, &fresh);
+        for figure in published.iter().take(PUBLISHED_MAX) {
             self.prose(&format!("Published: {figure}"), 0, Tone::Soft);
+        }
+        if let Some(more) = published.len().checked_sub(PUBLISHED_MAX).filter(|&more| more > 0) {
+            self.prose(
+                &format!("{} published: --html shows all of them.", counted(more, "more figure")),
+                0,
+                Tone::Soft,
+            );
         }
         self.published.extend(fresh);
     }

@@ -3,6 +3,7 @@
 use oversleep_record::environment::FactValue;
 use oversleep_record::file::{Chosen, Completion};
 use oversleep_record::series::Status;
+use oversleep_record::shared::Shared;
 use oversleep_record::{FactName, Nanos, Os, ResultFile, Unavailable};
 
 use super::select;
@@ -90,7 +91,9 @@ pub fn machine(file: &ResultFile) -> Vec<String> {
 /// The run: when and for how long.
 pub fn run(file: &ResultFile) -> Vec<String> {
     let mut parts = Vec::new();
-    parts.extend(file.taken_unix_s.and_then(words::date));
+    // Of a shared result only the day is known.
+    let date = if file.shared.is_some() { words::day } else { words::date };
+    parts.extend(file.taken_unix_s.and_then(date));
     let virtually = if modelled(file).is_some() { " of virtual time" } else { "" };
     parts.push(format!("{}{virtually}", file.duration_ns));
     let values: u64 = file.series.iter().map(|series| series.counts.recorded).sum();
@@ -103,6 +106,41 @@ pub fn run(file: &ResultFile) -> Vec<String> {
 fn stopped_count(file: &ResultFile) -> Option<usize> {
     let partial = file.series.iter().filter(|series| series.status == Status::Partial).count();
     (partial > 0 && file.completion == Completion::Complete).then_some(partial)
+}
+
+/// How far a shared result can be relied on, and why; `None` where the result was not made for others.
+pub fn reliability(file: &ResultFile) -> Option<String> {
+    Some(format!("Shared result, {}", reliability_in_words(file, file.shared.as_ref()?)))
+}
+
+/// How far a result can be relied on by that note, and why.
+pub fn reliability_in_words(file: &ResultFile, shared: &Shared) -> String {
+    let share = |permille: u64| words::percent(permille as f64 / 1_000.0);
+    let mut parts: Vec<String> = file.depth.map(|depth| format!("{depth} run")).into_iter().collect();
+    if file.completion == Completion::Interrupted {
+        parts.push("interrupted".to_owned());
+    }
+    parts.push(format!("{} in {} each", counted(shared.series, "series"), counted(shared.rounds_median, "round")));
+    if shared.scarce > 0 {
+        parts.push(format!("{} with too few values for a conclusion", grouped(shared.scarce)));
+    }
+    parts.push(match shared.unsteady {
+        0 => "no rounds disagree".to_owned(),
+        unsteady => format!("rounds disagree in {}", grouped(unsteady)),
+    });
+    parts.extend(shared.steal_permille.map(|steal| format!("steal {}", share(steal))));
+    parts.extend(shared.other_cpu_permille.map(|other| format!("other processes {} of a CPU", share(other))));
+    parts.extend(shared.throttled_permille.filter(|&all| all > 0).map(|all| format!("throttled {}", share(all))));
+    format!("reliability {}: {}.", shared.reliability, parts.join(", "))
+}
+
+/// What was left out of a shared result.
+pub fn left_out(file: &ResultFile) -> Option<String> {
+    let left = file.shared.as_ref()?.left_out;
+    let parts = [(left.samples, "raw sample"), (left.series, "unknown name"), (left.facts, "fact")];
+    let parts = parts.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| counted(count, what));
+    let texts = "names, paths, texts of errors, the time of day, example values of clocks".to_owned();
+    Some(format!("Left out: {}.", parts.chain([texts]).collect::<Vec<_>>().join(", ")))
 }
 
 /// What you must know before you read any figure: a model, an emulator, an interrupted run.

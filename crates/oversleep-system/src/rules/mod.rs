@@ -38,6 +38,8 @@ pub struct Timing {
     pub wheel_ns: Nanos,
     /// Shares of the request by which timers are postponed, by class; the first is every thread's own.
     pub tiers: Vec<Tier>,
+    /// The share of waits that the kernel makes itself, whatever the thread's class.
+    pub kernel_tier: Option<Tier>,
 }
 
 /// When a timer may and when it must end.
@@ -76,6 +78,10 @@ impl Timing {
                 Some(tier) if !thread.is_real_time => within(tier.leeway(span)),
                 _ => Expiry::at(due),
             },
+            SlackRule::KernelShare => match &self.kernel_tier {
+                Some(tier) => within(tier.leeway(span)),
+                None => Expiry::at(due),
+            },
             SlackRule::Tick if self.wheel_ns > Nanos(1) => Expiry::at(wheel_end(self.wheel_ns, now, span)),
             SlackRule::None
             | SlackRule::NoTimer
@@ -103,6 +109,7 @@ mod tests {
             one_shot: one_shot::tests::exact(),
             wheel_ns: Nanos::from_millis(4),
             tiers: vec![tier(2, 5), tier(3, 1), tier(-2, 75)],
+            kernel_tier: Some(tier(3, 1)),
         };
         let never = |_| false;
         let thread = SleepingThread { slack: Nanos(50_000), is_real_time: false, is_nice: false, tier: 0 };
@@ -127,6 +134,10 @@ mod tests {
         let real_time = SleepingThread { is_real_time: true, ..thread };
         for rule in [ThreadSlack, ThreadSlackOrShare, ClassShare] {
             assert_eq!(late(rule, real_time, 500_000_000), 0);
+        }
+        for thread in [thread, real_time, SleepingThread { tier: 2, ..thread }] {
+            assert_eq!(late(SlackRule::KernelShare, thread, 4_000_000), 500_000);
+            assert_eq!(late(SlackRule::KernelShare, thread, 100_000_000), 1_000_000);
         }
         assert_eq!(late(ClassShare, thread, 1_000_000), 250_000);
         assert_eq!(late(ClassShare, thread, 100_000_000), 5_000_000);

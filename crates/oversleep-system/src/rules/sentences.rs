@@ -3,7 +3,7 @@
 use oversleep_record::Nanos;
 use oversleep_record::words::percent;
 
-use super::{Requester, SleepingThread, Tick, TickBase, Timing, wheel_step};
+use super::{Requester, SleepingThread, Tick, TickBase, Tier, Timing, wheel_step};
 use crate::SlackRule;
 
 /// What follows where this process's request is ignored.
@@ -83,16 +83,11 @@ pub fn by_timer(timing: &Timing, rule: SlackRule, thread: &SleepingThread, span:
             thread.slack,
             percent(timing.poll_share.ppm(thread) as f64 / 1e6)
         ),
-        SlackRule::ClassShare => match timing.tiers.get(thread.tier) {
-            Some(tier) => format!(
-                "the wait is postponed by its span {} {}, at most {} ({}), plus the wake-up",
-                if tier.shift >= 0 { "divided by" } else { "times" },
-                1_i64 << tier.shift.unsigned_abs().min(62),
-                tier.max_ns,
-                tier.name
-            ),
-            None => exact.to_owned(),
-        },
+        SlackRule::ClassShare => timing.tiers.get(thread.tier).map_or_else(|| exact.to_owned(), by_share),
+        SlackRule::KernelShare => timing.kernel_tier.as_ref().map_or_else(
+            || exact.to_owned(),
+            |tier| by_share(tier) + "; the kernel makes the wait itself, so the thread's class doesn't matter",
+        ),
         SlackRule::Tick => {
             let (tick, step) = (timing.wheel_ns, wheel_step(timing.wheel_ns, span));
             match step > tick {
@@ -133,6 +128,16 @@ pub fn by_timer(timing: &Timing, rule: SlackRule, thread: &SleepingThread, span:
         }
         SlackRule::None | SlackRule::NoTimer | SlackRule::OfItsWaits | SlackRule::TimerResolution => exact.to_owned(),
     }
+}
+
+fn by_share(tier: &Tier) -> String {
+    format!(
+        "the wait is postponed by its span {} {}, at most {} ({}), plus the wake-up",
+        if tier.shift >= 0 { "divided by" } else { "times" },
+        1_i64 << tier.shift.unsigned_abs().min(62),
+        tier.max_ns,
+        tier.name
+    )
 }
 
 /// `1st`, `2nd`, `8th`, `31st`.
@@ -202,6 +207,7 @@ mod tests {
             one_shot: OneShot { aligned_max_ns: Nanos::ZERO, ..super::super::one_shot::tests::grid() },
             wheel_ns: Nanos::from_millis(4),
             tiers: vec![Tier { name: "default".to_owned(), shift: 2, max_ns: Nanos::from_millis(5) }],
+            kernel_tier: None,
         };
         let thread = SleepingThread { slack: Nanos(50_000), is_real_time: false, is_nice: true, tier: 0 };
         let sentence = |rule, thread: &SleepingThread| by_timer(&timing, rule, thread, Nanos::from_millis(300));

@@ -42,12 +42,13 @@ pub const MACOS: &[WaitInfo] = &[
     entry! { POLLS: "pselect" => "pselect(0, NULL, NULL, NULL, timeout, NULL)", since: "Mac OS X 10.5",
     page: man!("2/select.2"),
     "select in nanoseconds, with a signal mask." },
-    entry! { POLLS: "poll" => "poll(NULL, 0, timeout)", granularity: Granularity::MILLISECOND, since: "Mac OS X 10.3",
+    entry! { POLLS: "poll" => "poll(NULL, 0, timeout)", slack: SlackRule::KernelShare, granularity: Granularity::MILLISECOND, since: "Mac OS X 10.3",
     page: man!("2/poll.2"),
-    "Event loops and network code use it everywhere. It counts in whole milliseconds, so 300 µs becomes 1 ms." },
-    entry! { POLLS: "kevent" => "kevent(timeout)", since: "Mac OS X 10.3", page: man!("2/kqueue.2"),
+    "Event loops and network code use it everywhere. It counts in whole milliseconds, so 300 µs becomes 1 ms. The \
+     kernel waits on its own account, so the thread's tier doesn't matter (kqueue_scan in XNU)." },
+    entry! { POLLS: "kevent" => "kevent(timeout)", slack: SlackRule::KernelShare, since: "Mac OS X 10.3", page: man!("2/kqueue.2"),
     "libuv, tokio, Go's netpoller and most servers on macOS wait with it and use its timeout, in nanoseconds, for \
-     their timers." },
+     their timers. The kernel waits on its own account, as for poll." },
     entry! { TIMERS: "kevent-timer" => "kevent64(EVFILT_TIMER, NOTE_NSECONDS)", since: "Mac OS X 10.6",
     page: man!("2/kqueue.2"),
     "A timer that a kernel queue watches, armed and awaited in one call: event loops with one timer per connection \

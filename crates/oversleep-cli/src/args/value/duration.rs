@@ -37,6 +37,21 @@ pub fn run_time(text: &str) -> Result<Nanos, String> {
     at_most(span, RUN_MAX, "the time per series is at most 24h")
 }
 
+/// How long a watch may last: a month.
+pub fn watch_time(text: &str) -> Result<Nanos, String> {
+    let span = positive(text, "the time to watch", "10min")?;
+    at_most(span, Nanos(31 * RUN_MAX.0), "the time to watch is at most 744h")
+}
+
+/// From one look of a watch to the next.
+pub fn interval(text: &str) -> Result<Nanos, String> {
+    let span = positive(text, "the time between looks", "1s")?;
+    if span < Nanos::from_millis(100) {
+        return Err("looks are at least 100ms apart, because each takes some sleeps and steps".to_owned());
+    }
+    at_most(span, RUN_MAX, "looks are at most 24h apart")
+}
+
 /// Timer slack.
 pub fn slack(text: &str) -> Result<Nanos, String> {
     let span = positive(text, "timer slack", "1ns (the shortest)")?;

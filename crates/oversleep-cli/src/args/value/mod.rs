@@ -10,15 +10,17 @@ mod load;
 mod policy;
 mod setting;
 mod tune;
+mod visit;
 mod work;
 
 pub use change::change;
 pub use count::{count, threads};
 pub use cpus::{CpuList, cpus};
-pub use duration::{latency_bound, request, resolution, run_time, slack};
+pub use duration::{interval, latency_bound, request, resolution, run_time, slack, watch_time};
 pub use label::label;
 pub use load::{TypedLoad, load};
 pub use policy::policy;
 pub use setting::setting;
 pub use tune::{TypedTunable, tune};
+pub use visit::visit;
 pub use work::work;

@@ -2,6 +2,7 @@
 
 mod hold;
 mod show;
+mod watch;
 
 use clap::{Args, Subcommand};
 use oversleep_lab::catalogue::Kind;
@@ -31,6 +32,7 @@ enum Task {
     Hold(hold::Hold),
     Sweep(Sweep),
     Neighbours(Neighbours),
+    Watch(watch::Watch),
 }
 
 impl Resolution {
@@ -40,6 +42,7 @@ impl Resolution {
             Task::Show(task) => task.run(),
             Task::Hold(task) => task.run(),
             Task::Sweep(task) => measurable(&task.run.machine).and_then(|()| task.run()),
+            Task::Watch(task) => task.run(),
             Task::Neighbours(task) => measurable(&task.run.machine).and_then(|()| task.run()),
         }
     }

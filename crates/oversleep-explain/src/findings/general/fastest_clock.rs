@@ -6,7 +6,7 @@ use oversleep_record::{ExperimentId, ResultFile, SeriesKey};
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::median_of;
 use crate::finding::{Check, FindingEntry};
-use crate::names::STD_INSTANT;
+use crate::names::{MONOTONIC_SYSCALL, STD_INSTANT};
 use crate::read::{needed, sound};
 use crate::remedies::program::READ_CLOCK_LESS;
 use crate::verdicts::{Validity, clock_table};
@@ -46,6 +46,16 @@ fn fastest_clock(file: &ResultFile) -> Checked {
     let series = |name: &str| file.clock(name).and_then(|clock| file.series(clock.cost_series.as_ref()?));
     let own = needed(file, &SeriesKey::new(ExperimentId::A1, &best.name), series(&best.name))?;
     let is_standard = best.name == STD_INSTANT;
+    // The same clock by a detour: cheaper only where the direct way ends in the same system call.
+    if best.name == MONOTONIC_SYSCALL {
+        let standard = table.row(STD_INSTANT).and_then(|row| row.cost_ps);
+        let beside = standard.map(|ps| format!(", {} for std::time::Instant", cost(ps))).unwrap_or_default();
+        return Ok(Conclusion::absent(format!(
+            "no clock is worth changing to: each read of the valid ones is a system call here ({} for the bare one{beside})",
+            cost(median_of(own))
+        ))
+        .rests_on_series([own]));
+    }
     let found = Conclusion::found_if(!is_standard, &table.sentence).rests_on_series([own]);
     let found = match series(STD_INSTANT).filter(|standard| standard.key != own.key) {
         Some(standard) if median_of(sound(standard)?) as f64 <= median_of(own) as f64 * AS_FAST => {
@@ -80,6 +90,26 @@ mod tests {
             .clock(good_clock("tsc"))
             .steady("A1/std-instant", 31_500)
             .steady("A1/tsc", tsc)
+    }
+
+    /// As with clocksource=hpet, where the vDSO tries first and then calls too.
+    #[test]
+    fn a_system_call_is_not_recommended() {
+        let hpet = |standard: i64| {
+            let clocks = ["std-instant", "monotonic-syscall"].map(good_clock);
+            let sheet = clocks.into_iter().fold(Sheet::linux(), Sheet::clock);
+            sheet.steady("A1/std-instant", standard).steady("A1/monotonic-syscall", 2_060_000)
+        };
+        for standard in [2_160_000, 2_520_000] {
+            hpet(standard).finds_no(
+                "OVS-G009",
+                &format!(
+                    "no clock is worth changing to: each read of the valid ones is a system call here (2.06 µs for the \
+                     bare one, {} µs for std::time::Instant)",
+                    standard as f64 / 1e6
+                ),
+            );
+        }
     }
 
     #[test]

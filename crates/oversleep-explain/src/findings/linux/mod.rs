@@ -9,6 +9,7 @@ mod quota;
 mod real_time;
 mod rounding;
 mod slack;
+mod tick_timers;
 mod timeout_slack;
 mod virtual_machine;
 mod wake_up;
@@ -21,6 +22,7 @@ pub(super) static FAMILIES: &[&[FindingEntry]] = &[
     real_time::FINDINGS,
     rounding::FINDINGS,
     slack::FINDINGS,
+    tick_timers::FINDINGS,
     timeout_slack::FINDINGS,
     virtual_machine::FINDINGS,
     wake_up::FINDINGS,

@@ -7,10 +7,10 @@ use oversleep_record::{ExperimentId, FactName, Nanos, Os, ResultFile, Series};
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::{helped, p50};
 use crate::finding::{Check, FindingEntry};
-use crate::names::{LINUX_EXACT, TIMERFD, tunable};
+use crate::names::{LINUX_EXACT, LINUX_SIGNALLED, TIMERFD, tunable};
 use crate::read::{
-    common_wait, known, lacks_wait, quiet_enough, reference_sleep, slack_as_found, slack_during, sound, sound_pairs,
-    sound_wait, trial_pair,
+    common_wait, known, lacks_wait, quiet_enough, reference_sleep, slack_as_found, slack_during, sleep_like, sound,
+    sound_pairs, sound_wait, trial_pair, waits_of,
 };
 use crate::remedies::linux::{CHOOSE_EXACT_PRIMITIVE, LOWER_TIMER_SLACK, REAL_TIME_POLICY};
 use oversleep_record::words::list;
@@ -31,7 +31,9 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
                   plus the slack, so that several wake-ups can share one interrupt. On a quiet processor there is nothing \
                   to share, and the wait ends when the slack is used up: with the default of 50 µs, every nanosleep, futex, \
                   condition variable, semaphore, poll, select and epoll timeout is 50 µs late before the thread even begins \
-                  to wake. Threads under a real-time or deadline policy have no slack.",
+                  to wake. Threads under a real-time or deadline policy have no slack. Before Linux 6.12, and before its \
+                  stable kernels took the change over, that was so for sleeps and polls only: under such a policy too, a \
+                  timed wait on a futex, a condition variable or a semaphore was late by the slack.",
         how_we_know: "oversleep reads the slack with prctl(PR_GET_TIMERSLACK) and measures the same waits with the \
                       slack as found and with 1 ns, in alternating rounds. What disappears with the slack was caused \
                       by it. HZ makes no difference as long as high-resolution timers are on.",
@@ -76,6 +78,9 @@ fn timer_slack(file: &ResultFile) -> Checked {
         Err(_) => slack_as_found(file),
     };
     let slack = known(file, SLACK, "the timer slack of this thread", slack)?;
+    if let Some(found) = kept_under_real_time(file).filter(|_| slack < SLACK_MIN || baseline.is_err()) {
+        return Ok(found);
+    }
     if slack < SLACK_MIN {
         let sentence = format!("timer slack is {slack} here, too little to delay a wait measurably");
         return Ok(Conclusion::absent(sentence).rests_on(SLACK, slack.to_string()));
@@ -97,6 +102,24 @@ fn timer_slack(file: &ResultFile) -> Checked {
         ))
     };
     Ok(conclusion.rests_on(SLACK, slack.to_string()).rests_on_series([baseline]))
+}
+
+/// Timed waits on locks under a real-time policy, on kernels that take the slack away from sleeps only.
+fn kept_under_real_time(file: &ResultFile) -> Option<Conclusion> {
+    const STATED: FactName = FactName::TimerRealTimeSlack;
+    let slack = file.environment.nanos(STATED).filter(|&slack| slack >= SLACK_MIN)?;
+    let is_real_time = |series: &&Series| slack_during(file, series) == Some(Nanos::ZERO) && sound(series).is_ok();
+    let late = LINUX_SIGNALLED.iter().flat_map(|wait| waits_of(file, wait)).filter(is_real_time);
+    let series = late.filter(|series| p50(series) >= slack).min_by_key(|series| p50(series))?;
+    let sleep = sleep_like(file, series).filter(is_real_time);
+    let beside = sleep.map(|sleep| format!(", and {}, which has none, {}", sleep.subject, p50(sleep)));
+    let found = Conclusion::found(format!(
+        "real-time threads keep their slack of {slack} in waits on locks here: {} was {} late{}",
+        series.subject,
+        p50(series),
+        beside.unwrap_or_default()
+    ));
+    Some(found.rests_on(STATED, slack.to_string()).rests_on_series([Some(series), sleep].into_iter().flatten()))
 }
 
 /// The simplest sleep as found and, where no trial was run, in the slack experiment at 1 ns.
@@ -124,9 +147,16 @@ fn compared(file: &ResultFile, slack: Nanos, before: &Series, after: &Series) ->
     let gain = late - still_late;
     // The slack itself where the gain is it, to the precision shown; else what was gained.
     let is_whole = (gain - slack).0.saturating_abs().saturating_mul(20) <= slack.0;
-    let share = if is_whole { format!("{slack} late") } else { format!("{gain} late (it allows {slack})") };
+    let share = if is_whole { slack } else { gain.min(slack) };
+    // What exceeds the slack was gained with it, but can't be its own.
+    let more = match is_whole {
+        true => String::new(),
+        false if gain < slack => format!("; it allows {slack}"),
+        false => format!("; {} of that is more than the slack, so something else ended later too", gain - slack),
+    };
     let found = rests(Conclusion::found(format!(
-        "timer slack makes every sleep here {share}: with a slack of 1 ns, {wait} was {still_late} late instead of {late}"
+        "timer slack makes every sleep here {share} late: with a slack of 1 ns, {wait} was {still_late} late instead of \
+         {late}{more}"
     )));
     let others = sound_pairs(file, LOWER_TIMER_SLACK.id).into_iter().filter(|(other, _)| other.key != before.key);
     others.fold(found, |found, (other, exact)| {
@@ -230,14 +260,37 @@ mod tests {
         let by_series = default_slack().steady("B5/nanosleep/1ms", 66_100).steady("C2/nanosleep/1ms/slack=1ns", 36_100);
         by_series.finds(
             "OVS-L001",
-            "timer slack makes every sleep here 30 µs late (it allows 50 µs): with a slack of 1 ns, nanosleep was 36.1 µs \
-             late instead of 66.1 µs",
+            "timer slack makes every sleep here 30 µs late: with a slack of 1 ns, nanosleep was 36.1 µs late instead of \
+             66.1 µs; it allows 50 µs",
+        );
+        default_slack().steady("B5/nanosleep/1ms", 88_500).steady("C2/nanosleep/1ms/slack=1ns", 22_000).finds(
+            "OVS-L001",
+            "timer slack makes every sleep here 50 µs late: with a slack of 1 ns, nanosleep was 22 µs late instead of \
+             88.5 µs; 16.5 µs of that is more than the slack, so something else ended later too",
         );
         default_slack().steady("B5/nanosleep/1ms", 66_100).finds(
             "OVS-L001",
             "timer slack may make sleeps here up to 50 µs late: nanosleep was 66.1 µs late, and this run did not try a \
              lower slack",
         );
+    }
+
+    /// As on Linux 5.10, where PR_GET_TIMERSLACK states 50 µs under SCHED_FIFO and futexes honour it.
+    #[test]
+    fn slack_that_a_real_time_policy_does_not_take_away() {
+        let stated = |ns| default_slack().text(FactName::SchedPolicy, "fifo:80").span(FactName::TimerRealTimeSlack, ns);
+        stated(50_000).steady("B5/futex/1ms", 66_000).steady("B5/nanosleep/1ms", 17_000).finds(
+            "OVS-L001",
+            "real-time threads keep their slack of 50 µs in waits on locks here: futex was 66 µs late, and nanosleep, \
+             which has none, 17 µs",
+        );
+        stated(50_000).steady("B5/futex/1ms", 66_000).finds(
+            "OVS-L001",
+            "real-time threads keep their slack of 50 µs in waits on locks here: futex was 66 µs late",
+        );
+        let absent = "timer slack is 0 ns here, too little to delay a wait measurably";
+        stated(0).steady("B5/futex/1ms", 66_000).steady("B5/nanosleep/1ms", 17_000).finds_no("OVS-L001", absent);
+        stated(50_000).steady("B5/futex/1ms", 17_000).steady("B5/nanosleep/1ms", 17_000).finds_no("OVS-L001", absent);
     }
 
     #[test]

@@ -56,6 +56,7 @@ fn guest(file: &ResultFile) -> Checked {
     let best = if best.is_empty() { String::new() } else { format!(" ({})", best.join(", ")) };
     let named = match environment.text(FactName::VirtualisationWsl).filter(|&wsl| wsl != "none") {
         Some(wsl) => format!("{wsl} under {kind}"),
+        None if kind == "other" => "a guest of an unnamed hypervisor or emulator".to_owned(),
         None => format!("a {kind} guest"),
     };
     let sentence = format!("this is {named}: the hypervisor, not the processor, limits its best figures{best}");
@@ -84,6 +85,10 @@ mod tests {
                 "OVS-L019",
                 "this is wsl2 under hyper-v: the hypervisor, not the processor, limits its best figures",
             );
+        Sheet::linux().text(FactName::VirtualisationHypervisor, "other").finds(
+            "OVS-L019",
+            "this is a guest of an unnamed hypervisor or emulator: the hypervisor, not the processor, limits its best figures",
+        );
     }
 
     #[test]

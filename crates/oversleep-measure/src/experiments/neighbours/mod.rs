@@ -7,7 +7,7 @@ use oversleep_record::series::Quantity;
 use oversleep_record::{ExperimentId, Nanos, label};
 
 use self::probe::NeighbourProbe;
-use crate::experiment::{Column, Command, Experiment, Published};
+use crate::experiment::{Column, Command, Experiment};
 use crate::plan::{Depth, Plan};
 use crate::probe::Probe;
 use oversleep_system::{Platform, Scope, Tunable};
@@ -35,20 +35,6 @@ pub(super) static C3: Experiment = Experiment {
              neighbour; if it is the process's own, none does.",
     quantities: QUANTITIES,
     columns: COLUMNS,
-    published: &[
-        Published {
-            os: "windows",
-            what: "Sleep(1) beside a neighbour that holds 1 ms, Windows 10 1909 and before",
-            value: "1.0 to 2.0 ms",
-            source: "several, Windows 7 to 10 1909",
-        },
-        Published {
-            os: "windows",
-            what: "Sleep(1) beside a neighbour that holds 1 ms, since Windows 10 2004",
-            value: "15.99 ms",
-            source: "timer resolution studies, Windows 10 2004",
-        },
-    ],
     depth: Depth::Thorough,
     commands: &[Command::ResolutionNeighbours],
     probes: one_at_a_time,
@@ -65,12 +51,6 @@ pub(super) static C4: Experiment = Experiment {
              step is measured as in C3, in this order within each round.",
     quantities: QUANTITIES,
     columns: COLUMNS,
-    published: &[Published {
-        os: "windows",
-        what: "2 ms and 4 ms requested by two processes",
-        value: "2 ms until its owner ends, then 4 ms",
-        source: "timeBeginPeriod's documentation; several, Windows 7 to 10 1909",
-    }],
     depth: Depth::Thorough,
     commands: &[Command::ResolutionNeighbours],
     probes: lowest_wins,

@@ -120,12 +120,13 @@ fn timing(figures: &Figures<'_>) -> Result<Timing, MachineError> {
             aligned_max_ns: figures.span("timers.grid-aligned-most"),
         },
         wheel_ns: if hz > 0 { Nanos(1_000_000_000 / hz) } else { Nanos::ZERO },
-        tiers: figures
-            .tiers("timers.tiers")
-            .into_iter()
-            .map(|(name, shift, max_ns)| Tier { name, shift, max_ns })
-            .collect(),
+        tiers: tiers(figures, "timers.tiers"),
+        kernel_tier: tiers(figures, "timers.kernel-tier").pop(),
     })
+}
+
+fn tiers(figures: &Figures<'_>, path: &str) -> Vec<Tier> {
+    figures.tiers(path).into_iter().map(|(name, shift, max_ns)| Tier { name, shift, max_ns }).collect()
 }
 
 fn tick(figures: &Figures<'_>) -> Result<Option<Tick>, MachineError> {

@@ -2,9 +2,12 @@
 
 mod counters;
 
+use oversleep_record::clock::is_coarse;
+use oversleep_record::{Nanos, Unavailable};
 use oversleep_system::{Clock, clocks, registry};
 
 use crate::fn_clock::{FnClock, Read};
+use crate::linux::files::{Disk, Files};
 use crate::linux::os;
 use crate::processor::clocks::Rules;
 use crate::unix::clocks::posix_clock;
@@ -12,19 +15,19 @@ use crate::unix::os::{clock_us, gettimeofday_us, time_s};
 use crate::{library, std_clocks};
 
 const OWN: &[Read] = &[
-    ("monotonic", posix_clock!(CLOCK_MONOTONIC)),
-    ("monotonic-raw", posix_clock!(CLOCK_MONOTONIC_RAW)),
+    ("monotonic", posix_clock!(CLOCK_MONOTONIC, fine_step)),
+    ("monotonic-raw", posix_clock!(CLOCK_MONOTONIC_RAW, fine_step)),
     ("monotonic-coarse", posix_clock!(CLOCK_MONOTONIC_COARSE)),
-    ("boottime", posix_clock!(CLOCK_BOOTTIME)),
-    ("realtime", posix_clock!(CLOCK_REALTIME)),
+    ("boottime", posix_clock!(CLOCK_BOOTTIME, fine_step)),
+    ("realtime", posix_clock!(CLOCK_REALTIME, fine_step)),
     ("realtime-coarse", posix_clock!(CLOCK_REALTIME_COARSE)),
-    ("tai", posix_clock!(CLOCK_TAI)),
+    ("tai", posix_clock!(CLOCK_TAI, fine_step)),
     ("process-cputime", posix_clock!(CLOCK_PROCESS_CPUTIME_ID)),
     ("thread-cputime", posix_clock!(CLOCK_THREAD_CPUTIME_ID)),
     ("monotonic-syscall", |info| {
         FnClock::new(info, os::monotonic_ns_by_syscall)
             .available(os::monotonic_syscall_works)
-            .step(|| os::clock_step(libc::CLOCK_MONOTONIC).ok())
+            .step(|| fine_step(libc::CLOCK_MONOTONIC).ok())
             .boxed()
     }),
     ("gettimeofday", |info| FnClock::new(info, gettimeofday_us).boxed()),
@@ -34,6 +37,20 @@ const OWN: &[Read] = &[
 
 const READS: &[&[Read]] = &[OWN, counters::LinuxRules::READS, std_clocks::READS, library::READS];
 
+/// The step of a clock that follows the clocksource. `clock_getres` states the resolution of its timers: a tick without
+/// high-resolution timers. That is the clock's own step only if it follows the tick too.
+fn fine_step(clock: libc::clockid_t) -> Result<Nanos, Unavailable> {
+    let current = || Disk.text("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+    own_step(os::clock_step(clock)?, || current().ok())
+}
+
+fn own_step(of_timers: Nanos, clocksource: impl FnOnce() -> Option<String>) -> Result<Nanos, Unavailable> {
+    match is_coarse(of_timers) && !clocksource().is_some_and(|name| name.contains("jiffies")) {
+        true => Err(Unavailable::missing("the clock's own step: clock_getres states that of its timers")),
+        false => Ok(of_timers),
+    }
+}
+
 /// All clocks, available or not.
 pub fn registry() -> Vec<Box<dyn Clock>> {
     registry!(clocks::LINUX, READS)
@@ -42,6 +59,17 @@ pub fn registry() -> Vec<Box<dyn Clock>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn without_high_resolution_timers_a_clock_is_no_coarser_than_its_clocksource() {
+        let (fine, tick) = (Nanos(1), Nanos::from_millis(4));
+        let step = |of_timers, clocksource: &str| own_step(of_timers, || Some(clocksource.to_owned())).ok();
+        assert_eq!(step(fine, "tsc"), Some(fine));
+        assert_eq!(step(tick, "tsc"), None, "highres=off");
+        assert_eq!(step(tick, "jiffies"), Some(tick));
+        assert_eq!(step(tick, "refined-jiffies"), Some(tick));
+        assert_eq!(own_step(tick, || None).ok(), None);
+    }
 
     #[test]
     fn clocks_of_the_same_thing_agree() {

@@ -13,6 +13,6 @@ pub(super) const FACTS: &[Entry] = facts! {
     ClocksourceAvailable: "/sys/devices/system/clocksource/clocksource0/available_clocksource" =>
         |machine| machine.files.text(&format!("{FOLDER}/available_clocksource")).map(|text| words(&text)),
     ClocksourceVdso: "clock_gettime against the bare system call, fastest of many" =>
-        |_| Ok(FactValue::Flag(vdso::avoids_system_call())),
+        |_| vdso::avoids_system_call().map(FactValue::Flag),
     VdsoPresent: "getauxval(AT_SYSINFO_EHDR)" => |_| Ok(FactValue::Flag(vdso::is_present())),
 };

@@ -5,6 +5,7 @@ use oversleep_record::{Nanos, Unavailable};
 
 use super::{Answer, Entry};
 use crate::linux::os;
+use crate::linux::tunables::policy;
 use crate::native::facts::facts;
 
 pub(super) const FACTS: &[Entry] = facts! {
@@ -16,6 +17,7 @@ pub(super) const FACTS: &[Entry] = facts! {
         Ok(slack) => Ok(FactValue::Nanos(slack)),
         Err(error) => Err(Unavailable::failed("prctl(PR_SET_TIMERSLACK)", error)),
     },
+    TimerRealTimeSlack: "prctl(PR_GET_TIMERSLACK) on a thread of its own, under SCHED_FIFO" => |_| real_time_slack(),
     TimerHz: "clock_getres(CLOCK_MONOTONIC_COARSE), else the kernel's configuration" =>
         |machine| hz(os::clock_step(libc::CLOCK_MONOTONIC_COARSE), || machine.configuration()),
     // The kernel states the resolution of its timers here, not of the clock: 1 ns or one tick.
@@ -24,6 +26,15 @@ pub(super) const FACTS: &[Entry] = facts! {
     TimerCoarseStep: "clock_getres(CLOCK_MONOTONIC_COARSE)" =>
         |_| os::clock_step(libc::CLOCK_MONOTONIC_COARSE).map(FactValue::Nanos),
 };
+
+fn real_time_slack() -> Answer {
+    let slack = || policy::try_real_time().and_then(|()| os::timer_slack());
+    let thread = std::thread::Builder::new().name("try".to_owned()).spawn(slack);
+    let thread = thread.map_err(|error| Unavailable::failed("pthread_create", error))?;
+    let slack = thread.join().map_err(|_| Unavailable::failed("trying a real-time policy", "the thread panicked"))?;
+    let refused = |error| os::refused("sched_setattr(SCHED_FIFO)", &error, policy::ALLOW_REAL_TIME);
+    slack.map(FactValue::Nanos).map_err(refused)
+}
 
 fn default_slack() -> std::io::Result<Nanos> {
     let was = os::timer_slack()?;

@@ -5,7 +5,8 @@ use std::sync::OnceLock;
 use oversleep_record::Unavailable;
 use oversleep_record::environment::FactValue;
 
-use super::{Answer, Entry, Machine, virtualisation};
+use super::virtualisation::{self, USER_MODE_LINUX};
+use super::{Answer, Entry, Machine};
 use crate::linux::splitter;
 use crate::native::facts::facts;
 use crate::processor::tsc as counter;
@@ -19,7 +20,7 @@ pub(super) const FACTS: &[Entry] = facts! {
     CpuTscKernelUnstable: "CPUID against available_clocksource" => |machine| {
         let path = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
         let offered = machine.files.text(path)?;
-        dropped(counter::present()? && counter::invariant()?, &offered, &hypervisor(machine))
+        dropped(counter::present()?, &offered, &hypervisor(machine))
     },
 };
 
@@ -42,16 +43,16 @@ fn hypervisor(machine: &Machine<'_>) -> String {
     virtualisation::hypervisor(machine.files).unwrap_or_default()
 }
 
-/// The kernel registers `tsc` on every machine with a usable counter, and stops offering it if its watchdog or the
-/// firmware calls it unstable. Xen and Hyper-V have their own clocksources and may hide it from the start, which says
-/// nothing.
-fn dropped(invariant: bool, offered: &str, hypervisor: &str) -> Answer {
+/// The kernel registers `tsc` on every machine with a counter, invariant or not, and stops offering it if its watchdog, an
+/// idle state, the firmware or the boot line calls it unstable. Xen, Hyper-V and user-mode Linux have their own clocksources
+/// and may hide it from the start, which says nothing.
+fn dropped(present: bool, offered: &str, hypervisor: &str) -> Answer {
     let listed = offered.split_whitespace().any(|name| name == "tsc");
-    if invariant && !listed && matches!(hypervisor, "xen" | "hyper-v") {
+    if present && !listed && matches!(hypervisor, "xen" | "hyper-v" | USER_MODE_LINUX) {
         let what = format!("{hypervisor} offers its own clocksource instead of tsc, which says nothing about tsc");
         return Err(Unavailable::Nonsense { what });
     }
-    Ok(FactValue::Flag(invariant && !listed))
+    Ok(FactValue::Flag(present && !listed))
 }
 
 #[cfg(test)]
@@ -59,12 +60,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_invariant_counter_that_is_not_offered_was_dropped() {
+    fn a_counter_that_is_not_offered_was_dropped() {
         assert_eq!(dropped(true, "tsc hpet acpi_pm", "none"), Ok(FactValue::Flag(false)));
         assert_eq!(dropped(true, "hpet acpi_pm", "none"), Ok(FactValue::Flag(true)));
         assert_eq!(dropped(true, "kvm-clock tsc acpi_pm", "kvm"), Ok(FactValue::Flag(false)));
-        assert_eq!(dropped(false, "hpet acpi_pm", "none"), Ok(FactValue::Flag(false)));
+        // As with tsc=unstable, also where a hypervisor hides that the counter is invariant.
+        assert_eq!(dropped(true, "hpet acpi_pm", "qemu"), Ok(FactValue::Flag(true)));
+        assert_eq!(dropped(false, "hpet acpi_pm", "none"), Ok(FactValue::Flag(false)), "there is none");
         assert!(dropped(true, "hyperv_clocksource_tsc_page acpi_pm", "hyper-v").is_err());
         assert!(dropped(true, "xen", "xen").is_err());
+        assert!(dropped(true, "timer", "user-mode-linux").is_err());
     }
 }

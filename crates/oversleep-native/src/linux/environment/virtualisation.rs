@@ -11,7 +11,7 @@ use crate::native::facts::facts;
 use crate::processor::cpuid;
 
 pub(super) const FACTS: &[Entry] = facts! {
-    VirtualisationHypervisor: "CPUID leaf 40000000h, /sys/hypervisor/type, device tree" =>
+    VirtualisationHypervisor: "CPUID leaf 40000000h, /sys/hypervisor/type, /proc/cpuinfo, device tree" =>
         |machine| hypervisor(machine.files).map(FactValue::Text),
     VirtualisationWsl: "uname" => |_| os::kernel_names().map(|(release, _)| text(wsl(&release))),
     ContainerKind: "/proc/self/ns, /.dockerenv, /run/.containerenv, /run/systemd/container, /proc/1/cgroup, environment variables" =>
@@ -30,11 +30,17 @@ fn wsl(release: &str) -> &'static str {
     }
 }
 
+/// A kernel that runs as a program of another one. CPUID is the host's there.
+pub(super) const USER_MODE_LINUX: &str = "user-mode-linux";
+
 /// The hypervisor's common name, `none` on bare metal.
 pub(super) fn hypervisor(files: &dyn Files) -> Result<String, Unavailable> {
     let by_kernel = files.text("/sys/hypervisor/type").ok().filter(|name| name == "xen" || name == "kvm");
     if let Some(name) = by_kernel {
         return Ok(name);
+    }
+    if files.text("/proc/cpuinfo").is_ok_and(|text| text.contains("User Mode Linux")) {
+        return Ok(USER_MODE_LINUX.to_owned());
     }
     by_processor(files)
 }
@@ -44,9 +50,16 @@ fn by_processor(_: &dyn Files) -> Result<String, Unavailable> {
     Ok(cpuid::hypervisor().to_owned())
 }
 
-/// ARM has no such register. Firmware tables may name the hypervisor; otherwise it is unknown.
 #[cfg(not(target_arch = "x86_64"))]
 fn by_processor(files: &dyn Files) -> Result<String, Unavailable> {
+    by_device_tree(files)
+}
+
+/// ARM has no such register. The device tree may name the hypervisor, or the machine that emulators and hypervisors make
+/// up; otherwise it is unknown. <https://www.kernel.org/doc/Documentation/devicetree/bindings/arm/linux,dummy-virt.yaml>
+#[cfg(any(test, not(target_arch = "x86_64")))]
+fn by_device_tree(files: &dyn Files) -> Result<String, Unavailable> {
+    let is_made_up = || files.text("/proc/device-tree/compatible").is_ok_and(|name| name.contains("linux,dummy-virt"));
     let compatible = files.text("/proc/device-tree/hypervisor/compatible");
     match compatible.as_deref() {
         Ok(name) if name.contains("kvm") => Ok("kvm".to_owned()),
@@ -55,6 +68,7 @@ fn by_processor(files: &dyn Files) -> Result<String, Unavailable> {
         Err(_) if files.text("/proc/device-tree/model").is_ok_and(|model| model.starts_with("Raspberry Pi")) => {
             Ok("none".to_owned())
         }
+        Err(_) if is_made_up() => Ok("other".to_owned()),
         Err(_) => Err(Unavailable::missing("the hypervisor's entry in the device tree")),
     }
 }
@@ -112,6 +126,24 @@ mod tests {
     #[test]
     fn the_kernel_names_xen() {
         assert_eq!(hypervisor(&Sample::of(&[("/sys/hypervisor/type", "xen\n")])), Ok("xen".to_owned()));
+    }
+
+    #[test]
+    fn arm_machines_by_their_device_tree() {
+        let named = |files: &[(&'static str, &'static str)]| by_device_tree(&Sample::of(files));
+        let virt = ("/proc/device-tree/compatible", "linux,dummy-virt\0");
+        assert_eq!(named(&[virt]), Ok("other".to_owned()), "qemu's machine, under KVM or emulated");
+        let kvm = ("/proc/device-tree/hypervisor/compatible", "linux,kvm\0");
+        assert_eq!(named(&[kvm, virt]), Ok("kvm".to_owned()));
+        let pi = ("/proc/device-tree/model", "Raspberry Pi 4 Model B\0");
+        assert_eq!(named(&[pi, ("/proc/device-tree/compatible", "raspberrypi,4-model-b\0")]), Ok("none".to_owned()));
+        assert!(named(&[]).is_err());
+    }
+
+    #[test]
+    fn user_mode_linux_is_known_whatever_the_hosts_processor_says() {
+        let cpuinfo = ("/proc/cpuinfo", "processor\t: 0\nvendor_id\t: User Mode Linux\n");
+        assert_eq!(hypervisor(&Sample::of(&[cpuinfo])), Ok("user-mode-linux".to_owned()));
     }
 
     #[test]

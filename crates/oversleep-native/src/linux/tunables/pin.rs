@@ -22,8 +22,8 @@ impl Entry for Pin {
     }
 
     fn check(request: &Vec<u32>) -> Result<(), Unavailable> {
-        // Without the mask, only the change shows whether it is allowed.
-        let Ok(allowed) = os::affinity() else { return Ok(()) };
+        // Where that can't be tried, only the change shows whether it is allowed.
+        let Some(allowed) = usable() else { return Ok(()) };
         let lacking = not_among(request, &allowed);
         if lacking.is_empty() { Ok(()) } else { Err(not_here(&lacking, &allowed)) }
     }
@@ -42,7 +42,7 @@ impl Entry for Pin {
         // What was set can be set back. A failure has nobody to report to.
         let guard = undo(move || _ = os::set_affinity(&before));
         result.map_err(|error| match error.raw_os_error() {
-            Some(libc::EINVAL) => not_here(&requested, &was),
+            Some(libc::EINVAL) => not_here(&requested, &usable().unwrap_or_else(|| was.clone())),
             _ => os::refused(Self::INFO.call, &error, ALLOW),
         })?;
         // The kernel silently drops CPUs that don't exist or aren't allowed.
@@ -52,6 +52,16 @@ impl Entry for Pin {
             Err(error) => Err(Unavailable::failed("sched_getaffinity", error)),
         }
     }
+}
+
+/// The CPUs that the kernel grants to a temporary thread that requests all. The mask of a thread may have fewer: `isolcpus=`
+/// takes CPUs out of every mask, and a thread may put them back. `None` where masks can't be read or set.
+fn usable() -> Option<Vec<u32>> {
+    let all = || {
+        os::set_affinity(&(0..os::MASK_CPUS as u32).collect::<Vec<_>>()).ok()?;
+        os::affinity().ok()
+    };
+    std::thread::Builder::new().name("try".to_owned()).spawn(all).ok()?.join().ok()?
 }
 
 fn unreadable(error: std::io::Error) -> Unavailable {
@@ -83,6 +93,21 @@ mod tests {
             assert_eq!(Of(Pin).current(), Ok(last));
             drop(guard);
             assert_eq!(os::affinity().expect("affinity"), before);
+        })
+        .join()
+        .expect("no panic");
+    }
+
+    /// As where `isolcpus=` took CPUs out of every mask.
+    #[test]
+    fn a_cpu_outside_the_mask_can_be_had_if_the_kernel_grants_it() {
+        std::thread::spawn(|| {
+            let Ok(before) = os::affinity() else { return };
+            let last = vec![*before.last().expect("a CPU")];
+            os::set_affinity(&before[..1]).expect("a CPU of the mask");
+            assert_eq!(Pin::check(&last), Ok(()));
+            let refusal = Pin::check(&vec![8191]).expect_err("no machine has so many").to_string();
+            assert!(refusal.contains(&format!("({})", ranges(&usable().expect("it was set above")))), "{refusal}");
         })
         .join()
         .expect("no panic");

@@ -13,6 +13,7 @@ mod split;
 mod sweep;
 mod two_clocks;
 mod waits_by_request;
+mod watch;
 
 use oversleep_measure::experiment;
 use oversleep_record::{ExperimentId, Nanos, ResultFile};
@@ -39,6 +40,7 @@ const REGISTRY: &[&Entry] = &[
     &waits_by_request::ENTRY,
     &slack::ENTRY,
     &neighbours::ENTRY,
+    &watch::ENTRY,
     &before_after::ENTRY,
     &clock_cost::ENTRY,
     &fork_join::ENTRY,

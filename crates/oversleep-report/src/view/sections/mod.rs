@@ -24,7 +24,9 @@ mod unavailable;
 mod usleep;
 mod waits;
 mod waits_closely;
+pub mod watch;
 
+use oversleep_lab::verify::{Beside, beside};
 use oversleep_measure::{experiment, registry};
 use oversleep_record::{ExperimentId, ResultFile};
 
@@ -61,6 +63,7 @@ const REGISTRY: &[&Entry] = &[
     &neighbours::ENTRY,
     &holding_cost::ENTRY,
     &coalescing::ENTRY,
+    &watch::ENTRY,
     &generations::ENTRY,
     &handoffs::ENTRY,
     &unavailable::ENTRY,
@@ -96,18 +99,18 @@ fn filled(file: &ResultFile, entry: &Entry) -> Section {
     (entry.build)(file, section)
 }
 
-/// What others published about these experiments for the same operating system, a line each. Nothing under Wine, whose
-/// figures are not those of the system it emulates.
+/// What others published about figures of these experiments on such a system, each beside the figure here: those of a
+/// millisecond first. Nothing under Wine, whose figures are not those of the system it emulates.
 pub fn published(file: &ResultFile, ids: &[ExperimentId]) -> Vec<String> {
-    if super::head::wine(file).is_some() {
-        return Vec::new();
-    }
-    ids.iter()
-        .filter_map(|id| experiment(*id))
-        .flat_map(|experiment| experiment.published)
-        .filter(|figure| figure.os == file.platform.os)
-        .map(|figure| format!("{}: {} ({})", figure.what, figure.value, figure.source))
-        .collect()
+    let mut all: Vec<Beside> = ids.iter().flat_map(|id| beside(file, *id)).collect();
+    all.sort_by_key(|one| !one.figure.contains("(1ms)"));
+    all.into_iter().map(in_words).collect()
+}
+
+fn in_words(one: Beside) -> String {
+    let Beside { id, published, source, figure, here, is_reproduced } = one;
+    let verdict = if is_reproduced { "reproduced" } else { "not reproduced" };
+    format!("{figure} here: {here}; {id}, {verdict}: {published} ({source})")
 }
 
 #[cfg(test)]
@@ -116,20 +119,8 @@ mod tests {
 
     use super::super::testing::rich;
     use super::*;
-    use oversleep_record::ExperimentId;
-    use oversleep_record::FactName;
+    use oversleep_record::series::Pace;
     use oversleep_record::testing::Sheet;
-
-    fn of(file: &ResultFile, id: ExperimentId) -> Vec<String> {
-        published(file, &[id])
-    }
-
-    #[test]
-    fn figures_under_wine_are_not_compared_with_those_of_windows() {
-        let sheet = Sheet::windows();
-        assert!(!of(&sheet.file, ExperimentId::C2).is_empty());
-        assert_eq!(of(&sheet.text(FactName::OsWineVersion, "8.0").file, ExperimentId::C2), [""; 0]);
-    }
 
     #[test]
     fn an_empty_result_has_no_sections() {
@@ -166,9 +157,14 @@ mod tests {
     }
 
     #[test]
-    fn published_figures_are_those_of_the_same_system() {
-        let linux = of(&Sheet::linux().file, ExperimentId::B5);
-        assert_eq!(linux, ["nanosleep(1 ms): 1.06 ms (field reports, HZ=250 and 1000)"]);
-        assert!(of(&Sheet::windows().file, ExperimentId::B5)[0].starts_with("Sleep(1)"));
+    fn a_published_line_names_its_figure_its_id_its_source_and_whether_it_holds_here() {
+        let mut file = Sheet::linux().steady("B5/nanosleep/1ms", 60_000).file;
+        file.series[0].pace = Some(Pace::BackToBack);
+        let lines = published(&file, &[ExperimentId::B5]);
+        assert!(!lines.is_empty());
+        for line in lines {
+            assert!(line.starts_with("nanosleep(1ms) here: ") && line.ends_with(')'), "{line}");
+            assert!(line.contains(", reproduced: ") || line.contains(", not reproduced: "), "{line}");
+        }
     }
 }

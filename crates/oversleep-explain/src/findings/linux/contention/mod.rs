@@ -134,6 +134,25 @@ fn cpu_pressure(file: &ResultFile) -> Checked {
             percent(share)
         )));
     }
+    let meanwhile =
+        |counter: fn(&Disturbance) -> Option<Nanos>| observed(waits_as_found(file), counter).map(|sum| sum.0);
+    // Threads that a quota stops count as waiting, and so do threads of this process and of the kernel.
+    let throttled = meanwhile(|during| during.throttled_ns).unwrap_or_default();
+    if throttled > Nanos::ZERO && ((pressed - throttled).0 as f64) < window.0 as f64 * PRESSURE_MIN {
+        return Ok(Conclusion::absent(format!(
+            "tasks waited for a CPU during {} of the time ({amount}), because the CPU quota stopped them (OVS-L012)",
+            percent(share)
+        ))
+        .rests_on(FactName::PressureCpu, amount));
+    }
+    if let Some(others) = meanwhile(|during| during.other_cpu_ns).filter(|others| *others * 2 < pressed) {
+        return Ok(Conclusion::absent(format!(
+            "tasks waited for a CPU during {} of the time ({amount}), but other processes used only {others} of CPU time: \
+             they were threads of this process or of the kernel",
+            percent(share)
+        ))
+        .rests_on(FactName::PressureCpu, amount));
+    }
     let found = Conclusion::found(format!(
         "tasks waited for a CPU during {} of the time ({amount}): work other than oversleep's wants more CPU than there is",
         percent(share)

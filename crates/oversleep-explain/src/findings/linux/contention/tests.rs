@@ -49,6 +49,31 @@ fn pressure() {
     disturbed(|_| ()).lacks_data("OVS-L014");
 }
 
+/// As on PREEMPT_RT, where the kernel's threads handle timers, and under a CPU quota.
+#[test]
+fn pressure_without_other_work() {
+    let pressed = |others: i64, throttled: i64| {
+        let mut series = rounds("B5/nanosleep/1ms", &[66_000; 4], 20);
+        for round in &mut series.rounds {
+            round.disturbance.cpu_pressure_ns = Some(Nanos(2_000_000));
+            round.disturbance.other_cpu_ns = Some(Nanos(others));
+            round.disturbance.throttled_ns = Some(Nanos(throttled));
+        }
+        Sheet::linux().series(series)
+    };
+    pressed(200_000, 0).finds_no(
+        "OVS-L014",
+        "tasks waited for a CPU during 10 % of the time (8 ms of 80 ms), but other processes used only 800 µs of CPU time: \
+         they were threads of this process or of the kernel",
+    );
+    pressed(4_000_000, 15_000_000).finds_no(
+        "OVS-L014",
+        "tasks waited for a CPU during 10 % of the time (8 ms of 80 ms), because the CPU quota stopped them (OVS-L012)",
+    );
+    assert_eq!(pressed(4_000_000, 0).verdict("OVS-L014"), Verdict::Found);
+    assert_eq!(pressed(4_000_000, 500_000).verdict("OVS-L014"), Verdict::Found);
+}
+
 #[test]
 fn a_load_of_our_own_is_not_pressure() {
     let mut loaded = rounds("B9/nanosleep/1ms/load=spin:4", &[66_000; 4], 20);
@@ -67,6 +92,8 @@ fn oversubscription() {
         "woken threads queue for a CPU here: nanosleep is 66 µs late and spends 40 µs of that in the run queue",
     );
     with_split(3_000).finds_no("OVS-L017", "nanosleep spends 3 µs of its lateness in the run queue");
+    // As with clocksource=jiffies: the wait is shorter than what it is said to have queued for.
+    assert_eq!(with_split(70_000).verdict("OVS-L017"), Verdict::NotEnoughData);
     // 38 ms of CPU time in each 20 ms on two CPUs.
     disturbed(|during| during.other_cpu_ns = Some(Nanos(38_000_000)))
         .finds("OVS-L017", "woken threads find no CPU free here: other processes used 1.9 of 2 CPUs during this run");

@@ -1,0 +1,120 @@
+//! `resolution watch`: what changes while people use the machine, until Ctrl-C.
+
+use std::sync::Arc;
+
+use clap::Args;
+use oversleep_lab::watch::{Visit, Watched, who_is_unknown};
+use oversleep_measure::StopFlag;
+use oversleep_record::Nanos;
+use oversleep_record::change::Change;
+use oversleep_report::view::sections::watch::{in_a_line, since};
+
+use crate::args::{Document, MachineArgs, OutputArgs, help, value};
+use crate::exit::{self, Exit, Failure};
+use crate::interrupt;
+use crate::message;
+use crate::output::{self, Delivery, rescue, stdout};
+use crate::request::machine;
+
+/// Looks of a model after its script has ended.
+const LOOKS_AFTER: i64 = 5;
+
+/// Watch the granted resolution, a coarse clock's step and a 1 ms sleep, and print each change as it happens
+///
+/// This process requests nothing. It looks once a second, until Ctrl-C or for the time you give, and prints one line per
+/// change; the figures of the whole time follow, and the page has a picture of them. It takes about a tenth of a CPU on
+/// Windows, where it polls a clock for two steps, and less elsewhere. A watch of days takes no more memory than one of an
+/// hour.
+#[derive(Args, Debug)]
+#[command(before_help = help::RESOLUTION_WATCH, after_help = help::CODES)]
+pub(super) struct Watch {
+    /// How long to watch [default: until Ctrl-C; on a model, until its neighbours have left]
+    #[arg(long = "for", id = "for", value_name = "DURATION", value_parser = value::watch_time)]
+    time: Option<Nanos>,
+
+    /// From one look to the next
+    #[arg(long, value_name = "DURATION", value_parser = value::interval, default_value = "1s")]
+    every: Nanos,
+
+    /// A process that holds a setting for a while, like 1ms@2s..5s; repeat it for several
+    #[arg(long, value_name = "SETTING@FROM..UNTIL", value_parser = value::visit, value_delimiter = ',')]
+    neighbour: Vec<Visit>,
+
+    #[command(flatten)]
+    machine: MachineArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+impl Watch {
+    pub(super) fn run(self) -> Result<Exit, Failure> {
+        let lab = machine::laboratory(&self.machine)?;
+        for visit in &self.neighbour {
+            let name = lab.resolution_tunable().map_or("resolution", |tunable| tunable.name);
+            lab.validate(name, &visit.setting)
+                .map_err(|why| Failure::usage(format!("no neighbour can hold {} here: {why}", visit.setting)))?;
+        }
+        let is_model = lab.platform_id().modelled.is_some();
+        let mut watched = Watched {
+            every: self.every,
+            duration: self.time,
+            script: self.neighbour.clone(),
+            name: self.output.name.clone(),
+        };
+        if is_model && watched.duration.is_none() {
+            watched.duration = Some(watched.script_ends() + Nanos(LOOKS_AFTER * watched.every.0));
+        }
+        let delivery = Delivery::prepare(&self.output, false, self.machine.like.as_ref())?;
+        let is_taken = [&self.output.json, &self.output.out, &self.output.html].into_iter().flatten();
+        let is_taken = is_taken.into_iter().any(|path| Document::at(path) == Document::Stdout);
+        self.begin(&lab, &watched);
+        let stop = StopFlag::new();
+        let signals = interrupt::raise_on_signal(&stop);
+        let mut failed = None;
+        let mut report = |change: &Change| {
+            let line = format!("{:>10}  {}", since(change.at_ns), in_a_line(change).trim_end());
+            match is_taken {
+                true if self.output.quiet => {}
+                true => message::note(&line),
+                false => {
+                    if let Err(failure) = stdout::text(&format!("{line}\n")) {
+                        failed.get_or_insert(failure);
+                        stop.raise();
+                    }
+                }
+            }
+        };
+        let result = lab.watch(&watched, &stop, &mut report).map(|file| {
+            let file = Arc::new(file);
+            rescue::hold(&file, output::stem(&file));
+            file
+        });
+        drop(signals);
+        let file = result.map_err(|error| Failure::failed(error.to_string()))?;
+        if !is_taken && failed.is_none() {
+            stdout::text("\n")?;
+        }
+        delivery.deliver(&file)?;
+        match failed {
+            Some(failure) => Err(failure),
+            None => Ok(exit::of_result(&file)),
+        }
+    }
+
+    /// What is watched, and what the system doesn't tell.
+    fn begin(&self, lab: &oversleep_lab::Laboratory, watched: &Watched) {
+        if self.output.quiet {
+            return;
+        }
+        let id = lab.platform_id();
+        let machine = id.modelled.as_deref().map_or("this machine".to_owned(), |model| format!("a model of {model}"));
+        let end = match watched.duration {
+            Some(duration) => format!("for {duration}"),
+            None => "until Ctrl-C".to_owned(),
+        };
+        message::note(&format!("Watching {machine} every {} {end}.", watched.every));
+        if let Some(why) = who_is_unknown(lab).filter(|_| id.modelled.is_none()) {
+            message::note(&format!("Who requested what isn't shown: {why}."));
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! `share`: one small file for an issue or a mail, without anything that identifies a person or a host.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use oversleep_lab::share::share;
+use oversleep_record::ResultFile;
+use oversleep_record::date::Utc;
+use oversleep_report::terminal;
+
+use crate::args::{Document, help, value};
+use crate::exit::{Exit, Failure};
+use crate::output::file::{self, Files};
+use crate::output::place::{self, Places};
+use crate::output::stdout;
+use crate::reading;
+use crate::width::width;
+
+/// Make a small copy of a result for others, without anything that identifies you or the machine
+///
+/// It keeps what is on a list: figures, the names of calls, clocks and processors, and the words of systems. Everything
+/// else is left out: names, paths, command lines, texts of errors, serial numbers, the time of day, raw samples. A note
+/// says how far the result can be relied on. Every command reads the copy as any result.
+#[derive(Args, Debug)]
+#[command(before_help = help::SHARE, after_help = help::CODES)]
+pub struct Share {
+    /// Result file; - is standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+
+    /// Where to write the copy; - is standard output [default: a new file in the current directory]
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+
+    /// Name to store in the copy, which reports show [default: none; the name in FILE is left out]
+    #[arg(long, value_name = "TEXT", value_parser = value::label)]
+    name: Option<String>,
+
+    /// Print only warnings and errors
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+impl Share {
+    /// Runs it.
+    pub fn run(self) -> Result<Exit, Failure> {
+        let place = self.place()?;
+        let result = reading::read(&self.file, "share -")?;
+        let shared = ResultFile { name: self.name.clone(), ..share(&result) };
+        drop(result);
+        let contents = |out: &mut dyn std::io::Write| shared.write_to(out);
+        let written = match place {
+            Some(Document::Stdout) => return stdout::json_document(&contents).map(|()| Exit::Fine),
+            Some(Document::File(path)) => Files::default()
+                .replace(&path, &contents)
+                .map(|()| path.clone())
+                .map_err(|error| Failure::Failed(file::why_not(&path, &error)))?,
+            None => {
+                let stem = stem(&shared);
+                let created = Files::default().create(Path::new(""), &stem, "json", &contents);
+                created.map_err(|error| Failure::Failed(file::why_not(Path::new(&format!("{stem}.json")), &error)))?
+            }
+        };
+        if !self.quiet {
+            Share::report(&shared, &written)?;
+        }
+        Ok(Exit::Fine)
+    }
+
+    /// Where the copy goes, checked before anything is read; `None` is a new file here.
+    fn place(&self) -> Result<Option<Document>, Failure> {
+        let Some(path) = &self.out else {
+            file::check(Path::new("oversleep-shared.json")).map_err(Failure::Failed)?;
+            return Ok(None);
+        };
+        let place = place::output("--out", path)?;
+        if let Document::File(path) = &place {
+            Places::reading([&self.file]).add("--out", path)?;
+            file::check(path).map_err(Failure::Failed)?;
+        }
+        Ok(Some(place))
+    }
+
+    /// What others will see, and where it is.
+    fn report(shared: &ResultFile, written: &Path) -> Result<(), Failure> {
+        let length = std::fs::metadata(written).map_or(0, |file| file.len().div_ceil(1_000));
+        stdout::text(&terminal::shared(shared, width(), &format!("{} ({length} KB)", written.display())))
+    }
+}
+
+/// `oversleep-shared-2025-01-31`, without a day for a model.
+fn stem(shared: &ResultFile) -> String {
+    let day = shared.taken_unix_s.and_then(Utc::of_unix).map(|taken| format!("-{}", taken.to_day()));
+    format!("oversleep-shared{}", day.unwrap_or_default())
+}

@@ -1,0 +1,142 @@
+//! A result for others: figures of the machine, and nothing that identifies a person or a host.
+//!
+//! [`share`] builds a new result from a list of what is kept (`words` has the list). What it doesn't know, it leaves out:
+//! names that users gave, paths, command lines, texts of errors, serial numbers, exact times, raw readings of clocks.
+
+mod reliability;
+mod series;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use std::collections::BTreeSet;
+
+use oversleep_record::environment::{Environment, Fact, FactValue, PlatformId};
+use oversleep_record::file::{CrossCheck, Floor, SCHEMA, Tool};
+use oversleep_record::shared::{LeftOut, Shared};
+use oversleep_record::trial::Trial;
+use oversleep_record::{ClockResult, FactName, ResultFile, SeriesKey, Unavailable};
+
+/// The day is enough to tell results apart; a second could be looked up in a log.
+const DAY_S: i64 = 86_400;
+/// What stands for a text that is left out.
+const LEFT_OUT: &str = "left out";
+
+/// The result for others. It reads as any result, and findings are worked out again by whoever reads it.
+pub fn share(file: &ResultFile) -> ResultFile {
+    let series: Vec<_> = file.series.iter().filter_map(series::shared).collect();
+    let clocks: Vec<ClockResult> = file.clocks.iter().filter_map(|seen| clock(&file.platform.os, seen)).collect();
+    let environment = environment(&file.environment);
+    let keys: BTreeSet<&SeriesKey> = series.iter().map(|series| &series.key).collect();
+    let trials = file.trials.iter().filter_map(|trial| self::trial(trial, &keys)).collect();
+    let earlier = file.shared.map(|shared| shared.left_out).unwrap_or_default();
+    let left_out = LeftOut {
+        samples: earlier.samples + file.series.iter().map(|series| series.samples.len() as u64).sum::<u64>(),
+        series: earlier.series + (file.series.len() - series.len() + file.clocks.len() - clocks.len()) as u64,
+        facts: earlier.facts + (file.environment.facts.len() - environment.facts.len()) as u64,
+    };
+    ResultFile {
+        schema: SCHEMA.to_owned(),
+        tool: Tool {
+            name: "oversleep".to_owned(),
+            version: words::version(&file.tool.version).unwrap_or_else(|| "0".to_owned()),
+        },
+        taken_unix_s: file.taken_unix_s.map(|taken| taken - taken.rem_euclid(DAY_S)),
+        duration_ns: file.duration_ns,
+        completion: file.completion,
+        command: words::command(&file.command),
+        depth: file.depth,
+        shared: Some(Shared { left_out, ..reliability::of(file) }),
+        name: None,
+        platform: PlatformId {
+            os: words::system(&file.platform.os),
+            arch: words::system(&file.platform.arch),
+            modelled: file.platform.modelled.as_deref().map(words::model),
+        },
+        environment,
+        floor: file.floor.as_ref().and_then(floor),
+        clocks,
+        series,
+        changes: Vec::new(),
+        changes_beyond: 0,
+        trials,
+        findings: Vec::new(),
+    }
+}
+
+/// How far a result can be relied on: the note that a shared one carries.
+pub fn note(file: &ResultFile) -> Shared {
+    reliability::of(file)
+}
+
+/// The facts on the list, each without what is not.
+fn environment(all: &Environment) -> Environment {
+    let mut kept = Environment::default();
+    for (name, fact) in &all.facts {
+        let Some(name) = FactName::find(name) else { continue };
+        if let Some(value) = fact_value(name, &fact.value) {
+            kept.facts.insert(name.into(), Fact { value, source: LEFT_OUT.to_owned() });
+        }
+    }
+    kept
+}
+
+fn fact_value(name: FactName, value: &FactValue) -> Option<FactValue> {
+    Some(match value {
+        FactValue::Text(text) => FactValue::Text(words::of_fact(name, text)?),
+        FactValue::List(items) => {
+            let kept: Vec<String> = items.iter().filter_map(|item| words::of_fact(name, item)).collect();
+            if kept.is_empty() && !items.is_empty() {
+                return None;
+            }
+            FactValue::List(kept)
+        }
+        FactValue::Unknown(reason) => FactValue::Unknown(self::reason(reason)),
+        FactValue::Integer(_) | FactValue::Real(_) | FactValue::Nanos(_) | FactValue::Flag(_) => value.clone(),
+    })
+}
+
+/// Of which kind a reason is. Its text may name a file, a group or a program.
+fn reason(reason: &Unavailable) -> Unavailable {
+    match reason {
+        Unavailable::NotOnThisPlatform | Unavailable::NotMeasured => reason.clone(),
+        Unavailable::TooOld { .. } => Unavailable::TooOld { needs: "a later version".to_owned() },
+        Unavailable::NotPermitted { .. } => {
+            Unavailable::not_permitted("it", "the shared result leaves out what allows it")
+        }
+        Unavailable::NoHardware { .. } => Unavailable::no_hardware("such hardware"),
+        Unavailable::Missing { .. } => Unavailable::missing("what it needs"),
+        Unavailable::Failed { .. } => Unavailable::failed("a call", "it failed; the shared result leaves out why"),
+        Unavailable::Nonsense { .. } => Unavailable::Nonsense { what: LEFT_OUT.to_owned() },
+    }
+}
+
+fn floor(floor: &Floor) -> Option<Floor> {
+    let is_known = |clock: &&CrossCheck| words::is_name(&clock.clock);
+    words::is_name(&floor.clock)
+        .then(|| Floor { cross_check: floor.cross_check.as_ref().filter(is_known).cloned(), ..floor.clone() })
+}
+
+/// A clock that a system or a runtime has, without an example of its value, which tells when the machine was started.
+fn clock(os: &str, clock: &ClockResult) -> Option<ClockResult> {
+    let mut described = oversleep_system::clocks::of(os).iter().filter(|_| clock.runtime.is_none());
+    let described = described.find(|described| described.name == clock.name)?;
+    Some(ClockResult {
+        name: described.name.to_owned(),
+        runtime: None,
+        call: described.call.to_owned(),
+        unit: described.unit.name().to_owned(),
+        unavailable: clock.unavailable.as_ref().map(reason),
+        cost_series: clock.cost_series.clone().filter(series::is_key),
+        example_raw: None,
+        ..clock.clone()
+    })
+}
+
+/// A trial of a known remedy of which all series are there.
+fn trial(trial: &Trial, keys: &BTreeSet<&SeriesKey>) -> Option<Trial> {
+    oversleep_explain::remedy(&trial.remedy)?;
+    let is_there = trial.pairs.iter().all(|pair| keys.contains(&pair.before) && keys.contains(&pair.after));
+    let conditions = series::conditions(&trial.conditions)?;
+    is_there.then(|| Trial { conditions, ..trial.clone() })
+}

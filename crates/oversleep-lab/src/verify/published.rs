@@ -1,0 +1,278 @@
+//! Published observations beside the figures of a result that they speak of, by id and source.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use oversleep_record::label::{self, ClockRole};
+use oversleep_record::series::{Pace, Quantity, Series, Unit};
+use oversleep_record::{ExperimentId, FactName, Nanos, ResultFile};
+use oversleep_system::tunables::names;
+use oversleep_system::waits::sets::plain_sleeps;
+
+use super::{Judged, Observation, observations};
+use crate::ask::{Answer, Question, Subject};
+use crate::machines::{self, Description, Source};
+
+/// Fewest values that a figure is compared on.
+const VALUES_MIN: u64 = 20;
+
+static OBSERVATIONS: LazyLock<Vec<Observation>> = LazyLock::new(|| observations().unwrap_or_default());
+
+/// The machines that observations name, as their profiles describe them.
+static MACHINES: LazyLock<BTreeMap<String, Description>> = LazyLock::new(|| {
+    let names = machines::names().into_iter();
+    names.filter_map(|name| Some((name.to_owned(), machines::describe(name, &[]).ok()?))).collect()
+});
+
+/// An observation beside the figure that it speaks of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Beside {
+    /// Its id, with its part.
+    pub id: &'static str,
+    /// What was published, in its own terms.
+    pub published: &'static str,
+    /// Where.
+    pub source: String,
+    /// The figure, as a question: `nanosleep(1ms)`.
+    pub figure: String,
+    /// What that figure is here, in the terms of the observation.
+    pub here: String,
+    /// Whether that is within what the observation tolerates.
+    pub is_reproduced: bool,
+}
+
+impl Observation {
+    /// Its source in a line: who, what, when.
+    pub fn source_in_words(&self) -> String {
+        let Some(source) = Source::find(&self.source) else { return self.source.clone() };
+        let by = self.by.as_ref().map(|by| format!("{by} in ")).unwrap_or_default();
+        by + &source.citation()
+    }
+
+    /// The experiment that measures what it speaks of; `None` if none does.
+    pub fn experiment(&self) -> Option<ExperimentId> {
+        Some(experiment_of(&self.question().ok()?))
+    }
+}
+
+/// Observations of what that experiment measures, each once however many parts it has.
+pub fn of_experiment(id: ExperimentId) -> Vec<&'static Observation> {
+    let mut found: Vec<&Observation> = Vec::new();
+    for observation in OBSERVATIONS.iter().filter(|observation| observation.experiment() == Some(id)) {
+        if found.iter().all(|other| other.whole() != observation.whole()) {
+            found.push(observation);
+        }
+    }
+    found
+}
+
+fn experiment_of(question: &Question) -> ExperimentId {
+    let conditions = &question.conditions;
+    let is_held = |tunable| conditions.setting(tunable).is_some();
+    match &question.subject {
+        Subject::Cost { .. } => ExperimentId::A1,
+        Subject::Shows { .. } => ExperimentId::A2,
+        Subject::Step { .. } => ExperimentId::B3,
+        Subject::Yield { .. } => ExperimentId::B7,
+        Subject::ForkJoin { style: label::JoinStyle::Single, .. } => ExperimentId::D2,
+        Subject::ForkJoin { .. } => ExperimentId::D1,
+        Subject::Resolution if question.neighbours.is_empty() => ExperimentId::C1,
+        _ if question.neighbours.len() == 1 => ExperimentId::C3,
+        _ if question.neighbours.len() > 1 => ExperimentId::C4,
+        _ if !conditions.load.is_empty() => ExperimentId::B9,
+        _ if is_held(names::RESOLUTION) || is_held(names::SLACK) => ExperimentId::C2,
+        _ if !conditions.requested.is_empty() => ExperimentId::B8,
+        _ if question.pace == Some(Pace::RandomPhase) => ExperimentId::B6,
+        _ if question.clock.is_some() => ExperimentId::B1,
+        Subject::Wait { name, request } if name == "sleep" && is_swept(*request) => ExperimentId::B2,
+        _ => ExperimentId::B5,
+    }
+}
+
+/// Requests of the sweep that the survey of waits leaves out.
+fn is_swept(request: Nanos) -> bool {
+    (2..=15).any(|ms| ms != 5 && request == Nanos::from_millis(ms))
+}
+
+/// The observations of that experiment for the system that the result was taken on, each with what the figure is here.
+pub fn beside(file: &ResultFile, id: ExperimentId) -> Vec<Beside> {
+    let of_experiment = OBSERVATIONS.iter().filter(|observation| observation.experiment() == Some(id));
+    of_experiment.filter_map(|observation| of(file, id, observation)).collect()
+}
+
+fn of(file: &ResultFile, id: ExperimentId, observation: &'static Observation) -> Option<Beside> {
+    if !is_same_system(file, observation) {
+        return None;
+    }
+    let (question, expect) = (observation.question().ok()?, observation.expect.as_ref()?);
+    let (answer, figure) = answer(file, id, &question)?;
+    let request = match question.subject {
+        Subject::Wait { request, .. } => Some(request),
+        _ => None,
+    };
+    let Judged { reproduced, model } = expect.judge(&answer, request);
+    Some(Beside {
+        id: &observation.id,
+        published: &observation.published,
+        source: observation.source_in_words(),
+        figure,
+        here: model,
+        is_reproduced: reproduced,
+    })
+}
+
+/// The figures of a result that answer a question, and what they are of.
+fn answer(file: &ResultFile, id: ExperimentId, question: &Question) -> Option<(Answer, String)> {
+    let clock = |name: &str| file.clocks.iter().find(|clock| clock.name == *name && clock.unavailable.is_none());
+    match &question.subject {
+        Subject::Shows { clock: name } => {
+            let shown = clock(name)?.differences.iter().map(|shown| shown.indicated_ns.0 as f64).collect();
+            Some((Answer::of(shown)?, question.subject.to_string()))
+        }
+        Subject::Resolution => None,
+        Subject::Wait { .. }
+        | Subject::Yield { .. }
+        | Subject::Cost { .. }
+        | Subject::Step { .. }
+        | Subject::ForkJoin { .. } => {
+            let series = file.experiment(id).find(|series| is_of(file, series, question))?;
+            let base = match (series.quantity, series.requested_ns) {
+                (Quantity::Lateness, Some(requested)) => requested.0 as f64,
+                _ => 0.0,
+            };
+            let scale = if series.unit == Unit::Ps { 1e-3 } else { 1.0 };
+            let figure = match series.requested_ns {
+                Some(requested) => format!("{}({})", series.subject, requested.as_typed()),
+                None => question.subject.to_string(),
+            };
+            Some((Answer::of_distribution(&series.distribution, base, scale)?, figure))
+        }
+    }
+}
+
+/// Whether the series measured what the question asks, in the same way.
+fn is_of(file: &ResultFile, series: &Series, question: &Question) -> bool {
+    let is_subject = match &question.subject {
+        Subject::Wait { name, request } => {
+            let is_name = series.subject == *name
+                || name == "sleep" && plain_sleeps(&file.platform.os).first() == Some(&series.subject.as_str());
+            is_name && series.requested_ns == Some(*request)
+        }
+        Subject::Yield { name } => series.subject == *name && !is_competing(series),
+        Subject::Cost { clock } | Subject::Step { clock } => series.subject == *clock,
+        Subject::ForkJoin { style, coarse } => {
+            let role = if *coarse { ClockRole::Coarse } else { ClockRole::Precise };
+            series.label(label::STYLE) == Some(*style) && series.label(label::CLOCK_ROLE) == Some(role)
+        }
+        Subject::Shows { .. } | Subject::Resolution => false,
+    };
+    // On Windows a wait on a schedule begins anywhere in a tick; where timers are exact, that makes no difference.
+    let is_pace = match question.pace {
+        Some(Pace::RandomPhase) => series.label(label::PHASE) == Some(label::Phase::Random),
+        _ => series.pace != Some(Pace::Periodic) || (file.platform.os != "windows" && series.counts.missed == 0),
+    };
+    let neighbours = series.label(label::NEIGHBOUR).map(|held| held.0).unwrap_or_default();
+    is_subject
+        && is_pace
+        && series.distribution.count() >= VALUES_MIN
+        && series.conditions.same_request(&question.conditions)
+        && neighbours == question.neighbours
+        && question.clock.as_ref().is_none_or(|clock| series.clock == *clock)
+}
+
+fn is_competing(series: &Series) -> bool {
+    series.label(label::COMPETITION) == Some(label::Competition::Competing)
+}
+
+/// Whether the observation was made on a system whose rules are those of the result's machine.
+fn is_same_system(file: &ResultFile, observation: &Observation) -> bool {
+    let Some(name) = observation.machine.as_deref() else { return false };
+    if let Some(modelled) = &file.platform.modelled {
+        let changes = file.environment.list(FactName::ModelSet).unwrap_or_default();
+        return modelled.split(" with ").next() == Some(name) && changes == observation.set;
+    }
+    // What was changed of a profile for a row is a figure of that row's machine.
+    let Some(machine) = MACHINES.get(name).filter(|_| observation.set.is_empty()) else { return false };
+    let figure = |path: &str| {
+        machine.figures.iter().find(|figure| figure.path == path).map(|figure| figure.value.trim_matches('"'))
+    };
+    let facts = &file.environment;
+    let is_arch = figure("machine.arch").is_none_or(|arch| arch == file.platform.arch);
+    let is_os = figure("machine.os").is_some_and(|os| os == file.platform.os);
+    let wsl = facts.text(FactName::VirtualisationWsl).filter(|kind| *kind != "none");
+    let is_wsl = wsl.map(str::to_lowercase) == name.starts_with("wsl").then(|| name.to_owned());
+    let hz = || figure("timers.hz").and_then(|hz| hz.parse().ok());
+    let is_hz = !matches!(observation.ask, Some(Subject::Step { .. })) || facts.integer(FactName::TimerHz) == hz();
+    let build = figure("facts.os.build").and_then(|build| build.parse().ok());
+    let is_server = |value: Option<bool>| value.unwrap_or(false);
+    let is_era = file.platform.os != "windows"
+        || era(facts.integer(FactName::OsBuild)) == era(build)
+            && is_server(facts.flag(FactName::OsIsServer))
+                == is_server(figure("facts.os.is_server").map(|is| is == "true"));
+    is_os && is_arch && is_wsl && is_hz && is_era && facts.text(FactName::OsWineVersion).is_none()
+}
+
+/// Builds of Windows between which the rules of its timers changed: 8, 10 2004, 11.
+fn era(build: Option<i64>) -> Option<usize> {
+    Some([9_200, 19_041, 22_000].iter().filter(|&&first| build.is_some_and(|build| build >= first)).count())
+        .filter(|_| build.is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use oversleep_record::testing::Sheet;
+
+    use super::*;
+    use crate::modelled_tests::check;
+
+    #[test]
+    fn a_published_figure_stands_beside_the_one_it_speaks_of() {
+        let late = |ns: i64| {
+            let mut file = Sheet::linux().steady("B5/nanosleep/1ms", ns).file;
+            file.series[0].pace = Some(Pace::BackToBack);
+            beside(&file, ExperimentId::B5)
+        };
+        let found = late(60_000);
+        assert!(!found.is_empty() && found.iter().all(|one| one.figure == "nanosleep(1ms)"), "{found:?}");
+        assert!(found.iter().any(|one| one.is_reproduced), "{found:?}");
+        let far = late(900_000);
+        assert_eq!(far.len(), found.len());
+        assert!(far.iter().all(|one| !one.is_reproduced), "{far:?}");
+    }
+
+    #[test]
+    fn a_model_stands_beside_the_rows_of_its_own_machine_alone() {
+        let file = check("windows-10-1909", &[ExperimentId::B5, ExperimentId::B3]);
+        let rows = [ExperimentId::B5, ExperimentId::B3].map(|id| beside(&file, id)).concat();
+        assert!(!rows.is_empty());
+        for row in &rows {
+            let observation = OBSERVATIONS.iter().find(|one| one.id == row.id).expect("it is an observation");
+            assert_eq!(observation.machine.as_deref(), Some("windows-10-1909"), "{row:?}");
+        }
+    }
+
+    #[test]
+    fn rules_of_other_releases_are_not_compared() {
+        let windows = |build| {
+            let mut sheet = Sheet::windows().steady("B5/sleep/1ms", 14_600_000).integer(FactName::OsBuild, build);
+            sheet.file.series[0].pace = Some(Pace::BackToBack);
+            let ids: Vec<&str> = beside(&sheet.file, ExperimentId::B5).iter().map(|one| one.id).collect();
+            ids
+        };
+        let (old, new) = (windows(18_363), windows(19_045));
+        assert!(!old.is_empty() && !new.is_empty());
+        assert!(old.iter().all(|id| !new.contains(id)), "{old:?} {new:?}");
+        let wine = Sheet::windows().steady("B5/sleep/1ms", 1).integer(FactName::OsBuild, 19_045);
+        assert_eq!(beside(&wine.text(FactName::OsWineVersion, "8.0").file, ExperimentId::B5), []);
+    }
+
+    #[test]
+    fn every_question_belongs_to_an_experiment() {
+        for observation in OBSERVATIONS.iter().filter(|one| one.uncovered.is_none()) {
+            let id = observation.experiment().unwrap_or_else(|| panic!("{}", observation.id));
+            assert!(oversleep_measure::experiment(id).is_some(), "{}: {id}", observation.id);
+            assert!(!observation.source_in_words().is_empty());
+        }
+        assert!(of_experiment(ExperimentId::B5).len() > 5 && of_experiment(ExperimentId::A1).len() > 2);
+    }
+}

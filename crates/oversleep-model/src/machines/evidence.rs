@@ -1,0 +1,100 @@
+//! What several sources say about a figure of one kind of machine: what waking up takes on a desktop, what a clock costs
+//! that is read from the HPET. A profile draws from the kinds that it names where it has no figure of its own.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use super::parameters::parameter_of;
+use super::sources::Source;
+use super::value::{Stated, mean};
+
+/// A figure as one source has it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Said {
+    value: String,
+    says: String,
+}
+
+/// Kind of machine, path of the figure, id of the source.
+type Kinds = BTreeMap<String, BTreeMap<String, BTreeMap<String, Said>>>;
+
+static KINDS: LazyLock<Kinds> =
+    LazyLock::new(|| toml::from_str(include_str!("../../evidence.toml")).expect("the file of evidence is well-formed"));
+
+/// Separates the ids of several sources of one figure.
+const AND: &str = " + ";
+
+/// The figures of a kind of machine: the mean of what its sources say, without one of them.
+///
+/// # Errors
+/// There is no such kind, or what is wrong with it.
+pub(super) fn figures_of(kind: &str, without: Option<&str>) -> Result<Vec<(String, Stated)>, String> {
+    let paths = KINDS.get(kind).ok_or_else(|| format!("there is no evidence about '{kind}'"))?;
+    let mut figures = Vec::new();
+    for (path, said) in paths {
+        let said: Vec<(&String, &Said)> = said.iter().filter(|(id, _)| without != Some(id.as_str())).collect();
+        if !said.is_empty() {
+            let stated = pooled(path, &said).map_err(|why| format!("{kind}, '{path}': {why}"))?;
+            figures.push((path.clone(), stated));
+        }
+    }
+    Ok(figures)
+}
+
+fn pooled(path: &str, said: &[(&String, &Said)]) -> Result<Stated, String> {
+    let parameter = parameter_of(path).ok_or("it is not a figure of a modelled machine")?;
+    let values: Vec<_> = said.iter().map(|(_, said)| parameter.kind.read(&said.value)).collect::<Result<_, _>>()?;
+    let text = match &said {
+        [(_, only)] => only.value.clone(),
+        _ => mean(&values)?,
+    };
+    let mut ids = Vec::new();
+    let mut cited = Vec::new();
+    for (id, said) in said {
+        let source = Source::find(id).ok_or_else(|| format!("its source '{id}' is not in the file of sources"))?;
+        ids.push(id.as_str());
+        cited.push(source.cite(&said.says));
+    }
+    let source = match cited.len() {
+        1 => format!("of such machines, {}", cited[0]),
+        _ => format!("the mean of such machines: {}", cited.join("; ")),
+    };
+    Ok(Stated { value: parameter.kind.read(&text)?, text, source_id: ids.join(AND), source })
+}
+
+/// Whether a figure that names those sources is from that one, alone or with others.
+pub(super) fn is_from(source_id: &str, id: &str) -> bool {
+    source_id.split(AND).any(|one| one == id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_evidence_reads_and_each_source_can_be_left_out() {
+        for kind in KINDS.keys() {
+            assert!(!figures_of(kind, None).unwrap_or_else(|error| panic!("{error}")).is_empty());
+            for source in Source::all() {
+                for (path, stated) in figures_of(kind, Some(&source.id)).unwrap_or_else(|error| panic!("{error}")) {
+                    assert!(!is_from(&stated.source_id, &source.id), "{kind} {path}: {}", stated.source_id);
+                }
+            }
+        }
+        assert!(figures_of("abacus", None).is_err());
+    }
+
+    #[test]
+    fn several_sources_give_their_mean() {
+        let of =
+            |without| figures_of("linux-cloud", without).unwrap().into_iter().find(|(path, _)| path == "wake.cost");
+        let (_, both) = of(None).unwrap();
+        assert_eq!(both.source_id, "jdk-13225 + jdk-13892");
+        assert!(is_from(&both.source_id, "jdk-13892") && !is_from(&both.source_id, "jdk"));
+        let (_, one) = of(Some("jdk-13892")).unwrap();
+        assert_eq!((one.text.as_str(), one.source_id.as_str()), ("4800ns..8300ns", "jdk-13225"));
+    }
+}

@@ -1,0 +1,72 @@
+//! The note in a result that was made for others: how far it can be relied on, and what was left out of it.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::units::Nanos;
+
+/// How far a result can be relied on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Reliability {
+    /// Something else used the machine, or nothing was measured: don't draw conclusions.
+    Poor,
+    /// Few rounds, a quick or an interrupted run, or some disturbance: good for large effects.
+    Limited,
+    /// Enough rounds, which agree, on a quiet machine.
+    Good,
+}
+
+impl fmt::Display for Reliability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Reliability::Poor => "poor",
+            Reliability::Limited => "limited",
+            Reliability::Good => "good",
+        })
+    }
+}
+
+/// What was left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LeftOut {
+    /// Raw samples. The distributions still hold every value.
+    pub samples: u64,
+    /// Series and clocks whose names oversleep doesn't know.
+    pub series: u64,
+    /// Facts about the machine that are not on the list of what is kept.
+    pub facts: u64,
+}
+
+/// That a result was made for others, with figures that say how far it can be relied on. All are numbers: nothing here can
+/// name a person or a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Shared {
+    /// How far it can be relied on.
+    pub reliability: Reliability,
+    /// Series with values.
+    pub series: u64,
+    /// Of these, the ones with too few values or rounds for a conclusion.
+    pub scarce: u64,
+    /// Of these, the ones whose rounds disagree.
+    pub unsteady: u64,
+    /// Rounds of half of the series, or more.
+    pub rounds_median: u64,
+    /// The time in which values were taken, each moment once.
+    pub measured_ns: Nanos,
+    /// Share of it that the hypervisor ran something else, in thousandths of one CPU; `None` where it doesn't tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steal_permille: Option<u64>,
+    /// CPU time of other processes meanwhile, in thousandths of one CPU.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_cpu_permille: Option<u64>,
+    /// Share of that time in which the CPU quota stopped this process, in thousandths.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttled_permille: Option<u64>,
+    /// What was left out.
+    pub left_out: LeftOut,
+}

@@ -1,0 +1,287 @@
+//! Results of several machines as one table of machines and waits, each reduced to a few figures as it is read.
+
+use std::collections::BTreeMap;
+
+use oversleep_explain::COMMON_REQUEST;
+use oversleep_lab::share::note;
+use oversleep_record::shared::Reliability;
+use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
+use oversleep_system::waits::sets::plain_sleeps;
+use oversleep_system::{Family, waits};
+use serde_json::{Value, json};
+
+use super::comparison::View;
+use super::head;
+use super::select::{self, common_request, measured};
+use super::table::{Cell, Columns, Section, Table, ToCell, Tone};
+use crate::words::{counted, list, quantile};
+
+/// What the table shows of one result.
+pub struct Machine {
+    name: String,
+    machine: String,
+    os: String,
+    mark: Option<String>,
+    reliability: Reliability,
+    sentence: String,
+    request: Option<Nanos>,
+    waits: BTreeMap<String, Lateness>,
+}
+
+struct Lateness {
+    requested_ns: Nanos,
+    count: u64,
+    p50_ns: i64,
+    /// `None` where fewer than ten values lie beyond it.
+    p99: Option<String>,
+    /// As tables show it.
+    p50: String,
+}
+
+impl Machine {
+    /// Of a result that was read from a file of that name.
+    pub fn of(file: &ResultFile, read_from: &str) -> Machine {
+        let shared = file.shared.unwrap_or_else(|| note(file));
+        let request = common_request(measured(file, ExperimentId::B5));
+        let at_request = |series: &&Series| series.requested_ns == request && request.is_some();
+        let lateness = |series: &Series| {
+            Some((
+                series.subject.clone(),
+                Lateness {
+                    requested_ns: series.requested_ns?,
+                    count: series.counts.recorded,
+                    p50_ns: series.distribution.p50()?,
+                    p99: quantile(series.unit, &series.distribution, 0.99),
+                    p50: crate::words::median(series.unit, &series.distribution)?,
+                },
+            ))
+        };
+        Machine {
+            name: file.name.clone().unwrap_or_else(|| read_from.to_owned()),
+            machine: head::machine(file).join(" · "),
+            os: file.platform.os.clone(),
+            mark: head::mark(head::modelled(file), head::wine(file), head::emulated(file).is_some()),
+            reliability: shared.reliability,
+            sentence: head::reliability_in_words(file, &shared),
+            request,
+            waits: measured(file, ExperimentId::B5).filter(at_request).filter_map(lateness).collect(),
+        }
+    }
+
+    fn plain_sleep(&self) -> Option<(&str, &Lateness)> {
+        let plain = plain_sleeps(&self.os);
+        plain.iter().find_map(|wait| self.waits.get_key_value(*wait)).map(|(wait, late)| (wait.as_str(), late))
+    }
+
+    fn document(&self) -> Value {
+        let wait = |(name, late): (&String, &Lateness)| json!({ "wait": name, "requested_ns": late.requested_ns, "count": late.count, "p50_ns": late.p50_ns });
+        json!({
+            "name": self.name,
+            "machine": self.machine,
+            "os": self.os,
+            "mark": self.mark,
+            "reliability": self.reliability,
+            "waits": self.waits.iter().map(wait).collect::<Value>(),
+        })
+    }
+}
+
+/// All of them as one JSON document.
+pub fn document(machines: &[Machine]) -> Value {
+    machines.iter().map(Machine::document).collect()
+}
+
+/// The table, with every wait and its p99 where `full` is set.
+pub fn view(machines: &[Machine], full: bool) -> View {
+    let described = |(at, one): (usize, &Machine)| {
+        let mark = one.mark.as_ref().map(|mark| format!(" ({mark})")).unwrap_or_default();
+        (format!("{}: {}{mark}", at + 1, one.name), format!("{}. {}", one.machine, one.sentence))
+    };
+    let systems = select::distinct(machines.iter().map(|one| one.os.as_str()));
+    let mut sections: Vec<Section> = systems.iter().filter_map(|os| of_system(machines, os, full)).collect();
+    sections.iter_mut().for_each(Section::explain_marks);
+    View {
+        title: format!("oversleep report: {}", counted(machines.len(), "result")),
+        results: machines.iter().enumerate().map(described).collect(),
+        warnings: warnings(machines),
+        sections,
+        pictures: Vec::new(),
+        marks: String::new(),
+        summary: summary(machines, &systems),
+    }
+}
+
+/// A machine by its place among all of them, which names its row.
+type Row<'a> = (usize, &'a Machine);
+
+fn of_system(machines: &[Machine], os: &str, full: bool) -> Option<Section> {
+    let rows: Vec<Row> = machines.iter().enumerate().filter(|(_, one)| one.os == os && !one.waits.is_empty()).collect();
+    let requests = select::distinct(rows.iter().filter_map(|(_, one)| one.request));
+    let what = match requests[..] {
+        [only] => format!("waits of {only}"),
+        _ => format!("waits of {COMMON_REQUEST} or the nearest request"),
+    };
+    let p50 = table(&rows, os, &format!("Median lateness of {what}"), |late| late.p50.clone().to_cell())?;
+    let p99 =
+        || table(&rows, os, &format!("99th percentile of the lateness of {what}"), |late| late.p99.clone().to_cell());
+    let section = Section::new(os, format!("Waits on {}", system(os))).tables([p50]);
+    Some(if full { section.tables(p99()) } else { section })
+}
+
+fn system(os: &str) -> &str {
+    match os {
+        "linux" => "Linux",
+        "windows" => "Windows",
+        "macos" => "macOS",
+        other => other,
+    }
+}
+
+/// Machines as rows, waits as columns: the plain sleep stays where room is scarce, then the first wait of each family.
+fn table(rows: &[Row], os: &str, caption: &str, cell: impl Fn(&Lateness) -> Cell) -> Option<Table> {
+    let cell = &cell;
+    let plain = rows.iter().find_map(|(_, one)| one.plain_sleep()).map(|(wait, _)| wait);
+    let known = waits::of(os).iter().map(|info| info.name).chain(waits::composed::ALL);
+    let measured: Vec<&str> = known.filter(|wait| rows.iter().any(|(_, one)| one.waits.contains_key(*wait))).collect();
+    let family = |wait: &str| waits::of(os).iter().find(|info| info.name == wait).map(|info| info.family);
+    let mut seen: Vec<Family> = plain.and_then(family).into_iter().collect();
+    let mut columns = Columns::new().words("machine", |(at, one): &Row| {
+        let tone = if one.reliability == Reliability::Poor { Tone::Warn } else { Tone::Plain };
+        format!("{} {}", at + 1, short(&one.name)).toned(tone)
+    });
+    let ordered = plain.into_iter().chain(measured.into_iter().filter(|wait| Some(*wait) != plain));
+    for wait in ordered {
+        let is_first = family(wait).is_some_and(|family| !seen.contains(&family));
+        seen.extend(family(wait).filter(|_| is_first));
+        let rank = if Some(wait) == plain {
+            0
+        } else if is_first {
+            1
+        } else {
+            2
+        };
+        columns = columns.figure(wait, move |(_, one): &Row| one.waits.get(wait).map(cell)).rank(rank);
+    }
+    columns.table(caption, rows.to_vec())
+}
+
+/// A name as a row has room for it.
+fn short(name: &str) -> String {
+    const LETTERS_MAX: usize = 18;
+    let stem = name.strip_suffix(".json").unwrap_or(name);
+    let stem = stem.strip_prefix("oversleep-shared-").unwrap_or(stem);
+    match stem.char_indices().nth(LETTERS_MAX) {
+        Some((end, _)) => format!("{}…", &stem[..end]),
+        None => stem.to_owned(),
+    }
+}
+
+fn warnings(machines: &[Machine]) -> Vec<String> {
+    let modelled =
+        machines.iter().enumerate().filter_map(|(at, one)| Some(format!("{} is {}", at + 1, one.mark.as_ref()?)));
+    let modelled: Vec<String> = modelled.collect();
+    let poor: Vec<String> = machines
+        .iter()
+        .enumerate()
+        .filter(|(_, one)| one.reliability == Reliability::Poor)
+        .map(|(at, _)| (at + 1).to_string())
+        .collect();
+    let mut warnings = Vec::new();
+    if !modelled.is_empty() {
+        warnings.push(format!("Not taken on a real machine: {}.", modelled.join("; ")));
+    }
+    if !poor.is_empty() {
+        warnings.push(format!(
+            "Don't rely on {}: something else used the machine, or too little was measured.",
+            list(&poor)
+        ));
+    }
+    warnings
+}
+
+/// How far the machines of a system are apart.
+fn summary(machines: &[Machine], systems: &[&str]) -> Vec<String> {
+    let sentence = |os: &&str| {
+        let of_system = machines.iter().enumerate().filter(|(_, one)| one.os == **os);
+        let mut plain: Vec<(i64, usize, &str, &Lateness)> = of_system
+            .filter_map(|(at, one)| {
+                let (wait, late) = one.plain_sleep()?;
+                Some((late.p50_ns, at + 1, wait, late))
+            })
+            .collect();
+        plain.sort_by_key(|(p50, at, ..)| (*p50, *at));
+        let (first, last) = (plain.first()?, plain.last()?);
+        let of = |(p50, at, wait, late): &(i64, usize, &str, &Lateness)| {
+            format!("{wait} of {} was {} late on machine {at}", late.requested_ns, Nanos(*p50))
+        };
+        let both = if first.1 == last.1 { of(first) } else { format!("{}, and {}", of(first), of(last)) };
+        Some(format!("{}: {both} (medians).", system(os)))
+    };
+    let sentences: Vec<String> = systems.iter().filter_map(sentence).collect();
+    if sentences.is_empty() { vec!["None of the results holds a plain sleep.".to_owned()] } else { sentences }
+}
+
+#[cfg(test)]
+mod tests {
+    use oversleep_record::testing::Sheet;
+
+    use super::*;
+    use crate::terminal;
+
+    fn machines() -> Vec<Machine> {
+        let linux = |late: i64| {
+            Sheet::linux()
+                .steady("B5/nanosleep/1ms", late)
+                .steady("B5/poll/1ms", late + 4_000)
+                .steady("B5/timerfd/1ms", 12_000)
+        };
+        let windows = Sheet::windows().steady("B5/sleep/1ms", 14_600_000);
+        let mut modelled = linux(64_000);
+        modelled.file.platform.modelled = Some("linux-hz250".into());
+        vec![
+            Machine::of(&linux(61_000).file, "oversleep-shared-2026-11-22.json"),
+            Machine::of(&windows.file, "desk.json"),
+            Machine::of(&modelled.wild("B5/select/1ms", 60_000).wild("B5/futex/1ms", 9_000).file, "model.json"),
+        ]
+    }
+
+    #[test]
+    fn machines_and_waits_are_one_table_for_each_system() {
+        let view = view(&machines(), false);
+        let heads: Vec<Vec<&str>> = view
+            .sections
+            .iter()
+            .map(|section| section.tables[0].columns.iter().map(|column| column.head.as_str()).collect())
+            .collect();
+        assert_eq!(heads[0][..2], ["machine", "nanosleep"]);
+        assert!(heads[0].contains(&"timerfd"), "{heads:?}");
+        assert_eq!(heads[1], ["machine", "sleep"]);
+        let rows = &view.sections[0].tables[0].rows;
+        assert_eq!((rows[0][0].text.as_str(), rows[0][1].text.as_str()), ("1 2026-11-22", "61 µs"));
+        assert_eq!((rows[1][0].text.as_str(), rows[1][0].tone), ("3 model", Tone::Warn), "its rounds disagree");
+        assert_eq!(
+            view.warnings,
+            [
+                "Not taken on a real machine: 3 is modelled: linux-hz250.",
+                "Don't rely on 3: something else used the machine, or too little was measured."
+            ]
+        );
+        assert_eq!(
+            view.summary[0],
+            "Linux: nanosleep of 1 ms was 61 µs late on machine 1, and nanosleep of 1 ms was 64 µs late on machine 3 \
+             (medians)."
+        );
+        assert_eq!(view.summary[1], "Windows: sleep of 1 ms was 14.6 ms late on machine 2 (medians).");
+    }
+
+    #[test]
+    fn it_fits_a_terminal_and_a_document_has_every_wait() {
+        let text = terminal::comparison(&view(&machines(), true), 80);
+        let plain = terminal::tests::plain(&text);
+        assert!(plain.lines().all(|line| line.chars().count() <= 80), "{plain}");
+        assert!(plain.contains("99th percentile of the lateness of waits of 1 ms"), "{plain}");
+        let document = document(&machines());
+        assert_eq!(document[0]["waits"].as_array().map(Vec::len), Some(3));
+        assert_eq!(document[2]["mark"], "modelled: linux-hz250");
+    }
+}

@@ -1,0 +1,88 @@
+//! What `resolution watch` saw (C7): each change, and the figures of the whole time.
+
+use oversleep_record::change::Change;
+use oversleep_record::series::{Quantity, Series};
+use oversleep_record::{ExperimentId, Nanos, ResultFile};
+
+use super::Entry;
+use crate::view::select::measured;
+use crate::view::table::{Columns, Section};
+use crate::words::{counted, value};
+
+/// This section.
+pub const ENTRY: Entry =
+    Entry { id: "watch", title: "What changed while the machine was used", experiments: &[ExperimentId::C7], build };
+
+/// What a series of the watch is about: `resolution`, `step(qpc)`, `sleep(1ms)`.
+pub fn name(series: &Series) -> String {
+    match (series.quantity, series.requested_ns) {
+        (Quantity::Step, _) => format!("step({})", series.subject),
+        (Quantity::Lateness, Some(requested)) => format!("{}({})", series.subject, requested.as_typed()),
+        _ => series.subject.clone(),
+    }
+}
+
+/// The time since the watch began: `0:00:07.2`.
+pub fn since(at: Nanos) -> String {
+    let tenths = at.0.max(0) / 100_000_000;
+    let seconds = tenths / 10;
+    format!("{}:{:02}:{:02}.{}", seconds / 3_600, seconds / 60 % 60, seconds % 60, tenths % 10)
+}
+
+/// A change in a line, without its time: `resolution  15.6 ms → 1 ms`.
+pub fn in_a_line(change: &Change) -> String {
+    let before = change.before.as_ref().map(|before| format!("{before} → ")).unwrap_or_default();
+    format!("{:<24}  {before}{}", change.what, change.after)
+}
+
+fn build(file: &ResultFile, section: Section) -> Section {
+    let changes = Columns::new()
+        .figure("at", |change: &&Change| since(change.at_ns))
+        .words("what", |change| change.what.clone())
+        .words("before", |change| change.before.clone())
+        .words("after", |change| change.after.clone());
+    // A sleep is as long as it was requested and late.
+    let span = |series: &&Series, of: Option<i64>| {
+        let base = if series.quantity == Quantity::Lateness { series.requested_ns?.0 } else { 0 };
+        Some(value(series.unit, of?.saturating_add(base)))
+    };
+    let figures = Columns::new()
+        .words("what", |series: &&Series| name(series))
+        .figure("min", move |series| span(series, series.distribution.min()))
+        .figure("p50", move |series| span(series, series.distribution.p50()))
+        .figure("p99", move |series| span(series, series.distribution.safe_quantile(0.99)))
+        .figure("max", move |series| span(series, series.distribution.max()))
+        .figure("count", |series| series.counts.recorded);
+    let more = file.changes_beyond;
+    section
+        .tables(figures.table("Over the whole time", measured(file, ExperimentId::C7)))
+        .tables(changes.table("Each change, as it was seen", &file.changes))
+        .notes((more > 0).then(|| format!("{} came after these and aren't listed.", counted(more, "change"))))
+}
+
+#[cfg(test)]
+mod tests {
+    use oversleep_record::testing::Sheet;
+
+    use super::*;
+
+    #[test]
+    fn times_and_changes_read_as_people_say_them() {
+        assert_eq!(
+            [0, 7_250, 3_723_900, 90_000_000].map(|ms| since(Nanos::from_millis(ms))),
+            ["0:00:00.0", "0:00:07.2", "1:02:03.9", "25:00:00.0"]
+        );
+        let change = |before: Option<&str>| Change {
+            at_ns: Nanos::ZERO,
+            what: "resolution".to_owned(),
+            before: before.map(str::to_owned),
+            after: "1 ms".to_owned(),
+        };
+        assert_eq!(in_a_line(&change(Some("15.6 ms"))), "resolution                15.6 ms → 1 ms");
+        assert_eq!(in_a_line(&change(None)), "resolution                1 ms");
+        let mut file = Sheet::windows().file;
+        file.changes = vec![change(Some("15.6 ms"))];
+        let section = build(&file, Section::new("watch", "t"));
+        assert_eq!(section.tables.len(), 1);
+    }
+}

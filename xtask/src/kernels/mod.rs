@@ -1,0 +1,17 @@
+//! `cargo xtask kernels`: boots other kernels, and machines that are hard to come by, in an emulator in which time is exact,
+//! runs the built command there, and compares what it says with what was done to the machine. A machine is an entry of
+//! [`table::MACHINES`]. Without `--all` those run that fit into a few minutes; names limit it.
+
+mod archive;
+mod boot;
+mod guest;
+mod machine;
+mod packages;
+mod page;
+mod pins;
+mod program;
+mod run;
+mod table;
+
+pub use page::parts;
+pub use run::command;
