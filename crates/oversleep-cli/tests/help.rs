@@ -4,7 +4,7 @@ mod support;
 
 use support::{Home, os};
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 14] = [
     "check",
     "clocks",
     "waits",
@@ -15,6 +15,7 @@ const COMMANDS: [&str; 13] = [
     "explain",
     "report",
     "compare",
+    "share",
     "doctor",
     "completions",
     "man",

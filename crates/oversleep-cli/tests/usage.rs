@@ -208,3 +208,23 @@ fn results_that_can_not_be_read_are_named() {
         assert_eq!(ended.stdout, "");
     }
 }
+
+#[test]
+fn a_watch_and_a_copy_that_can_not_be_meant_are_refused() {
+    for (args, part) in [
+        (
+            &["resolution", "watch", "--on", "windows-11", "--neighbour", "1ms@5s..2s"][..],
+            "a neighbour leaves after it came",
+        ),
+        (&["resolution", "watch", "--on", "windows-11", "--neighbour", "1ms@2s"], "write SETTING@FROM..UNTIL"),
+        (
+            &["resolution", "watch", "--on", "windows-11", "--neighbour", "highest"],
+            "no neighbour can hold highest here",
+        ),
+        (&["resolution", "watch", "--every", "1ms"], "looks are at least 100ms apart"),
+        (&["ask", "sleep(1ms)", "--on", "windows-11", "--after-neighbour"], "--neighbour"),
+    ] {
+        let stderr = refused(args);
+        assert!(stderr.contains(part), "{args:?}: {stderr}");
+    }
+}

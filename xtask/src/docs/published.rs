@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use toml::{Table, Value};
 
 use super::Page;
-use super::markdown::{cell, head, table};
+use super::markdown::{cell, head, linked, table};
 use crate::tree::Tree;
 
 const OBSERVATIONS: &str = "crates/oversleep-lab/observations/";
@@ -27,7 +27,12 @@ pub fn pages(tree: &Tree) -> Vec<Page> {
                 "" => format!("`{}`", text("machine")),
                 why => format!("not covered: {}", cell(why)),
             };
-            let row = [id.clone(), cell(text("published")), model, source(&sources, text("source"), text("by"))];
+            let row = [
+                id.clone(),
+                linked(text("published")).replace('|', "\\|"),
+                model,
+                source(&sources, text("source"), text("by")),
+            ];
             rows.entry(id).or_insert(row);
         }
     }
