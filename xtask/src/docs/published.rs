@@ -25,7 +25,7 @@ pub fn pages(tree: &Tree) -> Vec<Page> {
             let id = text("id").split('/').next().unwrap_or_default().to_owned();
             let model = match (text("uncovered"), text("outside")) {
                 ("", "") => format!("`{}`", text("machine")),
-                ("", why) => format!("nothing that a model could say: {}", cell(why)),
+                ("", why) => format!("nothing a model could say: {}", cell(why)),
                 (why, _) => format!("not covered: {}", cell(why)),
             };
             let row = [
@@ -86,7 +86,7 @@ mod tests {
         let text = &pages[0].text;
         assert!(text.contains("| O1 | one \\| two | `linux-hz250` | A, [T](https://a) (2020) |"), "{text}");
         assert!(text.contains("| O2 | three | not covered: no rule | ana, U |"), "{text}");
-        assert!(text.contains("| O3 | four | nothing that a model could say: advice | U |"), "{text}");
+        assert!(text.contains("| O3 | four | nothing a model could say: advice | U |"), "{text}");
         assert_eq!(text.matches("| O1 |").count(), 1);
         assert!(super::pages(&Tree::of(&[])).is_empty());
     }
