@@ -220,7 +220,9 @@ fn is_same_system(file: &ResultFile, observation: &Observation) -> bool {
         || era(facts.integer(FactName::OsBuild)) == era(build)
             && is_server(facts.flag(FactName::OsIsServer))
                 == is_server(figure("facts.os.is_server").map(|is| is == "true"));
-    is_os && is_arch && is_policy && is_wsl && is_hz && is_era && facts.text(FactName::OsWineVersion).is_none()
+    // What was measured under Wine says nothing about Windows, nor the other way round.
+    let is_wine = facts.text(FactName::OsWineVersion).is_some() || figure("facts.os.wine_version").is_some();
+    is_os && is_arch && is_policy && is_wsl && is_hz && is_era && !is_wine
 }
 
 /// Builds of Windows between which the rules of its timers changed: 8, 10 2004, 11.
@@ -274,6 +276,10 @@ mod tests {
         let (old, new) = (windows(18_363), windows(19_045));
         assert!(!old.is_empty() && !new.is_empty(), "{old:?} {new:?}");
         assert!(old.iter().all(|id| !new.contains(id)), "{old:?} {new:?}");
+        assert!(
+            old.iter().chain(&new).all(|id| !["O278", "O279"].contains(id)),
+            "measured under Wine: {old:?} {new:?}"
+        );
         let wine = Sheet::windows().steady("B5/sleep/1ms", 1).integer(FactName::OsBuild, 19_045);
         assert_eq!(beside(&wine.text(FactName::OsWineVersion, "8.0").file, ExperimentId::B5), []);
     }
