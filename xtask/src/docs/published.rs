@@ -23,9 +23,10 @@ pub fn pages(tree: &Tree) -> Vec<Page> {
         for one in observations {
             let text = |name: &str| one.get(name).and_then(Value::as_str).unwrap_or_default();
             let id = text("id").split('/').next().unwrap_or_default().to_owned();
-            let model = match text("uncovered") {
-                "" => format!("`{}`", text("machine")),
-                why => format!("not covered: {}", cell(why)),
+            let model = match (text("uncovered"), text("outside")) {
+                ("", "") => format!("`{}`", text("machine")),
+                ("", why) => format!("none should: {}", cell(why)),
+                (why, _) => format!("not covered: {}", cell(why)),
             };
             let row = [
                 id.clone(),
