@@ -197,7 +197,7 @@ fn results_that_can_not_be_read_are_named() {
     write("short", r#"{"schema":"oversleep-result/2"}"#);
     for (name, what) in [
         ("nothing", "error: can't read 'nothing': "),
-        ("temp", "error: can't read 'temp': "),
+        ("temp", "error: can't report on 'temp': there is no result file (*.json) in it"),
         ("empty", "error: can't use 'empty': it is empty, not a result file"),
         ("text", "error: can't use 'text': not a result file: "),
         ("other", "error: can't use 'other': written in schema 'oversleep-result/99'; this version reads "),

@@ -138,7 +138,7 @@ impl Laboratory {
         loop {
             let at = now();
             self.follow(watched, at, &mut present).into_iter().for_each(&mut tell);
-            if count % FACTS_EVERY == 0 {
+            if count.is_multiple_of(FACTS_EVERY) {
                 self.facts(&mut seen, at).into_iter().for_each(&mut tell);
             }
             let look = looks.look(&bench);
