@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use oversleep_measure::{Bench, Look, Looks, Plan, SLEEP, StopFlag};
+use oversleep_measure::{Bench, Looks, Observed, Plan, SLEEP, StopFlag};
 use oversleep_record::change::Change;
 use oversleep_record::conditions::Setting;
 use oversleep_record::file::Completion;
@@ -262,7 +262,7 @@ fn words(value: &oversleep_record::environment::FactValue) -> String {
     }
 }
 
-fn of_look(seen: &mut Seen, look: &Look) -> Vec<Change> {
+fn of_look(seen: &mut Seen, look: &Observed) -> Vec<Change> {
     let mut changes = Vec::new();
     if let Some(setting) = &look.resolution {
         changes.extend(seen.word("resolution", setting.to_string(), look.at));

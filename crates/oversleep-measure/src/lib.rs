@@ -40,7 +40,7 @@ pub use composed_waits::{all_waits, find_wait};
 pub use experiment::{Column, Command, Experiment};
 pub use experiments::{FORK_JOIN_THREADS, POLL_PAUSE, READS_MIN, coarse_clock};
 pub use floor::floor;
-pub use looks::{Look, Looks, SLEEP};
+pub use looks::{Looks, Observed, SLEEP};
 pub use plan::{Depth, Limit, Plan, WorkSpan};
 pub use probe::{Measured, Probe};
 pub use recorder::SeriesRecorder;

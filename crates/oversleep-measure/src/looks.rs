@@ -25,7 +25,7 @@ const SAMPLES_MAX: usize = 4_096;
 
 /// What one look found. `None` is not available, or not seen this time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Look {
+pub struct Observed {
     /// When, since the run's origin.
     pub at: Nanos,
     /// The setting of the resolution tunable, as the system states it.
@@ -132,7 +132,7 @@ impl Looks {
     }
 
     /// Looks once. It takes some sleeps and some steps of the clocks: up to 0.3 s.
-    pub fn look(&mut self, bench: &Bench) -> Look {
+    pub fn look(&mut self, bench: &Bench) -> Observed {
         let platform = bench.platform();
         let at = bench.since_origin(bench.stamp());
         let resolution = platform.resolution_tunable().and_then(|tunable| tunable.current().ok());
@@ -172,7 +172,7 @@ impl Looks {
         }
         let name = platform.simplest(Family::Sleep).map(|wait| wait.info().name);
         let sleep = name.zip(stats::median(&mut late)).map(|(name, late)| (name, SLEEP + Nanos(late)));
-        Look { at, resolution, steps, sleep }
+        Observed { at, resolution, steps, sleep }
     }
 
     /// The series, with what the machine did meanwhile.

@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn every_question_belongs_to_an_experiment() {
-        for observation in OBSERVATIONS.iter().filter(|one| one.uncovered.is_none()) {
+        for observation in OBSERVATIONS.iter().filter(|one| one.ask.is_some()) {
             let id = observation.experiment().unwrap_or_else(|| panic!("{}", observation.id));
             assert!(oversleep_measure::experiment(id).is_some(), "{}: {id}", observation.id);
             assert!(!observation.source_in_words().is_empty());
