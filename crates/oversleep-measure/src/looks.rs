@@ -60,7 +60,7 @@ impl Kept {
     /// Keeps a recorded value as a sample.
     fn keep(&mut self, at: Nanos, value: i64) {
         self.seen += 1;
-        if (self.seen - 1) % self.stride != 0 {
+        if !(self.seen - 1).is_multiple_of(self.stride) {
             return;
         }
         self.starts.push(at.0);
