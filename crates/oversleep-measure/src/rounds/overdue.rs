@@ -47,7 +47,7 @@ pub(super) fn end_if_overdue(
         if thread.ended_within(left.min(WATCH_SLICE)) {
             return None;
         }
-        left = left - WATCH_SLICE;
+        left -= WATCH_SLICE;
     }
     let reason = Unavailable::failed(
         "measuring a round",
