@@ -5,6 +5,7 @@ use oversleep_record::{Disturbance, Nanos, Unavailable, stats};
 
 use super::bench::Bench;
 use super::pauses::Pauses;
+use oversleep_system::{CounterReading, SharedPlatform};
 
 /// How many raw samples a series keeps; the histogram has all of them.
 const RAW_SAMPLES_MAX: usize = 100_000;
@@ -130,8 +131,8 @@ impl SeriesRecorder {
     }
 
     /// Watches the values of this round for stops.
-    pub(crate) fn watch_pauses(&mut self, pauses: Option<Pauses>) {
-        self.pauses = pauses;
+    pub(crate) fn watch_pauses(&mut self, platform: SharedPlatform, counters: CounterReading) {
+        self.pauses = Some(Pauses::watch(platform, self.round_start, counters));
     }
 
     /// For how long this process was stopped in the round, by its values; `None` where they don't tell.

@@ -1,7 +1,7 @@
 //! An answer: the values that were measured, their figures, and the rule behind them.
 
 use oversleep_record::series::{Pace, Quantity, Series, Status, Unit};
-use oversleep_record::{Distribution, Unavailable};
+use oversleep_record::{Distribution, Nanos, Unavailable};
 
 use crate::catalogue::Kind;
 

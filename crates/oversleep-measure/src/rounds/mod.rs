@@ -12,7 +12,7 @@ use oversleep_record::series::{Series, Status};
 use oversleep_record::{Disturbance, Nanos, Unavailable};
 
 use super::bench::Bench;
-use super::pauses::{Pauses, Watching};
+use super::pauses::Watching;
 use super::probe::{Measured, Probe};
 use super::recorder::SeriesRecorder;
 use held::{apply, held_now, no_longer_held, note_outcomes};
@@ -160,7 +160,9 @@ fn run_round(bench: &Bench, probe: &Arc<Mutex<Box<dyn Probe>>>) -> Result<(), Un
         }
         let needs_guard = recorders.iter().any(|recorder| watching(recorder) == Watching::Guard);
         let limit = limit(probe.round_estimate());
-        let guard = needs_guard.then(|| Guard::new(bench.platform()));
+        // In virtual time a thread has always ended, so there is nothing to wait for.
+        let has_guard = needs_guard && !bench.platform().time_is_virtual();
+        let guard = has_guard.then(|| Guard::new(bench.platform()));
         (start_loads(bench.platform(), &probe.conditions().load)?, limit, guard)
     };
     let (bench_there, round_over) = bench.for_a_round();
@@ -196,9 +198,9 @@ fn run_on_this_thread(bench: &Bench, probe: &mut dyn Probe) {
     }
     let before = platform.counters();
     for recorder in probe.recorders() {
-        let is_watched = watching(recorder) == Watching::Values;
-        let at = bench.since_origin(bench.stamp());
-        recorder.watch_pauses(is_watched.then(|| Pauses::watch(Arc::clone(bench.shared_platform()), at, before)));
+        if watching(recorder) == Watching::Values {
+            recorder.watch_pauses(Arc::clone(bench.shared_platform()), before);
+        }
     }
     probe.round(bench);
     let after = platform.counters();
