@@ -147,6 +147,43 @@ fn what_makes_no_sense_is_refused() {
 }
 
 #[test]
+fn copies_for_others_are_read_as_results_and_a_folder_of_them_is_one_table() {
+    let home = Home::new();
+    measure(&home, "slow.json", &["sleep", "select", "--on", "windows-11", "--name", "ana"]);
+    measure(&home, "fast.json", &["sleep", "select", "--on", "windows-11", "--set", "tick=4ms"]);
+    fs::create_dir(home.path().join("all")).expect("a directory");
+    for (file, copy) in [("slow.json", "all/slow.json"), ("fast.json", "all/fast.json")] {
+        let told = home.run(["share", file, "--out", copy]).fine().stdout;
+        assert!(told.contains("Shared result, reliability") && told.contains("Left out:"), "{told}");
+    }
+    let copy = fs::read_to_string(home.path().join("all/slow.json")).expect("written");
+    assert!(!copy.contains("ana") && copy.contains("\"shared\""), "{copy}");
+    home.run(["share", "slow.json"]).fine();
+    assert!(home.files().contains(&"oversleep-shared.json".to_owned()), "{:?}", home.files());
+    let report = home.run(["report", "all/slow.json"]).fine().stdout;
+    assert!(report.contains("Shared result, reliability"), "{report}");
+    let text = home.run(["report", "all"]).fine().stdout;
+    for part in
+        ["oversleep report: 2 results", "Median lateness of waits of 1 ms on Windows", "1 fast", "2 slow", "select"]
+    {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let json = home.run(["report", "all", "--json", "--html=all.html"]).fine().stdout;
+    let document: serde_json::Value = serde_json::from_str(&json).expect("one document");
+    assert_eq!(document[1]["waits"][0]["wait"], "select");
+    assert!(fs::read_to_string(home.path().join("all.html")).expect("written").contains("2 slow"));
+    fs::write(home.path().join("all/no.json"), "{}").expect("writable");
+    let ended = home.run(["report", "all"]).with_code(1);
+    assert!(ended.stdout.contains("1 fast") && ended.stderr.contains("no.json"), "{ended:?}");
+    fs::create_dir(home.path().join("none")).expect("a directory");
+    let ended = home.run(["report", "none"]).with_code(1);
+    assert!(ended.stderr.contains("no result file (*.json)"), "{}", ended.stderr);
+    home.run(["report", "all", "--svg", "pictures"]).with_code(2);
+    let error = home.run(["share", "slow.json", "--out", "slow.json"]).with_code(2).stderr;
+    assert!(error.contains("would overwrite the result"), "{error}");
+}
+
+#[test]
 fn several_models_are_measured_and_compared_in_one_go() {
     let home = Home::new();
     let of_both = ["waits", "thread-sleep", "--request", "1ms", "--count", "200", "--on", "windows-11,linux-hz250"];
@@ -193,9 +230,11 @@ fn clocks_of_results_need_two_results() {
         text.contains("The fastest clock that is valid on all of these machines is tsc, on one thread only"),
         "{text}"
     );
-    for (args, says) in
-        [(&["a.json"][..], "one result has nothing to compare with"), (&["a.json", "tsc"], "'tsc' is no result file")]
-    {
+    for (args, says) in [
+        (&["a.json"][..], "one result has nothing to compare with"),
+        (&["a.json", "tsc"], "'tsc' is no result file"),
+        (&["tsc", "--count", "9999"], "--count 9999 is too few"),
+    ] {
         let ended = home.run(std::iter::once(&"clocks").chain(args)).with_code(2);
         assert!(ended.stderr.contains(says), "{args:?}: {}", ended.stderr);
     }

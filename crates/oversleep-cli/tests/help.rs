@@ -4,7 +4,7 @@ mod support;
 
 use support::{Home, os};
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 14] = [
     "check",
     "clocks",
     "waits",
@@ -15,6 +15,7 @@ const COMMANDS: [&str; 13] = [
     "explain",
     "report",
     "compare",
+    "share",
     "doctor",
     "completions",
     "man",
@@ -91,7 +92,7 @@ fn experiments_are_listed_and_explained() {
     let one = stdout(&["experiments", "b2"]);
     assert!(one.starts_with("B2 ") && one.contains("Published by others") && one.contains("Windows"), "{one}");
     let all = json(&["experiments", "--json"]);
-    assert_eq!(all.as_array().expect("a list").len(), 26);
+    assert_eq!(all.as_array().expect("a list").len(), 27);
     assert_eq!(json(&["experiments", "B2", "--json"])["id"], "B2");
 }
 

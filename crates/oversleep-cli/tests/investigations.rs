@@ -1,5 +1,5 @@
 //! The investigations that others published, as `docs/investigations.md` repeats them: every command of the page runs, and
-//! what it gives on modelled machines is held against the published figures.
+//! what it gives on modelled machines is compared with the published figures.
 
 mod support;
 

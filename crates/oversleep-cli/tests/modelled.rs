@@ -5,7 +5,7 @@ mod support;
 use oversleep_record::finding::Verdict;
 use oversleep_record::{FactName, ResultFile};
 use serde_json::Value;
-use support::Home;
+use support::{Home, SHORT};
 
 /// A measurement on a model: the file it leaves.
 fn result(home: &Home, args: &[&str]) -> ResultFile {
@@ -291,4 +291,34 @@ fn virtual_time_is_not_announced_as_time() {
     let long = ["waits", "sleep", "--on", "windows-11", "--request", "1s", "--count", "5000", "--out", "r.json"];
     let ended = Home::new().run(long).fine();
     assert!(!ended.stderr.contains("will take"), "{}", ended.stderr);
+}
+
+#[test]
+fn a_runtime_is_a_record_a_measured_machine_a_model_and_a_neighbour_may_have_left() {
+    let home = Home::new();
+    let ask = |args: &[&str]| {
+        home.run(["ask"].iter().chain(args)).fine().stdout.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let park = ask(&["parkNanos(1ms)", "--on", "windows-11", "--count", "50"]);
+    assert!(park.contains("record R01, published: OpenJDK") && park.contains("The runtime was not run"), "{park}");
+    let json = ask(&["parkNanos(1ms)", "--on", "windows-11", "--count", "50", "--json"]);
+    assert!(json.contains("record R01") && json.contains("The runtime was not run"), "{json}");
+    let beside = ask(&["sleep(1ms)", "--on", "windows-10-1909", "--neighbour", "1ms", "--count", "50", "--json"]);
+    let after = ask(&[
+        "sleep(1ms)",
+        "--on",
+        "windows-10-1909",
+        "--neighbour",
+        "1ms",
+        "--after-neighbour",
+        "--count",
+        "50",
+        "--json",
+    ]);
+    let median =
+        |told: &str| serde_json::from_str::<Value>(told).expect("JSON")[0]["p50_ns"].as_f64().expect("a median") / 1e6;
+    assert!(median(&beside) < 2.1 && median(&after) > 15.0, "{beside} {after}");
+    home.run(SHORT.iter().chain(&["--out", "r.json", "--quiet"])).fine();
+    let like = ask(&["thread-sleep(1ms)", "--like", "r.json", "--on", "windows-11", "--count", "50"]);
+    assert!(like.contains("like r.json") && like.contains("windows-11"), "{like}");
 }

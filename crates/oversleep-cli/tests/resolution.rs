@@ -189,3 +189,30 @@ fn neighbours_die_with_a_parent_that_is_killed() {
     });
     assert!(all_gone, "{seen:?} still run");
 }
+
+#[test]
+fn a_watch_prints_a_line_for_each_change_and_leaves_a_result() {
+    let home = Home::new();
+    let watch = ["resolution", "watch", "--on", "windows-10-1909", "--neighbour", "1ms@2s..5s", "--quiet"];
+    let ended = home.run(watch.iter().chain(&["--out", "w.json", "--html", "w.html"])).fine();
+    let line = |what: &str| {
+        ended.stdout.lines().position(|line| line.contains(what)).unwrap_or_else(|| panic!("{what}: {ended:?}"))
+    };
+    let came = line("0:00:02.0  neighbour 1               requests 1 ms");
+    assert!(came < line("sleep(1ms)                15.6 ms → 1.99 ms"));
+    assert!(line("holds 1 ms → has exited") < line("sleep(1ms)                1.99 ms → 15.6 ms"));
+    let read = fs::read(home.path().join("w.json")).expect("written");
+    let result = oversleep_record::ResultFile::read(&read).expect("a result");
+    assert!(result.changes.len() >= 8 && result.command == "resolution watch");
+    let page = fs::read_to_string(home.path().join("w.html")).expect("written");
+    assert!(page.contains("picture-watch") && page.contains("neighbour 1 requests 1 ms from 2.0 s to 5.0 s"));
+    let json = home.run(watch.iter().chain(&["--json"])).fine();
+    assert_eq!(json.result().changes.len(), result.changes.len(), "nothing but the result on standard output");
+}
+
+#[test]
+fn a_watch_here_ends_after_its_time() {
+    let ended = Home::new().run(["resolution", "watch", "--for", "300ms", "--every", "100ms"]);
+    assert!([Some(0), Some(4)].contains(&ended.code), "{ended:?}");
+    assert!(ended.stdout.starts_with(" 0:00:00.0  "), "{ended:?}");
+}

@@ -197,7 +197,7 @@ fn results_that_can_not_be_read_are_named() {
     write("short", r#"{"schema":"oversleep-result/2"}"#);
     for (name, what) in [
         ("nothing", "error: can't read 'nothing': "),
-        ("temp", "error: can't read 'temp': "),
+        ("temp", "error: can't report on 'temp': there is no result file (*.json) in it"),
         ("empty", "error: can't use 'empty': it is empty, not a result file"),
         ("text", "error: can't use 'text': not a result file: "),
         ("other", "error: can't use 'other': written in schema 'oversleep-result/99'; this version reads "),
@@ -206,5 +206,25 @@ fn results_that_can_not_be_read_are_named() {
         let ended = home.run(["report", name]).with_code(1);
         assert!(ended.stderr.starts_with(what), "{name}: {}", ended.stderr);
         assert_eq!(ended.stdout, "");
+    }
+}
+
+#[test]
+fn a_watch_and_a_copy_that_can_not_be_meant_are_refused() {
+    for (args, part) in [
+        (
+            &["resolution", "watch", "--on", "windows-11", "--neighbour", "1ms@5s..2s"][..],
+            "a neighbour leaves after it came",
+        ),
+        (&["resolution", "watch", "--on", "windows-11", "--neighbour", "1ms@2s"], "write SETTING@FROM..UNTIL"),
+        (
+            &["resolution", "watch", "--on", "windows-11", "--neighbour", "highest"],
+            "no neighbour can hold highest here",
+        ),
+        (&["resolution", "watch", "--every", "1ms"], "looks are at least 100ms apart"),
+        (&["ask", "sleep(1ms)", "--on", "windows-11", "--after-neighbour"], "--neighbour"),
+    ] {
+        let stderr = refused(args);
+        assert!(stderr.contains(part), "{args:?}: {stderr}");
     }
 }

@@ -1,4 +1,4 @@
-//! Whether a report contradicts itself: every sentence is held against the series, against its evidence and against the
+//! Whether a report contradicts itself: every sentence is compared with the series, with its evidence and with the
 //! other sentences. It runs in tests and in `cargo xtask sentences`; no program needs it.
 
 use oversleep_record::conditions::Outcome;
@@ -6,7 +6,7 @@ use oversleep_record::environment::FactValue;
 use oversleep_record::finding::{Finding, Tried, Verdict};
 use oversleep_record::series::{Quantity, Status};
 use oversleep_record::words::{grouped, value};
-use oversleep_record::{Distribution, ResultFile, Series};
+use oversleep_record::{Distribution, Nanos, ResultFile, Series};
 
 use crate::registry::{entry, findings};
 use crate::verdicts::{Validity, clock_table};
@@ -17,7 +17,8 @@ const EXCLUSIVE: &[(&str, &str)] =
 
 /// Sentences whose figures are limits of the check itself, or are worked out from others in a way of their own, each with
 /// what its figures are.
-const OWN_FIGURES: &[(&str, &str)] = &[];
+const OWN_FIGURES: &[(&str, &str)] =
+    &[("cgroup-quota", "what is left of a period when busy threads have used up the budget")];
 
 /// What contradicts something else in the findings of a result: the finding's name and what is wrong, sorted by name.
 /// Findings are worked out anew, so a file of another version of oversleep is judged by this one.
@@ -257,6 +258,9 @@ impl Known {
             Outcome::Denied { .. } => None,
         });
         series.conditions.requested.values().chain(granted).for_each(|setting| self.text(&setting.to_string()));
+        // What was requested of others is in the key only: `neighbour=1ms`.
+        let parts = series.key.as_str().split(['/', '=', '+']);
+        self.0.extend(parts.filter_map(|part| part.parse::<Nanos>().ok()).map(|span| span.0 as f64));
         medians
     }
 

@@ -6,7 +6,7 @@ use oversleep_record::conditions::Setting;
 use oversleep_record::samples::Samples;
 use oversleep_record::series::{Pace, Quantity, Round, Series, Unit};
 use oversleep_record::{Disturbance, ExperimentId, Nanos, stats};
-use oversleep_system::{Follows, Platform, WaitEnd, Waiter};
+use oversleep_system::{Family, Follows, Platform, WaitEnd, Waiter};
 
 use crate::bench::Bench;
 use crate::clock_scale::ClockScale;
@@ -17,21 +17,23 @@ pub const SLEEP: Nanos = Nanos::from_millis(1);
 /// Sleeps of one look; their median is the look's.
 const SLEEPS: usize = 8;
 /// A clock that doesn't move in that time is left alone until the next look.
-const STEP_MAX: Nanos = Nanos::from_millis(60);
+const STEP_MAX: Nanos = Nanos::from_millis(80);
+/// Steps of one look, of which the shortest counts.
+const STEPS: u32 = 3;
 /// Samples kept of each series, twice as many for a moment.
 const SAMPLES_MAX: usize = 4_096;
 
 /// What one look found. `None` is not available, or not seen this time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Look {
+pub struct Observed {
     /// When, since the run's origin.
     pub at: Nanos,
     /// The setting of the resolution tunable, as the system states it.
     pub resolution: Option<Setting>,
     /// Clocks and their steps.
     pub steps: Vec<(&'static str, Nanos)>,
-    /// How long the sleep took: the median of some.
-    pub sleep: Option<Nanos>,
+    /// The sleep and how long it took: the median of some.
+    pub sleep: Option<(&'static str, Nanos)>,
 }
 
 /// One series, bounded.
@@ -58,7 +60,7 @@ impl Kept {
     /// Keeps a recorded value as a sample.
     fn keep(&mut self, at: Nanos, value: i64) {
         self.seen += 1;
-        if (self.seen - 1) % self.stride != 0 {
+        if !(self.seen - 1).is_multiple_of(self.stride) {
             return;
         }
         self.starts.push(at.0);
@@ -105,9 +107,7 @@ impl Looks {
         let mut resolution = Series::new(id, "resolution", Quantity::StatedResolution, Unit::Ns);
         resolution.key = resolution.key.word("stated");
         let mut sleep = None;
-        if let (Some(wait), Ok(waiter)) =
-            (platform.simplest(oversleep_system::Family::Sleep), bench.open_simplest_sleep())
-        {
+        if let (Some(wait), Ok(waiter)) = (platform.simplest(Family::Sleep), bench.open_simplest_sleep()) {
             let mut series = Series::new(id, wait.info().name, Quantity::Lateness, Unit::Ns);
             series.key = series.key.span(SLEEP);
             (series.requested_ns, series.pace) = (Some(SLEEP), Some(Pace::BackToBack));
@@ -132,7 +132,7 @@ impl Looks {
     }
 
     /// Looks once. It takes some sleeps and some steps of the clocks: up to 0.3 s.
-    pub fn look(&mut self, bench: &Bench) -> Look {
+    pub fn look(&mut self, bench: &Bench) -> Observed {
         let platform = bench.platform();
         let at = bench.since_origin(bench.stamp());
         let resolution = platform.resolution_tunable().and_then(|tunable| tunable.current().ok());
@@ -170,8 +170,9 @@ impl Looks {
                 kept.keep(at, median);
             }
         }
-        let sleep = stats::median(&mut late).map(|late| SLEEP + Nanos(late));
-        Look { at, resolution, steps, sleep }
+        let name = platform.simplest(Family::Sleep).map(|wait| wait.info().name);
+        let sleep = name.zip(stats::median(&mut late)).map(|(name, late)| (name, SLEEP + Nanos(late)));
+        Observed { at, resolution, steps, sleep }
     }
 
     /// The series, with what the machine did meanwhile.
@@ -193,24 +194,26 @@ fn clocks(platform: &dyn Platform) -> Vec<&'static str> {
     coarse.into_iter().chain(follows).collect()
 }
 
-/// One whole step of a clock, polled.
+/// The shortest of some whole steps of a clock, polled: a thread that was away meanwhile sees several as one.
 fn step(bench: &Bench, index: usize, scale: &ClockScale) -> Option<Nanos> {
     const READS: u64 = 1_024;
     let clock = &bench.platform().clocks()[index];
     let begun = bench.stamp();
-    let (mut previous, mut first) = (clock.read(), None);
-    while bench.stamp() - begun < STEP_MAX && !bench.stopped() {
+    let (mut previous, mut is_whole, mut shortest, mut count) = (clock.read(), false, None, 0);
+    while count < STEPS && bench.stamp() - begun < STEP_MAX && !bench.stopped() {
         let raw = clock.poll(previous, READS);
         if raw == previous {
             continue;
         }
-        match first {
-            None => first = Some(raw),
-            Some(first) => return Some(scale.span(first, raw)),
+        let step = scale.span(previous, raw);
+        // Up to the first change it is only a part of a step.
+        if std::mem::replace(&mut is_whole, true) {
+            shortest = Some(shortest.map_or(step, |shortest: Nanos| shortest.min(step)));
+            count += 1;
         }
         previous = raw;
     }
-    None
+    shortest
 }
 
 #[cfg(test)]
@@ -230,8 +233,8 @@ mod tests {
         let mut looks = Looks::new(&bench);
         let look = looks.look(&bench);
         assert_eq!(look.resolution, Some(Setting::Nanos(Nanos(15_625_000))));
-        assert!(look.sleep > Some(Nanos::from_millis(14)), "{look:?}");
-        assert!(look.steps.iter().all(|(_, step)| *step >= Nanos::from_millis(15)), "{look:?}");
+        assert!(look.sleep.is_some_and(|(name, took)| name == "sleep" && took > Nanos::from_millis(14)), "{look:?}");
+        assert!(look.steps.iter().all(|(_, step)| *step >= Nanos::from_millis(14)), "{look:?}");
         let series = looks.finish(Disturbance::default());
         let keys: Vec<&str> = series.iter().map(|series| series.key.as_str()).collect();
         assert_eq!(keys[0], "C7/resolution/stated");

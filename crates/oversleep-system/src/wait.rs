@@ -32,23 +32,25 @@ worded! {
 pub struct Granularity {
     /// Smallest step of the argument.
     pub step: Nanos,
-    /// Whether a request between two steps is rounded up, as every call here does so as never to be early. A runtime that
-    /// rounds down waits at least one step.
+    /// Whether a request between two steps is rounded up, as every call here does so as never to be early.
     pub rounds_up: bool,
+    /// Whether one that is rounded down still waits for a step, as runtimes do; otherwise nothing is left of a short one.
+    pub is_a_step_at_least: bool,
 }
 
 impl Granularity {
     /// Whole nanoseconds.
-    pub const NANOSECOND: Granularity = Granularity { step: Nanos(1), rounds_up: true };
+    pub const NANOSECOND: Granularity = Granularity { step: Nanos(1), rounds_up: true, is_a_step_at_least: true };
     /// Whole microseconds, rounded up.
-    pub const MICROSECOND: Granularity = Granularity { step: Nanos(1_000), rounds_up: true };
+    pub const MICROSECOND: Granularity = Granularity { step: Nanos(1_000), rounds_up: true, is_a_step_at_least: true };
     /// Whole milliseconds, rounded up.
-    pub const MILLISECOND: Granularity = Granularity { step: Nanos(1_000_000), rounds_up: true };
+    pub const MILLISECOND: Granularity =
+        Granularity { step: Nanos(1_000_000), rounds_up: true, is_a_step_at_least: true };
     /// Whole milliseconds, rounded down.
     pub const MILLISECOND_DOWN: Granularity = Granularity { rounds_up: false, ..Granularity::MILLISECOND };
 
     /// Whole units of 100 ns, rounded up: the unit of the Windows kernel.
-    pub const HUNDRED_NS: Granularity = Granularity { step: Nanos(100), rounds_up: true };
+    pub const HUNDRED_NS: Granularity = Granularity { step: Nanos(100), rounds_up: true, is_a_step_at_least: true };
 
     /// What a request is rounded to.
     #[inline]
@@ -56,7 +58,8 @@ impl Granularity {
         if self.rounds_up {
             requested.round_up_to(self.step)
         } else {
-            requested.round_down_to(self.step).max(self.step)
+            let least = if self.is_a_step_at_least { self.step } else { Nanos::ZERO };
+            requested.round_down_to(self.step).max(least)
         }
     }
 }

@@ -12,11 +12,10 @@ use crate::tree::Tree;
 mod counts;
 mod experiments;
 mod findings;
+mod kernels;
 mod markdown;
 mod platform;
 mod published;
-
-pub use markdown::table;
 
 /// A file that the chore writes whole.
 struct Page {
@@ -25,10 +24,10 @@ struct Page {
 }
 
 /// The text between `<!-- begin NAME … -->` and `<!-- end NAME -->` in a page written by hand.
-pub struct Part {
-    pub path: &'static str,
-    pub name: String,
-    pub text: String,
+struct Part {
+    path: &'static str,
+    name: String,
+    text: String,
 }
 
 /// Directories in which every file is a page of the chore.
@@ -116,8 +115,7 @@ pub fn stale(tree: &Tree) -> Vec<Stale> {
             stale.push(Stale { path: page.path, mend: Mend::Write(page.text) });
         }
     }
-    let parts: Vec<Part> =
-        counts::parts(tree).into_iter().chain(platform::parts()).chain(crate::kernels::parts()).collect();
+    let parts: Vec<Part> = counts::parts(tree).into_iter().chain(platform::parts()).chain(kernels::parts()).collect();
     let mut paths: Vec<&str> = parts.iter().map(|part| part.path).collect();
     paths.dedup();
     for path in paths {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use toml::{Table, Value};
 
 use super::Page;
-use super::markdown::{cell, head, table};
+use super::markdown::{cell, head, linked, table};
 use crate::tree::Tree;
 
 const OBSERVATIONS: &str = "crates/oversleep-lab/observations/";
@@ -23,11 +23,17 @@ pub fn pages(tree: &Tree) -> Vec<Page> {
         for one in observations {
             let text = |name: &str| one.get(name).and_then(Value::as_str).unwrap_or_default();
             let id = text("id").split('/').next().unwrap_or_default().to_owned();
-            let model = match text("uncovered") {
-                "" => format!("`{}`", text("machine")),
-                why => format!("not covered: {}", cell(why)),
+            let model = match (text("uncovered"), text("outside")) {
+                ("", "") => format!("`{}`", text("machine")),
+                ("", why) => format!("nothing a model could say: {}", cell(why)),
+                (why, _) => format!("not covered: {}", cell(why)),
             };
-            let row = [id.clone(), cell(text("published")), model, source(&sources, text("source"), text("by"))];
+            let row = [
+                id.clone(),
+                linked(text("published")).replace('|', "\\|"),
+                model,
+                source(&sources, text("source"), text("by")),
+            ];
             rows.entry(id).or_insert(row);
         }
     }
@@ -68,7 +74,8 @@ mod tests {
                 "crates/oversleep-lab/observations/linux.toml",
                 "[[observation]]\nid = 'O1/1ms'\nsource = 'a'\npublished = 'one | two'\nmachine = 'linux-hz250'\n\
                  [[observation]]\nid = 'O1/2ms'\nsource = 'a'\npublished = 'one | two'\nmachine = 'linux-hz250'\n\
-                 [[observation]]\nid = 'O2'\nsource = 'b'\nby = 'ana'\npublished = 'three'\nuncovered = 'no rule'\n",
+                 [[observation]]\nid = 'O2'\nsource = 'b'\nby = 'ana'\npublished = 'three'\nuncovered = 'no rule'\n\
+                 [[observation]]\nid = 'O3'\nsource = 'b'\npublished = 'four'\noutside = 'advice'\n",
             ),
             (
                 "crates/oversleep-model/sources.toml",
@@ -79,6 +86,7 @@ mod tests {
         let text = &pages[0].text;
         assert!(text.contains("| O1 | one \\| two | `linux-hz250` | A, [T](https://a) (2020) |"), "{text}");
         assert!(text.contains("| O2 | three | not covered: no rule | ana, U |"), "{text}");
+        assert!(text.contains("| O3 | four | nothing a model could say: advice | U |"), "{text}");
         assert_eq!(text.matches("| O1 |").count(), 1);
         assert!(super::pages(&Tree::of(&[])).is_empty());
     }

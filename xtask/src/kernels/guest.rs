@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use oversleep_explain::consistency::contradictions;
 use oversleep_record::environment::FactValue;
 use oversleep_record::finding::{Finding, Severity, Verdict};
 use oversleep_record::{FactName, Nanos, ResultFile, Series};
@@ -37,6 +38,16 @@ impl Guest {
     pub fn prints(&self, name: &str, words: &str) -> Result<(), String> {
         let text = self.text(name);
         if text.contains(words) { Ok(()) } else { Err(format!("{name} says {:?}", text.trim())) }
+    }
+
+    /// Whether a text file has a line that begins and goes on like this.
+    pub fn line(&self, name: &str, begins: &str, words: &str) -> Result<(), String> {
+        let text = self.text(name);
+        match text.lines().find(|line| line.starts_with(begins)) {
+            Some(line) if line.contains(words) => Ok(()),
+            Some(line) => Err(format!("{name} says {line:?}")),
+            None => Err(format!("{name} has no line {begins:?}: {:?}", text.trim())),
+        }
     }
 
     /// Whether a text file is there without these words.
@@ -77,6 +88,21 @@ impl Guest {
         let compared = floor.cross_check.ok_or("no other clock was compared")?;
         let apart = Nanos(compared.difference_ns.0.abs()).max(compared.uncertainty_ns);
         if apart < limit { Ok(()) } else { Err(format!("they agreed within {apart}")) }
+    }
+
+    /// What contradicts something else in a result of this machine.
+    pub fn contradictions(&self) -> Vec<String> {
+        let files = std::fs::read_dir(&self.directory).into_iter().flatten().flatten();
+        let mut names: Vec<String> = files.map(|file| file.file_name().to_string_lossy().into_owned()).collect();
+        names.retain(|name| name.ends_with(".json"));
+        names.sort();
+        let in_file = |name: &String| match self.result(name) {
+            Ok(result) => {
+                contradictions(&result).into_iter().map(|(id, what)| format!("{name}: {id}: {what}")).collect()
+            }
+            Err(why) => vec![why],
+        };
+        names.iter().flat_map(in_file).collect()
     }
 
     /// Whether it was checked and not found.

@@ -7,11 +7,12 @@ mod boot;
 mod guest;
 mod machine;
 mod packages;
-mod page;
 mod pins;
 mod program;
 mod run;
 mod table;
 
-pub use page::parts;
+pub use machine::{Kernel, Machine};
+pub use pins::KERNELS;
 pub use run::command;
+pub use table::MACHINES;

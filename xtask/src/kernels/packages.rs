@@ -24,7 +24,7 @@ const SNAPSHOT: &str = "20261122T000000Z";
 /// APT's own program for single files: it uses the proxies that APT is configured with, and compares hashes.
 const HELPER: &str = "/usr/lib/apt/apt-helper";
 
-/// Why a package can't be had.
+/// Why a package is not available.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Missing {
     /// Nothing here can reach it.
@@ -50,7 +50,7 @@ impl Package {
     /// The file in the package whose path fits this pattern, unpacked into the cache once.
     ///
     /// # Errors
-    /// Why it can't be had.
+    /// Why it is not available.
     pub fn file(&self, cache: &Path, pattern: &str, may_fetch: bool) -> Result<PathBuf, Missing> {
         let kept = cache.join(format!("{}-{}", self.name, &self.sha256[..16]));
         if kept.exists() {

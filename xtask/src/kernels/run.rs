@@ -166,6 +166,7 @@ fn run(machine: &Machine, kernel: &Path, ready: &Ready, scratch: &Path) -> Outco
             .iter()
             .filter_map(|expected| Some((expected.says, (expected.holds)(&guest).err()?)))
             .map(|(says, why)| format!("{says}: {why}"))
+            .chain(guest.contradictions())
             .collect(),
     };
     Outcome::Ran { took_s: begun.elapsed().as_secs(), failed }

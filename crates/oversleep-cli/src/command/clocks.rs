@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use oversleep_lab::catalogue::Kind;
-use oversleep_measure::Command;
+use oversleep_measure::{Command, READS_MIN};
 use oversleep_record::CommandName;
 use oversleep_report::view::comparison::clocks_view;
 
@@ -23,7 +23,7 @@ pub struct Clocks {
     #[arg(value_name = "NAME|FILE")]
     names: Vec<String>,
 
-    /// Calls of each clock whose cost is timed, like 10000000 [default: set by --quick or --thorough]
+    /// Calls of each clock whose cost is timed, 10000 or more, like 10000000 [default: set by --quick or --thorough]
     #[arg(long, value_name = "N", value_parser = value::count, allow_hyphen_values = true, help_heading = AMOUNT)]
     count: Option<u64>,
 
@@ -45,6 +45,12 @@ impl Clocks {
         }
         if self.list {
             return registry::list(Kind::Clock, &self.names, &self.run.machine, &self.run.output);
+        }
+        if let Some(count) = self.count.filter(|&count| count < READS_MIN) {
+            return Err(Failure::usage(format!(
+                "--count {count} is too few: the clock reads around so few calls would be timed with them; give {READS_MIN} or \
+                 more"
+            )));
         }
         let args = MeasuringArgs {
             experiments: Command::Clocks.experiments(),

@@ -85,6 +85,7 @@ fn names(directory: &Path) -> Vec<String> {
 }
 
 /// How it ended.
+#[derive(Debug)]
 pub struct Ended {
     pub code: Option<i32>,
     pub stdout: String,

@@ -2,7 +2,8 @@
 //!
 //! It reads records only, so results of any system compare anywhere. `matching` finds series that measured the same thing,
 //! `interval` how uncertain a figure is, `judge` whether two figures differ by more than that, `facts` and `caveats` what
-//! else differs and what may not be concluded, `clocks` which clocks are valid where. A series that only one result has stays in the list.
+//! else differs and what may not be concluded, `clocks` which clocks are valid where. A series that only one result has
+//! stays in the list.
 
 mod caveats;
 mod clocks;

@@ -66,7 +66,17 @@ pub struct ClockTable {
     pub sentence: String,
 }
 
+/// The cheapest of these clocks that is valid across threads, too.
+fn valid_across_threads(rows: &[ClockVerdict]) -> Option<&ClockVerdict> {
+    rows.iter().find(|row| row.validity == Some(Validity::Valid) && row.caution.is_none() && row.cost_ps.is_some())
+}
+
 impl ClockTable {
+    /// The cheapest clock that is valid across threads, too.
+    pub fn fastest_across_threads(&self) -> Option<&ClockVerdict> {
+        valid_across_threads(&self.rows)
+    }
+
     /// The row of a clock.
     pub fn row(&self, name: &str) -> Option<&ClockVerdict> {
         self.rows.iter().find(|row| row.name == name)
@@ -96,8 +106,7 @@ fn sentence(rows: &[ClockVerdict], fastest: Option<&ClockVerdict>) -> String {
     let mut others = Vec::new();
     // A clock that is early on another CPU can't be used to measure across threads.
     if fastest.caution.is_some() {
-        let is_unrestricted = |row: &&ClockVerdict| row.validity == Some(Validity::Valid) && row.caution.is_none();
-        let across = rows.iter().filter(is_unrestricted).find_map(|row| Some((&row.name, row.cost_ps?)));
+        let across = valid_across_threads(rows).and_then(|row| Some((&row.name, row.cost_ps?)));
         others.extend(across.map(|(name, ps)| (ps, format!("{}, across threads too", name_in_code(name)))));
     }
     let standard = rows.iter().find(|row| row.name == STD_INSTANT).and_then(|row| row.cost_ps);
@@ -167,8 +176,8 @@ fn verdict(file: &ResultFile, clock: &ClockResult) -> ClockVerdict {
     }
 }
 
-/// Why a clock is valid on one thread only. A read without a fence is early on another CPU whether or not a short run saw it, so its
-/// description decides, and every run says the same.
+/// Why a clock is valid on one thread only. A read without a fence is early on another CPU whether or not a short run saw
+/// it, so its description decides, and every run says the same.
 fn caution(file: &ResultFile, clock: &ClockResult) -> Option<String> {
     if ordered_reads(&file.platform.os, &clock.name).is_empty() {
         return None;
@@ -202,8 +211,8 @@ fn step_at_most(file: &ResultFile, clock: &ClockResult) -> Nanos {
     known.max(longest.unwrap_or_default())
 }
 
-/// How far a clock may be behind at most, beyond what another reading of it is. Linux stops the tick of an idle CPU: a coarse
-/// clock that is read before the next one is a step behind, and what it shows was rounded down to one before.
+/// How far two readings of a clock may be apart at most, beyond what passed. Linux stops the tick of an idle CPU: a coarse
+/// clock that is read before the next tick is up to two steps behind.
 fn lag_at_most(file: &ResultFile, clock: &ClockResult) -> Nanos {
     let step = step_at_most(file, clock);
     if file.platform.is(Os::Linux) && is_coarse(step) { step * 2 } else { step }

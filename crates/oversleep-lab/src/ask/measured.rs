@@ -5,7 +5,7 @@ use oversleep_record::conditions::Setting;
 use oversleep_record::label::{self, ClockRole, JoinStyle};
 use oversleep_record::series::{Pace, Series};
 use oversleep_record::{ClockResult, CommandName, ExperimentId, Nanos, ResultFile, Unavailable};
-use oversleep_system::{Neighbour, NotASetting, Platform};
+use oversleep_system::{ClockUnit, Neighbour, NotASetting, Platform};
 
 use super::answer::{Answer, NoAnswer};
 use super::held::hold;
@@ -148,15 +148,20 @@ fn of_clock(
     Answer::of(values(result)).ok_or_else(|| unavailable(clock, Unavailable::failed("reading", why_none)))
 }
 
-/// The steps that a coarse clock makes while it is polled (B3), or a fine clock's median difference of two reads (A4).
+/// The steps that a coarse clock makes while it is polled (B3), or a fine clock's median difference of two reads (A4). A
+/// counter that moved at each read steps by its period: two reads show what a read costs.
 fn step(machine: &Laboratory, question: &Question, clock: &str) -> Result<Answer, NoAnswer> {
     let polled = run(machine, question, ExperimentId::B3, Plan { limit: None, ..plan(question, clock) })?;
     if polled.series.iter().any(|series| series.subject == clock) {
         return answer(&polled, clock, |series| series.subject == clock);
     }
     let file = run(machine, question, ExperimentId::A4, Plan { limit: None, ..plan(question, clock) })?;
-    let median = |clock: &ClockResult| clock.steps.as_ref().and_then(|steps| steps.median_ns);
-    let values = |clock: &ClockResult| median(clock).map(|step| step.0 as f64).into_iter().collect();
+    let known = machine.platform().clock(clock).filter(|clock| clock.info().unit == ClockUnit::Ticks);
+    let period = known.and_then(|clock| clock.stated_frequency_hz()).map(|hz| 1e9 / hz.max(1) as f64);
+    let cost = series(machine, question, ExperimentId::A1, Kind::Clock, clock)?.mean_ns();
+    let of_counter = |seen: f64| period.filter(|period| seen <= 2.0 * cost || (seen - period).abs() < 1.0);
+    let seen = |clock: &ClockResult| clock.steps.as_ref().and_then(|steps| Some(steps.median_ns?.0 as f64));
+    let values = |clock: &ClockResult| seen(clock).map(|seen| of_counter(seen).unwrap_or(seen)).into_iter().collect();
     of_clock(machine, &file, clock, values, "it did not move while it was read")
 }
 

@@ -62,7 +62,7 @@ fn of_spinning(platform: &dyn Platform, info: &WaitInfo) -> Option<String> {
 fn of_neighbours(platform: &dyn Platform, question: &Question) -> String {
     let own = platform.resolution_tunable().filter(|tunable| tunable.info().scope == Scope::Thread);
     match own {
-        Some(tunable) if !question.neighbours.is_empty() => {
+        Some(tunable) if !question.neighbours.is_empty() && !question.neighbours_left => {
             let name = tunable.info().name;
             format!("; {name} belongs to each thread here, so what another process holds affects no other process")
         }

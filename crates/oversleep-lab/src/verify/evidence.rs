@@ -84,14 +84,14 @@ impl Concerned {
     fn wait(&mut self, platform: &dyn Platform, question: &Question, name: &str) {
         let info = platform.waits().iter().map(|wait| wait.info()).find(|info| info.name == name);
         let Some(info) = info.or_else(|| Some(platform.simplest(Family::Sleep)?.info())) else { return };
-        for family in ["extra", "shortest", "tolerance", "grids", "raises", "since"] {
+        for family in ["extra", "shortest", "units", "tolerance", "grids", "raises", "since"] {
             self.0.push(format!("{family}.{}", info.name));
         }
         self.rule(question, info);
         let policy = question.conditions.setting(names::POLICY).map(ToString::to_string).unwrap_or_default();
         match policy.starts_with("fifo") || policy.starts_with("rr") {
             true => self.add(&["wake.real-time", "wake.real-time-idle-exits"]),
-            false => self.add(&["wake.cost", "wake.idle-exits"]),
+            false => self.add(&["wake.cost", "wake.cost-awake", "wake.idle-exits"]),
         }
     }
 
@@ -104,9 +104,18 @@ impl Concerned {
             SlackRule::Tick => self.add(&["timers.hz", "timers.tick"]),
             SlackRule::ClassShare => self.add(&["timers.tiers"]),
             SlackRule::KernelShare => self.add(&["timers.kernel-tier"]),
-            SlackRule::TimerResolution => self.tick(question),
+            SlackRule::TimerResolution => {
+                self.tick(question);
+                self.add(&["timers.tick-ends-waits", "timers.one-shot-slack"]);
+            }
             SlackRule::None | SlackRule::NoTimer | SlackRule::OfItsWaits => {
-                self.add(&["timers.grid", "timers.grid-aligned-most", "timers.grid-p-late"]);
+                self.add(&[
+                    "timers.grid",
+                    "timers.grid-aligned-most",
+                    "timers.grid-p-late",
+                    "timers.one-shot-ends",
+                    "timers.one-shot-slack",
+                ]);
             }
         }
     }
@@ -114,7 +123,7 @@ impl Concerned {
     /// The tick, and what decides about requests where there is one.
     fn tick(&mut self, question: &Question) {
         let own = question.conditions.setting(names::RESOLUTION).is_some();
-        self.add(&["timers.tick"]);
+        self.add(&["timers.tick", "timers.held-by-others"]);
         if question.subject != Subject::Resolution {
             self.add(&["timers.base", "timers.p-two-tick", "timers.margin"]);
         }

@@ -38,6 +38,11 @@ pub struct Figures {
     pub overshoot_max: Option<Span>,
     /// Wake-ups per second of a loop of such waits.
     pub wakeups_per_second: Option<f64>,
+    /// The standard deviation that the source states for the values of its mean; or that of its own means of the same
+    /// thing, each of which is one value.
+    pub deviation: Option<Span>,
+    /// Of how many such values its mean is.
+    pub of: Option<u32>,
     /// Tolerated share of the published figure.
     #[serde(default = "two_percent")]
     pub within: f64,
@@ -148,6 +153,8 @@ pub enum Tolerance {
     Figure,
     /// Figures that the source rounded.
     Rounded,
+    /// Means of few values, whose standard deviation the source states.
+    Sampled,
     /// Figures within the factor by which the source's own differ.
     Factor,
     /// A range of values, or a sample.
@@ -158,14 +165,23 @@ pub enum Tolerance {
 
 impl Tolerance {
     /// All of them, strictest first.
-    pub const ALL: [Tolerance; 5] =
-        [Tolerance::Figure, Tolerance::Rounded, Tolerance::Factor, Tolerance::Range, Tolerance::Shape];
+    pub const ALL: [Tolerance; 6] = [
+        Tolerance::Figure,
+        Tolerance::Rounded,
+        Tolerance::Sampled,
+        Tolerance::Factor,
+        Tolerance::Range,
+        Tolerance::Shape,
+    ];
 
     /// In words.
     pub fn words(self) -> &'static str {
         match self {
             Tolerance::Figure => "a figure within 2 %",
             Tolerance::Rounded => "a figure within half of the unit that its source rounded to",
+            Tolerance::Sampled => {
+                "a mean of few values or runs, within the sampling error that its source's deviation comes to"
+            }
             Tolerance::Factor => "a cost within the factor by which its source's own figures differ",
             Tolerance::Range => "a range, or a sample",
             Tolerance::Shape => "a shape, a bound or an absence",
@@ -179,6 +195,7 @@ impl Expect {
         match self {
             Expect::Figures(Figures { factor: Some(_), .. }) => Tolerance::Factor,
             Expect::Figures(Figures { to_the: Some(_), .. }) => Tolerance::Rounded,
+            Expect::Figures(Figures { deviation: Some(_), .. }) => Tolerance::Sampled,
             Expect::Figures(_) => Tolerance::Figure,
             Expect::Other(Other::Inside { .. } | Other::Range { .. } | Other::Sample { .. }) => Tolerance::Range,
             Expect::Other(_) => Tolerance::Shape,
@@ -197,12 +214,15 @@ impl Expect {
                     Some(factor) if !(1.0..=2.0).contains(&factor) => return Some("a factor is from 1 to 2"),
                     _ => {}
                 }
+                if figures.deviation.is_some() != figures.of.is_some_and(|of| of > 0) {
+                    return Some("a deviation needs the number of values");
+                }
                 figures.within
             }
             Expect::Other(Other::Inside { within, .. } | Other::Range { within, .. }) => *within,
             Expect::Other(_) => 0.0,
         };
-        let is_special = matches!(self.tolerance(), Tolerance::Factor | Tolerance::Rounded);
+        let is_special = matches!(self.tolerance(), Tolerance::Factor | Tolerance::Rounded | Tolerance::Sampled);
         match () {
             () if share > two_percent() => Some("more than 2 % is tolerated"),
             () if is_special && !has_reason => Some("it doesn't say where its tolerance comes from"),
@@ -265,7 +285,15 @@ impl Figures {
         match (self.factor, self.to_the) {
             (Some(factor), _) => model > 0.0 && (published / factor..=published * factor).contains(&model),
             (None, Some(unit)) => (model - published).abs() <= unit.0 / 2.0,
-            (None, None) => (model - published).abs() <= self.within * published.abs(),
+            (None, None) => (model - published).abs() <= self.sampling_error().max(self.within * published.abs()),
+        }
+    }
+
+    /// By how much a mean of that many values with that deviation is off in one of twenty cases.
+    fn sampling_error(&self) -> f64 {
+        match (self.deviation, self.of) {
+            (Some(deviation), Some(of)) => 1.96 * deviation.0 / f64::from(of).sqrt(),
+            _ => 0.0,
         }
     }
 }

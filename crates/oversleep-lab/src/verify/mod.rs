@@ -220,26 +220,8 @@ mod tests {
     use super::*;
 
     /// Published by sources of which the models have figures, and yet off: what no rule gives.
-    const FITTED_MISSES: [&str; 18] = [
-        "O117",
-        "O118",
-        "O119",
-        "O120",
-        "O121",
-        "O138",
-        "O166",
-        "O230",
-        "O232/range",
-        "O232/mean",
-        "H228/monotonic",
-        "H228/coarse",
-        "H161",
-        "H190",
-        "H007",
-        "H008",
-        "H017",
-        "H018",
-    ];
+    const FITTED_MISSES: [&str; 10] =
+        ["O233", "O166", "O230", "O232/range", "O232/mean", "H228/monotonic", "H228/coarse", "H161", "H190", "H018"];
 
     #[test]
     fn every_row_is_complete_and_has_an_id_of_its_own() {
@@ -322,6 +304,39 @@ mod tests {
         assert!(!row("{ range = ['0.5 ms', '30 ms'] }") && row("{ range = ['1 ms', '16.625 ms'] }"));
         assert!(!row("{ sample = ['15.4 ms', '15.0 ms', '15.2 ms', '3 ms', '15.6 ms', '15.5 ms'] }"));
         assert!(row("{ sample = ['2.4 ms', '15.0 ms', '8.2 ms', '3 ms', '10.6 ms', '12.5 ms'] }"));
+    }
+
+    #[test]
+    fn a_mean_of_few_values_may_be_off_by_its_sampling_error_alone() {
+        let row = |expect: &str| {
+            let text = format!(
+                "id = 'x'\nsource = 'dawson-2020'\npublished = ''\nmachine = 'windows-10-1909'\nask = 'sleep(1ms)'\n\
+                 own = {{ resolution = '1ms' }}\nexpect = {{ {expect} }}"
+            );
+            toml::from_str::<Observation>(&text).unwrap()
+        };
+        let reproduced = |expect: &str| measured(&row(expect)).unwrap().reproduced;
+        // 2.0 ms. A deviation of 0.2 ms makes the mean of 20 values uncertain by 0.09 ms.
+        assert!(!reproduced("mean = '1.92 ms'"));
+        assert!(reproduced("mean = '1.92 ms', deviation = '0.2 ms', of = 20"));
+        assert!(!reproduced("mean = '1.90 ms', deviation = '0.2 ms', of = 20"));
+        assert!(!reproduced("mean = '1.92 ms', deviation = '0.2 ms', of = 2000"));
+        let problem = |expect: &str| row(expect).expect.unwrap().problem(false, true);
+        assert_eq!(problem("mean = '2 ms', deviation = '0.2 ms', of = 20"), None);
+        assert!(
+            problem("mean = '2 ms', deviation = '0.2 ms'").is_some() && problem("mean = '2 ms', of = 20").is_some()
+        );
+    }
+
+    #[test]
+    fn what_is_not_covered_is_missed_and_what_no_model_could_say_does_not_count() {
+        let open = |field: &str| {
+            let text = format!("id = '{field}'\nsource = 'dawson-2020'\npublished = ''\n{field} = 'for some reason'");
+            row(toml::from_str(&text).unwrap(), false, &mut Described::default())
+        };
+        let sum = summary(&[open("uncovered"), open("outside")]);
+        assert_eq!((sum.all, sum.uncovered, sum.outside), (Tally::default(), 1, 1));
+        assert_eq!(sum.counted(), Tally { covered: 1, reproduced: 0 });
     }
 
     #[test]

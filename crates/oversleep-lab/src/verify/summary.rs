@@ -89,7 +89,7 @@ pub fn summary(rows: &[Row]) -> Summary {
         all: Tally::of(rows, |_| true),
         fitted: Tally::of(rows, is_fitted),
         predicted: Tally::of(rows, |row| !is_fitted(row)),
-        uncovered: open().filter(|rows| rows.iter().any(|row| is_uncovered(&row))).count(),
-        outside: open().filter(|rows| !rows.iter().any(|row| is_uncovered(&row))).count(),
+        uncovered: open().filter(|rows| rows.iter().any(is_uncovered)).count(),
+        outside: open().filter(|rows| !rows.iter().any(is_uncovered)).count(),
     }
 }

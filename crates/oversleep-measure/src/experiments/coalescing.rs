@@ -289,6 +289,8 @@ mod tests {
             base: TickBase::Call,
             p_two_tick: 1.0,
             margin_ns: Nanos::ZERO,
+            ends_waits: true,
+            held_ns: Nanos::ZERO,
             reach: Reach::Everyone,
             drops_hidden: false,
             is_hidden: false,

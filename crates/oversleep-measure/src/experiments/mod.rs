@@ -28,6 +28,7 @@ mod waits;
 mod yields;
 
 pub use choose::coarse_clock;
+pub use clock_cost::READS_MIN;
 pub use join_style::POLL_PAUSE;
 pub use portions::FORK_JOIN_THREADS;
 

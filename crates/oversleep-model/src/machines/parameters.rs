@@ -26,6 +26,9 @@ pub(super) const PARAMETERS: &[Parameter] = parameters! {
     "machine.arch": Word(&["x86_64", "aarch64"]) => "The processor's architecture.",
     "cpus.count": Integer => "Number of CPUs. Threads beyond that number take turns.",
     "cpus.efficiency": Integer => "How many of the CPUs are efficiency cores.",
+    "cpus.idle-states": Flag =>
+        "Whether processors that idle enter idle states (C-states). Without them no wake-up waits for one to be left, and \
+         no near miss of a timer interrupt ends a wait.",
     "scheduler.kind": Word(&["fair", "eevdf", "cfs", "round-robin"]) =>
         "The rule by which threads take turns on a CPU.",
     "scheduler.slice": Span =>
@@ -64,18 +67,27 @@ pub(super) const PARAMETERS: &[Parameter] = parameters! {
         "How far before a wait's end a tick can come and still sometimes end the wait.",
     "timers.requests-reach" on "windows": Word(&["everyone", "asker"]) =>
         "Which processes a requested resolution reaches.",
+    "timers.held-by-others" on "windows": Span =>
+        "The timer resolution that another process holds all the time. 0: none does.",
+    "timers.tick-ends-waits" on "windows": Flag =>
+        "Whether the timer interrupt ends waits. Under Wine it doesn't: calls report it, and waits are those of the host.",
     "timers.drops-hidden" on "windows": Flag => "Whether the requests of a program with a hidden window are ignored.",
     "timers.window-hidden" on "windows": Flag => "Whether this program's window is hidden.",
     "timers.grid": Span => "One-shot timers end on multiples of this.",
     "timers.grid-aligned-most": Span =>
         "The longest span whose timer keeps to the grid of those before it; that of a longer one can begin anywhere. 0: \
          all keep to it.",
+    "timers.one-shot-ends": Word(&["on-grid", "when-due"]) =>
+        "Where one-shot timers end: on the grid, or when they are due, except for those that come a grid step late.",
+    "timers.one-shot-slack" on "windows": Span =>
+        "How much later a timer may end, where waits are those of a host with timer slack (Wine).",
     "timers.grid-p-late": Share => "Share of one-shot timers that end one grid step late.",
     "timers.tiers" on "macos": Tiers =>
         "Latency tiers, a thread's own first: the name, the right shift of the request, and the longest delay.",
     "timers.kernel-tier" on "macos": Tiers =>
         "The latency tier of waits that the kernel makes itself, whatever the thread's: poll and kevent.",
     "wake.cost": Spread => "Time from a timer's end until the thread runs on a free CPU.",
+    "wake.cost-awake": Spread => "What wake.cost is where processors enter no idle states.",
     "wake.real-time": Spread => "What wake.cost is under a real-time policy.",
     "wake.idle-exits": Ladder => "Time that leaving an idle state adds, by how long the CPU expected to be idle.",
     "wake.real-time-idle-exits": Ladder => "What wake.idle-exits is under a real-time policy.",
@@ -92,6 +104,7 @@ pub(super) const PARAMETERS: &[Parameter] = parameters! {
     "frequencies.*": Integer => "Ticks per second of this counter.",
     "extra.*": Spread => "What this wait costs beyond the wake-up; negative if it costs less.",
     "shortest.*": Span => "The shortest span that this wait takes.",
+    "units.*": Span => "The unit that this wait's span is rounded up to, beyond the call's own.",
     "tolerance.*": Span => "How far the system may delay this wait.",
     "grids.*": Span => "This wait ends only on multiples of this span.",
     "raises.*": Span => "The resolution that this wait holds while it waits.",

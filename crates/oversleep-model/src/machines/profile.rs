@@ -67,8 +67,10 @@ macro_rules! profiles {
 
 /// Every profile and its file.
 pub(super) const PROFILES: &[(&str, &str)] = profiles! {
-    "windows-7" "windows-10-1909" "windows-10-laptop" "windows-10-2004" "windows-10-510us" "windows-11" "windows-server-2022"
+    "windows-xp" "windows-7" "windows-8.1" "windows-10-1909" "windows-10-laptop" "windows-10-2004" "windows-10-510us" "windows-11"
+    "windows-11-half-ms" "windows-server-2022" "windows-server-2025" "wine-8"
     "linux-hz250" "linux-hz1000" "linux-fifo" "linux-intel-desktop" "linux-cloud" "linux-4" "linux-hpet" "linux-acpi-pm" "macos-14-m1" "macos-ci-vm"
+    "macos-intel-napping"
     "raspberry-pi-4" "wsl1" "wsl2"
 };
 
@@ -153,7 +155,7 @@ impl Profile {
             for (key, entry) in entries {
                 let path = format!("{room}.{key}");
                 // Without its source a machine is still the machine that it is.
-                let is_identity = matches!(room.as_str(), "machine" | "facts" | "frequencies" | "since");
+                let is_identity = matches!(room.as_str(), "machine" | "cpus" | "facts" | "frequencies" | "since");
                 let without = without.filter(|_| !is_identity && path != "scheduler.policy");
                 let figure = read_entry(&path, entry, &file.sources, without);
                 let figure = figure.map_err(|why| malformed(format!("'{path}': {why}")))?;
@@ -214,7 +216,7 @@ impl Profile {
         let known = match family {
             "costs" if name == "other" => return Ok(()),
             "costs" | "steps" | "frequencies" => clocks(),
-            "extra" | "shortest" | "tolerance" | "grids" | "raises" => waits(),
+            "extra" | "shortest" | "units" | "tolerance" | "grids" | "raises" => waits(),
             "since" => {
                 clocks().into_iter().chain(waits()).chain(system.handoffs().iter().map(|info| info.name)).collect()
             }

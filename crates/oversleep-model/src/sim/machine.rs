@@ -119,6 +119,8 @@ pub struct WaitModel {
     pub extra: Spread,
     /// The shortest span it waits; shorter ones are stretched (`SetTimer` has 10 ms).
     pub shortest_ns: Nanos,
+    /// What its span is rounded up to, beyond the call's own rounding.
+    pub unit_ns: Nanos,
     /// By how much the system may put it off to serve it with others.
     pub tolerance_ns: Nanos,
     /// It ends on multiples of this only; nothing if it is zero.
@@ -137,6 +139,7 @@ impl WaitModel {
             overshoot: Overshoot::ByRule,
             extra: Spread::fixed(Nanos::ZERO),
             shortest_ns: Nanos::ZERO,
+            unit_ns: Nanos(1),
             tolerance_ns: Nanos::ZERO,
             grid_ns: Nanos::ZERO,
             raises_to_ns: None,

@@ -76,6 +76,8 @@ mod tests {
             base: TickBase::Call,
             p_two_tick: 1.0,
             margin_ns: Nanos(10_000),
+            ends_waits: true,
+            held_ns: Nanos::ZERO,
             reach: Reach::Everyone,
             drops_hidden: false,
             is_hidden: false,

@@ -9,7 +9,7 @@ use super::kernel::State;
 use super::machine::{ClockModel, ClockSource, Overshoot, WaitModel};
 use super::scheduler::{OnWake, Scheduler, SchedulerKind, Standing};
 use oversleep_system::rules::{IGNORED_REQUEST, SleepingThread, by_request, by_tick, by_timer};
-use oversleep_system::{Family, SlackRule, WaitInfo};
+use oversleep_system::{Family, SlackRule, WaitInfo, ZeroMeans};
 
 /// Why a wait of the calling thread for such a span ends when it does, with what is held now.
 pub(super) fn of_wait(model: &WaitModel, kernel: &Kernel, requested: Nanos) -> String {
@@ -24,8 +24,13 @@ pub(super) fn of_wait(model: &WaitModel, kernel: &Kernel, requested: Nanos) -> S
         let rule = "no timer is involved: the CPU goes to another thread that is ready, and comes back at once if there is none";
         return rule.to_owned() + &of_load(kernel);
     }
-    let rounded = model.info.rounded(requested).max(model.shortest_ns);
-    let on_tick = model.info.ends_at_tick();
+    let is_over = matches!(model.info.zero, ZeroMeans::Yields | ZeroMeans::ReturnsAtOnce);
+    if is_over && model.info.rounded(requested) <= Nanos::ZERO {
+        drop(state);
+        return format!("a span of nothing {}{}", model.info.zero.words(), of_rounding(&model.info, requested));
+    }
+    let rounded = model.info.rounded(requested).max(model.shortest_ns).round_up_to(model.unit_ns);
+    let on_tick = model.info.ends_at_tick() && kernel.tick().is_none_or(|tick| tick.ends_waits);
     let mut sentence = match (kernel.tick(), kernel.process_grid(&state)) {
         (Some(tick), Some(grid)) if on_tick => {
             by_tick(tick, state.requester(tick), kernel.hardware_grid.grid().period, grid.period)

@@ -36,6 +36,26 @@ fn sleep(platform: &Arc<Sim>, span: Nanos) -> Nanos {
 }
 
 #[test]
+fn a_span_that_its_call_makes_nothing_is_not_waited_for() {
+    let mut machine = crate::testing::machine().build();
+    let of = |name| WaitModel::by_rule(describe!(waits::WINDOWS, name).clone());
+    machine.waits = ["thread-sleep", "wait-for-single-object"].map(of).to_vec();
+    machine.timing.one_shot.grid_ns = Nanos::from_millis(1);
+    let sim = Sim::start(machine);
+    let shared: oversleep_system::SharedPlatform = sim.clone();
+    let took = |name: &str, span: Nanos| {
+        let mut waiter = shared.wait(name).unwrap().open(&shared).unwrap();
+        let start = shared.now();
+        waiter.wait(Target { remaining: span, deadline: start + span });
+        shared.now() - start
+    };
+    // The library drops what is below 100 ns, and calls Sleep(0); a yield of this machine takes 1 µs.
+    assert!(took("thread-sleep", Nanos(99)) < Nanos(2_000));
+    assert!(took("thread-sleep", Nanos(100)) > Nanos(100_000));
+    assert!(took("wait-for-single-object", Nanos::ZERO) < Nanos(2_000));
+}
+
+#[test]
 fn the_same_seed_gives_the_same_run_and_another_one_another() {
     let run = |seed| {
         let sim = Sim::start(Machine { seed, ..machine() });

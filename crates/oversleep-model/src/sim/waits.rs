@@ -11,7 +11,9 @@ use super::machine::{Machine, Overshoot, WaitModel, Wake};
 use super::rules;
 use super::spread::Spread;
 use oversleep_system::rules::{Expiry, Grid, SleepingThread};
-use oversleep_system::{Family, SharedPlatform, SlackRule, TICK_TOLERANCES, Target, Wait, WaitEnd, WaitInfo, Waiter};
+use oversleep_system::{
+    Family, SharedPlatform, SlackRule, TICK_TOLERANCES, Target, Wait, WaitEnd, WaitInfo, Waiter, ZeroMeans,
+};
 
 /// A wait and the machine it is of.
 struct Shared {
@@ -97,6 +99,14 @@ impl Waiter for SimWaiter {
             shared.kernel.give_way(shared.yield_cost.draw(&shared.kernel.random));
             return WaitEnd::TimedOut;
         }
+        if shared.is_over_at_once(target.remaining) {
+            let cost = shared.yield_cost.draw(&shared.kernel.random);
+            match shared.model.info.zero {
+                ZeroMeans::Yields => shared.kernel.give_way(cost),
+                _ => shared.kernel.spend(cost),
+            }
+            return WaitEnd::TimedOut;
+        }
         if self.rounded.0 != target.remaining {
             self.rounded = (target.remaining, shared.rounded(target.remaining));
         }
@@ -112,7 +122,14 @@ impl Waiter for SimWaiter {
 
 impl Shared {
     fn rounded(&self, requested: Nanos) -> Nanos {
-        self.model.info.rounded(requested).max(self.model.shortest_ns)
+        self.model.info.rounded(requested).max(self.model.shortest_ns).round_up_to(self.model.unit_ns)
+    }
+
+    /// Whether the call makes that span one of nothing, for which it doesn't wait.
+    fn is_over_at_once(&self, requested: Nanos) -> bool {
+        let info = &self.model.info;
+        let is_over = matches!(info.zero, ZeroMeans::Yields | ZeroMeans::ReturnsAtOnce);
+        is_over && !info.takes.is_absolute() && info.rounded(requested) <= Nanos::ZERO
     }
 
     fn plan(&self, state: &State, me: Slot, target: Target, rounded: Nanos, tolerance: Nanos) -> Sleep {

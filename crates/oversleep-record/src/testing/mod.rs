@@ -204,15 +204,15 @@ fn quantity_of(key: &SeriesKey, experiment: ExperimentId) -> (Quantity, Unit) {
         Id::B1 | Id::B2 => (Quantity::Duration, Unit::Ns),
         Id::B3 => (Quantity::Step, Unit::Ns),
         Id::B7 => (Quantity::Cost, Unit::Ns),
-        Id::C3 | Id::C4 if says("stated") => (Quantity::StatedResolution, Unit::Ns),
-        Id::C3 | Id::C4 if says("step") => (Quantity::Step, Unit::Ns),
+        Id::C3 | Id::C4 | Id::C7 if says("stated") => (Quantity::StatedResolution, Unit::Ns),
+        Id::C3 | Id::C4 | Id::C7 if says("step") => (Quantity::Step, Unit::Ns),
         Id::C5 if says("residency") => (Quantity::IdleResidency, Unit::Ns),
         Id::C5 if says("power") => (Quantity::Power, Unit::Mw),
         Id::C5 | Id::C6 => (Quantity::WakeupsPerSecond, Unit::Hz),
         Id::D1 | Id::D2 => (Quantity::ForkJoin, Unit::Ns),
         Id::D3 => (Quantity::GenerationsPerSecond, Unit::Hz),
         Id::D4 => (Quantity::HandoffLatency, Unit::Ns),
-        Id::B4 | Id::B5 | Id::B6 | Id::B8 | Id::B9 | Id::B12 | Id::C2 | Id::C3 | Id::C4 | Id::TRIAL => {
+        Id::B4 | Id::B5 | Id::B6 | Id::B8 | Id::B9 | Id::B12 | Id::C2 | Id::C3 | Id::C4 | Id::C7 | Id::TRIAL => {
             (Quantity::Lateness, Unit::Ns)
         }
         _ => panic!("no such experiment in {key}"),

@@ -4,7 +4,8 @@
 
 use std::path::PathBuf;
 
-use oversleep_record::ResultFile;
+use oversleep_record::shared::Reliability;
+use oversleep_record::{Depth, ResultFile};
 
 mod everything;
 mod small;
@@ -15,7 +16,14 @@ pub fn built() -> Vec<(&'static str, ResultFile)> {
         ("everything.json", everything::result()),
         ("minimal.json", small::minimal()),
         ("modelled-interrupted.json", small::modelled_interrupted()),
+        ("shared-quick.json", small::shared(Depth::Quick, Reliability::Poor)),
+        ("shared-thorough.json", small::shared(Depth::Thorough, Reliability::Good)),
     ]
+}
+
+/// Those of which version 1 had the like.
+pub fn built_in_v1() -> Vec<(&'static str, ResultFile)> {
+    built().into_iter().filter(|(name, _)| !name.starts_with("shared-")).collect()
 }
 
 /// The golden result that has everything in it.

@@ -3,7 +3,8 @@
 use oversleep_record::environment::{Environment, Fact, FactValue, PlatformId};
 use oversleep_record::file::{Chosen, Completion, Floor, ResultFile, SCHEMA, Tool};
 use oversleep_record::series::{Pace, Quantity, Series, Status, Unit};
-use oversleep_record::{ExperimentId, Nanos, Unavailable};
+use oversleep_record::shared::{LeftOut, Reliability, Shared};
+use oversleep_record::{Depth, ExperimentId, Nanos, Unavailable};
 
 /// Nothing but what the format demands.
 pub fn minimal() -> ResultFile {
@@ -27,6 +28,23 @@ pub fn minimal() -> ResultFile {
         trials: Vec::new(),
         findings: Vec::new(),
     }
+}
+
+/// A copy for others, of a run in which nothing was measured.
+pub fn shared(depth: Depth, reliability: Reliability) -> ResultFile {
+    let shared = Shared {
+        reliability,
+        series: 0,
+        scarce: 0,
+        unsteady: 0,
+        rounds_median: 0,
+        measured_ns: Nanos::ZERO,
+        steal_permille: None,
+        other_cpu_permille: None,
+        throttled_permille: None,
+        left_out: LeftOut::default(),
+    };
+    ResultFile { depth: Some(depth), shared: Some(shared), ..minimal() }
 }
 
 /// A modelled machine: no time of day, a series cut short, one that can't be measured.

@@ -169,7 +169,8 @@ mod tests {
     fn says_what_it_shows() {
         let svg = timeline().svg();
         check::well_formed(&svg);
-        assert!(svg.contains("resolution: 2 ms to 15.6 ms."), "{svg}");
+        let range = format!("resolution: {} to {}.", time_us(2_000.0), time_us(15_625.0));
+        assert!(svg.contains(&range), "{svg}");
         assert!(svg.contains("neighbour 1 requests 2 ms from 3.0 s to 7.0 s."), "{svg}");
     }
 

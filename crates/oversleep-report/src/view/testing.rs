@@ -79,6 +79,7 @@ pub fn rich() -> Sheet {
         .steady("C5/packages/power/sleeping/slack=1ns", 4_200)
         .steady("C6/nanosleep/interrupts/slack=1ns", 8_000)
         .steady("C6/nanosleep/wakeups/slack=1ns", 7_400)
+        .steady("C7/nanosleep/1ms", 66_000)
         .steady("D1/blocked/coarse", 12_000_000)
         .steady("D1/blocked/precise", 14_700_000)
         .steady("D2/single/precise", 24_000_000)

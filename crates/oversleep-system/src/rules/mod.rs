@@ -87,7 +87,10 @@ impl Timing {
             | SlackRule::NoTimer
             | SlackRule::OfItsWaits
             | SlackRule::Tick
-            | SlackRule::TimerResolution => Expiry::at(self.one_shot.end(due, span, happens)),
+            | SlackRule::TimerResolution => {
+                let soft = self.one_shot.end(due, span, happens);
+                Expiry { soft, hard: soft + self.one_shot.slack_ns }
+            }
         }
     }
 }
@@ -103,7 +106,7 @@ mod tests {
             default_slack_ns: Nanos(50_000),
             poll_share: PollShare { plain_ppm: 1_000, nice_ppm: 5_000, max_ns: Nanos::from_millis(100) },
             tick: None,
-            one_shot: OneShot { grid_ns: Nanos(1), p_late: 0.0, aligned_max_ns: Nanos::ZERO },
+            one_shot: one_shot::tests::exact(),
             wheel_ns: Nanos::from_millis(4),
             tiers: vec![tier(2, 5), tier(3, 1), tier(-2, 75)],
             kernel_tier: Some(tier(3, 1)),
@@ -120,6 +123,9 @@ mod tests {
         use SlackRule::{ClassShare, ThreadSlack, ThreadSlackOrShare};
         assert_eq!(late(ThreadSlack, thread, 1_000_000), 50_000);
         assert_eq!(late(SlackRule::None, thread, 1_000_000), 0);
+        let on_a_host = Timing { one_shot: OneShot { slack_ns: Nanos(50_000), ..timing.one_shot }, ..timing.clone() };
+        let expiry = on_a_host.expiry(SlackRule::TimerResolution, &thread, Nanos(7), Nanos(500_007), never);
+        assert_eq!(expiry, Expiry { soft: Nanos(500_007), hard: Nanos(550_007) }, "a wait of Wine is one of its host");
         assert_eq!(late(ThreadSlackOrShare, thread, 1_000_000), 50_000);
         assert_eq!(late(ThreadSlackOrShare, thread, 300_000_000), 300_000);
         let nice = SleepingThread { is_nice: true, ..thread };

@@ -106,11 +106,25 @@ pub fn by_timer(timing: &Timing, rule: SlackRule, thread: &SleepingThread, span:
                 _ => String::new(),
             };
             let grid = timing.one_shot.grid_ns;
+            if timing.one_shot.ends_when_due {
+                let late = late.replace("one step", &format!("{grid}"));
+                return format!(
+                    "the wait has a timer of its own and ends when it is due, whatever the resolution{late}"
+                );
+            }
             let which = match timing.one_shot.is_aligned(span) {
                 true => format!("that timer's next multiple of {grid}"),
                 false => format!("a grid of {grid} that can begin anywhere"),
             };
             format!("the wait has a timer of its own and ends on {which}, whatever the resolution{late}")
+        }
+        SlackRule::None | SlackRule::NoTimer | SlackRule::OfItsWaits | SlackRule::TimerResolution
+            if timing.one_shot.slack_ns > Nanos::ZERO =>
+        {
+            let slack = timing.one_shot.slack_ns;
+            format!(
+                "the wait is one of the host's and ends within {slack} of its timer slack after it is due, plus the wake-up"
+            )
         }
         SlackRule::None | SlackRule::NoTimer | SlackRule::OfItsWaits | SlackRule::TimerResolution => exact.to_owned(),
     }
@@ -190,7 +204,7 @@ mod tests {
             default_slack_ns: Nanos(50_000),
             poll_share: PollShare { plain_ppm: 1_000, nice_ppm: 5_000, max_ns: Nanos::from_millis(100) },
             tick: None,
-            one_shot: OneShot { grid_ns: Nanos(500_000), p_late: 0.0, aligned_max_ns: Nanos::ZERO },
+            one_shot: OneShot { aligned_max_ns: Nanos::ZERO, ..super::super::one_shot::tests::grid() },
             wheel_ns: Nanos::from_millis(4),
             tiers: vec![Tier { name: "default".to_owned(), shift: 2, max_ns: Nanos::from_millis(5) }],
             kernel_tier: None,
@@ -202,6 +216,17 @@ mod tests {
         assert!(sentence(SlackRule::ThreadSlackOrShare, &thread).contains("0.5 % of its span"));
         assert!(sentence(SlackRule::ClassShare, &thread).contains("divided by 4, at most 5 ms (default)"));
         assert!(sentence(SlackRule::None, &thread).contains("multiple of 500 µs"));
+        let due = OneShot { ends_when_due: true, p_late: 0.05, ..timing.one_shot };
+        let older = Timing { one_shot: due, ..timing.clone() };
+        assert!(
+            by_timer(&older, SlackRule::None, &thread, Nanos(1))
+                .ends_with("ends when it is due, whatever the resolution; 5 % of waits take 500 µs more")
+        );
+        let hosted = OneShot { grid_ns: Nanos(1), slack_ns: Nanos(50_000), ..timing.one_shot };
+        let wine = Timing { one_shot: hosted, ..timing.clone() };
+        assert!(
+            by_timer(&wine, SlackRule::TimerResolution, &thread, Nanos(1)).contains("the host's and ends within 50 µs")
+        );
         let real_time = SleepingThread { is_real_time: true, ..thread };
         assert!(sentence(SlackRule::ThreadSlack, &real_time).starts_with("a real-time thread has no slack"));
     }

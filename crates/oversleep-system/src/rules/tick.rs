@@ -20,6 +20,10 @@ pub struct Tick {
     pub p_two_tick: f64,
     /// How little before its time an interrupt may come and still, sometimes, end a wait.
     pub margin_ns: Nanos,
+    /// Whether it ends waits at all. Under Wine it is no more than a period that calls report: waits are the host's.
+    pub ends_waits: bool,
+    /// The period that another process holds all the time; zero if none does.
+    pub held_ns: Nanos,
     /// Whom a request reaches.
     pub reach: Reach,
     /// Whether requests of programs whose window is hidden are ignored.
@@ -126,6 +130,8 @@ pub(super) mod tests {
             base: TickBase::Call,
             p_two_tick: 1.0,
             margin_ns: Nanos(10_000),
+            ends_waits: true,
+            held_ns: Nanos::ZERO,
             reach: Reach::Everyone,
             drops_hidden: false,
             is_hidden: false,

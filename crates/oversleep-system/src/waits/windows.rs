@@ -39,7 +39,8 @@ pub const WINDOWS: &[WaitInfo] = &[
      difference by itself, because it also ends at a timer interrupt; programs use it with a timer resolution of \
      0.5 ms." },
     entry! { SLEEPS: "thread-sleep" => "std::thread::sleep",
-    granularity: Granularity { rounds_up: false, ..Granularity::HUNDRED_NS }, slack: SlackRule::None,
+    granularity: Granularity { rounds_up: false, is_a_step_at_least: false, ..Granularity::HUNDRED_NS },
+    slack: SlackRule::None,
     since: "Windows XP", page: "https://doc.rust-lang.org/std/thread/fn.sleep.html",
     "Rust's sleep. It uses a high-resolution waitable timer if there is one (Windows 10 1803), whatever the timer \
      resolution; the standard library drops any remainder below 100 ns. It calls Sleep on older systems and for a \

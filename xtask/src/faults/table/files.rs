@@ -7,7 +7,8 @@ use crate::faults::row::{Case, Expect, Need, Row};
 
 const KIND: &str = "files";
 /// Commands that read a result from `x`.
-const READERS: &[&str] = &["report x", "report x --full", "compare x x", "waits --like x --count 1", "report - <x"];
+const READERS: &[&str] =
+    &["report x", "report x --full", "compare x x", "waits --like x --count 1", "report - <x", "share x --out -"];
 
 pub fn rows(material: &Material) -> Vec<Row> {
     let text = String::from_utf8_lossy(&material.result).into_owned();

@@ -25,9 +25,9 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     meaning: "The cheapest clock is rarely the right one: a coarse clock costs a few nanoseconds and moves in steps of \
               milliseconds, a CPU-time clock stands still while the thread sleeps, a bare counter may change its rate \
               or differ between processors. oversleep calls a clock valid when it counts elapsed time, measured the \
-              reference waits to within 2 %, never went backwards on a thread or across CPUs, moves in steps of 1 ms \
-              or less, and does not wrap within an hour. A processor's counter must also be invariant and trusted by \
-              the kernel.",
+              reference waits to within 2 %, never went backwards on a thread or across CPUs, moves in finer steps \
+              than a timer does, and does not wrap within an hour. A processor's counter must also be invariant and \
+              trusted by the kernel.",
     how_we_know: "oversleep measures every clock's cost in batches and checks every criterion on this machine. The clock table \
                   shows for each clock which checks it failed.",
     what_to_do: "A clock that is less than twice as fast seldom makes a difference. It does if you time each item of a \
@@ -57,6 +57,8 @@ fn fastest_clock(file: &ResultFile) -> Checked {
         .rests_on_series([own]));
     }
     let found = Conclusion::found_if(!is_standard, &table.sentence).rests_on_series([own]);
+    let across = table.fastest_across_threads().filter(|row| best.caution.is_some() && row.name != STD_INSTANT);
+    let found = found.rests_on_series(across.and_then(|row| series(&row.name)));
     let found = match series(STD_INSTANT).filter(|standard| standard.key != own.key) {
         Some(standard) if median_of(sound(standard)?) as f64 <= median_of(own) as f64 * AS_FAST => {
             let mut absent = Conclusion::absent(format!(

@@ -97,7 +97,8 @@ fn throttled(file: &ResultFile) -> Checked {
         "the CPU quota throttled this control group for {stalled}: {budget} was used up in {} during this run \
          ({window}), and none of its threads ran until the next period",
         counted(periods, "period")
-    ));
+    ))
+    .rests_on("the control group's counters", format!("throttled for {stalled} of {window}"));
     let worst = file.series.iter().max_by_key(|series| series.disturbance().throttled_ns);
     Ok(match worst.and_then(|series| Some((series, series.disturbance().throttled_ns?))) {
         Some((series, stalled)) => found.rests_on(&series.key, format!("throttled for {stalled}")),

@@ -117,7 +117,13 @@ fn settings(file: &ResultFile) -> Checked<(Nanos, Nanos)> {
 }
 
 fn resting_on_settings(file: &ResultFile, conclusion: Conclusion) -> Conclusion {
-    [RUNTIME, PERIOD].into_iter().fold(conclusion, |all, name| all.rests_on_fact(name, file.environment.integer(name)))
+    let in_words = |name| {
+        file.environment.integer(name).map(|us| match us {
+            0.. => Nanos::from_micros(us).to_string(),
+            _ => format!("{us}, which is no limit"),
+        })
+    };
+    [RUNTIME, PERIOD].into_iter().fold(conclusion, |all, name| all.rests_on_fact(name, in_words(name)))
 }
 
 fn is_limited(used: Nanos, period: Nanos) -> bool {

@@ -19,16 +19,21 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     id: "OVS-W008",
     name: "early-return",
     summary: "Timed waits on Windows 7 and 8 count from the last tick and may end up to one tick early.",
-    applies_to: "Windows 7 to 8.1 (before build 10240); from Windows 10 on waits don't end early",
+    applies_to: "Windows 7 to 8.1 (before build 10240); from Windows 10 on waits don't end early by the interrupt's clock",
     scope: Scope::OsWhere(Os::Windows, |file| build(file).map_or(true, |build| build < BUILD_10)),
     severity: Severity::Fault,
     meaning: "Before Windows 10 a timeout was added to the time of the last clock interrupt instead of the time of the \
               call. A wait that is called late in a tick is shorter than its request by nearly a whole tick, up to \
               15.6 ms at the default timer resolution. Loops that assume that at least the requested time has passed \
-              spin, fire twice or compute rates that are too high.",
+              spin, fire twice or compute rates that are too high. From Windows 10 on no wait ends early by the clock of \
+              the timer interrupt. By QueryPerformanceCounter, which runs beside it, waits of a second were up to 0.4 ms \
+              short.",
     how_we_know: "Lateness is signed: oversleep counts waits that ended early and never clamps them to zero.",
     what_to_do: "Read QueryPerformanceCounter after the wait, and wait again for the rest.",
-    sources: &["https://learn.microsoft.com/windows/win32/sync/wait-functions"],
+    sources: &[
+        "https://learn.microsoft.com/windows/win32/sync/wait-functions",
+        "https://github.com/dotnet/runtime/issues/100455",
+    ],
     remedies: &[&WAIT_FOR_THE_REST],
     check: Check::Rule(early_return),
 }];

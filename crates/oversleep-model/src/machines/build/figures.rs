@@ -19,6 +19,11 @@ impl Figures<'_> {
         (self.share(path) * 1e6).round() as i64
     }
 
+    /// Whether a flag that is on unless it is stated is off.
+    pub(super) fn is_off(&self, path: &str) -> bool {
+        matches!(self.value(path), Some(Value::Flag(false)))
+    }
+
     pub(super) fn flag(&self, path: &str) -> bool {
         matches!(self.value(path), Some(Value::Flag(true)))
     }

@@ -56,12 +56,7 @@ pub(super) fn machine(profile: &Profile, seed: u64) -> Result<Machine, MachineEr
         seed,
         cpus: cpus(&figures, count),
         scheduler: turns::scheduler(&figures, system)?,
-        wake: Wake {
-            cost: figures.spread("wake.cost"),
-            real_time: figures.spread("wake.real-time"),
-            idle_exits: figures.ladder("wake.idle-exits"),
-            real_time_idle_exits: figures.ladder("wake.real-time-idle-exits"),
-        },
+        wake: wake(&figures),
         reference_clock: system.reference_clock(),
         relax_cost_ns: figures.span("work.relax"),
         work_unit_cost_ns: figures.span("work.unit"),
@@ -90,6 +85,19 @@ fn cpus(figures: &Figures<'_>, count: i64) -> Vec<Cpu> {
     (0..count).map(|number| Cpu { number: number as u32, kind: kind(number) }).collect()
 }
 
+/// What a wake-up costs; a machine whose processors enter no idle states leaves none.
+fn wake(figures: &Figures<'_>) -> Wake {
+    let stays_awake = figures.is_off("cpus.idle-states");
+    let exits = |path| if stays_awake { Vec::new() } else { figures.ladder(path) };
+    let has_own = stays_awake && figures.value("wake.cost-awake").is_some();
+    Wake {
+        cost: figures.spread(if has_own { "wake.cost-awake" } else { "wake.cost" }),
+        real_time: figures.spread("wake.real-time"),
+        idle_exits: exits("wake.idle-exits"),
+        real_time_idle_exits: exits("wake.real-time-idle-exits"),
+    }
+}
+
 fn timing(figures: &Figures<'_>) -> Result<Timing, MachineError> {
     let hz = figures.integer("timers.hz");
     let is_linux = figures.text("machine.os") == "linux";
@@ -106,7 +114,9 @@ fn timing(figures: &Figures<'_>) -> Result<Timing, MachineError> {
         tick: tick(figures)?,
         one_shot: OneShot {
             grid_ns: figures.span("timers.grid").max(Nanos(1)),
+            ends_when_due: figures.text("timers.one-shot-ends") == "when-due",
             p_late: figures.share("timers.grid-p-late"),
+            slack_ns: figures.span("timers.one-shot-slack"),
             aligned_max_ns: figures.span("timers.grid-aligned-most"),
         },
         wheel_ns: if hz > 0 { Nanos(1_000_000_000 / hz) } else { Nanos::ZERO },
@@ -147,8 +157,11 @@ fn tick(figures: &Figures<'_>) -> Result<Option<Tick>, MachineError> {
         shortest_ns,
         timer_hz: (timer_hz > 0).then_some(timer_hz),
         base: if figures.text("timers.base") == "last-tick" { TickBase::LastTick } else { TickBase::Call },
-        p_two_tick: figures.share("timers.p-two-tick"),
+        // Only a processor that idles lets an interrupt pass for one that comes a little later.
+        p_two_tick: if figures.is_off("cpus.idle-states") { 1.0 } else { figures.share("timers.p-two-tick") },
         margin_ns: figures.span("timers.margin"),
+        ends_waits: !figures.is_off("timers.tick-ends-waits"),
+        held_ns: figures.span("timers.held-by-others"),
         reach: if figures.text("timers.requests-reach") == "asker" { Reach::Requesters } else { Reach::Everyone },
         drops_hidden: figures.flag("timers.drops-hidden"),
         is_hidden: figures.flag("timers.window-hidden"),
@@ -176,9 +189,11 @@ fn clock(figures: &Figures<'_>, info: ClockInfo, timing: &Timing, reference: &st
         }
     };
     let finest = Nanos(i64::try_from(1_000_000_000 / frequency_hz).unwrap_or(1).max(1));
+    // A tick that ends no waits is not what clocks follow either.
+    let has_tick = timing.tick.as_ref().is_some_and(|tick| tick.ends_waits);
     let followed = match info.follows {
         Follows::KernelTick => timing.wheel_ns.max(finest),
-        Follows::DefaultTick => timing.tick.as_ref().map_or(finest, |tick| tick.default_ns),
+        Follows::DefaultTick if has_tick => timing.tick.as_ref().map_or(finest, |tick| tick.default_ns),
         // The unit rounds what is read; the step is of what it follows.
         _ => finest,
     };
@@ -187,8 +202,8 @@ fn clock(figures: &Figures<'_>, info: ClockInfo, timing: &Timing, reference: &st
         source: match (info.counts, info.follows) {
             (Counts::ThreadCpuTime, _) => ClockSource::ThreadCpu,
             (Counts::ProcessCpuTime, _) => ClockSource::ProcessCpu,
-            (_, Follows::LastInterrupt) => ClockSource::LastInterrupt,
-            (_, Follows::DefaultTick) if timing.tick.is_some() => ClockSource::DefaultTick,
+            (_, Follows::LastInterrupt) if has_tick || timing.tick.is_none() => ClockSource::LastInterrupt,
+            (_, Follows::DefaultTick) if has_tick => ClockSource::DefaultTick,
             _ => ClockSource::Elapsed,
         },
         read_cost_ps: figures.cost_ps(name),
@@ -215,6 +230,7 @@ fn wait(figures: &Figures<'_>, timing: &Timing, info: &WaitInfo) -> WaitModel {
     WaitModel {
         extra: figures.spread(&format!("extra.{name}")),
         shortest_ns: figures.span(&format!("shortest.{name}")),
+        unit_ns: figures.span(&format!("units.{name}")).max(Nanos(1)),
         tolerance_ns: figures.span(&format!("tolerance.{name}")),
         grid_ns,
         raises_to_ns: (raises > Nanos::ZERO).then_some(raises),

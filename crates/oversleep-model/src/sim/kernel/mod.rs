@@ -112,6 +112,10 @@ impl Kernel {
             model,
             state: Mutex::new(state),
         });
+        let held = kernel.tick().map(|tick| tick.held_ns).filter(|&held| held > Nanos::ZERO);
+        if let Some(period) = held {
+            kernel.hold_resolution(period, false);
+        }
         let state = kernel.lock();
         kernel.publish(&state, 0);
         drop(state);

@@ -127,7 +127,9 @@ impl Kernel {
         let happens = |probability| self.random.happens(probability);
         let on_tick = matches!(rule, SlackRule::Tick | SlackRule::TimerResolution);
         match (self.tick(), self.process_grid(state)) {
-            (Some(tick), Some(grid)) if on_tick => Expiry::at(tick.end(grid, from, due - from, tolerance, happens)),
+            (Some(tick), Some(grid)) if on_tick && tick.ends_waits => {
+                Expiry::at(tick.end(grid, from, due - from, tolerance, happens))
+            }
             _ => self.timing().expiry(rule, thread, from, due, happens),
         }
     }

@@ -53,12 +53,20 @@ fn build(file: &ResultFile, section: Section) -> Section {
         .figure("p99", move |series| span(series, series.distribution.safe_quantile(0.99)))
         .figure("max", move |series| span(series, series.distribution.max()))
         .figure("count", |series| series.counts.recorded);
-    let more = file.changes_beyond;
+    let count = file.changes.len() as u64 + file.changes_beyond;
+    let (shown, more) = file.changes.split_at(file.changes.len().min(CHANGES_SHOWN));
+    let caption = if more.is_empty() { "Each change, as it was seen" } else { "The first changes, as they were seen" };
     section
         .tables(figures.table("Over the whole time", measured(file, ExperimentId::C7)))
-        .tables(changes.table("Each change, as it was seen", &file.changes))
-        .notes((more > 0).then(|| format!("{} came after these and aren't listed.", counted(more, "change"))))
+        .tables(changes.table(caption, shown))
+        .notes(
+            (count > shown.len() as u64)
+                .then(|| format!("{} in all; the result file lists them.", counted(count, "change"))),
+        )
 }
+
+/// Changes in the table.
+const CHANGES_SHOWN: usize = 100;
 
 #[cfg(test)]
 mod tests {

@@ -1,9 +1,8 @@
 //! The tables of `docs/kernels.md`: kernels, and machines with what must hold on each.
 
-use super::machine::{Kernel, Machine};
-use super::pins::KERNELS;
-use super::table::MACHINES;
-use crate::docs::{Part, table};
+use super::Part;
+use super::markdown::table;
+use crate::kernels::{KERNELS, Kernel, MACHINES, Machine};
 
 /// The parts of the page.
 pub fn parts() -> Vec<Part> {
