@@ -94,7 +94,7 @@ pub(super) fn end_if_overdue(
         if has_ended {
             return None;
         }
-        left = left - slice;
+        left -= slice;
     }
     let reason = Unavailable::failed(
         "measuring a round",

@@ -50,7 +50,7 @@ fn stopped() -> Row {
         ))
     };
     let commands = [
-        "forkjoin --for 7s",
+        "forkjoin --for 2s",
         "waits spin --request 1ms --for 7s",
         "handoff condvar --for 7s",
         "waits nanosleep poll --request 1ms --for 7s",
