@@ -9,8 +9,8 @@ pub(crate) const PUT_OFF_MAX: Nanos = Nanos::from_millis(50);
 /// How often the time in the run queue is read between values: a reading of Linux takes a µs.
 const LOOK_EVERY: Nanos = Nanos::from_millis(10);
 
-/// Watches the values of one round of waits. A value that is far later than others is held against the time that its
-/// thread waited for a CPU since the last look, which was at most one value and a few ms earlier.
+/// Watches the values of one round of waits. A value that is far later than others is compared with the time that
+/// its thread waited for a CPU since the last look, which was at most one value and a few ms earlier.
 pub(crate) struct Pauses {
     platform: SharedPlatform,
     last_at: Nanos,

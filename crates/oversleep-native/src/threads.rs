@@ -57,12 +57,13 @@ pub fn spawn_watched(name: &str, body: Box<dyn FnOnce() + Send>) -> Result<Box<d
 /// The end of a thread as something to wait for: the end of a stream, of which it holds the other side.
 #[cfg(unix)]
 mod end {
-    use std::io::{self, ErrorKind, Read};
-    use std::os::fd::AsRawFd;
+    use std::io::{ErrorKind, Read};
     use std::os::unix::net::UnixStream;
     use std::time::Duration;
 
     use oversleep_record::Nanos;
+
+    use crate::unix::readable::is_readable_within;
 
     pub(super) struct Of(UnixStream);
 
@@ -73,37 +74,12 @@ mod end {
     impl Of {
         pub(super) fn comes_within(&self, limit: Nanos) -> bool {
             let limit = limit.to_std().unwrap_or_default();
-            match self.ended_by_poll(limit) {
+            match is_readable_within(&self.0, limit) {
                 Err(error) if error.kind() == ErrorKind::Interrupted => false,
                 // A filter may refuse that call, or the next.
                 Err(_) => self.ended_by_timeout(limit),
                 Ok(has_ended) => has_ended,
             }
-        }
-
-        /// By the call itself: a library that moves the clocks of this process (faketime) stands before the C library's
-        /// function, and the kernel counts the span.
-        #[cfg(target_os = "linux")]
-        fn ended_by_poll(&self, limit: Duration) -> io::Result<bool> {
-            let mut one = libc::pollfd { fd: self.0.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-            let mut left = libc::timespec {
-                tv_sec: limit.as_secs().try_into().unwrap_or(libc::time_t::MAX),
-                tv_nsec: limit.subsec_nanos().try_into().unwrap_or_default(),
-            };
-            let no_mask = std::ptr::null::<libc::sigset_t>();
-            // SAFETY: both structs are valid, and the kernel writes to nothing else.
-            // https://man7.org/linux/man-pages/man2/ppoll.2.html
-            let ready = unsafe { libc::syscall(libc::SYS_ppoll, &raw mut one, 1, &raw mut left, no_mask, 0) };
-            if ready < 0 { Err(io::Error::last_os_error()) } else { Ok(ready > 0) }
-        }
-
-        #[cfg(not(target_os = "linux"))]
-        fn ended_by_poll(&self, limit: Duration) -> io::Result<bool> {
-            let mut one = libc::pollfd { fd: self.0.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-            let millis = limit.as_millis().try_into().unwrap_or(libc::c_int::MAX);
-            // SAFETY: the struct is valid.
-            let ready = unsafe { libc::poll(&raw mut one, 1, millis) };
-            if ready < 0 { Err(io::Error::last_os_error()) } else { Ok(ready > 0) }
         }
 
         fn ended_by_timeout(&self, limit: Duration) -> bool {
@@ -113,12 +89,8 @@ mod end {
                 // Nothing is left that waits for so long; joining waits for ever.
                 return true;
             }
-            match (&self.0).read(&mut [0]) {
-                Err(error) => {
-                    !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
-                }
-                Ok(_) => true,
-            }
+            let passed = [ErrorKind::WouldBlock, ErrorKind::TimedOut, ErrorKind::Interrupted];
+            (&self.0).read_exact(&mut [0]).map_or_else(|error| !passed.contains(&error.kind()), |()| true)
         }
     }
 }

@@ -81,7 +81,7 @@ impl Probe for PanickingWait {
         // As `panic!` does, without what the default hook prints.
         std::panic::resume_unwind(Box::new("left: 38, right: 4".to_owned()));
     }
-    fn recorders(&mut self) -> Vec<&mut crate::SeriesRecorder> {
+    fn recorders(&mut self) -> Vec<&mut SeriesRecorder> {
         self.0.recorders()
     }
     fn finish(self: Box<Self>, partial: bool, measured: &mut Measured) {
