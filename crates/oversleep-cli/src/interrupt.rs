@@ -184,14 +184,14 @@ pub fn raise_on_signal(stop: &StopFlag) -> MeasuringGuard {
         let action = state().on_cpu_limit(Instant::now());
         heed(
             action,
-            "the CPU time that this process may use (ulimit -t) is used up; ending the run with what was measured",
+            "the CPU time that this process may use is used up (SIGXCPU); ending the run with what was measured",
         );
     };
     if let Err(error) = installed() {
         message::warning(&format!("Ctrl-C will end this run without a result: {error}"));
     }
     if let Err(error) = interruption::at_cpu_limit(at_limit) {
-        message::warning(&format!("the limit on CPU time (ulimit -t) will end this run without a result: {error}"));
+        message::warning(&format!("the limit on CPU time (SIGXCPU) will end this run without a result: {error}"));
     }
     let _ = MEASURED.set(stop.clone());
     allocator::hold_reserve(|| MEASURED.get().into_iter().for_each(StopFlag::raise));

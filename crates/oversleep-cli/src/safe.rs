@@ -4,11 +4,19 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
+use oversleep_record::words::counted;
 use oversleep_report::terminal::{clean, is_obeyed};
 
-/// One line of a message.
+/// Most letters of a message: an argument or a field may be of any length.
+const LINE_MAX: usize = 2_000;
+
+/// One line of a message. Of a long one the beginning stays, which says what is wrong, and the end, which says what to do.
 pub fn line(text: &str) -> String {
-    clean(text)
+    let letters = text.chars().count();
+    let Some(left_out) = letters.checked_sub(LINE_MAX).filter(|&left_out| left_out > 0) else { return clean(text) };
+    let begins: String = text.chars().take(LINE_MAX / 2).collect();
+    let ends: String = text.chars().skip(LINE_MAX / 2 + left_out).collect();
+    format!("{} … ({} more) … {}", clean(&begins), counted(left_out, "letter"), clean(&ends))
 }
 
 /// Text with our own styles and line ends, which stay; nothing else that a terminal would obey does.
@@ -97,6 +105,14 @@ mod tests {
         let hostile = "a\u{1b}[2Jb\u{1b}]0;title\u{7}\rc\u{9b}31md\u{202e}e\u{1b}[31";
         assert_eq!(styled(hostile), "a\u{fffd}[2Jb\u{fffd}]0;title\u{fffd} c\u{fffd}31md\u{fffd}e\u{fffd}[31");
         assert!(matches!(styled("plain\ntext"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn a_message_has_a_length_that_somebody_reads() {
+        let long = line(&format!("can't use '{}': no number; write 1ms", "x\u{1b}".repeat(10_000_000)));
+        assert!(long.chars().count() < LINE_MAX + 50, "{}", long.len());
+        assert!(long.starts_with("can't use 'x") && long.ends_with("x\u{fffd}': no number; write 1ms"), "{long}");
+        assert_eq!(line(&"é".repeat(LINE_MAX)), "é".repeat(LINE_MAX));
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod experiment;
 mod experiments;
 mod floor;
 mod looks;
+mod pauses;
 mod plan;
 mod probe;
 mod recorder;

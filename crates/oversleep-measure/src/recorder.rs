@@ -1,9 +1,11 @@
 //! A series being filled: its whole distribution, raw samples up to a cap, and its rounds.
 
-use oversleep_record::series::{Quantity, Round, Series, Status};
+use oversleep_record::series::{Round, Series, Status};
 use oversleep_record::{Disturbance, Nanos, Unavailable, stats};
 
 use super::bench::Bench;
+use super::pauses::Pauses;
+use oversleep_system::{CounterReading, SharedPlatform};
 
 /// How many raw samples a series keeps; the histogram has all of them.
 const RAW_SAMPLES_MAX: usize = 100_000;
@@ -13,9 +15,6 @@ const RUN_SAMPLES_MAX: usize = 10_000_000;
 const SAMPLES_PER_SERIES: usize = 900;
 /// How many values a round keeps for its median.
 const ROUND_VALUES_MAX: usize = 8_192;
-
-/// The most by which a system puts off a timer of its own accord: three ticks of Windows.
-const PUT_OFF_MAX: Nanos = Nanos::from_millis(50);
 
 /// A series being filled. It takes the memory for a round when that begins, so recording allocates nothing, and gives back
 /// what is left when it ends: the series of all experiments are open at once, and each has its turn for a moment.
@@ -29,7 +28,8 @@ pub struct SeriesRecorder {
     in_round: usize,
     round_start: Nanos,
     round_count: u64,
-    round_max: i64,
+    /// Where values tell of stops.
+    pauses: Option<Pauses>,
     round_values: Vec<i64>,
 }
 
@@ -43,7 +43,7 @@ impl SeriesRecorder {
             in_round: 0,
             round_start: Nanos::ZERO,
             round_count: 0,
-            round_max: i64::MIN,
+            pauses: None,
             round_values: Vec::new(),
         }
     }
@@ -92,9 +92,13 @@ impl SeriesRecorder {
         series.counts.recorded += 1;
         series.counts.early += u64::from(value < 0);
         self.round_count += 1;
-        self.round_max = self.round_max.max(value);
         if self.round_values.len() < ROUND_VALUES_MAX {
             self.round_values.push(value);
+        }
+        // A deadline that passed lies before the value's end by the value; a call ended later still.
+        let end = start + Nanos(value.max(0));
+        if let Some(pauses) = self.pauses.as_mut().filter(|pauses| pauses.is_due(end, value)) {
+            pauses.look(end, value, &self.series);
         }
     }
 
@@ -124,22 +128,16 @@ impl SeriesRecorder {
         self.round_values.clear();
         self.round_start = at;
         self.round_count = 0;
-        self.round_max = i64::MIN;
     }
 
-    /// By how much the latest wait of the round was later than the median call of the series, and which of that is no
-    /// stall. `None` where the values aren't those of waits, or are too few to tell.
-    pub(crate) fn latest_in_round(&self) -> Option<(Nanos, Nanos)> {
-        let series = &self.series;
-        let is_of_waits = matches!(series.quantity, Quantity::Lateness | Quantity::Duration);
-        if !is_of_waits || self.round_count == 0 || series.calls().count() < 3 {
-            return None;
-        }
-        // Of calls alone: a stop makes every deadline meanwhile a missed one.
-        let median = series.calls().p50()?;
-        // A timer may be put off by a tick or two, and by a share of what was requested.
-        let put_off = series.requested_ns.unwrap_or_default().0 / 10;
-        Some((Nanos(self.round_max.saturating_sub(median)), Nanos(put_off.max(PUT_OFF_MAX.0))))
+    /// Watches the values of this round for stops.
+    pub(crate) fn watch_pauses(&mut self, platform: SharedPlatform, counters: CounterReading) {
+        self.pauses = Some(Pauses::watch(platform, self.round_start, counters));
+    }
+
+    /// For how long this process was stopped in the round, by its values; `None` where they don't tell.
+    pub(crate) fn stopped_in_round(&self) -> Option<Nanos> {
+        self.pauses.as_ref().filter(|_| self.round_count > 0)?.stopped(&self.series)
     }
 
     /// Ends the round.
@@ -149,6 +147,14 @@ impl SeriesRecorder {
         let round = Round { start_ns: self.round_start, count: self.round_count, median, disturbance };
         self.series.rounds.push(round);
         self.series.shrink();
+        self.pauses = None;
+    }
+
+    /// Adds to the last round that this process was stopped in it.
+    pub(crate) fn note_stopped(&mut self, stopped: Nanos) {
+        if let Some(round) = self.series.rounds.last_mut() {
+            round.disturbance.stalled_ns = Some(stopped);
+        }
     }
 
     /// Marks the series as unavailable; what was recorded before is kept.
@@ -175,7 +181,7 @@ impl SeriesRecorder {
 mod tests {
     use super::*;
     use oversleep_record::ExperimentId;
-    use oversleep_record::series::Unit;
+    use oversleep_record::series::{Quantity, Unit};
 
     fn recorder() -> SeriesRecorder {
         SeriesRecorder::new(Series::new(ExperimentId::B5, "nanosleep", Quantity::Lateness, Unit::Ns), 10)

@@ -12,6 +12,6 @@ pub fn fail_writes_beyond_the_limit() {}
 ///
 /// # Errors
 /// Never.
-pub fn at_cpu_limit(_then: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
+pub fn at_cpu_limit(_then: impl Fn() + Send + 'static) -> std::io::Result<()> {
     Ok(())
 }

@@ -156,6 +156,7 @@ pub(super) fn start_with(
     command.arg(ARGUMENT).arg(setting).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     apart(&mut command);
     prepare(&mut command);
+    receives().map_err(failed)?;
     let mut child = command.spawn().map_err(failed)?;
     let (held_open, answers) = (child.stdin.take(), child.stdout.take());
     // From here on, every return ends the child.
@@ -179,6 +180,22 @@ pub(super) fn start_with(
     process.answer =
         serde_json::from_str(&line).map_err(|_| Unavailable::failed(CALL, "it ended without an answer"))?;
     Ok(process)
+}
+
+/// Tries the call by which the standard library learns that a child has started. Where a filter refuses it, that waits for
+/// the child's end, which comes when this process ends.
+/// <https://github.com/rust-lang/rust/blob/1.95.0/library/std/src/sys/process/unix/unix.rs#L154>
+#[cfg(unix)]
+fn receives() -> std::io::Result<()> {
+    use std::io::{Read, Write};
+    let (mut here, mut there) = std::os::unix::net::UnixStream::pair()?;
+    there.write_all(&[0])?;
+    here.read_exact(&mut [0])
+}
+
+#[cfg(not(unix))]
+fn receives() -> std::io::Result<()> {
+    Ok(())
 }
 
 /// Ctrl-C ends the measurement, but not its neighbours, which the round needs until its end.

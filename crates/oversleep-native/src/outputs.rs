@@ -27,14 +27,24 @@ impl FileId {
         None
     }
 
+    /// The regular file that a stream of this process is connected to; not known here.
+    pub fn of_file_behind<T>(_stream: &T) -> Option<FileId> {
+        None
+    }
+
     /// The device that discards what is written to it, and so takes any number of outputs. No path here resolves to it.
     pub fn of_null_device() -> Option<FileId> {
         None
     }
 }
 
-/// Whether this process was started without a standard output; not known here.
-pub fn is_stdout_closed() -> bool {
+/// Why nothing can be written to standard output; not known here.
+pub fn why_no_stdout() -> Option<&'static str> {
+    None
+}
+
+/// These systems have no sockets that look like files.
+pub fn is_socket(_found: &fs::Metadata) -> bool {
     false
 }
 

@@ -54,8 +54,7 @@ pub fn spawn_watched(name: &str, body: Box<dyn FnOnce() + Send>) -> Result<Box<d
     }
 }
 
-/// The end of a thread as something to wait for. Timeouts of sockets are spans that the kernel counts, so they end also
-/// where somebody moves the clocks that this process sees.
+/// The end of a thread as something to wait for: the end of a stream, of which it holds the other side.
 #[cfg(unix)]
 mod end {
     use std::io::{ErrorKind, Read};
@@ -63,6 +62,8 @@ mod end {
     use std::time::Duration;
 
     use oversleep_record::Nanos;
+
+    use crate::unix::readable::is_readable_within;
 
     pub(super) struct Of(UnixStream);
 
@@ -72,17 +73,24 @@ mod end {
 
     impl Of {
         pub(super) fn comes_within(&self, limit: Nanos) -> bool {
-            let limit = limit.to_std().unwrap_or_default().max(Duration::from_micros(1));
-            if self.0.set_read_timeout(Some(limit)).is_err() {
+            let limit = limit.to_std().unwrap_or_default();
+            match is_readable_within(&self.0, limit) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => false,
+                // A filter may refuse that call, or the next.
+                Err(_) => self.ended_by_timeout(limit),
+                Ok(has_ended) => has_ended,
+            }
+        }
+
+        fn ended_by_timeout(&self, limit: Duration) -> bool {
+            let limit = limit.max(Duration::from_micros(1));
+            let is_set = self.0.set_read_timeout(Some(limit)).is_ok();
+            if !is_set || !matches!(self.0.read_timeout(), Ok(Some(_))) {
+                // Nothing is left that waits for so long; joining waits for ever.
                 return true;
             }
-            loop {
-                match (&self.0).read(&mut [0]) {
-                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                    Err(error) => return !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut),
-                    Ok(_) => return true,
-                }
-            }
+            let passed = [ErrorKind::WouldBlock, ErrorKind::TimedOut, ErrorKind::Interrupted];
+            (&self.0).read_exact(&mut [0]).map_or_else(|error| !passed.contains(&error.kind()), |()| true)
         }
     }
 }

@@ -48,6 +48,10 @@ pub fn text(replies: &[Reply], width: usize) -> String {
             let figures: Vec<String> = figures.map(|ns| format!("{:>8}", duration(ns))).collect();
             page.line(&format!("  {STRONG}{:longest$}{STRONG:#}  {}", reply.machine, figures.join(" ")));
             page.line(&format!("  {:longest$}  {FAINT}{}{FAINT:#}", "", histogram(answer)));
+            if answer.stopped() > Nanos::ZERO {
+                let stopped = format!("this process was stopped for {} meanwhile; ask again", answer.stopped());
+                page.hanging("", longest + 4, &stopped);
+            }
         }
         for (reply, reason) in group.iter().filter_map(|reply| Some((reply, reply.reason()?))) {
             page.hanging(&format!("  {}", reply.machine), longest + 4, reason);
@@ -130,6 +134,9 @@ impl Reply {
                     document[name] = json!(answer.quantile_ns(share));
                 }
                 document["max_ns"] = json!(answer.max_ns());
+                if answer.stopped() > Nanos::ZERO {
+                    document["stopped_ns"] = json!(answer.stopped().0);
+                }
             }
         }
         document

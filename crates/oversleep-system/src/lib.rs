@@ -151,6 +151,11 @@ pub trait Platform: Send + Sync {
     /// Counters of the system and of the calling thread now. Two readings give a disturbance.
     fn counters(&self) -> CounterReading;
 
+    /// [`run_delay_ns`](oversleep_record::Disturbance) of [`Platform::counters`] alone, which may be read between values.
+    fn run_delay(&self) -> Option<Nanos> {
+        self.counters().totals.run_delay_ns
+    }
+
     /// How fast the calling thread's CPU may run and how hot it is now, and how often heat has slowed a CPU down since an
     /// arbitrary origin. It costs more than [`Platform::counters`], so it is read before the first of them and after the
     /// last. It is empty if no gauge is readable; the environment's facts state why.

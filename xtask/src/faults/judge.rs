@@ -5,6 +5,9 @@ use oversleep_record::ResultFile;
 use super::row::{Case, Expect, Where};
 use super::stage::Ended;
 
+/// More than this is no message that somebody reads.
+const MESSAGES_MAX: usize = 10_000;
+
 /// Everything that is not as expected.
 pub fn faults(expect: &Expect, case: &Case, ended: &Ended) -> Vec<String> {
     let mut faults = Vec::new();
@@ -21,6 +24,9 @@ pub fn faults(expect: &Expect, case: &Case, ended: &Ended) -> Vec<String> {
     // A panic of one measurement is a warning, which begins in another way.
     if stderr.contains("panicked at ") {
         faults.push("it panicked".to_owned());
+    }
+    if ended.stderr.len() > MESSAGES_MAX {
+        faults.push(format!("standard error has {} bytes", ended.stderr.len()));
     }
     if !expect.says.is_empty() && !expect.says.iter().any(|part| stderr.contains(part)) {
         faults.push("the message is another".to_owned());

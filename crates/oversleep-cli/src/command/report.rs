@@ -139,7 +139,7 @@ struct Written<'a> {
 impl<'a> Written<'a> {
     /// Checks the places before anything is read.
     fn check(json: &'a Option<PathBuf>, html: &'a Option<PathBuf>, read: &[PathBuf]) -> Result<Written<'a>, Failure> {
-        let mut places = Places::reading(read);
+        let mut places = Places::reading(read)?;
         let mut on_stdout = 0;
         for (option, path) in [("--json", json), ("--html", html)] {
             match path.as_deref().map(|path| place::output(option, path)).transpose()? {

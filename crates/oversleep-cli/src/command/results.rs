@@ -143,7 +143,7 @@ pub fn check(files: &[PathBuf], outputs: Outputs<'_>) -> Result<(), Failure> {
     if files.iter().filter(is_stdin).count() > 1 {
         return Err(Failure::usage("- stands for one result, because standard input can be read only once"));
     }
-    let mut places = Places::reading(files);
+    let mut places = Places::reading(files)?;
     let mut on_stdout = Vec::new();
     for (option, path) in [("--json", outputs.json), ("--html", outputs.html)] {
         match path.map(|path| place::output(option, path)).transpose()? {

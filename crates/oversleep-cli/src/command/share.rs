@@ -69,13 +69,14 @@ impl Share {
 
     /// Where the copy goes, checked before anything is read; `None` is a new file here.
     fn place(&self) -> Result<Option<Document>, Failure> {
+        let mut places = Places::reading([&self.file])?;
         let Some(path) = &self.out else {
             file::check(Path::new("oversleep-shared.json")).map_err(Failure::Failed)?;
             return Ok(None);
         };
         let place = place::output("--out", path)?;
         if let Document::File(path) = &place {
-            Places::reading([&self.file]).add("--out", path)?;
+            places.add("--out", path)?;
             file::check(path).map_err(Failure::Failed)?;
         }
         Ok(Some(place))

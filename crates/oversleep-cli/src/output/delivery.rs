@@ -52,7 +52,7 @@ impl Delivery {
     /// # Errors
     /// The first place that can't be written, or two documents for one place.
     pub fn prepare(args: &OutputArgs, automatic: bool, read: Option<&PathBuf>) -> Result<Delivery, Failure> {
-        let mut delivery = Delivery::named(args, Places::reading(read))?;
+        let mut delivery = Delivery::named(args, Places::reading(read)?)?;
         let named = args.json.is_some() || args.html.is_some() || args.svg.is_some() || args.out.is_some();
         if automatic && !named {
             delivery.automatic = automatic_directory();
@@ -67,7 +67,7 @@ impl Delivery {
     /// # Errors
     /// As [`Delivery::prepare`].
     pub fn only_named(args: &OutputArgs, read: &[PathBuf]) -> Result<Delivery, Failure> {
-        let mut delivery = Delivery::named(args, Places::reading(read))?;
+        let mut delivery = Delivery::named(args, Places::reading(read)?)?;
         let files = args.json.is_some() || args.html.is_some() || args.svg.is_some() || args.out.is_some();
         if files && delivery.stdout == Stdout::Report {
             delivery.stdout = Stdout::Nothing;
@@ -109,6 +109,7 @@ impl Delivery {
         }
         if let Some(directory) = &delivery.svg {
             file::check_in(directory).map_err(Failure::Failed)?;
+            places.add_pictures("--svg", directory)?;
         }
         Ok(delivery)
     }

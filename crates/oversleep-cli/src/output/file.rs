@@ -21,22 +21,36 @@ pub const WRITE_BYTES: usize = 64 << 10;
 /// # Errors
 /// Why not, and what to do.
 pub fn check(path: &Path) -> Result<(), String> {
+    let target = resolved(path);
     let tried = match fs::metadata(path) {
         Ok(found) if found.is_dir() => {
             return Err(format!("can't write '{}': it is a directory; name a file in it", path.display()));
         }
+        Ok(found) if outputs::is_socket(&found) => {
+            return Err(format!("can't write '{}': it is a socket; name a file", path.display()));
+        }
         // A device or a pipe: opening it may block, or be noticed at the other end.
         Ok(found) if !found.is_file() => Ok(()),
-        // Replacing a file takes write access to its directory only, but a protected file must stay.
-        Ok(_) => OpenOptions::new().append(true).open(path).and_then(|_| Draft::check(directory_of(&resolved(path)))),
+        // Replacing a file takes write access to its directory only, but a protected file must stay, also one that may only
+        // grow.
+        Ok(_) => OpenOptions::new().write(true).open(path).and_then(|_| Draft::check(directory_of(&target))),
         // Windows says of a name that is too long that there is no such file.
         Err(error) if error.kind() == io::ErrorKind::NotFound && has_too_long_a_name(path) => {
             Err(io::Error::new(io::ErrorKind::InvalidFilename, "its name is too long"))
         }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Draft::check(directory_of(path)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound && is_named_as_directory(path, &target) => {
+            return Err(format!("can't write '{}': its name is a directory's; name a file", path.display()));
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Draft::check(directory_of(&target)),
         Err(error) => Err(error),
     };
     tried.map_err(|error| why_not(path, &error))
+}
+
+/// Whether a name, or what a link with that name leads to, ends as only a directory's may.
+fn is_named_as_directory(path: &Path, target: &Path) -> bool {
+    let ends = |path: &Path| path.to_string_lossy().ends_with(std::path::is_separator);
+    ends(path) || ends(target)
 }
 
 /// Whether no file system has names of that length.
@@ -243,9 +257,19 @@ fn in_words(directory: &Path) -> &Path {
     if directory.as_os_str().is_empty() { Path::new(".") } else { directory }
 }
 
-/// The target of a symbolic link, so that the link stays one.
-fn resolved(path: &Path) -> PathBuf {
-    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+/// The target of a symbolic link, so that the link stays one, also where there is no such file yet.
+pub fn resolved(path: &Path) -> PathBuf {
+    // As many as Linux follows.
+    const LINKS_MAX: u32 = 40;
+    if let Ok(found) = fs::canonicalize(path) {
+        return found;
+    }
+    let mut target = path.to_owned();
+    for _ in 0..LINKS_MAX {
+        let Ok(next) = fs::read_link(&target) else { break };
+        target = directory_of(&target).join(next);
+    }
+    target
 }
 
 #[cfg(test)]

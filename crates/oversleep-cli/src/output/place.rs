@@ -64,6 +64,7 @@ impl Identity {
         if let Some(file) = FileId::of_path(path) {
             return Some(Identity::Existing(file));
         }
+        let path = file::resolved(path);
         let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty()).unwrap_or(Path::new("."));
         Some(Identity::New(FileId::of_path(directory)?, path.file_name()?.to_owned()))
     }
@@ -78,7 +79,10 @@ pub struct Places {
 
 impl Places {
     /// These files are read, `-` from standard input; no output may replace them.
-    pub fn reading<'a>(files: impl IntoIterator<Item = &'a PathBuf>) -> Places {
+    ///
+    /// # Errors
+    /// Standard output is redirected to one of them.
+    pub fn reading<'a>(files: impl IntoIterator<Item = &'a PathBuf>) -> Result<Places, Failure> {
         let read = files.into_iter().filter_map(|path| {
             let identity = match Document::at(path) {
                 Document::Stdout => FileId::of_stream(&io::stdin()).map(Identity::Existing),
@@ -86,7 +90,20 @@ impl Places {
             };
             Some((path.clone(), identity?))
         });
-        Places { read: read.collect(), written: Vec::new() }
+        let read = read.collect();
+        let stdout = FileId::of_file_behind(&io::stdout()).map(Identity::Existing);
+        let places = Places { read, written: Vec::new() };
+        if let Some(read) = stdout.and_then(|stdout| places.read_as(&stdout)) {
+            let read = read.display();
+            return Err(Failure::usage(format!(
+                "standard output goes to the result '{read}', which is read; redirect it to another file"
+            )));
+        }
+        Ok(places)
+    }
+
+    fn read_as(&self, identity: &Identity) -> Option<&Path> {
+        self.read.iter().find(|(_, other)| other == identity).map(|(read, _)| &**read)
     }
 
     /// Adds a file that an option names.
@@ -96,7 +113,7 @@ impl Places {
     pub fn add(&mut self, option: &'static str, path: &Path) -> Result<(), Failure> {
         let Some(identity) = Identity::of(path).filter(|_| !is_null(path)) else { return Ok(()) };
         let shown = path.display();
-        if let Some((read, _)) = self.read.iter().find(|(_, other)| *other == identity) {
+        if let Some(read) = self.read_as(&identity) {
             let read = read.display();
             return Err(Failure::usage(format!(
                 "{option} '{shown}' would overwrite the result '{read}', which is read; name another file"
@@ -110,6 +127,33 @@ impl Places {
         }
         self.written.push((option, path.to_owned(), identity));
         Ok(())
+    }
+
+    /// Adds the pictures in a directory that an option names: whatever they will be called, another output or a result that
+    /// is read may be neither one of them nor what a link among them leads to.
+    ///
+    /// # Errors
+    /// Another option, or an input, is a picture there.
+    pub fn add_pictures(&mut self, option: &'static str, directory: &Path) -> Result<(), Failure> {
+        let is_picture = |path: &Path| path.extension().is_some_and(|extension| extension == "svg");
+        let entries = std::fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path());
+        for path in entries.filter(|path| is_picture(path)) {
+            self.add(option, &path)?;
+        }
+        let there = FileId::of_path(directory);
+        let is_new_there = |identity: &Identity| match identity {
+            Identity::New(directory, name) => Some(directory) == there.as_ref() && is_picture(Path::new(name)),
+            Identity::Existing(_) => false,
+        };
+        match self.written.iter().find(|(.., identity)| is_new_there(identity)) {
+            None => Ok(()),
+            Some((other, path, _)) => {
+                let (path, directory) = (path.display(), directory.display());
+                Err(Failure::usage(format!(
+                    "{other} '{path}' may be one of the pictures of {option} '{directory}'; name another file"
+                )))
+            }
+        }
     }
 
     /// Whether one of the outputs is this file.
@@ -134,7 +178,7 @@ mod tests {
             places.add("--json", &at(one)).unwrap();
             let has = places.has(&at(other));
             let twice = places.add("--html", &at(other)).is_err();
-            assert_eq!(twice, Places::reading([&at(one)]).add("--html", &at(other)).is_err());
+            assert_eq!(twice, Places::reading([&at(one)]).unwrap().add("--html", &at(other)).is_err());
             assert_eq!(twice, has);
             twice
         };

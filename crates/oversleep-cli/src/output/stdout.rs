@@ -9,14 +9,14 @@ use super::file::WRITE_BYTES;
 use crate::exit::Failure;
 use crate::safe;
 
-/// Checks that there is a standard output.
+/// Checks that there is a standard output that can be written.
 ///
 /// # Errors
 /// This process was started without one.
 pub fn check() -> Result<(), Failure> {
-    if outputs::is_stdout_closed() {
+    if let Some(why) = outputs::why_no_stdout() {
         let next = "redirect it to a file or /dev/null";
-        return Err(Failure::failed(format!("can't write to standard output: it is closed; {next}")));
+        return Err(Failure::failed(format!("can't write to standard output: {why}; {next}")));
     }
     Ok(())
 }

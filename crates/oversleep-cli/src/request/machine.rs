@@ -5,6 +5,7 @@ use oversleep_lab::{Laboratory, machines};
 use super::names;
 use crate::args::{MachineArgs, ModelArgs};
 use crate::exit::Failure;
+use crate::output::place::Places;
 use crate::reading;
 
 /// The laboratory on the machine that the options name.
@@ -15,6 +16,7 @@ pub fn laboratory(args: &MachineArgs) -> Result<Laboratory, Failure> {
     match (&args.on, &args.like) {
         (Some(name), _) => modelled(name, &args.model),
         (None, Some(path)) => {
+            Places::reading([path])?;
             let failed =
                 |error: String| Failure::failed(format!("can't model the machine of '{}': {error}", path.display()));
             let result = reading::from_file(path).map_err(|error| failed(error.to_string()))?;

@@ -129,3 +129,29 @@ fn what_is_discarded_or_read_by_nobody_is_no_loss() {
     Ended::of(child.wait_with_output().expect("it ends")).fine();
     assert!(home.temporary_files().is_empty());
 }
+
+#[test]
+fn what_is_read_is_not_written_by_any_way_round() {
+    let home = Home::new();
+    home.run(SHORT.iter().copied().chain(["--out", "old.json"])).fine();
+    let before = fs::read(home.path().join("old.json")).expect("written");
+    for line in [
+        "exec \"$0\" report old.json >>old.json",
+        "exec \"$0\" compare old.json old.json >>old.json",
+        "exec \"$0\" ask 'sleep(1ms)' --like old.json >>old.json",
+        "mkdir p; ln -s ../old.json p/percentiles.svg; exec \"$0\" report old.json --svg p",
+        "exec \"$0\" report - --svg p <old.json",
+        "ln -s new l; exec \"$0\" report old.json --json=l --html new",
+        "ln -s new m; exec \"$0\" report old.json --json=l --html m",
+        "mkdir q; exec \"$0\" waits thread-sleep --for 1h --svg q --html q/percentiles.svg",
+    ] {
+        let mut command = home.prepared(Command::new("sh"));
+        command.args(["-c", line, env!("CARGO_BIN_EXE_oversleep")]);
+        Ended::of(command.output().expect("a shell")).with_code(2);
+        assert_eq!(fs::read(home.path().join("old.json")).expect("readable"), before, "{line}");
+    }
+    let line = "exec \"$0\" report old.json --html l && test -h l && test -f new";
+    let mut command = home.prepared(Command::new("sh"));
+    command.args(["-c", line, env!("CARGO_BIN_EXE_oversleep")]);
+    Ended::of(command.output().expect("a shell")).fine();
+}

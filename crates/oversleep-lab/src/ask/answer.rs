@@ -1,7 +1,7 @@
 //! An answer: the values that were measured, their figures, and the rule behind them.
 
 use oversleep_record::series::{Pace, Quantity, Series, Status, Unit};
-use oversleep_record::{Distribution, Unavailable};
+use oversleep_record::{Distribution, Nanos, Unavailable};
 
 use crate::catalogue::Kind;
 
@@ -23,6 +23,7 @@ pub struct Answer {
     meaning: Meaning,
     /// All values, where they are more than are kept one by one.
     all: Option<All>,
+    stopped: Nanos,
 }
 
 /// A distribution in the unit of its series: ns = base + value × scale.
@@ -79,7 +80,7 @@ impl Answer {
             return None;
         }
         values_ns.sort_by(f64::total_cmp);
-        Some(Answer { values_ns, rule: None, meaning: Meaning::Itself, all: None })
+        Some(Answer { values_ns, rule: None, meaning: Meaning::Itself, all: None, stopped: Nanos::ZERO })
     }
 
     /// The values of a series: its lateness as how long the call took where each call was its own deadline, costs in
@@ -100,7 +101,8 @@ impl Answer {
         let values = series.samples.value.iter().map(|value| base + value as f64 * scale).collect();
         let kept = Answer::of(values).ok_or_else(|| Unavailable::failed("measuring", "it gave no value"))?;
         let all = || All { distribution: series.distribution.clone(), base, scale };
-        Ok(Answer { meaning, all: (series.samples.beyond_cap > 0).then(all), ..kept })
+        let stopped = series.disturbance().stalled_ns.unwrap_or_default();
+        Ok(Answer { meaning, stopped, all: (series.samples.beyond_cap > 0).then(all), ..kept })
     }
 
     /// The values of a distribution, of which no samples are kept: ns = base + value × scale.
@@ -118,6 +120,11 @@ impl Answer {
     /// The same answer with the rule behind it.
     pub(super) fn explained(self, rule: Option<String>) -> Answer {
         Answer { rule, ..self }
+    }
+
+    /// For how long this process was stopped while it measured, as far as it is known.
+    pub fn stopped(&self) -> Nanos {
+        self.stopped
     }
 
     /// The values that are kept one by one, smallest first: all of them up to a cap.

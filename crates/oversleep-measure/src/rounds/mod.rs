@@ -12,9 +12,11 @@ use oversleep_record::series::{Series, Status};
 use oversleep_record::{Disturbance, Nanos, Unavailable};
 
 use super::bench::Bench;
+use super::pauses::Watching;
 use super::probe::{Measured, Probe};
+use super::recorder::SeriesRecorder;
 use held::{apply, held_now, no_longer_held, note_outcomes};
-use overdue::{Unfinished, end_if_overdue, limit};
+use overdue::{Guard, Unfinished, end_if_overdue, limit};
 use oversleep_system::{Load, Platform, processor_between};
 
 /// The name of measuring threads. A panic of one becomes the reason why its series is unavailable, and the run goes on.
@@ -150,26 +152,33 @@ pub fn measure(
 /// # Errors
 /// Why the round couldn't be measured.
 fn run_round(bench: &Bench, probe: &Arc<Mutex<Box<dyn Probe>>>) -> Result<(), Unfinished> {
-    let (loads, limit) = {
+    let (loads, limit, mut guard) = {
         let mut probe = lock(probe);
         let recorders = probe.recorders();
         if !recorders.is_empty() && recorders.iter().all(|recorder| recorder.is_unavailable()) {
             return Ok(());
         }
+        let needs_guard = recorders.iter().any(|recorder| watching(recorder) == Watching::Guard);
         let limit = limit(probe.round_estimate());
-        (start_loads(bench.platform(), &probe.conditions().load)?, limit)
+        // In virtual time a thread has always ended, so there is nothing to wait for.
+        let has_guard = needs_guard && !bench.platform().time_is_virtual();
+        let guard = has_guard.then(|| Guard::new(bench.platform()));
+        (start_loads(bench.platform(), &probe.conditions().load)?, limit, guard)
     };
     let (bench_there, round_over) = bench.for_a_round();
-    let probe = Arc::clone(probe);
-    let body = Box::new(move || run_on_this_thread(&bench_there, &mut **lock(&probe)));
+    let there = Arc::clone(probe);
+    let body = Box::new(move || run_on_this_thread(&bench_there, &mut **lock(&there)));
     let thread = bench.platform().spawn_watched(MEASURING_THREAD, body)?;
-    let overdue = end_if_overdue(bench.platform(), &*thread, limit, &round_over);
+    let overdue = end_if_overdue(bench.platform(), &*thread, limit, &round_over, guard.as_mut());
     if let Some(Unfinished::Left(reason)) = overdue {
         return Err(Unfinished::Left(reason));
     }
     // What the thread changed was restored as its stack unwound.
     let ended = catch_unwind(AssertUnwindSafe(|| thread.join()));
     drop(loads);
+    if let Some(stopped) = guard.and_then(|guard| guard.stopped(bench.platform())) {
+        lock(probe).recorders().into_iter().for_each(|recorder| recorder.note_stopped(stopped));
+    }
     ended.map_err(|panic| {
         Unavailable::failed("measuring", format!("the thread panicked ({})", panic_message(&*panic)))
     })?;
@@ -188,11 +197,16 @@ fn run_on_this_thread(bench: &Bench, probe: &mut dyn Probe) {
         recorder.begin_round(bench.since_origin(bench.stamp()));
     }
     let before = platform.counters();
+    for recorder in probe.recorders() {
+        if watching(recorder) == Watching::Values {
+            recorder.watch_pauses(Arc::clone(bench.shared_platform()), before);
+        }
+    }
     probe.round(bench);
     let after = platform.counters();
     let processor = processor_between(&processor_before, &platform.processor_state());
     let seen = before.until(&after);
-    let disturbance = Disturbance { processor, stalled_ns: stalled(probe, &seen), ..seen };
+    let disturbance = Disturbance { processor, stalled_ns: stopped(probe), ..seen };
     let lost = no_longer_held(&held, &held_now(platform, &outcomes));
     for recorder in probe.recorders() {
         note_outcomes(&mut recorder.series_mut().conditions, &lost);
@@ -200,14 +214,13 @@ fn run_on_this_thread(bench: &Bench, probe: &mut dyn Probe) {
     }
 }
 
-/// How long the thread was neither running, nor waiting for a CPU, nor asleep by its own wish: what the latest wait of the
-/// round was later than others, less what the scheduler counted. `None` where either isn't known.
-fn stalled(probe: &mut dyn Probe, seen: &Disturbance) -> Option<Nanos> {
-    let latest = probe.recorders().into_iter().filter_map(|recorder| recorder.latest_in_round());
-    let (late, put_off) = latest.max()?;
-    let queued = seen.run_delay_ns? + seen.steal_ns.unwrap_or_default() + seen.throttled_ns.unwrap_or_default();
-    let unexplained = late - queued;
-    Some(if unexplained > put_off { unexplained } else { Nanos::ZERO })
+fn watching(recorder: &SeriesRecorder) -> Watching {
+    Watching::of(recorder.series().quantity)
+}
+
+/// How long this process was stopped, by the values of the round. Series that one thread fills show the same stops.
+fn stopped(probe: &mut dyn Probe) -> Option<Nanos> {
+    probe.recorders().into_iter().filter_map(|recorder| recorder.stopped_in_round()).max()
 }
 
 /// The message of a panic, from its payload.

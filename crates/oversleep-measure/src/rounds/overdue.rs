@@ -1,8 +1,9 @@
 //! Rounds that don't end: a wait never returns where something moves the clocks of this process.
 
 use oversleep_record::{Nanos, Unavailable};
-use oversleep_system::{Platform, ThreadHandle};
+use oversleep_system::{CounterReading, Platform, ThreadHandle};
 
+use crate::pauses::{PUT_OFF_MAX, stolen};
 use crate::stop::StopFlag;
 
 /// Why a round did not end as it should.
@@ -31,6 +32,45 @@ pub(super) fn limit(estimate: Nanos) -> Nanos {
 /// A pause of the whole process (a stop, a suspend) counts as no more than this.
 const WATCH_SLICE: Nanos = Nanos::from_secs(1);
 
+/// How long a guard waits at a time. It sees no stop that is shorter.
+const GUARD_SLICE: Nanos = Nanos::from_millis(25);
+
+/// The thread that waits for the end of a round, as a witness of stops: by how much its own waits are longer than they
+/// should be, and what of that is no time in the run queue.
+pub(super) struct Guard {
+    last: (Nanos, Option<Nanos>),
+    begun: CounterReading,
+    stopped: Nanos,
+}
+
+impl Guard {
+    pub(super) fn new(platform: &dyn Platform) -> Guard {
+        let begun = platform.counters();
+        Guard { last: (platform.now(), platform.run_delay()), begun, stopped: Nanos::ZERO }
+    }
+
+    /// Notes the end of a wait of at most so long.
+    fn note(&mut self, platform: &dyn Platform, slice: Nanos) {
+        let now = (platform.now(), platform.run_delay());
+        let before = std::mem::replace(&mut self.last, now);
+        let Some(queued) = now.1.zip(before.1).map(|(after, before)| after - before) else { return };
+        let unexplained = now.0 - before.0 - slice - queued;
+        if unexplained > PUT_OFF_MAX {
+            self.stopped += unexplained;
+        }
+    }
+
+    /// For how long this process was stopped; `None` where it can't be told.
+    pub(super) fn stopped(mut self, platform: &dyn Platform) -> Option<Nanos> {
+        self.last.1?;
+        if self.stopped == Nanos::ZERO {
+            return Some(Nanos::ZERO);
+        }
+        let left = self.stopped - stolen(&mut self.begun, platform.counters());
+        Some(if left > PUT_OFF_MAX { left } else { Nanos::ZERO })
+    }
+}
+
 /// For how long the waits of a round that is overdue are ended again and again.
 const ENDING_TRIES: u32 = 100;
 const ENDING_PAUSE: Nanos = Nanos::from_millis(20);
@@ -41,13 +81,20 @@ pub(super) fn end_if_overdue(
     thread: &dyn ThreadHandle,
     limit: Nanos,
     round_over: &StopFlag,
+    mut guard: Option<&mut Guard>,
 ) -> Option<Unfinished> {
+    let longest = if guard.is_some() { GUARD_SLICE } else { WATCH_SLICE };
     let mut left = limit;
     while left > Nanos::ZERO {
-        if thread.ended_within(left.min(WATCH_SLICE)) {
+        let slice = left.min(longest);
+        let has_ended = thread.ended_within(slice);
+        if let Some(guard) = &mut guard {
+            guard.note(platform, slice);
+        }
+        if has_ended {
             return None;
         }
-        left -= WATCH_SLICE;
+        left -= slice;
     }
     let reason = Unavailable::failed(
         "measuring a round",
@@ -65,4 +112,31 @@ pub(super) fn end_if_overdue(
         }
     }
     Some(Unfinished::Left(reason))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicI64, Ordering};
+
+    use super::*;
+    use crate::testing::{self, Altered};
+
+    #[test]
+    fn a_guard_counts_stops_and_no_time_in_the_run_queue() {
+        let (now, queued): (&AtomicI64, &AtomicI64) = (Box::leak(Box::default()), Box::leak(Box::default()));
+        let platform = Altered::from(testing::machine())
+            .showing(|_| Nanos::from_millis(now.load(Ordering::Relaxed)))
+            .counting(|mut counters| {
+                counters.totals.run_delay_ns = Some(Nanos::from_millis(queued.load(Ordering::Relaxed)));
+                counters
+            });
+        let mut guard = Guard::new(&platform);
+        // Each wait: its duration, and what of it was time in the run queue.
+        for (duration, in_queue) in [(25, 0), (1_025, 0), (400, 380), (325, 0), (60, 0), (3, 0)] {
+            now.fetch_add(duration, Ordering::Relaxed);
+            queued.fetch_add(in_queue, Ordering::Relaxed);
+            guard.note(&platform, GUARD_SLICE);
+        }
+        assert_eq!(guard.stopped(&platform), Some(Nanos::from_millis(1_300)));
+    }
 }

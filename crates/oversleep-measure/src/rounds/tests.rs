@@ -81,7 +81,7 @@ impl Probe for PanickingWait {
         // As `panic!` does, without what the default hook prints.
         std::panic::resume_unwind(Box::new("left: 38, right: 4".to_owned()));
     }
-    fn recorders(&mut self) -> Vec<&mut crate::SeriesRecorder> {
+    fn recorders(&mut self) -> Vec<&mut SeriesRecorder> {
         self.0.recorders()
     }
     fn finish(self: Box<Self>, partial: bool, measured: &mut Measured) {
@@ -227,6 +227,31 @@ fn a_stopped_process_marks_its_round() {
     };
     assert_eq!(stalled(altered(|_| None)), [None; 10], "unknown is never zero");
     assert_eq!(stalled(altered(Some)), [Some(Nanos::ZERO); 10], "it waited for a CPU");
+}
+
+#[test]
+fn stops_have_their_length_however_long_the_thread_waited_for_a_cpu_in_between() {
+    let ms = Nanos::from_millis;
+    let stops = [(300, 1_000), (1_800, 300), (2_400, 300)].map(|(at, length)| Stall { at: ms(at), length: ms(length) });
+    let machine = testing::machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(66_000)));
+    let machine = stops.into_iter().fold(machine, |machine, stop| machine.with_stall(stop)).build();
+    // Of every 10 ms it waits 6 for a CPU, but not while it is stopped.
+    let queued = move |at: Nanos| {
+        let stopped = stops.map(|stop| (at - stop.at).max(Nanos::ZERO).min(stop.length));
+        let running = at - stopped.into_iter().sum();
+        Nanos(running.0 / 10_000_000 * 6_000_000 + (running.0 % 10_000_000).min(6_000_000))
+    };
+    let platform: SharedPlatform = Arc::new(testing::Altered::of(machine).counting(move |mut counters| {
+        counters.totals.run_delay_ns = Some(queued(counters.at));
+        counters
+    }));
+    let amount = Amount { count: 3_000, time: Nanos::MAX, rounds: 1 };
+    let probe = WaitProbe::new(&*platform, ExperimentId::B5, "nanosleep", ms(1), amount);
+    let bench = Bench::new(platform, StopFlag::new(), None).unwrap();
+    let mut measured = Measured::default();
+    measure(&bench, vec![probe.boxed()], None, &mut Silent, &mut measured);
+    let seen = measured.series[0].rounds[0].disturbance.stalled_ns.unwrap();
+    assert!((seen - ms(1_600)).0.abs() < 3 * 16_000_000, "{seen}");
 }
 
 #[test]

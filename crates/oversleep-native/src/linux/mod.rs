@@ -65,6 +65,10 @@ impl System for Linux {
         self.counters.get_or_init(counters::SystemCounters::open).read()
     }
 
+    fn run_delay() -> Option<Nanos> {
+        counters::run_delay()
+    }
+
     fn processor_state(&self) -> ProcessorState {
         let sources = self.processor.get_or_init(|| processor_state::Sources::quick(&files::Disk));
         sources.read(&files::Disk, os::current_cpu())

@@ -43,6 +43,10 @@ pub(super) trait System: Default + Send + Sync + 'static {
     fn now() -> Nanos;
 
     fn counters(&self) -> CounterReading;
+    /// `None` where the system doesn't count it.
+    fn run_delay() -> Option<Nanos> {
+        None
+    }
     fn processor_state(&self) -> ProcessorState;
 
     /// A recorder of a thread's switches, or why there is none.
@@ -161,6 +165,10 @@ impl<S: System> Platform for Native<S> {
 
     fn counters(&self) -> CounterReading {
         self.system.counters()
+    }
+
+    fn run_delay(&self) -> Option<Nanos> {
+        S::run_delay()
     }
 
     fn processor_state(&self) -> ProcessorState {

@@ -29,17 +29,14 @@ pub(crate) extern "C" fn nothing(_: libc::c_int) {}
 /// Where the handler of SIGXCPU writes.
 static TO_WATCHER: AtomicI32 = AtomicI32::new(-1);
 
-/// Calls `then` once, in a thread of its own, when this process reaches its soft limit on CPU time (`ulimit -St`). A hard
-/// limit ends a process without a signal, so where both are the same the soft one is lowered to leave time for an end.
+/// Calls `then` in a thread of its own when this process reaches its soft limit on CPU time (`ulimit -St`), or somebody says
+/// so by its signal, as batch systems do. A hard limit ends a process without a signal, so where both are the same the soft
+/// one is lowered to leave time for an end.
 ///
 /// # Errors
-/// The system's; the limit then ends the process.
-pub fn at_cpu_limit(then: impl FnOnce() + Send + 'static) -> io::Result<()> {
-    let none = libc::RLIM_INFINITY;
-    let mut limit = libc::rlimit { rlim_cur: none, rlim_max: none };
-    // SAFETY: the call only fills the limit.
-    let found = unsafe { libc::getrlimit(libc::RLIMIT_CPU, &mut limit) };
-    if found != 0 || (limit.rlim_cur == none && limit.rlim_max == none) {
+/// The system's; the signal then ends the process.
+pub fn at_cpu_limit(then: impl Fn() + Send + 'static) -> io::Result<()> {
+    if is_ignored(libc::SIGXCPU) || TO_WATCHER.load(Ordering::SeqCst) != -1 {
         return Ok(());
     }
     let (mut watched, to_watcher) = io::pipe()?;
@@ -47,14 +44,20 @@ pub fn at_cpu_limit(then: impl FnOnce() + Send + 'static) -> io::Result<()> {
     TO_WATCHER.store(number, Ordering::SeqCst);
     let watch = move || {
         // The other end stays open as long as the process.
-        if watched.read_exact(&mut [0]).is_ok() {
+        while watched.read_exact(&mut [0]).is_ok() {
             then();
         }
     };
     std::thread::Builder::new().name("cpu-limit".into()).spawn(watch)?;
     act(libc::SIGXCPU, tell_watcher as *const () as libc::sighandler_t);
+    let none = libc::RLIM_INFINITY;
+    let mut limit = libc::rlimit { rlim_cur: none, rlim_max: none };
+    // SAFETY: the call only fills the limit.
+    if unsafe { libc::getrlimit(libc::RLIMIT_CPU, &mut limit) } != 0 || limit.rlim_max == none {
+        return Ok(());
+    }
     let last = limit.rlim_max.saturating_sub((limit.rlim_max / 10).clamp(1, 5)).max(1);
-    if limit.rlim_max != none && limit.rlim_cur > last {
+    if limit.rlim_cur > last {
         limit.rlim_cur = last;
         // SAFETY: points to a valid limit. Lowering a soft limit needs no privilege.
         unsafe { libc::setrlimit(libc::RLIMIT_CPU, &limit) };
@@ -62,7 +65,7 @@ pub fn at_cpu_limit(then: impl FnOnce() + Send + 'static) -> io::Result<()> {
     Ok(())
 }
 
-/// The kernel repeats SIGXCPU every second; the watcher reads only the first byte, and the pipe takes many more.
+/// The kernel repeats SIGXCPU every second, and the watcher reads what it writes.
 extern "C" fn tell_watcher(_: libc::c_int) {
     // SAFETY: `write` is allowed in a handler, and the byte is valid. The descriptor is never closed.
     unsafe { libc::write(TO_WATCHER.load(Ordering::SeqCst), [0u8].as_ptr().cast(), 1) };

@@ -4,9 +4,9 @@
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsFd;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicI32, Ordering};
 
 /// A file, whatever it is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,23 +27,33 @@ impl FileId {
         Some(FileId { device: found.dev(), inode: found.ino() })
     }
 
+    /// The regular file that a stream of this process is connected to.
+    pub fn of_file_behind(stream: &impl AsFd) -> Option<FileId> {
+        let found = File::from(stream.as_fd().try_clone_to_owned().ok()?).metadata().ok()?;
+        found.is_file().then(|| FileId { device: found.dev(), inode: found.ino() })
+    }
+
     /// The device that discards what is written to it, and so takes any number of outputs.
     pub fn of_null_device() -> Option<FileId> {
         FileId::of_path(Path::new("/dev/null"))
     }
 }
 
-/// Whether this process was started without a standard output (`>&-`).
+/// Why nothing can be written to standard output: this process was started without one (`>&-`), or it is open for reading.
 ///
-/// Rust opens `/dev/null` in its place before `main`, so this is seen before Rust begins.
-pub fn is_stdout_closed() -> bool {
-    WAS_CLOSED.load(Ordering::Relaxed)
+/// Rust opens `/dev/null` in place of one that is closed, before `main`, so this is seen before Rust begins. It takes a
+/// write that is refused because the descriptor doesn't allow it for a write to a closed one, and that for success.
+pub fn why_no_stdout() -> Option<&'static str> {
+    match STDOUT_FLAGS.load(Ordering::Relaxed) {
+        -1 => Some("it is closed"),
+        flags => (flags & libc::O_ACCMODE == libc::O_RDONLY).then_some("it is open for reading only"),
+    }
 }
 
-static WAS_CLOSED: AtomicBool = AtomicBool::new(false);
+static STDOUT_FLAGS: AtomicI32 = AtomicI32::new(libc::O_RDWR);
 
 // SAFETY: these are the lists of functions that the loader calls before `main`. There is no Rust runtime yet, and this one
-// makes one call of the system's and stores a flag.
+// makes one call of the system's and stores a number.
 #[used]
 #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = ".init_array"))]
 #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__mod_init_func"))]
@@ -51,8 +61,12 @@ static BEFORE_MAIN: extern "C" fn() = look_at_stdout;
 
 extern "C" fn look_at_stdout() {
     // SAFETY: takes two numbers and changes nothing.
-    let is_open = unsafe { libc::fcntl(libc::STDOUT_FILENO, libc::F_GETFD) } != -1;
-    WAS_CLOSED.store(!is_open, Ordering::Relaxed);
+    STDOUT_FLAGS.store(unsafe { libc::fcntl(libc::STDOUT_FILENO, libc::F_GETFL) }, Ordering::Relaxed);
+}
+
+/// Whether it is a socket, which has a name like a file and can't be opened.
+pub fn is_socket(found: &fs::Metadata) -> bool {
+    found.file_type().is_socket()
 }
 
 /// A file in this directory that has no name yet. If the process ends before it gets one, nothing is left.
@@ -184,6 +198,6 @@ mod tests {
         assert_eq!(FileId::of_path(Path::new("/no such file")), None);
         let file = File::open("/dev/null").unwrap();
         assert_eq!(FileId::of_stream(&file), null);
-        assert!(!is_stdout_closed());
+        assert_eq!(why_no_stdout(), None);
     }
 }

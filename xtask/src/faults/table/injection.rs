@@ -79,10 +79,29 @@ pub fn rows(material: &Material) -> Vec<Row> {
     vec![
         Row::new(KIND, "arguments", Expect::codes(&[1, 2, 127]).says(&["error: "]), TYPED.iter().map(typed).collect())
             .sampling(8),
+        long(material),
         Row::new(KIND, "names of files", Expect::codes(&[0, 4]), names.map(named).to_vec()).sampling(3),
         Row::new(KIND, "the name of the program", Expect::codes(&[0, 2]), own_name.to_vec()),
         fields(material),
     ]
+}
+
+/// Arguments and fields of such a length that a message with all of them hides what it says.
+fn long(material: &Material) -> Row {
+    // Longer names are no names, which another row stages.
+    let typed = |line: &&str| {
+        let script = format!("h=$(printf %20000s | tr ' ' x); exec \"$O\" {}", line.replace('?', "$h"));
+        Case::script(script).given("old.json", material.result.clone())
+    };
+    let result = String::from_utf8_lossy(&material.result).replacen(
+        "\"lateness\"",
+        &format!("\"{}\"", "x".repeat(2_000_000)),
+        1,
+    );
+    let field = Case::script("exec \"$O\" report x").given("x", result);
+    let cases = TYPED.iter().filter(|line| !line.contains("--name")).map(typed).chain([field]).collect();
+    Row::new(KIND, "arguments and fields that are very long", Expect::codes(&[1, 2]).says(&["error: "]), cases)
+        .sampling(4)
 }
 
 /// Every text of a result, one at a time.

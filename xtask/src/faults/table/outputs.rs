@@ -15,6 +15,13 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ("with an empty name", "", "''"),
     ("in /proc", "", "/proc/x"),
     ("a link that leads round", "ln -s l l", "l"),
+    ("with the name of a directory", "", "a/"),
+    ("a link to a name of a directory", "ln -s d/ l", "l"),
+    (
+        "a socket",
+        "python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind(\"s\")' || exit 2",
+        "s; r=$?; rm s; exit $r",
+    ),
 ];
 /// Names of one file: how they are made, and both of them.
 const SAME: &[(&str, &str, &str, &str)] = &[
@@ -23,6 +30,9 @@ const SAME: &[(&str, &str, &str, &str)] = &[
     ("an absolute path", "", "a", "\"$PWD/a\""),
     ("a directory and back", "mkdir d", "a", "d/../a"),
     ("a symbolic link", "echo x >a; ln -s a b", "a", "b"),
+    ("a symbolic link to no file yet", "ln -s a b", "a", "b"),
+    ("two symbolic links to no file yet", "ln -s a b; ln -s \"$PWD/a\" c", "b", "c"),
+    ("a symbolic link to a symbolic link to no file yet", "ln -s a b; ln -s b c", "a", "c"),
     ("a hard link", "echo x >a; ln a b", "a", "b"),
     ("a linked directory", "mkdir d; ln -s d e", "d/a", "e/a"),
     ("a named pipe", "mkfifo p", "p", "./p"),
@@ -77,11 +87,25 @@ fn same(material: &Material) -> Vec<Row> {
             format!("exec \"$O\" report - --html {other} <old.json"),
             format!("exec \"$O\" compare old.json old.json --html={other}"),
             format!("exec \"$O\" waits --like old.json --out {other}"),
+            format!("mkdir p; ln -s ../old.json p/percentiles.svg; exec \"$O\" report {other} --svg p"),
+            format!("mkdir p; ln old.json p/a.svg; \"$O\" report - --svg p <{other}; r=$?; rm -r p; exit $r"),
+            format!("mkdir p; ln old.json p/a.svg; \"$O\" report p/a.svg --svg p; r=$?; rm -r p; exit $r"),
+            format!("exec \"$O\" report old.json >>{other}"),
+            format!("exec \"$O\" report {other} --json >>old.json"),
+            format!("exec \"$O\" report {other} --html - >>old.json"),
+            format!("exec \"$O\" compare old.json old.json >>{other}"),
+            format!("exec \"$O\" report . >>{other}"),
+            format!("exec \"$O\" ask 'sleep(1ms)' --like old.json >>{other}"),
+            format!("exec \"$O\" share {other} >>old.json"),
+            format!("exec \"$O\" waits --like old.json --count 1 --request 1ms >>{other}"),
         ] {
             cases.push(Case::script(format!("{make}{script}")).given("old.json", material.result.clone()));
         }
     }
     rows.push(Row::new(KIND, "an output is the result that is read", Expect::codes(&[2]), cases).sampling(3));
+    let pictures = ["p/percentiles.svg", "p/new.svg", "./p/../p/percentiles.svg"];
+    let case = |page| Case::script(format!("mkdir p; exec \"$O\" waits thread-sleep --for 1h --svg p --html {page}"));
+    rows.push(Row::new(KIND, "a page is among the pictures", Expect::codes(&[2]), pictures.map(case).to_vec()));
     rows
 }
 
@@ -113,7 +137,12 @@ fn full() -> Vec<Row> {
     let nowhere =
         Row::new(KIND, "a full device, and no directory for temporary files", expect, vec![Case::script(last)])
             .needing(&[Need::Device("/dev/full")]);
-    vec![full, disk, read_only, nowhere]
+    let script = "echo old >a.json; chattr +a a.json && { \"$O\" waits thread-sleep --for 1h --out a.json; r=$?; \
+                  chattr -a a.json; rm a.json; exit $r; }";
+    let expect = Expect::codes(&[1]).result(Where::Nowhere).says(&["choose a place you may write to"]);
+    let grows = Row::new(KIND, "a file that may only grow", expect, vec![Case::script(script)])
+        .needing(&[Need::Command("chattr"), Need::Mounts]);
+    vec![full, disk, read_only, nowhere, grows]
 }
 
 fn standard_output(material: &Material) -> Vec<Row> {
@@ -129,6 +158,11 @@ fn standard_output(material: &Material) -> Vec<Row> {
         "doctor",
     ];
     let cases = closed.map(|command| Case::script(format!("exec \"$O\" {command} >&-"))).to_vec();
+    let read_only = closed.map(|command| Case::script(format!("exec \"$O\" {command} 1</dev/null"))).to_vec();
+    let json = Case::script("exec \"$O\" waits thread-sleep --for 1h --json - 1</dev/null");
+    let expect = Expect::codes(&[1]).result(Where::Nowhere).says(&["standard output: it is open for reading only"]);
+    let read_only =
+        Row::new(KIND, "standard output is open for reading only", expect, [vec![json], read_only].concat());
     let expect = Expect::codes(&[1]).result(Where::Nowhere).says(&["standard output: it is closed"]);
     let closed = Row::new(KIND, "standard output is closed", expect, cases).sampling(2);
     let given = |script: &str| Case::script(script).given("old.json", material.result.clone());
@@ -148,7 +182,7 @@ fn standard_output(material: &Material) -> Vec<Row> {
     let no_input = ["report - <&-", "report - </dev/null", "compare - old.json </dev/null"];
     let no_input = no_input.map(|command| given(&format!("exec \"$O\" {command}"))).to_vec();
     let expect = Expect::codes(&[1]).says(&["it is empty, not a result file"]);
-    vec![closed, shown_again, gone, Row::new(KIND, "standard input is empty or closed", expect, no_input)]
+    vec![closed, read_only, shown_again, gone, Row::new(KIND, "standard input is empty or closed", expect, no_input)]
 }
 
 /// Outputs that look odd and are fine.
@@ -180,6 +214,13 @@ fn fine() -> Vec<Row> {
             "a link stays a link",
             format!(
                 "echo x >a.json; ln -s a.json r.json; \"$O\" {SHORT} --out r.json && test -h r.json && mv a.json b && mv b r.json"
+            ),
+            Where::Named,
+        ),
+        row(
+            "a link to no file yet stays a link",
+            format!(
+                "mkdir d; ln -s d/a.json r.json; \"$O\" {SHORT} --out r.json && test -h r.json && mv d/a.json b && mv b r.json"
             ),
             Where::Named,
         ),

@@ -31,13 +31,41 @@ pub fn rows(material: &Material) -> Vec<Row> {
         let expect = Expect::codes(&[130]).result(Where::Named).says(&["ending the run with what was measured"]);
         rows.push(Row::new(KIND, format!("one signal while it measures: {name}"), expect, cases));
     }
-    rows.extend([starting(), twice(), together(), ignored(), other_signals(), limits_of_others()]);
+    rows.extend([starting(), twice(), together(), ignored(), other_signals(), limits_of_others(), cpu_time()]);
     rows.extend(delivering());
     rows.extend(killed(material));
     rows.push(replacing(material));
     rows.push(reading(material));
     rows.extend(holding());
+    rows.push(stopped());
     rows
+}
+
+/// Stopped for a second: the report says so, and for how long.
+fn stopped() -> Row {
+    let case = |command: &&str| {
+        Case::script(format!(
+            "\"$O\" {command} >r.txt & p=$!; sleep 3; kill -STOP $p; sleep 1; kill -CONT $p; wait $p; \
+             exec grep 'stopped for' r.txt >&2"
+        ))
+    };
+    let commands = [
+        "forkjoin --for 2s",
+        "waits spin --request 1ms --for 7s",
+        "handoff condvar --for 7s",
+        "waits nanosleep poll --request 1ms --for 7s",
+        "waits nanosleep --request 1ms --for 7s --load spin:2",
+        "ask 'nanosleep(1ms)' --count 6000",
+    ];
+    // A guard sees a stop up to 25 ms too short, and on a busy machine the shell sends CONT late.
+    let says = &["stopped for 1 s", "stopped for 1.", "stopped for 9"];
+    Row::new(
+        KIND,
+        "stopped for a second while it measures",
+        Expect::codes(&[0]).says(says),
+        commands.iter().map(case).collect(),
+    )
+    .sampling(2)
 }
 
 fn long(command: &str) -> Case {
@@ -104,6 +132,13 @@ fn limits_of_others() -> Row {
     }];
     let expect = Expect::codes(&[130]).result(Where::Named);
     Row::new(KIND, "signals that end nothing, then one that does", expect, cases)
+}
+
+/// Batch systems send it without a limit of the process.
+fn cpu_time() -> Row {
+    let commands = LONG.iter().map(|(_, command)| long(command).signal("XCPU", After::LineMs(300)));
+    let expect = Expect::codes(&[130]).result(Where::Named).says(&["the CPU time that this process may use"]);
+    Row::new(KIND, "SIGXCPU while it measures", expect, commands.collect())
 }
 
 fn delivering() -> Vec<Row> {

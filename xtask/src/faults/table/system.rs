@@ -32,6 +32,7 @@ const CALLS: &[&str] = &[
     "prctl",
     "prlimit64",
     "pselect6",
+    "recvfrom",
     "renameat2",
     "rt_sigtimedwait",
     "sched_getaffinity",
@@ -40,6 +41,7 @@ const CALLS: &[&str] = &[
     "sched_setscheduler",
     "sched_yield",
     "setitimer",
+    "setsockopt",
     "socketpair",
     "statx",
     "sysinfo",
@@ -76,13 +78,17 @@ pub fn rows() -> Vec<Row> {
         .collect();
     for call in CALLS {
         let filtered = |error: &u32| {
-            let commands = [MEASURING[0], MEASURING[2], READING[0]];
+            let commands = [MEASURING[0], MEASURING[2], READING[0], READING[4]];
             commands
                 .map(|command| Case::script(format!("exec \"$X\" faults-filter {call}:{error} -- \"$O\" {command}")))
         };
         let cases = ERRORS.iter().flat_map(filtered).collect();
         rows.push(Row::new(KIND, format!("{call} is refused"), measured(), cases).needing(&[Need::Filter]));
     }
+    // A call that claims to have done what it didn't.
+    let case = |command| Case::script(format!("exec \"$X\" faults-filter setsockopt:0 -- \"$O\" {command}"));
+    let cases = ["waits so-rcvtimeo --request 1ms --count 3 --out r.json", READING[0], READING[4]].map(case).to_vec();
+    rows.push(Row::new(KIND, "setsockopt does nothing", measured(), cases).needing(&[Need::Filter]));
     let together = CALLS.iter().filter(|call| !["getrandom", "prlimit64"].contains(call));
     let all: Vec<String> = together.map(|call| format!("{call}:1")).collect();
     let case = Case::script(format!("exec \"$X\" faults-filter {} -- \"$O\" {}", all.join(" "), MEASURING[0]));

@@ -18,10 +18,12 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
               again only when it is continued. A virtual machine that its host pauses, migrates or saves stands still as a \
               whole. No counter of the scheduler shows either: the thread neither ran nor waited for a CPU. A wait that \
               was in progress ends late by the time that was left of it, and every deadline meanwhile has passed.",
-    how_we_know: "oversleep compares the latest wait of each round with the median one. It subtracts the time that the \
-                  thread waited for a CPU, steal and throttling. What is left was no wish of the program. Less than 50 ms \
-                  or a tenth of the request is not counted, because timers may be put off by as much. A suspend shows \
-                  as the difference of the clocks that go on meanwhile and those that don't.",
+    how_we_know: "oversleep compares each wait with the median one. It subtracts the time that the thread waited for a CPU \
+                  meanwhile, steal and throttling. What is left was no wish of the program. Where other threads make a \
+                  value late as well (hand-offs, fork-joins), the thread that waits for the end of the round does the \
+                  same with waits of its own, of 25 ms each. Less than 50 ms or a tenth of the request is not counted, \
+                  because timers may be put off by as much. A suspend shows as the difference of the clocks that go on \
+                  meanwhile and those that don't.",
     what_to_do: "Repeat the run and let nothing stop the process or the machine meanwhile. If it happens again, find out \
                  who does it: a debugger, a container runtime, a job scheduler, or the host.",
     sources: &[

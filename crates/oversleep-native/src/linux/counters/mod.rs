@@ -7,6 +7,8 @@ mod parse;
 mod system_file;
 mod thread;
 
+pub(super) use thread::run_delay;
+
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
@@ -66,7 +68,7 @@ impl SystemCounters {
             steal_ns: system.and_then(|ticks| ticks_to_nanos(ticks.steal, self.ticks_per_second)),
             cpu_pressure_ns: self.pressure.as_ref().and_then(|file| file.with_text(parse::pressure_some)),
             other_cpu_ns: system.and_then(|ticks| self.other_cpu(ticks)),
-            run_delay_ns: thread::run_delay(),
+            run_delay_ns: run_delay(),
             voluntary_switches: usage.map(|usage| usage.voluntary_switches),
             involuntary_switches: usage.map(|usage| usage.involuntary_switches),
             minor_faults: usage.map(|usage| usage.minor_faults),

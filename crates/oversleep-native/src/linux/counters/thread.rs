@@ -12,7 +12,7 @@ thread_local! {
 }
 
 /// The time this thread was runnable and waited for a CPU.
-pub(super) fn run_delay() -> Option<Nanos> {
+pub(in crate::linux) fn run_delay() -> Option<Nanos> {
     STAT.try_with(|stat| {
         let file = stat.get_or_init(|| ThreadStatFile::open().ok()).as_ref()?;
         file.read().ok().map(|stat| stat.run_delay)

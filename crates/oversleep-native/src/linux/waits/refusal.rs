@@ -115,3 +115,34 @@ fn a_full_descriptor_table_is_a_failure_in_the_systems_words() {
     assert_eq!(call, "timerfd_create");
     assert!(error.contains("os error 24"), "{error}");
 }
+
+#[test]
+fn a_timeout_that_is_never_set_is_noticed() {
+    if let Some(reason) = reason("so-rcvtimeo", libc::SYS_setsockopt, 0) {
+        assert!(matches!(reason, Unavailable::Nonsense { .. }), "{reason:?}");
+    }
+}
+
+#[test]
+fn a_thread_is_watched_whatever_a_filter_says() {
+    use oversleep_record::Nanos;
+    let body = |call, errno| {
+        if !forbid(call, errno) {
+            return;
+        }
+        let (end, ends) = std::sync::mpsc::channel::<()>();
+        let thread = crate::threads::spawn_watched("watched", Box::new(move || _ = ends.recv())).expect("a thread");
+        assert!(!thread.ended_within(Nanos::from_millis(1)), "{call}, {errno}");
+        drop(end);
+        while !thread.ended_within(Nanos::from_millis(1)) {}
+        thread.join();
+    };
+    for (call, errno) in [
+        (libc::SYS_setsockopt, libc::EPERM),
+        (libc::SYS_setsockopt, 0),
+        (libc::SYS_recvfrom, libc::EPERM),
+        (libc::SYS_ppoll, libc::ENOSYS),
+    ] {
+        std::thread::spawn(move || body(call, errno)).join().expect("it is watched");
+    }
+}

@@ -34,6 +34,10 @@ impl Receive {
         let mut waiter = Receive { socket, _peer: peer, set_us: 0 };
         // Tried without a wait, which would take two ticks.
         waiter.set_timeout(1).map_err(|errno| refused(SO_RCVTIMEO, "setsockopt(SO_RCVTIMEO)", errno))?;
+        if !waiter.has_timeout() {
+            // Without a timeout it would receive for ever.
+            return Err(Unavailable::Nonsense { what: "setsockopt(SO_RCVTIMEO) succeeds and sets nothing".to_owned() });
+        }
         match waiter.receive(libc::MSG_DONTWAIT) {
             libc::EAGAIN => Ok(waiter),
             errno => Err(refused(SO_RCVTIMEO, "recv", errno)),
@@ -58,6 +62,16 @@ impl Receive {
         }
         self.set_us = micros;
         Ok(())
+    }
+
+    fn has_timeout(&self) -> bool {
+        let mut found = libc::timeval { tv_sec: 0, tv_usec: 0 };
+        let mut size = size_of::<libc::timeval>() as libc::socklen_t;
+        let (level, option) = (libc::SOL_SOCKET, libc::SO_RCVTIMEO);
+        // SAFETY: there is room for a timeval, as the size says.
+        let returned =
+            unsafe { libc::getsockopt(self.socket.as_raw_fd(), level, option, (&raw mut found).cast(), &raw mut size) };
+        returned == 0 && (found.tv_sec, found.tv_usec) != (0, 0)
     }
 
     /// The error number that the receive ended with; 0 if it received something, which nobody sends.
