@@ -217,9 +217,8 @@ impl Known {
                 .for_each(|text| known.text(text));
         }
         for fact in file.environment.facts.values() {
-            match fact.value {
-                FactValue::Nanos(span) => known.0.push(span.0.abs_diff(0) as f64),
-                _ => {}
+            if let FactValue::Nanos(span) = fact.value {
+                known.0.push(span.0.abs_diff(0) as f64);
             }
         }
         for clock in &file.clocks {

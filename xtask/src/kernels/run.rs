@@ -1,6 +1,7 @@
 //! Which machines run, several at a time, and what is reported.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::sync::Mutex;
@@ -51,9 +52,8 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
     std::fs::create_dir_all(&cache).map_err(|error| format!("{}: {error}", cache.display()))?;
     let mut ready: BTreeMap<Arch, Result<Ready, Missing>> = BTreeMap::new();
     for machine in &machines {
-        let arch = machine.kernel.arch;
-        if !ready.contains_key(&arch) {
-            ready.insert(arch, prepare(root, &scratch, &cache, arch, &options)?);
+        if let Entry::Vacant(entry) = ready.entry(machine.kernel.arch) {
+            entry.insert(prepare(root, &scratch, &cache, machine.kernel.arch, &options)?);
         }
     }
     let kernels: Vec<Result<PathBuf, Missing>> =
