@@ -44,6 +44,9 @@ mod unsupported;
 use unsupported as native_platform;
 
 #[cfg(unix)]
+#[path = "unix/readable.rs"]
+mod readable;
+#[cfg(unix)]
 mod unix;
 #[cfg(unix)]
 pub use unix::allocator;

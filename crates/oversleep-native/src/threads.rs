@@ -63,7 +63,7 @@ mod end {
 
     use oversleep_record::Nanos;
 
-    use crate::unix::readable::is_readable_within;
+    use crate::readable::is_readable_within;
 
     pub(super) struct Of(UnixStream);
 

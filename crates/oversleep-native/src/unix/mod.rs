@@ -4,7 +4,6 @@ pub mod allocator;
 pub mod app;
 pub mod interruption;
 pub mod outputs;
-pub mod readable;
 
 // Only for the Unix systems that have their own folder.
 #[cfg(any(target_os = "linux", target_os = "macos"))]
