@@ -129,7 +129,7 @@ pub fn ask() -> String {
     let Examples { waits: [sleep, _], finer: (tunable, setting), .. } = oversleep_native::examples();
     block(&[
         ("oversleep ask \"sleep(1ms)\" --on windows-10-2004 --neighbour 2ms".to_owned(), "beside another process"),
-        ("oversleep ask \"parkNanos(1ms)\" --like r.json".to_owned(), "a model of a measured machine"),
+        ("oversleep ask \"parkNanos(1ms)\" --like r.json".to_owned(), "a model of its machine"),
         ("oversleep ask \"sleep(1ms)\" --on windows-7,windows-11,linux-hz250".to_owned(), "side by side"),
         (format!("oversleep ask \"{sleep}(300us)\" --{tunable} {setting}"), "this machine"),
     ])
