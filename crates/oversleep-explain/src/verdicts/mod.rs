@@ -131,7 +131,7 @@ pub(crate) fn name_in_code(name: &str) -> &str {
 }
 
 /// A step in words. A clock of whole milliseconds that follows a tick of another length moves by either neighbour of the
-/// tick; which of the two is the median of a few steps is chance.
+/// tick; which of the two is the median of a few steps is chance. The rarer one is not named where it is rare.
 pub fn step_in_words(seen: Nanos, tick: Option<Nanos>) -> String {
     let ms = Nanos::from_millis(1);
     let is_whole = |span: Nanos, tolerance: i64| {
@@ -141,7 +141,10 @@ pub fn step_in_words(seen: Nanos, tick: Option<Nanos>) -> String {
     match tick {
         // Distributions keep three digits.
         Some(tick)
-            if tick > ms && !is_whole(tick, 0) && is_whole(seen, seen.0 / 1_000) && (seen - tick).0.abs() < ms.0 =>
+            if tick > ms
+                && !is_whole(tick, ms.0 / 10)
+                && is_whole(seen, seen.0 / 1_000)
+                && (seen - tick).0.abs() < ms.0 =>
         {
             format!("{} or {} ms", tick.0 / ms.0, tick.0 / ms.0 + 1)
         }

@@ -87,6 +87,9 @@ fn a_clock_of_whole_milliseconds_moves_by_either_neighbour_of_its_tick() {
         (4_000_000, Some(Nanos(4_000_000)), "4 ms"),
         (1_000_000, Some(Nanos(997_000)), "1 ms"),
         (16_000_000, None, "16 ms"),
+        // One step in sixteen is the other neighbour, and few runs see it.
+        (16_000_000, Some(Nanos(16_064_000)), "16 ms"),
+        (7_000_000, Some(Nanos(6_998_000)), "7 ms"),
     ] {
         assert_eq!(step_in_words(Nanos(seen), tick), says, "{seen}");
     }
