@@ -6,7 +6,7 @@ use oversleep_record::environment::FactValue;
 use oversleep_record::finding::{Finding, Tried, Verdict};
 use oversleep_record::series::{Quantity, Status};
 use oversleep_record::words::{grouped, value};
-use oversleep_record::{Distribution, Nanos, ResultFile, Series};
+use oversleep_record::{Distribution, FactName, Nanos, ResultFile, Series};
 
 use crate::registry::{entry, findings};
 use crate::verdicts::{Validity, clock_table};
@@ -200,12 +200,16 @@ impl Known {
     fn of(file: &ResultFile, finding: &Finding) -> Known {
         let mut known = Known(Vec::new());
         let cited: Vec<&Series> = finding.evidence.iter().flat_map(|one| cited(file, &one.source)).collect();
+        let slack = file.environment.nanos(FactName::TimerSlack).map(|slack| slack.0 as f64);
         let mut medians = Vec::new();
         for series in &cited {
             medians.extend(known.series(series));
         }
         for (at, one) in medians.iter().enumerate() {
-            known.0.extend(medians[at + 1..].iter().map(|other| (one - other).abs()));
+            let differences: Vec<f64> = medians[at + 1..].iter().map(|other| (one - other).abs()).collect();
+            // What of a difference the slack doesn't explain.
+            known.0.extend(slack.iter().flat_map(|slack| differences.iter().map(move |found| (found - slack).abs())));
+            known.0.extend(differences);
         }
         for text in finding.evidence.iter().map(|evidence| evidence.text.as_str()) {
             known.text(text);
@@ -293,7 +297,8 @@ mod tests {
     use oversleep_record::finding::{Evidence, Severity};
 
     fn sheet() -> Sheet {
-        Sheet::linux().steady("B5/nanosleep/1ms", 66_000).steady("C2/nanosleep/1ms/slack=1ns", 16_000)
+        let sheet = Sheet::linux().span(FactName::TimerSlack, 45_000);
+        sheet.steady("B5/nanosleep/1ms", 66_000).steady("C2/nanosleep/1ms/slack=1ns", 16_000)
     }
 
     /// What is wrong with a finding that says this.
@@ -325,6 +330,7 @@ mod tests {
         for fine in [
             "with a slack of 1 ns, nanosleep was 16 µs late instead of 66 µs",
             "a 1 ms nanosleep took 1.07 ms, 50 µs of it by slack",
+            "5 µs of that is more than the slack",
             "3 of 80 waits",
         ] {
             assert_eq!(wrong(fine, slack), [] as [&str; 0], "{fine}");
