@@ -12,8 +12,7 @@ use crate::registry::{entry, findings};
 use crate::verdicts::{Validity, clock_table};
 
 /// Findings that can't both hold of one machine, by name.
-const EXCLUSIVE: &[(&str, &str)] =
-    &[("neighbour-raised-tick", "own-request-needed"), ("virtual-machine", "time-constraint")];
+const EXCLUSIVE: &[(&str, &str)] = &[("neighbour-raised-tick", "own-request-needed")];
 
 /// Sentences whose figures are limits of the check itself, or are worked out from others in a way of their own, each with
 /// what its figures are.
@@ -144,7 +143,7 @@ fn fastest_clock(file: &ResultFile, all: &[Finding], wrong: &mut Vec<(String, St
     if table.row(clock).is_none_or(|row| row.validity == Some(Validity::Invalid)) {
         wrong.push((name.to_owned(), format!("{clock} is not valid by the table")));
     }
-    for other in ["coarse-clock-step", "cpu-time-clock", "tick-count-step", "coarse-system-time", "clock-steps-back"] {
+    for other in ["coarse-clock-step", "cpu-time-clock", "tick-count-step", "coarse-system-time"] {
         let of_it = |finding: &&Finding| finding.sentence.split([' ', ',', ';', ':']).next() == Some(clock);
         if let Some(said) = found(other).filter(of_it) {
             wrong.push((name.to_owned(), format!("{clock} is recommended, but {other}: {}", said.sentence)));

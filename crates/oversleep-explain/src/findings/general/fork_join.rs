@@ -14,8 +14,8 @@ use crate::remedies::windows::USE_PRECISE_SYSTEM_CLOCK;
 
 /// What polling must add before it can be told from the noise of a join.
 const POLLING_MIN: Nanos = Nanos(200_000);
-/// By less than this two readings of a clock in whole milliseconds differ from a step: each is the difference of two cut
-/// values, and so up to 1 ms off.
+/// The gap between two readings of a clock in whole milliseconds is less than this off its step: each reading is the
+/// difference of two cut values, and so less than 1 ms off.
 const WHOLE_MS: i64 = 2_000_000;
 
 pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
