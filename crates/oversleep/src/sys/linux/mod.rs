@@ -2,10 +2,12 @@
 
 mod clocks;
 mod resolution;
+mod slice;
 mod threads;
 
 pub(crate) use clocks::*;
 pub(crate) use resolution::*;
+pub(crate) use slice::*;
 pub(crate) use threads::*;
 
 use std::io;

@@ -60,3 +60,12 @@ pub(crate) fn pin_this_thread(cpu: usize) -> Result<(), Denied> {
     let result = unsafe { libc::sched_setaffinity(0, size_of::<CpuMask>(), mask.as_ptr().cast()) };
     if result == 0 { Ok(()) } else { Err(denied("sched_setaffinity", ALLOW)) }
 }
+
+/// The CPU time that the calling thread has used, in nanoseconds. A system call of about 0.2 µs.
+pub(crate) fn thread_cpu_ns() -> Option<u64> {
+    let mut used = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `used` is a valid timespec for the kernel to fill.
+    // https://man7.org/linux/man-pages/man2/clock_gettime.2.html
+    let result = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut used) };
+    (result == 0).then_some(used.tv_sec as u64 * 1_000_000_000 + used.tv_nsec as u64)
+}

@@ -1,0 +1,129 @@
+//! Linux: the time slice of an ordinary thread, since 6.12.
+//!
+//! `sched_setattr` takes it as `sched_runtime` of an ordinary policy (`__setparam_fair` in the kernel's
+//! kernel/sched/fair.c). It needs no privilege, is inherited by threads and programs that the thread starts unless the
+//! thread resets its scheduling on fork, and survives a change of policy (`_sched_setscheduler` in
+//! kernel/sched/syscalls.c).
+
+use std::time::Duration;
+
+use crate::outcome::{Denied, Outcome, Why};
+
+use super::denied;
+
+/// The shortest slice that the kernel grants.
+pub(crate) const FINEST_SLICE_NS: u64 = 100_000;
+/// The longest one.
+const LONGEST_SLICE_NS: u64 = 100_000_000;
+
+/// The first version of the kernel's `struct sched_attr`. Not every version of the libc crate has it.
+/// https://man7.org/linux/man-pages/man2/sched_setattr.2.html
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Attributes {
+    size: u32,
+    policy: u32,
+    flags: u64,
+    nice: i32,
+    priority: u32,
+    runtime_ns: u64,
+    deadline_ns: u64,
+    period_ns: u64,
+}
+
+const SIZE: u32 = size_of::<Attributes>() as u32;
+
+/// The former slice of the calling thread, restored on drop.
+#[derive(Debug)]
+pub(crate) struct Slice {
+    was_ns: u64,
+}
+
+/// Sets the calling thread's slice until the drop. It stays as it is if it is as short already.
+pub(crate) fn hold_slice(requested_ns: u64) -> (Option<Slice>, Outcome<Duration>) {
+    match slice_ns().and_then(|was_ns| hold(was_ns, requested_ns)) {
+        Ok(held) => held,
+        Err(denied) => (None, Outcome::Denied(denied)),
+    }
+}
+
+fn hold(was_ns: u64, requested_ns: u64) -> Result<(Option<Slice>, Outcome<Duration>), Denied> {
+    let requested_ns = requested_ns.clamp(FINEST_SLICE_NS, LONGEST_SLICE_NS);
+    if was_ns <= requested_ns {
+        return Ok((None, Outcome::AlreadyFiner { is: Duration::from_nanos(was_ns) }));
+    }
+    set_slice_ns(requested_ns)?;
+    let held = Slice { was_ns };
+    if slice_ns() != Ok(requested_ns) {
+        // Some sandboxes fake success. Dropping `held` restores whatever did change.
+        let why = Why::Ignored { call: "sched_setattr" };
+        return Err(Denied { why, how: "check whether a sandbox or an emulator handles sched_setattr itself" });
+    }
+    let applied =
+        Outcome::Applied { was: Duration::from_nanos(was_ns), now: Duration::from_nanos(requested_ns) };
+    Ok((Some(held), applied))
+}
+
+impl Drop for Slice {
+    fn drop(&mut self) {
+        restore_slice_ns(self.was_ns);
+    }
+}
+
+/// The calling thread's slice. Zero under a real-time policy, which has none.
+pub(crate) fn slice_ns() -> Result<u64, Denied> {
+    let attributes = attributes()?;
+    match attributes.policy as libc::c_int {
+        libc::SCHED_OTHER | libc::SCHED_BATCH if attributes.runtime_ns == 0 => {
+            let why = Why::Unsupported { what: "time slice that a thread can set (Linux has it since 6.12)" };
+            Err(Denied { why, how: "upgrade to Linux 6.12" })
+        }
+        libc::SCHED_OTHER | libc::SCHED_BATCH => Ok(attributes.runtime_ns),
+        libc::SCHED_FIFO | libc::SCHED_RR | SCHED_DEADLINE => Ok(0),
+        // SCHED_IDLE ignores it, and other schedulers have rules of their own.
+        _ => {
+            let why = Why::Unsupported { what: "time slice for a thread under this policy" };
+            Err(Denied { why, how: "run the thread under the ordinary policy" })
+        }
+    }
+}
+
+/// Not every version of the libc crate has it. https://man7.org/linux/man-pages/man7/sched.7.html
+const SCHED_DEADLINE: libc::c_int = 6;
+
+/// Sets the slice and leaves everything else as it is.
+pub(crate) fn set_slice_ns(ns: u64) -> Result<(), Denied> {
+    let attributes = attributes()?;
+    set(&Attributes { runtime_ns: ns, ..attributes })
+}
+
+/// Restores a slice that was read before. A failure can't be reported.
+///
+/// The kernel doesn't say whether a slice is its default or was requested. So this asks for the default, and for a
+/// slice of its own only if that is another.
+pub(crate) fn restore_slice_ns(was_ns: u64) {
+    let Ok(attributes) = attributes() else { return };
+    if set(&Attributes { runtime_ns: 0, ..attributes }).is_ok() && slice_ns() != Ok(was_ns) {
+        let _ = set(&Attributes { runtime_ns: was_ns, ..attributes });
+    }
+}
+
+const ALLOW: &str = "allow sched_getattr and sched_setattr in this process's seccomp filter";
+
+fn attributes() -> Result<Attributes, Denied> {
+    let mut attributes = Attributes::default();
+    // SAFETY: the structure is writable for its size; 0 is the calling thread.
+    // https://man7.org/linux/man-pages/man2/sched_setattr.2.html
+    let result = unsafe { libc::syscall(libc::SYS_sched_getattr, 0, &raw mut attributes, SIZE, 0) };
+    if result < 0 { Err(denied("sched_getattr", ALLOW)) } else { Ok(attributes) }
+}
+
+/// What was read also has the nice value and whether children reset their scheduling, which must be written again: an
+/// ordinary user can't clear the latter.
+fn set(attributes: &Attributes) -> Result<(), Denied> {
+    let attributes = Attributes { size: SIZE, ..*attributes };
+    // SAFETY: the structure is readable for its size; 0 is the calling thread.
+    // https://man7.org/linux/man-pages/man2/sched_setattr.2.html
+    let result = unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0) };
+    if result < 0 { Err(denied("sched_setattr", ALLOW)) } else { Ok(()) }
+}
