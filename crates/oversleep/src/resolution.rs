@@ -6,18 +6,22 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::time::Duration;
 
+use crate::claims::{self, Claim};
 use crate::outcome::Outcome;
-use crate::scheduling::Scheduling;
+use crate::scheduling::{RealTimeRequest, Scheduling};
 use crate::slack::{TimerSlack, TimerSlackGuard};
 use crate::sys;
+use crate::time_slice::{TimeSlice, TimeSliceGuard};
 
 /// A request for finer timing. Nothing happens until you call [`hold`](Resolution::hold).
 ///
 /// | setting | what it changes | what it costs |
 /// |---|---|---|
-/// | [`timer_slack`](Self::timer_slack) | Linux: this thread's slack | fewer wake-ups are combined |
+/// | [`timer_slack`](Self::timer_slack) | Linux: this thread's slack; macOS: its latency tier | fewer wake-ups are combined |
+/// | [`time_slice`](Self::time_slice) | Linux: this thread's time slice | others are interrupted more often |
 /// | [`timer`](Self::timer) | Windows: this process's timer resolution, even while its windows are hidden | power |
 /// | [`real_time`](Self::real_time) | `SCHED_FIFO`; Windows: time-critical; macOS: time constraints | others wait |
+/// | [`multimedia`](Self::multimedia) | Windows: this thread's multimedia class | others wait |
 /// | [`cpu_latency`](Self::cpu_latency) | Linux: `/dev/cpu_dma_latency`, for the whole machine | power |
 ///
 /// A system denies the settings it lacks and says so, so one request works on every system.
@@ -36,8 +40,10 @@ use crate::sys;
 #[must_use = "a request does nothing until it is held"]
 pub struct Resolution {
     timer_slack: Option<Duration>,
+    time_slice: Option<Duration>,
     timer: Option<Duration>,
-    real_time: Option<u8>,
+    real_time: Option<RealTimeRequest>,
+    multimedia: bool,
     cpu_latency: Option<Duration>,
 }
 
@@ -82,6 +88,22 @@ impl Resolution {
         self
     }
 
+    /// Requests this time slice for the calling thread. [`TimeSlice`] says what that costs others.
+    ///
+    /// Platforms: Linux 6.12; denied elsewhere.
+    ///
+    /// ```
+    /// use oversleep::resolution::What;
+    /// use oversleep::{Resolution, TimeSlice};
+    ///
+    /// let held = Resolution::new().time_slice(TimeSlice::SHORTEST).hold();
+    /// println!("{}", held.outcome(What::TimeSlice).expect("it was requested"));
+    /// ```
+    pub fn time_slice(mut self, slice: Duration) -> Self {
+        self.time_slice = Some(slice);
+        self
+    }
+
     /// Requests this timer resolution for the process: a period below 1 ms, or whole milliseconds (rounded down).
     ///
     /// Windows keeps one request per process. Requests in whole milliseconds are counted together with the rest of the
@@ -117,7 +139,42 @@ impl Resolution {
     /// println!("{}", held.outcome(What::RealTime).expect("it was requested"));
     /// ```
     pub fn real_time(mut self, priority: u8) -> Self {
-        self.real_time = Some(priority);
+        self.real_time = Some(RealTimeRequest { priority, period: None });
+        self
+    }
+
+    /// As [`real_time`](Self::real_time), for a thread that has a little work once per period.
+    ///
+    /// macOS wants to know the period: it lets the thread compute for a fifth of it, within its first half, and demotes a
+    /// thread that computes for longer. Without a period, that is 1 ms within 2.5 ms in each 5 ms. Other systems ignore
+    /// it.
+    ///
+    /// ```
+    /// use oversleep::Resolution;
+    /// use std::time::Duration;
+    ///
+    /// let held = Resolution::new().real_time_every(10, Duration::from_millis(1)).hold();
+    /// println!("{}", held.settings()[0]);
+    /// ```
+    pub fn real_time_every(mut self, priority: u8, period: Duration) -> Self {
+        self.real_time = Some(RealTimeRequest { priority, period: Some(period) });
+        self
+    }
+
+    /// Requests that the Multimedia Class Scheduler Service run the calling thread as one for professional audio ("Pro
+    /// Audio"): ahead of ordinary threads, for at most 80 % of the time unless the machine is set otherwise.
+    ///
+    /// Platforms: Windows; denied elsewhere. It needs no privilege.
+    ///
+    /// ```
+    /// use oversleep::Resolution;
+    /// use oversleep::resolution::What;
+    ///
+    /// let held = Resolution::new().multimedia().hold();
+    /// println!("{}", held.outcome(What::Multimedia).expect("it was requested"));
+    /// ```
+    pub fn multimedia(mut self) -> Self {
+        self.multimedia = true;
         self
     }
 
@@ -155,13 +212,21 @@ impl Resolution {
         if let Some(slack) = &slack {
             settings.push(Setting::new(What::TimerSlack, slack.outcome().clone().map(Value::Time)));
         }
+        let slice = self.time_slice.map(TimeSlice::hold);
+        if let Some(slice) = &slice {
+            settings.push(Setting::new(What::TimeSlice, slice.outcome().clone().map(Value::Time)));
+        }
         let timer = self.timer.map(sys::hold_timer);
         if let Some((_, outcome)) = &timer {
             settings.push(Setting::new(What::Timer, outcome.clone().map(Value::Time)));
         }
-        let scheduling = self.real_time.map(sys::hold_real_time);
+        let scheduling = self.real_time.map(RealTime::hold);
         if let Some((_, outcome)) = &scheduling {
             settings.push(Setting::new(What::RealTime, outcome.clone().map(Value::Scheduling)));
+        }
+        let multimedia = self.multimedia.then(sys::hold_multimedia);
+        if let Some((_, outcome)) = &multimedia {
+            settings.push(Setting::new(What::Multimedia, outcome.clone().map(Value::Scheduling)));
         }
         let latency = self.cpu_latency.map(sys::hold_cpu_latency);
         if let Some((_, outcome)) = &latency {
@@ -169,19 +234,27 @@ impl Resolution {
         }
         Held {
             settings,
-            _latency: latency.and_then(|(held, _)| held),
-            _scheduling: scheduling.and_then(|(held, _)| held),
-            _timer: timer.and_then(|(held, _)| held),
-            _slack: slack,
-            of_this_thread: PhantomData,
+            process: HeldByProcess {
+                _latency: latency.and_then(|(held, _)| held),
+                _timer: timer.and_then(|(held, _)| held),
+            },
+            thread: HeldByThread {
+                _multimedia: multimedia.and_then(|(held, _)| held),
+                _real_time: scheduling.map(|(held, _)| held),
+                _slice: slice,
+                _slack: slack,
+                of_this_thread: PhantomData,
+            },
         }
     }
 }
 
 /// Holds what a [`Resolution`] requested, and restores everything on drop, even while a panic unwinds.
 ///
-/// It belongs to the thread that created it and can't be sent to another. Nothing outlives the process, even if it is
-/// killed, except what its children inherited.
+/// Guards may be dropped in any order: a setting returns to what it was when the last guard that holds it goes.
+///
+/// It belongs to the thread that created it and can't be sent to another; see [`split`](Held::split). Nothing outlives the
+/// process, even if it is killed, except what its children inherited.
 ///
 /// ```
 /// let held = oversleep::Resolution::harmless().hold();
@@ -193,13 +266,62 @@ impl Resolution {
 #[derive(Debug)]
 pub struct Held {
     settings: Vec<Setting>,
-    // The order of drops matters: the policy goes before the slack, because leaving a real-time policy resets the
-    // slack.
-    _latency: Option<sys::CpuLatency>,
-    _scheduling: Option<sys::RealTime>,
-    _timer: Option<sys::Timer>,
+    process: HeldByProcess,
+    thread: HeldByThread,
+}
+
+/// The part of a [`Held`] that belongs to the thread: slack, slice, real-time and multimedia scheduling.
+///
+/// ```compile_fail
+/// fn send<T: Send>(_: T) {}
+/// send(oversleep::Resolution::harmless().hold().split().0);
+/// ```
+#[must_use = "the thread's settings are restored as soon as this is dropped"]
+#[derive(Debug)]
+pub struct HeldByThread {
+    _multimedia: Option<sys::Multimedia>,
+    _real_time: Option<RealTime>,
+    _slice: Option<TimeSliceGuard>,
     _slack: Option<TimerSlackGuard>,
     of_this_thread: PhantomData<*const ()>,
+}
+
+/// The part of a [`Held`] that belongs to the process: timer resolution and CPU wake-up latency. It may be sent to another
+/// thread and dropped there.
+///
+/// ```
+/// let (thread, process) = oversleep::Resolution::harmless().hold().split();
+/// std::thread::spawn(move || drop(process)).join().unwrap();
+/// drop(thread);
+/// ```
+#[must_use = "the process's settings are restored as soon as this is dropped"]
+#[derive(Debug)]
+pub struct HeldByProcess {
+    _latency: Option<sys::CpuLatency>,
+    _timer: Option<sys::Timer>,
+}
+
+/// A real-time policy of the thread that created it.
+#[derive(Debug)]
+struct RealTime(Option<Claim>);
+
+impl RealTime {
+    fn hold(request: RealTimeRequest) -> (RealTime, Outcome<Scheduling>) {
+        let requested = |was| sys::real_time_policy(was, request);
+        let held = claims::with(|settings, thread| settings.hold_policy(thread, requested));
+        match held.unwrap_or(Err(claims::ENDING)) {
+            Ok((claim, outcome)) => (RealTime(claim), outcome.map(sys::scheduling)),
+            Err(denied) => (RealTime(None), Outcome::Denied(denied)),
+        }
+    }
+}
+
+impl Drop for RealTime {
+    fn drop(&mut self) {
+        if let Some(claim) = self.0 {
+            claims::with(|settings, thread| settings.release_policy(thread, claim));
+        }
+    }
 }
 
 impl Held {
@@ -225,6 +347,18 @@ impl Held {
     /// ```
     pub fn outcome(&self, what: What) -> Option<&Outcome<Value>> {
         self.settings.iter().find(|setting| setting.what == what).map(|setting| &setting.outcome)
+    }
+
+    /// Separates what belongs to the thread from what belongs to the process, so that another thread can hold the latter.
+    ///
+    /// ```
+    /// let (thread, process) = oversleep::Resolution::harmless().hold().split();
+    /// let keeper = std::thread::spawn(move || drop(process));
+    /// keeper.join().unwrap();
+    /// drop(thread);
+    /// ```
+    pub fn split(self) -> (HeldByThread, HeldByProcess) {
+        (self.thread, self.process)
     }
 }
 
@@ -266,10 +400,14 @@ impl fmt::Display for Setting {
 pub enum What {
     /// The thread's timer slack.
     TimerSlack,
+    /// The thread's time slice.
+    TimeSlice,
     /// The process's timer resolution.
     Timer,
     /// The thread's scheduling policy.
     RealTime,
+    /// The thread's multimedia class.
+    Multimedia,
     /// The machine's limit on how long a processor takes to wake up.
     CpuLatency,
 }
@@ -278,8 +416,10 @@ impl fmt::Display for What {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::TimerSlack => "timer slack",
+            Self::TimeSlice => "time slice",
             Self::Timer => "timer resolution",
             Self::RealTime => "real-time scheduling",
+            Self::Multimedia => "multimedia scheduling",
             Self::CpuLatency => "CPU wake-up latency",
         })
     }
@@ -325,9 +465,10 @@ mod tests {
 
     #[test]
     fn every_setting_has_a_readable_outcome() {
-        let request = Resolution::harmless().real_time(1).cpu_latency(Duration::from_micros(100));
-        let text: Vec<_> = request.hold().settings().iter().map(Setting::to_string).collect();
-        assert_eq!(text.len(), 4);
-        assert!(text[0].starts_with("timer slack: ") && text[3].starts_with("CPU wake-up latency: "), "{text:?}");
+        let request = Resolution::harmless().time_slice(TimeSlice::SHORTEST).real_time(1).multimedia();
+        let held = request.cpu_latency(Duration::from_micros(100)).hold();
+        let text: Vec<_> = held.settings().iter().map(Setting::to_string).collect();
+        let names = ["timer slack", "time slice", "timer resolution", "real-time", "multimedia", "CPU wake-up latency"];
+        assert!(text.iter().zip(names).all(|(text, name)| text.starts_with(name)) && text.len() == 6, "{text:?}");
     }
 }

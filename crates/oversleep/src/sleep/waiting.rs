@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::clock::{Clock, Instant};
-use crate::outcome::Outcome;
+use crate::outcome::{Denied, Outcome};
 use crate::sys;
 
 use super::objective::Objective;
@@ -37,8 +37,8 @@ pub(super) fn sleep_until(plan: &mut impl Access, deadline: Instant, objective: 
     let (mut step, mut wants_cost, is_contended) = first.unwrap_or((otherwise(ahead_ns, objective), false, false));
     if step != Step::Spin {
         let finer = Finer::hold(is_contended);
-        slept.slack = Some(finer.slack_outcome());
-        slept.slice = finer.slice.as_ref().map(|(_, outcome)| outcome.clone());
+        slept.slack = Some(outcome(finer.slack, FINEST_SLACK_NS));
+        slept.slice = finer.slice.map(|was_ns| outcome(was_ns, sys::FINEST_SLICE_NS));
         // All bookkeeping happens before the deadline, in time that would otherwise be spun away.
         loop {
             let (margin_ns, number) = match step {
@@ -88,41 +88,52 @@ pub(super) fn start() -> Instant {
     Instant::now().max(Instant::from_nanos(sys::monotonic_ns()))
 }
 
-/// The calling thread's settings for a wait. The drop restores the former ones.
+/// The calling thread's settings for the waits of a sleep. The drop restores the former ones.
 struct Finer {
-    slack: Result<u64, crate::outcome::Denied>,
-    slice: Option<(Option<sys::Slice>, Outcome<Duration>)>,
+    slack: Result<u64, Denied>,
+    slice: Option<Result<u64, Denied>>,
 }
 
 impl Finer {
     fn hold(is_contended: bool) -> Finer {
-        let was_ns = sys::timer_slack_ns();
-        // Zero means a real-time policy, without slack.
-        let slack = was_ns.and_then(|was_ns| match was_ns {
-            0 | FINEST_SLACK_NS => Ok(was_ns),
-            _ => sys::set_timer_slack_ns(FINEST_SLACK_NS).map(|()| was_ns),
+        let slack = sys::sleep_slack_ns().and_then(|was_ns| match was_ns > FINEST_SLACK_NS {
+            true => sys::set_timer_slack_ns(FINEST_SLACK_NS).map(|()| was_ns),
+            // Zero means a real-time policy, without slack.
+            false => Ok(was_ns),
         });
-        Finer { slack, slice: is_contended.then(|| sys::hold_slice(sys::FINEST_SLICE_NS)) }
+        let slice = || {
+            sys::slice_ns().and_then(|was_ns| match was_ns > sys::FINEST_SLICE_NS {
+                true => sys::set_slice_ns(sys::FINEST_SLICE_NS).map(|()| was_ns),
+                false => Ok(was_ns),
+            })
+        };
+        Finer { slack, slice: is_contended.then(slice) }
     }
+}
 
-    fn slack_outcome(&self) -> Outcome<Duration> {
-        match self.slack {
-            Ok(was_ns @ (0 | FINEST_SLACK_NS)) => Outcome::AlreadyFiner { is: Duration::from_nanos(was_ns) },
-            Ok(was_ns) => Outcome::Applied {
-                was: Duration::from_nanos(was_ns),
-                now: Duration::from_nanos(FINEST_SLACK_NS),
-            },
-            Err(denied) => Outcome::Denied(denied),
+/// The outcome of setting this value, given the former one. It isn't read back: that would cost as much as setting it,
+/// and the lateness shows whether it took effect.
+fn outcome(was_ns: Result<u64, Denied>, set_ns: u64) -> Outcome<Duration> {
+    match was_ns {
+        Ok(was_ns) if was_ns > set_ns => {
+            Outcome::Applied { was: Duration::from_nanos(was_ns), now: Duration::from_nanos(set_ns) }
         }
+        Ok(was_ns) => Outcome::AlreadyFiner { is: Duration::from_nanos(was_ns) },
+        Err(denied) => Outcome::Denied(denied),
     }
 }
 
 impl Drop for Finer {
     fn drop(&mut self) {
+        // Both were set before, so only a sandbox entered meanwhile can refuse them, and a drop can't report that.
+        if let Some(Ok(was_ns)) = self.slice
+            && was_ns > sys::FINEST_SLICE_NS
+        {
+            sys::restore_slice_ns(was_ns);
+        }
         if let Ok(was_ns) = self.slack
             && was_ns > FINEST_SLACK_NS
         {
-            // It was set before, so only a sandbox entered meanwhile can refuse it, and drop can't report that.
             let _ = sys::set_timer_slack_ns(was_ns);
         }
     }

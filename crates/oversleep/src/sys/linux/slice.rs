@@ -5,16 +5,14 @@
 //! thread resets its scheduling on fork, and survives a change of policy (`_sched_setscheduler` in
 //! kernel/sched/syscalls.c).
 
-use std::time::Duration;
-
-use crate::outcome::{Denied, Outcome, Why};
+use crate::outcome::{Denied, Why};
 
 use super::denied;
 
 /// The shortest slice that the kernel grants.
 pub(crate) const FINEST_SLICE_NS: u64 = 100_000;
-/// The longest one.
-const LONGEST_SLICE_NS: u64 = 100_000_000;
+/// What sets a slice.
+pub(crate) const SET_SLICE: &str = "sched_setattr";
 
 /// The first version of the kernel's `struct sched_attr`. Not every version of the libc crate has it.
 /// https://man7.org/linux/man-pages/man2/sched_setattr.2.html
@@ -32,43 +30,6 @@ struct Attributes {
 }
 
 const SIZE: u32 = size_of::<Attributes>() as u32;
-
-/// The former slice of the calling thread, restored on drop.
-#[derive(Debug)]
-pub(crate) struct Slice {
-    was_ns: u64,
-}
-
-/// Sets the calling thread's slice until the drop. It stays as it is if it is as short already.
-pub(crate) fn hold_slice(requested_ns: u64) -> (Option<Slice>, Outcome<Duration>) {
-    match slice_ns().and_then(|was_ns| hold(was_ns, requested_ns)) {
-        Ok(held) => held,
-        Err(denied) => (None, Outcome::Denied(denied)),
-    }
-}
-
-fn hold(was_ns: u64, requested_ns: u64) -> Result<(Option<Slice>, Outcome<Duration>), Denied> {
-    let requested_ns = requested_ns.clamp(FINEST_SLICE_NS, LONGEST_SLICE_NS);
-    if was_ns <= requested_ns {
-        return Ok((None, Outcome::AlreadyFiner { is: Duration::from_nanos(was_ns) }));
-    }
-    set_slice_ns(requested_ns)?;
-    let held = Slice { was_ns };
-    if slice_ns() != Ok(requested_ns) {
-        // Some sandboxes fake success. Dropping `held` restores whatever did change.
-        let why = Why::Ignored { call: "sched_setattr" };
-        return Err(Denied { why, how: "check whether a sandbox or an emulator handles sched_setattr itself" });
-    }
-    let applied =
-        Outcome::Applied { was: Duration::from_nanos(was_ns), now: Duration::from_nanos(requested_ns) };
-    Ok((Some(held), applied))
-}
-
-impl Drop for Slice {
-    fn drop(&mut self) {
-        restore_slice_ns(self.was_ns);
-    }
-}
 
 /// The calling thread's slice. Zero under a real-time policy, which has none.
 pub(crate) fn slice_ns() -> Result<u64, Denied> {
@@ -89,7 +50,7 @@ pub(crate) fn slice_ns() -> Result<u64, Denied> {
 }
 
 /// Not every version of the libc crate has it. https://man7.org/linux/man-pages/man7/sched.7.html
-const SCHED_DEADLINE: libc::c_int = 6;
+pub(super) const SCHED_DEADLINE: libc::c_int = 6;
 
 /// Sets the slice and leaves everything else as it is.
 pub(crate) fn set_slice_ns(ns: u64) -> Result<(), Denied> {
