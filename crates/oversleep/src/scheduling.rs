@@ -21,6 +21,8 @@ pub enum Scheduling {
     RoundRobin(u8),
     /// The highest thread priority in an ordinary process (Windows).
     TimeCritical,
+    /// The multimedia class for professional audio (Windows).
+    Multimedia,
     /// A policy that guarantees the thread a share of each period (`SCHED_DEADLINE`; time constraints on macOS).
     Deadline,
 }
@@ -34,7 +36,7 @@ impl Scheduling {
     /// assert!(Scheduling::TimeCritical.is_real_time() && !Scheduling::Background.is_real_time());
     /// ```
     pub fn is_real_time(self) -> bool {
-        matches!(self, Self::Fifo(_) | Self::RoundRobin(_) | Self::TimeCritical | Self::Deadline)
+        matches!(self, Self::Fifo(_) | Self::RoundRobin(_) | Self::TimeCritical | Self::Multimedia | Self::Deadline)
     }
 
     /// Whether a thread under this policy is never preempted by one under `other`.
@@ -55,6 +57,7 @@ impl Scheduling {
             Self::Ordinary => 1,
             Self::Fifo(priority) | Self::RoundRobin(priority) => 2 + u32::from(priority),
             Self::TimeCritical => 2 + 99,
+            Self::Multimedia => 2 + 100,
             Self::Deadline => u32::MAX,
         }
     }
@@ -68,6 +71,7 @@ impl fmt::Debug for Scheduling {
             Self::Fifo(priority) => write!(f, "fifo {priority}"),
             Self::RoundRobin(priority) => write!(f, "round-robin {priority}"),
             Self::TimeCritical => f.write_str("time-critical"),
+            Self::Multimedia => f.write_str("multimedia"),
             Self::Deadline => f.write_str("deadline"),
         }
     }

@@ -35,11 +35,11 @@ const SIZE: u32 = size_of::<Attributes>() as u32;
 pub(crate) fn slice_ns() -> Result<u64, Denied> {
     let attributes = attributes()?;
     match attributes.policy as libc::c_int {
-        libc::SCHED_OTHER | libc::SCHED_BATCH if attributes.runtime_ns == 0 => {
+        SCHED_OTHER | libc::SCHED_BATCH if attributes.runtime_ns == 0 => {
             let why = Why::Unsupported { what: "time slice that a thread can set (Linux has it since 6.12)" };
             Err(Denied { why, how: "upgrade to Linux 6.12" })
         }
-        libc::SCHED_OTHER | libc::SCHED_BATCH => Ok(attributes.runtime_ns),
+        SCHED_OTHER | libc::SCHED_BATCH => Ok(attributes.runtime_ns),
         libc::SCHED_FIFO | libc::SCHED_RR | SCHED_DEADLINE => Ok(0),
         // SCHED_IDLE ignores it, and other schedulers have rules of their own.
         _ => {
@@ -49,8 +49,9 @@ pub(crate) fn slice_ns() -> Result<u64, Denied> {
     }
 }
 
-/// Not every version of the libc crate has it. https://man7.org/linux/man-pages/man7/sched.7.html
+/// Not every version of the libc crate has these. https://man7.org/linux/man-pages/man7/sched.7.html
 pub(super) const SCHED_DEADLINE: libc::c_int = 6;
+const SCHED_OTHER: libc::c_int = 0;
 
 /// Sets the slice and leaves everything else as it is.
 pub(crate) fn set_slice_ns(ns: u64) -> Result<(), Denied> {
