@@ -139,7 +139,7 @@ impl Resolution {
     /// println!("{}", held.outcome(What::RealTime).expect("it was requested"));
     /// ```
     pub fn real_time(mut self, priority: u8) -> Self {
-        self.real_time = Some(RealTimeRequest { priority, period: None });
+        self.real_time = Some(RealTimeRequest { priority, period: None, asks_rtkit: false });
         self
     }
 
@@ -157,7 +157,34 @@ impl Resolution {
     /// println!("{}", held.settings()[0]);
     /// ```
     pub fn real_time_every(mut self, priority: u8, period: Duration) -> Self {
-        self.real_time = Some(RealTimeRequest { priority, period: Some(period) });
+        self.real_time = Some(RealTimeRequest { priority, period: Some(period), asks_rtkit: false });
+        self
+    }
+
+    /// If real-time scheduling was requested and is refused for want of a privilege, asks RealtimeKit for it, the daemon
+    /// that desktop Linux has for this. Needs the crate's feature `rtkit`; without it, and on other systems, nothing
+    /// changes.
+    ///
+    /// RealtimeKit grants `SCHED_RR` with a priority of up to 20, and demands two things that an ordinary user can't take
+    /// back, so they outlast the guard:
+    ///
+    /// * The process's hard limit on the computation of its real-time threads (`RLIMIT_RTTIME`) becomes 200 ms. A
+    ///   real-time thread that computes for as long without a wait is sent `SIGXCPU`.
+    /// * Threads and programs that the thread starts begin with the ordinary policy (`SCHED_RESET_ON_FORK`).
+    ///
+    /// Cost: a connection to the system bus and three calls, usually a few milliseconds; 20 s at most.
+    ///
+    /// ```
+    /// use oversleep::Resolution;
+    ///
+    /// let held = Resolution::new().real_time(10).or_by_rtkit().hold();
+    /// println!("{}", held.settings()[0]);
+    /// ```
+    #[cfg(feature = "rtkit")]
+    pub fn or_by_rtkit(mut self) -> Self {
+        if let Some(request) = &mut self.real_time {
+            request.asks_rtkit = true;
+        }
         self
     }
 
@@ -308,7 +335,11 @@ struct RealTime(Option<Claim>);
 impl RealTime {
     fn hold(request: RealTimeRequest) -> (RealTime, Outcome<Scheduling>) {
         let requested = |was| sys::real_time_policy(was, request);
-        let held = claims::with(|settings, thread| settings.hold_policy(thread, requested));
+        let ask = || match request.asks_rtkit {
+            true => Some(sys::ask_for_real_time(request.priority)),
+            false => None,
+        };
+        let held = claims::with(|settings, thread| settings.hold_policy(thread, requested, ask));
         match held.unwrap_or(Err(claims::ENDING)) {
             Ok((claim, outcome)) => (RealTime(claim), outcome.map(sys::scheduling)),
             Err(denied) => (RealTime(None), Outcome::Denied(denied)),

@@ -85,6 +85,8 @@ pub(crate) struct RealTimeRequest {
     pub(crate) priority: u8,
     /// How often the thread has work, where the system wants to know.
     pub(crate) period: Option<Duration>,
+    /// Whether to ask RealtimeKit if the system refuses.
+    pub(crate) asks_rtkit: bool,
 }
 
 /// Time constraints: so much computation in each period, finished within the constraint after it begins (macOS).

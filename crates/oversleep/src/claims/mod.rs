@@ -171,14 +171,16 @@ impl<P: Copy> Settings<P> {
         }
     }
 
-    /// Sets this policy, unless the current one is as urgent. The outcome has the policies.
+    /// Sets this policy, unless the current one is as urgent. If that is forbidden, `ask` may ask someone else to do it.
+    /// The outcome has the policies.
     pub(crate) fn hold_policy<T: Thread<Policy = P>>(
         &mut self,
         thread: &mut T,
         requested: impl FnOnce(P) -> P,
+        ask: impl FnOnce() -> Option<Result<(), Denied>>,
     ) -> Result<Held<P>, Denied> {
         let was = thread.policy()?;
-        let requested = requested(was);
+        let mut requested = requested(was);
         let is_urgent = T::rank(was) >= T::rank(requested);
         if is_urgent && self.policy.held.is_empty() {
             return Ok((None, Outcome::AlreadyFiner { is: was }));
@@ -186,9 +188,15 @@ impl<P: Copy> Settings<P> {
         if !is_urgent {
             // Since Linux 6.12 a thread that leaves a real-time policy gets the default slack.
             let slack_ns = thread.slack_ns().ok().filter(|&ns| ns != 0);
-            thread.set_policy(requested)?;
+            if let Err(denied) = thread.set_policy(requested) {
+                match ask() {
+                    Some(Ok(())) => requested = thread.policy()?,
+                    Some(Err(refused)) => return Err(refused),
+                    None => return Err(denied),
+                }
+            }
             let now = thread.policy();
-            if !now.is_ok_and(|now| T::rank(now) == T::rank(requested)) {
+            if !now.is_ok_and(|now| T::rank(now) == T::rank(requested) && T::rank(now) > T::rank(was)) {
                 // Some sandboxes fake success. This restores whatever did change.
                 let _ = thread.set_policy(was);
                 now?;

@@ -77,7 +77,7 @@ fn hold(settings: &mut Settings<u32>, thread: &mut Linux, request: Request) -> O
     match request {
         Request::Slack(ns) => settings.hold_slack(thread, ns).unwrap().0,
         Request::Slice(ns) => settings.hold_slice(thread, ns).unwrap().0,
-        Request::RealTime(priority) => settings.hold_policy(thread, |_| priority).unwrap().0,
+        Request::RealTime(priority) => settings.hold_policy(thread, |_| priority, || None).unwrap().0,
     }
 }
 
@@ -105,7 +105,7 @@ fn each_release_leaves_what_the_others_ask_for() {
     settings.release_slice(&mut thread, short);
     assert_eq!(thread.slice_ns, 500_000);
     settings.release_slice(&mut thread, long);
-    let [high, low] = [20, 10].map(|high| settings.hold_policy(&mut thread, |_| high).unwrap().0.unwrap());
+    let [high, low] = [20, 10].map(|high| settings.hold_policy(&mut thread, |_| high, || None).unwrap().0.unwrap());
     settings.release_policy(&mut thread, high);
     assert_eq!(thread.priority, 10);
     settings.release_policy(&mut thread, low);

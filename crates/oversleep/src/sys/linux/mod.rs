@@ -2,11 +2,15 @@
 
 mod clocks;
 mod resolution;
+#[cfg(feature = "rtkit")]
+mod rtkit;
 mod slice;
 mod threads;
 
 pub(crate) use clocks::*;
 pub(crate) use resolution::*;
+#[cfg(feature = "rtkit")]
+pub(crate) use rtkit::ask_for_real_time;
 pub(crate) use slice::*;
 pub(crate) use threads::*;
 

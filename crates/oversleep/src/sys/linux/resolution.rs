@@ -63,14 +63,22 @@ pub(crate) fn policy() -> Result<Policy, Denied> {
     Ok(Policy { policy: policy as libc::c_int, param })
 }
 
-/// Sets the calling thread's policy.
-pub(crate) fn set_policy(Policy { policy, param }: Policy) -> Result<(), Denied> {
+/// Sets the calling thread's policy. A thread that RealtimeKit made a real-time one keeps its reset on fork if it may not
+/// clear it.
+pub(crate) fn set_policy(requested: Policy) -> Result<(), Denied> {
     const ALLOW: &str = "raise the limit on real-time priorities (ulimit -r 99, or rtprio in \
                          /etc/security/limits.conf), or give the program CAP_SYS_NICE";
-    // SAFETY: `param` is valid for the call; 0 is the calling thread.
-    // https://man7.org/linux/man-pages/man2/sched_setscheduler.2.html
-    let result = unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const param) };
-    if result < 0 { Err(denied("sched_setscheduler", ALLOW)) } else { Ok(()) }
+    let set = |policy: libc::c_int| {
+        // SAFETY: the parameters are valid for the call; 0 is the calling thread.
+        // https://man7.org/linux/man-pages/man2/sched_setscheduler.2.html
+        unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const requested.param) }
+    };
+    if set(requested.policy) >= 0 {
+        return Ok(());
+    }
+    let denied = denied("sched_setscheduler", ALLOW);
+    let keeps_reset = policy().is_ok_and(|now| now.policy & libc::SCHED_RESET_ON_FORK != 0);
+    if keeps_reset && set(requested.policy | libc::SCHED_RESET_ON_FORK) >= 0 { Ok(()) } else { Err(denied) }
 }
 
 /// The name of a policy.
