@@ -109,7 +109,8 @@ impl Constraints {
 
     /// The constraints for work in each period: a fifth of it, finished within its first half.
     pub(crate) fn for_period(period: Option<Duration>) -> Constraints {
-        let period_ns = period.map_or(Self::AUDIO_PERIOD_NS, |period| u64::try_from(period.as_nanos()).unwrap_or(u64::MAX));
+        let period_ns =
+            period.map_or(Self::AUDIO_PERIOD_NS, |period| u64::try_from(period.as_nanos()).unwrap_or(u64::MAX));
         let (least_ns, most_ns) = Self::COMPUTATION_NS;
         let period_ns = period_ns.clamp(2 * least_ns, Self::LONGEST_PERIOD_NS);
         let computation_ns = (period_ns / 5).clamp(least_ns, most_ns);

@@ -1,6 +1,7 @@
 //! The calling thread's timer slack: how much later than requested the kernel may end a wait, to combine wake-ups.
 //!
-//! By default Linux gives every ordinary thread 50 µs of slack and real-time threads none.
+//! By default Linux gives every ordinary thread 50 µs of slack and real-time threads none. On macOS a thread has a latency
+//! tier instead.
 
 use std::marker::PhantomData;
 use std::time::Duration;
@@ -13,9 +14,14 @@ use crate::sys;
 /// an error.
 const LONGEST_NS: u64 = isize::MAX as u64;
 
-/// The calling thread's timer slack (Linux; elsewhere every call is [`Denied`] with a reason).
+/// The calling thread's timer slack (Linux and macOS; elsewhere every call is [`Denied`] with a reason).
 ///
-/// Threads and processes inherit the slack of the thread that starts them, permanently: it becomes their *default* as
+/// On macOS it is the longest that the thread's latency tier postpones a wait: 1, 5, 20 or 75 ms or 10 s. A slack is set
+/// as the tier that postpones waits for no longer, and at least as tier 0, which postpones them for an eighth of their
+/// duration and at most 1 ms. Meanwhile the thread is out of its service class. Nothing inherits a tier. A thread without
+/// a tier, for which its service class decides, reads as 5.000001 ms.
+///
+/// On Linux, threads and processes inherit the slack of the thread that starts them, permanently: it becomes their *default* as
 /// well, so only setting the former value brings it back. It survives `execve`. Start them before you hold a slack, or
 /// let them set their own.
 ///

@@ -62,7 +62,7 @@ fn threads_inherit_it_for_good() {
         if !held.outcome().holds() || before <= us(200) {
             return;
         }
-        let started = thread::spawn(|| TimeSlice::current());
+        let started = thread::spawn(TimeSlice::current);
         drop(held);
         assert_eq!(started.join().unwrap(), Ok(us(200)));
     });

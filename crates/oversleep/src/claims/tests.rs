@@ -91,8 +91,7 @@ fn release(settings: &mut Settings<u32>, thread: &mut Linux, request: Request, c
 
 #[test]
 fn each_release_leaves_what_the_others_ask_for() {
-    let mut thread =
-        Linux { slack_ns: BASE_SLACK_NS, slice_ns: BASE_SLICE_NS, has_own_slice: false, priority: 0 };
+    let mut thread = Linux { slack_ns: BASE_SLACK_NS, slice_ns: BASE_SLICE_NS, has_own_slice: false, priority: 0 };
     let (before, mut settings) = (thread.clone(), Settings::NONE);
     let [first, second] = [7_000, 1].map(|ns| settings.hold_slack(&mut thread, ns).unwrap().0.unwrap());
     settings.release_slack(&mut thread, first);

@@ -173,8 +173,7 @@ mod tests {
     #[test]
     fn stalls_do_not_widen_the_margin() {
         // One wake-up in five is milliseconds late, because another thread has the processor.
-        let lateness =
-            learned((0..2_000).map(|i| if i % 5 == 0 { i % 7 * 1_000_000 } else { 12_000 + i % 8 * 1_000 }));
+        let lateness = learned((0..2_000).map(|i| if i % 5 == 0 { i % 7 * 1_000_000 } else { 12_000 + i % 8 * 1_000 }));
         let margin_ns = margin_ns(&lateness, 20);
         assert!((18_000..21_000).contains(&margin_ns), "{margin_ns}");
     }

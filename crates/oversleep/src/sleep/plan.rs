@@ -171,8 +171,7 @@ impl Plan {
         self.contended = self.contended.saturating_sub(1);
         let spin_ns = if ahead_ns <= objective.budget_ns { ahead_ns } else { u64::MAX };
         let is_wait_possible = margin.ns.saturating_add(SHORTEST_NS) <= ahead_ns || objective.budget_ns == 0;
-        let wait_ns =
-            if is_wait_possible { wait_cost_ns.saturating_add(margin.cost_ns) } else { u64::MAX };
+        let wait_ns = if is_wait_possible { wait_cost_ns.saturating_add(margin.cost_ns) } else { u64::MAX };
         let is_approach_possible = approach.from_ns <= ahead_ns && objective.budget_ns > 0;
         let is_short = ahead_ns < SHORT_NS || !is_wait_possible;
         let approach_ns = if is_approach_possible && is_short { approach.cost_ns } else { u64::MAX };

@@ -78,7 +78,11 @@ impl Machine {
                 self.now_ns = (self.end)(&mut self.dice, at_ns.max(self.now_ns), self.now_ns).max(self.now_ns);
                 let cpu_ns = plan.wants_cost(step).then_some(self.wait_cost_ns);
                 let ended = Ended { lateness_ns: self.now_ns.saturating_sub(at_ns), cpu_ns };
-                if done == 0 { plan.learn_wait(ahead_ns, ended) } else { plan.learn_approach(ended) }
+                if done == 0 {
+                    plan.learn_wait(ahead_ns, ended)
+                } else {
+                    plan.learn_approach(ended)
+                }
                 sum.waits += 1;
                 sum.cpu_ns += self.wait_cost_ns;
                 step = plan.then(done, deadline_ns.saturating_sub(self.now_ns), objective);

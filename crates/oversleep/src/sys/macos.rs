@@ -189,8 +189,10 @@ pub(crate) const SET_SLICE: &str = "a time slice";
 /// No slice can be set.
 pub(crate) const FINEST_SLICE_NS: u64 = 100_000;
 
-const NO_SLICE: Denied =
-    Denied { why: Why::Unsupported { what: "time slice that a thread can set" }, how: "request real-time scheduling instead" };
+const NO_SLICE: Denied = Denied {
+    why: Why::Unsupported { what: "time slice that a thread can set" },
+    how: "request real-time scheduling instead",
+};
 
 pub(crate) fn slice_ns() -> Result<u64, Denied> {
     Err(NO_SLICE)
@@ -302,9 +304,7 @@ pub(crate) fn set_policy(policy: Policy) -> Result<(), Denied> {
     let mut constraints = policy.constraints;
     // The standard policy has no words, so nothing is read from its pointer.
     let (flavor, words, count) = match &mut constraints {
-        Some(constraints) => {
-            (libc::THREAD_TIME_CONSTRAINT_POLICY, (&raw mut *constraints).cast(), CONSTRAINT_WORDS)
-        }
+        Some(constraints) => (libc::THREAD_TIME_CONSTRAINT_POLICY, (&raw mut *constraints).cast(), CONSTRAINT_WORDS),
         None => (libc::THREAD_STANDARD_POLICY, std::ptr::NonNull::<libc::integer_t>::dangling().as_ptr(), 0),
     };
     // SAFETY: the policy is valid for its number of words, and the port is the calling thread's.

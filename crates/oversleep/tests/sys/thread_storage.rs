@@ -10,7 +10,7 @@ extern "C" fn add(info: *mut libc::dl_phdr_info, _size: usize, sum: *mut c_void)
     unsafe {
         let headers = std::slice::from_raw_parts((*info).dlpi_phdr, usize::from((*info).dlpi_phnum));
         let storage = headers.iter().filter(|header| header.p_type == libc::PT_TLS);
-        *sum.cast::<u64>() = storage.map(|header| u64::from(header.p_memsz)).sum();
+        *sum.cast::<usize>() = storage.map(|header| header.p_memsz as usize).sum();
     }
     // The first object is the program; no other is wanted.
     1
@@ -21,7 +21,7 @@ fn the_program_reserves_little_storage_per_thread() {
     // So that the sleep and the guards are part of the program.
     oversleep::sleep(std::time::Duration::from_micros(1));
     drop(oversleep::TimerSlack::hold(std::time::Duration::from_nanos(1)));
-    let mut bytes = 0_u64;
+    let mut bytes = 0_usize;
     // SAFETY: the callback is valid for the call, and the pointer for what it writes.
     unsafe { libc::dl_iterate_phdr(Some(add), (&raw mut bytes).cast()) };
     // Rust's library and the test harness take some 200 bytes. The library's own part may be 64.

@@ -26,8 +26,10 @@ pub(crate) const SET_SLICE: &str = "a time slice";
 /// No slice can be set.
 pub(crate) const FINEST_SLICE_NS: u64 = 100_000;
 
-const NO_SLICE: Denied =
-    Denied { why: Why::Unsupported { what: "time slice that a thread can set" }, how: "request multimedia or real-time scheduling instead" };
+const NO_SLICE: Denied = Denied {
+    why: Why::Unsupported { what: "time slice that a thread can set" },
+    how: "request multimedia or real-time scheduling instead",
+};
 
 pub(crate) fn slice_ns() -> Result<u64, Denied> {
     Err(NO_SLICE)

@@ -21,12 +21,7 @@ impl WaitableTimer {
         // SAFETY: no attributes and no name are allowed.
         // https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-createwaitabletimerexw
         WaitableTimer(unsafe {
-            CreateWaitableTimerExW(
-                ptr::null(),
-                ptr::null(),
-                CREATE_WAITABLE_TIMER_HIGH_RESOLUTION,
-                TIMER_ALL_ACCESS,
-            )
+            CreateWaitableTimerExW(ptr::null(), ptr::null(), CREATE_WAITABLE_TIMER_HIGH_RESOLUTION, TIMER_ALL_ACCESS)
         })
     }
 

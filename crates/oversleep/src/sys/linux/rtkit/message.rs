@@ -107,7 +107,8 @@ pub(super) fn read(from: &mut impl Read, serial: u32) -> io::Result<Option<Reply
         b'B' => u32::from_be_bytes,
         _ => return Err(io::ErrorKind::InvalidData.into()),
     };
-    let [body, _, fields] = [4, 8, 12].map(|at| number([start[at], start[at + 1], start[at + 2], start[at + 3]]) as usize);
+    let [body, _, fields] =
+        [4, 8, 12].map(|at| number([start[at], start[at + 1], start[at + 2], start[at + 3]]) as usize);
     if body > LONGEST || fields > LONGEST {
         return Err(io::ErrorKind::InvalidData.into());
     }
@@ -189,7 +190,8 @@ mod tests {
 
     #[test]
     fn a_call_is_laid_out_as_the_specification_says() {
-        let call = Call { destination: "a.b", path: "/a", interface: "a.b", member: "M", signature: "u", body: &[7, 0, 0, 0] };
+        let call =
+            Call { destination: "a.b", path: "/a", interface: "a.b", member: "M", signature: "u", body: &[7, 0, 0, 0] };
         let message = call.encode(3);
         assert_eq!(message[..16], [b'l', 1, 0, 1, 4, 0, 0, 0, 3, 0, 0, 0, 71, 0, 0, 0]);
         assert_eq!(message[16..32], *b"\x01\x01o\0\x02\0\0\0/a\0\0\0\0\0\0");

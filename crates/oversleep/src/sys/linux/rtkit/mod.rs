@@ -70,7 +70,8 @@ fn make_real_time(socket: &str, thread: u64, priority: u8) -> Result<(), Denied>
             Reply::Error(name) => Err(refused(&name)),
         }
     };
-    let hello = Call { destination: "org.freedesktop.DBus", path: "/org/freedesktop/DBus", member: "Hello", ..Call::NONE };
+    let hello =
+        Call { destination: "org.freedesktop.DBus", path: "/org/freedesktop/DBus", member: "Hello", ..Call::NONE };
     call(&Call { interface: "org.freedesktop.DBus", ..hello })?;
     let highest = call(&Call {
         destination: SERVICE,

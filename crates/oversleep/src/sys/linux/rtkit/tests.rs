@@ -26,6 +26,9 @@ fn answer(kind: u8, serial: u32, error: &str, signature: &str, body: &[u8]) -> V
     message
 }
 
+/// The bodies of calls, by member.
+type Calls = Vec<(String, Vec<u8>)>;
+
 /// Gives the thread its policy as the daemon does, if it is one of this process and this process may.
 fn grant(thread: u64, priority: libc::c_int) {
     if std::path::Path::new(&format!("/proc/self/task/{thread}")).exists() {
@@ -39,7 +42,7 @@ fn grant(thread: u64, priority: libc::c_int) {
 }
 
 /// Serves one client, and returns the bodies of its calls by member. `error` is the daemon's answer to the last one.
-fn serve(listener: &UnixListener, error: &str) -> io::Result<Vec<(String, Vec<u8>)>> {
+fn serve(listener: &UnixListener, error: &str) -> io::Result<Calls> {
     let (stream, _) = listener.accept()?;
     let mut stream = BufReader::new(stream);
     let mut line = Vec::new();
@@ -83,7 +86,7 @@ fn serve(listener: &UnixListener, error: &str) -> io::Result<Vec<(String, Vec<u8
 }
 
 /// Runs the client against a bus of its own. Returns what the client does, and the calls that it made.
-fn with_bus<R>(name: &str, error: &'static str, client: impl FnOnce(&str) -> R) -> (R, Vec<(String, Vec<u8>)>) {
+fn with_bus<R>(name: &str, error: &'static str, client: impl FnOnce(&str) -> R) -> (R, Calls) {
     let directory = std::env::temp_dir().join(format!("oversleep-bus-{}-{name}", std::process::id()));
     std::fs::create_dir_all(&directory).unwrap();
     let path = directory.join("socket");
@@ -100,7 +103,7 @@ fn with_bus<R>(name: &str, error: &'static str, client: impl FnOnce(&str) -> R) 
 }
 
 /// What a client gets that asks for a thread which doesn't exist, and what it asked for.
-fn ask(priority: u8, error: &'static str) -> (Result<(), Denied>, Vec<(String, Vec<u8>)>) {
+fn ask(priority: u8, error: &'static str) -> (Result<(), Denied>, Calls) {
     const NO_THREAD: u64 = 1 << 40;
     with_bus(&format!("{priority}{error}"), error, |socket| make_real_time(socket, NO_THREAD, priority))
 }
@@ -134,9 +137,8 @@ fn a_refused_thread_gets_its_policy_from_the_daemon() {
         settings.release_policy(&mut ThisThread, claim?);
         Some((outcome, sys::policy().map(sys::scheduling)))
     };
-    let (outcome, _) = with_bus("refused", "", |socket| {
-        std::thread::scope(|scope| scope.spawn(|| client(socket)).join().unwrap())
-    });
+    let (outcome, _) =
+        with_bus("refused", "", |socket| std::thread::scope(|scope| scope.spawn(|| client(socket)).join().unwrap()));
     let Some((outcome, after)) = outcome else { return println!("the daemon may not set a policy here") };
     // Where every user may have real-time policies, the daemon isn't asked.
     let Outcome::Applied { was: Scheduling::Ordinary, now } = outcome else { panic!("{outcome}") };

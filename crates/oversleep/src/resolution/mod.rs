@@ -1,23 +1,26 @@
 //! Finer timing for as long as a guard lives: every setting the system has, an outcome for each, all undone on drop.
 //!
-//! Settings are requested, listed and restored in order here; what each one does on a given system is in `sys`.
+//! Settings are requested here, held in `held` and named in `setting`; what each one does on a given system is in `sys`.
 
-use std::fmt;
-use std::marker::PhantomData;
+mod held;
+mod setting;
+
 use std::time::Duration;
 
-use crate::claims::{self, Claim};
-use crate::outcome::Outcome;
-use crate::scheduling::{RealTimeRequest, Scheduling};
-use crate::slack::{TimerSlack, TimerSlackGuard};
+use crate::scheduling::RealTimeRequest;
+use crate::slack::TimerSlack;
 use crate::sys;
-use crate::time_slice::{TimeSlice, TimeSliceGuard};
+use crate::time_slice::TimeSlice;
+
+use held::RealTime;
+pub use held::{Held, HeldByProcess, HeldByThread};
+pub use setting::{Setting, Value, What};
 
 /// A request for finer timing. Nothing happens until you call [`hold`](Resolution::hold).
 ///
 /// | setting | what it changes | what it costs |
 /// |---|---|---|
-/// | [`timer_slack`](Self::timer_slack) | Linux: this thread's slack; macOS: its latency tier | fewer wake-ups are combined |
+/// | [`timer_slack`](Self::timer_slack) | Linux: this thread's slack; macOS: its tier | fewer wake-ups are combined |
 /// | [`time_slice`](Self::time_slice) | Linux: this thread's time slice | others are interrupted more often |
 /// | [`timer`](Self::timer) | Windows: this process's timer resolution, even while its windows are hidden | power |
 /// | [`real_time`](Self::real_time) | `SCHED_FIFO`; Windows: time-critical; macOS: time constraints | others wait |
@@ -259,227 +262,10 @@ impl Resolution {
         if let Some((_, outcome)) = &latency {
             settings.push(Setting::new(What::CpuLatency, outcome.clone().map(Value::Time)));
         }
-        Held {
-            settings,
-            process: HeldByProcess {
-                _latency: latency.and_then(|(held, _)| held),
-                _timer: timer.and_then(|(held, _)| held),
-            },
-            thread: HeldByThread {
-                _multimedia: multimedia.and_then(|(held, _)| held),
-                _real_time: scheduling.map(|(held, _)| held),
-                _slice: slice,
-                _slack: slack,
-                of_this_thread: PhantomData,
-            },
-        }
-    }
-}
-
-/// Holds what a [`Resolution`] requested, and restores everything on drop, even while a panic unwinds.
-///
-/// Guards may be dropped in any order: a setting returns to what it was when the last guard that holds it goes.
-///
-/// It belongs to the thread that created it and can't be sent to another; see [`split`](Held::split). Nothing outlives the
-/// process, even if it is killed, except what its children inherited.
-///
-/// ```
-/// let held = oversleep::Resolution::harmless().hold();
-/// oversleep::sleep(std::time::Duration::from_micros(100));
-/// // This restores everything.
-/// drop(held);
-/// ```
-#[must_use = "everything is restored as soon as this is dropped"]
-#[derive(Debug)]
-pub struct Held {
-    settings: Vec<Setting>,
-    process: HeldByProcess,
-    thread: HeldByThread,
-}
-
-/// The part of a [`Held`] that belongs to the thread: slack, slice, real-time and multimedia scheduling.
-///
-/// ```compile_fail
-/// fn send<T: Send>(_: T) {}
-/// send(oversleep::Resolution::harmless().hold().split().0);
-/// ```
-#[must_use = "the thread's settings are restored as soon as this is dropped"]
-#[derive(Debug)]
-pub struct HeldByThread {
-    _multimedia: Option<sys::Multimedia>,
-    _real_time: Option<RealTime>,
-    _slice: Option<TimeSliceGuard>,
-    _slack: Option<TimerSlackGuard>,
-    of_this_thread: PhantomData<*const ()>,
-}
-
-/// The part of a [`Held`] that belongs to the process: timer resolution and CPU wake-up latency. It may be sent to another
-/// thread and dropped there.
-///
-/// ```
-/// let (thread, process) = oversleep::Resolution::harmless().hold().split();
-/// std::thread::spawn(move || drop(process)).join().unwrap();
-/// drop(thread);
-/// ```
-#[must_use = "the process's settings are restored as soon as this is dropped"]
-#[derive(Debug)]
-pub struct HeldByProcess {
-    _latency: Option<sys::CpuLatency>,
-    _timer: Option<sys::Timer>,
-}
-
-/// A real-time policy of the thread that created it.
-#[derive(Debug)]
-struct RealTime(Option<Claim>);
-
-impl RealTime {
-    fn hold(request: RealTimeRequest) -> (RealTime, Outcome<Scheduling>) {
-        let requested = |was| sys::real_time_policy(was, request);
-        let ask = || match request.asks_rtkit {
-            true => Some(sys::ask_for_real_time(request.priority)),
-            false => None,
-        };
-        let held = claims::with(|settings, thread| settings.hold_policy(thread, requested, ask));
-        match held.unwrap_or(Err(claims::ENDING)) {
-            Ok((claim, outcome)) => (RealTime(claim), outcome.map(sys::scheduling)),
-            Err(denied) => (RealTime(None), Outcome::Denied(denied)),
-        }
-    }
-}
-
-impl Drop for RealTime {
-    fn drop(&mut self) {
-        if let Some(claim) = self.0 {
-            claims::with(|settings, thread| settings.release_policy(thread, claim));
-        }
-    }
-}
-
-impl Held {
-    /// Each requested setting with its outcome.
-    ///
-    /// ```
-    /// let held = oversleep::Resolution::harmless().hold();
-    /// let refused = held.settings().iter().filter(|setting| !setting.outcome.holds());
-    /// refused.for_each(|setting| println!("{setting}"));
-    /// ```
-    pub fn settings(&self) -> &[Setting] {
-        &self.settings
-    }
-
-    /// The outcome of this setting; `None` if it wasn't requested.
-    ///
-    /// ```
-    /// use oversleep::Resolution;
-    /// use oversleep::resolution::What;
-    ///
-    /// let held = Resolution::harmless().hold();
-    /// assert!(held.outcome(What::Timer).is_some() && held.outcome(What::CpuLatency).is_none());
-    /// ```
-    pub fn outcome(&self, what: What) -> Option<&Outcome<Value>> {
-        self.settings.iter().find(|setting| setting.what == what).map(|setting| &setting.outcome)
-    }
-
-    /// Separates what belongs to the thread from what belongs to the process, so that another thread can hold the latter.
-    ///
-    /// ```
-    /// let (thread, process) = oversleep::Resolution::harmless().hold().split();
-    /// let keeper = std::thread::spawn(move || drop(process));
-    /// keeper.join().unwrap();
-    /// drop(thread);
-    /// ```
-    pub fn split(self) -> (HeldByThread, HeldByProcess) {
-        (self.thread, self.process)
-    }
-}
-
-/// A requested setting and its outcome. Displays as a sentence.
-///
-/// ```
-/// let held = oversleep::Resolution::harmless().hold();
-/// let setting = &held.settings()[0];
-/// println!("{}: {}", setting.what, setting.outcome);
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Setting {
-    /// Which setting.
-    pub what: What,
-    /// The outcome of the request.
-    pub outcome: Outcome<Value>,
-}
-
-impl Setting {
-    fn new(what: What, outcome: Outcome<Value>) -> Self {
-        Self { what, outcome }
-    }
-}
-
-impl fmt::Display for Setting {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.what, self.outcome)
-    }
-}
-
-/// The settings that a [`Resolution`] can request.
-///
-/// ```
-/// assert_eq!(oversleep::resolution::What::Timer.to_string(), "timer resolution");
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum What {
-    /// The thread's timer slack.
-    TimerSlack,
-    /// The thread's time slice.
-    TimeSlice,
-    /// The process's timer resolution.
-    Timer,
-    /// The thread's scheduling policy.
-    RealTime,
-    /// The thread's multimedia class.
-    Multimedia,
-    /// The machine's limit on how long a processor takes to wake up.
-    CpuLatency,
-}
-
-impl fmt::Display for What {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::TimerSlack => "timer slack",
-            Self::TimeSlice => "time slice",
-            Self::Timer => "timer resolution",
-            Self::RealTime => "real-time scheduling",
-            Self::Multimedia => "multimedia scheduling",
-            Self::CpuLatency => "CPU wake-up latency",
-        })
-    }
-}
-
-/// The value of a setting.
-///
-/// ```
-/// use oversleep::resolution::Value;
-///
-/// let unlimited = Value::Time(std::time::Duration::MAX);
-/// assert_eq!(format!("{unlimited:?}"), "unlimited");
-/// ```
-#[derive(Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Value {
-    /// A duration; [`Duration::MAX`] stands for no limit.
-    Time(Duration),
-    /// A scheduling policy.
-    Scheduling(Scheduling),
-}
-
-impl fmt::Debug for Value {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Time(Duration::MAX) => f.write_str("unlimited"),
-            Self::Time(time) => time.fmt(f),
-            Self::Scheduling(scheduling) => scheduling.fmt(f),
-        }
+        let process = HeldByProcess::new(latency.and_then(|(held, _)| held), timer.and_then(|(held, _)| held));
+        let real_time = scheduling.map(|(held, _)| held);
+        let thread = HeldByThread::new(multimedia.and_then(|(held, _)| held), real_time, slice, slack);
+        Held::new(settings, process, thread)
     }
 }
 
