@@ -74,11 +74,11 @@ pub fn sleep_until(deadline: Instant) {
 /// * or to wait once or twice more in between, where short waits end more exactly and cost little. These are called
 ///   *approaches*.
 ///
-/// To compare the two, lateness has a *price*: a microsecond of it is worth 20 µs of CPU time. So a wait ends early
-/// enough that 19 of 20 sleeps aren't late. [`precise`](Sleeper::precise), [`thrifty`](Sleeper::thrifty) and
+/// To compare the two, lateness has a *price*: a microsecond of it is worth 8 µs of CPU time. So a wait ends early
+/// enough that 8 of 9 sleeps aren't late. [`precise`](Sleeper::precise), [`thrifty`](Sleeper::thrifty) and
 /// [`with_price`](Sleeper::with_price) change the price.
 ///
-/// * **Coarse timers**: on a grid of half a millisecond, as Windows has, 19 of 20 sleeps of a millisecond end on time, and
+/// * **Coarse timers**: on a grid of half a millisecond, as Windows has, 8 of 9 sleeps of a millisecond end on time, and
 ///   spin for a quarter of a millisecond on average. A lateness beyond the budget, as with a tick of 15.6 ms, is accepted;
 ///   sleeps shorter than the budget are then spun.
 /// * **Oversubscription**: a wake-up that is late because another thread has the processor doesn't move the margin, since
@@ -93,8 +93,8 @@ pub fn sleep_until(deadline: Instant) {
 ///
 /// * **Timer slack** (Linux): 1 ns. That takes three `prctl` calls of about 0.1 µs each, or one if the slack is 1 ns
 ///   already. If it is forbidden, the margin covers the slack.
-/// * **Time slice** (Linux 6.12): 100 µs, but only after a stall, that is, after a wait that ended more than 150 µs later
-///   than requested and four times later than usual. The scheduler then lets the thread run earlier, and not for longer:
+/// * **Time slice** (Linux 6.12): 100 µs, but only after a stall, that is, after a wait that ended more than 150 µs
+///   late, and twice as late as three in four do. The scheduler then lets the thread run earlier, and not for longer:
 ///   see [`TimeSlice`](crate::TimeSlice) for what it costs others. That takes about 3 µs per sleep, so hold a
 ///   [`TimeSlice`](crate::TimeSlice) in a thread that only waits and works briefly.
 ///
@@ -179,7 +179,7 @@ impl Sleeper {
     /// The default price of lateness in CPU time.
     ///
     /// ```
-    /// assert_eq!(oversleep::Sleeper::DEFAULT_PRICE, 20);
+    /// assert_eq!(oversleep::Sleeper::DEFAULT_PRICE, 8);
     /// ```
     pub const DEFAULT_PRICE: u32 = Objective::DEFAULT.price;
 

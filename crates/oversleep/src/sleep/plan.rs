@@ -24,8 +24,6 @@ const SHORTEST_NS: u64 = 4_000;
 const SHORT_NS: u64 = 1 << 16;
 /// The library's clock may be this far behind the system's, by which waits end.
 const BEHIND_NS: u64 = 1_000;
-/// A wait that ends later than this and than four times the median was a stall: another thread had the processor.
-const STALL_NS: u64 = 150_000;
 /// After a stall, this many sleeps ask the scheduler for short slices.
 const CONTENDED: u16 = 512;
 /// After this many sleeps without an approach, approaches are assumed to be as at first, and so tried again.
@@ -59,7 +57,8 @@ struct Kind {
     /// Values until the margin is computed again.
     due: u8,
     margin: Margin,
-    median_ns: u64,
+    /// The lateness of a stall.
+    stall_ns: u64,
 }
 
 /// What has been learned about waits. All zero at first, so that a static takes no space in the program's file.
@@ -76,7 +75,7 @@ pub(super) struct Plan {
 }
 
 impl Kind {
-    const NEW: Kind = Kind { lateness: Lateness::new(), due: 0, margin: Margin { ns: 0, cost_ns: 0 }, median_ns: 0 };
+    const NEW: Kind = Kind { lateness: Lateness::new(), due: 0, margin: Margin { ns: 0, cost_ns: 0 }, stall_ns: 0 };
 
     fn learn(&mut self, lateness_ns: u64) {
         self.lateness.learn(lateness_ns);
@@ -89,7 +88,7 @@ impl Kind {
             self.lateness.assume(assumed_ns);
         }
         if self.due == 0 {
-            self.median_ns = self.lateness.median_ns();
+            self.stall_ns = self.lateness.stall_ns();
             self.margin = self.lateness.cheapest(objective, after);
             self.due = (self.lateness.count() / 16).clamp(1, 16) as u8;
         }
@@ -207,7 +206,7 @@ impl Plan {
     /// Adds the first wait of a sleep of `ahead_ns`.
     pub(super) fn learn_wait(&mut self, ahead_ns: u64, ended: Ended) {
         let kind = &mut self.waits[class(ahead_ns)];
-        if ended.lateness_ns > STALL_NS.max(kind.median_ns.saturating_mul(4)) {
+        if ended.lateness_ns > kind.stall_ns {
             self.contended = CONTENDED;
         }
         kind.learn(ended.lateness_ns);
@@ -216,7 +215,7 @@ impl Plan {
 
     /// Adds an approach.
     pub(super) fn learn_approach(&mut self, ended: Ended) {
-        if ended.lateness_ns > STALL_NS.max(self.approach.median_ns.saturating_mul(4)) {
+        if ended.lateness_ns > self.approach.stall_ns {
             self.contended = CONTENDED;
         }
         self.approach.learn(ended.lateness_ns);

@@ -169,7 +169,7 @@ fn beside_hogs_the_margin_stays_small_and_slices_are_requested() {
 fn the_margin_covers_a_grid_of_half_a_millisecond() {
     for ahead_ns in [600_000, MS, 3 * MS, 16 * MS] {
         let sum = Machine::new(half_ms_grid, 8_000).learned(2_000, ahead_ns, DEFAULT);
-        assert!(sum.later_than(10_000) <= 60, "{ahead_ns}: {} in 1000", sum.later_than(10_000));
+        assert!(sum.later_than(10_000) <= 100, "{ahead_ns}: {} in 1000", sum.later_than(10_000));
         assert!(sum.waits <= sum.sleeps * 21 / 20 && sum.cpu_us() <= 280, "{} {}", sum.waits, sum.cpu_us());
     }
 }
@@ -198,7 +198,7 @@ fn a_budget_of_zero_makes_one_wait_and_spins_nothing() {
 fn a_higher_price_buys_less_lateness_with_more_cpu_time() {
     for (end, wait_cost_ns) in [(guest as End, 22_000), (half_ms_grid, 8_000)] {
         let of = |price| Machine::new(end, wait_cost_ns).learned(4_000, MS, Objective { price, ..DEFAULT });
-        let [thrifty, default, precise] = [1, 20, 200].map(of);
+        let [thrifty, default, precise] = [1, DEFAULT.price, 200].map(of);
         assert!(thrifty.cpu_ns <= default.cpu_ns && default.cpu_ns <= precise.cpu_ns);
         assert!(thrifty.cpu_ns < precise.cpu_ns && thrifty.mean_lateness_ns() > precise.mean_lateness_ns());
     }
