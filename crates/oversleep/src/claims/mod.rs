@@ -300,10 +300,18 @@ pub(crate) fn with<R>(body: impl FnOnce(&mut OfThread, &mut ThisThread) -> R) ->
         .flatten()
 }
 
-/// The denial for a thread that is ending.
+/// The slack that the calling thread holds through this library, if any.
+pub(crate) fn held_slack_ns() -> Option<u64> {
+    let held = |settings: &RefCell<Option<Box<OfThread>>>| {
+        settings.try_borrow().ok()?.as_ref()?.slack.held.last().map(|&(_, ns)| ns)
+    };
+    OF_THIS_THREAD.try_with(held).ok().flatten()
+}
+
+/// The denial for a thread that is ending, and for a signal handler that interrupts a change.
 pub(crate) const ENDING: Denied = Denied {
-    why: Why::Unsupported { what: "setting that can be held while a thread ends" },
-    how: "hold it before the thread's destructors run",
+    why: Why::Unsupported { what: "setting that can be held while a thread ends, or during another change" },
+    how: "hold it before the thread's destructors run, and not in a signal handler",
 };
 
 #[cfg(test)]

@@ -91,8 +91,9 @@ pub fn sleep_until(deadline: Instant) {
 ///
 /// These are set during the waits and restored afterwards. [`Slept`] says whether they were.
 ///
-/// * **Timer slack** (Linux): 1 ns. That takes three `prctl` calls of about 0.1 µs each, or one if the slack is 1 ns
-///   already. If it is forbidden, the margin covers the slack.
+/// * **Timer slack** (Linux): 1 ns. That takes three `prctl` calls of about 0.1 µs each: one reads the slack, and a
+///   pair changes and restores it. If the slack is 1 ns already there is only the first, and in a thread that holds a
+///   [`TimerSlack`](crate::TimerSlack) of 1 ns there is none. If it is forbidden, the margin covers the slack.
 /// * **Time slice** (Linux 6.12): 100 µs, but only after a stall, that is, after a wait that ended more than 150 µs
 ///   late, and twice as late as three in four do. The scheduler then lets the thread run earlier, and not for longer:
 ///   see [`TimeSlice`](crate::TimeSlice) for what it costs others. That takes about 3 µs per sleep, so hold a

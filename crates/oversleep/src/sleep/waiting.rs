@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::claims;
 use crate::clock::{Clock, Instant};
 use crate::outcome::{Denied, Outcome};
 use crate::sys;
@@ -96,11 +97,14 @@ struct Finer {
 
 impl Finer {
     fn hold(is_contended: bool) -> Finer {
-        let slack = sys::sleep_slack_ns().and_then(|was_ns| match was_ns > FINEST_SLACK_NS {
-            true => sys::set_timer_slack_ns(FINEST_SLACK_NS).map(|()| was_ns),
-            // Zero means a real-time policy, without slack.
-            false => Ok(was_ns),
-        });
+        let slack = match claims::held_slack_ns() {
+            Some(FINEST_SLACK_NS) => Ok(FINEST_SLACK_NS),
+            _ => sys::sleep_slack_ns().and_then(|was_ns| match was_ns > FINEST_SLACK_NS {
+                true => sys::set_timer_slack_ns(FINEST_SLACK_NS).map(|()| was_ns),
+                // Zero means a real-time policy, without slack.
+                false => Ok(was_ns),
+            }),
+        };
         let slice = || {
             sys::slice_ns().and_then(|was_ns| match was_ns > sys::FINEST_SLICE_NS {
                 true => sys::set_slice_ns(sys::FINEST_SLICE_NS).map(|()| was_ns),
