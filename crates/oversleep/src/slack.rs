@@ -21,9 +21,9 @@ const LONGEST_NS: u64 = isize::MAX as u64;
 /// duration and at most 1 ms. Meanwhile the thread is out of its service class. Nothing inherits a tier. A thread without
 /// a tier, for which its service class decides, reads as 5.000001 ms.
 ///
-/// On Linux, threads and processes inherit the slack of the thread that starts them, permanently: it becomes their *default* as
-/// well, so only setting the former value brings it back. It survives `execve`. Start them before you hold a slack, or
-/// let them set their own.
+/// On Linux, threads and processes inherit the slack of the thread that starts them, permanently: it becomes their
+/// *default* as well, so only setting the former value brings it back. It survives `execve`. Start them before you hold
+/// a slack, or let them set their own.
 ///
 /// ```
 /// use oversleep::TimerSlack;

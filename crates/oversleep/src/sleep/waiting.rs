@@ -106,7 +106,7 @@ impl Finer {
             }),
         };
         let slice = || {
-            sys::slice_ns().and_then(|was_ns| match was_ns > sys::FINEST_SLICE_NS {
+            sys::sleep_slice_ns().and_then(|was_ns| match was_ns > sys::FINEST_SLICE_NS {
                 true => sys::set_slice_ns(sys::FINEST_SLICE_NS).map(|()| was_ns),
                 false => Ok(was_ns),
             })

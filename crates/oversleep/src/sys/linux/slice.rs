@@ -53,6 +53,16 @@ pub(crate) fn slice_ns() -> Result<u64, Denied> {
 pub(super) const SCHED_DEADLINE: libc::c_int = 6;
 const SCHED_OTHER: libc::c_int = 0;
 
+/// The slice that a sleep may replace. None on Android, where a filter ends programs that make calls it doesn't know, and
+/// nobody has requested this one.
+pub(crate) fn sleep_slice_ns() -> Result<u64, Denied> {
+    if cfg!(target_os = "android") {
+        let why = Why::Unsupported { what: "time slice for a single sleep" };
+        return Err(Denied { why, how: "hold a time slice in this thread, if the system allows it" });
+    }
+    slice_ns()
+}
+
 /// Sets the slice and leaves everything else as it is.
 pub(crate) fn set_slice_ns(ns: u64) -> Result<(), Denied> {
     let attributes = attributes()?;
