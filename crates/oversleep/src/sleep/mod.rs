@@ -40,8 +40,9 @@ pub fn sleep(duration: Duration) {
 ///
 /// It sleeps as a [`Sleeper`] with the default objective does, which documents the costs. What it learns is kept for the
 /// whole process in 16 places: each thread gets one when it first sleeps, and shares it if there are more threads. A
-/// thread that never sleeps pays one byte of thread-local storage. Nothing is allocated, so signal handlers may call it,
-/// even during a sleep of the thread that they interrupt, and so may children created by `fork`.
+/// thread that never sleeps pays one byte of thread-local storage. Nothing is allocated (but on macOS, a lock when a place
+/// is first used), so signal handlers may call it, even during a sleep of the thread that they interrupt, and so may
+/// children created by `fork`.
 ///
 /// ```
 /// use oversleep::Instant;
