@@ -97,7 +97,7 @@ pub fn sleep_until(deadline: Instant) {
 ///   [`TimerSlack`](crate::TimerSlack) of 1 ns there is none. If it is forbidden, the margin covers the slack.
 /// * **Time slice** (Linux 6.12): 100 µs, but only after a stall, that is, after a wait that ended more than 150 µs
 ///   late, and twice as late as three in four do. The scheduler then lets the thread run earlier, and not for longer:
-///   see [`TimeSlice`](crate::TimeSlice) for what it costs others. That takes about 3 µs per sleep, so hold a
+///   see [`TimeSlice`](crate::TimeSlice) for what it costs others. That takes 2 to 3 µs per sleep, so hold a
 ///   [`TimeSlice`](crate::TimeSlice) in a thread that only waits and works briefly.
 ///
 /// A signal handler that jumps out of a sleep (`siglongjmp`) leaves them as they are.
@@ -196,13 +196,13 @@ impl Sleeper {
         Self { plan: Plan::new(), objective: Objective::DEFAULT }
     }
 
-    /// A sleeper whose sleeps are late as rarely as this machine allows: a price of 200.
+    /// A sleeper whose sleeps are rarely late: a price of 50, so one sleep in 51 is.
     ///
     /// ```
     /// oversleep::Sleeper::precise().sleep(std::time::Duration::from_micros(300));
     /// ```
     pub const fn precise() -> Self {
-        Self { plan: Plan::new(), objective: Objective { price: 200, ..Objective::DEFAULT } }
+        Self { plan: Plan::new(), objective: Objective { price: 50, ..Objective::DEFAULT } }
     }
 
     /// A sleeper that saves CPU time: a price of 1, so a microsecond of lateness is worth a microsecond of CPU time.

@@ -198,7 +198,7 @@ fn a_budget_of_zero_makes_one_wait_and_spins_nothing() {
 fn a_higher_price_buys_less_lateness_with_more_cpu_time() {
     for (end, wait_cost_ns) in [(guest as End, 22_000), (half_ms_grid, 8_000)] {
         let of = |price| Machine::new(end, wait_cost_ns).learned(4_000, MS, Objective { price, ..DEFAULT });
-        let [thrifty, default, precise] = [1, DEFAULT.price, 200].map(of);
+        let [thrifty, default, precise] = [1, DEFAULT.price, 50].map(of);
         assert!(thrifty.cpu_ns <= default.cpu_ns && default.cpu_ns <= precise.cpu_ns);
         assert!(thrifty.cpu_ns < precise.cpu_ns && thrifty.mean_lateness_ns() > precise.mean_lateness_ns());
     }
@@ -207,7 +207,7 @@ fn a_higher_price_buys_less_lateness_with_more_cpu_time() {
 #[test]
 fn a_new_objective_applies_from_the_next_sleep_on() {
     let (mut plan, mut machine) = (Plan::new(), Machine::new(guest, 22_000));
-    machine.sleeps(&mut plan, 1_000, MS, Objective { price: 200, ..DEFAULT });
+    machine.sleeps(&mut plan, 1_000, MS, Objective { price: 50, ..DEFAULT });
     plan.recompute();
     let margin_ns = |step| match step {
         Step::Wait { margin_ns } => margin_ns,

@@ -105,12 +105,7 @@ impl Finer {
                 false => Ok(was_ns),
             }),
         };
-        let slice = || {
-            sys::sleep_slice_ns().and_then(|was_ns| match was_ns > sys::FINEST_SLICE_NS {
-                true => sys::set_slice_ns(sys::FINEST_SLICE_NS).map(|()| was_ns),
-                false => Ok(was_ns),
-            })
-        };
+        let slice = || sys::shorten_slice_for_sleep(sys::FINEST_SLICE_NS);
         Finer { slack, slice: is_contended.then(slice) }
     }
 }

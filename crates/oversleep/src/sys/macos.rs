@@ -199,7 +199,9 @@ pub(crate) fn slice_ns() -> Result<u64, Denied> {
 }
 
 /// A sleep finds no slice to replace.
-pub(crate) use slice_ns as sleep_slice_ns;
+pub(crate) fn shorten_slice_for_sleep(_ns: u64) -> Result<u64, Denied> {
+    Err(NO_SLICE)
+}
 
 pub(crate) fn set_slice_ns(_ns: u64) -> Result<(), Denied> {
     Err(NO_SLICE)

@@ -5,6 +5,8 @@
 //! thread resets its scheduling on fork, and survives a change of policy (`_sched_setscheduler` in
 //! kernel/sched/syscalls.c).
 
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
 use crate::outcome::{Denied, Why};
 
 use super::denied;
@@ -33,7 +35,10 @@ const SIZE: u32 = size_of::<Attributes>() as u32;
 
 /// The calling thread's slice. Zero under a real-time policy, which has none.
 pub(crate) fn slice_ns() -> Result<u64, Denied> {
-    let attributes = attributes()?;
+    slice_of(&attributes()?)
+}
+
+fn slice_of(attributes: &Attributes) -> Result<u64, Denied> {
     match attributes.policy as libc::c_int {
         SCHED_OTHER | libc::SCHED_BATCH if attributes.runtime_ns == 0 => {
             let why = Why::Unsupported { what: "time slice that a thread can set (Linux has it since 6.12)" };
@@ -53,14 +58,19 @@ pub(crate) fn slice_ns() -> Result<u64, Denied> {
 pub(super) const SCHED_DEADLINE: libc::c_int = 6;
 const SCHED_OTHER: libc::c_int = 0;
 
-/// The slice that a sleep may replace. None on Android, where a filter ends programs that make calls it doesn't know, and
-/// nobody has requested this one.
-pub(crate) fn sleep_slice_ns() -> Result<u64, Denied> {
+/// Sets this slice for a sleep, unless the current one is as short; returns the former one. None on Android, where a
+/// filter ends programs that make calls it doesn't know, and nobody has requested this one.
+pub(crate) fn shorten_slice_for_sleep(ns: u64) -> Result<u64, Denied> {
     if cfg!(target_os = "android") {
         let why = Why::Unsupported { what: "time slice for a single sleep" };
         return Err(Denied { why, how: "hold a time slice in this thread, if the system allows it" });
     }
-    slice_ns()
+    let attributes = attributes()?;
+    let was_ns = slice_of(&attributes)?;
+    if was_ns > ns {
+        set(&Attributes { runtime_ns: ns, ..attributes })?;
+    }
+    Ok(was_ns)
 }
 
 /// Sets the slice and leaves everything else as it is.
@@ -69,14 +79,19 @@ pub(crate) fn set_slice_ns(ns: u64) -> Result<(), Denied> {
     set(&Attributes { runtime_ns: ns, ..attributes })
 }
 
-/// Restores a slice that was read before. A failure can't be reported.
+/// Restores a slice that was read before, and everything else as it is now. A failure can't be reported.
 ///
-/// The kernel doesn't say whether a slice is its default or was requested. So this asks for the default, and for a
-/// slice of its own only if that is another.
+/// The kernel doesn't say whether a slice is its default or was requested. So this asks for the default, and for a slice
+/// of its own only if that is another. The default is remembered, which saves a call.
 pub(crate) fn restore_slice_ns(was_ns: u64) {
+    static DEFAULT_NS: AtomicU64 = AtomicU64::new(0);
     let Ok(attributes) = attributes() else { return };
-    if set(&Attributes { runtime_ns: 0, ..attributes }).is_ok() && slice_ns() != Ok(was_ns) {
-        let _ = set(&Attributes { runtime_ns: was_ns, ..attributes });
+    if set(&Attributes { runtime_ns: 0, ..attributes }).is_err() || DEFAULT_NS.load(Relaxed) == was_ns {
+        return;
+    }
+    match slice_ns() {
+        Ok(default_ns) if default_ns == was_ns => DEFAULT_NS.store(default_ns, Relaxed),
+        _ => drop(set(&Attributes { runtime_ns: was_ns, ..attributes })),
     }
 }
 
