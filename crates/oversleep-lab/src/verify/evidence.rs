@@ -20,7 +20,7 @@ pub enum Basis {
 impl Basis {
     /// What the answer of that question on that machine is to a row of that source.
     pub(super) fn of(machine: &Laboratory, figures: &Description, question: &Question, source: &str) -> Basis {
-        let mut concerned = Concerned::of(machine.platform(), question);
+        let mut concerned = Concerned::of(machine.platform(), question, is_real_time(question, figures));
         let has_cost =
             figures.figures.iter().any(|figure| figure.path.starts_with("costs.") && concerned.has(&figure.path));
         if matches!(question.subject, Subject::Cost { .. }) && !has_cost {
@@ -37,6 +37,14 @@ impl Basis {
     }
 }
 
+/// Whether whoever asks runs under a real-time policy: by a condition, or as every program on that machine does.
+pub(super) fn is_real_time(question: &Question, figures: &Description) -> bool {
+    let starts_with = figures.figures.iter().find(|figure| figure.path == "scheduler.policy");
+    let asked = question.conditions.setting(names::POLICY).map(ToString::to_string);
+    let policy = asked.or_else(|| Some(starts_with?.value.clone())).unwrap_or_default();
+    policy.starts_with("fifo") || policy.starts_with("rr")
+}
+
 /// The paths of the figures that a question concerns; one that ends in a point stands for all that begin so.
 struct Concerned(Vec<String>);
 
@@ -45,12 +53,17 @@ impl Concerned {
         self.0.iter().any(|known| known == path || (known.ends_with('.') && path.starts_with(known)))
     }
 
-    fn of(platform: &dyn Platform, question: &Question) -> Concerned {
+    fn of(platform: &dyn Platform, question: &Question, is_real_time: bool) -> Concerned {
         let question = in_registry_names(platform, question).0;
         let mut concerned = Concerned(Vec::new());
+        let wakes: &[&str] = match is_real_time {
+            true => &["wake.real-time", "wake.real-time-idle-exits"],
+            false => &["wake.cost", "wake.cost-awake", "wake.idle-exits"],
+        };
         match &question.subject {
             Subject::Wait { name, .. } => {
                 concerned.wait(platform, &question, name);
+                concerned.add(wakes);
                 concerned.clock(platform, question.clock.as_deref());
             }
             Subject::Yield { name } => {
@@ -64,6 +77,7 @@ impl Concerned {
             Subject::Shows { clock } => {
                 concerned.clock(platform, Some(clock));
                 concerned.wait(platform, &question, "sleep");
+                concerned.add(wakes);
             }
             Subject::Resolution => concerned.tick(&question),
             Subject::ForkJoin { .. } => {
@@ -88,11 +102,6 @@ impl Concerned {
             self.0.push(format!("{family}.{}", info.name));
         }
         self.rule(question, info);
-        let policy = question.conditions.setting(names::POLICY).map(ToString::to_string).unwrap_or_default();
-        match policy.starts_with("fifo") || policy.starts_with("rr") {
-            true => self.add(&["wake.real-time", "wake.real-time-idle-exits"]),
-            false => self.add(&["wake.cost", "wake.cost-awake", "wake.idle-exits"]),
-        }
     }
 
     fn rule(&mut self, question: &Question, info: &WaitInfo) {

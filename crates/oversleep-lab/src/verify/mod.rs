@@ -5,21 +5,27 @@ use std::collections::btree_map::Entry;
 
 use serde::Deserialize;
 
+mod decides;
 mod evidence;
 mod expect;
+mod judge;
 mod observation;
 mod published;
 mod summary;
+mod tolerance;
 
+pub use decides::decides;
 pub use evidence::Basis;
-pub use expect::{Expect, Figures, Judged, Other, Tolerance};
+pub use expect::{Expect, Figures, Other};
 pub use observation::{Kind, Observation};
 pub use published::{Beside, beside, of_experiment};
 pub use summary::{Summary, Tally, summary};
+pub use tolerance::{FACTOR_MAX, Judged, Tolerance};
 
-use crate::ask::{NoAnswer, Question, Subject, ask};
 use crate::machines::{self, Description};
-use crate::session::Laboratory;
+use judge::judge;
+#[cfg(test)]
+pub(crate) use judge::measured;
 
 /// The observations, by subject. A new one is an entry in one of them.
 const FILES: &[(&str, &str)] = &[
@@ -137,79 +143,6 @@ fn row(observation: Observation, leaves_out: bool, known: &mut Described) -> Row
             Row { basis: Some(basis), without, verdict: Verdict::Judged(judged), observation }
         }
         Err(reason) => Row { basis: None, without: Vec::new(), verdict: Verdict::Broken(reason), observation },
-    }
-}
-
-fn judge(
-    observation: &Observation,
-    leaves_out: bool,
-    known: &mut Described,
-) -> Result<(Basis, Vec<Fallback>, Judged), String> {
-    let question = observation.question()?;
-    let described = known.get(name_of(observation)?, &observation.set)?;
-    let machine = machine_of(observation, None)?;
-    let basis = Basis::of(&machine, described, &question, &observation.source);
-    match &basis {
-        Basis::Fitted(figures) if leaves_out => {
-            let without = fallbacks(observation, figures);
-            let judged = ask_of(observation, &machine_of(observation, Some(&observation.source))?)?;
-            Ok((basis, without, judged))
-        }
-        _ => Ok((basis, Vec::new(), ask_of(observation, &machine)?)),
-    }
-}
-
-fn name_of(observation: &Observation) -> Result<&str, String> {
-    observation.machine.as_deref().ok_or_else(|| "it names no machine".to_owned())
-}
-
-fn machine_of(observation: &Observation, without: Option<&str>) -> Result<Laboratory, String> {
-    let machine = machines::load_without(name_of(observation)?, without, &observation.set, machines::SEED);
-    machine.map_err(|error| error.to_string())
-}
-
-/// What figures of a row's machine are without their source.
-fn fallbacks(observation: &Observation, figures: &[String]) -> Vec<Fallback> {
-    let source = observation.source.as_str();
-    let name = name_of(observation).unwrap_or_default();
-    let left: Option<Description> = machines::describe_without(name, Some(source), &observation.set).ok();
-    let fallback = |path: &String| {
-        let now = left.as_ref().and_then(|left| left.figures.iter().find(|figure| figure.path == *path));
-        let source = now.map(|now| now.source_id.clone()).filter(|id| id != machines::ASSUMED);
-        Fallback { path: path.clone(), value: now.map(|now| now.value.clone()), source }
-    };
-    figures.iter().map(fallback).collect()
-}
-
-/// Asks the model of a row.
-///
-/// # Errors
-/// What is wrong with the row or its machine.
-#[cfg(test)]
-pub(crate) fn measured(observation: &Observation) -> Result<Judged, String> {
-    ask_of(observation, &machine_of(observation, None)?)
-}
-
-fn ask_of(observation: &Observation, machine: &Laboratory) -> Result<Judged, String> {
-    let question = observation.question()?;
-    let expect = observation.expect.as_ref().ok_or("it expects nothing")?;
-    match (ask(machine, &question), expect) {
-        (Ok(answer), Expect::Other(Other::Agrees { agrees_with, to })) => {
-            let other = Question { subject: agrees_with.clone(), ..question };
-            let other = ask(machine, &other).map_err(|error| error.to_string())?;
-            Ok(Expect::agree(&answer, &other, *to))
-        }
-        (Ok(answer), _) => {
-            let request = match question.subject {
-                Subject::Wait { request, .. } => Some(request),
-                _ => None,
-            };
-            Ok(expect.judge(&answer, request))
-        }
-        (Err(NoAnswer::Unknown { .. } | NoAnswer::Unavailable { .. }), Expect::Other(Other::Absent { .. })) => {
-            Ok(Judged { reproduced: true, model: "it has none".to_owned() })
-        }
-        (Err(reason), _) => Err(reason.to_string()),
     }
 }
 

@@ -83,6 +83,44 @@ impl Value {
     }
 }
 
+impl Value {
+    /// A cost or span in ns; the mean of a distribution. Nothing else is one figure.
+    pub(super) fn as_ns(&self) -> Option<f64> {
+        match self {
+            Value::Cost(ps) => Some(*ps as f64 / 1_000.0),
+            Value::Span(span) => Some(span.0 as f64),
+            Value::Spread(spread) => Some(spread.mean_ns()),
+            _ => None,
+        }
+    }
+
+    /// So many times that span or distribution, as it would be typed.
+    pub(super) fn times(&self, times: f64) -> Option<String> {
+        let span = |span: Nanos| Nanos((span.0 as f64 * times).round() as i64).0;
+        let distribution = |spread: &Spread| {
+            if spread.quantile(0.0) == spread.quantile(1.0) {
+                return format!("{}ns", span(spread.quantile(0.0)));
+            }
+            QUANTILES.map(|share| format!("p{}={}ns", share * 100.0, span(spread.quantile(share)))).join(" ")
+        };
+        Some(match self {
+            Value::Span(one) => format!("{}ns", span(*one)),
+            Value::Spread(spread) => distribution(spread),
+            Value::Ladder(steps) => {
+                let step = |(from, spread): &(Nanos, Spread)| format!("{}ns:{}", from.0, distribution(spread));
+                steps.iter().map(step).collect::<Vec<_>>().join(", ")
+            }
+            _ => return None,
+        })
+    }
+
+    /// The mean of what holds for that span, in ns: zero below the first step.
+    pub(super) fn step_at(&self, span: Nanos) -> Option<f64> {
+        let Value::Ladder(steps) = self else { return None };
+        Some(steps.iter().rev().find(|(from, _)| *from <= span).map_or(0.0, |(_, spread)| spread.mean_ns()))
+    }
+}
+
 impl Kind {
     /// Reads a value of this kind.
     ///
