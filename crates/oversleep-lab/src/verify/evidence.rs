@@ -15,6 +15,8 @@ pub enum Basis {
     Predicted,
     /// These are, by path.
     Fitted(Vec<String>),
+    /// These are means of what several sources say, its own among them. The row is predicted from the others.
+    Shared(Vec<String>),
 }
 
 impl Basis {
@@ -27,11 +29,16 @@ impl Basis {
             concerned.add(&["costs.other"]);
         }
         let is_of_it = |figure: &&Figure| figure.is_from(source) && concerned.has(&figure.path);
-        let fitted: Vec<String> = figures.figures.iter().filter(is_of_it).map(|figure| figure.path.clone()).collect();
-        if fitted.is_empty() { Basis::Predicted } else { Basis::Fitted(fitted) }
+        let fitted: Vec<&Figure> = figures.figures.iter().filter(is_of_it).collect();
+        let paths = fitted.iter().map(|figure| figure.path.clone()).collect();
+        match fitted.iter().any(|figure| figure.source_id == source) {
+            _ if fitted.is_empty() => Basis::Predicted,
+            true => Basis::Fitted(paths),
+            false => Basis::Shared(paths),
+        }
     }
 
-    /// Whether a figure was taken from the row's source.
+    /// Whether a figure was taken from the row's source alone.
     pub fn is_fitted(&self) -> bool {
         matches!(self, Basis::Fitted(_))
     }

@@ -19,14 +19,14 @@ pub(super) fn judge(
     let machine = machine_of(observation, None)?;
     let basis = Basis::of(&machine, described, &question, &observation.source);
     match &basis {
-        Basis::Fitted(figures) if leaves_out => {
+        Basis::Fitted(figures) | Basis::Shared(figures) if leaves_out || !basis.is_fitted() => {
             let without = fallbacks(observation, figures);
             let source = Some(observation.source.as_str());
             let judged = predicted(observation, &question, described, source)?;
             Ok((basis, without, judged))
         }
         Basis::Fitted(_) => Ok((basis, Vec::new(), ask_of(observation, &machine)?.0)),
-        Basis::Predicted => {
+        Basis::Predicted | Basis::Shared(_) => {
             let judged = predicted(observation, &question, described, None)?;
             Ok((basis, Vec::new(), judged))
         }
@@ -55,7 +55,7 @@ fn predicted(
     let Some(is_within) = expect.is_within(allowed.factor, &answer, rule.as_ref(), request) else { return Ok(judged) };
     let what = if rule.is_some() { "what the rule leaves, to a factor" } else { "a factor" };
     let held_to = format!("{what} of {:.2}, {}", allowed.factor, allowed.because);
-    Ok(Judged { reproduced: judged.reproduced || is_within, held_to, ..judged })
+    Ok(Judged { reproduced: judged.reproduced || is_within, held_to, is_of_machines: true, ..judged })
 }
 
 /// What the rules alone make of a wait: the answer of the same machine where waking up takes no time.
@@ -130,5 +130,73 @@ fn ask_of(observation: &Observation, machine: &Laboratory) -> Result<(Judged, Op
             Ok((Judged::of(true, "it has none".to_owned()), None))
         }
         (Err(reason), _) => Err(reason.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verify::FACTOR_MAX;
+
+    /// What became of a row with that text, asked as it is or without its source.
+    fn judged(text: &str, leaves_out: bool) -> Judged {
+        let row = format!("id = 'x'\npublished = ''\ncount = 300\n{text}");
+        judge(&toml::from_str(&row).unwrap(), leaves_out, &mut Described::default()).unwrap().2
+    }
+
+    #[test]
+    fn a_cost_is_held_to_its_own_source_where_it_is_from_there_and_to_other_machines_where_it_is_predicted() {
+        let cost = |source: &str, ns: &str, leaves_out| {
+            let text = format!(
+                "source = '{source}'\nkind = 'cost'\nmachine = 'linux-4'\nask = 'cost(monotonic)'\n\
+                 expect = {{ mean = '{ns} ns', factor = 1.02 }}\nbecause = 'read twice'"
+            );
+            judged(&text, leaves_out)
+        };
+        assert!(cost("clockperf", "23.3", false).reproduced && !cost("clockperf", "20", false).reproduced);
+        let other = cost("dawson-2020", "20", false);
+        assert!(other.reproduced && other.is_of_machines && !other.as_exactly, "{other:?}");
+        let far = cost("dawson-2020", "60", false);
+        assert!(!far.reproduced && far.held_to == other.held_to, "what is published doesn't widen it: {far:?}");
+        assert!(other.held_to.starts_with(&format!("a factor of {FACTOR_MAX:.2}, between ")), "{}", other.held_to);
+        let left_out = cost("clockperf", "23.3", true);
+        assert!(
+            left_out.reproduced && left_out.is_of_machines && !left_out.held_to.contains("clockperf"),
+            "{left_out:?}"
+        );
+    }
+
+    #[test]
+    fn the_rule_of_a_wait_is_exact_and_the_factor_is_for_what_it_leaves() {
+        let late = |us: &str| {
+            let text = format!(
+                "source = 'dawson-2020'\nkind = 'cost'\nmachine = 'linux-cloud'\nask = 'cond-timedwait(100us)'\n\
+                 expect = {{ overshoot_mean = '{us} us' }}"
+            );
+            judged(&text, false)
+        };
+        // 50 µs of slack and 7 µs.
+        for us in ["54", "57", "63"] {
+            assert!(late(us).reproduced, "{us}: {:?}", late(us));
+        }
+        for us in ["45", "51", "70", "100"] {
+            assert!(!late(us).reproduced, "{us}: {:?}", late(us));
+        }
+        assert!(late("63").held_to.starts_with("what the rule leaves, to a factor of "), "{:?}", late("63"));
+    }
+
+    #[test]
+    fn a_rule_and_a_share_of_near_misses_have_no_factor() {
+        let mean = |kind: &str| {
+            let text = format!(
+                "source = 'go-17696'\nkind = '{kind}'\nmachine = 'windows-10-laptop'\nask = 'sleep(1ms)'\n\
+                 own = {{ resolution = '1ms' }}\nexpect = {{ mean = '1.9 ms' }}"
+            );
+            judged(&text, false)
+        };
+        for kind in ["rule", "cost"] {
+            let judged = mean(kind);
+            assert!(!judged.reproduced && !judged.is_of_machines && judged.held_to == "2 %", "{kind}: {judged:?}");
+        }
     }
 }

@@ -4,7 +4,7 @@
 
 use super::observation::{Kind, Observation};
 use crate::ask::{Question, Subject};
-use crate::machines::{self, Differ, Statement};
+use crate::machines::{self, Differ, SOURCES_MIN, Statement};
 
 /// What a model gave for an observation.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,6 +15,8 @@ pub struct Judged {
     pub as_exactly: bool,
     /// What it was held to, in words.
     pub held_to: String,
+    /// Whether that is the factor by which sources differ about such machines.
+    pub is_of_machines: bool,
     /// The model's figure in the terms of the row: `mean 15.63 ms`.
     pub model: String,
 }
@@ -22,7 +24,7 @@ pub struct Judged {
 impl Judged {
     /// Held to what the row states alone.
     pub(super) fn of(reproduced: bool, model: String) -> Judged {
-        Judged { reproduced, as_exactly: reproduced, held_to: String::new(), model }
+        Judged { reproduced, as_exactly: reproduced, held_to: String::new(), is_of_machines: false, model }
     }
 }
 
@@ -37,6 +39,8 @@ pub enum Tolerance {
     Sampled,
     /// Figures within the factor by which the source's own differ.
     Factor,
+    /// Costs and wake-ups that are predicted, within the factor by which other sources differ about them.
+    Machines,
     /// A range of values, or a sample.
     Range,
     /// The shape of a distribution, a bound, or that something is not there.
@@ -45,11 +49,12 @@ pub enum Tolerance {
 
 impl Tolerance {
     /// All of them, strictest first.
-    pub const ALL: [Tolerance; 6] = [
+    pub const ALL: [Tolerance; 7] = [
         Tolerance::Figure,
         Tolerance::Rounded,
         Tolerance::Sampled,
         Tolerance::Factor,
+        Tolerance::Machines,
         Tolerance::Range,
         Tolerance::Shape,
     ];
@@ -63,6 +68,9 @@ impl Tolerance {
                 "a mean of few values or runs, within the sampling error that its source's deviation comes to"
             }
             Tolerance::Factor => "a cost within the factor by which its source's own figures differ",
+            Tolerance::Machines => {
+                "a predicted cost or wake-up within the factor by which other sources differ, 2 at most"
+            }
             Tolerance::Range => "a range, or a sample",
             Tolerance::Shape => "a shape, a bound or an absence",
         }
@@ -102,7 +110,10 @@ impl Allowance {
             _ => return Ok(None),
         };
         let stated: Vec<Statement> = stated.map_err(|error| error.to_string())?;
-        let differ = machines::differ(&stated).or_else(|| machines::usual_ratio(family, source));
+        let differ = match stated.len() {
+            0..SOURCES_MIN => machines::usual_ratio(family, source),
+            _ => machines::differ(&stated),
+        };
         Ok(differ.map(Allowance::from))
     }
 }

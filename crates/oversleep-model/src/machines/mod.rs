@@ -15,7 +15,7 @@ mod varied;
 
 pub use like::like;
 pub use sources::{ASSUMED, Source};
-pub use statements::{Differ, Statement, costs_stated, differ, usual_ratio, wakes_stated, yields_stated};
+pub use statements::{Differ, SOURCES_MIN, Statement, costs_stated, differ, usual_ratio, wakes_stated, yields_stated};
 
 use oversleep_system::SharedPlatform;
 

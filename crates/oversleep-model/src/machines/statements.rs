@@ -17,6 +17,9 @@ pub struct Statement {
     pub ns: f64,
 }
 
+/// Fewer sources that happen to agree don't tell by how much machines differ.
+pub const SOURCES_MIN: usize = 3;
+
 /// By how much what sources say differs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Differ {
@@ -90,23 +93,26 @@ pub fn usual_ratio(family: &str, without: &str) -> Option<Differ> {
     Some(Differ { ratio, between: Vec::new() })
 }
 
-/// Those of the nearest profile, of that machine and of what it is based on, whose file states the figure or draws it from
-/// a kind of machine.
+/// Those of the nearest profiles, that machine's own first and then those that it is based on, until they tell by how much
+/// machines differ.
 fn stated(
     machine: &str,
     path: &str,
     without: &str,
     ns: impl Fn(&Value) -> Option<f64>,
 ) -> Result<Vec<Statement>, MachineError> {
+    let mut statements: Vec<Statement> = Vec::new();
     for stated in Profile::statements(machine, path)? {
-        let others = stated.into_iter().filter(|(source_id, _)| source_id != without);
-        let statements: Vec<Statement> =
-            others.filter_map(|(source_id, value)| Some(Statement { source_id, ns: ns(&value)? })).collect();
-        if !statements.is_empty() {
-            return Ok(statements);
+        for (source_id, value) in stated {
+            let is_new = source_id != without && statements.iter().all(|known| known.source_id != source_id);
+            let ns = ns(&value).filter(|_| is_new);
+            statements.extend(ns.map(|ns| Statement { source_id, ns }));
+        }
+        if statements.len() >= SOURCES_MIN {
+            break;
         }
     }
-    Ok(Vec::new())
+    Ok(statements)
 }
 
 #[cfg(test)]
