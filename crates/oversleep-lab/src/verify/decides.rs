@@ -10,9 +10,10 @@ const MOVES_MAX: f64 = 0.02;
 /// As many waits tell means of mixtures apart from one another.
 const WAITS: u64 = 200;
 
-/// What decides a row. A row is of the rules if its figure stays within 2 %, or what its source rounded it by, on machines that obey the same rules and differ
-/// in what is a machine's own: wake-ups that cost half as much, or twice; near misses of an interrupt, or late steps of a
-/// timer, that never happen or always; and a timer behind the interrupt as other published machines have it. What a read or a yield costs is a machine's own. What was published plays no part in it.
+/// What decides a row. A row is of the rules if its figure stays within 2 %, or what its source rounded it by, on machines
+/// that obey the same rules and differ in what is a machine's own: wake-ups that cost half as much, or twice; near misses of
+/// an interrupt, or late steps of a timer, that never happen or always; and a timer behind the interrupt as other published
+/// machines have it. What a read or a yield costs is a machine's own. What was published plays no part in it.
 ///
 /// # Errors
 /// What is wrong with the row or its machine.

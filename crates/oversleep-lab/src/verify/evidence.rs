@@ -47,8 +47,8 @@ impl Basis {
 /// Whether whoever asks runs under a real-time policy: by a condition, or as every program on that machine does.
 pub(super) fn is_real_time(question: &Question, figures: &Description) -> bool {
     let starts_with = figures.figures.iter().find(|figure| figure.path == "scheduler.policy");
-    let asked = question.conditions.setting(names::POLICY).map(ToString::to_string);
-    let policy = asked.or_else(|| Some(starts_with?.value.clone())).unwrap_or_default();
+    let requested = question.conditions.setting(names::POLICY).map(ToString::to_string);
+    let policy = requested.or_else(|| Some(starts_with?.value.clone())).unwrap_or_default();
     policy.starts_with("fifo") || policy.starts_with("rr")
 }
 

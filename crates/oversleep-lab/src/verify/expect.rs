@@ -231,8 +231,8 @@ impl Expect {
     }
 
     /// Whether what the answer adds to the rule is within that factor of what was published: the whole of a cost, and of a
-    /// wait's lateness what the rule, which is exact, leaves. `rule` is the answer of a machine where waking up takes no time.
-    /// `None` if the row states no such figure.
+    /// wait's lateness what the rule, which is exact, leaves. `rule` is the answer of a machine where waking up takes no
+    /// time. `None` if the row states no such figure.
     pub(super) fn is_within(
         &self,
         factor: f64,

@@ -1,8 +1,9 @@
 //! Asks the model of a row and judges what it gives.
 
+use super::allowance::Allowance;
 use super::evidence::is_real_time;
 use super::expect::{Expect, Other};
-use super::tolerance::{Allowance, Judged};
+use super::tolerance::Judged;
 use super::{Basis, Described, Fallback, Observation};
 use crate::ask::{Answer, NoAnswer, Question, Subject, ask};
 use crate::machines::{self, Description};

@@ -5,6 +5,7 @@ use std::collections::btree_map::Entry;
 
 use serde::Deserialize;
 
+mod allowance;
 mod decides;
 mod evidence;
 mod expect;
@@ -14,13 +15,14 @@ mod published;
 mod summary;
 mod tolerance;
 
+pub use allowance::FACTOR_MAX;
 pub use decides::decides;
 pub use evidence::Basis;
 pub use expect::{Expect, Figures, Other};
 pub use observation::{Kind, Observation};
 pub use published::{Beside, beside, of_experiment};
 pub use summary::{Summary, Tally, summary};
-pub use tolerance::{FACTOR_MAX, Judged, Tolerance};
+pub use tolerance::{Judged, Tolerance};
 
 use crate::machines::{self, Description};
 use judge::judge;
@@ -212,7 +214,7 @@ mod tests {
         assert_eq!(basis("K038"), mean, "its source is one of many");
         assert_eq!(
             basis("O313"),
-            Basis::Fitted(vec!["wake.real-time".to_owned()]),
+            Basis::Fitted(vec!["wake.real-time".to_owned(), "wake.real-time-idle-exits".to_owned()]),
             "all programs there are real-time ones"
         );
         assert_eq!(basis("O133"), Basis::Fitted(vec!["timers.tick-shortest".to_owned()]));

@@ -63,8 +63,8 @@ pub struct Observation {
 pub enum Kind {
     /// Ticks, grids, rounding, whose request holds: the rules of a system, the same on each of its machines.
     Rule,
-    /// What is one machine's own: what reading, waking up or yielding costs, how often a near miss of an interrupt ends a wait,
-    /// the timer behind it. [`decides`](super::decides()) tells the two apart.
+    /// What is one machine's own: what reading, waking up or yielding costs, how often a near miss of an interrupt ends a
+    /// wait, the timer behind it. [`decides`](super::decides()) tells the two apart.
     Cost,
 }
 

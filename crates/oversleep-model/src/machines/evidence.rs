@@ -8,7 +8,6 @@ use serde::Deserialize;
 
 use super::parameters::parameter_of;
 use super::sources::Source;
-use super::statements::Statement;
 use super::value::{Stated, Value, mean};
 
 /// A figure as one source has it.
@@ -50,19 +49,12 @@ pub(super) fn kinds() -> impl Iterator<Item = &'static str> {
     KINDS.keys().map(String::as_str)
 }
 
-/// What each source but one says about the figures of a kind, by path; the steps of a ladder are no single figure.
-pub(super) fn said_of(kind: &str, without: &str) -> Vec<(String, Vec<Statement>)> {
+/// What each source but one says about the figures of a kind, by path.
+pub(super) fn said_of(kind: &str, without: &str) -> Vec<(String, Vec<(String, Value)>)> {
     let paths = KINDS.get(kind).into_iter().flatten();
-    paths
-        .map(|(path, said)| {
-            let others = said.iter().filter(|(id, _)| *id != without);
-            let statement = |(id, said): (&String, &Said)| {
-                let value = parameter_of(path)?.kind.read(&said.value).ok()?;
-                Some(Statement { source_id: id.clone(), ns: value.as_ns()? })
-            };
-            (path.clone(), others.filter_map(statement).collect())
-        })
-        .collect()
+    let values =
+        |path: &str| values_of(kind, path).unwrap_or_default().into_iter().filter(|(id, _)| id != without).collect();
+    paths.map(|(path, _)| (path.clone(), values(path))).collect()
 }
 
 /// Each source of a figure of a kind, with what it says.

@@ -86,7 +86,11 @@ pub fn usual_ratio(family: &str, without: &str) -> Option<Differ> {
     let mut ratios: Vec<f64> = evidence::kinds()
         .flat_map(|kind| evidence::said_of(kind, without))
         .filter(|(path, _)| path.split('.').next() == Some(family))
-        .filter_map(|(_, statements)| Some(differ(&statements)?.ratio))
+        .filter_map(|(_, said)| {
+            // The steps of a ladder are no single figure.
+            let statement = |(source_id, value): (String, Value)| Some(Statement { source_id, ns: value.as_ns()? });
+            Some(differ(&said.into_iter().filter_map(statement).collect::<Vec<_>>())?.ratio)
+        })
         .collect();
     ratios.sort_by(f64::total_cmp);
     let ratio = *ratios.get(ratios.len() / 2)?;

@@ -164,8 +164,8 @@ impl Kind {
 /// Where distributions are compared to give their mean.
 const QUANTILES: [f64; 5] = [0.0, 0.5, 0.9, 0.99, 1.0];
 
-/// The mean of values of one kind, as a file would have it: of costs the geometric one; of distributions, the mean of each quantile; of steps, the mean
-/// of what holds from each of them on.
+/// The mean of values of one kind, as a file would have it: of costs the geometric one; of distributions, the mean of each
+/// quantile; of steps, the mean of what holds from each of them on.
 ///
 /// # Errors
 /// Values of that kind have no mean.
