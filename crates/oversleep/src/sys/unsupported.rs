@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use crate::clock::Verdict;
+use crate::clock::{Clocksource, Verdict};
 use crate::outcome::{Denied, Outcome, Why};
 use crate::scheduling::Scheduling;
 
@@ -19,6 +19,35 @@ pub(crate) fn monotonic_ns() -> u64 {
 /// No clock that runs while the machine is suspended is known here.
 pub(crate) fn continuous_ns() -> u64 {
     monotonic_ns()
+}
+
+/// The standard library's clock, whether or not somebody adjusts it.
+pub(crate) fn steady_ns() -> u64 {
+    monotonic_ns()
+}
+
+pub(crate) fn current_cpu() -> Option<u32> {
+    None
+}
+
+/// The same as the other wait, like the clocks.
+pub(crate) fn wait_once_until_continuous(deadline_ns: u64) {
+    wait_once_until(deadline_ns);
+}
+
+/// No other system has time namespaces.
+pub(crate) extern "C" fn before_fork() {}
+
+pub(crate) fn after_fork() {}
+
+/// Seccomp filters are Linux's.
+pub(crate) fn is_filtered() -> Option<bool> {
+    Some(false)
+}
+
+/// The system doesn't name what it keeps time by.
+pub(crate) fn clocksource() -> Option<Clocksource> {
+    None
 }
 
 /// Waits once until `deadline_ns`; may return early.
@@ -60,7 +89,7 @@ pub(crate) fn pin_this_thread(_cpu: usize) -> Result<(), Denied> {
 }
 
 /// It isn't known whether this system has `fork`.
-pub(crate) fn on_fork_in_child(_handler: extern "C" fn()) {}
+pub(crate) fn on_fork(_before: extern "C" fn(), _handler: extern "C" fn()) {}
 
 /// No child can be created.
 #[cfg(test)]

@@ -1,10 +1,12 @@
 //! Linux: one file per kind of call.
 
 mod clocks;
+mod line;
 mod resolution;
 mod threads;
 
 pub(crate) use clocks::*;
+pub(crate) use line::{after_fork, before_fork, monotonic_ns, steady_ns};
 pub(crate) use resolution::*;
 pub(crate) use threads::*;
 
@@ -14,6 +16,15 @@ use crate::outcome::{Denied, Why};
 
 fn errno() -> i32 {
     io::Error::last_os_error().raw_os_error().unwrap_or(0)
+}
+
+fn set_errno(errno: i32) {
+    #[cfg(target_os = "android")]
+    use libc::__errno as location;
+    #[cfg(not(target_os = "android"))]
+    use libc::__errno_location as location;
+    // SAFETY: the location is the calling thread's and always valid. https://man7.org/linux/man-pages/man3/errno.3.html
+    unsafe { *location() = errno };
 }
 
 /// The denial for a call that just failed with `errno`.
