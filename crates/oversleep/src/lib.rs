@@ -7,7 +7,7 @@
 //! | wait until a deadline, within a microsecond where that is possible | [`sleep_until`], [`sleep()`], [`Sleeper`] |
 //! | run a loop at a fixed rate, without drift, with every missed period counted | [`Pacer`] |
 //! | idle in a worker that has nothing to do | [`Backoff`] |
-//! | request finer timing from the system, and learn whether you got it | [`Resolution`], [`TimerSlack`] |
+//! | request finer timing from the system, and learn whether you got it | [`Resolution`], [`TimerSlack`], [`TimeSlice`] |
 //!
 //! ```
 //! use oversleep::{Clock, Instant};
@@ -22,8 +22,9 @@
 //!
 //! * No sleep ends early, and no clock read is below an earlier one of its thread; [ordered](Clock::now_ordered) reads
 //!   aren't below an earlier one of any thread, even if the processor's counter fails.
-//! * The library changes no setting unless you request it, with one exception: a sleeping thread's timer slack, for the
-//!   duration of the sleep. Every change is undone on drop, even while a panic unwinds.
+//! * The library changes no setting unless you request it, with two exceptions: a sleeping thread's timer slack and,
+//!   beside busy threads, its time slice, both for the duration of the sleep. Every change is undone on drop, in any order
+//!   of drops, even while a panic unwinds.
 //! * Every change returns an [`Outcome`]. A denial carries a reason and the next step, ready to show to a user. Without
 //!   privileges, in a sandbox or in a container, everything still works, only less exactly.
 //!
@@ -36,6 +37,7 @@
 #![warn(missing_docs)]
 
 pub mod backoff;
+mod claims;
 pub mod clock;
 pub mod outcome;
 pub mod pace;
@@ -43,6 +45,7 @@ pub mod resolution;
 pub mod scheduling;
 pub mod slack;
 pub mod sleep;
+pub mod time_slice;
 
 mod sys;
 
@@ -54,6 +57,7 @@ pub use resolution::Resolution;
 pub use scheduling::Scheduling;
 pub use slack::{TimerSlack, TimerSlackGuard};
 pub use sleep::{Sleeper, Slept, Waited, sleep, sleep_until};
+pub use time_slice::{TimeSlice, TimeSliceGuard};
 
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]

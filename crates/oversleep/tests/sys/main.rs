@@ -10,4 +10,6 @@ mod forks;
 mod refused;
 mod stopped;
 #[cfg(target_os = "linux")]
+mod thread_storage;
+#[cfg(target_os = "linux")]
 mod timens;

@@ -2,7 +2,6 @@
 
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::time::Duration;
 
 use windows_sys::Win32::System::Kernel::PROCESSOR_NUMBER;
 use windows_sys::Win32::System::LibraryLoader::{GetModuleHandleA, GetProcAddress};
@@ -162,13 +161,7 @@ pub(crate) fn clocksource() -> Option<Clocksource> {
 /// this one looks at the clock every quarter of a second.
 pub(crate) fn wait_once_until_continuous(deadline_ns: u64) {
     let left_ns = deadline_ns.saturating_sub(continuous_ns());
-    wait_once_until(monotonic_ns().saturating_add(left_ns.min(250_000_000)));
-}
-
-/// Waits once until `deadline_ns`. The standard library uses a high-resolution waitable timer, which ends on a grid of
-/// about 0.5 ms and never early.
-pub(crate) fn wait_once_until(deadline_ns: u64) {
-    std::thread::sleep(Duration::from_nanos(deadline_ns.saturating_sub(monotonic_ns())));
+    super::wait_once_until(monotonic_ns().saturating_add(left_ns.min(250_000_000)));
 }
 
 /// The coarse clocks have other epochs, so none is on this time line.
