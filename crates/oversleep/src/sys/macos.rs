@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use crate::clock::{Clocksource, Source, Verdict};
+use crate::clock::{Source, Verdict};
 use crate::outcome::{Denied, Outcome, Why};
 use crate::scheduling::{Constraints, RealTimeRequest, Scheduling};
 
@@ -38,21 +38,6 @@ pub(crate) fn steady_ns() -> u64 {
 
 /// The system doesn't say which processor a thread runs on.
 pub(crate) fn current_cpu() -> Option<u32> {
-    None
-}
-
-/// No other system has time namespaces.
-pub(crate) extern "C" fn before_fork() {}
-
-pub(crate) fn after_fork() {}
-
-/// Seccomp filters are Linux's.
-pub(crate) fn is_filtered() -> Option<bool> {
-    Some(false)
-}
-
-/// The system doesn't name what it keeps time by.
-pub(crate) fn clocksource() -> Option<Clocksource> {
     None
 }
 

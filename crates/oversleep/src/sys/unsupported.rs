@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use crate::clock::{Clocksource, Verdict};
+use crate::clock::Verdict;
 use crate::outcome::{Denied, Outcome, Why};
 use crate::scheduling::{RealTimeRequest, Scheduling};
 
@@ -33,21 +33,6 @@ pub(crate) fn current_cpu() -> Option<u32> {
 /// The same as the other wait, like the clocks.
 pub(crate) fn wait_once_until_continuous(deadline_ns: u64) {
     wait_once_until(deadline_ns);
-}
-
-/// No other system has time namespaces.
-pub(crate) extern "C" fn before_fork() {}
-
-pub(crate) fn after_fork() {}
-
-/// Seccomp filters are Linux's.
-pub(crate) fn is_filtered() -> Option<bool> {
-    Some(false)
-}
-
-/// The system doesn't name what it keeps time by.
-pub(crate) fn clocksource() -> Option<Clocksource> {
-    None
 }
 
 /// Waits once until `deadline_ns`; may return early.

@@ -9,7 +9,7 @@ use windows_sys::Win32::System::Performance::{QueryPerformanceCounter, QueryPerf
 use windows_sys::Win32::System::Threading::GetCurrentProcessorNumberEx;
 
 use super::super::counter;
-use crate::clock::{Clocksource, Verdict};
+use crate::clock::Verdict;
 
 /// The frequency that Windows reports on x86-64 if the performance counter is based on the processor's counter.
 const FROM_TSC_HZ: u64 = 10_000_000;
@@ -140,21 +140,6 @@ pub(crate) fn current_cpu() -> Option<u32> {
     // https://learn.microsoft.com/windows/win32/api/processthreadsapi/nf-processthreadsapi-getcurrentprocessornumberex
     unsafe { GetCurrentProcessorNumberEx(&raw mut number) };
     Some(u32::from(number.Group) << 8 | u32::from(number.Number))
-}
-
-/// No other system has time namespaces.
-pub(crate) extern "C" fn before_fork() {}
-
-pub(crate) fn after_fork() {}
-
-/// Seccomp filters are Linux's.
-pub(crate) fn is_filtered() -> Option<bool> {
-    Some(false)
-}
-
-/// The system doesn't name what it keeps time by.
-pub(crate) fn clocksource() -> Option<Clocksource> {
-    None
 }
 
 /// Waits once until `deadline_ns` by the clock that also runs during sleep. The waits of Windows don't count sleep, so
