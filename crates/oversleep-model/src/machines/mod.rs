@@ -10,12 +10,12 @@ mod profile;
 mod sources;
 mod value;
 
-pub use like::like;
+pub use like::{learned, like};
 pub use sources::{ASSUMED, Source};
 
 use oversleep_system::SharedPlatform;
 
-use crate::sim::Sim;
+use crate::sim::{Machine, Sim};
 use crate::sim::systems::SYSTEMS;
 use profile::{PROFILES, Profile};
 
@@ -143,6 +143,14 @@ pub fn platform_without(
     seed: u64,
 ) -> Result<SharedPlatform, MachineError> {
     Ok(Sim::start(build::machine(&changed(Profile::named_without(name, without)?, overrides)?, seed)?))
+}
+
+/// The figures of that machine, for whoever follows its rules on a real one; overrides as [`platform`] takes them.
+///
+/// # Errors
+/// As [`platform`].
+pub fn machine(name: &str, overrides: &[String], seed: u64) -> Result<Machine, MachineError> {
+    build::machine(&changed(Profile::named(name)?, overrides)?, seed)
 }
 
 /// Clocks that the system has on other processors only: a profile may inherit figures for them.
