@@ -7,6 +7,7 @@ mod clocks;
 mod compare;
 mod completions;
 mod doctor;
+mod emulate;
 mod experiments;
 mod explain;
 mod forkjoin;
@@ -78,6 +79,7 @@ enum Command {
     Report(report::Report),
     Compare(compare::Compare),
     Share(share::Share),
+    Emulate(emulate::Emulate),
     Doctor(doctor::Doctor),
     Completions(completions::Completions),
     Man(man::Man),
@@ -160,6 +162,7 @@ impl Command {
             Command::Report(command) => command.run(),
             Command::Compare(command) => command.run(),
             Command::Share(command) => command.run(),
+            Command::Emulate(command) => command.run(),
             Command::Doctor(command) => command.run(),
             Command::Completions(command) => command.run(),
             Command::Man(command) => command.run(),

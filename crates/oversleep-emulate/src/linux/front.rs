@@ -205,12 +205,15 @@ fn wait(program: i32) -> i32 {
     loop {
         let mut status = 0;
         // SAFETY: the status is writable.
-        let waited = unsafe { libc::waitpid(program, &raw mut status, libc::WUNTRACED) };
+        let waited = unsafe { libc::waitpid(program, &raw mut status, libc::WUNTRACED | libc::WCONTINUED) };
         if waited == -1 && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted {
             continue;
         }
         if waited == program && libc::WIFSTOPPED(status) {
             stop_with(program, libc::WSTOPSIG(status));
+            continue;
+        }
+        if waited == program && libc::WIFCONTINUED(status) {
             continue;
         }
         return status;
@@ -229,10 +232,11 @@ fn stop_with(program: i32, signal: i32) {
         } else {
             libc::raise(libc::SIGSTOP);
         }
+        // The stop was reported, so only its end can be asked for.
         let mut about: libc::siginfo_t = std::mem::zeroed();
-        let flags = libc::WSTOPPED | libc::WNOHANG | libc::WNOWAIT;
+        let flags = libc::WCONTINUED | libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
         let asked = libc::waitid(libc::P_PID, program as libc::id_t, &raw mut about, flags);
-        if asked == 0 && about.si_pid() == program {
+        if asked == 0 && about.si_pid() == 0 {
             libc::kill(program, libc::SIGCONT);
         }
     }

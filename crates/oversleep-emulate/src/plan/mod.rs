@@ -10,7 +10,7 @@ pub use classes::Class;
 pub use resolution::{Holder, Resolution};
 
 use oversleep_model::sim::{Machine, Random, WaitModel};
-use oversleep_record::Nanos;
+use oversleep_record::{Nanos, ResultFile};
 use oversleep_system::rules::{Grid, SleepingThread};
 
 /// The waits of one machine, by what a program of this system calls.
@@ -61,6 +61,29 @@ impl Plan {
         }
         let random = Random::seeded(machine.seed);
         Ok(Plan { machine, waits, random })
+    }
+
+    /// The plan of the modelled machine of that name, with overrides as [`oversleep_model::platform`] takes them.
+    ///
+    /// # Errors
+    /// There is no such machine, an override can't be made, or there is nothing to emulate.
+    pub fn named(name: &str, overrides: &[String], seed: Option<u64>) -> Result<Plan, String> {
+        let machine = oversleep_model::machine(name, overrides, seed.unwrap_or(oversleep_model::SEED));
+        Plan::of(machine.map_err(|error| error.to_string())?)
+    }
+
+    /// The plan of a machine like the one that the result was taken on: each wait as late as it was there.
+    ///
+    /// # Errors
+    /// As [`oversleep_model::like`].
+    pub fn like(result: &ResultFile, overrides: &[String], seed: Option<u64>) -> Result<Plan, String> {
+        let machine = oversleep_model::learned(result, overrides, seed.unwrap_or(oversleep_model::SEED));
+        Plan::of(machine.map_err(|error| error.to_string())?)
+    }
+
+    /// Whether it has a timer interrupt whose period programs can request.
+    pub fn has_tick(&self) -> bool {
+        self.machine.timing.tick.is_some()
     }
 
     /// Its name, with what was changed of it.
