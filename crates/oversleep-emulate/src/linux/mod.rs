@@ -4,6 +4,7 @@
 //! program, and all that it starts; and the supervisor (`supervisor`), which traces those. So a stop of the job stops the
 //! program and never the supervisor, and whichever of the two ends unexpectedly, the kernel kills the program.
 
+mod crew;
 mod entry;
 mod filter;
 mod front;

@@ -10,6 +10,7 @@ use std::thread;
 
 use oversleep_record::Nanos;
 
+use super::crew::Crew;
 use super::entry::now;
 use super::tracer::{Shared, Tracer, lock};
 use super::{ptrace, socket};
@@ -43,6 +44,7 @@ fn supervise(plan: Plan, resolution: Option<Nanos>, front: i32, to_front: OwnedF
         threads: AtomicU64::new(0),
         threads_max: AtomicU64::new(0),
         tallies: Mutex::new(Vec::new()),
+        crew: Crew::default(),
     });
     if let Ok(listener) = socket::listen(front) {
         let shared = Arc::clone(&shared);
@@ -55,21 +57,16 @@ fn supervise(plan: Plan, resolution: Option<Nanos>, front: i32, to_front: OwnedF
     let tracing = {
         let shared = Arc::clone(&shared);
         thread::Builder::new().spawn(move || {
-            let begun = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            Tracer::guarded(|| {
                 let Some(program) = socket::receive(to_program.as_raw_fd()) else { return };
                 let seized = ptrace::seize(program);
                 let refused = seized.err().map_or(0, |error| error.raw_os_error().unwrap_or(libc::EPERM));
                 let _ = socket::send(to_program.as_raw_fd(), refused);
                 drop(to_program);
                 if refused == 0 {
-                    Tracer::new(shared).run();
+                    Tracer::new(shared, None).run();
                 }
-            }));
-            if begun.is_err() {
-                // Without this thread the program would stop at its next wait for ever: the kernel kills it with us.
-                // SAFETY: ends the process.
-                unsafe { libc::_exit(101) };
-            }
+            });
         })
     };
     if socket::receive(to_front.as_raw_fd()) == Some(FINISH) {
@@ -82,6 +79,7 @@ fn supervise(plan: Plan, resolution: Option<Nanos>, front: i32, to_front: OwnedF
     if let Ok(tracing) = tracing {
         let _ = tracing.join();
     }
+    shared.crew.join();
 }
 
 /// Lives apart from the program's terminal, its streams and its descriptors, and no longer than `front`.
@@ -94,6 +92,8 @@ fn apart(front: i32, keep: [RawFd; 2]) {
             libc::_exit(0);
         }
         libc::setsid();
+        // Where that is allowed: each wait of the program waits for us first, so we come before all that computes.
+        libc::setpriority(libc::PRIO_PROCESS, 0, -20);
         for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT] {
             libc::signal(signal, libc::SIG_IGN);
         }

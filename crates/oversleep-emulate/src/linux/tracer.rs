@@ -3,11 +3,12 @@
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use oversleep_record::Nanos;
 
 use super::entry::{self, Answer, LeadsTo, Waiting, now};
+use super::crew::{Crew, Member, SHARE};
 use super::inject::{self, Native};
 use super::ptrace::{self, Registers, Stop, Tid};
 use super::trampoline::Entry;
@@ -24,7 +25,8 @@ pub struct Shared {
     pub execs: AtomicU64,
     pub threads: AtomicU64,
     pub threads_max: AtomicU64,
-    pub tallies: Mutex<Vec<std::sync::Arc<Mutex<Tally>>>>,
+    pub tallies: Mutex<Vec<Arc<Mutex<Tally>>>>,
+    pub crew: Crew,
 }
 
 const OF_32_BITS: &str = "a program for 32 bits runs with native timing: only the 64-bit calls are redirected";
@@ -40,20 +42,41 @@ pub fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 
 /// One thread that traces.
 pub struct Tracer {
-    shared: std::sync::Arc<Shared>,
-    tally: std::sync::Arc<Mutex<Tally>>,
+    shared: Arc<Shared>,
+    tally: Arc<Mutex<Tally>>,
     /// The process of a thread, where it had to be looked up.
     processes: HashMap<Tid, Tid>,
     known: HashSet<Tid>,
+    /// What it takes threads of others as; the first tracer takes none.
+    member: Option<Arc<Member>>,
+    /// Threads that come from another tracer, and what their registers will be.
+    arriving: HashMap<Tid, Registers>,
     /// Since when it has not been idle: a thread that stops now may have begun to wait then.
     busy_since: Nanos,
 }
 
 impl Tracer {
-    pub fn new(shared: std::sync::Arc<Shared>) -> Tracer {
-        let tally = std::sync::Arc::<Mutex<Tally>>::default();
-        lock(&shared.tallies).push(std::sync::Arc::clone(&tally));
-        Tracer { shared, tally, processes: HashMap::new(), known: HashSet::new(), busy_since: Nanos::ZERO }
+    pub fn new(shared: Arc<Shared>, member: Option<Arc<Member>>) -> Tracer {
+        let tally = Arc::<Mutex<Tally>>::default();
+        lock(&shared.tallies).push(Arc::clone(&tally));
+        Tracer {
+            shared,
+            tally,
+            processes: HashMap::new(),
+            known: HashSet::new(),
+            member,
+            arriving: HashMap::new(),
+            busy_since: Nanos::ZERO,
+        }
+    }
+
+    /// Runs a tracer. Should it fail, the whole supervisor ends, and the kernel kills the program with it: without a tracer
+    /// the program would stop at its next wait for ever.
+    pub fn guarded(tracing: impl FnOnce()) {
+        if std::panic::catch_unwind(std::panic::AssertUnwindSafe(tracing)).is_err() {
+            // SAFETY: ends the process.
+            unsafe { libc::_exit(101) };
+        }
     }
 
     /// Serves its threads until none is left.
@@ -65,9 +88,49 @@ impl Tracer {
             if after - before > BUSY {
                 self.busy_since = after;
             }
+            if self.member.as_ref().is_some_and(|member| member.is_bell(tid)) {
+                self.receive();
+                if stop == Stop::Gone {
+                    return;
+                }
+                let _ = ptrace::go_on(tid, 0);
+                continue;
+            }
             // A thread that was killed meanwhile can't be asked anything; its end is reported by itself.
             let _ = self.serve(tid, stop, after);
+            let is_done = stop == Stop::Gone && self.known.is_empty() && self.arriving.is_empty();
+            if is_done && self.member.as_ref().is_some_and(|member| member.close()) {
+                return;
+            }
         }
+    }
+
+    /// Takes the threads that others give.
+    fn receive(&mut self) {
+        let Some(member) = self.member.clone() else { return };
+        for parcel in member.take() {
+            if ptrace::seize(parcel.tid).and_then(|()| ptrace::interrupt(parcel.tid)).is_ok() {
+                self.arriving.insert(parcel.tid, parcel.registers);
+            } else {
+                member.count.fetch_sub(1, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// A thread that came from another tracer goes on where it was; one that is new is given away if there are enough.
+    fn begins(&mut self, tid: Tid) -> io::Result<()> {
+        if let Some(registers) = self.arriving.remove(&tid) {
+            self.meet(tid);
+            ptrace::set_registers(tid, &Registers { orig_rax: u64::MAX, ..registers })?;
+        } else if !self.known.contains(&tid) && self.known.len() >= SHARE {
+            // A process of its own would outlive us on its way.
+            let process = process_of(tid);
+            if process.is_some_and(|process| process != tid) && self.shared.crew.give_away(&self.shared, tid) {
+                return Ok(());
+            }
+        }
+        self.meet(tid);
+        ptrace::go_on(tid, 0)
     }
 
     fn serve(&mut self, tid: Tid, stop: Stop, now: Nanos) -> io::Result<()> {
@@ -86,10 +149,13 @@ impl Tracer {
             }
             Stop::GroupStop => ptrace::listen(tid),
             Stop::Signal(signal) => ptrace::go_on(tid, signal),
-            Stop::Started | Stop::Trap | Stop::Call => {
+            Stop::Trap => self.begins(tid),
+            Stop::Started => {
                 self.meet(tid);
+                self.inherit(tid);
                 ptrace::go_on(tid, 0)
             }
+            Stop::Call => ptrace::go_on(tid, 0),
         }
     }
 
@@ -101,8 +167,12 @@ impl Tracer {
     }
 
     fn forget(&mut self, tid: Tid, now: Nanos) {
-        if self.known.remove(&tid) {
+        let had = self.known.remove(&tid);
+        if had {
             self.shared.threads.fetch_sub(1, Ordering::Relaxed);
+        }
+        if let Some(member) = self.member.as_ref().filter(|_| self.arriving.remove(&tid).is_some() || had) {
+            let _ = member.count.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |count| count.checked_sub(1));
         }
         self.processes.remove(&tid);
         if self.shared.has_natives.load(Ordering::Relaxed) {
@@ -127,7 +197,9 @@ impl Tracer {
         match why {
             Some(why) => self.runs_natively(tid, why),
             None if self.shared.has_natives.load(Ordering::Relaxed) => {
-                self.shared.natives.write().unwrap_or_else(PoisonError::into_inner).remove(&tid);
+                // A filter stays with all that the process executes.
+                let mut natives = self.shared.natives.write().unwrap_or_else(PoisonError::into_inner);
+                natives.retain(|&process, &mut why| process != tid || why == SANDBOX);
             }
             None => {}
         }
@@ -137,6 +209,18 @@ impl Tracer {
         lock(&self.tally).passed_by("execve", why);
         self.shared.natives.write().unwrap_or_else(PoisonError::into_inner).insert(process, why);
         self.shared.has_natives.store(true, Ordering::Relaxed);
+    }
+
+    /// A process that starts has the filter that its parent put on itself.
+    fn inherit(&mut self, tid: Tid) {
+        if !self.shared.has_natives.load(Ordering::Relaxed) {
+            return;
+        }
+        let process = self.process(tid);
+        let mut natives = self.shared.natives.write().unwrap_or_else(PoisonError::into_inner);
+        if let (Some(&why), Ok(started)) = (natives.get(&process), ptrace::message(tid)) {
+            natives.insert(started as Tid, why);
+        }
     }
 
     /// The process of a thread.

@@ -377,6 +377,20 @@ oversleep_\name:
     syscall
     ovs_end
 
+    // A thread without a tracer waits here for its next one, which gives it its registers back.
+    .balign 16
+    .globl oversleep_park
+    .hidden oversleep_park
+oversleep_park:
+    lea rdi, [rip + 2f]
+    xor esi, esi
+    mov eax, 35
+    syscall
+    jmp oversleep_park
+    .balign 8
+2:
+    .quad 0, 1000000
+
     .balign 16
     .globl oversleep_trampolines_end
     .hidden oversleep_trampolines_end
@@ -436,6 +450,7 @@ entries! {
     SetItimer = oversleep_setitimer;
     Alarm = oversleep_alarm;
     SetSockOpt = oversleep_setsockopt;
+    Park = oversleep_park;
 }
 
 /// Where the code is in every program: below what the kernel gives to mappings by itself, which is 1 TiB below the stack,

@@ -48,13 +48,13 @@ impl Plan {
     /// The machine has neither a tick nor a slack nor a learned lateness, so there is nothing to emulate.
     pub fn of(machine: Machine) -> Result<Plan, String> {
         let mut waits = [None; Class::COUNT];
+        let at = |class: Class| {
+            let name = class.wait_of(&machine.os)?;
+            machine.waits.iter().position(|wait| wait.info.name == name && wait.unavailable.is_none())
+        };
         for &class in Class::ALL {
-            let name = class.wait_of(&machine.os);
-            waits[class as usize] = machine
-                .waits
-                .iter()
-                .position(|wait| Some(wait.info.name) == name)
-                .filter(|&at| machine.waits[at].unavailable.is_none());
+            // A program that finds no poll there uses select.
+            waits[class as usize] = at(class).or_else(|| at(Class::Select).filter(|_| class == Class::Poll));
         }
         if waits.iter().all(Option::is_none) {
             return Err(format!("no wait of {} is known to be what a program of Linux calls", machine.name));
