@@ -1,6 +1,7 @@
 //! What only one kind of system has: devices that are full, arguments that are no text.
 #![cfg(unix)]
 
+mod emulate;
 mod memory;
 mod places;
 mod signals;
