@@ -78,6 +78,13 @@ pub fn handoff() -> String {
     ])
 }
 
+/// At the head of `run`.
+pub const RUN: &str = "\
+Examples:
+  oversleep run --slack 1ns -- ./app             waits without 50 us of slack
+  oversleep run --policy fifo:50 --pin 1 -- ./app  before all others, on one CPU
+  oversleep run --dma-latency 0 -- ./app         no CPU enters an idle state meanwhile";
+
 /// At the head of `emulate`.
 pub const EMULATE: &str = "\
 Examples:

@@ -150,11 +150,14 @@ impl Emulate {
             }
             (None, Some(path)) => {
                 Places::reading([path])?;
-                let failed = |why: String| Failure::failed(format!("can't emulate the machine of '{}': {why}", path.display()));
+                let failed =
+                    |why: String| Failure::failed(format!("can't emulate the machine of '{}': {why}", path.display()));
                 let result = reading::from_file(path).map_err(|error| failed(error.to_string()))?;
                 Plan::like(&result, set, seed).map_err(failed)
             }
-            (None, None) => Err(Failure::usage("name a modelled machine or --like FILE; `oversleep machines` lists them")),
+            (None, None) => {
+                Err(Failure::usage("name a modelled machine or --like FILE; `oversleep machines` lists them"))
+            }
         }
     }
 
@@ -186,7 +189,9 @@ impl Ctl {
         let period = match (self.resolution, self.release) {
             (Some(period), _) => period.0.to_string(),
             (None, true) => "released".to_owned(),
-            (None, false) => return Err(Failure::usage("say what to change: --resolution 1ms, --release, or --report")),
+            (None, false) => {
+                return Err(Failure::usage("say what to change: --resolution 1ms, --release, or --report"));
+            }
         };
         let process = self.process.map(|process| format!(" {process}")).unwrap_or_default();
         let granted = tell(&format!("resolution {period}{process}"))?;
@@ -203,7 +208,10 @@ impl Ctl {
 fn lines(report: &Report) -> Vec<String> {
     let span = |ns: i64| Nanos(ns).to_string();
     let lengths = |lengths: &Lengths| span(lengths.p50_ns);
-    let mut lines = vec![format!("emulated {}; medians of what was requested, of the end here and of the end there:", report.machine)];
+    let mut lines = vec![format!(
+        "emulated {}; medians of what was requested, of the end here and of the end there:",
+        report.machine
+    )];
     for waits in &report.waits {
         let missed = match waits.may_have_missed {
             0 => String::new(),

@@ -19,6 +19,7 @@ mod registry;
 mod report;
 mod resolution;
 mod results;
+mod run;
 mod share;
 mod waits;
 
@@ -79,6 +80,7 @@ enum Command {
     Report(report::Report),
     Compare(compare::Compare),
     Share(share::Share),
+    Run(run::Run),
     Emulate(emulate::Emulate),
     Doctor(doctor::Doctor),
     Completions(completions::Completions),
@@ -162,6 +164,7 @@ impl Command {
             Command::Report(command) => command.run(),
             Command::Compare(command) => command.run(),
             Command::Share(command) => command.run(),
+            Command::Run(command) => command.run(),
             Command::Emulate(command) => command.run(),
             Command::Doctor(command) => command.run(),
             Command::Completions(command) => command.run(),

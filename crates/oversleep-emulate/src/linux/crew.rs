@@ -5,12 +5,19 @@
 //! go of a thread, and only its next one can take it, so between the two it waits in [`Entry::Park`].
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 
 use super::ptrace::{self, Registers, Tid};
-use super::tracer::{Shared, Tracer, lock};
 use super::trampoline::Entry;
+
+/// What another thread guards, whether or not that one failed: a tally stays one.
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What a new tracer does, as that member.
+pub type Tracing = Box<dyn FnOnce(Arc<Member>) + Send>;
 
 /// How many threads one tracer has.
 pub const SHARE: usize = 64;
@@ -75,9 +82,10 @@ pub struct Crew {
 
 impl Crew {
     /// Gives away a new thread, which is stopped for the caller and has not run yet. It keeps it where nobody takes it.
-    pub fn give_away(&self, shared: &Arc<Shared>, tid: Tid) -> bool {
+    /// `tracing` makes what a further tracer does.
+    pub fn give_away(&self, tid: Tid, tracing: impl Fn() -> Tracing) -> bool {
         let Ok(registers) = ptrace::registers(tid) else { return false };
-        let Some(member) = self.member(shared) else { return false };
+        let Some(member) = self.member(&tracing) else { return false };
         let parked = Registers { rip: Entry::Park.address(), orig_rax: u64::MAX, ..registers };
         if ptrace::set_registers(tid, &parked).and_then(|()| ptrace::let_go(tid)).is_err() {
             // It was killed.
@@ -92,7 +100,7 @@ impl Crew {
                 Some(Err(back)) => parcel = back,
                 None => return true,
             }
-            member = self.member(shared);
+            member = self.member(&tracing);
         }
     }
 
@@ -104,21 +112,21 @@ impl Crew {
     }
 
     /// One that has room, a new one if need be.
-    fn member(&self, shared: &Arc<Shared>) -> Option<Arc<Member>> {
+    fn member(&self, tracing: &impl Fn() -> Tracing) -> Option<Arc<Member>> {
         let mut members = lock(&self.members);
         members.retain(|member| lock(&member.parcels).is_some());
         if let Some(member) = members.iter().rev().find(|member| member.count.load(Ordering::Relaxed) < SHARE) {
             return Some(Arc::clone(member));
         }
         let (sender, receiver) = mpsc::channel();
-        let shared = Arc::clone(shared);
+        let tracing = tracing();
         let begun = thread::Builder::new().stack_size(256 << 10).spawn(move || {
             let bell = bell();
             let member = Arc::new(Member { parcels: Mutex::new(Some(Vec::new())), count: AtomicUsize::new(0), bell });
             let is_usable = bell > 0 && ptrace::seize(bell).is_ok();
             let _ = sender.send(is_usable.then(|| Arc::clone(&member)));
             if is_usable {
-                Tracer::guarded(|| Tracer::new(shared, Some(member)).run());
+                tracing(member);
             }
         });
         lock(&self.threads).push(begun.ok()?);

@@ -97,9 +97,7 @@ fn answer_reading(
     let timespec = |address: u64| two(address).ok().and_then(|words| time(words, 1));
     let timeval = |address: u64| two(address).ok().and_then(|words| time(words, 1_000));
     let spans = |span: Option<Nanos>, class, leads_to| match span {
-        Some(span) if span > Nanos::ZERO => {
-            Answer::Wait(Waiting { class, requested: Requested::Span(span), leads_to })
-        }
+        Some(span) if span > Nanos::ZERO => Answer::Wait(Waiting { class, requested: Requested::Span(span), leads_to }),
         _ => UNREADABLE,
     };
     let until = |at: Option<Nanos>, class, clock: libc::clockid_t, entry, number| match at {

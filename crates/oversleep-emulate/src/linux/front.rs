@@ -23,6 +23,7 @@ static EARLY: AtomicI32 = AtomicI32::new(0);
 /// What SIGPIPE did when this process began: Rust ignores it before `main`, and a program would inherit that.
 static SIGPIPE_WAS: AtomicI32 = AtomicI32::new(0);
 
+// SAFETY: the C library calls what is in this section before `main`, without arguments that it needs.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static AT_START: extern "C" fn() = {
@@ -163,8 +164,7 @@ impl Start {
             name.push(value);
             name.into_vec()
         });
-        let envp: Result<Vec<CString>, _> =
-            inherited.chain([number.into_bytes()]).map(CString::new).collect();
+        let envp: Result<Vec<CString>, _> = inherited.chain([number.into_bytes()]).map(CString::new).collect();
         let (argv, envp) = (Words::new(argv.map_err(with_nul)?), Words::new(envp.map_err(with_nul)?));
         Ok(Start { argv, envp, filter: filter::program() })
     }
@@ -183,8 +183,8 @@ impl Start {
             }
             // A Yama system lets only ancestors trace.
             libc::prctl(libc::PR_SET_PTRACER, supervisor, 0, 0, 0);
-            let asked = socket::send(to_tracer, libc::getpid());
-            match (asked, socket::receive(to_tracer)) {
+            let sent = socket::send(to_tracer, libc::getpid());
+            match (sent, socket::receive(to_tracer)) {
                 (Ok(()), Some(0)) => {}
                 (Ok(()), Some(error)) => fail(BY_TRACE, error),
                 _ => fail(BY_TRACE, libc::ESRCH),
@@ -232,11 +232,11 @@ fn stop_with(program: i32, signal: i32) {
         } else {
             libc::raise(libc::SIGSTOP);
         }
-        // The stop was reported, so only its end can be asked for.
+        // The stop was reported, so only its end can be waited for.
         let mut about: libc::siginfo_t = std::mem::zeroed();
         let flags = libc::WCONTINUED | libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
-        let asked = libc::waitid(libc::P_PID, program as libc::id_t, &raw mut about, flags);
-        if asked == 0 && about.si_pid() == 0 {
+        let answer = libc::waitid(libc::P_PID, program as libc::id_t, &raw mut about, flags);
+        if answer == 0 && about.si_pid() == 0 {
             libc::kill(program, libc::SIGCONT);
         }
     }

@@ -163,7 +163,9 @@ pub fn wait(tid: Tid, flags: i32) -> io::Result<Option<(Tid, Stop)>> {
     loop {
         let mut status = 0;
         // SAFETY: the status is writable.
-        match unsafe { libc::wait4(tid, &raw mut status, libc::__WALL | libc::__WNOTHREAD | flags, std::ptr::null_mut()) } {
+        match unsafe {
+            libc::wait4(tid, &raw mut status, libc::__WALL | libc::__WNOTHREAD | flags, std::ptr::null_mut())
+        } {
             0 => return Ok(None),
             -1 => match io::Error::last_os_error() {
                 error if error.kind() == io::ErrorKind::Interrupted => {}

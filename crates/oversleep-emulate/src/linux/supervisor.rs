@@ -1,4 +1,4 @@
-//! The process that traces the program, and answers what the other process and other programs ask of it.
+//! The process that traces the program, and answers what the other process and other programs request.
 
 use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -10,9 +10,9 @@ use std::thread;
 
 use oversleep_record::Nanos;
 
-use super::crew::Crew;
+use super::crew::{Crew, lock};
 use super::entry::now;
-use super::tracer::{Shared, Tracer, lock};
+use super::tracer::{Shared, Tracer};
 use super::{ptrace, socket};
 use crate::plan::{Holder, Plan};
 use crate::report::{Report, Tally};

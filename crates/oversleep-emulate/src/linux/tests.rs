@@ -1,3 +1,5 @@
+//! The filter, run by an interpreter, and the bounds of the code.
+
 use super::*;
 
 /// What the filter answers to a call with those arguments, from code at that address.

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use oversleep_record::Nanos;
 
+use super::crew::{Crew, Member, SHARE, lock};
 use super::entry::{self, Answer, LeadsTo, Waiting, now};
-use super::crew::{Crew, Member, SHARE};
 use super::inject::{self, Native};
 use super::ptrace::{self, Registers, Stop, Tid};
 use super::trampoline::Entry;
@@ -31,14 +31,11 @@ pub struct Shared {
 
 const OF_32_BITS: &str = "a program for 32 bits runs with native timing: only the 64-bit calls are redirected";
 const REFUSED: &str = "the system refused the mapping that its waits need, so the program runs with native timing";
-const SANDBOX: &str = "the program filters its own system calls and may forbid those that emulation makes: native timing";
+const SANDBOX: &str =
+    "the program filters its own system calls and may forbid those that emulation makes: native timing";
 const URING: &str = "io_uring is answered with ENOSYS, so that the program falls back to epoll";
 const NO_SUCH_WAIT: &str = "the machine has no wait that stands for it";
 const BUSY: Nanos = Nanos(5_000);
-
-pub fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// One thread that traces.
 pub struct Tracer {
@@ -125,12 +122,21 @@ impl Tracer {
         } else if !self.known.contains(&tid) && self.known.len() >= SHARE {
             // A process of its own would outlive us on its way.
             let process = process_of(tid);
-            if process.is_some_and(|process| process != tid) && self.shared.crew.give_away(&self.shared, tid) {
+            if process.is_some_and(|process| process != tid) && self.give_away(tid) {
                 return Ok(());
             }
         }
         self.meet(tid);
         ptrace::go_on(tid, 0)
+    }
+
+    /// Gives a new thread to another tracer, if one takes it.
+    fn give_away(&self, tid: Tid) -> bool {
+        let shared = &self.shared;
+        shared.crew.give_away(tid, || {
+            let shared = Arc::clone(shared);
+            Box::new(move |member| Tracer::guarded(|| Tracer::new(shared, Some(member)).run()))
+        })
     }
 
     fn serve(&mut self, tid: Tid, stop: Stop, now: Nanos) -> io::Result<()> {
@@ -292,7 +298,9 @@ impl Tracer {
         let spans = [planned.requested, planned.native - from, planned.end - from].map(|span| span.0);
         lock(&self.tally).wait(name, wait.info.name, spans, is_busy && now - self.busy_since > BUSY);
         let interval = |interval: Nanos| match grid.filter(|_| wait.info.ends_at_tick()) {
-            Some(grid) if interval > Nanos::ZERO => (interval + Nanos(grid.period.0 / 2)).round_down_to(grid.period).max(grid.period),
+            Some(grid) if interval > Nanos::ZERO => {
+                (interval + Nanos(grid.period.0 / 2)).round_down_to(grid.period).max(grid.period)
+            }
             _ => interval,
         };
         lead_to(tid, registers, waiting.leads_to, &planned, from, interval)

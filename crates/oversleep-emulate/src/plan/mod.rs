@@ -107,7 +107,13 @@ impl Plan {
     /// A deadline that passed after the last tick counts as the shortest wait: a program of this system converts a span to
     /// a deadline and needs time until it waits for it, while the machine's own calls take the span. This is a correction
     /// that emulation needs.
-    pub fn end(&self, class: Class, requested: Requested, now: Nanos, resolution: (Option<Grid>, bool)) -> Option<Planned> {
+    pub fn end(
+        &self,
+        class: Class,
+        requested: Requested,
+        now: Nanos,
+        resolution: (Option<Grid>, bool),
+    ) -> Option<Planned> {
         let (grid, is_as_found) = resolution;
         let wait = self.wait(class)?;
         let span = match requested {
@@ -124,8 +130,7 @@ impl Plan {
             return None;
         }
         let timing = &self.machine.timing;
-        let thread =
-            SleepingThread { slack: timing.default_slack_ns, is_real_time: false, is_nice: false, tier: 0 };
+        let thread = SleepingThread { slack: timing.default_slack_ns, is_real_time: false, is_nice: false, tier: 0 };
         let end = wait.end(timing, grid, &thread, (now, span), (is_as_found, &self.random)).max(now);
         Some(Planned { requested: span, native: now + span, end })
     }

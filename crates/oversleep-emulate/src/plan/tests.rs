@@ -1,3 +1,5 @@
+//! That plans agree with the model's own waits.
+
 use std::sync::Arc;
 
 use oversleep_model::sim::Sim;

@@ -15,8 +15,8 @@ pub use sources::{ASSUMED, Source};
 
 use oversleep_system::SharedPlatform;
 
-use crate::sim::{Machine, Sim};
 use crate::sim::systems::SYSTEMS;
+use crate::sim::{Machine, Sim};
 use profile::{PROFILES, Profile};
 
 /// The seed if none is given.

@@ -11,9 +11,7 @@ use super::machine::{Machine, Overshoot, WaitModel, Wake};
 use super::rules;
 use super::spread::Spread;
 use oversleep_system::rules::{Expiry, SleepingThread};
-use oversleep_system::{
-    Family, SharedPlatform, TICK_TOLERANCES, Target, Wait, WaitEnd, WaitInfo, Waiter, ZeroMeans,
-};
+use oversleep_system::{Family, SharedPlatform, TICK_TOLERANCES, Target, Wait, WaitEnd, WaitInfo, Waiter, ZeroMeans};
 
 /// A wait and the machine it is of.
 struct Shared {
