@@ -4,6 +4,7 @@
 mod emulate;
 mod memory;
 mod places;
+mod run;
 mod signals;
 #[path = "../support/mod.rs"]
 mod support;

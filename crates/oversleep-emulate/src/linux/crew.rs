@@ -27,7 +27,7 @@ const RING: i32 = libc::SIGUSR1;
 /// A thread on its way to another tracer, and what its registers are to be when it arrives.
 pub struct Parcel {
     pub tid: Tid,
-    pub registers: Registers,
+    pub registers: Box<Registers>,
 }
 
 /// A tracer that takes threads of others.
@@ -91,7 +91,7 @@ impl Crew {
             // It was killed.
             return false;
         }
-        let mut parcel = Parcel { tid, registers };
+        let mut parcel = Parcel { tid, registers: Box::new(registers) };
         let mut member = Some(member);
         // It may have ended since; a new one takes it. Where none can start, the thread waits for one.
         loop {

@@ -130,7 +130,7 @@ pub enum Stop {
     /// Its process executes another program.
     Executes,
     /// Its group was stopped.
-    GroupStop,
+    WithGroup,
     /// It stopped for the tracer alone.
     Trap,
     /// A system call begins or ends.
@@ -150,7 +150,7 @@ impl Stop {
             libc::PTRACE_EVENT_SECCOMP => Stop::Wait,
             libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK | libc::PTRACE_EVENT_CLONE => Stop::Started,
             libc::PTRACE_EVENT_EXEC => Stop::Executes,
-            libc::PTRACE_EVENT_STOP if STOPS.contains(&signal) => Stop::GroupStop,
+            libc::PTRACE_EVENT_STOP if STOPS.contains(&signal) => Stop::WithGroup,
             0 if signal == libc::SIGTRAP | 0x80 => Stop::Call,
             0 => Stop::Signal(signal),
             _ => Stop::Trap,

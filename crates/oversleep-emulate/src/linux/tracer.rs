@@ -47,7 +47,7 @@ pub struct Tracer {
     /// What it takes threads of others as; the first tracer takes none.
     member: Option<Arc<Member>>,
     /// Threads that come from another tracer, and what their registers will be.
-    arriving: HashMap<Tid, Registers>,
+    arriving: HashMap<Tid, Box<Registers>>,
     /// Since when it has not been idle: a thread that stops now may have begun to wait then.
     busy_since: Nanos,
 }
@@ -118,7 +118,7 @@ impl Tracer {
     fn begins(&mut self, tid: Tid) -> io::Result<()> {
         if let Some(registers) = self.arriving.remove(&tid) {
             self.meet(tid);
-            ptrace::set_registers(tid, &Registers { orig_rax: u64::MAX, ..registers })?;
+            ptrace::set_registers(tid, &Registers { orig_rax: u64::MAX, ..*registers })?;
         } else if !self.known.contains(&tid) && self.known.len() >= SHARE {
             // A process of its own would outlive us on its way.
             let process = process_of(tid);
@@ -153,7 +153,7 @@ impl Tracer {
                 self.executes(tid);
                 ptrace::go_on(tid, 0)
             }
-            Stop::GroupStop => ptrace::listen(tid),
+            Stop::WithGroup => ptrace::listen(tid),
             Stop::Signal(signal) => ptrace::go_on(tid, signal),
             Stop::Trap => self.begins(tid),
             Stop::Started => {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use oversleep_model::sim::Sim;
 use oversleep_record::Nanos;
-use oversleep_system::{Platform, SharedPlatform, Target};
+use oversleep_system::{SharedPlatform, Target};
 
 use super::*;
 
