@@ -81,7 +81,7 @@ pub fn handoff() -> String {
 /// At the head of `run`.
 pub const RUN: &str = "\
 Examples:
-  oversleep run --slack 1ns -- ./app             waits without 50 us of slack
+  oversleep run --slack 1ns -- ./app             waits without the usual slack
   oversleep run --policy fifo:50 --pin 1 -- ./app  before all others, on one CPU
   oversleep run --dma-latency 0 -- ./app         no CPU enters an idle state meanwhile";
 

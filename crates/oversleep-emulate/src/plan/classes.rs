@@ -37,7 +37,7 @@ classes! {
     /// `clock_nanosleep` until a moment.
     SleepUntil = "sleep", "clock-nanosleep-abs", "mach-wait-until";
     /// A futex with a span.
-    Futex = "wait-for-single-object", "futex", "cond-timedwait-relative";
+    Futex = "wait-for-single-object", "futex", "cond-timedwait";
     /// A futex with a deadline: condition variables, locks, semaphores.
     FutexUntil = "wait-for-single-object", "futex-abs", "cond-timedwait";
     /// `select`, `pselect6`.
