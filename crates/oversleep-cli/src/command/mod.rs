@@ -15,6 +15,7 @@ mod handoff;
 mod machines;
 mod man;
 mod measuring;
+mod page;
 mod registry;
 mod report;
 mod resolution;
@@ -82,6 +83,7 @@ enum Command {
     Share(share::Share),
     Run(run::Run),
     Emulate(emulate::Emulate),
+    Page(page::Page),
     Doctor(doctor::Doctor),
     Completions(completions::Completions),
     Man(man::Man),
@@ -166,6 +168,7 @@ impl Command {
             Command::Share(command) => command.run(),
             Command::Run(command) => command.run(),
             Command::Emulate(command) => command.run(),
+            Command::Page(command) => command.run(),
             Command::Doctor(command) => command.run(),
             Command::Completions(command) => command.run(),
             Command::Man(command) => command.run(),

@@ -3,15 +3,20 @@
 
 mod bounds;
 mod build;
+mod entries;
 mod evidence;
 mod like;
 mod parameters;
 mod profile;
 mod sources;
+mod statements;
 mod value;
+mod varied;
 
 pub use like::{learned, like};
 pub use sources::{ASSUMED, Source};
+pub use statements::{Differ, SOURCES_MIN, Statement, costs_stated, differ, usual_ratio, wakes_stated, yields_stated};
+pub use varied::with_wakes_times;
 
 use oversleep_system::SharedPlatform;
 
