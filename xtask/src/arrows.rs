@@ -45,6 +45,11 @@ pub const CRATES: &[CrateRules] = &[
     CrateRules { name: "oversleep-native", ours: &["oversleep", "oversleep-record", "oversleep-system"], ..NOTHING },
     CrateRules { name: "oversleep-model", ours: &["oversleep-record", "oversleep-system"], ..PURE },
     CrateRules {
+        name: "oversleep-emulate",
+        ours: &["oversleep-record", "oversleep-system", "oversleep-model"],
+        ..NOTHING
+    },
+    CrateRules {
         name: "oversleep-measure",
         ours: &["oversleep-record", "oversleep-system"],
         ours_in_tests: &["oversleep-model", "oversleep-native"],
@@ -89,6 +94,7 @@ pub const CRATES: &[CrateRules] = &[
             "oversleep-record",
             "oversleep-system",
             "oversleep-native",
+            "oversleep-emulate",
             "oversleep-measure",
             "oversleep-explain",
             "oversleep-lab",
@@ -161,6 +167,8 @@ pub const HOUSES: &[House] = &[
 pub const OS_PLACES: &[&str] = &[
     "crates/oversleep/src/sys/",
     "crates/oversleep-native/src/",
+    "crates/oversleep-emulate/src/lib.rs",
+    "crates/oversleep-emulate/src/linux/",
     // Stacks for modelled threads differ by system.
     CARRIERS,
     // Only a page has what it imports.
@@ -188,6 +196,8 @@ pub const UNSAFE_PLACES: &[&str] = &[
     // A child whose system calls a test reads.
     "crates/oversleep-native/tests/sys/",
     "crates/oversleep-native/src/linux/",
+    // The supervisor of other processes, and the code that it gives them.
+    "crates/oversleep-emulate/src/linux/",
     "crates/oversleep-native/src/unix/",
     "crates/oversleep-native/src/macos/",
     "crates/oversleep-native/src/windows/",

@@ -16,6 +16,7 @@ const LINUX: &[&str] = &[
     "Switch-in times",
     "Facts",
     "Other calls",
+    "Emulation",
     "The command",
     "Tests and benches",
 ];
@@ -29,6 +30,7 @@ const PLACES: &[(&str, &[&[&str]])] = &[
     ("crates/oversleep/src/sys/macos", &[&["The library/macOS"]]),
     ("crates/oversleep/src/sys/", &[&["The library"]]),
     ("crates/oversleep-native/src/linux/", &[LINUX]),
+    ("crates/oversleep-emulate/src/linux/", &[LINUX]),
     ("crates/oversleep-native/src/unix/", &[LINUX, MACOS]),
     ("crates/oversleep-native/src/macos/", &[MACOS]),
     ("crates/oversleep-native/src/windows/", &[&["The laboratory on Windows"]]),

@@ -78,6 +78,29 @@ pub fn handoff() -> String {
     ])
 }
 
+/// At the head of `run`.
+pub const RUN: &str = "\
+Examples:
+  oversleep run --slack 1ns -- ./app             waits without the usual slack
+  oversleep run --policy fifo:50 --pin 1 -- ./app  before all others, on one CPU
+  oversleep run --dma-latency 0 -- ./app         no CPU enters an idle state meanwhile";
+
+/// At the head of `emulate`.
+pub const EMULATE: &str = "\
+Examples:
+  oversleep emulate windows-10-1909 -- ./app     waits end on ticks of 15.6 ms
+  oversleep emulate windows-11 --resolution 1ms -- ./app  as if it had requested 1 ms
+  oversleep emulate linux-hz250 --set slack=1ms -- ./app  with another slack
+  oversleep emulate windows-7 --summary -- make test  and say what was emulated
+  oversleep emulate ctl 4711 --resolution 1ms    while it runs";
+
+/// At the head of `emulate ctl`.
+pub const EMULATE_CTL: &str = "\
+Examples:
+  oversleep emulate ctl $OVERSLEEP_EMULATE --resolution 1ms  from a script in the program
+  oversleep emulate ctl 4711 --release           back to the default
+  oversleep emulate ctl 4711 --report            what was emulated until now";
+
 /// At the head of `resolution`.
 pub fn resolution() -> String {
     block(&[

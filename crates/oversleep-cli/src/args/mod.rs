@@ -7,6 +7,7 @@ mod run;
 
 pub use output::{Document, OutputArgs};
 pub use oversleep_request::args::{
-    AMOUNT, AskArgs, CheckArgs, ConditionArgs, DepthArgs, LimitArgs, MachineArgs, PaceArg, RequestArgs, value,
+    AMOUNT, AskArgs, CheckArgs, ConditionArgs, DepthArgs, LimitArgs, MachineArgs, ModelArgs, PaceArg, RequestArgs,
+    value,
 };
 pub use run::RunArgs;

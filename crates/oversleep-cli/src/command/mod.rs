@@ -7,6 +7,7 @@ mod clocks;
 mod compare;
 mod completions;
 mod doctor;
+mod emulate;
 mod experiments;
 mod explain;
 mod forkjoin;
@@ -19,6 +20,7 @@ mod registry;
 mod report;
 mod resolution;
 mod results;
+mod run;
 mod share;
 mod waits;
 
@@ -79,6 +81,8 @@ enum Command {
     Report(report::Report),
     Compare(compare::Compare),
     Share(share::Share),
+    Run(run::Run),
+    Emulate(emulate::Emulate),
     Page(page::Page),
     Doctor(doctor::Doctor),
     Completions(completions::Completions),
@@ -162,6 +166,8 @@ impl Command {
             Command::Report(command) => command.run(),
             Command::Compare(command) => command.run(),
             Command::Share(command) => command.run(),
+            Command::Run(command) => command.run(),
+            Command::Emulate(command) => command.run(),
             Command::Page(command) => command.run(),
             Command::Doctor(command) => command.run(),
             Command::Completions(command) => command.run(),

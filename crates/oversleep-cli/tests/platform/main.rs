@@ -1,8 +1,10 @@
 //! What only one kind of system has: devices that are full, arguments that are no text.
 #![cfg(unix)]
 
+mod emulate;
 mod memory;
 mod places;
+mod run;
 mod signals;
 #[path = "../support/mod.rs"]
 mod support;

@@ -27,7 +27,11 @@ pub fn like(result: &ResultFile, overrides: &[String], seed: u64) -> Result<Shar
     Ok(Sim::start(learned(result, overrides, seed)?))
 }
 
-pub(super) fn learned(result: &ResultFile, overrides: &[String], seed: u64) -> Result<Machine, MachineError> {
+/// The figures of that machine, as [`like`] has them.
+///
+/// # Errors
+/// As [`like`].
+pub fn learned(result: &ResultFile, overrides: &[String], seed: u64) -> Result<Machine, MachineError> {
     let nothing = |why: String| MachineError::NothingToLearn { why };
     if let Some(model) = &result.platform.modelled {
         return Err(nothing(format!("it was itself measured on a model, {model}")));

@@ -13,16 +13,15 @@ mod statements;
 mod value;
 mod varied;
 
-pub use like::like;
+pub use like::{learned, like};
 pub use sources::{ASSUMED, Source};
 pub use statements::{Differ, SOURCES_MIN, Statement, costs_stated, differ, usual_ratio, wakes_stated, yields_stated};
+pub use varied::with_wakes_times;
 
 use oversleep_system::SharedPlatform;
 
-use crate::sim::Sim;
 use crate::sim::systems::SYSTEMS;
-pub use varied::with_wakes_times;
-
+use crate::sim::{Machine, Sim};
 use profile::{PROFILES, Profile};
 
 /// The seed if none is given.
@@ -149,6 +148,14 @@ pub fn platform_without(
     seed: u64,
 ) -> Result<SharedPlatform, MachineError> {
     Ok(Sim::start(build::machine(&changed(Profile::named_without(name, without)?, overrides)?, seed)?))
+}
+
+/// The figures of that machine, for whoever follows its rules on a real one; overrides as [`platform`] takes them.
+///
+/// # Errors
+/// As [`platform`].
+pub fn machine(name: &str, overrides: &[String], seed: u64) -> Result<Machine, MachineError> {
+    build::machine(&changed(Profile::named(name)?, overrides)?, seed)
 }
 
 /// Clocks that the system has on other processors only: a profile may inherit figures for them.

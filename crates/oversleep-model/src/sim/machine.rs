@@ -2,11 +2,11 @@
 
 use oversleep_record::{Environment, Nanos, Unavailable};
 
-use super::learned::Learned;
+use super::learned::{Learned, When};
 use super::scheduler::Scheduler;
-use super::spread::Spread;
-use oversleep_system::rules::Timing;
-use oversleep_system::{ClockInfo, Cpu, HandoffInfo, LoadInfo, TunableInfo, WaitInfo};
+use super::spread::{Random, Spread};
+use oversleep_system::rules::{Expiry, Grid, SleepingThread, Timing};
+use oversleep_system::{ClockInfo, Cpu, HandoffInfo, LoadInfo, SlackRule, TunableInfo, WaitInfo};
 
 /// A machine in figures.
 #[derive(Clone, Debug)]
@@ -145,6 +145,73 @@ impl WaitModel {
             raises_to_ns: None,
             unavailable: None,
         }
+    }
+
+    /// What is waited for when so much is requested: the call's own rounding, then this machine's.
+    pub fn rounded(&self, requested: Nanos) -> Nanos {
+        self.info.rounded(requested).max(self.shortest_ns).round_up_to(self.unit_ns)
+    }
+
+    /// When the rules of its system end the wait that is entered `now` and due at `due`. `grid` is the one of the timer
+    /// interrupt as this process sees it.
+    pub fn expiry(
+        &self,
+        timing: &Timing,
+        grid: Option<Grid>,
+        thread: &SleepingThread,
+        (now, due): (Nanos, Nanos),
+        tolerance: Nanos,
+        happens: impl FnOnce(f64) -> bool,
+    ) -> Expiry {
+        match self.grid_ns {
+            // Whatever looks for timers that are due there knows no slack.
+            period if period > Nanos::ZERO && self.info.slack != SlackRule::Tick => {
+                Expiry::at(Grid { origin: Nanos::ZERO, period }.at_or_after(due))
+            }
+            _ => timing.timer_expiry(grid, self.info.slack, thread, (now, due), tolerance, happens),
+        }
+    }
+
+    /// When such a wait of `thread`, entered `now` for that span, ends on this machine while nothing else runs: as it was
+    /// learned, as long as nothing was changed that the rules know better, and by the rules otherwise.
+    pub fn end(
+        &self,
+        timing: &Timing,
+        grid: Option<Grid>,
+        thread: &SleepingThread,
+        (now, requested): (Nanos, Nanos),
+        (is_as_found, random): (bool, &Random),
+    ) -> Nanos {
+        let happens = |probability| random.happens(probability);
+        match &self.overshoot {
+            Overshoot::Learned(learned) if is_as_found => {
+                let was = SleepingThread { slack: learned.slack().unwrap_or(thread.slack), ..*thread };
+                let late = learned.draw(requested, random, |when, span| match when {
+                    When::Learned => self.put_off(timing, &was, (now, span), happens),
+                    When::Now => self.put_off(timing, thread, (now, span), happens),
+                });
+                now + requested + late
+            }
+            _ => {
+                let due = now + self.rounded(requested);
+                self.expiry(timing, grid, thread, (now, due), self.tolerance_ns, happens).hard
+            }
+        }
+    }
+
+    /// By how much the rule puts off a wait of that length that is entered now, where a rule does that.
+    pub fn put_off(
+        &self,
+        timing: &Timing,
+        thread: &SleepingThread,
+        (now, span): (Nanos, Nanos),
+        happens: impl FnOnce(f64) -> bool,
+    ) -> Nanos {
+        let rule = self.info.slack;
+        if let SlackRule::None | SlackRule::NoTimer | SlackRule::OfItsWaits | SlackRule::TimerResolution = rule {
+            return Nanos::ZERO;
+        }
+        timing.expiry(rule, thread, now, now + self.info.rounded(span), happens).hard - now - span
     }
 }
 

@@ -28,7 +28,7 @@ pub use learned::Learned;
 pub use machine::{ClockModel, ClockSource, Machine, Overshoot, Stall, WaitModel, Wake};
 pub use oversleep_system::rules::{OneShot, PollShare, Reach, Tick, TickBase, Tier, Timing};
 pub use scheduler::{OnWake, Policy, PriorityIs, Scheduler, SchedulerKind, Starving};
-pub use spread::Spread;
+pub use spread::{Random, Spread};
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};

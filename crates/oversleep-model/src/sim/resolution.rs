@@ -42,11 +42,12 @@ impl HardwareGrid {
 impl Arbiter {
     /// Sets the hardware to the period that the requests come to now. Its next tick is one new period after its last.
     pub(super) fn arbitrate(&mut self, tick: &Tick, grid: &HardwareGrid, now: Nanos) {
-        let (before, period) = (grid.grid(), self.requests.hardware_period(tick));
-        if before.period != period {
+        let before = grid.grid();
+        let after = self.requests.hardware_grid(tick, before, now);
+        if before != after {
             self.interrupts_before += ticks(&before, now);
-            grid.origin.store(before.at_or_before(now).0, Ordering::Relaxed);
-            grid.period.store(period.0, Ordering::Relaxed);
+            grid.origin.store(after.origin.0, Ordering::Relaxed);
+            grid.period.store(after.period.0, Ordering::Relaxed);
             grid.changes.store(grid.changes() + 1, Ordering::Relaxed);
         }
     }

@@ -89,10 +89,11 @@ impl Spread {
 /// Random numbers that are the same for the same seed (SplitMix64). Only the running thread draws, so the order of the
 /// draws is the same too.
 #[derive(Debug)]
-pub(super) struct Random(AtomicU64);
+pub struct Random(AtomicU64);
 
 impl Random {
-    pub(super) fn seeded(seed: u64) -> Random {
+    /// Those of that seed.
+    pub fn seeded(seed: u64) -> Random {
         Random(AtomicU64::new(seed))
     }
 
@@ -108,7 +109,7 @@ impl Random {
     }
 
     /// True with that probability. No number is drawn where the answer is certain.
-    pub(super) fn happens(&self, probability: f64) -> bool {
+    pub fn happens(&self, probability: f64) -> bool {
         probability >= 1.0 || (probability > 0.0 && self.unit() < probability)
     }
 }

@@ -10,10 +10,8 @@ use super::learned::{Learned, When};
 use super::machine::{Machine, Overshoot, WaitModel, Wake};
 use super::rules;
 use super::spread::Spread;
-use oversleep_system::rules::{Expiry, Grid, SleepingThread};
-use oversleep_system::{
-    Family, SharedPlatform, SlackRule, TICK_TOLERANCES, Target, Wait, WaitEnd, WaitInfo, Waiter, ZeroMeans,
-};
+use oversleep_system::rules::{Expiry, SleepingThread};
+use oversleep_system::{Family, SharedPlatform, TICK_TOLERANCES, Target, Wait, WaitEnd, WaitInfo, Waiter, ZeroMeans};
 
 /// A wait and the machine it is of.
 struct Shared {
@@ -122,7 +120,7 @@ impl Waiter for SimWaiter {
 
 impl Shared {
     fn rounded(&self, requested: Nanos) -> Nanos {
-        self.model.info.rounded(requested).max(self.model.shortest_ns).round_up_to(self.model.unit_ns)
+        self.model.rounded(requested)
     }
 
     /// Whether the call makes that span one of nothing, for which it doesn't wait.
@@ -153,13 +151,9 @@ impl Shared {
                 Sleep { expiry: Expiry::at(deadline + late), wake: Nanos::ZERO }
             }
             Overshoot::ByRule => {
-                let expiry = match self.model.grid_ns {
-                    // Whatever looks for timers that are due there knows no slack.
-                    period if period > Nanos::ZERO && info.slack != SlackRule::Tick => {
-                        Expiry::at(Grid { origin: Nanos::ZERO, period }.at_or_after(due))
-                    }
-                    _ => kernel.timer_expiry(state, info.slack, &thread, (now, due), tolerance),
-                };
+                let grid = kernel.process_grid(state);
+                let happens = |probability| kernel.random.happens(probability);
+                let expiry = self.model.expiry(kernel.timing(), grid, &thread, (now, due), tolerance, happens);
                 Sleep { expiry, wake: self.wake_cost(state, &thread, due - now) }
             }
         }
@@ -167,13 +161,8 @@ impl Shared {
 
     /// By how much the rule puts off a wait of that length that is entered now, where a rule does that.
     fn put_off(&self, thread: &SleepingThread, now: Nanos, span: Nanos) -> Nanos {
-        let rule = self.model.info.slack;
-        if let SlackRule::None | SlackRule::NoTimer | SlackRule::OfItsWaits | SlackRule::TimerResolution = rule {
-            return Nanos::ZERO;
-        }
-        let due = now + self.model.info.rounded(span);
         let happens = |probability| self.kernel.random.happens(probability);
-        self.kernel.timing().expiry(rule, thread, now, due, happens).hard - now - span
+        self.model.put_off(self.kernel.timing(), thread, (now, span), happens)
     }
 
     /// What leaving an idle state takes longer than it did at the longest request that was learned.

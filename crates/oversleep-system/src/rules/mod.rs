@@ -59,6 +59,26 @@ impl Expiry {
 }
 
 impl Timing {
+    /// When a timer ends that is set at `from` for `due`: at the tick of this process's `grid`, where the machine has one
+    /// that ends waits of that rule, and as [`Timing::expiry`] says otherwise.
+    pub fn timer_expiry(
+        &self,
+        grid: Option<Grid>,
+        rule: SlackRule,
+        thread: &SleepingThread,
+        (from, due): (Nanos, Nanos),
+        tolerance: Nanos,
+        happens: impl FnOnce(f64) -> bool,
+    ) -> Expiry {
+        let on_tick = matches!(rule, SlackRule::Tick | SlackRule::TimerResolution);
+        match (&self.tick, grid) {
+            (Some(tick), Some(grid)) if on_tick && tick.ends_waits => {
+                Expiry::at(tick.end(grid, from, due - from, tolerance, happens))
+            }
+            _ => self.expiry(rule, thread, from, due, happens),
+        }
+    }
+
     /// When a wait ends that is entered `now` and due at `due`, where the timer interrupt doesn't decide
     /// ([`Tick::end`]). `happens` draws a chance: whether something of that probability happens this time.
     pub fn expiry(

@@ -59,6 +59,15 @@ impl Requests {
         counting.map(|held| held.granted).min().unwrap_or(tick.default_ns).min(tick.default_ns)
     }
 
+    /// The hardware's grid after the requests changed: the next tick of a new period comes that long after the last one of
+    /// the former.
+    pub fn hardware_grid(&self, tick: &Tick, before: Grid, now: Nanos) -> Grid {
+        match self.hardware_period(tick) {
+            period if period == before.period => before,
+            period => Grid { origin: before.at_or_before(now), period },
+        }
+    }
+
     /// The grid that this process's waits end on, where the hardware's is that.
     pub fn process_grid(&self, tick: &Tick, hardware: Grid) -> Grid {
         let has_requested = self.held.iter().any(|held| held.is_own) && !self.ignores_own(tick);

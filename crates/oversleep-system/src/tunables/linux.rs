@@ -19,7 +19,7 @@ pub const LINUX: &[TunableInfo] = &[
      larger of the slack and a share of their timeout." },
     entry! { COMMON: "policy" => "sched_setattr",
     expected: "other, batch (nice -20 to 19), idle, fifo or rr (priority 1 to 99), as in fifo:80 or other:5",
-    example: "fifo:80",
+    example: "fifo:80", inherited_by: Some("threads and programs"),
     words: &[Word::ranging("other", -20, 19), Word::ranging("batch", -20, 19), Word::alone("idle"),
         Word::ranging("fifo", 1, 99), Word::ranging("rr", 1, 99)], since: "Linux 3.14",
     page: man7!("2/sched_setattr.2"),
@@ -27,7 +27,7 @@ pub const LINUX: &[TunableInfo] = &[
      and idle share the rest by nice value. Without privileges, you can only raise nice and can't leave idle \
      again, so the kernel may refuse to restore the policy: measure on a thread that ends afterwards." },
     entry! { COMMON: "pin" => "sched_setaffinity", expected: "one or more CPU numbers", example: "0",
-    since: "Linux 2.6", page: man7!("2/sched_setaffinity.2"),
+    inherited_by: Some("threads and programs"), since: "Linux 2.6", page: man7!("2/sched_setaffinity.2"),
     "Keeps this thread on the given CPUs. It doesn't migrate, uses one core's caches and idle states, and can't \
      move away from other work there." },
     entry! { COMMON: "lock-memory" => "mlockall(MCL_CURRENT | MCL_FUTURE)", expected: "on or off", example: "on",

@@ -125,13 +125,7 @@ impl Kernel {
         tolerance: Nanos,
     ) -> Expiry {
         let happens = |probability| self.random.happens(probability);
-        let on_tick = matches!(rule, SlackRule::Tick | SlackRule::TimerResolution);
-        match (self.tick(), self.process_grid(state)) {
-            (Some(tick), Some(grid)) if on_tick && tick.ends_waits => {
-                Expiry::at(tick.end(grid, from, due - from, tolerance, happens))
-            }
-            _ => self.timing().expiry(rule, thread, from, due, happens),
-        }
+        self.timing().timer_expiry(self.process_grid(state), rule, thread, (from, due), tolerance, happens)
     }
 
     /// Whether this process opted out of having its requests ignored.

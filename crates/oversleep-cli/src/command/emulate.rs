@@ -1,0 +1,237 @@
+//! `emulate`: an unmodified program with another machine's timing.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use oversleep_emulate::plan::Plan;
+use oversleep_emulate::report::{Lengths, Report};
+use oversleep_emulate::{Ended, Request};
+use oversleep_record::Nanos;
+
+use crate::args::{ModelArgs, help, value};
+use crate::exit::{Exit, Failure};
+use crate::output::place::Places;
+use crate::output::stdout;
+use crate::{interrupt, message, reading, request};
+
+/// What a failure of its own ends with, as `env` and `timeout` have it.
+const OWN_FAILURE: i32 = 125;
+
+/// The exit codes, which are the program's where it ran.
+const CODES: &str = "\
+Exit codes:
+  the program's own; a signal that ends the program ends oversleep too
+  125  oversleep failed: it can't trace here, or was told something wrong
+  126  the program can't be run
+  127  there is no such program";
+
+/// Run an unmodified program with another machine's timing (Linux on x86-64)
+///
+/// Each timed wait of the program and of all that it starts ends when the rules of the modelled machine say: on a tick of
+/// 15.6 ms for windows-10-1909. All else runs at native speed. Nothing needs to be built or linked, and no privilege is
+/// needed where a program may trace its children.
+#[derive(Args, Debug)]
+#[command(before_help = help::EMULATE, after_help = CODES, args_conflicts_with_subcommands = true)]
+pub struct Emulate {
+    #[command(subcommand)]
+    control: Option<Control>,
+
+    /// Modelled machine, like windows-10-1909; `oversleep machines` lists them
+    #[arg(value_name = "MACHINE", conflicts_with = "like")]
+    machine: Option<String>,
+
+    /// Program to run, with its arguments, after --
+    #[arg(value_name = "PROGRAM", last = true)]
+    program: Vec<OsString>,
+
+    /// Emulate the machine that this result file was taken on: each wait as late as it was there
+    #[arg(long, value_name = "FILE")]
+    like: Option<PathBuf>,
+
+    /// Timer resolution that the program holds from its start, like 1ms, in each of its processes
+    #[arg(long, value_name = "DURATION", value_parser = value::resolution, allow_hyphen_values = true)]
+    resolution: Option<Nanos>,
+
+    #[command(flatten)]
+    model: ModelArgs,
+
+    /// Write what was emulated to this file, as JSON
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+
+    /// Print what was emulated to standard error when the program has ended
+    #[arg(long)]
+    summary: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Control {
+    Ctl(Ctl),
+}
+
+/// Change what an emulated program gets, while it runs
+///
+/// A program may change it by itself: prctl(0x6f767352, NS) requests a resolution of NS nanoseconds for its process, 0
+/// releases it, and the call returns what was granted. Without emulation it fails with EINVAL and does nothing.
+#[derive(Args, Debug)]
+#[command(before_help = help::EMULATE_CTL, after_help = CODES)]
+struct Ctl {
+    /// Process id of the emulating oversleep: OVERSLEEP_EMULATE in the program's environment
+    #[arg(value_name = "PID")]
+    front: i32,
+
+    /// Timer resolution to hold from now on, like 1ms
+    #[arg(long, value_name = "DURATION", value_parser = value::resolution, allow_hyphen_values = true,
+        conflicts_with_all = ["release", "report"])]
+    resolution: Option<Nanos>,
+
+    /// Release it again
+    #[arg(long, conflicts_with = "report")]
+    release: bool,
+
+    /// Only for this process of the program, as if it had requested it
+    #[arg(long, value_name = "PID")]
+    process: Option<i32>,
+
+    /// Print what was emulated until now, as JSON
+    #[arg(long)]
+    report: bool,
+}
+
+impl Emulate {
+    /// Runs it.
+    pub fn run(self) -> Result<Exit, Failure> {
+        let ended = match &self.control {
+            Some(Control::Ctl(control)) => control.run(),
+            None => self.emulate(),
+        };
+        match ended {
+            Ok(exit) => Ok(exit),
+            Err(Failure::ReaderGone) => Err(Failure::ReaderGone),
+            Err(failure) => {
+                message::error(&failure.to_string());
+                Ok(Exit::Program(OWN_FAILURE))
+            }
+        }
+    }
+
+    fn emulate(&self) -> Result<Exit, Failure> {
+        if self.program.is_empty() {
+            return Err(Failure::usage("name a program after --, as in: oversleep emulate windows-10-1909 -- ./app"));
+        }
+        let plan = self.plan()?;
+        if self.resolution.is_some() && !plan.has_tick() {
+            let why = "has no timer interrupt whose period programs can request; leave out --resolution";
+            return Err(Failure::usage(format!("{} {why}", plan.machine())));
+        }
+        interrupt::leave_to_programs();
+        let request = Request { plan, resolution: self.resolution, program: self.program.clone() };
+        let ended = match oversleep_emulate::run(request) {
+            Ok(ended) => ended,
+            Err(failure) => {
+                message::error(&failure.to_string());
+                return Ok(Exit::Program(failure.code()));
+            }
+        };
+        self.deliver(&ended)?;
+        if let Some(signal) = ended.signal {
+            oversleep_emulate::end_by(signal);
+        }
+        Ok(Exit::Program(ended.code))
+    }
+
+    fn plan(&self) -> Result<Plan, Failure> {
+        let (set, seed) = (&self.model.set, self.model.seed);
+        match (&self.machine, &self.like) {
+            (Some(name), _) => {
+                request::machine::known(name)?;
+                Plan::named(name, set, seed).map_err(Failure::usage)
+            }
+            (None, Some(path)) => {
+                Places::reading([path])?;
+                let failed =
+                    |why: String| Failure::failed(format!("can't emulate the machine of '{}': {why}", path.display()));
+                let result = reading::from_file(path).map_err(|error| failed(error.to_string()))?;
+                Plan::like(&result, set, seed).map_err(failed)
+            }
+            (None, None) => {
+                Err(Failure::usage("name a modelled machine or --like FILE; `oversleep machines` lists them"))
+            }
+        }
+    }
+
+    /// What was emulated, where it was asked for. A failure doesn't change how the program ended.
+    fn deliver(&self, ended: &Ended) -> Result<(), Failure> {
+        let Some(report) = &ended.report else { return Ok(()) };
+        if let Some(path) = &self.out {
+            let document = serde_json::to_string_pretty(report).map_err(|error| Failure::failed(error.to_string()))?;
+            if let Err(error) = std::fs::write(path, document + "\n") {
+                message::warning(&format!("can't write what was emulated to '{}': {error}", path.display()));
+            }
+        }
+        if self.summary {
+            lines(report).iter().for_each(|line| message::note(line));
+        }
+        Ok(())
+    }
+}
+
+impl Ctl {
+    fn run(&self) -> Result<Exit, Failure> {
+        let tell = |words: &str| {
+            oversleep_emulate::control(self.front, words).map_err(|failure| Failure::failed(failure.to_string()))
+        };
+        if self.report {
+            stdout::text(&(tell("report")? + "\n"))?;
+            return Ok(Exit::Fine);
+        }
+        let period = match (self.resolution, self.release) {
+            (Some(period), _) => period.0.to_string(),
+            (None, true) => "released".to_owned(),
+            (None, false) => {
+                return Err(Failure::usage("say what to change: --resolution 1ms, --release, or --report"));
+            }
+        };
+        let process = self.process.map(|process| format!(" {process}")).unwrap_or_default();
+        let granted = tell(&format!("resolution {period}{process}"))?;
+        let granted = granted.parse().map(Nanos).map_err(|_| Failure::failed(format!("no period: '{granted}'")))?;
+        message::note(&match self.release {
+            true => format!("the resolution is released; the default is {granted}"),
+            false => format!("a resolution of {granted} is held"),
+        });
+        Ok(Exit::Fine)
+    }
+}
+
+/// What was emulated, in lines.
+fn lines(report: &Report) -> Vec<String> {
+    let span = |ns: i64| Nanos(ns).to_string();
+    let lengths = |lengths: &Lengths| span(lengths.p50_ns);
+    let mut lines = vec![format!(
+        "emulated {}; medians of what was requested, of the end here and of the end there:",
+        report.machine
+    )];
+    for waits in &report.waits {
+        let missed = match waits.may_have_missed {
+            0 => String::new(),
+            count => format!("; {count} may have taken a tick more, because the supervisor was busy"),
+        };
+        lines.push(format!(
+            "  {} as {}: count {}, requested {}, here {}, there {}{missed}",
+            waits.call,
+            waits.stands_for,
+            waits.count,
+            lengths(&waits.requested),
+            lengths(&waits.native),
+            lengths(&waits.emulated),
+        ));
+    }
+    if report.waits.is_empty() {
+        lines.push("  the program made no timed wait".to_owned());
+    }
+    for passed in &report.passed_by {
+        lines.push(format!("  not emulated: {}, count {}: {}", passed.call, passed.count, passed.why));
+    }
+    lines
+}

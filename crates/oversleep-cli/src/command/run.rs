@@ -1,0 +1,106 @@
+//! `run`: an unmodified program on a better machine: settings that it and its children inherit, or that the machine has
+//! while it runs.
+
+use std::ffi::OsString;
+
+use clap::Args;
+use oversleep_lab::Laboratory;
+use oversleep_lab::held::Held;
+use oversleep_record::Nanos;
+use oversleep_record::conditions::{Outcome, Setting};
+
+use crate::args::value::{CpuList, TypedTunable};
+use crate::args::{ConditionArgs, help, value};
+use crate::exit::{Exit, Failure};
+use crate::{interrupt, message, request};
+
+/// Run an unmodified program with settings that make its waits exact
+///
+/// Each setting is held while the program runs, for it and what it starts, and is restored afterwards. oversleep says what
+/// became of each; if the system refuses one, it warns and runs the program anyway. It ends with the program's exit code.
+#[derive(Args, Debug)]
+#[command(before_help = help::RUN, after_help = help::CODES)]
+pub struct Run {
+    /// Timer slack of the program's threads, like 1ns
+    #[arg(long, value_name = "DURATION", value_parser = value::slack, allow_hyphen_values = true)]
+    slack: Option<Nanos>,
+
+    /// Timer resolution to hold while it runs, like 1ms (Windows)
+    #[arg(long, value_name = "DURATION", value_parser = value::resolution, allow_hyphen_values = true)]
+    resolution: Option<Nanos>,
+
+    /// Scheduling policy: fifo:80, rr:1, other:5 (nice), batch, idle
+    #[arg(long, value_name = "POLICY[:N]", value_parser = value::policy, allow_hyphen_values = true)]
+    policy: Option<Setting>,
+
+    /// Nice value, from -20 to 19
+    #[arg(long, value_name = "N", allow_hyphen_values = true, conflicts_with = "policy",
+        value_parser = clap::value_parser!(i32).range(-20..=19))]
+    nice: Option<i32>,
+
+    /// Run it on these CPUs only, like 1 or 0,2-3
+    #[arg(long, value_name = "CPUS", value_parser = value::cpus, allow_hyphen_values = true)]
+    pin: Option<CpuList>,
+
+    /// Forbid idle states with an exit latency above this, on the whole machine: 0, or a duration like 20us
+    #[arg(long, value_name = "DURATION", value_parser = value::latency_bound, allow_hyphen_values = true)]
+    dma_latency: Option<Nanos>,
+
+    /// Set any tunable of this machine; `oversleep doctor` lists them
+    #[arg(long, value_name = "NAME=SETTING", value_parser = value::tune)]
+    tune: Vec<TypedTunable>,
+
+    /// Print only warnings and errors
+    #[arg(long, short)]
+    quiet: bool,
+
+    /// Program to run, with its arguments, after --
+    #[arg(value_name = "PROGRAM", last = true, required = true)]
+    program: Vec<OsString>,
+}
+
+impl Run {
+    /// Runs it.
+    pub fn run(self) -> Result<Exit, Failure> {
+        let lab = Laboratory::on(oversleep_native::here());
+        let nice = self.nice.map(|nice| Setting::Policy { policy: "other".to_owned(), priority: nice });
+        let args = ConditionArgs {
+            slack: self.slack,
+            resolution: self.resolution,
+            policy: self.policy.or(nice),
+            pin: self.pin,
+            dma_latency: self.dma_latency,
+            tune: self.tune,
+            ..ConditionArgs::default()
+        };
+        let conditions = request::conditions::conditions(&lab, &args)?;
+        if conditions.is_as_found() {
+            return Err(Failure::usage("say what to hold, as in: oversleep run --slack 1ns -- ./app"));
+        }
+        let mut held = lab.hold(&conditions);
+        for one in &held {
+            tell(one, self.quiet);
+        }
+        interrupt::leave_to_programs();
+        let Some((program, arguments)) = self.program.split_first() else { return Ok(Exit::Fine) };
+        let ended = oversleep_native::run_app(program, arguments);
+        // The last first: each goes back to what it was when it was set.
+        while held.pop().is_some() {}
+        ended.map(Exit::Program).map_err(|error| Failure::failed(format!("can't run '{}': {error}", program.display())))
+    }
+}
+
+/// What became of a setting, and whether it reaches the program.
+fn tell(held: &Held, is_quiet: bool) {
+    let Held { name, requested, outcome, reached, .. } = held;
+    match outcome {
+        Outcome::Denied { why } => message::warning(&format!("{name} {requested} is not held: {why}")),
+        _ if reached.programs == Some(false) => {
+            message::warning(&format!("{name} {requested} doesn't reach the program: {}", reached.sentence));
+        }
+        _ if is_quiet => {}
+        Outcome::Applied { was: Some(was), now } => message::note(&format!("{name} is held at {now} (before: {was})")),
+        Outcome::Applied { was: None, now } => message::note(&format!("{name} is held at {now}")),
+        Outcome::AlreadySo { is } => message::note(&format!("{name} already is {is}")),
+    }
+}

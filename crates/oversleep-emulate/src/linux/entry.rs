@@ -1,0 +1,209 @@
+//! A timed wait that begins: what it requests, when it ends on the emulated machine, and where its thread is led for that.
+
+use std::io;
+
+use oversleep_record::Nanos;
+
+use super::filter;
+use super::ptrace::{self, Registers, Tid};
+use super::trampoline::Entry;
+use crate::plan::{Class, Requested};
+
+/// What is done about a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// It is made as it is: it waits for nothing, or fails.
+    AsIs,
+    /// The same, with a reason that the report names.
+    PassBy(&'static str),
+    /// It isn't made, and returns this.
+    Return(i64),
+    /// It requests a resolution in ns, or releases the one that its process requested.
+    Resolution(u64),
+    /// Its process puts a filter on itself.
+    Sandbox,
+    /// A wait with another end.
+    Wait(Waiting),
+}
+
+/// A wait as its call says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    pub class: Class,
+    pub requested: Requested,
+    pub leads_to: LeadsTo,
+}
+
+/// Where its thread is led, and with what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeadsTo {
+    /// The end is on the monotonic clock; `rax` is that number.
+    Number(Entry, libc::c_long),
+    /// The end is on the monotonic clock; `rax` is when it would end here.
+    NativeEnd(Entry),
+    /// The end is on a clock that is so far ahead of the monotonic one; `rax` is that number.
+    OnClock(Entry, libc::c_long, Nanos),
+    /// A timer: its interval is in `rax`, and its end on a clock that is so far ahead.
+    Timer(Entry, Nanos, Nanos),
+    /// A socket's timeout: the end is a span.
+    Socket,
+}
+
+/// The time now on one of the system's clocks.
+pub fn now_on(clock: libc::clockid_t) -> Nanos {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the struct is writable. https://man7.org/linux/man-pages/man2/clock_gettime.2.html
+    unsafe { libc::clock_gettime(clock, &raw mut time) };
+    Nanos(time.tv_sec * 1_000_000_000 + time.tv_nsec)
+}
+
+/// The monotonic clock, which all ends are on.
+pub fn now() -> Nanos {
+    now_on(libc::CLOCK_MONOTONIC)
+}
+
+/// How far a clock is ahead of the monotonic one.
+fn ahead(clock: libc::clockid_t) -> Nanos {
+    match clock {
+        libc::CLOCK_MONOTONIC => Nanos::ZERO,
+        _ => now_on(clock) - now(),
+    }
+}
+
+/// Seconds and a fraction in units of so many ns; nothing where the call would fail.
+fn time([secs, fraction]: [i64; 2], unit: i64) -> Option<Nanos> {
+    if secs < 0 || fraction < 0 || fraction >= 1_000_000_000 / unit {
+        return None;
+    }
+    // An end beyond that is never reached: 290 years.
+    secs.checked_mul(1_000_000_000)?.checked_add(fraction * unit).filter(|&ns| ns < i64::MAX / 4).map(Nanos)
+}
+
+const UNREADABLE: Answer = Answer::AsIs;
+
+/// What is to be done about the call that those registers make.
+pub fn answer(tid: Tid, registers: &Registers) -> Answer {
+    answer_reading(registers, |address| ptrace::read(tid, address), |address| ptrace::read(tid, address))
+}
+
+fn answer_reading(
+    registers: &Registers,
+    two: impl Fn(u64) -> io::Result<[i64; 2]>,
+    four: impl Fn(u64) -> io::Result<[i64; 4]>,
+) -> Answer {
+    let call = registers.orig_rax as libc::c_long;
+    let (a0, a1, a2, a3, a4, a5) =
+        (registers.rdi, registers.rsi, registers.rdx, registers.r10, registers.r8, registers.r9);
+    let timespec = |address: u64| two(address).ok().and_then(|words| time(words, 1));
+    let timeval = |address: u64| two(address).ok().and_then(|words| time(words, 1_000));
+    let spans = |span: Option<Nanos>, class, leads_to| match span {
+        Some(span) if span > Nanos::ZERO => Answer::Wait(Waiting { class, requested: Requested::Span(span), leads_to }),
+        _ => UNREADABLE,
+    };
+    let until = |at: Option<Nanos>, class, clock: libc::clockid_t, entry, number| match at {
+        Some(at) => {
+            let ahead = ahead(clock);
+            let requested = Requested::Deadline(at - ahead);
+            Answer::Wait(Waiting { class, requested, leads_to: LeadsTo::OnClock(entry, number, ahead) })
+        }
+        None => UNREADABLE,
+    };
+    let milliseconds = |register: u64| Some(Nanos::from_millis(i64::from(register as u32 as i32)));
+    use Entry as E;
+    use LeadsTo::{NativeEnd, Number};
+    match call {
+        libc::SYS_nanosleep => spans(timespec(a0), Class::Sleep, NativeEnd(E::Nanosleep)),
+        libc::SYS_clock_nanosleep if a1 & 1 == 0 => spans(timespec(a2), Class::Sleep, NativeEnd(E::ClockNanosleep)),
+        libc::SYS_clock_nanosleep => until(timespec(a2), Class::SleepUntil, a0 as i32, E::AbsRdx, call),
+        libc::SYS_futex => {
+            let is_real = a1 & 256 != 0;
+            let clock = |is_real| if is_real { libc::CLOCK_REALTIME } else { libc::CLOCK_MONOTONIC };
+            match a1 & 127 {
+                0 => spans(timespec(a3), Class::Futex, Number(E::FutexSpan, call)),
+                6 => until(timespec(a3), Class::FutexUntil, clock(true), E::AbsR10, call),
+                _ => until(timespec(a3), Class::FutexUntil, clock(is_real), E::AbsR10, call),
+            }
+        }
+        libc::SYS_futex_waitv => until(timespec(a3), Class::FutexUntil, a4 as i32, E::AbsR10, call),
+        filter::FUTEX_WAIT2 => until(timespec(a4), Class::FutexUntil, a5 as i32, E::AbsR8, call),
+        libc::SYS_poll => spans(milliseconds(a2), Class::Poll, Number(E::Poll, libc::SYS_ppoll)),
+        libc::SYS_ppoll => spans(timespec(a2), Class::Poll, NativeEnd(E::Ppoll)),
+        libc::SYS_select => spans(timeval(a4), Class::Select, NativeEnd(E::Select)),
+        libc::SYS_pselect6 => spans(timespec(a4), Class::Select, NativeEnd(E::Pselect)),
+        libc::SYS_epoll_wait => spans(milliseconds(a3), Class::Epoll, Number(E::EpollWait, libc::SYS_epoll_pwait2)),
+        libc::SYS_epoll_pwait => spans(milliseconds(a3), Class::Epoll, Number(E::RelR10, libc::SYS_epoll_pwait2)),
+        libc::SYS_epoll_pwait2 => spans(timespec(a3), Class::Epoll, Number(E::RelR10, call)),
+        libc::SYS_io_getevents | filter::IO_PGETEVENTS => spans(timespec(a4), Class::Epoll, Number(E::RelR8, call)),
+        libc::SYS_rt_sigtimedwait => spans(timespec(a2), Class::Signal, Number(E::RelRdx, call)),
+        libc::SYS_semtimedop => spans(timespec(a3), Class::Signal, Number(E::RelR10, call)),
+        libc::SYS_mq_timedsend | libc::SYS_mq_timedreceive => {
+            until(timespec(a4), Class::Message, libc::CLOCK_REALTIME, E::AbsR8, call)
+        }
+        libc::SYS_timerfd_settime => {
+            timer(Class::TimerFd, [E::TimerFdSpan, E::TimerFdUntil], four(a2).ok(), (a1 & 1 != 0, 1))
+        }
+        libc::SYS_timer_settime => timer(Class::Timer, [E::TimerSpan, E::TimerUntil], four(a2).ok(), (a1 & 1 != 0, 1)),
+        libc::SYS_setitimer => timer(Class::IntervalTimer, [E::SetItimer; 2], four(a1).ok(), (false, 1_000)),
+        libc::SYS_alarm => {
+            let span = Nanos::from_secs(i64::from(a0 as u32));
+            spans(Some(span), Class::IntervalTimer, Number(E::Alarm, call))
+        }
+        libc::SYS_setsockopt if a4 >= 16 => spans(timeval(a3), Class::Socket, LeadsTo::Socket),
+        libc::SYS_io_uring_setup => Answer::Return(-i64::from(libc::ENOSYS)),
+        libc::SYS_ptrace => match a0 as libc::c_uint {
+            libc::PTRACE_TRACEME | libc::PTRACE_ATTACH | libc::PTRACE_SEIZE => Answer::PassBy(
+                "a debugger or tracer can't trace an emulated program: one process at a time may; run it without emulate",
+            ),
+            _ => Answer::AsIs,
+        },
+        libc::SYS_seccomp => Answer::Sandbox,
+        libc::SYS_prctl if a0 == u64::from(filter::PRCTL_RESOLUTION) => Answer::Resolution(a1),
+        libc::SYS_prctl => Answer::Sandbox,
+        _ => Answer::AsIs,
+    }
+}
+
+fn timer(class: Class, [span, until]: [Entry; 2], words: Option<[i64; 4]>, (is_absolute, unit): (bool, i64)) -> Answer {
+    let Some([interval_s, interval, value_s, value]) = words else { return UNREADABLE };
+    let (Some(interval), Some(value)) = (time([interval_s, interval], unit), time([value_s, value], unit)) else {
+        return UNREADABLE;
+    };
+    if value == Nanos::ZERO {
+        return Answer::AsIs;
+    }
+    let wait = |requested, leads_to| Answer::Wait(Waiting { class, requested, leads_to });
+    if !is_absolute {
+        return wait(Requested::Span(value), LeadsTo::Timer(span, interval, Nanos::ZERO));
+    }
+    // The call doesn't say which clock the timer is on. A time of day is decades ahead of any time since the boot; among
+    // those, a machine that was suspended counts its sleep in one of them, and its timers are taken for the other.
+    const DECADES: Nanos = Nanos(900_000_000_000_000_000);
+    let clock = if value > DECADES { libc::CLOCK_REALTIME } else { libc::CLOCK_MONOTONIC };
+    let ahead = ahead(clock);
+    wait(Requested::Deadline(value - ahead), LeadsTo::Timer(until, interval, ahead))
+}
+
+/// The name of a call, for the report.
+pub fn name(call: libc::c_long) -> &'static str {
+    macro_rules! names {
+        ($($number:ident => $name:literal,)+) => {
+            match call {
+                $(libc::$number => $name,)+
+                filter::FUTEX_WAIT2 => "futex_wait",
+                filter::IO_PGETEVENTS => "io_pgetevents",
+                _ => "another call",
+            }
+        };
+    }
+    names! {
+        SYS_futex => "futex", SYS_epoll_wait => "epoll_wait", SYS_epoll_pwait => "epoll_pwait",
+        SYS_clock_nanosleep => "clock_nanosleep", SYS_nanosleep => "nanosleep", SYS_poll => "poll", SYS_ppoll => "ppoll",
+        SYS_pselect6 => "pselect6", SYS_select => "select", SYS_epoll_pwait2 => "epoll_pwait2",
+        SYS_rt_sigtimedwait => "rt_sigtimedwait", SYS_timerfd_settime => "timerfd_settime",
+        SYS_timer_settime => "timer_settime", SYS_setitimer => "setitimer", SYS_alarm => "alarm",
+        SYS_setsockopt => "setsockopt", SYS_mq_timedsend => "mq_timedsend", SYS_mq_timedreceive => "mq_timedreceive",
+        SYS_semtimedop => "semtimedop", SYS_io_getevents => "io_getevents",
+        SYS_futex_waitv => "futex_waitv", SYS_io_uring_setup => "io_uring_setup", SYS_ptrace => "ptrace",
+        SYS_seccomp => "seccomp", SYS_prctl => "prctl", SYS_execve => "execve",
+    }
+}

@@ -1,0 +1,194 @@
+//! The filter of system calls: it stops a program at its timed waits and at nothing else.
+//!
+//! Numbers are compared first, so that the kernel knows of every other call without running the filter that it is allowed
+//! (its cache of constant answers, Linux 5.11). Calls from within [`super::trampoline`] are allowed.
+
+use std::io;
+
+use super::trampoline;
+
+const LOAD: u16 = 0x20;
+const AND: u16 = 0x54;
+const JUMP_EQUAL: u16 = 0x15;
+const JUMP_ABOVE_OR_EQUAL: u16 = 0x35;
+const JUMP_ANY_BIT: u16 = 0x45;
+const RETURN: u16 = 0x06;
+
+const ALLOW: u32 = 0x7fff_0000;
+const TRACE: u32 = 0x7ff0_0000;
+const ARCH_X86_64: u32 = 0xc000_003e;
+/// Numbers from here on are of the x32 ABI.
+const X32: u32 = 0x4000_0000;
+
+/// What of a call makes it a timed wait.
+#[derive(Clone, Copy)]
+enum When {
+    Always,
+    /// That argument is a pointer other than null.
+    Given(u8),
+    /// That argument is a number above zero.
+    Positive(u8),
+    /// A futex operation that waits, with a timeout.
+    Futex,
+    /// The clock, in that argument, is one that passes while nothing runs.
+    Passing(u8),
+    /// That argument has that value.
+    Is(u8, u32),
+    /// That argument has one of these values.
+    Either(u8, [u32; 2]),
+    /// A timeout of a socket.
+    SocketTimeout,
+}
+
+/// The first argument of `prctl` by which a program changes the emulated resolution: "ovsR".
+pub const PRCTL_RESOLUTION: u32 = 0x6f76_7352;
+
+const CALLS: &[(libc::c_long, When)] = &[
+    (libc::SYS_futex, When::Futex),
+    (libc::SYS_epoll_wait, When::Positive(3)),
+    (libc::SYS_epoll_pwait, When::Positive(3)),
+    (libc::SYS_clock_nanosleep, When::Passing(0)),
+    (libc::SYS_nanosleep, When::Given(0)),
+    (libc::SYS_poll, When::Positive(2)),
+    (libc::SYS_ppoll, When::Given(2)),
+    (libc::SYS_pselect6, When::Given(4)),
+    (libc::SYS_select, When::Given(4)),
+    (libc::SYS_epoll_pwait2, When::Given(3)),
+    (libc::SYS_rt_sigtimedwait, When::Given(2)),
+    (libc::SYS_timerfd_settime, When::Given(2)),
+    (libc::SYS_timer_settime, When::Given(2)),
+    (libc::SYS_setitimer, When::Is(0, 0)),
+    (libc::SYS_alarm, When::Positive(0)),
+    (libc::SYS_setsockopt, When::SocketTimeout),
+    (libc::SYS_mq_timedsend, When::Given(4)),
+    (libc::SYS_mq_timedreceive, When::Given(4)),
+    (libc::SYS_semtimedop, When::Given(3)),
+    (libc::SYS_io_getevents, When::Given(4)),
+    (IO_PGETEVENTS, When::Given(4)),
+    (libc::SYS_futex_waitv, When::Given(3)),
+    (FUTEX_WAIT2, When::Given(4)),
+    (libc::SYS_io_uring_setup, When::Always),
+    (libc::SYS_ptrace, When::Always),
+    (libc::SYS_seccomp, When::Is(0, 1)),
+    (libc::SYS_prctl, When::Either(0, [libc::PR_SET_SECCOMP as u32, PRCTL_RESOLUTION])),
+];
+
+/// Linux 4.18; libc has no name for it here.
+pub const IO_PGETEVENTS: libc::c_long = 333;
+/// `futex_wait`, Linux 6.7.
+pub const FUTEX_WAIT2: libc::c_long = 455;
+
+/// Operations of `futex` that wait: WAIT, LOCK_PI, WAIT_BITSET, WAIT_REQUEUE_PI, LOCK_PI2.
+const FUTEX_WAITS: [u32; 5] = [0, 6, 9, 11, 13];
+
+fn instruction(code: u16, k: u32, yes: usize, no: usize) -> libc::sock_filter {
+    let near = |distance: usize| u8::try_from(distance).expect("the filter's jumps are short");
+    libc::sock_filter { code, jt: near(yes), jf: near(no), k }
+}
+
+fn load(offset: u32) -> libc::sock_filter {
+    instruction(LOAD, offset, 0, 0)
+}
+
+fn argument(number: u8, half: u32) -> libc::sock_filter {
+    load(16 + 8 * u32::from(number) + 4 * half)
+}
+
+fn given(number: u8) -> Vec<libc::sock_filter> {
+    // The upper half decides where the lower is zero; jumping over the answer "no" means yes.
+    vec![
+        argument(number, 0),
+        instruction(JUMP_EQUAL, 0, 0, 3),
+        argument(number, 1),
+        instruction(JUMP_EQUAL, 0, 0, 1),
+        instruction(RETURN, ALLOW, 0, 0),
+    ]
+}
+
+fn one_of(values: &[u32]) -> Vec<libc::sock_filter> {
+    let count = values.len();
+    let mut tests: Vec<_> =
+        values.iter().enumerate().map(|(at, &value)| instruction(JUMP_EQUAL, value, count - at, 0)).collect();
+    tests.push(instruction(RETURN, ALLOW, 0, 0));
+    tests
+}
+
+fn tests(when: When) -> Vec<libc::sock_filter> {
+    let of = |first: libc::sock_filter, rest: Vec<libc::sock_filter>| std::iter::once(first).chain(rest).collect();
+    match when {
+        When::Always => Vec::new(),
+        When::Given(number) => given(number),
+        When::Positive(number) => vec![
+            argument(number, 0),
+            instruction(JUMP_ANY_BIT, 0x8000_0000, 1, 0),
+            instruction(JUMP_EQUAL, 0, 0, 1),
+            instruction(RETURN, ALLOW, 0, 0),
+        ],
+        When::Futex => {
+            let mut tests = vec![argument(1, 0), instruction(AND, 0x7f, 0, 0)];
+            tests.extend(one_of(&FUTEX_WAITS));
+            tests.extend(given(3));
+            tests
+        }
+        When::Passing(number) => of(argument(number, 0), one_of(&[0, 1, 7, 11])),
+        When::Is(number, value) => of(argument(number, 0), one_of(&[value])),
+        When::Either(number, values) => of(argument(number, 0), one_of(&values)),
+        When::SocketTimeout => {
+            let mut tests = vec![argument(1, 0)];
+            tests.extend(one_of(&[1]));
+            tests.push(argument(2, 0));
+            tests.extend(one_of(&[20, 21, 66, 67]));
+            tests
+        }
+    }
+}
+
+/// The filter's program.
+pub fn program() -> Vec<libc::sock_filter> {
+    let mut program = vec![
+        load(4),
+        instruction(JUMP_EQUAL, ARCH_X86_64, 1, 0),
+        instruction(RETURN, ALLOW, 0, 0),
+        load(0),
+        instruction(JUMP_ABOVE_OR_EQUAL, X32, 0, 1),
+        instruction(RETURN, ALLOW, 0, 0),
+    ];
+    for &(call, when) in CALLS {
+        let mut body = tests(when);
+        // Calls of our own code are made as they are: it lies within one page.
+        body.extend([
+            load(12),
+            instruction(JUMP_EQUAL, (trampoline::BASE >> 32) as u32, 0, 3),
+            load(8),
+            instruction(AND, !(trampoline::SIZE as u32 - 1), 0, 0),
+            instruction(JUMP_EQUAL, trampoline::BASE as u32, 1, 0),
+            instruction(RETURN, TRACE, 0, 0),
+            instruction(RETURN, ALLOW, 0, 0),
+        ]);
+        program.push(instruction(JUMP_EQUAL, call as u32, 0, body.len()));
+        program.extend(body);
+    }
+    program.push(instruction(RETURN, ALLOW, 0, 0));
+    program
+}
+
+/// Puts the filter on the calling thread and all programs and threads that it starts. It allocates nothing.
+///
+/// # Errors
+/// The system's refusal.
+pub fn install(program: &[libc::sock_filter]) -> io::Result<()> {
+    let filter = libc::sock_fprog { len: program.len() as libc::c_ushort, filter: program.as_ptr().cast_mut() };
+    // SAFETY: the filter is valid during the calls, which copy it. Only a thread without privileges needs the first.
+    // https://man7.org/linux/man-pages/man2/seccomp.2.html
+    unsafe {
+        if libc::syscall(libc::SYS_seccomp, 1_u64, 0_u64, &raw const filter) == 0 {
+            return Ok(());
+        }
+        if libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0
+            || libc::syscall(libc::SYS_seccomp, 1_u64, 0_u64, &raw const filter) != 0
+        {
+            return Err(io::Error::last_os_error());
+        }
+    }
+    Ok(())
+}

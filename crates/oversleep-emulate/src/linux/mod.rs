@@ -1,0 +1,21 @@
+//! The supervisor on Linux.
+//!
+//! Three processes: the one that was typed (`front`), which is the program's parent and ends as the program does; the
+//! program, and all that it starts; and the supervisor (`supervisor`), which traces those. So a stop of the job stops the
+//! program and never the supervisor, and whichever of the two ends unexpectedly, the kernel kills the program.
+
+mod crew;
+mod entry;
+mod filter;
+mod front;
+mod inject;
+mod ptrace;
+mod socket;
+mod supervisor;
+#[cfg(test)]
+mod tests;
+mod tracer;
+mod trampoline;
+
+pub use front::{end_by, run};
+pub use socket::control;

@@ -1,0 +1,177 @@
+//! The calls of ptrace that the supervisor makes, each for a thread that is stopped for it.
+//! <https://man7.org/linux/man-pages/man2/ptrace.2.html>
+
+use std::ffi::c_void;
+use std::io;
+
+pub use libc::user_regs_struct as Registers;
+
+/// A thread of an emulated program.
+pub type Tid = libc::pid_t;
+
+/// Signals of group-stops.
+pub const STOPS: [i32; 4] = [libc::SIGSTOP, libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU];
+
+fn ask(request: libc::c_uint, tid: Tid, address: usize, data: usize) -> io::Result<i64> {
+    // SAFETY: the callers pass numbers, or pointers to memory that is valid during the call.
+    match unsafe { libc::ptrace(request, tid, address as *mut c_void, data as *mut c_void) } {
+        -1 => Err(io::Error::last_os_error()),
+        answer => Ok(answer),
+    }
+}
+
+/// Begins to trace a running thread: all that it starts is traced too, and is killed when the tracer ends.
+pub fn seize(tid: Tid) -> io::Result<()> {
+    let options = libc::PTRACE_O_TRACESYSGOOD
+        | libc::PTRACE_O_TRACESECCOMP
+        | libc::PTRACE_O_TRACEFORK
+        | libc::PTRACE_O_TRACEVFORK
+        | libc::PTRACE_O_TRACECLONE
+        | libc::PTRACE_O_TRACEEXEC
+        | libc::PTRACE_O_EXITKILL;
+    ask(libc::PTRACE_SEIZE, tid, 0, options as usize).map(drop)
+}
+
+/// Lets it run, with a signal or 0.
+pub fn go_on(tid: Tid, signal: i32) -> io::Result<()> {
+    ask(libc::PTRACE_CONT, tid, 0, signal as usize).map(drop)
+}
+
+/// Lets it run until the next system call begins or ends.
+pub fn until_call(tid: Tid) -> io::Result<()> {
+    ask(libc::PTRACE_SYSCALL, tid, 0, 0).map(drop)
+}
+
+/// Leaves it in its group-stop until something ends that.
+pub fn listen(tid: Tid) -> io::Result<()> {
+    ask(libc::PTRACE_LISTEN, tid, 0, 0).map(drop)
+}
+
+/// Stops tracing it; it runs on.
+pub fn let_go(tid: Tid) -> io::Result<()> {
+    ask(libc::PTRACE_DETACH, tid, 0, 0).map(drop)
+}
+
+/// Stops it wherever it is.
+pub fn interrupt(tid: Tid) -> io::Result<()> {
+    ask(libc::PTRACE_INTERRUPT, tid, 0, 0).map(drop)
+}
+
+/// Its registers.
+pub fn registers(tid: Tid) -> io::Result<Registers> {
+    // SAFETY: a struct of numbers.
+    let mut registers: Registers = unsafe { std::mem::zeroed() };
+    ask(libc::PTRACE_GETREGS, tid, 0, &raw mut registers as usize)?;
+    Ok(registers)
+}
+
+/// Gives it those registers.
+pub fn set_registers(tid: Tid, registers: &Registers) -> io::Result<()> {
+    ask(libc::PTRACE_SETREGS, tid, 0, registers as *const Registers as usize).map(drop)
+}
+
+/// The word at an address of its memory.
+pub fn peek(tid: Tid, address: u64) -> io::Result<u64> {
+    let mut word = 0_u64;
+    let here = libc::iovec { iov_base: (&raw mut word).cast(), iov_len: 8 };
+    let there = libc::iovec { iov_base: address as *mut c_void, iov_len: 8 };
+    // SAFETY: there is room for what is read; the kernel checks the other address.
+    match unsafe { libc::process_vm_readv(tid, &raw const here, 1, &raw const there, 1, 0) } {
+        8 => Ok(word),
+        -1 => Err(io::Error::last_os_error()),
+        _ => Err(io::ErrorKind::UnexpectedEof.into()),
+    }
+}
+
+/// Words at an address of its memory.
+pub fn read<const N: usize>(tid: Tid, address: u64) -> io::Result<[i64; N]> {
+    let mut words = [0_i64; N];
+    let here = libc::iovec { iov_base: words.as_mut_ptr().cast(), iov_len: size_of_val(&words) };
+    let there = libc::iovec { iov_base: address as *mut c_void, iov_len: size_of_val(&words) };
+    // SAFETY: as above.
+    match unsafe { libc::process_vm_readv(tid, &raw const here, 1, &raw const there, 1, 0) } {
+        -1 => Err(io::Error::last_os_error()),
+        read if read as usize == size_of_val(&words) => Ok(words),
+        _ => Err(io::ErrorKind::UnexpectedEof.into()),
+    }
+}
+
+/// Writes a word there, whatever the memory's protection.
+pub fn poke(tid: Tid, address: u64, word: u64) -> io::Result<()> {
+    ask(libc::PTRACE_POKEDATA, tid, address as usize, word as usize).map(drop)
+}
+
+/// Blocks these signals for it; returns those that were.
+pub fn set_mask(tid: Tid, mask: u64) -> io::Result<u64> {
+    const GET: libc::c_uint = 0x420a;
+    const SET: libc::c_uint = 0x420b;
+    let mut before = 0_u64;
+    ask(GET, tid, 8, &raw mut before as usize)?;
+    ask(SET, tid, 8, &raw const mask as usize)?;
+    Ok(before)
+}
+
+/// What came with an event: the new thread, or the former id of one that executes.
+pub fn message(tid: Tid) -> io::Result<u64> {
+    let mut message: libc::c_ulong = 0;
+    ask(libc::PTRACE_GETEVENTMSG, tid, 0, &raw mut message as usize)?;
+    Ok(message)
+}
+
+/// What a thread reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// It is gone.
+    Gone,
+    /// A timed wait begins.
+    Wait,
+    /// It started another thread or process.
+    Started,
+    /// Its process executes another program.
+    Executes,
+    /// Its group was stopped.
+    WithGroup,
+    /// It stopped for the tracer alone.
+    Trap,
+    /// A system call begins or ends.
+    Call,
+    /// A signal is about to be delivered.
+    Signal(i32),
+}
+
+impl Stop {
+    /// What a status of `wait4` says.
+    pub fn of(status: i32) -> Stop {
+        if !libc::WIFSTOPPED(status) {
+            return Stop::Gone;
+        }
+        let signal = libc::WSTOPSIG(status);
+        match status >> 16 {
+            libc::PTRACE_EVENT_SECCOMP => Stop::Wait,
+            libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK | libc::PTRACE_EVENT_CLONE => Stop::Started,
+            libc::PTRACE_EVENT_EXEC => Stop::Executes,
+            libc::PTRACE_EVENT_STOP if STOPS.contains(&signal) => Stop::WithGroup,
+            0 if signal == libc::SIGTRAP | 0x80 => Stop::Call,
+            0 => Stop::Signal(signal),
+            _ => Stop::Trap,
+        }
+    }
+}
+
+/// Waits for one thread of the calling tracer, or for any with −1; nothing if it traces none.
+pub fn wait(tid: Tid, flags: i32) -> io::Result<Option<(Tid, Stop)>> {
+    loop {
+        let mut status = 0;
+        // SAFETY: the status is writable.
+        match unsafe {
+            libc::wait4(tid, &raw mut status, libc::__WALL | libc::__WNOTHREAD | flags, std::ptr::null_mut())
+        } {
+            0 => return Ok(None),
+            -1 => match io::Error::last_os_error() {
+                error if error.kind() == io::ErrorKind::Interrupted => {}
+                error => return Err(error),
+            },
+            stopped => return Ok(Some((stopped, Stop::of(status)))),
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! The sockets of a supervisor: pairs between its processes, and the one by which others change what it emulates.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::time::Duration;
+
+use crate::Failure;
+
+/// How long an answer may take.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+fn address(front: i32) -> io::Result<SocketAddr> {
+    SocketAddr::from_abstract_name(format!("oversleep-emulate-{front}"))
+}
+
+/// The socket at which the supervisor of that process is told things.
+///
+/// # Errors
+/// The system's refusal.
+pub fn listen(front: i32) -> io::Result<UnixListener> {
+    UnixListener::bind_addr(&address(front)?)
+}
+
+/// Tells the supervisor of the process `front` something, and returns its answer.
+///
+/// # Errors
+/// There is no such supervisor, it belongs to somebody else, or it refuses.
+pub fn control(front: i32, words: &str) -> Result<String, Failure> {
+    let failed = |error: io::Error| {
+        let hint = "the program's environment has the number to give: OVERSLEEP_EMULATE";
+        Failure::Own(format!("no emulated program {front} answers ({error}); {hint}"))
+    };
+    let mut socket = address(front).and_then(|address| UnixStream::connect_addr(&address)).map_err(failed)?;
+    socket.set_read_timeout(Some(PATIENCE)).map_err(failed)?;
+    writeln!(socket, "{words}").map_err(failed)?;
+    let mut answer = String::new();
+    BufReader::new(socket).take(64_000).read_line(&mut answer).map_err(failed)?;
+    match answer.trim_end().split_once(' ') {
+        Some(("ok", answer)) => Ok(answer.to_owned()),
+        Some(("no", why)) => Err(Failure::Own(why.to_owned())),
+        _ => Err(Failure::Own(format!("the supervisor of {front} ended without an answer"))),
+    }
+}
+
+/// The user that is at the other end.
+pub fn user_of(socket: &UnixStream) -> Option<u32> {
+    let mut who = libc::ucred { pid: 0, uid: u32::MAX, gid: u32::MAX };
+    let mut length = size_of::<libc::ucred>() as libc::socklen_t;
+    // SAFETY: there is room for what is told. https://man7.org/linux/man-pages/man7/unix.7.html
+    let told = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_PEERCRED,
+            (&raw mut who).cast(),
+            &raw mut length,
+        )
+    };
+    (told == 0).then_some(who.uid)
+}
+
+/// Two ends of a connection, above the numbers of the standard streams.
+///
+/// # Errors
+/// The system's refusal.
+pub fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
+    let (one, other) = UnixStream::pair()?;
+    Ok((raised(one.into())?, raised(other.into())?))
+}
+
+/// The same descriptor with a number above 9, which no shell script uses by itself, closed in programs.
+fn raised(descriptor: OwnedFd) -> io::Result<OwnedFd> {
+    // SAFETY: duplicates a descriptor that is open. https://man7.org/linux/man-pages/man2/fcntl.2.html
+    match unsafe { libc::fcntl(descriptor.as_raw_fd(), libc::F_DUPFD_CLOEXEC, 10) } {
+        -1 => Err(io::Error::last_os_error()),
+        // SAFETY: the number was given to us just now.
+        number => Ok(unsafe { OwnedFd::from_raw_fd(number) }),
+    }
+}
+
+/// Writes a number; it allocates nothing.
+pub fn send(to: RawFd, number: i32) -> io::Result<()> {
+    let bytes = number.to_ne_bytes();
+    // SAFETY: the bytes are readable. MSG_NOSIGNAL: an end that is gone is an error, not a signal.
+    match unsafe { libc::send(to, bytes.as_ptr().cast(), bytes.len(), libc::MSG_NOSIGNAL) } {
+        4 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Reads a number; nothing where the other end is gone. It allocates nothing.
+pub fn receive(from: RawFd) -> Option<i32> {
+    let mut bytes = [0_u8; 4];
+    loop {
+        // SAFETY: the bytes are writable.
+        match unsafe { libc::recv(from, bytes.as_mut_ptr().cast(), bytes.len(), libc::MSG_WAITALL) } {
+            4 => return Some(i32::from_ne_bytes(bytes)),
+            -1 if io::Error::last_os_error().kind() == io::ErrorKind::Interrupted => {}
+            _ => return None,
+        }
+    }
+}
+
+/// Reads all that comes until the other end closes.
+pub fn receive_all(from: OwnedFd) -> Option<Vec<u8>> {
+    let mut socket = UnixStream::from(from);
+    socket.set_read_timeout(Some(PATIENCE)).ok()?;
+    let mut bytes = Vec::new();
+    socket.read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}

@@ -1,0 +1,166 @@
+//! The process that traces the program, and answers what the other process and other programs request.
+
+use std::collections::HashMap;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::thread;
+
+use oversleep_record::Nanos;
+
+use super::crew::{Crew, lock};
+use super::entry::now;
+use super::tracer::{Shared, Tracer};
+use super::{ptrace, socket};
+use crate::plan::{Holder, Plan};
+use crate::report::{Report, Tally};
+
+/// What the other process says when the program has ended: the answer is the report.
+pub const FINISH: i32 = 1;
+
+/// Traces the program to its end. The process is a copy of one that goes on as `front`, and never returns to what that did.
+pub fn run(plan: Plan, resolution: Option<Nanos>, front: i32, to_front: OwnedFd, to_program: OwnedFd) -> ! {
+    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        supervise(plan, resolution, front, to_front, to_program);
+    }));
+    // SAFETY: ends the process at once: what its parent registered is not its own.
+    unsafe { libc::_exit(i32::from(outcome.is_err())) }
+}
+
+fn supervise(plan: Plan, resolution: Option<Nanos>, front: i32, to_front: OwnedFd, to_program: OwnedFd) {
+    apart(front, [to_front.as_raw_fd(), to_program.as_raw_fd()]);
+    let mut held = plan.resolution(now());
+    if resolution.is_some() {
+        held.hold(Holder::All, resolution, now());
+    }
+    let shared = Arc::new(Shared {
+        plan,
+        resolution: RwLock::new(held),
+        natives: RwLock::new(HashMap::new()),
+        has_natives: AtomicBool::new(false),
+        execs: AtomicU64::new(0),
+        threads: AtomicU64::new(0),
+        threads_max: AtomicU64::new(0),
+        tallies: Mutex::new(Vec::new()),
+        crew: Crew::default(),
+    });
+    if let Ok(listener) = socket::listen(front) {
+        let shared = Arc::clone(&shared);
+        let _ = thread::Builder::new().spawn(move || {
+            for connection in listener.incoming().flatten() {
+                let _ = obey(&shared, connection);
+            }
+        });
+    }
+    let tracing = {
+        let shared = Arc::clone(&shared);
+        thread::Builder::new().spawn(move || {
+            Tracer::guarded(|| {
+                let Some(program) = socket::receive(to_program.as_raw_fd()) else { return };
+                let seized = ptrace::seize(program);
+                let refused = seized.err().map_or(0, |error| error.raw_os_error().unwrap_or(libc::EPERM));
+                let _ = socket::send(to_program.as_raw_fd(), refused);
+                drop(to_program);
+                if refused == 0 {
+                    Tracer::new(shared, None).run();
+                }
+            });
+        })
+    };
+    if socket::receive(to_front.as_raw_fd()) == Some(FINISH) {
+        // What the program left running in the background goes on, as it does without us.
+        // SAFETY: takes numbers. https://man7.org/linux/man-pages/man2/PR_SET_PDEATHSIG.2const.html
+        unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, 0) };
+        let document = serde_json::to_vec(&report(&shared)).unwrap_or_default();
+        let _ = UnixStream::from(to_front).write_all(&document);
+    }
+    if let Ok(tracing) = tracing {
+        let _ = tracing.join();
+    }
+    shared.crew.join();
+}
+
+/// Lives apart from the program's terminal, its streams and its descriptors, and no longer than `front`.
+fn apart(front: i32, keep: [RawFd; 2]) {
+    // SAFETY: calls that take numbers or constants. A descriptor that stayed open here would keep a pipe open that the
+    // program's reader waits for.
+    unsafe {
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+        if libc::getppid() != front {
+            libc::_exit(0);
+        }
+        libc::setsid();
+        // Where that is allowed: each wait of the program waits for us first, so we come before all that computes.
+        libc::setpriority(libc::PRIO_PROCESS, 0, -20);
+        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT] {
+            libc::signal(signal, libc::SIG_IGN);
+        }
+        let nothing = libc::open(c"/dev/null".as_ptr(), libc::O_RDWR);
+        for stream in 0..3 {
+            libc::dup2(nothing, stream);
+        }
+        let [low, high] = if keep[0] < keep[1] { keep } else { [keep[1], keep[0]] };
+        for (from, to) in [(3, low - 1), (low + 1, high - 1), (high + 1, i32::MAX)] {
+            if from <= to {
+                libc::syscall(libc::SYS_close_range, from, to, 0);
+            }
+        }
+    }
+}
+
+fn report(shared: &Shared) -> Report {
+    let mut all = Tally::default();
+    let tallies = lock(&shared.tallies);
+    for tally in tallies.iter() {
+        all.merge(&lock(tally));
+    }
+    Report {
+        execs: shared.execs.load(Ordering::Relaxed),
+        threads_max: shared.threads_max.load(Ordering::Relaxed),
+        tracers: tallies.len() as u64,
+        ..all.into_report(shared.plan.machine().to_owned())
+    }
+}
+
+/// One request of another program of the same user.
+fn obey(shared: &Shared, connection: UnixStream) -> io::Result<()> {
+    // SAFETY: takes nothing.
+    let own = unsafe { libc::getuid() };
+    if !socket::user_of(&connection).is_some_and(|user| user == own || user == 0) {
+        return Ok(());
+    }
+    let mut line = String::new();
+    BufReader::new(&connection).take(1_000).read_line(&mut line)?;
+    let answer = match answer_to(shared, line.trim()) {
+        Ok(answer) => format!("ok {answer}\n"),
+        Err(why) => format!("no {why}\n"),
+    };
+    (&connection).write_all(answer.as_bytes())
+}
+
+fn answer_to(shared: &Shared, line: &str) -> Result<String, String> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    match words[..] {
+        ["resolution", period, ref whom @ ..] => {
+            let requested = match period {
+                "released" => None,
+                typed => Some(Nanos(typed.parse().map_err(|_| format!("'{typed}' is not a period in ns"))?)),
+            };
+            let holder = match whom {
+                [] => Holder::All,
+                [process] => Holder::Process(process.parse().map_err(|_| format!("'{process}' is not a process"))?),
+                _ => return Err("too many words".to_owned()),
+            };
+            let mut resolution = shared.resolution.write().unwrap_or_else(PoisonError::into_inner);
+            let granted = resolution.hold(holder, requested, now());
+            let granted = granted.ok_or_else(|| {
+                format!("{} has no timer interrupt whose period programs can request", shared.plan.machine())
+            })?;
+            Ok(granted.0.to_string())
+        }
+        ["report"] => serde_json::to_string(&report(shared)).map_err(|error| error.to_string()),
+        _ => Err(format!("'{line}' is not a request")),
+    }
+}

@@ -1,0 +1,90 @@
+//! The code that a program is given: it makes a wait in place of the one that the program called, with another end, and
+//! returns to behind that call.
+//!
+//! It is copied into each program at [`base`], so it refers to nothing outside. The supervisor leads a thread here in
+//! place of its call: `rcx` holds where to return to, `r11` the end, and `rax` what the entry says. These three are what a
+//! system call may change anyway; all else is as the program left it, and is again when the program goes on. What it keeps
+//! is on the thread's stack, below what the program may use without moving its pointer (128 bytes). So a signal that
+//! comes meanwhile finds an ordinary call that waits: it restarts, fails with EINTR, or is left by a jump, as any other.
+
+use std::arch::global_asm;
+
+global_asm!(include_str!("trampoline.s"));
+
+// SAFETY: the file above defines them, as bytes that never change.
+unsafe extern "C" {
+    safe static oversleep_trampolines: u8;
+    safe static oversleep_trampolines_end: u8;
+}
+
+macro_rules! entries {
+    ($($name:ident = $symbol:ident;)+) => {
+        // SAFETY: the file above defines them, as bytes that never change.
+        unsafe extern "C" {
+            $(safe static $symbol: u8;)+
+        }
+
+        /// Where a thread is led.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Entry {
+            $($name,)+
+        }
+
+        impl Entry {
+            /// Its distance from the beginning of the code.
+            fn offset(self) -> u64 {
+                let at: *const u8 = match self {
+                    $(Entry::$name => &raw const $symbol,)+
+                };
+                at as u64 - &raw const oversleep_trampolines as u64
+            }
+        }
+    };
+}
+
+entries! {
+    AbsRdx = oversleep_abs_rdx;
+    AbsR10 = oversleep_abs_r10;
+    AbsR8 = oversleep_abs_r8;
+    FutexSpan = oversleep_futex_span;
+    RelRdx = oversleep_rel_rdx;
+    RelR10 = oversleep_rel_r10;
+    RelR8 = oversleep_rel_r8;
+    EpollWait = oversleep_epoll_wait;
+    Poll = oversleep_poll;
+    Ppoll = oversleep_ppoll;
+    Select = oversleep_select;
+    Pselect = oversleep_pselect;
+    Nanosleep = oversleep_nanosleep;
+    ClockNanosleep = oversleep_clock_nanosleep;
+    TimerFdSpan = oversleep_timerfd_span;
+    TimerFdUntil = oversleep_timerfd_until;
+    TimerSpan = oversleep_timer_span;
+    TimerUntil = oversleep_timer_until;
+    SetItimer = oversleep_setitimer;
+    Alarm = oversleep_alarm;
+    SetSockOpt = oversleep_setsockopt;
+    Park = oversleep_park;
+}
+
+/// Where the code is in every program: below what the kernel gives to mappings by itself, which is 1 TiB below the stack,
+/// and where sanitizers leave room for libraries.
+pub const BASE: u64 = 0x7eb0_0000_0000;
+/// How much room it has.
+pub const SIZE: u64 = 0x1000;
+
+impl Entry {
+    /// Where it is in a program.
+    pub fn address(self) -> u64 {
+        BASE + self.offset()
+    }
+}
+
+/// The code to copy to [`BASE`].
+pub fn code() -> &'static [u8] {
+    let begin = &raw const oversleep_trampolines;
+    let length = &raw const oversleep_trampolines_end as usize - begin as usize;
+    assert!(length as u64 <= SIZE, "the code takes {length} bytes");
+    // SAFETY: the two symbols enclose constant bytes of this program.
+    unsafe { std::slice::from_raw_parts(begin, length) }
+}

@@ -1,0 +1,61 @@
+//! Which wait of a machine stands for a call of a program that was written for Linux.
+
+macro_rules! classes {
+    ($($(#[$doc:meta])* $name:ident = $windows:literal, $linux:literal, $macos:literal;)+) => {
+        /// What kind of wait a program of Linux makes.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Class {
+            $($(#[$doc])* $name,)+
+        }
+
+        impl Class {
+            /// All of them.
+            pub const ALL: &[Class] = &[$(Class::$name),+];
+            /// How many there are.
+            pub const COUNT: usize = Class::ALL.len();
+
+            /// The wait that stands for it on a machine with that system.
+            pub fn wait_of(self, os: &str) -> Option<&'static str> {
+                let (windows, linux, macos) = match self {
+                    $(Class::$name => ($windows, $linux, $macos),)+
+                };
+                match os {
+                    "windows" => Some(windows),
+                    "linux" => Some(linux),
+                    "macos" => Some(macos),
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+// A port to Windows calls Sleep, waits for objects and completion ports, in whole milliseconds.
+classes! {
+    /// `nanosleep`, a relative `clock_nanosleep`.
+    Sleep = "sleep", "nanosleep", "nanosleep";
+    /// `clock_nanosleep` until a moment.
+    SleepUntil = "sleep", "clock-nanosleep-abs", "mach-wait-until";
+    /// A futex with a span.
+    Futex = "wait-for-single-object", "futex", "cond-timedwait";
+    /// A futex with a deadline: condition variables, locks, semaphores.
+    FutexUntil = "wait-for-single-object", "futex-abs", "cond-timedwait";
+    /// `select`, `pselect6`.
+    Select = "select", "select", "select";
+    /// `poll`, `ppoll`.
+    Poll = "wsapoll", "poll", "poll";
+    /// `epoll_wait`, `epoll_pwait`, `epoll_pwait2`, `io_getevents`.
+    Epoll = "get-queued-completion-status", "epoll-wait", "kevent";
+    /// `rt_sigtimedwait`, `semtimedop`.
+    Signal = "wait-for-single-object", "sigtimedwait", "mach-semaphore";
+    /// `mq_timedsend`, `mq_timedreceive`.
+    Message = "wait-for-single-object", "mq-timedreceive", "mach-semaphore";
+    /// `timerfd_settime`.
+    TimerFd = "waitable-timer", "timerfd", "kevent-timer";
+    /// `timer_settime`.
+    Timer = "waitable-timer", "timer-create", "dispatch-source";
+    /// `setitimer`, `alarm`.
+    IntervalTimer = "waitable-timer", "setitimer", "dispatch-source";
+    /// `SO_RCVTIMEO`, `SO_SNDTIMEO`.
+    Socket = "select", "so-rcvtimeo", "select";
+}

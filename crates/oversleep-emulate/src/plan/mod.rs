@@ -1,0 +1,137 @@
+//! What the rules of a modelled machine say about the waits of a program that runs on this one. Pure: the figures and the
+//! rules are the model's own.
+
+mod classes;
+mod resolution;
+#[cfg(test)]
+mod tests;
+
+pub use classes::Class;
+pub use resolution::{Holder, Resolution};
+
+use oversleep_model::sim::{Machine, Random, WaitModel};
+use oversleep_record::{Nanos, ResultFile};
+use oversleep_system::rules::{Grid, SleepingThread};
+
+/// The waits of one machine, by what a program of this system calls.
+pub struct Plan {
+    machine: Machine,
+    /// Positions in the machine's waits, by class.
+    waits: [Option<usize>; Class::COUNT],
+    random: Random,
+}
+
+/// Until when a program waits, as it says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Requested {
+    /// So long from the call.
+    Span(Nanos),
+    /// Until that moment of the monotonic clock.
+    Deadline(Nanos),
+}
+
+/// A wait that is given another end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Planned {
+    /// What was requested, from the call on.
+    pub requested: Nanos,
+    /// When it would end here at the earliest.
+    pub native: Nanos,
+    /// When it ends on the machine.
+    pub end: Nanos,
+}
+
+impl Plan {
+    /// The plan of that machine.
+    ///
+    /// # Errors
+    /// The machine has neither a tick nor a slack nor a learned lateness, so there is nothing to emulate.
+    pub fn of(machine: Machine) -> Result<Plan, String> {
+        let mut waits = [None; Class::COUNT];
+        let at = |class: Class| {
+            let name = class.wait_of(&machine.os)?;
+            machine.waits.iter().position(|wait| wait.info.name == name && wait.unavailable.is_none())
+        };
+        for &class in Class::ALL {
+            // A program that finds no poll there uses select.
+            waits[class as usize] = at(class).or_else(|| at(Class::Select).filter(|_| class == Class::Poll));
+        }
+        if waits.iter().all(Option::is_none) {
+            return Err(format!("no wait of {} is known to be what a program of Linux calls", machine.name));
+        }
+        let random = Random::seeded(machine.seed);
+        Ok(Plan { machine, waits, random })
+    }
+
+    /// The plan of the modelled machine of that name, with overrides as [`oversleep_model::platform`] takes them.
+    ///
+    /// # Errors
+    /// There is no such machine, an override can't be made, or there is nothing to emulate.
+    pub fn named(name: &str, overrides: &[String], seed: Option<u64>) -> Result<Plan, String> {
+        let machine = oversleep_model::machine(name, overrides, seed.unwrap_or(oversleep_model::SEED));
+        Plan::of(machine.map_err(|error| error.to_string())?)
+    }
+
+    /// The plan of a machine like the one that the result was taken on: each wait as late as it was there.
+    ///
+    /// # Errors
+    /// As [`oversleep_model::like`].
+    pub fn like(result: &ResultFile, overrides: &[String], seed: Option<u64>) -> Result<Plan, String> {
+        let machine = oversleep_model::learned(result, overrides, seed.unwrap_or(oversleep_model::SEED));
+        Plan::of(machine.map_err(|error| error.to_string())?)
+    }
+
+    /// Whether it has a timer interrupt whose period programs can request.
+    pub fn has_tick(&self) -> bool {
+        self.machine.timing.tick.is_some()
+    }
+
+    /// Its name, with what was changed of it.
+    pub fn machine(&self) -> &str {
+        &self.machine.name
+    }
+
+    /// What is held of its timer resolution, to begin with.
+    pub fn resolution(&self, now: Nanos) -> Resolution {
+        Resolution::new(self.machine.timing.tick.clone(), now)
+    }
+
+    /// The machine's wait that stands for calls of that class; none if it has none.
+    pub fn wait(&self, class: Class) -> Option<&WaitModel> {
+        self.waits[class as usize].map(|at| &self.machine.waits[at])
+    }
+
+    /// When a wait of that class ends that is entered `now`. Nothing where it is over at once, so the call is made as it
+    /// is, or where the machine has no such wait.
+    ///
+    /// A deadline that passed after the last tick counts as the shortest wait: a program of this system converts a span to
+    /// a deadline and needs time until it waits for it, while the machine's own calls take the span. This is a correction
+    /// that emulation needs.
+    pub fn end(
+        &self,
+        class: Class,
+        requested: Requested,
+        now: Nanos,
+        resolution: (Option<Grid>, bool),
+    ) -> Option<Planned> {
+        let (grid, is_as_found) = resolution;
+        let wait = self.wait(class)?;
+        let span = match requested {
+            Requested::Span(span) => span,
+            Requested::Deadline(at) => {
+                let is_past = match grid.filter(|_| wait.info.ends_at_tick()) {
+                    Some(grid) => at <= grid.at_or_before(now),
+                    None => at <= now,
+                };
+                if is_past { Nanos::ZERO } else { (at - now).max(Nanos(1)) }
+            }
+        };
+        if span <= Nanos::ZERO {
+            return None;
+        }
+        let timing = &self.machine.timing;
+        let thread = SleepingThread { slack: timing.default_slack_ns, is_real_time: false, is_nice: false, tier: 0 };
+        let end = wait.end(timing, grid, &thread, (now, span), (is_as_found, &self.random)).max(now);
+        Some(Planned { requested: span, native: now + span, end })
+    }
+}

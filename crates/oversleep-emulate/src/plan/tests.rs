@@ -1,0 +1,146 @@
+//! That plans agree with the model's own waits.
+
+use std::sync::Arc;
+
+use oversleep_model::sim::Sim;
+use oversleep_record::Nanos;
+use oversleep_system::{SharedPlatform, Target};
+
+use super::*;
+
+fn machine(name: &str, set: &[&str]) -> Machine {
+    let set: Vec<String> = set.iter().map(|&change| change.to_owned()).collect();
+    oversleep_model::machine(name, &set, 1).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// How long waits back to back take on the model itself, and by the plan of a program that needs 60 µs to wait again.
+fn both(name: &str, set: &[&str], held: Option<Nanos>, class: Class, requested: Nanos) -> (Nanos, Nanos) {
+    const COUNT: usize = 21;
+    const RUNS_FOR: Nanos = Nanos::from_micros(60);
+    let median = |mut spans: Vec<Nanos>| {
+        spans.remove(0);
+        spans.sort();
+        spans[spans.len() / 2]
+    };
+    let plan = Plan::of(machine(name, set)).unwrap();
+    let wait = plan.wait(class).unwrap().info.name;
+
+    let platform: SharedPlatform = Sim::start(machine(name, set));
+    let setting = held.map(oversleep_record::conditions::Setting::Nanos);
+    let _guard = setting.map(|setting| platform.resolution_tunable().unwrap().apply(&setting));
+    let mut waiter = platform.wait(wait).unwrap().open(&platform).unwrap();
+    let mut last = platform.now();
+    let modelled = (0..COUNT).map(|_| {
+        waiter.wait(Target { remaining: requested, deadline: platform.now() + requested });
+        let now = platform.now();
+        std::mem::replace(&mut last, now)
+    });
+    let mut moments: Vec<Nanos> = modelled.collect();
+    moments.push(last);
+    let modelled = median(moments.windows(2).map(|pair| pair[1] - pair[0]).collect());
+
+    let mut resolution = plan.resolution(Nanos::ZERO);
+    resolution.hold(Holder::All, held, Nanos::ZERO);
+    let mut now = Nanos(1_000_000_007);
+    let mut spans = Vec::new();
+    for _ in 0..COUNT {
+        let grid = (resolution.grid(1), resolution.is_as_found());
+        let planned = plan.end(class, Requested::Span(requested), now, grid).unwrap();
+        spans.push(planned.end + RUNS_FOR - now);
+        now = planned.end + RUNS_FOR;
+    }
+    (modelled, median(spans))
+}
+
+#[test]
+fn waits_take_the_ticks_that_the_model_says() {
+    let cases: &[(&str, Option<i64>, [i64; 8])] = &[
+        ("windows-10-1909", None, [1, 1, 1, 1, 1, 2, 2, 3]),
+        ("windows-10-2004", None, [1, 1, 1, 1, 1, 2, 2, 3]),
+        ("windows-7", None, [1, 1, 1, 1, 1, 2, 2, 3]),
+        ("windows-11", Some(1_000_000), [2, 3, 6, 11, 16, 17, 21, 33]),
+        ("windows-7", Some(1_000_000), [1, 2, 5, 10, 15, 16, 20, 32]),
+    ];
+    for &(name, held, ticks) in cases {
+        let tick = held.map_or(Nanos(15_625_000), Nanos);
+        for (requested, ticks) in [1, 2, 5, 10, 15, 16, 20, 32].map(Nanos::from_millis).into_iter().zip(ticks) {
+            let (modelled, planned) = both(name, &[], held.map(Nanos), Class::Sleep, requested);
+            let count = |span: Nanos| (span.0 + tick.0 / 2) / tick.0;
+            let words = format!("{name}, {held:?}, {requested}: model {modelled}, plan {planned}");
+            assert_eq!((count(modelled), count(planned)), (ticks, ticks), "{words}");
+        }
+    }
+}
+
+#[test]
+fn slack_shares_and_leeways_are_the_models_too() {
+    for (name, set, class, requested, late) in [
+        ("linux-hz250", &[][..], Class::Sleep, 1, 50_000),
+        ("linux-hz250", &["slack=1ms"][..], Class::FutexUntil, 1, 1_000_000),
+        ("linux-hz250", &[][..], Class::Poll, 500, 500_000),
+        ("linux-hz250", &[][..], Class::TimerFd, 1, 0),
+        ("macos-14-m1", &[][..], Class::Sleep, 1, 250_000),
+        ("macos-14-m1", &[][..], Class::Poll, 4, 500_000),
+    ] {
+        let plan = Plan::of(machine(name, set)).unwrap();
+        let requested = Requested::Span(Nanos::from_millis(requested));
+        let grid = (plan.resolution(Nanos::ZERO).grid(1), true);
+        let planned = plan.end(class, requested, Nanos(7), grid).unwrap();
+        assert_eq!(planned.end - planned.native, Nanos(late), "{name} {class:?}");
+    }
+    let coarse = Plan::of(machine("linux-hz250", &["hz=100", "high-resolution=false"])).unwrap();
+    let planned = coarse.end(Class::Sleep, Requested::Span(Nanos::from_millis(1)), Nanos(1), (None, true)).unwrap();
+    assert_eq!(planned.end, Nanos::from_millis(10), "the kernel's tick ends it");
+}
+
+#[test]
+fn a_deadline_that_passed_after_the_last_tick_takes_a_tick() {
+    let plan = Plan::of(machine("windows-10-1909", &[])).unwrap();
+    let grid = (plan.resolution(Nanos::ZERO).grid(1), true);
+    let tick = Nanos(15_625_000);
+    let end = |deadline: i64, now: i64| {
+        plan.end(Class::FutexUntil, Requested::Deadline(tick + Nanos(deadline)), tick + Nanos(now), grid)
+            .map(|planned| planned.end)
+    };
+    assert_eq!(end(10_000, 12_000), Some(tick * 2), "a park of microseconds does not escape");
+    assert_eq!(end(0, 12_000), None);
+    assert_eq!(end(-1, 12_000), None);
+    assert_eq!(plan.end(Class::Sleep, Requested::Span(Nanos::ZERO), tick, grid), None, "a yield stays one");
+    let linux = Plan::of(machine("linux-hz250", &[])).unwrap();
+    assert_eq!(linux.end(Class::FutexUntil, Requested::Deadline(Nanos(5)), Nanos(5), (None, true)), None);
+}
+
+#[test]
+fn requests_reach_whom_the_machine_says() {
+    let grids = |name: &str| {
+        let plan = Plan::of(machine(name, &[])).unwrap();
+        let mut resolution = plan.resolution(Nanos::ZERO);
+        let granted = resolution.hold(Holder::Process(7), Some(Nanos::from_millis(1)), Nanos::ZERO).unwrap();
+        let period = |process| resolution.grid(process).unwrap().period;
+        let seen = (granted, period(7), period(8));
+        resolution.forget(7, Nanos::ZERO);
+        assert_eq!(resolution.grid(7).unwrap().period, Nanos(15_625_000));
+        seen
+    };
+    let (granted, own, other) = grids("windows-10-1909");
+    assert_eq!((own, other), (granted, granted), "global until 2004");
+    let (granted, own, other) = grids("windows-10-2004");
+    assert_eq!(own, granted);
+    assert!(other > Nanos::from_millis(15), "served at multiples near the default: {other}");
+}
+
+#[test]
+fn every_class_has_a_wait_on_every_machine_that_has_waits() {
+    for name in oversleep_model::names() {
+        let plan = Plan::of(machine(name, &[])).unwrap();
+        for &class in Class::ALL {
+            assert!(plan.wait(class).is_some(), "{name}: {class:?} is {:?}", class.wait_of(&plan.machine.os));
+        }
+    }
+}
+
+#[test]
+fn a_plan_is_shared_by_threads() {
+    fn is_shared<T: Send + Sync>(_: &T) {}
+    is_shared(&Arc::new(Plan::of(machine("windows-11", &[])).unwrap()));
+}
