@@ -37,8 +37,8 @@ const NOTHING: CrateRules =
 const PURE: CrateRules = CrateRules { never: OS_BINDINGS, is_pure: true, ..NOTHING };
 
 pub const CRATES: &[CrateRules] = &[
-    // Applications link it, so nothing but the system's own bindings comes along.
-    CrateRules { name: "oversleep", others: Some(&["libc", "windows-sys"]), ..NOTHING },
+    // Applications link it, so nothing but the system's own bindings comes along, and serde on request.
+    CrateRules { name: "oversleep", others: Some(&["libc", "windows-sys", "serde"]), ..NOTHING },
     CrateRules { name: "oversleep-capi", ours: &["oversleep"], ..NOTHING },
     CrateRules { name: "oversleep-record", ..PURE },
     CrateRules { name: "oversleep-system", ours: &["oversleep-record"], ..PURE },

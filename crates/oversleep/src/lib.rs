@@ -19,7 +19,9 @@
 //!
 //! # Guarantees
 //!
-//! * No sleep ends early, and [`Instant::now`] never returns less than an earlier call did, on any core.
+//! * No sleep ends early.
+//! * [`Instant::now`] never returns less than an earlier call in the same thread did, and [`Instant::now_ordered`] never
+//!   less than an earlier call on any core.
 //! * The library changes no setting unless you request it, with one exception: a sleeping thread's timer slack, for the
 //!   duration of the sleep. Every change is undone on drop, even while a panic unwinds.
 //! * Every change returns an [`Outcome`]. A denial carries a reason and the next step, ready to show to a user. Without
@@ -31,28 +33,61 @@
 //! systems use the standard library's clock and sleep, and deny every setting with that reason.
 //!
 //! The only dependencies are `libc` and `windows-sys`.
+//!
+//! # Features
+//!
+//! | feature | |
+//! |---|---|
+//! | `std` (default) | everything; without it the crate is `no_std` and has the arithmetic of [`Instant`] |
+//! | `serde` | an [`Instant`] as nanoseconds of its time line |
 #![warn(missing_docs)]
+#![cfg_attr(not(feature = "std"), no_std)]
 
+#[cfg(feature = "std")]
 pub mod backoff;
+#[cfg(feature = "std")]
 pub mod clock;
+#[cfg(feature = "std")]
+pub mod convert;
+#[cfg(feature = "std")]
 pub mod outcome;
+#[cfg(feature = "std")]
 pub mod pace;
+#[cfg(feature = "std")]
 pub mod resolution;
+#[cfg(feature = "std")]
 pub mod scheduling;
+#[cfg(feature = "std")]
 pub mod slack;
+#[cfg(feature = "std")]
 pub mod sleep;
 
+#[cfg(feature = "std")]
 mod sys;
 
-pub use backoff::Backoff;
-pub use clock::{Clock, Instant};
-pub use outcome::{Denied, Outcome, Why};
-pub use pace::{Beat, Missed, Pacer};
-pub use resolution::Resolution;
-pub use scheduling::Scheduling;
-pub use slack::{TimerSlack, TimerSlackGuard};
-pub use sleep::{Sleeper, Slept, Waited, sleep, sleep_until};
+#[cfg(feature = "std")]
+pub use crate::{
+    backoff::Backoff,
+    clock::{Clock, Instant},
+    convert::{Bridge, Converted},
+    outcome::{Denied, Outcome, Why},
+    pace::{Beat, Missed, Pacer},
+    resolution::Resolution,
+    scheduling::Scheduling,
+    slack::{TimerSlack, TimerSlackGuard},
+    sleep::{Sleeper, Slept, Waited, sleep, sleep_until},
+};
 
-#[cfg(doctest)]
+#[cfg(feature = "serde")]
+mod serialized;
+
+/// Without the standard library there is only the arithmetic of instants.
+#[cfg(not(feature = "std"))]
+#[path = "clock/instant.rs"]
+mod instant;
+#[cfg(not(feature = "std"))]
+pub use instant::Instant;
+
+#[cfg(all(doctest, feature = "std"))]
 #[doc = include_str!("../../../README.md")]
 struct Readme;

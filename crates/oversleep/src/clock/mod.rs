@@ -40,8 +40,8 @@ pub fn monotonic_ns() -> u64 {
 ///
 /// # Guarantees
 ///
-/// * **Monotonic**: an [ordered](Clock::now_ordered) read, such as [`Instant::now`], is never below an earlier one, on
-///   any core. The cheaper [`Clock::now`] guarantees this only within one thread: the processor may read the counter
+/// * **Monotonic**: an [ordered](Clock::now_ordered) read is never below an earlier one, on any core. The cheaper
+///   [`Clock::now`], which [`Instant::now`] is too, guarantees this only within one thread: the processor may read the counter
 ///   before earlier loads have finished, usually tens of nanoseconds early, and a microsecond if such a load waits for
 ///   another core's cache.
 /// * **Bounded error**: ticks are converted along a straight line that is used for at most 100 ms. The first thread
