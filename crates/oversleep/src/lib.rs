@@ -6,6 +6,7 @@
 //! | wait until a deadline, within a microsecond where that is possible | [`sleep_until`], [`sleep()`], [`Sleeper`] |
 //! | run a loop at a fixed rate, without drift, with every missed period counted | [`Pacer`] |
 //! | idle in a worker that has nothing to do | [`Backoff`] |
+//! | test code that waits, in virtual time | [`TimeSource`], [`time::VirtualClock`] |
 //! | request finer timing from the system, and learn whether you got it | [`Resolution`], [`TimerSlack`] |
 //!
 //! ```
@@ -61,6 +62,10 @@ pub mod scheduling;
 pub mod slack;
 #[cfg(feature = "std")]
 pub mod sleep;
+#[cfg(feature = "std")]
+pub mod statistics;
+#[cfg(feature = "std")]
+pub mod time;
 
 #[cfg(feature = "std")]
 mod sys;
@@ -76,6 +81,8 @@ pub use crate::{
     scheduling::Scheduling,
     slack::{TimerSlack, TimerSlackGuard},
     sleep::{Sleeper, Slept, Waited, sleep, sleep_until},
+    statistics::Statistics,
+    time::TimeSource,
 };
 
 #[cfg(feature = "serde")]

@@ -21,6 +21,11 @@ pub(crate) fn continuous_ns() -> u64 {
     monotonic_ns()
 }
 
+/// Not known here.
+pub(crate) fn thread_cpu_ns() -> Option<u64> {
+    None
+}
+
 /// Waits once until `deadline_ns`; may return early.
 pub(crate) fn wait_once_until(deadline_ns: u64) {
     std::thread::sleep(Duration::from_nanos(deadline_ns.saturating_sub(monotonic_ns())));
