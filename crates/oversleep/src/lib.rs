@@ -5,6 +5,7 @@
 //! | read the time as cheaply as this machine can | [`Clock`], [`Instant`] |
 //! | wait until a deadline, within a microsecond where that is possible | [`sleep_until`], [`sleep()`], [`Sleeper`] |
 //! | run a loop at a fixed rate, without drift, with every missed period counted | [`Pacer`] |
+//! | wait for another thread, until an exact deadline at most | [`Parker`], [`Condvar`], [`channel::channel`] |
 //! | idle in a worker that has nothing to do | [`Backoff`] |
 //! | test code that waits, in virtual time | [`TimeSource`], [`time::VirtualClock`] |
 //! | request finer timing from the system, and learn whether you got it | [`Resolution`], [`TimerSlack`] |
@@ -47,6 +48,8 @@
 #[cfg(feature = "std")]
 pub mod backoff;
 #[cfg(feature = "std")]
+pub mod channel;
+#[cfg(feature = "std")]
 pub mod clock;
 #[cfg(feature = "std")]
 pub mod convert;
@@ -54,6 +57,8 @@ pub mod convert;
 pub mod outcome;
 #[cfg(feature = "std")]
 pub mod pace;
+#[cfg(feature = "std")]
+pub mod park;
 #[cfg(feature = "std")]
 pub mod resolution;
 #[cfg(feature = "std")]
@@ -77,6 +82,7 @@ pub use crate::{
     convert::{Bridge, Converted},
     outcome::{Denied, Outcome, Why},
     pace::{Beat, Missed, Pacer},
+    park::{Condvar, Parker, Unparker, Woken},
     resolution::Resolution,
     scheduling::Scheduling,
     slack::{TimerSlack, TimerSlackGuard},

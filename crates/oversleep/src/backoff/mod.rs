@@ -7,6 +7,7 @@ mod plan;
 
 use std::time::Duration;
 
+use crate::park::Parker;
 use crate::time::{RealClock, TimeSource};
 
 use plan::{Plan, Step};
@@ -182,6 +183,43 @@ impl<T: TimeSource> Backoff<T> {
                 Idled::Yielded
             }
             Step::Park(requested_ns) => self.park(requested_ns),
+        }
+    }
+
+    /// As [`idle`](Backoff::idle), but parks on this parker. Whoever holds an [`Unparker`](crate::Unparker) of it can end
+    /// the park, and needs no handle of the thread.
+    ///
+    /// ```
+    /// use oversleep::Parker;
+    /// use oversleep::backoff::{Backoff, Idled, Limits};
+    /// use std::time::Duration;
+    ///
+    /// let limits = Limits { spins: 0, yields: 0, park: Duration::from_millis(1), ..Limits::default() };
+    /// let (mut backoff, parker) = (Backoff::with_limits(limits), Parker::new());
+    /// parker.unparker().unpark(); // a producer has something
+    /// let Idled::Parked { requested_ns, duration_ns } = backoff.idle_on(&parker) else { panic!("it parks") };
+    /// assert_eq!(requested_ns, 1_000_000);
+    /// # let _ = duration_ns;
+    /// ```
+    pub fn idle_on(&mut self, parker: &Parker) -> Idled {
+        match self.plan.next(&self.limits) {
+            Step::Spin => {
+                self.time.relax();
+                Idled::Spun
+            }
+            Step::Yield => {
+                self.time.yield_now();
+                Idled::Yielded
+            }
+            Step::Park(requested_ns) => {
+                let start = self.time.now();
+                let is_unparked = parker.park_coarsely(Duration::from_nanos(requested_ns));
+                let duration_ns = self.time.now().duration_since(start).as_nanos() as u64;
+                if !is_unparked {
+                    self.plan.learn(requested_ns, duration_ns);
+                }
+                Idled::Parked { requested_ns, duration_ns }
+            }
         }
     }
 

@@ -124,7 +124,7 @@ fn catching_up_has_a_cap() {
     // Within the cap nothing is skipped.
     let beat = pacer.deliver(at(1_860));
     assert_eq!((beat.period, beat.missed), (7, 0));
-    assert_eq!(super::Pacer::every(Duration::ZERO).catching_up_at_most(0).catch_up_max, 1);
+    assert_eq!(Pacer::every(Duration::ZERO).catching_up_at_most(0).catch_up_max, 1);
 }
 
 #[test]

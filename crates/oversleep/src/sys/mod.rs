@@ -20,6 +20,16 @@ mod forks;
 #[cfg(any(target_os = "linux", target_os = "android", target_os = "macos"))]
 pub(crate) use forks::*;
 
+// Linux waits for a word of memory by itself. Its tests check the list that the others use, too.
+#[cfg(any(test, not(any(target_os = "linux", target_os = "android"))))]
+mod waiters;
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub(crate) use waiters::Word;
+#[cfg(all(not(windows), any(test, not(any(target_os = "linux", target_os = "android")))))]
+mod event;
+#[cfg(all(not(windows), any(test, not(any(target_os = "linux", target_os = "android")))))]
+use event::Event;
+
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod linux;
 #[cfg(any(target_os = "linux", target_os = "android"))]

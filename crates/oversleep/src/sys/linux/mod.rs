@@ -1,10 +1,12 @@
 //! Linux: one file per kind of call.
 
 mod clocks;
+mod futex;
 mod resolution;
 mod threads;
 
 pub(crate) use clocks::*;
+pub(crate) use futex::*;
 pub(crate) use resolution::*;
 pub(crate) use threads::*;
 

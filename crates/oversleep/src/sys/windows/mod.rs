@@ -1,12 +1,14 @@
 //! Windows 10 (1803) and later: one file per kind of call.
 
 mod clocks;
+mod event;
 mod resolution;
 mod threads;
 mod throttling;
 mod timer;
 
 pub(crate) use clocks::*;
+pub(crate) use event::*;
 pub(crate) use resolution::*;
 pub(crate) use threads::*;
 pub(crate) use timer::*;
