@@ -39,6 +39,7 @@ const PURE: CrateRules = CrateRules { never: OS_BINDINGS, is_pure: true, ..NOTHI
 pub const CRATES: &[CrateRules] = &[
     // Applications link it, so nothing but the system's own bindings comes along, and serde on request.
     CrateRules { name: "oversleep", others: Some(&["libc", "windows-sys", "serde"]), ..NOTHING },
+    CrateRules { name: "oversleep-async", ours: &["oversleep"], others: Some(&[]), ..NOTHING },
     CrateRules { name: "oversleep-capi", ours: &["oversleep"], ..NOTHING },
     CrateRules { name: "oversleep-record", ..PURE },
     CrateRules { name: "oversleep-system", ours: &["oversleep-record"], ..PURE },
