@@ -102,5 +102,5 @@ mod instant;
 pub use instant::Instant;
 
 #[cfg(all(doctest, feature = "std"))]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
 struct Readme;
