@@ -1,7 +1,7 @@
 //! Waiting for a word until an exact deadline: the system wakes the thread shortly before it, and a spin does the rest.
 //! A change of the word ends either at once.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::clock::{Clock, Instant};
@@ -10,43 +10,61 @@ use crate::sys::{self, Word};
 
 use super::Woken;
 
-/// Margins before the first wait, for a long one and for the short one after it.
-const FIRST_NS: [u32; 2] = [80_000, 20_000];
-/// The bounds of a margin. Lateness beyond the upper one is no timer's: another thread had the processor.
+/// How far a margin may exceed the median lateness, for a long wait and for the short one after it. Lateness beyond that
+/// is mostly no timer's: another thread had the processor, and no margin helps.
+const REACH_NS: [u32; 2] = [60_000, 24_000];
+/// The bounds of a margin.
 const MIN_NS: u32 = 4_000;
 const MAX_NS: u32 = 600_000;
 /// A wait costs about as much CPU time, so anything shorter is spun.
 const WAIT_COST_NS: u64 = 8_000;
 
-/// How long before the deadline the system should wake the thread, for a long wait and for a short one, learned from
-/// both. Threads may share it: a lost update is a lost lesson.
-#[derive(Debug)]
-pub(super) struct Margins([AtomicU32; 2]);
+/// What was learned about waits of one kind: half of them end later than the median, and few later than the margin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Learned {
+    median_ns: u32,
+    margin_ns: u32,
+}
 
-impl Margins {
-    pub(super) const fn new() -> Self {
-        Self([AtomicU32::new(FIRST_NS[0]), AtomicU32::new(FIRST_NS[1])])
-    }
-
-    fn ns(&self, which: usize) -> u64 {
-        self.0[which].load(Ordering::Relaxed).into()
-    }
-
-    fn learn(&self, which: usize, lateness_ns: u64) {
-        let margin = &self.0[which];
-        margin.store(learned_ns(margin.load(Ordering::Relaxed), lateness_ns), Ordering::Relaxed);
+impl Learned {
+    /// After another wake-up. The median moves by a 16th towards it. The margin grows by a quarter of what it fell short
+    /// and shrinks by a 64th of what it was too long, so that about one wake-up in 17 of a steady spread exceeds it.
+    fn after(self, lateness_ns: u64, reach_ns: u32) -> Learned {
+        let lateness_ns = lateness_ns.min(MAX_NS.into()) as u32;
+        let step_ns = self.median_ns / 16 + 1;
+        let median_ns = if lateness_ns > self.median_ns {
+            self.median_ns + step_ns
+        } else {
+            self.median_ns.saturating_sub(step_ns)
+        };
+        let median_ns = median_ns.clamp(1_000, MAX_NS);
+        let margin_ns = match lateness_ns.checked_sub(self.margin_ns) {
+            Some(short_ns) => self.margin_ns + short_ns.div_ceil(4),
+            None => self.margin_ns - (self.margin_ns - lateness_ns) / 64,
+        };
+        Learned { median_ns, margin_ns: margin_ns.clamp(MIN_NS, MAX_NS.min(median_ns + reach_ns)) }
     }
 }
 
-/// A margin after a wake-up. It grows by a quarter of what it fell short and shrinks by a 64th of what it was too long,
-/// so that about one wake-up in 17 of a steady spread exceeds it.
-fn learned_ns(margin_ns: u32, lateness_ns: u64) -> u32 {
-    let Some(lateness_ns) = u32::try_from(lateness_ns).ok().filter(|&ns| ns <= MAX_NS) else { return margin_ns };
-    let learned_ns = match lateness_ns.checked_sub(margin_ns) {
-        Some(short_ns) => margin_ns + short_ns.div_ceil(4),
-        None => margin_ns - (margin_ns - lateness_ns) / 64,
-    };
-    learned_ns.clamp(MIN_NS, MAX_NS)
+/// How long before the deadline the system should wake the thread, for a long wait and for a short one, learned from
+/// both. Threads may share it: a lost update is a lost lesson.
+#[derive(Debug)]
+pub(super) struct Margins([AtomicU64; 2]);
+
+impl Margins {
+    pub(super) const fn new() -> Self {
+        Self([AtomicU64::new(20_000 << 32 | 80_000), AtomicU64::new(8_000 << 32 | 20_000)])
+    }
+
+    fn learned(&self, which: usize) -> Learned {
+        let both = self.0[which].load(Ordering::Relaxed);
+        Learned { median_ns: (both >> 32) as u32, margin_ns: both as u32 }
+    }
+
+    fn learn(&self, which: usize, lateness_ns: u64) {
+        let Learned { median_ns, margin_ns } = self.learned(which).after(lateness_ns, REACH_NS[which]);
+        self.0[which].store(u64::from(median_ns) << 32 | u64::from(margin_ns), Ordering::Relaxed);
+    }
 }
 
 /// Waits while the word is `expected`, until `deadline` at most and never less.
@@ -55,7 +73,7 @@ pub(super) fn wait_until(word: &Word, expected: u32, deadline: Instant, margins:
     let left_ns = || deadline.duration_since(Clock::now()).as_nanos() as u64;
     let mut slack = None;
     for which in [0, 1] {
-        let margin_ns = margins.ns(which);
+        let margin_ns = u64::from(margins.learned(which).margin_ns);
         if is_over() || left_ns() < margin_ns + WAIT_COST_NS {
             continue;
         }
@@ -91,22 +109,35 @@ pub(super) fn wait_until(word: &Word, expected: u32, deadline: Instant, margins:
 mod tests {
     use super::*;
 
+    /// What is left after these wake-ups, many times over.
+    fn learned(lateness_ns: impl Fn(u64) -> u64) -> Learned {
+        let first = Learned { median_ns: 20_000, margin_ns: 80_000 };
+        (0..5_000).fold(first, |learned, i| learned.after(lateness_ns(i), REACH_NS[0]))
+    }
+
     #[test]
     fn a_margin_covers_most_of_a_steady_spread() {
-        let mut margin_ns = FIRST_NS[0];
         // 10 to 59 µs late, in an order without pattern.
         let lateness_ns = |i: u64| 10_000 + i * 7_919 % 50 * 1_000;
-        (0..5_000).for_each(|i| margin_ns = learned_ns(margin_ns, lateness_ns(i)));
+        let Learned { median_ns, margin_ns } = learned(lateness_ns);
+        assert!((24_000..46_000).contains(&median_ns), "{median_ns}");
         let late = (0..1_000).filter(|&i| lateness_ns(i) > u64::from(margin_ns)).count();
         assert!((10..=200).contains(&late), "{late} of 1,000 beyond {margin_ns} ns");
     }
 
     #[test]
-    fn a_stall_teaches_nothing_and_an_exact_timer_much() {
-        assert_eq!(learned_ns(50_000, 3_000_000), 50_000);
-        assert_eq!(learned_ns(50_000, u64::MAX), 50_000);
-        let mut margin_ns = MAX_NS;
-        (0..2_000).for_each(|_| margin_ns = learned_ns(margin_ns, 0));
-        assert_eq!(margin_ns, MIN_NS);
+    fn stalls_do_not_make_it_spin() {
+        // Every fifth wake-up comes while another thread has the processor.
+        let stalls = learned(|i| if i % 5 == 0 { 3_000_000 } else { 12_000 });
+        assert!(stalls.margin_ns <= 90_000, "{stalls:?}");
+    }
+
+    #[test]
+    fn a_coarse_timer_gets_a_wide_margin_and_an_exact_one_a_narrow_one() {
+        // A grid of half a millisecond.
+        let coarse = learned(|i| i * 7_919 % 500 * 1_000);
+        assert!((200_000..400_000).contains(&coarse.margin_ns), "{coarse:?}");
+        assert_eq!(learned(|_| 0).margin_ns, MIN_NS);
+        assert!(learned(|_| u64::MAX).margin_ns <= MAX_NS);
     }
 }
