@@ -15,6 +15,7 @@ mod generated;
 mod header;
 mod install_capi;
 mod kernels;
+mod library;
 mod rust;
 mod schema;
 mod sentences;
@@ -46,6 +47,8 @@ const CHORES: &[Chore] = chores! {
         "build the C interface and install header, libraries and pkg-config file under --prefix DIR",
     kernels "kernels":
         "boot other kernels with exact time and check what the command says there; --all for every machine, names limit it",
+    library "library":
+        "the library as others get it: packages, features, oldest compiler, wasm, loom, CMake, Python, Java; names limit it",
     schema "schema": "write the JSON schemas of results and comparisons; --check reports stale ones instead",
     sentences "sentences":
         "hold what reports say against their own figures, on every modelled machine and here, or in the files named",
