@@ -1,3 +1,4 @@
+//! Sleeps and intervals for async code. The futures are here and in `interval`; the thread that wakes them is in `timer`.
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

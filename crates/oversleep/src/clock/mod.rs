@@ -41,9 +41,9 @@ pub fn monotonic_ns() -> u64 {
 /// # Guarantees
 ///
 /// * **Monotonic**: an [ordered](Clock::now_ordered) read is never below an earlier one, on any core. The cheaper
-///   [`Clock::now`], which [`Instant::now`] is too, guarantees this only within one thread: the processor may read the counter
-///   before earlier loads have finished, usually tens of nanoseconds early, and a microsecond if such a load waits for
-///   another core's cache.
+///   [`Clock::now`], which [`Instant::now`] is too, guarantees this only within one thread: the processor may read the
+///   counter before earlier loads have finished, usually tens of nanoseconds early, and a microsecond if such a load
+///   waits for another core's cache.
 /// * **Bounded error**: ticks are converted along a straight line that is used for at most 100 ms. The first thread
 ///   that reads the clock after that compares the line with the operating system's clock (about 1 µs, on that thread
 ///   only) and draws the next one, never below the old one. So errors don't accumulate, the clock follows NTP, and a
