@@ -25,7 +25,7 @@ const BUCKETS: usize = STEPS + OCTAVES * STEPS;
 /// }
 /// let statistics = pacer.statistics().unwrap();
 /// println!("p99 {:?}, {} missed, {:?} spun", statistics.quantile(0.99), statistics.missed(), statistics.spun());
-/// assert_eq!(statistics.count() + statistics.missed(), pacer.wait().period - 1);
+/// assert_eq!((statistics.count(), statistics.missed()), (5, pacer.missed()));
 /// ```
 #[derive(Clone)]
 pub struct Statistics {
