@@ -3,7 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::sleep::Slept;
+use crate::clock::Instant;
+use crate::sleep::{Sleeper, Slept};
 use crate::sys;
 
 /// Buckets per octave, so that a quantile exceeds the lateness it stands for by at most 1/16.
@@ -77,6 +78,27 @@ impl Statistics {
     pub fn record(&mut self, slept: &Slept) {
         self.spun_ns = self.spun_ns.saturating_add(slept.spun_ns);
         self.add_lateness(slept.lateness_ns);
+    }
+
+    /// Sleeps until `deadline` with this sleeper, and adds the sleep and its CPU time.
+    ///
+    /// Cost: two reads of the thread's CPU time, about 0.2 µs each, the second one after the sleep has ended.
+    ///
+    /// ```
+    /// use oversleep::{Instant, Sleeper, Statistics};
+    /// use std::time::Duration;
+    ///
+    /// let (mut sleeper, mut statistics) = (Sleeper::new(), Statistics::new());
+    /// for _ in 0..3 {
+    ///     statistics.sleep_until(&mut sleeper, Instant::now() + Duration::from_micros(300));
+    /// }
+    /// println!("p99 {:?}, {:?} of CPU time", statistics.quantile(0.99), statistics.cpu());
+    /// assert_eq!(statistics.count(), 3);
+    /// ```
+    pub fn sleep_until(&mut self, sleeper: &mut Sleeper, deadline: Instant) -> Slept {
+        let slept = self.timed(|| sleeper.sleep_until(deadline));
+        self.record(&slept);
+        slept
     }
 
     pub(crate) fn add_lateness(&mut self, lateness_ns: u64) {

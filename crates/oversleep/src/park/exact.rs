@@ -39,6 +39,8 @@ impl Learned {
         };
         let median_ns = median_ns.clamp(1_000, MAX_NS);
         let margin_ns = match lateness_ns.checked_sub(self.margin_ns) {
+            // A stall, which no margin would have covered.
+            Some(_) if lateness_ns > median_ns.saturating_add(2 * reach_ns) => self.margin_ns,
             Some(short_ns) => self.margin_ns + short_ns.div_ceil(4),
             None => self.margin_ns - (self.margin_ns - lateness_ns) / 64,
         };
@@ -62,7 +64,17 @@ impl Margins {
     }
 
     fn learn(&self, which: usize, lateness_ns: u64) {
-        let Learned { median_ns, margin_ns } = self.learned(which).after(lateness_ns, REACH_NS[which]);
+        self.store(which, self.learned(which).after(lateness_ns, REACH_NS[which]));
+    }
+
+    /// There was too little left for a wait of this kind. What was learned wears off, so that it is tried again.
+    fn forget(&self, which: usize) {
+        let Learned { median_ns, margin_ns } = self.learned(which);
+        let margin_ns = margin_ns - (margin_ns - MIN_NS) / 64;
+        self.store(which, Learned { median_ns, margin_ns });
+    }
+
+    fn store(&self, which: usize, Learned { median_ns, margin_ns }: Learned) {
         self.0[which].store(u64::from(median_ns) << 32 | u64::from(margin_ns), Ordering::Relaxed);
     }
 }
@@ -72,10 +84,18 @@ pub(super) fn wait_until(word: &Word, expected: u32, deadline: Instant, margins:
     let is_over = || word.value.load(Ordering::Relaxed) != expected;
     let left_ns = || deadline.duration_since(Clock::now()).as_nanos() as u64;
     let mut slack = None;
+    // The last wait that ended by itself: its kind, and when it was to end.
+    let mut last = None;
     for which in [0, 1] {
         let margin_ns = u64::from(margins.learned(which).margin_ns);
         if is_over() || left_ns() < margin_ns + WAIT_COST_NS {
+            if which > 0 {
+                margins.forget(which);
+            }
             continue;
+        }
+        if let Some((which, _, lateness_ns)) = last.take() {
+            margins.learn(which, lateness_ns);
         }
         slack.get_or_insert_with(|| TimerSlack::hold(Duration::from_nanos(1)));
         let wake_ns = deadline.as_nanos() - margin_ns;
@@ -83,14 +103,16 @@ pub(super) fn wait_until(word: &Word, expected: u32, deadline: Instant, margins:
             word.wait(expected, Some(wake_ns));
             let now_ns = sys::monotonic_ns();
             if now_ns >= wake_ns {
-                if !is_over() {
-                    margins.learn(which, now_ns - wake_ns);
-                }
+                last = Some((which, wake_ns, now_ns - wake_ns)).filter(|_| !is_over());
                 break;
             }
         }
     }
     drop(slack);
+    if let Some((which, wake_ns, _)) = last {
+        // A margin also covers what comes between waking up and spinning, such as the call that restores the slack.
+        margins.learn(which, sys::monotonic_ns().saturating_sub(wake_ns));
+    }
     loop {
         // The word goes first: a token that came before the deadline counts.
         if is_over() {
@@ -123,6 +145,15 @@ mod tests {
         assert!((24_000..46_000).contains(&median_ns), "{median_ns}");
         let late = (0..1_000).filter(|&i| lateness_ns(i) > u64::from(margin_ns)).count();
         assert!((10..=200).contains(&late), "{late} of 1,000 beyond {margin_ns} ns");
+    }
+
+    #[test]
+    fn a_wait_that_was_skipped_is_tried_again() {
+        let margins = Margins::new();
+        (0..500).for_each(|_| margins.learn(1, 90_000));
+        assert!(margins.learned(1).margin_ns >= 80_000);
+        (0..200).for_each(|_| margins.forget(1));
+        assert!(margins.learned(1).margin_ns <= 10_000);
     }
 
     #[test]
