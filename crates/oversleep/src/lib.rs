@@ -1,15 +1,5 @@
 //! Sleeps that end on time, and the fastest clock that is valid here.
 //!
-//! | to | use |
-//! |---|---|
-//! | read the time as cheaply as this machine can | [`Clock`], [`Instant`] |
-//! | wait until a deadline, within a microsecond where that is possible | [`sleep_until`], [`sleep()`], [`Sleeper`] |
-//! | run a loop at a fixed rate, without drift, with every missed period counted | [`Pacer`] |
-//! | wait for another thread, until an exact deadline at most | [`Parker`], [`Condvar`], [`channel::channel`] |
-//! | idle in a worker that has nothing to do | [`Backoff`] |
-//! | test code that waits, in virtual time | [`TimeSource`], [`time::VirtualClock`] |
-//! | request finer timing from the system, and learn whether you got it | [`Resolution`], [`TimerSlack`] |
-//!
 //! ```
 //! use oversleep::{Clock, Instant};
 //! use std::time::Duration;
@@ -21,13 +11,25 @@
 //!
 //! # Guarantees
 //!
-//! * No sleep ends early.
+//! * No sleep ends early, and no wait with a deadline does, unless another thread ends it.
 //! * [`Instant::now`] never returns less than an earlier call in the same thread did, and [`Instant::now_ordered`] never
 //!   less than an earlier call on any core.
-//! * The library changes no setting unless you request it, with one exception: a sleeping thread's timer slack, for the
-//!   duration of the sleep. Every change is undone on drop, even while a panic unwinds.
+//! * The library changes no setting unless you request it, with one exception: a thread's timer slack, while it sleeps or
+//!   waits for a deadline. Every change is undone on drop, even while a panic unwinds.
 //! * Every change returns an [`Outcome`]. A denial carries a reason and the next step, ready to show to a user. Without
 //!   privileges, in a sandbox or in a container, everything still works, only less exactly.
+//!
+//! # What to use
+//!
+//! | to | use |
+//! |---|---|
+//! | read the time as cheaply as this machine can | [`Clock`], [`Instant`] |
+//! | wait until a deadline, within a microsecond where that is possible | [`sleep_until`], [`sleep()`], [`Sleeper`] |
+//! | run a loop at a fixed rate, without drift, with every missed period counted | [`Pacer`] |
+//! | wait for another thread, until an exact deadline at most | [`Parker`], [`Condvar`], [`channel::channel`] |
+//! | idle in a worker that has nothing to do | [`Backoff`] |
+//! | test code that waits, in virtual time | [`TimeSource`], [`time::VirtualClock`] |
+//! | request finer timing from the system, and learn whether you got it | [`Resolution`], [`TimerSlack`] |
 //!
 //! # Platforms
 //!
