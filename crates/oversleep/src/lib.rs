@@ -14,8 +14,9 @@
 //! * No sleep ends early, and no wait with a deadline does, unless another thread ends it.
 //! * [`Instant::now`] never returns less than an earlier call in the same thread did, and [`Instant::now_ordered`] never
 //!   less than an earlier call on any core.
-//! * The library changes no setting unless you request it, with one exception: a thread's timer slack, while it sleeps or
-//!   waits for a deadline. Every change is undone on drop, even while a panic unwinds.
+//! * The library changes no setting unless you request it, with two exceptions: a thread's timer slack while it sleeps or
+//!   waits for a deadline and, beside busy threads, its time slice while it sleeps. Every change is undone on drop, in any
+//!   order of drops, even while a panic unwinds.
 //! * Every change returns an [`Outcome`]. A denial carries a reason and the next step, ready to show to a user. Without
 //!   privileges, in a sandbox or in a container, everything still works, only less exactly.
 //!
@@ -29,7 +30,7 @@
 //! | wait for another thread, until an exact deadline at most | [`Parker`], [`Condvar`], [`channel::channel`] |
 //! | idle in a worker that has nothing to do | [`Backoff`] |
 //! | test code that waits, in virtual time | [`TimeSource`], [`time::VirtualClock`] |
-//! | request finer timing from the system, and learn whether you got it | [`Resolution`], [`TimerSlack`] |
+//! | request finer timing from the system, and learn whether you got it | [`Resolution`], [`TimerSlack`], [`TimeSlice`] |
 //!
 //! # Platforms
 //!
@@ -52,6 +53,8 @@ pub mod backoff;
 #[cfg(feature = "std")]
 pub mod channel;
 #[cfg(feature = "std")]
+mod claims;
+#[cfg(feature = "std")]
 pub mod clock;
 #[cfg(feature = "std")]
 pub mod convert;
@@ -73,6 +76,8 @@ pub mod sleep;
 pub mod statistics;
 #[cfg(feature = "std")]
 pub mod time;
+#[cfg(feature = "std")]
+pub mod time_slice;
 
 #[cfg(feature = "std")]
 mod sys;
@@ -91,6 +96,7 @@ pub use crate::{
     sleep::{Sleeper, Slept, Waited, sleep, sleep_until},
     statistics::Statistics,
     time::TimeSource,
+    time_slice::{TimeSlice, TimeSliceGuard},
 };
 
 #[cfg(feature = "serde")]

@@ -18,11 +18,6 @@ pub(crate) fn continuous_ns() -> u64 {
     clock_ns(libc::CLOCK_BOOTTIME)
 }
 
-/// The CPU time of the calling thread.
-pub(crate) fn thread_cpu_ns() -> Option<u64> {
-    Some(clock_ns(libc::CLOCK_THREAD_CPUTIME_ID)).filter(|&ns| ns > 0)
-}
-
 fn clock_ns(id: libc::clockid_t) -> u64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `now` is a valid timespec for the kernel to fill.

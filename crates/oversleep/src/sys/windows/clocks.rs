@@ -1,12 +1,9 @@
 //! Windows: the performance counter, the kernel's verdict on the processor's counter, and waits.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
-use windows_sys::Win32::Foundation::FILETIME;
 use windows_sys::Win32::System::LibraryLoader::{GetModuleHandleA, GetProcAddress};
 use windows_sys::Win32::System::Performance::{QueryPerformanceCounter, QueryPerformanceFrequency};
-use windows_sys::Win32::System::Threading::{GetCurrentThread, GetThreadTimes};
 
 use super::super::counter;
 use crate::clock::Verdict;
@@ -42,25 +39,6 @@ pub(crate) fn monotonic_ns() -> u64 {
 /// The performance counter also runs during sleep.
 pub(crate) fn continuous_ns() -> u64 {
     monotonic_ns()
-}
-
-/// The CPU time of the calling thread, in steps of the tick.
-pub(crate) fn thread_cpu_ns() -> Option<u64> {
-    let zero = FILETIME { dwLowDateTime: 0, dwHighDateTime: 0 };
-    let (mut created, mut exited, mut kernel, mut user) = (zero, zero, zero, zero);
-    // SAFETY: the four times are writable, and the pseudo-handle needs no closing.
-    // https://learn.microsoft.com/windows/win32/api/processthreadsapi/nf-processthreadsapi-getthreadtimes
-    let result = unsafe {
-        GetThreadTimes(GetCurrentThread(), &raw mut created, &raw mut exited, &raw mut kernel, &raw mut user)
-    };
-    let units = |time: FILETIME| u64::from(time.dwHighDateTime) << 32 | u64::from(time.dwLowDateTime);
-    (result != 0).then(|| (units(kernel) + units(user)) * 100)
-}
-
-/// Waits once until `deadline_ns`. The standard library uses a high-resolution waitable timer, which ends on a grid of
-/// about 0.5 ms and never early.
-pub(crate) fn wait_once_until(deadline_ns: u64) {
-    std::thread::sleep(Duration::from_nanos(deadline_ns.saturating_sub(monotonic_ns())));
 }
 
 /// The coarse clocks have other epochs, so none is on this time line.

@@ -2,16 +2,20 @@
 
 mod clocks;
 mod event;
+mod multimedia;
 mod resolution;
 mod threads;
 mod throttling;
 mod timer;
+mod waits;
 
 pub(crate) use clocks::*;
 pub(crate) use event::*;
+pub(crate) use multimedia::*;
 pub(crate) use resolution::*;
 pub(crate) use threads::*;
 pub(crate) use timer::*;
+pub(crate) use waits::*;
 
 use std::io;
 
