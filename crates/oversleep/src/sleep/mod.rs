@@ -75,12 +75,12 @@ pub fn sleep_until(deadline: Instant) {
 /// * or to wait once or twice more in between, where short waits end more exactly and cost little. These are called
 ///   *approaches*.
 ///
-/// To compare the two, lateness has a *price*: a microsecond of it is worth 8 µs of CPU time. So a wait ends early
-/// enough that 8 of 9 sleeps aren't late. [`precise`](Sleeper::precise), [`thrifty`](Sleeper::thrifty) and
-/// [`with_price`](Sleeper::with_price) change the price.
+/// To compare the two, lateness has a *price*: a microsecond of it is worth 2 µs of CPU time, and beyond the first 50 µs,
+/// 20 µs. So a wait ends early enough that two of three sleeps aren't late, and few are more than 50 µs late.
+/// [`precise`](Sleeper::precise), [`thrifty`](Sleeper::thrifty) and [`with_price`](Sleeper::with_price) change the price.
 ///
-/// * **Coarse timers**: on a grid of half a millisecond, as Windows has, 8 of 9 sleeps of a millisecond end on time, and
-///   spin for a quarter of a millisecond on average. A lateness beyond the budget, as with a tick of 15.6 ms, is accepted;
+/// * **Coarse timers**: on a grid of half a millisecond, as Windows has, nine of ten sleeps of a millisecond end on time,
+///   and spin for a fifth of a millisecond on average. A lateness beyond the budget, as with a tick of 15.6 ms, is accepted;
 ///   sleeps shorter than the budget are then spun.
 /// * **Oversubscription**: a wake-up that is late because another thread has the processor doesn't move the margin, since
 ///   an earlier request would not have helped. Instead, for the next 512 sleeps the thread is given short time slices
@@ -181,7 +181,7 @@ impl Sleeper {
     /// The default price of lateness in CPU time.
     ///
     /// ```
-    /// assert_eq!(oversleep::Sleeper::DEFAULT_PRICE, 8);
+    /// assert_eq!(oversleep::Sleeper::DEFAULT_PRICE, 2);
     /// ```
     pub const DEFAULT_PRICE: u32 = Objective::DEFAULT.price;
 
@@ -206,7 +206,7 @@ impl Sleeper {
     }
 
     /// A sleeper that saves CPU time: a price of 1, so a microsecond of lateness is worth a microsecond of CPU time.
-    /// About half of its sleeps end late, but less late than a plain sleep, and it spins for a few microseconds only.
+    /// About half of its sleeps end late, but less late than plain ones, and it spins for a few microseconds only.
     ///
     /// ```
     /// oversleep::Sleeper::thrifty().sleep(std::time::Duration::from_micros(300));
@@ -218,7 +218,8 @@ impl Sleeper {
     /// Sets the price: how many microseconds of CPU time a microsecond of lateness is worth. The default is
     /// [`Sleeper::DEFAULT_PRICE`].
     ///
-    /// A sleep is late with a probability of 1 in price + 1. With a price of zero, nothing is spun that isn't certain to
+    /// Beyond the first 50 µs, lateness costs ten times as much. A sleep is late with a probability of about 1 in price + 1,
+    /// or less often where many would be late by more than that. With a price of zero, nothing is spun that isn't certain to
     /// be needed. What was learned is kept, and the new price applies from the next sleep on.
     ///
     /// ```

@@ -145,7 +145,7 @@ fn where_waits_are_dear_one_is_made() {
     let sum = Machine::new(guest, 22_000).learned(2_000, MS, DEFAULT);
     assert!(sum.waits <= sum.sleeps * 21 / 20, "{}", sum.waits);
     // The wait, and 12 µs of spinning. Only the lateness of the host remains.
-    assert!(sum.cpu_us() <= 34 && sum.later_than(2_000) <= 60, "{} {}", sum.cpu_us(), sum.later_than(2_000));
+    assert!(sum.cpu_us() <= 34 && sum.later_than(10_000) <= 60, "{} {}", sum.cpu_us(), sum.later_than(10_000));
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn beside_hogs_the_margin_stays_small_and_slices_are_requested() {
 fn the_margin_covers_a_grid_of_half_a_millisecond() {
     for ahead_ns in [600_000, MS, 3 * MS, 16 * MS] {
         let sum = Machine::new(half_ms_grid, 8_000).learned(2_000, ahead_ns, DEFAULT);
-        assert!(sum.later_than(10_000) <= 100, "{ahead_ns}: {} in 1000", sum.later_than(10_000));
+        assert!(sum.later_than(10_000) <= 80, "{ahead_ns}: {} in 1000", sum.later_than(10_000));
         assert!(sum.waits <= sum.sleeps * 21 / 20 && sum.cpu_us() <= 280, "{} {}", sum.waits, sum.cpu_us());
     }
 }
@@ -222,10 +222,10 @@ fn only_what_is_cheaper_to_spin_is_spun() {
     let (mut plan, mut machine) = (Plan::new(), Machine::new(guest, 22_000));
     // Before anything was learned, a wait is assumed to cost 8 µs.
     assert_eq!(plan.first(10_000, DEFAULT), Step::Spin);
-    assert_eq!(plan.first(40_000, DEFAULT), Step::Approach { number: 0, margin_ns: 12_288 });
+    assert_eq!(plan.first(40_000, DEFAULT), Step::Approach { number: 0, margin_ns: 8_192 });
     machine.sleeps(&mut plan, 500, MS, DEFAULT);
     machine.sleeps(&mut plan, 200, 60_000, DEFAULT);
-    // A wait costs 22 µs here, what follows it 12 µs or more, and each microsecond of lateness 20.
+    // A wait costs 22 µs here, what follows it 12 µs or more, and each microsecond of lateness 2.
     assert_eq!(plan.first(30_000, DEFAULT), Step::Spin);
     assert!(matches!(plan.first(200_000, DEFAULT), Step::Wait { .. }));
 }
@@ -251,7 +251,7 @@ fn an_improved_machine_is_noticed_within_a_few_hundred_sleeps() {
     let mut machine = Machine::new(idle, 5_000);
     machine.sleeps(&mut plan, 900, MS, DEFAULT);
     let sum = machine.sleeps(&mut plan, 500, MS, DEFAULT);
-    assert!(sum.cpu_us() <= 40 && sum.later_than(1_000) <= 100, "{} {}", sum.cpu_us(), sum.later_than(1_000));
+    assert!(sum.cpu_us() <= 40 && sum.later_than(20_000) <= 50, "{} {}", sum.cpu_us(), sum.later_than(20_000));
 }
 
 #[test]
