@@ -22,5 +22,18 @@ pub use options::Options;
 pub use pairs::Pairs;
 pub use report::Report;
 
+/// The snippets of the pages for those who come from a peer, theirs beside ours.
+#[cfg(doctest)]
+mod pages {
+    #[doc = include_str!("../../README.md")]
+    struct Readme;
+    #[doc = include_str!("../../docs/from-quanta.md")]
+    struct FromQuanta;
+    #[doc = include_str!("../../docs/from-spin-sleep.md")]
+    struct FromSpinSleep;
+    #[doc = include_str!("../../docs/from-std.md")]
+    struct FromStd;
+}
+
 /// A sentence that says why a program, or a part of it, could not measure.
 pub type Reason = String;

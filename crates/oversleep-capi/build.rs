@@ -7,8 +7,8 @@ fn main() {
         Ok("macos" | "ios") => {
             println!("cargo::rustc-cdylib-link-arg=-Wl,-install_name,@rpath/liboversleep.1.dylib");
         }
-        // Programs find a DLL by its file name.
-        Ok("windows") | Err(_) => {}
+        // Programs find a DLL by its file name, and a WebAssembly module has none.
+        Ok("windows" | "unknown") | Err(_) => {}
         Ok(_) => println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,liboversleep.so.1"),
     }
 }

@@ -13,6 +13,8 @@ pub struct CrateRules {
     pub ours_in_tests: &'static [&'static str],
     /// The crates of others, outside tests. `None`: any that `never` doesn't name.
     pub others: Option<&'static [&'static str]>,
+    /// Further crates of others, behind a feature that is off by default.
+    pub optional: &'static [&'static str],
     /// The crates it may never name, not in tests either.
     pub never: &'static [&'static str],
     /// Whether it computes only: no system, no threads, files, processes or clocks of its own. It compiles for
@@ -33,12 +35,13 @@ pub fn is_native(name: &str) -> bool {
 }
 
 const NOTHING: CrateRules =
-    CrateRules { name: "", ours: &[], ours_in_tests: &[], others: None, never: &[], is_pure: false };
+    CrateRules { name: "", ours: &[], ours_in_tests: &[], others: None, optional: &[], never: &[], is_pure: false };
 const PURE: CrateRules = CrateRules { never: OS_BINDINGS, is_pure: true, ..NOTHING };
 
 pub const CRATES: &[CrateRules] = &[
-    // Applications link it, so nothing but the system's own bindings comes along.
-    CrateRules { name: "oversleep", others: Some(&["libc", "windows-sys"]), ..NOTHING },
+    // Applications link it, so nothing but the system's own bindings comes along, and serde on request.
+    CrateRules { name: "oversleep", others: Some(&["libc", "windows-sys"]), optional: &["serde"], ..NOTHING },
+    CrateRules { name: "oversleep-async", ours: &["oversleep"], others: Some(&[]), ..NOTHING },
     CrateRules { name: "oversleep-capi", ours: &["oversleep"], ..NOTHING },
     CrateRules { name: "oversleep-record", ..PURE },
     CrateRules { name: "oversleep-system", ours: &["oversleep-record"], ..PURE },

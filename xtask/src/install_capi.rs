@@ -1,5 +1,5 @@
 //! `cargo xtask install-capi --prefix DIR`: installs the C interface where C programs look for it: the header, both
-//! libraries, and the file that pkg-config reads.
+//! libraries, on Windows the import library, and the files that pkg-config and CMake read.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
@@ -8,7 +8,8 @@ use serde_json::Value;
 
 const CRATE: &str = "crates/oversleep-capi";
 const PACKAGE: &str = "oversleep-capi";
-const USAGE: &str = "install-capi takes --prefix DIR and, if you need them, --profile NAME and --destdir DIR";
+const USAGE: &str =
+    "install-capi takes --prefix DIR and, if you need them, --destdir DIR, --target TRIPLE and --profile NAME";
 
 /// What was typed.
 struct Options {
@@ -17,6 +18,8 @@ struct Options {
     /// The directory that stands for `/` while files are copied, for those who make packages.
     destination: Option<PathBuf>,
     profile: String,
+    /// The system it is for; this one if it isn't stated.
+    target: Option<String>,
 }
 
 /// Runs the chore. Exit code 0: installed.
@@ -28,7 +31,8 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
 }
 
 fn options(args: &[String]) -> Result<Options, String> {
-    let (mut prefix, mut destination, mut profile) = (None, None, "release".to_owned());
+    let (mut prefix, mut destination, mut target) = (None, None, None);
+    let mut profile = "capi".to_owned();
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         let (name, value) = match arg.split_once('=') {
@@ -39,13 +43,14 @@ fn options(args: &[String]) -> Result<Options, String> {
         match name {
             "--prefix" => prefix = Some(PathBuf::from(value)),
             "--destdir" => destination = Some(PathBuf::from(value)),
+            "--target" => target = Some(value.to_owned()),
             "--profile" => profile = value.to_owned(),
             _ => return Err(format!("{USAGE}; not `{arg}`")),
         }
     }
     let prefix = prefix.ok_or(USAGE)?;
     let prefix = std::path::absolute(&prefix).map_err(|e| format!("{}: {e}", prefix.display()))?;
-    Ok(Options { prefix, destination, profile })
+    Ok(Options { prefix, destination, profile, target })
 }
 
 /// The libraries as built, and the libraries that the static one needs.
@@ -56,46 +61,95 @@ struct Built {
     version: String,
 }
 
-fn install(root: &Path, options: &Options) -> Result<Vec<PathBuf>, String> {
-    let (shared, links) = match std::env::consts::OS {
-        "windows" => {
-            return Err(format!(
-                "install-capi installs on Unix only; on Windows copy oversleep_capi.dll, oversleep_capi.dll.lib \
-                 and oversleep_capi.lib from `cargo build --release -p {PACKAGE}`, and the header from {CRATE}/include to where your compiler looks"
-            ));
+/// Where files go below the prefix.
+struct Names {
+    shared: &'static str,
+    /// By which name a linker finds the shared library, where it isn't the file itself.
+    link: Option<&'static str>,
+    /// What a linker takes in place of a DLL.
+    import: Option<&'static str>,
+    fixed: &'static str,
+}
+
+impl Names {
+    fn of(target: Option<&str>) -> Names {
+        let target = target.unwrap_or(std::env::consts::OS);
+        if target.contains("windows") && target.ends_with("gnu") {
+            Names {
+                shared: "bin/oversleep_capi.dll",
+                link: None,
+                import: Some("lib/liboversleep.dll.a"),
+                fixed: "lib/liboversleep.a",
+            }
+        } else if target.contains("windows") {
+            Names {
+                shared: "bin/oversleep_capi.dll",
+                link: None,
+                import: Some("lib/oversleep.lib"),
+                fixed: "lib/oversleep_static.lib",
+            }
+        } else if target.contains("macos") || target.contains("apple") {
+            let link = Some("lib/liboversleep.dylib");
+            Names { shared: "lib/liboversleep.1.dylib", link, import: None, fixed: "lib/liboversleep.a" }
+        } else {
+            let link = Some("lib/liboversleep.so");
+            Names { shared: "lib/liboversleep.so.1", link, import: None, fixed: "lib/liboversleep.a" }
         }
-        "macos" => ("liboversleep.1.dylib", "liboversleep.dylib"),
-        _ => ("liboversleep.so.1", "liboversleep.so"),
-    };
-    let built = build(root, &options.profile)?;
+    }
+}
+
+fn install(root: &Path, options: &Options) -> Result<Vec<PathBuf>, String> {
+    let names = Names::of(options.target.as_deref());
+    let built = build(root, options)?;
     let source = root.join(CRATE);
     let place = match &options.destination {
         Some(destination) => destination.join(options.prefix.strip_prefix("/").unwrap_or(&options.prefix)),
         None => options.prefix.clone(),
     };
-    let pc = read(&source.join("oversleep.pc.in"))?;
     let prefix = options.prefix.to_str().ok_or("the prefix must be UTF-8, for pkg-config")?;
-    let pc = pc.replace("@prefix@", prefix).replace("@version@", &built.version).replace("@private@", &built.private);
-    let (lib, config) = (place.join("lib"), place.join("lib/pkgconfig"));
-    let include = place.join("include");
-    for directory in [&include, &config] {
-        std::fs::create_dir_all(directory).map_err(|e| format!("could not make {}: {e}", directory.display()))?;
+    let mut files = vec![
+        copy(&source.join("include/oversleep.h"), place.join("include/oversleep.h"))?,
+        copy(&built.fixed, place.join(names.fixed))?,
+        copy(&built.shared, place.join(names.shared))?,
+    ];
+    if let Some(name) = names.link {
+        let to = Path::new(names.shared).file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        files.push(link(to, place.join(name))?);
     }
-    let header = copy(&source.join("include/oversleep.h"), include.join("oversleep.h"))?;
-    let fixed = copy(&built.fixed, lib.join("liboversleep.a"))?;
-    let shared_file = copy(&built.shared, lib.join(shared))?;
-    let link = link(shared, lib.join(links))?;
-    let config = config.join("oversleep.pc");
-    std::fs::write(&config, pc).map_err(|e| format!("could not write {}: {e}", config.display()))?;
-    Ok(vec![header, fixed, shared_file, link, config])
+    if let Some(name) = names.import {
+        files.push(copy(&import_library(&built.shared)?, place.join(name))?);
+    }
+    for (template, to, private) in [
+        ("oversleep.pc.in", "lib/pkgconfig/oversleep.pc", built.private.clone()),
+        ("oversleep-config.cmake.in", "lib/cmake/oversleep/oversleep-config.cmake", built.private.replace(' ', ";")),
+        ("oversleep-config-version.cmake.in", "lib/cmake/oversleep/oversleep-config-version.cmake", String::new()),
+    ] {
+        let text = read(&source.join(template))?;
+        let text = text.replace("@prefix@", prefix).replace("@version@", &built.version).replace("@private@", &private);
+        let text = text.replace("@shared@", names.shared).replace("@static@", names.fixed);
+        let text = text.replace("@import@", names.import.unwrap_or_default());
+        let to = directories(place.join(to))?;
+        std::fs::write(&to, text).map_err(|e| format!("could not write {}: {e}", to.display()))?;
+        files.push(to);
+    }
+    Ok(files)
 }
 
-fn build(root: &Path, profile: &str) -> Result<Built, String> {
+/// The import library that the linker has written beside a DLL.
+fn import_library(dll: &Path) -> Result<PathBuf, String> {
+    let stem = dll.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let names = [format!("{stem}.lib"), format!("lib{stem}.a")];
+    let mut files = names.iter().map(|name| dll.with_file_name(name));
+    files.find(|file| file.exists()).ok_or_else(|| format!("{} has no import library beside it", dll.display()))
+}
+
+fn build(root: &Path, options: &Options) -> Result<Built, String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     // Cargo runs inside Cargo here, and must not inherit the outer package.
     command.env_remove("CARGO_MANIFEST_DIR").current_dir(root).stderr(Stdio::inherit());
-    command.args(["rustc", "--quiet", "--package", PACKAGE, "--lib", "--profile", profile]);
+    command.args(["rustc", "--quiet", "--package", PACKAGE, "--lib", "--profile", &options.profile]);
+    command.args(options.target.iter().flat_map(|target| ["--target", target]));
     command.args(["--message-format=json", "--", "--print=native-static-libs"]);
     let output = command.output().map_err(|e| format!("cargo did not start: {e}"))?;
     let (mut fixed, mut shared, mut private, mut version) = (None, None, None, None);
@@ -114,8 +168,8 @@ fn build(root: &Path, profile: &str) -> Result<Built, String> {
             let files = message["filenames"].as_array().into_iter().flatten().filter_map(Value::as_str);
             for file in files {
                 match Path::new(file).extension().and_then(|extension| extension.to_str()) {
-                    Some("a") => fixed = Some(PathBuf::from(file)),
-                    Some("so" | "dylib") => shared = Some(PathBuf::from(file)),
+                    Some("a" | "lib") if !file.contains(".dll.") => fixed = Some(PathBuf::from(file)),
+                    Some("so" | "dylib" | "dll") => shared = Some(PathBuf::from(file)),
                     _ => {}
                 }
             }
@@ -139,7 +193,15 @@ fn read(path: &Path) -> Result<String, String> {
     std::fs::read_to_string(path).map_err(|e| format!("could not read {}: {e}", path.display()))
 }
 
+/// Makes the directories of a file.
+fn directories(file: PathBuf) -> Result<PathBuf, String> {
+    let directory = file.parent().unwrap_or(&file);
+    std::fs::create_dir_all(directory).map_err(|e| format!("could not make {}: {e}", directory.display()))?;
+    Ok(file)
+}
+
 fn copy(from: &Path, to: PathBuf) -> Result<PathBuf, String> {
+    let to = directories(to)?;
     // A running program keeps the old file; writing into it would break that program.
     let _ = std::fs::remove_file(&to);
     std::fs::copy(from, &to).map_err(|e| format!("could not copy {} to {}: {e}", from.display(), to.display()))?;
@@ -192,7 +254,7 @@ mod tests {
         let prefix = std::env::temp_dir().join(format!("oversleep-install-{}", std::process::id()));
         let args = [format!("--prefix={}", prefix.display()), "--profile=dev".to_owned()];
         let files = install(&root, &options(&args).unwrap()).unwrap();
-        assert!(files.len() == 5 && files.iter().all(|file| file.exists()), "{files:?}");
+        assert!(files.len() == 7 && files.iter().all(|file| file.exists()), "{files:?}");
 
         let told = |question: &[&str]| {
             let config = prefix.join("lib/pkgconfig");
@@ -214,11 +276,20 @@ mod tests {
         shared.push(format!("-Wl,-rpath,{}", lib.display()));
         compile(shared);
         // Statically, even when only the static library is there.
-        for file in &files[2..4] {
+        for file in &files[2..=3] {
             std::fs::remove_file(file).unwrap();
         }
         compile(told(&["--static", "--libs"]));
         std::fs::remove_dir_all(&prefix).unwrap();
+    }
+
+    #[test]
+    fn each_system_has_its_names() {
+        let of = |target| Names::of(Some(target));
+        assert_eq!(of("x86_64-pc-windows-gnu").import, Some("lib/liboversleep.dll.a"));
+        assert_eq!(of("x86_64-pc-windows-msvc").import, Some("lib/oversleep.lib"));
+        assert_eq!(of("aarch64-apple-darwin").shared, "lib/liboversleep.1.dylib");
+        assert_eq!(of("aarch64-unknown-linux-gnu").link, Some("lib/liboversleep.so"));
     }
 
     #[test]

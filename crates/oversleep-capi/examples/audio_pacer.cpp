@@ -36,6 +36,7 @@ public:
 
     oversleep_beat wait() {
         oversleep_beat beat;
+        beat.size = sizeof beat;
         check(oversleep_pacer_wait(pacer.get(), &beat));
         return beat;
     }

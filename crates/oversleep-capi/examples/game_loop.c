@@ -33,6 +33,7 @@ int main(int argc, char **argv) {
     }
     while (shown + skipped < frames) {
         oversleep_beat beat;
+        beat.size = sizeof beat;
         status = oversleep_pacer_wait(pacer, &beat);
         if (status != OVERSLEEP_STATUS_OK) {
             oversleep_pacer_free(pacer);

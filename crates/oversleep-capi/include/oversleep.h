@@ -25,7 +25,8 @@
  * Thread cancellation (pthread_cancel): on Linux and macOS no function is a cancellation point. A pending cancellation
  * takes effect at the next cancellation point after the call. Do not cancel a thread asynchronously during a call.
  *
- * Structures: the library writes every member. `reserved` members are zero, for later versions.
+ * Structures: set `size` to the structure's sizeof before the call. The library writes every other member. Later versions
+ * add members at the end, and write no more than `size` says. A size below the first version's is refused.
  *
  * Platforms: all figures are measured on Linux, on x86-64 and AArch64. Windows and macOS have implementations of their
  * own. Other systems use the standard library's clock and sleep, and deny every setting with that reason.
@@ -45,6 +46,11 @@
  * It grows when a function or a structure changes incompatibly, never when something is added.
  */
 #define OVERSLEEP_ABI_VERSION 1
+
+/**
+ * The version of the library that this header belongs to: major * 1000000 + minor * 1000 + patch.
+ */
+#define OVERSLEEP_VERSION 1000
 
 /**
  * A time that is unknown or does not apply, which is never zero.
@@ -302,6 +308,12 @@ typedef struct oversleep_backoff oversleep_backoff;
 typedef struct oversleep_pacer oversleep_pacer;
 
 /**
+ * Parks its thread until another one unparks it, or until a deadline. One thread parks at a time; any thread may unpark
+ * at any time. Unparking leaves a token, at most one, which the next park takes at once.
+ */
+typedef struct oversleep_parker oversleep_parker;
+
+/**
  * A request for finer timing, and the settings it holds.
  */
 typedef struct oversleep_resolution oversleep_resolution;
@@ -326,6 +338,10 @@ typedef struct oversleep_timer_slack oversleep_timer_slack;
  * How a sleep went.
  */
 typedef struct {
+    /**
+     * `sizeof(oversleep_slept)`; set it before the call.
+     */
+    size_t size;
     /**
      * How long after the deadline the sleep ended, in nanoseconds.
      */
@@ -360,13 +376,17 @@ typedef struct {
     /**
      * Zero.
      */
-    uint32_t reserved[5];
+    uint32_t reserved;
 } oversleep_slept;
 
 /**
  * A period that was delivered.
  */
 typedef struct {
+    /**
+     * `sizeof(oversleep_beat)`; set it before the call.
+     */
+    size_t size;
     /**
      * The number of this period, counted from the start; the first delivered is 1.
      */
@@ -383,16 +403,30 @@ typedef struct {
      * How many periods were skipped between the previously delivered one and this one.
      */
     uint64_t missed;
-    /**
-     * Zero.
-     */
-    uint64_t reserved[2];
 } oversleep_beat;
+
+/**
+ * What ended a park.
+ */
+typedef struct {
+    /**
+     * `sizeof(oversleep_woken)`; set it before the call.
+     */
+    size_t size;
+    /**
+     * How long after its deadline the park ended, in nanoseconds; `OVERSLEEP_UNKNOWN_NS` if another thread ended it.
+     */
+    uint64_t lateness_ns;
+} oversleep_woken;
 
 /**
  * How a back-off behaves. Start from `oversleep_backoff_default_limits`.
  */
 typedef struct {
+    /**
+     * `sizeof(oversleep_limits)`; set it before the call.
+     */
+    size_t size;
     /**
      * How many idle turns spin before the first one yields.
      */
@@ -417,6 +451,10 @@ typedef struct {
  */
 typedef struct {
     /**
+     * `sizeof(oversleep_idle_turn)`; set it before the call.
+     */
+    size_t size;
+    /**
      * What it did.
      */
     oversleep_idled idled;
@@ -440,6 +478,10 @@ typedef struct {
  */
 typedef struct {
     /**
+     * `sizeof(oversleep_change)`; set it before the call.
+     */
+    size_t size;
+    /**
      * The outcome.
      */
     oversleep_outcome outcome;
@@ -461,6 +503,12 @@ typedef struct {
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
+
+/**
+ * Returns the `OVERSLEEP_VERSION` that the library was built with, or 0 after an internal failure. Functions are only
+ * ever added, so a program may use those of its header if this is not below the header's version.
+ */
+uint32_t oversleep_version(void);
 
 /**
  * Returns the `OVERSLEEP_ABI_VERSION` that the library was built with, or 0 after an internal failure.
@@ -674,6 +722,35 @@ oversleep_status oversleep_pacer_missed(const oversleep_pacer *pacer,
  * Frees a pacer. NULL is allowed.
  */
 oversleep_status oversleep_pacer_free(oversleep_pacer *pacer);
+
+/**
+ * Creates a parker without a token. Free it with `oversleep_parker_free`.
+ */
+oversleep_status oversleep_parker_new(oversleep_parker **parker);
+
+/**
+ * Parks the calling thread until another one unparks it. There are no spurious wake-ups. The thread then sees all
+ * memory that the other one wrote before.
+ */
+oversleep_status oversleep_parker_park(oversleep_parker *parker);
+
+/**
+ * Parks the calling thread until another one unparks it, or until `deadline_ns`, a time of `oversleep_clock_now_ns`:
+ * never earlier, and as little later as `oversleep_sleep_until_ns`. Writes which it was, unless `woken` is NULL.
+ */
+oversleep_status oversleep_parker_park_until_ns(oversleep_parker *parker,
+                                                uint64_t deadline_ns,
+                                                oversleep_woken *woken);
+
+/**
+ * Ends the parker's park, or the next one at once if no thread is parked. Any thread may call this at any time.
+ */
+oversleep_status oversleep_parker_unpark(const oversleep_parker *parker);
+
+/**
+ * Frees a parker. NULL is allowed. No thread may be about to unpark it.
+ */
+oversleep_status oversleep_parker_free(oversleep_parker *parker);
 
 /**
  * Writes the default limits: 100 spins, 10 yields, then parks that start at a requested 1 microsecond and take up to

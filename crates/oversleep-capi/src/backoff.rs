@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::boundary;
 use crate::boundary::handle::{self, Handle};
+use crate::boundary::{self, Place, growing};
 use crate::outcome;
 use crate::status::Status;
 
@@ -16,6 +16,8 @@ handle::opaque!(Backoff: oversleep::Backoff);
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
+    /// `sizeof(oversleep_limits)`; set it before the call.
+    pub size: usize,
     /// How many idle turns spin before the first one yields.
     pub spins: u32,
     /// How many idle turns yield to other threads before the first one parks.
@@ -26,6 +28,8 @@ pub struct Limits {
     /// longer on this machine, the worker keeps yielding instead.
     pub absence_ns: u64,
 }
+
+growing!(Limits);
 
 impl From<Limits> for oversleep::backoff::Limits {
     fn from(limits: Limits) -> Self {
@@ -56,6 +60,8 @@ pub enum Idled {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IdleTurn {
+    /// `sizeof(oversleep_idle_turn)`; set it before the call.
+    pub size: usize,
     /// What it did.
     pub idled: Idled,
     /// Zero.
@@ -67,6 +73,8 @@ pub struct IdleTurn {
     pub duration_ns: u64,
 }
 
+growing!(IdleTurn);
+
 impl From<oversleep::backoff::Idled> for IdleTurn {
     fn from(idled: oversleep::backoff::Idled) -> Self {
         use oversleep::backoff::Idled as Did;
@@ -77,7 +85,7 @@ impl From<oversleep::backoff::Idled> for IdleTurn {
             Did::Parked { requested_ns, duration_ns } => (Idled::Parked, requested_ns, duration_ns),
             _ => (Idled::Other, unknown_ns, unknown_ns),
         };
-        Self { idled, reserved: 0, requested_ns, duration_ns }
+        Self { size: size_of::<Self>(), idled, reserved: 0, requested_ns, duration_ns }
     }
 }
 
@@ -88,10 +96,11 @@ impl From<oversleep::backoff::Idled> for IdleTurn {
 pub unsafe extern "C" fn oversleep_backoff_default_limits(limits: *mut Limits) -> Status {
     let limits_of_library = || {
         let oversleep::backoff::Limits { spins, yields, park, absence } = oversleep::backoff::Limits::default();
-        Ok(Limits { spins, yields, park_ns: outcome::ns(park), absence_ns: outcome::ns(absence) })
+        let size = size_of::<Limits>();
+        Ok(Limits { size, spins, yields, park_ns: outcome::ns(park), absence_ns: outcome::ns(absence) })
     };
     // SAFETY: the caller's pointer is null or writable.
-    unsafe { boundary::write(limits, limits_of_library) }
+    unsafe { boundary::fill(limits, limits_of_library) }
 }
 
 /// Creates a back-off with these limits, or the default ones if `limits` is NULL. Free it with
@@ -103,10 +112,10 @@ pub unsafe extern "C" fn oversleep_backoff_new(limits: *const Limits, backoff: *
         if limits.is_null() {
             return Ok(oversleep::Backoff::new());
         }
-        if !limits.is_aligned() {
-            return Err(Status::InvalidArgument);
-        }
-        // SAFETY: not null, aligned, and initialized by the caller; every value of its fields is valid.
+        // SAFETY: the pointer is only read, although a place is made of it to check it.
+        unsafe { Place::growing(limits.cast_mut())? };
+        // SAFETY: not null, aligned, at least of this version's size, and initialized by the caller; every value of its
+        // fields is valid.
         Ok(oversleep::Backoff::with_limits(unsafe { *limits }.into()))
     };
     // SAFETY: the caller's pointer is null or writable.
@@ -119,7 +128,7 @@ pub unsafe extern "C" fn oversleep_backoff_new(limits: *const Limits, backoff: *
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_backoff_idle(backoff: *mut Backoff, turn: *mut IdleTurn) -> Status {
     // SAFETY: the caller's pointer is null or writable, and its handle is null or alive.
-    unsafe { boundary::write_if_wanted(turn, || handle::with(backoff, |backoff| Ok(backoff.idle().into()))) }
+    unsafe { boundary::fill_if_wanted(turn, || handle::with(backoff, |backoff| Ok(backoff.idle().into()))) }
 }
 
 /// Call this when there was work: the next idle turn spins again. What was learned about parking is kept.

@@ -12,6 +12,7 @@ pub mod backoff;
 pub mod clock;
 pub mod outcome;
 pub mod pacer;
+pub mod park;
 pub mod resolution;
 pub mod slack;
 pub mod sleep;
@@ -22,4 +23,4 @@ pub mod version;
 #[cfg(test)]
 mod tests;
 
-pub use version::{ABI_VERSION, UNKNOWN_NS, UNLIMITED_NS, oversleep_abi_version};
+pub use version::{ABI_VERSION, UNKNOWN_NS, UNLIMITED_NS, VERSION, oversleep_abi_version, oversleep_version};

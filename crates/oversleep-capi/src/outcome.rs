@@ -5,6 +5,7 @@ use std::time::Duration;
 use oversleep::Outcome as LibraryOutcome;
 use oversleep::resolution::Value;
 
+use crate::boundary::growing;
 use crate::{UNKNOWN_NS, UNLIMITED_NS};
 
 /// The outcome of a change requested from the operating system.
@@ -26,6 +27,8 @@ pub enum Outcome {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Change {
+    /// `sizeof(oversleep_change)`; set it before the call.
+    pub size: usize,
     /// The outcome.
     pub outcome: Outcome,
     /// Zero.
@@ -36,6 +39,8 @@ pub struct Change {
     /// The value in effect now, with the same special values.
     pub now_ns: u64,
 }
+
+growing!(Change);
 
 impl Change {
     pub(crate) fn of_time(outcome: &LibraryOutcome<Duration>) -> Self {
@@ -55,7 +60,7 @@ impl Change {
             LibraryOutcome::AlreadyFiner { is } => (Outcome::AlreadyFiner, time_ns(is), time_ns(is)),
             LibraryOutcome::Denied(_) => (Outcome::Denied, UNKNOWN_NS, UNKNOWN_NS),
         };
-        Self { outcome, reserved: 0, was_ns, now_ns }
+        Self { size: size_of::<Self>(), outcome, reserved: 0, was_ns, now_ns }
     }
 }
 

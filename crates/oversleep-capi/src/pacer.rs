@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use oversleep::Instant;
 
-use crate::boundary;
 use crate::boundary::handle::{self, Handle};
+use crate::boundary::{self, growing};
 use crate::status::Status;
 
 /// Runs a loop at a fixed rate. Deadlines lie on a grid, start + k * period, computed in exact integers, so no error
@@ -45,6 +45,8 @@ impl Missed {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Beat {
+    /// `sizeof(oversleep_beat)`; set it before the call.
+    pub size: usize,
     /// The number of this period, counted from the start; the first delivered is 1.
     pub period: u64,
     /// When it was due, in nanoseconds on the time line of `oversleep_clock_now_ns`.
@@ -53,18 +55,18 @@ pub struct Beat {
     pub lateness_ns: u64,
     /// How many periods were skipped between the previously delivered one and this one.
     pub missed: u64,
-    /// Zero.
-    pub reserved: [u64; 2],
 }
+
+growing!(Beat);
 
 impl From<oversleep::Beat> for Beat {
     fn from(beat: oversleep::Beat) -> Self {
         Self {
+            size: size_of::<Self>(),
             period: beat.period,
             deadline_ns: beat.deadline.as_nanos(),
             lateness_ns: beat.lateness_ns,
             missed: beat.missed,
-            reserved: [0; 2],
         }
     }
 }
@@ -142,7 +144,7 @@ unsafe fn change(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_pacer_wait(pacer: *mut Pacer, beat: *mut Beat) -> Status {
     // SAFETY: the caller's pointer is null or writable, and its handle is null or alive.
-    unsafe { boundary::write_if_wanted(beat, || handle::with(pacer, |pacer| Ok(pacer.wait().into()))) }
+    unsafe { boundary::fill_if_wanted(beat, || handle::with(pacer, |pacer| Ok(pacer.wait().into()))) }
 }
 
 /// Delivers the next period if it is already due, as `oversleep_pacer_wait` does. Otherwise returns
@@ -152,7 +154,7 @@ pub unsafe extern "C" fn oversleep_pacer_wait(pacer: *mut Pacer, beat: *mut Beat
 pub unsafe extern "C" fn oversleep_pacer_poll(pacer: *mut Pacer, beat: *mut Beat) -> Status {
     let poll = |pacer: &mut oversleep::Pacer| pacer.poll().map(Beat::from).ok_or(Status::None);
     // SAFETY: the caller's pointer is null or writable, and its handle is null or alive.
-    unsafe { boundary::write_if_wanted(beat, || handle::with(pacer, poll)) }
+    unsafe { boundary::fill_if_wanted(beat, || handle::with(pacer, poll)) }
 }
 
 /// Writes when the next period is due, in nanoseconds.

@@ -176,13 +176,18 @@ pub unsafe extern "C" fn oversleep_resolution_change(
     setting: i32,
     change: *mut Change,
 ) -> Status {
-    const NOT_ASKED: Change =
-        Change { outcome: Outcome::NotAsked, reserved: 0, was_ns: UNKNOWN_NS, now_ns: UNKNOWN_NS };
+    const NOT_ASKED: Change = Change {
+        size: size_of::<Change>(),
+        outcome: Outcome::NotAsked,
+        reserved: 0,
+        was_ns: UNKNOWN_NS,
+        now_ns: UNKNOWN_NS,
+    };
     let answer = |request: &mut Request| {
         Ok(request.setting(setting)?.map_or(NOT_ASKED, |setting| Change::of_value(&setting.outcome)))
     };
     // SAFETY: the caller's pointer is null or writable, and its handle is null or alive.
-    unsafe { boundary::write(change, || handle::with(resolution, answer)) }
+    unsafe { boundary::fill(change, || handle::with(resolution, answer)) }
 }
 
 /// Writes the outcome of a setting (an `oversleep_setting`) at the latest hold as an English sentence: its values, or

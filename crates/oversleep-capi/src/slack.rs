@@ -71,7 +71,7 @@ pub unsafe extern "C" fn oversleep_timer_slack_hold_ns(slack_ns: u64, held: *mut
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_timer_slack_change(held: *const TimerSlack, change: *mut Change) -> Status {
     // SAFETY: the caller's pointer is null or writable, and its handle is null or alive.
-    unsafe { boundary::write(change, || handle::with(held, |held| Ok(Change::of_time(held.guard.outcome())))) }
+    unsafe { boundary::fill(change, || handle::with(held, |held| Ok(Change::of_time(held.guard.outcome())))) }
 }
 
 /// Writes the outcome of the request as an English sentence: the values, or why it was denied and the next step.

@@ -5,8 +5,8 @@ use std::time::Duration;
 use oversleep::{Instant, Slept as LibrarySlept, Waited};
 
 use crate::UNKNOWN_NS;
-use crate::boundary;
 use crate::boundary::handle::{self, Handle};
+use crate::boundary::{self, growing};
 use crate::outcome::{Change, Outcome};
 use crate::status::Status;
 
@@ -20,6 +20,8 @@ handle::opaque!(Sleeper: oversleep::Sleeper);
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slept {
+    /// `sizeof(oversleep_slept)`; set it before the call.
+    pub size: usize,
     /// How long after the deadline the sleep ended, in nanoseconds.
     pub lateness_ns: u64,
     /// How long it spun before the deadline, in nanoseconds.
@@ -38,14 +40,17 @@ pub struct Slept {
     /// wait.
     pub slack: Outcome,
     /// Zero.
-    pub reserved: [u32; 5],
+    pub reserved: u32,
 }
+
+growing!(Slept);
 
 impl From<LibrarySlept> for Slept {
     fn from(slept: LibrarySlept) -> Self {
         let margin_ns = |waited: Option<Waited>| waited.map_or(UNKNOWN_NS, |waited| waited.margin_ns);
         let lateness_ns = |waited: Option<Waited>| waited.map_or(UNKNOWN_NS, |waited| waited.lateness_ns);
         Self {
+            size: size_of::<Self>(),
             lateness_ns: slept.lateness_ns,
             spun_ns: slept.spun_ns,
             margin_ns: margin_ns(slept.wait),
@@ -53,7 +58,7 @@ impl From<LibrarySlept> for Slept {
             approach_margin_ns: slept.approaches.map(margin_ns),
             approach_lateness_ns: slept.approaches.map(lateness_ns),
             slack: slept.slack.map_or(Outcome::NotAsked, |slack| Change::of_time(&slack).outcome),
-            reserved: [0; 5],
+            reserved: 0,
         }
     }
 }
@@ -142,7 +147,7 @@ unsafe fn sleep_with(
     sleep: impl FnOnce(&mut oversleep::Sleeper) -> LibrarySlept,
 ) -> Status {
     // SAFETY: the caller's pointer is null or writable, and its handle is null or alive.
-    unsafe { boundary::write_if_wanted(slept, || handle::with(sleeper, |sleeper| Ok(sleep(sleeper).into()))) }
+    unsafe { boundary::fill_if_wanted(slept, || handle::with(sleeper, |sleeper| Ok(sleep(sleeper).into()))) }
 }
 
 /// Frees a sleeper. NULL is allowed.

@@ -1,7 +1,6 @@
 //! What C programs can't provoke at will: panics inside every function, and handles used in the wrong thread.
 
 use std::ffi::c_char;
-use std::mem::MaybeUninit;
 use std::ptr::{null, null_mut};
 
 use crate::backoff::*;
@@ -9,12 +8,13 @@ use crate::boundary::forced::while_panicking;
 use crate::clock::*;
 use crate::outcome::{Change, Outcome};
 use crate::pacer::*;
+use crate::park::*;
 use crate::resolution::*;
 use crate::slack::*;
 use crate::sleep::*;
 use crate::status::{Status, oversleep_status_text};
 use crate::thread::*;
-use crate::{ABI_VERSION, UNKNOWN_NS, oversleep_abi_version};
+use crate::{ABI_VERSION, UNKNOWN_NS, VERSION, oversleep_abi_version, oversleep_version};
 
 /// Every source file that exports functions.
 const SOURCES: &[&str] = &[
@@ -23,11 +23,17 @@ const SOURCES: &[&str] = &[
     include_str!("clock.rs"),
     include_str!("sleep.rs"),
     include_str!("pacer.rs"),
+    include_str!("park.rs"),
     include_str!("backoff.rs"),
     include_str!("thread.rs"),
     include_str!("slack.rs"),
     include_str!("resolution.rs"),
 ];
+
+/// Structures as a caller prepares them.
+const CHANGE: Change =
+    Change { size: size_of::<Change>(), outcome: Outcome::NotAsked, reserved: 7, was_ns: 7, now_ns: 7 };
+const LIMITS: Limits = Limits { size: size_of::<Limits>(), spins: 0, yields: 0, park_ns: 0, absence_ns: 0 };
 
 /// A handle that a function created.
 fn made<H>(make: impl FnOnce(*mut *mut H) -> Status) -> *mut H {
@@ -49,9 +55,8 @@ unsafe fn every_status(handles: &Handles) -> Vec<(&'static str, Status)> {
     let (mut number, mut ppm) = (0_u64, 0.0);
     let (number, ppm) = (&raw mut number, &raw mut ppm);
     let mut source = Source::Other;
-    let mut change = MaybeUninit::<Change>::uninit();
-    let mut limits = MaybeUninit::<Limits>::uninit();
-    let Handles { sleeper, pacer, backoff, thread, slack, resolution } = *handles;
+    let (mut change, mut limits) = (CHANGE, LIMITS);
+    let Handles { sleeper, pacer, parker, backoff, thread, slack, resolution } = *handles;
     macro_rules! call {
         ($($function:ident($($argument:expr),*);)*) => {
             $(
@@ -82,14 +87,17 @@ unsafe fn every_status(handles: &Handles) -> Vec<(&'static str, Status)> {
         oversleep_pacer_next_deadline_ns(pacer, number);
         oversleep_pacer_deadline_of_ns(pacer, 5, number);
         oversleep_pacer_missed(pacer, number);
-        oversleep_backoff_default_limits(limits.as_mut_ptr());
+        oversleep_parker_unpark(parker);
+        oversleep_parker_park(parker);
+        oversleep_parker_park_until_ns(parker, 1, null_mut());
+        oversleep_backoff_default_limits(&raw mut limits);
         oversleep_backoff_idle(backoff, null_mut());
         oversleep_backoff_reset(backoff);
         oversleep_backoff_park_lateness_ns(backoff, number);
         oversleep_thread_unpark(thread);
         oversleep_timer_slack_current_ns(number);
         oversleep_timer_slack_why(text, 600, length);
-        oversleep_timer_slack_change(slack, change.as_mut_ptr());
+        oversleep_timer_slack_change(slack, &raw mut change);
         oversleep_timer_slack_text(slack, text, 600, length);
         oversleep_resolution_ask_harmless(resolution);
         oversleep_resolution_ask_timer_slack_ns(resolution, 5);
@@ -97,11 +105,12 @@ unsafe fn every_status(handles: &Handles) -> Vec<(&'static str, Status)> {
         oversleep_resolution_ask_real_time(resolution, 1);
         oversleep_resolution_ask_cpu_latency_ns(resolution, 1_000_000);
         oversleep_resolution_hold(resolution);
-        oversleep_resolution_change(resolution, Setting::Timer as i32, change.as_mut_ptr());
+        oversleep_resolution_change(resolution, Setting::Timer as i32, &raw mut change);
         oversleep_resolution_text(resolution, Setting::Timer as i32, text, 600, length);
         oversleep_resolution_release(resolution);
         oversleep_sleeper_free(sleeper);
         oversleep_pacer_free(pacer);
+        oversleep_parker_free(parker);
         oversleep_backoff_free(backoff);
         oversleep_thread_free(thread);
         oversleep_timer_slack_release(slack);
@@ -116,6 +125,7 @@ unsafe fn every_status(handles: &Handles) -> Vec<(&'static str, Status)> {
 struct Handles {
     sleeper: *mut Sleeper,
     pacer: *mut Pacer,
+    parker: *mut Parker,
     backoff: *mut Backoff,
     thread: *mut Thread,
     slack: *mut TimerSlack,
@@ -129,6 +139,7 @@ impl Handles {
             Self {
                 sleeper: made(|place| oversleep_sleeper_new(place)),
                 pacer: made(|place| oversleep_pacer_new_every_ns(1_000_000, place)),
+                parker: made(|place| oversleep_parker_new(place)),
                 backoff: made(|place| oversleep_backoff_new(null(), place)),
                 thread: made(|place| oversleep_thread_current(place)),
                 slack: made(|place| oversleep_timer_slack_hold_ns(1, place)),
@@ -152,6 +163,7 @@ fn every_making() -> Vec<(&'static str, Status)> {
             ("oversleep_sleeper_new", attempt(|place| oversleep_sleeper_new(place))),
             ("oversleep_pacer_new_every_ns", attempt(|place| oversleep_pacer_new_every_ns(1, place))),
             ("oversleep_pacer_new_per_second", attempt(|place| oversleep_pacer_new_per_second(1, place))),
+            ("oversleep_parker_new", attempt(|place| oversleep_parker_new(place))),
             ("oversleep_backoff_new", attempt(|place| oversleep_backoff_new(null(), place))),
             ("oversleep_thread_current", attempt(|place| oversleep_thread_current(place))),
             ("oversleep_timer_slack_hold_ns", attempt(|place| oversleep_timer_slack_hold_ns(1, place))),
@@ -184,13 +196,15 @@ fn no_panic_leaves_any_function() {
     }
     assert_eq!(while_panicking(|| oversleep_abi_version()), 0);
     names.push("oversleep_abi_version");
+    assert_eq!(while_panicking(|| oversleep_version()), 0);
+    names.push("oversleep_version");
 
     // The handles still work. Nothing here is misuse, and nothing panics.
     // SAFETY: the handles are still alive.
     for (name, status) in unsafe { every_status(&handles) } {
         assert!(status as i32 >= 0, "{name}: {status:?}");
     }
-    assert_eq!(oversleep_abi_version(), ABI_VERSION);
+    assert_eq!((oversleep_abi_version(), oversleep_version()), (ABI_VERSION, VERSION));
 
     let exported = SOURCES.iter().flat_map(|source| source.split("extern \"C\" fn ").skip(1));
     let mut exported: Vec<&str> = exported.map(|rest| rest.split('(').next().unwrap_or_default()).collect();
@@ -221,8 +235,8 @@ fn only_the_owning_thread_can_release() {
         let slack = made(|place| oversleep_timer_slack_hold_ns(3, place));
         let status = Anywhere(slack).elsewhere(|slack| oversleep_timer_slack_release(slack));
         assert_eq!(status, Status::WrongThread);
-        let mut change = MaybeUninit::<Change>::uninit();
-        assert_eq!(oversleep_timer_slack_change(slack, change.as_mut_ptr()), Status::Ok);
+        let mut change = CHANGE;
+        assert_eq!(oversleep_timer_slack_change(slack, &raw mut change), Status::Ok);
 
         let resolution = made(|place| oversleep_resolution_new(place));
         assert_eq!(oversleep_resolution_ask_timer_slack_ns(resolution, 4), Status::Ok);
@@ -232,9 +246,9 @@ fn only_the_owning_thread_can_release() {
         assert_eq!(statuses, [Status::WrongThread; 2]);
         // Any thread can query the outcome.
         let outcome = Anywhere(resolution).elsewhere(|resolution| {
-            let mut change = MaybeUninit::<Change>::uninit();
-            assert_eq!(oversleep_resolution_change(resolution, 1, change.as_mut_ptr()), Status::Ok);
-            change.assume_init().outcome
+            let mut change = CHANGE;
+            assert_eq!(oversleep_resolution_change(resolution, 1, &raw mut change), Status::Ok);
+            change.outcome
         });
         assert_ne!(outcome, Outcome::NotAsked);
         assert_eq!(oversleep_resolution_release(resolution), Status::Ok);
@@ -261,5 +275,52 @@ fn a_concurrent_call_is_refused() {
         assert_eq!(meanwhile, Ok([Status::InUse; 3]));
         assert_eq!(oversleep_pacer_wait(pacer, null_mut()), Status::Ok);
         assert_eq!(oversleep_pacer_free(pacer), Status::Ok);
+    }
+}
+
+#[test]
+fn a_structure_of_another_version_is_written_as_far_as_it_goes() {
+    /// A caller's structure with a later header.
+    #[repr(C)]
+    struct Later {
+        change: Change,
+        member: u64,
+    }
+    let mut later = Later { change: CHANGE, member: 99 };
+    later.change.size = size_of::<Later>();
+    // SAFETY: the structure begins as the library knows it and is as large as it says; the handle is alive.
+    unsafe {
+        let slack = made(|place| oversleep_timer_slack_hold_ns(3, place));
+        assert_eq!(oversleep_timer_slack_change(slack, (&raw mut later).cast()), Status::Ok);
+        assert_eq!((later.member, later.change.size, later.change.reserved), (99, size_of::<Later>(), 0));
+        // One that is too small, or was never prepared, is refused and stays as it is.
+        for size in [0, size_of::<Change>() - 1] {
+            let mut small = Change { size, ..CHANGE };
+            assert_eq!(oversleep_timer_slack_change(slack, &raw mut small), Status::InvalidArgument);
+            assert_eq!(small, Change { size, ..CHANGE });
+        }
+        assert_eq!(oversleep_timer_slack_release(slack), Status::Ok);
+        let mut backoff = null_mut();
+        let small = Limits { size: 8, ..LIMITS };
+        assert_eq!(oversleep_backoff_new(&raw const small, &raw mut backoff), Status::InvalidArgument);
+    }
+}
+
+#[test]
+fn any_thread_unparks_while_another_is_parked() {
+    // SAFETY: the parker is alive until the last line.
+    unsafe {
+        let parker = made(|place| oversleep_parker_new(place));
+        let mut woken = Woken { size: size_of::<Woken>(), lateness_ns: 0 };
+        std::thread::scope(|scope| {
+            let unparking = Anywhere(parker);
+            scope.spawn(move || oversleep_parker_unpark({ unparking }.0));
+            assert_eq!(oversleep_parker_park_until_ns(parker, u64::MAX, &raw mut woken), Status::Ok);
+        });
+        assert_eq!(woken.lateness_ns, UNKNOWN_NS);
+        let deadline_ns = oversleep_clock_now_ns() + 200_000;
+        assert_eq!(oversleep_parker_park_until_ns(parker, deadline_ns, &raw mut woken), Status::Ok);
+        assert!(oversleep_clock_now_ns() >= deadline_ns && woken.lateness_ns != UNKNOWN_NS);
+        assert_eq!(oversleep_parker_free(parker), Status::Ok);
     }
 }

@@ -17,7 +17,9 @@ fn coarse_step() -> Option<Nanos> {
 /// The library's clock: the plain read, the ordered one, the coarse one.
 pub(super) const READS: &[Read] = &[
     ("oversleep", |info| FnClock::new(info, || LibraryClock::now().as_nanos()).step(nanosecond).boxed()),
-    ("oversleep-ordered", |info| FnClock::new(info, || Instant::now().as_nanos()).step(nanosecond).boxed()),
+    ("oversleep-ordered", |info| {
+        FnClock::new(info, || LibraryClock::now_ordered().as_nanos()).step(nanosecond).boxed()
+    }),
     ("oversleep-coarse", |info| FnClock::new(info, || LibraryClock::coarse().as_nanos()).step(coarse_step).boxed()),
 ];
 

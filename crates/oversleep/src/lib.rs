@@ -1,14 +1,5 @@
 //! Sleeps that end on time, and the fastest clock that is valid here.
 //!
-//! | to | use |
-//! |---|---|
-//! | read the time as cheaply as this machine can | [`Clock`], [`Instant`] |
-//! | mark a moment that suspend must not move | [`BootInstant`] |
-//! | wait until a deadline, within a microsecond where that is possible | [`sleep_until`], [`sleep()`], [`Sleeper`] |
-//! | run a loop at a fixed rate, without drift, with every missed period counted | [`Pacer`] |
-//! | idle in a worker that has nothing to do | [`Backoff`] |
-//! | request finer timing from the system, and learn whether you got it | [`Resolution`], [`TimerSlack`], [`TimeSlice`] |
-//!
 //! ```
 //! use oversleep::{Clock, Instant};
 //! use std::time::Duration;
@@ -20,13 +11,27 @@
 //!
 //! # Guarantees
 //!
-//! * No sleep ends early, and no clock read is below an earlier one of its thread; [ordered](Clock::now_ordered) reads
-//!   aren't below an earlier one of any thread, even if the processor's counter fails.
-//! * The library changes no setting unless you request it, with two exceptions: a sleeping thread's timer slack and,
-//!   beside busy threads, its time slice, both for the duration of the sleep. Every change is undone on drop, in any order
-//!   of drops, even while a panic unwinds.
+//! * No sleep ends early, and no wait with a deadline does, unless another thread ends it.
+//! * [`Instant::now`] never returns less than an earlier call in the same thread did, and [`Instant::now_ordered`] never
+//!   less than an earlier call on any core, even if the processor's counter fails.
+//! * The library changes no setting unless you request it, with two exceptions: a thread's timer slack while it sleeps or
+//!   waits for a deadline and, beside busy threads, its time slice while it sleeps. Every change is undone on drop, in any
+//!   order of drops, even while a panic unwinds.
 //! * Every change returns an [`Outcome`]. A denial carries a reason and the next step, ready to show to a user. Without
 //!   privileges, in a sandbox or in a container, everything still works, only less exactly.
+//!
+//! # What to use
+//!
+//! | to | use |
+//! |---|---|
+//! | read the time as cheaply as this machine can | [`Clock`], [`Instant`] |
+//! | mark a moment that suspend must not move | [`BootInstant`] |
+//! | wait until a deadline, within a microsecond where that is possible | [`sleep_until`], [`sleep()`], [`Sleeper`] |
+//! | run a loop at a fixed rate, without drift, with every missed period counted | [`Pacer`] |
+//! | wait for another thread, until an exact deadline at most | [`Parker`], [`Condvar`], [`channel::channel`] |
+//! | idle in a worker that has nothing to do | [`Backoff`] |
+//! | test code that waits, in virtual time | [`TimeSource`], [`time::VirtualClock`] |
+//! | request finer timing from the system, and learn whether you got it | [`Resolution`], [`TimerSlack`], [`TimeSlice`] |
 //!
 //! # Platforms
 //!
@@ -34,31 +39,77 @@
 //! systems use the standard library's clock and sleep, and deny every setting with that reason.
 //!
 //! The only dependencies are `libc` and `windows-sys`.
+//!
+//! # Features
+//!
+//! | feature | |
+//! |---|---|
+//! | `std` (default) | everything; without it the crate is `no_std` and has the arithmetic of [`Instant`] |
+//! | `serde` | an [`Instant`] as nanoseconds of its time line |
 #![warn(missing_docs)]
+#![cfg_attr(not(feature = "std"), no_std)]
 
+#[cfg(feature = "std")]
 pub mod backoff;
+#[cfg(feature = "std")]
+pub mod channel;
+#[cfg(feature = "std")]
 mod claims;
+#[cfg(feature = "std")]
 pub mod clock;
+#[cfg(feature = "std")]
+pub mod convert;
+#[cfg(feature = "std")]
 pub mod outcome;
+#[cfg(feature = "std")]
 pub mod pace;
+#[cfg(feature = "std")]
+pub mod park;
+#[cfg(feature = "std")]
 pub mod resolution;
+#[cfg(feature = "std")]
 pub mod scheduling;
+#[cfg(feature = "std")]
 pub mod slack;
+#[cfg(feature = "std")]
 pub mod sleep;
+#[cfg(feature = "std")]
+pub mod statistics;
+#[cfg(feature = "std")]
+pub mod time;
+#[cfg(feature = "std")]
 pub mod time_slice;
 
+#[cfg(feature = "std")]
 mod sys;
 
-pub use backoff::Backoff;
-pub use clock::{BootInstant, Clock, Instant};
-pub use outcome::{Denied, Outcome, Why};
-pub use pace::{Beat, Missed, Pacer};
-pub use resolution::Resolution;
-pub use scheduling::Scheduling;
-pub use slack::{TimerSlack, TimerSlackGuard};
-pub use sleep::{Sleeper, Slept, Waited, sleep, sleep_until};
-pub use time_slice::{TimeSlice, TimeSliceGuard};
+#[cfg(feature = "std")]
+pub use crate::{
+    backoff::Backoff,
+    clock::{BootInstant, Clock, Instant},
+    convert::{Bridge, Converted},
+    outcome::{Denied, Outcome, Why},
+    pace::{Beat, Missed, Pacer},
+    park::{Condvar, Parker, Unparker, Woken},
+    resolution::Resolution,
+    scheduling::Scheduling,
+    slack::{TimerSlack, TimerSlackGuard},
+    sleep::{Sleeper, Slept, Waited, sleep, sleep_until},
+    statistics::Statistics,
+    time::TimeSource,
+    time_slice::{TimeSlice, TimeSliceGuard},
+};
 
-#[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[cfg(feature = "serde")]
+mod serialized;
+
+/// Without the standard library there is only the arithmetic of instants.
+#[cfg(not(feature = "std"))]
+#[path = "clock/instant.rs"]
+mod instant;
+#[cfg(not(feature = "std"))]
+pub use instant::Instant;
+
+#[cfg(all(doctest, feature = "std"))]
+#[doc = include_str!("../README.md")]
 struct Readme;

@@ -34,7 +34,9 @@ fn run(tree: &Tree, findings: &mut Findings) {
                 rules.ours.contains(&name) || in_tests
             } else {
                 let is_native = rules.is_pure && is_native(name);
-                dependency.dev || (!is_native && rules.others.is_none_or(|others| others.contains(&name)))
+                let is_optional = dependency.is_optional && rules.optional.contains(&name);
+                let is_listed = rules.others.is_none_or(|others| others.contains(&name));
+                dependency.dev || is_optional || (!is_native && is_listed)
             };
             if !is_allowed || rules.never.contains(&name) {
                 findings.add(
@@ -73,6 +75,8 @@ mod tests {
             manifest("oversleep", "[dependencies]\nserde = \"1\"\n"),
             ["crates/any/Cargo.toml:4: `oversleep` may not depend on `serde`"]
         );
+        assert!(manifest("oversleep", "[dependencies]\nserde = { version = \"1\", optional = true }\n").is_empty());
+        assert_eq!(manifest("oversleep", "[dependencies]\nrand = { version = \"1\", optional = true }\n").len(), 1);
         assert_eq!(manifest("oversleep", "[dev-dependencies]\noversleep-lab.workspace = true\n").len(), 1);
     }
 

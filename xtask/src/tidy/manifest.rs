@@ -9,6 +9,7 @@ pub struct Dependency {
     /// The package's name, also where the line renames it.
     pub name: String,
     pub dev: bool,
+    pub is_optional: bool,
     pub line: usize,
 }
 
@@ -29,7 +30,13 @@ pub fn dependencies(text: &str) -> Vec<Dependency> {
             for (key, value) in tables(place, kind) {
                 let renamed = value.get_ref().get("package").and_then(|name| DeValue::as_str(name.get_ref()));
                 let line = text[..key.span().start].matches('\n').count() + 1;
-                found.push(Dependency { name: renamed.unwrap_or(key.get_ref()).to_owned(), dev, line });
+                let is_optional = value.get_ref().get("optional").and_then(|value| value.get_ref().as_bool());
+                found.push(Dependency {
+                    name: renamed.unwrap_or(key.get_ref()).to_owned(),
+                    dev,
+                    is_optional: is_optional == Some(true),
+                    line,
+                });
             }
         }
     }

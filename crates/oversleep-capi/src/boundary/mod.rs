@@ -62,6 +62,54 @@ pub(crate) unsafe fn write_if_wanted<T>(place: *mut T, answer: impl FnOnce() -> 
     })
 }
 
+/// Writes a structure that may grow to the caller's place, which may not be null.
+///
+/// # Safety
+///
+/// As for [`Place::growing`].
+pub(crate) unsafe fn fill<T: Growing>(place: *mut T, answer: impl FnOnce() -> Result<T, Status>) -> Status {
+    status(|| {
+        // SAFETY: the caller's promise.
+        let (place, size) = unsafe { Place::growing(place)? };
+        place.put_growing(size, answer()?);
+        Ok(Status::Ok)
+    })
+}
+
+/// The same for a place that may be null, if the caller doesn't need the answer.
+///
+/// # Safety
+///
+/// As for [`Place::growing`].
+pub(crate) unsafe fn fill_if_wanted<T: Growing>(place: *mut T, answer: impl FnOnce() -> Result<T, Status>) -> Status {
+    if place.is_null() {
+        return status(|| answer().map(|_| Status::Ok));
+    }
+    // SAFETY: the caller's promise.
+    unsafe { fill(place, answer) }
+}
+
+/// A structure whose later versions have more members at the end. Its first member is its size as the caller's header
+/// states it, so that the library writes and reads no more than the caller has.
+///
+/// # Safety
+///
+/// It is `repr(C)` plain data without padding, and its first member is `size: usize`.
+pub(crate) unsafe trait Growing: Copy {
+    /// Its size in the first version.
+    const FIRST_SIZE: usize = size_of::<Self>();
+}
+
+/// Makes a structure growing.
+macro_rules! growing {
+    ($name:ident) => {
+        // SAFETY: plain data in the order of C, and the size comes first.
+        unsafe impl $crate::boundary::Growing for $name {}
+        const _: () = assert!(std::mem::offset_of!($name, size) == 0);
+    };
+}
+pub(crate) use growing;
+
 /// The caller's place for a result.
 pub(crate) struct Place<T>(*mut T);
 
@@ -92,6 +140,31 @@ impl<T> Place<T> {
         }
         // SAFETY: the same guarantee.
         unsafe { Self::required(place) }.map(Some)
+    }
+
+    /// Checks a pointer to a structure that may grow, and its size. A caller with a later header gets what this version
+    /// has; the rest of its structure stays as it is.
+    ///
+    /// # Safety
+    ///
+    /// Unless it is null or misaligned, its size can be read, and that many bytes are writable until this is dropped.
+    pub(crate) unsafe fn growing(place: *mut T) -> Result<(Self, usize), Status>
+    where
+        T: Growing,
+    {
+        // SAFETY: the same guarantee.
+        let place = unsafe { Self::required(place)? };
+        // SAFETY: the first member is the size, and the caller has set it.
+        let size = unsafe { place.0.cast::<usize>().read() };
+        if size < T::FIRST_SIZE { Err(Status::InvalidArgument) } else { Ok((place, size)) }
+    }
+
+    /// Writes as much of the answer as the caller's structure has, except its size.
+    pub(crate) fn put_growing(&self, size: usize, answer: T) {
+        let (from, to) = ((&raw const answer).cast::<u8>(), self.0.cast::<u8>());
+        let (skip, length) = (size_of::<usize>(), size.min(size_of::<T>()));
+        // SAFETY: the caller's structure has `size` writable bytes, and the answer `size_of::<T>()`. They don't overlap.
+        unsafe { to.add(skip).copy_from_nonoverlapping(from.add(skip), length - skip) }
     }
 
     pub(crate) fn put(&self, answer: T) {

@@ -12,7 +12,7 @@ static void *cancelled(void *unused) {
     oversleep_resolution *resolution = NULL;
     oversleep_pacer *pacer = NULL;
     oversleep_backoff *backoff = NULL;
-    const oversleep_limits parks = {0, 0, 1000, 1000000};
+    const oversleep_limits parks = {sizeof(oversleep_limits), 0, 0, 1000, 1000000};
 
     (void)unused;
     pthread_cancel(pthread_self());

@@ -82,9 +82,10 @@ static void sleeps(void) {
     CHECK(sleeper != NULL);
     start_ns = oversleep_clock_now_ordered_ns();
     memset(&slept, 0xff, sizeof slept);
+    slept.size = sizeof slept;
     OK(oversleep_sleeper_sleep_ns(sleeper, 500000, &slept));
     CHECK(oversleep_clock_now_ordered_ns() - start_ns >= 500000);
-    CHECK(slept.lateness_ns != OVERSLEEP_UNKNOWN_NS && slept.reserved[4] == 0);
+    CHECK(slept.lateness_ns != OVERSLEEP_UNKNOWN_NS && slept.reserved == 0);
     CHECK((slept.margin_ns == OVERSLEEP_UNKNOWN_NS && slept.approach_margin_ns[0] == OVERSLEEP_UNKNOWN_NS &&
            slept.approach_margin_ns[1] == OVERSLEEP_UNKNOWN_NS) == (slept.slack == OVERSLEEP_OUTCOME_NOT_ASKED));
     CHECK((slept.approach_margin_ns[1] == OVERSLEEP_UNKNOWN_NS) ==
@@ -113,6 +114,9 @@ static void changes(void) {
     const oversleep_status readable = (oversleep_status)oversleep_timer_slack_current_ns(&before_ns);
 
     OK(oversleep_timer_slack_hold_ns(7, &slack));
+    change.size = 0;
+    IS(INVALID_ARGUMENT, oversleep_timer_slack_change(slack, &change));
+    change.size = sizeof change;
     OK(oversleep_timer_slack_change(slack, &change));
     OK(oversleep_timer_slack_text(slack, text, sizeof text, NULL));
     if (readable == OVERSLEEP_STATUS_OK) {
@@ -175,6 +179,7 @@ static void paces(int32_t policy) {
     oversleep_beat beat;
     uint64_t delivered = 0, left_out = 0, missed, due_ns, next_ns;
 
+    beat.size = sizeof beat;
     OK(oversleep_pacer_new_every_ns(500000, &pacer));
     OK(oversleep_pacer_set_missed(pacer, policy));
     OK(oversleep_pacer_set_budget_ns(pacer, 20000));
@@ -236,6 +241,8 @@ static void backs_off(void) {
     oversleep_thread *self;
     uint64_t lateness_ns = 0;
 
+    limits.size = sizeof limits;
+    turn.size = sizeof turn;
     OK(oversleep_backoff_default_limits(&limits));
     CHECK(limits.spins == 100 && limits.yields == 10 && limits.park_ns == 1000 && limits.absence_ns == 1000000);
     limits.spins = 2;
@@ -279,7 +286,32 @@ static void backs_off(void) {
     IS(NULL_POINTER, oversleep_thread_unpark(NULL));
 }
 
+static void parks(void) {
+    oversleep_parker *parker;
+    oversleep_woken woken;
+    uint64_t deadline_ns;
+
+    woken.size = sizeof woken;
+    OK(oversleep_parker_new(&parker));
+    OK(oversleep_parker_unpark(parker));
+    OK(oversleep_parker_unpark(parker));
+    OK(oversleep_parker_park(parker));
+    deadline_ns = oversleep_clock_now_ordered_ns() + 300000;
+    OK(oversleep_parker_park_until_ns(parker, deadline_ns, &woken));
+    CHECK(oversleep_clock_now_ordered_ns() >= deadline_ns && woken.lateness_ns != OVERSLEEP_UNKNOWN_NS);
+    OK(oversleep_parker_unpark(parker));
+    OK(oversleep_parker_park_until_ns(parker, UINT64_MAX, &woken));
+    CHECK(woken.lateness_ns == OVERSLEEP_UNKNOWN_NS);
+    OK(oversleep_parker_free(parker));
+    OK(oversleep_parker_free(NULL));
+    IS(NULL_POINTER, oversleep_parker_new(NULL));
+    IS(NULL_POINTER, oversleep_parker_unpark(NULL));
+    IS(NULL_POINTER, oversleep_parker_park(NULL));
+    IS(NULL_POINTER, oversleep_parker_park_until_ns(NULL, 1, NULL));
+}
+
 int main(void) {
+    CHECK(oversleep_version() == OVERSLEEP_VERSION);
     CHECK(oversleep_abi_version() == OVERSLEEP_ABI_VERSION);
     clock_and_text();
     sleeps();
@@ -289,6 +321,7 @@ int main(void) {
     paces(OVERSLEEP_MISSED_DELAY);
     paces_badly();
     backs_off();
+    parks();
     puts("all checks passed");
     return EXIT_SUCCESS;
 }

@@ -115,7 +115,7 @@ pub(super) const OVERSLEEP: ClockInfo = ClockInfo {
 
 pub(super) const OVERSLEEP_ORDERED: ClockInfo = ClockInfo {
     name: "oversleep-ordered",
-    call: "oversleep::Instant::now()",
+    call: "oversleep::Clock::now_ordered()",
     doc: "The library's clock with ordered reads, so that you can compare values across threads.",
     ..LIBRARY
 };

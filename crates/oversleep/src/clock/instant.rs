@@ -1,9 +1,12 @@
 //! A point in time.
 
-use std::ops::{Add, AddAssign, Sub, SubAssign};
-use std::time::Duration;
+use core::ops::{Add, AddAssign, Sub, SubAssign};
+use core::time::Duration;
 
 /// A point on the operating system's monotonic time line, in whole nanoseconds.
+///
+/// It has every method and operator of [`std::time::Instant`], with the same meaning, so `use oversleep::Instant`
+/// compiles where the standard one did. [`Instant::to_std`] and its kin convert between the two.
 ///
 /// On Linux the time line is `CLOCK_MONOTONIC`, on macOS `CLOCK_UPTIME_RAW`, on Windows the performance counter less the
 /// time that the machine has slept since the first read. All of them stand still during suspend;
@@ -23,9 +26,14 @@ use std::time::Duration;
 pub struct Instant(u64);
 
 impl Instant {
-    /// Now, by [`Clock::now_ordered`](super::Clock::now_ordered): never below an earlier instant, on any core.
+    /// Now, by [`Clock::now`](super::Clock::now), the cheapest exact read.
     ///
-    /// Cost: that of an ordered read, about 16 ns more than [`Clock::now`](super::Clock::now).
+    /// Within one thread it is never below an earlier instant. Across threads it may be: the processor may read the
+    /// counter before earlier loads have finished, so an instant taken after a message has arrived may be tens of
+    /// nanoseconds below the one that was sent. Differences saturate at zero, as in the standard library.
+    /// [`Instant::now_ordered`] closes that gap.
+    ///
+    /// Cost: a counter read plus 1 to 2 ns.
     ///
     /// ```
     /// use oversleep::Instant;
@@ -33,8 +41,27 @@ impl Instant {
     /// let first = Instant::now();
     /// assert!(Instant::now() >= first);
     /// ```
+    #[cfg(feature = "std")]
     #[inline]
     pub fn now() -> Self {
+        super::Clock::now()
+    }
+
+    /// Now, by [`Clock::now_ordered`](super::Clock::now_ordered): never below an earlier instant, on any core. For
+    /// comparing instants of several threads.
+    ///
+    /// Cost: a fence and a shared write more than [`Instant::now`], about 16 ns.
+    ///
+    /// ```
+    /// use oversleep::Instant;
+    ///
+    /// let sent = Instant::now_ordered();
+    /// let received = std::thread::spawn(Instant::now_ordered).join().unwrap();
+    /// assert!(received >= sent);
+    /// ```
+    #[cfg(feature = "std")]
+    #[inline]
+    pub fn now_ordered() -> Self {
         super::Clock::now_ordered()
     }
 
@@ -80,6 +107,21 @@ impl Instant {
         }
     }
 
+    /// The time from `earlier` to `self`; zero if `earlier` is in fact later.
+    ///
+    /// ```
+    /// use oversleep::Instant;
+    /// use std::time::Duration;
+    ///
+    /// let (first, second) = (Instant::from_nanos(3), Instant::from_nanos(10));
+    /// assert_eq!(second.duration_since(first), Duration::from_nanos(7));
+    /// assert_eq!(first.duration_since(second), Duration::ZERO);
+    /// ```
+    #[inline]
+    pub const fn duration_since(&self, earlier: Self) -> Duration {
+        Duration::from_nanos(self.0.saturating_sub(earlier.0))
+    }
+
     /// The time from `earlier` to `self`, or `None` if `earlier` is in fact later.
     ///
     /// ```
@@ -88,11 +130,23 @@ impl Instant {
     /// assert_eq!(Instant::from_nanos(3).checked_duration_since(Instant::from_nanos(10)), None);
     /// ```
     #[inline]
-    pub const fn checked_duration_since(self, earlier: Self) -> Option<Duration> {
+    pub const fn checked_duration_since(&self, earlier: Self) -> Option<Duration> {
         match self.0.checked_sub(earlier.0) {
             Some(ns) => Some(Duration::from_nanos(ns)),
             None => None,
         }
+    }
+
+    /// The same as [`Instant::duration_since`], by the name that says how it rounds.
+    ///
+    /// ```
+    /// use oversleep::Instant;
+    ///
+    /// assert!(Instant::from_nanos(3).saturating_duration_since(Instant::from_nanos(10)).is_zero());
+    /// ```
+    #[inline]
+    pub const fn saturating_duration_since(&self, earlier: Self) -> Duration {
+        self.duration_since(earlier)
     }
 
     /// The time since this instant; zero if it is in the future.
@@ -103,9 +157,10 @@ impl Instant {
     /// let start = oversleep::Instant::now();
     /// println!("{:?}", start.elapsed());
     /// ```
+    #[cfg(feature = "std")]
     #[inline]
-    pub fn elapsed(self) -> Duration {
-        Self::now().checked_duration_since(self).unwrap_or_default()
+    pub fn elapsed(&self) -> Duration {
+        Self::now().duration_since(*self)
     }
 
     /// This instant plus `duration`, or `None` beyond the end of the time line.
@@ -117,7 +172,7 @@ impl Instant {
     /// assert_eq!(Instant::from_nanos(u64::MAX).checked_add(Duration::from_nanos(1)), None);
     /// ```
     #[inline]
-    pub fn checked_add(self, duration: Duration) -> Option<Self> {
+    pub fn checked_add(&self, duration: Duration) -> Option<Self> {
         self.0.checked_add(u64::try_from(duration.as_nanos()).ok()?).map(Self)
     }
 
@@ -130,7 +185,7 @@ impl Instant {
     /// assert_eq!(Instant::from_nanos(1).checked_sub(Duration::from_nanos(2)), None);
     /// ```
     #[inline]
-    pub fn checked_sub(self, duration: Duration) -> Option<Self> {
+    pub fn checked_sub(&self, duration: Duration) -> Option<Self> {
         self.0.checked_sub(u64::try_from(duration.as_nanos()).ok()?).map(Self)
     }
 
@@ -143,7 +198,7 @@ impl Instant {
     /// assert_eq!(Instant::from_nanos(1).saturating_add(Duration::MAX).as_nanos(), u64::MAX);
     /// ```
     #[inline]
-    pub fn saturating_add(self, duration: Duration) -> Self {
+    pub fn saturating_add(&self, duration: Duration) -> Self {
         self.checked_add(duration).unwrap_or(Self(u64::MAX))
     }
 }
@@ -179,6 +234,15 @@ impl Sub<Duration> for Instant {
 impl SubAssign<Duration> for Instant {
     fn sub_assign(&mut self, duration: Duration) {
         *self = *self - duration;
+    }
+}
+
+impl Sub for Instant {
+    type Output = Duration;
+
+    /// As [`Instant::duration_since`]: zero if `earlier` is in fact later.
+    fn sub(self, earlier: Self) -> Duration {
+        self.duration_since(earlier)
     }
 }
 

@@ -1,8 +1,8 @@
 //! Every contact with the operating system, one module per system, all with the same signatures.
 //!
 //! Only this folder may use `cfg(target_os)` and FFI, and this file is the whole map. A system that isn't listed uses
-//! `unsupported`, which takes clock and sleep from the standard library and denies everything else with a reason. The
-//! processor's counter is mapped in `counter`.
+//! `unsupported`, which denies everything with a reason, beside clock and sleep of the standard library; in a browser
+//! these are the host's. The processor's counter is mapped in `counter`.
 
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 mod cancellation;
@@ -26,6 +26,16 @@ pub(crate) fn ask_for_real_time(_priority: u8) -> Result<(), crate::outcome::Den
 mod forks;
 #[cfg(any(target_os = "linux", target_os = "android", target_os = "macos"))]
 pub(crate) use forks::*;
+
+// Linux waits for a word of memory by itself. Its tests check the list that the others use, too.
+#[cfg(any(test, not(any(target_os = "linux", target_os = "android"))))]
+mod waiters;
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub(crate) use waiters::Word;
+#[cfg(all(not(windows), any(test, not(any(target_os = "linux", target_os = "android")))))]
+mod event;
+#[cfg(all(not(windows), any(test, not(any(target_os = "linux", target_os = "android")))))]
+use event::Event;
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod linux;
@@ -51,3 +61,25 @@ pub(crate) use macos::*;
 mod unsupported;
 #[cfg(not(any(target_os = "linux", target_os = "android", windows, target_os = "macos")))]
 pub(crate) use unsupported::*;
+
+#[cfg(not(any(
+    target_os = "linux",
+    target_os = "android",
+    windows,
+    target_os = "macos",
+    all(target_family = "wasm", target_os = "unknown")
+)))]
+mod std_time;
+#[cfg(not(any(
+    target_os = "linux",
+    target_os = "android",
+    windows,
+    target_os = "macos",
+    all(target_family = "wasm", target_os = "unknown")
+)))]
+pub(crate) use std_time::*;
+
+#[cfg(all(target_family = "wasm", target_os = "unknown"))]
+mod web_time;
+#[cfg(all(target_family = "wasm", target_os = "unknown"))]
+pub(crate) use web_time::*;

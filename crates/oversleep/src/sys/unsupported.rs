@@ -1,27 +1,21 @@
-//! A system this crate doesn't know: the standard library's clock and sleep, and reasons for everything else.
+//! A system this crate doesn't know: reasons for everything but clock and sleep.
 
-use std::sync::OnceLock;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::clock::Verdict;
 use crate::outcome::{Denied, Outcome, Why};
 use crate::scheduling::{RealTimeRequest, Scheduling};
 
-const NO_SLACK: Denied = Denied { why: Why::Unsupported { what: "per-thread timer slack" }, how: "run on Linux" };
+use super::monotonic_ns;
 
-/// Nanoseconds on the standard library's monotonic clock, from one second before the first call.
-pub(crate) fn monotonic_ns() -> u64 {
-    static FIRST: OnceLock<Instant> = OnceLock::new();
-    // The second keeps arithmetic on early instants away from zero.
-    1_000_000_000 + u64::try_from(FIRST.get_or_init(Instant::now).elapsed().as_nanos()).unwrap_or(u64::MAX)
-}
+const NO_SLACK: Denied = Denied { why: Why::Unsupported { what: "per-thread timer slack" }, how: "run on Linux" };
 
 /// No clock that runs while the machine is suspended is known here.
 pub(crate) fn continuous_ns() -> u64 {
     monotonic_ns()
 }
 
-/// The standard library's clock, whether or not somebody adjusts it.
+/// The only clock there is, whether or not somebody adjusts it.
 pub(crate) fn steady_ns() -> u64 {
     monotonic_ns()
 }
@@ -32,12 +26,7 @@ pub(crate) fn current_cpu() -> Option<u32> {
 
 /// The same as the other wait, like the clocks.
 pub(crate) fn wait_once_until_continuous(deadline_ns: u64) {
-    wait_once_until(deadline_ns);
-}
-
-/// Waits once until `deadline_ns`; may return early.
-pub(crate) fn wait_once_until(deadline_ns: u64) {
-    std::thread::sleep(Duration::from_nanos(deadline_ns.saturating_sub(monotonic_ns())));
+    super::wait_once_until(deadline_ns);
 }
 
 pub(crate) fn timer_slack_ns() -> Result<u64, Denied> {

@@ -44,7 +44,7 @@ fn wait_once_on(clock: libc::clockid_t, deadline_ns: u64) {
 }
 
 /// Waits once if a sandbox forbids the usual call. The standard library's sleep would panic.
-fn wait_otherwise(ns: u64) {
+pub(super) fn wait_otherwise(ns: u64) {
     let timeout = timespec(ns);
     // SAFETY: no descriptors, no signal mask, and a valid timeout. https://man7.org/linux/man-pages/man2/ppoll.2.html
     let result = unsafe { libc::ppoll(ptr::null_mut(), 0, &raw const timeout, ptr::null()) };
@@ -54,7 +54,7 @@ fn wait_otherwise(ns: u64) {
 }
 
 /// A time too long for a 32-bit `tv_sec` becomes 68 years, and the caller waits again.
-fn timespec(ns: u64) -> libc::timespec {
+pub(super) fn timespec(ns: u64) -> libc::timespec {
     let tv_sec = (ns / 1_000_000_000).try_into().unwrap_or(i32::MAX as _);
     libc::timespec { tv_sec, tv_nsec: (ns % 1_000_000_000) as _ }
 }

@@ -1,6 +1,7 @@
 //! Linux: one file per kind of call.
 
 mod clocks;
+mod futex;
 mod line;
 mod resolution;
 #[cfg(all(target_os = "linux", feature = "rtkit"))]
@@ -9,6 +10,7 @@ mod slice;
 mod threads;
 
 pub(crate) use clocks::*;
+pub(crate) use futex::*;
 pub(crate) use line::{after_fork, before_fork, monotonic_ns, steady_ns};
 pub(crate) use resolution::*;
 #[cfg(all(target_os = "linux", feature = "rtkit"))]

@@ -1,6 +1,7 @@
 //! Windows 10 (1803) and later: one file per kind of call.
 
 mod clocks;
+mod event;
 mod multimedia;
 mod resolution;
 mod threads;
@@ -9,6 +10,7 @@ mod timer;
 mod waits;
 
 pub(crate) use clocks::*;
+pub(crate) use event::*;
 pub(crate) use multimedia::*;
 pub(crate) use resolution::*;
 pub(crate) use threads::*;

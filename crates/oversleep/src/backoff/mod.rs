@@ -3,10 +3,14 @@
 //! Parking is the risky step: a requested 1 µs takes 60 µs on one machine and 15.6 ms on another. So every park is
 //! timed, and the measured duration decides whether to park again and for how long.
 
-use std::thread;
+mod plan;
+
 use std::time::Duration;
 
-use crate::clock::Clock;
+use crate::park::Parker;
+use crate::time::{RealClock, TimeSource};
+
+use plan::{Plan, Step};
 
 /// How a [`Backoff`] behaves. Start from [`Limits::default`].
 ///
@@ -88,9 +92,10 @@ pub enum Idled {
 /// }
 /// ```
 #[derive(Clone, Debug)]
-pub struct Backoff {
+pub struct Backoff<T = RealClock> {
     limits: Limits,
     plan: Plan,
+    time: T,
 }
 
 impl Default for Backoff {
@@ -120,7 +125,23 @@ impl Backoff {
     /// assert_eq!(backoff.idle(), Idled::Yielded);
     /// ```
     pub fn with_limits(limits: Limits) -> Self {
-        Self { limits, plan: Plan::default() }
+        Self { limits, plan: Plan::default(), time: RealClock }
+    }
+}
+
+impl<T: TimeSource> Backoff<T> {
+    /// The same limits on this clock, with nothing learned yet. For tests in virtual time; see [`crate::time`].
+    ///
+    /// ```
+    /// use oversleep::backoff::{Backoff, Idled, Limits};
+    /// use oversleep::time::VirtualClock;
+    ///
+    /// let limits = Limits { spins: 0, yields: 0, ..Limits::default() };
+    /// let mut backoff = Backoff::with_limits(limits).with_time(VirtualClock::new());
+    /// assert_eq!(backoff.idle(), Idled::Parked { requested_ns: 1_000, duration_ns: 1_000 });
+    /// ```
+    pub fn with_time<U: TimeSource>(self, time: U) -> Backoff<U> {
+        Backoff { limits: self.limits, plan: Plan::default(), time }
     }
 
     /// Call this when there was work: the next idle turn spins again. What was learned about parking is kept.
@@ -154,22 +175,59 @@ impl Backoff {
     pub fn idle(&mut self) -> Idled {
         match self.plan.next(&self.limits) {
             Step::Spin => {
-                std::hint::spin_loop();
+                self.time.relax();
                 Idled::Spun
             }
             Step::Yield => {
-                thread::yield_now();
+                self.time.yield_now();
                 Idled::Yielded
             }
             Step::Park(requested_ns) => self.park(requested_ns),
         }
     }
 
+    /// As [`idle`](Backoff::idle), but parks on this parker. Whoever holds an [`Unparker`](crate::Unparker) of it can end
+    /// the park, and needs no handle of the thread.
+    ///
+    /// ```
+    /// use oversleep::Parker;
+    /// use oversleep::backoff::{Backoff, Idled, Limits};
+    /// use std::time::Duration;
+    ///
+    /// let limits = Limits { spins: 0, yields: 0, park: Duration::from_millis(1), ..Limits::default() };
+    /// let (mut backoff, parker) = (Backoff::with_limits(limits), Parker::new());
+    /// parker.unparker().unpark(); // a producer has something
+    /// let Idled::Parked { requested_ns, duration_ns } = backoff.idle_on(&parker) else { panic!("it parks") };
+    /// assert_eq!(requested_ns, 1_000_000);
+    /// # let _ = duration_ns;
+    /// ```
+    pub fn idle_on(&mut self, parker: &Parker) -> Idled {
+        match self.plan.next(&self.limits) {
+            Step::Spin => {
+                self.time.relax();
+                Idled::Spun
+            }
+            Step::Yield => {
+                self.time.yield_now();
+                Idled::Yielded
+            }
+            Step::Park(requested_ns) => {
+                let start = self.time.now();
+                let is_unparked = parker.park_coarsely(Duration::from_nanos(requested_ns));
+                let duration_ns = self.time.now().duration_since(start).as_nanos() as u64;
+                if !is_unparked {
+                    self.plan.learn(requested_ns, duration_ns);
+                }
+                Idled::Parked { requested_ns, duration_ns }
+            }
+        }
+    }
+
     #[cold]
     fn park(&mut self, requested_ns: u64) -> Idled {
-        let start = Clock::now();
-        thread::park_timeout(Duration::from_nanos(requested_ns));
-        let duration_ns = Clock::now().as_nanos().saturating_sub(start.as_nanos());
+        let start = self.time.now();
+        self.time.park_timeout(Duration::from_nanos(requested_ns));
+        let duration_ns = self.time.now().as_nanos().saturating_sub(start.as_nanos());
         self.plan.learn(requested_ns, duration_ns);
         Idled::Parked { requested_ns, duration_ns }
     }
@@ -184,127 +242,34 @@ impl Backoff {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
-    Spin,
-    Yield,
-    Park(u64),
-}
-
-/// Decides the next step. Pure, so that the tests take no time.
-#[derive(Clone, Debug, Default)]
-struct Plan {
-    /// Idle turns in a row.
-    turn: u32,
-    /// Idle turns that would have parked if parking weren't too expensive.
-    refused: u32,
-    lateness_ns: Option<u64>,
-}
-
-impl Plan {
-    const PROBE_EVERY: u32 = 1_024;
-
-    fn next(&mut self, limits: &Limits) -> Step {
-        let turn = self.turn;
-        self.turn = turn.saturating_add(1);
-        let Some(turn) = turn.checked_sub(limits.spins) else { return Step::Spin };
-        let Some(turn) = turn.checked_sub(limits.yields) else { return Step::Yield };
-        let first_ns = nanos(limits.park).max(1);
-        let affordable_ns = nanos(limits.absence).saturating_sub(self.lateness_ns.unwrap_or(0));
-        if affordable_ns < first_ns {
-            self.refused += 1;
-            if self.refused < Self::PROBE_EVERY {
-                return Step::Yield;
-            }
-            self.refused = 0;
-            return Step::Park(first_ns.min(nanos(limits.absence)).max(1));
-        }
-        let doubled_ns = first_ns.checked_shl(turn).filter(|ns| ns >> turn == first_ns).unwrap_or(u64::MAX);
-        Step::Park(doubled_ns.min(affordable_ns))
-    }
-
-    fn learn(&mut self, requested_ns: u64, duration_ns: u64) {
-        // A park that ended early was unparked, so it says nothing about lateness.
-        let Some(lateness_ns) = duration_ns.checked_sub(requested_ns) else { return };
-        // The longest lateness decays by an eighth per park, so that one stall doesn't end parking for good.
-        let remembered_ns = self.lateness_ns.map_or(0, |ns| ns - ns / 8);
-        self.lateness_ns = Some(lateness_ns.max(remembered_ns));
-    }
-}
-
-fn nanos(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::time::VirtualClock;
 
     const LIMITS: Limits =
-        Limits { spins: 2, yields: 1, park: Duration::from_micros(1), absence: Duration::from_millis(1) };
-
-    fn steps(plan: &mut Plan, limits: &Limits, n: usize) -> Vec<Step> {
-        (0..n).map(|_| plan.next(limits)).collect()
-    }
-
-    #[test]
-    fn spins_then_yields_then_parks_longer_and_longer() {
-        use Step::{Park, Spin, Yield};
-        let mut plan = Plan::default();
-        assert_eq!(steps(&mut plan, &LIMITS, 6), [Spin, Spin, Yield, Park(1_000), Park(2_000), Park(4_000)]);
-        assert_eq!(*steps(&mut plan, &LIMITS, 100).last().unwrap(), Park(1_000_000));
-        plan.turn = 0;
-        assert_eq!(plan.next(&LIMITS), Spin);
-    }
-
-    #[test]
-    fn a_park_never_takes_longer_than_the_absence() {
-        let mut plan = Plan { turn: 40, ..Plan::default() };
-        plan.learn(1_000, 61_000);
-        assert_eq!(plan.next(&LIMITS), Step::Park(940_000));
-    }
-
-    #[test]
-    fn a_coarse_tick_ends_parking_except_for_probes() {
-        let mut plan = Plan { turn: 3, ..Plan::default() };
-        plan.learn(1_000, 15_625_000);
-        let steps = steps(&mut plan, &LIMITS, 2 * Plan::PROBE_EVERY as usize);
-        let parks: Vec<_> = steps.iter().filter(|&&step| step != Step::Yield).collect();
-        assert_eq!(parks, [&Step::Park(1_000), &Step::Park(1_000)]);
-        // The tick has become finer, and the next probes find out.
-        for _ in 0..40 {
-            plan.learn(1_000, 60_000);
-        }
-        assert!(matches!(plan.next(&LIMITS), Step::Park(ns) if ns > 900_000));
-    }
-
-    #[test]
-    fn an_unparked_park_teaches_nothing() {
-        let mut plan = Plan::default();
-        plan.learn(1_000, 200);
-        assert_eq!(plan.lateness_ns, None);
-    }
+        Limits { spins: 0, yields: 0, park: Duration::from_micros(1), absence: Duration::from_millis(1) };
 
     #[test]
     fn a_park_is_timed() {
-        let mut backoff = Backoff::with_limits(Limits { spins: 0, yields: 0, ..LIMITS });
+        let mut backoff = Backoff::with_limits(LIMITS);
         assert_eq!(backoff.park_lateness(), None);
         let Idled::Parked { requested_ns: 1_000, duration_ns } = backoff.idle() else { panic!("it parks") };
         assert_eq!(backoff.park_lateness(), duration_ns.checked_sub(1_000).map(Duration::from_nanos));
     }
 
     #[test]
-    fn absurd_limits_hold() {
-        let limits = Limits { spins: 0, yields: 0, park: Duration::MAX, absence: Duration::ZERO };
-        let mut plan = Plan::default();
-        assert_eq!(plan.next(&limits), Step::Yield);
-        // The probe is no longer than the worker may be away.
-        let parks = (0..2_000).map(|_| plan.next(&limits)).filter(|step| *step != Step::Yield).collect::<Vec<_>>();
-        assert_eq!(parks, [Step::Park(1)]);
-        let limits = Limits { park: Duration::ZERO, absence: Duration::MAX, ..limits };
-        let mut plan = Plan::default();
-        assert_eq!(plan.next(&limits), Step::Park(1));
-        plan.turn = u32::MAX;
-        assert_eq!(plan.next(&limits), Step::Park(u64::MAX));
+    fn on_a_coarse_tick_it_stops_parking() {
+        let time = VirtualClock::new();
+        time.set_lateness(Duration::from_micros(15_625));
+        let mut backoff = Backoff::with_limits(LIMITS).with_time(time);
+        assert_eq!(backoff.idle(), Idled::Parked { requested_ns: 1_000, duration_ns: 15_626_000 });
+        assert_eq!(backoff.park_lateness(), Some(Duration::from_micros(15_625)));
+        assert!((0..1_000).all(|_| backoff.idle() == Idled::Yielded));
+    }
+
+    #[test]
+    fn the_real_clock_takes_no_room() {
+        assert_eq!(size_of::<Backoff>(), size_of::<(Limits, Plan)>());
     }
 }

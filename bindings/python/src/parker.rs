@@ -1,0 +1,62 @@
+//! Waiting for another thread until an exact deadline.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use oversleep::{Clock, Instant, Unparker};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+
+/// Parks one thread at a time until another one unparks it, or until a deadline.
+#[pyclass(frozen)]
+pub struct Parker {
+    /// Empty while a thread is parked.
+    parker: Mutex<Option<oversleep::Parker>>,
+    unparker: Unparker,
+}
+
+#[pymethods]
+impl Parker {
+    #[new]
+    fn new() -> Parker {
+        let parker = oversleep::Parker::new();
+        let unparker = parker.unparker();
+        Parker { parker: Mutex::new(Some(parker)), unparker }
+    }
+
+    /// Parks for this many seconds, or for as long as it takes. Whether another thread ended it.
+    #[pyo3(signature = (timeout=None))]
+    fn park(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<bool> {
+        let deadline = match timeout {
+            Some(seconds) => Clock::now_ordered().saturating_add(crate::duration(seconds)?),
+            None => Instant::from_nanos(u64::MAX),
+        };
+        self.until(py, deadline)
+    }
+
+    /// Parks until `monotonic_ns()` is at least this. Whether another thread ended it.
+    fn park_until(&self, py: Python<'_>, deadline_ns: u64) -> PyResult<bool> {
+        self.until(py, Instant::from_nanos(deadline_ns))
+    }
+
+    /// Ends the park, or the next one at once.
+    fn unpark(&self) {
+        self.unparker.unpark();
+    }
+}
+
+impl Parker {
+    fn until(&self, py: Python<'_>, deadline: Instant) -> PyResult<bool> {
+        let mut parker = self.slot().take().ok_or_else(|| {
+            PyRuntimeError::new_err("another thread is parked here; use a parker for each thread")
+        })?;
+        // A parker may be used by one thread at a time, so the closure has it alone.
+        let alone = &mut parker;
+        let woken = crate::wait_until(py, deadline, move |end| alone.park_until(end).is_notified());
+        *self.slot() = Some(parker);
+        woken
+    }
+
+    fn slot(&self) -> MutexGuard<'_, Option<oversleep::Parker>> {
+        self.parker.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,106 @@
+//! Sleeps on tokio and on the simplest executor: never early, dropped without a trace, and exact where tokio rounds to
+//! milliseconds. Bounds of lateness are generous, because this machine may be busy.
+
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
+use std::time::Duration;
+
+use oversleep::Instant;
+use oversleep::clock::monotonic_ns;
+use oversleep_async::doc::block_on;
+use oversleep_async::{Sleep, interval, sleep, sleep_until};
+
+/// What a future answers to its first poll.
+async fn polled_once<T>(future: impl Future<Output = T>) -> Poll<T> {
+    let mut future = pin!(future);
+    poll_fn(|context| Poll::Ready(future.as_mut().poll(context))).await
+}
+
+async fn never_early(make: impl Fn(Instant) -> Sleep) {
+    for us in [0, 20, 150, 700, 2_500] {
+        let deadline = Instant::now() + Duration::from_micros(us);
+        make(deadline).await;
+        assert!(Instant::now() >= deadline && monotonic_ns() >= deadline.as_nanos(), "{us} µs");
+    }
+}
+
+#[test]
+fn no_sleep_ends_early() {
+    block_on(never_early(sleep_until));
+    block_on(never_early(|deadline| sleep_until(deadline).exactly()));
+    let tokio = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    tokio.block_on(never_early(sleep_until));
+    tokio.block_on(never_early(|deadline| sleep_until(deadline).exactly()));
+}
+
+#[test]
+fn a_thousand_tasks_each_end_on_their_own_time() {
+    let tokio = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
+    tokio.block_on(async {
+        let start = Instant::now();
+        let tasks: Vec<_> = (0..1_000_u64)
+            .map(|i| {
+                let deadline = start + Duration::from_micros(500 + i * 7_919 % 1_000 * 5);
+                tokio::spawn(async move {
+                    sleep_until(deadline).await;
+                    monotonic_ns() >= deadline.as_nanos()
+                })
+            })
+            .collect();
+        for task in tasks {
+            assert!(task.await.unwrap());
+        }
+    });
+}
+
+#[test]
+fn a_sleep_that_is_dropped_or_moved_wakes_nobody_else() {
+    let tokio = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    tokio.block_on(async {
+        assert!(polled_once(sleep(Duration::from_secs(3_600))).await.is_pending());
+        // Polled in one task, finished in another.
+        let mut moved = Box::pin(sleep(Duration::from_millis(3)));
+        let _ = polled_once(moved.as_mut()).await;
+        let end = moved.deadline();
+        tokio::spawn(moved).await.unwrap();
+        assert!(monotonic_ns() >= end.as_nanos());
+    });
+}
+
+#[test]
+fn a_tick_that_is_dropped_loses_no_period() {
+    let tokio = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    tokio.block_on(async {
+        let mut ticks = interval(Duration::from_millis(250)).on_missed(oversleep::Missed::CatchUp);
+        let first = polled_once(ticks.tick()).await;
+        assert!(first.is_pending(), "the first tick is a quarter of a second away");
+        for period in 1..=2 {
+            assert_eq!(ticks.tick().await.period, period);
+        }
+    });
+}
+
+/// tokio's timer counts milliseconds and rounds up, so its sleep of 100 µs takes at least 1 ms.
+#[test]
+fn it_is_exact_where_tokio_rounds() {
+    const REQUESTED: Duration = Duration::from_micros(100);
+    let tokio = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    tokio.block_on(async {
+        for _ in 0..60 {
+            let start = Instant::now();
+            sleep(REQUESTED).await;
+            ours.push(start.elapsed());
+            let start = Instant::now();
+            tokio::time::sleep(REQUESTED).await;
+            theirs.push(start.elapsed());
+        }
+    });
+    ours.sort_unstable();
+    theirs.sort_unstable();
+    println!("median of 100 µs: ours {:?}, tokio {:?}", ours[30], theirs[30]);
+    // The fastest of sixty says what each can do, however busy this machine is.
+    assert!(ours[0] >= REQUESTED && ours[0] < Duration::from_millis(1), "{ours:?}");
+    assert!(theirs[0] > ours[0], "{theirs:?}");
+}

@@ -1,0 +1,68 @@
+//! The packages as they would be published.
+
+use std::path::Path;
+use std::process::Command;
+
+use super::{Answer, Context, output};
+
+/// The package that programs depend on, and the files without which it must not be published.
+const PACKAGE: &str = "oversleep";
+const FILES: [&str; 4] = ["README.md", "LICENSE-MIT", "LICENSE-APACHE", "src/lib.rs"];
+
+/// Packs, unpacks elsewhere, and runs the documentation tests there.
+pub fn unpacked(context: &Context) -> Result<Answer, String> {
+    let target = context.scratch.join("target");
+    let pack = ["package", "--quiet", "--allow-dirty", "--no-verify", "-p", PACKAGE, "-p", "oversleep-async"];
+    output(context.cargo(&pack).env("CARGO_TARGET_DIR", &target))?;
+    let packed = std::fs::read_dir(target.join("package")).map_err(|error| error.to_string())?;
+    let archives =
+        packed.flatten().map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|e| e == "crate"));
+    let mut count = 0;
+    for archive in archives {
+        let name = archive.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_owned();
+        let directory = context.scratch.join(&name);
+        let _ = std::fs::remove_dir_all(&directory);
+        output(Command::new("tar").arg("xzf").arg(&archive).arg("-C").arg(&context.scratch))?;
+        if let Some(file) = FILES.iter().find(|file| !directory.join(file).is_file()) {
+            return Err(format!("{name} has no {file}; see `include` and `readme` in its Cargo.toml"));
+        }
+        stand_alone(&directory)?;
+        if name.starts_with("oversleep-async") {
+            continue;
+        }
+        let mut test = context.cargo(&["test", "--quiet", "--doc", "--features", "serde", "--manifest-path"]);
+        let said = output(test.arg(directory.join("Cargo.toml")).env("CARGO_TARGET_DIR", &target))?;
+        count += said
+            .split("test result: ok. ")
+            .skip(1)
+            .filter_map(|rest| rest.split(' ').next()?.parse::<u32>().ok())
+            .sum::<u32>();
+    }
+    if count == 0 {
+        return Err("no documentation test ran in the unpacked package".to_owned());
+    }
+    Ok(Answer::Holds(format!("{count} documentation tests pass in the unpacked package")))
+}
+
+/// Below `target` Cargo would take an unpacked package for a lost member of this workspace.
+fn stand_alone(directory: &Path) -> Result<(), String> {
+    let manifest = directory.join("Cargo.toml");
+    let text = std::fs::read_to_string(&manifest).map_err(|error| format!("{}: {error}", manifest.display()))?;
+    super::write(&manifest, &format!("{text}\n[workspace]\n"))
+}
+
+/// Compares the interface with that of the last release.
+pub fn semver(context: &Context) -> Result<Answer, String> {
+    let tags =
+        output(Command::new("git").current_dir(&context.root).args(["tag", "--list", "v*", "--sort=-creatordate"]))?;
+    let Some(last) = tags.lines().next() else {
+        return Ok(Answer::Skipped("no release is tagged yet, so there is nothing to be compatible with".to_owned()));
+    };
+    if output(&mut context.cargo(&["semver-checks", "--version"])).is_err() {
+        return Ok(Answer::Skipped(
+            "cargo-semver-checks is not installed; run `cargo install cargo-semver-checks`".to_owned(),
+        ));
+    }
+    output(&mut context.cargo(&["semver-checks", "--baseline-rev", last, "-p", PACKAGE, "-p", "oversleep-async"]))?;
+    Ok(Answer::Holds(format!("compatible with {last}")))
+}
