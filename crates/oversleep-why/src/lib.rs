@@ -22,5 +22,6 @@ pub mod wait;
 pub use event::{Event, Kind};
 pub use machine::Machine;
 pub use part::{Part, Parts};
+pub use summary::Summary;
 
 pub use wait::{Outcome, Wait};

@@ -20,6 +20,7 @@ mod resolution;
 mod results;
 mod share;
 mod waits;
+mod why;
 
 use std::ffi::OsString;
 
@@ -75,6 +76,7 @@ enum Command {
     Machines(machines::Machines),
     Experiments(experiments::Experiments),
     Explain(explain::Explain),
+    Why(why::Why),
     Report(report::Report),
     Compare(compare::Compare),
     Share(share::Share),
@@ -157,6 +159,7 @@ impl Command {
             Command::Machines(command) => command.run(),
             Command::Experiments(command) => command.run(),
             Command::Explain(command) => command.run(),
+            Command::Why(command) => command.run(),
             Command::Report(command) => command.run(),
             Command::Compare(command) => command.run(),
             Command::Share(command) => command.run(),
