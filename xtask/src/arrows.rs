@@ -62,11 +62,16 @@ pub const CRATES: &[CrateRules] = &[
         ours: &["oversleep-record", "oversleep-system", "oversleep-measure", "oversleep-explain", "oversleep-lab"],
         ..PURE
     },
+    CrateRules { name: "oversleep-why", ours: &["oversleep-record"], ..PURE },
+    // A loader of kernel programs comes along, so only the command depends on it.
+    CrateRules { name: "oversleep-collect", ours: &["oversleep-why"], ..NOTHING },
     CrateRules {
         name: "oversleep-cli",
         ours: &[
             "oversleep-record",
             "oversleep-system",
+            "oversleep-why",
+            "oversleep-collect",
             "oversleep-native",
             "oversleep-measure",
             "oversleep-explain",
@@ -139,6 +144,8 @@ pub const HOUSES: &[House] = &[
 pub const OS_PLACES: &[&str] = &[
     "crates/oversleep/src/sys/",
     "crates/oversleep-native/src/",
+    // The kernel's events of other programs.
+    "crates/oversleep-collect/src/",
     // Stacks for modelled threads differ by system.
     CARRIERS,
     // How systems name shared libraries, and how a linker is told.

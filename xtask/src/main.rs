@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 mod arrows;
+mod bpf;
 mod crates;
 mod cross;
 mod docs;
@@ -35,6 +36,7 @@ macro_rules! chores {
 }
 
 const CHORES: &[Chore] = chores! {
+    bpf "bpf": "compile the kernel program of why; --check compares it with its source instead, where there is a clang",
     crates "crates":
         "compile the pure crates for WebAssembly and check their dependencies; --no-install forbids installing",
     cross "cross": "check Windows, aarch64 Linux and macOS from Linux, and run what Wine and qemu can run; names limit it",

@@ -6,7 +6,7 @@
 
 #define KINDS 16
 enum kind {
-	ARM = 1, FIRE, WAKING, WAKEUP, OUT, IN, RETURN, RUN, CONTEXT, FORK, EXEC, GONE, SET,
+	ARM = 1, FIRE, WAKING, QUEUED, OUT, IN, RETURN, RUN, CONTEXT, FORK, EXEC, GONE, SET,
 };
 
 // How a call states its timeout; user space fills `calls`, because numbers differ between processors.
@@ -495,7 +495,7 @@ int on_waking(u64 *ctx) {
 }
 
 SEC("tp_btf/sched_wakeup")
-int on_wakeup(u64 *ctx) {
+int on_queued(u64 *ctx) {
 	struct task_struct *task = (void *)ctx[0];
 	u32 tid = task->pid;
 	struct thread *thread = thread_of(tid);
@@ -508,7 +508,7 @@ int on_wakeup(u64 *ctx) {
 	// A thread that is woken before it left its CPU waits for none.
 	if (task != (void *)bpf_get_current_task())
 		pend(thread, target);
-	struct event *e = begin(WAKEUP, t, tid, task->tgid);
+	struct event *e = begin(QUEUED, t, tid, task->tgid);
 	if (!e)
 		return 0;
 	e->x = target;

@@ -4,7 +4,9 @@
 #[derive(Debug, thiserror::Error)]
 pub enum CollectError {
     /// The system has no collector yet.
-    #[error("waits of other programs can be followed on Linux only so far; a recording can be read here: oversleep why FILE")]
+    #[error(
+        "waits of other programs can be followed on Linux only so far; a recording can be read here: oversleep why FILE"
+    )]
     System,
     /// The kernel has no type information.
     #[error(

@@ -23,7 +23,7 @@ pub struct Options {
     pub everyone: bool,
     /// The processes that a followed one starts, too.
     pub children: bool,
-    /// The length of the kernel's timer tick: timeouts of sockets end on it.
+    /// The length of the kernel's tick: timeouts of sockets end on it.
     pub tick_ns: u64,
 }
 

@@ -5,6 +5,7 @@
 //! was recorded on one machine can be read on any other.
 #![forbid(unsafe_code)]
 
+pub mod builder;
 pub mod calls;
 pub mod culprit;
 pub mod event;
@@ -19,6 +20,7 @@ pub mod text;
 pub mod trace;
 pub mod wait;
 
+pub use builder::Builder;
 pub use event::{Event, Kind};
 pub use machine::Machine;
 pub use part::{Part, Parts};

@@ -21,7 +21,9 @@ pub struct Selection(Vec<Term>);
 
 /// Why a selection can't be meant.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` selects nothing that is known; use a call (futex), a lateness (>1ms, <=50us), thread=NAME, program=NAME or request=1ms")]
+#[error(
+    "`{0}` selects nothing that is known; use a call (futex), a lateness (>1ms, <=50us), thread=NAME, program=NAME or request=1ms"
+)]
 pub struct SelectionError(String);
 
 fn duration(text: &str) -> Option<i64> {
@@ -117,11 +119,10 @@ mod tests {
     #[test]
     fn selections_and_bounds_read_as_they_are_typed() {
         let typed: Selection = "futex >1ms thread=worker".parse().unwrap();
-        assert_eq!(typed.0, [
-            Term::Call("futex".to_owned()),
-            Term::LaterThan(1_000_000),
-            Term::Thread("worker".to_owned())
-        ]);
+        assert_eq!(
+            typed.0,
+            [Term::Call("futex".to_owned()), Term::LaterThan(1_000_000), Term::Thread("worker".to_owned())]
+        );
         assert!("fotex".parse::<Selection>().is_err() && ">1parsec".parse::<Selection>().is_err());
         assert_eq!("p99>200us".parse(), Ok(Bound { permille: 990, above_ns: 200_000 }));
         assert_eq!("max > 5 ms".parse(), Ok(Bound { permille: 1000, above_ns: 5_000_000 }));

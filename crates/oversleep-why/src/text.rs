@@ -84,8 +84,7 @@ pub fn table(groups: &[&Group], bar_width: usize) -> String {
             bar,
         ]);
     }
-    let widths: Vec<usize> =
-        (0..9).map(|n| rows.iter().map(|row| row[n].chars().count()).max().unwrap_or(0)).collect();
+    let widths: Vec<usize> = (0..9).map(|n| rows.iter().map(|row| row[n].chars().count()).max().unwrap_or(0)).collect();
     let mut text = String::new();
     for row in &rows {
         let mut line = String::new();
@@ -189,7 +188,14 @@ fn timeline(number: usize, wait: &Wait) -> String {
     let mut at = 0;
     for (part, ns) in parts.iter().filter(|(_, ns)| *ns != 0) {
         at += ns;
-        let _ = writeln!(text, "     {:>9}  {:<12} {:>9}{}", Nanos(at).to_string(), part.name(), Nanos(ns).to_string(), note(part, wait));
+        let _ = writeln!(
+            text,
+            "     {:>9}  {:<12} {:>9}{}",
+            Nanos(at).to_string(),
+            part.name(),
+            Nanos(ns).to_string(),
+            note(part, wait)
+        );
     }
     if wait.steal_ns != 0 {
         let _ = writeln!(text, "     the hypervisor took up to {} around it", Nanos(signed(wait.steal_ns)));
@@ -216,7 +222,9 @@ fn note(part: Part, wait: &Wait) -> String {
             if words.is_empty() { String::new() } else { format!("  {}", words.join("; ")) }
         }
         Part::Ipi | Part::Wake => match (wait.timer_cpu, wait.cpu, wait.cpu_idle) {
-            (Some(from), Some(to), Some(state)) if from != to => format!("  CPU {from} → CPU {to}, idle (state {state})"),
+            (Some(from), Some(to), Some(state)) if from != to => {
+                format!("  CPU {from} → CPU {to}, idle (state {state})")
+            }
             (Some(from), Some(to), None) if from != to => format!("  CPU {from} → CPU {to}"),
             _ => String::new(),
         },

@@ -72,7 +72,9 @@ impl<W: Write> TraceWriter<W> {
     /// # Errors
     /// If it can't be written.
     pub fn name(&mut self, tgid: u32, tid: u32, process: &str, thread: &str) -> io::Result<()> {
-        self.event(&json!({ "ph": "M", "name": "process_name", "pid": tgid, "tid": tid, "args": { "name": process } }))?;
+        self.event(
+            &json!({ "ph": "M", "name": "process_name", "pid": tgid, "tid": tid, "args": { "name": process } }),
+        )?;
         self.event(&json!({ "ph": "M", "name": "thread_name", "pid": tgid, "tid": tid, "args": { "name": thread } }))
     }
 

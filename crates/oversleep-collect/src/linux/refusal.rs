@@ -82,12 +82,14 @@ fn refusal(status: &str, lockdown: &str, exe: &str) -> CollectError {
     let may = |capability| has(mask("CapEff"), capability);
     if may(CAP_SYS_ADMIN) || may(CAP_BPF) && may(CAP_PERFMON) {
         return CollectError::Refused {
-            missing: "this process has the capabilities, so something else forbids bpf(): a container's seccomp filter or \
+            missing:
+                "this process has the capabilities, so something else forbids bpf(): a container's seccomp filter or \
                       a security module"
-                .to_owned(),
-            remedy: "Run it outside of the container, or start the container with --cap-add BPF --cap-add PERFMON and a \
+                    .to_owned(),
+            remedy:
+                "Run it outside of the container, or start the container with --cap-add BPF --cap-add PERFMON and a \
                      seccomp profile that allows bpf()"
-                .to_owned(),
+                    .to_owned(),
         };
     }
     let bound = |capability| has(mask("CapBnd"), capability);
@@ -111,18 +113,18 @@ fn refusal(status: &str, lockdown: &str, exe: &str) -> CollectError {
 mod tests {
     use super::*;
 
-    fn said(status: &str, lockdown: &str) -> String {
+    fn message(status: &str, lockdown: &str) -> String {
         refusal(status, lockdown, "/usr/bin/oversleep").to_string()
     }
 
     #[test]
     fn what_is_missing_is_named_with_what_grants_it() {
         let user = "CapEff:\t0000000000000000\nCapBnd:\t000001ffffffffff\n";
-        assert!(said(user, "").contains("sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep /usr/bin/oversleep"));
+        assert!(message(user, "").contains("sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep /usr/bin/oversleep"));
         let container = "CapEff:\t00000000a80425fb\nCapBnd:\t00000000a80425fb\n";
-        assert!(said(container, "").contains("--cap-add BPF --cap-add PERFMON"));
+        assert!(message(container, "").contains("--cap-add BPF --cap-add PERFMON"));
         let root = "CapEff:\t000001ffffffffff\nCapBnd:\t000001ffffffffff\n";
-        assert!(said(root, "").contains("seccomp"));
-        assert!(said(root, "none integrity [confidentiality]\n").contains("locked down"));
+        assert!(message(root, "").contains("seccomp"));
+        assert!(message(root, "none integrity [confidentiality]\n").contains("locked down"));
     }
 }

@@ -17,7 +17,7 @@ pub fn slack(group: &Group) -> Vec<String> {
     let mut lines = Vec::new();
     if is_polling && group.p50(crate::Part::Slack) > 60_000 && requested > 0 {
         lines.push(format!(
-            "For {} the kernel allows itself 0.1 % of the timeout (0.5 % for a nice process), here {}, whatever the \
+            "For {} the slack is at least 0.1 % of the timeout (0.5 % for a nice process), here {}, whatever the \
              thread's slack is: wait for a timerfd that is set to the deadline instead.",
             group.key.call,
             ns(group.p50(crate::Part::Slack)),
@@ -25,7 +25,8 @@ pub fn slack(group: &Group) -> Vec<String> {
         return lines;
     }
     lines.push(
-        "In the program: prctl(PR_SET_TIMERSLACK, 1) in this thread, before it starts others, which inherit it.".to_owned(),
+        "In the program: prctl(PR_SET_TIMERSLACK, 1) in this thread, before it starts others, which inherit it."
+            .to_owned(),
     );
     lines.push(format!(
         "Without changing it: echo 1 > /proc/{tid}/timerslack_ns, for each of its threads (needs CAP_SYS_NICE)."
@@ -44,7 +45,10 @@ pub fn rounding(key: &Key) -> Vec<String> {
 }
 
 pub fn entry() -> Vec<String> {
-    vec!["The thread was interrupted on its way into the call: use an absolute deadline, which that can't move.".to_owned()]
+    vec![
+        "The thread was interrupted on its way into the call: use an absolute deadline, which that can't move."
+            .to_owned(),
+    ]
 }
 
 pub fn stop() -> Vec<String> {
@@ -52,7 +56,10 @@ pub fn stop() -> Vec<String> {
 }
 
 pub fn wheel() -> Vec<String> {
-    vec!["Timeouts of sockets end on a timer tick. Use poll or epoll with a timeout, which use precise timers.".to_owned()]
+    vec![
+        "Timeouts of sockets end on a tick. Use poll or epoll with a timeout, which use precise timers."
+            .to_owned(),
+    ]
 }
 
 pub fn idle() -> Vec<String> {
@@ -82,7 +89,9 @@ pub fn ipi() -> Vec<String> {
 
 pub fn run_queue(group: &Group) -> Vec<String> {
     let Some(blame) = group.worst_blame() else {
-        return vec!["Give the thread a CPU of its own (taskset, cpuset), or a real-time priority (chrt -f 10).".to_owned()];
+        return vec![
+            "Give the thread a CPU of its own (taskset, cpuset), or a real-time priority (chrt -f 10).".to_owned(),
+        ];
     };
     let name = &blame.name;
     let rt = 99 - i64::from(blame.prio);

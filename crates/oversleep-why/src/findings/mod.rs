@@ -3,31 +3,12 @@
 mod advice;
 
 use oversleep_record::Nanos;
-use serde::{Deserialize, Serialize};
 
 use crate::culprit::{IrqCause, Why, policy_words};
 use crate::group::{Group, Key};
 use crate::part::Part;
-use crate::summary::Summary;
+use crate::summary::{Finding, Summary};
 use crate::wait::Request;
-
-/// Something that the waits show.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Finding {
-    /// What kind of finding it is: the part it is about, or `coverage`.
-    pub about: String,
-    /// The waits it is about; `None` for all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub group: Option<Key>,
-    /// One sentence.
-    pub sentence: String,
-    /// The figures behind it.
-    pub evidence: Vec<String>,
-    /// What helps.
-    pub advice: Vec<String>,
-    /// How much lateness it explains, which orders findings.
-    pub total_ns: i64,
-}
 
 /// Findings shown; the ones that explain least are left out.
 const FINDINGS_MAX: usize = 12;
@@ -83,7 +64,10 @@ fn of_group(group: &Group, summary: &Summary) -> Vec<Finding> {
             group: Some(group.key.clone()),
             sentence,
             evidence: Vec::new(),
-            advice: vec!["The program's own work takes longer than its period: make it shorter, or the period longer.".to_owned()],
+            advice: vec![
+                "The program's own work takes longer than its period: make it shorter, or the period longer."
+                    .to_owned(),
+            ],
             total_ns: p50.saturating_mul(group.called_late.count() as i64),
         });
     }
@@ -141,17 +125,19 @@ fn about(part: Part, group: &Group, summary: &Summary) -> Option<(String, Vec<St
     let said = match part {
         Part::Api => match summary.want_ns {
             Some(want) => (
-                format!("{who} wants {} and passes more to the call: {} is added before the kernel sees it",
-                    ns(crate::wait::signed(want)), at(Part::Api)),
+                format!(
+                    "{who} wants {} and passes more to the call: {} is added before the kernel sees it",
+                    ns(crate::wait::signed(want)),
+                    at(Part::Api)
+                ),
                 advice::rounding(&group.key),
             ),
             None => (format!("{who} needs {} to enter the call and set its timer", at(Part::Api)), advice::entry()),
         },
         Part::Stop => (format!("{who} was stopped while its time ran out, for up to {max}"), advice::stop()),
-        Part::Slack if group.key.request == Request::Unknown => (
-            format!("{who} ends on a timer tick: {} of the lateness is the tick's", at(Part::Slack)),
-            advice::wheel(),
-        ),
+        Part::Slack if group.key.request == Request::Unknown => {
+            (format!("{who} ends on a tick: {} of the lateness is the tick's", at(Part::Slack)), advice::wheel())
+        }
         Part::Slack => (format!("{who} ends {} late because of timer slack", at(Part::Slack)), advice::slack(group)),
         Part::Irq => {
             let (cause, advice) = irq(group);
@@ -159,11 +145,17 @@ fn about(part: Part, group: &Group, summary: &Summary) -> Option<(String, Vec<St
         }
         Part::Irqbody => (
             format!("{who}: the timer interrupt does other work first, for up to {max}"),
-            vec!["Other timers expire in the same interrupt. Spread them, or pin the thread to a CPU without them.".to_owned()],
+            vec![
+                "Other timers expire in the same interrupt. Spread them, or pin the thread to a CPU without them."
+                    .to_owned(),
+            ],
         ),
         Part::Wake => (
             format!("{who}: {} pass between the timer and waking the thread, {max} at most", at(Part::Wake)),
-            vec!["The timer's callback was held up: by locks of the run queue, by tracing, or by the hypervisor.".to_owned()],
+            vec![
+                "The timer's callback was held up: by locks of the run queue, by tracing, or by the hypervisor."
+                    .to_owned(),
+            ],
         ),
         Part::Ipi => (
             format!("{who}: {} pass until the woken thread is in a run queue, {max} at most", at(Part::Ipi)),
@@ -183,7 +175,9 @@ fn about(part: Part, group: &Group, summary: &Summary) -> Option<(String, Vec<St
         }
         Part::Ret => (
             format!("{who} needs {} from its CPU to the end of the call, {max} at most", at(Part::Ret)),
-            vec!["The kernel's own work on the way out: checking many descriptors, page faults, or tracing.".to_owned()],
+            vec![
+                "The kernel's own work on the way out: checking many descriptors, page faults, or tracing.".to_owned(),
+            ],
         ),
         Part::Quota => (format!("{who} is stopped by its CPU quota, for up to {max}"), advice::quota(group, summary)),
         Part::User => return None,
@@ -207,7 +201,9 @@ fn irq(group: &Group) -> (String, Vec<String>) {
             vec!["Move the interrupts that cause it to another CPU, or use a PREEMPT_RT kernel.".to_owned()],
         ),
         IrqCause::Task { tid, name } => (
-            format!("{name} ({tid}) ran with interrupts off, or the hypervisor had the CPU: these look alike from inside"),
+            format!(
+                "{name} ({tid}) ran with interrupts off, or the hypervisor had the CPU: these look alike from inside"
+            ),
             advice::interrupts_off(),
         ),
     }

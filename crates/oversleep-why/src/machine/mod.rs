@@ -47,7 +47,7 @@ pub struct Machine {
     threads: HashMap<u32, Open>,
     timers: HashMap<u64, Timer>,
     turns: HashMap<u16, VecDeque<Turn>>,
-    /// Which timer's callback runs on each CPU.
+    /// From, to, and how much the hypervisor took.
     steal: HashMap<u16, VecDeque<(u64, u64, u64)>>,
     processes: HashMap<u32, Process>,
     counts: Counts,
@@ -181,8 +181,8 @@ impl Machine {
     fn on_context(&mut self, event: &Event) {
         let here = |fired: &&mut Fired| fired.t == event.t && fired.cpu == event.cpu;
         let own = self.threads.get_mut(&event.tid).and_then(|open| open.fired.as_mut()).filter(here);
-        let timers = self.timers.values_mut().filter_map(|timer| timer.fired.as_mut());
-        if let Some(fired) = own.or_else(|| timers.filter(here).next()) {
+        let mut timers = self.timers.values_mut().filter_map(|timer| timer.fired.as_mut());
+        if let Some(fired) = own.or_else(|| timers.find(here)) {
             fired.context = Some(*event);
         }
     }
@@ -241,7 +241,8 @@ impl Machine {
             }
             Kind::Out => {
                 let returned = open.returned.map_or(0, |(t, _)| t);
-                if event.x & 2 != 0 && open.throttled_at.is_none() && event.t.saturating_sub(returned) < QUOTA_WITHIN_NS {
+                if event.x & 2 != 0 && open.throttled_at.is_none() && event.t.saturating_sub(returned) < QUOTA_WITHIN_NS
+                {
                     open.throttled_at = Some(event.t);
                 } else {
                     self.close(event.tid);
@@ -251,7 +252,7 @@ impl Machine {
                 if let Some(from) = open.preempted_at.take() {
                     open.preempted.push((from, event.t, event.cpu));
                     open.preempted.truncate(TURNS_MAX);
-                } else if open.woken.is_some() && open.running.is_none() {
+                } else if open.waking.or(open.woken.map(|woken| woken.t)).is_some() && open.running.is_none() {
                     open.running = Some((event.t, event.cpu, throttled));
                 }
             }

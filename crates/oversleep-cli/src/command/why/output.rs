@@ -13,10 +13,10 @@ use super::names::Names;
 use super::session::Session;
 use crate::args::Document;
 use crate::exit::{Exit, Failure};
+use crate::message;
 use crate::output::file::{self, Files};
 use crate::output::place::{self, Places};
 use crate::output::stdout;
-use crate::message;
 
 /// Seconds since 1970.
 pub fn now() -> Option<i64> {
@@ -27,8 +27,7 @@ pub fn now() -> Option<i64> {
 /// Checks every output before anything is followed.
 pub fn check(why: &Why) -> Result<(), Failure> {
     let mut places = Places::reading(&why.files)?;
-    let named =
-        [("--json", &why.json), ("--out", &why.out), ("--record", &why.record), ("--perfetto", &why.perfetto)];
+    let named = [("--json", &why.json), ("--out", &why.out), ("--record", &why.record), ("--perfetto", &why.perfetto)];
     for (option, path) in named {
         let Some(path) = path else { continue };
         if let Document::File(path) = place::output(option, path)? {
@@ -101,9 +100,8 @@ fn read(why: &Why, path: &Path) -> Result<Summary, Failure> {
     let bytes = fs::read(path).map_err(|error| Failure::failed(format!("can't read '{}': {error}", path.display())))?;
     let unusable = |error: String| Failure::failed(format!("can't use '{}': {error}", path.display()));
     if !Reader::knows(&bytes) {
-        return Summary::read(&bytes).map_err(|error| {
-            unusable(format!("it is neither a recording nor a result of `oversleep why` ({error})"))
-        });
+        return Summary::read(&bytes)
+            .map_err(|error| unusable(format!("it is neither a recording nor a result of `oversleep why` ({error})")));
     }
     let mut reader = Reader::new(&bytes).map_err(|error| unusable(error.to_string()))?;
     let meta = reader.meta.clone();

@@ -8,9 +8,9 @@ use oversleep_why::calls::Arch;
 use oversleep_why::group::Group;
 use oversleep_why::recording::Meta;
 use oversleep_why::select::Selection;
-use oversleep_why::summary::{Builder, Losses};
+use oversleep_why::summary::Losses;
 use oversleep_why::trace::TraceWriter;
-use oversleep_why::{Event, Machine, Summary};
+use oversleep_why::{Builder, Event, Machine, Summary};
 
 use super::names::Names;
 

@@ -70,7 +70,8 @@ pub fn run(why: &Why) -> Result<Exit, Failure> {
             || why.for_time.and_then(|time| time.to_std()).is_some_and(|time| began.elapsed() >= time)
             || (child.is_none() && !why.system && why.pid.iter().all(|&pid| is_gone(pid)));
         if let Some(child) = &mut child {
-            ended = child.try_wait().map_err(|error| Failure::failed(format!("can't wait for the program: {error}")))?;
+            ended =
+                child.try_wait().map_err(|error| Failure::failed(format!("can't wait for the program: {error}")))?;
         }
         let is_last = is_over || ended.is_some();
         let mut events = Vec::new();
@@ -93,7 +94,8 @@ pub fn run(why: &Why) -> Result<Exit, Failure> {
         recorder.finish().map_err(|error| write_failed(path, &error))?;
     }
     meta.processes = session.names.list();
-    let summary = session.finish(meta, losses).map_err(|error| Failure::failed(format!("can't write the trace: {error}")))?;
+    let summary =
+        session.finish(meta, losses).map_err(|error| Failure::failed(format!("can't write the trace: {error}")))?;
     drop(measuring);
     let exceeded = output::deliver(why, &summary)?;
     if let (Some(child), None) = (&child, ended) {
