@@ -22,6 +22,7 @@ mod sentences;
 mod soak;
 mod tidy;
 mod tree;
+mod why_truth;
 
 struct Chore {
     name: &'static str,
@@ -53,6 +54,8 @@ const CHORES: &[Chore] = chores! {
         "hold what reports say against their own figures, on every modelled machine and here, or in the files named",
     soak "soak": "run a day, a week and 110 days in virtual time: every deadline is counted, memory stays; --short for CI",
     tidy "tidy": "check the rules of the source tree; --list names them, --update lowers the length ratchet",
+    why_truth "why-truth":
+        "burn a known time at each stage of a wait and check that why shows it there; needs root, names limit it",
 };
 
 fn main() -> ExitCode {

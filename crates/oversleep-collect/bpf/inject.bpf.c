@@ -53,21 +53,6 @@ int at_enter(u64 *ctx) {
 	return 0;
 }
 
-// The CPU on which the victim's timer is armed: its next timer interrupts are the ones to delay.
-SEC("tp_btf/hrtimer_start")
-int at_arm(u64 *ctx) {
-	if (bpf_get_current_pid_tgid() >> 32 != tgid_of_victim)
-		return 0;
-	u32 key = 0;
-	struct state *state = bpf_map_lookup_elem(&states, &key);
-	struct hrtimer *timer = (void *)ctx[0];
-	if (state) {
-		state->off_at = timer->node.expires;
-		state->armed_cpu = bpf_get_smp_processor_id() + 1;
-	}
-	return 0;
-}
-
 // Only the interrupt that comes for that timer, or a little before.
 INLINE bool is_due(u64 early_ns) {
 	u32 key = 0;
@@ -80,6 +65,25 @@ INLINE bool is_due(u64 early_ns) {
 	return 1;
 }
 
+// The CPU on which the victim's timer is armed: its next timer interrupts are the ones to delay.
+SEC("tp_btf/hrtimer_start")
+int at_arm(u64 *ctx) {
+	u32 key = 0;
+	struct state *state = bpf_map_lookup_elem(&states, &key);
+	struct hrtimer *timer = (void *)ctx[0];
+	if (!state)
+		return 0;
+	if (bpf_get_current_pid_tgid() >> 32 == tgid_of_victim) {
+		state->off_at = timer->node.expires;
+		state->armed_cpu = bpf_get_smp_processor_id() + 1;
+	} else if (stage == INTERRUPTS_OFF && is_due(burn_ns / 2)) {
+		// Interrupts are off while a timer is set: a task that sets one all the time holds the victim's back, until
+		// its latest expiry and the time to burn have passed, wherever in between that begins.
+		burn_until(state->off_at + burn_ns);
+	}
+	return 0;
+}
+
 SEC("tp_btf/local_timer_entry")
 int at_timer_irq(u64 *ctx) {
 	if (stage == TIMER_IRQ && is_due(0))
@@ -87,19 +91,11 @@ int at_timer_irq(u64 *ctx) {
 	return 0;
 }
 
-// A task that switches has its interrupts off: one that yields all the time holds the timer's back.
 SEC("tp_btf/sched_switch")
 int at_switch(u64 *ctx) {
 	struct task_struct *next = (void *)ctx[2];
 	if (stage == SWITCH && is_victim(next))
 		burn();
-	// Until the timer's latest expiry and the time to burn have passed, wherever in between it begins.
-	if (stage == INTERRUPTS_OFF && !is_victim(next) && is_due(burn_ns / 2)) {
-		u32 key = 0;
-		struct state *state = bpf_map_lookup_elem(&states, &key);
-		if (state)
-			burn_until(state->off_at + burn_ns);
-	}
 	return 0;
 }
 

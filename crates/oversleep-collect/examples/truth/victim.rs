@@ -1,12 +1,20 @@
 //! Programs that wait, or keep others from running.
 
-use std::thread::{sleep, yield_now};
+use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 /// Starts another copy of this program as a victim or a hog.
 pub fn command(what: &str) -> std::process::Command {
     let mut command = std::process::Command::new(std::env::current_exe().expect("this program has a file"));
     command.arg(format!("victim={what}"));
+    command
+}
+
+/// The same through programs that set how it runs, which it replaces.
+pub fn with(prefix: &[&str], what: &str) -> std::process::Command {
+    let program = command(what);
+    let mut command = std::process::Command::new(prefix[0]);
+    command.args(&prefix[1..]).arg(program.get_program()).args(program.get_args());
     command
 }
 
@@ -20,17 +28,6 @@ pub fn run(what: &str) {
             waits(Duration::from_millis(1));
         }
         "waits" => waits(Duration::from_micros(number)),
-        "yields" => {
-            let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-            for _ in 0..2 * cpus {
-                std::thread::spawn(|| {
-                    loop {
-                        yield_now();
-                    }
-                });
-            }
-            sleep(Duration::from_secs(600));
-        }
         // Bursts of that many ms, with as much rest.
         "bursts" => loop {
             spin(Duration::from_millis(number));
