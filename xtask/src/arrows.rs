@@ -145,7 +145,7 @@ pub const OS_PLACES: &[&str] = &[
     "crates/oversleep/src/sys/",
     "crates/oversleep-native/src/",
     // The kernel's events of other programs.
-    "crates/oversleep-collect/src/",
+    "crates/oversleep-collect/",
     // Stacks for modelled threads differ by system.
     CARRIERS,
     // How systems name shared libraries, and how a linker is told.

@@ -29,9 +29,7 @@ pub struct Stage {
     needs_timers: bool,
 }
 
-const fn stage(
-    name: &'static str, number: u32, hooks: &'static [(&'static str, &'static str)], part: Part,
-) -> Stage {
+const fn stage(name: &'static str, number: u32, hooks: &'static [(&'static str, &'static str)], part: Part) -> Stage {
     Stage { name, number, hooks, part, is_after: number == 1, needs_timers: number == 3 }
 }
 

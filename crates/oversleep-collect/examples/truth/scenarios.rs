@@ -77,7 +77,13 @@ fn fifo_hog() -> Result<String, String> {
     let waits = beside(&mut victim::with(&["taskset", "-c", "1", "chrt", "-f", "50"], "bursts:3"))?;
     let longest = waits.iter().max_by_key(|wait| wait.parts.runq).ok_or("no wait was seen")?;
     let culprit = longest.culprits.first().ok_or("nobody was named")?;
-    let text = format!("runq {}: {} (policy {}, priority {})", us(longest.parts.runq), culprit.name, culprit.policy, 99 - culprit.prio);
+    let text = format!(
+        "runq {}: {} (policy {}, priority {})",
+        us(longest.parts.runq),
+        culprit.name,
+        culprit.policy,
+        99 - culprit.prio
+    );
     let is_right = culprit.name == "truth" && culprit.policy == 1 && culprit.prio == 49 && culprit.is_pinned;
     judge(is_right && longest.parts.runq > 1_500_000, text)
 }
@@ -170,11 +176,13 @@ fn timerfd() -> Result<String, String> {
         t = ctypes.create_string_buffer(struct.pack('qqqq', 0, 2000000, 0, 2000000))\n\
         c.timerfd_settime(fd, 0, t, None)\nwhile True: os.read(fd, 8)";
     let waits = waits_from(Command::new("python3").args(["-c", program]), SPAN)?;
-    let waits: Vec<Wait> =
-        waits.into_iter().filter(|wait| wait.timer.as_deref() == Some("timerfd_settime")).collect();
+    let waits: Vec<Wait> = waits.into_iter().filter(|wait| wait.timer.as_deref() == Some("timerfd_settime")).collect();
     let periodic = waits.iter().filter(|wait| wait.requested_ns == Some(2_000_000)).count();
     let whole = waits.iter().filter(|wait| wait.is_attributed()).count();
-    judge(periodic > 100 && whole * 100 >= waits.len() * 99, format!("{periodic} periods of 2 ms, {whole} of {} without a gap", waits.len()))
+    judge(
+        periodic > 100 && whole * 100 >= waits.len() * 99,
+        format!("{periodic} periods of 2 ms, {whole} of {} without a gap", waits.len()),
+    )
 }
 
 fn socket() -> Result<String, String> {

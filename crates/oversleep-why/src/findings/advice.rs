@@ -56,10 +56,7 @@ pub fn stop() -> Vec<String> {
 }
 
 pub fn wheel() -> Vec<String> {
-    vec![
-        "Timeouts of sockets end on a tick. Use poll or epoll with a timeout, which use precise timers."
-            .to_owned(),
-    ]
+    vec!["Timeouts of sockets end on a tick. Use poll or epoll with a timeout, which use precise timers.".to_owned()]
 }
 
 pub fn idle() -> Vec<String> {
