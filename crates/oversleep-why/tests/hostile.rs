@@ -86,7 +86,7 @@ fn damaged() -> impl Strategy<Value = Vec<Event>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(128) })]
 
     #[test]
     fn any_events_in_any_order_are_split_exactly(events in prop::collection::vec(any_event(), 0..60)) {
