@@ -73,9 +73,9 @@ pub extern "C" fn oversleep_sleep_ns(duration_ns: u64) -> Status {
 /// as little after it as this machine allows. Signals do not end the sleep. Returns at once if the deadline has passed.
 ///
 /// Cost: the operating system wakes the thread a learned margin before the deadline, in one to three waits, and the
-/// thread spins for the rest, for at most 600 microseconds. What is expected to cost least is done, where a microsecond of
-/// lateness is worth 2 of CPU time, and 20 beyond the first 50; what a wait costs is measured. If a sandbox refuses every wait, the thread yields in a
-/// loop.
+/// thread spins for the rest, for at most 600 microseconds. What is expected to cost least is done: what a wait costs is
+/// measured, and a microsecond of lateness is worth 2 of CPU time, and 20 beyond the first 50. If a sandbox refuses every
+/// wait, the thread yields in a loop.
 ///
 /// On Linux the thread's timer slack is 1 ns during the waits, and beside busy threads its time slice is 100 microseconds
 /// (Linux 6.12); a signal handler that jumps out of a sleep (siglongjmp) leaves them at that. A thread that never sleeps
