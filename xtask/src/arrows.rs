@@ -70,6 +70,9 @@ pub const CRATES: &[CrateRules] = &[
         ours: &["oversleep-record", "oversleep-system", "oversleep-measure", "oversleep-explain", "oversleep-lab"],
         ..PURE
     },
+    CrateRules { name: "oversleep-why", ours: &["oversleep-record"], ..PURE },
+    // A loader of kernel programs comes along, so only the command depends on it.
+    CrateRules { name: "oversleep-collect", ours: &["oversleep-why"], ..NOTHING },
     CrateRules {
         name: "oversleep-request",
         ours: &["oversleep-record", "oversleep-system", "oversleep-measure", "oversleep-lab", "oversleep-report"],
@@ -96,6 +99,8 @@ pub const CRATES: &[CrateRules] = &[
         ours: &[
             "oversleep-record",
             "oversleep-system",
+            "oversleep-why",
+            "oversleep-collect",
             "oversleep-native",
             "oversleep-emulate",
             "oversleep-measure",
@@ -172,6 +177,8 @@ pub const OS_PLACES: &[&str] = &[
     "crates/oversleep-native/src/",
     "crates/oversleep-emulate/src/lib.rs",
     "crates/oversleep-emulate/src/linux/",
+    // The kernel's events of other programs.
+    "crates/oversleep-collect/",
     // Stacks for modelled threads differ by system.
     CARRIERS,
     // Only a page has what it imports.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 mod arrows;
+mod bpf;
 mod crates;
 mod cross;
 mod docs;
@@ -24,6 +25,7 @@ mod sentences;
 mod soak;
 mod tidy;
 mod tree;
+mod why_truth;
 
 struct Chore {
     name: &'static str,
@@ -38,6 +40,7 @@ macro_rules! chores {
 }
 
 const CHORES: &[Chore] = chores! {
+    bpf "bpf": "compile the kernel program of why; --check compares it with its source instead, where there is a clang",
     crates "crates":
         "compile the pure crates for WebAssembly and check their dependencies; --no-install forbids installing",
     cross "cross": "check Windows, aarch64 Linux and macOS from Linux, and run what Wine and qemu can run; names limit it",
@@ -58,6 +61,8 @@ const CHORES: &[Chore] = chores! {
         "hold what reports say against their own figures, on every modelled machine and here, or in the files named",
     soak "soak": "run a day, a week and 110 days in virtual time: every deadline is counted, memory stays; --short for CI",
     tidy "tidy": "check the rules of the source tree; --list names them, --update lowers the length ratchet",
+    why_truth "why-truth":
+        "burn a known time at each stage of a wait and check that why shows it there; needs root, names limit it",
 };
 
 fn main() -> ExitCode {

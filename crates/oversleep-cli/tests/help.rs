@@ -4,7 +4,7 @@ mod support;
 
 use support::{Home, os};
 
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 15] = [
     "check",
     "clocks",
     "waits",
@@ -13,6 +13,7 @@ const COMMANDS: [&str; 14] = [
     "resolution",
     "experiments",
     "explain",
+    "why",
     "report",
     "compare",
     "share",

@@ -39,6 +39,15 @@ Examples:
   oversleep check --only B2,D1           two experiments
   oversleep check --out r.json --quiet   everything, into a result file, without progress";
 
+/// At the head of `why`.
+pub const WHY: &str = "\
+Examples:
+  oversleep why -- ./app                 run a program and show where its lateness went
+  oversleep why -p 1234 --for 10s        a process that runs already
+  oversleep why --system --only '>1ms'   every wait of this machine that is late by more than 1 ms
+  oversleep why --record r.why -- ./app  keep every event, to look at it again elsewhere
+  oversleep why r.why --want 1ms         a recording, for a program that meant 1 ms";
+
 /// At the head of `clocks`.
 pub fn clocks() -> String {
     let [one, other] = oversleep_native::examples().clocks;

@@ -23,6 +23,7 @@ mod results;
 mod run;
 mod share;
 mod waits;
+mod why;
 
 use std::ffi::OsString;
 
@@ -78,6 +79,7 @@ enum Command {
     Machines(machines::Machines),
     Experiments(experiments::Experiments),
     Explain(explain::Explain),
+    Why(why::Why),
     Report(report::Report),
     Compare(compare::Compare),
     Share(share::Share),
@@ -163,6 +165,7 @@ impl Command {
             Command::Machines(command) => command.run(),
             Command::Experiments(command) => command.run(),
             Command::Explain(command) => command.run(),
+            Command::Why(command) => command.run(),
             Command::Report(command) => command.run(),
             Command::Compare(command) => command.run(),
             Command::Share(command) => command.run(),

@@ -1,0 +1,101 @@
+//! `why`: where the lateness of another program's waits went.
+
+mod names;
+mod output;
+mod session;
+mod watch;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::Args;
+use oversleep_record::Nanos;
+use oversleep_why::select::{Bound, Selection};
+
+use crate::args::{help, value};
+use crate::exit::{Exit, Failure};
+
+/// Show where the lateness of a program's timed waits went
+///
+/// It follows every timed wait that an unmodified program makes, in any language, and splits the lateness of each one into
+/// parts that add up to it: timer slack, a late interrupt, waiting for a CPU, a CPU quota and others. It names who ran
+/// instead and says what helps. It needs Linux with kernel type information, and root or CAP_BPF and CAP_PERFMON;
+/// recordings can be read on any system. With a program it exits with that program's exit code, unless --fail-if holds.
+#[derive(Args, Debug)]
+#[command(before_help = help::WHY, after_help = help::CODES)]
+pub struct Why {
+    /// Recording (--record) or result file to show again; of two result files, the second is compared with the first
+    #[arg(value_name = "FILE", num_args = 0..=2, conflicts_with_all = ["pid", "system", "program"])]
+    files: Vec<PathBuf>,
+
+    /// Program to run and follow, with its arguments, after --
+    #[arg(value_name = "PROGRAM", last = true, conflicts_with_all = ["pid", "system"])]
+    program: Vec<OsString>,
+
+    /// Follow processes that run already, and the children they start
+    #[arg(long, short, value_name = "PID", value_delimiter = ',', conflicts_with = "system")]
+    pid: Vec<u32>,
+
+    /// Follow every process of this machine
+    #[arg(long)]
+    system: bool,
+
+    /// End after this time, like 10s [default: when the program ends, or with Ctrl-C]
+    #[arg(long = "for", value_name = "TIME", value_parser = value::run_time)]
+    for_time: Option<Nanos>,
+
+    /// Don't follow the processes that a followed one starts
+    #[arg(long)]
+    no_follow: bool,
+
+    /// Show only waits that fit, like 'futex >1ms', thread=NAME, program=NAME or request=1ms
+    #[arg(long, value_name = "WAITS")]
+    only: Option<Selection>,
+
+    /// What the program meant to wait for, like 1ms: rounding before the call is then seen, too
+    #[arg(long, value_name = "TIME", value_parser = value::request)]
+    want: Option<Nanos>,
+
+    /// Exit with 3 if the lateness of any group of waits is above this, like 'p99>200us'
+    #[arg(long, value_name = "BOUND")]
+    fail_if: Option<Bound>,
+
+    /// Print only the result, as one JSON document, or write it to FILE
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
+    json: Option<PathBuf>,
+
+    /// Where to write the result file [default: a new file in the current directory]
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+
+    /// Write every event to FILE while it is collected; `oversleep why FILE` reads it, on any system
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+
+    /// Write the selected waits as a trace that ui.perfetto.dev opens
+    #[arg(long, value_name = "FILE")]
+    perfetto: Option<PathBuf>,
+
+    /// Show the table while the program runs, also where its own output goes to the same terminal
+    #[arg(long)]
+    live: bool,
+
+    /// Print no notes on standard error, only warnings and errors
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+impl Why {
+    /// Runs it.
+    pub fn run(self) -> Result<Exit, Failure> {
+        match &self.files[..] {
+            [] if self.program.is_empty() && self.pid.is_empty() && !self.system => Err(Failure::usage(
+                "nothing to follow: name a program after --, a process with -p, --system, or a recording; \
+                 for example `oversleep why -- ./app`",
+            )),
+            [] => watch::run(&self),
+            [file] => output::again(&self, file),
+            [before, after, ..] => output::compare(&self, before, after),
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Follows programs while they run.
+
+use std::fs::File;
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus};
+use std::time::{Duration, Instant};
+
+use oversleep_collect::{Collector, Options};
+use oversleep_measure::StopFlag;
+use oversleep_record::FactName;
+use oversleep_why::calls::Arch;
+use oversleep_why::recording::{Meta, Recorder};
+use oversleep_why::summary::Losses;
+use oversleep_why::text;
+
+use super::names::Names;
+use super::session::Session;
+use super::{Why, output};
+use crate::exit::{Exit, Failure};
+use crate::{interrupt, message};
+
+/// From one look into the buffer to the next. It holds 180,000 events: at 8 for each wait, 22,000 waits.
+const LOOK: Duration = Duration::from_millis(50);
+/// From one live table to the next.
+const TABLE: Duration = Duration::from_secs(1);
+
+pub fn run(why: &Why) -> Result<Exit, Failure> {
+    output::check(why)?;
+    let environment = oversleep_native::here().environment();
+    let tick = environment.nanos(FactName::TimerCoarseStep);
+    let options = Options {
+        everyone: why.system,
+        children: !why.no_follow,
+        tick_ns: tick.and_then(|tick| u64::try_from(tick.0).ok()).filter(|&ns| ns != 0).unwrap_or(4_000_000),
+    };
+    let mut collector = Collector::open(options).map_err(failed)?;
+    let arch = Arch::named(std::env::consts::ARCH).ok_or_else(|| failed(oversleep_collect::CollectError::System))?;
+    let mut names = Names::live();
+    for &pid in &why.pid {
+        collector.follow(pid).map_err(failed)?;
+        names.learn(pid);
+    }
+    let mut meta = Meta {
+        arch,
+        kernel: environment.text(FactName::KernelRelease).unwrap_or_default().to_owned(),
+        target: target(why),
+        taken_unix_s: output::now(),
+        processes: names.list(),
+    };
+    let want_ns = why.want.and_then(|want| u64::try_from(want.0).ok());
+    let mut session = Session::new(arch, names, why.only.clone(), want_ns);
+    let create = |path: &Path| File::create(path).map_err(|error| write_failed(path, &error));
+    if let Some(path) = &why.perfetto {
+        session.trace_to(create(path)?).map_err(|error| write_failed(path, &error))?;
+    }
+    let record = |path: &Path| -> Result<_, Failure> {
+        Recorder::new(BufWriter::new(create(path)?), &meta).map_err(|error| write_failed(path, &error))
+    };
+    let mut recorder = why.record.as_deref().map(record).transpose()?;
+
+    let stop = StopFlag::new();
+    let measuring = interrupt::raise_on_signal(&stop);
+    let mut child = start(why, &mut collector)?;
+    let began = Instant::now();
+    let mut table = Table::new(why);
+    let mut ended: Option<ExitStatus> = None;
+    loop {
+        let is_over = stop.is_raised()
+            || why.for_time.and_then(|time| time.to_std()).is_some_and(|time| began.elapsed() >= time)
+            || (child.is_none() && !why.system && why.pid.iter().all(|&pid| is_gone(pid)));
+        if let Some(child) = &mut child {
+            ended =
+                child.try_wait().map_err(|error| Failure::failed(format!("can't wait for the program: {error}")))?;
+        }
+        let is_last = is_over || ended.is_some();
+        let mut events = Vec::new();
+        collector.drain(&mut events, is_last);
+        if let (Some(recorder), Some(path)) = (&mut recorder, &why.record) {
+            recorder.write(&events).map_err(|error| write_failed(path, &error))?;
+        }
+        session.feed(events).map_err(|error| Failure::failed(format!("can't write the trace: {error}")))?;
+        if is_last {
+            break;
+        }
+        table.show(&session);
+        std::thread::sleep(LOOK);
+    }
+    table.clear();
+    let losses = losses(&mut collector);
+    // From here on nothing of ours is in the kernel.
+    drop(collector);
+    if let (Some(recorder), Some(path)) = (recorder, &why.record) {
+        recorder.finish().map_err(|error| write_failed(path, &error))?;
+    }
+    meta.processes = session.names.list();
+    let summary =
+        session.finish(meta, losses).map_err(|error| Failure::failed(format!("can't write the trace: {error}")))?;
+    drop(measuring);
+    let exceeded = output::deliver(why, &summary)?;
+    if let (Some(child), None) = (&child, ended) {
+        message::note(&format!("process {} goes on; it is not followed any more", child.id()));
+    }
+    Ok(match (exceeded, ended, stop.is_raised()) {
+        (true, ..) => Exit::AssertionFailed,
+        (_, Some(ended), _) => Exit::Program(code(ended)),
+        (_, None, true) if child.is_some() => Exit::Interrupted,
+        _ => Exit::Fine,
+    })
+}
+
+fn start(why: &Why, collector: &mut Collector) -> Result<Option<Child>, Failure> {
+    let Some((program, arguments)) = why.program.split_first() else { return Ok(None) };
+    let mut command = Command::new(program);
+    command.args(arguments);
+    let child = collector.spawn(&mut command);
+    child.map(Some).map_err(|error| Failure::failed(format!("can't run '{}': {error}", program.display())))
+}
+
+/// As shells have it: the code, or 128 and the signal that ended it.
+fn code(ended: ExitStatus) -> i32 {
+    ended.code().unwrap_or_else(|| {
+        let text = ended.to_string();
+        let signal = text.strip_prefix("signal: ").and_then(|rest| rest.split_whitespace().next()?.parse::<i32>().ok());
+        128 + signal.unwrap_or(0)
+    })
+}
+
+fn is_gone(pid: u32) -> bool {
+    !Path::new(&format!("/proc/{pid}")).exists()
+}
+
+fn target(why: &Why) -> String {
+    if why.system {
+        return String::new();
+    }
+    match why.program.first() {
+        Some(program) => program.to_string_lossy().into_owned(),
+        None => why.pid.iter().map(|pid| format!("process {pid}")).collect::<Vec<_>>().join(", "),
+    }
+}
+
+fn losses(collector: &mut Collector) -> Losses {
+    let counted = collector.losses();
+    Losses {
+        no_room: counted.no_room,
+        vanished: counted.vanished(),
+        not_run: counted.not_run,
+        threads_not_followed: counted.threads_not_followed,
+        missing: counted.missing.iter().map(|missing| (*missing).to_owned()).collect(),
+        ..Losses::default()
+    }
+}
+
+fn failed(error: oversleep_collect::CollectError) -> Failure {
+    Failure::failed(error.to_string())
+}
+
+fn write_failed(path: &Path, error: &io::Error) -> Failure {
+    Failure::failed(crate::output::file::why_not(path, error))
+}
+
+/// The live table, redrawn in place.
+struct Table {
+    is_shown: bool,
+    last: Instant,
+    lines: usize,
+}
+
+impl Table {
+    fn new(why: &Why) -> Table {
+        let is_shown = io::stderr().is_terminal() && !why.quiet && (why.live || why.program.is_empty());
+        Table { is_shown, last: Instant::now(), lines: 0 }
+    }
+
+    fn show(&mut self, session: &Session) {
+        if !self.is_shown || self.last.elapsed() < TABLE {
+            return;
+        }
+        self.last = Instant::now();
+        self.clear();
+        let text = text::table(&session.groups(), 24);
+        let width = crate::width::width();
+        let lines: Vec<String> = text.lines().map(|line| line.chars().take(width).collect()).collect();
+        self.lines = lines.len();
+        let _ = writeln!(io::stderr(), "{}", lines.join("\n"));
+    }
+
+    /// Takes the table off the screen.
+    fn clear(&mut self) {
+        if self.lines != 0 {
+            let _ = write!(io::stderr(), "\x1b[{}A\x1b[J", self.lines);
+            self.lines = 0;
+        }
+    }
+}

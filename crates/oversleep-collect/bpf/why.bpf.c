@@ -1,0 +1,712 @@
+// Follows timed waits of chosen processes through the kernel: one fixed-size event for each step of a wait.
+//
+// It only filters and copies. What the events mean is decided by oversleep-why, in Rust, from a stream that can be
+// recorded. The layout of `event`, the kinds and the flags are those of `src/raw.rs`.
+#include "kernel.h"
+
+#define KINDS 16
+enum kind {
+	ARM = 1, FIRE, WAKING, QUEUED, OUT, IN, RETURN, RUN, CONTEXT, FORK, EXEC, GONE, SET,
+};
+
+// How a call states its timeout; user space fills `calls`, because numbers differ between processors.
+enum form {
+	FORM_NONE, FORM_SPAN_TS, FORM_CLOCK_NANOSLEEP, FORM_FUTEX, FORM_MS, FORM_TIMEVAL, FORM_DEADLINE_TS, FORM_IO_URING,
+	FORM_FUTEX2, FORM_UNTIMED, FORM_SETS_TIMER,
+};
+struct call {
+	u8 form, timeout, clock, flags;
+};
+
+enum { REQUEST_NONE, REQUEST_SPAN, REQUEST_DEADLINE, REQUEST_ZERO };
+enum { STATE_IDLE, STATE_ENTERED, STATE_WAITING, STATE_RETURNED };
+enum { TIMER_STACK, TIMER_OBJECT, TIMER_WHEEL };
+enum { OUT_RUNNABLE = 1, OUT_THROTTLED = 2 };
+
+struct event {
+	u64 t;
+	u32 tid, tgid;
+	u16 kind, cpu;
+	u32 x;
+	u64 a, b, c, d, e, f;
+	char comm[16];
+};
+
+struct thread {
+	u64 entered, request, timer;
+	u32 nr, sent;
+	s32 pending_cpu;
+	u8 state, requested, is_pending, pad;
+};
+
+struct owner {
+	u32 tid, tgid;
+	u32 kind, pad;
+};
+
+struct cpu {
+	u64 timer_irq, since, firing, firing_tgid;
+	s64 pending;
+	u64 irq_in, irq_out, irq, soft_in, soft_out, soft, idle_at;
+	u32 idle, pad;
+	char irq_name[16];
+	u64 emitted[KINDS], lost[KINDS];
+	u64 full;
+};
+
+// Set before loading.
+const volatile u32 everyone, follow, own_tgid, stack_size = 16384;
+const volatile u64 tick_ns = 4000000, late_ns = 10000;
+
+#define MAP(name, kind, entries, K, V) \
+	struct { \
+		int (*type)[kind]; \
+		int (*max_entries)[entries]; \
+		K *key; \
+		V *value; \
+	} name __attribute__((section(".maps"), used))
+
+MAP(calls, BPF_MAP_TYPE_ARRAY, 512, u32, struct call);
+MAP(targets, BPF_MAP_TYPE_HASH, 16384, u32, u32);
+MAP(threads, BPF_MAP_TYPE_HASH, 32768, u32, struct thread);
+MAP(timers, BPF_MAP_TYPE_LRU_HASH, 32768, u64, struct owner);
+MAP(cpus, BPF_MAP_TYPE_ARRAY, 1024, u32, struct cpu);
+struct {
+	int (*type)[BPF_MAP_TYPE_RINGBUF];
+	int (*max_entries)[1 << 24];
+} ring __attribute__((section(".maps"), used));
+
+#define INLINE static __attribute__((always_inline))
+
+// A pointer as a plain number, which the verifier lets us calculate with.
+INLINE u64 number_of(void *pointer) {
+	u64 number = 0;
+	bpf_probe_read_kernel(&number, sizeof(number), &pointer);
+	return number;
+}
+
+INLINE struct cpu *this_cpu(void) {
+	u32 cpu = bpf_get_smp_processor_id();
+	return bpf_map_lookup_elem(&cpus, &cpu);
+}
+
+INLINE struct event *begin(u32 kind, u64 t, u32 tid, u32 tgid) {
+	u32 id = bpf_get_smp_processor_id();
+	struct cpu *cpu = bpf_map_lookup_elem(&cpus, &id);
+	if (!cpu || kind >= KINDS)
+		return 0;
+	struct event *e = bpf_ringbuf_reserve(&ring, sizeof(*e), 0);
+	if (!e) {
+		__sync_fetch_and_add(&cpu->lost[kind], 1);
+		return 0;
+	}
+	__sync_fetch_and_add(&cpu->emitted[kind], 1);
+	__builtin_memset(e, 0, sizeof(*e));
+	e->t = t;
+	e->tid = tid;
+	e->tgid = tgid;
+	e->kind = kind;
+	e->cpu = id;
+	return e;
+}
+
+INLINE void end(struct event *e) {
+	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
+}
+
+INLINE bool is_target(u32 tgid) {
+	if (everyone)
+		return tgid && tgid != own_tgid;
+	return bpf_map_lookup_elem(&targets, &tgid) != 0;
+}
+
+INLINE struct thread *thread_of(u32 tid) {
+	return bpf_map_lookup_elem(&threads, &tid);
+}
+
+INLINE struct thread *make_thread(u32 tid) {
+	struct thread *thread = thread_of(tid);
+	if (thread)
+		return thread;
+	struct thread fresh = { .nr = ~0u };
+	if (bpf_map_update_elem(&threads, &tid, &fresh, BPF_ANY)) {
+		struct cpu *cpu = this_cpu();
+		if (cpu)
+			__sync_fetch_and_add(&cpu->full, 1);
+		return 0;
+	}
+	return thread_of(tid);
+}
+
+INLINE u32 cpu_of(struct task_struct *task) {
+	struct task_struct___cpu *old = (void *)task;
+	if (bpf_core_field_exists(old->cpu))
+		return BPF_CORE_READ(old, cpu);
+	return BPF_CORE_READ(task, thread_info.cpu);
+}
+
+// Time for which the groups of a task were throttled so far: its own and those above it.
+INLINE u64 throttled_ns(struct task_struct *task) {
+	u64 sum = 0;
+	if (!bpf_core_field_exists(((struct task_group *)0)->cfs_bandwidth))
+		return 0;
+	struct task_group *group = BPF_CORE_READ(task, sched_task_group);
+	for (int depth = 0; depth < 4; depth++) {
+		if (!group)
+			break;
+		sum += BPF_CORE_READ(group, cfs_bandwidth.throttled_time);
+		group = BPF_CORE_READ(group, parent);
+	}
+	return sum;
+}
+
+// Somebody waits for this CPU from now on, or no longer.
+INLINE void pend(struct thread *thread, u32 id) {
+	struct cpu *cpu = bpf_map_lookup_elem(&cpus, &id);
+	if (!cpu || thread->is_pending)
+		return;
+	thread->is_pending = 1;
+	thread->pending_cpu = id;
+	__sync_fetch_and_add(&cpu->pending, 1);
+}
+
+INLINE void unpend(struct thread *thread) {
+	if (!thread->is_pending)
+		return;
+	u32 id = thread->pending_cpu;
+	struct cpu *cpu = bpf_map_lookup_elem(&cpus, &id);
+	thread->is_pending = 0;
+	if (cpu)
+		__sync_fetch_and_add(&cpu->pending, -1);
+}
+
+INLINE u64 argument(void *regs, u32 n) {
+	struct pt_regs___x86 *x86 = regs;
+	struct pt_regs___arm64 *arm = regs;
+	if (bpf_core_field_exists(arm->orig_x0)) {
+		u64 value = 0;
+		if (n == 0)
+			return BPF_CORE_READ(arm, orig_x0);
+		if (n < 6)
+			bpf_probe_read_kernel(&value, sizeof(value), (void *)arm + bpf_core_field_offset(arm->regs) + n * 8);
+		return value;
+	}
+	switch (n) {
+	case 0: return BPF_CORE_READ(x86, di);
+	case 1: return BPF_CORE_READ(x86, si);
+	case 2: return BPF_CORE_READ(x86, dx);
+	case 3: return BPF_CORE_READ(x86, r10);
+	case 4: return BPF_CORE_READ(x86, r8);
+	default: return BPF_CORE_READ(x86, r9);
+	}
+}
+
+INLINE void read_pair(struct thread *thread, u64 address, u64 unit, u8 requested) {
+	s64 pair[2];
+	if (!address || bpf_probe_read_user(pair, sizeof(pair), (void *)address))
+		return;
+	u64 request = (u64)pair[0] * 1000000000ull + (u64)pair[1] * unit;
+	// Longer than 292 years is for ever.
+	if (pair[0] < 0 || pair[0] > 9000000000ll)
+		return;
+	thread->request = request;
+	thread->requested = request || requested == REQUEST_DEADLINE ? requested : REQUEST_ZERO;
+}
+
+INLINE void read_request(struct thread *thread, struct call *call, void *regs) {
+	u64 at = argument(regs, call->timeout);
+	switch (call->form) {
+	case FORM_SPAN_TS:
+		return read_pair(thread, at, 1, REQUEST_SPAN);
+	case FORM_TIMEVAL:
+		return read_pair(thread, at, 1000, REQUEST_SPAN);
+	case FORM_DEADLINE_TS:
+	case FORM_FUTEX2:
+		return read_pair(thread, at, 1, REQUEST_DEADLINE);
+	case FORM_CLOCK_NANOSLEEP:
+		return read_pair(thread, at, 1, argument(regs, call->flags) & 1 ? REQUEST_DEADLINE : REQUEST_SPAN);
+	case FORM_FUTEX: {
+		u32 op = argument(regs, 1) & 127;
+		// FUTEX_WAIT takes a span; FUTEX_LOCK_PI, WAIT_BITSET, WAIT_REQUEUE_PI and LOCK_PI2 take deadlines.
+		if (op == 0)
+			return read_pair(thread, at, 1, REQUEST_SPAN);
+		if (op == 6 || op == 9 || op == 11 || op == 13)
+			return read_pair(thread, at, 1, REQUEST_DEADLINE);
+		return;
+	}
+	case FORM_MS: {
+		s32 ms = at;
+		if (ms >= 0) {
+			thread->request = (u64)ms * 1000000;
+			thread->requested = ms ? REQUEST_SPAN : REQUEST_ZERO;
+		}
+		return;
+	}
+	case FORM_IO_URING: {
+		u64 extended[3];
+		// IORING_ENTER_EXT_ARG; IORING_ENTER_ABS_TIMER takes a deadline.
+		u32 flags = argument(regs, 3);
+		if (!(flags & 8) || bpf_probe_read_user(extended, sizeof(extended), (void *)at))
+			return;
+		return read_pair(thread, extended[2], 1, flags & 32 ? REQUEST_DEADLINE : REQUEST_SPAN);
+	}
+	}
+}
+
+SEC("tp_btf/sys_enter")
+int on_sys_enter(u64 *ctx) {
+	u64 t = bpf_ktime_get_ns();
+	u32 nr = ctx[1];
+	struct call *call = bpf_map_lookup_elem(&calls, &nr);
+	if (!call || call->form == FORM_NONE)
+		return 0;
+	u64 id = bpf_get_current_pid_tgid();
+	if (!is_target(id >> 32))
+		return 0;
+	struct thread *thread = make_thread(id);
+	if (!thread)
+		return 0;
+	thread->entered = t;
+	thread->request = 0;
+	thread->requested = REQUEST_NONE;
+	thread->timer = 0;
+	thread->nr = nr;
+	thread->sent = 0;
+	thread->state = STATE_ENTERED;
+	read_request(thread, call, (void *)ctx[0]);
+	return 0;
+}
+
+SEC("tp_btf/sys_exit")
+int on_sys_exit(u64 *ctx) {
+	u64 id = bpf_get_current_pid_tgid();
+	struct thread *thread = thread_of(id);
+	if (!thread)
+		return 0;
+	if (thread->state != STATE_WAITING) {
+		thread->state = STATE_IDLE;
+		return 0;
+	}
+	u64 t = bpf_ktime_get_ns();
+	thread->state = STATE_RETURNED;
+	thread->timer = 0;
+	thread->sent++;
+	unpend(thread);
+	struct event *e = begin(RETURN, t, id, id >> 32);
+	if (!e)
+		return 0;
+	e->x = thread->sent;
+	e->a = ctx[1];
+	end(e);
+	return 0;
+}
+
+INLINE bool is_on_stack(u64 at) {
+	struct task_struct *task = (void *)bpf_get_current_task();
+	u64 stack = (u64)BPF_CORE_READ(task, stack);
+	return at - stack < stack_size;
+}
+
+INLINE void own(u64 timer, u64 id, u32 kind) {
+	struct owner *owner = bpf_map_lookup_elem(&timers, &timer);
+	if (owner && owner->tid == (u32)id && owner->tgid == id >> 32 && owner->kind == kind)
+		return;
+	struct owner fresh = { .tid = id, .tgid = id >> 32, .kind = kind };
+	bpf_map_update_elem(&timers, &timer, &fresh, BPF_ANY);
+}
+
+INLINE void arm(struct thread *thread, u64 id, u64 timer, u32 kind, s64 soft, s64 hard, s64 offset) {
+	u64 t = bpf_ktime_get_ns();
+	if (thread->state != STATE_WAITING && thread->state != STATE_ENTERED) {
+		thread->entered = 0;
+		thread->requested = REQUEST_NONE;
+		thread->nr = ~0u;
+		thread->sent = 0;
+	}
+	thread->state = STATE_WAITING;
+	thread->timer = timer;
+	thread->sent++;
+	own(timer, id, kind);
+	struct event *e = begin(ARM, t, id, id >> 32);
+	if (!e)
+		return;
+	e->x = thread->nr;
+	e->a = thread->entered;
+	e->b = thread->request;
+	e->c = (u64)thread->requested | (u64)kind << 8;
+	e->d = soft - offset;
+	e->e = hard - offset;
+	e->f = offset;
+	bpf_get_current_comm(e->comm, sizeof(e->comm));
+	end(e);
+}
+
+SEC("tp_btf/hrtimer_start")
+int on_hrtimer_start(u64 *ctx) {
+	u64 id = bpf_get_current_pid_tgid();
+	struct thread *thread = thread_of(id);
+	if (!thread)
+		return 0;
+	struct hrtimer *timer = (void *)ctx[0];
+	u64 key = number_of(timer);
+	if (is_on_stack(key)) {
+		arm(thread, id, key, TIMER_STACK, timer->_softexpires, timer->node.expires, timer->base->offset);
+		return 0;
+	}
+	// A timer of its own, set in timerfd_settime, timer_settime, setitimer or io_uring_enter.
+	u32 nr = thread->nr;
+	struct call *call = bpf_map_lookup_elem(&calls, &nr);
+	if (thread->state != STATE_ENTERED || !call ||
+	    (call->form != FORM_SETS_TIMER && call->form != FORM_IO_URING))
+		return 0;
+	own(key, id, TIMER_OBJECT);
+	struct event *e = begin(SET, bpf_ktime_get_ns(), id, id >> 32);
+	if (!e)
+		return 0;
+	e->x = nr;
+	e->a = thread->entered;
+	e->d = timer->_softexpires - timer->base->offset;
+	e->e = timer->node.expires - timer->base->offset;
+	e->f = key;
+	bpf_get_current_comm(e->comm, sizeof(e->comm));
+	end(e);
+	return 0;
+}
+
+SEC("tp_btf/timer_start")
+int on_timer_start(u64 *ctx) {
+	u64 id = bpf_get_current_pid_tgid();
+	struct thread *thread = thread_of(id);
+	struct timer_list *timer = (void *)ctx[0];
+	u64 key = number_of(timer);
+	if (!thread || !is_on_stack(key))
+		return 0;
+	u64 soft = bpf_ktime_get_ns() + (timer->expires - bpf_jiffies64()) * tick_ns;
+	arm(thread, id, key, TIMER_WHEEL, soft, soft, 0);
+	return 0;
+}
+
+INLINE void fire(struct owner *owner, u64 timer, s64 soft, s64 hard) {
+	u64 t = bpf_ktime_get_ns();
+	struct cpu *cpu = this_cpu();
+	if (!cpu)
+		return;
+	if (owner->kind != TIMER_OBJECT) {
+		// Addresses on stacks are used again: only the timer that the wait has armed last counts.
+		struct thread *thread = thread_of(owner->tid);
+		if (!thread || thread->state != STATE_WAITING || thread->timer != timer)
+			return;
+		thread->sent++;
+	} else {
+		cpu->firing = timer;
+		cpu->firing_tgid = owner->tgid;
+	}
+	u64 irq = cpu->timer_irq;
+	struct event *e = begin(FIRE, t, owner->tid, owner->tgid);
+	if (e) {
+		e->a = irq;
+		e->b = timer;
+		e->c = cpu->idle;
+		e->d = soft;
+		e->e = hard;
+		e->f = owner->kind;
+		e->x = bpf_get_current_pid_tgid();
+		bpf_get_current_comm(e->comm, sizeof(e->comm));
+		end(e);
+	}
+	if ((s64)(irq - hard) < (s64)late_ns && (s64)(t - irq) < (s64)late_ns)
+		return;
+	e = begin(CONTEXT, t, owner->tid, owner->tgid);
+	if (!e)
+		return;
+	e->a = cpu->irq_in;
+	e->b = cpu->irq_out;
+	e->c = cpu->soft_in;
+	e->d = cpu->soft_out;
+	e->e = cpu->soft | cpu->irq << 32;
+	e->f = cpu->idle_at;
+	e->x = cpu->idle;
+	__builtin_memcpy(e->comm, cpu->irq_name, sizeof(e->comm));
+	end(e);
+}
+
+SEC("tp_btf/hrtimer_expire_entry")
+int on_hrtimer_fire(u64 *ctx) {
+	struct hrtimer *timer = (void *)ctx[0];
+	u64 key = number_of(timer);
+	struct owner *owner = bpf_map_lookup_elem(&timers, &key);
+	if (!owner || owner->kind == TIMER_WHEEL)
+		return 0;
+	s64 offset = timer->base->offset;
+	fire(owner, key, timer->_softexpires - offset, timer->node.expires - offset);
+	return 0;
+}
+
+SEC("tp_btf/hrtimer_expire_exit")
+int on_hrtimer_fired(u64 *ctx) {
+	struct cpu *cpu = this_cpu();
+	if (cpu && cpu->firing)
+		cpu->firing = 0;
+	return 0;
+}
+
+SEC("tp_btf/timer_expire_entry")
+int on_timer_fire(u64 *ctx) {
+	u64 key = number_of((void *)ctx[0]);
+	struct owner *owner = bpf_map_lookup_elem(&timers, &key);
+	if (owner && owner->kind == TIMER_WHEEL)
+		fire(owner, key, 0, 0);
+	return 0;
+}
+
+SEC("tp_btf/sched_waking")
+int on_waking(u64 *ctx) {
+	struct task_struct *task = (void *)ctx[0];
+	u32 tid = task->pid;
+	struct thread *thread = thread_of(tid);
+	struct cpu *cpu = this_cpu();
+	if (!cpu)
+		return 0;
+	u64 firing = cpu->firing;
+	// A timer of its own wakes whoever waits for it: the wait begins for us here.
+	if (firing && (!thread || thread->state != STATE_WAITING)) {
+		if (task->tgid != cpu->firing_tgid || !(thread = make_thread(tid)))
+			return 0;
+		if (thread->state != STATE_ENTERED) {
+			thread->nr = ~0u;
+			thread->entered = 0;
+		}
+		thread->sent = 0;
+		thread->state = STATE_WAITING;
+	}
+	if (!thread || thread->state != STATE_WAITING)
+		return 0;
+	thread->sent++;
+	struct event *e = begin(WAKING, bpf_ktime_get_ns(), tid, task->tgid);
+	if (!e)
+		return 0;
+	e->x = thread->nr;
+	e->a = firing;
+	e->b = thread->entered;
+	e->c = bpf_get_current_pid_tgid();
+	bpf_probe_read_kernel(e->comm, sizeof(e->comm), task->comm);
+	end(e);
+	return 0;
+}
+
+SEC("tp_btf/sched_wakeup")
+int on_queued(u64 *ctx) {
+	struct task_struct *task = (void *)ctx[0];
+	u32 tid = task->pid;
+	struct thread *thread = thread_of(tid);
+	if (!thread || thread->state != STATE_WAITING)
+		return 0;
+	u64 t = bpf_ktime_get_ns();
+	u32 target = cpu_of(task);
+	struct cpu *cpu = bpf_map_lookup_elem(&cpus, &target);
+	thread->sent++;
+	// A thread that is woken before it left its CPU waits for none.
+	if (task != (void *)bpf_get_current_task())
+		pend(thread, target);
+	struct event *e = begin(QUEUED, t, tid, task->tgid);
+	if (!e)
+		return 0;
+	e->x = target;
+	e->a = cpu ? cpu->idle : 0;
+	e->b = throttled_ns(task);
+	e->c = task->prio;
+	e->d = task->policy;
+	e->e = task->nr_cpus_allowed;
+	end(e);
+	return 0;
+}
+
+SEC("tp_btf/sched_migrate_task")
+int on_migrate(u64 *ctx) {
+	struct task_struct *task = (void *)ctx[0];
+	struct thread *thread = thread_of(task->pid);
+	if (!thread || !thread->is_pending)
+		return 0;
+	unpend(thread);
+	pend(thread, ctx[1]);
+	return 0;
+}
+
+SEC("tp_btf/sched_switch")
+int on_switch(u64 *ctx) {
+	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
+	struct cpu *cpu = this_cpu();
+	if (!cpu)
+		return 0;
+	u64 t = bpf_ktime_get_ns();
+	u64 since = cpu->since;
+	cpu->since = t;
+	u32 prev_tid = prev->pid, next_tid = next->pid;
+	struct event *e;
+	if (cpu->pending > 0 && prev_tid) {
+		e = begin(RUN, t, prev_tid, prev->tgid);
+		if (e) {
+			e->a = since;
+			e->b = prev->prio;
+			e->c = prev->policy;
+			e->d = prev->nr_cpus_allowed;
+			e->x = ctx[0] & 1;
+			bpf_probe_read_kernel(e->comm, sizeof(e->comm), prev->comm);
+			end(e);
+		}
+	}
+	struct thread *thread = prev_tid ? thread_of(prev_tid) : 0;
+	if (thread && thread->state >= STATE_WAITING) {
+		u32 flags = 0;
+		struct task_struct___throttled *new = (void *)prev;
+		if (bpf_core_field_exists(new->throttled) && BPF_CORE_READ(new, throttled))
+			flags |= OUT_THROTTLED;
+		// The state has two names and either may be set by a wake-up already; preemption is certain.
+		if (ctx[0] & 1)
+			flags |= OUT_RUNNABLE;
+		if (thread->state == STATE_RETURNED && !(flags & OUT_THROTTLED)) {
+			thread->state = STATE_IDLE;
+		} else {
+			thread->sent++;
+			if (flags & OUT_RUNNABLE)
+				pend(thread, bpf_get_smp_processor_id());
+			e = begin(OUT, t, prev_tid, prev->tgid);
+			if (e) {
+				e->x = flags;
+				e->b = throttled_ns(prev);
+				end(e);
+			}
+		}
+	}
+	thread = next_tid ? thread_of(next_tid) : 0;
+	if (thread && thread->state >= STATE_WAITING) {
+		unpend(thread);
+		thread->sent++;
+		e = begin(IN, t, next_tid, next->tgid);
+		if (e) {
+			e->x = prev_tid;
+			e->b = throttled_ns(next);
+			end(e);
+		}
+		if (thread->state == STATE_RETURNED)
+			thread->state = STATE_IDLE;
+	}
+	return 0;
+}
+
+SEC("tp_btf/local_timer_entry")
+int on_local_timer(u64 *ctx) {
+	struct cpu *cpu = this_cpu();
+	if (cpu)
+		cpu->timer_irq = bpf_ktime_get_ns();
+	return 0;
+}
+
+SEC("tp_btf/irq_handler_entry")
+int on_irq(u64 *ctx) {
+	struct cpu *cpu = this_cpu();
+	if (!cpu)
+		return 0;
+	struct irqaction *action = (void *)ctx[1];
+	u64 t = bpf_ktime_get_ns();
+	cpu->irq_in = t;
+	cpu->irq_out = 0;
+	cpu->irq = (u32)ctx[0];
+	// Where the processor's own timer has no tracepoint, its interrupt comes this way.
+	if (bpf_core_field_exists(((struct pt_regs___arm64 *)0)->orig_x0))
+		cpu->timer_irq = t;
+	bpf_probe_read_kernel_str(cpu->irq_name, sizeof(cpu->irq_name), action->name);
+	return 0;
+}
+
+SEC("tp_btf/irq_handler_exit")
+int on_irq_end(u64 *ctx) {
+	struct cpu *cpu = this_cpu();
+	if (cpu)
+		cpu->irq_out = bpf_ktime_get_ns();
+	return 0;
+}
+
+SEC("tp_btf/softirq_entry")
+int on_softirq(u64 *ctx) {
+	struct cpu *cpu = this_cpu();
+	if (cpu) {
+		cpu->soft = ctx[0];
+		cpu->soft_in = bpf_ktime_get_ns();
+		cpu->soft_out = 0;
+	}
+	return 0;
+}
+
+SEC("tp_btf/softirq_exit")
+int on_softirq_end(u64 *ctx) {
+	struct cpu *cpu = this_cpu();
+	if (cpu)
+		cpu->soft_out = bpf_ktime_get_ns();
+	return 0;
+}
+
+SEC("tp_btf/cpu_idle")
+int on_idle(u64 *ctx) {
+	struct cpu *cpu = this_cpu();
+	if (cpu) {
+		// 0 is "not idle" here; the kernel's states count from 0 and leaving is −1.
+		cpu->idle = (u32)ctx[0] + 1;
+		cpu->idle_at = bpf_ktime_get_ns();
+	}
+	return 0;
+}
+
+SEC("tp_btf/sched_process_fork")
+int on_fork(u64 *ctx) {
+	struct task_struct *parent = (void *)ctx[0], *child = (void *)ctx[1];
+	u32 from = parent->tgid, to = child->tgid, one = 1;
+	if (!follow || from == to || !is_target(from))
+		return 0;
+	bpf_map_update_elem(&targets, &to, &one, BPF_ANY);
+	struct event *e = begin(FORK, bpf_ktime_get_ns(), child->pid, to);
+	if (!e)
+		return 0;
+	e->a = from;
+	bpf_probe_read_kernel(e->comm, sizeof(e->comm), child->comm);
+	end(e);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exec")
+int on_exec(u64 *ctx) {
+	struct task_struct *task = (void *)ctx[0];
+	u32 tgid = task->tgid;
+	if (!is_target(tgid))
+		return 0;
+	struct event *e = begin(EXEC, bpf_ktime_get_ns(), task->pid, tgid);
+	if (!e)
+		return 0;
+	bpf_probe_read_kernel(e->comm, sizeof(e->comm), task->comm);
+	end(e);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int on_exit(u64 *ctx) {
+	struct task_struct *task = (void *)ctx[0];
+	u32 tid = task->pid, tgid = task->tgid;
+	struct thread *thread = thread_of(tid);
+	if (thread) {
+		unpend(thread);
+		bpf_map_delete_elem(&threads, &tid);
+	}
+	bool is_last = task->signal->live.counter <= 0;
+	if (!is_target(tgid) || (!thread && !is_last))
+		return 0;
+	struct event *e = begin(GONE, bpf_ktime_get_ns(), tid, tgid);
+	if (e) {
+		e->x = is_last;
+		end(e);
+	}
+	if (is_last)
+		bpf_map_delete_elem(&targets, &tgid);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";

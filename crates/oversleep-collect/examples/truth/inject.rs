@@ -1,0 +1,106 @@
+//! 200 µs burnt at one stage: the right part grows by as much, against runs without in turn.
+
+use std::process::Command;
+use std::time::Duration;
+
+use aya::programs::BtfTracePoint;
+use aya::{Btf, Ebpf, EbpfLoader};
+use oversleep_why::Part;
+
+use crate::observe::{Running, collector, judge, p50, timed, watch};
+use crate::victim;
+
+static OBJECT: &[u8] = aya::include_bytes_aligned!("../../bpf/inject.bpf.o");
+
+const ROUNDS: usize = 10;
+const ROUNDS_MIN: usize = 9;
+const BURNT_NS: i64 = 200_000;
+const BOUND_NS: i64 = 10_000;
+const RUN: Duration = Duration::from_millis(600);
+
+pub struct Stage {
+    pub name: &'static str,
+    number: u32,
+    hooks: &'static [(&'static str, &'static str)],
+    part: Part,
+    /// Ours comes first, because the stage begins with our own event.
+    is_after: bool,
+    /// Another task must set timers on the CPU all the time.
+    needs_timers: bool,
+}
+
+const fn stage(name: &'static str, number: u32, hooks: &'static [(&'static str, &'static str)], part: Part) -> Stage {
+    Stage { name, number, hooks, part, is_after: number == 1, needs_timers: number == 3 }
+}
+
+const ARM: (&str, &str) = ("at_arm", "hrtimer_start");
+
+pub const STAGES: &[Stage] = &[
+    stage("inject sys_enter", 1, &[("at_enter", "sys_enter")], Part::Api),
+    stage("inject timer interrupt", 2, &[ARM, ("at_timer_irq", "local_timer_entry")], Part::Irq),
+    stage("inject interrupts off", 3, &[ARM], Part::Irq),
+    stage("inject sched_waking", 4, &[("at_waking", "sched_waking")], Part::Wake),
+    stage("inject sched_wakeup", 5, &[("at_queued", "sched_wakeup")], Part::Ipi),
+    stage("inject sched_switch", 6, &[("at_switch", "sched_switch")], Part::Runq),
+    stage("inject sys_exit", 7, &[("at_return", "sys_exit")], Part::Ret),
+];
+
+/// `usual_ns` is the part without the injection: interrupts that stay off end both at once.
+fn injector(stage: &Stage, pid: u32, usual_ns: i64) -> Result<Ebpf, String> {
+    let said = |error: &dyn std::error::Error| format!("SKIPPED: the injector can't be loaded (Linux 5.17): {error}");
+    let btf = Btf::from_sys_fs().map_err(|error| said(&error))?;
+    let burnt_ns = BURNT_NS as u64 + if stage.needs_timers { usual_ns.max(0) as u64 } else { 0 };
+    let mut loader = EbpfLoader::new();
+    loader.btf(Some(&btf)).override_global("tgid_of_victim", &pid, true).override_global("stage", &stage.number, true);
+    loader.override_global("burn_ns", &burnt_ns, true);
+    let mut bpf = loader.load(OBJECT).map_err(|error| said(&error))?;
+    for (function, tracepoint) in stage.hooks {
+        let program = bpf.program_mut(function).ok_or("the injector has no such function")?;
+        let program: &mut BtfTracePoint = program.try_into().map_err(|error| said(&error))?;
+        program.load(tracepoint, &btf).map_err(|error| said(&error))?;
+        program.attach().map_err(|error| said(&error))?;
+    }
+    Ok(bpf)
+}
+
+/// The median of the stage's part, with or without the injection.
+fn run(stage: &Stage, pid: u32, usual_ns: Option<i64>) -> Result<i64, String> {
+    let load = |is_now: bool| usual_ns.filter(|_| is_now).map(|usual_ns| injector(stage, pid, usual_ns)).transpose();
+    let before = load(!stage.is_after)?;
+    let mut collector = collector()?;
+    let after = load(stage.is_after)?;
+    collector.follow(pid).map_err(|error| error.to_string())?;
+    let waits = timed(watch(&mut collector, RUN));
+    drop((before, after));
+    if let Some(wait) = waits.iter().find(|wait| wait.parts.sum() != wait.lateness_ns) {
+        return Err(format!("parts that don't add up: {wait:?}"));
+    }
+    p50(&waits, stage.part)
+}
+
+pub fn check(stage: &Stage) -> Result<String, String> {
+    // This program and what it measures are on two CPUs.
+    let _ = Command::new("taskset").args(["-apc", "0", &std::process::id().to_string()]).output();
+    // Whatever else runs on this machine must not get in its way.
+    let victim = Running::start(&mut victim::with(&["taskset", "-c", "1", "chrt", "-f", "10"], "waits:1000"))?;
+    let setter = "import signal\nwhile True: signal.setitimer(signal.ITIMER_REAL, 100)";
+    let mut other = Command::new("taskset");
+    other.args(["-c", "1", "nice", "-n", "-5", "python3", "-c", setter]);
+    let _other = stage.needs_timers.then(|| Running::start(&mut other)).transpose()?;
+    let mut grown = Vec::new();
+    for _ in 0..ROUNDS {
+        let without = run(stage, victim.pid(), None)?;
+        grown.push(run(stage, victim.pid(), Some(without))? - without);
+    }
+    let good = grown.iter().filter(|ns| (*ns - BURNT_NS).abs() <= BOUND_NS).count();
+    grown.sort_unstable();
+    let us = |ns: i64| ns as f64 / 1e3;
+    let text = format!(
+        "{}: +{:.1} µs ({:.1} to {:.1}), {good} of {ROUNDS} rounds within 200 ± 10 µs",
+        stage.part.name(),
+        us(grown[ROUNDS / 2]),
+        us(grown[0]),
+        us(grown[ROUNDS - 1]),
+    );
+    judge(good >= ROUNDS_MIN, text)
+}

@@ -1,0 +1,31 @@
+//! Why events can't be collected, and what would help.
+
+/// Why events can't be collected.
+#[derive(Debug, thiserror::Error)]
+pub enum CollectError {
+    /// The system has no collector yet.
+    #[error(
+        "waits of other programs can be followed on Linux only so far; a recording can be read here: oversleep why FILE"
+    )]
+    System,
+    /// The kernel has no type information.
+    #[error(
+        "this kernel has no type information (/sys/kernel/btf/vmlinux), which the collector needs to find the kernel's \
+         fields. Use a kernel that was built with CONFIG_DEBUG_INFO_BTF=y: those of the large distributions are"
+    )]
+    NoTypes,
+    /// The kernel refused.
+    #[error("the kernel doesn't let this process follow others: {missing}. {remedy}")]
+    Refused {
+        /// What is missing.
+        missing: String,
+        /// The command that grants it.
+        remedy: String,
+    },
+    /// No such process.
+    #[error("there is no process {0}")]
+    NoProcess(u32),
+    /// Anything else.
+    #[error("the collector can't be loaded into this kernel: {0}")]
+    Load(String),
+}

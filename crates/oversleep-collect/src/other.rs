@@ -1,0 +1,58 @@
+//! Systems without a collector.
+
+use std::io;
+use std::process::{Child, Command};
+
+use oversleep_why::Event;
+
+use crate::{CollectError, Losses, Options};
+
+/// A collector; there is none on this system.
+#[derive(Debug)]
+pub enum Collector {}
+
+impl Collector {
+    /// Says that there is none.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn open(_options: Options) -> Result<Collector, CollectError> {
+        Err(CollectError::System)
+    }
+
+    /// Follows a process.
+    ///
+    /// # Errors
+    /// Never, because there is no collector.
+    pub fn follow(&mut self, _pid: u32) -> Result<(), CollectError> {
+        match *self {}
+    }
+
+    /// Starts a program and follows it.
+    ///
+    /// # Errors
+    /// Never, because there is no collector.
+    pub fn spawn(&mut self, _command: &mut Command) -> io::Result<Child> {
+        match *self {}
+    }
+
+    /// Reads what arrived.
+    pub fn drain(&mut self, _events: &mut Vec<Event>, _is_last: bool) {
+        match *self {}
+    }
+
+    /// The kernel's counters.
+    pub fn losses(&mut self) -> Losses {
+        match *self {}
+    }
+}
+
+/// The group whose quota a process has.
+pub fn cgroup_of(_pid: u32) -> Option<String> {
+    None
+}
+
+/// The name of a process.
+pub fn command_name(_pid: u32) -> Option<String> {
+    None
+}

@@ -1,0 +1,145 @@
+//! The system calls that wait for a time, by processor: number, name, and how each states its timeout.
+
+use serde::{Deserialize, Serialize};
+
+/// The processor whose call numbers a stream has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Arch {
+    /// x86-64.
+    #[serde(rename = "x86_64")]
+    X86_64,
+    /// 64-bit Arm.
+    Aarch64,
+}
+
+impl Arch {
+    /// The processor by Rust's name for it.
+    pub fn named(name: &str) -> Option<Arch> {
+        match name {
+            "x86_64" => Some(Arch::X86_64),
+            "aarch64" => Some(Arch::Aarch64),
+            _ => None,
+        }
+    }
+}
+
+/// How a call states its timeout. The numbers are those of `enum form` in the kernel program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// A span in a `timespec`.
+    SpanTimespec = 1,
+    /// A span or a deadline, by a flag.
+    ClockNanosleep,
+    /// A span or a deadline, by the operation.
+    Futex,
+    /// Milliseconds.
+    Millis,
+    /// A span in a `timeval`.
+    SpanTimeval,
+    /// A deadline in a `timespec`.
+    DeadlineTimespec,
+    /// The extended argument of `io_uring_enter`.
+    IoUring,
+    /// A deadline, with a clock as an argument.
+    Futex2,
+    /// No timeout in its arguments: it may still wait for a timer or have one by `SO_RCVTIMEO`.
+    Untimed,
+    /// It sets a timer of its own.
+    SetsTimer,
+}
+
+/// What result of a call means that its time was over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Over {
+    /// This value.
+    Is(i64),
+    /// Any value: the call ends by its timer only if the timer says so.
+    Any,
+}
+
+/// One system call.
+#[derive(Clone, Copy, Debug)]
+pub struct Call {
+    /// Its name.
+    pub name: &'static str,
+    /// Its numbers: x86-64, then 64-bit Arm.
+    pub numbers: [Option<u32>; 2],
+    /// How it states its timeout.
+    pub form: Form,
+    /// Which argument that is.
+    pub timeout: u8,
+    /// Which argument has the flags that decide between span and deadline.
+    pub flags: u8,
+    /// The result of a wait that ended by time.
+    pub over: Over,
+}
+
+const ZERO: Over = Over::Is(0);
+const EAGAIN: Over = Over::Is(-11);
+const ETIME: Over = Over::Is(-62);
+const ETIMEDOUT: Over = Over::Is(-110);
+
+const fn call(name: &'static str, x86: i32, arm: i32, form: Form, timeout: u8, over: Over) -> Call {
+    Call { name, numbers: [number_of(x86), number_of(arm)], form, timeout, flags: 1, over }
+}
+
+const fn number_of(n: i32) -> Option<u32> {
+    if n < 0 { None } else { Some(n as u32) }
+}
+
+/// Every call that is followed.
+pub const CALLS: &[Call] = &[
+    call("nanosleep", 35, 101, Form::SpanTimespec, 0, ZERO),
+    call("clock_nanosleep", 230, 115, Form::ClockNanosleep, 2, ZERO),
+    call("futex", 202, 98, Form::Futex, 3, ETIMEDOUT),
+    call("poll", 7, -1, Form::Millis, 2, ZERO),
+    call("ppoll", 271, 73, Form::SpanTimespec, 2, ZERO),
+    call("select", 23, -1, Form::SpanTimeval, 4, ZERO),
+    call("pselect6", 270, 72, Form::SpanTimespec, 4, ZERO),
+    call("epoll_wait", 232, -1, Form::Millis, 3, ZERO),
+    call("epoll_pwait", 281, 22, Form::Millis, 3, ZERO),
+    call("epoll_pwait2", 441, 441, Form::SpanTimespec, 3, ZERO),
+    call("rt_sigtimedwait", 128, 137, Form::SpanTimespec, 2, EAGAIN),
+    call("mq_timedsend", 242, 182, Form::DeadlineTimespec, 4, ETIMEDOUT),
+    call("mq_timedreceive", 243, 183, Form::DeadlineTimespec, 4, ETIMEDOUT),
+    call("semtimedop", 220, 192, Form::SpanTimespec, 3, EAGAIN),
+    call("io_uring_enter", 426, 426, Form::IoUring, 4, ETIME),
+    call("io_getevents", 208, 4, Form::SpanTimespec, 4, ZERO),
+    call("io_pgetevents", 333, 292, Form::SpanTimespec, 4, ZERO),
+    call("futex_waitv", 449, 449, Form::Futex2, 3, ETIMEDOUT),
+    call("futex_wait", 455, 455, Form::Futex2, 4, ETIMEDOUT),
+    call("recvfrom", 45, 207, Form::Untimed, 0, EAGAIN),
+    call("recvmsg", 47, 212, Form::Untimed, 0, EAGAIN),
+    call("recvmmsg", 299, 243, Form::Untimed, 0, EAGAIN),
+    call("sendto", 44, 206, Form::Untimed, 0, EAGAIN),
+    call("sendmsg", 46, 211, Form::Untimed, 0, EAGAIN),
+    call("accept", 43, 202, Form::Untimed, 0, EAGAIN),
+    call("accept4", 288, 242, Form::Untimed, 0, EAGAIN),
+    call("connect", 42, 203, Form::Untimed, 0, Over::Is(-115)),
+    call("read", 0, 63, Form::Untimed, 0, Over::Any),
+    call("pause", 34, -1, Form::Untimed, 0, Over::Any),
+    call("rt_sigsuspend", 130, 133, Form::Untimed, 0, Over::Any),
+    call("restart_syscall", 219, 128, Form::Untimed, 0, Over::Any),
+    call("timerfd_settime", 286, 86, Form::SetsTimer, 0, Over::Any),
+    call("timer_settime", 223, 110, Form::SetsTimer, 0, Over::Any),
+    call("setitimer", 38, 103, Form::SetsTimer, 0, Over::Any),
+    call("alarm", 37, -1, Form::SetsTimer, 0, Over::Any),
+];
+
+impl Call {
+    /// Its number on that processor.
+    pub fn number(&self, arch: Arch) -> Option<u32> {
+        self.numbers[arch as usize]
+    }
+
+    /// The call of that number.
+    pub fn of(arch: Arch, number: u32) -> Option<&'static Call> {
+        CALLS.iter().find(|call| call.number(arch) == Some(number))
+    }
+}
+
+/// Does that result say that the kernel will restart the call? `ERESTARTSYS`, `-NOINTR`, `-NOHAND`, `-RESTARTBLOCK`.
+pub fn is_restarted(result: i64) -> bool {
+    matches!(result, -514..=-512 | -516)
+}

@@ -1,0 +1,159 @@
+//! Who is to blame: tasks that ran instead, interrupts that came first.
+
+use serde::{Deserialize, Serialize};
+
+/// What a task may do that keeps another one waiting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Why {
+    /// Its policy goes before the thread's.
+    HigherPolicy,
+    /// The same real-time policy, and at least the thread's priority.
+    HigherPriority,
+    /// Both share the CPU fairly, and its turn was not over.
+    TurnNotOver,
+    /// Its policy goes after the thread's: the kernel was not yet able to switch.
+    NotYetPreempted,
+}
+
+/// A task that ran while a thread waited for the CPU.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Culprit {
+    /// Its thread id.
+    pub tid: u32,
+    /// Its process.
+    pub tgid: u32,
+    /// Its name.
+    pub name: String,
+    /// Its policy, as the kernel numbers it.
+    pub policy: u32,
+    /// Its priority as the kernel orders it: smaller goes first.
+    pub prio: i32,
+    /// For how long it ran meanwhile.
+    pub ran_ns: u64,
+    /// Why it was allowed to.
+    pub why: Why,
+    /// It may use this CPU only.
+    pub is_pinned: bool,
+}
+
+/// One turn of a task on a CPU.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Turn {
+    pub tid: u32,
+    pub tgid: u32,
+    pub name: crate::event::Name,
+    pub policy: u32,
+    pub prio: i32,
+    pub cpus_allowed: u32,
+    pub from: u64,
+    pub to: u64,
+}
+
+impl Turn {
+    /// How much of it lies between two times.
+    pub fn overlap(&self, from: u64, to: u64) -> u64 {
+        self.to.min(to).saturating_sub(self.from.max(from))
+    }
+}
+
+/// 0 goes first: deadline, real-time, fair, idle; and the priority among real-time tasks.
+fn rank(policy: u32, prio: i32) -> (u32, i32) {
+    match policy {
+        6 => (0, 0),
+        _ if prio < 0 => (0, 0),
+        _ if prio < 100 => (1, prio),
+        5 => (3, 0),
+        _ => (2, 0),
+    }
+}
+
+/// Why one task may keep another one waiting.
+pub fn why(culprit: (u32, i32), victim: (u32, i32)) -> Why {
+    let (culprit, victim) = (rank(culprit.0, culprit.1), rank(victim.0, victim.1));
+    if culprit.0 < victim.0 {
+        Why::HigherPolicy
+    } else if culprit.0 > victim.0 {
+        Why::NotYetPreempted
+    } else if culprit.0 >= 2 {
+        Why::TurnNotOver
+    } else if culprit.1 <= victim.1 {
+        Why::HigherPriority
+    } else {
+        Why::NotYetPreempted
+    }
+}
+
+/// The scheduling policy in words, with its priority where it has one.
+pub fn policy_words(policy: u32, prio: i32) -> String {
+    let rt = 99 - i64::from(prio);
+    match policy {
+        // A fair task that holds a lock for a real-time one runs at that one's priority.
+        0 | 3 if prio < 100 => format!("boosted to priority {rt}"),
+        0 => format!("SCHED_OTHER, nice {}", i64::from(prio) - 120),
+        1 => format!("SCHED_FIFO, priority {rt}"),
+        2 => format!("SCHED_RR, priority {rt}"),
+        3 => "SCHED_BATCH".to_owned(),
+        5 => "SCHED_IDLE".to_owned(),
+        6 => "SCHED_DEADLINE".to_owned(),
+        7 => "SCHED_EXT".to_owned(),
+        other => format!("policy {other}"),
+    }
+}
+
+/// What a CPU did when the timer interrupt should have come.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "what", rename_all = "snake_case")]
+pub enum IrqCause {
+    /// Another interrupt ran.
+    Interrupt {
+        /// Its number.
+        number: u32,
+        /// Its name.
+        name: String,
+        /// For how long of that time.
+        ran_ns: u64,
+    },
+    /// A softirq ran.
+    Softirq {
+        /// Its name.
+        name: String,
+        /// For how long of that time.
+        ran_ns: u64,
+    },
+    /// The CPU was idle: leaving the idle state took that long, or the hypervisor did.
+    Idle {
+        /// The idle state.
+        state: u32,
+    },
+    /// A task ran: its interrupts were off, or the hypervisor had the CPU.
+    Task {
+        /// Its thread id.
+        tid: u32,
+        /// Its name.
+        name: String,
+    },
+}
+
+/// The kernel's names of softirqs, by number.
+pub(crate) const SOFTIRQS: [&str; 10] =
+    ["HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_may_run_first_is_decided_by_policy_then_priority() {
+        let (fifo_50, fifo_10, fair, idle, deadline) = ((1, 49), (1, 89), (0, 120), (5, 120), (6, -1));
+        assert_eq!(why(fifo_10, fair), Why::HigherPolicy);
+        assert_eq!(why(deadline, fifo_50), Why::HigherPolicy);
+        assert_eq!(why(fifo_50, fifo_10), Why::HigherPriority);
+        assert_eq!(why(fifo_50, fifo_50), Why::HigherPriority);
+        assert_eq!(why(fifo_10, fifo_50), Why::NotYetPreempted);
+        assert_eq!(why(fair, fair), Why::TurnNotOver);
+        assert_eq!(why(idle, fair), Why::NotYetPreempted);
+        assert_eq!(policy_words(1, 49), "SCHED_FIFO, priority 50");
+        assert_eq!(policy_words(0, 139), "SCHED_OTHER, nice 19");
+    }
+}

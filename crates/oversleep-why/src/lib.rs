@@ -1,0 +1,29 @@
+//! Where the lateness of a program's timed waits went.
+//!
+//! A collector follows the kernel and delivers events; this crate turns them into waits, splits the lateness of each one
+//! into parts that add up to it exactly, names who ran instead, and says what helps. It computes only, so a stream that
+//! was recorded on one machine can be read on any other.
+#![forbid(unsafe_code)]
+
+pub mod builder;
+pub mod calls;
+pub mod culprit;
+pub mod event;
+pub mod findings;
+pub mod group;
+pub mod machine;
+pub mod part;
+pub mod recording;
+pub mod select;
+pub mod summary;
+pub mod text;
+pub mod trace;
+pub mod wait;
+
+pub use builder::Builder;
+pub use event::{Event, Kind};
+pub use machine::Machine;
+pub use part::{Part, Parts};
+pub use summary::Summary;
+
+pub use wait::{Outcome, Wait};

@@ -1,0 +1,245 @@
+//! From what was seen of a wait to its parts and culprits.
+
+use crate::calls::{Call, Over};
+use crate::culprit::{Culprit, IrqCause, SOFTIRQS, Turn, why};
+use crate::event;
+use crate::part::{Part, Splitter};
+use crate::wait::{Marks, Outcome, Request, Wait, signed};
+
+use super::Machine;
+use super::open::{Fired, Open};
+
+/// The timer interrupt's tracepoint may come shortly before the expiry that its handler then sees. Further back it was
+/// another interrupt.
+const INTERRUPT_BEFORE_NS: u64 = 100_000;
+/// A timer interrupt is late from here on, and its cause is looked for.
+const LATE_NS: i64 = 10_000;
+/// Culprits kept for one wait, the longest first.
+const CULPRITS_MAX: usize = 8;
+
+/// The times of one wait, in order, as far as they were seen.
+struct Times {
+    deadline: u64,
+    start: u64,
+    soft: Option<u64>,
+    hard: u64,
+    rearmed: Option<u64>,
+    interrupt: Option<u64>,
+    fired: Option<u64>,
+}
+
+impl Machine {
+    pub(super) fn wait_of(&self, open: &Open) -> Option<Wait> {
+        let call = Call::of(self.arch, open.number);
+        let by_timer = open.by_timer.filter(|_| open.fired.is_none());
+        let fired = open.fired.or(by_timer.map(|(_, fired)| fired));
+        let outcome = outcome(open, call, fired.as_ref());
+        let timer = by_timer.and_then(|(timer, _)| self.timers.get(&timer));
+        let (returned, _) = open.returned.unwrap_or((0, 0));
+        let end = open.resumed.unwrap_or(returned);
+        let request = if by_timer.is_some() { Request::Timer } else { open.request };
+        let times = times(open, request, fired.as_ref())?;
+        let requested_ns = match request {
+            Request::Span => Some(open.requested),
+            Request::Timer => timer.and_then(|timer| timer.period),
+            Request::Unknown => times.soft.and_then(|soft| soft.checked_sub(open.armed?.t)),
+            Request::Deadline => open.entered.and_then(|entered| times.deadline.checked_sub(entered)),
+        };
+        // A thread that is woken before it left its CPU has it already; but a switch may be missing.
+        let stayed = (!open.has_slept && open.lost == 0).then(|| open.woken.map(|woken| woken.t)).flatten();
+        let running = open.running.map(|(t, ..)| t).or(stayed);
+        let marks = Marks {
+            entered: open.entered,
+            soft: times.soft,
+            hard: times.soft.map(|_| times.hard).filter(|&hard| hard != u64::MAX),
+            rearmed: times.rearmed,
+            interrupt: times.interrupt,
+            fired: times.fired,
+            waking: open.waking,
+            wakeup: open.woken.map(|woken| woken.t),
+            running,
+            returned: open.returned.map(|(t, _)| t),
+        };
+        let mut wait = Wait {
+            tgid: open.tgid,
+            tid: open.tid,
+            thread: event::text(&open.name),
+            call: call.map(|call| call.name.to_owned()),
+            timer: timer
+                .and_then(|timer| Call::of(self.arch, timer.set_by?))
+                .map(|call| call.name.to_owned())
+                .or_else(|| by_timer.map(|_| "timer".to_owned())),
+            request,
+            requested_ns,
+            deadline: times.deadline,
+            called_late_ns: times.start - times.deadline,
+            end,
+            lateness_ns: signed(end).saturating_sub(signed(times.start)),
+            outcome,
+            parts: Default::default(),
+            marks,
+            timer_cpu: fired.map(|fired| fired.cpu),
+            timer_cpu_idle: fired.and_then(|fired| fired.idle),
+            cpu: open.running.map(|(_, cpu, _)| cpu).or(open.woken.map(|woken| woken.cpu)),
+            cpu_idle: open.woken.and_then(|woken| woken.idle),
+            policy: open.woken.map(|woken| woken.policy),
+            prio: open.woken.map(|woken| woken.prio),
+            cpus_allowed: open.woken.map(|woken| woken.cpus_allowed),
+            culprits: Vec::new(),
+            irq_cause: None,
+            steal_ns: 0,
+            lost_events: open.lost,
+            restarts: open.restarts,
+        };
+        if outcome == Outcome::Timer {
+            self.split(open, &times, &mut wait);
+            wait.culprits = self.culprits(open, &wait);
+            wait.irq_cause = fired.filter(|_| wait.parts.irq >= LATE_NS).map(|fired| irq_cause(&fired, &times));
+            wait.steal_ns = self.steal(&wait);
+        }
+        Some(wait)
+    }
+
+    fn split(&self, open: &Open, times: &Times, wait: &mut Wait) {
+        let at = |t: Option<u64>| t.map(signed);
+        let mut split = Splitter::new(signed(times.start), signed(wait.end));
+        let base = times.soft.map(|soft| times.rearmed.unwrap_or(soft).max(soft));
+        let interrupt = times.interrupt.or(times.fired);
+        let pinned = base.zip(interrupt).map(|(base, t)| t.clamp(base, times.hard.max(base)));
+        let may_precede = wait.request != Request::Deadline;
+        split.first(Part::Api, at(times.soft.map(|soft| if may_precede { soft } else { soft.max(times.start) })));
+        split.until(Part::Stop, at(base));
+        split.until(Part::Slack, at(pinned));
+        split.until(Part::Irq, at(interrupt));
+        split.until(Part::Irqbody, at(times.fired));
+        split.until(Part::Wake, at(wait.marks.waking));
+        split.until(Part::Ipi, at(wait.marks.wakeup));
+        split.until(Part::Runq, at(wait.marks.running));
+        split.until(Part::Ret, at(wait.marks.returned));
+        for &(from, to, _) in &open.preempted {
+            split.shift(Part::Ret, Part::Runq, signed(to.saturating_sub(from)));
+        }
+        if let (Some(woken), Some((.., throttled))) = (open.woken, open.running) {
+            split.shift(Part::Runq, Part::Quota, signed(throttled.saturating_sub(woken.throttled)));
+        }
+        wait.parts = split.finish(Part::Quota);
+    }
+
+    fn culprits(&self, open: &Open, wait: &Wait) -> Vec<Culprit> {
+        let Some(woken) = open.woken else { return Vec::new() };
+        let mut windows: Vec<(u64, u64, u16)> = open.preempted.clone();
+        if let Some((t, cpu, _)) = open.running {
+            windows.push((woken.t, t, cpu));
+            if cpu != woken.cpu {
+                windows.push((woken.t, t, woken.cpu));
+            }
+        }
+        let mut found: Vec<Culprit> = Vec::new();
+        for (from, to, cpu) in windows {
+            let turns = self.turns.get(&cpu).into_iter().flatten();
+            for turn in turns.filter(|turn| turn.tid != wait.tid) {
+                let ran_ns = turn.overlap(from, to);
+                if ran_ns == 0 {
+                    continue;
+                }
+                match found.iter_mut().find(|culprit| culprit.tid == turn.tid) {
+                    Some(culprit) => culprit.ran_ns = culprit.ran_ns.saturating_add(ran_ns),
+                    None => found.push(culprit(turn, ran_ns, (woken.policy, woken.prio))),
+                }
+            }
+        }
+        found.sort_by_key(|culprit| (std::cmp::Reverse(culprit.ran_ns), culprit.tid));
+        found.truncate(CULPRITS_MAX);
+        found
+    }
+
+    /// The hypervisor's share of the time around the wait's end, on its CPUs; no more than its lateness.
+    fn steal(&self, wait: &Wait) -> u64 {
+        let cpus = [wait.timer_cpu, wait.cpu];
+        let other = if cpus[0] == cpus[1] { None } else { cpus[1] };
+        let spans = [cpus[0], other].into_iter().flatten().filter_map(|cpu| self.steal.get(&cpu)).flatten();
+        let late = spans.filter(|(from, to, _)| *from < wait.end && wait.deadline < *to);
+        late.fold(0u64, |sum, (.., stolen)| sum.saturating_add(*stolen)).min(wait.lateness_ns.max(0) as u64)
+    }
+}
+
+fn culprit(turn: &Turn, ran_ns: u64, victim: (u32, i32)) -> Culprit {
+    Culprit {
+        tid: turn.tid,
+        tgid: turn.tgid,
+        name: event::text(&turn.name),
+        policy: turn.policy,
+        prio: turn.prio,
+        ran_ns,
+        why: why((turn.policy, turn.prio), victim),
+        is_pinned: turn.cpus_allowed == 1,
+    }
+}
+
+/// Why the wait ended: what its call says, if the timer agrees.
+fn outcome(open: &Open, call: Option<&Call>, fired: Option<&Fired>) -> Outcome {
+    const EINTR: i64 = -4;
+    let Some((_, result)) = open.returned else {
+        return if open.is_suspended { Outcome::Signal } else { Outcome::Unknown };
+    };
+    if open.by_timer.is_some() && open.fired.is_none() {
+        return Outcome::Timer;
+    }
+    let by_time = match call.map(|call| call.over) {
+        Some(Over::Is(value)) => result == value,
+        // The call that the kernel restarted decides; it isn't seen here.
+        Some(Over::Any) | None => fired.is_some() && result != EINTR,
+    };
+    match (by_time, fired.is_some() || open.lost != 0) {
+        (true, true) => Outcome::Timer,
+        _ if result == EINTR => Outcome::Signal,
+        _ => Outcome::Event,
+    }
+}
+
+fn times(open: &Open, request: Request, fired: Option<&Fired>) -> Option<Times> {
+    let armed = open.armed.filter(|_| request != Request::Timer);
+    let is_wheel = armed.is_some_and(|armed| armed.is_wheel) || fired.is_some_and(|fired| fired.is_wheel);
+    let soft = match request {
+        Request::Timer => fired.map(|fired| fired.soft),
+        _ => open.first_soft.or(fired.map(|fired| fired.soft).filter(|_| !is_wheel)),
+    };
+    // The timer wheel lets a timer expire at a tick of its own choice: until then it is slack.
+    let hard = if is_wheel { u64::MAX } else { armed.map(|armed| armed.hard).or(fired.map(|f| f.hard)).unwrap_or(0) };
+    let deadline = match (request, open.entered) {
+        (Request::Span, Some(entered)) => entered.saturating_add(open.requested),
+        _ => soft?,
+    };
+    // A deadline that had passed before the call is the program's own lateness.
+    let start = match (request, open.entered) {
+        (Request::Deadline, Some(entered)) => deadline.max(entered),
+        _ => deadline,
+    };
+    let earliest = soft.unwrap_or(0).saturating_sub(INTERRUPT_BEFORE_NS);
+    let interrupt = fired.and_then(|fired| fired.interrupt).filter(|&t| t >= earliest);
+    Some(Times { deadline, start, soft, hard, rearmed: open.rearmed, interrupt, fired: fired.map(|fired| fired.t) })
+}
+
+/// What the CPU did between the timer's latest expiry and its interrupt.
+fn irq_cause(fired: &Fired, times: &Times) -> IrqCause {
+    let (from, to) = (times.hard.min(fired.t), times.interrupt.unwrap_or(fired.t));
+    let task = IrqCause::Task { tid: fired.interrupted.0, name: event::text(&fired.interrupted.1) };
+    let idle = fired.idle.map(|state| IrqCause::Idle { state });
+    let Some(context) = fired.context else { return idle.unwrap_or(task) };
+    let [irq_in, irq_out, soft_in, soft_out, numbers, _] = context.fields;
+    // An end of 0 is one that did not come yet.
+    let ran = |start: u64, end: u64| {
+        let end = if end < start { to } else { end };
+        if start == 0 { 0 } else { end.min(to).saturating_sub(start.max(from)) }
+    };
+    let (by_irq, by_soft) = (ran(irq_in, irq_out), ran(soft_in, soft_out));
+    let half = to.saturating_sub(from) / 2;
+    if by_irq > half {
+        IrqCause::Interrupt { number: (numbers >> 32) as u32, name: event::text(&context.name), ran_ns: by_irq }
+    } else if by_soft > half {
+        let name = SOFTIRQS.get((numbers & 0xff) as usize).copied().unwrap_or("unknown").to_owned();
+        IrqCause::Softirq { name, ran_ns: by_soft }
+    } else {
+        idle.unwrap_or(task)
+    }
+}

@@ -1,0 +1,268 @@
+//! A stream of events as a file: written while it is collected, read again on any system.
+//!
+//! A line that names the format, a line of JSON that says where the stream is from, then the events: each field as the
+//! difference to what the last event suggests, in numbers of variable length. 20 to 30 bytes stand for one event.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+use serde::{Deserialize, Serialize};
+
+use crate::calls::Arch;
+use crate::event::{Event, Kind, Name};
+
+/// The first line.
+const MAGIC: &[u8] = b"oversleep-why 1\n";
+/// Longest line of JSON, and most names, that a recording may have.
+const META_MAX: usize = 1 << 20;
+const NAMES_MAX: u64 = 1 << 20;
+
+/// Where a stream is from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Meta {
+    /// The processor, which decides what call numbers mean.
+    pub arch: Arch,
+    /// The kernel, as it calls itself.
+    #[serde(default)]
+    pub kernel: String,
+    /// What was followed, in words.
+    #[serde(default)]
+    pub target: String,
+    /// When it began, in seconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub taken_unix_s: Option<i64>,
+    /// Processes that ran before the stream began.
+    #[serde(default)]
+    pub processes: Vec<Named>,
+}
+
+/// A process and its name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Named {
+    /// Its id.
+    pub tgid: u32,
+    /// Its name.
+    pub name: String,
+    /// The group that its CPU quota is stated for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cgroup: Option<String>,
+}
+
+/// Why a recording can't be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RecordingError {
+    /// It is something else.
+    #[error("it is no recording of oversleep why")]
+    Other,
+    /// A later version wrote it.
+    #[error("a later version of oversleep wrote it (format {0}); use that version to read it")]
+    Later(String),
+    /// The line that says where it is from can't be read.
+    #[error("its second line can't be read: {0}")]
+    Meta(String),
+}
+
+/// Writes a recording.
+#[derive(Debug)]
+pub struct Recorder<W> {
+    out: W,
+    coder: Coder,
+    buffer: Vec<u8>,
+}
+
+/// What both sides remember of the events before.
+#[derive(Clone, Debug, Default)]
+struct Coder {
+    t: u64,
+    tid: u32,
+    tgid: u32,
+    names: HashMap<Name, u64>,
+    listed: Vec<Name>,
+}
+
+/// Which fields of a kind are times, or near to one: they are written as differences to the event's own.
+fn time_fields(kind: Kind) -> u8 {
+    match kind {
+        Kind::Arm => 0b01_1001,
+        Kind::Fire => 0b01_1001,
+        Kind::Waking => 0b00_0010,
+        Kind::Run => 0b00_0001,
+        Kind::Context => 0b10_1111,
+        Kind::Set => 0b01_1001,
+        _ => 0,
+    }
+}
+
+impl<W: Write> Recorder<W> {
+    /// Begins a recording.
+    ///
+    /// # Errors
+    /// If it can't be written.
+    pub fn new(mut out: W, meta: &Meta) -> io::Result<Recorder<W>> {
+        out.write_all(MAGIC)?;
+        serde_json::to_writer(&mut out, meta)?;
+        out.write_all(b"\n")?;
+        Ok(Recorder { out, coder: Coder::default(), buffer: Vec::new() })
+    }
+
+    /// Adds events.
+    ///
+    /// # Errors
+    /// If they can't be written.
+    pub fn write(&mut self, events: &[Event]) -> io::Result<()> {
+        self.buffer.clear();
+        for event in events {
+            self.coder.encode(event, &mut self.buffer);
+        }
+        self.out.write_all(&self.buffer)
+    }
+
+    /// Ends it.
+    ///
+    /// # Errors
+    /// If the end can't be written.
+    pub fn finish(mut self) -> io::Result<W> {
+        self.out.flush()?;
+        Ok(self.out)
+    }
+}
+
+impl Coder {
+    fn encode(&mut self, event: &Event, out: &mut Vec<u8>) {
+        out.push(event.kind.number() as u8);
+        push(out, zigzag(event.t.wrapping_sub(self.t)));
+        push(out, u64::from(event.cpu));
+        push(out, zigzag(i64::from(event.tid).wrapping_sub(i64::from(self.tid)) as u64));
+        push(out, zigzag(i64::from(event.tgid).wrapping_sub(i64::from(self.tgid)) as u64));
+        push(out, u64::from(event.x));
+        let times = time_fields(event.kind);
+        for (n, &field) in event.fields.iter().enumerate() {
+            // 0 says "not seen" in a field of a time, and stays short.
+            match times >> n & 1 {
+                1 if field == 0 => push(out, 0),
+                1 => push(out, zigzag(field.wrapping_sub(event.t)).wrapping_add(1)),
+                _ => push(out, field),
+            }
+        }
+        let next = self.names.len() as u64;
+        let number = *self.names.entry(event.name).or_insert(next);
+        push(out, number);
+        if number == next {
+            out.extend_from_slice(&event.name);
+        }
+        (self.t, self.tid, self.tgid) = (event.t, event.tid, event.tgid);
+    }
+
+    fn decode(&mut self, bytes: &mut &[u8]) -> Option<Event> {
+        let kind = Kind::of(u16::from(*bytes.first()?))?;
+        *bytes = &bytes[1..];
+        let t = self.t.wrapping_add(unzigzag(pull(bytes)?));
+        let cpu = pull(bytes)? as u16;
+        let tid = i64::from(self.tid).wrapping_add(unzigzag(pull(bytes)?) as i64) as u32;
+        let tgid = i64::from(self.tgid).wrapping_add(unzigzag(pull(bytes)?) as i64) as u32;
+        let x = pull(bytes)? as u32;
+        let times = time_fields(kind);
+        let mut fields = [0; 6];
+        for (n, field) in fields.iter_mut().enumerate() {
+            let value = pull(bytes)?;
+            *field = match (times >> n & 1, value) {
+                (1, 0) => 0,
+                (1, value) => t.wrapping_add(unzigzag(value.wrapping_sub(1))),
+                _ => value,
+            };
+        }
+        let number = pull(bytes)?;
+        if number == self.listed.len() as u64 && number < NAMES_MAX {
+            self.listed.push(bytes.get(..16)?.try_into().ok()?);
+            *bytes = &bytes[16..];
+        }
+        let name = *self.listed.get(usize::try_from(number).ok()?)?;
+        (self.t, self.tid, self.tgid) = (t, tid, tgid);
+        Some(Event { t, kind, cpu, tid, tgid, x, fields, name })
+    }
+}
+
+/// Reads the events of a recording, one after another.
+#[derive(Clone, Debug)]
+pub struct Reader<'a> {
+    /// Where it is from.
+    pub meta: Meta,
+    rest: &'a [u8],
+    coder: Coder,
+    is_broken: bool,
+}
+
+impl<'a> Reader<'a> {
+    /// Whether a file begins as a recording does.
+    pub fn knows(bytes: &[u8]) -> bool {
+        bytes.starts_with(b"oversleep-why ")
+    }
+
+    /// Begins to read.
+    ///
+    /// # Errors
+    /// If it is no recording that this version reads.
+    pub fn new(bytes: &'a [u8]) -> Result<Reader<'a>, RecordingError> {
+        let Some(rest) = bytes.strip_prefix(MAGIC) else {
+            return Err(match bytes.strip_prefix(b"oversleep-why ") {
+                Some(rest) => {
+                    let version = rest.iter().take(8).take_while(|byte| byte.is_ascii_digit());
+                    RecordingError::Later(version.map(|&byte| char::from(byte)).collect())
+                }
+                None => RecordingError::Other,
+            });
+        };
+        let line = rest.iter().take(META_MAX).position(|&byte| byte == b'\n');
+        let line = line.ok_or_else(|| RecordingError::Meta("it has no end".to_owned()))?;
+        let meta = serde_json::from_slice(&rest[..line]).map_err(|error| RecordingError::Meta(error.to_string()))?;
+        Ok(Reader { meta, rest: &rest[line + 1..], coder: Coder::default(), is_broken: false })
+    }
+
+    /// Whether it ended in the middle of an event: whoever wrote it was killed, or the file is damaged.
+    pub fn is_broken(&self) -> bool {
+        self.is_broken
+    }
+}
+
+impl Iterator for Reader<'_> {
+    type Item = Event;
+
+    fn next(&mut self) -> Option<Event> {
+        if self.rest.is_empty() || self.is_broken {
+            return None;
+        }
+        let event = self.coder.decode(&mut self.rest);
+        self.is_broken = event.is_none();
+        event
+    }
+}
+
+fn zigzag(difference: u64) -> u64 {
+    let signed = difference as i64;
+    (signed << 1 ^ signed >> 63) as u64
+}
+
+fn unzigzag(coded: u64) -> u64 {
+    (coded >> 1) ^ (coded & 1).wrapping_neg()
+}
+
+fn push(out: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+fn pull(bytes: &mut &[u8]) -> Option<u64> {
+    let mut number = 0;
+    for shift in (0..64).step_by(7) {
+        let (&byte, rest) = bytes.split_first()?;
+        *bytes = rest;
+        number |= u64::from(byte & 0x7f).wrapping_shl(shift);
+        if byte & 0x80 == 0 {
+            return Some(number);
+        }
+    }
+    None
+}

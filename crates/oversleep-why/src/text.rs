@@ -1,0 +1,289 @@
+//! A summary as text for a terminal: a table, findings, the worst waits as timelines.
+
+use std::fmt::Write;
+
+use oversleep_record::Nanos;
+
+use crate::culprit::{IrqCause, policy_words};
+use crate::findings::{name, why_words};
+use crate::group::Group;
+use crate::part::{Part, Parts};
+use crate::summary::Summary;
+use crate::wait::{Outcome, Request, Wait, signed};
+
+/// Groups in a table.
+const ROWS_MAX: usize = 20;
+
+/// How a part is drawn in a bar.
+pub fn letter(part: Part) -> char {
+    match part {
+        Part::Api => 'a',
+        Part::Stop => 'z',
+        Part::Slack => 's',
+        Part::Irq => 'i',
+        Part::Irqbody => 'b',
+        Part::Wake => 'w',
+        Part::Ipi => 'p',
+        Part::Runq => 'q',
+        Part::Ret => 'r',
+        Part::Quota => 'Q',
+        Part::User => 'u',
+        Part::Unattributed => '?',
+    }
+}
+
+/// A bar of that many letters; each part has its share of it.
+pub fn bar(share: impl Fn(Part) -> f64, width: usize) -> String {
+    let mut bar = String::new();
+    let mut sum = 0.0;
+    for &part in Part::ALL {
+        sum += share(part);
+        let end = ((sum * width as f64).round() as usize).min(width);
+        while bar.len() < end {
+            bar.push(letter(part));
+        }
+    }
+    bar
+}
+
+/// What the letters of bars mean, those that are used.
+fn legend(bars: &[String]) -> String {
+    let used = |part: &&Part| bars.iter().any(|bar| bar.contains(letter(**part)));
+    let parts = Part::ALL.iter().filter(used);
+    parts.map(|&part| format!("  {} {:<12} {}\n", letter(part), part.name(), part.about())).collect()
+}
+
+fn quantile(group: &Group, quantile: f64) -> String {
+    group.lateness.quantile(quantile).map_or_else(|| "–".to_owned(), |ns| Nanos(ns).to_string())
+}
+
+/// Groups as a table, the most lateness first.
+pub fn table(groups: &[&Group], bar_width: usize) -> String {
+    let heads = ["program", "thread", "call", "requested", "count", "p50", "p99", "max", "split"];
+    let mut rows: Vec<[String; 9]> = vec![heads.map(str::to_owned)];
+    let mut bars = Vec::new();
+    for group in groups.iter().filter(|group| group.count != 0).take(ROWS_MAX) {
+        let key = &group.key;
+        let requested = key.requested_ns.map(|ns| Nanos(signed(ns)).to_string());
+        let mark = match key.request {
+            Request::Deadline => "until ",
+            Request::Timer => "every ",
+            _ => "",
+        };
+        let bar = bar(|part| group.share(part), bar_width);
+        bars.push(bar.clone());
+        rows.push([
+            key.program.clone(),
+            key.thread.clone(),
+            key.timer.as_ref().map_or_else(|| key.call.clone(), |timer| format!("{} ({timer})", key.call)),
+            requested.map_or_else(|| "–".to_owned(), |requested| format!("{mark}{requested}")),
+            group.count.to_string(),
+            quantile(group, 0.5),
+            quantile(group, 0.99),
+            quantile(group, 1.0),
+            bar,
+        ]);
+    }
+    let widths: Vec<usize> = (0..9).map(|n| rows.iter().map(|row| row[n].chars().count()).max().unwrap_or(0)).collect();
+    let mut text = String::new();
+    for row in &rows {
+        let mut line = String::new();
+        for (n, cell) in row.iter().enumerate() {
+            let pad = " ".repeat(widths[n] - cell.chars().count());
+            // Figures are set flush right.
+            let _ = if (4..8).contains(&n) { write!(line, "{pad}{cell}  ") } else { write!(line, "{cell}{pad}  ") };
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    if bars.is_empty() {
+        return "No wait has ended by its timer yet.\n".to_owned();
+    }
+    text.push('\n');
+    text.push_str(&legend(&bars));
+    text
+}
+
+/// The whole report.
+pub fn report(summary: &Summary) -> String {
+    let groups: Vec<&Group> = summary.groups.iter().collect();
+    let mut text = String::new();
+    let span = Nanos(signed(summary.span_ns));
+    let _ = writeln!(
+        text,
+        "{}: {} waits ended by their timer in {span}, {} for another reason.\n",
+        if summary.meta.target.is_empty() { "All processes" } else { &summary.meta.target },
+        summary.count(),
+        summary.otherwise_count(),
+    );
+    text.push_str(&table(&groups, 24));
+    if groups.iter().filter(|group| group.count != 0).count() > ROWS_MAX {
+        let _ = writeln!(text, "\nThe result file has all {} rows.", groups.len());
+    }
+    let otherwise = otherwise(summary);
+    if !otherwise.is_empty() {
+        let _ = writeln!(text, "\nEnded otherwise: {otherwise}.");
+    }
+    if summary.left_out != 0 {
+        let _ = writeln!(text, "{} waits were not selected.", summary.left_out);
+    }
+    if !summary.losses.missing.is_empty() {
+        let _ = writeln!(text, "Not available on this kernel: {}.", summary.losses.missing.join("; "));
+    }
+    if summary.losses.is_truncated {
+        let _ = writeln!(text, "The recording ends in the middle of an event; what comes before it was read.");
+    }
+    if !summary.findings.is_empty() {
+        text.push_str("\nFindings\n");
+    }
+    for finding in &summary.findings {
+        let _ = writeln!(text, "\n  {}.", finding.sentence);
+        for line in &finding.evidence {
+            let _ = writeln!(text, "    evidence: {line}");
+        }
+        for line in &finding.advice {
+            let _ = writeln!(text, "    → {line}");
+        }
+    }
+    if !summary.worst.is_empty() {
+        let _ = writeln!(text, "\nThe {} waits with the most lateness", summary.worst.len());
+        for (n, wait) in summary.worst.iter().enumerate() {
+            text.push_str(&timeline(n + 1, wait));
+        }
+    }
+    text
+}
+
+fn otherwise(summary: &Summary) -> String {
+    let mut words = Vec::new();
+    for (outcome, about) in [
+        (Outcome::Event, "by an event or a peer"),
+        (Outcome::Signal, "by a signal"),
+        (Outcome::Unknown, "with an error or unseen"),
+    ] {
+        let count: u64 = summary.groups.iter().filter_map(|group| group.otherwise.get(&outcome)).sum();
+        if count != 0 {
+            words.push(format!("{count} {about}"));
+        }
+    }
+    words.join(", ")
+}
+
+/// One wait: its parts in the order of time, and who is to blame.
+fn timeline(number: usize, wait: &Wait) -> String {
+    let mut text = String::new();
+    let requested = wait.requested_ns.map(|ns| format!(" for {}", Nanos(signed(ns)))).unwrap_or_default();
+    let _ = writeln!(
+        text,
+        "\n  {number}. {} late: {} ({}), {}{requested}",
+        Nanos(wait.lateness_ns),
+        wait.thread,
+        wait.tid,
+        wait.call.as_deref().unwrap_or("unknown call"),
+    );
+    let parts: &Parts = &wait.parts;
+    let all: i64 = parts.iter().map(|(_, ns)| ns.max(0)).sum();
+    let bar = bar(|part| if all == 0 { 0.0 } else { parts.get(part).max(0) as f64 / all as f64 }, 60);
+    let _ = writeln!(text, "     |{bar}|");
+    let mut at = 0;
+    for (part, ns) in parts.iter().filter(|(_, ns)| *ns != 0) {
+        at += ns;
+        let _ = writeln!(
+            text,
+            "     {:>9}  {:<12} {:>9}{}",
+            Nanos(at).to_string(),
+            part.name(),
+            Nanos(ns).to_string(),
+            note(part, wait)
+        );
+    }
+    if wait.steal_ns != 0 {
+        let _ = writeln!(text, "     the hypervisor took up to {} around it", Nanos(signed(wait.steal_ns)));
+    }
+    text
+}
+
+/// What is known of a part of one wait.
+fn note(part: Part, wait: &Wait) -> String {
+    match part {
+        Part::Irq => wait.irq_cause.as_ref().map(|cause| format!("  {}", irq_words(cause))).unwrap_or_default(),
+        Part::Runq => {
+            let words = wait.culprits.iter().take(3).map(|culprit| {
+                format!(
+                    "{} ({}, {}) {}: {}",
+                    culprit.name,
+                    culprit.tid,
+                    policy_words(culprit.policy, culprit.prio),
+                    Nanos(signed(culprit.ran_ns)),
+                    why_words(culprit.why)
+                )
+            });
+            let words: Vec<String> = words.collect();
+            if words.is_empty() { String::new() } else { format!("  {}", words.join("; ")) }
+        }
+        Part::Ipi | Part::Wake => match (wait.timer_cpu, wait.cpu, wait.cpu_idle) {
+            (Some(from), Some(to), Some(state)) if from != to => {
+                format!("  CPU {from} → CPU {to}, idle (state {state})")
+            }
+            (Some(from), Some(to), None) if from != to => format!("  CPU {from} → CPU {to}"),
+            _ => String::new(),
+        },
+        _ => String::new(),
+    }
+}
+
+fn irq_words(cause: &IrqCause) -> String {
+    match cause {
+        IrqCause::Interrupt { number, name, ran_ns } => {
+            format!("interrupt {number} ({name}) ran for {}", Nanos(signed(*ran_ns)))
+        }
+        IrqCause::Softirq { name, ran_ns } => format!("softirq {name} ran for {}", Nanos(signed(*ran_ns))),
+        IrqCause::Idle { state } => format!("the CPU was idle (state {state})"),
+        IrqCause::Task { tid, name } => format!("{name} ({tid}) ran: interrupts off, or the hypervisor"),
+    }
+}
+
+/// A line for exit messages: who exceeded a bound.
+pub fn exceeded(group: &Group, value: i64) -> String {
+    format!("{}: {}", name(&group.key), Nanos(value))
+}
+
+/// Two runs beside each other: the groups that both have, and how each part moved.
+pub fn comparison(before: &Summary, after: &Summary) -> String {
+    let mut text = String::new();
+    let mut only = 0;
+    for group in before.groups.iter().filter(|group| group.count != 0) {
+        let Some(other) = after.groups.iter().find(|other| other.key == group.key && other.count != 0) else {
+            only += 1;
+            continue;
+        };
+        let _ = writeln!(text, "{} ({} waits before, {} after)", name(&group.key), group.count, other.count);
+        let row = |text: &mut String, head: &str, before: Option<i64>, after: Option<i64>| {
+            if let (Some(before), Some(after)) = (before, after) {
+                let _ = writeln!(
+                    text,
+                    "  {head:<12} {:>9} → {:>9}  ({})",
+                    Nanos(before).to_string(),
+                    Nanos(after).to_string(),
+                    Nanos(after.saturating_sub(before)),
+                );
+            }
+        };
+        for (head, quantile) in [("p50", 0.5), ("p99", 0.99), ("max", 1.0)] {
+            row(&mut text, head, group.lateness.quantile(quantile), other.lateness.quantile(quantile));
+        }
+        for &part in Part::ALL {
+            let (one, two) = (group.p50(part), other.p50(part));
+            if one != 0 || two != 0 {
+                row(&mut text, &format!("{} p50", part.name()), Some(one), Some(two));
+            }
+        }
+        text.push('\n');
+    }
+    let new = after.groups.iter().filter(|group| group.count != 0);
+    let new = new.filter(|group| !before.groups.iter().any(|other| other.key == group.key && other.count != 0)).count();
+    if only + new != 0 {
+        let _ = writeln!(text, "{only} groups of waits are in the first result only, {new} in the second only.");
+    }
+    text
+}

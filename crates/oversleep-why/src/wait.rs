@@ -1,0 +1,158 @@
+//! One timed wait that came to its end: what was requested, why it ended, and where its lateness went.
+
+use serde::{Deserialize, Serialize};
+
+use crate::culprit::{Culprit, IrqCause};
+use crate::part::Parts;
+
+/// Why a wait ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    /// Its own timer.
+    Timer,
+    /// What it waited for happened, or a peer woke it.
+    Event,
+    /// A signal.
+    Signal,
+    /// An error, or its end was not seen.
+    Unknown,
+}
+
+/// How the program stated when the wait should end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Request {
+    /// A span from the entry into the call.
+    Span,
+    /// A point in time.
+    Deadline,
+    /// By a timer of its own: timerfd, POSIX timer, itimer, io_uring.
+    Timer,
+    /// Not seen, or by an option of a socket.
+    Unknown,
+}
+
+/// The times that the parts lie between, as they were seen; `None` was not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Marks {
+    /// Entry into the call.
+    pub entered: Option<u64>,
+    /// The timer's earliest expiry.
+    pub soft: Option<u64>,
+    /// Its latest.
+    pub hard: Option<u64>,
+    /// Armed again after a stop.
+    pub rearmed: Option<u64>,
+    /// Entry of the timer interrupt.
+    pub interrupt: Option<u64>,
+    /// The timer's callback.
+    pub fired: Option<u64>,
+    /// Waking begins.
+    pub waking: Option<u64>,
+    /// In the run queue.
+    pub wakeup: Option<u64>,
+    /// On a CPU.
+    pub running: Option<u64>,
+    /// End of the call.
+    pub returned: Option<u64>,
+}
+
+/// One wait.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Wait {
+    /// Process.
+    pub tgid: u32,
+    /// Thread.
+    pub tid: u32,
+    /// The thread's name.
+    pub thread: String,
+    /// The system call; `None` where it wasn't seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<String>,
+    /// The call that set the timer, where that isn't the wait itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timer: Option<String>,
+    /// How the request was stated.
+    pub request: Request,
+    /// The requested span; for a timer its period.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requested_ns: Option<u64>,
+    /// When it should have ended.
+    pub deadline: u64,
+    /// By how much the deadline had passed when the call was made. No part of the lateness.
+    #[serde(default)]
+    pub called_late_ns: u64,
+    /// When it ended.
+    pub end: u64,
+    /// End minus deadline, or minus the entry into the call if that was later.
+    pub lateness_ns: i64,
+    /// Why it ended.
+    pub outcome: Outcome,
+    /// Where the lateness went; they add up to it.
+    pub parts: Parts,
+    /// What was seen.
+    pub marks: Marks,
+    /// The CPU whose timer fired.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timer_cpu: Option<u16>,
+    /// The idle state that this CPU was in, if it was idle.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timer_cpu_idle: Option<u32>,
+    /// The CPU on which the thread went on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu: Option<u16>,
+    /// The idle state that this CPU was in when the thread was woken, if it was idle.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_idle: Option<u32>,
+    /// Its scheduling policy when it was woken, as the kernel numbers it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<u32>,
+    /// Its priority as the kernel orders it: smaller goes first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prio: Option<i32>,
+    /// How many CPUs it may use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpus_allowed: Option<u32>,
+    /// Who ran while it waited for a CPU.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub culprits: Vec<Culprit>,
+    /// What its CPU did when the timer interrupt should have come.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub irq_cause: Option<IrqCause>,
+    /// Time that the hypervisor took from these CPUs around this wait, at most. An annotation, no part.
+    #[serde(default)]
+    pub steal_ns: u64,
+    /// Events of this wait that were sent and did not arrive.
+    #[serde(default)]
+    pub lost_events: u32,
+    /// How often it was stopped or restarted.
+    #[serde(default)]
+    pub restarts: u32,
+}
+
+impl Wait {
+    /// Whether every nanosecond of its lateness has a name.
+    pub fn is_attributed(&self) -> bool {
+        self.parts.unattributed == 0
+    }
+
+    /// The same wait for a program that meant `want_ns` after the entry into the call, whatever it passed to it: what its
+    /// runtime added is then part of `api`.
+    pub fn wanting(mut self, want_ns: u64) -> Wait {
+        let Some(entered) = self.marks.entered.filter(|_| self.request == Request::Span) else {
+            return self;
+        };
+        let deadline = entered.saturating_add(want_ns);
+        let added = signed(self.deadline) - signed(deadline);
+        self.deadline = deadline;
+        self.parts.api = self.parts.api.saturating_add(added);
+        self.lateness_ns = self.lateness_ns.saturating_add(added);
+        self
+    }
+}
+
+/// A time as a signed number; what is beyond 292 years stays there.
+pub fn signed(t: u64) -> i64 {
+    i64::try_from(t).unwrap_or(i64::MAX)
+}

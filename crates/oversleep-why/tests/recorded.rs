@@ -1,0 +1,61 @@
+//! A stream that Linux 6.18 delivered: two threads that wait 60 times for 1 ms, on one CPU with a task of SCHED_FIFO that
+//! works for 3 ms at a time, on a busy machine.
+
+use oversleep_why::culprit::Why;
+use oversleep_why::recording::Reader;
+use oversleep_why::summary::Losses;
+use oversleep_why::{Builder, Machine, Outcome, Wait, text};
+
+static FIFO: &[u8] = include_bytes!("recorded/fifo.why");
+
+fn waits() -> (Machine, Vec<Wait>) {
+    let reader = Reader::new(FIFO).unwrap();
+    let mut machine = Machine::new(reader.meta.arch);
+    reader.for_each(|event| machine.feed(&event));
+    machine.finish();
+    let waits = machine.take();
+    (machine, waits)
+}
+
+#[test]
+fn every_wait_is_split_without_a_gap() {
+    let (machine, waits) = waits();
+    assert_eq!((waits.len(), machine.counts().unfinished), (120, 0));
+    for wait in &waits {
+        assert_eq!((wait.outcome, wait.requested_ns, wait.lost_events), (Outcome::Timer, Some(1_000_000), 0));
+        assert_eq!(wait.parts.sum(), wait.lateness_ns);
+        assert!(wait.is_attributed(), "{wait:#?}");
+    }
+}
+
+#[test]
+fn the_real_time_task_is_named_with_its_priority() {
+    let (_, waits) = waits();
+    let by_hog: Vec<&Wait> =
+        waits.iter().filter(|wait| wait.culprits.iter().any(|culprit| culprit.name == "burst")).collect();
+    assert!(by_hog.len() > 20, "{}", by_hog.len());
+    for wait in by_hog {
+        let hog = wait.culprits.iter().find(|culprit| culprit.name == "burst").unwrap();
+        assert_eq!((hog.policy, hog.prio, hog.why, hog.is_pinned), (1, 49, Why::HigherPolicy, true));
+        assert!(hog.ran_ns as i64 <= wait.parts.runq, "{wait:#?}");
+    }
+}
+
+#[test]
+fn the_report_says_who_and_what_helps() {
+    let (machine, waits) = waits();
+    let mut builder = Builder::new();
+    waits.iter().for_each(|wait| builder.add(wait, "app"));
+    let summary = builder.finish(Reader::new(FIFO).unwrap().meta, None, Losses::default(), &machine);
+    let report = text::report(&summary);
+    for words in [
+        "./app: 120 waits ended by their timer",
+        "app: clock_nanosleep for 1 ms waits for a CPU",
+        "burst (SCHED_FIFO, priority 50, pinned to this CPU) ran meanwhile in",
+        "burst is pinned to that CPU: pin this program to another one (taskset -c).",
+        "more than priority 50 (chrt -f 51)",
+        "its policy goes first",
+    ] {
+        assert!(report.contains(words), "{words}\n{report}");
+    }
+}

@@ -1,0 +1,163 @@
+//! Made-up streams with round figures.
+#![allow(dead_code, reason = "each test file uses its own part")]
+
+use oversleep_why::{Event, Kind};
+
+/// The deadline of the plain wait.
+pub const D: u64 = 1_000_000_000;
+pub const CLOCK_NANOSLEEP: u32 = 230;
+pub const EPOLL_WAIT: u32 = 232;
+pub const RECVFROM: u32 = 45;
+const RESTART_SYSCALL: u32 = 219;
+const READ: u32 = 0;
+const TIMERFD_SETTIME: u32 = 286;
+const TID: u32 = 42;
+const TIMER: u64 = 0xffff_8880_1234_5678;
+
+#[derive(Clone, Debug)]
+pub struct Stream {
+    pub events: Vec<Event>,
+}
+
+fn event(kind: Kind, t: u64, x: u32, fields: [u64; 6]) -> Event {
+    Event { x, fields, ..Event::new(kind, t, TID) }
+}
+
+fn name(text: &str) -> [u8; 16] {
+    let mut name = [0; 16];
+    name[..text.len()].copy_from_slice(text.as_bytes());
+    name
+}
+
+impl Stream {
+    /// A wait of 1 ms that ends 58 µs late.
+    pub fn plain() -> Stream {
+        Stream::of(CLOCK_NANOSLEEP)
+    }
+
+    pub fn of(call: u32) -> Stream {
+        let (entered, soft, hard) = (D - 1_000_000, D + 300, D + 50_300);
+        let mut arm = event(Kind::Arm, entered + 400, call, [entered, 1_000_000, 1, soft, hard, 0]);
+        arm.name = name("app");
+        let mut stream = Stream { events: vec![arm, event(Kind::Out, entered + 900, 0, [0; 6])] };
+        stream.wake(D, soft, hard);
+        stream.events.push(event(Kind::Return, D + 58_000, 7, [0; 6]));
+        stream
+    }
+
+    /// From the timer's callback to the CPU, with the timer interrupt at `at` + 52.3 µs.
+    fn wake(&mut self, at: u64, soft: u64, hard: u64) {
+        self.events.extend([
+            event(Kind::Fire, at + 53_000, 0, [at + 52_300, TIMER, 0, soft, hard, 0]),
+            event(Kind::Waking, at + 53_400, CLOCK_NANOSLEEP, [0; 6]),
+            event(Kind::Wakeup, at + 54_000, 0, [0, 0, 120, 0, 2, 0]),
+            event(Kind::In, at + 57_000, 0, [0; 6]),
+        ]);
+    }
+
+    /// Stopped before its deadline and continued 9 ms after it.
+    pub fn stopped() -> Stream {
+        let mut stream = Stream::plain();
+        stream.events.truncate(2);
+        stream.events.extend([
+            event(Kind::Waking, D - 500_000, CLOCK_NANOSLEEP, [0; 6]),
+            event(Kind::Wakeup, D - 499_000, 0, [0, 0, 120, 0, 2, 0]),
+            event(Kind::In, D - 498_000, 0, [0; 6]),
+            event(Kind::Return, D - 497_000, 6, [-516i64 as u64, 0, 0, 0, 0, 0]),
+        ]);
+        let again = D + 300 + 9_000_000;
+        let soft = D + 300;
+        stream.events.push(event(Kind::Arm, again, RESTART_SYSCALL, [again - 200, 0, 0, soft, soft, 0]));
+        stream.events.push(event(Kind::Out, again + 100, 0, [0; 6]));
+        stream.wake(again - 50_300, soft, soft);
+        stream.events.push(event(Kind::Return, again + 7_700, 7, [0; 6]));
+        stream
+    }
+
+    /// A periodic timerfd of 1 ms that fires twice, and a thread that reads it.
+    pub fn timerfd() -> Stream {
+        let mut stream =
+            Stream { events: vec![event(Kind::Set, D - 1_000_100, TIMERFD_SETTIME, [0, 0, 0, D, D, TIMER])] };
+        for at in [D, D + 1_000_000] {
+            stream.events.extend([
+                event(Kind::Fire, at + 6_000, 0, [at + 5_000, TIMER, 0, at, at, 1]),
+                event(Kind::Waking, at + 6_500, READ, [TIMER, at - 900_000, 0, 0, 0, 0]),
+                event(Kind::Wakeup, at + 7_000, 0, [0, 0, 120, 0, 2, 0]),
+                event(Kind::In, at + 9_000, 0, [0; 6]),
+                event(Kind::Return, at + 10_000, 4, [8, 0, 0, 0, 0, 0]),
+            ]);
+        }
+        stream
+    }
+
+    pub fn find(&mut self, kind: Kind) -> &mut Event {
+        self.events.iter_mut().find(|event| event.kind == kind).expect("the stream has one")
+    }
+
+    /// The event never happened.
+    pub fn remove(&mut self, kind: Kind) {
+        self.events.retain(|event| event.kind != kind);
+    }
+
+    /// The event was sent, as the call's end says, and did not arrive.
+    pub fn lose(&mut self, kind: Kind) {
+        self.remove(kind);
+    }
+
+    pub fn throttled_after_return(&mut self, after: u64, ns: u64) {
+        let t = self.find(Kind::Return).t + after;
+        self.events.push(event(Kind::Out, t, 2, [0; 6]));
+        self.events.push(event(Kind::In, t + ns, 0, [0; 6]));
+    }
+
+    pub fn preempted_before_return(&mut self, after: u64, ns: u64) {
+        let t = self.find(Kind::In).t + after;
+        let at = self.events.len() - 1;
+        self.events.insert(at, event(Kind::Out, t, 1, [0; 6]));
+        self.events.insert(at + 1, event(Kind::In, t + ns, 0, [0; 6]));
+        self.find(Kind::Return).x = 9;
+    }
+
+    /// A turn of another task on CPU 0.
+    pub fn run(&mut self, who: &str, tid: u32, (from, to): (u64, u64), (policy, prio): (u64, u64)) -> usize {
+        let mut run = event(Kind::Run, to, 0, [from, prio, policy, 2, 0, 0]);
+        (run.tid, run.tgid, run.name) = (tid, tid, name(who));
+        let at = self.events.iter().position(|event| event.kind == Kind::In).expect("a switch");
+        self.events.insert(at, run);
+        at
+    }
+
+    /// Everything from the timer interrupt on comes later.
+    pub fn late_by(&mut self, ns: u64) {
+        self.find(Kind::Fire).fields[0] += ns;
+        self.shift_from(Kind::Fire, ns);
+    }
+
+    pub fn shift_from(&mut self, kind: Kind, ns: u64) {
+        let at = self.events.iter().position(|event| event.kind == kind).expect("the stream has one");
+        let is_arm = kind == Kind::Arm;
+        for event in &mut self.events[at + usize::from(is_arm)..] {
+            event.t += ns;
+        }
+        if is_arm {
+            for field in [3, 4] {
+                self.find(Kind::Arm).fields[field] += ns;
+                self.find(Kind::Fire).fields[field] += ns;
+            }
+            self.find(Kind::Fire).fields[0] += ns;
+        }
+    }
+
+    /// The stream with what the CPU did before the timer fired.
+    pub fn context(&self, irq: (u64, u64), soft: (u64, u64), numbers: u64) -> Stream {
+        let mut stream = self.clone();
+        let at = stream.events.iter().position(|event| event.kind == Kind::Fire).expect("it fires");
+        let t = stream.events[at].t;
+        stream.events.insert(at + 1, event(Kind::Context, t, 0, [irq.0, irq.1, soft.0, soft.1, numbers, 0]));
+        stream
+    }
+
+    pub fn steal(&mut self, from: u64, to: u64, ns: u64) {
+        self.events.insert(0, event(Kind::Steal, from, 0, [ns, to - from, 0, 0, 0, 0]));
+    }
+}

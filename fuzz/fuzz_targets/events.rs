@@ -1,0 +1,44 @@
+//! Any bytes as a recording of `oversleep why`, or as the events in one.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use oversleep_why::calls::Arch;
+use oversleep_why::event::EVENT_BYTES;
+use oversleep_why::recording::{Meta, Reader, Recorder};
+use oversleep_why::summary::Losses;
+use oversleep_why::{Builder, Event, Machine, Outcome, text};
+
+fuzz_target!(|bytes: &[u8]| {
+    let (meta, events) = match Reader::new(bytes) {
+        Ok(reader) => (reader.meta.clone(), reader.collect::<Vec<_>>()),
+        Err(_) => (meta(), bytes.chunks(EVENT_BYTES).filter_map(Event::of_bytes).collect()),
+    };
+    let mut recorder = Recorder::new(Vec::new(), &meta).expect("memory can be written");
+    recorder.write(&events).expect("memory can be written");
+    let written = recorder.finish().expect("memory can be written");
+    let again = Reader::new(&written).expect("what was written is read");
+    assert!(again.eq(events.iter().copied()), "a recording gives back every event");
+    let (mut machine, mut builder) = (Machine::new(meta.arch), Builder::new());
+    for event in &events {
+        builder.saw(event.t);
+        machine.feed(event);
+    }
+    machine.finish();
+    for wait in machine.take() {
+        assert!(wait.outcome != Outcome::Timer || wait.parts.sum() == wait.lateness_ns, "{wait:?}");
+        builder.add(&wait, &wait.thread);
+    }
+    let summary = builder.finish(meta, None, Losses::default(), &machine);
+    assert!(!text::report(&summary).is_empty());
+});
+
+fn meta() -> Meta {
+    Meta {
+        arch: Arch::X86_64,
+        kernel: String::new(),
+        target: String::new(),
+        taken_unix_s: None,
+        processes: Vec::new(),
+    }
+}

@@ -1,0 +1,13 @@
+//! Runs the ground truth of `oversleep why`: a known time burnt at each stage of a wait, and programs that do what the
+//! split should show. It needs root on Linux and takes five minutes.
+
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.current_dir(root).args(["run", "--quiet", "--package", "oversleep-collect", "--example", "truth", "--"]);
+    let status = command.args(args).status().map_err(|error| format!("can't run cargo: {error}"))?;
+    Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
