@@ -63,6 +63,12 @@ pub const CRATES: &[CrateRules] = &[
         ..PURE
     },
     CrateRules {
+        name: "oversleep-runtimes",
+        ours: &["oversleep-record", "oversleep-system", "oversleep-native", "oversleep-measure"],
+        never: OS_BINDINGS,
+        ..NOTHING
+    },
+    CrateRules {
         name: "oversleep-cli",
         ours: &[
             "oversleep-record",
@@ -72,6 +78,7 @@ pub const CRATES: &[CrateRules] = &[
             "oversleep-explain",
             "oversleep-lab",
             "oversleep-report",
+            "oversleep-runtimes",
         ],
         never: OS_BINDINGS,
         ..NOTHING

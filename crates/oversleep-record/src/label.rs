@@ -131,6 +131,16 @@ pub const NEIGHBOUR: Label<HeldSettings> = Label::named("neighbour");
 pub const GRANTED: Label<HeldSettings> = Label::named("granted");
 /// How late the timer may end by its own request.
 pub const TOLERANCE: Label<Nanos> = Label::named("tolerance_ns");
+/// The call of the system that a runtime's wait ends up in, by registry name.
+pub const BENEATH: Label<String> = Label::named("beneath");
+/// Whether the wait came back.
+pub const ENDED: Label<Ended> = Label::named("ended");
+/// Garbage collections while it was measured.
+pub const COLLECTIONS: Label<u64> = Label::named("collections");
+/// CPU time of the program while it was measured.
+pub const CPU: Label<Nanos> = Label::named("cpu_ns");
+/// A condition of the runtime's own: an option or a trick that was published as a remedy.
+pub const VARIANT: Label<String> = Label::named("variant");
 
 /// What can be the value of a label.
 pub trait LabelValue: Sized {
@@ -327,6 +337,14 @@ words! {
         Power "power",
     }
 
+    /// Whether a wait came back.
+    Ended {
+        /// It did.
+        Returned "returned",
+        /// It had not long after it was due, so it was ended.
+        Never "never",
+    }
+
     /// Which interrupts are counted, where they are not the timer's alone.
     InterruptKind {
         /// Every kind together.
@@ -367,6 +385,11 @@ mod tests {
         back(NEIGHBOUR, HeldSettings(both.to_vec()), "2ms+4ms");
         back(GRANTED, HeldSettings(both[..1].to_vec()), "2ms");
         back(TOLERANCE, Nanos(0), "0");
+        back(BENEATH, "epoll-wait".to_owned(), "epoll-wait");
+        back(ENDED, Ended::Never, "never");
+        back(COLLECTIONS, 3, "3");
+        back(CPU, Nanos(70_000), "70000");
+        back(VARIANT, "sleeping-thread".to_owned(), "sleeping-thread");
     }
 
     #[test]

@@ -18,6 +18,7 @@ mod registry;
 mod report;
 mod resolution;
 mod results;
+mod runtimes;
 mod share;
 mod waits;
 
@@ -71,6 +72,7 @@ enum Command {
     Forkjoin(forkjoin::ForkJoin),
     Handoff(handoff::Handoff),
     Resolution(resolution::Resolution),
+    Runtimes(runtimes::Runtimes),
     Ask(ask::Ask),
     Machines(machines::Machines),
     Experiments(experiments::Experiments),
@@ -153,6 +155,7 @@ impl Command {
             Command::Forkjoin(command) => command.run(),
             Command::Handoff(command) => command.run(),
             Command::Resolution(command) => command.run(),
+            Command::Runtimes(command) => command.run(),
             Command::Ask(command) => command.run(),
             Command::Machines(command) => command.run(),
             Command::Experiments(command) => command.run(),
