@@ -228,7 +228,8 @@ def main():
         try:
             measure_all(steps, op)
         except (AttributeError, ImportError, OSError, ValueError) as error:
-            emit(type="skip", op=op, why=error)
+            for _ in steps:
+                emit(type="skip", op=op, why=error)
     emit(type="end", now=now())
 
 

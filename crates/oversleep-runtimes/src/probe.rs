@@ -8,7 +8,7 @@ use oversleep_measure::{Bench, Measured, Plan, Probe, SeriesRecorder};
 use oversleep_record::label::{self, ClockRole, Ended};
 use oversleep_record::probe::{OpKind, Reads, Record, Samples};
 use oversleep_record::series::{Pace, Quantity, Runtime, Series, Unit};
-use oversleep_record::{Conditions, ExperimentId, Nanos, SeriesKey, Unavailable};
+use oversleep_record::{Conditions, ExperimentId, Nanos, Unavailable};
 
 use crate::descriptor::{Op, Variant};
 use crate::steps::{Step, rounds, steps};
@@ -88,7 +88,7 @@ impl RuntimeProbe {
             if op.kind == OpKind::Clock {
                 let mut series = probe.series(step, &None);
                 (series.quantity, series.unit) = (Quantity::Step, Unit::Ns);
-                series.key = SeriesKey::from(format!("{}/step", series.key));
+                series.key = series.key.word("step");
                 probe.recorders.push((SeriesRecorder::new(series, 64), at, Some("step".to_owned())));
             }
         }
@@ -260,12 +260,21 @@ impl RuntimeProbe {
                 session.hello = Some((hello.now, arrived));
                 Ok(())
             }
-            Record::Skip { op, why } if op == self.op => Err(Unavailable::missing(format!("{op} ({why})"))),
+            Record::Skip { op, why } if op == self.op => {
+                let reason = Unavailable::missing(format!("{op} ({why})"));
+                let skipped = self.recorders.iter_mut().filter(|(_, at, _)| *at == session.done);
+                skipped.for_each(|(recorder, ..)| recorder.unavailable(reason.clone()));
+                session.done += 1;
+                Ok(())
+            }
             Record::S(samples) if samples.op == self.op => self.record(bench, session, &samples),
             Record::C(reads) if reads.op == self.op => {
                 session.done += 1;
                 self.record_reads(bench, arrived, &reads);
                 Ok(())
+            }
+            Record::End { .. } if session.done == 0 => {
+                Err(Unavailable::failed("the probe", "it ended without a record of any step"))
             }
             Record::End { now } => {
                 if let (Some(second), Some((began, at))) = (&mut self.second, session.hello) {
