@@ -8,14 +8,18 @@ use oversleep_record::words::percent;
 const MILLISECOND: i64 = 1_000_000;
 /// Requests below this have passed before the wait begins, so some runtimes don't wait at all.
 const REQUEST_MIN: Nanos = Nanos(10_000);
+/// The longest rest beside a rule of whole milliseconds.
+const REST_MAX_NS: i64 = 500_000;
 /// By how much a wait on a grid of milliseconds may be longer than what the grid explains.
 const GRID_REST_MAX_NS: i64 = MILLISECOND + 300_000;
 /// Fewest different requests that show a rule.
 const REQUESTS_MIN: usize = 5;
 /// By how much the rests of a rule may differ on average: more than the rest of a wait varies, less than any other rule's.
 const SPREAD_MAX_NS: i64 = 120_000;
-/// How many times as much the rests of the next best rule must differ.
-const CLEARER_BY: i64 = 2;
+/// By how much the rests of a wait that follows a rule differ at least where the wait ends on a grid of its own instead.
+const STEADY_NS: i64 = 40_000;
+/// The rests of the next best rule must differ by half as much again.
+const CLEARER_BY: (i64, i64) = (3, 2);
 /// Share of waits that end early from which that is told.
 const EARLY_SHARE_MIN: f64 = 0.1;
 /// A wait that ends less early than this ended on time: clocks are read one after the other.
@@ -145,6 +149,8 @@ pub enum NoRule {
         /// How many there are.
         requests: usize,
     },
+    /// No request tells any two rules apart.
+    Indistinct,
     /// No rule leaves a steady rest: something else decides how long these waits take.
     Unsteady {
         /// The rule that comes nearest.
@@ -165,6 +171,7 @@ impl fmt::Display for NoRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             NoRule::TooFew { requests } => write!(f, "too few requests ({requests})"),
+            NoRule::Indistinct => f.write_str("requests tell no rule"),
             NoRule::Unsteady { spread, .. } => write!(f, "no rule (rests differ by {spread})"),
             NoRule::Ambiguous { one, other } => write!(f, "unclear ({one}, or {other})"),
         }
@@ -186,22 +193,26 @@ impl Ruling {
             return Err(NoRule::TooFew { requests: points.len() });
         }
         let mut fits: Vec<(i64, i64, Rule)> = Rule::STEADY.iter().map(|&rule| fit(rule, &points)).collect();
+        // A rest of a millisecond would be a millisecond that the rule doesn't explain.
+        fits.retain(|(_, rest, rule)| *rule == Rule::Exact || *rest < REST_MAX_NS);
         fits.sort_by_key(|(spread, ..)| *spread);
         let (spread, rest, rule) = fits[0];
+        if Rule::STEADY.iter().all(|other| !differs(&points, *other, Rule::Exact)) {
+            return Err(NoRule::Indistinct);
+        }
         // Where no request tells two rules apart (those that would never returned), the simpler one stands.
-        let differs = |other: Rule| {
-            points.iter().any(|(point, _)| other.rounded(point.requested) != rule.rounded(point.requested))
+        let next = fits[1..].iter().find(|(.., other)| differs(&points, *other, rule));
+        let (spread, rest, rule) = match spread {
+            STEADY_NS.. if is_on_a_grid(&points) => fit(Rule::RoundsUpToGrid, &points),
+            ..=SPREAD_MAX_NS => (spread, rest, rule),
+            _ => return Err(NoRule::Unsteady { nearest: rule, spread: Nanos(spread) }),
         };
-        let Some(&(next_spread, _, next)) = fits[1..].iter().find(|(.., other)| differs(*other)) else {
-            return Err(NoRule::TooFew { requests: points.len() });
-        };
-        let (spread, rest, rule) = match spread > SPREAD_MAX_NS {
-            false => (spread, rest, rule),
-            true if is_on_a_grid(&points) => fit(Rule::RoundsUpToGrid, &points),
-            true => return Err(NoRule::Unsteady { nearest: rule, spread: Nanos(spread) }),
-        };
-        if rule != Rule::RoundsUpToGrid && next_spread <= spread.saturating_mul(CLEARER_BY) {
-            return Err(NoRule::Ambiguous { one: rule, other: next });
+        let next_spread = next.map_or(i64::MAX, |(spread, ..)| *spread);
+        if let Some(&(.., other)) = next
+            && rule != Rule::RoundsUpToGrid
+            && next_spread.saturating_mul(CLEARER_BY.1) <= spread * CLEARER_BY.0
+        {
+            return Err(NoRule::Ambiguous { one: rule, other });
         }
         let (mut early, mut count, mut earliest) = (0_usize, 0_usize, 0);
         for (point, _) in &points {
@@ -238,6 +249,11 @@ impl fmt::Display for Ruling {
         write!(f, "{}", self.rule)?;
         if self.is_early() { write!(f, "; {} end early", percent(self.early_share)) } else { Ok(()) }
     }
+}
+
+/// Whether any request tells two rules apart.
+fn differs(points: &[(&Point, i64)], one: Rule, other: Rule) -> bool {
+    points.iter().any(|(point, _)| one.rounded(point.requested) != other.rounded(point.requested))
 }
 
 /// Whether every wait took what it takes to the next whole millisecond, or up to one more.
@@ -313,6 +329,7 @@ mod tests {
         assert!(matches!(Ruling::of(&switching), Err(NoRule::Unsteady { .. })), "a thread that waits for its turn");
         let whole: Vec<Point> =
             (1..9).map(|ms| Point::of(Nanos::from_millis(ms), &[ms * 1_000_000 + 60_000])).collect();
-        assert!(matches!(Ruling::of(&whole), Err(NoRule::Ambiguous { .. })), "whole milliseconds tell no rule");
+        let why = Ruling::of(&whole).map(|ruling| ruling.rule);
+        assert_eq!(why, Err(NoRule::Indistinct), "whole milliseconds tell no rule");
     }
 }
