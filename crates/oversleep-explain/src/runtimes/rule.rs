@@ -114,6 +114,11 @@ impl Point {
         Point { requested, durations }
     }
 
+    /// How long each call took, in ns, the shortest first.
+    pub fn durations(&self) -> &[i64] {
+        &self.durations
+    }
+
     /// The duration of an undisturbed call: interference makes waits longer, never shorter.
     fn typical(&self) -> Option<i64> {
         self.durations.get(self.durations.len() / 4).copied()

@@ -16,6 +16,8 @@ mod load;
 pub mod neighbour_clocks;
 pub mod neighbour_steps;
 pub mod neighbours;
+mod runtime_clocks;
+pub mod runtimes;
 pub mod slack;
 mod spinning;
 pub mod split;
@@ -66,6 +68,8 @@ const REGISTRY: &[&Entry] = &[
     &watch::ENTRY,
     &generations::ENTRY,
     &handoffs::ENTRY,
+    &runtimes::ENTRY,
+    &runtime_clocks::ENTRY,
     &unavailable::ENTRY,
     &disturbance::ENTRY,
 ];
