@@ -176,7 +176,7 @@ public class Probe {
     static void measureWait(String name, long requested, int count) throws Throwable {
         Op op = WAITS.get(name);
         if (!isWarm) {
-            // 100 us: below a millisecond some calls return at once, so this ends soon everywhere.
+            // Below a millisecond some calls return at once, so this ends soon everywhere.
             long[] unused = new long[WARM_UP_WAITS];
             runOn(op.isVirtual, op, name.startsWith("Object.wait") ? MILLI : MILLI / 10, unused, unused);
             isWarm = true;

@@ -10,6 +10,7 @@ mod descriptor;
 mod discover;
 mod probe;
 mod program;
+mod rate;
 mod steps;
 mod supervise;
 mod surroundings;
@@ -203,10 +204,10 @@ impl Wanted {
         survey.missing.extend(failed);
         for path in self.programs() {
             match program::ask(path) {
-                Ok(asked) => {
-                    let ops = asked.ops.iter().filter(|op| self.means_op(&op.name));
+                Ok(program) => {
+                    let ops = program.ops.iter().filter(|op| self.means_op(&op.name));
                     for (at, op) in ops.enumerate() {
-                        probes.push(Box::new(RuntimeProbe::new(&asked.launch, op, plan, &os, at == 0)));
+                        probes.push(Box::new(RuntimeProbe::new(&program.launch, op, plan, &os, at == 0)));
                     }
                 }
                 Err(reason) => survey.missing.push(Missing { name: path.clone(), reason }),
@@ -226,9 +227,10 @@ impl Wanted {
 
 fn launch(installation: &Installation, dir: &std::path::Path) -> Launch {
     let descriptor = installation.descriptor;
+    let (exe, dir) = (installation.exe.to_string_lossy(), dir.to_string_lossy());
     let text = descriptor.sources.first().map_or("", |(_, text)| text);
     Launch {
-        words: probe::words(&descriptor.run.command, &installation.exe, dir, text),
+        words: descriptor::filled(&descriptor.run.command, &[("exe", &exe), ("dir", &dir), ("text", text)]),
         runtime: Runtime { name: descriptor.name.clone(), version: installation.version.clone() },
         id: installation.id.clone(),
     }

@@ -1,6 +1,5 @@
 //! One operation of one runtime as a probe of the laboratory: a process in each round, whose records fill the series.
 
-use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
@@ -11,6 +10,7 @@ use oversleep_record::series::{Pace, Quantity, Runtime, Series, Unit};
 use oversleep_record::{Conditions, ExperimentId, Nanos, Unavailable};
 
 use crate::descriptor::{Op, Variant};
+use crate::rate;
 use crate::steps::{Step, rounds, steps};
 use crate::supervise::{Event, OUTPUT_BYTES_MAX, Running};
 
@@ -186,7 +186,7 @@ impl RuntimeProbe {
             match running.next(longest, &|| bench.stopped()) {
                 Event::Stopped => return Ok(()),
                 Event::TooMuch => return Err(failed(format!("it wrote more than {} MiB", OUTPUT_BYTES_MAX >> 20))),
-                Event::Closed => return Err(failed(format!("{} before the end of its plan", running.last_words()))),
+                Event::Closed => return Err(failed(format!("it ended too early, with {}", running.last_words()))),
                 Event::Silent => return self.silent(&session).map_err(failed),
                 Event::Line(arrived, line) => {
                     let Some(record) = Record::read(&line).map_err(|error| failed(error.to_string()))? else {
@@ -258,6 +258,7 @@ impl RuntimeProbe {
                 let clock = hello.clock.clone();
                 self.all_series().for_each(|series| series.clock.clone_from(&clock));
                 session.hello = Some((hello.now, arrived));
+                session.pairs.push((hello.now, arrived));
                 Ok(())
             }
             Record::Skip { op, why } if op == self.op => {
@@ -267,7 +268,12 @@ impl RuntimeProbe {
                 session.done += 1;
                 Ok(())
             }
-            Record::S(samples) if samples.op == self.op => self.record(bench, session, &samples),
+            Record::S(samples) if samples.op == self.op => {
+                if let (Some(start), Some(duration), None) = (samples.t.last(), samples.d.last(), &samples.by) {
+                    session.pairs.push((start.saturating_add(*duration), arrived));
+                }
+                self.record(bench, session, &samples)
+            }
             Record::C(reads) if reads.op == self.op => {
                 session.done += 1;
                 self.record_reads(bench, arrived, &reads);
@@ -277,12 +283,9 @@ impl RuntimeProbe {
                 Err(Unavailable::failed("the probe", "it ended without a record of any step"))
             }
             Record::End { now } => {
-                if let (Some(second), Some((began, at))) = (&mut self.second, session.hello) {
-                    let (shown, real) = (i128::from(now - began), i128::from((arrived - at).0));
-                    if real > 0 && shown >= 0 {
-                        let second_ns = shown * 1_000_000_000 / real;
-                        second.record(bench.since_origin(at), i64::try_from(second_ns).unwrap_or(i64::MAX));
-                    }
+                session.pairs.push((now, arrived));
+                if let (Some(second), Some(second_ns)) = (&mut self.second, rate::second(&session.pairs)) {
+                    second.record(bench.since_origin(arrived), second_ns);
                 }
                 Ok(())
             }
@@ -349,6 +352,8 @@ impl RuntimeProbe {
 struct Session {
     /// Its clock at hello, and when that came.
     hello: Option<(i64, Nanos)>,
+    /// Moments by its clock, and when they were heard of.
+    pairs: Vec<(i64, Nanos)>,
     /// How many steps it has reported.
     done: usize,
 }
@@ -386,10 +391,4 @@ impl Probe for RuntimeProbe {
         let recorders = self.recorders.into_iter().map(|(recorder, ..)| recorder).chain(self.second);
         measured.series.extend(recorders.map(|recorder| recorder.into_series(partial)));
     }
-}
-
-/// The words that start a compiled or interpreted probe.
-pub fn words(command: &[String], exe: &Path, dir: &Path, text: &str) -> Vec<String> {
-    let (exe, dir) = (exe.to_string_lossy(), dir.to_string_lossy());
-    crate::descriptor::filled(command, &[("exe", &exe), ("dir", &dir), ("text", text)])
 }

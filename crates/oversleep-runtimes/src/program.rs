@@ -17,7 +17,7 @@ const LIST_MAX: Duration = Duration::from_secs(10);
 
 /// What a program says about itself.
 #[derive(Debug)]
-pub struct Asked {
+pub struct Program {
     /// How it is started.
     pub launch: Launch,
     /// What it measures.
@@ -28,7 +28,7 @@ pub struct Asked {
 ///
 /// # Errors
 /// Why it can't be used, in words.
-pub fn ask(path: &str) -> Result<Asked, String> {
+pub fn ask(path: &str) -> Result<Program, String> {
     let words = vec![path.to_owned()];
     let mut command = Command::new(path);
     let mut running =
@@ -42,7 +42,9 @@ pub fn ask(path: &str) -> Result<Asked, String> {
                 Some(Record::End { .. }) => break,
                 _ => {}
             },
-            Event::Closed => return Err(format!("{} before `end`, when asked for `list`", running.last_words())),
+            Event::Closed => {
+                return Err(format!("it ended without `end` when asked for `list`, with {}", running.last_words()));
+            }
             Event::TooMuch => return Err("it wrote too much when asked for `list`".to_owned()),
             Event::Silent | Event::Stopped => {
                 return Err("it did not answer `list` (see probes/PROTOCOL.md)".to_owned());
@@ -55,7 +57,7 @@ pub fn ask(path: &str) -> Result<Asked, String> {
     }
     let stem = Path::new(path).file_stem().map_or_else(|| runtime.clone(), |stem| stem.to_string_lossy().into_owned());
     let id = stem.chars().map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' }).collect();
-    Ok(Asked { launch: Launch { words, runtime: Runtime { name: runtime, version }, id }, ops })
+    Ok(Program { launch: Launch { words, runtime: Runtime { name: runtime, version }, id }, ops })
 }
 
 fn named(name: String, kind: OpKind) -> Op {

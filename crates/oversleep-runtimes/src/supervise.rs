@@ -59,6 +59,10 @@ impl Running {
                 while let Ok(1..) = stdout.read_until(b'\n', &mut bytes) {
                     let at = clock();
                     read += bytes.len() as u64;
+                    if read >= OUTPUT_BYTES_MAX {
+                        // The line may be cut off.
+                        break;
+                    }
                     let line = String::from_utf8_lossy(&bytes).into_owned();
                     bytes.clear();
                     if send.send(Event::Line(at, line)).is_err() {
@@ -104,12 +108,12 @@ impl Running {
         self.group.end()
     }
 
-    /// After it closed its output: how it ended in words, with the last line of its standard error.
+    /// After it closed its output: what it ended with, and the last line of its standard error.
     pub fn last_words(&mut self) -> String {
         thread::sleep(GRACE);
         let how = match self.end() {
-            Ok(status) => format!("it ended with {}", in_words(status)),
-            Err(error) => format!("its end could not be seen: {error}"),
+            Ok(status) => in_words(status),
+            Err(error) => format!("an end that could not be seen ({error})"),
         };
         match self.errors.recv_timeout(GRACE).as_deref().ok().and_then(last_line) {
             Some(line) => format!("{how}: {line}"),

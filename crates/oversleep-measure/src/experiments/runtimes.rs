@@ -17,7 +17,7 @@ pub(super) static B10: Experiment = Experiment {
     method: "A Java program calls LockSupport.parkNanos(1) and parkNanos(55,000) a thousand times each, back to back, after \
              50 calls that are not counted, and times each call with System.nanoTime. Beside it, the call of the system \
              that the JDK ends up in is measured with the same requests. On Windows that is WaitForSingleObject with whole \
-             milliseconds, at least one, so both requests take a timer tick.",
+             milliseconds, at least one, so both requests take a tick.",
     quantities: &[Quantity::Lateness],
     columns: &[Column { name: "runtime", meaning: "The runtime, or native for the call of the system beneath." }],
     ..BLANK

@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn an_instrument_that_runs_slow_is_marked() {
-        let file = of_runtimes(Sheet::linux()).file;
+        let file = of_runtimes(Sheet::linux(), 880_000_000).file;
         let section = build(&file, Section::new("runtime-clocks", "Clocks"));
         let texts = |at: usize| -> Vec<Vec<&str>> {
             section.tables[at].rows.iter().map(|row| row.iter().map(|cell| cell.text.as_str()).collect()).collect()

@@ -9,6 +9,7 @@ use crate::view::select::{common_request, distinct, measured, requests};
 use crate::view::table::{Cell, Columns, Section, ToCell, Tone};
 use crate::words::median;
 
+/// The section.
 pub const ENTRY: Entry = Entry {
     id: "runtimes",
     title: "Waits of language runtimes",
@@ -124,7 +125,7 @@ mod tests {
 
     #[test]
     fn a_table_has_the_system_first_and_the_rule_of_each_wait() {
-        let file = of_runtimes(Sheet::linux()).file;
+        let file = of_runtimes(Sheet::linux(), 880_000_000).file;
         let section = build(&file, Section::new("runtimes", "Waits"));
         let table = &section.tables[0];
         let heads: Vec<&str> = table.columns.iter().map(|column| column.head.as_str()).collect();
