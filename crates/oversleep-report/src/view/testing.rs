@@ -55,7 +55,7 @@ pub fn rich() -> Sheet {
         series.rounded_ns = Some(Nanos::from_millis(1));
     }
     let slack = Conditions::as_found().with("slack", Setting::Nanos(Nanos(1)));
-    of_runtimes(sheet, 1_000_010_000)
+    sheet
         .unavailable("B5/io-uring/1ms", Unavailable::not_permitted("io_uring_setup", "kernel.io_uring_disabled=0"))
         .steady("B4/usleep/1ms", 66_000)
         .steady("B6/nanosleep/1ms/random", 66_000)
@@ -89,11 +89,16 @@ pub fn rich() -> Sheet {
         .trial_under("lower-timer-slack", "nanosleep", slack, 66_100, 14_200)
 }
 
+/// The same with language runtimes: a result with every kind of section and picture.
+pub fn complete() -> Sheet {
+    of_runtimes(rich(), 1_000_010_000)
+}
+
 /// A result in which every text that a file can hold is hostile.
 pub fn hostile() -> ResultFile {
     const BAD: &str =
         "</script><script>alert('x')</script><img src=http://evil.invalid/ onerror=alert(1)>\"'&\u{1b}[31m\u{202e}";
-    let mut file = rich().file;
+    let mut file = complete().file;
     let bad = |text: &mut String| text.push_str(BAD);
     let bad_key = |key: &mut SeriesKey| {
         let mut text = key.to_string();

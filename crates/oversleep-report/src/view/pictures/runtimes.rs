@@ -51,6 +51,7 @@ fn stairs(file: &ResultFile) -> Vec<Drawing<'_>> {
             .collect();
         let (name, clock) = (wait.name.to_owned(), String::new());
         let heading = format!("{}: {} {}", wait.runtime, wait.name, rule);
+        let finding = format!("{} {rule}.", wait.name);
         let svg = move |frame| {
             Sweep {
                 frame,
@@ -59,6 +60,7 @@ fn stairs(file: &ResultFile) -> Vec<Drawing<'_>> {
                 coarse_label: String::new(),
                 points,
                 coarse: Vec::new(),
+                finding: Some(finding),
             }
             .svg()
         };

@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 
 use super::*;
-use crate::view::testing::rich;
+use crate::view::testing::{complete, rich};
 use oversleep_record::FactName;
 use oversleep_record::testing::Sheet;
 
 #[test]
 fn every_kind_of_picture_is_drawn_once() {
-    let pictures = all(&rich().file);
+    let pictures = all(&complete().file);
     for entry in REGISTRY {
         let of_entry =
             |name: &str| name.strip_prefix(entry.name).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));

@@ -121,7 +121,7 @@ fn in_words(one: Beside) -> String {
 mod tests {
     use std::collections::HashSet;
 
-    use super::super::testing::rich;
+    use super::super::testing::complete;
     use super::*;
     use oversleep_record::series::Pace;
     use oversleep_record::testing::Sheet;
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn a_full_result_shows_every_experiment_once_and_every_row_fits() {
-        let file = rich().file;
+        let file = complete().file;
         let sections = all(&file);
         let ids: HashSet<&str> = sections.iter().map(|section| section.id.as_str()).collect();
         assert_eq!(ids.len(), sections.len(), "ids are unique");
