@@ -17,8 +17,8 @@ fn build(file: &ResultFile, section: Section) -> Section {
     let costs = measured(file, ExperimentId::R3).filter(|series| series.quantity == Quantity::Cost);
     let step = |of: &Series| {
         let is_same = |series: &&Series| series.subject == of.subject && series.runtime == of.runtime;
-        let steps = measured(file, ExperimentId::R3).filter(|series| series.quantity == Quantity::Step);
-        let series = steps.filter(is_same).next()?;
+        let mut steps = measured(file, ExperimentId::R3).filter(|series| series.quantity == Quantity::Step);
+        let series = steps.find(is_same)?;
         median(series.unit, &series.distribution)
     };
     let clocks = Columns::new()
