@@ -122,6 +122,6 @@ mod tests {
         assert_eq!(found("~/.jdks/*/bin/java"), ["home/me/.jdks/a/bin/java"]);
         assert_eq!(found("/usr/lib/jvm/jdk-2*/bin/java"), ["usr/lib/jvm/jdk-25/bin/java"]);
         assert_eq!(found("C:/Java/*/java.exe"), [""; 0], "of another system");
-        assert_eq!(surroundings.on_path("java"), [PathBuf::new(); 0]);
+        assert!(surroundings.on_path("java").is_empty());
     }
 }
