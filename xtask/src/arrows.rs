@@ -170,6 +170,8 @@ pub const OS_PLACES: &[&str] = &[
     "crates/oversleep-native/src/",
     // Stacks for modelled threads differ by system.
     CARRIERS,
+    // Only a page has what it imports.
+    "crates/oversleep-web/src/boundary.rs",
     // How systems name shared libraries, and how a linker is told.
     "crates/oversleep-capi/build.rs",
     "crates/oversleep-capi/tests/programs/toolchain.rs",
@@ -198,6 +200,8 @@ pub const UNSAFE_PLACES: &[&str] = &[
     "crates/oversleep-native/src/windows/",
     "crates/oversleep-native/src/processor/",
     CARRIERS,
+    // The page hands over memory.
+    "crates/oversleep-web/src/boundary.rs",
     // The C interface is made of foreign pointers.
     "crates/oversleep-capi/src/",
     // The bare loops that the laboratory is compared with.

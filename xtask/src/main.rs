@@ -15,6 +15,7 @@ mod generated;
 mod header;
 mod install_capi;
 mod kernels;
+mod loom;
 mod page;
 mod rust;
 mod schema;
@@ -47,6 +48,7 @@ const CHORES: &[Chore] = chores! {
         "build the C interface and install header, libraries and pkg-config file under --prefix DIR",
     kernels "kernels":
         "boot other kernels with exact time and check what the command says there; --all for every machine, names limit it",
+    loom "loom": "try the clock's latch in every order of its threads' memory accesses",
     page "page": "write the page in the browser, which the command embeds; --check reports a stale one instead",
     schema "schema": "write the JSON schemas of results and comparisons; --check reports stale ones instead",
     sentences "sentences":

@@ -6,6 +6,9 @@ use std::process::Command;
 
 use crate::rust::Source;
 
+/// What a chore builds and nobody reads: links may point to it.
+const BUILT: &[&str] = &["crates/oversleep-cli/oversleep.html"];
+
 /// A text file; Rust files carry their scanned form as well.
 pub struct File {
     /// From the project's root, with `/` on every system.
@@ -49,8 +52,8 @@ impl Tree {
             }
             let bytes = std::fs::read(&on_disk).map_err(|e| format!("could not read {path}: {e}"))?;
             match String::from_utf8(bytes) {
-                Ok(text) => tree.insert(path, text),
-                Err(_) => tree.opaque.push(path),
+                Ok(text) if !BUILT.contains(&path.as_str()) => tree.insert(path, text),
+                _ => tree.opaque.push(path),
             }
         }
         Ok(tree)

@@ -493,7 +493,7 @@ uint64_t oversleep_clock_now_ns(void);
 
 /**
  * Returns the time now, in nanoseconds, read after every load that precedes the call: never below a time that any
- * thread read with this function earlier. Cost: a fence more than `oversleep_clock_now_ns`, about 10 ns.
+ * thread read with this function earlier. Cost: a fence and an exchange more than `oversleep_clock_now_ns`, 16 ns.
  *
  * Returns `OVERSLEEP_UNKNOWN_NS` after an internal failure.
  */

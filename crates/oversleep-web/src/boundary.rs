@@ -30,6 +30,7 @@ enum Request {
 }
 
 /// Memory for a request of that many bytes.
+// SAFETY: no other function of the module has that name.
 #[unsafe(no_mangle)]
 pub extern "C" fn reserve(bytes: usize) -> *mut u8 {
     Box::leak(vec![0_u8; bytes].into_boxed_slice()).as_mut_ptr()
@@ -39,6 +40,7 @@ pub extern "C" fn reserve(bytes: usize) -> *mut u8 {
 ///
 /// # Safety
 /// `request` points at that many bytes.
+// SAFETY: no other function of the module has that name.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn answer(request: *const u8, bytes: usize) -> *const u8 {
     // SAFETY: as above.
@@ -49,18 +51,21 @@ pub unsafe extern "C" fn answer(request: *const u8, bytes: usize) -> *const u8 {
 }
 
 /// How long the answer is.
+// SAFETY: no other function of the module has that name.
 #[unsafe(no_mangle)]
 pub extern "C" fn answer_bytes() -> usize {
     ANSWER_BYTES.get()
 }
 
 /// What the event loop of modelled machines relies on; it ends the instance where that doesn't hold.
+// SAFETY: no other function of the module has that name.
 #[cfg(target_family = "wasm")]
 #[unsafe(no_mangle)]
 pub extern "C" fn conformance() {
     oversleep_model::sim::carriers_take_turns();
 }
 
+// SAFETY: engine.js gives it that type, and numbers are all it takes.
 #[cfg(target_family = "wasm")]
 #[link(wasm_import_module = "page")]
 unsafe extern "C" {
@@ -68,10 +73,10 @@ unsafe extern "C" {
     safe fn progress(done: f64, total: f64);
 }
 
-/// Tells the page how far it is.
-struct Told;
+/// Says to the page how far a check is.
+struct PageProgress;
 
-impl Progress for Told {
+impl Progress for PageProgress {
     fn next(&mut self, _done: Nanos, _total: Nanos, _label: &str) {
         #[cfg(target_family = "wasm")]
         progress(_done.0 as f64, _total.0 as f64);
@@ -118,7 +123,7 @@ fn answered(pieces: &[&[u8]]) -> Result<Vec<u8>, String> {
         Request::Run { words, files } => {
             let files: Vec<File> = files.iter().zip(contents).map(|(name, &bytes)| File { name, bytes }).collect();
             let parts = if cfg!(target_family = "wasm") {
-                run(&words, &files, &mut Told)
+                run(&words, &files, &mut PageProgress)
             } else {
                 run(&words, &files, &mut Silent)
             }?;
@@ -147,7 +152,7 @@ fn refused(error: &str) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    fn asked(request: &str, files: &[&[u8]]) -> (Value, Vec<Vec<u8>>) {
+    fn sent(request: &str, files: &[&[u8]]) -> (Value, Vec<Vec<u8>>) {
         let pieces_in: Vec<&[u8]> = std::iter::once(request.as_bytes()).chain(files.iter().copied()).collect();
         let bytes = joined(&pieces_in);
         let answer = pieces(&bytes).and_then(|pieces| answered(&pieces)).unwrap_or_else(|error| refused(&error));
@@ -159,7 +164,7 @@ mod tests {
     #[test]
     fn a_question_is_answered_as_text_json_and_picture() {
         let (head, parts) =
-            asked(r#"{"run":{"words":["ask","sleep(1ms)","--on","windows-11,linux-hz250"],"files":[]}}"#, &[]);
+            sent(r#"{"run":{"words":["ask","sleep(1ms)","--on","windows-11,linux-hz250"],"files":[]}}"#, &[]);
         let kinds: Vec<&str> =
             head["parts"].as_array().unwrap().iter().map(|part| part["kind"].as_str().unwrap()).collect();
         assert_eq!(kinds, ["json", "text", "svg"]);
@@ -170,7 +175,7 @@ mod tests {
     #[test]
     fn errors_are_the_commands_own() {
         let error =
-            |request: &str, files: &[&[u8]]| asked(request, files).0["error"].as_str().unwrap_or_default().to_owned();
+            |request: &str, files: &[&[u8]]| sent(request, files).0["error"].as_str().unwrap_or_default().to_owned();
         let unknown = error(r#"{"run":{"words":["ask","sleep(1ms)","--on","windows-12"],"files":[]}}"#, &[]);
         assert!(unknown.starts_with("unknown modelled machine 'windows-12'; did you mean"), "{unknown}");
         let damaged = error(r#"{"run":{"words":["report","x.json"],"files":["x.json"]}}"#, &[b"{"]);
@@ -185,24 +190,24 @@ mod tests {
     #[test]
     fn a_result_of_a_check_is_reported_and_compared() {
         let (_, parts) =
-            asked(r#"{"run":{"words":["check","--quick","--on","windows-7","--only","B1"],"files":[]}}"#, &[]);
+            sent(r#"{"run":{"words":["check","--quick","--on","windows-7","--only","B1"],"files":[]}}"#, &[]);
         let result = &parts[0];
         let request = r#"{"run":{"words":["report","a.json"],"files":["a.json"]}}"#;
-        let (head, reported) = asked(request, &[result]);
+        let (head, reported) = sent(request, &[result]);
         assert_eq!(head["parts"][0]["kind"], "html");
         assert!(reported[0].starts_with(b"<!DOCTYPE html>"));
         assert_eq!(reported[1], *result, "the result itself");
         let request = r#"{"run":{"words":["compare","a.json","b.json"],"files":["a.json","b.json"]}}"#;
-        assert_eq!(asked(request, &[result, result]).0["parts"][1]["name"], "comparison.json");
+        assert_eq!(sent(request, &[result, result]).0["parts"][1]["name"], "comparison.json");
     }
 
     #[test]
     fn every_machine_offers_waits_and_figures() {
-        let (machines, _) = asked(r#"{"machines":{}}"#, &[]);
+        let (machines, _) = sent(r#"{"machines":{}}"#, &[]);
         for machine in machines.as_array().unwrap() {
             assert!(!machine["waits"].as_array().unwrap().is_empty(), "{machine}");
         }
-        let (figures, _) = asked(r#"{"figures":{"machine":"windows-11"}}"#, &[]);
+        let (figures, _) = sent(r#"{"figures":{"machine":"windows-11"}}"#, &[]);
         assert!(figures["figures"].as_array().unwrap().len() > 10);
     }
 }

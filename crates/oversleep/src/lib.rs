@@ -3,6 +3,7 @@
 //! | to | use |
 //! |---|---|
 //! | read the time as cheaply as this machine can | [`Clock`], [`Instant`] |
+//! | mark a moment that suspend must not move | [`BootInstant`] |
 //! | wait until a deadline, within a microsecond where that is possible | [`sleep_until`], [`sleep()`], [`Sleeper`] |
 //! | run a loop at a fixed rate, without drift, with every missed period counted | [`Pacer`] |
 //! | idle in a worker that has nothing to do | [`Backoff`] |
@@ -19,7 +20,8 @@
 //!
 //! # Guarantees
 //!
-//! * No sleep ends early, and [`Instant::now`] never returns less than an earlier call did, on any core.
+//! * No sleep ends early, and no clock read is below an earlier one of its thread; [ordered](Clock::now_ordered) reads
+//!   aren't below an earlier one of any thread, even if the processor's counter fails.
 //! * The library changes no setting unless you request it, with two exceptions: a sleeping thread's timer slack and,
 //!   beside busy threads, its time slice, both for the duration of the sleep. Every change is undone on drop, in any order
 //!   of drops, even while a panic unwinds.
@@ -48,7 +50,7 @@ pub mod time_slice;
 mod sys;
 
 pub use backoff::Backoff;
-pub use clock::{Clock, Instant};
+pub use clock::{BootInstant, Clock, Instant};
 pub use outcome::{Denied, Outcome, Why};
 pub use pace::{Beat, Missed, Pacer};
 pub use resolution::Resolution;

@@ -44,7 +44,7 @@ fn run(tree: &Tree, findings: &mut Findings) {
 
 /// The paths in backquotes that begin at a directory of the project, or at a crate.
 fn paths_in_code(text: &str) -> Vec<(usize, String)> {
-    const BEGINS: &[&str] = &["crates/", "xtask/", "docs/", "schema/", "benches/", "fuzz/"];
+    const BEGINS: &[&str] = &["crates/", "xtask/", "docs/", "schema/", "benches/", "fuzz/", "loom/"];
     const IN_CRATES: &[&str] = &["src", "tests", "profiles", "observations", "examples", "include"];
     let is_in_a_crate = |code: &str| {
         let mut parts = code.split('/');

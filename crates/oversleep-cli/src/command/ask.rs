@@ -17,7 +17,7 @@ use crate::width::width;
 #[command(before_help = help::ask(), after_help = help::CODES)]
 pub struct Ask {
     #[command(flatten)]
-    asked: AskArgs,
+    question: AskArgs,
 
     /// Print one JSON document
     #[arg(long)]
@@ -27,7 +27,7 @@ pub struct Ask {
 impl Ask {
     /// Runs it.
     pub fn run(self) -> Result<Exit, Failure> {
-        let replies = self.asked.replies(&self.machines()?)?;
+        let replies = self.question.replies(&self.machines()?)?;
         if self.json {
             stdout::json(&document(&replies))?
         } else {
@@ -37,14 +37,14 @@ impl Ask {
     }
 
     fn machines(&self) -> Result<Vec<(String, Laboratory)>, Failure> {
-        let AskArgs { on, like, model, .. } = &self.asked;
+        let AskArgs { on, like, model, .. } = &self.question;
         if on.is_empty() && like.is_none() {
             if !model.set.is_empty() || model.seed.is_some() {
                 return Err(Failure::usage("--set and --seed change a modelled machine; name one with --on or --like"));
             }
             return Ok(vec![("this machine".to_owned(), Laboratory::on(oversleep_native::here()))]);
         }
-        let mut machines = self.asked.modelled()?;
+        let mut machines = self.question.modelled()?;
         if let Some(path) = like {
             let args = MachineArgs { like: Some(path.clone()), model: model.clone(), ..MachineArgs::default() };
             machines.push((format!("like {}", path.display()), request::machine::laboratory(&args)?));

@@ -22,7 +22,7 @@ mod tests;
 mod tunables;
 mod waits;
 
-#[cfg(all(target_family = "wasm", feature = "asyncify"))]
+#[cfg(feature = "asyncify")]
 pub use kernel::carriers_take_turns;
 pub use learned::Learned;
 pub use machine::{ClockModel, ClockSource, Machine, Overshoot, Stall, WaitModel, Wake};

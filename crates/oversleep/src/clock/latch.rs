@@ -1,38 +1,40 @@
 //! The state of the counter's clock, readable by every thread without waiting.
 //!
-//! A latch has two slots and a sequence number that says which one is current. A writer fills the other slot and then
-//! advances the number. So readers always find a valid line: while a writer is preempted, in a forked child, and in a
+//! Several slots, and a sequence number that says which one is current. A writer takes a free slot, fills it, and then
+//! exchanges the number. So readers always find a valid line: while a writer is preempted, in a forked child, and in a
 //! signal handler that interrupted the writer. Only atomics are used, and the number reveals a torn read.
 //!
-//! A writer that never returns only blocks other writers: a forked child revokes its claim, and stopping the latch
-//! needs no claim.
+//! Two writers never share a slot, and only one of them can exchange a given number. So a writer that is stopped between
+//! any two instructions, even for good, costs one slot and no other writer has to wait for it.
 
-use std::sync::atomic::{AtomicU64, Ordering, fence};
-
+use super::atomic::{AtomicU64, Ordering, Word, fence};
 use super::scale::{Scale, Slope};
-use super::servo::{Line, Pair, State};
+use super::seen::Seen;
+use super::servo::{Line, Pair, State, Track};
 
 /// The size of a slot in words, such that two slots share no cache line.
-const SLOT: usize = 16;
-/// The bits of the sequence number that say which slot is current, as the index of its first word: 16 and 32 alternate.
-/// They need no shift, and are zero without a counter, so finding a slot takes one instruction.
-const SLOTS: u64 = 0b11_0000;
+const SLOT: usize = 32;
+/// The bits of the sequence number that say which slot is current, as the index of its first word. They need no shift,
+/// and are zero without a counter, so finding a slot takes one instruction.
+const SLOTS: u64 = 0b1110_0000;
 /// Added for each line, so that the sequence number grows.
-const GENERATION: u64 = 0b100_0000;
-/// Set while a writer fills the slot that isn't current.
-const CLAIMED: u64 = 1;
+const GENERATION: u64 = 0b1_0000_0000;
 /// The first valid sequence number.
-const FIRST: u64 = GENERATION | SLOT as u64;
+pub(crate) const FIRST: u64 = GENERATION | SLOT as u64;
+/// Enough words for every index that a sequence number can hold.
+const WORDS: usize = (SLOTS as usize) + SLOT;
+/// How many slots a sequence number can name. Number 0 isn't used.
+const NUMBERS: usize = WORDS / SLOT;
 
-/// The next sequence number: the other slot, one generation later, and always larger.
-pub(super) fn following(sequence: u64) -> u64 {
-    ((sequence & !CLAIMED) ^ SLOTS).wrapping_add(GENERATION)
+/// The sequence number after `sequence` for a line in the slot of this number.
+fn following(sequence: u64, number: usize) -> u64 {
+    (sequence & !SLOTS).wrapping_add(GENERATION) | (number * SLOT) as u64
 }
 
 /// The words of a slot. Those that a reader needs come first.
 #[derive(Clone, Copy)]
 struct Slot<'a> {
-    words: &'a [AtomicU64; WORDS],
+    words: &'a [Word; WORDS],
     first: usize,
 }
 
@@ -53,52 +55,44 @@ impl Slot<'_> {
 
     fn state(self) -> State {
         let pair = |index| Pair { ticks: self.word(index), ns: self.word(index + 1) };
+        let track = |index| Track {
+            rate: Scale { factor: self.word(index), shift: self.word(index + 1) as u32 },
+            last: pair(index + 2),
+            far: pair(index + 4),
+            near: pair(index + 6),
+        };
         State {
             line: self.line(),
-            rate: Scale { factor: self.word(4), shift: self.word(5) as u32 },
-            last: pair(6),
-            far: pair(8),
-            near: pair(10),
-            jumps: self.word(12),
-            suspended_ns: self.word(13),
+            track: track(4),
+            steady: track(12),
+            suspended_ns: self.word(20),
+            cpu: self.word(21) as u32,
+            width_ns: self.word(22),
         }
     }
 
     fn store(self, state: &State) {
-        let State { line, rate, last, far, near, jumps, suspended_ns } = *state;
-        let words: [u64; SLOT] = [
-            line.start.ticks,
-            line.start.ns,
-            line.slope.factor,
-            line.window,
-            rate.factor,
-            u64::from(rate.shift),
-            last.ticks,
-            last.ns,
-            far.ticks,
-            far.ns,
-            near.ticks,
-            near.ns,
-            jumps,
-            suspended_ns,
-            0,
-            0,
-        ];
-        for (word, value) in self.words[self.first..].iter().zip(words) {
+        let State { line, track, steady, suspended_ns, cpu, width_ns } = *state;
+        let of = |track: Track| {
+            let Track { rate, last, far, near } = track;
+            [rate.factor, rate.shift.into(), last.ticks, last.ns, far.ticks, far.ns, near.ticks, near.ns]
+        };
+        let line = [line.start.ticks, line.start.ns, line.slope.factor, line.window];
+        let values = line.into_iter().chain(of(track)).chain(of(steady)).chain([suspended_ns, cpu.into(), width_ns]);
+        for (word, value) in self.words[self.first..].iter().zip(values) {
             word.store(value, Ordering::Relaxed);
         }
     }
 }
 
-/// Enough words for every index that a sequence number can hold.
-const WORDS: usize = 4 * SLOT;
-
 /// The latch. Its sequence number is zero without a counter. The layout aligns the slots with cache lines.
 #[repr(C, align(128))]
 pub(crate) struct Latch {
-    /// The two slots, between unused words.
-    words: [AtomicU64; WORDS],
+    /// The slots, after unused words.
+    words: [Word; WORDS],
     sequence: AtomicU64,
+    /// Which slots a writer has taken: one bit each.
+    taken: AtomicU64,
 }
 
 /// The result of a read.
@@ -106,26 +100,28 @@ pub(crate) struct Latch {
 pub(crate) enum Reading {
     /// Nanoseconds.
     Time(u64),
-    /// The line has ended, or another came into use during the read.
+    /// The line has ended, another one is in use, or this thread hasn't examined it yet.
     Over,
+    /// The line gives a time that isn't above the last one of this thread.
+    Odd,
     NoCounter,
 }
 
-/// A writer's claim on the slot that isn't current.
-pub(crate) struct Claim {
+/// A slot that one writer has taken, to follow the state with this sequence number.
+pub(crate) struct Draft {
     sequence: u64,
-}
-
-impl Claim {
-    /// The latch's sequence number while the claim holds.
-    pub(crate) fn sequence(&self) -> u64 {
-        self.sequence | CLAIMED
-    }
+    number: usize,
 }
 
 impl Latch {
+    #[cfg(not(loom))]
     pub(crate) const fn new() -> Self {
-        Self { words: [const { AtomicU64::new(0) }; WORDS], sequence: AtomicU64::new(0) }
+        Self { words: [const { Word::new(0) }; WORDS], sequence: AtomicU64::new(0), taken: AtomicU64::new(0) }
+    }
+
+    #[cfg(loom)]
+    pub(crate) fn new() -> Self {
+        Self { words: std::array::from_fn(|_| Word::new(0)), sequence: AtomicU64::new(0), taken: AtomicU64::new(0) }
     }
 
     /// Whether there is a counter to read.
@@ -133,11 +129,13 @@ impl Latch {
         self.sequence.load(Ordering::Acquire) != 0
     }
 
-    /// The time by the current line. Outside the line's window it doesn't matter whether the line is still in use,
-    /// because the slow path checks again.
+    /// The time by the line that this thread has examined, if that is still the current one.
+    ///
+    /// The thread's own copy of the sequence number stands in for the first load of a sequence lock, so examining each
+    /// line once per thread adds nothing to a read.
     #[inline]
-    pub(crate) fn now(&self, read_ticks: impl Fn() -> u64) -> Reading {
-        let sequence = self.sequence.load(Ordering::Acquire);
+    pub(crate) fn now(&self, seen: &Seen, read_ticks: impl FnOnce() -> u64) -> Reading {
+        let sequence = seen.sequence();
         let slot = self.slot(sequence);
         if slot.first == 0 {
             return Reading::NoCounter;
@@ -145,17 +143,23 @@ impl Latch {
         // In this order the processor loads the words while it still reads the counter, which saves 0.4 ns on a Xeon.
         let ticks = read_ticks();
         let Some(ns) = slot.line().ns_within_window(ticks) else { return Reading::Over };
-        // The fence orders the words before the second load of the number, which pairs with the store in `publish`, so
-        // all words are of one line. If the counter is read even later, the next line is never below this one.
+        // The fence orders the words before the load of the number, which pairs with the store in `publish`, so all
+        // words are of one line. If the counter is read even later, the next line is never below this one.
         fence(Ordering::Acquire);
-        if self.sequence.load(Ordering::Relaxed) == sequence { Reading::Time(ns) } else { Reading::Over }
+        if self.sequence.load(Ordering::Relaxed) != sequence {
+            Reading::Over
+        } else if seen.advance(ns) {
+            Reading::Time(ns)
+        } else {
+            Reading::Odd
+        }
     }
 
-    /// The current line and a counter reading that belongs to it; `None` without a counter.
-    pub(crate) fn line(&self, read_ticks: impl Fn() -> u64) -> Option<(Line, u64)> {
+    /// The current line, a counter reading that belongs to it, and its sequence number; `None` without a counter.
+    pub(crate) fn line(&self, read_ticks: impl Fn() -> u64) -> Option<(Line, u64, u64)> {
         // The counter is read first, as in `now`.
         let read = self.consistent(|slot| (read_ticks(), slot.line()));
-        read.map(|((ticks, line), _)| (line, ticks))
+        read.map(|((ticks, line), sequence)| (line, ticks, sequence))
     }
 
     /// The whole state and its sequence number; `None` without a counter.
@@ -179,31 +183,47 @@ impl Latch {
         }
     }
 
-    /// Claims the right to publish the state after this sequence number. At most one thread gets it.
-    pub(crate) fn claim(&self, sequence: u64) -> Option<Claim> {
-        if sequence & CLAIMED != 0 || sequence == 0 {
-            return None;
+    /// Takes a free slot for the state after this sequence number; `None` if writers that never returned hold all.
+    pub(crate) fn draft(&self, sequence: u64) -> Option<Draft> {
+        let current = self.slot(sequence).first / SLOT;
+        let is_free = |taken: u64, number: &usize| *number != current && taken >> number & 1 == 0;
+        let mut taken = self.taken.load(Ordering::Relaxed);
+        loop {
+            let number = (1..NUMBERS).find(|number| is_free(taken, number))?;
+            // Acquire pairs with the release of the slot's last writer. If `sequence` is no longer current, the slot may
+            // be: then `fill` writes nothing.
+            match self.taken.compare_exchange(taken, taken | 1 << number, Ordering::Acquire, Ordering::Relaxed) {
+                Ok(_) => return Some(Draft { sequence, number }),
+                Err(now) => taken = now,
+            }
         }
-        let claimed =
-            self.sequence.compare_exchange(sequence, sequence | CLAIMED, Ordering::Acquire, Ordering::Relaxed);
-        claimed.ok().map(|_| Claim { sequence })
     }
 
-    /// Fills the slot that isn't current. Readers don't see it yet.
-    pub(crate) fn fill(&self, claim: &Claim, state: &State) {
-        if self.sequence.load(Ordering::Relaxed) != claim.sequence() {
-            // The claim was revoked or the latch was stopped, so the slot may be another writer's.
+    /// Fills the draft's slot. Readers don't see it yet.
+    pub(crate) fn fill(&self, draft: &Draft, state: &State) {
+        if self.sequence.load(Ordering::Acquire) != draft.sequence {
+            // Another writer was faster, and the slot may be current. It can't become current later, because this writer
+            // holds it.
             return;
         }
-        // A reader that sees one of these words also sees the claim's number, so it never accepts a mixture.
+        // A reader that sees one of these words also sees a sequence number after the one under which it read the slot.
         fence(Ordering::Release);
-        self.slot(following(claim.sequence)).store(state);
+        self.slot((draft.number * SLOT) as u64).store(state);
     }
 
-    /// Makes the filled slot current, unless the claim was revoked.
-    pub(crate) fn publish(&self, claim: Claim) {
-        let next = following(claim.sequence);
-        let _ = self.sequence.compare_exchange(claim.sequence(), next, Ordering::Release, Ordering::Relaxed);
+    /// Makes the filled slot current and returns its sequence number; `None` if another writer was faster or the latch was
+    /// stopped.
+    pub(crate) fn publish(&self, draft: Draft) -> Option<u64> {
+        let next = following(draft.sequence, draft.number);
+        let exchanged =
+            self.sequence.compare_exchange(draft.sequence, next, Ordering::Release, Ordering::Relaxed).is_ok();
+        self.give_back(draft);
+        exchanged.then_some(next)
+    }
+
+    /// Gives the slot back without making it current.
+    pub(crate) fn give_back(&self, draft: Draft) {
+        self.taken.fetch_and(!(1 << draft.number), Ordering::Release);
     }
 
     /// Stores the first state. Only one thread may call it, once; slots aren't read while the number is 0.
@@ -213,18 +233,17 @@ impl Latch {
         self.sequence.store(FIRST, Ordering::Release);
     }
 
-    /// Takes the counter out of use for good, if this sequence number is still current. It needs no claim; a writer
-    /// that holds one can no longer publish.
+    /// Takes the counter out of use for good, if this sequence number is still current.
     pub(crate) fn stop(&self, sequence: u64) -> bool {
         self.sequence.compare_exchange(sequence, 0, Ordering::Release, Ordering::Relaxed).is_ok()
     }
 
-    /// Revokes the claim of a thread that doesn't exist in a forked child, which has only the thread that forked.
+    /// Frees the slots of threads that don't exist in a forked child, which has only the thread that forked.
     ///
     /// One case isn't handled: a signal handler forks within the 20 ns in which its own thread fills a slot, and the
     /// child draws lines before the handler returns.
-    pub(crate) fn revoke_claim(&self) {
-        self.sequence.fetch_and(!CLAIMED, Ordering::Relaxed);
+    pub(crate) fn free_slots(&self) {
+        self.taken.store(0, Ordering::Relaxed);
     }
 
     #[inline]
@@ -233,6 +252,6 @@ impl Latch {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 #[path = "latch_tests.rs"]
 mod tests;

@@ -147,11 +147,46 @@ pub enum Reason {
         /// Ticks per second; 0 if two readings barely differed, which means less than 30.5 kHz.
         hz: u64,
     },
-    /// The counter's rate jumps relative to the operating system's clock.
+    /// The counter's rate differs too much from the operating system's clock.
     DriftTooHigh {
-        /// Parts per million at the last jump; positive if the counter ran ahead.
+        /// Parts per million; positive if the counter ran ahead.
         ppm: f64,
     },
+    /// A read of the counter costs more than one of the operating system's clock, so the kernel or a hypervisor emulates
+    /// it.
+    Emulated {
+        /// The cost of a read of the counter.
+        read_ns: u64,
+        /// The cost of a read of the operating system's clock.
+        os_ns: u64,
+    },
+    /// While it was in use, the counter jumped or changed its rate relative to the operating system's clock.
+    CounterJumped {
+        /// How far it was off; positive if it was ahead.
+        ns: i64,
+        /// Over this time.
+        over_ns: u64,
+        /// The processors where it was read before and after. If they differ, it may be a skew between the two. Both are
+        /// `u32::MAX` where the system doesn't say.
+        cpus: [u32; 2],
+    },
+    /// While it was in use, a reading of the counter was below an earlier one, of another core or the same.
+    CounterWentBack {
+        /// How far below.
+        ns: u64,
+    },
+    /// While it was in use, the counter stopped.
+    CounterStopped {
+        /// How long it hadn't advanced when that was found.
+        ns: u64,
+    },
+}
+
+impl Reason {
+    /// Whether the counter itself still works as well as before.
+    pub(crate) fn leaves_counter_sound(&self) -> bool {
+        matches!(self, Self::HypervisorUnstable { .. } | Self::KernelPrefers { .. })
+    }
 }
 
 impl fmt::Display for Reason {
@@ -175,8 +210,22 @@ impl fmt::Display for Reason {
             Self::CrossCoreSkew { ticks } => write!(f, "one core's counter is {ticks} ticks behind another's"),
             Self::FrequencyImplausible { hz } => write!(f, "its measured frequency of {hz} Hz is implausible"),
             Self::DriftTooHigh { ppm } => {
-                write!(f, "its rate jumps by {ppm:.0} ppm relative to the operating system's clock")
+                write!(f, "its rate is {ppm:.0} ppm off the operating system's clock")
             }
+            Self::Emulated { read_ns, os_ns } => {
+                write!(f, "a read costs {read_ns} ns, and one of the operating system's clock {os_ns} ns")
+            }
+            Self::CounterJumped { ns, over_ns, cpus } => {
+                let (direction, us) = (if *ns < 0 { "back" } else { "ahead" }, ns.unsigned_abs() as f64 / 1e3);
+                let ms = *over_ns as f64 / 1e6;
+                write!(f, "it moved {us:.0} µs {direction} against the operating system's clock within {ms:.1} ms")?;
+                match cpus {
+                    [before, after] if before != after => write!(f, ", from processor {before} to {after}"),
+                    _ => Ok(()),
+                }
+            }
+            Self::CounterWentBack { ns } => write!(f, "a reading was {:.0} µs below an earlier one", *ns as f64 / 1e3),
+            Self::CounterStopped { ns } => write!(f, "it stopped for {:.0} µs", *ns as f64 / 1e3),
         }
     }
 }
@@ -198,6 +247,32 @@ pub struct Choice {
     pub hz: Option<u64>,
     /// Every faster clock that was rejected, with the check it failed.
     pub rejected: Vec<(Source, Reason)>,
+    /// Whether a counter was in use and failed. `rejected` has the reason.
+    pub is_demoted: bool,
+    /// What the kernel keeps the operating system's clock by, where it says so. It may be the counter that was rejected,
+    /// because a kernel may trust a counter that this process can't.
+    pub clocksource: Option<Clocksource>,
+    /// What was seen of a counter that fails, also before it was taken out of use.
+    pub faults: Faults,
+}
+
+/// What was seen of a counter that fails.
+///
+/// ```
+/// let faults = oversleep::clock::Clock::why().faults;
+/// println!("{} readings behind an earlier one, by up to {} ns", faults.backward, faults.backward_max_ns);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Faults {
+    /// How often the counter wasn't where it was predicted, or a reading was below an earlier one. Fewer than five small
+    /// ones within 40 s are tolerated.
+    pub suspected: u64,
+    /// How many readings of the counter were more than 1 µs below an earlier one. No caller got them: a read returned
+    /// the earlier time instead.
+    pub backward: u64,
+    /// The largest of these differences.
+    pub backward_max_ns: u64,
 }
 
 impl fmt::Display for Choice {
@@ -206,8 +281,16 @@ impl fmt::Display for Choice {
         if let Some(hz) = self.hz {
             write!(f, " at {:.6} MHz", hz as f64 / 1e6)?;
         }
+        if let Some(clocksource) = self.clocksource.filter(|_| self.source == Source::Os) {
+            write!(f, ", which the kernel keeps by {}", clocksource.name())?;
+        }
         for (source, reason) in &self.rejected {
-            write!(f, "; {source} isn't, because {reason}")?;
+            let verb = if self.is_demoted && !matches!(reason, Reason::AnotherArchitecture) {
+                "no longer is"
+            } else {
+                "isn't"
+            };
+            write!(f, "; {source} {verb}, because {reason}")?;
         }
         Ok(())
     }
@@ -227,11 +310,27 @@ mod tests {
     #[test]
     fn a_choice_reads_as_a_sentence() {
         let reason = Reason::KernelPrefers { clocksource: Clocksource::new(b"hpet\n") };
-        let choice = Choice { source: Source::Os, hz: None, rejected: vec![(Source::Tsc, reason)] };
+        let choice = Choice {
+            source: Source::Os,
+            hz: None,
+            rejected: vec![(Source::Tsc, reason)],
+            is_demoted: false,
+            clocksource: Some(Clocksource::new(b"hpet\n")),
+            faults: Faults::default(),
+        };
         assert_eq!(
             choice.to_string(),
-            "the operating system's clock is in use; \
+            "the operating system's clock is in use, which the kernel keeps by hpet; \
              the time-stamp counter isn't, because the kernel keeps time by hpet instead"
+        );
+        let jumped = Reason::CounterJumped { ns: -30_000, over_ns: 92_000_000, cpus: [0, 1] };
+        let skewed = vec![(Source::Tsc, jumped)];
+        let demoted = Choice { rejected: skewed, is_demoted: true, clocksource: None, ..choice };
+        assert_eq!(
+            demoted.to_string(),
+            "the operating system's clock is in use; \
+             the time-stamp counter no longer is, because it moved 30 µs back against the operating system's clock \
+             within 92.0 ms, from processor 0 to 1"
         );
     }
 }

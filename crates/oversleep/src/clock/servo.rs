@@ -3,9 +3,10 @@
 //! A [`Line`] turns ticks into nanoseconds for a bounded window. When the window ends, [`State::next`] draws the next
 //! line from a fresh pair of readings, so that
 //!
-//! * no reading is ever below an earlier one, whenever readers see the new line,
-//! * the error is bounded by what one window can accumulate, however long the program runs, and
-//! * a counter with an unsteady rate is detected.
+//! * no reading is ever below an earlier one, whenever readers see the new line, and
+//! * the error is bounded by what one window can accumulate, however long the program runs.
+//!
+//! Whether the counter can still be trusted is for `watch` to say.
 
 use super::scale::{Scale, Slope};
 
@@ -43,13 +44,11 @@ const STEADY_PPM: u64 = 600;
 /// The largest change of rate by slewing, from one extreme to the other. Linux warns beyond 11 % to either side
 /// (`clocksource_max_adjustment` in kernel/time/clocksource.c); chrony slews by up to 8.3 %, `adjtimex` by up to 10 %.
 const SLEWED_PPM: u64 = 250_000;
-/// A difference between the machine's clocks of at least this is a suspend; slewing can't reach it within a window.
-const SUSPEND_NS: u64 = LONGEST_WINDOW_NS / 2;
+/// A change of the difference between the machine's clocks by at least this is a suspend. The kernel adjusts both alike.
+pub(crate) const SUSPEND_NS: u64 = 1_000_000;
 const STEADY_NS: u64 = 2_000;
 /// The noise of the time between two pairs.
-const PAIR_NS: u64 = 200;
-/// One jump is a suspend or a migration. This many in a row mean that the counter is no clock.
-const JUMPS_MAX: u64 = 4;
+pub(crate) const PAIR_NS: u64 = 200;
 
 /// A counter reading and the operating system's time at the same moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,6 +88,12 @@ impl Line {
         Line { window: self.grace(), ..*self }.ns_within_window(self.not_before(ticks))
     }
 
+    /// How long before the start `ticks` is, for a reading up to a window before it; 0 for any other.
+    pub(crate) fn ns_before_start(&self, ticks: u64) -> u64 {
+        let before = self.start.ticks.wrapping_sub(ticks);
+        if before <= self.window { self.slope.saturating_ns(before) } else { 0 }
+    }
+
     /// The latest time that this line may have given a reader up to `ticks`.
     pub(crate) fn latest_ns(&self, ticks: u64) -> u64 {
         let since = self.not_before(ticks).wrapping_sub(self.start.ticks).min(self.grace());
@@ -114,49 +119,153 @@ impl Line {
     }
 }
 
-/// The counter's current line, and the readings it is based on.
+/// The counter's rate by another clock, and the readings it was measured from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct State {
-    pub(crate) line: Line,
-    /// The measured rate. The line is slower while it gives up a lead.
+pub(crate) struct Track {
     pub(crate) rate: Scale,
     /// The latest pair, from which the next is predicted.
     pub(crate) last: Pair,
     /// The pairs from which the rate is measured: `far` is one to two baselines old, `near` less than one.
     pub(crate) far: Pair,
     pub(crate) near: Pair,
-    /// Consecutive jumps.
-    pub(crate) jumps: u64,
-    /// The machine's total suspended time, plus a constant, when the line was drawn.
-    pub(crate) suspended_ns: u64,
 }
 
-/// The counter's rate isn't steady relative to the operating system's clock.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Unsteady {
-    pub(crate) ppm: f64,
+/// The counter's current line, and the readings it is based on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct State {
+    pub(crate) line: Line,
+    /// The counter by the operating system's clock. The line is slower than this rate while it gives up a lead.
+    pub(crate) track: Track,
+    /// The counter by a clock that nobody adjusts, by which `watch` judges it.
+    pub(crate) steady: Track,
+    /// The machine's total suspended time, plus a constant, when the line was drawn.
+    pub(crate) suspended_ns: u64,
+    /// The processor on which the line was drawn.
+    pub(crate) cpu: u32,
+    /// How far the steady pair may be off.
+    pub(crate) width_ns: u64,
+}
+
+/// What a thread reads to draw the next line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Readings {
+    /// The counter and the operating system's clock.
+    pub(crate) pair: Pair,
+    /// The counter and the clock that nobody adjusts.
+    pub(crate) steady: Pair,
+    /// The time between the counter readings before and after that clock's, in ticks.
+    pub(crate) width: u64,
+    /// The counter, after both pairs.
+    pub(crate) closing: u64,
+    pub(crate) suspended_ns: u64,
+    pub(crate) cpu: u32,
+}
+
+impl Track {
+    /// The track after two pairs.
+    pub(crate) fn of(first: Pair, second: Pair) -> Option<Self> {
+        let rate = Scale::of(second.ns.checked_sub(first.ns)?, ticks_between(first.ticks, second.ticks)?)?;
+        Some(Self { rate, last: second, far: first, near: second })
+    }
+
+    /// The track that keeps its rate, and measures it anew from `pair` on.
+    fn restarted(self, pair: Pair) -> Self {
+        Self { last: pair, far: pair, near: pair, ..self }
+    }
+
+    /// The rate and the baselines updated by `pair`.
+    fn extended(&self, pair: Pair) -> Self {
+        let baseline_ticks = ticks_between(self.far.ticks, pair.ticks);
+        let rate = baseline_ticks.and_then(|ticks| Scale::of(pair.ns.saturating_sub(self.far.ns), ticks));
+        let renew = pair.ns.saturating_sub(self.near.ns) >= BASELINE_NS;
+        Self {
+            rate: rate.unwrap_or(self.rate),
+            last: pair,
+            far: if renew { self.near } else { self.far },
+            near: if renew { pair } else { self.near },
+        }
+    }
+
+    /// The track after `pair`. A suspend, a long pause and a clock whose adjustment begins or ends leave the rate as it
+    /// is.
+    fn next(&self, pair: Pair, is_resumed: bool) -> Self {
+        let elapsed_ns = pair.ns.saturating_sub(self.last.ns);
+        let is_slewed = !self.is_within(STEADY_PPM, pair, elapsed_ns);
+        let has_jumped = is_resumed || !self.is_within(SLEWED_PPM, pair, elapsed_ns);
+        // After a change of rate, it is measured only over the time since.
+        let restarts = is_slewed && (has_jumped || self.far != self.last);
+        if restarts || elapsed_ns > STALE_NS { self.restarted(pair) } else { self.extended(pair) }
+    }
+
+    /// Whether the counter advanced as predicted, within this many parts per million.
+    fn is_within(&self, ppm: u64, pair: Pair, elapsed_ns: u64) -> bool {
+        let Some(elapsed_ticks) = ticks_between(self.last.ticks, pair.ticks) else { return false };
+        let predicted_ns = self.rate.saturating_ns(elapsed_ticks);
+        predicted_ns.abs_diff(elapsed_ns) <= STEADY_NS + part(elapsed_ns, ppm, 1_000_000) + self.doubt_ns(elapsed_ns)
+    }
+
+    /// The possible error over `elapsed_ns` that comes from the pairs the rate was measured from.
+    pub(crate) fn doubt_ns(&self, elapsed_ns: u64) -> u64 {
+        self.doubt_of_pairs_ns(elapsed_ns, PAIR_NS)
+    }
+
+    /// The same if each of these pairs may be off by `pair_ns`.
+    pub(crate) fn doubt_of_pairs_ns(&self, elapsed_ns: u64, pair_ns: u64) -> u64 {
+        let baseline_ns = self.last.ns.saturating_sub(self.far.ns);
+        let tick_ns = self.rate.saturating_ns(1).saturating_add(1);
+        // Without a baseline, the rate still comes from an earlier, longer one.
+        if baseline_ns == 0 { 0 } else { part(elapsed_ns, tick_ns.saturating_add(pair_ns), baseline_ns) }
+    }
+
+    /// How far the counter is ahead of what this track predicts for `pair`; negative if it is behind.
+    pub(crate) fn deviation_ns(&self, pair: Pair) -> i64 {
+        let ticks = pair.ticks.wrapping_sub(self.last.ticks) as i64;
+        let counted_ns = i128::from(self.rate.saturating_ns(ticks.unsigned_abs())) * i128::from(ticks.signum());
+        let elapsed_ns = i128::from(pair.ns) - i128::from(self.last.ns);
+        (counted_ns - elapsed_ns).clamp(i64::MIN.into(), i64::MAX.into()) as i64
+    }
 }
 
 impl State {
-    /// The state after calibration from two pairs.
-    pub(crate) fn calibrated(first: Pair, second: Pair, suspended_ns: u64) -> Option<Self> {
-        let rate = Scale::of(second.ns.checked_sub(first.ns)?, ticks_between(first.ticks, second.ticks)?)?;
-        let line = Line { start: second, slope: rate.slope(), window: rate.ticks(FIRST_WINDOW_NS) };
-        Some(Self { line, rate, last: second, far: first, near: second, jumps: 0, suspended_ns })
+    /// The state after calibration: the same two moments by the operating system's clock and by the steady one.
+    pub(crate) fn calibrated(first: &Readings, second: &Readings) -> Option<Self> {
+        let track = Track::of(first.pair, second.pair)?;
+        let steady = Track::of(first.steady, second.steady)?;
+        let line = Line { start: second.pair, slope: track.rate.slope(), window: track.rate.ticks(FIRST_WINDOW_NS) };
+        let width_ns = steady.rate.saturating_ns(first.width.max(second.width));
+        Some(Self { line, track, steady, suspended_ns: second.suspended_ns, cpu: second.cpu, width_ns })
     }
 
     /// The earliest time that may follow what readers got up to `ticks`, when the operating system's clock reads
     /// `now_ns`.
     ///
-    /// After a suspend, in which the counter ran on, the line is far ahead, but no reader got those times, so the lead
-    /// bounds them. A slewed clock looks similar, but there readers did get them.
+    /// After a long suspend, in which the counter ran on, the line is far ahead, but no reader got those times, so the
+    /// lead bounds them. A slewed clock and a short suspend look similar, but there readers did get them.
     fn floor_ns(&self, ticks: u64, now_ns: u64, suspended_ns: u64) -> u64 {
         let latest_ns = self.line.latest_ns(ticks).saturating_add(ROUNDING_NS);
-        if !self.is_before_suspend(suspended_ns) {
+        if !self.was_leapt_over(ticks, now_ns, suspended_ns) {
             return latest_ns;
         }
-        let lead_ns = self.line.start.ns.saturating_sub(self.last.ns);
+        let lead_ns = self.line.start.ns.saturating_sub(self.track.last.ns);
         latest_ns.min(now_ns.saturating_add(lead_ns + LEAD_MAX_NS))
+    }
+
+    /// Whether a suspend carried the counter past the end of the line, so that nobody read the line after it. What the
+    /// counter gained on the operating system's clock must be more than the line is long, and can't be an adjustment of
+    /// that clock.
+    fn was_leapt_over(&self, ticks: u64, now_ns: u64, suspended_ns: u64) -> bool {
+        if !self.is_before_suspend(suspended_ns) {
+            return false;
+        }
+        let elapsed_ns = now_ns.saturating_sub(self.track.last.ns);
+        let Some(elapsed_ticks) = ticks_between(self.track.last.ticks, ticks) else {
+            // The counter was reset. A reading shortly before the start would still have been taken for the start.
+            return self.line.start.ticks.wrapping_sub(ticks) > self.line.window;
+        };
+        let gained_ns = self.track.rate.saturating_ns(elapsed_ticks).saturating_sub(elapsed_ns);
+        let line_ns = self.track.rate.saturating_ns(self.line.grace());
+        let adjusted_ns = part(elapsed_ns.min(2 * LONGEST_WINDOW_NS), SLEWED_PPM, 1_000_000);
+        gained_ns > line_ns + adjusted_ns + SUSPEND_NS
     }
 
     /// The time at `ticks` after the grace, when the operating system's clock reads `now_ns` and the next line is
@@ -171,21 +280,17 @@ impl State {
         self.floor_ns(ticks, now_ns, suspended_ns).max(now_ns.saturating_sub(caution_ns))
     }
 
-    /// The next state, from a fresh pair. The new line starts at `closing`, a reading after `pair`.
-    ///
-    /// # Errors
-    ///
-    /// [`Unsteady`] if the counter jumped several times in a row.
-    pub(crate) fn next(&self, pair: Pair, closing: u64, suspended_ns: u64) -> Result<Self, Unsteady> {
-        let measured = self.measure(pair, self.is_before_suspend(suspended_ns));
+    /// The next state. The new line starts at the closing reading.
+    pub(crate) fn next(&self, readings: &Readings) -> Self {
+        let Readings { pair, closing, suspended_ns, cpu, .. } = *readings;
+        let is_resumed = self.is_before_suspend(suspended_ns);
+        let track = self.track.next(pair, is_resumed);
+        let steady = self.steady.next(readings.steady, is_resumed);
         let since_pair = ticks_between(pair.ticks, closing).unwrap_or(0);
-        let now_ns = pair.ns.saturating_add(measured.rate.saturating_ns(since_pair));
-        if measured.jumps >= JUMPS_MAX {
-            return Err(Unsteady { ppm: self.jump_ppm(pair) });
-        }
+        let now_ns = pair.ns.saturating_add(track.rate.saturating_ns(since_pair));
         let start_ns = self.floor_ns(closing, now_ns, suspended_ns).max(now_ns);
         let lead_ns = start_ns - now_ns;
-        let known_ns = pair.ns.saturating_sub(measured.far.ns);
+        let known_ns = pair.ns.saturating_sub(track.far.ns);
         let window_ns = known_ns.saturating_mul(2).clamp(FIRST_WINDOW_NS, LONGEST_WINDOW_NS);
         let slewing_ns = match lead_ns > LEAD_MAX_NS {
             // Even at the end of the grace, the line must not be below the operating system's clock.
@@ -194,88 +299,44 @@ impl State {
         };
         let mut line = Line {
             start: Pair { ticks: closing, ns: start_ns },
-            slope: measured.rate.slower(lead_ns, slewing_ns).slope(),
-            window: measured.rate.ticks(window_ns),
+            slope: track.rate.slower(lead_ns, slewing_ns).slope(),
+            window: track.rate.ticks(window_ns),
         };
         // Other threads may read the old line until its end. If that line is faster, the new one starts higher, so that
         // it isn't below the old one there.
         if let Some(rest) = self.line.left(closing) {
-            let end_ns = now_ns.saturating_add(measured.rate.saturating_ns(rest));
+            let end_ns = now_ns.saturating_add(track.rate.saturating_ns(rest));
             let floor_ns = self.floor_ns(closing.wrapping_add(rest), end_ns, suspended_ns);
             let reached_ns = start_ns.saturating_add(line.slope.saturating_ns(rest));
             line.start.ns = start_ns.saturating_add(floor_ns.saturating_sub(reached_ns));
         }
-        Ok(Self { line, suspended_ns, ..measured })
+        Self { line, track, steady, suspended_ns, cpu, width_ns: steady.rate.saturating_ns(readings.width) }
     }
 
     /// This state with a line as short as the first.
     pub(crate) fn for_a_moment(mut self) -> Self {
-        self.line.window = self.line.window.min(self.rate.ticks(FIRST_WINDOW_NS));
+        self.line.window = self.line.window.min(self.track.rate.ticks(FIRST_WINDOW_NS));
         self
     }
 
+    /// This state with the steady rate of the former one, so that a rate that has changed stays suspect.
+    pub(crate) fn with_former_rate(self, former: &Self, steady: Pair) -> Self {
+        Self { steady: former.steady.restarted(steady), ..self }
+    }
+
     /// Whether the machine was suspended after this line was drawn.
-    fn is_before_suspend(&self, suspended_ns: u64) -> bool {
+    pub(crate) fn is_before_suspend(&self, suspended_ns: u64) -> bool {
         suspended_ns.wrapping_sub(self.suspended_ns) as i64 >= SUSPEND_NS as i64
-    }
-
-    /// The rate and the baselines updated by `pair`; the line is still the old one.
-    fn measure(&self, pair: Pair, is_resumed: bool) -> Self {
-        let elapsed_ns = pair.ns.saturating_sub(self.last.ns);
-        if !self.is_within(STEADY_PPM, pair, elapsed_ns) {
-            // The kernel may have begun to slew its clock, which is no jump of the counter. The rate is then measured
-            // only over the time since.
-            let jumps = self.jumps + u64::from(is_resumed || !self.is_within(SLEWED_PPM, pair, elapsed_ns));
-            if jumps > self.jumps || self.far != self.last || elapsed_ns > STALE_NS {
-                return Self { last: pair, far: pair, near: pair, jumps, ..*self };
-            }
-        }
-        if elapsed_ns > STALE_NS {
-            return Self { last: pair, far: pair, near: pair, jumps: 0, ..*self };
-        }
-        let baseline_ticks = ticks_between(self.far.ticks, pair.ticks);
-        let rate = baseline_ticks.and_then(|ticks| Scale::of(pair.ns.saturating_sub(self.far.ns), ticks));
-        let renew = pair.ns.saturating_sub(self.near.ns) >= BASELINE_NS;
-        Self {
-            rate: rate.unwrap_or(self.rate),
-            last: pair,
-            far: if renew { self.near } else { self.far },
-            near: if renew { pair } else { self.near },
-            jumps: 0,
-            ..*self
-        }
-    }
-
-    /// Whether the counter advanced as predicted, within this many parts per million.
-    fn is_within(&self, ppm: u64, pair: Pair, elapsed_ns: u64) -> bool {
-        let Some(elapsed_ticks) = ticks_between(self.last.ticks, pair.ticks) else { return false };
-        let predicted_ns = self.rate.saturating_ns(elapsed_ticks);
-        predicted_ns.abs_diff(elapsed_ns) <= STEADY_NS + part(elapsed_ns, ppm, 1_000_000) + self.doubt_ns(elapsed_ns)
-    }
-
-    /// The possible error over `elapsed_ns` that comes from the pairs the rate was measured from.
-    fn doubt_ns(&self, elapsed_ns: u64) -> u64 {
-        let baseline_ns = self.last.ns.saturating_sub(self.far.ns);
-        let tick_ns = self.rate.saturating_ns(1).saturating_add(1);
-        // Without a baseline, the rate still comes from an earlier, longer one.
-        if baseline_ns == 0 { 0 } else { part(elapsed_ns, tick_ns.saturating_add(PAIR_NS), baseline_ns) }
-    }
-
-    fn jump_ppm(&self, pair: Pair) -> f64 {
-        let elapsed_ns = pair.ns.saturating_sub(self.last.ns).max(1);
-        let ticks = pair.ticks.wrapping_sub(self.last.ticks) as i64;
-        let predicted_ns = self.rate.saturating_ns(ticks.unsigned_abs()) as f64 * ticks.signum() as f64;
-        (predicted_ns / elapsed_ns as f64 - 1.0) * 1e6
     }
 }
 
 /// `whole × numerator / denominator`, saturating.
-fn part(whole: u64, numerator: u64, denominator: u64) -> u64 {
+pub(crate) fn part(whole: u64, numerator: u64, denominator: u64) -> u64 {
     u64::try_from(u128::from(whole) * u128::from(numerator) / u128::from(denominator)).unwrap_or(u64::MAX)
 }
 
 /// Ticks from `earlier` to `later`, even across a wrap; `None` if the counter went backwards.
-fn ticks_between(earlier: u64, later: u64) -> Option<u64> {
+pub(crate) fn ticks_between(earlier: u64, later: u64) -> Option<u64> {
     let ticks = later.wrapping_sub(earlier);
     (ticks <= u64::MAX / 2).then_some(ticks)
 }

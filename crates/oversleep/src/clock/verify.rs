@@ -2,9 +2,10 @@
 
 use crate::sys;
 
+use super::machine::Real;
 use super::reason::Reason;
 use super::servo::{Pair, State};
-use super::{calibrate, cores, judge, state};
+use super::{CLOCK, calibrate, cores, judge};
 
 /// The time between the two readings.
 const WAIT_NS: u64 = 100_000_000;
@@ -36,14 +37,14 @@ pub struct Verified {
 /// See [`Clock::verify`](super::Clock::verify).
 pub(super) fn verify() -> Result<Verified, Reason> {
     let _uncancelled = sys::uncancelled();
-    let Some(state) = state::counter_state() else {
+    let Some(state) = CLOCK.counter_state() else {
         // The operating system's clock can only be compared with itself.
         return Ok(Verified { drift_ppm: 0.0, cores: None });
     };
     if let Some(reason) = judge::kernel_objection() {
         return Err(rejected(reason));
     }
-    let first = calibrate::pair(64);
+    let first = calibrate::pair(&Real, 64).0;
     let cores = match cores::skew_of_all() {
         Some((0, cores)) => Some(cores),
         Some((ticks, _)) => return Err(rejected(Reason::CrossCoreSkew { ticks })),
@@ -57,10 +58,10 @@ pub(super) fn verify() -> Result<Verified, Reason> {
         // After a change of rate, two short windows are enough to measure it again.
         let end_ns = sys::monotonic_ns() + FOLLOWED_NS;
         while sys::monotonic_ns() < end_ns {
-            state::ordered_now_ns();
+            CLOCK.ordered_now_ns();
         }
-        let Some(state) = state::counter_state() else { break };
-        drift_ppm = drift_ppm_over_wait(&state, calibrate::pair(64));
+        let Some(state) = CLOCK.counter_state() else { break };
+        drift_ppm = drift_ppm_over_wait(&state, calibrate::pair(&Real, 64).0);
     }
     if drift_ppm.abs() > DRIFT_MAX_PPM {
         return Err(rejected(Reason::DriftTooHigh { ppm: drift_ppm }));
@@ -74,13 +75,13 @@ fn drift_ppm_over_wait(state: &State, first: Pair) -> f64 {
     while sys::monotonic_ns() < end_ns {
         sys::wait_once_until(end_ns);
     }
-    let second = calibrate::pair(64);
+    let second = calibrate::pair(&Real, 64).0;
     let elapsed_ns = second.ns.saturating_sub(first.ns).max(1);
-    let counted_ns = state.rate.saturating_ns(second.ticks.wrapping_sub(first.ticks));
+    let counted_ns = state.track.rate.saturating_ns(second.ticks.wrapping_sub(first.ticks));
     (counted_ns as f64 / elapsed_ns as f64 - 1.0) * 1e6
 }
 
 fn rejected(reason: Reason) -> Reason {
-    state::reject(reason);
+    CLOCK.demote(reason);
     reason
 }

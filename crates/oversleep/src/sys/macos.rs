@@ -31,6 +31,16 @@ pub(crate) fn continuous_ns() -> u64 {
     clock_ns(libc::CLOCK_MONOTONIC_RAW)
 }
 
+/// Nobody adjusts `CLOCK_UPTIME_RAW`.
+pub(crate) fn steady_ns() -> u64 {
+    monotonic_ns()
+}
+
+/// The system doesn't say which processor a thread runs on.
+pub(crate) fn current_cpu() -> Option<u32> {
+    None
+}
+
 /// The CPU time that the calling thread has used, in nanoseconds.
 pub(crate) fn thread_cpu_ns() -> Option<u64> {
     Some(clock_ns(libc::CLOCK_THREAD_CPUTIME_ID))
@@ -59,6 +69,35 @@ pub(crate) fn wait_once_until(deadline_ns: u64) {
     let deadline = (u128::from(deadline_ns) * u128::from(denom)).div_ceil(u128::from(numer));
     // SAFETY: the call takes a number.
     unsafe { mach_wait_until(u64::try_from(deadline).unwrap_or(u64::MAX)) };
+}
+
+/// Waits once until `deadline_ns` by the clock that also runs during sleep, with a timer of the kernel's event queue:
+/// `mach_wait_until` has no such clock. May return early.
+pub(crate) fn wait_once_until_continuous(deadline_ns: u64) {
+    let (numer, denom) = timebase();
+    let deadline = (u128::from(deadline_ns) * u128::from(denom)).div_ceil(u128::from(numer));
+    let timer = libc::kevent {
+        ident: 1,
+        filter: libc::EVFILT_TIMER,
+        flags: libc::EV_ADD | libc::EV_ONESHOT,
+        fflags: libc::NOTE_ABSOLUTE | libc::NOTE_MACHTIME | libc::NOTE_MACH_CONTINUOUS_TIME | libc::NOTE_CRITICAL,
+        data: isize::try_from(deadline).unwrap_or(isize::MAX),
+        udata: std::ptr::null_mut(),
+    };
+    let mut ended = timer;
+    // SAFETY: takes nothing. https://keith.github.io/xcode-man-pages/kqueue.2.html
+    let queue = unsafe { libc::kqueue() };
+    // SAFETY: both events are valid for one element, and no time limit means no limit.
+    let count = unsafe { libc::kevent(queue, &raw const timer, 1, &raw mut ended, 1, std::ptr::null()) };
+    if count != 1 || ended.flags & libc::EV_ERROR != 0 {
+        // A second late after a sleep of the machine, at most.
+        let left_ns = deadline_ns.saturating_sub(continuous_ns()).min(1_000_000_000);
+        wait_once_until(monotonic_ns().saturating_add(left_ns));
+    }
+    if queue >= 0 {
+        // SAFETY: the queue is ours and isn't used afterwards.
+        unsafe { libc::close(queue) };
+    }
 }
 
 /// macOS has a coarse clock, but it costs as much as the usual one.

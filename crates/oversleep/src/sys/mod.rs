@@ -32,6 +32,11 @@ mod linux;
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(crate) use linux::*;
 
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+mod not_linux;
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub(crate) use not_linux::*;
+
 #[cfg(windows)]
 mod windows;
 #[cfg(windows)]

@@ -21,6 +21,20 @@ pub(crate) fn continuous_ns() -> u64 {
     monotonic_ns()
 }
 
+/// The standard library's clock, whether or not somebody adjusts it.
+pub(crate) fn steady_ns() -> u64 {
+    monotonic_ns()
+}
+
+pub(crate) fn current_cpu() -> Option<u32> {
+    None
+}
+
+/// The same as the other wait, like the clocks.
+pub(crate) fn wait_once_until_continuous(deadline_ns: u64) {
+    wait_once_until(deadline_ns);
+}
+
 /// Waits once until `deadline_ns`; may return early.
 pub(crate) fn wait_once_until(deadline_ns: u64) {
     std::thread::sleep(Duration::from_nanos(deadline_ns.saturating_sub(monotonic_ns())));
@@ -97,7 +111,7 @@ pub(crate) fn pin_this_thread(_cpu: usize) -> Result<(), Denied> {
 }
 
 /// It isn't known whether this system has `fork`.
-pub(crate) fn on_fork_in_child(_handler: extern "C" fn()) {}
+pub(crate) fn on_fork(_before: extern "C" fn(), _handler: extern "C" fn()) {}
 
 /// No child can be created.
 #[cfg(test)]

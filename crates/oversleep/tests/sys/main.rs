@@ -11,3 +11,5 @@ mod refused;
 mod stopped;
 #[cfg(target_os = "linux")]
 mod thread_storage;
+#[cfg(target_os = "linux")]
+mod timens;

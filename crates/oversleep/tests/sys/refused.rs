@@ -15,6 +15,11 @@ use super::child::{child, is_child};
 /// Makes each of these calls fail with `errno` for the rest of the calling thread's life. False if the thread can't
 /// filter itself (a kernel without seccomp, or an emulator).
 fn forbid(calls: &[libc::c_long], errno: i32) -> bool {
+    filter(calls, libc::SECCOMP_RET_ERRNO | errno as u32)
+}
+
+/// Does this about each of these calls, for the rest of the calling thread's life.
+fn filter(calls: &[libc::c_long], action: u32) -> bool {
     const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
     const JUMP_IF_EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
     const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
@@ -23,7 +28,7 @@ fn forbid(calls: &[libc::c_long], errno: i32) -> bool {
     let mut steps = vec![step(LOAD, 0, 0, 0)];
     for &call in calls {
         steps.push(step(JUMP_IF_EQUAL, 0, 1, call as u32));
-        steps.push(step(RETURN, 0, 0, libc::SECCOMP_RET_ERRNO | errno as u32));
+        steps.push(step(RETURN, 0, 0, action));
     }
     steps.push(step(RETURN, 0, 0, libc::SECCOMP_RET_ALLOW));
     let program = libc::sock_fprog { len: steps.len() as u16, filter: steps.as_mut_ptr() };
@@ -124,6 +129,42 @@ fn an_unverifiable_counter_is_not_used() {
         let doubts = [Reason::Unverifiable, Reason::InvariantTscMissing];
         assert!(choice.rejected.iter().any(|(_, reason)| doubts.contains(reason)), "{choice}");
         sleeps_on_time();
+    });
+}
+
+/// Reads the clock past several of its lines, and past two questions to the kernel if it asks any.
+fn reads_for_a_second() {
+    let (mut last, until_ns) = (Clock::now(), monotonic_ns() + 1_000_000_000);
+    while monotonic_ns() < until_ns {
+        let now = Clock::now();
+        assert!(now >= last);
+        last = now;
+    }
+}
+
+#[test]
+fn a_sandbox_after_the_first_use_is_noticed() {
+    alone("a_sandbox_after_the_first_use_is_noticed", || {
+        Clock::now();
+        if filter(&[libc::SYS_openat], libc::SECCOMP_RET_KILL_PROCESS) {
+            reads_for_a_second();
+        }
+    });
+}
+
+#[test]
+fn a_sandbox_that_ends_the_process_finds_no_forbidden_call() {
+    alone("a_sandbox_that_ends_the_process_finds_no_forbidden_call", || {
+        Clock::before_sandbox();
+        let calls = [libc::SYS_openat, libc::SYS_prctl, libc::SYS_read, libc::SYS_close];
+        if filter(&calls, libc::SECCOMP_RET_KILL_PROCESS) {
+            reads_for_a_second();
+            // SAFETY: ends the process at once, without the calls that its usual end makes.
+            unsafe {
+                libc::write(1, c"1 passed".as_ptr().cast(), 8);
+                libc::_exit(0);
+            }
+        }
     });
 }
 

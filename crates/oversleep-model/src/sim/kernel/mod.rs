@@ -26,7 +26,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use oversleep_record::{Disturbance, Nanos};
 
 use self::carriers::Stop;
-#[cfg(all(target_family = "wasm", feature = "asyncify"))]
+#[cfg(feature = "asyncify")]
 pub use self::carriers::carriers_take_turns;
 use self::state::Phase;
 use super::machine::Stall;

@@ -7,6 +7,10 @@ use crate::clock::Source;
 /// The counter of this architecture.
 pub(crate) const COUNTER: Option<Source> = Some(Source::Cntvct);
 
+/// How often a reading may repeat the last one of its thread before the counter is suspected to have stopped.
+/// Between two ticks of 24 MHz there may be dozens of reads.
+pub(crate) const REPEATS_MAX: u32 = 256;
+
 /// The counter now. The processor may read it slightly before earlier loads have finished. Reads on one core are in
 /// program order among themselves ("All reads to the CNTVCT_EL0 occur in program order", Arm's page on the register).
 #[inline]

@@ -5,6 +5,9 @@ use crate::clock::Source;
 /// The counter of this architecture.
 pub(crate) const COUNTER: Option<Source> = None;
 
+/// How often a reading may repeat the last one of its thread before the counter is suspected to have stopped.
+pub(crate) const REPEATS_MAX: u32 = 8;
+
 pub(crate) fn ticks() -> u64 {
     0
 }

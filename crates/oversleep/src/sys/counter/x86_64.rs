@@ -7,6 +7,10 @@ use crate::clock::Source;
 /// The counter of this architecture.
 pub(crate) const COUNTER: Option<Source> = Some(Source::Tsc);
 
+/// How often a reading may repeat the last one of its thread before the counter is suspected to have stopped. Reads
+/// are at least ten ticks apart, so that none should.
+pub(crate) const REPEATS_MAX: u32 = 8;
+
 /// The counter now. The processor may read it slightly before earlier loads have finished.
 #[inline]
 pub(crate) fn ticks() -> u64 {

@@ -6,10 +6,13 @@ use std::ptr;
 use crate::clock::{Clocksource, Verdict};
 
 use super::super::uncancelled;
+use super::line::{clock_ns, of_kernel_ns};
+use super::{errno, set_errno};
 
-/// Nanoseconds on `CLOCK_MONOTONIC`.
-pub(crate) fn monotonic_ns() -> u64 {
-    clock_ns(libc::CLOCK_MONOTONIC)
+/// The processor that this thread runs on.
+pub(crate) fn current_cpu() -> Option<u32> {
+    // SAFETY: the call takes nothing. https://man7.org/linux/man-pages/man3/sched_getcpu.3.html
+    u32::try_from(unsafe { libc::sched_getcpu() }).ok()
 }
 
 /// Nanoseconds on `CLOCK_BOOTTIME`, which also runs while the machine is suspended. The kernel adjusts both clocks
@@ -18,27 +21,25 @@ pub(crate) fn continuous_ns() -> u64 {
     clock_ns(libc::CLOCK_BOOTTIME)
 }
 
-fn clock_ns(id: libc::clockid_t) -> u64 {
-    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `now` is a valid timespec for the kernel to fill.
-    // https://man7.org/linux/man-pages/man2/clock_gettime.2.html
-    // The call fails only for an unknown clock: before Linux 2.6.39 CLOCK_BOOTTIME doesn't exist, and the result is 0.
-    unsafe { libc::clock_gettime(id, &raw mut now) };
-    // Both clocks count up from boot, so neither field is negative.
-    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+/// Waits once until `deadline_ns` on the line of `CLOCK_MONOTONIC`. A signal, or a sandbox that forbids the call, may end
+/// it early.
+pub(crate) fn wait_once_until(deadline_ns: u64) {
+    wait_once_on(libc::CLOCK_MONOTONIC, of_kernel_ns(deadline_ns));
 }
 
-/// Waits once until `deadline_ns` on `CLOCK_MONOTONIC`. A signal, or a sandbox that forbids the call, may end it early.
-pub(crate) fn wait_once_until(deadline_ns: u64) {
+/// Waits once until `deadline_ns` on `CLOCK_BOOTTIME`, in the same way.
+pub(crate) fn wait_once_until_continuous(deadline_ns: u64) {
+    wait_once_on(libc::CLOCK_BOOTTIME, deadline_ns);
+}
+
+fn wait_once_on(clock: libc::clockid_t, deadline_ns: u64) {
     let deadline = timespec(deadline_ns);
     let _uncancelled = uncancelled();
     // SAFETY: `deadline` is a valid timespec with nanoseconds below 10⁹, and the remainder pointer may be null.
     // https://man7.org/linux/man-pages/man2/clock_nanosleep.2.html
-    let result = unsafe {
-        libc::clock_nanosleep(libc::CLOCK_MONOTONIC, libc::TIMER_ABSTIME, &raw const deadline, ptr::null_mut())
-    };
+    let result = unsafe { libc::clock_nanosleep(clock, libc::TIMER_ABSTIME, &raw const deadline, ptr::null_mut()) };
     if result != 0 && result != libc::EINTR {
-        wait_otherwise(deadline_ns.saturating_sub(monotonic_ns()));
+        wait_otherwise(deadline_ns.saturating_sub(clock_ns(clock)));
     }
 }
 
@@ -84,17 +85,31 @@ pub(crate) fn counter_is_readable() -> bool {
 
 /// What the kernel keeps time by. Its watchdog replaces an unstable counter.
 pub(crate) fn kernel_verdict() -> Verdict {
+    match clocksource() {
+        Some(clocksource) if matches!(clocksource.name(), "tsc" | "arch_sys_counter") => Verdict::Counter,
+        Some(clocksource) => Verdict::Other(clocksource),
+        None => Verdict::Unknown,
+    }
+}
+
+/// The kernel's name for what it keeps time by.
+pub(crate) fn clocksource() -> Option<Clocksource> {
     const CURRENT: &CStr = c"/sys/devices/system/clocksource/clocksource0/current_clocksource";
     let mut buffer = [0; 64];
-    let clocksource = match read_small(CURRENT, &mut buffer) {
-        Some(written) => Clocksource::new(written),
-        None => return Verdict::Unknown,
-    };
-    match clocksource.name() {
-        "" => Verdict::Unknown,
-        "tsc" | "arch_sys_counter" => Verdict::Counter,
-        _ => Verdict::Other(clocksource),
-    }
+    // A read of the clock must not change what the caller finds in `errno`.
+    let errno = errno();
+    let written = read_small(CURRENT, &mut buffer).map(Clocksource::new);
+    set_errno(errno);
+    written.filter(|clocksource| !clocksource.name().is_empty())
+}
+
+/// Whether a seccomp filter governs the calling thread. `None` if that can't be learned.
+pub(crate) fn is_filtered() -> Option<bool> {
+    let errno = errno();
+    // SAFETY: the call takes numbers, and only reads. https://man7.org/linux/man-pages/man2/PR_GET_SECCOMP.2const.html
+    let mode = unsafe { libc::prctl(libc::PR_GET_SECCOMP, 0, 0, 0, 0) };
+    set_errno(errno);
+    (mode >= 0).then_some(mode > 0)
 }
 
 /// Reads a small file without allocating, because the clock may be started anywhere.

@@ -1,6 +1,7 @@
 //! Linux: one file per kind of call.
 
 mod clocks;
+mod line;
 mod resolution;
 #[cfg(all(target_os = "linux", feature = "rtkit"))]
 mod rtkit;
@@ -8,6 +9,7 @@ mod slice;
 mod threads;
 
 pub(crate) use clocks::*;
+pub(crate) use line::{after_fork, before_fork, monotonic_ns, steady_ns};
 pub(crate) use resolution::*;
 #[cfg(all(target_os = "linux", feature = "rtkit"))]
 pub(crate) use rtkit::ask_for_real_time;
@@ -20,6 +22,15 @@ use crate::outcome::{Denied, Why};
 
 fn errno() -> i32 {
     io::Error::last_os_error().raw_os_error().unwrap_or(0)
+}
+
+fn set_errno(errno: i32) {
+    #[cfg(target_os = "android")]
+    use libc::__errno as location;
+    #[cfg(not(target_os = "android"))]
+    use libc::__errno_location as location;
+    // SAFETY: the location is the calling thread's and always valid. https://man7.org/linux/man-pages/man3/errno.3.html
+    unsafe { *location() = errno };
 }
 
 /// The denial for a call that just failed with `errno`.

@@ -83,7 +83,7 @@ pub(crate) fn pin_this_thread(cpu: usize) -> Result<(), Denied> {
 }
 
 /// Windows has no `fork`.
-pub(crate) fn on_fork_in_child(_handler: extern "C" fn()) {}
+pub(crate) fn on_fork(_before: extern "C" fn(), _handler: extern "C" fn()) {}
 
 /// Without `fork` there is no child.
 #[cfg(test)]

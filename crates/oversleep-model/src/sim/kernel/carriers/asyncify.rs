@@ -13,6 +13,7 @@ use std::ptr;
 use super::{Job, Stop};
 use crate::sim::kernel::state::Slot;
 
+// SAFETY: binaryen's pass replaces these imports by functions of these types.
 #[link(wasm_import_module = "asyncify")]
 unsafe extern "C" {
     fn start_unwind(saved: *mut Saved);
@@ -21,6 +22,7 @@ unsafe extern "C" {
     fn stop_rewind();
 }
 
+// SAFETY: the page's engine.js gives them these types.
 #[link(wasm_import_module = "stack")]
 unsafe extern "C" {
     #[link_name = "get"]

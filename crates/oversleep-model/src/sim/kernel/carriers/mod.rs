@@ -6,7 +6,7 @@
 //!
 //! Whoever holds the baton resumes a carrier and has it back when that one's job is over or hands the baton on.
 
-#[cfg(any(test, all(target_family = "wasm", feature = "asyncify")))]
+#[cfg(any(test, feature = "asyncify"))]
 #[macro_use]
 mod conformance;
 
@@ -42,6 +42,8 @@ cfg_if! {
         #[cfg(test)]
         mod system_threads;
         pub(super) use stacks::{Carrier, pass};
+        #[cfg(feature = "asyncify")]
+        pub use stacks::conformance::turns as carriers_take_turns;
     } else if #[cfg(all(target_family = "wasm", feature = "asyncify"))] {
         mod asyncify;
         pub(super) use asyncify::{Carrier, pass};
@@ -52,5 +54,7 @@ cfg_if! {
     } else {
         mod system_threads;
         pub(super) use system_threads::{Carrier, pass};
+        #[cfg(feature = "asyncify")]
+        pub use system_threads::conformance::turns as carriers_take_turns;
     }
 }

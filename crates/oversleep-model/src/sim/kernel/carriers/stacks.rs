@@ -106,7 +106,7 @@ pub(in crate::sim::kernel) fn pass(next: Slot) -> Slot {
     me
 }
 
-#[cfg(test)]
+#[cfg(any(test, feature = "asyncify"))]
 conformance!();
 
 #[cfg(test)]

@@ -63,5 +63,5 @@ pub(in crate::sim::kernel) fn pass(next: Slot) -> Slot {
     })
 }
 
-#[cfg(test)]
+#[cfg(any(test, feature = "asyncify"))]
 conformance!();

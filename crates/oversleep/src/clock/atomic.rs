@@ -1,0 +1,48 @@
+//! The atomics of the latch. `cargo xtask loom` replaces them to try every order in which threads can run.
+
+#[cfg(loom)]
+pub(crate) use self::modelled::AtomicU64;
+#[cfg(loom)]
+pub(crate) use loom::sync::atomic::{AtomicU64 as Word, Ordering, fence};
+/// A word of a slot: everything except the numbers that say which slot is whose.
+#[cfg(not(loom))]
+pub(crate) use std::sync::atomic::AtomicU64 as Word;
+#[cfg(not(loom))]
+pub(crate) use std::sync::atomic::{AtomicU64, Ordering, fence};
+
+#[cfg(loom)]
+mod modelled {
+    use super::{Ordering, Word};
+
+    /// An atomic whose loads loom takes for exchanges. Loom remembers one access per atomic, so it doesn't try the orders
+    /// of a load against the exchange of a thread that has loaded the same atomic before.
+    pub(crate) struct AtomicU64(Word);
+
+    impl AtomicU64 {
+        pub(crate) fn new(value: u64) -> Self {
+            Self(Word::new(value))
+        }
+
+        pub(crate) fn load(&self, ordering: Ordering) -> u64 {
+            self.0.fetch_or(0, ordering)
+        }
+
+        pub(crate) fn store(&self, value: u64, ordering: Ordering) {
+            self.0.store(value, ordering);
+        }
+
+        pub(crate) fn fetch_and(&self, value: u64, ordering: Ordering) -> u64 {
+            self.0.fetch_and(value, ordering)
+        }
+
+        pub(crate) fn compare_exchange(
+            &self,
+            current: u64,
+            new: u64,
+            success: Ordering,
+            failure: Ordering,
+        ) -> Result<u64, u64> {
+            self.0.compare_exchange(current, new, success, failure)
+        }
+    }
+}

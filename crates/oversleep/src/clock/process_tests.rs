@@ -1,0 +1,66 @@
+//! The clock of this process. Whatever takes its counter out of use happens in a forked child.
+
+use super::*;
+use crate::sys::{self, forked};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+#[test]
+fn a_forked_child_finishes_what_its_parents_threads_began() {
+    CLOCK.now_ns();
+    let Some((_, sequence)) = CLOCK.latch.state() else { return };
+    // As if other threads had been about to draw the next line.
+    let (claim, draft) = (CLOCK.claim(), CLOCK.latch.draft(sequence));
+    let answer = forked(|| {
+        let (start_ns, mut last_ns) = (sys::monotonic_ns(), CLOCK.ordered_now_ns());
+        // Lines last 0.1 s at most.
+        while CLOCK.latch.state().is_some_and(|(_, now)| now == sequence) {
+            let now_ns = CLOCK.ordered_now_ns();
+            if now_ns < last_ns || sys::monotonic_ns() - start_ns > 10_000_000_000 {
+                return false;
+            }
+            last_ns = now_ns;
+        }
+        CLOCK.latch.state().is_some()
+    });
+    assert_ne!(answer, Some(false));
+    if let (Some(_), Some(draft)) = (claim, draft) {
+        CLOCK.latch.give_back(draft);
+    }
+}
+
+#[test]
+fn time_goes_on_when_the_counter_goes_out_of_use() {
+    static CALLS: AtomicU64 = AtomicU64::new(0);
+    let before_ns = CLOCK.ordered_now_ns();
+    let was_in_use = choice().hz.is_some();
+    let answer = forked(|| {
+        Clock::on_demotion(|_| {
+            CALLS.fetch_add(1, Ordering::Relaxed);
+        });
+        let plain_ns = CLOCK.now_ns();
+        CLOCK.demote(Reason::CrossCoreSkew { ticks: 5 });
+        let is_in_order = CLOCK.ordered_now_ns() >= before_ns && CLOCK.now_ns() >= plain_ns;
+        let calls = if was_in_use { 1 } else { 0 };
+        let reason = CLOCK.rejection();
+        let is_known = !was_in_use || reason == Some((Reason::CrossCoreSkew { ticks: 5 }, true));
+        is_in_order && is_known && CLOCK.counter_state().is_none() && CALLS.load(Ordering::Relaxed) == calls
+    });
+    assert_ne!(answer, Some(false));
+    let choice = choice();
+    assert_eq!((choice.hz.is_some(), choice.is_demoted), (was_in_use, false), "the parent is unaffected");
+}
+
+#[test]
+fn the_renewal_of_a_line_is_cheap() {
+    // A generous bound, because the machine may be busy: the best of many is about half a microsecond.
+    let Some(state) = CLOCK.counter_state() else { return };
+    let renewal_ns = || {
+        let start_ns = sys::monotonic_ns();
+        let readings = calibrate::readings(&Real, calibrate::TRIES);
+        std::hint::black_box(state.next(&readings));
+        sys::monotonic_ns() - start_ns
+    };
+    let best_ns = (0..1_000).map(|_| renewal_ns()).min();
+    println!("a renewal takes {best_ns:?} ns");
+    assert!(best_ns.is_some_and(|ns| ns < 100_000), "{best_ns:?}");
+}
