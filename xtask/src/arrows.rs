@@ -74,6 +74,12 @@ pub const CRATES: &[CrateRules] = &[
     // A loader of kernel programs comes along, so only the command depends on it.
     CrateRules { name: "oversleep-collect", ours: &["oversleep-why"], ..NOTHING },
     CrateRules {
+        name: "oversleep-runtimes",
+        ours: &["oversleep-record", "oversleep-system", "oversleep-native", "oversleep-measure"],
+        never: OS_BINDINGS,
+        ..NOTHING
+    },
+    CrateRules {
         name: "oversleep-request",
         ours: &["oversleep-record", "oversleep-system", "oversleep-measure", "oversleep-lab", "oversleep-report"],
         ..PURE
@@ -107,6 +113,7 @@ pub const CRATES: &[CrateRules] = &[
             "oversleep-explain",
             "oversleep-lab",
             "oversleep-report",
+            "oversleep-runtimes",
             "oversleep-request",
         ],
         never: OS_BINDINGS,

@@ -12,7 +12,8 @@ use crate::read::{quiet_enough, sound};
 /// One finding of the registry: its documentation, where it holds, how it is checked and what helps.
 #[derive(Debug)]
 pub struct FindingEntry {
-    /// Stable id: `OVS-`, a letter (L Linux, W Windows, M macOS, G general), three digits. Never reused.
+    /// Stable id: `OVS-`, a letter (L Linux, W Windows, M macOS, G general, R language runtimes), three digits. Never
+    /// reused.
     pub id: &'static str,
     /// Short name: `timer-slack`.
     pub name: &'static str,

@@ -12,6 +12,7 @@
 //! | `entry` | what an entry is: its scope, what a check comes to, a remedy |
 //! | `read` | series and facts of a result, or the reason why they can't carry a conclusion |
 //! | [`split`], [`verdicts`] | the parts of each wait's lateness; the table of clocks |
+//! | [`runtimes`] | the waits of language runtimes, and the rule that each follows |
 //! | `finding` | what a finding is, and the steps of comparing two series |
 //! | `remedies`, `tried` | what can be done, one entry each; what that gained, and what to try |
 //! | `findings` | what is checked, one entry each, naming its remedies |
@@ -33,6 +34,7 @@ mod registry;
 mod remedies;
 #[cfg(test)]
 mod robustness;
+pub mod runtimes;
 pub mod split;
 #[cfg(test)]
 mod testing;

@@ -37,6 +37,8 @@ pub enum Command {
     ResolutionNeighbours,
     /// `oversleep resolution watch`
     ResolutionWatch,
+    /// `oversleep runtimes`
+    Runtimes,
 }
 
 impl Command {
@@ -51,6 +53,7 @@ impl Command {
             Command::ResolutionSweep => "oversleep resolution sweep",
             Command::ResolutionNeighbours => "oversleep resolution neighbours",
             Command::ResolutionWatch => "oversleep resolution watch",
+            Command::Runtimes => "oversleep runtimes",
         }
     }
 }

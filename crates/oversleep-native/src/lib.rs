@@ -53,7 +53,7 @@ pub use unix::allocator;
 #[cfg(unix)]
 use unix::app as native_app;
 #[cfg(unix)]
-pub use unix::{interruption, outputs};
+pub use unix::{group, interruption, outputs};
 
 #[cfg(not(unix))]
 mod app;
@@ -65,6 +65,8 @@ pub mod allocator;
 pub mod interruption;
 #[cfg(not(unix))]
 pub mod outputs;
+#[cfg(target_os = "windows")]
+pub use windows::group;
 
 pub use examples::{PROGRAM as EXAMPLE_PROGRAM, here as examples};
 pub use native_app::run as run_app;

@@ -44,6 +44,8 @@ commands! {
     ResolutionNeighbours "resolution neighbours";
     /// Watches the timer resolution.
     ResolutionWatch "resolution watch";
+    /// Measures the waits and clocks of language runtimes.
+    Runtimes "runtimes";
     /// Answers a question.
     Ask "ask";
 }

@@ -64,6 +64,10 @@ ids! {
     B8 "B8";
     /// Waits beside busy threads.
     B9 "B9";
+    /// Java's `parkNanos` as published.
+    B10 "B10";
+    /// What was published as raising Windows' timer resolution for Java.
+    B11 "B11";
     /// Waits that end by spinning.
     B12 "B12";
     /// What the system states about its timers.
@@ -88,6 +92,14 @@ ids! {
     D3 "D3";
     /// Waking another thread.
     D4 "D4";
+    /// The waits of language runtimes at several requests.
+    R1 "R1";
+    /// What each runtime makes of a request.
+    R2 "R2";
+    /// The clocks of language runtimes.
+    R3 "R3";
+    /// The investigation of GetTickCount64, in Free Pascal.
+    R4 "R4";
     /// A remedy tried: the same wait without and with it.
     TRIAL "trial";
 }

@@ -152,6 +152,10 @@ facts! {
         "The hardware behind the performance counter, by its frequency. A read costs tens of ns with `tsc` or \
          `generic-timer` and a µs with `hpet` or `acpi-pm`. A guest has its hypervisor's reference counter, which \
          may cost either.";
+    RuntimesFound "runtimes.found", "language runtimes",
+        "Language runtimes whose waits and clocks were measured.";
+    RuntimesMissing "runtimes.missing", "language runtimes not found",
+        "Language runtimes that there are probes for, and that are not here.";
     SchedNice "sched.nice", "nice",
         "Nice value of the thread. On Linux, above 0 `poll` and `select` get five times the slack.";
     SchedPolicy "sched.policy", "scheduling policy",

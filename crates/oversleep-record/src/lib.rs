@@ -22,6 +22,7 @@ pub mod file;
 pub mod finding;
 pub mod key;
 pub mod label;
+pub mod probe;
 pub mod processor;
 pub mod reason;
 pub mod runs;

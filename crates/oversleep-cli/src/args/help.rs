@@ -156,6 +156,14 @@ Examples:
   oversleep resolution watch --for 8h --out r.json --html r.html
   oversleep resolution watch --on windows-10-1909 --neighbour 1ms@2s..5s,4ms@3s..9s";
 
+/// At the head of `runtimes`.
+pub const RUNTIMES: &str = "\
+Examples:
+  oversleep runtimes                     every language runtime found here
+  oversleep runtimes java go --only park   the waits of two whose names contain park
+  oversleep runtimes --list              what is found, what is missing, how to install it
+  oversleep runtimes ./my-engine-timer   a program of yours that speaks probes/PROTOCOL.md";
+
 /// At the head of `ask`. Every shell understands double quotes, those of Windows too.
 pub fn ask() -> String {
     let Examples { waits: [sleep, _], finer: (tunable, setting), .. } = oversleep_native::examples();
@@ -249,6 +257,7 @@ mod tests {
             RESOLUTION_SWEEP,
             RESOLUTION_NEIGHBOURS,
             RESOLUTION_WATCH,
+            RUNTIMES,
             MACHINES,
             MACHINES_VERIFY,
             EXPERIMENTS,

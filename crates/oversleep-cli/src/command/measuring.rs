@@ -107,7 +107,7 @@ fn refuse_a_name_as_file(lab: &Laboratory, args: &MeasuringArgs, output: &Output
     Ok(())
 }
 
-fn explain(error: &RunError) -> Failure {
+pub(super) fn explain(error: &RunError) -> Failure {
     match error {
         RunError::Clock { .. } => {
             Failure::failed(format!("{error}; leave --clock out, or choose a clock from `oversleep clocks --list`"))
@@ -137,7 +137,7 @@ fn warn_of_refusals(file: &ResultFile, requested: &Conditions) {
     }
 }
 
-fn ended(file: &ResultFile) -> Result<Exit, Failure> {
+pub(super) fn ended(file: &ResultFile) -> Result<Exit, Failure> {
     let exit = exit::of_result(file);
     // An experiment about facts measures nothing; the heading shows the facts.
     let nothing_planned = file.series.is_empty() && file.clocks.is_empty();

@@ -21,6 +21,7 @@ mod report;
 mod resolution;
 mod results;
 mod run;
+mod runtimes;
 mod share;
 mod waits;
 mod why;
@@ -75,6 +76,7 @@ enum Command {
     Forkjoin(forkjoin::ForkJoin),
     Handoff(handoff::Handoff),
     Resolution(resolution::Resolution),
+    Runtimes(runtimes::Runtimes),
     Ask(ask::Ask),
     Machines(machines::Machines),
     Experiments(experiments::Experiments),
@@ -161,6 +163,7 @@ impl Command {
             Command::Forkjoin(command) => command.run(),
             Command::Handoff(command) => command.run(),
             Command::Resolution(command) => command.run(),
+            Command::Runtimes(command) => command.run(),
             Command::Ask(command) => command.run(),
             Command::Machines(command) => command.run(),
             Command::Experiments(command) => command.run(),

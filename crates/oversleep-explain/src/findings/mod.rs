@@ -6,10 +6,12 @@ use crate::finding::FindingEntry;
 mod general;
 mod linux;
 mod macos;
+mod runtimes;
 mod windows;
 
-/// The systems' families of findings.
-static SYSTEMS: &[&[&[FindingEntry]]] = &[linux::FAMILIES, windows::FAMILIES, macos::FAMILIES, general::FAMILIES];
+/// The families of each system, of all systems, and of language runtimes of findings.
+static SYSTEMS: &[&[&[FindingEntry]]] =
+    &[linux::FAMILIES, windows::FAMILIES, macos::FAMILIES, general::FAMILIES, runtimes::FAMILIES];
 
 /// Every finding, in no order that means anything.
 pub(crate) fn all() -> impl Iterator<Item = &'static FindingEntry> {

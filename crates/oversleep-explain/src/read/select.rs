@@ -174,9 +174,12 @@ pub(crate) fn sound_pairs<'a>(file: &'a ResultFile, remedy: &str) -> Vec<(&'a Se
     pairs(file, trial).into_iter().filter(|(before, after)| is_fit(before) && is_fit(after)).collect()
 }
 
-/// Waits measured without a load or policy of oversleep's own. One that spins is none of them: it keeps a CPU busy itself.
+/// Waits of the system, measured without a load or policy of oversleep's own. One that spins is none of them: it keeps a CPU
+/// busy itself.
 pub(crate) fn waits_as_found(file: &ResultFile) -> impl Iterator<Item = &Series> {
-    let is_plain = |series: &&Series| series.quantity == Quantity::Lateness && series.conditions.is_as_found();
+    let is_plain = |series: &&Series| {
+        series.quantity == Quantity::Lateness && series.conditions.is_as_found() && series.runtime.is_none()
+    };
     file.series.iter().filter(is_plain).filter(|series| series.experiment != ExperimentId::B12)
 }
 

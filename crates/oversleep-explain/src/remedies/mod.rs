@@ -5,6 +5,7 @@ pub(crate) mod linux;
 pub(crate) mod machine;
 pub(crate) mod macos;
 pub(crate) mod program;
+pub(crate) mod runtimes;
 pub(crate) mod windows;
 
 /// Why a change of code is not tried.

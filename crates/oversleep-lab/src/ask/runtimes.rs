@@ -165,4 +165,17 @@ mod tests {
             "{sentence}"
         );
     }
+
+    #[test]
+    fn what_was_measured_answers_like_what_was_published() {
+        let platform = platform("linux-hz250", &[], 1).unwrap_or_else(|error| panic!("{error}"));
+        let (record, wait) = find(&*platform, "asyncio.sleep").expect("it is listed");
+        assert_eq!((record.evidence, wait.info().name), (Evidence::Measured, "epoll-wait"));
+        assert_eq!(record.rounded(Nanos(300_000)), MILLISECOND);
+        let sentence = record.sentence("asyncio.sleep", wait, Nanos(300_000));
+        assert!(
+            sentence.contains("300 µs becomes 1 ms (record M05, measured: oversleep, recorded streams"),
+            "{sentence}"
+        );
+    }
 }

@@ -76,19 +76,35 @@ impl Laboratory {
     /// # Errors
     /// Only what makes a run impossible; what can't be measured is noted in the result with its reason.
     pub fn run(&self, request: &Request, stop: &StopFlag, progress: &mut dyn Progress) -> Result<ResultFile, RunError> {
+        self.run_with(request, Vec::new(), stop, progress)
+    }
+
+    /// The same with further probes, which others bring: they measure what is no part of the platform. Their time is
+    /// theirs: where there are any, no part is left out to end sooner.
+    ///
+    /// # Errors
+    /// As [`Laboratory::run`].
+    pub fn run_with(
+        &self,
+        request: &Request,
+        others: Vec<Box<dyn Probe>>,
+        stop: &StopFlag,
+        progress: &mut dyn Progress,
+    ) -> Result<ResultFile, RunError> {
         let plan = &request.plan;
+        let time_max = plan.time_max().filter(|_| others.is_empty());
         let bench = Bench::new(self.platform.clone(), stop.clone(), plan.clock.as_deref())
             .map_err(|reason| RunError::Clock { clock: plan.clock.clone().unwrap_or_default(), reason })?;
         let begun = self.platform.now();
         let mut file = self.blank_result(request, &bench);
         let watch = Watch::begin(&bench);
-        let probes = readable(self.probes(request))?;
-        let measured = self.measure(&bench, probes, plan, progress);
+        let probes = readable(self.probes(request).chain(others))?;
+        let measured = self.measure(&bench, probes, time_max, progress);
         file.clocks = in_registry_order(self.platform(), measured.clocks);
         file.series = measured.series;
         if request.try_remedies && !stop.is_raised() {
             let trials::Trials { probes, trials } = trials::planned(self.platform(), plan, &file);
-            file.series.extend(self.measure(&bench, probes, plan, progress).series);
+            file.series.extend(self.measure(&bench, probes, time_max, progress).series);
             file.trials = trials;
         }
         if let Some(floor) = &mut file.floor {
@@ -134,11 +150,11 @@ impl Laboratory {
         &self,
         bench: &Bench,
         probes: Vec<Box<dyn Probe>>,
-        plan: &Plan,
+        time_max: Option<Nanos>,
         progress: &mut dyn Progress,
     ) -> Measured {
         // A short run promises to end soon for the sake of whoever waits for it. Nobody waits for virtual time.
-        let time_max = plan.time_max().filter(|_| !self.platform.time_is_virtual());
+        let time_max = time_max.filter(|_| !self.platform.time_is_virtual());
         let mut measured = Measured::default();
         measure(bench, probes, time_max, progress, &mut measured);
         measured

@@ -20,6 +20,7 @@ mod phase;
 mod policies;
 mod portions;
 mod resolution;
+mod runtimes;
 mod spinning;
 mod sweep;
 mod two_clocks;
@@ -51,6 +52,8 @@ pub(super) const ALL: &[&Experiment] = &[
     &yields::B7,
     &policies::B8,
     &load::B9,
+    &runtimes::B10,
+    &runtimes::B11,
     &spinning::B12,
     &resolution::C1,
     &resolution::C2,
@@ -63,4 +66,8 @@ pub(super) const ALL: &[&Experiment] = &[
     &fork_join::D2,
     &generations::D3,
     &handoffs::D4,
+    &runtimes::R1,
+    &runtimes::R2,
+    &runtimes::R3,
+    &runtimes::R4,
 ];

@@ -214,8 +214,10 @@ fn run_on_this_thread(bench: &Bench, probe: &mut dyn Probe) {
     }
 }
 
+/// The waits of a runtime are those of another process, whose stops this one doesn't see.
 fn watching(recorder: &SeriesRecorder) -> Watching {
-    Watching::of(recorder.series().quantity)
+    let series = recorder.series();
+    if series.runtime.is_some() { Watching::Nothing } else { Watching::of(series.quantity) }
 }
 
 /// How long this process was stopped, by the values of the round. Series that one thread fills show the same stops.

@@ -2,6 +2,7 @@
 
 pub mod allocator;
 pub mod app;
+pub mod group;
 pub mod interruption;
 pub mod outputs;
 

@@ -10,6 +10,7 @@ mod counters;
 mod environment;
 #[cfg(test)]
 mod expected;
+pub mod group;
 mod handoffs;
 mod idle;
 mod interrupts;

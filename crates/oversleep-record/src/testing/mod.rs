@@ -17,8 +17,8 @@ use crate::disturbance::Disturbance;
 use crate::environment::{FactValue, PlatformId};
 use crate::file::{Completion, Floor, SCHEMA, Tool};
 use crate::key::Part;
-use crate::label::{self, ClockRole, JoinStyle, LabelValue, Labels, TrialSide};
-use crate::series::{Quantity, Round, Status, Unit};
+use crate::label::{self, ClockRole, JoinStyle, Label, LabelValue, Labels, TrialSide};
+use crate::series::{Quantity, Round, Runtime, Status, Unit};
 use crate::split::LatenessSplit;
 use crate::trial::{Trial, TrialPair};
 use crate::{ClockResult, Environment, ExperimentId, FactName, Nanos, ResultFile, Series, SeriesKey, Unavailable};
@@ -54,6 +54,19 @@ impl Sheet {
                 findings: Vec::new(),
             },
         }
+    }
+
+    /// The last series is that of a language runtime.
+    pub fn of_runtime(mut self, name: &str, version: &str) -> Sheet {
+        let series = self.file.series.last_mut().expect("a series");
+        series.runtime = Some(Runtime { name: name.to_owned(), version: version.to_owned() });
+        self
+    }
+
+    /// The last series has one more label.
+    pub fn labelled<T: LabelValue>(mut self, label: Label<T>, value: T) -> Sheet {
+        self.file.series.last_mut().expect("a series").labels.set(label, value);
+        self
     }
 
     /// An empty result of Linux.
@@ -204,6 +217,11 @@ fn quantity_of(key: &SeriesKey, experiment: ExperimentId) -> (Quantity, Unit) {
         Id::B1 | Id::B2 => (Quantity::Duration, Unit::Ns),
         Id::B3 => (Quantity::Step, Unit::Ns),
         Id::B7 => (Quantity::Cost, Unit::Ns),
+        Id::R1 | Id::B10 | Id::B11 => (Quantity::Lateness, Unit::Ns),
+        Id::R2 | Id::R4 => (Quantity::Duration, Unit::Ns),
+        Id::R3 if says("second") => (Quantity::Duration, Unit::Ns),
+        Id::R3 if says("step") => (Quantity::Step, Unit::Ns),
+        Id::R3 => (Quantity::Cost, Unit::Ps),
         Id::C3 | Id::C4 | Id::C7 if says("stated") => (Quantity::StatedResolution, Unit::Ns),
         Id::C3 | Id::C4 | Id::C7 if says("step") => (Quantity::Step, Unit::Ns),
         Id::C5 if says("residency") => (Quantity::IdleResidency, Unit::Ns),
@@ -231,6 +249,8 @@ fn labelled(labels: Labels, experiment: ExperimentId, word: &str) -> Labels {
         (Id::C5, "idle" | "sleeping") => labels.with(label::ACTIVITY, read(word)),
         (Id::C5 | Id::C6, _) => labels.with(label::COUNTED, read(word)),
         (Id::C3 | Id::C4, _) => labels,
+        // A runtime's id, or what is measured of its clock.
+        (Id::R1 | Id::R2 | Id::R3 | Id::R4 | Id::B10 | Id::B11, _) => labels,
         (Id::D4, _) => labels.with(label::WAY, read(word)),
         (Id::TRIAL, _) => labels.with(label::TRIAL_SIDE, read(word)),
         _ => labels.with(label::CLOCK_ROLE, read(word)),

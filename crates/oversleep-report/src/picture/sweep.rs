@@ -40,6 +40,8 @@ pub struct Sweep {
     pub points: Vec<SweepPoint>,
     /// The same sleeps by the coarse clock; may be empty.
     pub coarse: Vec<SweepPoint>,
+    /// What the points show, where that is known; otherwise they are judged here.
+    pub finding: Option<String>,
 }
 
 /// The sleeps of one request.
@@ -151,7 +153,12 @@ impl Sweep {
                 signed_us(latest_us)
             ));
         }
-        Words { heading: HEADING, finding, detail, caveat: caveat.trim_end().to_owned() }
+        Words {
+            heading: HEADING,
+            finding: self.finding.clone().unwrap_or(finding),
+            detail,
+            caveat: caveat.trim_end().to_owned(),
+        }
     }
 
     /// What the coarse clock shows of the same sleeps, in a sentence.

@@ -89,11 +89,16 @@ pub fn rich() -> Sheet {
         .trial_under("lower-timer-slack", "nanosleep", slack, 66_100, 14_200)
 }
 
+/// The same with language runtimes: a result with every kind of section and picture.
+pub fn complete() -> Sheet {
+    of_runtimes(rich(), 1_000_010_000)
+}
+
 /// A result in which every text that a file can hold is hostile.
 pub fn hostile() -> ResultFile {
     const BAD: &str =
         "</script><script>alert('x')</script><img src=http://evil.invalid/ onerror=alert(1)>\"'&\u{1b}[31m\u{202e}";
-    let mut file = rich().file;
+    let mut file = complete().file;
     let bad = |text: &mut String| text.push_str(BAD);
     let bad_key = |key: &mut SeriesKey| {
         let mut text = key.to_string();
@@ -134,10 +139,43 @@ pub fn hostile() -> ResultFile {
         let bad_labels = [(BAD, BAD), (label::STYLE.name(), BAD), (label::REMEDY.name(), BAD)];
         series.labels = series.labels.iter().chain(bad_labels).collect();
         series.split.iter_mut().for_each(|split| bad(&mut split.method));
+        series.runtime.iter_mut().flat_map(|runtime| [&mut runtime.name, &mut runtime.version]).for_each(bad);
     }
     for trial in &mut file.trials {
         bad(&mut trial.remedy);
         trial.pairs.iter_mut().flat_map(|pair| [&mut pair.before, &mut pair.after]).for_each(bad_key);
     }
     file
+}
+
+/// The same result with the waits and clocks of a language runtime: one that truncates, one that is exact and hangs on
+/// zero, and an instrument that shows so much of a second.
+pub fn of_runtimes(mut sheet: Sheet, second_ns: i64) -> Sheet {
+    const REQUESTS_NS: [i64; 8] = [300_000, 1_000_000, 999_000, 1_100_000, 1_500_000, 1_999_000, 2_000_000, 0];
+    for ns in [300_000, 1_000_000] {
+        sheet = sheet.steady(format!("R1/cond-timedwait/{}", Nanos(ns).as_typed()), 66_000);
+    }
+    for (at, ns) in REQUESTS_NS.into_iter().enumerate() {
+        let (experiment, shift) = if at < 2 { ("R1", ns) } else { ("R2", 0) };
+        let truncated = ns / 1_000_000 * 1_000_000;
+        let cut = if truncated == 0 { 300 } else { truncated + 70_000 };
+        let rounded_late = if truncated == 0 && at < 2 { -ns } else { cut - shift };
+        let request = Nanos(ns).as_typed();
+        sheet = sheet
+            .steady(format!("{experiment}/Thread.sleep(ms)/{request}/java-17"), rounded_late)
+            .of_runtime("java", "17.0.15")
+            .labelled(label::BENEATH, "cond-timedwait".to_owned());
+        sheet = match ns {
+            0 => sheet.unavailable("R2/Object.wait/0ns/java-17", Unavailable::failed("wait", "it had not returned")),
+            _ => sheet.steady(format!("{experiment}/Object.wait/{request}/java-17"), ns + 68_000 - shift),
+        };
+        sheet = sheet.of_runtime("java", "17.0.15");
+    }
+    sheet = sheet.labelled(label::ENDED, label::Ended::Never);
+    sheet = sheet.steady("R3/System.nanoTime/java-17", 31_000).of_runtime("java", "17.0.15");
+    sheet = sheet.steady("R3/System.nanoTime/java-17/step", 20).of_runtime("java", "17.0.15");
+    sheet = sheet.steady("R3/clock/java-17/second", second_ns).of_runtime("java", "17.0.15");
+    let second = sheet.file.series.last_mut().expect("a series");
+    second.requested_ns = Some(Nanos::from_secs(1));
+    sheet
 }

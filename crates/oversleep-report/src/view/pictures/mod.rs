@@ -8,6 +8,7 @@ mod clock_cost;
 mod fork_join;
 mod neighbours;
 mod percentiles;
+mod runtimes;
 mod slack;
 mod split;
 mod sweep;
@@ -45,6 +46,8 @@ const REGISTRY: &[&Entry] = &[
     &clock_cost::ENTRY,
     &fork_join::ENTRY,
     &fork_join::SINGLE,
+    &runtimes::MAP,
+    &runtimes::STAIRS,
 ];
 
 /// One drawing, waiting for its frame.

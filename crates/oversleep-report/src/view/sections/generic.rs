@@ -66,7 +66,8 @@ fn columns<'a>(rows: &[&'a Series]) -> (Columns<'a, &'a Series>, Vec<String>) {
         .rank(2);
     for attribute in attributes(rows) {
         let places = places(&attribute.texts);
-        let is_label = places.iter().all(|&place| place == 0) && !["timed by", "pace"].contains(&&*attribute.head);
+        let is_label =
+            places.iter().all(|&place| place == 0) && !["runtime", "timed by", "pace"].contains(&&*attribute.head);
         let repeats_subject = rows.iter().zip(&attribute.texts).all(|(series, text)| series.subject == *text);
         if is_label && !repeats_subject && rows.len() > 1 {
             constant.push(format!("{} {}", attribute.head, attribute.texts[0]));
@@ -93,7 +94,12 @@ fn attributes(rows: &[&Series]) -> Vec<Attribute> {
         texts: rows.iter().map(|series| text(series)).collect(),
     };
     let labels: BTreeSet<&str> = rows.iter().flat_map(|series| series.labels.iter()).map(|(name, _)| name).collect();
-    let mut all = vec![of("timed by", &|series| series.clock.clone()), of("pace", &|series| or_dash(series.pace))];
+    let runtime = |series: &Series| or_dash(series.runtime.as_ref());
+    let mut all = vec![
+        of("runtime", &runtime),
+        of("timed by", &|series| series.clock.clone()),
+        of("pace", &|series| or_dash(series.pace)),
+    ];
     all.extend(labels.into_iter().map(|name| {
         let head = name.strip_suffix("_ns").unwrap_or(name).replace('_', " ");
         let of_series =

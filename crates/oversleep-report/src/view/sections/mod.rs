@@ -16,6 +16,8 @@ mod load;
 pub mod neighbour_clocks;
 pub mod neighbour_steps;
 pub mod neighbours;
+mod runtime_clocks;
+pub mod runtimes;
 pub mod slack;
 mod spinning;
 pub mod split;
@@ -66,6 +68,8 @@ const REGISTRY: &[&Entry] = &[
     &watch::ENTRY,
     &generations::ENTRY,
     &handoffs::ENTRY,
+    &runtimes::ENTRY,
+    &runtime_clocks::ENTRY,
     &unavailable::ENTRY,
     &disturbance::ENTRY,
 ];
@@ -117,7 +121,7 @@ fn in_words(one: Beside) -> String {
 mod tests {
     use std::collections::HashSet;
 
-    use super::super::testing::rich;
+    use super::super::testing::complete;
     use super::*;
     use oversleep_record::series::Pace;
     use oversleep_record::testing::Sheet;
@@ -129,7 +133,7 @@ mod tests {
 
     #[test]
     fn a_full_result_shows_every_experiment_once_and_every_row_fits() {
-        let file = rich().file;
+        let file = complete().file;
         let sections = all(&file);
         let ids: HashSet<&str> = sections.iter().map(|section| section.id.as_str()).collect();
         assert_eq!(ids.len(), sections.len(), "ids are unique");

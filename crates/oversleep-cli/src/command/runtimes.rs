@@ -1,0 +1,145 @@
+//! `runtimes`: the waits and clocks of every language runtime on this machine.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use oversleep_lab::{Laboratory, Request};
+use oversleep_measure::{Plan, Progress, StopFlag};
+use oversleep_record::series::{Runtime, Status};
+use oversleep_record::{CommandName, Nanos, ResultFile};
+use oversleep_runtimes::{Cache, Given, Op, Surroundings, Survey, Wanted, descriptors};
+
+use super::measuring::{ended, explain};
+use crate::args::{AMOUNT, DepthArgs, OutputArgs, RequestArgs, help};
+use crate::exit::{Exit, Failure};
+use crate::interrupt;
+use crate::message;
+use crate::output::{self, Delivery, rescue, stdout};
+use crate::progress::Meter;
+
+/// Measure the waits and clocks of language runtimes, beside the system's own
+///
+/// Finds Java, Go, Node, Python, C, C++, Rust, tokio, Free Pascal and Mono, runs a small program in each, and shows how late
+/// each of their standard waits ends, what the runtime makes of a request, and what its clocks cost. A runtime that is not
+/// here is left out with its reason. Probes of compiled languages are compiled once and kept in your cache directory.
+#[derive(Args, Debug)]
+#[command(before_help = help::RUNTIMES, after_help = help::CODES)]
+pub struct Runtimes {
+    /// Runtimes to measure, like java or java-17, or programs that speak the protocol, by path [default: all]
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+
+    /// Only waits and clocks whose names contain this text; repeat it or separate several with commas
+    #[arg(long, value_name = "TEXT", value_delimiter = ',')]
+    only: Vec<String>,
+
+    /// List what is found, what is missing and how to install it, and what would be measured
+    #[arg(long)]
+    list: bool,
+
+    /// A runtime's program, like java=/opt/jdk/bin/java, instead of looking for it; repeat it for several
+    #[arg(long, value_name = "NAME=PATH", value_parser = given, help_heading = AMOUNT)]
+    runtime: Vec<Given>,
+
+    #[command(flatten)]
+    depth: DepthArgs,
+    #[command(flatten)]
+    request: RequestArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+fn given(typed: &str) -> Result<Given, String> {
+    let (name, program) = typed.split_once('=').ok_or("give a runtime and its program, like java=/opt/jdk/bin/java")?;
+    let known: Vec<&str> = descriptors().iter().map(|one| one.name.as_str()).collect();
+    if !known.contains(&name) {
+        return Err(format!("there is no runtime '{name}'; choose from {}", known.join(", ")));
+    }
+    Ok(Given { name: name.to_owned(), program: PathBuf::from(program) })
+}
+
+impl Runtimes {
+    /// Runs it.
+    pub fn run(self) -> Result<Exit, Failure> {
+        let lab = Laboratory::on(oversleep_native::here());
+        let surroundings = Surroundings::here(&lab.platform_id().os);
+        let wanted = Wanted { names: self.names, only: self.only, given: self.runtime };
+        let usage = |error: oversleep_runtimes::WantedError| Failure::usage(error.to_string());
+        let mut survey = wanted.survey(&surroundings).map_err(usage)?;
+        if self.list {
+            return list(&survey, &lab);
+        }
+        let mut delivery = Delivery::prepare(&self.output, false, None)?;
+        let plan = Plan { depth: self.depth.depth(), requests: self.request.request, ..Plan::default() };
+        let platform = oversleep_native::here();
+        let stop = StopFlag::new();
+        let mut meter = Meter::new(!self.output.quiet, true);
+        let cache = Cache::open(&surroundings);
+        let probes = wanted
+            .probes(&mut survey, &cache, &surroundings, &*platform, &plan, &mut |name| {
+                meter.next(Nanos::ZERO, Nanos::from_secs(1), &format!("preparing {name}"));
+            })
+            .map_err(usage)?;
+        if !self.output.quiet {
+            survey.missing.iter().for_each(|one| message::note(&format!("not measured: {}: {}", one.name, one.reason)));
+        }
+        let request = Request {
+            command: CommandName::Runtimes,
+            experiments: Vec::new(),
+            plan,
+            name: self.output.name,
+            try_remedies: false,
+        };
+        let signals = interrupt::raise_on_signal(&stop);
+        let result = lab.run_with(&request, probes, &stop, &mut meter);
+        let measured = result.map(|mut file| {
+            survey.note_in(&mut file.environment);
+            let file = Arc::new(file);
+            rescue::hold(&file, output::stem(&file));
+            file
+        });
+        drop(signals);
+        drop(cache);
+        meter.clear();
+        let file = measured.map_err(|error| explain(&error))?;
+        warn_of_failures(&file);
+        let ended = ended(&file);
+        if ended.is_err() {
+            delivery.only_what_was_named();
+        }
+        delivery.deliver(&file)?;
+        ended
+    }
+}
+
+/// Says once for each operation why it could not be measured. What a version of a runtime doesn't have is no failure.
+fn warn_of_failures(file: &ResultFile) {
+    let mut said: Vec<(&Option<Runtime>, &str)> = Vec::new();
+    for series in file.series.iter().filter(|series| series.runtime.is_some()) {
+        let (Status::Unavailable { reason }, Some(runtime)) = (&series.status, &series.runtime) else { continue };
+        let one = (&series.runtime, series.subject.as_str());
+        let is_failure = matches!(reason, oversleep_record::Unavailable::Failed { call, .. } if call == "the probe");
+        if is_failure && !said.contains(&one) {
+            said.push(one);
+            message::warning(&format!("{runtime}: {} could not be measured: {reason}", series.subject));
+        }
+    }
+}
+
+/// What is here, what is not, and what would be measured.
+fn list(survey: &Survey, lab: &Laboratory) -> Result<Exit, Failure> {
+    let os = lab.platform_id().os;
+    let mut text = String::new();
+    for one in &survey.found {
+        let descriptor = one.descriptor;
+        text += &format!("{}  {} {}  {}\n", one.id, descriptor.title, one.version, one.exe.display());
+        let names = descriptor.op.iter().filter(|op| op.is_on(&os)).map(|op: &Op| op.name.as_str());
+        text += &format!("    {}\n", names.collect::<Vec<_>>().join(", "));
+    }
+    for one in &survey.missing {
+        text += &format!("{}  not available: {}\n", one.name, one.reason);
+    }
+    stdout::text(&text)?;
+    Ok(Exit::Fine)
+}

@@ -1,0 +1,98 @@
+//! What each finding says of runtimes with exact figures.
+
+use oversleep_record::finding::Verdict;
+use oversleep_record::{Unavailable, label};
+
+use crate::testing::{Explained, Sheet};
+
+const REQUESTS: [(&str, i64); 7] = [
+    ("R1", 300_000),
+    ("R1", 1_000_000),
+    ("R2", 999_000),
+    ("R2", 1_100_000),
+    ("R2", 1_500_000),
+    ("R2", 1_999_000),
+    ("R2", 2_000_000),
+];
+
+/// A wait of Java whose calls take what `rule` makes of the request, and 70 µs.
+fn wait(mut sheet: Sheet, name: &str, rule: fn(i64) -> i64) -> Sheet {
+    for (experiment, ns) in REQUESTS {
+        let took = rule(ns) + 70_000 - if experiment == "R1" { ns } else { 0 };
+        let request = oversleep_record::Nanos(ns).as_typed();
+        sheet = sheet.steady(format!("{experiment}/{name}/{request}/java-17"), took).of_runtime("java", "17.0.15");
+    }
+    sheet
+}
+
+fn truncated(ns: i64) -> i64 {
+    ns / 1_000_000 * 1_000_000
+}
+
+#[test]
+fn a_result_without_runtimes_is_not_asked_about_them() {
+    let sheet = Sheet::linux().steady("B5/nanosleep/1ms", 66_000);
+    assert!((1..=7).all(|number| !sheet.lists(&format!("OVS-R00{number}"))));
+}
+
+#[test]
+fn a_wait_that_truncates_is_named_beside_one_that_is_exact() {
+    let sheet = wait(wait(Sheet::linux(), "Thread.sleep(ms)", truncated), "LockSupport.parkNanos", |ns| ns);
+    sheet.finds(
+        "OVS-R001",
+        "Thread.sleep(ms) of java 17.0.15 truncates to ms: 300 µs took 70 µs; LockSupport.parkNanos for the same request \
+         took 370 µs",
+    );
+    sheet.finds_no("OVS-R002", "none of 2 waits does");
+    sheet.finds_no("OVS-R003", "none of 2 waits ended early often");
+}
+
+#[test]
+fn a_request_of_zero_that_never_returns_is_told() {
+    let sheet = wait(Sheet::linux(), "Object.wait", |ns| ns);
+    sheet.lacks("OVS-R004", "no wait of a runtime was requested for 0. Run `oversleep runtimes`");
+    let sheet = sheet
+        .unavailable("R2/Object.wait/0ns/java-17", Unavailable::failed("Object.wait", "it had not returned"))
+        .of_runtime("java", "17.0.15")
+        .labelled(label::ENDED, label::Ended::Never);
+    sheet.finds("OVS-R004", "a request of 0 never returns with some calls: Object.wait of java 17.0.15");
+}
+
+#[test]
+fn an_instrument_that_runs_slow_is_a_fault() {
+    let second = |shown| {
+        let mut sheet = Sheet::linux().steady("R3/clock/engine/second", shown).of_runtime("engine", "1");
+        let series = sheet.file.series.last_mut().unwrap();
+        (series.requested_ns, series.clock) = (Some(oversleep_record::Nanos::from_secs(1)), "engine clock".to_owned());
+        sheet
+    };
+    second(880_000_000).finds("OVS-R005", "engine clock of engine 1 runs 12.00 % slow: it showed 0.8800 s of a second");
+    second(1_000_400_000).finds_no("OVS-R005", "1 clock agree with the system's, within 0.04 %");
+}
+
+#[test]
+fn a_busy_runtime_is_compared_with_an_idle_one() {
+    let sheet = wait(Sheet::linux(), "time.sleep", |ns| ns);
+    sheet.lacks_data("OVS-R006");
+    let sheet = wait(sheet, "time.sleep(busy)", |ns| ns + 5_000_000);
+    sheet.finds(
+        "OVS-R006",
+        "time.sleep of java 17.0.15 takes longer beside a busy one: 1 ms took 6.07 ms, and 1.07 ms in an idle program",
+    );
+}
+
+#[test]
+fn tricks_that_change_nothing_are_told_as_that() {
+    let tried = |late| {
+        Sheet::linux()
+            .steady("B11/LockSupport.parkNanos/1ms/java-17/as-found", 66_000)
+            .of_runtime("java", "17.0.15")
+            .labelled(label::VARIANT, "as-found".to_owned())
+            .steady("B11/LockSupport.parkNanos/1ms/java-17/sleeping-thread", late)
+            .of_runtime("java", "17.0.15")
+            .labelled(label::VARIANT, "sleeping-thread".to_owned())
+    };
+    let nothing = "no trick changes a wait here: sleeping-thread of java 17.0.15 (66 µs → 64 µs)";
+    tried(64_000).finds("OVS-R007", nothing);
+    assert_eq!(tried(-900_000).verdict("OVS-R007"), Verdict::NotFound);
+}

@@ -1,0 +1,132 @@
+//! What a result says of language runtimes: the waits of each, the rule each follows, what zero means, and the instrument
+//! that measured them.
+
+pub mod rule;
+
+use oversleep_record::label::{self, Ended};
+use oversleep_record::series::{Quantity, Runtime, Status};
+use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
+
+use rule::{NoRule, Point, Ruling, Zero};
+
+/// By how much a program's clock may differ from the system's before its figures are in question.
+pub const RATE_ERROR_MAX: f64 = 0.005;
+
+/// A wait of one runtime in a result.
+#[derive(Clone, Debug)]
+pub struct RuntimeWait<'a> {
+    /// The runtime.
+    pub runtime: &'a Runtime,
+    /// What its programmers write.
+    pub name: &'a str,
+    /// The call of the system beneath it, by registry name.
+    pub beneath: Option<String>,
+    series: Vec<&'a Series>,
+}
+
+/// Every wait of every runtime, in the order of the result.
+pub fn waits(file: &ResultFile) -> Vec<RuntimeWait<'_>> {
+    let mut all: Vec<RuntimeWait<'_>> = Vec::new();
+    for series in file.series.iter().filter(|series| is_of_a_wait(series)) {
+        let Some(runtime) = &series.runtime else { continue };
+        let known = all.iter_mut().find(|wait| wait.runtime == runtime && wait.name == series.subject);
+        match known {
+            Some(wait) => wait.series.push(series),
+            None => all.push(RuntimeWait {
+                runtime,
+                name: &series.subject,
+                beneath: series.label(label::BENEATH),
+                series: vec![series],
+            }),
+        }
+    }
+    all
+}
+
+fn is_of_a_wait(series: &Series) -> bool {
+    matches!(series.experiment, ExperimentId::R1 | ExperimentId::R2) && series.requested_ns.is_some()
+}
+
+/// The system's own waits beneath the runtimes, at one request.
+pub fn native<'a>(file: &'a ResultFile, wait: &str, requested: Nanos) -> Option<&'a Series> {
+    file.experiment(ExperimentId::R1)
+        .find(|series| series.runtime.is_none() && series.subject == wait && series.requested_ns == Some(requested))
+}
+
+impl<'a> RuntimeWait<'a> {
+    /// Its lateness at a request.
+    pub fn at(&self, requested: Nanos) -> Option<&'a Series> {
+        self.series
+            .iter()
+            .copied()
+            .find(|series| series.experiment == ExperimentId::R1 && series.requested_ns == Some(requested))
+    }
+
+    /// The requests at which its lateness was measured, or is not available.
+    pub fn requests(&self) -> Vec<Nanos> {
+        let late = self.series.iter().filter(|series| series.experiment == ExperimentId::R1);
+        late.filter_map(|series| series.requested_ns).collect()
+    }
+
+    /// Whether a request never came back.
+    pub fn never_returns(&self, requested: Nanos) -> bool {
+        let of = |series: &&&Series| series.requested_ns == Some(requested);
+        self.series.iter().filter(of).any(|series| series.label(label::ENDED) == Some(Ended::Never))
+    }
+
+    /// Its durations by request: those that show the rule, and those whose lateness is known.
+    pub fn points(&self) -> Vec<Point> {
+        let mut points: Vec<Point> = Vec::new();
+        for series in self.series.iter().filter(|series| series.has_values()) {
+            let Some(requested) = series.requested_ns else { continue };
+            let shift = if series.quantity == Quantity::Lateness { requested.0 } else { 0 };
+            let durations: Vec<i64> = series.samples.value.iter().map(|value| value + shift).collect();
+            points.push(Point::of(requested, &durations));
+        }
+        points.sort_by_key(|point| point.requested);
+        points
+    }
+
+    /// The rule it follows.
+    ///
+    /// # Errors
+    /// Why none can be told.
+    pub fn ruling(&self) -> Result<Ruling, NoRule> {
+        Ruling::of(&self.points())
+    }
+
+    /// What a request of zero does; `None` where that was not measured.
+    pub fn zero(&self) -> Option<Zero> {
+        let zero = self.series.iter().find(|series| series.requested_ns == Some(Nanos::ZERO))?;
+        match (&zero.status, zero.label(label::ENDED)) {
+            (_, Some(Ended::Never)) => Some(Zero::Forever),
+            (Status::Unavailable { .. }, _) => Some(Zero::Refused),
+            _ => Some(Zero::Returns(Nanos(zero.distribution.p50()?))),
+        }
+    }
+
+    /// Whether nothing of it could be measured.
+    pub fn is_unavailable(&self) -> bool {
+        self.series.iter().all(|series| !series.has_values())
+    }
+
+    /// Garbage collections while it was measured; `None` where the runtime doesn't count them.
+    pub fn collections(&self) -> Option<u64> {
+        self.series.iter().filter_map(|series| series.label(label::COLLECTIONS)).reduce(|a, b| a + b)
+    }
+}
+
+/// What a runtime's clock shows of a second of the system's: each value is one process.
+pub fn seconds(file: &ResultFile) -> impl Iterator<Item = &Series> {
+    let is_second = |series: &&Series| {
+        series.runtime.is_some()
+            && series.quantity == Quantity::Duration
+            && series.requested_ns == Some(Nanos::from_secs(1))
+    };
+    file.experiment(ExperimentId::R3).filter(is_second)
+}
+
+/// By how much a clock runs fast, as a share; below zero if it runs slow.
+pub fn rate_error(second: &Series) -> Option<f64> {
+    Some(second.distribution.p50()? as f64 / Nanos::from_secs(1).0 as f64 - 1.0)
+}

@@ -1,0 +1,340 @@
+//! The rule by which a runtime turns a request into a wait, found from durations alone.
+
+use std::fmt;
+
+use oversleep_record::Nanos;
+use oversleep_record::words::percent;
+
+const MILLISECOND: i64 = 1_000_000;
+/// Requests below this have passed before the wait begins, so some runtimes don't wait at all.
+const REQUEST_MIN: Nanos = Nanos(10_000);
+/// The longest rest beside a rule of whole milliseconds.
+const REST_MAX_NS: i64 = 500_000;
+/// By how much a wait on a grid of milliseconds may be longer than what the grid explains.
+const GRID_REST_MAX_NS: i64 = MILLISECOND + 300_000;
+/// Fewest different requests that show a rule.
+const REQUESTS_MIN: usize = 5;
+/// By how much the rests of a rule may differ on average: more than the rest of a wait varies, less than any other rule's.
+const SPREAD_MAX_NS: i64 = 120_000;
+/// By how much the rests of a wait that follows a rule differ at least where the wait ends on a grid of its own instead.
+const STEADY_NS: i64 = 40_000;
+/// The rests of the next best rule must differ by half as much again.
+const CLEARER_BY: (i64, i64) = (3, 2);
+/// Share of waits that end early from which that is told.
+const EARLY_SHARE_MIN: f64 = 0.1;
+/// A wait that ends less early than this ended on time: clocks are read one after the other.
+const EARLY_MIN_NS: i64 = 1_000;
+
+/// What a runtime makes of a request before it waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Rule {
+    /// The wait is as long as requested, and a constant rest.
+    Exact,
+    /// Whole milliseconds; what is left is cut off.
+    Truncates,
+    /// The same, but at least one millisecond.
+    TruncatesToAtLeastOne,
+    /// The next whole millisecond.
+    RoundsUp,
+    /// The nearest whole millisecond.
+    RoundsToNearest,
+    /// The next whole millisecond, and up to one more: the wait ends on a grid that began at another time.
+    RoundsUpToGrid,
+}
+
+impl Rule {
+    /// The rules that leave a constant rest, simplest first.
+    pub const STEADY: [Rule; 5] =
+        [Rule::Exact, Rule::Truncates, Rule::TruncatesToAtLeastOne, Rule::RoundsUp, Rule::RoundsToNearest];
+
+    /// What becomes of a request.
+    pub fn rounded(self, requested: Nanos) -> Nanos {
+        let ns = requested.0;
+        let floor = ns / MILLISECOND * MILLISECOND;
+        Nanos(match self {
+            Rule::Exact => ns,
+            Rule::Truncates => floor,
+            Rule::TruncatesToAtLeastOne => floor.max(MILLISECOND),
+            Rule::RoundsUp | Rule::RoundsUpToGrid => floor + if ns > floor { MILLISECOND } else { 0 },
+            Rule::RoundsToNearest => (ns + MILLISECOND / 2) / MILLISECOND * MILLISECOND,
+        })
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Rule::Exact => "exact",
+            Rule::Truncates => "truncates to ms",
+            Rule::TruncatesToAtLeastOne => "truncates to ms, at least 1 ms",
+            Rule::RoundsUp => "rounds up to ms",
+            Rule::RoundsToNearest => "rounds to the nearest ms",
+            Rule::RoundsUpToGrid => "rounds up to ms, and up to 1 ms more",
+        })
+    }
+}
+
+/// What a request of zero does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Zero {
+    /// It returns after so long.
+    Returns(Nanos),
+    /// It doesn't return.
+    Forever,
+    /// The call refuses it.
+    Refused,
+}
+
+impl fmt::Display for Zero {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Zero::Returns(after) if after.0 < 20_000 => f.pad("returns at once"),
+            Zero::Returns(after) if after.0 < MILLISECOND / 2 => f.pad("shortest wait"),
+            Zero::Returns(_) => f.pad("waits 1 ms or more"),
+            Zero::Forever => f.pad("waits forever"),
+            Zero::Refused => f.pad("refused"),
+        }
+    }
+}
+
+/// Durations that were measured for one request.
+#[derive(Clone, Debug)]
+pub struct Point {
+    /// What was requested.
+    pub requested: Nanos,
+    /// How long each call took, in ns, the shortest first.
+    durations: Vec<i64>,
+}
+
+impl Point {
+    /// Of single durations.
+    pub fn of(requested: Nanos, durations: &[i64]) -> Point {
+        let mut durations = durations.to_vec();
+        durations.sort_unstable();
+        Point { requested, durations }
+    }
+
+    /// How long each call took, in ns, the shortest first.
+    pub fn durations(&self) -> &[i64] {
+        &self.durations
+    }
+
+    /// The duration of an undisturbed call: interference makes waits longer, never shorter.
+    fn typical(&self) -> Option<i64> {
+        self.durations.get(self.durations.len() / 4).copied()
+    }
+}
+
+/// A rule that was found, and what else the durations say.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ruling {
+    /// The rule.
+    pub rule: Rule,
+    /// The rest beyond it: the median over the requests.
+    pub rest: Nanos,
+    /// By how much the rests differ, on average.
+    pub spread: Nanos,
+    /// The same under the next best rule.
+    pub next_spread: Nanos,
+    /// Share of the waits that ended before what the rule made of their request.
+    pub early_share: f64,
+    /// The earliest of them.
+    pub earliest: Nanos,
+    /// How many requests it rests on.
+    pub requests: usize,
+    /// How many waits.
+    pub count: usize,
+}
+
+/// Why no rule was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoRule {
+    /// Too few requests.
+    TooFew {
+        /// How many there are.
+        requests: usize,
+    },
+    /// No request tells any two rules apart.
+    Indistinct,
+    /// No rule leaves a steady rest: something else decides how long these waits take.
+    Unsteady {
+        /// The rule that comes nearest.
+        nearest: Rule,
+        /// By how much its rests differ.
+        spread: Nanos,
+    },
+    /// Two rules fit alike.
+    Ambiguous {
+        /// The better one.
+        one: Rule,
+        /// The other one.
+        other: Rule,
+    },
+}
+
+impl fmt::Display for NoRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NoRule::TooFew { requests } => write!(f, "too few requests ({requests})"),
+            NoRule::Indistinct => f.write_str("requests tell no rule"),
+            NoRule::Unsteady { spread, .. } => write!(f, "no rule (rests differ by {spread})"),
+            NoRule::Ambiguous { one, other } => write!(f, "unclear ({one}, or {other})"),
+        }
+    }
+}
+
+impl Ruling {
+    /// The rule behind these durations. Requests of zero and of a few ns don't count: they have a meaning of their own.
+    ///
+    /// # Errors
+    /// Why none can be told.
+    pub fn of(points: &[Point]) -> Result<Ruling, NoRule> {
+        let points: Vec<(&Point, i64)> = points
+            .iter()
+            .filter(|point| point.requested >= REQUEST_MIN)
+            .filter_map(|point| Some((point, point.typical()?)))
+            .collect();
+        if points.len() < REQUESTS_MIN {
+            return Err(NoRule::TooFew { requests: points.len() });
+        }
+        let mut fits: Vec<(i64, i64, Rule)> = Rule::STEADY.iter().map(|&rule| fit(rule, &points)).collect();
+        // A rest of a millisecond would be a millisecond that the rule doesn't explain.
+        fits.retain(|(_, rest, rule)| *rule == Rule::Exact || *rest < REST_MAX_NS);
+        fits.sort_by_key(|(spread, ..)| *spread);
+        let (spread, rest, rule) = fits[0];
+        if Rule::STEADY.iter().all(|other| !differs(&points, *other, Rule::Exact)) {
+            return Err(NoRule::Indistinct);
+        }
+        // Where no request tells two rules apart (those that would never returned), the simpler one stands.
+        let next = fits[1..].iter().find(|(.., other)| differs(&points, *other, rule));
+        let (spread, rest, rule) = match spread {
+            STEADY_NS.. if is_on_a_grid(&points) => fit(Rule::RoundsUpToGrid, &points),
+            ..=SPREAD_MAX_NS => (spread, rest, rule),
+            _ => return Err(NoRule::Unsteady { nearest: rule, spread: Nanos(spread) }),
+        };
+        let next_spread = next.map_or(i64::MAX, |(spread, ..)| *spread);
+        if let Some(&(.., other)) = next
+            && rule != Rule::RoundsUpToGrid
+            && next_spread.saturating_mul(CLEARER_BY.1) <= spread * CLEARER_BY.0
+        {
+            return Err(NoRule::Ambiguous { one: rule, other });
+        }
+        let (mut early, mut count, mut earliest) = (0_usize, 0_usize, 0);
+        for (point, _) in &points {
+            let due = rule.rounded(point.requested).0;
+            // A request that comes down to nothing can't end early.
+            if due > 0 {
+                early += point.durations.iter().filter(|&&ns| ns < due - EARLY_MIN_NS).count();
+                count += point.durations.len();
+                earliest = earliest.min(point.durations.first().map_or(0, |least| least - due));
+            }
+        }
+        let early_share = if count == 0 { 0.0 } else { early as f64 / count as f64 };
+        Ok(Ruling {
+            rule,
+            rest: Nanos(rest),
+            spread: Nanos(spread),
+            next_spread: Nanos(next_spread),
+            early_share,
+            earliest: Nanos(earliest),
+            requests: points.len(),
+            count: points.iter().map(|(point, _)| point.durations.len()).sum(),
+        })
+    }
+
+    /// Whether its waits often end early.
+    pub fn is_early(&self) -> bool {
+        self.early_share >= EARLY_SHARE_MIN
+    }
+}
+
+/// `truncates to ms`, `exact, 56 % end early`.
+impl fmt::Display for Ruling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.rule)?;
+        if self.is_early() { write!(f, "; {} end early", percent(self.early_share)) } else { Ok(()) }
+    }
+}
+
+/// Whether any request tells two rules apart.
+fn differs(points: &[(&Point, i64)], one: Rule, other: Rule) -> bool {
+    points.iter().any(|(point, _)| one.rounded(point.requested) != other.rounded(point.requested))
+}
+
+/// Whether every wait took what it takes to the next whole millisecond, or up to one more.
+fn is_on_a_grid(points: &[(&Point, i64)]) -> bool {
+    let rests = || points.iter().map(|(point, typical)| typical - Rule::RoundsUp.rounded(point.requested).0);
+    rests().all(|rest| (0..=GRID_REST_MAX_NS).contains(&rest)) && rests().any(|rest| rest >= MILLISECOND / 2)
+}
+
+/// How much the rests differ that a rule leaves, and their median.
+fn fit(rule: Rule, points: &[(&Point, i64)]) -> (i64, i64, Rule) {
+    let mut rests: Vec<i64> = points.iter().map(|(point, typical)| typical - rule.rounded(point.requested).0).collect();
+    rests.sort_unstable();
+    let median = rests[rests.len() / 2];
+    let mut differences: Vec<i64> = rests.iter().map(|rest| (rest - median).abs()).collect();
+    differences.sort_unstable();
+    // One request may have been disturbed.
+    let kept = &differences[..differences.len() - 1];
+    let spread = kept.iter().sum::<i64>() / i64::try_from(kept.len().max(1)).unwrap_or(i64::MAX);
+    (spread, median, rule)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const REQUESTS: [i64; 9] = [1, 300_000, 999_000, 1_000_000, 1_100_000, 1_500_000, 1_999_000, 2_000_000, 5_000_000];
+
+    /// Waits that follow a rule, with rests around 66 µs, and one that was disturbed.
+    fn following(rule: Rule) -> Vec<Point> {
+        let waits = |&ns: &i64| {
+            let due = rule.rounded(Nanos(ns)).0;
+            Point::of(Nanos(ns), &[due + 62_000, due + 66_000, due + 71_000, due + 4_000_000])
+        };
+        REQUESTS.iter().map(waits).collect()
+    }
+
+    #[test]
+    fn each_rule_is_found_from_its_own_durations() {
+        for rule in Rule::STEADY {
+            let ruling = Ruling::of(&following(rule)).unwrap_or_else(|why| panic!("{rule}: {why}"));
+            assert_eq!((ruling.rule, ruling.is_early()), (rule, false));
+            assert_eq!((ruling.rest, ruling.spread), (Nanos(66_000), Nanos::ZERO));
+        }
+    }
+
+    #[test]
+    fn waits_that_end_early_are_told_with_their_rule() {
+        let early = |&ns: &i64| {
+            let due = Rule::Truncates.rounded(Nanos(ns)).0;
+            Point::of(Nanos(ns), &[(due - 20_000).max(100), (due - 2_000).max(100), due + 3_000, due + 8_000])
+        };
+        let ruling = Ruling::of(&REQUESTS.iter().map(early).collect::<Vec<_>>()).unwrap();
+        assert_eq!(ruling.rule, Rule::Truncates);
+        assert!(ruling.is_early() && ruling.earliest <= Nanos(-19_000), "{ruling:?}");
+        assert_eq!(ruling.to_string(), "truncates to ms; 50 % end early");
+    }
+
+    #[test]
+    fn a_wait_on_a_grid_of_its_own_is_told() {
+        let late = [70_000, 1_080_000, 1_090_000, 80_000, 1_070_000, 75_000];
+        let points: Vec<Point> = [300_000, 999_000, 1_000_000, 1_100_000, 2_000_000, 5_000_000]
+            .iter()
+            .zip(late)
+            .map(|(&ns, late)| Point::of(Nanos(ns), &[Rule::RoundsUp.rounded(Nanos(ns)).0 + late; 4]))
+            .collect();
+        assert_eq!(Ruling::of(&points).map(|ruling| ruling.rule), Ok(Rule::RoundsUpToGrid));
+    }
+
+    #[test]
+    fn what_can_not_be_told_is_not() {
+        assert_eq!(Ruling::of(&following(Rule::Exact)[..4]), Err(NoRule::TooFew { requests: 3 }));
+        let switching: Vec<Point> = REQUESTS.iter().map(|&ns| Point::of(Nanos(ns), &[6_100_000; 4])).collect();
+        assert!(matches!(Ruling::of(&switching), Err(NoRule::Unsteady { .. })), "a thread that waits for its turn");
+        let whole: Vec<Point> =
+            (1..9).map(|ms| Point::of(Nanos::from_millis(ms), &[ms * 1_000_000 + 60_000])).collect();
+        let why = Ruling::of(&whole).map(|ruling| ruling.rule);
+        assert_eq!(why, Err(NoRule::Indistinct), "whole milliseconds tell no rule");
+    }
+}

@@ -1,0 +1,70 @@
+//! Language runtimes: the median lateness of every wait by request (R1), and the staircase that rounding makes of requests
+//! (R2).
+
+use oversleep_explain::runtimes;
+use oversleep_record::{ExperimentId, ResultFile};
+
+use super::{Drawing, Entry, ms, us};
+use crate::picture::{HeatMap, Sweep, SweepPoint};
+use crate::view::sections::runtimes::{Row, rows};
+use crate::view::select::{distinct, measured, requests};
+
+pub const MAP: Entry = Entry { name: "runtimes", experiment: Some(ExperimentId::R1), draw: map };
+pub const STAIRS: Entry = Entry { name: "runtime-rule", experiment: Some(ExperimentId::R2), draw: stairs };
+
+/// One map for the system and each runtime.
+fn map(file: &ResultFile) -> Vec<Drawing<'_>> {
+    let requests = requests(measured(file, ExperimentId::R1));
+    let all = rows(file);
+    let owners = distinct(all.iter().map(Row::owner));
+    let of_owner = |owner: &String| {
+        let mine = all.iter().filter(|row| row.owner() == *owner);
+        let lateness = |row: &Row, request| Some(us(row.at(file, request)?.distribution.p50()?));
+        let line =
+            |row: &Row| (row.name().to_owned(), requests.iter().map(|&request| lateness(row, request)).collect());
+        let lines: Vec<(String, Vec<Option<f64>>)> = mine.map(line).collect();
+        let columns: Vec<String> = requests.iter().map(|request| format!("{request:#}")).collect();
+        let heading = format!("{owner}: median lateness by wait and request");
+        let part = owner.clone();
+        (!columns.is_empty() && !lines.is_empty())
+            .then(|| Drawing::new(heading, "", move |frame| HeatMap { frame, columns, rows: lines }.svg()).of(&part))
+    };
+    owners.iter().filter_map(of_owner).collect()
+}
+
+/// One staircase for each rule of a runtime: waits of the same rule look alike, so the first of them stands for all.
+fn stairs(file: &ResultFile) -> Vec<Drawing<'_>> {
+    let mut seen = Vec::new();
+    let mut drawings = Vec::new();
+    for wait in runtimes::waits(file) {
+        let rule = wait.ruling().map(|ruling| ruling.rule).ok();
+        let Some(rule) = rule.filter(|rule| !seen.contains(&(wait.runtime, *rule))) else { continue };
+        seen.push((wait.runtime, rule));
+        let points: Vec<SweepPoint> = wait
+            .points()
+            .iter()
+            .flat_map(|point| {
+                let requested_ms = point.requested.as_millis_f64();
+                point.durations().iter().map(move |&ns| SweepPoint { requested_ms, duration_ms: ms(ns) })
+            })
+            .filter(|point| point.requested_ms <= 2.5)
+            .collect();
+        let (name, clock) = (wait.name.to_owned(), String::new());
+        let heading = format!("{}: {} {}", wait.runtime, wait.name, rule);
+        let finding = format!("{} {rule}.", wait.name);
+        let svg = move |frame| {
+            Sweep {
+                frame,
+                wait_label: name,
+                precise_label: clock,
+                coarse_label: String::new(),
+                points,
+                coarse: Vec::new(),
+                finding: Some(finding),
+            }
+            .svg()
+        };
+        drawings.push(Drawing::new(heading, "", svg).of(&format!("{} {}", wait.runtime.name, wait.name)));
+    }
+    drawings
+}

@@ -1,0 +1,151 @@
+//! Language runtimes (R1, R2): their waits beside the system's own, the rule each follows, and what zero means.
+
+use oversleep_explain::runtimes::rule::Rule;
+use oversleep_explain::runtimes::{self, RuntimeWait};
+use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
+
+use super::Entry;
+use crate::view::select::{common_request, distinct, measured, requests};
+use crate::view::table::{Cell, Columns, Section, ToCell, Tone};
+use crate::words::median;
+
+/// The section.
+pub const ENTRY: Entry = Entry {
+    id: "runtimes",
+    title: "Waits of language runtimes",
+    experiments: &[ExperimentId::R1, ExperimentId::R2],
+    build,
+};
+
+/// A wait of a runtime, or one of the system's own.
+#[derive(Clone)]
+pub enum Row<'a> {
+    /// Of the system, by registry name.
+    Native(&'a str),
+    /// Of a runtime.
+    Runtime(RuntimeWait<'a>),
+}
+
+impl Row<'_> {
+    /// Its lateness at a request.
+    pub fn at<'b>(&'b self, file: &'b ResultFile, requested: Nanos) -> Option<&'b Series> {
+        match self {
+            Row::Native(wait) => runtimes::native(file, wait, requested),
+            Row::Runtime(wait) => wait.at(requested),
+        }
+    }
+
+    /// Whose it is.
+    pub fn owner(&self) -> String {
+        match self {
+            Row::Native(_) => "system".to_owned(),
+            Row::Runtime(wait) => wait.runtime.to_string(),
+        }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        match self {
+            Row::Native(wait) => wait,
+            Row::Runtime(wait) => wait.name,
+        }
+    }
+
+    fn wait(&self) -> Option<&RuntimeWait<'_>> {
+        match self {
+            Row::Native(_) => None,
+            Row::Runtime(wait) => Some(wait),
+        }
+    }
+
+    /// The median lateness at a request, in words.
+    fn cell(&self, file: &ResultFile, requested: Nanos) -> Cell {
+        if self.wait().is_some_and(|wait| wait.never_returns(requested)) {
+            return "never returns".toned(Tone::Warn);
+        }
+        let Some(series) = self.at(file, requested) else { return None::<String>.to_cell() };
+        let tone = if series.distribution.p50().is_some_and(|late| late < 0) { Tone::Warn } else { Tone::Plain };
+        median(series.unit, &series.distribution).toned(tone)
+    }
+}
+
+/// Every row, the system's own first.
+pub fn rows(file: &ResultFile) -> Vec<Row<'_>> {
+    let native = measured(file, ExperimentId::R1).filter(|series| series.runtime.is_none());
+    let native = distinct(native.map(|series| series.subject.as_str())).into_iter().map(Row::Native);
+    let of_runtimes = runtimes::waits(file).into_iter().filter(|wait| !wait.is_unavailable()).map(Row::Runtime);
+    native.chain(of_runtimes).collect()
+}
+
+fn build(file: &ResultFile, section: Section) -> Section {
+    let rows = rows(file);
+    let Some(common) = common_request(measured(file, ExperimentId::R1)) else { return section };
+    let mut columns = Columns::new().words("runtime", Row::owner).words("wait", |row: &Row| row.name().to_owned());
+    for request in requests(measured(file, ExperimentId::R1)) {
+        let rank = if request == common { 0 } else { 2 };
+        columns = columns.figure(format!("{request:#}"), move |row: &Row| row.cell(file, request)).rank(rank);
+    }
+    columns = columns
+        .words("rule", |row: &Row| row.wait().map(|wait| rule(wait)))
+        .words("0 means", |row: &Row| Some(row.wait()?.zero()?.to_string()))
+        .rank(1)
+        .words("beneath", |row: &Row| row.wait()?.beneath.clone())
+        .rank(3)
+        .figure("GCs", |row: &Row| row.wait()?.collections())
+        .rank(4);
+    let table = columns
+        .table("Median lateness by the duration requested, and what the runtime makes of a request", rows.clone());
+    section.tables(table).notes(unclear(&rows))
+}
+
+fn rule(wait: &RuntimeWait<'_>) -> Cell {
+    match wait.ruling() {
+        Ok(ruling) if ruling.rule == Rule::Exact && !ruling.is_early() => ruling.to_string().to_cell(),
+        Ok(ruling) => ruling.to_string().toned(Tone::Warn),
+        Err(_) => "unclear".toned(Tone::Soft),
+    }
+}
+
+/// Why the rule of some waits is unclear.
+fn unclear(rows: &[Row]) -> Option<String> {
+    let reason = |row: &Row| {
+        let wait = row.wait()?;
+        Some(format!("{} {}: {}", wait.runtime.name, wait.name, wait.ruling().err()?))
+    };
+    let all: Vec<String> = rows.iter().filter_map(reason).collect();
+    (!all.is_empty()).then(|| format!("Rules that these figures don't tell: {}.", all.join("; ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use oversleep_record::testing::Sheet;
+
+    use super::*;
+    use crate::view::testing::of_runtimes;
+
+    #[test]
+    fn a_table_has_the_system_first_and_the_rule_of_each_wait() {
+        let file = of_runtimes(Sheet::linux(), 880_000_000).file;
+        let section = build(&file, Section::new("runtimes", "Waits"));
+        let table = &section.tables[0];
+        let heads: Vec<&str> = table.columns.iter().map(|column| column.head.as_str()).collect();
+        assert_eq!(heads, ["runtime", "wait", "300 µs", "1 ms", "rule", "0 means", "beneath"]);
+        let texts: Vec<Vec<&str>> =
+            table.rows.iter().map(|row| row.iter().map(|cell| cell.text.as_str()).collect()).collect();
+        assert_eq!(texts[0][..4], ["system", "cond-timedwait", "66 µs", "66 µs"]);
+        assert_eq!(
+            texts[1],
+            [
+                "java 17.0.15",
+                "Thread.sleep(ms)",
+                "−300 µs",
+                "70 µs",
+                "truncates to ms",
+                "returns at once",
+                "cond-timedwait"
+            ]
+        );
+        assert_eq!(texts[2][4..6], ["exact", "waits forever"]);
+        assert_eq!(section.notes, [""; 0]);
+    }
+}

@@ -1,0 +1,197 @@
+//! Compiled probes: built once for a source and a toolchain, and kept.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use std::{env, fs, io, process};
+
+use crate::descriptor::{Build, Descriptor, filled};
+use crate::discover::Installation;
+use crate::supervise::output_of;
+use crate::surroundings::Surroundings;
+
+/// How long a compiler may take.
+const BUILD_MAX: Duration = Duration::from_secs(180);
+/// Names of unfinished builds begin so.
+const UNFINISHED: &str = ".unfinished-";
+
+/// Where compiled probes are kept: the user's cache, or a directory that this run removes.
+#[derive(Debug)]
+pub struct Cache {
+    place: Option<PathBuf>,
+    /// What is removed when the run ends.
+    own: Option<PathBuf>,
+    /// Why nothing can be kept anywhere.
+    refusal: String,
+}
+
+impl Cache {
+    /// The first place that can be written.
+    pub fn open(surroundings: &Surroundings) -> Cache {
+        let mut refusals = Vec::new();
+        if let Some(kept) = kept_place(surroundings) {
+            match is_writable(&kept) {
+                Ok(()) => return Cache { place: Some(kept), own: None, refusal: String::new() },
+                Err(error) => refusals.push(format!("{}: {error}", kept.display())),
+            }
+        }
+        let own = temporary(&env::temp_dir(), "oversleep-runtimes-");
+        match fs::create_dir_all(&own) {
+            Ok(()) => Cache { place: Some(own.clone()), own: Some(own), refusal: String::new() },
+            Err(error) => {
+                refusals.push(format!("{}: {error}", env::temp_dir().display()));
+                Cache { place: None, own: None, refusal: refusals.join("; ") }
+            }
+        }
+    }
+
+    /// The directory with an installation's compiled probe, built now if it isn't there.
+    ///
+    /// # Errors
+    /// Why it can't be built, in words.
+    pub fn directory(&self, installation: &Installation, surroundings: &Surroundings) -> Result<PathBuf, String> {
+        let Some(build) = &installation.descriptor.build else { return Ok(PathBuf::new()) };
+        let place = self.place.as_ref().ok_or_else(|| {
+            format!("no directory can be written to compile its probe in ({}); set XDG_CACHE_HOME to one", self.refusal)
+        })?;
+        let ready = place.join(name(installation, build));
+        if ready.is_dir() {
+            return Ok(ready);
+        }
+        let unfinished = temporary(place, UNFINISHED);
+        let built = compile(installation, build, &unfinished, surroundings);
+        let kept = built.and_then(|()| match fs::rename(&unfinished, &ready) {
+            Ok(()) => Ok(ready.clone()),
+            // Another run was faster.
+            Err(_) if ready.is_dir() => Ok(ready.clone()),
+            Err(error) => Err(format!("its compiled probe can't be kept: {error}")),
+        });
+        let _ = fs::remove_dir_all(&unfinished);
+        kept
+    }
+}
+
+impl Drop for Cache {
+    fn drop(&mut self) {
+        if let Some(own) = &self.own {
+            let _ = fs::remove_dir_all(own);
+        }
+    }
+}
+
+/// Where the user's caches are.
+fn kept_place(surroundings: &Surroundings) -> Option<PathBuf> {
+    let named = |name: &str| surroundings.variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let caches = match surroundings.os.as_str() {
+        "windows" => named("LOCALAPPDATA"),
+        "macos" => surroundings.home().map(|home| home.join("Library/Caches")),
+        _ => named("XDG_CACHE_HOME").or_else(|| Some(surroundings.home()?.join(".cache"))),
+    };
+    Some(caches?.join("oversleep").join("runtimes"))
+}
+
+fn is_writable(place: &Path) -> io::Result<()> {
+    fs::create_dir_all(place)?;
+    let probe = temporary(place, UNFINISHED);
+    fs::create_dir(&probe)?;
+    fs::remove_dir(&probe)
+}
+
+/// A name that no other process and no other call of this one chooses.
+fn temporary(place: &Path, prefix: &str) -> PathBuf {
+    static CHOSEN: AtomicU64 = AtomicU64::new(0);
+    place.join(format!("{prefix}{}-{}", process::id(), CHOSEN.fetch_add(1, Ordering::Relaxed)))
+}
+
+/// What a compiled probe depends on, as a name: sources, command, toolchain.
+fn name(installation: &Installation, build: &Build) -> String {
+    let mut hasher = DefaultHasher::new();
+    let Installation { descriptor, exe, version, .. } = installation;
+    descriptor.sources.hash(&mut hasher);
+    build.command.hash(&mut hasher);
+    (exe, version, env!("CARGO_PKG_VERSION")).hash(&mut hasher);
+    format!("{}-{version}-{:016x}", descriptor.name, hasher.finish())
+}
+
+fn compile(installation: &Installation, build: &Build, dir: &Path, surroundings: &Surroundings) -> Result<(), String> {
+    let write = |(file, text): &(String, &str)| {
+        let path = dir.join(file);
+        fs::create_dir_all(path.parent().unwrap_or(dir))?;
+        fs::write(path, text)
+    };
+    let sources = &installation.descriptor.sources;
+    sources.iter().try_for_each(write).map_err(|error| format!("its source can't be written: {error}"))?;
+    let program = match &build.program {
+        None => installation.exe.clone(),
+        Some(program) => compiler(installation, program, surroundings)
+            .ok_or_else(|| format!("{program} is missing. Install it with: {}", installation.descriptor.install))?,
+    };
+    let (exe, here, program) = (installation.exe.to_string_lossy(), dir.to_string_lossy(), program.to_string_lossy());
+    let values = [("exe", &*exe), ("dir", &*here), ("program", &*program), ("version", &*installation.version)];
+    let words = filled(&build.command, &values);
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]);
+    for (variable, value) in &build.environment {
+        command.env(variable, &filled(std::slice::from_ref(value), &values)[0]);
+    }
+    if let Some(directory) = &build.directory {
+        command.current_dir(&filled(std::slice::from_ref(directory), &values)[0]);
+    }
+    output_of(&mut command, BUILD_MAX).map_err(|error| match &build.fails {
+        Some(meaning) => format!("its probe can't be compiled: {meaning}; {error}"),
+        None => format!("its probe can't be compiled: {error}"),
+    })?;
+    // Linkers and build caches leave more than the program.
+    if build.outputs.is_empty() { Ok(()) } else { keep_only(dir, installation.descriptor, &build.outputs) }
+}
+
+/// The compiler beside a runtime, or on the search path.
+fn compiler(installation: &Installation, program: &str, surroundings: &Surroundings) -> Option<PathBuf> {
+    let beside = installation.exe.parent().map(|folder| surroundings.programs_in(folder, program)).unwrap_or_default();
+    beside.into_iter().chain(surroundings.on_path(program)).next()
+}
+
+fn keep_only(dir: &Path, descriptor: &Descriptor, outputs: &[String]) -> Result<(), String> {
+    let aside = dir.with_extension("kept");
+    let moved = outputs.iter().try_for_each(|output| {
+        // Linkers of Windows add the extension by themselves.
+        let output = if dir.join(output).exists() { output.clone() } else { format!("{output}.exe") };
+        let to = aside.join(&output);
+        fs::create_dir_all(to.parent().unwrap_or(&aside))?;
+        fs::rename(dir.join(output), to)
+    });
+    let swapped = moved.and_then(|()| fs::remove_dir_all(dir)).and_then(|()| fs::rename(&aside, dir));
+    let _ = fs::remove_dir_all(&aside);
+    swapped.map_err(|error| format!("the compiled probe of {} can't be kept: {error}", descriptor.title))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+
+    use super::*;
+
+    fn surroundings(cache: &Path) -> Surroundings {
+        let variables = vec![("XDG_CACHE_HOME".to_owned(), OsString::from(cache))];
+        Surroundings { os: "linux".to_owned(), variables, root: "/".into() }
+    }
+
+    #[test]
+    fn a_cache_that_can_not_be_written_is_replaced_by_one_that_is_removed() {
+        let home = tempfile::tempdir().unwrap();
+        let kept = Cache::open(&surroundings(home.path()));
+        assert_eq!(kept.place, Some(home.path().join("oversleep/runtimes")));
+        assert!(kept.own.is_none());
+        assert_eq!(fs::read_dir(kept.place.as_ref().unwrap()).unwrap().count(), 0, "nothing is left of the attempt");
+
+        let file = home.path().join("file");
+        fs::write(&file, "").unwrap();
+        let other = Cache::open(&surroundings(&file));
+        let own = other.own.clone().expect("a directory of its own");
+        assert!(own.is_dir());
+        drop(other);
+        assert!(!own.exists());
+    }
+}

@@ -1,0 +1,269 @@
+//! The same question in every language: this crate finds the runtimes of a machine, compiles their probes once, runs them as
+//! probes of the laboratory, and hands back series.
+//!
+//! `probes/` has a folder per runtime: a `runtime.toml` that says how to find, ask, build and run it, and the probe itself.
+//! Nothing here knows a runtime by name. What the series mean is decided in `oversleep-explain`.
+#![forbid(unsafe_code)]
+
+mod cache;
+mod descriptor;
+mod discover;
+mod probe;
+mod program;
+mod rate;
+mod steps;
+mod supervise;
+mod surroundings;
+
+use oversleep_measure::{Amount, Plan, Probe, WaitProbe, find_wait};
+use oversleep_record::environment::{Environment, FactValue};
+use oversleep_record::label;
+use oversleep_record::probe::OpKind;
+use oversleep_record::series::{Pace, Runtime};
+use oversleep_record::{ExperimentId, FactName, Nanos, Unavailable};
+use oversleep_system::Platform;
+
+pub use cache::Cache;
+pub use descriptor::{Descriptor, Op, descriptors};
+pub use discover::{Given, Installation, Missing};
+pub use probe::{Launch, RuntimeProbe};
+pub use surroundings::Surroundings;
+
+/// What the user wants to see.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    /// Runtimes by name or id; empty means all. Programs of the user's own by path.
+    pub names: Vec<String>,
+    /// Only operations with one of these texts in their names.
+    pub only: Vec<String>,
+    /// Runtimes by their programs.
+    pub given: Vec<Given>,
+}
+
+/// The runtimes that are there, and those that are not.
+#[derive(Debug, Default)]
+pub struct Survey {
+    /// Found here.
+    pub found: Vec<Installation>,
+    /// Not found, each with its reason.
+    pub missing: Vec<Missing>,
+}
+
+/// Why nothing can be measured.
+#[derive(Debug, thiserror::Error)]
+pub enum WantedError {
+    /// There is no such runtime.
+    #[error("unknown runtime '{name}'; choose from {known}, or give the path of a program that speaks the protocol")]
+    UnknownRuntime {
+        /// As it was typed.
+        name: String,
+        /// All names.
+        known: String,
+    },
+    /// A runtime of that name is there, but not of that version.
+    #[error("no '{name}' is installed here; found: {found}")]
+    OtherVersion {
+        /// As it was typed.
+        name: String,
+        /// What is there instead.
+        found: String,
+    },
+    /// No operation has such a name.
+    #[error("no wait or clock of these runtimes has '{only}' in its name; `oversleep runtimes --list` shows them")]
+    UnknownOp {
+        /// As it was typed.
+        only: String,
+    },
+}
+
+/// Whether a name is that of a program of the user's own.
+pub fn is_program(name: &str) -> bool {
+    name.contains(['/', '\\'])
+}
+
+impl Wanted {
+    fn programs(&self) -> impl Iterator<Item = &String> {
+        self.names.iter().filter(|name| is_program(name))
+    }
+
+    /// Whether any runtime is meant besides programs.
+    fn means_runtimes(&self) -> bool {
+        self.names.is_empty() || self.names.iter().any(|name| !is_program(name))
+    }
+
+    fn means(&self, descriptor: &Descriptor) -> bool {
+        let is_named = |name: &String| {
+            let name = name.to_ascii_lowercase();
+            name == descriptor.name || name.strip_prefix(&descriptor.name).is_some_and(|rest| rest.starts_with('-'))
+        };
+        self.means_runtimes() && (self.names.is_empty() || self.names.iter().any(is_named))
+    }
+
+    fn means_installation(&self, installation: &Installation) -> bool {
+        let is_named = |name: &String| {
+            let name = name.to_ascii_lowercase();
+            name == installation.descriptor.name || name == installation.id
+        };
+        self.names.is_empty() || self.names.iter().any(is_named)
+    }
+
+    fn means_op(&self, op: &str) -> bool {
+        let op = op.to_ascii_lowercase();
+        self.only.is_empty() || self.only.iter().any(|only| op.contains(&only.to_ascii_lowercase()))
+    }
+
+    /// Looks for the runtimes that are wanted.
+    ///
+    /// # Errors
+    /// A name that no runtime has.
+    pub fn survey(&self, surroundings: &Surroundings) -> Result<Survey, WantedError> {
+        let known = || descriptors().iter().map(|one| one.name.as_str());
+        for name in self.names.iter().filter(|name| !is_program(name)) {
+            let alone = Wanted { names: vec![name.clone()], ..Wanted::default() };
+            if !descriptors().iter().any(|one| alone.means(one)) {
+                let known = known().collect::<Vec<_>>().join(", ");
+                return Err(WantedError::UnknownRuntime { name: name.clone(), known });
+            }
+        }
+        let mut survey = Survey::default();
+        for descriptor in descriptors().iter().filter(|one| self.means(one)) {
+            match discover::find(descriptor, &self.given, surroundings) {
+                Ok(found) => survey.found.extend(found),
+                Err(missing) => survey.missing.push(missing),
+            }
+        }
+        for name in self.names.iter().filter(|name| !is_program(name) && !known().any(|known| known == name.as_str())) {
+            if !survey.found.iter().any(|one| one.id.eq_ignore_ascii_case(name)) && !survey.found.is_empty() {
+                let found = survey.found.iter().map(|one| one.id.as_str()).collect::<Vec<_>>().join(", ");
+                return Err(WantedError::OtherVersion { name: name.clone(), found });
+            }
+        }
+        survey.found.retain(|one| self.means_installation(one));
+        Ok(survey)
+    }
+
+    /// The probes of all runtimes found and of the user's programs, and those of the system's calls beneath. Compiles
+    /// what isn't compiled yet; `progress` is told what.
+    ///
+    /// # Errors
+    /// An operation that no runtime has.
+    pub fn probes(
+        &self,
+        survey: &mut Survey,
+        cache: &Cache,
+        surroundings: &Surroundings,
+        platform: &dyn Platform,
+        plan: &Plan,
+        progress: &mut dyn FnMut(&str),
+    ) -> Result<Vec<Box<dyn Probe>>, WantedError> {
+        let os = platform.id().os;
+        let mut probes: Vec<Box<dyn Probe>> = Vec::new();
+        let mut beneath: Vec<String> = Vec::new();
+        let mut failed = Vec::new();
+        for installation in &survey.found {
+            progress(&installation.id);
+            let launch = match cache.directory(installation, surroundings) {
+                Ok(dir) => launch(installation, &dir),
+                Err(reason) => {
+                    failed.push(Missing { name: installation.id.clone(), reason });
+                    continue;
+                }
+            };
+            let ops = || installation.descriptor.op.iter().filter(|op| op.is_on(&os) && self.means_op(&op.name));
+            let first =
+                ops().find(|op| op.kind == OpKind::Wait && !op.slow).or_else(|| ops().next()).map(|op| &op.name);
+            for op in ops() {
+                let probe = RuntimeProbe::new(&launch, op, plan, &os, Some(&op.name) == first);
+                let is_old = |since: &&String| !discover::is_at_least(&installation.version, since);
+                probes.push(Box::new(match op.since.as_ref().filter(is_old) {
+                    Some(since) => {
+                        let needs = format!("{} {since}", installation.descriptor.title);
+                        probe.unavailable(&Unavailable::TooOld { needs })
+                    }
+                    None => probe,
+                }));
+                beneath.extend(op.beneath.get(&os).cloned());
+            }
+            let variants: Vec<_> = installation.descriptor.variant.iter().collect();
+            for op in ops() {
+                let tried: Vec<_> = variants.iter().filter(|one| one.ops.contains(&op.name)).collect();
+                let here = |one: &&&&descriptor::Variant| one.systems.is_empty() || one.systems.contains(&os);
+                if tried.is_empty() {
+                    continue;
+                }
+                probes.push(Box::new(RuntimeProbe::varied(&launch, op, None, plan)));
+                probes.extend(
+                    tried
+                        .iter()
+                        .filter(here)
+                        .map(|one| -> Box<dyn Probe> { Box::new(RuntimeProbe::varied(&launch, op, Some(one), plan)) }),
+                );
+            }
+        }
+        survey.found.retain(|one| failed.iter().all(|missing| missing.name != one.id));
+        survey.missing.extend(failed);
+        for path in self.programs() {
+            match program::ask(path) {
+                Ok(program) => {
+                    let ops = program.ops.iter().filter(|op| self.means_op(&op.name));
+                    for (at, op) in ops.enumerate() {
+                        probes.push(Box::new(RuntimeProbe::new(&program.launch, op, plan, &os, at == 0)));
+                    }
+                }
+                Err(reason) => survey.missing.push(Missing { name: path.clone(), reason }),
+            }
+        }
+        if let (true, Some(only)) = (probes.is_empty() && !survey.found.is_empty(), self.only.first()) {
+            return Err(WantedError::UnknownOp { only: only.clone() });
+        }
+        if beneath.is_empty() && !probes.is_empty() {
+            beneath.extend(platform.simplest(oversleep_system::Family::Sleep).map(|wait| wait.info().name.to_owned()));
+        }
+        let mut native = native(platform, &beneath, plan);
+        native.append(&mut probes);
+        Ok(native)
+    }
+}
+
+fn launch(installation: &Installation, dir: &std::path::Path) -> Launch {
+    let descriptor = installation.descriptor;
+    let (exe, dir) = (installation.exe.to_string_lossy(), dir.to_string_lossy());
+    let text = descriptor.sources.first().map_or("", |(_, text)| text);
+    Launch {
+        words: descriptor::filled(&descriptor.run.command, &[("exe", &exe), ("dir", &dir), ("text", text)]),
+        runtime: Runtime { name: descriptor.name.clone(), version: installation.version.clone() },
+        id: installation.id.clone(),
+    }
+}
+
+/// The calls of the system that waits of runtimes end up in, as oversleep makes them itself, call by call.
+fn native(platform: &dyn Platform, waits: &[String], plan: &Plan) -> Vec<Box<dyn Probe>> {
+    let mut probes = Vec::new();
+    let mut distinct: Vec<&String> = Vec::new();
+    for wait in waits {
+        if !distinct.contains(&wait) && find_wait(platform, wait).is_some() {
+            distinct.push(wait);
+        }
+    }
+    let rounds = steps::rounds(plan);
+    for wait in distinct {
+        for requested in steps::requests(plan) {
+            let count = steps::count(plan, requested) * u64::from(rounds);
+            let amount = Amount { count, time: Nanos::from_secs(20), rounds };
+            let probe = WaitProbe::new(platform, ExperimentId::R1, wait, requested, amount);
+            probes.push(probe.paced(Pace::BackToBack).labelled(label::BENEATH, wait.clone()).boxed());
+        }
+    }
+    probes
+}
+
+impl Survey {
+    /// Adds what was found and what was not to the facts about the machine; paths stay out of it, for they name people.
+    pub fn note_in(&self, environment: &mut Environment) {
+        const SOURCE: &str = "oversleep runtimes";
+        let found = self.found.iter().map(|one| format!("{} {}", one.descriptor.title, one.version)).collect();
+        let missing = self.missing.iter().map(|one| one.name.clone()).collect();
+        environment.set(FactName::RuntimesFound, FactValue::List(found), SOURCE);
+        environment.set(FactName::RuntimesMissing, FactValue::List(missing), SOURCE);
+    }
+}

@@ -1,0 +1,98 @@
+//! What is requested of one operation: a published experiment, requests for its lateness, requests that show its rule, and
+//! zero at the end, which may never return.
+
+use std::cmp::Reverse;
+
+use oversleep_measure::{Depth, Limit, Plan};
+use oversleep_record::probe::OpKind;
+use oversleep_record::{ExperimentId, Nanos};
+
+use crate::descriptor::Op;
+
+/// One step of a probe's plan: a request and how often, in one round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The experiment that it belongs to.
+    pub experiment: ExperimentId,
+    /// What is requested.
+    pub requested: Nanos,
+    /// How often in one round.
+    pub count: u64,
+}
+
+/// How many rounds there are.
+pub fn rounds(plan: &Plan) -> u32 {
+    plan.depth.pick(1, 3, 10)
+}
+
+/// Requests whose lateness is measured.
+pub fn requests(plan: &Plan) -> Vec<Nanos> {
+    let own: &[i64] = match plan.depth {
+        Depth::Quick => &[300, 1_000, 1_500],
+        Depth::Normal | Depth::Thorough => &[300, 1_000, 1_500, 5_000],
+    };
+    plan.requests_or(&own.iter().map(|&us| Nanos::from_micros(us)).collect::<Vec<_>>())
+}
+
+/// How often each of them in one round.
+pub fn count(plan: &Plan, requested: Nanos) -> u64 {
+    if let Some(Limit::Count(count)) = plan.limit {
+        return count.div_ceil(u64::from(rounds(plan))).max(1);
+    }
+    let (short, long) = (plan.depth.pick(10, 12, 50), plan.depth.pick(4, 4, 20));
+    if requested <= Nanos::from_millis(2) { short } else { long }
+}
+
+/// Further requests that show what the runtime makes of them: just below, on and between whole milliseconds.
+const RULE_REQUESTS_NS: [i64; 5] = [1, 999_000, 1_100_000, 1_999_000, 2_000_000];
+
+/// The steps of an operation.
+pub fn steps(op: &Op, plan: &Plan) -> Vec<Step> {
+    let step = |experiment, requested, count| Step { experiment, requested, count };
+    let published = op.published.iter().flat_map(|published| {
+        let share = plan.depth.pick(10, 1, 1);
+        let count = published.count.div_ceil(share).div_ceil(u64::from(rounds(plan)));
+        published.requests_ns.iter().map(move |&ns| step(published.experiment, Nanos(ns), count))
+    });
+    match op.kind {
+        OpKind::Clock => vec![step(ExperimentId::R3, Nanos::ZERO, plan.depth.pick(10, 15, 30))],
+        OpKind::Work => {
+            published.map(|step| Step { count: step.count.min(plan.depth.pick(4, 12, 100)), ..step }).collect()
+        }
+        OpKind::Wait if op.slow => {
+            requests(plan).into_iter().take(2).map(|requested| step(ExperimentId::R1, requested, 1)).collect()
+        }
+        OpKind::Wait => {
+            let late =
+                requests(plan).into_iter().map(|requested| step(ExperimentId::R1, requested, count(plan, requested)));
+            let few = plan.depth.pick(3, 4, 10);
+            let rule = RULE_REQUESTS_NS.map(|ns| step(ExperimentId::R2, Nanos(ns), few));
+            let zero = step(ExperimentId::R2, Nanos::ZERO, 2);
+            let mut all: Vec<Step> = late.chain(rule).chain([zero]).collect();
+            // The longest first: what is too short for a call may never return, and ends the process.
+            all.sort_by_key(|step| Reverse(step.requested));
+            published.chain(all).collect()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::descriptor::descriptors;
+
+    #[test]
+    fn zero_comes_last_and_a_round_is_short() {
+        for depth in [Depth::Quick, Depth::Normal] {
+            let plan = Plan { depth, ..Plan::default() };
+            for op in descriptors().iter().flat_map(|one| &one.op) {
+                let steps = steps(op, &plan);
+                assert!(!steps.is_empty(), "{}", op.name);
+                let zeros = steps.iter().filter(|step| step.requested == Nanos::ZERO).count();
+                assert!(zeros <= 1 && (zeros == 0 || steps.last().is_some_and(|last| last.requested == Nanos::ZERO)));
+                let span: Nanos = steps.iter().map(|step| step.requested * step.count as i64).sum();
+                assert!(op.published.is_some() || span < Nanos::from_millis(150), "{}: {span}", op.name);
+            }
+        }
+    }
+}

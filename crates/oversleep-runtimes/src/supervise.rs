@@ -1,0 +1,182 @@
+//! A running program of somebody else: its output line by line, with limits. It is ended, with everything that it started,
+//! when this is dropped.
+
+use std::io::{self, BufRead, BufReader, Read};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use oversleep_native::group::Group;
+use oversleep_record::Nanos;
+
+/// Most bytes of standard output that are read.
+pub const OUTPUT_BYTES_MAX: u64 = 4 << 20;
+/// Most bytes of standard error that are kept.
+const ERROR_BYTES_MAX: u64 = 4 << 10;
+/// How often a stop is looked for.
+const SLICE: Duration = Duration::from_millis(20);
+/// How long a program that closed its output may take to end.
+const GRACE: Duration = Duration::from_millis(100);
+
+/// What happens next.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A line, and when it came.
+    Line(Nanos, String),
+    /// It closed its output.
+    Closed,
+    /// It wrote more than is read.
+    TooMuch,
+    /// Nothing came in time.
+    Silent,
+    /// The user ended the run.
+    Stopped,
+}
+
+/// A running program.
+pub struct Running {
+    group: Group,
+    lines: Receiver<Event>,
+    errors: Receiver<String>,
+}
+
+impl Running {
+    /// Starts a program. `clock` stamps the lines as they come.
+    ///
+    /// # Errors
+    /// If it can't be started.
+    pub fn start(command: &mut Command, clock: impl Fn() -> Nanos + Send + 'static) -> io::Result<Running> {
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut group = Group::start(command)?;
+        let (send, lines) = mpsc::channel();
+        if let Some(stdout) = group.stdout() {
+            // A process that left the group may keep the pipe open, so nobody waits for this thread.
+            thread::Builder::new().name("probe output".to_owned()).spawn(move || {
+                let mut stdout = BufReader::new(stdout.take(OUTPUT_BYTES_MAX));
+                let mut bytes = Vec::new();
+                let mut read = 0;
+                while let Ok(1..) = stdout.read_until(b'\n', &mut bytes) {
+                    let at = clock();
+                    read += bytes.len() as u64;
+                    if read >= OUTPUT_BYTES_MAX {
+                        // The line may be cut off.
+                        break;
+                    }
+                    let line = String::from_utf8_lossy(&bytes).into_owned();
+                    bytes.clear();
+                    if send.send(Event::Line(at, line)).is_err() {
+                        return;
+                    }
+                }
+                let _ = send.send(if read < OUTPUT_BYTES_MAX { Event::Closed } else { Event::TooMuch });
+            })?;
+        }
+        let (send, errors) = mpsc::channel();
+        if let Some(mut stderr) = group.stderr() {
+            thread::Builder::new().name("probe errors".to_owned()).spawn(move || {
+                let mut kept = Vec::new();
+                let _ = stderr.by_ref().take(ERROR_BYTES_MAX).read_to_end(&mut kept);
+                let _ = send.send(String::from_utf8_lossy(&kept).into_owned());
+                // A program that can't write would stop.
+                let _ = io::copy(&mut stderr, &mut io::sink());
+            })?;
+        }
+        Ok(Running { group, lines, errors })
+    }
+
+    /// Waits for what happens next, for so long at most.
+    pub fn next(&mut self, longest: Duration, is_stopped: &dyn Fn() -> bool) -> Event {
+        let begun = Instant::now();
+        loop {
+            let left = longest.saturating_sub(begun.elapsed());
+            match self.lines.recv_timeout(left.min(SLICE)) {
+                Ok(event) => return event,
+                Err(RecvTimeoutError::Disconnected) => return Event::Closed,
+                Err(RecvTimeoutError::Timeout) if is_stopped() => return Event::Stopped,
+                Err(RecvTimeoutError::Timeout) if left.is_zero() => return Event::Silent,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    }
+
+    /// Ends it, and says how it ended.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn end(&mut self) -> io::Result<ExitStatus> {
+        self.group.end()
+    }
+
+    /// After it closed its output: what it ended with, and the last line of its standard error.
+    pub fn last_words(&mut self) -> String {
+        thread::sleep(GRACE);
+        let how = match self.end() {
+            Ok(status) => in_words(status),
+            Err(error) => format!("an end that could not be seen ({error})"),
+        };
+        match self.errors.recv_timeout(GRACE).as_deref().ok().and_then(last_line) {
+            Some(line) => format!("{how}: {line}"),
+            None => how,
+        }
+    }
+}
+
+fn in_words(status: ExitStatus) -> String {
+    match status.code() {
+        Some(code) => format!("exit code {code}"),
+        None => status.to_string(),
+    }
+}
+
+/// The last line that has letters, without what a terminal would obey.
+fn last_line(text: &str) -> Option<String> {
+    const CHARS_MAX: usize = 160;
+    let line = text.lines().rev().find(|line| line.chars().any(char::is_alphabetic))?.trim();
+    Some(line.chars().filter(|c| !c.is_control()).take(CHARS_MAX).collect())
+}
+
+/// What a program printed on both outputs, if it ended with exit code 0 in time.
+///
+/// # Errors
+/// Why not, in words.
+pub fn output_of(command: &mut Command, longest: Duration) -> Result<String, String> {
+    let begun = Instant::now();
+    let mut running = Running::start(command, || Nanos::ZERO).map_err(|error| error.to_string())?;
+    let mut text = String::new();
+    loop {
+        match running.next(longest.saturating_sub(begun.elapsed()), &|| false) {
+            Event::Line(_, line) => text.push_str(&line),
+            Event::Closed => break,
+            Event::TooMuch => return Err("it printed too much".to_owned()),
+            Event::Silent | Event::Stopped => return Err(format!("it had not ended after {} s", longest.as_secs())),
+        }
+    }
+    let mut status = None;
+    while status.is_none() && begun.elapsed() < longest {
+        // The program closed its output and ends in a moment; ending it would hide its exit code.
+        thread::sleep(Duration::from_millis(2));
+        status = running.group.ended_by_itself().map_err(|error| error.to_string())?;
+    }
+    let errors = running.errors.recv_timeout(GRACE).unwrap_or_default();
+    match status {
+        Some(status) if status.success() => Ok(text + &errors),
+        Some(status) => Err(match last_line(&errors).or_else(|| last_line(&text)) {
+            Some(line) => format!("{} ({line})", in_words(status)),
+            None => in_words(status),
+        }),
+        None => Err(format!("it had not ended after {} s", longest.as_secs())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_line_with_letters_is_told_without_control_characters() {
+        let text = "note: a\nprobe.c:3: error: \u{1b}[31mb\u{1b}[0m\n   |   ^\n\n";
+        assert_eq!(last_line(text).as_deref(), Some("probe.c:3: error: [31mb[0m"));
+        assert_eq!(last_line(" \n123\n"), None);
+    }
+}

@@ -1,0 +1,185 @@
+//! Programs that behave badly, as rows of a measurement: each is one clear reason, and what is left over is nothing.
+#![cfg(unix)]
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use oversleep_measure::{Bench, Depth, Measured, Plan, Silent, StopFlag, measure};
+use oversleep_record::series::Status;
+use oversleep_record::{ExperimentId, Nanos, Series};
+use oversleep_runtimes::{Cache, Surroundings, Survey, Wanted};
+
+const HELLO: &str =
+    r#"echo '{"type":"hello","proto":1,"runtime":"engine","version":"1","clock":"e","now":'$(date +%s%N)'}'"#;
+const LIST: &str = r#"if [ "$1" = list ]; then echo '{"type":"op","op":"tick","kind":"wait"}'; echo '{"type":"end","now":1}'; exit; fi"#;
+/// Answers every step as the protocol wants it, with waits that ended 60 µs late.
+const WORKS: &str = r#"for step; do
+  request=${step#*@}; request=${request%@*}; n=${step##*@}; t=; d=; i=0
+  while [ $i -lt $n ]; do t=$t,$(date +%s%N); d=$d,$((request + 60000)); i=$((i + 1)); done
+  echo '{"type":"s","op":"tick","requested":'$request',"rounded":'$request',"n":'$n',"unit":"ns","t":['${t#,}'],"d":['${d#,}']}'
+done"#;
+
+struct Ran {
+    measured: Measured,
+    survey: Survey,
+    took: Duration,
+    folder: tempfile::TempDir,
+}
+
+impl Ran {
+    fn series(&self, key: &str) -> &Series {
+        let series = self.measured.series.iter().find(|series| series.key == key);
+        series.unwrap_or_else(|| {
+            panic!("{key} of {:?}", self.measured.series.iter().map(|one| &one.key).collect::<Vec<_>>())
+        })
+    }
+
+    /// Whether the process whose number the program wrote down has ended; one that was killed may take a moment.
+    fn is_gone(&self) -> bool {
+        let number = fs::read_to_string(self.folder.path().join("engine.pid")).unwrap();
+        let exists = || Command::new("kill").args(["-0", number.trim()]).output().unwrap().status.success();
+        let begun = Instant::now();
+        while exists() && begun.elapsed() < Duration::from_secs(20) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        !exists()
+    }
+
+    /// Why the lateness of 1 ms could not be measured.
+    fn reason(&self) -> String {
+        match &self.series("R1/tick/1ms/engine").status {
+            Status::Unavailable { reason } => reason.to_string(),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+fn script(folder: &Path, body: &str) -> String {
+    let path = folder.join("engine");
+    fs::write(&path, format!("#!/bin/sh\n{HELLO}\n{LIST}\n{body}\n")).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+fn run_with(body: &str, stop: &StopFlag) -> Ran {
+    let folder = tempfile::tempdir().unwrap();
+    let wanted = Wanted { names: vec![script(folder.path(), body)], ..Wanted::default() };
+    let platform = oversleep_native::here();
+    let surroundings = Surroundings { os: platform.id().os, variables: Vec::new(), root: folder.path().to_owned() };
+    let mut survey = wanted.survey(&surroundings).unwrap();
+    let plan = Plan { depth: Depth::Quick, requests: vec![Nanos::from_millis(1)], ..Plan::default() };
+    let cache = Cache::open(&surroundings);
+    let probes = wanted.probes(&mut survey, &cache, &surroundings, &*platform, &plan, &mut |_| {}).unwrap();
+    let bench = Bench::new(Arc::clone(&platform), stop.clone(), None).unwrap();
+    let mut measured = Measured::default();
+    let begun = Instant::now();
+    measure(&bench, probes, None, &mut Silent, &mut measured);
+    Ran { measured, survey, took: begun.elapsed(), folder }
+}
+
+fn run(body: &str) -> Ran {
+    run_with(body, &StopFlag::new())
+}
+
+#[test]
+fn a_program_that_follows_the_protocol_is_a_row_like_any_other() {
+    let ran = run(&format!("{WORKS}\necho '{{\"type\":\"end\",\"now\":'$(date +%s%N)'}}'"));
+    let series = ran.series("R1/tick/1ms/engine");
+    assert_eq!((series.status.clone(), series.counts.recorded), (Status::Complete, 10));
+    assert_eq!(series.distribution.p50(), Some(60_000));
+    assert_eq!(series.runtime.as_ref().map(ToString::to_string).as_deref(), Some("engine 1"));
+    assert_eq!(series.clock, "e");
+    assert!(ran.measured.series.iter().any(|series| series.experiment == ExperimentId::R2 && series.has_values()));
+    assert!(
+        ran.measured.series.iter().any(|series| series.runtime.is_none() && series.has_values()),
+        "the system beside it"
+    );
+}
+
+#[test]
+fn a_probe_that_hangs_is_ended_with_what_it_started() {
+    let ran =
+        run("trap '' TERM INT HUP\nsleep 600 & echo \"$!\" > \"$0.pid\"; cp \"$0.pid\" /tmp/oversleep-test-$$ ; wait");
+    assert!(ran.reason().starts_with("the probe: tick@2ms did not return within"), "{}", ran.reason());
+    assert!(ran.took < Duration::from_secs(60), "{:?}", ran.took);
+    assert!(ran.is_gone(), "the sleep is left behind");
+}
+
+#[test]
+fn a_probe_that_floods_its_output_is_ended() {
+    let ran = run("yes '{\"type\":\"skip\",\"op\":\"other\",\"why\":\"no\"}'");
+    assert_eq!(ran.reason(), "the probe: it wrote more than 4 MiB");
+}
+
+#[test]
+fn a_probe_that_prints_nonsense_fails_in_one_line() {
+    let ran = run(r#"echo warming up; echo '{"type":"s","op":"tick","requested":NaN}'"#);
+    let reason = ran.reason();
+    assert!(reason.starts_with(r#"the probe: '{"type":"s","op":"tick","requested":NaN}' is not a record"#), "{reason}");
+    assert!(!reason.contains('\n'));
+}
+
+#[test]
+fn a_probe_that_ends_early_says_how() {
+    let ran = run("echo 'engine: no device' >&2; exit 3");
+    assert_eq!(ran.reason(), "the probe: it ended too early, with exit code 3: engine: no device");
+}
+
+#[test]
+fn a_run_that_is_stopped_leaves_no_process() {
+    let stop = StopFlag::new();
+    let raised = stop.clone();
+    let thread = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(300));
+        raised.raise();
+    });
+    let ran = run_with("sleep 600 & echo $! > \"$0.pid\"; wait", &stop);
+    thread.join().unwrap();
+    assert!(ran.took < Duration::from_secs(30), "{:?}", ran.took);
+    assert!(ran.is_gone(), "the sleep is left behind");
+}
+
+#[test]
+fn what_can_not_be_asked_is_missing_with_its_reason() {
+    let platform = oversleep_native::here();
+    let surroundings = Surroundings::here(&platform.id().os);
+    let wanted = Wanted { names: vec!["./no-such-program".to_owned()], ..Wanted::default() };
+    let mut survey = wanted.survey(&surroundings).unwrap();
+    let cache = Cache::open(&surroundings);
+    let probes = wanted.probes(&mut survey, &cache, &surroundings, &*platform, &Plan::default(), &mut |_| {}).unwrap();
+    assert!(probes.is_empty());
+    assert!(survey.missing[0].reason.starts_with("it can't be started: "), "{:?}", survey.missing);
+}
+
+#[test]
+fn a_machine_without_any_runtime_has_a_reason_for_each() {
+    let nothing = tempfile::tempdir().unwrap();
+    let os = oversleep_native::here().id().os;
+    let surroundings = Surroundings { os, variables: Vec::new(), root: nothing.path().to_owned() };
+    let survey = Wanted::default().survey(&surroundings).unwrap();
+    assert!(survey.found.is_empty());
+    assert!(survey.missing.len() >= 10);
+    assert!(
+        survey.missing.iter().all(|one| one.reason.starts_with("not found. Install it with: ")),
+        "{:?}",
+        survey.missing
+    );
+}
+
+#[test]
+fn names_that_mean_nothing_are_refused() {
+    let surroundings = Surroundings { os: "linux".to_owned(), variables: Vec::new(), root: "/nowhere".into() };
+    let wanted = Wanted { names: vec!["cobol".to_owned()], ..Wanted::default() };
+    let error = wanted.survey(&surroundings).unwrap_err().to_string();
+    assert!(error.starts_with("unknown runtime 'cobol'; choose from java, go, node,"), "{error}");
+}
+
+#[test]
+fn the_survey_is_kept_in_the_run() {
+    let ran = run("exit 0");
+    assert!(ran.survey.found.is_empty() && ran.survey.missing.is_empty());
+}
