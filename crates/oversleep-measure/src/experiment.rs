@@ -31,6 +31,8 @@ pub enum Command {
     ForkJoin,
     /// `oversleep handoff`
     Handoff,
+    /// `oversleep idle`
+    Idle,
     /// `oversleep resolution sweep`
     ResolutionSweep,
     /// `oversleep resolution neighbours`
@@ -48,6 +50,7 @@ impl Command {
             Command::NamedWaits => "oversleep waits NAME",
             Command::ForkJoin => "oversleep forkjoin",
             Command::Handoff => "oversleep handoff",
+            Command::Idle => "oversleep idle",
             Command::ResolutionSweep => "oversleep resolution sweep",
             Command::ResolutionNeighbours => "oversleep resolution neighbours",
             Command::ResolutionWatch => "oversleep resolution watch",
@@ -57,7 +60,7 @@ impl Command {
 
 /// One experiment.
 pub struct Experiment {
-    /// Its family's letter and a number: `A1` … `D4`.
+    /// Its family's letter and a number: `A1` … `E2`.
     pub id: ExperimentId,
     /// Its name in lists and headings.
     pub title: &'static str,

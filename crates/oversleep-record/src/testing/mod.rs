@@ -21,7 +21,9 @@ use crate::label::{self, ClockRole, JoinStyle, LabelValue, Labels, TrialSide};
 use crate::series::{Quantity, Round, Status, Unit};
 use crate::split::LatenessSplit;
 use crate::trial::{Trial, TrialPair};
-use crate::{ClockResult, Environment, ExperimentId, FactName, Nanos, ResultFile, Series, SeriesKey, Unavailable};
+use crate::{
+    ClockResult, Environment, ExperimentId, FactName, Idling, Nanos, ResultFile, Series, SeriesKey, Unavailable,
+};
 
 /// A result file under construction.
 pub struct Sheet {
@@ -90,6 +92,22 @@ impl Sheet {
         }
         if let Some(series) = self.file.series.last_mut() {
             series.split = Some(split);
+        }
+        self
+    }
+
+    /// The last series with what waiting for its items cost: this much of a CPU, and so many parks of that length.
+    pub fn idling(mut self, cores: f64, parks: u64, park: i64) -> Sheet {
+        if let Some(series) = self.file.series.last_mut() {
+            let window_ns = Nanos::from_secs(1);
+            series.idling = Some(Idling {
+                window_ns,
+                items: series.counts.recorded,
+                cpu_ns: Some(Nanos((window_ns.0 as f64 * cores) as i64)),
+                parked_ns: Nanos(park * parks as i64),
+                park_overshoot: Distribution::of_counts([(park - 1_000, parks)]),
+                ..Idling::default()
+            });
         }
         self
     }
@@ -212,6 +230,8 @@ fn quantity_of(key: &SeriesKey, experiment: ExperimentId) -> (Quantity, Unit) {
         Id::D1 | Id::D2 => (Quantity::ForkJoin, Unit::Ns),
         Id::D3 => (Quantity::GenerationsPerSecond, Unit::Hz),
         Id::D4 => (Quantity::HandoffLatency, Unit::Ns),
+        Id::E1 if key.parts().any(|part| matches!(part, Part::Named("rate", _))) => (Quantity::ItemLatency, Unit::Ns),
+        Id::E1 | Id::E2 => (Quantity::ItemsPerSecond, Unit::Hz),
         Id::B4 | Id::B5 | Id::B6 | Id::B8 | Id::B9 | Id::B12 | Id::C2 | Id::C3 | Id::C4 | Id::C7 | Id::TRIAL => {
             (Quantity::Lateness, Unit::Ns)
         }
@@ -232,6 +252,7 @@ fn labelled(labels: Labels, experiment: ExperimentId, word: &str) -> Labels {
         (Id::C5 | Id::C6, _) => labels.with(label::COUNTED, read(word)),
         (Id::C3 | Id::C4, _) => labels,
         (Id::D4, _) => labels.with(label::WAY, read(word)),
+        (Id::E1, "flat-out") => labels,
         (Id::TRIAL, _) => labels.with(label::TRIAL_SIDE, read(word)),
         _ => labels.with(label::CLOCK_ROLE, read(word)),
     }
@@ -258,6 +279,9 @@ pub(crate) fn rounds_keeping(key: impl AsRef<str>, values: &[i64], count: u64, c
             Part::Word(word) => series.labels = labelled(series.labels, experiment, word),
             Part::Named("tolerance", span) => series.labels.set(label::TOLERANCE, span.parse().expect("a span")),
             Part::Named("neighbour", held) => series.labels.set(label::NEIGHBOUR, held.parse().expect("settings")),
+            Part::Named("grid", span) => series.labels.set(label::GRID, span.parse().expect("a span")),
+            Part::Named("rate", count) => series.labels.set(label::RATE, count.parse().expect("a count")),
+            Part::Named("queue", count) => series.labels.set(label::QUEUE, count.parse().expect("a count")),
             Part::Named("load", load) => {
                 let (kind, hogs) = load.split_once(':').expect("a load");
                 conditions.load.push(LoadSpec { kind: kind.into(), hogs: hogs.parse().expect("a count") });
@@ -282,6 +306,12 @@ pub(crate) fn rounds_keeping(key: impl AsRef<str>, values: &[i64], count: u64, c
         series.labels.set(label::WORK, Nanos::from_millis(120));
         if let Some(task) = series.requested_ns {
             series.labels.set(label::TASK, task);
+        }
+    }
+    if [ExperimentId::E1, ExperimentId::E2].contains(&experiment) {
+        series.labels = series.labels.with(label::WORKERS, 1).with(label::ITEM, Nanos(244));
+        if series.label(label::QUEUE).is_none() {
+            series.labels.set(label::QUEUE, 1_024);
         }
     }
     if experiment == ExperimentId::C6 {
