@@ -11,6 +11,8 @@ pub type Checked<T = Conclusion> = Result<T, Conclusion>;
 pub enum Scope {
     /// Every operating system.
     Anywhere,
+    /// Results of every system for which a condition holds.
+    Where(fn(&ResultFile) -> bool),
     /// Results taken on this one or on a model of it.
     Os(Os),
     /// Results of this system for which a condition holds.
@@ -25,7 +27,7 @@ impl Scope {
     /// Whether the result was taken on a system of this scope, whatever else it must fulfil.
     pub fn includes_os_of(self, file: &ResultFile) -> bool {
         match self {
-            Scope::Anywhere => true,
+            Scope::Anywhere | Scope::Where(_) => true,
             Scope::Os(os) | Scope::OsWhere(os, _) => file.platform.is(os),
             Scope::Except(os) => !file.platform.is(os),
             Scope::Wine => file.platform.is(Os::Windows),
@@ -35,7 +37,7 @@ impl Scope {
     /// Whether it covers a result.
     pub fn covers(self, file: &ResultFile) -> bool {
         let holds = match self {
-            Scope::OsWhere(_, condition) => condition(file),
+            Scope::Where(condition) | Scope::OsWhere(_, condition) => condition(file),
             Scope::Wine => file.environment.text(FactName::OsWineVersion).is_some(),
             Scope::Anywhere | Scope::Os(_) | Scope::Except(_) => true,
         };

@@ -11,6 +11,7 @@ mod experiments;
 mod explain;
 mod forkjoin;
 mod handoff;
+mod idle;
 mod machines;
 mod man;
 mod measuring;
@@ -70,6 +71,7 @@ enum Command {
     Waits(waits::Waits),
     Forkjoin(forkjoin::ForkJoin),
     Handoff(handoff::Handoff),
+    Idle(idle::Idle),
     Resolution(resolution::Resolution),
     Ask(ask::Ask),
     Machines(machines::Machines),
@@ -152,6 +154,7 @@ impl Command {
             Command::Waits(command) => command.run(),
             Command::Forkjoin(command) => command.run(),
             Command::Handoff(command) => command.run(),
+            Command::Idle(command) => command.run(),
             Command::Resolution(command) => command.run(),
             Command::Ask(command) => command.run(),
             Command::Machines(command) => command.run(),

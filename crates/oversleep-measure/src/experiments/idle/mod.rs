@@ -104,14 +104,20 @@ fn line(platform: &dyn Platform, plan: &Plan, kind: Kind) -> Line {
     }
 }
 
+/// The longest round: latencies are kept until it ends.
+const WINDOW_MAX: Nanos = Nanos::from_secs(2);
+
 /// How long each of the rounds takes, and how many there are.
-fn window(plan: &Plan, of_depth: [i64; 3]) -> (Nanos, u32) {
+fn window(plan: &Plan, of_depth_ms: [i64; 3], rounds: [u32; 3]) -> (Nanos, u32) {
     const ROUNDS: u32 = 3;
-    let [quick, normal, thorough] = of_depth.map(Nanos::from_millis);
+    let [quick, normal, thorough] = of_depth_ms.map(Nanos::from_millis);
     match plan.limit {
-        Some(Limit::Time(time)) => (Nanos(time.0 / i64::from(ROUNDS)).max(Nanos(1)), ROUNDS),
+        Some(Limit::Time(time)) => {
+            let rounds = ROUNDS.max(u32::try_from(time.0 / WINDOW_MAX.0).unwrap_or(u32::MAX));
+            (Nanos(time.0 / i64::from(rounds)).max(Nanos(1)), rounds)
+        }
         Some(Limit::Count(rounds)) => (normal, u32::try_from(rounds).unwrap_or(u32::MAX)),
-        None => (plan.depth.pick(quick, normal, thorough), plan.depth.pick(ROUNDS, ROUNDS, 5)),
+        None => (plan.depth.pick(quick, normal, thorough), plan.depth.pick(rounds[0], rounds[1], rounds[2])),
     }
 }
 

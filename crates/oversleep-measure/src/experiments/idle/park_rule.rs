@@ -54,7 +54,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     let sizes = plan.depth.pick(&[1, 16][..], &[1, 4, 16, 64], &[1, 2, 4, 8, 16, 32, 64]);
     let mut sizes: Vec<u64> = sizes.iter().map(|share| (queue * 4 / share).max(1)).rev().collect();
     sizes.dedup();
-    let window = window(plan, [100, 130, 500]);
+    let window = window(plan, [100, 130, 500], [3, 4, 6]);
     let mut probes = Vec::new();
     for grid in [None].into_iter().chain(GRIDS.map(Some)) {
         for &queue in &sizes {

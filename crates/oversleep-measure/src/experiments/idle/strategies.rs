@@ -47,18 +47,20 @@ pub(super) const COLUMNS: &[Column] = &[
 fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     let own = plan.depth.pick(&[1_000][..], &[1_000, 20_000], &[1_000, 5_000, 20_000, 100_000]);
     let rates = if plan.idle.rates.is_empty() { own } else { &plan.idle.rates };
-    let window = window(plan, [60, 120, 500]);
+    let (flat_out_window, paced_window) =
+        (window(plan, [70, 130, 500], [3, 3, 5]), window(plan, [50, 70, 500], [3, 3, 5]));
     let mut probes = Vec::new();
     for (name, kind) in chosen(plan) {
         let flat_out = Series::new(E1.id, &name, Quantity::ItemsPerSecond, Unit::Hz);
         let flat_out = Series { key: flat_out.key.clone().word("flat-out"), ..flat_out };
-        let probe =
-            |offered, series| LineProbe::boxed(platform, plan, line(platform, plan, kind), offered, window, series);
-        probes.push(probe(Offered::FlatOut, flat_out));
+        let probe = |offered, window, series| {
+            LineProbe::boxed(platform, plan, line(platform, plan, kind), offered, window, series)
+        };
+        probes.push(probe(Offered::FlatOut, flat_out_window, flat_out));
         for &rate in rates {
             let paced = Series::new(E1.id, &name, Quantity::ItemLatency, Unit::Ns);
             let paced = Series { key: paced.key.clone().named("rate", rate), ..paced };
-            probes.push(probe(Offered::PerSecond(rate), paced));
+            probes.push(probe(Offered::PerSecond(rate), paced_window, paced));
         }
     }
     probes

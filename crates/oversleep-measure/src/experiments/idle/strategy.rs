@@ -42,6 +42,24 @@ pub struct Strategy {
     pub kind: Kind,
 }
 
+impl Strategy {
+    /// Its figures, in the order to show them.
+    pub fn properties(&self) -> Vec<(&'static str, String)> {
+        let (Kind::Fixed(backoff) | Kind::Learned(backoff)) = self.kind else { return Vec::new() };
+        let Backoff { spins, yields, park_from, park_to } = backoff;
+        let endless = |turns: u64| if turns == u64::MAX { "endless".to_owned() } else { turns.to_string() };
+        let mut properties = vec![("spins", endless(spins))];
+        if spins < u64::MAX {
+            properties.push(("yields", endless(yields)));
+        }
+        if spins < u64::MAX && yields < u64::MAX {
+            let parks = if park_from == park_to { park_to.to_string() } else { format!("{park_from} to {park_to}") };
+            properties.push(("parks", parks));
+        }
+        properties
+    }
+}
+
 const US: Nanos = Nanos(1_000);
 const MS: Nanos = Nanos(1_000_000);
 
