@@ -1,11 +1,13 @@
 //! Queues and idle strategies (E1, E2): the figures of each, and the rule that throughput follows.
 
+mod published;
 mod rule;
 
 use oversleep_record::label;
 use oversleep_record::series::Quantity;
 use oversleep_record::{ExperimentId, Idling, Nanos, ResultFile, Series};
 
+pub use published::published;
 pub use rule::{ParkRule, Residual, Run, fit, held_out, runs};
 
 /// The figures of one strategy.

@@ -51,10 +51,12 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     let own = is_own.then(|| chosen(plan).into_iter().find(parks));
     let Some((name, kind)) = own.unwrap_or_else(jet) else { return Vec::new() };
     let queue = plan.idle.queue.unwrap_or(QUEUE);
-    let sizes = plan.depth.pick(&[1, 16][..], &[1, 4, 16, 64], &[1, 2, 4, 8, 16, 32, 64]);
-    let mut sizes: Vec<u64> = sizes.iter().map(|share| (queue * 4 / share).max(1)).rev().collect();
+    // A queue that lasts about as long as a park lies on the knee, where neither limit holds by itself: with the default
+    // work that is between these sizes, for the parks of every grid.
+    let sizes = plan.depth.pick(&[1, 256][..], &[1, 16, 256], &[1, 2, 4, 8, 16, 32, 64, 128, 256]);
+    let mut sizes: Vec<u64> = sizes.iter().map(|share| (queue * 16 / share).max(1)).rev().collect();
     sizes.dedup();
-    let window = window(plan, [100, 130, 500], [3, 4, 6]);
+    let window = window(plan, [110, 200, 500], [3, 4, 6]);
     let mut probes = Vec::new();
     for grid in [None].into_iter().chain(GRIDS.map(Some)) {
         for &queue in &sizes {

@@ -135,16 +135,16 @@ fn workers_in_a_row_pass_every_item_on() {
 #[test]
 fn throughput_follows_queue_and_grid() {
     let mut plan = plan(&[], 160);
-    plan.idle.queue = Some(256);
+    plan.idle.queue = Some(128);
     let series = measured(machine(20_000), ExperimentId::E2, &plan);
-    assert_eq!(series.len(), 12);
+    assert_eq!(series.len(), 9);
     // Both sides wake at the same point of the grid. The worker looks first, finds nothing and parks again, so it takes
     // two points of the grid to fill and empty the queue: the effective Q is half the size.
     for (key, expected) in [
-        ("E2/jet/queue=1024", 1_000_000),
-        ("E2/jet/grid=15.625ms/queue=16", 512),
-        ("E2/jet/grid=15.625ms/queue=256", 8_192),
-        ("E2/jet/grid=1ms/queue=256", 128_000),
+        ("E2/jet/queue=2048", 1_000_000),
+        ("E2/jet/grid=15.625ms/queue=8", 256),
+        ("E2/jet/grid=15.625ms/queue=128", 4_096),
+        ("E2/jet/grid=1ms/queue=128", 64_000),
     ] {
         let rate = p50(&series, key);
         assert!((rate - expected).abs() * 10 < expected, "{key}: {rate}, expected {expected}");

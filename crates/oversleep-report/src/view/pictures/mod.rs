@@ -6,6 +6,7 @@
 mod before_after;
 mod clock_cost;
 mod fork_join;
+mod idle;
 mod neighbours;
 mod percentiles;
 mod slack;
@@ -45,6 +46,7 @@ const REGISTRY: &[&Entry] = &[
     &clock_cost::ENTRY,
     &fork_join::ENTRY,
     &fork_join::SINGLE,
+    &idle::ENTRY,
 ];
 
 /// One drawing, waiting for its frame.

@@ -12,10 +12,12 @@ mod generations;
 mod generic;
 mod handoffs;
 mod holding_cost;
+mod idle;
 mod load;
 pub mod neighbour_clocks;
 pub mod neighbour_steps;
 pub mod neighbours;
+mod park_rule;
 pub mod slack;
 mod spinning;
 pub mod split;
@@ -66,6 +68,8 @@ const REGISTRY: &[&Entry] = &[
     &watch::ENTRY,
     &generations::ENTRY,
     &handoffs::ENTRY,
+    &idle::ENTRY,
+    &park_rule::ENTRY,
     &unavailable::ENTRY,
     &disturbance::ENTRY,
 ];
