@@ -4,12 +4,13 @@ mod support;
 
 use support::{Home, os};
 
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 15] = [
     "check",
     "clocks",
     "waits",
     "forkjoin",
     "handoff",
+    "idle",
     "resolution",
     "experiments",
     "explain",
@@ -117,6 +118,7 @@ fn registries_are_listed() {
         ("clocks", ["std-instant", "oversleep"]),
         ("waits", ["thread-sleep", "hybrid"]),
         ("handoff", ["condvar", "condvar"]),
+        ("idle", ["jet", "oversleep"]),
     ] {
         let list = stdout(&[command, "--list"]);
         for name in names {

@@ -146,6 +146,8 @@ fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
 /// The rule from two runs alone, and how far off the others are that it then predicts: the CPU rate of the run with the
 /// most Q / park, the effective Q of that with the least. `None` where these two don't show both limits.
 pub fn held_out<'a>(runs: &[Run<'a>]) -> Option<(ParkRule, [Run<'a>; 2], Residual)> {
+    let fitted = fit(runs)?;
+    fitted.cpu_rate.zip(fitted.queue_share)?;
     let by_limit = |a: &&Run<'_>, b: &&Run<'_>| a.queue_per_park().total_cmp(&b.queue_per_park());
     let (most, least) = (runs.iter().max_by(by_limit)?, runs.iter().min_by(by_limit)?);
     let rule = ParkRule::of_two(most, least);
