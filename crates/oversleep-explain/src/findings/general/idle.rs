@@ -171,10 +171,10 @@ fn collapse(file: &ResultFile) -> Checked {
     Ok(conclusion.rests_on_series([*fastest, *slowest]).rests_on(&slowest.key, format!("mean park {park}")))
 }
 
-/// `min(4 million items/s, 0.7 · Q / park)`.
+/// `min(4.0 million/s, 0.70 · Q / park)`.
 fn in_words(rule: &ParkRule) -> String {
     let by_parks = rule.queue_share.map(|share| format!("{share:.2} · Q / park"));
-    match (rule.cpu_rate.map(items), by_parks) {
+    match (rule.cpu_rate.map(|rate| items(rate).replace(" items", "")), by_parks) {
         (Some(rate), Some(by_parks)) => format!("min({rate}, {by_parks})"),
         (Some(one), None) | (None, Some(one)) => one,
         (None, None) => "unknown".to_owned(),
@@ -198,7 +198,7 @@ fn throughput_rule(file: &ResultFile) -> Checked {
             format!("; from two of the runs alone it predicts the others within {}", off(held.worst))
         });
         Conclusion::found(format!(
-            "throughput here is {rule_in_words}: of {} runs, half are within {} of it, and all within {}{}",
+            "throughput is {rule_in_words}: of {} runs, half are within {} of it, and all within {}{}",
             runs.len(),
             off(left.median),
             off(left.worst),
@@ -339,7 +339,7 @@ mod tests {
     fn the_rule_is_stated_with_what_is_left() {
         by_park(1.0).finds(
             "OVS-G013",
-            "throughput here is min(4.0 million items/s, 0.60 · Q / park): of 9 runs, half are within 1 % of it, and all \
+            "throughput is min(4.0 million/s, 0.60 · Q / park): of 9 runs, half are within 1 % of it, and all \
              within 1 %; from two of the runs alone it predicts the others within 1 %",
         );
     }
