@@ -47,7 +47,7 @@ pub const CRATES: &[CrateRules] = &[
     CrateRules {
         name: "oversleep-measure",
         ours: &["oversleep-record", "oversleep-system"],
-        // Its strategy `oversleep` is held against the library's.
+        // Its strategy `oversleep` is compared with the library's.
         ours_in_tests: &["oversleep", "oversleep-model", "oversleep-native"],
         ..PURE
     },

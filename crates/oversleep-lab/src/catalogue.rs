@@ -1,4 +1,5 @@
-//! The clocks, waits, hand-offs, tunables and loads of a platform, and the idle strategies, as lists, for the command and its suggestions.
+//! The clocks, waits, hand-offs, tunables and loads of a platform, and the idle strategies, as lists: for the command and
+//! its suggestions.
 
 use oversleep_record::Unavailable;
 

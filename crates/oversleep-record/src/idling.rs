@@ -68,13 +68,13 @@ impl Idling {
         self.spins = self.spins.saturating_add(thread.spins);
         self.yields = self.yields.saturating_add(thread.yields);
         self.blocks = self.blocks.saturating_add(thread.blocks);
-        self.parked_ns = self.parked_ns + thread.parked_ns;
+        self.parked_ns += thread.parked_ns;
         self.park_overshoot.merge(&thread.park_overshoot);
     }
 
     /// With another round of the same pipeline.
     pub fn add_round(&mut self, round: &Idling) {
-        self.window_ns = self.window_ns + round.window_ns;
+        self.window_ns += round.window_ns;
         self.items = self.items.saturating_add(round.items);
         self.add_thread(round);
     }

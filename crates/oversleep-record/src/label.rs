@@ -73,7 +73,7 @@ pub struct Label<T> {
 }
 
 impl<T> Label<T> {
-    const fn named(name: &'static str) -> Label<T> {
+    pub(crate) const fn named(name: &'static str) -> Label<T> {
         Label { name, value: PhantomData }
     }
 
@@ -129,26 +129,6 @@ pub const HELD: Label<Held> = Label::named("held");
 pub const NEIGHBOUR: Label<HeldSettings> = Label::named("neighbour");
 /// What the neighbours were granted.
 pub const GRANTED: Label<HeldSettings> = Label::named("granted");
-/// How many items are sent per second; series without it send as many as the queue takes.
-pub const RATE: Label<u64> = Label::named("rate_per_s");
-/// How many items a queue holds.
-pub const QUEUE: Label<u64> = Label::named("queue");
-/// How many workers pass items on, one after another.
-pub const WORKERS: Label<u64> = Label::named("workers");
-/// The work of each worker for one item.
-pub const ITEM: Label<Nanos> = Label::named("item_ns");
-/// Idle turns in a row that spin.
-pub const SPINS: Label<u64> = Label::named("spins");
-/// Idle turns in a row that yield, after those that spin.
-pub const YIELDS: Label<u64> = Label::named("yields");
-/// The request of the first park.
-pub const PARK_FROM: Label<Nanos> = Label::named("park_from_ns");
-/// The longest request of a park.
-pub const PARK_TO: Label<Nanos> = Label::named("park_to_ns");
-/// Registry name of the wait that parks.
-pub const PARK: Label<String> = Label::named("park");
-/// The grid that the ends of parks are put off to; series without it park as the machine does.
-pub const GRID: Label<Nanos> = Label::named("grid_ns");
 /// How late the timer may end by its own request.
 pub const TOLERANCE: Label<Nanos> = Label::named("tolerance_ns");
 
@@ -387,13 +367,6 @@ mod tests {
         back(NEIGHBOUR, HeldSettings(both.to_vec()), "2ms+4ms");
         back(GRANTED, HeldSettings(both[..1].to_vec()), "2ms");
         back(TOLERANCE, Nanos(0), "0");
-        for (label, name) in [(RATE, "rate_per_s"), (QUEUE, "queue"), (WORKERS, "workers"), (SPINS, "spins")] {
-            back(label, 1_000, "1000");
-            assert_eq!(label.name(), name);
-        }
-        back(YIELDS, 10, "10");
-        [ITEM, PARK_FROM, PARK_TO, GRID].into_iter().for_each(|label| back(label, Nanos(244), "244"));
-        back(PARK, "futex".to_owned(), "futex");
     }
 
     #[test]

@@ -24,6 +24,7 @@ pub mod idling;
 pub mod key;
 pub mod label;
 pub mod processor;
+pub mod queue_labels;
 pub mod reason;
 pub mod runs;
 pub mod samples;

@@ -3,7 +3,7 @@
 mod published;
 mod rule;
 
-use oversleep_record::label;
+use oversleep_record::queue_labels;
 use oversleep_record::series::Quantity;
 use oversleep_record::{ExperimentId, Idling, Nanos, ResultFile, Series};
 
@@ -51,7 +51,7 @@ pub fn strategies(file: &ResultFile) -> Vec<Strategy<'_>> {
             all.push(Strategy { name: &series.subject, flat_out: None, paced: Vec::new() });
             all.len() - 1
         });
-        match (series.quantity, series.label(label::RATE)) {
+        match (series.quantity, series.label(queue_labels::RATE)) {
             (Quantity::ItemsPerSecond, _) => all[at].flat_out = Some(series),
             (_, Some(rate)) => all[at].paced.push((rate, series)),
             _ => {}

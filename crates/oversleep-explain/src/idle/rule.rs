@@ -1,6 +1,6 @@
 //! The rule that throughput follows: T ≈ min(CPU rate, Q / park), with an effective Q.
 
-use oversleep_record::label;
+use oversleep_record::queue_labels;
 use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
 
 use super::mean_park;
@@ -39,7 +39,7 @@ pub fn runs<'a>(file: &'a ResultFile) -> Vec<Run<'a>> {
     let run = |series: &'a Series| {
         // Each round counts alike: where chance decides whether a queue passes in one park or in two, a median jumps.
         let rate = series.distribution.mean().filter(|&rate| rate > 0.0)?;
-        let (queue, grid) = (series.label(label::QUEUE)?, series.label(label::GRID));
+        let (queue, grid) = (series.label(queue_labels::QUEUE)?, series.label(queue_labels::GRID));
         Some(Run { series, queue, grid, park: mean_park(series), rate })
     };
     file.experiment(ExperimentId::E2).filter_map(run).collect()
@@ -140,7 +140,7 @@ fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
     let mut values: Vec<f64> = values.filter(|value| value.is_finite()).collect();
     values.sort_by(f64::total_cmp);
     let middle = values.len().checked_sub(1)? / 2;
-    Some(if values.len() % 2 == 0 { (values[middle] * values[middle + 1]).sqrt() } else { values[middle] })
+    Some(if values.len().is_multiple_of(2) { (values[middle] * values[middle + 1]).sqrt() } else { values[middle] })
 }
 
 /// The rule from two runs alone, and how far off the others are that it then predicts: the CPU rate of the run with the

@@ -18,6 +18,7 @@ use crate::environment::{FactValue, PlatformId};
 use crate::file::{Completion, Floor, SCHEMA, Tool};
 use crate::key::Part;
 use crate::label::{self, ClockRole, JoinStyle, LabelValue, Labels, TrialSide};
+use crate::queue_labels;
 use crate::series::{Quantity, Round, Status, Unit};
 use crate::split::LatenessSplit;
 use crate::trial::{Trial, TrialPair};
@@ -279,9 +280,9 @@ pub(crate) fn rounds_keeping(key: impl AsRef<str>, values: &[i64], count: u64, c
             Part::Word(word) => series.labels = labelled(series.labels, experiment, word),
             Part::Named("tolerance", span) => series.labels.set(label::TOLERANCE, span.parse().expect("a span")),
             Part::Named("neighbour", held) => series.labels.set(label::NEIGHBOUR, held.parse().expect("settings")),
-            Part::Named("grid", span) => series.labels.set(label::GRID, span.parse().expect("a span")),
-            Part::Named("rate", count) => series.labels.set(label::RATE, count.parse().expect("a count")),
-            Part::Named("queue", count) => series.labels.set(label::QUEUE, count.parse().expect("a count")),
+            Part::Named("grid", span) => series.labels.set(queue_labels::GRID, span.parse().expect("a span")),
+            Part::Named("rate", count) => series.labels.set(queue_labels::RATE, count.parse().expect("a count")),
+            Part::Named("queue", count) => series.labels.set(queue_labels::QUEUE, count.parse().expect("a count")),
             Part::Named("load", load) => {
                 let (kind, hogs) = load.split_once(':').expect("a load");
                 conditions.load.push(LoadSpec { kind: kind.into(), hogs: hogs.parse().expect("a count") });
@@ -309,9 +310,9 @@ pub(crate) fn rounds_keeping(key: impl AsRef<str>, values: &[i64], count: u64, c
         }
     }
     if [ExperimentId::E1, ExperimentId::E2].contains(&experiment) {
-        series.labels = series.labels.with(label::WORKERS, 1).with(label::ITEM, Nanos(244));
-        if series.label(label::QUEUE).is_none() {
-            series.labels.set(label::QUEUE, 1_024);
+        series.labels = series.labels.with(queue_labels::WORKERS, 1).with(queue_labels::ITEM, Nanos(244));
+        if series.label(queue_labels::QUEUE).is_none() {
+            series.labels.set(queue_labels::QUEUE, 1_024);
         }
     }
     if experiment == ExperimentId::C6 {

@@ -261,9 +261,10 @@ fn recommendation(file: &ResultFile) -> Checked {
         return Ok(conclusion.rests_on_series([soonest]));
     };
     sound(series)?;
-    let faster = (fastest.name != chosen.name)
-        .then(|| format!("; {} takes {}", fastest.name, told(soonest, most)))
-        .unwrap_or_default();
+    let faster = match fastest.name == chosen.name {
+        true => String::new(),
+        false => format!("; {} takes {}", fastest.name, told(soonest, most)),
+    };
     let conclusion = Conclusion::found(format!(
         "{} is the idle strategy for this machine: at {} items/s it hands an item over in {}{faster}",
         chosen.name,

@@ -354,7 +354,7 @@ fn work(shared: &Shared, stage: usize) -> Result<Ended, Unavailable> {
             }
         }
         idle_turns = idle_turns.wrapping_add(1);
-        if idle_turns % TURNS_PER_LOOK == 0 && shared.is_late() {
+        if idle_turns.is_multiple_of(TURNS_PER_LOOK) && shared.is_late() {
             shared.break_off();
             break;
         }

@@ -12,7 +12,7 @@ mod worker;
 
 use std::sync::{Arc, OnceLock};
 
-use oversleep_record::label;
+use oversleep_record::queue_labels;
 use oversleep_record::series::Series;
 use oversleep_record::{Conditions, Labels, Nanos, Unavailable};
 use oversleep_system::Platform;
@@ -76,19 +76,19 @@ struct LineProbe {
 /// How a series of a pipeline is labelled.
 fn labels(line: &Line, item: Nanos) -> Labels {
     let labels = Labels::new()
-        .with(label::QUEUE, line.queue as u64)
-        .with(label::WORKERS, line.workers as u64)
-        .with(label::ITEM, item);
+        .with(queue_labels::QUEUE, line.queue as u64)
+        .with(queue_labels::WORKERS, line.workers as u64)
+        .with(queue_labels::ITEM, item);
     let (Kind::Fixed(backoff) | Kind::Learned(backoff)) = line.kind else { return labels };
     let Backoff { spins, yields, park_from, park_to } = backoff;
     let (goes_on, parks) = (spins < u64::MAX, spins < u64::MAX && yields < u64::MAX);
-    let labels = if goes_on { labels.with(label::SPINS, spins) } else { labels };
+    let labels = if goes_on { labels.with(queue_labels::SPINS, spins) } else { labels };
     if !parks {
         return labels;
     }
-    let parked = labels.with(label::YIELDS, yields).with(label::PARK, line.park.clone());
-    let parked = parked.with(label::PARK_FROM, park_from).with(label::PARK_TO, park_to);
-    line.grid.map_or(parked.clone(), |grid| parked.with(label::GRID, grid))
+    let parked = labels.with(queue_labels::YIELDS, yields).with(queue_labels::PARK, line.park.clone());
+    let parked = parked.with(queue_labels::PARK_FROM, park_from).with(queue_labels::PARK_TO, park_to);
+    line.grid.map_or(parked.clone(), |grid| parked.with(queue_labels::GRID, grid))
 }
 
 /// The pipeline that a plan describes.
@@ -137,7 +137,7 @@ impl LineProbe {
         let expected = match offered {
             Offered::FlatOut => u64::from(rounds),
             Offered::PerSecond(rate) => {
-                series.labels.set(label::RATE, rate);
+                series.labels.set(queue_labels::RATE, rate);
                 let each = (window.as_secs_f64() * rate as f64) as u64;
                 each.saturating_mul(u64::from(rounds))
             }

@@ -1,13 +1,13 @@
 //! E2: throughput by the size of the queue and by how long a park takes.
 
-use oversleep_record::label;
+use oversleep_record::queue_labels;
 use oversleep_record::series::{Quantity, Series, Unit};
 use oversleep_record::{ExperimentId, Nanos};
 use oversleep_system::Platform;
 
 use super::line::{Line, Offered};
 use super::strategies::COLUMNS;
-use super::strategy::{Kind, find};
+use super::strategy::{Backoff, Kind, find};
 use super::{LineProbe, QUEUE, chosen, line, own_backoff, window};
 use crate::experiment::{Column, Command, Experiment};
 use crate::plan::{Depth, Plan};
@@ -26,7 +26,10 @@ pub(in crate::experiments) static E2: Experiment = Experiment {
     quantities: &[Quantity::ItemsPerSecond],
     columns: {
         const ALL: &[Column] = &[
-            Column { name: label::GRID.name(), meaning: "The grid that parks end on, in ns; without it, as found." },
+            Column {
+                name: queue_labels::GRID.name(),
+                meaning: "The grid that parks end on, in ns; without it, as found.",
+            },
             COLUMNS[1],
             COLUMNS[2],
             COLUMNS[3],
@@ -45,7 +48,10 @@ const GRIDS: [Nanos; 2] = [Nanos::from_millis(1), Nanos(15_625_000)];
 
 fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     let jet = || find("jet").map(|jet| (jet.name.to_owned(), jet.kind));
-    let parks = |(_, kind): &(String, Kind)| matches!(kind, Kind::Fixed(backoff) if backoff.spins < u64::MAX && backoff.yields < u64::MAX);
+    let parks = |(_, kind): &(String, Kind)| {
+        let Kind::Fixed(Backoff { spins, yields, .. }) = kind else { return false };
+        *spins < u64::MAX && *yields < u64::MAX
+    };
     // Where the user chose strategies, the first of them that always parks.
     let is_own = !plan.subjects.is_empty() || own_backoff(&plan.idle).is_some();
     let own = is_own.then(|| chosen(plan).into_iter().find(parks));

@@ -1,7 +1,7 @@
 //! E1: every idle strategy flat out, and paced.
 
 use oversleep_record::ExperimentId;
-use oversleep_record::label;
+use oversleep_record::queue_labels;
 use oversleep_record::series::{Quantity, Series, Unit};
 use oversleep_system::Platform;
 
@@ -30,18 +30,18 @@ pub(in crate::experiments) static E1: Experiment = Experiment {
 };
 
 pub(super) const COLUMNS: &[Column] = &[
-    Column { name: label::RATE.name(), meaning: "Items per second that were due; without it, flat out." },
-    Column { name: label::QUEUE.name(), meaning: "Items that each queue holds." },
-    Column { name: label::WORKERS.name(), meaning: "Workers in a row." },
-    Column { name: label::ITEM.name(), meaning: "The work of each worker for an item, in ns." },
-    Column { name: label::SPINS.name(), meaning: "Idle turns in a row that spin." },
-    Column { name: label::YIELDS.name(), meaning: "Idle turns in a row that yield after these." },
+    Column { name: queue_labels::RATE.name(), meaning: "Items per second that were due; without it, flat out." },
+    Column { name: queue_labels::QUEUE.name(), meaning: "Items that each queue holds." },
+    Column { name: queue_labels::WORKERS.name(), meaning: "Workers in a row." },
+    Column { name: queue_labels::ITEM.name(), meaning: "The work of each worker for an item, in ns." },
+    Column { name: queue_labels::SPINS.name(), meaning: "Idle turns in a row that spin." },
+    Column { name: queue_labels::YIELDS.name(), meaning: "Idle turns in a row that yield after these." },
     Column {
-        name: label::PARK_FROM.name(),
+        name: queue_labels::PARK_FROM.name(),
         meaning: "The request of the first park, in ns; each further one doubles.",
     },
-    Column { name: label::PARK_TO.name(), meaning: "The longest request of a park, in ns." },
-    Column { name: label::PARK.name(), meaning: "The wait that parks." },
+    Column { name: queue_labels::PARK_TO.name(), meaning: "The longest request of a park, in ns." },
+    Column { name: queue_labels::PARK.name(), meaning: "The wait that parks." },
 ];
 
 fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {

@@ -207,7 +207,7 @@ impl Idler {
         let first = backoff.park_from.max(Nanos(1));
         let mut longest = backoff.park_to;
         if is_learned {
-            longest = longest - self.lateness.unwrap_or_default();
+            longest -= self.lateness.unwrap_or_default();
             if longest < first {
                 self.refused += 1;
                 let late = self.lateness.map_or(0, |late| late.0.unsigned_abs());

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use oversleep_model::sim::{Overshoot, Sim};
 use oversleep_record::series::Status;
-use oversleep_record::{ExperimentId, Idling, label};
+use oversleep_record::{ExperimentId, Idling, queue_labels};
 use oversleep_system::{SharedPlatform, Target, Wait, WaitEnd, WaitInfo, Waiter};
 
 use super::*;
@@ -80,7 +80,7 @@ fn latency_is_what_the_strategy_adds() {
         let (min, max) = (found.distribution.min().unwrap_or(-1), found.distribution.max().unwrap_or(-1));
         assert!(range(strategy).contains(&min) && range(strategy).contains(&max), "{key}: {min} to {max}");
         assert_eq!((found.counts.recorded, found.counts.expected), (150, Some(150)), "{key}");
-        assert_eq!(found.label(label::RATE), Some(1_000));
+        assert_eq!(found.label(queue_labels::RATE), Some(1_000));
         let cores = found.idling.as_ref().and_then(Idling::cores).expect("the model counts CPU time");
         let spins = ["spin", "yield"].contains(&strategy);
         assert!(if spins { cores > 0.95 } else { cores < 0.1 }, "{key}: {cores}");
@@ -124,8 +124,8 @@ fn workers_in_a_row_pass_every_item_on() {
     plan.idle.workers = Some(3);
     for series in measured(machine(60_000), ExperimentId::E1, &plan) {
         assert_eq!(series.status, Status::Complete, "{}", series.key);
-        assert_eq!(series.label(label::WORKERS), Some(3));
-        match series.label(label::RATE) {
+        assert_eq!(series.label(queue_labels::WORKERS), Some(3));
+        match series.label(queue_labels::RATE) {
             Some(_) => assert_eq!((series.counts.recorded, series.counts.missed), (90, 0), "{}", series.key),
             None => assert_eq!(series.counts.recorded, 3, "{}", series.key),
         }

@@ -1,7 +1,7 @@
 //! Idle strategies (E1): throughput flat out, latency at each rate, and what waiting costs beside both.
 
 use oversleep_explain::idle::{Strategy, rates, strategies};
-use oversleep_record::{ExperimentId, Idling, Nanos, ResultFile, Series, label};
+use oversleep_record::{ExperimentId, Idling, Nanos, ResultFile, Series, queue_labels};
 
 use super::Entry;
 use crate::view::select::measured;
@@ -64,8 +64,8 @@ pub fn cost<'a>(columns: Columns<'a, &'a Series>) -> Columns<'a, &'a Series> {
 /// The pipeline that every row has in common.
 pub fn pipeline(file: &ResultFile) -> Option<String> {
     let series = measured(file, ExperimentId::E1).next()?;
-    let (queue, workers) = (series.label(label::QUEUE)?, series.label(label::WORKERS)?);
-    let item = series.label(label::ITEM)?;
+    let (queue, workers) = (series.label(queue_labels::QUEUE)?, series.label(queue_labels::WORKERS)?);
+    let item = series.label(queue_labels::ITEM)?;
     let queues = if workers > 1 { "each queue holds" } else { "the queue holds" };
     Some(format!(
         "{} with {item} of work for an item; {queues} {}, {} of work. CPU is what the workers took of one CPU, and flat out \
@@ -82,15 +82,17 @@ fn strategies_in_words(file: &ResultFile) -> Option<String> {
     let mut parts = Vec::new();
     let mut park = None;
     for series in measured(file, ExperimentId::E1) {
-        let Some((from, to)) = series.label(label::PARK_FROM).zip(series.label(label::PARK_TO)) else { continue };
+        let Some((from, to)) = series.label(queue_labels::PARK_FROM).zip(series.label(queue_labels::PARK_TO)) else {
+            continue;
+        };
         if seen.contains(&series.subject.as_str()) {
             continue;
         }
         seen.push(&series.subject);
-        park = park.or_else(|| series.label(label::PARK));
+        park = park.or_else(|| series.label(queue_labels::PARK));
         let turns = |count: Option<u64>, noun: &str| count.filter(|&count| count > 0).map(|count| counted(count, noun));
-        let spins = turns(series.label(label::SPINS), "spin");
-        let yields = turns(series.label(label::YIELDS), "yield");
+        let spins = turns(series.label(queue_labels::SPINS), "spin");
+        let yields = turns(series.label(queue_labels::YIELDS), "yield");
         let parks = if from == to { format!("parks of {from}") } else { format!("parks of {from} to {to}") };
         let steps: Vec<String> = spins.into_iter().chain(yields).chain([parks]).collect();
         parts.push(format!("{}: {}", series.subject, steps.join(", ")));

@@ -1,7 +1,7 @@
 //! Throughput by queue and park (E2), beside the rule that it follows.
 
 use oversleep_explain::idle::{ParkRule, Run, fit, held_out, published, runs};
-use oversleep_record::{ExperimentId, Nanos, ResultFile, label};
+use oversleep_record::{ExperimentId, Nanos, ResultFile, queue_labels};
 
 use super::Entry;
 use crate::view::table::{Columns, Section};
@@ -46,7 +46,7 @@ fn build(file: &ResultFile, section: Section) -> Section {
     });
     let strategy = runs.first().map(|run| {
         let series = run.series;
-        let parks = series.label(label::PARK_FROM).zip(series.label(label::PARK_TO));
+        let parks = series.label(queue_labels::PARK_FROM).zip(series.label(queue_labels::PARK_TO));
         let parks = parks.map(|(from, to)| format!(", whose parks are {from} to {to}")).unwrap_or_default();
         format!("Every run is flat out with the strategy {}{parks}.", series.subject)
     });
