@@ -76,6 +76,8 @@ pub struct Experiment {
     pub reads: &'static [ExperimentId],
     /// The least depth at which `check` runs it.
     pub depth: Depth,
+    /// Whether its threads compute without a pause, so that a model takes as long over it as a machine.
+    pub is_slow_to_model: bool,
     /// The commands that run it.
     pub commands: &'static [Command],
     /// The probes for a plan.
@@ -93,6 +95,7 @@ impl Experiment {
         columns: &[],
         reads: &[],
         depth: Depth::Quick,
+        is_slow_to_model: false,
         commands: &[],
         probes: |_, _| Vec::new(),
     };

@@ -106,7 +106,7 @@ fn words(curves: &[(&str, Vec<LatencyPoint>)]) -> Words {
 
 fn draw(c: &mut Canvas, curves: &[(&str, Vec<LatencyPoint>)], x: &Scale, y: &Scale) {
     axis::left(c, &y.decades(22.0, time_us), LEFT, RIGHT);
-    axis::bottom(c, &x.decades(60.0, |cpus| text::significant(cpus)), BOTTOM, 0.0);
+    axis::bottom(c, &x.decades(60.0, text::significant), BOTTOM, 0.0);
     axis::name(c, ((LEFT + RIGHT) / 2.0, BOTTOM + 44.0), "CPUs that waiting kept busy");
     c.text((LEFT, -7.0), Anchor::Start, "soft t", "median latency of an item");
     let at = |point: &LatencyPoint| (x.px(point.cpus.max(CPUS_MIN)), y.px(point.p50_us.max(LATENCY_MIN_US)));

@@ -38,6 +38,7 @@ pub(in crate::experiments) static E2: Experiment = Experiment {
         ALL
     },
     depth: Depth::Thorough,
+    is_slow_to_model: true,
     commands: &[Command::Idle],
     probes,
     ..Experiment::BLANK

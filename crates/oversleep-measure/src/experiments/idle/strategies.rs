@@ -24,6 +24,7 @@ pub(in crate::experiments) static E1: Experiment = Experiment {
     quantities: &[Quantity::ItemsPerSecond, Quantity::ItemLatency],
     columns: COLUMNS,
     depth: Depth::Thorough,
+    is_slow_to_model: true,
     commands: &[Command::Idle],
     probes,
     ..Experiment::BLANK
