@@ -1,5 +1,5 @@
-//! What is run: each command but `idle` as it is without an option but `--on MACHINE`, so with the seed 1 ([`machines::SEED`]), on
-//! every modelled machine. The requests are those that the command line makes.
+//! What is run: each command but `idle` as it is without an option but `--on MACHINE`, so with the seed 1
+//! ([`machines::SEED`]), on every modelled machine. The requests are those that the command line makes.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
