@@ -1,48 +1,54 @@
-//! The library's sleeps of 1 ms compared with spin_sleep's default and the standard library's sleep in one process:
-//! lateness and CPU time, idle and with busy threads. And its pacer at 1 kHz.
+//! The library's sleeps of 1 ms compared with `spin_sleep` and the standard library's sleep in one process: lateness and
+//! CPU time, idle and with busy threads. And its pacer at 1 kHz.
 //!
-//! Bars when idle: p99 is no larger than that of spin_sleep's default, with at most 60 % of its CPU time. With two busy
-//! threads per CPU: p50 is at most 1 µs if that of spin_sleep's default exceeds 1 ms, and p99 is at most 1.1 times that
-//! of the plain sleep. The pacer accumulates no drift, and delivers every period or counts it as missed.
+//! Bars when idle, compared with spin_sleep's default: at most 60 % of its CPU time, with a p99 of at most 1.1 times its.
+//! With one and two busy threads per CPU: p99 is at most half of the plain sleep's, at most half as many sleeps are more
+//! than 100 µs late, and the CPU time is no more than that of spin_sleep's `SpinLoopHint`. The pacer accumulates no drift,
+//! and delivers every period or counts it as missed.
 
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant as Std};
 
-use oversleep::{Clock, Missed, Pacer, Sleeper, TimerSlack};
+use oversleep::{Clock, Missed, Pacer, Sleeper, TimeSlice, TimerSlack};
 use oversleep_benches::line::Line;
-use oversleep_benches::pairs::quantile;
+use oversleep_benches::pairs::{median, quantile};
 use oversleep_benches::report::figure;
 use oversleep_benches::{Bar, Pairs, Reason, Report, sys};
+use spin_sleep::{SpinSleeper, SpinStrategy};
 
 const REQUESTED: Duration = Duration::from_millis(1);
 /// Sleeps that each contender makes in its turn.
-const TURN: u64 = 5;
+const TURN: u64 = 20;
 /// Unmeasured sleeps of each contender before the first round, for learning and for page faults.
-const WARM_UP: u64 = 40;
+const WARM_UP: u64 = 200;
 const PERIOD_NS: i64 = 1_000_000;
+const LATE_NS: i64 = 100_000;
 
 fn main() -> ExitCode {
     Report::run("library_sleep", "peer", compare)
 }
 
 fn compare(report: &mut Report) -> Result<(), Reason> {
-    sleeps(report, "idle", report.count(400), report.pairs(9), idle_bar);
+    sleeps(report, "idle", report.count(400), report.pairs(9), IDLE);
     let slack = TimerSlack::hold(Duration::from_nanos(1));
     if slack.outcome().holds() {
-        // spin_sleep leaves the slack as found, so it wakes earlier here and spins longer.
-        sleeps(report, "idle, timer slack 1 ns for all", report.count(400), report.pairs(9), |_, _, _| Bar::None);
+        // Threads inherit it. spin_sleep leaves the slack as found, so it wakes earlier here and spins longer.
+        sleeps(report, "idle, timer slack 1 ns for all", report.count(400), report.pairs(9), &[]);
     } else {
         report.skip(&format!("idle with a timer slack of 1 ns: {}", slack.outcome()));
     }
     drop(slack);
-    let per_cpu = report.options.hogs.unwrap_or(2);
-    let condition = format!("{per_cpu} busy threads per CPU");
-    let hogs = Hogs::start(report.machine.cpus.len() * per_cpu as usize);
-    sleeps(report, &condition, report.count(200), report.pairs(5), busy_bar);
-    drop(hogs);
+    let cpus = report.machine.cpus.len();
+    for per_cpu in report.options.hogs.map_or(vec![1, 2], |per_cpu| vec![per_cpu]) {
+        let hogs = Hogs::start(cpus * per_cpu as usize);
+        let condition = format!("{} busy threads on {cpus} CPUs", cpus * per_cpu as usize);
+        sleeps(report, &condition, report.count(200), report.pairs(9), BUSY);
+        drop(hogs);
+    }
     pacer(report);
     Ok(())
 }
@@ -78,52 +84,89 @@ impl Drop for Hogs {
     }
 }
 
-/// What is compared.
+/// What is compared, as an index of figures.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Metric {
     P50,
     P99,
+    Late,
     Cpu,
 }
 
-const METRICS: [(Metric, &str); 3] =
-    [(Metric::P50, "lateness p50"), (Metric::P99, "lateness p99"), (Metric::Cpu, "CPU time per sleep")];
+const METRICS: [(Metric, &str, &str); 4] = [
+    (Metric::P50, "lateness p50", "µs"),
+    (Metric::P99, "lateness p99", "µs"),
+    (Metric::Late, "sleeps more than 100 µs late", "%"),
+    (Metric::Cpu, "CPU time per sleep", "µs"),
+];
+const OURS: [&str; 2] = ["Sleeper", "oversleep::sleep"];
 const SPIN_SLEEP: &str = "spin_sleep's default";
+const SPIN_HINT: &str = "spin_sleep's SpinLoopHint";
 const PLAIN: &str = "std::thread::sleep";
 
+/// A metric, the peer that it is compared with, and the bar.
+type Compared = (Metric, &'static str, Bar);
+
+const IDLE: &[Compared] = &[
+    (Metric::Cpu, SPIN_SLEEP, Bar::RatioAtMost(0.6)),
+    (Metric::P99, SPIN_SLEEP, Bar::RatioAtMost(1.1)),
+    (Metric::P99, PLAIN, Bar::None),
+];
+const BUSY: &[Compared] = &[
+    (Metric::P99, PLAIN, Bar::MediansAtMost(0.5)),
+    (Metric::Late, PLAIN, Bar::MediansAtMost(0.5)),
+    (Metric::Cpu, SPIN_HINT, Bar::MediansAtMost(1.0)),
+    (Metric::P50, SPIN_SLEEP, Bar::None),
+];
+
+/// What a contender's thread reports about its turn: each lateness, and the CPU time of all.
+type Turn = (Vec<i64>, Option<u64>);
+
+/// Sleeps on a thread of its own: what the scheduler owes a thread depends on its earlier sleeps.
 struct Contender {
     name: &'static str,
-    sleep: Box<dyn FnMut()>,
+    ask: Sender<u64>,
+    turns: Receiver<Turn>,
     lateness_ns: Vec<i64>,
     cpu_ns: Option<u64>,
-    /// p50, p99 and CPU time per sleep in µs, round by round.
-    rounds: [Vec<Option<f64>>; 3],
+    /// Figures round by round, in the order of the metrics.
+    rounds: [Vec<Option<f64>>; 4],
 }
 
 impl Contender {
-    fn new(name: &'static str, sleep: impl FnMut() + 'static) -> Contender {
-        let rounds = [Vec::new(), Vec::new(), Vec::new()];
-        Contender { name, sleep: Box::new(sleep), lateness_ns: Vec::new(), cpu_ns: Some(0), rounds }
+    /// `prepare` runs on the contender's thread.
+    fn new<S: FnMut()>(name: &'static str, prepare: impl FnOnce() -> S + Send + 'static) -> Contender {
+        let (ask, requests) = channel::<u64>();
+        let (tell, turns) = channel();
+        std::thread::spawn(move || {
+            let mut sleep = prepare();
+            for sleeps in requests {
+                if tell.send(turn(&mut sleep, sleeps)).is_err() {
+                    break;
+                }
+            }
+        });
+        let rounds = [const { Vec::new() }; 4];
+        Contender { name, ask, turns, lateness_ns: Vec::new(), cpu_ns: Some(0), rounds }
     }
 
-    fn turn(&mut self, sleeps: u64) {
-        for _ in 0..sleeps {
-            let cpu_before_ns = sys::thread_cpu_ns();
-            let start = Std::now();
-            (self.sleep)();
-            let duration = start.elapsed();
-            let used_ns = sys::thread_cpu_ns().zip(cpu_before_ns).map(|(after, before)| after - before);
-            self.cpu_ns = self.cpu_ns.zip(used_ns).map(|(sum, used)| sum + used);
-            self.lateness_ns.push(duration.as_nanos() as i64 - REQUESTED.as_nanos() as i64);
-        }
+    fn turn(&mut self, sleeps: u64) -> Result<(), Reason> {
+        let ended = |_| format!("the thread of {} ended", self.name);
+        self.ask.send(sleeps).map_err(|_| format!("the thread of {} ended", self.name))?;
+        let (lateness_ns, cpu_ns) = self.turns.recv().map_err(ended)?;
+        self.lateness_ns.extend(lateness_ns);
+        self.cpu_ns = self.cpu_ns.zip(cpu_ns).map(|(sum, more)| sum + more);
+        Ok(())
     }
 
     fn end_round(&mut self) {
         let sleeps = self.lateness_ns.len() as f64;
         let lateness = &mut self.lateness_ns;
+        let late = lateness.iter().filter(|&&ns| ns > LATE_NS).count() as f64;
         let figures = [
             quantile(lateness, 0.5).map(|ns| ns as f64 / 1e3),
             quantile(lateness, 0.99).map(|ns| ns as f64 / 1e3),
+            Some(late / sleeps * 100.0),
             self.cpu_ns.map(|ns| ns as f64 / sleeps / 1e3),
         ];
         for (round, figure) in self.rounds.iter_mut().zip(figures) {
@@ -136,70 +179,112 @@ impl Contender {
         self.lateness_ns.clear();
         self.cpu_ns = Some(0);
     }
-}
 
-/// The bar for a metric compared with this peer, given the figures.
-type BarFor = fn(Metric, &str, &Pairs) -> Bar;
-
-fn idle_bar(metric: Metric, peer: &str, _: &Pairs) -> Bar {
-    match metric {
-        Metric::P99 if peer == SPIN_SLEEP => Bar::RatioAtMost(1.0),
-        Metric::Cpu if peer == SPIN_SLEEP => Bar::RatioAtMost(0.6),
-        _ => Bar::None,
+    /// The median over the rounds.
+    fn median(&self, metric: Metric) -> Option<f64> {
+        median(&self.rounds[metric as usize].iter().copied().collect::<Option<Vec<_>>>()?)
     }
 }
 
-fn busy_bar(metric: Metric, peer: &str, pairs: &Pairs) -> Bar {
-    let is_peer_late = pairs.summary().is_some_and(|summary| summary.peer > 1_000.0);
-    match metric {
-        Metric::P50 if peer == SPIN_SLEEP && is_peer_late => Bar::OursAtMost(1.0),
-        Metric::P99 if peer == PLAIN => Bar::RatioAtMost(1.1),
-        _ => Bar::None,
+fn turn(sleep: &mut impl FnMut(), sleeps: u64) -> Turn {
+    let (mut lateness_ns, mut cpu_ns) = (Vec::new(), Some(0));
+    for _ in 0..sleeps {
+        let cpu_before_ns = sys::thread_cpu_ns();
+        let start = Std::now();
+        sleep();
+        let duration = start.elapsed();
+        let used_ns = sys::thread_cpu_ns().zip(cpu_before_ns).map(|(after, before)| after - before);
+        cpu_ns = cpu_ns.zip(used_ns).map(|(sum, used): (u64, u64)| sum + used);
+        lateness_ns.push(duration.as_nanos() as i64 - REQUESTED.as_nanos() as i64);
     }
+    (lateness_ns, cpu_ns)
 }
 
-fn sleeps(report: &mut Report, condition: &str, count: u64, rounds: usize, bar_for: BarFor) {
-    let mut sleeper = Sleeper::new();
-    let spin_sleeper = spin_sleep::SpinSleeper::default();
-    let mut ours = [
-        Contender::new("Sleeper", move || {
+/// A contender that sleeps with this sleeper.
+fn with(name: &'static str, mut sleeper: Sleeper) -> Contender {
+    Contender::new(name, move || {
+        move || {
             sleeper.sleep(REQUESTED);
-        }),
-        Contender::new("oversleep::sleep", || oversleep::sleep(REQUESTED)),
-    ];
-    let mut peers = [
-        Contender::new(SPIN_SLEEP, move || spin_sleeper.sleep(REQUESTED)),
-        Contender::new(PLAIN, || std::thread::sleep(REQUESTED)),
-    ];
-    for contender in ours.iter_mut().chain(&mut peers) {
-        contender.turn(WARM_UP);
-        contender.forget();
-    }
-    for round in 1..=rounds {
-        report.progress(&format!("sleeps, {condition}, round {round} of {rounds}"));
-        for _ in 0..count.div_ceil(TURN) {
-            ours.iter_mut().chain(&mut peers).for_each(|contender| contender.turn(TURN));
         }
-        ours.iter_mut().chain(&mut peers).for_each(Contender::end_round);
-    }
-    for ours in &ours {
-        for peer in &peers {
-            for (at, (metric, name)) in METRICS.iter().enumerate() {
-                let title = format!("{name}, 1 ms, {condition}, {} vs {}, {count} per round", ours.name, peer.name);
-                let mut pairs = Pairs::default();
-                for (ours, peer) in ours.rounds[at].iter().zip(&peer.rounds[at]) {
-                    if let (Some(ours), Some(peer)) = (ours, peer) {
-                        pairs.push(*ours, *peer);
-                    }
-                }
-                if pairs.ratios().is_empty() {
-                    report.skip(&format!("{title}: not available on this platform"));
-                    continue;
-                }
-                report.compare(&title, "µs", &pairs, bar_for(*metric, peer.name, &pairs));
+    })
+}
+
+fn contenders() -> Vec<Contender> {
+    vec![
+        with(OURS[0], Sleeper::new()),
+        Contender::new(OURS[1], || || oversleep::sleep(REQUESTED)),
+        Contender::new("Sleeper, slice held", || {
+            let (held, mut sleeper) = (TimeSlice::hold(TimeSlice::SHORTEST), Sleeper::new());
+            move || {
+                sleeper.sleep(REQUESTED);
+                // The slice is held for as long as the thread sleeps.
+                let _ = &held;
             }
+        }),
+        with("Sleeper::precise", Sleeper::precise()),
+        with("Sleeper::thrifty", Sleeper::thrifty()),
+        with("Sleeper, budget 0", Sleeper::new().with_budget(Duration::ZERO)),
+        Contender::new(SPIN_SLEEP, || || SpinSleeper::default().sleep(REQUESTED)),
+        Contender::new(SPIN_HINT, || {
+            || SpinSleeper::default().with_spin_strategy(SpinStrategy::SpinLoopHint).sleep(REQUESTED)
+        }),
+        Contender::new(PLAIN, || || std::thread::sleep(REQUESTED)),
+    ]
+}
+
+fn sleeps(report: &mut Report, condition: &str, count: u64, rounds: usize, compared: &[Compared]) {
+    let mut contenders = contenders();
+    let measured = (|| {
+        for contender in &mut contenders {
+            contender.turn(WARM_UP)?;
+            contender.forget();
+        }
+        for round in 1..=rounds {
+            report.progress(&format!("sleeps, {condition}, round {round} of {rounds}"));
+            for _ in 0..count.div_ceil(TURN) {
+                contenders.iter_mut().try_for_each(|contender| contender.turn(TURN))?;
+            }
+            contenders.iter_mut().for_each(Contender::end_round);
+        }
+        Ok::<(), Reason>(())
+    })();
+    if let Err(reason) = measured {
+        return report.skip(&format!("{condition}: {reason}"));
+    }
+    report.say(&table(&contenders, condition, count, rounds));
+    for name in OURS {
+        for &(metric, peer, bar) in compared {
+            let [ours, peer] = [name, peer].map(|name| contenders.iter().find(|contender| contender.name == name));
+            let (Some(ours), Some(peer)) = (ours, peer) else { continue };
+            let (_, what, unit) = METRICS[metric as usize];
+            let title = format!("{what}, 1 ms, {condition}, {} vs {}, {count} per round", ours.name, peer.name);
+            let mut pairs = Pairs::default();
+            for pair in ours.rounds[metric as usize].iter().zip(&peer.rounds[metric as usize]) {
+                if let (Some(ours), Some(peer)) = pair {
+                    pairs.push(*ours, *peer);
+                }
+            }
+            if pairs.ratios().is_empty() {
+                report.skip(&format!("{title}: not available on this platform, or zero for the peer"));
+                continue;
+            }
+            report.compare(&title, unit, &pairs, bar);
         }
     }
+}
+
+/// The medians of all contenders.
+fn table(contenders: &[Contender], condition: &str, count: u64, rounds: usize) -> String {
+    let mut text = format!(
+        "\nsleeps of 1 ms, {condition}: medians of {rounds} rounds of {count}\n  {:<28} {:>9} {:>9} {:>10} {:>9}",
+        "", "p50, µs", "p99, µs", ">100 µs, %", "CPU, µs"
+    );
+    for contender in contenders {
+        let figures = METRICS.map(|(metric, ..)| contender.median(metric).map_or_else(|| "unknown".to_owned(), figure));
+        let [p50, p99, late, cpu] = figures;
+        text.push_str(&format!("\n  {:<28} {p50:>9} {p99:>9} {late:>10} {cpu:>9}", contender.name));
+    }
+    text
 }
 
 /// One run. Every 500 beats the loop is away for 3.5 periods, so that every machine misses some.

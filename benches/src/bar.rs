@@ -11,6 +11,9 @@ pub enum Bar {
     RatioWithin(f64),
     /// The ratio to the peer is at most this.
     RatioAtMost(f64),
+    /// The ratio of our median to the peer's is at most this: for figures that vary by orders of magnitude from pair to
+    /// pair.
+    MediansAtMost(f64),
     /// Our own figure is at most this, in the unit of the pairs.
     OursAtMost(f64),
     /// Our own figure is at least this, in the unit of the pairs.
@@ -25,6 +28,7 @@ impl Bar {
         match *self {
             Bar::RatioWithin(share) => Some((summary.ratio - 1.0).abs() <= share),
             Bar::RatioAtMost(max) => Some(summary.ratio <= max),
+            Bar::MediansAtMost(max) => Some(summary.ours <= max * summary.peer),
             Bar::OursAtMost(max) => Some(summary.ours <= max),
             Bar::OursAtLeast(min) => Some(summary.ours >= min),
             Bar::None => None,
@@ -37,6 +41,7 @@ impl fmt::Display for Bar {
         match self {
             Bar::RatioWithin(share) => write!(f, "ratio {:.2} to {:.2}", 1.0 - share, 1.0 + share),
             Bar::RatioAtMost(max) => write!(f, "ratio <= {max}"),
+            Bar::MediansAtMost(max) => write!(f, "ratio of the medians <= {max}"),
             Bar::OursAtMost(max) => write!(f, "ours <= {max}"),
             Bar::OursAtLeast(min) => write!(f, "ours >= {min}"),
             Bar::None => f.write_str("none"),
@@ -58,6 +63,8 @@ mod tests {
         assert!(met(Bar::RatioWithin(0.1), 1.09, 1.0) && met(Bar::RatioWithin(0.1), 0.91, 1.0));
         assert!(!met(Bar::RatioWithin(0.1), 1.11, 1.0) && !met(Bar::RatioWithin(0.1), 0.89, 1.0));
         assert!(met(Bar::RatioAtMost(1.05), 0.2, 1.0) && !met(Bar::RatioAtMost(1.05), 1.06, 1.0));
+        let medians = |ours, peer| Bar::MediansAtMost(0.5).is_met(&Summary { peer, ..summary(9.0, ours) });
+        assert_eq!((medians(5.0, 10.0), medians(5.1, 10.0)), (Some(true), Some(false)));
         assert!(met(Bar::OursAtMost(10.0), 9.0, 10.0) && !met(Bar::OursAtMost(10.0), 0.1, 10.1));
         assert!(met(Bar::OursAtLeast(10.0), 0.1, 10.0) && !met(Bar::OursAtLeast(10.0), 9.0, 9.9));
         assert_eq!(Bar::None.is_met(&summary(9.0, 9.0)), None);

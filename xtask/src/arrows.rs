@@ -23,9 +23,9 @@ pub struct CrateRules {
 /// Bindings to an operating system.
 const OS_BINDINGS: &[&str] = &["libc", "windows-sys", "windows", "nix", "rustix", "mach2"];
 
-/// What a pure crate can't use either: terminals, command lines, signals, the processor.
+/// What a pure crate can't use either: terminals, signals, the processor.
 const NATIVE: &[&str] =
-    &["raw-cpuid", "clap", "ctrlc", "indicatif", "anstream", "terminal_size", "oversleep", "oversleep-native"];
+    &["raw-cpuid", "ctrlc", "indicatif", "anstream", "terminal_size", "oversleep", "oversleep-native"];
 
 /// Can no pure crate use that crate?
 pub fn is_native(name: &str) -> bool {
@@ -64,6 +64,27 @@ pub const CRATES: &[CrateRules] = &[
         ..PURE
     },
     CrateRules {
+        name: "oversleep-request",
+        ours: &["oversleep-record", "oversleep-system", "oversleep-measure", "oversleep-lab", "oversleep-report"],
+        ..PURE
+    },
+    // Its boundary with the host takes pointers.
+    CrateRules {
+        name: "oversleep-web",
+        ours: &[
+            "oversleep-record",
+            "oversleep-system",
+            "oversleep-model",
+            "oversleep-measure",
+            "oversleep-explain",
+            "oversleep-lab",
+            "oversleep-report",
+            "oversleep-request",
+        ],
+        never: OS_BINDINGS,
+        ..NOTHING
+    },
+    CrateRules {
         name: "oversleep-cli",
         ours: &[
             "oversleep-record",
@@ -73,6 +94,7 @@ pub const CRATES: &[CrateRules] = &[
             "oversleep-explain",
             "oversleep-lab",
             "oversleep-report",
+            "oversleep-request",
         ],
         never: OS_BINDINGS,
         ..NOTHING

@@ -1,7 +1,7 @@
 //! The project's own chores, run as `cargo xtask <chore>`. Each chore is a module here and a row in [`CHORES`]; nothing
 //! that ships depends on this package. It is built with the record, for its schemas, with the crates whose registries
-//! `docs/` is written from, with the generator of the C header, with a reader of TOML, and otherwise with the standard
-//! library alone.
+//! `docs/` is written from, with the generator of the C header, with a reader of TOML, with what packs the
+//! page, and otherwise with the standard library alone.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -15,6 +15,7 @@ mod generated;
 mod header;
 mod install_capi;
 mod kernels;
+mod page;
 mod rust;
 mod schema;
 mod sentences;
@@ -46,6 +47,7 @@ const CHORES: &[Chore] = chores! {
         "build the C interface and install header, libraries and pkg-config file under --prefix DIR",
     kernels "kernels":
         "boot other kernels with exact time and check what the command says there; --all for every machine, names limit it",
+    page "page": "write the page in the browser, which the command embeds; --check reports a stale one instead",
     schema "schema": "write the JSON schemas of results and comparisons; --check reports stale ones instead",
     sentences "sentences":
         "hold what reports say against their own figures, on every modelled machine and here, or in the files named",

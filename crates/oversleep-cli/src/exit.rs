@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use oversleep_record::ResultFile;
 use oversleep_record::file::Completion;
 use oversleep_record::finding::Verdict;
+use oversleep_request::Refusal;
 
 /// What the exit codes mean, for the help and the manual pages.
 pub const CODES: &str = "\
@@ -55,6 +56,15 @@ impl Failure {
     /// Any other failure.
     pub fn failed(message: impl Into<String>) -> Failure {
         Failure::Failed(message.into())
+    }
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Failure {
+        match refusal {
+            Refusal::Usage(message) => Failure::Usage(message),
+            Refusal::Failed(message) => Failure::Failed(message),
+        }
     }
 }
 

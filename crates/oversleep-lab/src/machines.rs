@@ -5,7 +5,10 @@ use oversleep_record::ResultFile;
 
 use crate::session::Laboratory;
 
-pub use oversleep_model::{ASSUMED, Description, Figure, SEED, Source, describe, describe_without, names};
+pub use oversleep_model::{
+    ASSUMED, Description, Differ, Figure, SEED, SOURCES_MIN, Source, Statement, costs_stated, describe,
+    describe_without, differ, names, usual_ratio, wakes_stated, with_wakes_times, yields_stated,
+};
 
 /// A laboratory on the modelled machine of that name, with overrides as [`oversleep_model::platform`] takes them.
 ///

@@ -6,6 +6,7 @@ use oversleep_record::Nanos;
 use serde_json::{Value, json};
 
 use crate::listing::{FAINT, Page, STRONG};
+use crate::picture::{AnswerRow, Answers, Frame};
 use crate::view::bars::bars;
 use crate::view::select::distinct;
 use crate::words::counted;
@@ -63,6 +64,27 @@ pub fn text(replies: &[Reply], width: usize) -> String {
 /// All replies as one JSON document.
 pub fn document(replies: &[Reply]) -> Value {
     replies.iter().map(Reply::document).collect()
+}
+
+/// The replies as pictures, one for each question that a machine answered: a self-contained SVG document each.
+pub fn pictures(replies: &[Reply]) -> Vec<String> {
+    let questions = distinct(replies.iter().map(|reply| reply.question.to_string()));
+    let picture = |(i, question): (usize, &String)| {
+        let group: Vec<&Reply> = replies.iter().filter(|reply| reply.question.to_string() == *question).collect();
+        let rows = group.iter().filter_map(|reply| {
+            let answer = reply.answer.as_ref().ok()?;
+            Some(AnswerRow {
+                label: reply.machine.clone(),
+                values_us: answer.counted_ns().into_iter().map(|(ns, count)| (ns / 1e3, count)).collect(),
+                p50_us: answer.quantile_ns(0.5) / 1e3,
+                remark: answer.rule().unwrap_or_default().to_owned(),
+            })
+        });
+        let rows: Vec<AnswerRow> = rows.collect();
+        let frame = Frame { id: format!("ask-{i}"), heading: group[0].heading(), note: String::new() };
+        (!rows.is_empty()).then(|| Answers { frame, rows }.svg())
+    };
+    questions.iter().enumerate().filter_map(picture).collect()
 }
 
 impl Reply {

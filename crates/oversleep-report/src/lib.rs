@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod ask;
+pub mod csv;
 pub mod html;
 pub mod listing;
 mod picture;

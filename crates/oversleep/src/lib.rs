@@ -6,7 +6,7 @@
 //! | wait until a deadline, within a microsecond where that is possible | [`sleep_until`], [`sleep()`], [`Sleeper`] |
 //! | run a loop at a fixed rate, without drift, with every missed period counted | [`Pacer`] |
 //! | idle in a worker that has nothing to do | [`Backoff`] |
-//! | request finer timing from the system, and learn whether you got it | [`Resolution`], [`TimerSlack`] |
+//! | request finer timing from the system, and learn whether you got it | [`Resolution`], [`TimerSlack`], [`TimeSlice`] |
 //!
 //! ```
 //! use oversleep::{Clock, Instant};
@@ -20,8 +20,9 @@
 //! # Guarantees
 //!
 //! * No sleep ends early, and [`Instant::now`] never returns less than an earlier call did, on any core.
-//! * The library changes no setting unless you request it, with one exception: a sleeping thread's timer slack, for the
-//!   duration of the sleep. Every change is undone on drop, even while a panic unwinds.
+//! * The library changes no setting unless you request it, with two exceptions: a sleeping thread's timer slack and,
+//!   beside busy threads, its time slice, both for the duration of the sleep. Every change is undone on drop, in any order
+//!   of drops, even while a panic unwinds.
 //! * Every change returns an [`Outcome`]. A denial carries a reason and the next step, ready to show to a user. Without
 //!   privileges, in a sandbox or in a container, everything still works, only less exactly.
 //!
@@ -34,6 +35,7 @@
 #![warn(missing_docs)]
 
 pub mod backoff;
+mod claims;
 pub mod clock;
 pub mod outcome;
 pub mod pace;
@@ -41,6 +43,7 @@ pub mod resolution;
 pub mod scheduling;
 pub mod slack;
 pub mod sleep;
+pub mod time_slice;
 
 mod sys;
 
@@ -52,6 +55,7 @@ pub use resolution::Resolution;
 pub use scheduling::Scheduling;
 pub use slack::{TimerSlack, TimerSlackGuard};
 pub use sleep::{Sleeper, Slept, Waited, sleep, sleep_until};
+pub use time_slice::{TimeSlice, TimeSliceGuard};
 
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]

@@ -1,22 +1,29 @@
 //! The calling thread's timer slack: how much later than requested the kernel may end a wait, to combine wake-ups.
 //!
-//! By default Linux gives every ordinary thread 50 µs of slack and real-time threads none.
+//! By default Linux gives every ordinary thread 50 µs of slack and real-time threads none. On macOS a thread has a latency
+//! tier instead.
 
 use std::marker::PhantomData;
 use std::time::Duration;
 
-use crate::outcome::{Denied, Outcome, Why};
+use crate::claims::{self, Claim};
+use crate::outcome::{Denied, Outcome};
 use crate::sys;
 
 /// The longest slack we request. The kernel's number is an unsigned `long`; the answer to a longer one would look like
 /// an error.
 const LONGEST_NS: u64 = isize::MAX as u64;
 
-/// The calling thread's timer slack (Linux; elsewhere every call is [`Denied`] with a reason).
+/// The calling thread's timer slack (Linux and macOS; elsewhere every call is [`Denied`] with a reason).
 ///
-/// Threads and processes inherit the slack of the thread that starts them, permanently: it becomes their *default* as
-/// well, so only setting the former value brings it back. It survives `execve`. Start them before you hold a slack, or
-/// let them set their own.
+/// On macOS it is the longest that the thread's latency tier postpones a wait: 1, 5, 20 or 75 ms or 10 s. A slack is set
+/// as the tier that postpones waits for no longer, and at least as tier 0, which postpones them for an eighth of their
+/// duration and at most 1 ms. Meanwhile the thread is out of its service class. Nothing inherits a tier. A thread without
+/// a tier, for which its service class decides, reads as 5.000001 ms.
+///
+/// On Linux, threads and processes inherit the slack of the thread that starts them, permanently: it becomes their
+/// *default* as well, so only setting the former value brings it back. It survives `execve`. Start them before you hold
+/// a slack, or let them set their own.
 ///
 /// ```
 /// use oversleep::TimerSlack;
@@ -53,7 +60,8 @@ impl TimerSlack {
     ///
     /// The slack is set exactly, whether finer or coarser than the current one. The finest is 1 ns; zero means 1 ns
     /// too, because the kernel takes zero as "back to the default". The longest is 292 years, or 2.1 s on 32-bit
-    /// systems. Drop the guards of one thread in the reverse order of their creation, as nested scopes do.
+    /// systems. If a thread holds several, the newest counts. They may be dropped in any order; the last one restores the
+    /// slack that the thread had before the first.
     ///
     /// You get a guard even if the system denies the request; [`TimerSlackGuard::outcome`] says which it was.
     ///
@@ -69,40 +77,18 @@ impl TimerSlack {
     /// ```
     pub fn hold(slack: Duration) -> TimerSlackGuard {
         let requested_ns = u64::try_from(slack.as_nanos()).unwrap_or(u64::MAX).clamp(1, LONGEST_NS);
-        let outcome = match set(requested_ns) {
-            Ok(outcome) => outcome,
-            Err(denied) => Outcome::Denied(denied),
+        let requested_ns = sys::granted_slack_ns(requested_ns);
+        let held = claims::with(|settings, thread| settings.hold_slack(thread, requested_ns));
+        let (claim, outcome) = match held.unwrap_or(Err(claims::ENDING)) {
+            Ok((claim, outcome)) => (claim, outcome.map(Duration::from_nanos)),
+            Err(denied) => (None, Outcome::Denied(denied)),
         };
-        TimerSlackGuard { outcome, of_this_thread: PhantomData }
+        TimerSlackGuard { claim, outcome, of_this_thread: PhantomData }
     }
 }
 
-fn set(requested_ns: u64) -> Result<Outcome<Duration>, Denied> {
-    let was_ns = sys::timer_slack_ns()?;
-    if was_ns == 0 || was_ns == requested_ns {
-        // Under a real-time policy the kernel ignores the change, and writing 0 back couldn't restore it.
-        return Ok(Outcome::AlreadyFiner { is: Duration::from_nanos(was_ns) });
-    }
-    sys::set_timer_slack_ns(requested_ns)?;
-    match sys::timer_slack_ns() {
-        Ok(now_ns) if now_ns == requested_ns => {
-            Ok(Outcome::Applied { was: Duration::from_nanos(was_ns), now: Duration::from_nanos(now_ns) })
-        }
-        read_back => {
-            // Emulators narrow the number to 32 bits (qemu-user 7.2), and sandboxes fake the call. No guard will
-            // restore the slack after a denial, so restore it here.
-            let _ = sys::set_timer_slack_ns(was_ns);
-            read_back?;
-            Err(Denied {
-                why: Why::Ignored { call: "prctl(PR_SET_TIMERSLACK)" },
-                how: "check whether an emulator or a sandbox changes the arguments of prctl",
-            })
-        }
-    }
-}
-
-/// Holds a timer slack for the thread that created it, and restores the former value on drop, even while a panic
-/// unwinds.
+/// Holds a timer slack for the thread that created it. Once the thread holds no other, the drop restores the former
+/// value, even while a panic unwinds.
 ///
 /// It can't be sent to another thread:
 ///
@@ -110,9 +96,10 @@ fn set(requested_ns: u64) -> Result<Outcome<Duration>, Denied> {
 /// fn send<T: Send>(_: T) {}
 /// send(oversleep::TimerSlack::hold(std::time::Duration::from_nanos(1)));
 /// ```
-#[must_use = "the former slack is restored as soon as this is dropped"]
+#[must_use = "the slack is released as soon as this is dropped"]
 #[derive(Debug)]
 pub struct TimerSlackGuard {
+    claim: Option<Claim>,
     outcome: Outcome<Duration>,
     of_this_thread: PhantomData<*const ()>,
 }
@@ -133,10 +120,8 @@ impl TimerSlackGuard {
 
 impl Drop for TimerSlackGuard {
     fn drop(&mut self) {
-        if let Outcome::Applied { was, .. } = self.outcome {
-            // `was` was read from this thread as a nonzero u64. A sandbox entered since then may forbid restoring it;
-            // drop can't report that, but `TimerSlack::current` shows the value in effect.
-            let _ = sys::set_timer_slack_ns(was.as_nanos() as u64);
+        if let Some(claim) = self.claim {
+            claims::with(|settings, thread| settings.release_slack(thread, claim));
         }
     }
 }

@@ -42,6 +42,28 @@ fn the_former_slack_is_restored_even_after_a_panic() {
 }
 
 #[test]
+fn guards_may_be_dropped_in_any_order() {
+    if !has_slack() {
+        return;
+    }
+    thread::spawn(|| {
+        let before = TimerSlack::current();
+        let [first, second, third] = [7_000, 1, 3_000].map(|slack| TimerSlack::hold(ns(slack)));
+        drop(second);
+        assert_eq!(TimerSlack::current(), Ok(ns(3_000)));
+        drop(third);
+        assert_eq!(TimerSlack::current(), Ok(ns(7_000)));
+        let last = TimerSlack::hold(ns(1));
+        drop(first);
+        assert_eq!(TimerSlack::current(), Ok(ns(1)));
+        drop(last);
+        assert_eq!(TimerSlack::current(), before);
+    })
+    .join()
+    .unwrap();
+}
+
+#[test]
 fn a_thread_started_meanwhile_inherits_it_permanently() {
     if !has_slack() {
         return;

@@ -19,7 +19,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use crate::arrows::CRATES;
-pub use prerequisites::Prerequisites;
+pub use prerequisites::{Prerequisites, on_path};
 use report::Report;
 pub use report::run_limited;
 use toolchain::Toolchain;

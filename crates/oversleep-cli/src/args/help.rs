@@ -187,6 +187,13 @@ Examples:
   oversleep compare a.json b.json --html c.html  with the pictures side by side
   oversleep compare a.json b.json --json  as one JSON document";
 
+/// At the head of `page`.
+pub const PAGE: &str = "\
+Examples:
+  oversleep page                           oversleep-page.html, which asks and checks modelled machines
+  oversleep page a.json b.json             it opens with the comparison of these results
+  oversleep check --json | oversleep page - --html p.html";
+
 /// At the head of `share`.
 pub const SHARE: &str = "\
 Examples:
@@ -225,6 +232,7 @@ mod tests {
             EXPLAIN,
             REPORT,
             COMPARE,
+            PAGE,
             SHARE,
             COMPLETIONS,
             MAN,

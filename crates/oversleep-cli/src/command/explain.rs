@@ -42,6 +42,6 @@ fn find(name: &str) -> Result<&'static FindingEntry, Failure> {
         let is_id = name.to_ascii_uppercase().starts_with("OVS");
         let known: Vec<&str> =
             explain::registry().iter().map(|entry| if is_id { entry.id } else { entry.name }).collect();
-        names::unknown("finding", name, &known, Some("oversleep explain"))
+        names::unknown("finding", name, &known, Some("oversleep explain")).into()
     })
 }

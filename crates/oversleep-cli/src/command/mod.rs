@@ -15,6 +15,7 @@ mod idle;
 mod machines;
 mod man;
 mod measuring;
+mod page;
 mod registry;
 mod report;
 mod resolution;
@@ -80,6 +81,7 @@ enum Command {
     Report(report::Report),
     Compare(compare::Compare),
     Share(share::Share),
+    Page(page::Page),
     Doctor(doctor::Doctor),
     Completions(completions::Completions),
     Man(man::Man),
@@ -163,6 +165,7 @@ impl Command {
             Command::Report(command) => command.run(),
             Command::Compare(command) => command.run(),
             Command::Share(command) => command.run(),
+            Command::Page(command) => command.run(),
             Command::Doctor(command) => command.run(),
             Command::Completions(command) => command.run(),
             Command::Man(command) => command.run(),

@@ -3,11 +3,10 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use oversleep_explain::compare::{Comparing, reduce};
+use oversleep_explain::compare::reduce;
 use oversleep_record::ResultFile;
 use oversleep_record::comparison::Comparison;
-use oversleep_report::view::comparison::{Sketch, View};
-use oversleep_report::view::head;
+use oversleep_report::view::comparison::{Adding, Sketch, View};
 use oversleep_report::{html, terminal};
 
 use crate::args::Document;
@@ -43,43 +42,14 @@ pub struct Compared {
     names: Vec<String>,
 }
 
-/// Adds results to a comparison, one at a time.
-struct Adding {
-    comparing: Option<Comparing>,
-    sketches: Vec<Sketch>,
-}
-
-impl Adding {
-    fn new() -> Adding {
-        Adding { comparing: None, sketches: Vec::new() }
-    }
-
-    fn place(&self) -> u32 {
-        u32::try_from(self.sketches.len()).unwrap_or(u32::MAX)
-    }
-
-    fn add(&mut self, result: ResultFile, sketch: Sketch) {
-        self.sketches.push(sketch);
-        match &mut self.comparing {
-            Some(comparing) => comparing.add(&result),
-            None => self.comparing = Some(Comparing::with(result, head::machine)),
-        }
-    }
-
+impl Compared {
     /// # Errors
     /// There is nothing to compare.
-    fn finish(self, names: Vec<String>) -> Result<Compared, Failure> {
-        let comparing = self.comparing.ok_or_else(|| Failure::usage("a comparison takes two results or more"))?;
-        Ok(Compared { comparison: comparing.finish(), sketches: self.sketches, names })
+    fn of(adding: Adding, names: Vec<String>) -> Result<Compared, Failure> {
+        let finished = adding.finish().ok_or_else(|| Failure::usage("a comparison takes two results or more"))?;
+        let (comparison, sketches) = finished;
+        Ok(Compared { comparison, sketches, names })
     }
-}
-
-/// A result's pictures, and the result without what a comparison doesn't use.
-fn drawn(place: u32, mut result: ResultFile) -> (ResultFile, Sketch) {
-    let pictures = Sketch::pictures(place, &result);
-    result.series.iter_mut().for_each(reduce);
-    let sketch = Sketch::of(place, &result).with_pictures(pictures);
-    (result, sketch)
 }
 
 /// Compares result files, of which the base and one other are in memory at a time. `command` is the command line that a
@@ -101,8 +71,7 @@ pub fn read(files: &[PathBuf], command: &str, with_pictures: bool) -> Result<Com
         let place = adding.place();
         if with_pictures && !is_file(path) {
             pictures.next();
-            let (result, sketch) = drawn(place, reading::read(path, command)?);
-            adding.add(result, sketch);
+            adding.add_whole(reading::read(path, command)?);
             continue;
         }
         let result = reading::read_reduced(path, command, reduce)?;
@@ -113,7 +82,7 @@ pub fn read(files: &[PathBuf], command: &str, with_pictures: bool) -> Result<Com
         Document::Stdout => "standard input".to_owned(),
         Document::File(path) => path.display().to_string(),
     };
-    adding.finish(files.iter().map(name).collect())
+    Compared::of(adding, files.iter().map(name).collect())
 }
 
 /// Compares results that are measured one after the other, each under a name.
@@ -125,10 +94,9 @@ pub fn measured(results: impl IntoIterator<Item = Result<(String, ResultFile), F
     for result in results {
         let (name, result) = result?;
         names.push(name);
-        let (result, sketch) = drawn(adding.place(), result);
-        adding.add(result, sketch);
+        adding.add_whole(result);
     }
-    adding.finish(names)
+    Compared::of(adding, names)
 }
 
 /// Refuses what makes no sense, before anything is read or measured.

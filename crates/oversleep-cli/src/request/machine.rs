@@ -1,9 +1,9 @@
 //! The machine that the options name: this one, or a modelled one.
 
 use oversleep_lab::{Laboratory, machines};
+pub use oversleep_request::machine::{known, modelled};
 
-use super::names;
-use crate::args::{MachineArgs, ModelArgs};
+use crate::args::MachineArgs;
 use crate::exit::Failure;
 use crate::output::place::Places;
 use crate::reading;
@@ -14,7 +14,7 @@ use crate::reading;
 /// Unknown machines, figures that can't be changed like that, a result that can't be read.
 pub fn laboratory(args: &MachineArgs) -> Result<Laboratory, Failure> {
     match (&args.on, &args.like) {
-        (Some(name), _) => modelled(name, &args.model),
+        (Some(name), _) => Ok(modelled(name, &args.model)?),
         (None, Some(path)) => {
             Places::reading([path])?;
             let failed =
@@ -28,27 +28,4 @@ pub fn laboratory(args: &MachineArgs) -> Result<Laboratory, Failure> {
         }
         (None, None) => Ok(Laboratory::on(oversleep_native::here())),
     }
-}
-
-/// A modelled machine with its changes.
-///
-/// # Errors
-/// As [`laboratory`].
-pub fn modelled(name: &str, model: &ModelArgs) -> Result<Laboratory, Failure> {
-    known(name)?;
-    let seed = model.seed.unwrap_or(machines::SEED);
-    machines::load(name, &model.set, seed).map_err(|error| Failure::usage(error.to_string()))
-}
-
-/// Checks that there is such a machine.
-///
-/// # Errors
-/// There is none, with the name that was probably meant.
-pub fn known(name: &str) -> Result<(), Failure> {
-    let known = machines::names();
-    if known.contains(&name) {
-        return Ok(());
-    }
-    let meant = names::nearest(name, &known).map(|near| format!("did you mean '{near}'? ")).unwrap_or_default();
-    Err(Failure::usage(format!("unknown modelled machine '{name}'; {meant}`oversleep machines` lists them all")))
 }

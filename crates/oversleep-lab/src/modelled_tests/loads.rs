@@ -152,6 +152,25 @@ fn on_macos_a_sleeper_runs_before_those_that_compute() {
     assert!((Nanos(125_000)..Nanos(160_000)).contains(&fixed[500]), "an eighth, whatever its class: {}", fixed[500]);
 }
 
+/// Threads of one rank take whole turns on Windows: one more to wait for never makes a wait shorter.
+#[test]
+fn more_competitors_never_shorten_a_wait_where_threads_take_turns() {
+    for machine in ["windows-10-2004", "windows-server-2022"] {
+        let mean = |hogs: u32| {
+            let lab = load(machine, &["cpus.count=2".to_owned()], 1).unwrap_or_else(|error| panic!("{error}"));
+            let mut question = Question { count: 500, ..Question::of("sleep(1ms)".parse().unwrap()) };
+            if hogs > 0 {
+                question.conditions = Conditions::as_found().with_load("spin", hogs);
+            }
+            ask(&lab, &question).unwrap_or_else(|error| panic!("{machine}: {error}")).mean_ns()
+        };
+        let means = [0, 1, 2, 3, 4, 6, 8, 12].map(mean);
+        // 500 draws of where in a turn a wait ends.
+        assert!(means.windows(2).all(|pair| pair[1] >= pair[0] * 0.98), "{machine}: {means:?}");
+        assert!(means[7] > means[0] * 5.0, "{machine}: {means:?}");
+    }
+}
+
 #[test]
 fn nobody_starves_for_ever() {
     let took = |machine: &str, subject: &str, policy: &str, hogs: u32| {

@@ -15,26 +15,41 @@ pub enum Basis {
     Predicted,
     /// These are, by path.
     Fitted(Vec<String>),
+    /// These are means of what several sources say, its own among them. The row is predicted from the others.
+    Shared(Vec<String>),
 }
 
 impl Basis {
     /// What the answer of that question on that machine is to a row of that source.
     pub(super) fn of(machine: &Laboratory, figures: &Description, question: &Question, source: &str) -> Basis {
-        let mut concerned = Concerned::of(machine.platform(), question);
+        let mut concerned = Concerned::of(machine.platform(), question, is_real_time(question, figures));
         let has_cost =
             figures.figures.iter().any(|figure| figure.path.starts_with("costs.") && concerned.has(&figure.path));
         if matches!(question.subject, Subject::Cost { .. }) && !has_cost {
             concerned.add(&["costs.other"]);
         }
         let is_of_it = |figure: &&Figure| figure.is_from(source) && concerned.has(&figure.path);
-        let fitted: Vec<String> = figures.figures.iter().filter(is_of_it).map(|figure| figure.path.clone()).collect();
-        if fitted.is_empty() { Basis::Predicted } else { Basis::Fitted(fitted) }
+        let fitted: Vec<&Figure> = figures.figures.iter().filter(is_of_it).collect();
+        let paths = fitted.iter().map(|figure| figure.path.clone()).collect();
+        match fitted.iter().any(|figure| figure.source_id == source) {
+            _ if fitted.is_empty() => Basis::Predicted,
+            true => Basis::Fitted(paths),
+            false => Basis::Shared(paths),
+        }
     }
 
-    /// Whether a figure was taken from the row's source.
+    /// Whether a figure was taken from the row's source alone.
     pub fn is_fitted(&self) -> bool {
         matches!(self, Basis::Fitted(_))
     }
+}
+
+/// Whether whoever asks runs under a real-time policy: by a condition, or as every program on that machine does.
+pub(super) fn is_real_time(question: &Question, figures: &Description) -> bool {
+    let starts_with = figures.figures.iter().find(|figure| figure.path == "scheduler.policy");
+    let requested = question.conditions.setting(names::POLICY).map(ToString::to_string);
+    let policy = requested.or_else(|| Some(starts_with?.value.clone())).unwrap_or_default();
+    policy.starts_with("fifo") || policy.starts_with("rr")
 }
 
 /// The paths of the figures that a question concerns; one that ends in a point stands for all that begin so.
@@ -45,12 +60,17 @@ impl Concerned {
         self.0.iter().any(|known| known == path || (known.ends_with('.') && path.starts_with(known)))
     }
 
-    fn of(platform: &dyn Platform, question: &Question) -> Concerned {
+    fn of(platform: &dyn Platform, question: &Question, is_real_time: bool) -> Concerned {
         let question = in_registry_names(platform, question).0;
         let mut concerned = Concerned(Vec::new());
+        let wakes: &[&str] = match is_real_time {
+            true => &["wake.real-time", "wake.real-time-idle-exits"],
+            false => &["wake.cost", "wake.cost-awake", "wake.idle-exits"],
+        };
         match &question.subject {
             Subject::Wait { name, .. } => {
                 concerned.wait(platform, &question, name);
+                concerned.add(wakes);
                 concerned.clock(platform, question.clock.as_deref());
             }
             Subject::Yield { name } => {
@@ -64,6 +84,7 @@ impl Concerned {
             Subject::Shows { clock } => {
                 concerned.clock(platform, Some(clock));
                 concerned.wait(platform, &question, "sleep");
+                concerned.add(wakes);
             }
             Subject::Resolution => concerned.tick(&question),
             Subject::ForkJoin { .. } => {
@@ -88,11 +109,6 @@ impl Concerned {
             self.0.push(format!("{family}.{}", info.name));
         }
         self.rule(question, info);
-        let policy = question.conditions.setting(names::POLICY).map(ToString::to_string).unwrap_or_default();
-        match policy.starts_with("fifo") || policy.starts_with("rr") {
-            true => self.add(&["wake.real-time", "wake.real-time-idle-exits"]),
-            false => self.add(&["wake.cost", "wake.cost-awake", "wake.idle-exits"]),
-        }
     }
 
     fn rule(&mut self, question: &Question, info: &WaitInfo) {

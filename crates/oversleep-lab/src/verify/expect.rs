@@ -4,6 +4,7 @@ use oversleep_record::Nanos;
 use oversleep_record::words::percent;
 use serde::{Deserialize, Deserializer};
 
+use super::tolerance::{Judged, Tolerance};
 use crate::ask::{Answer, Subject};
 
 /// What the model must give.
@@ -137,58 +138,6 @@ impl<'de> Deserialize<'de> for Span {
     }
 }
 
-/// What a model gave for an observation.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Judged {
-    /// Whether that is within what the row tolerates.
-    pub reproduced: bool,
-    /// The model's figure in the terms of the row: `mean 15.63 ms`.
-    pub model: String,
-}
-
-/// How a row is compared with its model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Tolerance {
-    /// Figures within 2 %.
-    Figure,
-    /// Figures that the source rounded.
-    Rounded,
-    /// Means of few values, whose standard deviation the source states.
-    Sampled,
-    /// Figures within the factor by which the source's own differ.
-    Factor,
-    /// A range of values, or a sample.
-    Range,
-    /// The shape of a distribution, a bound, or that something is not there.
-    Shape,
-}
-
-impl Tolerance {
-    /// All of them, strictest first.
-    pub const ALL: [Tolerance; 6] = [
-        Tolerance::Figure,
-        Tolerance::Rounded,
-        Tolerance::Sampled,
-        Tolerance::Factor,
-        Tolerance::Range,
-        Tolerance::Shape,
-    ];
-
-    /// In words.
-    pub fn words(self) -> &'static str {
-        match self {
-            Tolerance::Figure => "a figure within 2 %",
-            Tolerance::Rounded => "a figure within half of the unit that its source rounded to",
-            Tolerance::Sampled => {
-                "a mean of few values or runs, within the sampling error that its source's deviation comes to"
-            }
-            Tolerance::Factor => "a cost within the factor by which its source's own figures differ",
-            Tolerance::Range => "a range, or a sample",
-            Tolerance::Shape => "a shape, a bound or an absence",
-        }
-    }
-}
-
 impl Expect {
     /// How it is compared with a model.
     pub fn tolerance(&self) -> Tolerance {
@@ -199,6 +148,41 @@ impl Expect {
             Expect::Figures(_) => Tolerance::Figure,
             Expect::Other(Other::Inside { .. } | Other::Range { .. } | Other::Sample { .. }) => Tolerance::Range,
             Expect::Other(_) => Tolerance::Shape,
+        }
+    }
+
+    /// How exactly the model is held to it, in words.
+    pub(super) fn held_to(&self) -> String {
+        match self {
+            Expect::Figures(Figures { factor: Some(factor), .. }) => {
+                format!("a factor of {factor}, by which its source's own figures differ")
+            }
+            Expect::Figures(Figures { to_the: Some(unit), .. }) => {
+                format!("half of {}, to which its source rounded", in_words(unit.0))
+            }
+            Expect::Figures(figures @ Figures { deviation: Some(_), .. }) => {
+                format!("{}, the sampling error of its source", in_words(figures.sampling_error()))
+            }
+            Expect::Figures(Figures { within, .. })
+            | Expect::Other(Other::Inside { within, .. } | Other::Range { within, .. }) => percent(*within),
+            Expect::Other(_) => "the shape".to_owned(),
+        }
+    }
+
+    /// What the source may have rounded its figures by, in ns.
+    pub(super) fn rounded_by_ns(&self) -> f64 {
+        match self {
+            Expect::Figures(Figures { to_the: Some(unit), .. }) => unit.0 / 2.0,
+            _ => 0.0,
+        }
+    }
+
+    /// The figures of an answer that the row speaks of: what it names, or the median and the mean.
+    pub(super) fn figures_of(&self, answer: &Answer, request: Option<Nanos>) -> Vec<f64> {
+        let request = request.map_or(0.0, |request| request.0 as f64);
+        match self {
+            Expect::Figures(figures) => figures.named().iter().map(|(_, _, of)| of(answer, request)).collect(),
+            Expect::Other(_) => vec![answer.quantile_ns(0.5), answer.mean_ns()],
         }
     }
 
@@ -234,7 +218,7 @@ impl Expect {
     pub(super) fn agree(one: &Answer, other: &Answer, to: Span) -> Judged {
         let near = |of: fn(&Answer) -> f64| (of(one) - of(other)).abs() <= to.0;
         let reproduced = near(Answer::min_ns) && near(|answer| answer.quantile_ns(0.5)) && near(Answer::max_ns);
-        Judged { reproduced, model: format!("{} and {}", range(one), range(other)) }
+        Judged::of(reproduced, format!("{} and {}", range(one), range(other)))
     }
 
     /// Compares an answer with it. `request` is the requested duration, if the question is about a wait.
@@ -243,7 +227,22 @@ impl Expect {
             Expect::Figures(figures) => figures.judge(answer, request.map_or(0.0, |request| request.0 as f64)),
             Expect::Other(other) => other.judge(answer),
         };
-        Judged { reproduced, model }
+        Judged::of(reproduced, model)
+    }
+
+    /// Whether what the answer adds to the rule is within that factor of what was published: the whole of a cost, and of a
+    /// wait's lateness what the rule, which is exact, leaves. `rule` is the answer of a machine where waking up takes no
+    /// time. `None` if the row states no such figure.
+    pub(super) fn is_within(
+        &self,
+        factor: f64,
+        answer: &Answer,
+        rule: Option<&Answer>,
+        request: Option<Nanos>,
+    ) -> Option<bool> {
+        let Expect::Figures(figures) = self else { return None };
+        let request = request.map(|request| request.0 as f64);
+        figures.is_within(factor, answer, rule, request)
     }
 }
 
@@ -287,6 +286,21 @@ impl Figures {
             (None, Some(unit)) => (model - published).abs() <= unit.0 / 2.0,
             (None, None) => (model - published).abs() <= self.sampling_error().max(self.within * published.abs()),
         }
+    }
+
+    fn is_within(&self, factor: f64, answer: &Answer, rule: Option<&Answer>, request: Option<f64>) -> Option<bool> {
+        let named = self.named();
+        let is_lateness = |name: &str| matches!(name, "overshoot p50" | "overshoot mean");
+        let is_cost = |name: &str| matches!(name, "p50" | "mean");
+        if !named.iter().all(|(name, ..)| if rule.is_some() { is_lateness(name) } else { is_cost(name) }) {
+            return None;
+        }
+        let request = request.unwrap_or(0.0);
+        Some(named.iter().all(|(_, published, of)| {
+            let exact = rule.map_or(0.0, |rule| of(rule, request));
+            let (published, model) = (published - exact, of(answer, request) - exact);
+            published > 0.0 && (published / factor..=published * factor).contains(&model)
+        }))
     }
 
     /// By how much a mean of that many values with that deviation is off in one of twenty cases.

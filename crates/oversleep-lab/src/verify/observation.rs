@@ -61,9 +61,10 @@ pub struct Observation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// Ticks, grids, rounding, whose request holds: the rules of a system.
+    /// Ticks, grids, rounding, whose request holds: the rules of a system, the same on each of its machines.
     Rule,
-    /// What reading, waking up or yielding costs: the figures of one machine.
+    /// What is one machine's own: what reading, waking up or yielding costs, how often a near miss of an interrupt ends a
+    /// wait, the timer behind it. [`decides`](super::decides()) tells the two apart.
     Cost,
 }
 
@@ -83,7 +84,7 @@ impl Kind {
     pub fn words(self) -> &'static str {
         match self {
             Kind::Rule => "rules of ticks, grids, rounding and arbitration",
-            Kind::Cost => "costs and wake-ups",
+            Kind::Cost => "costs, wake-ups and what else is a machine's own",
         }
     }
 }

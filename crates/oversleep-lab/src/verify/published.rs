@@ -114,7 +114,7 @@ fn of(file: &ResultFile, id: ExperimentId, observation: &'static Observation) ->
         Subject::Wait { request, .. } => Some(request),
         _ => None,
     };
-    let Judged { reproduced, model } = expect.judge(&answer, request);
+    let Judged { reproduced, model, .. } = expect.judge(&answer, request);
     Some(Beside {
         id: &observation.id,
         published: &observation.published,

@@ -22,6 +22,10 @@ pub struct Summary {
     pub fitted: Tally,
     /// And the others.
     pub predicted: Tally,
+    /// All, held to how exactly each source measured and printed, also where a cost is predicted for another machine.
+    pub as_exactly: Tally,
+    /// Those of which a figure exists for one source only, so that without it the model has a rule's default.
+    pub of_one_source: Tally,
     /// Not compared, though a model could cover them: they count as missed.
     pub uncovered: usize,
     /// Those that say nothing that a model could.
@@ -38,12 +42,16 @@ impl Summary {
 impl Tally {
     /// The observations of which the rows that fit are compared.
     pub fn of(rows: &[Row], fits: impl Fn(&Row) -> bool) -> Tally {
+        Tally::by(rows, fits, Row::is_reproduced)
+    }
+
+    fn by(rows: &[Row], fits: impl Fn(&Row) -> bool, holds: impl Fn(&Row) -> bool) -> Tally {
         let mut tally = Tally::default();
         for rows in wholes(rows) {
             let mut covered = rows.iter().filter(|row| row.is_covered() && fits(row)).peekable();
             if covered.peek().is_some() {
                 tally.covered += 1;
-                tally.reproduced += usize::from(covered.all(|row| row.is_reproduced()));
+                tally.reproduced += usize::from(covered.all(|row| holds(row)));
             }
         }
         tally
@@ -52,6 +60,17 @@ impl Tally {
     /// Those of a kind.
     pub fn of_kind(rows: &[Row], kind: Kind) -> Tally {
         Tally::of(rows, |row| row.observation.kind == Some(kind))
+    }
+
+    /// Those of a kind of whose figures there is other evidence.
+    pub fn with_other_evidence(rows: &[Row], kind: Kind) -> Tally {
+        let alone = of_one_source(rows);
+        Tally::of(rows, |row| row.observation.kind == Some(kind) && !alone.contains(&row.observation.whole()))
+    }
+
+    /// As one number less another.
+    pub fn less(self, other: Tally) -> Tally {
+        Tally { covered: self.covered - other.covered, reproduced: self.reproduced - other.reproduced }
     }
 }
 
@@ -65,10 +84,24 @@ impl Row {
         matches!(self.verdict, Verdict::Judged(Judged { reproduced: true, .. }))
     }
 
+    /// Whether it is within what its source itself states.
+    pub fn is_as_exact(&self) -> bool {
+        matches!(self.verdict, Verdict::Judged(Judged { as_exactly: true, .. }))
+    }
+
+    /// Whether a figure that its answer used exists for its source only. It is known where the source was left out.
+    pub fn is_of_one_source(&self) -> bool {
+        self.without.iter().any(|figure| figure.source.is_none())
+    }
+
     /// Whether a figure that its answer used is from its source.
     pub fn is_fitted(&self) -> bool {
         self.basis.as_ref().is_some_and(Basis::is_fitted)
     }
+}
+
+fn of_one_source(rows: &[Row]) -> Vec<&str> {
+    rows.iter().filter(|row| row.is_of_one_source()).map(|row| row.observation.whole()).collect()
 }
 
 fn wholes(rows: &[Row]) -> impl Iterator<Item = Vec<&Row>> {
@@ -83,12 +116,15 @@ fn wholes(rows: &[Row]) -> impl Iterator<Item = Vec<&Row>> {
 pub fn summary(rows: &[Row]) -> Summary {
     let fitted: Vec<&str> = rows.iter().filter(|row| row.is_fitted()).map(|row| row.observation.whole()).collect();
     let is_fitted = |row: &Row| fitted.contains(&row.observation.whole());
+    let alone = of_one_source(rows);
     let is_uncovered = |row: &&Row| matches!(row.verdict, Verdict::Uncovered(_));
     let open = || wholes(rows).filter(|rows| rows.iter().all(|row| !row.is_covered()));
     Summary {
         all: Tally::of(rows, |_| true),
         fitted: Tally::of(rows, is_fitted),
         predicted: Tally::of(rows, |row| !is_fitted(row)),
+        as_exactly: Tally::by(rows, |_| true, Row::is_as_exact),
+        of_one_source: Tally::of(rows, |row| alone.contains(&row.observation.whole())),
         uncovered: open().filter(|rows| rows.iter().any(is_uncovered)).count(),
         outside: open().filter(|rows| !rows.iter().any(is_uncovered)).count(),
     }

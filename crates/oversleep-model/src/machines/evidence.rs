@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::parameters::parameter_of;
 use super::sources::Source;
-use super::value::{Stated, mean};
+use super::value::{Stated, Value, mean};
 
 /// A figure as one source has it.
 #[derive(Deserialize)]
@@ -42,6 +42,30 @@ pub(super) fn figures_of(kind: &str, without: Option<&str>) -> Result<Vec<(Strin
         }
     }
     Ok(figures)
+}
+
+/// The kinds of machine of which something is known.
+pub(super) fn kinds() -> impl Iterator<Item = &'static str> {
+    KINDS.keys().map(String::as_str)
+}
+
+/// What each source but one says about the figures of a kind, by path.
+pub(super) fn said_of(kind: &str, without: &str) -> Vec<(String, Vec<(String, Value)>)> {
+    let paths = KINDS.get(kind).into_iter().flatten();
+    let values =
+        |path: &str| values_of(kind, path).unwrap_or_default().into_iter().filter(|(id, _)| id != without).collect();
+    paths.map(|(path, _)| (path.clone(), values(path))).collect()
+}
+
+/// Each source of a figure of a kind, with what it says.
+///
+/// # Errors
+/// There is no such kind, or what is wrong with it.
+pub(super) fn values_of(kind: &str, path: &str) -> Result<Vec<(String, Value)>, String> {
+    let paths = KINDS.get(kind).ok_or_else(|| format!("there is no evidence about '{kind}'"))?;
+    let parameter = parameter_of(path).ok_or_else(|| format!("'{path}' is not a figure of a modelled machine"))?;
+    let said = paths.get(path).into_iter().flatten();
+    said.map(|(id, said)| Ok((id.clone(), parameter.kind.read(&said.value)?))).collect()
 }
 
 fn pooled(path: &str, said: &[(&String, &Said)]) -> Result<Stated, String> {

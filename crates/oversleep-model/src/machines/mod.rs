@@ -3,20 +3,26 @@
 
 mod bounds;
 mod build;
+mod entries;
 mod evidence;
 mod like;
 mod parameters;
 mod profile;
 mod sources;
+mod statements;
 mod value;
+mod varied;
 
 pub use like::like;
 pub use sources::{ASSUMED, Source};
+pub use statements::{Differ, SOURCES_MIN, Statement, costs_stated, differ, usual_ratio, wakes_stated, yields_stated};
 
 use oversleep_system::SharedPlatform;
 
 use crate::sim::Sim;
 use crate::sim::systems::SYSTEMS;
+pub use varied::with_wakes_times;
+
 use profile::{PROFILES, Profile};
 
 /// The seed if none is given.

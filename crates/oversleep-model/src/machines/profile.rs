@@ -7,10 +7,11 @@ use serde::Deserialize;
 
 use super::MachineError;
 use super::bounds::WAKE_MAX;
+use super::entries::{Other, cited, others, read_entry, text_of};
 use super::evidence;
 use super::parameters::{DEFAULTS, parameter_of, path_of};
-use super::sources::{ASSUMED, BY_USER, Source};
-use super::value::Stated;
+use super::sources::{ASSUMED, BY_USER};
+use super::value::{Stated, Value};
 use crate::sim::systems::SYSTEMS;
 
 /// The figures of a machine.
@@ -40,24 +41,6 @@ struct File {
     rooms: BTreeMap<String, BTreeMap<String, toml::Value>>,
 }
 
-/// A parameter in the file: its value, and the name of its source.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Entry {
-    value: toml::Value,
-    source: String,
-    /// What other sources say, the next best first.
-    #[serde(default)]
-    also: Vec<Other>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Other {
-    value: toml::Value,
-    source: String,
-}
-
 /// The embedded profiles, by name.
 macro_rules! profiles {
     ($($name:literal)*) => {
@@ -69,7 +52,7 @@ macro_rules! profiles {
 pub(super) const PROFILES: &[(&str, &str)] = profiles! {
     "windows-xp" "windows-7" "windows-8.1" "windows-10-1909" "windows-10-laptop" "windows-10-2004" "windows-10-510us" "windows-11"
     "windows-11-half-ms" "windows-server-2022" "windows-server-2025" "wine-8"
-    "linux-hz250" "linux-hz1000" "linux-fifo" "linux-intel-desktop" "linux-cloud" "linux-4" "linux-hpet" "linux-acpi-pm" "macos-14-m1" "macos-ci-vm"
+    "linux-hz250" "linux-hz1000" "linux-fifo" "linux-intel-desktop" "linux-cloud" "linux-4" "linux-4-14" "linux-4-14-hpet" "linux-4-15" "linux-hpet" "linux-acpi-pm" "macos-14-m1" "macos-ci-vm"
     "macos-intel-napping"
     "raspberry-pi-4" "wsl1" "wsl2"
 };
@@ -109,6 +92,39 @@ impl Profile {
             .find(|(known, _)| *known == name)
             .ok_or_else(|| MachineError::UnknownMachine { name: name.to_owned() })?;
         Profile::read(name, text, BASES_MAX, without)
+    }
+
+    /// What each source says about a figure: of that profile first, then of what it is based on, up to one that takes
+    /// nothing over from another kind of machine.
+    pub(super) fn statements(name: &str, path: &str) -> Result<Vec<Vec<(String, Value)>>, MachineError> {
+        let malformed = |why: String| MachineError::Malformed { name: name.to_owned(), why };
+        let mut all = Vec::new();
+        let mut next = Some(name.to_owned());
+        while let Some(name) = next.take() {
+            let (_, text) = PROFILES
+                .iter()
+                .find(|(known, _)| *known == name)
+                .ok_or_else(|| MachineError::UnknownMachine { name: name.clone() })?;
+            let mut file: File = toml::from_str(text).map_err(|error| malformed(error.to_string()))?;
+            let mut said = Vec::new();
+            let own = path.split_once('.').and_then(|(room, key)| file.rooms.get_mut(room)?.remove(key));
+            for Other { value, source } in own.map(others).transpose().map_err(malformed)?.unwrap_or_default() {
+                let kind = parameter_of(path).map(|parameter| parameter.kind);
+                let value = kind.map(|kind| kind.read(&text_of(value)?)).transpose().map_err(malformed)?;
+                said.extend(value.filter(|_| source != ASSUMED).map(|value| (source, value)));
+            }
+            for kind in &file.draws_on {
+                let more = evidence::values_of(kind, path).map_err(malformed)?;
+                let is_new = |(id, _): &(String, Value)| said.iter().all(|(known, _): &(String, Value)| known != id);
+                let more: Vec<_> = more.into_iter().filter(is_new).collect();
+                said.extend(more);
+            }
+            all.push(said);
+            if file.inherited.is_none() && all.len() <= BASES_MAX {
+                next = file.base;
+            }
+        }
+        Ok(all)
     }
 
     fn fill_defaults(&mut self) -> Result<(), String> {
@@ -230,49 +246,10 @@ impl Profile {
     }
 }
 
-/// The figure of an entry: of its source or, without that one, of the next that isn't it. `None`: there is no other.
-fn read_entry(
-    path: &str,
-    entry: toml::Value,
-    sources: &BTreeMap<String, String>,
-    without: Option<&str>,
-) -> Result<Option<Stated>, String> {
-    let parameter = parameter_of(path).ok_or("it is not a figure of a modelled machine")?;
-    let Entry { value, source, also } = entry.try_into().map_err(|error| format!("{error}"))?;
-    let mut chosen = None;
-    for Other { value, source } in std::iter::once(Other { value, source }).chain(also) {
-        let text = text_of(value)?;
-        let says = sources.get(&source).ok_or_else(|| format!("its source '{source}' is not among the sources"))?;
-        let (value, cited) = (parameter.kind.read(&text)?, cited(&source, says)?);
-        if chosen.is_none() && without != Some(source.as_str()) {
-            chosen = Some(Stated { value, text, source_id: source, source: cited });
-        }
-    }
-    Ok(chosen)
-}
-
-fn cited(id: &str, says: &str) -> Result<String, String> {
-    let source = Source::find(id).ok_or_else(|| format!("its source '{id}' is not in the file of sources"))?;
-    Ok(source.cite(says))
-}
-
-fn text_of(value: toml::Value) -> Result<String, String> {
-    Ok(match value {
-        toml::Value::String(text) => text,
-        toml::Value::Array(items) => {
-            items.iter().map(|item| item.as_str().unwrap_or_default()).collect::<Vec<_>>().join(", ")
-        }
-        toml::Value::Integer(number) => number.to_string(),
-        toml::Value::Float(number) => number.to_string(),
-        toml::Value::Boolean(flag) => flag.to_string(),
-        other => return Err(format!("it can't be a {}", other.type_str())),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machines::value::Value;
+    use crate::machines::Source;
     use oversleep_record::Nanos;
 
     #[test]

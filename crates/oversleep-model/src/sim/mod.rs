@@ -22,6 +22,8 @@ mod tests;
 mod tunables;
 mod waits;
 
+#[cfg(all(target_family = "wasm", feature = "asyncify"))]
+pub use kernel::carriers_take_turns;
 pub use learned::Learned;
 pub use machine::{ClockModel, ClockSource, Machine, Overshoot, Stall, WaitModel, Wake};
 pub use oversleep_system::rules::{OneShot, PollShare, Reach, Tick, TickBase, Tier, Timing};

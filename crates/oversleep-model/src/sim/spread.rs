@@ -66,6 +66,14 @@ impl Spread {
         low + Nanos(((high - low).0 as f64 * share) as i64)
     }
 
+    /// The mean of all values, in ns.
+    pub fn mean_ns(&self) -> f64 {
+        let (first, last) = (self.quantiles[0], self.quantiles[self.quantiles.len() - 1]);
+        let between = |pair: &[(f64, Nanos)]| (pair[1].0 - pair[0].0) * (pair[0].1 + pair[1].1).0 as f64 / 2.0;
+        let inner: f64 = self.quantiles.windows(2).map(between).sum();
+        inner + first.0 * first.1.0 as f64 + (1.0 - last.0) * last.1.0 as f64
+    }
+
     /// Draws a value.
     pub(super) fn draw(&self, random: &Random) -> Nanos {
         let Some(last) = self.table.len().checked_sub(1) else { return self.quantiles[0].1 };

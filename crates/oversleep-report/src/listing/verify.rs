@@ -106,8 +106,10 @@ fn by_tolerance(rows: &[Row]) -> Vec<(Tolerance, usize, usize)> {
         let verdicts: Vec<bool> = rows
             .iter()
             .filter_map(|row| match &row.verdict {
-                Verdict::Judged(judged) if row.observation.expect.as_ref()?.tolerance() == tolerance => {
-                    Some(judged.reproduced)
+                Verdict::Judged(judged) => {
+                    let own = row.observation.expect.as_ref()?.tolerance();
+                    let held_to = if judged.is_of_machines { Tolerance::Machines } else { own };
+                    (held_to == tolerance).then_some(judged.reproduced)
                 }
                 _ => None,
             })
@@ -126,7 +128,11 @@ fn line(row: &Row) -> String {
     let question = observation.ask.as_ref().map(ToString::to_string).unwrap_or_default();
     let machine = observation.machine.as_deref().unwrap_or_default();
     let source = citation(&observation.source, observation.by.as_deref());
-    format!("{}; {machine} {question}: {model} ({}; {source})", observation.published, basis(row))
+    let held_to = match &row.verdict {
+        Verdict::Judged(judged) if !judged.held_to.is_empty() => format!("; held to {}", judged.held_to),
+        _ => String::new(),
+    };
+    format!("{}; {machine} {question}: {model} ({}{held_to}; {source})", observation.published, basis(row))
 }
 
 /// The source, and who of several reporters there.
@@ -139,7 +145,9 @@ fn citation(id: &str, by: Option<&str>) -> String {
 fn basis(row: &Row) -> &'static str {
     match &row.basis {
         Some(Basis::Fitted(_)) if row.without.is_empty() => "fitted",
+        Some(Basis::Fitted(_)) if row.is_of_one_source() => "without its source, which alone states a figure of it",
         Some(Basis::Fitted(_)) => "without its source",
+        Some(Basis::Shared(_)) => "predicted, its own source left out of a mean",
         Some(Basis::Predicted) => "predicted",
         None => "",
     }
@@ -154,9 +162,13 @@ fn conclude(page: &mut Page, rows: &[Row], leaves_out: bool) {
     let parts = match leaves_out {
         true => format!(
             "Without its own source, each of {} published observations that the models cover is predicted from the others: \
-             {} are reproduced.",
+             {} are reproduced. Of {} there is other evidence: {}. The others have a figure that one source states alone, \
+             and the model falls back to a rule's default: {}.",
             sum.all.covered,
             share(sum.all),
+            sum.all.less(sum.of_one_source).covered,
+            share(sum.all.less(sum.of_one_source)),
+            share(sum.of_one_source),
         ),
         false => format!(
             "Fitted, because a figure of the profile is from the same source: {} reproduced. Predicted, because none is: {} \
@@ -165,11 +177,21 @@ fn conclude(page: &mut Page, rows: &[Row], leaves_out: bool) {
             share(sum.predicted),
         ),
     };
-    let kinds = Kind::ALL.map(|kind| format!("{}: {}", kind.words(), share(Tally::of_kind(rows, kind))));
+    let of_kind = |kind: Kind| {
+        let known = Tally::with_other_evidence(rows, kind);
+        let known =
+            if leaves_out { format!(", {} where there is other evidence", share(known)) } else { String::new() };
+        format!("{}: {}{known}", kind.words(), share(Tally::of_kind(rows, kind)))
+    };
+    let kinds = Kind::ALL.map(of_kind);
+    let exact = format!(
+        "Held to how exactly each source measured and printed, with no factor for other machines, {} are reproduced.",
+        share(sum.as_exactly)
+    );
     page.paragraph(
         0,
         &format!(
-            "{parts} By kind, {}. {} more are not covered and count as missed: of all that a model could say, {}. {} say \
+            "{parts} By kind, {}. {exact} {} more are not covered and count as missed: of all that a model could say, {}. {} say \
              nothing that a model could.",
             kinds.join("; "),
             sum.uncovered,
@@ -188,8 +210,13 @@ pub fn document(rows: &[Row], leaves_out: bool) -> Value {
             Verdict::Judged(judged) => (Some(&judged.model), None),
             Verdict::Broken(reason) | Verdict::Uncovered(reason) | Verdict::Outside(reason) => (None, Some(reason)),
         };
+        let held_to = match &row.verdict {
+            Verdict::Judged(judged) => Some(&judged.held_to),
+            _ => None,
+        };
         let (basis, fitted) = match &row.basis {
             Some(Basis::Fitted(figures)) => (Some("fitted"), figures.as_slice()),
+            Some(Basis::Shared(figures)) => (Some("predicted"), figures.as_slice()),
             Some(Basis::Predicted) => (Some("predicted"), [].as_slice()),
             None => (None, [].as_slice()),
         };
@@ -212,6 +239,9 @@ pub fn document(rows: &[Row], leaves_out: bool) -> Value {
             "verdict": word(&row.verdict),
             "model": model,
             "reason": reason,
+            "held_to": held_to,
+            "as_exactly": row.is_as_exact(),
+            "of_one_source": row.is_of_one_source(),
             "because": observation.because,
         })
     };
@@ -228,6 +258,8 @@ pub fn document(rows: &[Row], leaves_out: bool) -> Value {
         "outside": sum.outside,
         "fitted": tally(sum.fitted),
         "predicted": tally(sum.predicted),
+        "as_exactly": tally(sum.as_exactly),
+        "of_one_source": tally(sum.of_one_source),
         "kinds": kinds.into_iter().collect::<Value>(),
         "tolerances": tolerances.collect::<Value>(),
         "observations": rows.iter().map(row).collect::<Value>(),

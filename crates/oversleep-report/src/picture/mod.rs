@@ -18,6 +18,7 @@
 //! leaves unknown values out and says so. It has no script, and nothing in it depends on the time, the locale or the
 //! machine.
 
+mod answers;
 mod axis;
 mod before_after;
 #[cfg(test)]
@@ -41,6 +42,7 @@ mod theme;
 mod timeline;
 mod two_clocks;
 
+pub use answers::{AnswerRow, Answers};
 pub use before_after::{BeforeAfter, BeforeAfterRow};
 pub use cost_bars::{ClockCost, CostBars, UnavailableClock};
 pub use forkjoin::{ForkJoin, ForkJoinStyle};

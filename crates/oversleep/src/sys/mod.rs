@@ -15,6 +15,13 @@ pub(crate) use no_cancellation::*;
 
 pub(crate) mod counter;
 
+/// No daemon is asked.
+#[cfg(not(all(target_os = "linux", feature = "rtkit")))]
+pub(crate) fn ask_for_real_time(_priority: u8) -> Result<(), crate::outcome::Denied> {
+    let why = crate::outcome::Why::Unsupported { what: "RealtimeKit that this build can ask" };
+    Err(crate::outcome::Denied { why, how: "on Linux, build with the feature rtkit" })
+}
+
 #[cfg(any(target_os = "linux", target_os = "android", target_os = "macos"))]
 mod forks;
 #[cfg(any(target_os = "linux", target_os = "android", target_os = "macos"))]

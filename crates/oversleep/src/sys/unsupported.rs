@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::clock::Verdict;
 use crate::outcome::{Denied, Outcome, Why};
-use crate::scheduling::Scheduling;
+use crate::scheduling::{RealTimeRequest, Scheduling};
 
 const NO_SLACK: Denied = Denied { why: Why::Unsupported { what: "per-thread timer slack" }, how: "run on Linux" };
 
@@ -32,6 +32,43 @@ pub(crate) fn timer_slack_ns() -> Result<u64, Denied> {
 
 pub(crate) fn set_timer_slack_ns(_slack_ns: u64) -> Result<(), Denied> {
     Err(NO_SLACK)
+}
+
+/// What would set a slack.
+pub(crate) const SET_SLACK: &str = "a timer slack";
+/// What would set a slice.
+pub(crate) const SET_SLICE: &str = "a time slice";
+/// No slice can be set.
+pub(crate) const FINEST_SLICE_NS: u64 = 100_000;
+
+const NO_SLICE: Denied =
+    Denied { why: Why::Unsupported { what: "time slice that a thread can set" }, how: "run on Linux 6.12" };
+
+pub(crate) fn slice_ns() -> Result<u64, Denied> {
+    Err(NO_SLICE)
+}
+
+/// A sleep finds no slice to replace.
+pub(crate) fn shorten_slice_for_sleep(_ns: u64) -> Result<u64, Denied> {
+    Err(NO_SLICE)
+}
+
+pub(crate) fn set_slice_ns(_ns: u64) -> Result<(), Denied> {
+    Err(NO_SLICE)
+}
+
+/// None was held.
+pub(crate) fn restore_slice_ns(_ns: u64) {}
+
+/// A sleep finds no slack to replace.
+pub(crate) use timer_slack_ns as sleep_slack_ns;
+
+pub(crate) fn granted_slack_ns(requested_ns: u64) -> u64 {
+    requested_ns
+}
+
+pub(crate) fn thread_cpu_ns() -> Option<u64> {
+    None
 }
 
 /// There is no cheaper clock than the usual one.
@@ -78,10 +115,32 @@ pub(crate) fn hold_timer(_period: Duration) -> (Option<Timer>, Outcome<Duration>
     (None, Outcome::Denied(NO_SETTING))
 }
 
-#[derive(Debug)]
-pub(crate) enum RealTime {}
+/// What would set a policy.
+pub(crate) const SET_POLICY: &str = "a scheduling policy";
 
-pub(crate) fn hold_real_time(_priority: u8) -> (Option<RealTime>, Outcome<Scheduling>) {
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Policy {}
+
+pub(crate) fn policy() -> Result<Policy, Denied> {
+    Err(NO_SETTING)
+}
+
+pub(crate) fn set_policy(policy: Policy) -> Result<(), Denied> {
+    match policy {}
+}
+
+pub(crate) fn real_time_policy(was: Policy, _request: RealTimeRequest) -> Policy {
+    was
+}
+
+pub(crate) fn scheduling(policy: Policy) -> Scheduling {
+    match policy {}
+}
+
+#[derive(Debug)]
+pub(crate) enum Multimedia {}
+
+pub(crate) fn hold_multimedia() -> (Option<Multimedia>, Outcome<Scheduling>) {
     (None, Outcome::Denied(NO_SETTING))
 }
 

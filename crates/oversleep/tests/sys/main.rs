@@ -9,3 +9,5 @@ mod forks;
 #[cfg(target_os = "linux")]
 mod refused;
 mod stopped;
+#[cfg(target_os = "linux")]
+mod thread_storage;

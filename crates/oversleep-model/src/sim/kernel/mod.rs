@@ -26,6 +26,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use oversleep_record::{Disturbance, Nanos};
 
 use self::carriers::Stop;
+#[cfg(all(target_family = "wasm", feature = "asyncify"))]
+pub use self::carriers::carriers_take_turns;
 use self::state::Phase;
 use super::machine::Stall;
 use super::resolution::HardwareGrid;

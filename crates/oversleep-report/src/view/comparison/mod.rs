@@ -3,12 +3,14 @@
 //!
 //! Results are named by letters, the base is A. Every heading says which of them were not taken on a real machine.
 
+mod adding;
 mod clocks;
 mod machines;
 mod neighbours;
 mod series;
 mod sketch;
 
+pub use adding::Adding;
 pub use sketch::Sketch;
 
 use oversleep_explain::compare::fastest_on_all;

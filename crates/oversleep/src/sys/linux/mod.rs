@@ -2,10 +2,16 @@
 
 mod clocks;
 mod resolution;
+#[cfg(all(target_os = "linux", feature = "rtkit"))]
+mod rtkit;
+mod slice;
 mod threads;
 
 pub(crate) use clocks::*;
 pub(crate) use resolution::*;
+#[cfg(all(target_os = "linux", feature = "rtkit"))]
+pub(crate) use rtkit::ask_for_real_time;
+pub(crate) use slice::*;
 pub(crate) use threads::*;
 
 use std::io;

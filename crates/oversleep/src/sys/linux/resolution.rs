@@ -6,10 +6,14 @@ use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
 use crate::outcome::{Denied, Outcome, Why};
-use crate::scheduling::Scheduling;
+use crate::scheduling::{RealTimeRequest, Scheduling};
 
 use super::super::uncancelled;
-use super::{denied, set_timer_slack_ns, timer_slack_ns};
+use super::denied;
+use super::slice::SCHED_DEADLINE;
+
+/// What sets a policy.
+pub(crate) const SET_POLICY: &str = "sched_setscheduler";
 
 /// Linux has no timer resolution to request: its timers are as fine as the hardware's.
 #[derive(Debug)]
@@ -21,56 +25,29 @@ pub(crate) fn hold_timer(_period: Duration) -> (Option<Timer>, Outcome<Duration>
     (None, Outcome::Denied(Denied { why, how: "request timer slack instead" }))
 }
 
-/// The thread's former policy, restored on drop.
-#[derive(Debug)]
-pub(crate) struct RealTime {
+/// A thread's policy with its parameters.
+#[derive(Clone, Copy)]
+pub(crate) struct Policy {
     policy: libc::c_int,
     param: libc::sched_param,
-    slack_ns: Option<u64>,
 }
 
-/// Sets `SCHED_FIFO` for the calling thread. Threads and programs that it starts inherit the policy.
-pub(crate) fn hold_real_time(priority: u8) -> (Option<RealTime>, Outcome<Scheduling>) {
-    match try_real_time(priority) {
-        Ok(held) => held,
-        Err(denied) => (None, Outcome::Denied(denied)),
+impl std::fmt::Debug for Policy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        scheduling(*self).fmt(f)
     }
 }
 
-fn try_real_time(priority: u8) -> Result<(Option<RealTime>, Outcome<Scheduling>), Denied> {
-    let requested = Scheduling::Fifo(priority.clamp(1, 99));
-    let (policy, param) = policy()?;
-    let was = scheduling(policy, param);
-    if was.is_no_less_than(requested) {
-        return Ok((None, Outcome::AlreadyFiner { is: was }));
-    }
-    // Since Linux 6.12 a thread that leaves a real-time policy gets the default slack, so save the current one.
-    let held = RealTime { policy, param, slack_ns: timer_slack_ns().ok() };
-    let mut fifo = param;
-    fifo.sched_priority = i32::from(priority.clamp(1, 99));
+/// The policy for a request by a thread that has another one. Threads and programs that it starts inherit it.
+pub(crate) fn real_time_policy(was: Policy, request: RealTimeRequest) -> Policy {
+    let mut param = was.param;
+    param.sched_priority = i32::from(request.priority.clamp(1, 99));
     // Not with SCHED_RESET_ON_FORK, which a thread without CAP_SYS_NICE can't clear again.
-    set_policy(libc::SCHED_FIFO, fifo)?;
-    let (policy, param) = self::policy()?;
-    if scheduling(policy, param) != requested {
-        // Some sandboxes fake success. Dropping `held` restores whatever did change.
-        let why = Why::Ignored { call: "sched_setscheduler" };
-        return Err(Denied { why, how: "check whether a sandbox or an emulator handles sched_setscheduler itself" });
-    }
-    Ok((Some(held), Outcome::Applied { was, now: requested }))
+    Policy { policy: libc::SCHED_FIFO, param }
 }
 
-impl Drop for RealTime {
-    fn drop(&mut self) {
-        // Restoring the former policy needs no privilege. If a sandbox forbids it, drop can't report that.
-        if set_policy(self.policy, self.param).is_ok()
-            && let Some(slack_ns) = self.slack_ns.filter(|&slack_ns| slack_ns != 0)
-        {
-            let _ = set_timer_slack_ns(slack_ns);
-        }
-    }
-}
-
-fn policy() -> Result<(libc::c_int, libc::sched_param), Denied> {
+/// The calling thread's policy.
+pub(crate) fn policy() -> Result<Policy, Denied> {
     const ALLOW: &str = "allow sched_getscheduler and sched_getparam in this process's seccomp filter";
     // SAFETY: the call takes a number; 0 is the calling thread.
     // https://man7.org/linux/man-pages/man2/sched_setscheduler.2.html
@@ -80,21 +57,32 @@ fn policy() -> Result<(libc::c_int, libc::sched_param), Denied> {
     // SAFETY: `param` is valid for the kernel to fill. https://man7.org/linux/man-pages/man2/sched_setparam.2.html
     // Raw system calls, because musl's wrappers always fail.
     let result = unsafe { libc::syscall(libc::SYS_sched_getparam, 0, &raw mut param) };
-    if policy < 0 || result < 0 { Err(denied("sched_getscheduler", ALLOW)) } else { Ok((policy as libc::c_int, param)) }
+    if policy < 0 || result < 0 {
+        return Err(denied("sched_getscheduler", ALLOW));
+    }
+    Ok(Policy { policy: policy as libc::c_int, param })
 }
 
-fn set_policy(policy: libc::c_int, param: libc::sched_param) -> Result<(), Denied> {
+/// Sets the calling thread's policy. A thread that RealtimeKit made a real-time one keeps its reset on fork if it may not
+/// clear it.
+pub(crate) fn set_policy(requested: Policy) -> Result<(), Denied> {
     const ALLOW: &str = "raise the limit on real-time priorities (ulimit -r 99, or rtprio in \
                          /etc/security/limits.conf), or give the program CAP_SYS_NICE";
-    // SAFETY: `param` is valid for the call; 0 is the calling thread.
-    // https://man7.org/linux/man-pages/man2/sched_setscheduler.2.html
-    let result = unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const param) };
-    if result < 0 { Err(denied("sched_setscheduler", ALLOW)) } else { Ok(()) }
+    let set = |policy: libc::c_int| {
+        // SAFETY: the parameters are valid for the call; 0 is the calling thread.
+        // https://man7.org/linux/man-pages/man2/sched_setscheduler.2.html
+        unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const requested.param) }
+    };
+    if set(requested.policy) >= 0 {
+        return Ok(());
+    }
+    let denied = denied("sched_setscheduler", ALLOW);
+    let keeps_reset = policy().is_ok_and(|now| now.policy & libc::SCHED_RESET_ON_FORK != 0);
+    if keeps_reset && set(requested.policy | libc::SCHED_RESET_ON_FORK) >= 0 { Ok(()) } else { Err(denied) }
 }
 
-fn scheduling(policy: libc::c_int, param: libc::sched_param) -> Scheduling {
-    // Not every version of the libc crate has it. https://man7.org/linux/man-pages/man7/sched.7.html
-    const SCHED_DEADLINE: libc::c_int = 6;
+/// The name of a policy.
+pub(crate) fn scheduling(Policy { policy, param }: Policy) -> Scheduling {
     let priority = u8::try_from(param.sched_priority).unwrap_or(0);
     match policy & !libc::SCHED_RESET_ON_FORK {
         libc::SCHED_FIFO => Scheduling::Fifo(priority),
@@ -103,6 +91,16 @@ fn scheduling(policy: libc::c_int, param: libc::sched_param) -> Scheduling {
         SCHED_DEADLINE => Scheduling::Deadline,
         _ => Scheduling::Ordinary,
     }
+}
+
+/// Linux has no multimedia class.
+#[derive(Debug)]
+pub(crate) enum Multimedia {}
+
+/// Always denied.
+pub(crate) fn hold_multimedia() -> (Option<Multimedia>, Outcome<Scheduling>) {
+    let why = Why::Unsupported { what: "multimedia class for a thread" };
+    (None, Outcome::Denied(Denied { why, how: "request real-time scheduling or a time slice instead" }))
 }
 
 /// The open file is the request: the kernel drops it when the file is closed, even if the process dies.

@@ -7,6 +7,16 @@ use super::denied;
 const ALLOW_PRCTL: &str =
     "allow prctl(PR_GET_TIMERSLACK) and prctl(PR_SET_TIMERSLACK) in this process's seccomp filter";
 
+/// What sets a slack.
+pub(crate) const SET_SLACK: &str = "prctl(PR_SET_TIMERSLACK)";
+/// The slack that a sleep may replace, because setting it costs 0.1 µs.
+pub(crate) use timer_slack_ns as sleep_slack_ns;
+
+/// The slack in effect once this one is set.
+pub(crate) fn granted_slack_ns(requested_ns: u64) -> u64 {
+    requested_ns
+}
+
 /// The calling thread's timer slack in nanoseconds; 0 under a real-time policy on kernels that report it.
 pub(crate) fn timer_slack_ns() -> Result<u64, Denied> {
     // A raw call, because libc's wrapper narrows the result to 32 bits, where 2.1 s and more become negative.
@@ -59,4 +69,13 @@ pub(crate) fn pin_this_thread(cpu: usize) -> Result<(), Denied> {
     // https://man7.org/linux/man-pages/man2/sched_setaffinity.2.html
     let result = unsafe { libc::sched_setaffinity(0, size_of::<CpuMask>(), mask.as_ptr().cast()) };
     if result == 0 { Ok(()) } else { Err(denied("sched_setaffinity", ALLOW)) }
+}
+
+/// The CPU time that the calling thread has used, in nanoseconds. A system call of about 0.2 µs.
+pub(crate) fn thread_cpu_ns() -> Option<u64> {
+    let mut used = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `used` is a valid timespec for the kernel to fill.
+    // https://man7.org/linux/man-pages/man2/clock_gettime.2.html
+    let result = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut used) };
+    (result == 0).then_some(used.tv_sec as u64 * 1_000_000_000 + used.tv_nsec as u64)
 }

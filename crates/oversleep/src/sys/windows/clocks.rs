@@ -1,7 +1,6 @@
 //! Windows: the performance counter, the kernel's verdict on the processor's counter, and waits.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 use windows_sys::Win32::System::LibraryLoader::{GetModuleHandleA, GetProcAddress};
 use windows_sys::Win32::System::Performance::{QueryPerformanceCounter, QueryPerformanceFrequency};
@@ -40,12 +39,6 @@ pub(crate) fn monotonic_ns() -> u64 {
 /// The performance counter also runs during sleep.
 pub(crate) fn continuous_ns() -> u64 {
     monotonic_ns()
-}
-
-/// Waits once until `deadline_ns`. The standard library uses a high-resolution waitable timer, which ends on a grid of
-/// about 0.5 ms and never early.
-pub(crate) fn wait_once_until(deadline_ns: u64) {
-    std::thread::sleep(Duration::from_nanos(deadline_ns.saturating_sub(monotonic_ns())));
 }
 
 /// The coarse clocks have other epochs, so none is on this time line.

@@ -1,15 +1,19 @@
 //! Windows 10 (1803) and later: one file per kind of call.
 
 mod clocks;
+mod multimedia;
 mod resolution;
 mod threads;
 mod throttling;
 mod timer;
+mod waits;
 
 pub(crate) use clocks::*;
+pub(crate) use multimedia::*;
 pub(crate) use resolution::*;
 pub(crate) use threads::*;
 pub(crate) use timer::*;
+pub(crate) use waits::*;
 
 use std::io;
 

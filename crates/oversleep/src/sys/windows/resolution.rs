@@ -1,4 +1,4 @@
-//! Windows: the priority of a thread, and the settings that Windows lacks.
+//! Windows: the priority and the multimedia class of a thread, and the settings that Windows lacks.
 
 use std::time::Duration;
 
@@ -7,46 +7,48 @@ use windows_sys::Win32::System::Threading::{
 };
 
 use crate::outcome::{Denied, Outcome, Why};
-use crate::scheduling::Scheduling;
+use crate::scheduling::{RealTimeRequest, Scheduling};
 
 use super::denied;
 
-/// The thread's former priority, restored on drop.
-#[derive(Debug)]
-pub(crate) struct RealTime {
-    was: i32,
+/// What sets a priority.
+pub(crate) const SET_POLICY: &str = "SetThreadPriority";
+
+/// A thread's priority relative to its process's.
+pub(crate) type Policy = i32;
+
+/// The time-critical priority; requested priorities and periods have no meaning here.
+pub(crate) fn real_time_policy(_was: Policy, _request: RealTimeRequest) -> Policy {
+    THREAD_PRIORITY_TIME_CRITICAL
 }
 
-/// Sets the time-critical priority for the calling thread; `priority` has no meaning here.
-pub(crate) fn hold_real_time(_priority: u8) -> (Option<RealTime>, Outcome<Scheduling>) {
+/// The calling thread's priority.
+pub(crate) fn policy() -> Result<Policy, Denied> {
     const ERROR: i32 = i32::MAX;
     // SAFETY: the pseudo-handle needs no closing.
     // https://learn.microsoft.com/windows/win32/api/processthreadsapi/nf-processthreadsapi-getthreadpriority
-    let priority = || unsafe { GetThreadPriority(GetCurrentThread()) };
-    let was = priority();
-    if was == ERROR {
-        return (None, Outcome::Denied(denied("GetThreadPriority", "allow the thread to query itself")));
+    match unsafe { GetThreadPriority(GetCurrentThread()) } {
+        ERROR => Err(denied("GetThreadPriority", "allow the thread to query itself")),
+        priority => Ok(priority),
     }
-    if was >= THREAD_PRIORITY_TIME_CRITICAL {
-        return (None, Outcome::AlreadyFiner { is: Scheduling::TimeCritical });
-    }
-    // SAFETY: as above.
-    // https://learn.microsoft.com/windows/win32/api/processthreadsapi/nf-processthreadsapi-setthreadpriority
-    if unsafe { SetThreadPriority(GetCurrentThread(), THREAD_PRIORITY_TIME_CRITICAL) } == 0 {
-        return (None, Outcome::Denied(denied("SetThreadPriority", "take the process out of the job that limits it")));
-    }
-    if priority() != THREAD_PRIORITY_TIME_CRITICAL {
-        let why = Why::Ignored { call: "SetThreadPriority" };
-        return (None, Outcome::Denied(Denied { why, how: "take the process out of the job that limits it" }));
-    }
-    let before = if was < 0 { Scheduling::Background } else { Scheduling::Ordinary };
-    (Some(RealTime { was }), Outcome::Applied { was: before, now: Scheduling::TimeCritical })
 }
 
-impl Drop for RealTime {
-    fn drop(&mut self) {
-        // SAFETY: the guard never leaves its thread, so this is the thread it changed.
-        unsafe { SetThreadPriority(GetCurrentThread(), self.was) };
+/// Sets the calling thread's priority.
+pub(crate) fn set_policy(priority: Policy) -> Result<(), Denied> {
+    // SAFETY: the pseudo-handle needs no closing.
+    // https://learn.microsoft.com/windows/win32/api/processthreadsapi/nf-processthreadsapi-setthreadpriority
+    match unsafe { SetThreadPriority(GetCurrentThread(), priority) } {
+        0 => Err(denied("SetThreadPriority", "take the process out of the job that limits it")),
+        _ => Ok(()),
+    }
+}
+
+/// The name of a priority.
+pub(crate) fn scheduling(priority: Policy) -> Scheduling {
+    match priority {
+        THREAD_PRIORITY_TIME_CRITICAL.. => Scheduling::TimeCritical,
+        0.. => Scheduling::Ordinary,
+        _ => Scheduling::Background,
     }
 }
 
@@ -63,24 +65,23 @@ pub(crate) fn hold_cpu_latency(_latency: Duration) -> (Option<CpuLatency>, Outco
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::resolution::{Resolution, Value, What};
 
     #[test]
     fn the_threads_priority_is_restored() {
-        // SAFETY: the pseudo-handle needs no closing.
-        // https://learn.microsoft.com/windows/win32/api/processthreadsapi/nf-processthreadsapi-getthreadpriority
-        let priority = || unsafe { GetThreadPriority(GetCurrentThread()) };
-        let before = priority();
-        let (held, outcome) = hold_real_time(10);
-        match outcome {
+        let before = policy();
+        let held = Resolution::new().real_time(10).hold();
+        match held.outcome(What::RealTime).expect("it was requested") {
             Outcome::Applied { was, now } => {
-                assert_eq!((was, now), (Scheduling::Ordinary, Scheduling::TimeCritical));
-                assert_eq!(priority(), THREAD_PRIORITY_TIME_CRITICAL);
-                assert_eq!(hold_real_time(10).1, Outcome::AlreadyFiner { is: now });
-                assert_eq!(priority(), THREAD_PRIORITY_TIME_CRITICAL);
+                let now_expected = Value::Scheduling(Scheduling::TimeCritical);
+                assert_eq!((*was, *now), (Value::Scheduling(Scheduling::Ordinary), now_expected));
+                let again = Resolution::new().real_time(10).hold();
+                assert_eq!(again.outcome(What::RealTime), Some(&Outcome::AlreadyFiner { is: now_expected }));
+                assert_eq!(policy(), Ok(THREAD_PRIORITY_TIME_CRITICAL));
             }
             outcome => assert!(outcome.denied().is_some_and(|denied| !denied.how.is_empty()), "{outcome:?}"),
         }
         drop(held);
-        assert_eq!(priority(), before);
+        assert_eq!(policy(), before);
     }
 }

@@ -19,6 +19,46 @@ pub(crate) fn set_timer_slack_ns(_slack_ns: u64) -> Result<(), Denied> {
     Err(NO_SLACK)
 }
 
+/// What would set a slack.
+pub(crate) const SET_SLACK: &str = "a timer slack";
+/// What would set a slice.
+pub(crate) const SET_SLICE: &str = "a time slice";
+/// No slice can be set.
+pub(crate) const FINEST_SLICE_NS: u64 = 100_000;
+
+const NO_SLICE: Denied = Denied {
+    why: Why::Unsupported { what: "time slice that a thread can set" },
+    how: "request multimedia or real-time scheduling instead",
+};
+
+pub(crate) fn slice_ns() -> Result<u64, Denied> {
+    Err(NO_SLICE)
+}
+
+/// A sleep finds no slice to replace.
+pub(crate) fn shorten_slice_for_sleep(_ns: u64) -> Result<u64, Denied> {
+    Err(NO_SLICE)
+}
+
+pub(crate) fn set_slice_ns(_ns: u64) -> Result<(), Denied> {
+    Err(NO_SLICE)
+}
+
+/// None was held.
+pub(crate) fn restore_slice_ns(_ns: u64) {}
+
+/// A sleep finds no slack to replace.
+pub(crate) use timer_slack_ns as sleep_slack_ns;
+
+pub(crate) fn granted_slack_ns(requested_ns: u64) -> u64 {
+    requested_ns
+}
+
+/// A thread's CPU time has the granularity of the scheduler's tick here.
+pub(crate) fn thread_cpu_ns() -> Option<u64> {
+    None
+}
+
 /// The processors of its group that this process may run on.
 pub(crate) fn allowed_cpus() -> Option<Vec<usize>> {
     let (mut process, mut system) = (0_usize, 0_usize);

@@ -1,22 +1,33 @@
-//! What the event loop relies on, of each kind of carrier: each states it for itself beneath its own code.
+//! What the event loop relies on, of each kind of carrier: each states it for itself beneath its own code. Where panics
+//! end the program and nothing runs tests, in a browser, `turns` is called by what stands in for a test.
 
 macro_rules! conformance {
     () => {
-        mod conformance {
+        pub mod conformance {
+            //! What the event loop relies on.
+
+            #[cfg(test)]
             use std::panic::{AssertUnwindSafe, catch_unwind};
             use std::sync::Arc;
             use std::sync::atomic::{AtomicUsize, Ordering};
 
             use super::*;
 
-            #[test]
+            /// Everything that needs no unwinding panic.
+            pub fn turns() {
+                it_goes_on_where_it_stopped_and_each_time_knows_its_slot();
+                carriers_take_turns_and_start_others_from_within();
+                a_job_that_never_began_is_dropped();
+            }
+
+            #[cfg_attr(test, test)]
             fn it_goes_on_where_it_stopped_and_each_time_knows_its_slot() {
                 let mut carrier = Carrier::new(Box::new(|me| me * 10 + pass(me + 1) * 100)).unwrap();
                 assert_eq!(carrier.resume(3), Stop::Passed(4));
                 assert_eq!(carrier.resume(5), Stop::Ended(530));
             }
 
-            #[test]
+            #[cfg_attr(test, test)]
             fn carriers_take_turns_and_start_others_from_within() {
                 let inner = || -> Job { Box::new(|me| pass(me) + 1) };
                 let outer: Job = Box::new(move |me| {
@@ -68,7 +79,7 @@ macro_rules! conformance {
                 assert_eq!(carriers.each_mut().map(|carrier| carrier.resume(2)), [30, 40].map(Stop::Ended));
             }
 
-            #[test]
+            #[cfg_attr(test, test)]
             fn a_job_that_never_began_is_dropped() {
                 let owned = Arc::new(AtomicUsize::new(0));
                 let there = Arc::clone(&owned);

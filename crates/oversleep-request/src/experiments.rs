@@ -1,14 +1,14 @@
 //! Experiments as users name them.
 
-use super::names;
-use crate::exit::Failure;
+use crate::names;
+use crate::refusal::Refusal;
 use oversleep_measure::{Experiment, experiment_named, registry};
 
 /// The experiments of those ids and the ones they read, in the registry's order.
 ///
 /// # Errors
 /// The first unknown id.
-pub fn named(ids: &[String]) -> Result<Vec<&'static Experiment>, Failure> {
+pub fn named(ids: &[String]) -> Result<Vec<&'static Experiment>, Refusal> {
     let mut wanted = Vec::new();
     for id in ids {
         let experiment = find(id)?;
@@ -22,7 +22,7 @@ pub fn named(ids: &[String]) -> Result<Vec<&'static Experiment>, Failure> {
 ///
 /// # Errors
 /// There is none.
-pub fn find(id: &str) -> Result<&'static Experiment, Failure> {
+pub fn find(id: &str) -> Result<&'static Experiment, Refusal> {
     let ids: Vec<&str> = registry().iter().map(|experiment| experiment.id.as_str()).collect();
     experiment_named(id.trim()).ok_or_else(|| names::unknown("experiment", id, &ids, Some("oversleep experiments")))
 }

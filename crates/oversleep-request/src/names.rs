@@ -3,7 +3,7 @@
 use oversleep_lab::Laboratory;
 use oversleep_lab::catalogue::Kind;
 
-use crate::exit::Failure;
+use crate::refusal::Refusal;
 
 /// How alike names must be for a suggestion, from 0 to 1.
 const ALIKE_MIN: f64 = 0.75;
@@ -29,7 +29,7 @@ fn words(kind: Kind) -> (&'static str, Option<&'static str>) {
 ///
 /// # Errors
 /// The first unknown name, with the nearest known one.
-pub fn checked(lab: &Laboratory, kind: Kind, names: Vec<String>) -> Result<Vec<String>, Failure> {
+pub fn checked(lab: &Laboratory, kind: Kind, names: Vec<String>) -> Result<Vec<String>, Refusal> {
     if names.is_empty() {
         return Ok(names);
     }
@@ -48,12 +48,12 @@ pub fn checked(lab: &Laboratory, kind: Kind, names: Vec<String>) -> Result<Vec<S
 }
 
 /// An error about an unknown name: what was probably meant, and where all names are listed.
-pub fn unknown(what: &str, name: &str, known: &[&str], list: Option<&str>) -> Failure {
+pub fn unknown(what: &str, name: &str, known: &[&str], list: Option<&str>) -> Refusal {
     let all = match list {
         Some(command) => format!("`{command}` lists them all"),
         None => format!("choose from {}", known.join(", ")),
     };
-    Failure::usage(match nearest(name, known) {
+    Refusal::usage(match nearest(name, known) {
         Some(near) => format!("unknown {what} '{name}'; did you mean '{near}'? {}", sentence(&all)),
         None => format!("unknown {what} '{name}'; {all}"),
     })

@@ -7,9 +7,9 @@ use oversleep_record::conditions::Setting;
 use oversleep_system::NotASetting;
 use oversleep_system::tunables::names as tunables;
 
-use super::names;
 use crate::args::ConditionArgs;
-use crate::exit::Failure;
+use crate::names;
+use crate::refusal::Refusal;
 
 /// The tunables that have an option of their own, by the same name.
 pub const OPTIONS: [&str; 6] = [
@@ -22,7 +22,7 @@ pub const OPTIONS: [&str; 6] = [
 ];
 
 /// The typed conditions, checked against what this platform has.
-pub fn conditions(lab: &Laboratory, args: &ConditionArgs) -> Result<Conditions, Failure> {
+pub fn conditions(lab: &Laboratory, args: &ConditionArgs) -> Result<Conditions, Refusal> {
     let options = [
         (tunables::SLACK, args.slack.map(Setting::Nanos)),
         (tunables::RESOLUTION, args.resolution.map(Setting::Nanos)),
@@ -50,25 +50,25 @@ pub fn conditions(lab: &Laboratory, args: &ConditionArgs) -> Result<Conditions, 
 }
 
 /// These conditions with one more tunable, whichever the machine has.
-fn with_tuned(lab: &Laboratory, conditions: Conditions, name: &str, setting: &Setting) -> Result<Conditions, Failure> {
+fn with_tuned(lab: &Laboratory, conditions: Conditions, name: &str, setting: &Setting) -> Result<Conditions, Refusal> {
     let known = names::of(lab, Kind::Tunable);
     if !known.contains(&name) {
         return Err(names::unknown("tunable", name, &known, None));
     }
     if let Some(other) = conditions.setting(name) {
-        return Err(Failure::usage(format!("{name} is given twice, as {other} and as {setting}; give it once")));
+        return Err(Refusal::usage(format!("{name} is given twice, as {other} and as {setting}; give it once")));
     }
-    lab.validate(name, setting).map_err(|error| Failure::usage(format!("can't use --tune {error}")))?;
+    lab.validate(name, setting).map_err(|error| Refusal::usage(format!("can't use --tune {error}")))?;
     Ok(conditions.with(name, setting.clone()))
 }
 
 /// Settings of the resolution tunable, each once, checked against what can be held here.
-pub fn resolutions(lab: &Laboratory, settings: Vec<Setting>) -> Result<Vec<Setting>, Failure> {
+pub fn resolutions(lab: &Laboratory, settings: Vec<Setting>) -> Result<Vec<Setting>, Refusal> {
     let name = lab.resolution_tunable().map_or(tunables::RESOLUTION, |tunable| tunable.name);
     for setting in &settings {
         lab.validate(name, setting).map_err(|error| refusal(lab, "hold", &error, ""))?;
     }
-    Ok(super::distinct(settings))
+    Ok(distinct(settings))
 }
 
 /// What this system calls the tunable that another calls `slack` or `resolution`.
@@ -88,11 +88,11 @@ fn hint(lab: &Laboratory, error: &NotASetting) -> String {
 }
 
 /// Why a setting was refused, in the words of the command line.
-fn refusal(lab: &Laboratory, option: &str, error: &NotASetting, hint: &str) -> Failure {
+fn refusal(lab: &Laboratory, option: &str, error: &NotASetting, hint: &str) -> Refusal {
     refusal_on(&lab.platform_id().os, option, error, hint)
 }
 
-fn refusal_on(os: &str, option: &str, error: &NotASetting, hint: &str) -> Failure {
+fn refusal_on(os: &str, option: &str, error: &NotASetting, hint: &str) -> Refusal {
     let NotASetting { tunable, given, problem } = error;
     let shown = given.brief();
     let meant = match given {
@@ -103,15 +103,26 @@ fn refusal_on(os: &str, option: &str, error: &NotASetting, hint: &str) -> Failur
         }
         _ => None,
     };
-    Failure::usage(match meant {
+    Refusal::usage(match meant {
         Some(meant) => format!("can't use --{option} {shown}: did you mean '{meant}'? Otherwise {problem}{hint}"),
         None => format!("can't use --{option} {shown}: {problem}{hint}"),
     })
 }
 
+/// Each value once, in the order in which they were typed.
+pub(crate) fn distinct<T: PartialEq>(values: Vec<T>) -> Vec<T> {
+    let mut kept: Vec<T> = Vec::new();
+    for value in values {
+        if !kept.contains(&value) {
+            kept.push(value);
+        }
+    }
+    kept
+}
+
 #[cfg(test)]
 mod tests {
-    use oversleep_record::Unavailable;
+    use oversleep_record::{Nanos, Unavailable};
 
     use super::*;
 
@@ -127,5 +138,11 @@ mod tests {
         let missing = Unavailable::no_hardware("CPU 7");
         let cpu = refusal_on("linux", "pin", &NotASetting::unavailable("pin", &Setting::Cpus(vec![7]), missing), "");
         assert_eq!(cpu.to_string(), "can't use --pin 7: no CPU 7");
+    }
+
+    #[test]
+    fn each_request_is_measured_once() {
+        let ms = Nanos::from_millis(1);
+        assert_eq!(distinct(vec![ms, Nanos(300_000), ms]), [ms, Nanos(300_000)]);
     }
 }

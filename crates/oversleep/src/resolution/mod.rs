@@ -1,23 +1,30 @@
 //! Finer timing for as long as a guard lives: every setting the system has, an outcome for each, all undone on drop.
 //!
-//! Settings are requested, listed and restored in order here; what each one does on a given system is in `sys`.
+//! Settings are requested here, held in `held` and named in `setting`; what each one does on a given system is in `sys`.
 
-use std::fmt;
-use std::marker::PhantomData;
+mod held;
+mod setting;
+
 use std::time::Duration;
 
-use crate::outcome::Outcome;
-use crate::scheduling::Scheduling;
-use crate::slack::{TimerSlack, TimerSlackGuard};
+use crate::scheduling::RealTimeRequest;
+use crate::slack::TimerSlack;
 use crate::sys;
+use crate::time_slice::TimeSlice;
+
+use held::RealTime;
+pub use held::{Held, HeldByProcess, HeldByThread};
+pub use setting::{Setting, Value, What};
 
 /// A request for finer timing. Nothing happens until you call [`hold`](Resolution::hold).
 ///
 /// | setting | what it changes | what it costs |
 /// |---|---|---|
-/// | [`timer_slack`](Self::timer_slack) | Linux: this thread's slack | fewer wake-ups are combined |
+/// | [`timer_slack`](Self::timer_slack) | Linux: this thread's slack; macOS: its tier | fewer wake-ups are combined |
+/// | [`time_slice`](Self::time_slice) | Linux: this thread's time slice | others are interrupted more often |
 /// | [`timer`](Self::timer) | Windows: this process's timer resolution, even while its windows are hidden | power |
 /// | [`real_time`](Self::real_time) | `SCHED_FIFO`; Windows: time-critical; macOS: time constraints | others wait |
+/// | [`multimedia`](Self::multimedia) | Windows: this thread's multimedia class | others wait |
 /// | [`cpu_latency`](Self::cpu_latency) | Linux: `/dev/cpu_dma_latency`, for the whole machine | power |
 ///
 /// A system denies the settings it lacks and says so, so one request works on every system.
@@ -36,8 +43,10 @@ use crate::sys;
 #[must_use = "a request does nothing until it is held"]
 pub struct Resolution {
     timer_slack: Option<Duration>,
+    time_slice: Option<Duration>,
     timer: Option<Duration>,
-    real_time: Option<u8>,
+    real_time: Option<RealTimeRequest>,
+    multimedia: bool,
     cpu_latency: Option<Duration>,
 }
 
@@ -82,6 +91,22 @@ impl Resolution {
         self
     }
 
+    /// Requests this time slice for the calling thread. [`TimeSlice`] says what that costs others.
+    ///
+    /// Platforms: Linux 6.12; denied elsewhere.
+    ///
+    /// ```
+    /// use oversleep::resolution::What;
+    /// use oversleep::{Resolution, TimeSlice};
+    ///
+    /// let held = Resolution::new().time_slice(TimeSlice::SHORTEST).hold();
+    /// println!("{}", held.outcome(What::TimeSlice).expect("it was requested"));
+    /// ```
+    pub fn time_slice(mut self, slice: Duration) -> Self {
+        self.time_slice = Some(slice);
+        self
+    }
+
     /// Requests this timer resolution for the process: a period below 1 ms, or whole milliseconds (rounded down).
     ///
     /// Windows keeps one request per process. Requests in whole milliseconds are counted together with the rest of the
@@ -117,7 +142,69 @@ impl Resolution {
     /// println!("{}", held.outcome(What::RealTime).expect("it was requested"));
     /// ```
     pub fn real_time(mut self, priority: u8) -> Self {
-        self.real_time = Some(priority);
+        self.real_time = Some(RealTimeRequest { priority, period: None, asks_rtkit: false });
+        self
+    }
+
+    /// As [`real_time`](Self::real_time), for a thread that has a little work once per period.
+    ///
+    /// macOS wants to know the period: it lets the thread compute for a fifth of it, within its first half, and demotes a
+    /// thread that computes for longer. Without a period, that is 1 ms within 2.5 ms in each 5 ms. Other systems ignore
+    /// it.
+    ///
+    /// ```
+    /// use oversleep::Resolution;
+    /// use std::time::Duration;
+    ///
+    /// let held = Resolution::new().real_time_every(10, Duration::from_millis(1)).hold();
+    /// println!("{}", held.settings()[0]);
+    /// ```
+    pub fn real_time_every(mut self, priority: u8, period: Duration) -> Self {
+        self.real_time = Some(RealTimeRequest { priority, period: Some(period), asks_rtkit: false });
+        self
+    }
+
+    /// If real-time scheduling was requested and is refused for want of a privilege, asks RealtimeKit for it, the daemon
+    /// that desktop Linux has for this. Needs the crate's feature `rtkit`; without it, and on other systems, nothing
+    /// changes.
+    ///
+    /// RealtimeKit grants `SCHED_RR` with a priority of up to 20, and demands two things that an ordinary user can't take
+    /// back, so they outlast the guard:
+    ///
+    /// * The process's hard limit on the computation of its real-time threads (`RLIMIT_RTTIME`) becomes 200 ms. A
+    ///   real-time thread that computes for as long without a wait is sent `SIGXCPU`.
+    /// * Threads and programs that the thread starts begin with the ordinary policy (`SCHED_RESET_ON_FORK`).
+    ///
+    /// Cost: a connection to the system bus and three calls, usually a few milliseconds; 20 s at most.
+    ///
+    /// ```
+    /// use oversleep::Resolution;
+    ///
+    /// let held = Resolution::new().real_time(10).or_by_rtkit().hold();
+    /// println!("{}", held.settings()[0]);
+    /// ```
+    #[cfg(feature = "rtkit")]
+    pub fn or_by_rtkit(mut self) -> Self {
+        if let Some(request) = &mut self.real_time {
+            request.asks_rtkit = true;
+        }
+        self
+    }
+
+    /// Requests that the Multimedia Class Scheduler Service run the calling thread as one for professional audio ("Pro
+    /// Audio"): ahead of ordinary threads, for at most 80 % of the time unless the machine is set otherwise.
+    ///
+    /// Platforms: Windows; denied elsewhere. It needs no privilege.
+    ///
+    /// ```
+    /// use oversleep::Resolution;
+    /// use oversleep::resolution::What;
+    ///
+    /// let held = Resolution::new().multimedia().hold();
+    /// println!("{}", held.outcome(What::Multimedia).expect("it was requested"));
+    /// ```
+    pub fn multimedia(mut self) -> Self {
+        self.multimedia = true;
         self
     }
 
@@ -155,160 +242,30 @@ impl Resolution {
         if let Some(slack) = &slack {
             settings.push(Setting::new(What::TimerSlack, slack.outcome().clone().map(Value::Time)));
         }
+        let slice = self.time_slice.map(TimeSlice::hold);
+        if let Some(slice) = &slice {
+            settings.push(Setting::new(What::TimeSlice, slice.outcome().clone().map(Value::Time)));
+        }
         let timer = self.timer.map(sys::hold_timer);
         if let Some((_, outcome)) = &timer {
             settings.push(Setting::new(What::Timer, outcome.clone().map(Value::Time)));
         }
-        let scheduling = self.real_time.map(sys::hold_real_time);
+        let scheduling = self.real_time.map(RealTime::hold);
         if let Some((_, outcome)) = &scheduling {
             settings.push(Setting::new(What::RealTime, outcome.clone().map(Value::Scheduling)));
+        }
+        let multimedia = self.multimedia.then(sys::hold_multimedia);
+        if let Some((_, outcome)) = &multimedia {
+            settings.push(Setting::new(What::Multimedia, outcome.clone().map(Value::Scheduling)));
         }
         let latency = self.cpu_latency.map(sys::hold_cpu_latency);
         if let Some((_, outcome)) = &latency {
             settings.push(Setting::new(What::CpuLatency, outcome.clone().map(Value::Time)));
         }
-        Held {
-            settings,
-            _latency: latency.and_then(|(held, _)| held),
-            _scheduling: scheduling.and_then(|(held, _)| held),
-            _timer: timer.and_then(|(held, _)| held),
-            _slack: slack,
-            of_this_thread: PhantomData,
-        }
-    }
-}
-
-/// Holds what a [`Resolution`] requested, and restores everything on drop, even while a panic unwinds.
-///
-/// It belongs to the thread that created it and can't be sent to another. Nothing outlives the process, even if it is
-/// killed, except what its children inherited.
-///
-/// ```
-/// let held = oversleep::Resolution::harmless().hold();
-/// oversleep::sleep(std::time::Duration::from_micros(100));
-/// // This restores everything.
-/// drop(held);
-/// ```
-#[must_use = "everything is restored as soon as this is dropped"]
-#[derive(Debug)]
-pub struct Held {
-    settings: Vec<Setting>,
-    // The order of drops matters: the policy goes before the slack, because leaving a real-time policy resets the
-    // slack.
-    _latency: Option<sys::CpuLatency>,
-    _scheduling: Option<sys::RealTime>,
-    _timer: Option<sys::Timer>,
-    _slack: Option<TimerSlackGuard>,
-    of_this_thread: PhantomData<*const ()>,
-}
-
-impl Held {
-    /// Each requested setting with its outcome.
-    ///
-    /// ```
-    /// let held = oversleep::Resolution::harmless().hold();
-    /// let refused = held.settings().iter().filter(|setting| !setting.outcome.holds());
-    /// refused.for_each(|setting| println!("{setting}"));
-    /// ```
-    pub fn settings(&self) -> &[Setting] {
-        &self.settings
-    }
-
-    /// The outcome of this setting; `None` if it wasn't requested.
-    ///
-    /// ```
-    /// use oversleep::Resolution;
-    /// use oversleep::resolution::What;
-    ///
-    /// let held = Resolution::harmless().hold();
-    /// assert!(held.outcome(What::Timer).is_some() && held.outcome(What::CpuLatency).is_none());
-    /// ```
-    pub fn outcome(&self, what: What) -> Option<&Outcome<Value>> {
-        self.settings.iter().find(|setting| setting.what == what).map(|setting| &setting.outcome)
-    }
-}
-
-/// A requested setting and its outcome. Displays as a sentence.
-///
-/// ```
-/// let held = oversleep::Resolution::harmless().hold();
-/// let setting = &held.settings()[0];
-/// println!("{}: {}", setting.what, setting.outcome);
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Setting {
-    /// Which setting.
-    pub what: What,
-    /// The outcome of the request.
-    pub outcome: Outcome<Value>,
-}
-
-impl Setting {
-    fn new(what: What, outcome: Outcome<Value>) -> Self {
-        Self { what, outcome }
-    }
-}
-
-impl fmt::Display for Setting {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.what, self.outcome)
-    }
-}
-
-/// The settings that a [`Resolution`] can request.
-///
-/// ```
-/// assert_eq!(oversleep::resolution::What::Timer.to_string(), "timer resolution");
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum What {
-    /// The thread's timer slack.
-    TimerSlack,
-    /// The process's timer resolution.
-    Timer,
-    /// The thread's scheduling policy.
-    RealTime,
-    /// The machine's limit on how long a processor takes to wake up.
-    CpuLatency,
-}
-
-impl fmt::Display for What {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::TimerSlack => "timer slack",
-            Self::Timer => "timer resolution",
-            Self::RealTime => "real-time scheduling",
-            Self::CpuLatency => "CPU wake-up latency",
-        })
-    }
-}
-
-/// The value of a setting.
-///
-/// ```
-/// use oversleep::resolution::Value;
-///
-/// let unlimited = Value::Time(std::time::Duration::MAX);
-/// assert_eq!(format!("{unlimited:?}"), "unlimited");
-/// ```
-#[derive(Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Value {
-    /// A duration; [`Duration::MAX`] stands for no limit.
-    Time(Duration),
-    /// A scheduling policy.
-    Scheduling(Scheduling),
-}
-
-impl fmt::Debug for Value {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Time(Duration::MAX) => f.write_str("unlimited"),
-            Self::Time(time) => time.fmt(f),
-            Self::Scheduling(scheduling) => scheduling.fmt(f),
-        }
+        let process = HeldByProcess::new(latency.and_then(|(held, _)| held), timer.and_then(|(held, _)| held));
+        let real_time = scheduling.map(|(held, _)| held);
+        let thread = HeldByThread::new(multimedia.and_then(|(held, _)| held), real_time, slice, slack);
+        Held::new(settings, process, thread)
     }
 }
 
@@ -325,9 +282,10 @@ mod tests {
 
     #[test]
     fn every_setting_has_a_readable_outcome() {
-        let request = Resolution::harmless().real_time(1).cpu_latency(Duration::from_micros(100));
-        let text: Vec<_> = request.hold().settings().iter().map(Setting::to_string).collect();
-        assert_eq!(text.len(), 4);
-        assert!(text[0].starts_with("timer slack: ") && text[3].starts_with("CPU wake-up latency: "), "{text:?}");
+        let request = Resolution::harmless().time_slice(TimeSlice::SHORTEST).real_time(1).multimedia();
+        let held = request.cpu_latency(Duration::from_micros(100)).hold();
+        let text: Vec<_> = held.settings().iter().map(Setting::to_string).collect();
+        let names = ["timer slack", "time slice", "timer resolution", "real-time", "multimedia", "CPU wake-up latency"];
+        assert!(text.iter().zip(names).all(|(text, name)| text.starts_with(name)) && text.len() == 6, "{text:?}");
     }
 }

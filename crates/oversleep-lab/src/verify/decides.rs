@@ -1,0 +1,92 @@
+//! Whether rules decide a row, or the machine: the same figure on every machine with these rules, or not.
+
+use super::judge::{self, varied};
+use super::{Kind, Observation};
+use crate::ask::{Question, Subject, ask};
+use crate::machines::{self, Description};
+
+/// How far a figure may move between machines for rules to decide it, if its source didn't round it further.
+const MOVES_MAX: f64 = 0.02;
+/// As many waits tell means of mixtures apart from one another.
+const WAITS: u64 = 200;
+
+/// What decides a row. A row is of the rules if its figure stays within 2 %, or what its source rounded it by, on machines
+/// that obey the same rules and differ in what is a machine's own: wake-ups that cost half as much, or twice; near misses of
+/// an interrupt, or late steps of a timer, that never happen or always; and a timer behind the interrupt as other published
+/// machines have it. What a read or a yield costs is a machine's own. What was published plays no part in it.
+///
+/// # Errors
+/// What is wrong with the row or its machine.
+pub fn decides(observation: &Observation) -> Result<Kind, String> {
+    let question = observation.question()?;
+    let request = match question.subject {
+        Subject::Cost { .. } | Subject::Yield { .. } => return Ok(Kind::Cost),
+        Subject::Wait { request, .. } => Some(request),
+        Subject::Resolution => None,
+        _ => return Ok(Kind::Rule),
+    };
+    let expect = observation.expect.as_ref().ok_or("it expects nothing")?;
+    let question = Question { count: question.count.min(WAITS), ..question };
+    let chances = |share: &str| chances_of(observation, share);
+    let mut machines = vec![(1.0, Vec::new()), (0.5, Vec::new()), (2.0, Vec::new())];
+    machines.extend([(1.0, chances("0")?), (1.0, chances("1")?)]);
+    if has(observation, "timers.timer-hz")? && !has(observation, "timers.tick-ends-waits")? {
+        machines.extend(TIMERS.map(|timer| (1.0, timer.map(str::to_owned).to_vec())));
+    }
+    let mut figures = Vec::new();
+    for (times, changes) in machines {
+        let answer = ask(&varied(observation, None, times, &changes)?, &question).map_err(|error| error.to_string())?;
+        figures.push(expect.figures_of(&answer, request));
+    }
+    let (base, others) = figures.split_first().ok_or("it names no figure")?;
+    let rounded = expect.rounded_by_ns();
+    let is_near = |(one, other): (&f64, &f64)| (one - other).abs() <= rounded.max(MOVES_MAX * one.abs());
+    let is_rule = others.iter().all(|other| base.iter().zip(other).all(is_near));
+    Ok(if is_rule { Kind::Rule } else { Kind::Cost })
+}
+
+/// Timers behind the interrupt of machines of which grants are published: 24 MHz (djdallmann-timermicroadjust), 100 MHz and
+/// exact ones (pc-tuning), and one that grants 0.5108 ms for 0.5 (trickybits-2024).
+const TIMERS: [[&str; 2]; 4] = [
+    ["timers.timer-hz=24000000", "timers.tick-shortest=500us"],
+    ["timers.timer-hz=100000000", "timers.tick-shortest=500us"],
+    ["timers.timer-hz=0", "timers.tick-shortest=500us"],
+    ["timers.timer-hz=100000000", "timers.tick-shortest=510.8us"],
+];
+
+/// Whether the machine of the row states that figure; Wine alone states that its tick ends no waits.
+fn has(observation: &Observation, path: &str) -> Result<bool, String> {
+    Ok(figures_of(observation)?.figures.iter().any(|figure| figure.path == path))
+}
+
+fn figures_of(observation: &Observation) -> Result<Description, String> {
+    machines::describe(judge::name_of(observation)?, &observation.set).map_err(|error| error.to_string())
+}
+
+/// Changes that give each chance of the row's machine that probability.
+fn chances_of(observation: &Observation, share: &str) -> Result<Vec<String>, String> {
+    let is_chance = |path: &str| ["timers.p-two-tick", "timers.grid-p-late"].contains(&path);
+    let figures = figures_of(observation)?.figures;
+    let paths = figures.iter().map(|figure| figure.path.as_str()).filter(|path| is_chance(path));
+    Ok(paths.map(|path| format!("{path}={share}")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verify::observations;
+
+    #[test]
+    fn the_kind_of_each_row_is_what_decides_it() {
+        let mut wrong = Vec::new();
+        for observation in observations().expect("the files are well-formed") {
+            if observation.ask.is_some() {
+                let decided = decides(&observation).unwrap_or_else(|error| panic!("{}: {error}", observation.id));
+                if observation.kind != Some(decided) {
+                    wrong.push(format!("{} {}", observation.id, decided.id()));
+                }
+            }
+        }
+        assert_eq!(wrong, Vec::<String>::new());
+    }
+}

@@ -1,0 +1,76 @@
+//! The series of a result as comma-separated values (RFC 4180), for spreadsheets and scripts: one line each, figures in
+//! the unit of the series. A series without values has empty figures: unknown is never zero.
+
+use oversleep_record::{ResultFile, Series};
+use serde::Serialize;
+
+const HEADS: &str =
+    "key,experiment,subject,quantity,unit,requested_ns,rounded_ns,conditions,count,min,p50,p90,p99,max,mean";
+
+/// One line for each series, after a line of heads.
+pub fn series(file: &ResultFile) -> String {
+    let lines = file.series.iter().map(line);
+    std::iter::once(HEADS.to_owned()).chain(lines).map(|line| line + "\r\n").collect()
+}
+
+fn line(series: &Series) -> String {
+    fn text(value: Option<impl ToString>) -> String {
+        value.map_or_else(String::new, |value| value.to_string())
+    }
+    /// As the result file has it.
+    fn word(value: &impl Serialize) -> String {
+        serde_json::to_value(value).ok().and_then(|value| Some(value.as_str()?.to_owned())).unwrap_or_default()
+    }
+    let values = &series.distribution;
+    let quantile = |share: f64| text(values.quantile(share));
+    let fields = [
+        series.key.to_string(),
+        series.experiment.to_string(),
+        series.subject.clone(),
+        word(&series.quantity),
+        word(&series.unit),
+        text(series.requested_ns.map(|span| span.0)),
+        text(series.rounded_ns.map(|span| span.0)),
+        series.conditions.to_string(),
+        values.count().to_string(),
+        text(values.min()),
+        quantile(0.5),
+        quantile(0.9),
+        quantile(0.99),
+        text(values.max()),
+        text(values.mean()),
+    ];
+    fields.map(|field| quoted(&field)).join(",")
+}
+
+/// In quotes where it has to be. What a spreadsheet would take for a formula begins with an apostrophe.
+fn quoted(field: &str) -> String {
+    let is_formula =
+        field.starts_with(['=', '+', '@', '\t', '\r']) || (field.starts_with('-') && field.parse::<f64>().is_err());
+    let field = if is_formula { format!("'{field}") } else { field.to_owned() };
+    if field.contains([',', '"', '\n', '\r']) { format!("\"{}\"", field.replace('"', "\"\"")) } else { field }
+}
+
+#[cfg(test)]
+mod tests {
+    use oversleep_record::testing::Sheet;
+
+    use super::*;
+
+    #[test]
+    fn every_series_is_a_line_and_no_field_ends_early() {
+        let file = crate::view::testing::rich().file;
+        let text = series(&file);
+        assert_eq!(text.matches("\r\n").count(), file.series.len() + 1);
+        assert!(text.starts_with("key,experiment,"));
+        assert_eq!(series(&Sheet::linux().file), format!("{HEADS}\r\n"));
+    }
+
+    #[test]
+    fn texts_are_neither_fields_nor_formulas() {
+        assert_eq!(quoted("a,\"b\""), "\"a,\"\"b\"\"\"");
+        assert_eq!(quoted("=1+1"), "'=1+1");
+        assert_eq!(quoted("-5"), "-5");
+        assert_eq!(quoted("-cmd"), "'-cmd");
+    }
+}

@@ -1,0 +1,52 @@
+//! A question to one or several machines.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use oversleep_lab::ask::Subject;
+use oversleep_record::conditions::Setting;
+
+use super::{ConditionArgs, ModelArgs, PaceArg, value};
+
+/// What is asked, of which machines, under what.
+#[derive(Args, Clone, Debug)]
+pub struct AskArgs {
+    /// Questions: 'sleep(1ms)', 'WAIT(SPAN)', 'yield(NAME)', 'step(CLOCK)', 'cost(CLOCK)', 'shows(CLOCK)',
+    /// 'forkjoin(blocked)', 'resolution()'
+    ///
+    /// Name a wait or a clock as oversleep does, or by its call (WaitForSingleObject, CLOCK_MONOTONIC_COARSE). You can
+    /// also name a wait as a runtime does: parkNanos, Thread.sleep, time.sleep, sleep_for, setTimeout, WM_TIMER. No runtime
+    /// is run: a sourced record says which call it makes of the span, and the answer names the record.
+    #[arg(value_name = "QUESTION", required = true)]
+    pub questions: Vec<Subject>,
+
+    /// Modelled machines to ask, side by side, like windows-10-2004,windows-11 [default: this machine]
+    #[arg(long, value_name = "MACHINE", value_delimiter = ',')]
+    pub on: Vec<String>,
+
+    /// Ask a model of the machine that this result file was taken on
+    #[arg(long, value_name = "FILE")]
+    pub like: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub model: ModelArgs,
+
+    /// Timer resolution that another process holds at the same time, like 2ms; repeat it for each such process
+    #[arg(long, value_name = "SETTING", value_parser = value::setting, value_delimiter = ',')]
+    pub neighbour: Vec<Setting>,
+
+    /// Ask after those processes have exited
+    #[arg(long, requires = "neighbour")]
+    pub after_neighbour: bool,
+
+    /// Values to take [default: 1000; 100 fork-joins]
+    #[arg(long, value_name = "N", value_parser = value::count, allow_hyphen_values = true)]
+    pub count: Option<u64>,
+
+    /// How the waits follow one another
+    #[arg(long, value_name = "PACE", value_enum, default_value = "back-to-back")]
+    pub pace: PaceArg,
+
+    #[command(flatten)]
+    pub conditions: ConditionArgs,
+}

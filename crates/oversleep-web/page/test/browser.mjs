@@ -1,0 +1,173 @@
+// node browser.mjs PAGE BROWSER RESULT… [--pictures DIR]: the page from file:// in a real Chromium, driven through its
+// debugging pipe: it answers in time, asks for nothing, takes dropped files, runs no script of a hostile one, cancels.
+
+import { spawn } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+const args = process.argv.slice(2);
+const option = args.indexOf('--pictures');
+const pictures = option >= 0 ? args.splice(option, 2)[1] : undefined;
+const [page, program, ...results] = args.map((name, i) => (i === 1 ? name : path.resolve(name)));
+
+const profile = fs.mkdtempSync(path.join(os.tmpdir(), 'page-browser-'));
+const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-sync',
+  '--disable-background-networking', '--disable-component-update', '--disable-dev-shm-usage',
+  '--host-resolver-rules=MAP * ~NOTFOUND', '--remote-debugging-pipe', `--user-data-dir=${profile}`, 'about:blank'];
+const browser = spawn(program, flags, { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] });
+
+let next = 0;
+const waiting = new Map();
+const events = [];
+let rest = '';
+browser.stdio[4].on('data', (data) => {
+  const messages = (rest + data).split('\0');
+  rest = messages.pop();
+  for (const message of messages.map((text) => JSON.parse(text))) {
+    if (message.id) {
+      waiting.get(message.id)(message);
+      waiting.delete(message.id);
+    } else events.push(message);
+  }
+});
+
+function send(method, params = {}, sessionId = undefined) {
+  next += 1;
+  const id = next;
+  browser.stdio[3].write(`${JSON.stringify({ id, method, params, sessionId })}\0`);
+  return new Promise((resolve, reject) => {
+    waiting.set(id, ({ result, error }) => (error ? reject(new Error(`${method}: ${error.message}`)) : resolve(result)));
+  });
+}
+
+const pause = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
+let failed = 0;
+function must(what, holds, seen = '') {
+  if (!holds) failed += 1;
+  console.log(`${holds ? 'ok    ' : 'FAILED'} ${what}${seen === '' ? '' : `: ${seen}`}`);
+}
+
+try {
+  const { targetInfos } = await send('Target.getTargets');
+  const { targetId } = targetInfos.find((target) => target.type === 'page');
+  const { sessionId } = await send('Target.attachToTarget', { targetId, flatten: true });
+  const tell = (method, params) => send(method, params, sessionId);
+  await Promise.all(['Network', 'Runtime', 'Page', 'Log', 'DOM'].map((domain) => tell(`${domain}.enable`)));
+  const evaluated = async (expression) => {
+    const { result, exceptionDetails } = await tell('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true });
+    if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
+    return result.value;
+  };
+  const until = async (expression, seconds = 60) => {
+    for (const end = Date.now() + seconds * 1000; Date.now() < end; await pause(10)) {
+      if (await evaluated(expression)) return;
+    }
+    throw new Error(`never: ${expression}`);
+  };
+  const picture = async (name) => {
+    if (!pictures) return;
+    fs.mkdirSync(pictures, { recursive: true });
+    const { data } = await tell('Page.captureScreenshot', { format: 'png' });
+    fs.writeFileSync(path.join(pictures, `${name}.png`), Buffer.from(data, 'base64'));
+  };
+  const began = performance.now();
+  const took = (from) => `${(performance.now() - from).toFixed(0)} ms`;
+
+  await tell('Emulation.setDeviceMetricsOverride', { width: 1100, height: 1400, deviceScaleFactor: 1, mobile: false });
+  await tell('Page.navigate', { url: pathToFileURL(page).href });
+  await until('document.documentElement?.dataset.answered && document.querySelector("#answer svg")');
+  must('the first answer after opening', true, took(began));
+  await until('document.querySelectorAll("#figures tr").length > 10');
+  await picture('ask');
+
+  const typing = performance.now();
+  await evaluated(`(() => { const field = byId('question').elements.question; field.value = 'sleep(2ms)';
+    field.dispatchEvent(new Event('input', { bubbles: true })); })()`);
+  await until('byId("answer").textContent.includes("2 ms") && byId("command").textContent.includes("sleep(2ms)")');
+  must('the next answer, with the pause that typing gets', true, took(typing));
+  must('the question is in the address', (await evaluated('location.hash')).includes('question=sleep%282ms%29'));
+  must('an answer to a bad question is a sentence', await (async () => {
+    await evaluated(`restore({ question: 'slep(1ms)', on: ['windows-11'] }); answerNow()`);
+    return (await evaluated('byId("ask-error").textContent')).length > 10;
+  })());
+
+  // Files are dropped as a user drops them.
+  const where = await evaluated('(() => { const { x, y } = byId("drop").getBoundingClientRect(); return { x: x + 20, y: y + 20 }; })()');
+  const drop = async (files) => {
+    const data = { items: [], files, dragOperationsMask: 1 };
+    for (const type of ['dragEnter', 'dragOver', 'drop']) await tell('Input.dispatchDragEvent', { type, ...where, data });
+  };
+  const reported = performance.now();
+  await drop([results[0]]);
+  await until('document.querySelector("#results-shown iframe, #results-error:not(:empty)")');
+  must('a dropped result is reported', await evaluated('!!document.querySelector("#results-shown iframe")'), took(reported));
+  await pause(500);
+  await evaluated('document.querySelector("#results").scrollIntoView()');
+  await picture('report');
+  await drop(results.slice(1, 2));
+  await until('document.querySelector("#results-shown iframe")?.title === "Comparison"');
+  must('two results are compared', true);
+  await picture('comparison');
+
+  const hostile = path.join(profile, 'hostile <img src=x onerror=alert(1)>.json');
+  const bad = '</script><script>top.broken=1</script><img src=x onerror="top.broken=1">';
+  const result = JSON.parse(fs.readFileSync(results[0], 'utf8'));
+  const spoilt = (value) => {
+    if (Array.isArray(value)) return value.map(spoilt);
+    if (value && typeof value === 'object') return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, spoilt(one)]));
+    return value;
+  };
+  const spoiltResult = spoilt(result);
+  spoiltResult.name = bad;
+  for (const series of spoiltResult.series ?? []) series.subject = bad;
+  for (const fact of Object.values(spoiltResult.environment?.facts ?? {})) if (typeof fact?.text === 'string') fact.text = bad;
+  fs.writeFileSync(hostile, JSON.stringify(spoiltResult));
+  const damaged = path.join(profile, 'damaged.json');
+  fs.writeFileSync(damaged, fs.readFileSync(results[0]).subarray(0, 5000));
+  await evaluated('byId("forget").click()');
+  await drop([hostile]);
+  await until('document.querySelector("#results-shown iframe, #results-error:not(:empty)")');
+  await evaluated('byId("forget").click()');
+  await drop([damaged]);
+  await until('document.querySelector("#results-error:not(:empty)")');
+  const said = await evaluated('byId("results-error").textContent');
+  must('a damaged file gets the command\'s sentence', said.startsWith("can't use 'damaged.json': "), said.trim());
+  await evaluated('byId("forget").click()');
+
+  const checking = performance.now();
+  await evaluated('byId("checking").requestSubmit()');
+  await until('document.documentElement.dataset.checked && document.querySelector("#checked iframe")');
+  must('a check of a modelled machine', true, took(checking));
+  await evaluated('document.querySelector("#check").scrollIntoView()');
+  await pause(500);
+  await picture('check');
+  await evaluated(`byId('checking').elements.depth.value = '--thorough'; byId('checking').requestSubmit(); undefined`);
+  await until('byId("progress").value > 0 && byId("progress").value < 1');
+  await evaluated('byId("cancel").click()');
+  await until('byId("check-error").textContent === "cancelled"');
+  must('a thorough check can be cancelled', true);
+
+  await tell('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: 'dark' }] });
+  await tell('Emulation.setDeviceMetricsOverride', { width: 390, height: 1400, deviceScaleFactor: 1, mobile: true });
+  await evaluated(`restore(examples[0][1]); answerNow().then(() => document.querySelector('#ask').scrollIntoView())`);
+  must('nothing is wider than a narrow screen', await evaluated('document.documentElement.scrollWidth <= 390'),
+    `${await evaluated('document.documentElement.scrollWidth')} px`);
+  await picture('narrow-dark');
+
+  const urls = events.filter(({ method }) => method === 'Network.requestWillBeSent').map(({ params }) => params.request.url);
+  const asked = urls.filter((url) => !url.startsWith('data:') && !url.startsWith('blob:') && url.split('#')[0] !== pathToFileURL(page).href);
+  must('it asks for nothing', asked.length === 0, asked.join(' '));
+  const complaints = events.filter(({ method }) => ['Runtime.exceptionThrown', 'Log.entryAdded'].includes(method));
+  must('nothing is complained about', complaints.length === 0, complaints.map((one) => JSON.stringify(one.params).slice(0, 300)).join(' '));
+  must('no script of a hostile file has run', !(await evaluated('!!window.broken')));
+} catch (error) {
+  must(error.message, false);
+} finally {
+  browser.kill('SIGKILL');
+  await new Promise((resolve) => { browser.on('exit', resolve); if (browser.exitCode !== null || browser.signalCode) resolve(); });
+  await pause(200);
+  fs.rmSync(profile, { recursive: true, force: true });
+}
+process.exitCode = failed === 0 ? 0 : 1;

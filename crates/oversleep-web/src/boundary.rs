@@ -1,0 +1,208 @@
+//! What the page calls: bytes in, bytes out. A request is one buffer: how many pieces it has, the length of each, then the
+//! pieces. The first is JSON, the others are the files. An answer has the same shape: JSON first, then the documents.
+//! Numbers are 32 bits, little-endian. An instance answers one request; the page takes a new one for each, so nothing is
+//! freed, and a panic, which ends the instance, loses nothing.
+
+use std::cell::Cell;
+
+use oversleep_measure::{Progress, Silent};
+use oversleep_record::Nanos;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::catalogue;
+use crate::command::{File, Part, run};
+
+thread_local! {
+    static ANSWER_BYTES: Cell<usize> = const { Cell::new(0) };
+}
+
+/// What the page asks for.
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+enum Request {
+    /// A command line, with the names of the files.
+    Run { words: Vec<String>, files: Vec<String> },
+    /// What the controls offer.
+    Machines {},
+    /// A machine's figures.
+    Figures { machine: String },
+}
+
+/// Memory for a request of that many bytes.
+#[unsafe(no_mangle)]
+pub extern "C" fn reserve(bytes: usize) -> *mut u8 {
+    Box::leak(vec![0_u8; bytes].into_boxed_slice()).as_mut_ptr()
+}
+
+/// Answers the request in memory that [`reserve`] gave.
+///
+/// # Safety
+/// `request` points at that many bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn answer(request: *const u8, bytes: usize) -> *const u8 {
+    // SAFETY: as above.
+    let request = unsafe { std::slice::from_raw_parts(request, bytes) };
+    let answer = pieces(request).and_then(|pieces| answered(&pieces)).unwrap_or_else(|error| refused(&error));
+    ANSWER_BYTES.set(answer.len());
+    Box::leak(answer.into_boxed_slice()).as_ptr()
+}
+
+/// How long the answer is.
+#[unsafe(no_mangle)]
+pub extern "C" fn answer_bytes() -> usize {
+    ANSWER_BYTES.get()
+}
+
+/// What the event loop of modelled machines relies on; it ends the instance where that doesn't hold.
+#[cfg(target_family = "wasm")]
+#[unsafe(no_mangle)]
+pub extern "C" fn conformance() {
+    oversleep_model::sim::carriers_take_turns();
+}
+
+#[cfg(target_family = "wasm")]
+#[link(wasm_import_module = "page")]
+unsafe extern "C" {
+    /// Progress of a check, in ns.
+    safe fn progress(done: f64, total: f64);
+}
+
+/// Tells the page how far it is.
+struct Told;
+
+impl Progress for Told {
+    fn next(&mut self, _done: Nanos, _total: Nanos, _label: &str) {
+        #[cfg(target_family = "wasm")]
+        progress(_done.0 as f64, _total.0 as f64);
+    }
+}
+
+fn pieces(bytes: &[u8]) -> Result<Vec<&[u8]>, String> {
+    let cut = || "the request is cut off".to_owned();
+    let (count, mut rest) = number(bytes).ok_or_else(cut)?;
+    let mut lengths = Vec::new();
+    for _ in 0..count {
+        let (length, after) = number(rest).ok_or_else(cut)?;
+        lengths.push(length);
+        rest = after;
+    }
+    let mut pieces = Vec::new();
+    for length in lengths {
+        let (piece, after) = rest.split_at_checked(length).ok_or_else(cut)?;
+        pieces.push(piece);
+        rest = after;
+    }
+    Ok(pieces)
+}
+
+fn number(bytes: &[u8]) -> Option<(usize, &[u8])> {
+    let (number, rest) = bytes.split_first_chunk()?;
+    Some((usize::try_from(u32::from_le_bytes(*number)).ok()?, rest))
+}
+
+fn joined(pieces: &[&[u8]]) -> Vec<u8> {
+    let length = |length: usize| u32::try_from(length).unwrap_or(u32::MAX).to_le_bytes();
+    let mut bytes = length(pieces.len()).to_vec();
+    pieces.iter().for_each(|piece| bytes.extend(length(piece.len())));
+    pieces.iter().for_each(|piece| bytes.extend_from_slice(piece));
+    bytes
+}
+
+fn answered(pieces: &[&[u8]]) -> Result<Vec<u8>, String> {
+    let (request, contents) = pieces.split_first().ok_or("the request is empty")?;
+    let request: Request = serde_json::from_slice(request).map_err(|error| error.to_string())?;
+    match request {
+        Request::Machines {} => Ok(document(&catalogue::machines())),
+        Request::Figures { machine } => Ok(document(&catalogue::figures(&machine)?)),
+        Request::Run { words, files } => {
+            let files: Vec<File> = files.iter().zip(contents).map(|(name, &bytes)| File { name, bytes }).collect();
+            let parts = if cfg!(target_family = "wasm") {
+                run(&words, &files, &mut Told)
+            } else {
+                run(&words, &files, &mut Silent)
+            }?;
+            Ok(parts_joined(&parts))
+        }
+    }
+}
+
+fn document(value: &Value) -> Vec<u8> {
+    joined(&[value.to_string().as_bytes()])
+}
+
+fn parts_joined(parts: &[Part]) -> Vec<u8> {
+    let heads: Value = parts.iter().map(|part| json!({ "kind": part.kind, "name": part.name })).collect();
+    let heads = json!({ "parts": heads }).to_string();
+    let pieces: Vec<&[u8]> =
+        std::iter::once(heads.as_bytes()).chain(parts.iter().map(|part| &part.bytes[..])).collect();
+    joined(&pieces)
+}
+
+fn refused(error: &str) -> Vec<u8> {
+    document(&json!({ "error": error.trim_end() }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(request: &str, files: &[&[u8]]) -> (Value, Vec<Vec<u8>>) {
+        let pieces_in: Vec<&[u8]> = std::iter::once(request.as_bytes()).chain(files.iter().copied()).collect();
+        let bytes = joined(&pieces_in);
+        let answer = pieces(&bytes).and_then(|pieces| answered(&pieces)).unwrap_or_else(|error| refused(&error));
+        let pieces = pieces(&answer).expect("an answer has the same shape");
+        let head = serde_json::from_slice(pieces[0]).expect("JSON first");
+        (head, pieces[1..].iter().map(|piece| piece.to_vec()).collect())
+    }
+
+    #[test]
+    fn a_question_is_answered_as_text_json_and_picture() {
+        let (head, parts) =
+            asked(r#"{"run":{"words":["ask","sleep(1ms)","--on","windows-11,linux-hz250"],"files":[]}}"#, &[]);
+        let kinds: Vec<&str> =
+            head["parts"].as_array().unwrap().iter().map(|part| part["kind"].as_str().unwrap()).collect();
+        assert_eq!(kinds, ["json", "text", "svg"]);
+        let json: Value = serde_json::from_slice(&parts[0]).unwrap();
+        assert_eq!(json[0]["machine"], "windows-11");
+    }
+
+    #[test]
+    fn errors_are_the_commands_own() {
+        let error =
+            |request: &str, files: &[&[u8]]| asked(request, files).0["error"].as_str().unwrap_or_default().to_owned();
+        let unknown = error(r#"{"run":{"words":["ask","sleep(1ms)","--on","windows-12"],"files":[]}}"#, &[]);
+        assert!(unknown.starts_with("unknown modelled machine 'windows-12'; did you mean"), "{unknown}");
+        let damaged = error(r#"{"run":{"words":["report","x.json"],"files":["x.json"]}}"#, &[b"{"]);
+        assert!(damaged.starts_with("can't use 'x.json': "), "{damaged}");
+        assert!(error(r#"{"run":{"words":["ask","sleep(1ms)"],"files":[]}}"#, &[]).contains("--on or --like"));
+        assert!(error("{}", &[]).len() > 10, "what is no request is an error, too");
+        for cut in [&b""[..], &[9, 0, 0, 0], &[1, 0, 0, 0, 255, 255, 255, 255]] {
+            assert!(pieces(cut).is_err());
+        }
+    }
+
+    #[test]
+    fn a_result_of_a_check_is_reported_and_compared() {
+        let (_, parts) =
+            asked(r#"{"run":{"words":["check","--quick","--on","windows-7","--only","B1"],"files":[]}}"#, &[]);
+        let result = &parts[0];
+        let request = r#"{"run":{"words":["report","a.json"],"files":["a.json"]}}"#;
+        let (head, reported) = asked(request, &[result]);
+        assert_eq!(head["parts"][0]["kind"], "html");
+        assert!(reported[0].starts_with(b"<!DOCTYPE html>"));
+        assert_eq!(reported[1], *result, "the result itself");
+        let request = r#"{"run":{"words":["compare","a.json","b.json"],"files":["a.json","b.json"]}}"#;
+        assert_eq!(asked(request, &[result, result]).0["parts"][1]["name"], "comparison.json");
+    }
+
+    #[test]
+    fn every_machine_offers_waits_and_figures() {
+        let (machines, _) = asked(r#"{"machines":{}}"#, &[]);
+        for machine in machines.as_array().unwrap() {
+            assert!(!machine["waits"].as_array().unwrap().is_empty(), "{machine}");
+        }
+        let (figures, _) = asked(r#"{"figures":{"machine":"windows-11"}}"#, &[]);
+        assert!(figures["figures"].as_array().unwrap().len() > 10);
+    }
+}

@@ -1,0 +1,164 @@
+//! A command line and what it gives.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use clap::{Args, Parser};
+use oversleep_explain as explain;
+use oversleep_lab::{Laboratory, machines};
+use oversleep_measure::{Progress, StopFlag};
+use oversleep_record::ResultFile;
+use oversleep_record::samples::Samples;
+use oversleep_report::view::comparison::{self, Adding};
+use oversleep_report::view::gallery::{self, Machine};
+use oversleep_report::view::pictures;
+use oversleep_report::{ask, csv, html};
+use oversleep_request::args::{AskArgs, CheckArgs, MachineArgs};
+use oversleep_request::machine::modelled;
+
+/// A file that was dropped.
+pub struct File<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// What is in it.
+    pub bytes: &'a [u8],
+}
+
+/// One document of an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// What it is: `text`, `json`, `html`, `svg`, `csv`.
+    pub kind: &'static str,
+    /// Its name as a file.
+    pub name: String,
+    /// The document.
+    pub bytes: Vec<u8>,
+}
+
+impl Part {
+    fn new(kind: &'static str, name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Part {
+        Part { kind, name: name.into(), bytes: bytes.into() }
+    }
+}
+
+/// A command line of the page: the commands that need no real machine.
+#[derive(Parser, Debug)]
+#[command(name = "oversleep", disable_help_flag = true, disable_help_subcommand = true)]
+enum Typed {
+    Ask(AskArgs),
+    Check(Box<CheckArgs>),
+    Report(FileArgs),
+    Compare(FileArgs),
+}
+
+#[derive(Args, Debug)]
+struct FileArgs {
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<String>,
+}
+
+/// Runs a command line, without the name of the command.
+///
+/// # Errors
+/// What the command would say.
+pub fn run(words: &[String], files: &[File], progress: &mut dyn Progress) -> Result<Vec<Part>, String> {
+    let words = std::iter::once("oversleep").chain(words.iter().map(String::as_str));
+    match Typed::try_parse_from(words).map_err(|error| error.render().to_string())? {
+        Typed::Ask(args) => answer(&args, files),
+        Typed::Check(args) => check(*args, files, progress),
+        Typed::Report(args) => match &args.files[..] {
+            [one] => report(one, files),
+            several => table(several, files),
+        },
+        Typed::Compare(args) => compare(&args.files, files),
+    }
+}
+
+fn answer(args: &AskArgs, files: &[File]) -> Result<Vec<Part>, String> {
+    let mut machines = args.modelled().map_err(|error| error.to_string())?;
+    if let Some(path) = &args.like {
+        let of_model = MachineArgs { like: Some(path.clone()), model: args.model.clone(), ..MachineArgs::default() };
+        machines.push((format!("like {}", path.display()), laboratory(&of_model, files)?));
+    }
+    if machines.is_empty() {
+        return Err("a browser can't measure this machine; name a modelled one with --on or --like".to_owned());
+    }
+    let replies = args.replies(&machines).map_err(|error| error.to_string())?;
+    let mut parts = vec![
+        Part::new("json", "answer.json", format!("{:#}\n", ask::document(&replies))),
+        Part::new("text", "answer.txt", ask::text(&replies, 100)),
+    ];
+    let svg = |(i, svg): (usize, String)| Part::new("svg", format!("answer-{}.svg", i + 1), svg);
+    parts.extend(ask::pictures(&replies).into_iter().enumerate().map(svg));
+    Ok(parts)
+}
+
+fn check(args: CheckArgs, files: &[File], progress: &mut dyn Progress) -> Result<Vec<Part>, String> {
+    if args.machine.on.is_none() && args.machine.like.is_none() {
+        return Err("a browser can't measure this machine; name a modelled one with --on or --like".to_owned());
+    }
+    let lab = laboratory(&args.machine, files)?;
+    let measuring = args.measuring().map_err(|error| error.to_string())?;
+    let request = measuring.request(&lab, None).map_err(|error| error.to_string())?;
+    let result = lab.run(&request, &StopFlag::new(), progress).map_err(|error| error.to_string())?;
+    Ok(vec![
+        Part::new("json", "result.json", result.write()),
+        Part::new("html", "report.html", html::report(&result)),
+        Part::new("csv", "series.csv", csv::series(&result)),
+    ])
+}
+
+fn report(name: &str, files: &[File]) -> Result<Vec<Part>, String> {
+    let mut result = read(name, files)?;
+    result.findings = explain::findings(&result);
+    let mut parts = vec![
+        Part::new("html", "report.html", html::report(&result)),
+        Part::new("json", "result.json", result.write()),
+        Part::new("csv", "series.csv", csv::series(&result)),
+    ];
+    let svg = |picture: pictures::Picture| Part::new("svg", format!("{}.svg", picture.name), picture.svg);
+    parts.extend(pictures::all(&result).into_iter().map(svg));
+    Ok(parts)
+}
+
+/// Several results as one table of machines and waits.
+fn table(names: &[String], files: &[File]) -> Result<Vec<Part>, String> {
+    let machine = |name: &String| {
+        let mut result = read(name, files)?;
+        result.series.iter_mut().for_each(|series| series.samples = Samples::default());
+        Ok(Machine::of(&result, name))
+    };
+    let machines = names.iter().map(machine).collect::<Result<Vec<_>, String>>()?;
+    Ok(vec![
+        Part::new("html", "machines.html", html::comparison(&gallery::view(&machines, true))),
+        Part::new("json", "machines.json", format!("{:#}\n", gallery::document(&machines))),
+    ])
+}
+
+fn compare(names: &[String], files: &[File]) -> Result<Vec<Part>, String> {
+    let mut adding = Adding::new();
+    for name in names {
+        adding.add_whole(read(name, files)?);
+    }
+    let (comparison, sketches) = adding.finish().ok_or("a comparison takes two results or more")?;
+    let document = serde_json::to_string(&comparison).map_err(|error| error.to_string())?;
+    let page = html::comparison(&comparison::view(&comparison, sketches, names, true));
+    Ok(vec![Part::new("html", "comparison.html", page), Part::new("json", "comparison.json", document + "\n")])
+}
+
+fn laboratory(args: &MachineArgs, files: &[File]) -> Result<Laboratory, String> {
+    if let Some(name) = &args.on {
+        return modelled(name, &args.model).map_err(|error| error.to_string());
+    }
+    let path = args.like.as_deref().unwrap_or(Path::new(""));
+    let name = path.to_str().unwrap_or_default();
+    let result = read(name, files).map_err(|error| format!("can't model the machine of '{name}': {error}"))?;
+    machines::like(&result, &args.model.set, args.model.seed.unwrap_or(machines::SEED))
+        .map_err(|error| error.to_string())
+}
+
+fn read(name: &str, files: &[File]) -> Result<ResultFile, String> {
+    let file = files.iter().find(|file| OsStr::new(file.name) == OsStr::new(name));
+    let file = file.ok_or_else(|| format!("'{name}' was not dropped here; drop the file on the page"))?;
+    ResultFile::read(file.bytes).map_err(|error| format!("can't use '{name}': {error}"))
+}

@@ -1,0 +1,151 @@
+//! What a request holds, and its release.
+
+use std::marker::PhantomData;
+
+use crate::claims::{self, Claim};
+use crate::outcome::Outcome;
+use crate::scheduling::{RealTimeRequest, Scheduling};
+use crate::slack::TimerSlackGuard;
+use crate::sys;
+use crate::time_slice::TimeSliceGuard;
+
+use super::setting::{Setting, Value, What};
+
+/// Holds what a [`Resolution`] requested, and restores everything on drop, even while a panic unwinds.
+///
+/// Guards may be dropped in any order: a setting returns to what it was when the last guard that holds it goes.
+///
+/// It belongs to the thread that created it and can't be sent to another; see [`split`](Held::split). Nothing outlives the
+/// process, even if it is killed, except what its children inherited.
+///
+/// ```
+/// let held = oversleep::Resolution::harmless().hold();
+/// oversleep::sleep(std::time::Duration::from_micros(100));
+/// // This restores everything.
+/// drop(held);
+/// ```
+#[must_use = "everything is restored as soon as this is dropped"]
+#[derive(Debug)]
+pub struct Held {
+    settings: Vec<Setting>,
+    process: HeldByProcess,
+    thread: HeldByThread,
+}
+
+/// The part of a [`Held`] that belongs to the thread: slack, slice, real-time and multimedia scheduling.
+///
+/// ```compile_fail
+/// fn send<T: Send>(_: T) {}
+/// send(oversleep::Resolution::harmless().hold().split().0);
+/// ```
+#[must_use = "the thread's settings are restored as soon as this is dropped"]
+#[derive(Debug)]
+pub struct HeldByThread {
+    _multimedia: Option<sys::Multimedia>,
+    _real_time: Option<RealTime>,
+    _slice: Option<TimeSliceGuard>,
+    _slack: Option<TimerSlackGuard>,
+    of_this_thread: PhantomData<*const ()>,
+}
+
+/// The part of a [`Held`] that belongs to the process: timer resolution and CPU wake-up latency. It may be sent to another
+/// thread and dropped there.
+///
+/// ```
+/// let (thread, process) = oversleep::Resolution::harmless().hold().split();
+/// std::thread::spawn(move || drop(process)).join().unwrap();
+/// drop(thread);
+/// ```
+#[must_use = "the process's settings are restored as soon as this is dropped"]
+#[derive(Debug)]
+pub struct HeldByProcess {
+    _latency: Option<sys::CpuLatency>,
+    _timer: Option<sys::Timer>,
+}
+
+/// A real-time policy of the thread that created it.
+#[derive(Debug)]
+pub(super) struct RealTime(Option<Claim>);
+
+impl RealTime {
+    pub(super) fn hold(request: RealTimeRequest) -> (RealTime, Outcome<Scheduling>) {
+        let requested = |was| sys::real_time_policy(was, request);
+        let ask = || match request.asks_rtkit {
+            true => Some(sys::ask_for_real_time(request.priority)),
+            false => None,
+        };
+        let held = claims::with(|settings, thread| settings.hold_policy(thread, requested, ask));
+        match held.unwrap_or(Err(claims::ENDING)) {
+            Ok((claim, outcome)) => (RealTime(claim), outcome.map(sys::scheduling)),
+            Err(denied) => (RealTime(None), Outcome::Denied(denied)),
+        }
+    }
+}
+
+impl Drop for RealTime {
+    fn drop(&mut self) {
+        if let Some(claim) = self.0 {
+            claims::with(|settings, thread| settings.release_policy(thread, claim));
+        }
+    }
+}
+
+impl HeldByThread {
+    pub(super) fn new(
+        multimedia: Option<sys::Multimedia>,
+        real_time: Option<RealTime>,
+        slice: Option<TimeSliceGuard>,
+        slack: Option<TimerSlackGuard>,
+    ) -> HeldByThread {
+        let (_multimedia, _real_time, _slice, _slack) = (multimedia, real_time, slice, slack);
+        HeldByThread { _multimedia, _real_time, _slice, _slack, of_this_thread: PhantomData }
+    }
+}
+
+impl HeldByProcess {
+    pub(super) fn new(latency: Option<sys::CpuLatency>, timer: Option<sys::Timer>) -> HeldByProcess {
+        HeldByProcess { _latency: latency, _timer: timer }
+    }
+}
+
+impl Held {
+    pub(super) fn new(settings: Vec<Setting>, process: HeldByProcess, thread: HeldByThread) -> Held {
+        Held { settings, process, thread }
+    }
+
+    /// Each requested setting with its outcome.
+    ///
+    /// ```
+    /// let held = oversleep::Resolution::harmless().hold();
+    /// let refused = held.settings().iter().filter(|setting| !setting.outcome.holds());
+    /// refused.for_each(|setting| println!("{setting}"));
+    /// ```
+    pub fn settings(&self) -> &[Setting] {
+        &self.settings
+    }
+
+    /// The outcome of this setting; `None` if it wasn't requested.
+    ///
+    /// ```
+    /// use oversleep::Resolution;
+    /// use oversleep::resolution::What;
+    ///
+    /// let held = Resolution::harmless().hold();
+    /// assert!(held.outcome(What::Timer).is_some() && held.outcome(What::CpuLatency).is_none());
+    /// ```
+    pub fn outcome(&self, what: What) -> Option<&Outcome<Value>> {
+        self.settings.iter().find(|setting| setting.what == what).map(|setting| &setting.outcome)
+    }
+
+    /// Separates what belongs to the thread from what belongs to the process, so that another thread can hold the latter.
+    ///
+    /// ```
+    /// let (thread, process) = oversleep::Resolution::harmless().hold().split();
+    /// let keeper = std::thread::spawn(move || drop(process));
+    /// keeper.join().unwrap();
+    /// drop(thread);
+    /// ```
+    pub fn split(self) -> (HeldByThread, HeldByProcess) {
+        (self.thread, self.process)
+    }
+}
