@@ -55,7 +55,8 @@ pub const CRATES: &[CrateRules] = &[
     CrateRules {
         name: "oversleep-measure",
         ours: &["oversleep-record", "oversleep-system"],
-        ours_in_tests: &["oversleep-model", "oversleep-native"],
+        // Its strategy `oversleep` is compared with the library's.
+        ours_in_tests: &["oversleep", "oversleep-model", "oversleep-native"],
         ..PURE
     },
     CrateRules { name: "oversleep-explain", ours: &["oversleep-record", "oversleep-system"], ..PURE },

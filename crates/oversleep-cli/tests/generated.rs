@@ -34,6 +34,7 @@ fn there_is_a_page_for_every_command() {
         "waits",
         "forkjoin",
         "handoff",
+        "idle",
         "resolution",
         "ask",
         "machines",

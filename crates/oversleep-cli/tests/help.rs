@@ -4,12 +4,13 @@ mod support;
 
 use support::{Home, os};
 
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 16] = [
     "check",
     "clocks",
     "waits",
     "forkjoin",
     "handoff",
+    "idle",
     "resolution",
     "experiments",
     "explain",
@@ -93,7 +94,7 @@ fn experiments_are_listed_and_explained() {
     let one = stdout(&["experiments", "b2"]);
     assert!(one.starts_with("B2 ") && one.contains("Published by others") && one.contains("Windows"), "{one}");
     let all = json(&["experiments", "--json"]);
-    assert_eq!(all.as_array().expect("a list").len(), 27);
+    assert_eq!(all.as_array().expect("a list").len(), 29);
     assert_eq!(json(&["experiments", "B2", "--json"])["id"], "B2");
 }
 
@@ -118,6 +119,7 @@ fn registries_are_listed() {
         ("clocks", ["std-instant", "oversleep"]),
         ("waits", ["thread-sleep", "hybrid"]),
         ("handoff", ["condvar", "condvar"]),
+        ("idle", ["jet", "oversleep"]),
     ] {
         let list = stdout(&[command, "--list"]);
         for name in names {

@@ -21,6 +21,7 @@ fn every_measuring_command_runs_on_a_model_and_says_so() {
         &["waits", "sleep", "--request", "1ms"],
         &["forkjoin", "--quick"],
         &["handoff", "--quick"],
+        &["idle", "jet", "condvar", "--quick"],
         &["resolution", "sweep", "sleep", "--quick"],
         &["resolution", "neighbours", "--quick"],
     ] {

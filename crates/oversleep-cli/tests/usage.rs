@@ -42,6 +42,11 @@ fn unknown_names_come_with_a_suggestion() {
             &["handoff", "condvra"],
             "error: unknown hand-off 'condvra'; did you mean 'condvar'? `oversleep handoff --list` lists them all",
         ),
+        (
+            &["idle", "jett"],
+            "error: unknown idle strategy 'jett'; did you mean 'jet'? `oversleep idle --list` lists them all",
+        ),
+        (&["idle", "--park", "fuxet-zz"], "error: unknown wait 'fuxet-zz'; `oversleep waits --list` lists them all"),
         (&["handoff", "--list", "q"], "error: unknown hand-off 'q'; `oversleep handoff --list` lists them all"),
         (
             &["waits", "--load", "spim:2"],
@@ -150,6 +155,14 @@ fn a_time_too_short_for_one_wait_is_refused() {
     // What isn't on a schedule is measured at least once.
     home.run(["handoff", "condvar", "--for", "1ns", "--quiet"]).with_code(0);
     home.run(["forkjoin", "--for", "1ms", "--quiet"]).with_code(0);
+}
+
+#[test]
+fn parks_become_longer() {
+    refused_with(
+        &["idle", "--park-from", "1ms", "--park-to", "10us"],
+        "error: --park-from 1ms is longer than --park-to 10us; parks become longer, so give the shorter one first",
+    );
 }
 
 #[test]

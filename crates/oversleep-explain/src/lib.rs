@@ -11,7 +11,7 @@
 //! | `figures` | the figures of a series |
 //! | `entry` | what an entry is: its scope, what a check comes to, a remedy |
 //! | `read` | series and facts of a result, or the reason why they can't carry a conclusion |
-//! | [`split`], [`verdicts`] | the parts of each wait's lateness; the table of clocks |
+//! | [`split`], [`verdicts`], [`idle`] | the parts of each wait's lateness; the table of clocks; idle strategies |
 //! | [`runtimes`] | the waits of language runtimes, and the rule that each follows |
 //! | `finding` | what a finding is, and the steps of comparing two series |
 //! | `remedies`, `tried` | what can be done, one entry each; what that gained, and what to try |
@@ -28,6 +28,7 @@ mod entry;
 mod figures;
 mod finding;
 mod findings;
+pub mod idle;
 mod names;
 mod read;
 mod registry;

@@ -1,4 +1,5 @@
-//! The clocks, waits, hand-offs, tunables and loads of a platform as lists, for the command and its suggestions.
+//! The clocks, waits, hand-offs, tunables and loads of a platform, and the idle strategies, as lists: for the command and
+//! its suggestions.
 
 use oversleep_record::Unavailable;
 
@@ -18,6 +19,8 @@ pub enum Kind {
     Tunable,
     /// Kinds of background load.
     Load,
+    /// Idle strategies.
+    Strategy,
 }
 
 /// One entry of a registry.
@@ -52,6 +55,18 @@ impl Entry {
         }
     }
 
+    fn of_strategy(strategy: &measure::IdleStrategy) -> Entry {
+        Entry {
+            name: strategy.name,
+            call: strategy.call,
+            doc: strategy.doc,
+            properties: strategy.properties(),
+            since: "",
+            page: strategy.page,
+            unavailable: None,
+        }
+    }
+
     /// A tunable, with what depends on the machine: whom a change reaches, and what holds now.
     fn of_tunable(tunable: &dyn Tunable) -> Entry {
         let now = tunable.current().map_or_else(|why| why.to_string(), |setting| setting.to_string());
@@ -69,6 +84,7 @@ pub(crate) fn entries(platform: &SharedPlatform, kind: Kind) -> Vec<Entry> {
         Kind::Handoff => machine.handoffs().iter().map(|kind| Entry::of(kind.info(), kind.open().err())).collect(),
         Kind::Tunable => machine.tunables().iter().map(|tunable| Entry::of_tunable(&**tunable)).collect(),
         Kind::Load => machine.loads().iter().map(|load| Entry::of(load.info(), None)).collect(),
+        Kind::Strategy => measure::IDLE_STRATEGIES.iter().map(Entry::of_strategy).collect(),
     }
 }
 
@@ -80,6 +96,7 @@ pub(crate) fn names(platform: &dyn Platform, kind: Kind) -> Vec<&'static str> {
         Kind::Handoff => platform.handoffs().iter().map(|kind| kind.info().name).collect(),
         Kind::Tunable => platform.tunables().iter().map(|tunable| tunable.info().name).collect(),
         Kind::Load => platform.loads().iter().map(|load| load.info().name).collect(),
+        Kind::Strategy => measure::IDLE_STRATEGIES.iter().map(|strategy| strategy.name).collect(),
     }
 }
 

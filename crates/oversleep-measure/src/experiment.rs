@@ -31,6 +31,8 @@ pub enum Command {
     ForkJoin,
     /// `oversleep handoff`
     Handoff,
+    /// `oversleep idle`
+    Idle,
     /// `oversleep resolution sweep`
     ResolutionSweep,
     /// `oversleep resolution neighbours`
@@ -50,6 +52,7 @@ impl Command {
             Command::NamedWaits => "oversleep waits NAME",
             Command::ForkJoin => "oversleep forkjoin",
             Command::Handoff => "oversleep handoff",
+            Command::Idle => "oversleep idle",
             Command::ResolutionSweep => "oversleep resolution sweep",
             Command::ResolutionNeighbours => "oversleep resolution neighbours",
             Command::ResolutionWatch => "oversleep resolution watch",
@@ -60,7 +63,7 @@ impl Command {
 
 /// One experiment.
 pub struct Experiment {
-    /// Its family's letter and a number: `A1` … `D4`.
+    /// Its family's letter and a number: `A1` … `E2`.
     pub id: ExperimentId,
     /// Its name in lists and headings.
     pub title: &'static str,
@@ -76,6 +79,8 @@ pub struct Experiment {
     pub reads: &'static [ExperimentId],
     /// The least depth at which `check` runs it.
     pub depth: Depth,
+    /// Whether its threads compute without a pause, so that a model takes as long over it as a machine.
+    pub is_slow_to_model: bool,
     /// The commands that run it.
     pub commands: &'static [Command],
     /// The probes for a plan.
@@ -93,6 +98,7 @@ impl Experiment {
         columns: &[],
         reads: &[],
         depth: Depth::Quick,
+        is_slow_to_model: false,
         commands: &[],
         probes: |_, _| Vec::new(),
     };

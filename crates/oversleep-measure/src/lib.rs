@@ -39,10 +39,13 @@ pub use amount::Amount;
 pub use bench::Bench;
 pub use composed_waits::{all_waits, find_wait};
 pub use experiment::{Column, Command, Experiment};
-pub use experiments::{FORK_JOIN_THREADS, POLL_PAUSE, READS_MIN, coarse_clock};
+pub use experiments::{
+    CUSTOM_STRATEGY, FORK_JOIN_THREADS, IDLE_STRATEGIES, ITEM_WORK, IdleStrategy, POLL_PAUSE, QUEUE_ITEMS, READS_MIN,
+    coarse_clock,
+};
 pub use floor::floor;
 pub use looks::{Looks, Observed, SLEEP};
-pub use plan::{Depth, Limit, Plan, WorkSpan};
+pub use plan::{Depth, IdlePlan, Limit, Plan, WorkSpan};
 pub use probe::{Measured, Probe};
 pub use recorder::SeriesRecorder;
 pub use registry::{experiment, experiment_named, of_check, registry};

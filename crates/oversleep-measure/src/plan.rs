@@ -25,6 +25,29 @@ pub struct WorkSpan {
     pub max: Nanos,
 }
 
+/// What the user chose for queues and idle strategies; `None` leaves it to the experiment.
+#[derive(Clone, Debug, Default)]
+pub struct IdlePlan {
+    /// Idle turns that spin. This and the next three make a strategy of the user's own.
+    pub spins: Option<u64>,
+    /// Idle turns that yield after these.
+    pub yields: Option<u64>,
+    /// The request of the first park.
+    pub park_from: Option<Nanos>,
+    /// The longest request of a park.
+    pub park_to: Option<Nanos>,
+    /// Registry name of the wait that parks.
+    pub park: Option<String>,
+    /// Items that each queue holds.
+    pub queue: Option<u64>,
+    /// Workers in a row.
+    pub workers: Option<u32>,
+    /// The work of each for an item.
+    pub item: Option<Nanos>,
+    /// Items per second to send; empty means the experiment's own.
+    pub rates: Vec<u64>,
+}
+
 /// What the user chose beyond the experiments.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
@@ -50,6 +73,8 @@ pub struct Plan {
     pub threads: Option<u32>,
     /// The work of each of them; `None` leaves it to the depth.
     pub work: Option<WorkSpan>,
+    /// Queues and idle strategies.
+    pub idle: IdlePlan,
     /// Units of work per millisecond of this machine. The first experiment that needs it calibrates it, and the others
     /// do the same work.
     pub work_units: Arc<OnceLock<u64>>,

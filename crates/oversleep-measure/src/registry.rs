@@ -18,10 +18,14 @@ pub fn registry() -> &'static [&'static Experiment] {
     experiments::ALL
 }
 
-/// The experiments that `check` runs at that depth. Where time costs nothing, a normal check runs the long ones too.
+/// The experiments that `check` runs at that depth. Where time costs nothing, a normal check runs the long ones too, but for
+/// those that a model takes as long over.
 pub fn of_check(depth: Depth, is_time_free: bool) -> Vec<&'static Experiment> {
-    let deepest = if is_time_free && depth == Depth::Normal { Depth::Thorough } else { depth };
-    registry().iter().copied().filter(|experiment| experiment.depth <= deepest).collect()
+    let deepest = |experiment: &Experiment| match depth {
+        Depth::Normal if is_time_free && !experiment.is_slow_to_model => Depth::Thorough,
+        depth => depth,
+    };
+    registry().iter().copied().filter(|experiment| experiment.depth <= deepest(experiment)).collect()
 }
 
 /// The experiment of that id, as somebody typed it: in either case.
@@ -43,7 +47,8 @@ mod tests {
         let long = registry().iter().filter(|experiment| experiment.depth == Depth::Thorough).count();
         assert!(long > 0);
         assert_eq!(of_check(Depth::Thorough, false).len(), registry().len());
-        assert_eq!(of_check(Depth::Normal, true).len(), registry().len(), "where time costs nothing");
+        let slow = registry().iter().filter(|experiment| experiment.is_slow_to_model).count();
+        assert_eq!(of_check(Depth::Normal, true).len(), registry().len() - slow, "where time costs nothing");
         for check in [of_check(Depth::Quick, true), of_check(Depth::Quick, false), of_check(Depth::Normal, false)] {
             assert_eq!(check.len(), registry().len() - long);
         }
@@ -74,6 +79,7 @@ mod tests {
             Command::NamedWaits,
             Command::ForkJoin,
             Command::Handoff,
+            Command::Idle,
             Command::ResolutionSweep,
             Command::ResolutionNeighbours,
         ] {

@@ -38,6 +38,8 @@ commands! {
     ForkJoin "forkjoin";
     /// Measures hand-offs.
     Handoff "handoff";
+    /// Measures idle strategies.
+    Idle "idle";
     /// Measures waits at each setting of the timer resolution.
     ResolutionSweep "resolution sweep";
     /// Measures what the settings of other processes do to this one.

@@ -92,6 +92,10 @@ ids! {
     D3 "D3";
     /// Waking another thread.
     D4 "D4";
+    /// A queue's consumer by how it waits for items.
+    E1 "E1";
+    /// The throughput of a queue by its size and by how long a park takes.
+    E2 "E2";
     /// The waits of language runtimes at several requests.
     R1 "R1";
     /// What each runtime makes of a request.

@@ -8,6 +8,7 @@ use crate::conditions::Conditions;
 use crate::distribution::Distribution;
 use crate::disturbance::Disturbance;
 use crate::experiment::ExperimentId;
+use crate::idling::Idling;
 use crate::key::SeriesKey;
 use crate::label::{Label, LabelValue, Labels};
 use crate::reason::Unavailable;
@@ -43,6 +44,10 @@ pub enum Quantity {
     IdleResidency,
     /// Power drawn by the processor packages together.
     Power,
+    /// Items that went through a queue per second.
+    ItemsPerSecond,
+    /// From the moment at which an item was due to be sent until its consumer had it.
+    ItemLatency,
 }
 
 /// A language runtime: two versions are two runtimes.
@@ -207,6 +212,9 @@ pub struct Series {
     /// Where the lateness comes from, where that was observed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split: Option<LatenessSplit>,
+    /// What waiting for items cost, for series about queues.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idling: Option<Idling>,
 }
 
 /// The rounds of several series in the order of time, each moment once: what the machine did meanwhile is counted for the
@@ -252,6 +260,7 @@ impl Series {
             samples: Samples::default(),
             rounds: Vec::new(),
             split: None,
+            idling: None,
         }
     }
 
@@ -295,7 +304,8 @@ impl Series {
 
     fn distributions_mut(&mut self) -> impl Iterator<Item = &mut Distribution> {
         let split = self.split.iter_mut().flat_map(LatenessSplit::parts_mut);
-        [&mut self.distribution].into_iter().chain(&mut self.calls_only).chain(split)
+        let parks = self.idling.iter_mut().map(|idling| &mut idling.park_overshoot);
+        [&mut self.distribution].into_iter().chain(&mut self.calls_only).chain(split).chain(parks)
     }
 
     /// Whether it has values.

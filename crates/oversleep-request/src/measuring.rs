@@ -2,7 +2,7 @@
 
 use oversleep_lab::catalogue::Kind;
 use oversleep_lab::{Laboratory, Request};
-use oversleep_measure::{Depth, Experiment, Limit, Plan, WorkSpan};
+use oversleep_measure::{Depth, Experiment, IdlePlan, Limit, Plan, WorkSpan};
 use oversleep_record::conditions::Setting;
 use oversleep_record::series::Pace;
 use oversleep_record::{CommandName, Nanos};
@@ -35,6 +35,8 @@ pub struct MeasuringArgs {
     pub threads: Option<u32>,
     /// The work of each of them.
     pub work: Option<WorkSpan>,
+    /// Queues and idle strategies.
+    pub idle: IdlePlan,
     /// Names of what to measure.
     pub subjects: Vec<String>,
     /// What they are names of.
@@ -66,6 +68,7 @@ impl MeasuringArgs {
             settings: Vec::new(),
             threads: None,
             work: None,
+            idle: IdlePlan::default(),
             subjects: Vec::new(),
             subject_kind: None,
             conditions,
@@ -87,7 +90,8 @@ impl MeasuringArgs {
         let clock = names::checked(lab, Kind::Clock, self.conditions.clock.into_iter().collect())?.pop();
         let settings = conditions::resolutions(lab, self.settings)?;
         let requests = distinct(self.requests);
-        let MeasuringArgs { depth, limit, reads, pace, threads, work, .. } = self;
+        let MeasuringArgs { depth, limit, reads, pace, threads, work, mut idle, .. } = self;
+        idle.park = names::checked(lab, Kind::Wait, idle.park.into_iter().collect())?.pop();
         let plan = Plan {
             requests,
             conditions,
@@ -100,6 +104,7 @@ impl MeasuringArgs {
             pace,
             threads,
             work,
+            idle,
             ..Plan::default()
         };
         let request = Request {

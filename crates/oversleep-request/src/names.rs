@@ -21,6 +21,7 @@ fn words(kind: Kind) -> (&'static str, Option<&'static str>) {
         Kind::Handoff => ("hand-off", Some("oversleep handoff --list")),
         Kind::Tunable => ("tunable", Some("oversleep doctor")),
         Kind::Load => ("load", None),
+        Kind::Strategy => ("idle strategy", Some("oversleep idle --list")),
     }
 }
 

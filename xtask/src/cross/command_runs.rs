@@ -18,6 +18,7 @@ const RUNS: &[(&[&str], Option<&str>)] = &[
     (&["clocks", "--quiet"], Some("clocks.json")),
     (&["waits", "--count", "10", "--quiet"], Some("waits.json")),
     (&["handoff", "--count", "50", "--quiet"], Some("handoff.json")),
+    (&["idle", "--for", "300ms", "--quiet"], Some("idle.json")),
     // The published investigations that docs/investigations.md lists.
     (&["check", "--only", "B1,B2,B4", "--quiet"], Some("sleeps.json")),
     (&["forkjoin", "--threads", "8", "--work", "10..20ms", "--count", "10", "--quiet"], Some("forkjoin.json")),

@@ -110,6 +110,15 @@ Examples:
   oversleep emulate ctl 4711 --release           back to the default
   oversleep emulate ctl 4711 --report            what was emulated until now";
 
+/// At the head of `idle`.
+pub const IDLE: &str = "\
+Examples:
+  oversleep idle                         every idle strategy: throughput, latency, CPU time
+  oversleep idle jet condvar --rate 1000,50000           two of them at two rates
+  oversleep idle --spins 500 --park-to 100us             a back-off of your own
+  oversleep idle --on windows-10-1909                    what a tick of 15.6 ms makes of them
+  oversleep idle --on windows-10-1909 --resolution 1ms   and one of 1 ms";
+
 /// At the head of `resolution`.
 pub fn resolution() -> String {
     block(&[

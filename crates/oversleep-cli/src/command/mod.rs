@@ -12,6 +12,7 @@ mod experiments;
 mod explain;
 mod forkjoin;
 mod handoff;
+mod idle;
 mod machines;
 mod man;
 mod measuring;
@@ -75,6 +76,7 @@ enum Command {
     Waits(waits::Waits),
     Forkjoin(forkjoin::ForkJoin),
     Handoff(handoff::Handoff),
+    Idle(idle::Idle),
     Resolution(resolution::Resolution),
     Runtimes(runtimes::Runtimes),
     Ask(ask::Ask),
@@ -162,6 +164,7 @@ impl Command {
             Command::Waits(command) => command.run(),
             Command::Forkjoin(command) => command.run(),
             Command::Handoff(command) => command.run(),
+            Command::Idle(command) => command.run(),
             Command::Resolution(command) => command.run(),
             Command::Runtimes(command) => command.run(),
             Command::Ask(command) => command.run(),

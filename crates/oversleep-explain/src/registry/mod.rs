@@ -74,7 +74,7 @@ fn finding(file: &ResultFile, entry: &FindingEntry) -> Option<Finding> {
     };
     let verdict = conclusion.verdict;
     conclusion.sentence = conclusion.whole_sentence();
-    if let (Some(version), Scope::Anywhere) = (wine, entry.scope)
+    if let (Some(version), Scope::Anywhere | Scope::Where(_)) = (wine, entry.scope)
         && verdict != Verdict::NotEnoughData
     {
         conclusion.sentence = format!("under Wine {version}: {}", conclusion.sentence);

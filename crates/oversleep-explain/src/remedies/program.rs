@@ -112,6 +112,30 @@ pub(crate) static BLOCK_INSTEAD_OF_POLLING: RemedyEntry = RemedyEntry {
     trial: Trial::Never("experiment D1 measures both side by side"),
 };
 
+pub(crate) static TIME_THE_PARKS: RemedyEntry = RemedyEntry {
+    id: "time-the-parks",
+    scope: Scope::Anywhere,
+    summary: "The worker parks only where a park is as short as it can afford, whatever the machine's tick is.",
+    how: "Idle with oversleep's Backoff, which times its parks and yields instead where one would take longer than its \
+          limit. With a back-off of your own, time one park at the start and choose what to do by that.",
+    example: Some(
+        "// Rust\nlet mut backoff = oversleep::Backoff::new();\nloop {\n    match queue.pop() {\n        \
+         Some(item) => {\n            backoff.reset();\n            handle(item);\n        }\n        None => {\n            \
+         backoff.idle();\n        }\n    }\n}",
+    ),
+    trial: Trial::Never("experiment E1 measures it beside the others"),
+};
+
+pub(crate) static BLOCK_INSTEAD_OF_PARKING: RemedyEntry = RemedyEntry {
+    id: "block-instead-of-parking",
+    scope: Scope::Anywhere,
+    summary: "The other side wakes the worker at once, so no timer takes part.",
+    how: "Wait on a condition variable and have the other side signal it. Let it signal only if somebody waits, so that a \
+          busy queue costs no system call.",
+    example: None,
+    trial: Trial::Never("experiment E1 measures it beside the others"),
+};
+
 pub(crate) static BLOCK_INSTEAD_OF_YIELD: RemedyEntry = RemedyEntry {
     id: "block-instead-of-yield",
     scope: Scope::Anywhere,

@@ -70,6 +70,7 @@ fn word(kind: Kind) -> &'static str {
         Kind::Handoff => "hand-off",
         Kind::Tunable => "tunable",
         Kind::Load => "load",
+        Kind::Strategy => "idle strategy",
     }
 }
 

@@ -8,6 +8,7 @@ mod clocks;
 mod conclusions;
 mod entries;
 mod figures;
+mod idle;
 mod learned;
 mod loads;
 mod reads_back;

@@ -1,5 +1,5 @@
-//! What is run: each command as it is without an option but `--on MACHINE`, so with the seed 1 ([`machines::SEED`]), on
-//! every modelled machine. The requests are those that the command line makes.
+//! What is run: each command but `idle` as it is without an option but `--on MACHINE`, so with the seed 1
+//! ([`machines::SEED`]), on every modelled machine. The requests are those that the command line makes.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,8 +8,8 @@ use std::thread;
 use oversleep_explain::consistency::contradictions;
 use oversleep_lab::catalogue::Kind;
 use oversleep_lab::{Laboratory, Request, machines};
-use oversleep_measure::{Depth, Experiment, Plan, Silent, StopFlag, registry};
-use oversleep_record::{CommandName, ExperimentId, ResultFile};
+use oversleep_measure::{Depth, Experiment, Limit, Plan, Silent, StopFlag, registry};
+use oversleep_record::{CommandName, ExperimentId, Nanos, ResultFile};
 
 use crate::stream::Part;
 use crate::{result, waits};
@@ -25,7 +25,7 @@ pub struct Row {
 /// A command: its name here, and the parts of what it works out. The longest first: threads take them in this order.
 type Command = (&'static str, fn(&Laboratory) -> Vec<Part>);
 
-const COMMANDS: [Command; 4] = [
+const COMMANDS: [Command; 5] = [
     ("check", |lab| result::parts(&check(lab))),
     ("resolution-neighbours", |lab| {
         result::parts(&experiments(lab, CommandName::ResolutionNeighbours, &[ExperimentId::C3, ExperimentId::C4]))
@@ -44,6 +44,16 @@ const COMMANDS: [Command; 4] = [
                 ExperimentId::B3,
             ],
         ))
+    }),
+    // Two strategies and short rounds: workers at full speed are what takes longest to model.
+    ("idle", |lab| {
+        let ids = [ExperimentId::E1, ExperimentId::E2];
+        let plan = Plan {
+            subjects: ["jet", "condvar"].map(str::to_owned).into(),
+            limit: Some(Limit::Time(Nanos::from_millis(120))),
+            ..Plan::default()
+        };
+        result::parts(&run(lab, CommandName::Idle, of(&ids), plan, false))
     }),
     ("waits-list", |lab| vec![waits::part(&lab.entries(Kind::Wait))]),
 ];
@@ -81,21 +91,25 @@ fn rows(machine: &str, (command, parts): Command) -> Vec<Row> {
 }
 
 fn check(lab: &Laboratory) -> ResultFile {
-    run(lab, CommandName::Check, lab.experiments_of_check(Depth::Normal), true)
+    run(lab, CommandName::Check, lab.experiments_of_check(Depth::Normal), Plan::default(), true)
 }
 
 fn experiments(lab: &Laboratory, command: CommandName, ids: &[ExperimentId]) -> ResultFile {
-    let experiments = registry().iter().copied().filter(|experiment| ids.contains(&experiment.id)).collect();
-    run(lab, command, experiments, false)
+    run(lab, command, of(ids), Plan::default(), false)
+}
+
+fn of(ids: &[ExperimentId]) -> Vec<&'static Experiment> {
+    registry().iter().copied().filter(|experiment| ids.contains(&experiment.id)).collect()
 }
 
 fn run(
     lab: &Laboratory,
     command: CommandName,
     experiments: Vec<&'static Experiment>,
+    plan: Plan,
     try_remedies: bool,
 ) -> ResultFile {
-    let request = Request { command, experiments, plan: Plan::default(), name: None, try_remedies };
+    let request = Request { command, experiments, plan, name: None, try_remedies };
     let file = lab.run(&request, &StopFlag::new(), &mut Silent).unwrap_or_else(|error| panic!("{error}"));
     // What is said of these figures can be checked here without measuring them again.
     assert_eq!(contradictions(&file), [], "{:?}", file.platform.modelled);

@@ -4,7 +4,9 @@ use oversleep_record::conditions::{LoadSpec, Outcome};
 use oversleep_record::series::{Counts, Round};
 use oversleep_record::split::LatenessSplit;
 use oversleep_record::trial::{Trial, TrialPair};
-use oversleep_record::{Conditions, Distribution, Disturbance, ExperimentId, ProcessorState, ResultFile, Series};
+use oversleep_record::{
+    Conditions, Distribution, Disturbance, ExperimentId, Idling, ProcessorState, ResultFile, Series,
+};
 
 use crate::result::Places;
 use crate::stream::{Part, Stream};
@@ -55,6 +57,7 @@ fn tell(stream: &mut Stream, place: usize, series: &Series) {
         samples,
         rounds,
         split,
+        idling,
     } = series;
     stream
         .line("series")
@@ -85,6 +88,9 @@ fn tell(stream: &mut Stream, place: usize, series: &Series) {
     }
     if let Some(split) = split {
         tell_split(stream, split);
+    }
+    if let Some(idling) = idling {
+        tell_idling(stream, idling);
     }
 }
 
@@ -197,6 +203,13 @@ fn tell_split(stream: &mut Stream, split: &LatenessSplit) {
     {
         tell_distribution(stream, word, distribution);
     }
+}
+
+fn tell_idling(stream: &mut Stream, idling: &Idling) {
+    let Idling { window_ns, items, cpu_ns, spins, yields, blocks, parked_ns, park_overshoot } = idling;
+    stream.line("  idling").put(window_ns.0).put(items).some("cpu", cpu_ns.map(|span| span.0));
+    stream.all([spins, yields, blocks]).put(parked_ns.0);
+    tell_distribution(stream, "parks", park_overshoot);
 }
 
 /// Remedies tried, and on which series.

@@ -88,6 +88,8 @@ pub fn quantity(quantity: Quantity) -> &'static str {
         Quantity::StatedResolution => "stated-resolution",
         Quantity::IdleResidency => "idle-residency",
         Quantity::Power => "power",
+        Quantity::ItemsPerSecond => "items-per-second",
+        Quantity::ItemLatency => "item-latency",
     }
 }
 

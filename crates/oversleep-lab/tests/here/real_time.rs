@@ -63,3 +63,26 @@ fn more_slack_is_more_lateness() {
     };
     assert!(lateness("5ms") > lateness("1ns"), "{} against {}", lateness("5ms"), lateness("1ns"));
 }
+
+/// The rule of throughput on this machine: the CPU rate of one run and the effective Q of another predict a third.
+#[test]
+#[ignore = "real time, some seconds"]
+fn two_runs_of_a_queue_predict_a_third() {
+    use oversleep_explain::idle::{ParkRule, Run, runs};
+    let (ms, tick) = (Nanos::from_millis(1), Nanos(15_625_000));
+    let mut off: Vec<f64> = Vec::new();
+    // Each pass measures all runs in alternated rounds.
+    for _ in 0..3 {
+        let file = run(&[ExperimentId::E2], Plan { depth: Depth::Normal, ..Plan::default() });
+        let runs = runs(&file);
+        let at = |grid: Option<Nanos>, queue: u64| -> Run<'_> {
+            *runs.iter().find(|run| (run.grid, run.queue) == (grid, queue)).expect("it is measured")
+        };
+        let rule = ParkRule::of_two(&at(None, 16_384), &at(Some(tick), 1_024));
+        let third = at(Some(ms), 1_024);
+        off.push(third.rate / rule.predict(1_024, third.park));
+        eprintln!("{rule:?}: {} items/s measured, {:.2} of what it predicts", third.rate, off[off.len() - 1]);
+    }
+    off.sort_by(f64::total_cmp);
+    assert!((0.7..=1.3).contains(&off[1]), "{off:?}");
+}

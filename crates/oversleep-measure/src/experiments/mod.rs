@@ -11,6 +11,7 @@ mod coarse_step;
 mod fork_join;
 mod generations;
 mod handoffs;
+mod idle;
 mod idle_cost;
 mod interrupts;
 mod join_style;
@@ -30,6 +31,10 @@ mod yields;
 
 pub use choose::coarse_clock;
 pub use clock_cost::READS_MIN;
+pub use idle::{
+    CUSTOM as CUSTOM_STRATEGY, ITEM as ITEM_WORK, QUEUE as QUEUE_ITEMS, STRATEGIES as IDLE_STRATEGIES,
+    Strategy as IdleStrategy,
+};
 pub use join_style::POLL_PAUSE;
 pub use portions::FORK_JOIN_THREADS;
 
@@ -66,6 +71,8 @@ pub(super) const ALL: &[&Experiment] = &[
     &fork_join::D2,
     &generations::D3,
     &handoffs::D4,
+    &idle::E1,
+    &idle::E2,
     &runtimes::R1,
     &runtimes::R2,
     &runtimes::R3,

@@ -73,7 +73,7 @@ pub struct Label<T> {
 }
 
 impl<T> Label<T> {
-    const fn named(name: &'static str) -> Label<T> {
+    pub(crate) const fn named(name: &'static str) -> Label<T> {
         Label { name, value: PhantomData }
     }
 

@@ -18,10 +18,13 @@ use crate::environment::{FactValue, PlatformId};
 use crate::file::{Completion, Floor, SCHEMA, Tool};
 use crate::key::Part;
 use crate::label::{self, ClockRole, JoinStyle, Label, LabelValue, Labels, TrialSide};
+use crate::queue_labels;
 use crate::series::{Quantity, Round, Runtime, Status, Unit};
 use crate::split::LatenessSplit;
 use crate::trial::{Trial, TrialPair};
-use crate::{ClockResult, Environment, ExperimentId, FactName, Nanos, ResultFile, Series, SeriesKey, Unavailable};
+use crate::{
+    ClockResult, Environment, ExperimentId, FactName, Idling, Nanos, ResultFile, Series, SeriesKey, Unavailable,
+};
 
 /// A result file under construction.
 pub struct Sheet {
@@ -103,6 +106,22 @@ impl Sheet {
         }
         if let Some(series) = self.file.series.last_mut() {
             series.split = Some(split);
+        }
+        self
+    }
+
+    /// The last series with what waiting for its items cost: this much of a CPU, and so many parks of that length.
+    pub fn idling(mut self, cores: f64, parks: u64, park: i64) -> Sheet {
+        if let Some(series) = self.file.series.last_mut() {
+            let window_ns = Nanos::from_secs(1);
+            series.idling = Some(Idling {
+                window_ns,
+                items: series.counts.recorded,
+                cpu_ns: Some(Nanos((window_ns.0 as f64 * cores) as i64)),
+                parked_ns: Nanos(park * parks as i64),
+                park_overshoot: Distribution::of_counts([(park - 1_000, parks)]),
+                ..Idling::default()
+            });
         }
         self
     }
@@ -230,6 +249,8 @@ fn quantity_of(key: &SeriesKey, experiment: ExperimentId) -> (Quantity, Unit) {
         Id::D1 | Id::D2 => (Quantity::ForkJoin, Unit::Ns),
         Id::D3 => (Quantity::GenerationsPerSecond, Unit::Hz),
         Id::D4 => (Quantity::HandoffLatency, Unit::Ns),
+        Id::E1 if key.parts().any(|part| matches!(part, Part::Named("rate", _))) => (Quantity::ItemLatency, Unit::Ns),
+        Id::E1 | Id::E2 => (Quantity::ItemsPerSecond, Unit::Hz),
         Id::B4 | Id::B5 | Id::B6 | Id::B8 | Id::B9 | Id::B12 | Id::C2 | Id::C3 | Id::C4 | Id::C7 | Id::TRIAL => {
             (Quantity::Lateness, Unit::Ns)
         }
@@ -252,6 +273,7 @@ fn labelled(labels: Labels, experiment: ExperimentId, word: &str) -> Labels {
         // A runtime's id, or what is measured of its clock.
         (Id::R1 | Id::R2 | Id::R3 | Id::R4 | Id::B10 | Id::B11, _) => labels,
         (Id::D4, _) => labels.with(label::WAY, read(word)),
+        (Id::E1, "flat-out") => labels,
         (Id::TRIAL, _) => labels.with(label::TRIAL_SIDE, read(word)),
         _ => labels.with(label::CLOCK_ROLE, read(word)),
     }
@@ -278,6 +300,9 @@ pub(crate) fn rounds_keeping(key: impl AsRef<str>, values: &[i64], count: u64, c
             Part::Word(word) => series.labels = labelled(series.labels, experiment, word),
             Part::Named("tolerance", span) => series.labels.set(label::TOLERANCE, span.parse().expect("a span")),
             Part::Named("neighbour", held) => series.labels.set(label::NEIGHBOUR, held.parse().expect("settings")),
+            Part::Named("grid", span) => series.labels.set(queue_labels::GRID, span.parse().expect("a span")),
+            Part::Named("rate", count) => series.labels.set(queue_labels::RATE, count.parse().expect("a count")),
+            Part::Named("queue", count) => series.labels.set(queue_labels::QUEUE, count.parse().expect("a count")),
             Part::Named("load", load) => {
                 let (kind, hogs) = load.split_once(':').expect("a load");
                 conditions.load.push(LoadSpec { kind: kind.into(), hogs: hogs.parse().expect("a count") });
@@ -302,6 +327,12 @@ pub(crate) fn rounds_keeping(key: impl AsRef<str>, values: &[i64], count: u64, c
         series.labels.set(label::WORK, Nanos::from_millis(120));
         if let Some(task) = series.requested_ns {
             series.labels.set(label::TASK, task);
+        }
+    }
+    if [ExperimentId::E1, ExperimentId::E2].contains(&experiment) {
+        series.labels = series.labels.with(queue_labels::WORKERS, 1).with(queue_labels::ITEM, Nanos(244));
+        if series.label(queue_labels::QUEUE).is_none() {
+            series.labels.set(queue_labels::QUEUE, 1_024);
         }
     }
     if experiment == ExperimentId::C6 {

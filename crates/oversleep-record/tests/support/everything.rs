@@ -16,7 +16,7 @@ use oversleep_record::shared::{LeftOut, Reliability, Shared};
 use oversleep_record::split::LatenessSplit;
 use oversleep_record::trial::{Trial, TrialPair};
 use oversleep_record::{
-    ClockResult, Depth, Distribution, Disturbance, ExperimentId, FactName, Nanos, ProcessorState, Unavailable,
+    ClockResult, Depth, Distribution, Disturbance, ExperimentId, FactName, Idling, Nanos, ProcessorState, Unavailable,
 };
 
 const CAP: usize = 40;
@@ -310,6 +310,11 @@ fn series() -> Vec<Series> {
         of_quantity(ExperimentId::C3, "resolution", Quantity::StatedResolution, Unit::Ns, &[1_000_000]),
         of_quantity(ExperimentId::C5, "C6", Quantity::IdleResidency, Unit::Ns, &[950_000_000]),
         of_quantity(ExperimentId::C5, "package-power", Quantity::Power, Unit::Mw, &[4_200]),
+        Series {
+            idling: Some(idling()),
+            ..of_quantity(ExperimentId::E1, "jet", Quantity::ItemLatency, Unit::Ns, &[8_000])
+        },
+        of_quantity(ExperimentId::E2, "jet", Quantity::ItemsPerSecond, Unit::Hz, &[4_000_000]),
         of_values(wait("trial/lower-timer-slack/nanosleep/1ms/before", Pace::BackToBack), &[66_000], 0),
         of_values(wait("trial/lower-timer-slack/nanosleep/1ms/after", Pace::BackToBack), &[14_000], 0),
     ];
@@ -325,6 +330,19 @@ fn series() -> Vec<Series> {
         round.disturbance.processor.thermal_pressure = Some(pressure);
     }
     all
+}
+
+fn idling() -> Idling {
+    Idling {
+        window_ns: Nanos::from_secs(1),
+        items: 1_000,
+        cpu_ns: Some(Nanos(40_000_000)),
+        spins: 100,
+        yields: 10,
+        blocks: 1,
+        parked_ns: Nanos(123_000),
+        park_overshoot: of([55_000, 56_000]),
+    }
 }
 
 fn findings() -> Vec<Finding> {

@@ -4,6 +4,7 @@
 
 use std::path::PathBuf;
 
+use oversleep_record::series::Quantity;
 use oversleep_record::shared::Reliability;
 use oversleep_record::{Depth, ResultFile};
 
@@ -48,7 +49,8 @@ pub fn of_v1(mut result: ResultFile) -> ResultFile {
     result.changes.clear();
     result.changes_beyond = 0;
     result.clocks.retain(|clock| clock.runtime.is_none());
-    result.series.retain(|series| series.runtime.is_none());
+    let is_later = |quantity| matches!(quantity, Quantity::ItemsPerSecond | Quantity::ItemLatency);
+    result.series.retain(|series| series.runtime.is_none() && !is_later(series.quantity));
     for round in result.series.iter_mut().flat_map(|series| &mut series.rounds) {
         (round.disturbance.stalled_ns, round.disturbance.suspended_ns) = (None, None);
     }

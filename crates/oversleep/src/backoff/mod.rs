@@ -72,8 +72,9 @@ pub enum Idled {
 /// [`unpark`](std::thread::Thread::unpark) on the worker's thread.
 ///
 /// The cost of a park is the longest recent lateness, and it counts against [`Limits::absence`]. If even the first park
-/// would exceed that, the worker doesn't park, except once in 1,024 idle turns to check whether this still holds. On
-/// Linux most of the cost is timer slack: hold [`TimerSlack`](crate::TimerSlack) in the worker to make parks cheaper.
+/// would exceed that, the worker doesn't park, except to check now and then whether this still holds: so seldom that these
+/// parks take at most a hundredth of the time. On Linux most of the cost is timer slack: hold
+/// [`TimerSlack`](crate::TimerSlack) in the worker to make parks cheaper.
 ///
 /// ```
 /// use oversleep::Backoff;

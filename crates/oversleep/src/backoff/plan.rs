@@ -17,12 +17,15 @@ pub(super) struct Plan {
     /// Idle turns in a row.
     pub(super) turn: u32,
     /// Idle turns that would have parked if parking weren't too expensive.
-    refused: u32,
+    refused: u64,
     pub(super) lateness_ns: Option<u64>,
 }
 
 impl Plan {
-    const PROBE_EVERY: u32 = 1_024;
+    const PROBE_EVERY: u64 = 1_024;
+    /// A yield that nobody takes up takes half a microsecond, so a park that costs this many ns per turn takes a hundredth
+    /// of the time.
+    const PROBE_NS_PER_TURN: u64 = 5;
 
     pub(super) fn next(&mut self, limits: &Limits) -> Step {
         let turn = self.turn;
@@ -33,7 +36,8 @@ impl Plan {
         let affordable_ns = nanos(limits.absence).saturating_sub(self.lateness_ns.unwrap_or(0));
         if affordable_ns < first_ns {
             self.refused += 1;
-            if self.refused < Self::PROBE_EVERY {
+            let probe_every = Self::PROBE_EVERY.max(self.lateness_ns.unwrap_or(0) / Self::PROBE_NS_PER_TURN);
+            if self.refused < probe_every {
                 return Step::Yield;
             }
             self.refused = 0;
@@ -87,8 +91,8 @@ mod tests {
     #[test]
     fn a_coarse_tick_ends_parking_except_for_probes() {
         let mut plan = Plan { turn: 3, ..Plan::default() };
-        plan.learn(1_000, 15_625_000);
-        let steps = steps(&mut plan, &LIMITS, 2 * Plan::PROBE_EVERY as usize);
+        plan.learn(1_000, 1_001_000);
+        let steps = steps(&mut plan, &LIMITS, 2 * 200_000);
         let parks: Vec<_> = steps.iter().filter(|&&step| step != Step::Yield).collect();
         assert_eq!(parks, [&Step::Park(1_000), &Step::Park(1_000)]);
         // The tick has become finer, and the next probes find out.
@@ -96,6 +100,24 @@ mod tests {
             plan.learn(1_000, 60_000);
         }
         assert!(matches!(plan.next(&LIMITS), Step::Park(ns) if ns > 900_000));
+    }
+
+    #[test]
+    fn probes_take_a_hundredth_of_the_time_at_most() {
+        // A yield that nobody takes up returns in half a microsecond.
+        let mut plan = Plan { turn: 3, ..Plan::default() };
+        plan.learn(1_000, 15_626_000);
+        let (mut yielding_ns, mut parking_ns) = (0, 0);
+        while yielding_ns < 20_000_000_000_u64 {
+            match plan.next(&LIMITS) {
+                Step::Park(requested_ns) => {
+                    parking_ns += 15_625_000 + requested_ns;
+                    plan.learn(requested_ns, 15_625_000 + requested_ns);
+                }
+                _ => yielding_ns += 500,
+            }
+        }
+        assert!(parking_ns > 0 && parking_ns * 100 <= yielding_ns, "{parking_ns} ns of {yielding_ns}");
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod early;
 mod fastest_clock;
 mod fork_join;
 mod heat;
+mod idle;
 mod spin;
 mod stopped;
 mod sweep;
@@ -21,6 +22,7 @@ pub(super) static FAMILIES: &[&[FindingEntry]] = &[
     fastest_clock::FINDINGS,
     fork_join::FINDINGS,
     heat::FINDINGS,
+    idle::FINDINGS,
     spin::FINDINGS,
     stopped::FINDINGS,
     sweep::FINDINGS,

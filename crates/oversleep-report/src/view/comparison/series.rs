@@ -24,13 +24,15 @@ pub(super) fn is_over(comparison: &Comparison, results: usize) -> bool {
 type Place = (&'static str, &'static str, fn(&SeriesComparison) -> bool);
 
 /// Which series stand together: id, heading, and which they are. Each is in the first that takes it.
-const PLACES: [Place; 9] = [
+const PLACES: [Place; 11] = [
     ("lateness", "Waits: lateness", |series| series.quantity == Quantity::Lateness),
     ("cost", "Clocks: cost of a read", |series| series.quantity == Quantity::Cost && series.unit == Unit::Ps),
     ("step", "Clocks: steps of coarse ones", |series| series.quantity == Quantity::Step),
     ("elapsed", "Sleeps: duration as a clock shows it", |series| series.quantity == Quantity::Duration),
     ("handoff", "Hand-offs: until the other thread runs", |series| series.quantity == Quantity::HandoffLatency),
     ("fork-join", "Fork-joins: duration", |series| series.quantity == Quantity::ForkJoin),
+    ("items", "Queues: items per second", |series| series.quantity == Quantity::ItemsPerSecond),
+    ("latency", "Queues: latency of items", |series| series.quantity == Quantity::ItemLatency),
     ("yield", "Yields: duration of a call", |series| series.quantity == Quantity::Cost),
     ("stated", "Timer resolution as the system states it", |series| series.quantity == Quantity::StatedResolution),
     ("rates", "Rates, states and power", |_| true),

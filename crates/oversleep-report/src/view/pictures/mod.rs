@@ -6,6 +6,7 @@
 mod before_after;
 mod clock_cost;
 mod fork_join;
+mod idle;
 mod neighbours;
 mod percentiles;
 mod runtimes;
@@ -46,6 +47,7 @@ const REGISTRY: &[&Entry] = &[
     &clock_cost::ENTRY,
     &fork_join::ENTRY,
     &fork_join::SINGLE,
+    &idle::ENTRY,
     &runtimes::MAP,
     &runtimes::STAIRS,
 ];

@@ -52,6 +52,8 @@ fn caption(quantity: Quantity, unit: Unit) -> &'static str {
         Quantity::StatedResolution => "Timer resolution as the system states it",
         Quantity::IdleResidency => "Time in an idle state per second",
         Quantity::Power => "Power of the processor packages",
+        Quantity::ItemsPerSecond => "Items per second",
+        Quantity::ItemLatency => "From when an item was due until its worker had it",
     }
 }
 

@@ -12,10 +12,12 @@ mod generations;
 mod generic;
 mod handoffs;
 mod holding_cost;
+mod idle;
 mod load;
 pub mod neighbour_clocks;
 pub mod neighbour_steps;
 pub mod neighbours;
+mod park_rule;
 mod runtime_clocks;
 pub mod runtimes;
 pub mod slack;
@@ -68,6 +70,8 @@ const REGISTRY: &[&Entry] = &[
     &watch::ENTRY,
     &generations::ENTRY,
     &handoffs::ENTRY,
+    &idle::ENTRY,
+    &park_rule::ENTRY,
     &runtimes::ENTRY,
     &runtime_clocks::ENTRY,
     &unavailable::ENTRY,

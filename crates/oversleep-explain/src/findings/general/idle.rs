@@ -1,0 +1,366 @@
+//! What workers do while they have no item: which strategy suits this machine, and what a park costs in throughput.
+
+use oversleep_record::finding::Severity;
+use oversleep_record::words::{grouped, list, percent};
+use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
+
+use crate::entry::{Checked, Conclusion, Scope};
+use crate::figures::p50;
+use crate::finding::{Check, FindingEntry};
+use crate::idle::{ParkRule, Strategy, cores, fit, held_out, mean_park, rates, runs, strategies};
+use crate::read::{not_measured, sound};
+use crate::remedies::linux::LOWER_TIMER_SLACK;
+use crate::remedies::program::{BLOCK_INSTEAD_OF_PARKING, TIME_THE_PARKS};
+use crate::remedies::windows::{REQUEST_TIMER_RESOLUTION, USE_HIGH_RESOLUTION_TIMER};
+
+/// How many times as many items the fastest strategy must pass before another one has collapsed.
+const COLLAPSE_FACTOR: f64 = 3.0;
+/// The most of a CPU that an idle worker should take.
+const CORES_MAX: f64 = 0.25;
+/// The share of the best throughput that a strategy must reach to be recommended.
+const RATE_SHARE_MIN: f64 = 1.0 / COLLAPSE_FACTOR;
+/// The rule holds where half of the runs are within this factor.
+const RULE_HOLDS_WITHIN: f64 = 1.3;
+/// Rounds of a rate may differ by this factor: where both sides wake at one tick, chance decides whether a queue passes in
+/// one park or in two.
+const ROUNDS_WITHIN: f64 = 3.0;
+
+pub(super) static FINDINGS: &[FindingEntry] = &[
+    FindingEntry {
+        id: "OVS-G012",
+        name: "park-collapse",
+        summary: "A back-off that parks loses most of its throughput where a park takes longer than a queue of work.",
+        applies_to: "every operating system; worst on Windows, where a park ends at a timer interrupt",
+        scope: Scope::Where(has_strategies),
+        severity: Severity::Cost,
+        meaning: "A worker that finds its queue empty, or full, parks for a microsecond or so. If that park takes longer than \
+                  the other side needs to fill or empty the queue, both wait for each other in turn, and at most a queue of \
+                  items passes in each park: throughput is Q / park, however fast the CPU is. A streaming engine that passed \
+                  40 million items in 10 s on Windows with a timer resolution of 1 ms passed 20 million without it (J. \
+                  Hamala, 2019).",
+        how_we_know: "oversleep passes items through a bounded queue with each idle strategy and counts them, along with \
+                      the parks and how long each took. A strategy that doesn't park shows what the CPU can do.",
+        what_to_do: "Block on a condition variable, spin for longer than an item takes before you park, or time your \
+                     parks and don't park where they take too long. A longer queue helps as much as a shorter park. On \
+                     Windows, request a timer resolution of 1 ms while the pipeline is busy.",
+        sources: &[
+            "https://docs.oracle.com/en/java/javase/17/docs/api/java.base/java/util/concurrent/locks/LockSupport.html",
+        ],
+        remedies: &[
+            &BLOCK_INSTEAD_OF_PARKING,
+            &TIME_THE_PARKS,
+            &REQUEST_TIMER_RESOLUTION,
+            &USE_HIGH_RESOLUTION_TIMER,
+            &LOWER_TIMER_SLACK,
+        ],
+        check: Check::Rule(collapse),
+    },
+    FindingEntry {
+        id: "OVS-G013",
+        name: "throughput-by-park",
+        summary: "The throughput of a queue whose sides park is the smaller of the CPU's rate and Q / park.",
+        applies_to: "every operating system",
+        scope: Scope::Where(|file| !runs(file).is_empty()),
+        severity: Severity::Note,
+        meaning: "With short parks or a long queue, the CPU decides: so many items per second. With longer parks the queue runs \
+                  empty, or full, before the other side wakes, and then each park passes one queue of items. Where both sides \
+                  wake at the same tick, the order in which they look decides whether a queue passes in one park or in two, so \
+                  the effective Q lies between half of the queue and all of it.",
+        how_we_know: "oversleep runs a back-off that parks at once with several sizes of the queue, and with parks as this \
+                      machine makes them and put off to grids of 1 ms and 15.625 ms. It fits the CPU rate and the effective Q \
+                      to what it measured. It also takes both figures from two runs alone and predicts the others.",
+        what_to_do: "Work out the queue that you need: the CPU rate times the longest park on the machines you ship to. With \
+                     4 million items per second and parks of 15.6 ms that is 62,000 items; with a resolution of 1 ms, 8,000.",
+        sources: &[],
+        remedies: &[],
+        check: Check::Rule(throughput_rule),
+    },
+    FindingEntry {
+        id: "OVS-G014",
+        name: "idle-strategy",
+        summary: "One idle strategy suits this machine best: it hands items over soon, takes little CPU time and costs no \
+                  throughput.",
+        applies_to: "every operating system",
+        scope: Scope::Where(has_strategies),
+        severity: Severity::Note,
+        meaning: "A worker that waits for items trades latency for CPU time. Spinning hands an item over within a microsecond and \
+                  takes a whole CPU. Parking takes next to none and adds the machine's shortest wait. A back-off spins, then \
+                  yields, then parks, so what it does depends on how often items come. Blocking costs a system call on each side \
+                  and no timer.",
+        how_we_know: "oversleep sends items at fixed rates, counts each item's latency from when it was due, and reads the \
+                      workers' CPU time. It recommends the strategy with the lowest p99 latency at the lowest rate among those \
+                      that take at most a quarter of a CPU there and keep a third of the best throughput; where there are \
+                      too few values for p99, it compares p90.",
+        what_to_do: "Use the recommended strategy unless latency matters more than a CPU. Measure again on each kind of machine \
+                     that you ship to: the best strategy on Linux can be the worst on Windows.",
+        sources: &[],
+        remedies: &[],
+        check: Check::Rule(recommendation),
+    },
+];
+
+fn has_strategies(file: &ResultFile) -> bool {
+    file.experiment(ExperimentId::E1).next().is_some()
+}
+
+/// A rate of items in words: `3.9 million items/s`, `65,500 items/s`.
+fn items(rate: f64) -> String {
+    if rate >= 1e6 {
+        format!("{:.1} million items/s", rate / 1e6)
+    } else {
+        format!("{} items/s", grouped(three_digits(rate)))
+    }
+}
+
+fn three_digits(value: f64) -> i64 {
+    let scale = 10_f64.powf((value.max(1.0).log10().floor() - 2.0).max(0.0));
+    ((value / scale).round() * scale) as i64
+}
+
+/// Refuses a rate whose rounds disagree.
+fn steady(series: &Series) -> Checked<f64> {
+    let medians: Vec<i64> = series.rounds.iter().filter_map(|round| round.median).filter(|&rate| rate > 0).collect();
+    let (least, most) = (medians.iter().min(), medians.iter().max());
+    let (Some(&least), Some(&most), Some(rate)) = (least, most, series.distribution.p50()) else {
+        return Err(Conclusion::lacks(format!("{} has no rates. Use --thorough", series.key)));
+    };
+    if most as f64 > least as f64 * ROUNDS_WITHIN {
+        return Err(Conclusion::disturbed(format!(
+            "the rounds of {} disagree ({} to {}), so something else was using the machine. Close other programs or use \
+             --thorough",
+            series.key,
+            items(least as f64),
+            items(most as f64)
+        ))
+        .rests_on(&series.key, format!("{} to {}", items(least as f64), items(most as f64))));
+    }
+    Ok(rate as f64)
+}
+
+fn collapse(file: &ResultFile) -> Checked {
+    let all = strategies(file);
+    let flat_out: Vec<(&str, &Series)> = all.iter().filter_map(|one| Some((one.name, one.flat_out?))).collect();
+    let rate = |series: &Series| series.distribution.p50().unwrap_or_default();
+    let best = flat_out.iter().max_by_key(|(_, series)| rate(series));
+    let parked = flat_out.iter().filter(|(_, series)| mean_park(series).is_some());
+    let (Some((best, fastest)), Some((worst, slowest))) = (best, parked.clone().min_by_key(|(_, series)| rate(series)))
+    else {
+        return Err(not_measured(file, ExperimentId::E1, "a strategy that parks, flat out,"));
+    };
+    let (most, least) = (steady(fastest)?, steady(slowest)?);
+    let park = mean_park(slowest).unwrap_or_default();
+    let conclusion = if best != worst && most >= least * COLLAPSE_FACTOR {
+        let others: Vec<&str> = parked
+            .filter(|(name, series)| name != worst && rate(series) as f64 * COLLAPSE_FACTOR <= most)
+            .map(|(name, _)| *name)
+            .collect();
+        let others = if others.is_empty() { String::new() } else { format!("; {} collapsed too", list(&others)) };
+        Conclusion::found(format!(
+            "parks of {park} cost {worst} {} of the throughput: it passed {}, and {best} {}{others}",
+            percent(1.0 - least / most),
+            items(least),
+            items(most)
+        ))
+    } else {
+        Conclusion::absent(format!(
+            "no idle strategy loses its throughput here: {worst} passed {} with parks of {park}, and {best} {}",
+            items(least),
+            items(most)
+        ))
+    };
+    Ok(conclusion.rests_on_series([*fastest, *slowest]).rests_on(&slowest.key, format!("mean park {park}")))
+}
+
+/// `min(4.0 million/s, 0.70 · Q / park)`.
+fn in_words(rule: &ParkRule) -> String {
+    let by_parks = rule.queue_share.map(|share| format!("{share:.2} · Q / park"));
+    match (rule.cpu_rate.map(|rate| items(rate).replace(" items", "")), by_parks) {
+        (Some(rate), Some(by_parks)) => format!("min({rate}, {by_parks})"),
+        (Some(one), None) | (None, Some(one)) => one,
+        (None, None) => "unknown".to_owned(),
+    }
+}
+
+fn throughput_rule(file: &ResultFile) -> Checked {
+    let runs = runs(file);
+    for run in &runs {
+        steady(run.series)?;
+    }
+    let rule = fit(&runs).ok_or_else(|| not_measured(file, ExperimentId::E2, "enough sizes of the queue"))?;
+    let Some(left) = rule.residual(&runs) else {
+        return Err(not_measured(file, ExperimentId::E2, "enough sizes of the queue"));
+    };
+    // In whole percents: a residual is no exact figure.
+    let off = |factor: f64| percent(((factor - 1.0) * 100.0).ceil().max(1.0) / 100.0);
+    let rule_in_words = in_words(&rule);
+    let conclusion = if left.median <= RULE_HOLDS_WITHIN {
+        let held = held_out(&runs).map(|(_, _, held)| {
+            format!("; from two of the runs alone it predicts the others within {}", off(held.worst))
+        });
+        Conclusion::found(format!(
+            "throughput is {rule_in_words}: of {} runs, half are within {} of it, and all within {}{}",
+            runs.len(),
+            off(left.median),
+            off(left.worst),
+            held.unwrap_or_default()
+        ))
+    } else {
+        Conclusion::absent(format!(
+            "throughput does not follow {rule_in_words}, which fits best: half of {} runs are {} off it or more",
+            runs.len(),
+            off(left.median)
+        ))
+    };
+    Ok(runs.iter().fold(conclusion, |all, run| {
+        let park = run.park.map_or("no parks".to_owned(), |park| format!("parks of {park}"));
+        all.rests_on(&run.series.key, format!("{}, {park}", items(run.rate)))
+    }))
+}
+
+/// The highest percentile of a series that enough values stand behind.
+fn tail(series: &Series) -> Option<(&'static str, i64)> {
+    let at = |(name, share): (&'static str, f64)| Some((name, series.distribution.safe_quantile(share)?));
+    [("p99", 0.99), ("p90", 0.9)].into_iter().find_map(at)
+}
+
+fn recommendation(file: &ResultFile) -> Checked {
+    let all = strategies(file);
+    let Some(&rate) = rates(&all).first() else {
+        return Err(not_measured(file, ExperimentId::E1, "a strategy at a fixed rate"));
+    };
+    let best_rate = all.iter().filter_map(Strategy::rate).max();
+    let keeps_up = |one: &&Strategy| match (one.rate(), best_rate) {
+        (Some(rate), Some(best)) => rate as f64 >= best as f64 * RATE_SHARE_MIN,
+        _ => true,
+    };
+    let tail = |series: &Series| tail(series).map_or_else(|| series.distribution.max(), |(_, value)| Some(value));
+    let mut paced: Vec<(&Strategy, &Series, f64)> = all
+        .iter()
+        .filter(keeps_up)
+        .filter_map(|one| Some((one, one.at(rate)?)))
+        .filter_map(|(one, series)| Some((one, series, cores(series)?)))
+        .collect();
+    paced.sort_by_key(|(_, series, _)| tail(series));
+    let Some(&(fastest, soonest, most)) = paced.first() else {
+        return Err(not_measured(file, ExperimentId::E1, "the workers' CPU time"));
+    };
+    let thrifty = paced.iter().find(|(_, _, cores)| *cores <= CORES_MAX);
+    let told = |series: &Series, cores: f64| {
+        let tail = self::tail(series).map(|(name, value)| format!(" ({name} {})", Nanos(value)));
+        format!("{}{} with {} of a CPU", p50(series), tail.unwrap_or_default(), percent(cores))
+    };
+    let Some(&(chosen, series, share)) = thrifty else {
+        sound(soonest)?;
+        let conclusion = Conclusion::found(format!(
+            "only {} keeps up here, and it takes {} of a CPU: at {} items/s it hands an item over in {}",
+            fastest.name,
+            percent(most),
+            grouped(rate),
+            told(soonest, most)
+        ));
+        return Ok(conclusion.rests_on_series([soonest]));
+    };
+    sound(series)?;
+    let faster = match fastest.name == chosen.name {
+        true => String::new(),
+        false => format!("; {} takes {}", fastest.name, told(soonest, most)),
+    };
+    let conclusion = Conclusion::found(format!(
+        "{} is the idle strategy for this machine: at {} items/s it hands an item over in {}{faster}",
+        chosen.name,
+        grouped(rate),
+        told(series, share)
+    ));
+    let cited = [Some(series), (fastest.name != chosen.name).then_some(soonest), chosen.flat_out];
+    Ok(conclusion.rests_on_series(cited.into_iter().flatten()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Explained, Sheet};
+
+    fn strategy(sheet: Sheet, name: &str, rate: i64, latency: i64, cores: f64, parks: (u64, i64)) -> Sheet {
+        sheet
+            .steady(format!("E1/{name}/flat-out"), rate)
+            .idling(1.5, parks.0, parks.1)
+            .steady(format!("E1/{name}/rate=1000"), latency)
+            .idling(cores, parks.0, parks.1)
+    }
+
+    fn windows() -> Sheet {
+        let sheet = strategy(Sheet::windows(), "spin", 3_900_000, 300, 1.0, (0, 0));
+        let sheet = strategy(sheet, "jet", 65_500, 7_600_000, 0.01, (64, 15_625_000));
+        let sheet = strategy(sheet, "park", 66_000, 7_600_000, 0.01, (64, 15_625_000));
+        strategy(sheet, "condvar", 3_100_000, 9_000, 0.02, (0, 0))
+    }
+
+    #[test]
+    fn a_park_of_a_tick_costs_most_of_the_throughput() {
+        windows().finds(
+            "OVS-G012",
+            "parks of 15.6 ms cost jet 98 % of the throughput: it passed 65,500 items/s, and spin 3.9 million items/s; \
+             park collapsed too",
+        );
+        let linux = strategy(Sheet::linux(), "spin", 3_900_000, 300, 1.0, (0, 0));
+        strategy(linux, "jet", 2_900_000, 60_000, 0.05, (900, 60_000)).finds_no(
+            "OVS-G012",
+            "no idle strategy loses its throughput here: jet passed 2.9 million items/s with parks of 60 µs, and spin 3.9 \
+             million items/s",
+        );
+    }
+
+    #[test]
+    fn a_recommendation_names_the_strategy_and_what_it_gives() {
+        windows().finds(
+            "OVS-G014",
+            "condvar is the idle strategy for this machine: at 1,000 items/s it hands an item over in 9 µs with 2 % of a \
+             CPU; spin takes 300 ns with 100 % of a CPU",
+        );
+        strategy(Sheet::linux(), "spin", 3_900_000, 300, 1.0, (0, 0)).finds(
+            "OVS-G014",
+            "only spin keeps up here, and it takes 100 % of a CPU: at 1,000 items/s it hands an item over in 300 ns with \
+             100 % of a CPU",
+        );
+    }
+
+    fn by_park(off: f64) -> Sheet {
+        let mut sheet = Sheet::linux();
+        for (grid, park) in [("", 60_000_i64), ("/grid=1ms", 1_060_000), ("/grid=15.625ms", 15_690_000)] {
+            for queue in [64_u64, 1_024, 4_096] {
+                let rate = (0.6 * queue as f64 * 1e9 / park as f64).min(4e6);
+                let rate = if queue == 1_024 { rate * off } else { rate };
+                sheet = sheet.steady(format!("E2/jet{grid}/queue={queue}"), rate as i64).idling(1.5, 1_000, park);
+            }
+        }
+        sheet
+    }
+
+    #[test]
+    fn the_rule_is_stated_with_what_is_left() {
+        by_park(1.0).finds(
+            "OVS-G013",
+            "throughput is min(4.0 million/s, 0.60 · Q / park): of 9 runs, half are within 1 % of it, and all \
+             within 1 %; from two of the runs alone it predicts the others within 1 %",
+        );
+    }
+
+    #[test]
+    fn nothing_is_concluded_from_too_little_or_too_wild() {
+        assert!(!Sheet::linux().lists("OVS-G012") && !Sheet::linux().lists("OVS-G013"));
+        Sheet::linux().steady("E1/spin/flat-out", 3_900_000).lacks_data("OVS-G012");
+        Sheet::linux().steady("E1/spin/flat-out", 3_900_000).lacks_data("OVS-G014");
+        Sheet::linux().wild("E2/jet/queue=64", 900_000).idling(1.0, 9, 60_000).is_disturbed("OVS-G013");
+        Sheet::linux().steady("E2/jet/queue=64", 900_000).idling(1.0, 9, 60_000).lacks_data("OVS-G013");
+        let wild = Sheet::linux().steady("E1/spin/flat-out", 3_900_000).idling(2.0, 0, 0);
+        wild.wild("E1/jet/flat-out", 60_000).idling(0.1, 9, 60_000).is_disturbed("OVS-G012");
+    }
+
+    #[test]
+    fn rates_have_three_digits() {
+        assert_eq!(
+            [65_536.0, 999.0, 1_234_567.0, 12.0].map(items),
+            ["65,500 items/s", "999 items/s", "1.2 million items/s", "12 items/s"]
+        );
+    }
+}

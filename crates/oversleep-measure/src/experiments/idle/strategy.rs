@@ -1,0 +1,318 @@
+//! Idle strategies: what a worker does in a turn that found no item. Decisions only, so the tests take no time.
+
+use oversleep_record::Nanos;
+
+/// When to spin, to yield and to park, and for how long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Backoff {
+    /// Idle turns in a row that spin.
+    pub spins: u64,
+    /// Idle turns that yield after these.
+    pub yields: u64,
+    /// The request of the first park; each further one is twice as long.
+    pub park_from: Nanos,
+    /// The longest request of a park.
+    pub park_to: Nanos,
+}
+
+/// What kind of strategy it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Spins, then yields, then parks for longer and longer.
+    Fixed(Backoff),
+    /// The same, but every park is timed: no park may take longer than `park_to` in total, lateness included, and where
+    /// even the first would, it yields instead.
+    Learned(Backoff),
+    /// Blocks until the other side signals.
+    Blocking,
+}
+
+/// A strategy as it is offered.
+#[derive(Debug)]
+pub struct Strategy {
+    /// As it is typed.
+    pub name: &'static str,
+    /// What a programmer writes.
+    pub call: &'static str,
+    /// What it is, and who uses it.
+    pub doc: &'static str,
+    /// The page that states its figures; empty for those that anybody would write.
+    pub page: &'static str,
+    /// What it does.
+    pub kind: Kind,
+}
+
+impl Strategy {
+    /// Its figures, in the order to show them.
+    pub fn properties(&self) -> Vec<(&'static str, String)> {
+        let (Kind::Fixed(backoff) | Kind::Learned(backoff)) = self.kind else { return Vec::new() };
+        let Backoff { spins, yields, park_from, park_to } = backoff;
+        let endless = |turns: u64| if turns == u64::MAX { "endless".to_owned() } else { turns.to_string() };
+        let mut properties = vec![("spins", endless(spins))];
+        if spins < u64::MAX {
+            properties.push(("yields", endless(yields)));
+        }
+        if spins < u64::MAX && yields < u64::MAX {
+            let parks = if park_from == park_to { park_to.to_string() } else { format!("{park_from} to {park_to}") };
+            properties.push(("parks", parks));
+        }
+        properties
+    }
+}
+
+const US: Nanos = Nanos(1_000);
+const MS: Nanos = Nanos(1_000_000);
+
+/// The strategy of a program that states one itself.
+pub const CUSTOM: &str = "custom";
+
+const fn backoff(spins: u64, yields: u64, park_from: Nanos, park_to: Nanos) -> Backoff {
+    Backoff { spins, yields, park_from, park_to }
+}
+
+/// What `custom` does unless the user states it: as [`STRATEGIES`] has it under `typical`.
+pub const TYPICAL: Backoff = backoff(100, 10, US, MS);
+
+/// Every strategy. Those that the `park` family of a streaming engine or a ring buffer uses have the figures of its
+/// source; a turn in which theirs only change state is not counted here.
+pub const STRATEGIES: &[Strategy] = &[
+    Strategy {
+        name: "spin",
+        call: "while queue.is_empty() { pause }",
+        doc: "Executes the pause hint until there is an item. Nothing is faster, and it uses a whole CPU.",
+        page: "",
+        kind: Kind::Fixed(backoff(u64::MAX, 0, US, US)),
+    },
+    Strategy {
+        name: "yield",
+        call: "while queue.is_empty() { yield }",
+        doc: "Yields until there is an item. It uses a whole CPU too, unless another thread wants it.",
+        page: "",
+        kind: Kind::Fixed(backoff(0, u64::MAX, US, US)),
+    },
+    Strategy {
+        name: "park",
+        call: "while queue.is_empty() { park(1 µs) }",
+        doc: "Parks for the shortest time that the machine knows until there is an item.",
+        page: "",
+        kind: Kind::Fixed(backoff(0, 0, US, US)),
+    },
+    Strategy {
+        name: "typical",
+        call: "100 spins, 10 yields, parks of 1 µs to 1 ms",
+        doc: "Spins, then yields, then parks for longer and longer, as programs do that copied the idea.",
+        page: "",
+        kind: Kind::Fixed(TYPICAL),
+    },
+    Strategy {
+        name: "jet",
+        call: "new BackoffIdleStrategy(0, 0, 1 µs, 1 ms)",
+        doc: "The cooperative workers of Hazelcast Jet up to 3.1: they park at once, for longer and longer.",
+        page: "https://github.com/hazelcast/hazelcast-jet",
+        kind: Kind::Fixed(backoff(0, 0, US, MS)),
+    },
+    Strategy {
+        name: "jet-3.2",
+        call: "jet.idle.cooperative.min.microseconds=25, jet.idle.cooperative.max.microseconds=500",
+        doc: "The cooperative workers of Hazelcast Jet since 3.2, and of Hazelcast 5: parks of 25 to 500 µs.",
+        page: "https://docs.hazelcast.org/docs/jet/3.2/manual/",
+        kind: Kind::Fixed(backoff(0, 0, Nanos(25_000), Nanos(500_000))),
+    },
+    Strategy {
+        name: "aeron",
+        call: "new BackoffIdleStrategy()",
+        doc: "The default of Agrona, which Aeron's agents idle with: 10 spins, 5 yields, parks of 1 µs to 1 ms.",
+        page: "https://github.com/aeron-io/agrona/blob/master/agrona/src/main/java/org/agrona/concurrent/\
+               BackoffIdleStrategy.java",
+        kind: Kind::Fixed(backoff(10, 5, US, MS)),
+    },
+    Strategy {
+        name: "disruptor",
+        call: "new SleepingWaitStrategy()",
+        doc: "The LMAX Disruptor's strategy that saves CPU time without a lock: 100 spins, 100 yields, then parks of \
+              100 ns.",
+        page: "https://github.com/LMAX-Exchange/disruptor/blob/master/src/main/java/com/lmax/disruptor/\
+               SleepingWaitStrategy.java",
+        kind: Kind::Fixed(backoff(100, 100, Nanos(100), Nanos(100))),
+    },
+    Strategy {
+        name: "condvar",
+        call: "wait on a condition variable; the producer signals",
+        doc: "Blocks until the other side signals, which it does only if somebody waits: no timer takes part.",
+        page: "",
+        kind: Kind::Blocking,
+    },
+    Strategy {
+        name: "oversleep",
+        call: "oversleep::Backoff::new()",
+        doc: "The back-off of the oversleep library, which times its parks: where one would take longer than 1 ms in \
+              total, it yields instead.",
+        page: "https://docs.rs/oversleep",
+        kind: Kind::Learned(TYPICAL),
+    },
+];
+
+/// The strategy of that name.
+pub fn find(name: &str) -> Option<&'static Strategy> {
+    STRATEGIES.iter().find(|strategy| strategy.name == name)
+}
+
+/// What an idle turn does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    Spin,
+    Yield,
+    Park(Nanos),
+    Block,
+}
+
+/// A strategy at work in one thread.
+#[derive(Clone, Debug)]
+pub(super) struct Idler {
+    kind: Kind,
+    /// Idle turns in a row.
+    turn: u64,
+    /// Idle turns that would have parked if that weren't too expensive.
+    refused: u64,
+    /// How much longer than requested parks take; the longest recent one.
+    lateness: Option<Nanos>,
+}
+
+/// Of at least so many turns that don't park because it is too expensive, one finds out whether it still is.
+const PROBE_EVERY: u64 = 1_024;
+/// How many ns of lateness make that a turn more, so that parks take a hundredth of the time of yields.
+const PROBE_NS_PER_TURN: u64 = 5;
+
+impl Idler {
+    pub(super) fn new(kind: Kind) -> Idler {
+        Idler { kind, turn: 0, refused: 0, lateness: None }
+    }
+
+    /// There was an item.
+    pub(super) fn reset(&mut self) {
+        self.turn = 0;
+    }
+
+    /// There was none: what to do now.
+    pub(super) fn next(&mut self) -> Step {
+        let (backoff, is_learned) = match self.kind {
+            Kind::Fixed(backoff) => (backoff, false),
+            Kind::Learned(backoff) => (backoff, true),
+            Kind::Blocking => return Step::Block,
+        };
+        let turn = self.turn;
+        self.turn = turn.saturating_add(1);
+        let Some(turn) = turn.checked_sub(backoff.spins) else { return Step::Spin };
+        let Some(turn) = turn.checked_sub(backoff.yields) else { return Step::Yield };
+        let first = backoff.park_from.max(Nanos(1));
+        let mut longest = backoff.park_to;
+        if is_learned {
+            longest -= self.lateness.unwrap_or_default();
+            if longest < first {
+                self.refused += 1;
+                let late = self.lateness.map_or(0, |late| late.0.unsigned_abs());
+                if self.refused < PROBE_EVERY.max(late / PROBE_NS_PER_TURN) {
+                    return Step::Yield;
+                }
+                self.refused = 0;
+                return Step::Park(first.min(backoff.park_to).max(Nanos(1)));
+            }
+        }
+        let doublings = u32::try_from(turn).unwrap_or(u32::MAX);
+        let doubled = first.0.checked_shl(doublings).filter(|ns| *ns > 0 && ns >> doublings == first.0);
+        Step::Park(doubled.map_or(longest, |ns| Nanos(ns).min(longest)).max(Nanos(1)))
+    }
+
+    /// A park of that request took so long.
+    pub(super) fn learn(&mut self, requested: Nanos, took: Nanos) {
+        // One that ended early says nothing about lateness. The longest lateness decays by an eighth per park, so that
+        // one stall doesn't end parking for good.
+        if took >= requested {
+            let remembered = self.lateness.map_or(Nanos::ZERO, |late| Nanos(late.0 - late.0 / 8));
+            self.lateness = Some((took - requested).max(remembered));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn steps(idler: &mut Idler, count: usize) -> Vec<Step> {
+        (0..count).map(|_| idler.next()).collect()
+    }
+
+    #[test]
+    fn spins_then_yields_then_parks_longer_and_longer() {
+        use Step::{Park, Spin, Yield};
+        let mut idler = Idler::new(Kind::Fixed(backoff(2, 1, US, Nanos(5_000))));
+        let expected = [Spin, Spin, Yield, Park(US), Park(Nanos(2_000)), Park(Nanos(4_000)), Park(Nanos(5_000))];
+        assert_eq!(steps(&mut idler, 7), expected);
+        idler.reset();
+        assert_eq!(idler.next(), Spin);
+        let of = |name: &str| Idler::new(find(name).expect("it is offered").kind);
+        assert_eq!(steps(&mut of("disruptor"), 300)[199..], [&[Yield][..], &[Park(Nanos(100)); 100]].concat());
+        assert_eq!(steps(&mut of("aeron"), 17)[9..], [Spin, Yield, Yield, Yield, Yield, Yield, Park(US), Park(US * 2)]);
+        assert_eq!(steps(&mut of("jet"), 80).last(), Some(&Park(MS)));
+        assert_eq!((of("spin").next(), of("yield").next(), of("condvar").next()), (Spin, Yield, Step::Block));
+    }
+
+    #[test]
+    fn absurd_figures_hold() {
+        let mut idler = Idler::new(Kind::Fixed(backoff(0, 0, Nanos::ZERO, Nanos::MAX)));
+        assert!(steps(&mut idler, 200).iter().all(|step| matches!(step, Step::Park(ns) if ns.0 > 0)));
+        assert_eq!(idler.next(), Step::Park(Nanos::MAX));
+        assert_eq!(Idler::new(Kind::Fixed(backoff(0, 0, MS, Nanos::ZERO))).next(), Step::Park(Nanos(1)));
+    }
+
+    /// The library decides alike: whatever its parks took here, this one does the same next.
+    #[test]
+    fn the_learned_strategy_decides_as_the_library_does() {
+        use oversleep::backoff::{Idled, Limits};
+        let quick = |park_us, absence_us| (park_us, absence_us);
+        for (park_us, absence_us) in [quick(1, 200), quick(1, 1_000), quick(500, 20), quick(1, 10)] {
+            let limits = Limits {
+                spins: 3,
+                yields: 2,
+                park: std::time::Duration::from_micros(park_us),
+                absence: std::time::Duration::from_micros(absence_us),
+            };
+            let mut library = oversleep::Backoff::with_limits(limits);
+            let of_us = |us: u64| Nanos(us as i64 * 1_000);
+            let mut ours = Idler::new(Kind::Learned(backoff(3, 2, of_us(park_us), of_us(absence_us))));
+            for turn in 0..3_000 {
+                if turn == 1_500 {
+                    library.reset();
+                    ours.reset();
+                }
+                let step = ours.next();
+                let expected = match library.idle() {
+                    Idled::Spun => Step::Spin,
+                    Idled::Yielded => Step::Yield,
+                    Idled::Parked { requested_ns, duration_ns } => {
+                        let requested = Nanos(requested_ns as i64);
+                        ours.learn(requested, Nanos(duration_ns as i64));
+                        Step::Park(requested)
+                    }
+                    other => panic!("{other:?}"),
+                };
+                assert_eq!(step, expected, "turn {turn} of {limits:?}");
+                // Real parks take real time; some of each kind are enough.
+                if turn > 40 && turn < 1_000 && matches!(step, Step::Park(_)) {
+                    break;
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_coarse_tick_ends_learned_parks_except_for_probes() {
+        let mut idler = Idler::new(Kind::Learned(backoff(0, 0, US, MS)));
+        idler.learn(US, Nanos(1_001_000));
+        let parks =
+            |idler: &mut Idler| steps(idler, 800_000).iter().filter(|step| matches!(step, Step::Park(_))).count();
+        assert_eq!(parks(&mut idler), 4);
+        (0..40).for_each(|_| idler.learn(US, Nanos(60_000)));
+        assert_eq!(parks(&mut idler), 800_000, "the tick became finer");
+    }
+}

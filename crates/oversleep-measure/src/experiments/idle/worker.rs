@@ -1,0 +1,122 @@
+//! How a thread idles: the strategy's decisions carried out on the platform, and counted.
+
+use oversleep_record::{Idling, Nanos, Unavailable};
+use oversleep_system::{Family, Platform, Target, WaitEnd, Waiter};
+
+use super::ring::{Ring, Side};
+use super::strategy::{Idler, Kind, Step};
+use crate::bench::Bench;
+
+/// The strategy of one thread, with what it needs open.
+pub(super) struct Idle {
+    idler: Idler,
+    give_way: Option<Box<dyn Waiter>>,
+    park: Option<Box<dyn Waiter>>,
+    grid: Option<Nanos>,
+    cpu_before: Option<Nanos>,
+    counted: Idling,
+}
+
+/// The wait that parks where the user names none: the first of those for another thread, which parks of most languages
+/// are made of, or else the simplest sleep.
+pub(super) fn default_park(platform: &dyn Platform) -> Option<&'static str> {
+    let wait = platform.simplest(Family::Lock).or_else(|| platform.simplest(Family::Sleep))?;
+    Some(wait.info().name)
+}
+
+impl Idle {
+    /// For the calling thread.
+    ///
+    /// # Errors
+    /// Why a wait that the strategy needs can't be used here.
+    pub(super) fn open(bench: &Bench, kind: Kind, park: &str, grid: Option<Nanos>) -> Result<Idle, Unavailable> {
+        let (yields, parks) = match kind {
+            Kind::Fixed(backoff) => {
+                let goes_on = backoff.spins < u64::MAX;
+                (goes_on && backoff.yields > 0, goes_on && backoff.yields < u64::MAX)
+            }
+            Kind::Learned(_) => (true, true),
+            Kind::Blocking => (false, false),
+        };
+        let platform = bench.shared_platform();
+        let simplest_yield = || platform.simplest(Family::Yield).ok_or(Unavailable::NotOnThisPlatform)?.open(platform);
+        Ok(Idle {
+            idler: Idler::new(kind),
+            give_way: yields.then(simplest_yield).transpose()?,
+            park: parks.then(|| bench.open_wait(park)).transpose()?,
+            grid,
+            cpu_before: None,
+            counted: Idling::default(),
+        })
+    }
+
+    /// The thread begins to work now.
+    pub(super) fn begin(&mut self, platform: &dyn Platform) {
+        self.cpu_before = platform.counters().totals.own_cpu_ns;
+    }
+
+    /// What it came to.
+    pub(super) fn end(self, platform: &dyn Platform) -> Idling {
+        let cpu = platform.counters().totals.own_cpu_ns.zip(self.cpu_before).map(|(after, before)| after - before);
+        Idling { cpu_ns: cpu, ..self.counted }
+    }
+
+    /// There was an item.
+    #[inline]
+    pub(super) fn reset(&mut self) {
+        self.idler.reset();
+    }
+
+    /// A turn without an item. A blocked thread goes on when the other side of the ring rings, or at once if
+    /// `has_reason`.
+    ///
+    /// # Errors
+    /// A wait failed.
+    pub(super) fn turn(
+        &mut self,
+        platform: &dyn Platform,
+        (ring, side): (&Ring, Side),
+        has_reason: impl Fn() -> bool,
+    ) -> Result<(), Unavailable> {
+        match self.idler.next() {
+            Step::Spin => {
+                self.counted.spins += 1;
+                platform.relax();
+            }
+            Step::Yield => {
+                self.counted.yields += 1;
+                match &mut self.give_way {
+                    Some(give_way) => ended(give_way.wait(Target { remaining: Nanos(1), deadline: Nanos::ZERO }))?,
+                    None => platform.relax(),
+                }
+            }
+            Step::Block => {
+                self.counted.blocks += 1;
+                ring.block(side, has_reason);
+            }
+            Step::Park(requested) => self.park(platform, requested)?,
+        }
+        Ok(())
+    }
+
+    fn park(&mut self, platform: &dyn Platform, requested: Nanos) -> Result<(), Unavailable> {
+        let Some(park) = &mut self.park else { return Ok(()) };
+        let start = platform.now();
+        let due = start + requested;
+        let deadline = self.grid.map_or(due, |grid| due.round_up_to(grid));
+        ended(park.wait(Target { remaining: deadline - start, deadline }))?;
+        let took = platform.now() - start;
+        self.counted.parked_ns += took;
+        self.counted.park_overshoot.record((took - requested).0);
+        self.idler.learn(requested, took);
+        Ok(())
+    }
+}
+
+/// A wait that a signal ended is a wait that ended: the worker looks for an item.
+fn ended(end: WaitEnd) -> Result<(), Unavailable> {
+    match end {
+        WaitEnd::Failed(reason) => Err(reason),
+        WaitEnd::TimedOut | WaitEnd::Interrupted => Ok(()),
+    }
+}
