@@ -4,20 +4,24 @@ mod support;
 
 use support::{Home, os};
 
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 20] = [
     "check",
     "clocks",
     "waits",
     "forkjoin",
     "handoff",
     "idle",
+    "runtimes",
     "resolution",
     "experiments",
     "explain",
     "why",
+    "run",
+    "emulate",
     "report",
     "compare",
     "share",
+    "page",
     "doctor",
     "completions",
     "man",

@@ -14,6 +14,7 @@ macro_rules! conformance {
             use super::*;
 
             /// Everything that needs no unwinding panic.
+            #[cfg_attr(test, allow(dead_code, reason = "tests call each part by itself"))]
             pub fn turns() {
                 it_goes_on_where_it_stopped_and_each_time_knows_its_slot();
                 carriers_take_turns_and_start_others_from_within();
