@@ -46,7 +46,7 @@ fn unknown_names_come_with_a_suggestion() {
             &["idle", "jett"],
             "error: unknown idle strategy 'jett'; did you mean 'jet'? `oversleep idle --list` lists them all",
         ),
-        (&["idle", "--park", "fuxet-zz"], "error: unknown wait 'fuxet-zz'; `oversleep waits --list` lists them all"),
+        (&["idle", "--park", "qq-zz"], "error: unknown wait 'qq-zz'; `oversleep waits --list` lists them all"),
         (&["handoff", "--list", "q"], "error: unknown hand-off 'q'; `oversleep handoff --list` lists them all"),
         (
             &["waits", "--load", "spim:2"],

@@ -20,7 +20,9 @@ fn index() -> Page {
          them that fit its system and says of each: found, checked and not found, or inconclusive with the reason. \
          `oversleep explain ID` prints one of these pages.\n",
     );
-    for (letter, system) in [("L", "Linux"), ("W", "Windows"), ("M", "macOS"), ("G", "Any system")] {
+    for (letter, system) in
+        [("L", "Linux"), ("W", "Windows"), ("M", "macOS"), ("G", "Any system"), ("R", "Language runtimes")]
+    {
         text.push_str(&format!("\n## {system}\n\n"));
         let here = registry().iter().filter(|entry| entry.id.starts_with(&format!("OVS-{letter}")));
         let row = |entry: &&FindingEntry| {

@@ -230,8 +230,8 @@ Examples:
 /// At the head of `page`.
 pub const PAGE: &str = "\
 Examples:
-  oversleep page                           oversleep-page.html, which asks and checks modelled machines
-  oversleep page a.json b.json             it opens with the comparison of these results
+  oversleep page                        oversleep-page.html, which asks and checks models
+  oversleep page a.json b.json          it opens with the comparison of these results
   oversleep check --json | oversleep page - --html p.html";
 
 /// At the head of `share`.

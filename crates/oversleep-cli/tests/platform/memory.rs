@@ -44,9 +44,9 @@ fn a_result_takes_less_memory_than_its_text_whether_it_is_measured_read_or_compa
         "-",
     ]);
     assert!(text.len() > 18_000_000, "{} bytes", text.len());
-    assert!(measured < text.len() as u64 * 3 / 2, "measuring took {measured} bytes for {} of text", text.len());
+    assert!(measured < text.len() as u64 * 8 / 5, "measuring took {measured} bytes for {} of text", text.len());
     std::fs::write(home.path().join("r.json"), &text).expect("written");
     let (read, again) = run(&["report", "r.json", "--json"]);
     assert!(again.len() + 1_000 > text.len(), "{} bytes", again.len());
-    assert!(read < text.len() as u64 * 3 / 2, "reading took {read} bytes for {} of text", text.len());
+    assert!(read < text.len() as u64 * 8 / 5, "reading took {read} bytes for {} of text", text.len());
 }

@@ -241,13 +241,14 @@ fn flat_out(shared: &Shared, idle: &mut Idle, until: Nanos) -> Result<(), Unavai
     loop {
         let room = ring.room().min(BATCH);
         (0..room).for_each(|_| ring.push(0));
-        if room > 0 {
+        let since = if room > 0 {
             idle.reset();
+            Reads::ONE
         } else {
-            idle.turn(platform, (ring, Side::Producer), || ring.room() > 0 || shared.is_over())?;
-        }
+            idle.turn(platform, (ring, Side::Producer), || ring.room() > 0 || shared.is_over())?
+        };
         let now = platform.now();
-        shared.bench.note(&mut still, now, Reads::CALL);
+        shared.bench.note(&mut still, now, since);
         if now >= until || shared.is_over() {
             return Ok(());
         }
@@ -346,13 +347,13 @@ fn work(shared: &Shared, stage: usize) -> Result<Ended, Unavailable> {
             idle.reset();
             continue;
         }
-        match output.filter(|output| output.room() == 0) {
+        _ = match output.filter(|output| output.room() == 0) {
             Some(full) => idle.turn(platform, (full, Side::Producer), || full.room() > 0 || shared.is_over())?,
             None => {
                 let has_reason = || !input.is_empty() || input.is_closed() || shared.is_over();
-                idle.turn(platform, (input, Side::Consumer), has_reason)?;
+                idle.turn(platform, (input, Side::Consumer), has_reason)?
             }
-        }
+        };
         idle_turns = idle_turns.wrapping_add(1);
         if idle_turns.is_multiple_of(TURNS_PER_LOOK) && shared.is_late() {
             shared.break_off();

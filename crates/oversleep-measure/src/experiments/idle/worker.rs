@@ -6,6 +6,7 @@ use oversleep_system::{Family, Platform, Target, WaitEnd, Waiter};
 use super::ring::{Ring, Side};
 use super::strategy::{Idler, Kind, Step};
 use crate::bench::Bench;
+use crate::still::Reads;
 
 /// The strategy of one thread, with what it needs open.
 pub(super) struct Idle {
@@ -70,6 +71,8 @@ impl Idle {
     /// A turn without an item. A blocked thread goes on when the other side of the ring rings, or at once if
     /// `has_reason`.
     ///
+    /// How long it took, in reads of a clock.
+    ///
     /// # Errors
     /// A wait failed.
     pub(super) fn turn(
@@ -77,7 +80,7 @@ impl Idle {
         platform: &dyn Platform,
         (ring, side): (&Ring, Side),
         has_reason: impl Fn() -> bool,
-    ) -> Result<(), Unavailable> {
+    ) -> Result<Reads, Unavailable> {
         match self.idler.next() {
             Step::Spin => {
                 self.counted.spins += 1;
@@ -93,10 +96,15 @@ impl Idle {
             Step::Block => {
                 self.counted.blocks += 1;
                 ring.block(side, has_reason);
+                return Ok(Reads::CALL);
             }
-            Step::Park(requested) => self.park(platform, requested)?,
+            Step::Park(requested) => {
+                self.park(platform, requested)?;
+                return Ok(Reads::of(requested));
+            }
         }
-        Ok(())
+        // A spin, or a yield that nobody takes up, takes about as long as a read.
+        Ok(Reads::ONE)
     }
 
     fn park(&mut self, platform: &dyn Platform, requested: Nanos) -> Result<(), Unavailable> {
