@@ -45,7 +45,7 @@ impl Part {
 #[derive(Parser, Debug)]
 #[command(name = "oversleep", disable_help_flag = true, disable_help_subcommand = true)]
 enum Typed {
-    Ask(AskArgs),
+    Ask(Box<AskArgs>),
     Check(Box<CheckArgs>),
     Report(FileArgs),
     Compare(FileArgs),
