@@ -13,7 +13,7 @@ const STEPS: usize = 16;
 const OCTAVES: usize = 36;
 const BUCKETS: usize = STEPS + OCTAVES * STEPS;
 
-/// How late the sleeps of a [`Sleeper`](crate::Sleeper) or the periods of a [`Pacer`](crate::Pacer) were, and what that
+/// How late the sleeps of a [`Sleeper`] or the periods of a [`Pacer`](crate::Pacer) were, and what that
 /// cost.
 ///
 /// ```

@@ -1,16 +1,16 @@
 //! The atomics of the latch. `cargo xtask loom` replaces them to try every order in which threads can run.
 
-#[cfg(loom)]
+#[cfg(loom_latch)]
 pub(crate) use self::modelled::AtomicU64;
-#[cfg(loom)]
+#[cfg(loom_latch)]
 pub(crate) use loom::sync::atomic::{AtomicU64 as Word, Ordering, fence};
 /// A word of a slot: everything except the numbers that say which slot is whose.
-#[cfg(not(loom))]
+#[cfg(not(loom_latch))]
 pub(crate) use std::sync::atomic::AtomicU64 as Word;
-#[cfg(not(loom))]
+#[cfg(not(loom_latch))]
 pub(crate) use std::sync::atomic::{AtomicU64, Ordering, fence};
 
-#[cfg(loom)]
+#[cfg(loom_latch)]
 mod modelled {
     use super::{Ordering, Word};
 

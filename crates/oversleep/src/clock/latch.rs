@@ -114,12 +114,12 @@ pub(crate) struct Draft {
 }
 
 impl Latch {
-    #[cfg(not(loom))]
+    #[cfg(not(loom_latch))]
     pub(crate) const fn new() -> Self {
         Self { words: [const { Word::new(0) }; WORDS], sequence: AtomicU64::new(0), taken: AtomicU64::new(0) }
     }
 
-    #[cfg(loom)]
+    #[cfg(loom_latch)]
     pub(crate) fn new() -> Self {
         Self { words: std::array::from_fn(|_| Word::new(0)), sequence: AtomicU64::new(0), taken: AtomicU64::new(0) }
     }
@@ -252,6 +252,6 @@ impl Latch {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(loom_latch)))]
 #[path = "latch_tests.rs"]
 mod tests;

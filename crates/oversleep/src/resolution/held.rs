@@ -11,7 +11,7 @@ use crate::time_slice::TimeSliceGuard;
 
 use super::setting::{Setting, Value, What};
 
-/// Holds what a [`Resolution`] requested, and restores everything on drop, even while a panic unwinds.
+/// Holds what a [`Resolution`](crate::Resolution) requested, and restores everything on drop, even while a panic unwinds.
 ///
 /// Guards may be dropped in any order: a setting returns to what it was when the last guard that holds it goes.
 ///

@@ -34,7 +34,7 @@ impl fmt::Display for Setting {
     }
 }
 
-/// The settings that a [`Resolution`] can request.
+/// The settings that a [`Resolution`](crate::Resolution) can request.
 ///
 /// ```
 /// assert_eq!(oversleep::resolution::What::Timer.to_string(), "timer resolution");

@@ -44,7 +44,7 @@ pub fn rows(material: &Material) -> Vec<Row> {
             KIND,
             "memory (`ulimit -v`)",
             memory,
-            limited("v", &[26_000, 28_000, 30_000, 34_000, 40_000, 60_000, 100_000, 150_000, 250_000], SHORT),
+            limited("v", &[30_000, 32_000, 34_000, 36_000, 40_000, 60_000, 100_000, 150_000, 250_000], SHORT),
         ),
         Row::new(
             KIND,
