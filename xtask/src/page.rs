@@ -1,6 +1,7 @@
 //! `cargo xtask page`: the page in the browser, as one file: the crate `oversleep-web` for WebAssembly, rewritten so that
 //! modelled threads can take turns, packed, in the page's own source. The command embeds it, so it is kept in the tree;
-//! `--check` reports a stale one, and runs its tests. It needs node with npm, which brings binaryen.
+//! `--check` reports a stale one and runs its tests, with `--all` on every modelled machine. It needs node with npm, which
+//! brings binaryen.
 
 use std::fs;
 use std::io::Write;
@@ -37,10 +38,11 @@ const BYTES_MAX: usize = 1_500_000;
 
 /// Runs the chore. Exit code 0: written, current, or impossible here with the reason; 1: `--check` found it stale.
 pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
-    let is_check = match args {
-        [] => false,
-        [one] if one == "--check" => true,
-        _ => return Err(format!("page takes --check, not `{}`", args.join(" "))),
+    let (is_check, is_all) = match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => (false, false),
+        ["--check"] => (true, false),
+        ["--check", "--all"] => (true, true),
+        _ => return Err(format!("page takes --check, or --check --all, not `{}`", args.join(" "))),
     };
     if let Err(reason) = can_build_for(TARGET, &Prerequisites::new(true)) {
         println!("SKIPPED: page: {reason}");
@@ -58,7 +60,7 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
     if is_check {
         let is_current = fs::read(&path).is_ok_and(|kept| kept == page.as_bytes());
         println!("{PAGE} is {}", if is_current { "current" } else { "stale; run `cargo xtask page`" });
-        let is_right = tested(root, &page)?;
+        let is_right = tested(root, &page, is_all)?;
         return Ok(ExitCode::from(u8::from(!is_current || !is_right)));
     }
     fs::write(&path, &page).map_err(|error| format!("{PAGE}: {error}"))?;
@@ -67,7 +69,7 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
 }
 
 /// Runs the page's own tests on it: every answer beside the command's, and the page in a browser where there is one.
-fn tested(root: &Path, page: &str) -> Result<bool, String> {
+fn tested(root: &Path, page: &str, is_all: bool) -> Result<bool, String> {
     let scratch = root.join("target/page");
     let (built, command) = (scratch.join("built.html"), root.join("target/release/oversleep"));
     fs::write(&built, page).map_err(|error| format!("{}: {error}", built.display()))?;
@@ -77,7 +79,8 @@ fn tested(root: &Path, page: &str) -> Result<bool, String> {
         node.current_dir(root).arg(root.join(SOURCE).join("test").join(test)).arg(&built);
         node
     };
-    let mut is_right = succeeds(node("identity.mjs").arg(&command).arg(root.join("schema/golden")))?;
+    let mut is_right =
+        succeeds(node("identity.mjs").arg(&command).arg(root.join("schema/golden")).args(is_all.then_some("--all")))?;
     match ["chromium", "chromium-browser", "google-chrome"].into_iter().find(|name| on_path(name).is_some()) {
         None => println!("SKIPPED: the page in a browser: chromium is not installed"),
         Some(browser) => {

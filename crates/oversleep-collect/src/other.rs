@@ -41,6 +41,11 @@ impl Collector {
         match *self {}
     }
 
+    /// Detaches and unloads the kernel program.
+    pub fn unload(self) {
+        match self {}
+    }
+
     /// The kernel's counters.
     pub fn losses(&mut self) -> Losses {
         match *self {}

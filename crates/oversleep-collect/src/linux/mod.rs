@@ -87,6 +87,11 @@ impl fmt::Debug for Collector {
 }
 
 impl Collector {
+    /// Detaches and unloads the kernel program, as dropping it does.
+    pub fn unload(self) {
+        drop(self);
+    }
+
     /// Loads and attaches the kernel program.
     ///
     /// # Errors

@@ -89,7 +89,7 @@ pub fn run(why: &Why) -> Result<Exit, Failure> {
     table.clear();
     let losses = losses(&mut collector);
     // From here on nothing of ours is in the kernel.
-    drop(collector);
+    collector.unload();
     if let (Some(recorder), Some(path)) = (recorder, &why.record) {
         recorder.finish().map_err(|error| write_failed(path, &error))?;
     }
