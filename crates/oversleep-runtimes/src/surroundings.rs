@@ -115,7 +115,7 @@ mod tests {
             root: root.path().to_owned(),
         };
         let found = |pattern: &str| -> Vec<String> {
-            let below = |path: PathBuf| path.strip_prefix(root.path()).unwrap().to_str().unwrap().to_owned();
+            let below = |path: PathBuf| path.strip_prefix(root.path()).unwrap().to_str().unwrap().replace('\\', "/");
             surroundings.matching(pattern).into_iter().map(below).collect()
         };
         assert_eq!(found("/usr/lib/jvm/*/bin/java"), ["usr/lib/jvm/jdk-17/bin/java", "usr/lib/jvm/jdk-25/bin/java"]);

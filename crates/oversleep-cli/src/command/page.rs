@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn a_result_can_not_end_the_element_that_it_is_in() {
         let scratch = tempfile::tempdir().unwrap();
-        let path = scratch.path().join("</script>.json".replace('/', "_"));
+        let path = scratch.path().join("script.json");
         let file = ResultFile { name: Some("</script><b>".to_owned()), ..Sheet::linux().file };
         std::fs::write(&path, file.write()).unwrap();
         let page = with_results(&[path]).unwrap();

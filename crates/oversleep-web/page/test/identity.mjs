@@ -58,7 +58,7 @@ for (const { name } of machines.filter(({ name: one }) => isAll || perSystem.inc
   }
 }
 
-fs.copyFileSync(path.join(golden, 'v2/shared-quick.json'), 'shared-quick.json');
+fs.copyFileSync(path.join(golden, 'v2/everything.json'), 'everything.json');
 
 const questions = [
   ['sleep(1ms)', '--on', machines.map(({ name }) => name).filter((name) => name.startsWith('windows')).join(',')],
@@ -70,7 +70,7 @@ const questions = [
   ['yield(sched-yield)', '--on', 'linux-hz250', '--load', 'spin:4'],
   ['resolution()', '--on', 'windows-7', '--set', 'tick=10ms'],
   ['nanosleep(1ms)', '--on', 'linux-hz250', '--policy', 'fifo:50', '--slack', '1ns', '--seed', '7'],
-  ['nanosleep(1ms)', '--like', 'shared-quick.json'],
+  ['nanosleep(1ms)', '--like', 'everything.json'],
 ];
 for (const words of questions) {
   const files = words.filter((word) => word.endsWith('.json')).map((name) => ({ name, bytes: fs.readFileSync(name) }));
