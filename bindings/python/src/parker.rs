@@ -23,7 +23,7 @@ impl Parker {
         Parker { parker: Mutex::new(Some(parker)), unparker }
     }
 
-    /// Parks for this many seconds, or for as long as it takes. Whether another thread ended it.
+    /// Parks for this many seconds, or for as long as it takes. Returns whether another thread ended it.
     #[pyo3(signature = (timeout=None))]
     fn park(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<bool> {
         let deadline = match timeout {
@@ -33,7 +33,7 @@ impl Parker {
         self.until(py, deadline)
     }
 
-    /// Parks until `monotonic_ns()` is at least this. Whether another thread ended it.
+    /// Parks until `monotonic_ns()` is at least this. Returns whether another thread ended it.
     fn park_until(&self, py: Python<'_>, deadline_ns: u64) -> PyResult<bool> {
         self.until(py, Instant::from_nanos(deadline_ns))
     }

@@ -142,48 +142,7 @@ impl BootInstant {
     }
 }
 
-impl Add<Duration> for BootInstant {
-    type Output = Self;
-
-    /// # Panics
-    ///
-    /// If the result is beyond the end of the time line, 584 years after its zero.
-    fn add(self, duration: Duration) -> Self {
-        self.checked_add(duration).expect("the instant is beyond the end of the time line")
-    }
-}
-
-impl AddAssign<Duration> for BootInstant {
-    fn add_assign(&mut self, duration: Duration) {
-        *self = *self + duration;
-    }
-}
-
-impl Sub<Duration> for BootInstant {
-    type Output = Self;
-
-    /// # Panics
-    ///
-    /// If the result is before the time line's zero.
-    fn sub(self, duration: Duration) -> Self {
-        self.checked_sub(duration).expect("the instant is before the time line's zero")
-    }
-}
-
-impl SubAssign<Duration> for BootInstant {
-    fn sub_assign(&mut self, duration: Duration) {
-        *self = *self - duration;
-    }
-}
-
-impl Sub for BootInstant {
-    type Output = Duration;
-
-    /// The time from `earlier` to `self`; zero if `earlier` is in fact later.
-    fn sub(self, earlier: Self) -> Duration {
-        self.duration_since(earlier)
-    }
-}
+super::instant::operators!(BootInstant);
 
 #[cfg(test)]
 mod tests {

@@ -203,48 +203,57 @@ impl Instant {
     }
 }
 
-impl Add<Duration> for Instant {
-    type Output = Self;
+/// The operators of a point on a time line of nanoseconds.
+macro_rules! operators {
+    ($line:ident) => {
+        impl Add<Duration> for $line {
+            type Output = Self;
 
-    /// # Panics
-    ///
-    /// If the result is beyond the end of the time line, 584 years after its zero.
-    fn add(self, duration: Duration) -> Self {
-        self.checked_add(duration).expect("the instant is beyond the end of the time line")
-    }
+            /// # Panics
+            ///
+            /// If the result is beyond the end of the time line, 584 years after its zero.
+            fn add(self, duration: Duration) -> Self {
+                self.checked_add(duration).expect("the instant is beyond the end of the time line")
+            }
+        }
+
+        impl AddAssign<Duration> for $line {
+            fn add_assign(&mut self, duration: Duration) {
+                *self = *self + duration;
+            }
+        }
+
+        impl Sub<Duration> for $line {
+            type Output = Self;
+
+            /// # Panics
+            ///
+            /// If the result is before the time line's zero.
+            fn sub(self, duration: Duration) -> Self {
+                self.checked_sub(duration).expect("the instant is before the time line's zero")
+            }
+        }
+
+        impl SubAssign<Duration> for $line {
+            fn sub_assign(&mut self, duration: Duration) {
+                *self = *self - duration;
+            }
+        }
+
+        impl Sub for $line {
+            type Output = Duration;
+
+            /// The time from `earlier` to `self`; zero if `earlier` is in fact later.
+            fn sub(self, earlier: Self) -> Duration {
+                self.duration_since(earlier)
+            }
+        }
+    };
 }
+#[cfg(feature = "std")]
+pub(crate) use operators;
 
-impl AddAssign<Duration> for Instant {
-    fn add_assign(&mut self, duration: Duration) {
-        *self = *self + duration;
-    }
-}
-
-impl Sub<Duration> for Instant {
-    type Output = Self;
-
-    /// # Panics
-    ///
-    /// If the result is before the time line's zero.
-    fn sub(self, duration: Duration) -> Self {
-        self.checked_sub(duration).expect("the instant is before the time line's zero")
-    }
-}
-
-impl SubAssign<Duration> for Instant {
-    fn sub_assign(&mut self, duration: Duration) {
-        *self = *self - duration;
-    }
-}
-
-impl Sub for Instant {
-    type Output = Duration;
-
-    /// As [`Instant::duration_since`]: zero if `earlier` is in fact later.
-    fn sub(self, earlier: Self) -> Duration {
-        self.duration_since(earlier)
-    }
-}
+operators!(Instant);
 
 #[cfg(test)]
 mod tests {

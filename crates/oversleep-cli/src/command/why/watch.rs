@@ -20,7 +20,7 @@ use super::{Why, output};
 use crate::exit::{Exit, Failure};
 use crate::{interrupt, message};
 
-/// From one look into the buffer to the next. It holds 180,000 events: at 8 for each wait, 22,000 waits.
+/// The time from one look into the buffer to the next. The buffer holds 180,000 events: at 8 for each wait, 22,000 waits.
 const LOOK: Duration = Duration::from_millis(50);
 /// From one live table to the next.
 const TABLE: Duration = Duration::from_secs(1);
