@@ -79,7 +79,10 @@ function download(part, name = part.name) {
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
-/** A report in a frame that runs no script, with buttons that save its documents. */
+/**
+ * A report in a frame that runs no script, with buttons that save and print its documents. The page may look into the frame,
+ * so that the frame is as high as its report.
+ */
 function shown(title, parts) {
   const page = parts.find((part) => part.kind === 'html');
   const save = (part) => element('button', { type: 'button', onclick: () => download(part) }, `Save ${part.name}`);
@@ -90,7 +93,13 @@ function shown(title, parts) {
     buttons.push(element('button', { type: 'button', onclick: all }, `Save ${pictures.length} pictures`));
   }
   const frame = element('iframe', { title, srcdoc: text(page.bytes) });
-  frame.setAttribute('sandbox', '');
+  frame.setAttribute('sandbox', 'allow-same-origin allow-modals');
+  frame.onload = () => {
+    const fitted = () => { frame.style.height = `${frame.contentDocument.documentElement.scrollHeight + 2}px`; };
+    new ResizeObserver(fitted).observe(frame.contentDocument.body);
+    fitted();
+  };
+  buttons.push(element('button', { type: 'button', onclick: () => frame.contentWindow.print() }, `Print the ${title.split(' ')[0].toLowerCase()}`));
   return element('div', {}, element('div', { className: 'row' }, ...buttons), frame);
 }
 
@@ -104,6 +113,11 @@ function listed() {
   byId('results-do').hidden = dropped.length === 0;
   byId('show-comparison').disabled = dropped.length < 2;
   byId('show-table').disabled = dropped.length < 2;
+  for (const { elements: { like } } of [byId('question'), byId('checking')]) {
+    const before = like.value;
+    like.replaceChildren(new Option('no result', ''), ...dropped.map(({ name }) => new Option(name, name)));
+    like.value = dropped.some(({ name }) => name === before) ? before : '';
+  }
 }
 
 function named(name) {
@@ -115,10 +129,18 @@ function named(name) {
 }
 
 async function added(files) {
+  let unread = '';
   for (const file of files) {
-    dropped.push({ name: named(file.name || 'pasted.json'), bytes: new Uint8Array(await file.arrayBuffer()) });
+    try {
+      dropped.push({ name: named(file.name || 'pasted.json'), bytes: new Uint8Array(await file.arrayBuffer()) });
+    } catch (error) {
+      // A folder, for one, or more than the browser takes.
+      unread += `This browser can't read ${file.name}: ${error.message}\n`;
+    }
   }
   listed();
+  byId('results-error').textContent = unread;
+  if (unread) return;
   if (dropped.length === 1) await reports();
   if (dropped.length > 1) await several('compare');
 }
@@ -183,7 +205,7 @@ const examples = [
   ['What a coarse clock shows', { question: 'step(tick-count-64)', on: ['windows-10-1909'] }],
   ['Timer slack', { question: 'nanosleep(1ms)', on: ['linux-hz250'], slack: '1ns' }],
 ];
-const conditions = ['resolution', 'neighbour', 'slack', 'policy', 'load', 'pace', 'count', 'set'];
+const conditions = ['resolution', 'neighbour', 'slack', 'policy', 'load', 'pace', 'count', 'set', 'like'];
 
 const chosen = () => [...document.querySelectorAll('#machines input:checked')].map((box) => box.value);
 
@@ -198,13 +220,49 @@ function restore(given) {
   fields.question.value = given.question ?? '';
   for (const name of conditions) fields[name].value = given[name] ?? '';
   for (const box of document.querySelectorAll('#machines input')) box.checked = (given.on ?? []).includes(box.value);
+  callFromQuestion();
   if (conditions.some((name) => given[name])) document.querySelector('#question details').open = true;
+}
+
+// A call and its duration write the question, and follow it as it is typed.
+
+/** What the question names, if it is one wait of one duration. */
+const aWait = () => byId('question').elements.question.value.trim().match(/^([^\s()]+)\(([\d.]+\s*[a-zµ]+)\)$/i);
+
+function callFromQuestion() {
+  const [, call, duration] = aWait() ?? [];
+  byId('call').value = call ?? '';
+  byId('duration').value = duration ?? '';
+}
+
+function questionFromCall() {
+  const call = byId('call').value;
+  if (call) byId('question').elements.question.value = call.includes('(') ? call : `${call}(${byId('duration').value.trim() || '1ms'})`;
+}
+
+/** Calls in groups: those that every system has under that name, those of one system, those of the runtimes, the rest. */
+function calls({ machines, runtimes }) {
+  const systems = { linux: 'Linux', windows: 'Windows', macos: 'macOS' };
+  const bySystem = new Map();
+  for (const { system, waits } of machines) {
+    for (const { name } of waits) bySystem.set(name, (bySystem.get(name) ?? new Set()).add(system));
+  }
+  const group = (label, values) => element('optgroup', { label }, ...[...new Set(values)].map((value) => new Option(value)));
+  const waits = (fits) => [...bySystem].filter(([, on]) => fits(on)).map(([name]) => name).sort();
+  return [
+    new Option('as typed', ''),
+    group('Waits of several systems', ['sleep', ...waits((on) => on.size > 1)]),
+    ...Object.entries(systems).map(([system, label]) => group(`Waits of ${label}`, waits((on) => on.size === 1 && on.has(system)))),
+    group('Calls of runtimes', runtimes.map(({ name }) => name)),
+    group('More questions', ['forkjoin(blocked)', 'forkjoin(polling)', 'resolution()']),
+  ];
 }
 
 function wordsOf({ question, on, ...rest }) {
   const options = conditions.filter((name) => rest[name]).flatMap((name) => [`--${name}`, rest[name]]);
   // Several questions are separated by spaces outside of their parentheses.
-  return ['ask', ...question.split(/\s+(?![^(]*\))/).filter(Boolean), '--on', on.join(','), ...options];
+  const machines = on.length > 0 ? ['--on', on.join(',')] : [];
+  return ['ask', ...question.split(/\s+(?![^(]*\))/).filter(Boolean), ...machines, ...options];
 }
 
 function fragmentOf({ on, ...rest }) {
@@ -226,11 +284,11 @@ async function answerNow() {
   history.replaceState(null, '', `#${fragmentOf(asked)}`);
   latest += 1;
   const mine = latest;
-  if (asked.on.length === 0 || !asked.question) {
+  if ((asked.on.length === 0 && !asked.like) || !asked.question) {
     byId('ask-error').textContent = 'Choose a machine and type a question, like sleep(1ms).';
     return;
   }
-  const said = await questions.run(words);
+  const said = await questions.run(words, dropped.filter(({ name }) => name === asked.like));
   if (mine !== latest || said.error === 'cancelled') return;
   byId('ask-error').textContent = said.error ?? '';
   if (said.error) {
@@ -278,10 +336,11 @@ const changed = new Map();
 
 function checkWords() {
   const fields = byId('checking').elements;
-  const words = ['check', '--on', fields.on.value];
+  const words = ['check', ...(fields.like.value ? ['--like', fields.like.value] : ['--on', fields.on.value])];
   if (fields.depth.value) words.push(fields.depth.value);
   for (const name of ['load', 'seed']) if (fields[name].value.trim()) words.push(`--${name}`, fields[name].value.trim());
   for (const [key, value] of changed) words.push('--set', `${key}=${value}`);
+  fields.on.disabled = fields.like.value !== '';
   byId('check-command').textContent = typed(words);
   return words;
 }
@@ -325,17 +384,21 @@ async function check(event) {
 async function begin() {
   dropZone();
   listed();
-  const all = await questions.ask({ machines: {} });
+  const catalogue = await questions.ask({ catalogue: {} });
+  const all = catalogue.machines;
   const chip = ({ name, title }) => element('label', { title }, element('input', { type: 'checkbox', value: name }), name);
   byId('machines').replaceChildren(...all.map(chip));
   byId('checking').elements.on.replaceChildren(...all.map(({ name, title }) => element('option', { value: name, title }, name)));
   byId('checking').elements.on.value = 'windows-11';
-  const calls = new Set(all.flatMap((machine) => machine.waits.map((wait) => `${wait.name}(1ms)`)));
-  byId('calls').replaceChildren(...[...calls].sort().map((value) => element('option', { value })));
+  byId('call').replaceChildren(...calls(catalogue));
   const example = ([title, given]) => element('button', { type: 'button', onclick: () => { restore(given); answerNow(); } }, title);
   byId('examples').replaceChildren(...examples.map(example));
   restore(fromFragment() ?? examples[0][1]);
-  byId('question').addEventListener('input', answerSoon);
+  byId('question').addEventListener('input', ({ target }) => {
+    if (target.name === 'question') callFromQuestion();
+    else if (['call', 'duration'].includes(target.id)) questionFromCall();
+    answerSoon();
+  });
   byId('question').addEventListener('submit', (event) => { event.preventDefault(); answerNow(); });
   addEventListener('hashchange', () => { const given = fromFragment(); if (given) { restore(given); answerNow(); } });
   byId('checking').addEventListener('submit', check);
@@ -350,4 +413,4 @@ async function begin() {
   await added(embedded.map(({ name, text: content }) => new File([content], name)));
 }
 
-begin().catch((error) => { byId('ask-error').textContent = `The page can't start: ${error.message}. It needs a browser of 2023 or later.`; });
+begin().catch((error) => { byId('ask-error').textContent = `The page can't start: ${error.message}. It needs a browser of 2024 or later.`; });

@@ -24,7 +24,7 @@ enum Request {
     /// A command line, with the names of the files.
     Run { words: Vec<String>, files: Vec<String> },
     /// What the controls offer.
-    Machines {},
+    Catalogue {},
     /// A machine's figures.
     Figures { machine: String },
 }
@@ -118,7 +118,7 @@ fn answered(pieces: &[&[u8]]) -> Result<Vec<u8>, String> {
     let (request, contents) = pieces.split_first().ok_or("the request is empty")?;
     let request: Request = serde_json::from_slice(request).map_err(|error| error.to_string())?;
     match request {
-        Request::Machines {} => Ok(document(&catalogue::machines())),
+        Request::Catalogue {} => Ok(document(&catalogue::catalogue())),
         Request::Figures { machine } => Ok(document(&catalogue::figures(&machine)?)),
         Request::Run { words, files } => {
             let files: Vec<File> = files.iter().zip(contents).map(|(name, &bytes)| File { name, bytes }).collect();
@@ -202,9 +202,29 @@ mod tests {
     }
 
     #[test]
+    fn every_call_of_a_runtime_has_an_answer_on_a_system_of_its_records() {
+        let (catalogue, _) = sent(r#"{"catalogue":{}}"#, &[]);
+        let machine_of = |system: &str| match system {
+            "windows" => "windows-11",
+            "macos" => "macos-14-m1",
+            _ => "linux-hz250",
+        };
+        let calls = catalogue["runtimes"].as_array().unwrap();
+        assert!(calls.len() > 10);
+        for call in calls {
+            let (name, system) = (call["name"].as_str().unwrap(), call["systems"][0].as_str().unwrap());
+            let request = json!({ "run": {
+                "words": ["ask", format!("{name}(2ms)"), "--on", machine_of(system), "--count", "10"], "files": []
+            }});
+            let (head, _) = sent(&request.to_string(), &[]);
+            assert!(head["error"].is_null(), "{call}: {head}");
+        }
+    }
+
+    #[test]
     fn every_machine_offers_waits_and_figures() {
-        let (machines, _) = sent(r#"{"machines":{}}"#, &[]);
-        for machine in machines.as_array().unwrap() {
+        let (catalogue, _) = sent(r#"{"catalogue":{}}"#, &[]);
+        for machine in catalogue["machines"].as_array().unwrap() {
             assert!(!machine["waits"].as_array().unwrap().is_empty(), "{machine}");
         }
         let (figures, _) = sent(r#"{"figures":{"machine":"windows-11"}}"#, &[]);

@@ -1,13 +1,29 @@
 //! What the controls of the page offer: machines with their figures, and what can be asked of each.
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use oversleep_lab::ask::runtimes;
 use oversleep_lab::catalogue::Kind;
 use oversleep_lab::machines::{self, describe, names};
 use oversleep_report::listing::machines::document;
 use serde_json::{Value, json};
 
-/// Every machine with its title, the names of its waits and clocks, and its settings.
-pub fn machines() -> Value {
-    names().iter().filter_map(|name| one(name)).collect()
+/// Every machine with its title, the names of its waits and clocks, and its settings; and every call of a runtime that a
+/// record speaks of, with the systems of its records.
+pub fn catalogue() -> Value {
+    let machines: Value = names().iter().filter_map(|name| one(name)).collect();
+    json!({ "machines": machines, "runtimes": calls_of_runtimes() })
+}
+
+fn calls_of_runtimes() -> Value {
+    let mut calls: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
+    for record in runtimes() {
+        for name in &record.names {
+            calls.entry((&record.runtime, name)).or_default().insert(&record.system);
+        }
+    }
+    let call = |((runtime, name), systems)| json!({ "runtime": runtime, "name": name, "systems": systems });
+    calls.into_iter().map(call).collect()
 }
 
 fn one(name: &str) -> Option<Value> {
@@ -18,6 +34,7 @@ fn one(name: &str) -> Option<Value> {
     Some(json!({
         "name": name,
         "title": describe(name, &[]).ok()?.title,
+        "system": lab.platform_id().os,
         "waits": waits,
         "clocks": names(Kind::Clock),
         "tunables": names(Kind::Tunable),

@@ -117,7 +117,7 @@ fn is_name(text: &str) -> bool {
 
 /// A registry name, or a call as the system or a language writes it.
 fn is_call(text: &str) -> bool {
-    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_:.".contains(c))
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_:./".contains(c))
 }
 
 fn fork_join(argument: &str) -> Option<Subject> {

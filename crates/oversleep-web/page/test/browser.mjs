@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const args = process.argv.slice(2);
 const option = args.indexOf('--pictures');
@@ -54,7 +54,7 @@ try {
   const { targetId } = targetInfos.find((target) => target.type === 'page');
   const { sessionId } = await send('Target.attachToTarget', { targetId, flatten: true });
   const tell = (method, params) => send(method, params, sessionId);
-  await Promise.all(['Network', 'Runtime', 'Page', 'Log', 'DOM'].map((domain) => tell(`${domain}.enable`)));
+  await Promise.all(['Network', 'Runtime', 'Page', 'Log', 'DOM', 'Accessibility'].map((domain) => tell(`${domain}.enable`)));
   const evaluated = async (expression) => {
     const { result, exceptionDetails } = await tell('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true });
     if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
@@ -93,6 +93,34 @@ try {
     return (await evaluated('byId("ask-error").textContent')).length > 10;
   })());
 
+  await evaluated(`byId('call').value = 'Thread.Sleep'; byId('duration').value = '5ms';
+    byId('call').dispatchEvent(new Event('input', { bubbles: true }))`);
+  await until('byId("command").textContent.includes("Thread.Sleep(5ms)") && byId("answer").textContent.includes("5 ms")');
+  must('a call and a duration are a question', true);
+  await evaluated(`byId('question').elements.question.value = 'sleep(3ms)';
+    byId('question').elements.question.dispatchEvent(new Event('input', { bubbles: true }))`);
+  must('a typed question sets call and duration', (await evaluated('`${byId("call").value} ${byId("duration").value}`')) === 'sleep 3ms');
+
+  // What a screen reader says, and where the tabulator goes.
+  const { nodes } = await tell('Accessibility.getFullAXTree');
+  const spoken = ['button', 'textbox', 'combobox', 'checkbox', 'link', 'spinbutton', 'image', 'progressbar', 'Iframe', 'DisclosureTriangle'];
+  const unnamed = nodes.filter(({ ignored, role, name }) => !ignored && spoken.includes(role?.value) && !name?.value?.trim());
+  must('every control and picture has a name', nodes.length > 100 && unnamed.length === 0, unnamed.map(({ role }) => role.value).join(' '));
+  const key = async (name, code) => {
+    for (const type of ['keyDown', 'keyUp']) await tell('Input.dispatchKeyEvent', { type, key: name, code: name, windowsVirtualKeyCode: code });
+  };
+  await evaluated('document.activeElement.blur(); scrollTo(0, 0)');
+  const reached = new Set();
+  for (let i = 0; i < 250; i += 1) {
+    await key('Tab', 9);
+    const at = await evaluated('(() => { const e = document.activeElement; return e === document.body ? "" : e.id || e.name || e.value || e.textContent; })()');
+    if (!at) break;
+    reached.add(at);
+  }
+  const wanted = ['files', 'question', 'call', 'duration', 'copy', 'on', 'depth', 'seed', 'copy-check'];
+  const missed = wanted.filter((name) => !reached.has(name));
+  must('the tabulator reaches every control', missed.length === 0, missed.join(' '));
+
   // Files are dropped as a user drops them.
   const where = await evaluated('(() => { const { x, y } = byId("drop").getBoundingClientRect(); return { x: x + 20, y: y + 20 }; })()');
   const drop = async (files) => {
@@ -106,10 +134,26 @@ try {
   await pause(500);
   await evaluated('document.querySelector("#results").scrollIntoView()');
   await picture('report');
+  const heights = await evaluated('(() => { const f = document.querySelector("#results-shown iframe"); return [f.clientHeight, f.contentDocument.documentElement.scrollHeight]; })()');
+  must('a report is shown whole', heights[0] > 2000 && Math.abs(heights[0] - heights[1]) < 10, heights.join(' of ') + ' px');
+  if (pictures) {
+    const { data } = await tell('Page.printToPDF', { printBackground: true });
+    fs.writeFileSync(path.join(pictures, 'printed.pdf'), Buffer.from(data, 'base64'));
+  }
   await drop(results.slice(1, 2));
   await until('document.querySelector("#results-shown iframe")?.title === "Comparison"');
   must('two results are compared', true);
   await picture('comparison');
+
+  // A result of a real machine: what is like a model is the model.
+  const real = fileURLToPath(new URL('../../../../schema/golden/v2/everything.json', import.meta.url));
+  await evaluated('byId("forget").click()');
+  await drop([real]);
+  await until('document.querySelector("#results-shown iframe, #results-error:not(:empty)")');
+  await evaluated(`restore({ question: 'nanosleep(1ms)', on: [], like: 'everything.json' }); answerNow().then(() => undefined)`);
+  await until('byId("command").textContent.includes("--like everything.json") && byId("answer").textContent.includes("like ")');
+  must('the machine of a dropped result is asked', (await evaluated('byId("ask-error").textContent')) === '');
+  await evaluated('byId("forget").click()');
 
   const hostile = path.join(profile, 'hostile <img src=x onerror=alert(1)>.json');
   const bad = '</script><script>top.broken=1</script><img src=x onerror="top.broken=1">';

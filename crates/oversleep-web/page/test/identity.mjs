@@ -44,7 +44,7 @@ function native(...words) {
 
 engine.conformance();
 
-const machines = engine.ask({ machines: {} });
+const { machines } = engine.ask({ catalogue: {} });
 const perSystem = ['linux-hz250', 'windows-10-1909', 'windows-10-2004', 'windows-11', 'macos-14-m1', 'wsl1'];
 const thorough = ['linux-hz250', 'windows-11', 'macos-14-m1'];
 for (const { name } of machines.filter(({ name: one }) => isAll || perSystem.includes(one))) {
