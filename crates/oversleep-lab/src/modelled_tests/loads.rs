@@ -171,6 +171,38 @@ fn more_competitors_never_shorten_a_wait_where_threads_take_turns() {
     }
 }
 
+/// How long 40 yields take on a machine with so many CPUs, beside so many hogs, shortest first, in turns of a thread.
+fn yields_beside(cpus: u32, hogs: u32, seed: u64) -> Vec<f64> {
+    let lab = load("windows-10-2004", &[format!("cpus.count={cpus}")], seed).unwrap_or_else(|error| panic!("{error}"));
+    let mut question = Question { count: 40, ..Question::of("yield(switch-to-thread)".parse().unwrap()) };
+    if hogs > 0 {
+        question.conditions = Conditions::as_found().with_load("spin", hogs);
+    }
+    let answer = ask(&lab, &question).unwrap_or_else(|error| panic!("{cpus} CPUs, {hogs} hogs: {error}"));
+    answer.values_ns().iter().map(|&took| took / 31_250_000.0).collect()
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(16))]
+
+    /// A thread that yields runs again after one turn of each thread that shares its CPU. All CPUs have equally many, give
+    /// or take one, so a hog more for each of them never makes a yield shorter.
+    #[test]
+    fn a_yield_lasts_a_turn_of_each_thread_that_shares_its_cpu(
+        cpus in 1_u32..=8,
+        hogs in 0_u32..=20,
+        seed in 1_u64..1_000,
+    ) {
+        let (few, many) = (yields_beside(cpus, hogs, seed), yields_beside(cpus, hogs + cpus, seed));
+        let threads = hogs + 1;
+        let (least, most) = ((threads / cpus).saturating_sub(1), threads.div_ceil(cpus) - 1);
+        let is_near = |turns: &f64| *turns >= f64::from(least) - 0.01 && *turns <= f64::from(most) + 0.01;
+        proptest::prop_assert!(few.iter().all(is_near), "{cpus} CPUs, {hogs} hogs: {least} to {most} turns, not {few:?}");
+        let pairs = few.iter().zip(&many);
+        proptest::prop_assert!({ pairs }.all(|(few, many)| many + 0.01 >= *few), "{few:?}, but {many:?}");
+    }
+}
+
 #[test]
 fn nobody_starves_for_ever() {
     let took = |machine: &str, subject: &str, policy: &str, hogs: u32| {

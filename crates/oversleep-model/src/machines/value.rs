@@ -182,16 +182,21 @@ pub(super) fn mean(values: &[Value]) -> Result<String, String> {
     let mut spans = Vec::new();
     let mut spreads = Vec::new();
     let mut ladders = Vec::new();
+    let mut shares = Vec::new();
     for value in values {
         match value {
             Value::Cost(ps) => costs.push(*ps),
             Value::Span(span) => spans.push(*span),
             Value::Spread(spread) => spreads.push(spread),
             Value::Ladder(steps) => ladders.push(steps),
-            _ => return Err("only spans, costs and distributions have a mean".to_owned()),
+            Value::Share(share) => shares.push(*share),
+            _ => return Err("only spans, costs, shares and distributions have a mean".to_owned()),
         }
     }
     let all = values.len();
+    if all > 0 && shares.len() == all {
+        return Ok(((shares.iter().sum::<f64>() / all as f64 * 1_000.0).round() / 1_000.0).to_string());
+    }
     Ok(match (costs.len(), spans.len(), spreads.len(), ladders.len()) {
         (count, 0, 0, 0) if count == all => {
             // The one from which all are off by the least factor: a cost is compared by factors.

@@ -235,20 +235,6 @@ impl Kernel {
         state.ready.push(slot);
     }
 
-    /// The CPU that a thread waits for if it finds none free. With round-robin each CPU has a queue of its own, and
-    /// chance decides which queue a thread joins.
-    fn queue_for(&self, state: &State, slot: Slot) -> Option<u32> {
-        if self.is_fair(state, slot) {
-            return Some(state.threads[slot].cpu);
-        }
-        if self.model.scheduler.kind != SchedulerKind::RoundRobin {
-            return None;
-        }
-        let usable: Vec<u32> = (0..state.cpus.len() as u32).filter(|&cpu| state.threads[slot].may_use(cpu)).collect();
-        let chosen = (self.random.unit() * usable.len() as f64) as usize;
-        usable.get(chosen).copied()
-    }
-
     /// The CPU that the thread last had, or another one that is free.
     fn free_cpu(&self, state: &State, slot: Slot) -> Option<u32> {
         let thread = &state.threads[slot];
