@@ -25,6 +25,7 @@ mod sentences;
 mod soak;
 mod tidy;
 mod tree;
+mod why_cost;
 mod why_truth;
 
 struct Chore {
@@ -61,6 +62,8 @@ const CHORES: &[Chore] = chores! {
         "hold what reports say against their own figures, on every modelled machine and here, or in the files named",
     soak "soak": "run a day, a week and 110 days in virtual time: every deadline is counted, memory stays; --short for CI",
     tidy "tidy": "check the rules of the source tree; --list names them, --update lowers the length ratchet",
+    why_cost "why-cost":
+        "what following a program costs it and this machine, and that nothing is lost uncounted; needs root, names limit it",
     why_truth "why-truth":
         "burn a known time at each stage of a wait and check that why shows it there; needs root, names limit it",
 };

@@ -47,7 +47,8 @@ struct signal_struct {
 };
 
 struct thread_info {
-	u32 cpu;
+	unsigned long flags;
+	u32 status, cpu;
 };
 
 struct ns_common {
@@ -80,6 +81,7 @@ struct task_struct {
 	struct task_group *sched_task_group;
 	struct signal_struct *signal;
 	struct pid *thread_pid;
+	struct task_struct *group_leader;
 };
 
 // 6.18: a task is throttled on its way back to user space.
@@ -116,7 +118,7 @@ struct irqaction {
 };
 
 struct pt_regs___x86 {
-	unsigned long di, si, dx, r10, r8, r9;
+	unsigned long di, si, dx, r10, r8, r9, bx, cx, bp;
 };
 
 struct pt_regs___arm64 {

@@ -12,11 +12,14 @@ enum kind {
 // How a call states its timeout; user space fills `calls`, because numbers differ between processors.
 enum form {
 	FORM_NONE, FORM_SPAN_TS, FORM_CLOCK_NANOSLEEP, FORM_FUTEX, FORM_MS, FORM_TIMEVAL, FORM_DEADLINE_TS, FORM_IO_URING,
-	FORM_FUTEX2, FORM_UNTIMED, FORM_SETS_TIMER,
+	FORM_FUTEX2, FORM_UNTIMED, FORM_SETS_TIMER, FORM_SETS_TIMEVAL, FORM_SECONDS,
 };
+// `width`: bytes of each half of a time.
 struct call {
-	u8 form, timeout, clock, flags;
+	u8 form, timeout, width, flags;
 };
+// The calls of 32-bit programs have numbers of their own, which are kept from here on.
+#define COMPAT 512
 
 enum { REQUEST_NONE, REQUEST_SPAN, REQUEST_DEADLINE, REQUEST_ZERO };
 enum { STATE_IDLE, STATE_ENTERED, STATE_WAITING, STATE_RETURNED };
@@ -54,8 +57,9 @@ struct cpu {
 	u64 full;
 };
 
-// Set before loading.
-const volatile u32 everyone, follow, own_tgid, stack_size = 16384;
+// Set before loading. `namespace` is the PID namespace whose ids the user sees, 0 for the first one, whose ids are the
+// kernel's own.
+const volatile u32 everyone, follow, own_tgid, namespace, stack_size = 16384;
 const volatile u64 tick_ns = 4000000, late_ns = 10000;
 
 #define MAP(name, kind, entries, K, V) \
@@ -66,8 +70,10 @@ const volatile u64 tick_ns = 4000000, late_ns = 10000;
 		V *value; \
 	} name __attribute__((section(".maps"), used))
 
-MAP(calls, BPF_MAP_TYPE_ARRAY, 512, u32, struct call);
+MAP(calls, BPF_MAP_TYPE_ARRAY, 2 * COMPAT, u32, struct call);
 MAP(targets, BPF_MAP_TYPE_HASH, 16384, u32, u32);
+// Processes to follow by their ids in `namespace`; each becomes a target when it is met.
+MAP(followed, BPF_MAP_TYPE_HASH, 16384, u32, u32);
 MAP(threads, BPF_MAP_TYPE_HASH, 32768, u32, struct thread);
 MAP(timers, BPF_MAP_TYPE_LRU_HASH, 32768, u64, struct owner);
 MAP(cpus, BPF_MAP_TYPE_ARRAY, 1024, u32, struct cpu);
@@ -114,10 +120,48 @@ INLINE void end(struct event *e) {
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
 }
 
-INLINE bool is_target(u32 tgid) {
-	if (everyone)
-		return tgid && tgid != own_tgid;
+// The id of a task in `namespace`; 0 if it is not in there.
+INLINE u32 id_in_namespace(struct task_struct *task) {
+	struct pid *pid = BPF_CORE_READ(task, thread_pid);
+	u32 level = BPF_CORE_READ(pid, level);
+	void *numbers = (void *)pid + bpf_core_field_offset(pid->numbers);
+#pragma clang loop unroll(disable)
+	for (u32 n = 0; n < 8; n++) {
+		if (n > level)
+			break;
+		struct upid *upid = numbers + n * bpf_core_type_size(struct upid);
+		if (BPF_CORE_READ(upid, ns, ns.inum) == namespace)
+			return BPF_CORE_READ(upid, nr);
+	}
+	return 0;
+}
+
+// Both ids of a task there, thread and process; 0 where the kernel's own are the user's.
+INLINE u64 ids_of(struct task_struct *task) {
+	if (!namespace)
+		return 0;
+	return id_in_namespace(task) | (u64)id_in_namespace(BPF_CORE_READ(task, group_leader)) << 32;
+}
+
+// Whether a process is followed that was met before.
+INLINE bool is_known(u32 tgid) {
 	return bpf_map_lookup_elem(&targets, &tgid) != 0;
+}
+
+// Whether the present process is followed.
+INLINE bool is_target(u32 tgid) {
+	if (!namespace)
+		return everyone ? tgid && tgid != own_tgid : is_known(tgid);
+	if (!everyone && is_known(tgid))
+		return 1;
+	struct task_struct *task = (void *)bpf_get_current_task();
+	u32 id = id_in_namespace(BPF_CORE_READ(task, group_leader)), one = 1;
+	if (everyone)
+		return id && id != own_tgid;
+	if (!id || !bpf_map_lookup_elem(&followed, &id))
+		return 0;
+	bpf_map_update_elem(&targets, &tgid, &one, BPF_ANY);
+	return 1;
 }
 
 INLINE struct thread *thread_of(u32 tid) {
@@ -180,7 +224,28 @@ INLINE void unpend(struct thread *thread) {
 		__sync_fetch_and_add(&cpu->pending, -1);
 }
 
-INLINE u64 argument(void *regs, u32 n) {
+// Whether the present call was made as 32-bit programs make it.
+INLINE bool is_compat(void) {
+	struct task_struct *task = (void *)bpf_get_current_task();
+	// x86: TS_COMPAT; arm64: TIF_32BIT.
+	if (bpf_core_field_exists(task->thread_info.status))
+		return BPF_CORE_READ(task, thread_info.status) & 2;
+	return BPF_CORE_READ(task, thread_info.flags) >> 22 & 1;
+}
+
+// The arguments of 32-bit programs on x86.
+INLINE u64 compat_argument(struct pt_regs___x86 *regs, u32 n) {
+	switch (n) {
+	case 0: return (u32)BPF_CORE_READ(regs, bx);
+	case 1: return (u32)BPF_CORE_READ(regs, cx);
+	case 2: return (u32)BPF_CORE_READ(regs, dx);
+	case 3: return (u32)BPF_CORE_READ(regs, si);
+	case 4: return (u32)BPF_CORE_READ(regs, di);
+	default: return (u32)BPF_CORE_READ(regs, bp);
+	}
+}
+
+INLINE u64 argument(void *regs, u32 n, u32 nr) {
 	struct pt_regs___x86 *x86 = regs;
 	struct pt_regs___arm64 *arm = regs;
 	if (bpf_core_field_exists(arm->orig_x0)) {
@@ -191,6 +256,8 @@ INLINE u64 argument(void *regs, u32 n) {
 			bpf_probe_read_kernel(&value, sizeof(value), (void *)arm + bpf_core_field_offset(arm->regs) + n * 8);
 		return value;
 	}
+	if (nr >= COMPAT)
+		return compat_argument(regs, n);
 	switch (n) {
 	case 0: return BPF_CORE_READ(x86, di);
 	case 1: return BPF_CORE_READ(x86, si);
@@ -201,10 +268,19 @@ INLINE u64 argument(void *regs, u32 n) {
 	}
 }
 
-INLINE void read_pair(struct thread *thread, u64 address, u64 unit, u8 requested) {
+INLINE void read_pair(struct thread *thread, u64 address, u8 width, u64 unit, u8 requested) {
 	s64 pair[2];
-	if (!address || bpf_probe_read_user(pair, sizeof(pair), (void *)address))
+	if (!address)
 		return;
+	if (width == 4) {
+		s32 narrow[2];
+		if (bpf_probe_read_user(narrow, sizeof(narrow), (void *)address))
+			return;
+		pair[0] = narrow[0];
+		pair[1] = narrow[1];
+	} else if (bpf_probe_read_user(pair, sizeof(pair), (void *)address)) {
+		return;
+	}
 	u64 request = (u64)pair[0] * 1000000000ull + (u64)pair[1] * unit;
 	// Longer than 292 years is for ever.
 	if (pair[0] < 0 || pair[0] > 9000000000ll)
@@ -214,54 +290,87 @@ INLINE void read_pair(struct thread *thread, u64 address, u64 unit, u8 requested
 }
 
 INLINE void read_request(struct thread *thread, struct call *call, void *regs) {
-	u64 at = argument(regs, call->timeout);
+	u32 nr = thread->nr;
+	u8 width = call->width;
+	u64 at = argument(regs, call->timeout, nr), unit = 1;
+	u8 requested = REQUEST_SPAN;
 	switch (call->form) {
 	case FORM_SPAN_TS:
-		return read_pair(thread, at, 1, REQUEST_SPAN);
+		break;
 	case FORM_TIMEVAL:
-		return read_pair(thread, at, 1000, REQUEST_SPAN);
+		unit = 1000;
+		break;
 	case FORM_DEADLINE_TS:
 	case FORM_FUTEX2:
-		return read_pair(thread, at, 1, REQUEST_DEADLINE);
+		requested = REQUEST_DEADLINE;
+		break;
 	case FORM_CLOCK_NANOSLEEP:
-		return read_pair(thread, at, 1, argument(regs, call->flags) & 1 ? REQUEST_DEADLINE : REQUEST_SPAN);
+		if (argument(regs, call->flags, nr) & 1)
+			requested = REQUEST_DEADLINE;
+		break;
 	case FORM_FUTEX: {
-		u32 op = argument(regs, 1) & 127;
+		u32 op = argument(regs, 1, nr) & 127;
 		// FUTEX_WAIT takes a span; FUTEX_LOCK_PI, WAIT_BITSET, WAIT_REQUEUE_PI and LOCK_PI2 take deadlines.
-		if (op == 0)
-			return read_pair(thread, at, 1, REQUEST_SPAN);
 		if (op == 6 || op == 9 || op == 11 || op == 13)
-			return read_pair(thread, at, 1, REQUEST_DEADLINE);
-		return;
+			requested = REQUEST_DEADLINE;
+		else if (op != 0)
+			return;
+		break;
 	}
-	case FORM_MS: {
-		s32 ms = at;
-		if (ms >= 0) {
-			thread->request = (u64)ms * 1000000;
-			thread->requested = ms ? REQUEST_SPAN : REQUEST_ZERO;
+	case FORM_MS:
+	case FORM_SECONDS: {
+		s32 count = at;
+		if (count >= 0) {
+			thread->request = (u64)count * (call->form == FORM_MS ? 1000000 : 1000000000);
+			thread->requested = count ? REQUEST_SPAN : REQUEST_ZERO;
 		}
 		return;
 	}
 	case FORM_IO_URING: {
 		u64 extended[3];
-		// IORING_ENTER_EXT_ARG; IORING_ENTER_ABS_TIMER takes a deadline.
-		u32 flags = argument(regs, 3);
+		// IORING_ENTER_EXT_ARG; IORING_ENTER_ABS_TIMER takes a deadline. 32-bit programs use the same structures.
+		u32 flags = argument(regs, 3, nr);
 		if (!(flags & 8) || bpf_probe_read_user(extended, sizeof(extended), (void *)at))
 			return;
-		return read_pair(thread, extended[2], 1, flags & 32 ? REQUEST_DEADLINE : REQUEST_SPAN);
+		at = extended[2];
+		if (flags & 32)
+			requested = REQUEST_DEADLINE;
+		break;
 	}
+	case FORM_SETS_TIMER:
+	case FORM_SETS_TIMEVAL:
+		// Its first expiry follows its period.
+		at += 2 * width;
+		if (call->form == FORM_SETS_TIMEVAL)
+			unit = 1000;
+		else if (argument(regs, call->flags, nr) & 1)
+			requested = REQUEST_DEADLINE;
+		break;
+	default:
+		return;
 	}
+	read_pair(thread, at, width, unit, requested);
 }
 
 SEC("tp_btf/sys_enter")
 int on_sys_enter(u64 *ctx) {
 	u64 t = bpf_ktime_get_ns();
-	u32 nr = ctx[1];
-	struct call *call = bpf_map_lookup_elem(&calls, &nr);
-	if (!call || call->form == FORM_NONE)
+	u32 nr = ctx[1], compat = nr + COMPAT;
+	if (nr >= COMPAT)
+		return 0;
+	struct call *native = bpf_map_lookup_elem(&calls, &nr);
+	struct call *other = bpf_map_lookup_elem(&calls, &compat);
+	if (!native || !other || (native->form == FORM_NONE && other->form == FORM_NONE))
 		return 0;
 	u64 id = bpf_get_current_pid_tgid();
 	if (!is_target(id >> 32))
+		return 0;
+	struct call *call = native;
+	if (is_compat()) {
+		call = other;
+		nr = compat;
+	}
+	if (call->form == FORM_NONE)
 		return 0;
 	struct thread *thread = make_thread(id);
 	if (!thread)
@@ -315,8 +424,7 @@ INLINE void own(u64 timer, u64 id, u32 kind) {
 	bpf_map_update_elem(&timers, &timer, &fresh, BPF_ANY);
 }
 
-INLINE void arm(struct thread *thread, u64 id, u64 timer, u32 kind, s64 soft, s64 hard, s64 offset) {
-	u64 t = bpf_ktime_get_ns();
+INLINE void arm(struct thread *thread, u64 t, u64 id, u64 timer, u32 kind, s64 soft, s64 hard, s64 offset) {
 	if (thread->state != STATE_WAITING && thread->state != STATE_ENTERED) {
 		thread->entered = 0;
 		thread->requested = REQUEST_NONE;
@@ -336,7 +444,7 @@ INLINE void arm(struct thread *thread, u64 id, u64 timer, u32 kind, s64 soft, s6
 	e->c = (u64)thread->requested | (u64)kind << 8;
 	e->d = soft - offset;
 	e->e = hard - offset;
-	e->f = offset;
+	e->f = ids_of((void *)bpf_get_current_task());
 	bpf_get_current_comm(e->comm, sizeof(e->comm));
 	end(e);
 }
@@ -350,14 +458,15 @@ int on_hrtimer_start(u64 *ctx) {
 	struct hrtimer *timer = (void *)ctx[0];
 	u64 key = number_of(timer);
 	if (is_on_stack(key)) {
-		arm(thread, id, key, TIMER_STACK, timer->_softexpires, timer->node.expires, timer->base->offset);
+		u64 t = bpf_ktime_get_ns();
+		arm(thread, t, id, key, TIMER_STACK, timer->_softexpires, timer->node.expires, timer->base->offset);
 		return 0;
 	}
 	// A timer of its own, set in timerfd_settime, timer_settime, setitimer or io_uring_enter.
 	u32 nr = thread->nr;
 	struct call *call = bpf_map_lookup_elem(&calls, &nr);
 	if (thread->state != STATE_ENTERED || !call ||
-	    (call->form != FORM_SETS_TIMER && call->form != FORM_IO_URING))
+	    (call->form < FORM_SETS_TIMER && call->form != FORM_IO_URING))
 		return 0;
 	own(key, id, TIMER_OBJECT);
 	struct event *e = begin(SET, bpf_ktime_get_ns(), id, id >> 32);
@@ -365,6 +474,11 @@ int on_hrtimer_start(u64 *ctx) {
 		return 0;
 	e->x = nr;
 	e->a = thread->entered;
+	// What io_uring_enter waits for is no request of the timer.
+	if (call->form != FORM_IO_URING) {
+		e->b = thread->request;
+		e->c = thread->requested;
+	}
 	e->d = timer->_softexpires - timer->base->offset;
 	e->e = timer->node.expires - timer->base->offset;
 	e->f = key;
@@ -381,8 +495,8 @@ int on_timer_start(u64 *ctx) {
 	u64 key = number_of(timer);
 	if (!thread || !is_on_stack(key))
 		return 0;
-	u64 soft = bpf_ktime_get_ns() + (timer->expires - bpf_jiffies64()) * tick_ns;
-	arm(thread, id, key, TIMER_WHEEL, soft, soft, 0);
+	u64 t = bpf_ktime_get_ns(), soft = t + (timer->expires - bpf_jiffies64()) * tick_ns;
+	arm(thread, t, id, key, TIMER_WHEEL, soft, soft, 0);
 	return 0;
 }
 
@@ -489,6 +603,7 @@ int on_waking(u64 *ctx) {
 	e->a = firing;
 	e->b = thread->entered;
 	e->c = bpf_get_current_pid_tgid();
+	e->f = ids_of(task);
 	bpf_probe_read_kernel(e->comm, sizeof(e->comm), task->comm);
 	end(e);
 	return 0;
@@ -551,6 +666,7 @@ int on_switch(u64 *ctx) {
 			e->c = prev->policy;
 			e->d = prev->nr_cpus_allowed;
 			e->x = ctx[0] & 1;
+			e->f = ids_of(prev);
 			bpf_probe_read_kernel(e->comm, sizeof(e->comm), prev->comm);
 			end(e);
 		}
@@ -668,6 +784,7 @@ int on_fork(u64 *ctx) {
 	if (!e)
 		return 0;
 	e->a = from;
+	e->f = ids_of(child);
 	bpf_probe_read_kernel(e->comm, sizeof(e->comm), child->comm);
 	end(e);
 	return 0;
@@ -676,12 +793,16 @@ int on_fork(u64 *ctx) {
 SEC("tp_btf/sched_process_exec")
 int on_exec(u64 *ctx) {
 	struct task_struct *task = (void *)ctx[0];
-	u32 tgid = task->tgid;
+	u32 tgid = task->tgid, old = ctx[1];
+	// A thread that replaces its program goes on under the id of its process.
+	if (old != task->pid)
+		bpf_map_delete_elem(&threads, &old);
 	if (!is_target(tgid))
 		return 0;
 	struct event *e = begin(EXEC, bpf_ktime_get_ns(), task->pid, tgid);
 	if (!e)
 		return 0;
+	e->f = ids_of(task);
 	bpf_probe_read_kernel(e->comm, sizeof(e->comm), task->comm);
 	end(e);
 	return 0;
@@ -702,10 +823,14 @@ int on_exit(u64 *ctx) {
 	struct event *e = begin(GONE, bpf_ktime_get_ns(), tid, tgid);
 	if (e) {
 		e->x = is_last;
+		e->f = ids_of(task);
 		end(e);
 	}
-	if (is_last)
+	if (is_last) {
+		u32 id = namespace ? id_in_namespace(BPF_CORE_READ(task, group_leader)) : tgid;
 		bpf_map_delete_elem(&targets, &tgid);
+		bpf_map_delete_elem(&followed, &id);
+	}
 	return 0;
 }
 

@@ -45,9 +45,16 @@ pub enum Form {
     Futex2,
     /// No timeout in its arguments: it may still wait for a timer or have one by `SO_RCVTIMEO`.
     Untimed,
-    /// It sets a timer of its own.
+    /// It sets a timer of its own, by a period and a first expiry in `timespec`.
     SetsTimer,
+    /// The same in `timeval`.
+    SetsTimeval,
+    /// It sets a timer of its own, in seconds.
+    Seconds,
 }
+
+/// From here on, numbers are those of 32-bit programs on x86.
+pub const COMPAT: u32 = 512;
 
 /// What result of a call means that its time was over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +78,8 @@ pub struct Call {
     pub timeout: u8,
     /// Which argument has the flags that decide between span and deadline.
     pub flags: u8,
+    /// Bytes of each half of its times.
+    pub width: u8,
     /// The result of a wait that ended by time.
     pub over: Over,
 }
@@ -81,7 +90,12 @@ const ETIME: Over = Over::Is(-62);
 const ETIMEDOUT: Over = Over::Is(-110);
 
 const fn call(name: &'static str, x86: i32, arm: i32, form: Form, timeout: u8, over: Over) -> Call {
-    Call { name, numbers: [number_of(x86), number_of(arm)], form, timeout, flags: 1, over }
+    Call { name, numbers: [number_of(x86), number_of(arm)], form, timeout, flags: 1, width: 8, over }
+}
+
+/// A call of 32-bit programs on x86, whose times have halves of that many bytes.
+const fn compat(name: &'static str, number: u32, width: u8, form: Form, timeout: u8, over: Over) -> Call {
+    Call { name, numbers: [Some(COMPAT + number), None], form, timeout, flags: 1, width, over }
 }
 
 const fn number_of(n: i32) -> Option<u32> {
@@ -121,10 +135,52 @@ pub const CALLS: &[Call] = &[
     call("pause", 34, -1, Form::Untimed, 0, Over::Any),
     call("rt_sigsuspend", 130, 133, Form::Untimed, 0, Over::Any),
     call("restart_syscall", 219, 128, Form::Untimed, 0, Over::Any),
-    call("timerfd_settime", 286, 86, Form::SetsTimer, 0, Over::Any),
-    call("timer_settime", 223, 110, Form::SetsTimer, 0, Over::Any),
-    call("setitimer", 38, 103, Form::SetsTimer, 0, Over::Any),
-    call("alarm", 37, -1, Form::SetsTimer, 0, Over::Any),
+    call("timerfd_settime", 286, 86, Form::SetsTimer, 2, Over::Any),
+    call("timer_settime", 223, 110, Form::SetsTimer, 2, Over::Any),
+    call("setitimer", 38, 103, Form::SetsTimeval, 1, Over::Any),
+    call("alarm", 37, -1, Form::Seconds, 0, Over::Any),
+    compat("nanosleep", 162, 4, Form::SpanTimespec, 0, ZERO),
+    compat("clock_nanosleep", 267, 4, Form::ClockNanosleep, 2, ZERO),
+    compat("clock_nanosleep_time64", 407, 8, Form::ClockNanosleep, 2, ZERO),
+    compat("futex", 240, 4, Form::Futex, 3, ETIMEDOUT),
+    compat("futex_time64", 422, 8, Form::Futex, 3, ETIMEDOUT),
+    compat("poll", 168, 4, Form::Millis, 2, ZERO),
+    compat("ppoll", 309, 4, Form::SpanTimespec, 2, ZERO),
+    compat("ppoll_time64", 414, 8, Form::SpanTimespec, 2, ZERO),
+    compat("select", 142, 4, Form::SpanTimeval, 4, ZERO),
+    compat("pselect6", 308, 4, Form::SpanTimespec, 4, ZERO),
+    compat("pselect6_time64", 413, 8, Form::SpanTimespec, 4, ZERO),
+    compat("epoll_wait", 256, 4, Form::Millis, 3, ZERO),
+    compat("epoll_pwait", 319, 4, Form::Millis, 3, ZERO),
+    compat("epoll_pwait2", 441, 8, Form::SpanTimespec, 3, ZERO),
+    compat("rt_sigtimedwait", 177, 4, Form::SpanTimespec, 2, EAGAIN),
+    compat("rt_sigtimedwait_time64", 421, 8, Form::SpanTimespec, 2, EAGAIN),
+    compat("mq_timedsend", 279, 4, Form::DeadlineTimespec, 4, ETIMEDOUT),
+    compat("mq_timedsend_time64", 418, 8, Form::DeadlineTimespec, 4, ETIMEDOUT),
+    compat("mq_timedreceive", 280, 4, Form::DeadlineTimespec, 4, ETIMEDOUT),
+    compat("mq_timedreceive_time64", 419, 8, Form::DeadlineTimespec, 4, ETIMEDOUT),
+    compat("semtimedop_time64", 420, 8, Form::SpanTimespec, 3, EAGAIN),
+    compat("io_uring_enter", 426, 8, Form::IoUring, 4, ETIME),
+    compat("io_getevents", 247, 4, Form::SpanTimespec, 4, ZERO),
+    compat("futex_waitv", 449, 8, Form::Futex2, 3, ETIMEDOUT),
+    compat("futex_wait", 455, 8, Form::Futex2, 4, ETIMEDOUT),
+    compat("socketcall", 102, 4, Form::Untimed, 0, EAGAIN),
+    compat("recvfrom", 371, 4, Form::Untimed, 0, EAGAIN),
+    compat("recvmsg", 372, 4, Form::Untimed, 0, EAGAIN),
+    compat("sendto", 369, 4, Form::Untimed, 0, EAGAIN),
+    compat("sendmsg", 370, 4, Form::Untimed, 0, EAGAIN),
+    compat("accept4", 364, 4, Form::Untimed, 0, EAGAIN),
+    compat("connect", 362, 4, Form::Untimed, 0, Over::Is(-115)),
+    compat("read", 3, 4, Form::Untimed, 0, Over::Any),
+    compat("pause", 29, 4, Form::Untimed, 0, Over::Any),
+    compat("rt_sigsuspend", 179, 4, Form::Untimed, 0, Over::Any),
+    compat("restart_syscall", 0, 4, Form::Untimed, 0, Over::Any),
+    compat("timerfd_settime", 325, 4, Form::SetsTimer, 2, Over::Any),
+    compat("timerfd_settime64", 411, 8, Form::SetsTimer, 2, Over::Any),
+    compat("timer_settime", 260, 4, Form::SetsTimer, 2, Over::Any),
+    compat("timer_settime64", 409, 8, Form::SetsTimer, 2, Over::Any),
+    compat("setitimer", 104, 4, Form::SetsTimeval, 1, Over::Any),
+    compat("alarm", 27, 4, Form::Seconds, 0, Over::Any),
 ];
 
 impl Call {

@@ -108,7 +108,7 @@ fn a_thread_that_is_woken_before_it_left_its_cpu_waits_for_none() {
 
 #[test]
 fn a_wait_that_an_event_or_a_signal_ends_is_counted_apart() {
-    for (result, outcome) in [(1, Outcome::Event), (-4i64 as u64, Outcome::Signal), (0, Outcome::Event)] {
+    for (result, outcome) in [(1, Outcome::Event), (-4i64 as u64, Outcome::Signal)] {
         let mut stream = Stream::of(EPOLL_WAIT);
         stream.remove(Kind::Fire);
         stream.find(Kind::Return).x = 6;
@@ -116,6 +116,60 @@ fn a_wait_that_an_event_or_a_signal_ends_is_counted_apart() {
         let wait = waits(&stream).remove(0);
         assert_eq!((wait.outcome, wait.parts.sum()), (outcome, 0), "{result}");
     }
+}
+
+#[test]
+fn steps_that_the_kernel_left_out_uncounted_are_unattributed() {
+    let mut stream = Stream::plain();
+    for kind in [Kind::Fire, Kind::Waking, Kind::Wakeup, Kind::In] {
+        stream.remove(kind);
+    }
+    stream.find(Kind::Return).x = 3;
+    let wait = only(&stream);
+    assert_eq!((wait.outcome, wait.lost_events), (Outcome::Timer, 0), "its call says that the time was over");
+    assert_eq!(parts(&wait), [(Part::Api, 300), (Part::Unattributed, 57_700)]);
+    // One that ended before its time did not.
+    stream.find(Kind::Return).t = D - 500_000;
+    assert_eq!(waits(&stream)[0].outcome, Outcome::Event);
+}
+
+#[test]
+fn a_select_that_was_stopped_goes_on_with_the_rest_of_its_span() {
+    let wait = only(&Stream::stopped_select());
+    assert_eq!((wait.outcome, wait.restarts, wait.requested_ns), (Outcome::Timer, 1, Some(1_000_000)));
+    // Stopped for 9 ms, of which its span lost nothing.
+    assert_eq!((wait.parts.stop, wait.parts.slack, wait.parts.irq), (9_000_100, 50_000, 2_000));
+    assert!(wait.is_attributed());
+}
+
+#[test]
+fn another_select_after_a_handler_is_another_wait() {
+    let mut stream = Stream::stopped_select();
+    let again = stream.events.iter_mut().filter(|event| event.kind == Kind::Arm).nth(1).expect("it is armed twice");
+    again.fields[1] = 1_000_000;
+    let waits = waits(&stream);
+    assert_eq!(waits.iter().map(|wait| wait.outcome).collect::<Vec<_>>(), [Outcome::Signal, Outcome::Timer]);
+    assert_eq!(waits[0].end, D - 497_000, "it ended when its call did");
+}
+
+#[test]
+fn the_signal_of_a_timer_is_what_its_wait_was_for() {
+    for (call, result) in [(stream::PAUSE, -514i64), (CLOCK_NANOSLEEP, -516), (stream::RT_SIGTIMEDWAIT, 14)] {
+        let wait = only(&Stream::posix_timer(call, result as u64));
+        assert_eq!((wait.request, wait.outcome), (Request::Timer, Outcome::Timer), "{result}");
+        assert_eq!((wait.timer.as_deref(), wait.requested_ns), (Some("timer_settime"), Some(1_000_000)));
+        assert_eq!((wait.parts.api, wait.parts.irq, wait.parts.unattributed), (300, 5_000, 0));
+    }
+}
+
+#[test]
+fn calls_of_32_bit_programs_have_numbers_of_their_own() {
+    use oversleep_why::calls::{COMPAT, Call};
+    let name = |number| Call::of(Arch::X86_64, number).map(|call| (call.name, call.width));
+    assert_eq!(name(COMPAT + 162), Some(("nanosleep", 4)));
+    assert_eq!(name(COMPAT + 407), Some(("clock_nanosleep_time64", 8)));
+    assert_eq!(name(162), None);
+    assert_eq!(Call::of(Arch::Aarch64, COMPAT + 162).map(|call| call.name), None);
 }
 
 #[test]

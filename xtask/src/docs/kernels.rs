@@ -2,7 +2,7 @@
 
 use super::Part;
 use super::markdown::table;
-use crate::kernels::{KERNELS, Kernel, MACHINES, Machine};
+use crate::kernels::{KERNELS, Kernel, Machine, machines as all};
 
 /// The parts of the page.
 pub fn parts() -> Vec<Part> {
@@ -29,5 +29,5 @@ fn machines() -> String {
             holds.join("; "),
         ]
     };
-    table(["machine", "what it is", "what must hold"], MACHINES.iter().map(row))
+    table(["machine", "what it is", "what must hold"], all().map(row))
 }

@@ -85,13 +85,13 @@ impl Target {
         prerequisites.program(self.strip, &["binutils", "binutils-aarch64-linux-gnu"])
     }
 
-    /// Builds the command as users get it.
+    /// Builds one of our programs as users get it.
     ///
     /// # Errors
     /// It can't be built.
-    pub fn build(&self, root: &Path) -> Result<PathBuf, String> {
+    pub fn build(&self, root: &Path, args: &[&str], file: &str) -> Result<PathBuf, String> {
         let mut build = Command::new(env!("CARGO"));
-        build.current_dir(root).args(["build", "--release", "--package", "oversleep-cli"]);
+        build.current_dir(root).args(["build", "--release"]).args(args);
         if let Some(triple) = self.triple {
             build.args(["--target", triple]);
         }
@@ -100,28 +100,30 @@ impl Target {
         }
         let status = build.status().map_err(|error| format!("cargo: {error}"))?;
         if !status.success() {
-            return Err("the command could not be built".to_owned());
+            return Err(format!("{file} could not be built"));
         }
         let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |dir| root.join(dir));
-        Ok(self.triple.map_or(target.clone(), |triple| target.join(triple)).join("release/oversleep"))
+        Ok(self.triple.map_or(target.clone(), |triple| target.join(triple)).join("release").join(file))
     }
 
     /// Everything but the commands of one machine, as an archive.
     ///
     /// # Errors
     /// A file is missing.
-    pub fn base(&self, scratch: &Path, program: &Path, busybox: &Path) -> Result<Vec<u8>, String> {
+    pub fn base(&self, scratch: &Path, program: &Path, truth: &Path, busybox: &Path) -> Result<Vec<u8>, String> {
         let mut archive = Archive::default();
         for directory in ["bin", "proc", "sys", "dev", "tmp", "etc", "root", "lib"] {
             archive.directory(directory);
         }
-        let stripped = scratch.join(format!("oversleep-{:?}", self.arch));
-        let status = Command::new(self.strip).arg("-o").arg(&stripped).arg(program).status();
-        if !status.map_err(|error| format!("{}: {error}", self.strip))?.success() {
-            return Err(format!("{} failed on {}", self.strip, program.display()));
-        }
         let mut files: BTreeMap<String, PathBuf> = BTreeMap::new();
-        files.insert("bin/oversleep".to_owned(), stripped);
+        for (name, program) in [("oversleep", program), ("truth", truth)] {
+            let stripped = scratch.join(format!("{name}-{:?}", self.arch));
+            let status = Command::new(self.strip).arg("-o").arg(&stripped).arg(program).status();
+            if !status.map_err(|error| format!("{}: {error}", self.strip))?.success() {
+                return Err(format!("{} failed on {}", self.strip, program.display()));
+            }
+            files.insert(format!("bin/{name}"), stripped);
+        }
         files.insert("bin/busybox".to_owned(), busybox.to_path_buf());
         let libraries = Path::new(self.libraries);
         let loader = self.loader.trim_start_matches('/');

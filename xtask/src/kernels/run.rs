@@ -10,10 +10,10 @@ use std::time::Instant;
 
 use super::boot::{self, EMULATORS};
 use super::machine::{Arch, Machine};
+use super::machines;
 use super::packages::{self, Missing};
 use super::pins::shell;
 use super::program::Target;
-use super::table::MACHINES;
 use crate::cross::Prerequisites;
 
 #[derive(Default)]
@@ -112,12 +112,12 @@ fn chosen(options: &Options) -> Result<Vec<&'static Machine>, String> {
         [] => options.all || machine.is_sampled,
         names => names.iter().any(|name| name == machine.name),
     };
-    let known = |name: &&String| MACHINES.iter().any(|machine| machine.name == **name);
+    let known = |name: &&String| machines().any(|machine| machine.name == **name);
     if let Some(unknown) = options.names.iter().find(|name| !known(name)) {
-        let names: Vec<&str> = MACHINES.iter().map(|machine| machine.name).collect();
+        let names: Vec<&str> = machines().map(|machine| machine.name).collect();
         return Err(format!("no machine is named `{unknown}`; there are {}", names.join(", ")));
     }
-    Ok(MACHINES.iter().filter(is_wanted).collect())
+    Ok(machines().filter(is_wanted).collect())
 }
 
 /// Finds or installs what a processor's machines need, and packs what they start with. The command must build: a failure
@@ -143,10 +143,12 @@ fn prepare(
     };
     let program = match &options.binary {
         Some(program) if arch == Arch::X86 => program.clone(),
-        _ => target.build(root)?,
+        _ => target.build(root, &["--package", "oversleep-cli"], "oversleep")?,
     };
+    let example = ["--package", "oversleep-collect", "--example", "truth"];
+    let truth = target.build(root, &example, "examples/truth")?;
     println!("{}", version(emulators[0].0));
-    Ok(Ok(Ready { base: target.base(scratch, &program, &busybox)? }))
+    Ok(Ok(Ready { base: target.base(scratch, &program, &truth, &busybox)? }))
 }
 
 /// The emulator's own first line: its version decides how many instructions a span of time is.
@@ -205,8 +207,8 @@ mod tests {
     #[test]
     fn names_and_all_choose_the_machines() {
         let count = |args: &[&str]| chosen(&parsed(args).unwrap()).map(|machines| machines.len());
-        let sampled = MACHINES.iter().filter(|machine| machine.is_sampled).count();
-        assert_eq!((count(&[]), count(&["--all"])), (Ok(sampled), Ok(MACHINES.len())));
+        let sampled = machines().filter(|machine| machine.is_sampled).count();
+        assert_eq!((count(&[]), count(&["--all"])), (Ok(sampled), Ok(machines().count())));
         assert_eq!(count(&["hpet", "--all"]), Ok(1), "a name wins");
         assert!(count(&["hpett"]).unwrap_err().starts_with("no machine is named `hpett`; there are "));
         assert!(parsed(&["--jobs", "0"]).is_err() && parsed(&["--frob"]).is_err() && parsed(&["--binary"]).is_err());

@@ -1,5 +1,6 @@
 //! The collector for Linux: an eBPF program on the kernel's tracepoints, and a ring buffer that it fills.
 
+mod namespace;
 mod refusal;
 mod steal;
 
@@ -17,6 +18,7 @@ use oversleep_why::calls::{Arch, CALLS};
 use oversleep_why::event::{Event, Kind};
 
 use crate::{CollectError, Losses, Options};
+use namespace::Ids;
 use steal::StealMeter;
 
 /// The kernel program, compiled from `bpf/why.bpf.c` by `cargo xtask bpf`.
@@ -69,7 +71,10 @@ const KEPT_BACK_NS: u64 = 2_000_000;
 pub struct Collector {
     bpf: Ebpf,
     ring: RingBuf<MapData>,
+    /// Processes to follow, by the ids that this process knows.
     targets: HashMap<MapData, u32, u32>,
+    /// Set where these are not the kernel's own.
+    ids: Option<Ids>,
     cpus: Array<MapData, [u8; CPU_BYTES]>,
     cpu_count: u32,
     options: Options,
@@ -99,10 +104,12 @@ impl Collector {
     pub fn open(options: Options) -> Result<Collector, CollectError> {
         let btf = Btf::from_sys_fs().map_err(|error| refusal::types(&error))?;
         let arch = Arch::named(std::env::consts::ARCH).ok_or(CollectError::System)?;
+        let namespace = namespace::own();
         let globals = [
             ("everyone", u32::from(options.everyone)),
             ("follow", u32::from(options.children)),
             ("own_tgid", std::process::id()),
+            ("namespace", namespace),
         ];
         let mut loader = EbpfLoader::new();
         loader.btf(Some(&btf)).override_global("tick_ns", &options.tick_ns, true);
@@ -113,18 +120,20 @@ impl Collector {
         let mut calls: Array<MapData, [u8; 4]> = taken(&mut bpf, "calls")?;
         for call in CALLS {
             if let Some(number) = call.number(arch) {
-                let form = [call.form as u8, call.timeout, 0, call.flags];
+                let form = [call.form as u8, call.timeout, call.width, call.flags];
                 calls.set(number, form, 0).map_err(|error| refusal::load(&error))?;
             }
         }
         let ring = RingBuf::try_from(map(&mut bpf, "ring")?).map_err(|error| refusal::load(&error))?;
-        let targets = HashMap::try_from(map(&mut bpf, "targets")?).map_err(|error| refusal::load(&error))?;
+        let targets = if namespace == 0 { "targets" } else { "followed" };
+        let targets = HashMap::try_from(map(&mut bpf, targets)?).map_err(|error| refusal::load(&error))?;
         let cpus = taken(&mut bpf, "cpus")?;
         let missing = attach(&mut bpf, &btf)?;
         Ok(Collector {
             bpf,
             ring,
             targets,
+            ids: (namespace != 0).then(Ids::default),
             cpus,
             cpu_count: cpu_count(),
             options,
@@ -155,6 +164,12 @@ impl Collector {
         if self.options.everyone {
             return command.spawn();
         }
+        if self.ids.is_some() {
+            // The id of this process is known only where it runs: the child is met at its first wait.
+            let child = command.spawn()?;
+            self.targets.insert(child.id(), 0, 0).map_err(|error| io::Error::other(error.to_string()))?;
+            return Ok(child);
+        }
         // The kernel program adds the child of whoever is followed: for this moment that is this process.
         let own = std::process::id();
         let failed = |error: aya::maps::MapError| io::Error::other(error.to_string());
@@ -177,6 +192,9 @@ impl Collector {
         let newest = fresh.last().map_or(0, |event| event.t);
         let ready = if is_last { fresh.len() } else { fresh.partition_point(|e| e.t + KEPT_BACK_NS <= newest) };
         self.kept = fresh.split_off(ready);
+        if let Some(ids) = &mut self.ids {
+            fresh.iter_mut().for_each(|event| ids.translate(event));
+        }
         let lost = self.counted(CPU_LOST_AT);
         if lost > self.lost_reported {
             let mut event = Event::new(Kind::Lost, fresh.first().map_or(newest, |event| event.t), 0);

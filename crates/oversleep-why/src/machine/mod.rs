@@ -10,7 +10,7 @@ use crate::calls::{Arch, is_restarted};
 use crate::culprit::Turn;
 use crate::event::{self, Event, Kind};
 use crate::wait::{Request, Wait};
-use open::{Fired, Open, Woken};
+use open::{ByTimer, Fired, Open, Woken};
 
 /// Turns kept for each CPU, to name who ran.
 const TURNS_MAX: usize = 512;
@@ -55,11 +55,25 @@ pub struct Machine {
 }
 
 /// A timer that is no thread's own.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Timer {
     set_by: Option<u32>,
+    /// What was requested; later its period.
+    requested: Option<u64>,
+    /// When it should fire first, where that isn't its expiry.
+    deadline: Option<u64>,
     fired: Option<Fired>,
-    period: Option<u64>,
+}
+
+impl Timer {
+    fn set(event: &Event) -> Timer {
+        let [entered, requested, form, soft, ..] = event.fields;
+        // A request for a point in time is the expiry itself; io_uring's are in memory that isn't read.
+        let deadline = (form == 1 && entered != 0).then(|| entered.saturating_add(requested));
+        let since = if form == 2 { entered } else { event.t };
+        let requested = if deadline.is_some() { Some(requested) } else { soft.checked_sub(since) };
+        Timer { set_by: Some(event.x), requested, deadline, fired: None }
+    }
 }
 
 impl Machine {
@@ -110,7 +124,7 @@ impl Machine {
             Kind::Context => self.on_context(event),
             Kind::Set => {
                 bound(&mut self.timers);
-                self.timers.insert(event.fields[5], Timer { set_by: Some(event.x), ..Timer::default() });
+                self.timers.insert(event.fields[5], Timer::set(event));
             }
             Kind::Waking => self.on_waking(event),
             Kind::Wakeup | Kind::Out | Kind::In | Kind::Return => self.on_thread(event),
@@ -169,8 +183,10 @@ impl Machine {
         if kind == 1 {
             bound(&mut self.timers);
             let timer = self.timers.entry(timer).or_default();
-            timer.period = timer.fired.and_then(|last| soft.checked_sub(last.soft)).filter(|&period| period != 0);
-            timer.fired = Some(fired);
+            if let Some(last) = timer.fired.replace(fired) {
+                timer.requested = soft.checked_sub(last.soft).filter(|&period| period != 0);
+                timer.deadline = None;
+            }
         } else if let Some(open) = self.threads.get_mut(&event.tid).filter(|open| open.returned.is_none()) {
             open.seen = open.seen.saturating_add(1);
             open.clear_waking();
@@ -189,7 +205,10 @@ impl Machine {
 
     fn on_waking(&mut self, event: &Event) {
         let timer = event.fields[0];
-        let by = self.timers.get(&timer).and_then(|of| of.fired).filter(|_| timer != 0);
+        let by = self.timers.get(&timer).filter(|_| timer != 0).and_then(|timer| {
+            let Timer { set_by, requested, deadline, fired } = *timer;
+            Some(ByTimer { set_by, requested, deadline, fired: fired? })
+        });
         let is_open = self.threads.get(&event.tid).is_some_and(|open| open.returned.is_none());
         if !is_open {
             // Only a timer's callback begins a wait in this way.
@@ -209,7 +228,7 @@ impl Machine {
         if open.fired.is_none() && open.by_timer.is_none() {
             // Whatever woke it before its time is of no interest any more.
             (open.waking, open.woken, open.running) = (None, None, None);
-            open.by_timer = by.map(|fired| (timer, fired));
+            open.by_timer = by;
         }
         open.waking = open.waking.or(Some(event.t));
     }
@@ -265,8 +284,10 @@ impl Machine {
             Kind::Return if !is_over => {
                 open.lost = open.lost.saturating_add(event.x.saturating_sub(open.seen));
                 open.seen = 0;
-                if is_restarted(a as i64) {
-                    open.is_suspended = true;
+                // The signal of a timer is what its wait was for.
+                let is_over = open.by_timer.is_some() && open.fired.is_none();
+                if is_restarted(a as i64) && !is_over {
+                    open.suspended = Some(event.t);
                 } else {
                     open.returned = Some((event.t, a as i64));
                 }
@@ -297,7 +318,7 @@ impl Machine {
     /// Ends what is open of a thread.
     fn close(&mut self, tid: u32) {
         let Some(open) = self.threads.remove(&tid) else { return };
-        if open.returned.is_none() && !open.is_suspended {
+        if open.returned.is_none() && open.suspended.is_none() {
             self.counts.unfinished += 1;
             return;
         }

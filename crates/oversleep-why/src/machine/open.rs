@@ -27,6 +27,18 @@ pub(super) struct Fired {
     pub context: Option<Event>,
 }
 
+/// The timer of its own that woke a thread.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ByTimer {
+    /// The call that set it.
+    pub set_by: Option<u32>,
+    /// What that requested, or the period from then on.
+    pub requested: Option<u64>,
+    /// When it should have fired, where that isn't its expiry.
+    pub deadline: Option<u64>,
+    pub fired: Fired,
+}
+
 /// The thread is in a run queue.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Woken {
@@ -53,11 +65,13 @@ pub(super) struct Open {
     pub armed: Option<Armed>,
     pub rearmed: Option<u64>,
     pub restarts: u32,
-    /// The call ended to be restarted.
-    pub is_suspended: bool,
+    /// The call ended, to be restarted.
+    pub suspended: Option<u64>,
+    /// What was requested when it was entered last, and when.
+    pub last: (u64, u64),
     pub fired: Option<Fired>,
-    /// The timer object that woke the thread, and when its callback ran.
-    pub by_timer: Option<(u64, Fired)>,
+    /// The timer object that woke the thread.
+    pub by_timer: Option<ByTimer>,
     pub waking: Option<u64>,
     pub woken: Option<Woken>,
     pub running: Option<(u64, u16, u64)>,
@@ -86,7 +100,8 @@ impl Open {
             armed: None,
             rearmed: None,
             restarts: 0,
-            is_suspended: false,
+            suspended: None,
+            last: (0, 0),
             fired: None,
             by_timer: None,
             waking: None,
@@ -107,11 +122,13 @@ impl Open {
     pub fn arm(&mut self, event: &Event) {
         let [entered, requested, form, soft, hard, _] = event.fields;
         let armed = Armed { t: event.t, hard, is_wheel: form >> 8 & 0xff == 2 };
-        if self.is_suspended || self.armed.is_some() {
-            self.restarts = self.restarts.saturating_add(u32::from(self.is_suspended));
-            self.is_suspended = false;
-            if self.first_soft.is_some_and(|soft| event.t > soft) {
-                self.rearmed = Some(event.t);
+        if self.suspended.is_some() || self.armed.is_some() {
+            self.restarts = self.restarts.saturating_add(u32::from(self.suspended.is_some()));
+            self.suspended = None;
+            // Either its time had come before, or the call was restarted with what was left of its span.
+            let again = event.t.max(soft);
+            if self.first_soft.is_some_and(|first| again > first) {
+                self.rearmed = Some(again);
             }
         } else {
             self.entered = Some(entered).filter(|&entered| entered != 0);
@@ -124,6 +141,7 @@ impl Open {
             self.first_soft = Some(soft);
             self.name = event.name;
         }
+        self.last = (entered, requested);
         self.armed = Some(armed);
         self.clear_waking();
         self.has_slept = false;
@@ -138,12 +156,25 @@ impl Open {
 
     /// Whether an event of arming continues this wait: the kernel restarted its call.
     pub fn continues(&self, event: &Event, arch: Arch) -> bool {
-        if !self.is_suspended {
+        let Some(suspended) = self.suspended else {
             // One call that arms its timer again, such as a poll that was woken for nothing.
             return self.returned.is_none() && event.x == self.number && self.entered == Some(event.fields[0]);
-        }
+        };
+        let [entered, requested, ..] = event.fields;
         let is_restart = Call::of(arch, event.x).is_some_and(|call| call.name == "restart_syscall");
-        let is_same = self.request == Request::Deadline && event.x == self.number && event.fields[1] == self.requested;
-        is_restart || is_same
+        let is_same = match self.request {
+            Request::Deadline => requested == self.requested,
+            // select, ppoll and their kin leave to the program what is left of its span, and begin again with that.
+            Request::Span => {
+                let waited = self.last.1.checked_sub(requested);
+                waited.is_some_and(|waited| waited.abs_diff(suspended.saturating_sub(self.last.0)) < REST_WITHIN_NS)
+                    && entered >= suspended
+            }
+            Request::Timer | Request::Unknown => false,
+        };
+        is_restart || is_same && event.x == self.number
     }
 }
+
+/// The rest of a span is computed shortly before its call ends.
+const REST_WITHIN_NS: u64 = 100_000;

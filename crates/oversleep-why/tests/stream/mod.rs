@@ -7,6 +7,10 @@ use oversleep_why::{Event, Kind};
 pub const D: u64 = 1_000_000_000;
 pub const CLOCK_NANOSLEEP: u32 = 230;
 pub const EPOLL_WAIT: u32 = 232;
+pub const PAUSE: u32 = 34;
+pub const RT_SIGTIMEDWAIT: u32 = 128;
+pub const TIMER_SETTIME: u32 = 223;
+pub const PSELECT6: u32 = 270;
 pub const RECVFROM: u32 = 45;
 const RESTART_SYSCALL: u32 = 219;
 const READ: u32 = 0;
@@ -72,6 +76,41 @@ impl Stream {
         stream.wake(again - 50_300, soft, soft);
         stream.events.push(event(Kind::Return, again + 7_700, 7, [0; 6]));
         stream
+    }
+
+    /// The same with `select`, which begins again with what was left of its span.
+    pub fn stopped_select() -> Stream {
+        let mut stream = Stream::of(PSELECT6);
+        stream.events.truncate(2);
+        let left = D - 497_000;
+        stream.events.extend([
+            event(Kind::Waking, left - 3_000, PSELECT6, [0; 6]),
+            event(Kind::Wakeup, left - 2_000, 0, [0, 0, 120, 0, 2, 0]),
+            event(Kind::In, left - 1_000, 0, [0; 6]),
+            event(Kind::Return, left, 6, [-514i64 as u64, 0, 0, 0, 0, 0]),
+        ]);
+        let (again, rest) = (left + 9_000_000, 497_000);
+        let soft = again + rest + 400;
+        stream.events.push(event(Kind::Arm, again + 400, PSELECT6, [again, rest, 1, soft, soft + 50_000, 0]));
+        stream.events.push(event(Kind::Out, again + 500, 0, [0; 6]));
+        stream.wake(soft - 300, soft, soft + 50_000);
+        stream.events.push(event(Kind::Return, soft + 57_700, 7, [0; 6]));
+        stream
+    }
+
+    /// A POSIX timer of 1 ms, whose signal ends that call.
+    pub fn posix_timer(call: u32, result: u64) -> Stream {
+        let (set, soft) = (D - 1_000_000, D + 300);
+        Stream {
+            events: vec![
+                event(Kind::Set, set + 300, TIMER_SETTIME, [set, 1_000_000, 1, soft, soft, TIMER]),
+                event(Kind::Fire, soft + 6_000, 0, [soft + 5_000, TIMER, 0, soft, soft, 1]),
+                event(Kind::Waking, soft + 6_500, call, [TIMER, D - 900_000, 0, 0, 0, 0]),
+                event(Kind::Wakeup, soft + 7_000, 0, [0, 0, 120, 0, 2, 0]),
+                event(Kind::In, soft + 9_000, 0, [0; 6]),
+                event(Kind::Return, soft + 10_000, 4, [result, 0, 0, 0, 0, 0]),
+            ],
+        }
     }
 
     /// A periodic timerfd of 1 ms that fires twice, and a thread that reads it.

@@ -1,0 +1,293 @@
+//! What the collector costs, and that it loses nothing that it doesn't count. The figures are those of a release build:
+//! `cargo xtask why-cost`.
+
+use std::fs;
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use oversleep_collect::{Collector, Losses};
+use oversleep_why::calls::Arch;
+use oversleep_why::recording::Meta;
+use oversleep_why::{Builder, Event, Kind, Machine, Outcome};
+
+use super::observe::{Running, collector, judge, median};
+use super::victim;
+
+type Check = fn() -> Result<String, String>;
+
+pub const ALL: &[(&str, Check)] = &[
+    ("cost attributed", attributed),
+    ("cost overhead", overhead),
+    ("cost CPU", cpu),
+    ("cost flood", flood),
+    ("cost replay", replay),
+    ("cost threads", threads),
+];
+
+/// As the command does it.
+const LOOK: Duration = Duration::from_millis(50);
+/// What the command may take beside its own code, whatever it sees.
+const MEMORY_MAX_KB: u64 = 64 * 1024;
+
+/// What became of a stream: every wait goes into a summary, as in the command.
+struct Seen {
+    by_timer: u64,
+    attributed: u64,
+    otherwise: u64,
+    losses: Losses,
+    took: Duration,
+}
+
+impl Seen {
+    fn rate(&self) -> f64 {
+        self.by_timer as f64 / self.took.as_secs_f64()
+    }
+
+    /// Whether everything that was sent arrived, or was counted.
+    fn is_counted(&self) -> bool {
+        self.losses.sent == self.losses.received
+    }
+}
+
+fn arch() -> Arch {
+    Arch::named(std::env::consts::ARCH).expect("the collector knows this processor")
+}
+
+fn collect(collector: &mut Collector, span: Duration) -> Seen {
+    let (mut machine, mut builder, began) = (Machine::new(arch()), Builder::new(), Instant::now());
+    loop {
+        let is_last = began.elapsed() >= span;
+        let mut events = Vec::new();
+        collector.drain(&mut events, is_last);
+        for event in &events {
+            machine.feed(event);
+            for wait in machine.take() {
+                builder.add(&wait, "truth");
+            }
+        }
+        if is_last {
+            break;
+        }
+        sleep(LOOK);
+    }
+    let took = began.elapsed();
+    let (by_timer, attributed, otherwise) = builder.groups().iter().fold((0, 0, 0), |(a, b, c), group| {
+        let otherwise: u64 = group.otherwise.values().sum();
+        (a + group.count, b + group.attributed_count, c + otherwise)
+    });
+    Seen { by_timer, attributed, otherwise, losses: collector.losses(), took }
+}
+
+fn following(victims: &[&Running]) -> Result<Collector, String> {
+    let mut collector = collector()?;
+    for victim in victims {
+        collector.follow(victim.pid()).map_err(|error| error.to_string())?;
+    }
+    Ok(collector)
+}
+
+fn cpus() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// 2,000 waits a second, with a task on each CPU that never stops.
+fn attributed() -> Result<String, String> {
+    let _hogs =
+        (0..cpus()).map(|_| Running::start(&mut victim::command("bursts:100000"))).collect::<Result<Vec<_>, _>>()?;
+    let victim = Running::start(&mut victim::command("paced:2"))?;
+    let seen = collect(&mut following(&[&victim])?, Duration::from_secs(20));
+    let text = format!(
+        "{} of {} waits ({:.2} %) without a gap at {:.0} waits/s beside {} busy CPUs, {} ended otherwise, {:?}",
+        seen.attributed,
+        seen.by_timer,
+        seen.attributed as f64 / seen.by_timer.max(1) as f64 * 100.0,
+        seen.rate(),
+        cpus(),
+        seen.otherwise,
+        seen.losses,
+    );
+    judge(seen.attributed * 1_000 >= seen.by_timer * 995 && seen.by_timer > 10_000 && seen.is_counted(), text)
+}
+
+/// How much longer a wait of 1 ms takes while it is followed, by the program's own clock, in turn with `perf trace` and with
+/// nothing.
+fn overhead() -> Result<String, String> {
+    const ROUNDS: usize = 9;
+    let perf = |pid: u32| {
+        let mut perf = Command::new("perf");
+        perf.args(["trace", "-o", "/dev/null", "-p", &pid.to_string()]);
+        Running::start(&mut perf)
+    };
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        let plain = lap(|_| Ok(()))?;
+        ours.push(lap(followed)? - plain);
+        theirs.push(lap(perf)? - plain);
+    }
+    let (ours, theirs) = (median(ours.into_iter()), median(theirs.into_iter()));
+    let ratio = ours as f64 / theirs as f64;
+    let text =
+        format!("{ours} ns added to a wake-up at p50, perf trace {theirs} ns: {ratio:.2} ×, {ROUNDS} rounds in turn");
+    judge(ratio <= 0.4, text)
+}
+
+/// A program that measures itself on a CPU of its own, a second and a half after it began.
+fn lap<T>(watched_by: impl FnOnce(u32) -> Result<T, String>) -> Result<i64, String> {
+    let mut command = victim::with(&["taskset", "-c", victim::cpu(), "chrt", "-f", "10"], "lap:500");
+    let child = command.stdout(Stdio::piped()).spawn().map_err(|error| format!("SKIPPED: {error}"))?;
+    let watcher = watched_by(child.id())?;
+    let output = child.wait_with_output().map_err(|error| error.to_string())?;
+    drop(watcher);
+    let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    text.parse().map_err(|_| format!("the program measured {text:?}"))
+}
+
+/// A collector in a thread of its own, for as long as this value lives.
+fn followed(pid: u32) -> Result<impl Drop, String> {
+    struct Followed(std::sync::Arc<std::sync::atomic::AtomicBool>, Option<std::thread::JoinHandle<()>>);
+    impl Drop for Followed {
+        fn drop(&mut self) {
+            self.0.store(true, std::sync::atomic::Ordering::Relaxed);
+            let _ = self.1.take().map(std::thread::JoinHandle::join);
+        }
+    }
+    let mut collector = collector()?;
+    collector.follow(pid).map_err(|error| error.to_string())?;
+    let is_over = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let seen = is_over.clone();
+    let thread = std::thread::spawn(move || {
+        while !seen.load(std::sync::atomic::Ordering::Relaxed) {
+            collect(&mut collector, Duration::ZERO);
+            sleep(LOOK);
+        }
+    });
+    Ok(Followed(is_over, Some(thread)))
+}
+
+/// CPU time of this process, which collects 2,000 waits a second.
+fn cpu() -> Result<String, String> {
+    let victim = Running::start(&mut victim::command("paced:2"))?;
+    let mut collector = following(&[&victim])?;
+    let before = cpu_ns()?;
+    let seen = collect(&mut collector, Duration::from_secs(20));
+    let share = (cpu_ns()? - before) as f64 / seen.took.as_nanos() as f64 * 100.0;
+    let text = format!("{share:.2} % of a core at {:.0} waits/s", seen.rate());
+    judge(share <= 0.5 && seen.by_timer > 20_000, text)
+}
+
+fn cpu_ns() -> Result<u64, String> {
+    let text = fs::read_to_string("/proc/thread-self/schedstat").map_err(|error| format!("SKIPPED: {error}"))?;
+    text.split_whitespace().next().and_then(|ns| ns.parse().ok()).ok_or_else(|| format!("schedstat says {text:?}"))
+}
+
+/// A minute of the shortest waits that threads can make.
+fn flood() -> Result<String, String> {
+    let victims =
+        (0..cpus()).map(|_| Running::start(&mut victim::command("slack-waits:1"))).collect::<Result<Vec<_>, _>>()?;
+    let mut collector = following(&victims.iter().collect::<Vec<_>>())?;
+    let seen = collect(&mut collector, Duration::from_secs(60));
+    let peak = memory_kb("VmHWM")?;
+    let text = format!(
+        "{} waits at {:.0}/s, {:.2} % without a gap; sent {}, received {}, counted as lost {}; memory at most {} MB",
+        seen.by_timer,
+        seen.rate(),
+        seen.attributed as f64 / seen.by_timer.max(1) as f64 * 100.0,
+        seen.losses.sent,
+        seen.losses.received,
+        seen.losses.no_room,
+        peak / 1024,
+    );
+    judge(seen.is_counted() && peak < MEMORY_MAX_KB && seen.by_timer > 100_000, text)
+}
+
+fn memory_kb(name: &str) -> Result<u64, String> {
+    let text = fs::read_to_string("/proc/self/status").map_err(|error| error.to_string())?;
+    let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+    let kb = line.and_then(|rest| rest.split_whitespace().next()?.parse().ok());
+    kb.ok_or_else(|| format!("/proc/self/status has no {name}"))
+}
+
+/// A minute of 50,000 waits a second, of 200 threads, made up: as fast as it goes, in less than the minute.
+fn replay() -> Result<String, String> {
+    const WAITS: u64 = 50_000 * 60;
+    let (mut machine, mut builder, began) = (Machine::new(arch()), Builder::new(), Instant::now());
+    let mut count = 0u64;
+    for n in 0..WAITS {
+        let (tid, t) = (1_000 + (n % 200) as u32, 1_000_000_000 + n * 20_000);
+        for event in one_wait(tid, t) {
+            builder.saw(event.t);
+            machine.feed(&event);
+        }
+        for wait in machine.take() {
+            count += u64::from(wait.outcome == Outcome::Timer && wait.is_attributed());
+            builder.add(&wait, "replay");
+        }
+    }
+    machine.finish();
+    let took = began.elapsed();
+    let peak = memory_kb("VmHWM")?;
+    let meta =
+        Meta { arch: arch(), kernel: String::new(), target: String::new(), taken_unix_s: None, processes: Vec::new() };
+    let lost = builder.finish(meta, None, Default::default(), &machine).losses;
+    let text = format!(
+        "{count} of {WAITS} waits without a gap in {:.1} s ({:.0}/s); memory at most {} MB, unfinished {}",
+        took.as_secs_f64(),
+        WAITS as f64 / took.as_secs_f64(),
+        peak / 1024,
+        lost.unfinished,
+    );
+    // Each thread's last wait ends with the stream.
+    judge(WAITS - count <= 200 && took < Duration::from_secs(60) && peak < MEMORY_MAX_KB, text)
+}
+
+/// A wait of 1 ms that ends 58 µs late at `t`.
+fn one_wait(tid: u32, t: u64) -> [Event; 7] {
+    const CLOCK_NANOSLEEP: u32 = 230;
+    let event = |kind, t, x, fields| {
+        let mut event = Event::new(kind, t, tid);
+        (event.x, event.fields) = (x, fields);
+        event
+    };
+    let (entered, soft) = (t - 1_058_000, t - 57_700);
+    let number = if arch() == Arch::X86_64 { CLOCK_NANOSLEEP } else { 115 };
+    [
+        event(Kind::Arm, entered + 300, number, [entered, 1_000_000, 1, soft, soft + 50_000, 0]),
+        event(Kind::Out, entered + 900, 0, [0; 6]),
+        event(Kind::Fire, t - 5_000, 0, [t - 5_700, u64::from(tid), 0, soft, soft + 50_000, 0]),
+        event(Kind::Waking, t - 4_600, number, [0; 6]),
+        event(Kind::Wakeup, t - 4_000, 0, [0, 0, 120, 0, 2, 0]),
+        event(Kind::In, t - 1_000, 0, [0; 6]),
+        event(Kind::Return, t, 7, [0; 6]),
+    ]
+}
+
+/// 10,000 threads, each with a wait of a second.
+fn threads() -> Result<String, String> {
+    const THREADS: usize = 10_000;
+    let victim = Running::start(&mut victim::command(&format!("threads:{THREADS}")))?;
+    let mut collector = following(&[&victim])?;
+    let began = Instant::now();
+    let mut machine = Machine::new(arch());
+    let (mut tids, mut whole, mut all) = (std::collections::HashSet::new(), 0u64, 0u64);
+    while began.elapsed() < Duration::from_secs(15) {
+        let mut events = Vec::new();
+        collector.drain(&mut events, false);
+        events.iter().for_each(|event| machine.feed(event));
+        for wait in machine.take().iter().filter(|wait| wait.outcome == Outcome::Timer) {
+            tids.insert(wait.tid);
+            all += 1;
+            whole += u64::from(wait.is_attributed());
+        }
+        sleep(LOOK);
+    }
+    let losses = collector.losses();
+    let text = format!(
+        "{} threads seen, {whole} of {all} waits without a gap, {} threads not followed, {} events lost, memory at most {} MB",
+        tids.len(),
+        losses.threads_not_followed,
+        losses.no_room,
+        memory_kb("VmHWM")? / 1024,
+    );
+    judge(tids.len() >= THREADS && losses.threads_not_followed == 0 && whole * 1_000 >= all * 995, text)
+}

@@ -1,0 +1,28 @@
+//! Programs that do what the split should show.
+
+mod calls;
+mod namespaces;
+mod neighbours;
+mod runtimes;
+mod slack;
+mod stops;
+
+use std::time::Duration;
+
+pub use calls::calls;
+pub use namespaces::look;
+
+/// What it does, and what the split said of it.
+pub type Scenario = fn() -> Result<String, String>;
+
+/// All of them, with their names.
+pub fn all() -> impl Iterator<Item = &'static (&'static str, Scenario)> {
+    [slack::ALL, neighbours::ALL, stops::ALL, namespaces::ALL, runtimes::ALL].into_iter().flatten()
+}
+
+/// For how long most are watched.
+const SPAN: Duration = Duration::from_secs(2);
+
+fn us(ns: i64) -> String {
+    format!("{:.1} µs", ns as f64 / 1e3)
+}
