@@ -36,6 +36,7 @@ fn compare(report: &mut Report) -> Result<(), Reason> {
     report.say(&format!("oversleep's clock: {}", Clock::why()));
     // Calibrates the peers before any batch.
     black_box((quanta::Instant::now(), minstant::Instant::now(), fastant::Instant::now()));
+    table(report);
     read_costs(report);
     first_use(report)?;
     drift(report);
@@ -72,6 +73,42 @@ fn bare_counter() -> Cost {
         let batch = || sys::bare_reads_ns("tsc", READS.into()).map(|ns| ns as f64 / f64::from(READS));
         median(&(0..BATCHES).map(|_| batch()).collect::<Option<Vec<_>>>()?)
     })
+}
+
+/// Every clock in turn, so that each has the same share of whatever else the machine does.
+fn table(report: &mut Report) {
+    let quanta = quanta::Clock::new();
+    let clocks: Vec<(&str, Cost)> = vec![
+        ("bare rdtsc", bare_counter()),
+        ("oversleep::Clock::now", cost(Clock::now)),
+        ("oversleep::Instant::now", cost(Instant::now)),
+        ("oversleep::Instant::now_ordered", cost(Instant::now_ordered)),
+        ("oversleep::Clock::coarse", cost(Clock::coarse)),
+        ("quanta::Clock::now", cost(move || quanta.now())),
+        ("quanta::Instant::now", cost(quanta::Instant::now)),
+        ("minstant::Instant::now, in ticks", cost(minstant::Instant::now)),
+        ("fastant::Instant::now, in ticks", cost(fastant::Instant::now)),
+        ("coarsetime::Instant::now", cost(coarsetime::Instant::now)),
+        ("std::time::Instant::now", cost(Std::now)),
+    ];
+    let rounds = report.pairs(25);
+    let mut costs: Vec<Vec<f64>> = vec![Vec::new(); clocks.len()];
+    for round in 0..rounds {
+        for turn in 0..clocks.len() {
+            // Each is the first one in some rounds.
+            let index = (round + turn) % clocks.len();
+            costs[index].extend((clocks[index].1)());
+        }
+    }
+    let medians: Vec<Option<f64>> = costs.iter().map(|costs| median(costs)).collect();
+    let mut text =
+        format!("\ncost of a read: medians of {rounds} rounds in turn\n  {:<34} {:>7} {:>9}", "", "ns", "x rdtsc");
+    for ((name, _), ns) in clocks.iter().zip(&medians) {
+        let ratio = ns.zip(medians[0]).map_or_else(|| "-".to_owned(), |(ns, bare)| format!("{:.3}", ns / bare));
+        let ns = ns.map_or_else(|| "-".to_owned(), |ns| format!("{ns:.2}"));
+        text.push_str(&format!("\n  {name:<34} {ns:>7} {ratio:>9}"));
+    }
+    report.say(&text);
 }
 
 fn read_costs(report: &mut Report) {

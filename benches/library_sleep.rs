@@ -241,8 +241,8 @@ fn sleeps(report: &mut Report, condition: &str, count: u64, rounds: usize, compa
         }
         for round in 1..=rounds {
             report.progress(&format!("sleeps, {condition}, round {round} of {rounds}"));
-            for _ in 0..count.div_ceil(TURN) {
-                contenders.iter_mut().try_for_each(|contender| contender.turn(TURN))?;
+            for turn in 0..count.div_ceil(TURN) as usize {
+                order(contenders.len(), turn + round).try_for_each(|index| contenders[index].turn(TURN))?;
             }
             contenders.iter_mut().for_each(Contender::end_round);
         }
@@ -271,6 +271,16 @@ fn sleeps(report: &mut Report, condition: &str, count: u64, rounds: usize, compa
             report.compare(&title, unit, &pairs, bar);
         }
     }
+}
+
+/// The order of this turn. It changes the predecessors: after a contender that lets the processor sleep deeply, the next
+/// one wakes later.
+fn order(contenders: usize, turn: usize) -> impl Iterator<Item = usize> {
+    let has_no_factor =
+        |stride: &usize| (2..=*stride).all(|n| !stride.is_multiple_of(n) || !contenders.is_multiple_of(n));
+    let strides: Vec<usize> = (1..contenders).filter(has_no_factor).collect();
+    let stride = strides[turn % strides.len()];
+    (0..contenders).map(move |place| (turn + place * stride) % contenders)
 }
 
 /// The medians of all contenders.

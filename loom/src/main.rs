@@ -49,7 +49,7 @@ fn draw(latch: &Latch, sequence: u64, n: u64) -> Option<u64> {
 /// As the fast path reads, after this thread has examined the first line.
 fn read_examined(latch: &Latch) {
     let seen = Seen::new();
-    seen.examined(FIRST);
+    seen.examined(FIRST, &state(1).line);
     match latch.now(&seen, || TICKS) {
         Reading::Time(ns) => assert_eq!(ns, TICKS, "a mixture of two lines"),
         Reading::Over => {}

@@ -12,8 +12,20 @@ const CRATE: &str = "crates/oversleep-capi";
 #[cfg(test)]
 const PREFIX: &str = "oversleep_";
 /// The modules, in the order in which a reader needs them. Every module is in this list or the next.
-const MODULES: &[&str] =
-    &["version", "status", "clock", "outcome", "sleep", "pacer", "park", "backoff", "thread", "slack", "resolution"];
+const MODULES: &[&str] = &[
+    "version",
+    "status",
+    "clock",
+    "outcome",
+    "sleep",
+    "pacer",
+    "park",
+    "backoff",
+    "thread",
+    "slack",
+    "slice",
+    "resolution",
+];
 /// Modules that export nothing to C. The root is one, because cbindgen would read all others a second time through it.
 const INNER: &[&str] = &["lib", "boundary", "tests"];
 

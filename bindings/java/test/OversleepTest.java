@@ -100,6 +100,7 @@ public final class OversleepTest {
             Thread other = new Thread(parker::unpark);
             other.start();
             check(parker.parkUntil(deadline + 60_000_000_000L), "the unpark was lost");
+            check(!parker.park(Duration.ofNanos(200_000)), "nobody unparked it");
             other.join();
         }
     }
@@ -110,6 +111,13 @@ public final class OversleepTest {
             check(resolution.outcome(Resolution.Setting.CPU_LATENCY).isEmpty(), "what wasn't requested has none");
             refused(resolution::hold, "a second hold");
         }
+        try (Resolution resolution = new Resolution().timeSliceNs(100_000).multimedia().cpuLatencyNs(50_000)) {
+            check(resolution.outcome(Resolution.Setting.TIME_SLICE).isEmpty(), "nothing is requested before the hold");
+            resolution.hold();
+            check(resolution.outcome(Resolution.Setting.TIME_SLICE).contains("slice"), "the outcome names the setting");
+            check(!resolution.outcome(Resolution.Setting.MULTIMEDIA).isEmpty(), "another system's setting is denied");
+        }
+        refused(() -> new Resolution().realTime(100), "a priority of 100");
     }
 
     public static void main(String[] arguments) throws InterruptedException {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use oversleep::resolution::Held;
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -11,8 +11,10 @@ use pyo3::types::PyTuple;
 #[pyclass(unsendable)]
 pub struct Resolution {
     timer_slack: Option<f64>,
+    time_slice: Option<f64>,
     timer: Option<f64>,
     real_time: Option<u8>,
+    multimedia: bool,
     cpu_latency: Option<f64>,
     held: Option<Held>,
 }
@@ -21,29 +23,40 @@ pub struct Resolution {
 impl Resolution {
     /// What to request, times in seconds. Nothing stated means what is harmless everywhere.
     #[new]
-    #[pyo3(signature = (*, timer_slack=None, timer=None, real_time=None, cpu_latency=None))]
+    #[pyo3(signature = (*, timer_slack=None, time_slice=None, timer=None, real_time=None, multimedia=false,
+        cpu_latency=None))]
     fn new(
         timer_slack: Option<f64>,
+        time_slice: Option<f64>,
         timer: Option<f64>,
         real_time: Option<u8>,
+        multimedia: bool,
         cpu_latency: Option<f64>,
     ) -> PyResult<Resolution> {
-        for seconds in [timer_slack, timer, cpu_latency].into_iter().flatten() {
+        for seconds in [timer_slack, time_slice, timer, cpu_latency].into_iter().flatten() {
             crate::duration(seconds)?;
         }
-        Ok(Resolution { timer_slack, timer, real_time, cpu_latency, held: None })
+        if real_time.is_some_and(|priority| !(1..=99).contains(&priority)) {
+            return Err(PyValueError::new_err("a real-time priority is 1 to 99"));
+        }
+        Ok(Resolution { timer_slack, time_slice, timer, real_time, multimedia, cpu_latency, held: None })
     }
 
     fn __enter__(mut this: PyRefMut<'_, Self>) -> PyResult<PyRefMut<'_, Self>> {
         if this.held.is_some() {
             return Err(PyRuntimeError::new_err("it is already held; leave its block first"));
         }
-        let is_default =
-            this.timer_slack.is_none() && this.timer.is_none() && this.real_time.is_none() && this.cpu_latency.is_none();
-        let mut request =
-            if is_default { oversleep::Resolution::harmless() } else { oversleep::Resolution::new() };
+        let times = [this.timer_slack, this.time_slice, this.timer, this.cpu_latency];
+        let is_default = times.iter().all(Option::is_none) && this.real_time.is_none() && !this.multimedia;
+        let mut request = if is_default { oversleep::Resolution::harmless() } else { oversleep::Resolution::new() };
         if let Some(seconds) = this.timer_slack {
             request = request.timer_slack(crate::duration(seconds)?);
+        }
+        if let Some(seconds) = this.time_slice {
+            request = request.time_slice(crate::duration(seconds)?);
+        }
+        if this.multimedia {
+            request = request.multimedia();
         }
         if let Some(seconds) = this.timer {
             request = request.timer(crate::duration(seconds)?);

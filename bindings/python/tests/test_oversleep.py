@@ -156,6 +156,13 @@ class Resolution(unittest.TestCase):
         with oversleep.Resolution() as held:
             self.assertTrue(held.outcomes)
 
+    def test_a_time_slice_and_what_this_system_lacks_have_outcomes(self):
+        with oversleep.Resolution(time_slice=100e-6, multimedia=True) as held:
+            self.assertEqual(set(held.outcomes), {"time slice", "multimedia scheduling"})
+        for priority in (0, 100):
+            with self.assertRaises(ValueError):
+                oversleep.Resolution(real_time=priority)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -2,7 +2,8 @@
  * oversleep: sleeps that end on time, and the fastest clock that is valid here.
  *
  * Guarantees: no sleep ends early, and time never goes back. Nothing is thrown or unwound into the caller. No setting
- * changes unless requested, except a sleeping thread's timer slack for the duration of the sleep.
+ * changes unless requested, except a sleeping thread's timer slack and, beside busy threads, its time slice, for the
+ * duration of the sleep.
  *
  * Units: names end in their unit (_ns: nanoseconds). Times are integer nanoseconds on the monotonic time line of
  * oversleep_clock_now_ns; add and subtract them freely.
@@ -255,6 +256,14 @@ enum oversleep_setting
      * The machine's limit on how long a processor takes to wake up: /dev/cpu_dma_latency on Linux. Cost: power.
      */
     OVERSLEEP_SETTING_CPU_LATENCY = 4,
+    /**
+     * The thread's time slice (Linux 6.12 and later). Cost: other threads are interrupted more often.
+     */
+    OVERSLEEP_SETTING_TIME_SLICE = 5,
+    /**
+     * The thread's multimedia class (Windows). Cost: other threads wait.
+     */
+    OVERSLEEP_SETTING_MULTIMEDIA = 6,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -330,9 +339,45 @@ typedef struct oversleep_sleeper oversleep_sleeper;
 typedef struct oversleep_thread oversleep_thread;
 
 /**
+ * Holds a thread's time slice until it is released.
+ */
+typedef struct oversleep_time_slice oversleep_time_slice;
+
+/**
  * Holds a thread's timer slack until it is released.
  */
 typedef struct oversleep_timer_slack oversleep_timer_slack;
+
+/**
+ * What the clock has suspected and counted so far.
+ */
+typedef struct {
+    /**
+     * `sizeof(oversleep_faults)`; set it before the call.
+     */
+    size_t size;
+    /**
+     * 1 if the processor's counter was in use and failed, so that the operating system's clock is used; otherwise 0.
+     * `oversleep_clock_why` says how it failed.
+     */
+    uint32_t is_demoted;
+    /**
+     * Zero.
+     */
+    uint32_t reserved;
+    /**
+     * How often the counter was suspected.
+     */
+    uint64_t suspected;
+    /**
+     * How many readings were behind an earlier one.
+     */
+    uint64_t backward;
+    /**
+     * By how much at most, in nanoseconds.
+     */
+    uint64_t backward_max_ns;
+} oversleep_faults;
 
 /**
  * How a sleep went.
@@ -374,9 +419,10 @@ typedef struct {
      */
     oversleep_outcome slack;
     /**
-     * Zero.
+     * The outcome of setting this thread's time slice for the waits; `OVERSLEEP_OUTCOME_NOT_ASKED` if that was not
+     * tried, because no other thread seems to want the processor.
      */
-    uint32_t reserved;
+    oversleep_outcome slice;
 } oversleep_slept;
 
 /**
@@ -529,9 +575,9 @@ oversleep_status oversleep_status_text(int32_t status,
  * never goes back within one thread; to compare times across threads use `oversleep_clock_now_ordered_ns`. On Linux
  * the time line is CLOCK_MONOTONIC, which counts from boot and stops during suspend.
  *
- * Cost: a call, a read of the processor's counter and about a nanosecond; or a read of the operating system's clock if
- * that is in use. The process's first call chooses the clock, which takes about 0.3 ms: make it before you enter a
- * sandbox, and not in a signal handler. Later calls may be made in signal handlers.
+ * Cost: a call and a read of the processor's counter, or a read of the operating system's clock if that is in use. The
+ * process's first call chooses the clock, which takes about 0.3 ms: make it before you enter a sandbox, and not in a
+ * signal handler. Later calls may be made in signal handlers.
  *
  * To force the operating system's clock, set `OVERSLEEP_CLOCK=os` in the environment before the first use.
  *
@@ -599,6 +645,34 @@ oversleep_status oversleep_clock_frequency_hz(uint64_t *hz);
 oversleep_status oversleep_clock_verify(double *drift_ppm);
 
 /**
+ * Writes what the clock has suspected and counted so far. A program that wants to know of a demotion asks now and then.
+ */
+oversleep_status oversleep_clock_faults(oversleep_faults *faults);
+
+/**
+ * Starts the clock, and lets it make no other system call from now on than those that read a clock. Call this before you
+ * enter a sandbox that ends the process for a forbidden call.
+ */
+oversleep_status oversleep_clock_before_sandbox(void);
+
+/**
+ * Returns the time now on a time line that also counts the time that the machine was suspended, in nanoseconds:
+ * CLOCK_BOOTTIME on Linux. For leases and tokens that expire while the machine sleeps. Cost: a read of the operating
+ * system's clock.
+ *
+ * Returns `OVERSLEEP_UNKNOWN_NS` after an internal failure.
+ */
+uint64_t oversleep_boot_now_ns(void);
+
+/**
+ * Waits until `deadline_ns`, a time of `oversleep_boot_now_ns`, and never ends early. Time that the machine is suspended
+ * counts. Writes how late it ended, in nanoseconds, unless `lateness_ns` is NULL. Cost: the operating system's wait, so
+ * it ends tens of microseconds late.
+ */
+oversleep_status oversleep_boot_wait_until_ns(uint64_t deadline_ns,
+                                              uint64_t *lateness_ns);
+
+/**
  * Sleeps for at least `duration_ns` nanoseconds, and as little longer as this machine allows, with a sleeper of the
  * calling thread. See `oversleep_sleep_until_ns` for guarantees and costs.
  */
@@ -630,6 +704,14 @@ oversleep_status oversleep_sleeper_new(oversleep_sleeper **sleeper);
  */
 oversleep_status oversleep_sleeper_set_budget_ns(oversleep_sleeper *sleeper,
                                                  uint64_t budget_ns);
+
+/**
+ * Sets the price of lateness: how many microseconds of CPU time a microsecond of lateness is worth. The default is 2.
+ * With 50 a sleep in about 50 is late; with 1 about every second one is, by less than a plain sleep, and little is spun.
+ * Beyond the first 50 microseconds, lateness costs ten times as much. What was learned is kept.
+ */
+oversleep_status oversleep_sleeper_set_price(oversleep_sleeper *sleeper,
+                                             uint32_t price);
 
 /**
  * Sleeps for at least `duration_ns` nanoseconds. Writes how the sleep went, unless `slept` is NULL.
@@ -679,8 +761,15 @@ oversleep_status oversleep_pacer_set_start_ns(oversleep_pacer *pacer,
 oversleep_status oversleep_pacer_set_missed(oversleep_pacer *pacer, int32_t policy);
 
 /**
- * Sets the budget of the pacer's sleeper: how far the margin may exceed the median lateness of wake-ups. The default
- * is 16000 ns. What was learned about waits is forgotten.
+ * Delivers every period, but of those that are already late only the latest `periods`, at least 1. Older ones are skipped
+ * and counted as missed: after a suspend there may be millions.
+ */
+oversleep_status oversleep_pacer_set_catch_up_max(oversleep_pacer *pacer,
+                                                  uint64_t periods);
+
+/**
+ * Sets the budget of the pacer's sleeper: the longest that a wait may spin. The default is 600000 ns. What was learned
+ * about waits is forgotten.
  */
 oversleep_status oversleep_pacer_set_budget_ns(oversleep_pacer *pacer,
                                                uint64_t budget_ns);
@@ -743,6 +832,14 @@ oversleep_status oversleep_parker_park_until_ns(oversleep_parker *parker,
                                                 oversleep_woken *woken);
 
 /**
+ * Parks the calling thread until another one unparks it, or for `timeout_ns` nanoseconds; otherwise as
+ * `oversleep_parker_park_until_ns`.
+ */
+oversleep_status oversleep_parker_park_timeout_ns(oversleep_parker *parker,
+                                                  uint64_t timeout_ns,
+                                                  oversleep_woken *woken);
+
+/**
  * Ends the parker's park, or the next one at once if no thread is parked. Any thread may call this at any time.
  */
 oversleep_status oversleep_parker_unpark(const oversleep_parker *parker);
@@ -770,6 +867,13 @@ oversleep_status oversleep_backoff_new(const oversleep_limits *limits, oversleep
  */
 oversleep_status oversleep_backoff_idle(oversleep_backoff *backoff,
                                         oversleep_idle_turn *turn);
+
+/**
+ * As `oversleep_backoff_idle`, but parks on this parker, so `oversleep_parker_unpark` ends the park.
+ */
+oversleep_status oversleep_backoff_idle_on(oversleep_backoff *backoff,
+                                           oversleep_parker *parker,
+                                           oversleep_idle_turn *turn);
 
 /**
  * Call this when there was work: the next idle turn spins again. What was learned about parking is kept.
@@ -828,7 +932,7 @@ oversleep_status oversleep_timer_slack_why(char *text,
  * default as well. Cost: three system calls now, one on release (Linux).
  *
  * A denial is an outcome, not an error: you get a handle either way, and `oversleep_timer_slack_change` says what
- * happened. The thread must release its handles itself, in the reverse order of their creation.
+ * happened. The thread must release its handles itself, in any order.
  */
 oversleep_status oversleep_timer_slack_hold_ns(uint64_t slack_ns,
                                                oversleep_timer_slack **held);
@@ -851,6 +955,56 @@ oversleep_status oversleep_timer_slack_text(const oversleep_timer_slack *held,
  * handle, does nothing and returns `OVERSLEEP_STATUS_WRONG_THREAD`.
  */
 oversleep_status oversleep_timer_slack_release(oversleep_timer_slack *held);
+
+/**
+ * Writes the calling thread's time slice in nanoseconds: for how long the scheduler lets it run at a time. Zero means
+ * that the thread runs under a real-time policy, which has none. Cost: one system call (Linux 6.12 and later).
+ *
+ * Returns `OVERSLEEP_STATUS_DENIED` if threads can't choose their slice on this system or a sandbox forbids reading it;
+ * `oversleep_time_slice_why` says which.
+ */
+oversleep_status oversleep_time_slice_current_ns(uint64_t *slice_ns);
+
+/**
+ * Writes why the time slice is not available here, and the next step. Returns `OVERSLEEP_STATUS_NONE` if it is
+ * available.
+ */
+oversleep_status oversleep_time_slice_why(char *text,
+                                          size_t capacity,
+                                          size_t *length);
+
+/**
+ * Sets the calling thread's time slice until `oversleep_time_slice_release`, unless it is as short already. It is taken
+ * as 100 microseconds to 100 ms. With a short slice, a thread that wakes up usually runs at once beside busy threads,
+ * instead of milliseconds later. It needs no privilege: the thread's share of the processor stays the same. While the
+ * thread computes it is interrupted more often, so hold a short slice in threads that mostly wait. Threads and programs
+ * that this thread starts meanwhile inherit it permanently. Cost: four system calls now, and as many on release (Linux
+ * 6.12 and later).
+ *
+ * A denial is an outcome, not an error: you get a handle either way, and `oversleep_time_slice_change` says what
+ * happened. If a thread holds several, the shortest counts. The thread must release its handles itself, in any order.
+ */
+oversleep_status oversleep_time_slice_hold_ns(uint64_t slice_ns,
+                                              oversleep_time_slice **held);
+
+/**
+ * Writes the outcome of the request.
+ */
+oversleep_status oversleep_time_slice_change(const oversleep_time_slice *held, oversleep_change *change);
+
+/**
+ * Writes the outcome of the request as an English sentence: the values, or why it was denied and the next step.
+ */
+oversleep_status oversleep_time_slice_text(const oversleep_time_slice *held,
+                                           char *text,
+                                           size_t capacity,
+                                           size_t *length);
+
+/**
+ * Restores the former slice, once the thread holds no other, and frees the handle. NULL is allowed. In another thread
+ * than the one that created the handle, does nothing and returns `OVERSLEEP_STATUS_WRONG_THREAD`.
+ */
+oversleep_status oversleep_time_slice_release(oversleep_time_slice *held);
 
 /**
  * Creates an empty request. Nothing happens until `oversleep_resolution_hold`. Free it with
@@ -887,6 +1041,25 @@ oversleep_status oversleep_resolution_ask_timer_ns(oversleep_resolution *resolut
  */
 oversleep_status oversleep_resolution_ask_real_time(oversleep_resolution *resolution,
                                                     int32_t priority);
+
+/**
+ * As `oversleep_resolution_ask_real_time`, for a thread that has a little work once per `period_ns` nanoseconds. macOS
+ * lets it compute for a fifth of the period; other systems ignore the period.
+ */
+oversleep_status oversleep_resolution_ask_real_time_every_ns(oversleep_resolution *resolution,
+                                                             int32_t priority,
+                                                             uint64_t period_ns);
+
+/**
+ * Requests this time slice, in nanoseconds, for the thread that will hold the request; see
+ * `oversleep_time_slice_hold_ns`.
+ */
+oversleep_status oversleep_resolution_ask_time_slice_ns(oversleep_resolution *resolution, uint64_t slice_ns);
+
+/**
+ * Requests that the thread that will hold the request belong to the multimedia class "Pro Audio" (Windows).
+ */
+oversleep_status oversleep_resolution_ask_multimedia(oversleep_resolution *resolution);
 
 /**
  * Requests that an idle processor wake up within `latency_ns` nanoseconds, in whole microseconds. Zero keeps it out of

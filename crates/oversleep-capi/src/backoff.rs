@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::boundary::handle::{self, Handle};
 use crate::boundary::{self, Place, growing};
 use crate::outcome;
+use crate::park::Parker;
 use crate::status::Status;
 
 /// An idle strategy (spin, then yield, then park) that learns what parking costs on this machine.
@@ -129,6 +130,22 @@ pub unsafe extern "C" fn oversleep_backoff_new(limits: *const Limits, backoff: *
 pub unsafe extern "C" fn oversleep_backoff_idle(backoff: *mut Backoff, turn: *mut IdleTurn) -> Status {
     // SAFETY: the caller's pointer is null or writable, and its handle is null or alive.
     unsafe { boundary::fill_if_wanted(turn, || handle::with(backoff, |backoff| Ok(backoff.idle().into()))) }
+}
+
+/// As `oversleep_backoff_idle`, but parks on this parker, so `oversleep_parker_unpark` ends the park.
+// SAFETY: no other library uses this prefix.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn oversleep_backoff_idle_on(
+    backoff: *mut Backoff,
+    parker: *mut Parker,
+    turn: *mut IdleTurn,
+) -> Status {
+    // SAFETY: the caller's pointer is null or writable, and its handles are null or alive.
+    unsafe {
+        boundary::fill_if_wanted(turn, || {
+            handle::with(backoff, |backoff| handle::with(parker, |parker| Ok(backoff.idle_on(parker).into())))
+        })
+    }
 }
 
 /// Call this when there was work: the next idle turn spins again. What was learned about parking is kept.

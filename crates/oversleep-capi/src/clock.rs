@@ -3,10 +3,10 @@
 use std::ffi::c_char;
 
 use oversleep::clock::Source as Chosen;
-use oversleep::{Clock, Instant};
+use oversleep::{BootInstant, Clock, Instant};
 
 use crate::UNKNOWN_NS;
-use crate::boundary::{self, text};
+use crate::boundary::{self, growing, text};
 use crate::status::Status;
 
 /// A clock that `oversleep_clock_now_ns` can read.
@@ -38,9 +38,9 @@ impl From<Chosen> for Source {
 /// never goes back within one thread; to compare times across threads use `oversleep_clock_now_ordered_ns`. On Linux
 /// the time line is CLOCK_MONOTONIC, which counts from boot and stops during suspend.
 ///
-/// Cost: a call, a read of the processor's counter and about a nanosecond; or a read of the operating system's clock if
-/// that is in use. The process's first call chooses the clock, which takes about 0.3 ms: make it before you enter a
-/// sandbox, and not in a signal handler. Later calls may be made in signal handlers.
+/// Cost: a call and a read of the processor's counter, or a read of the operating system's clock if that is in use. The
+/// process's first call chooses the clock, which takes about 0.3 ms: make it before you enter a sandbox, and not in a
+/// signal handler. Later calls may be made in signal handlers.
 ///
 /// To force the operating system's clock, set `OVERSLEEP_CLOCK=os` in the environment before the first use.
 ///
@@ -133,4 +133,72 @@ pub unsafe extern "C" fn oversleep_clock_verify(drift_ppm: *mut f64) -> Status {
     let drift = || Clock::verify().map(|verified| verified.drift_ppm).map_err(|_| Status::Rejected);
     // SAFETY: the caller's pointer is null or writable.
     unsafe { boundary::write_if_wanted(drift_ppm, drift) }
+}
+
+/// What the clock has suspected and counted so far.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Faults {
+    /// `sizeof(oversleep_faults)`; set it before the call.
+    pub size: usize,
+    /// 1 if the processor's counter was in use and failed, so that the operating system's clock is used; otherwise 0.
+    /// `oversleep_clock_why` says how it failed.
+    pub is_demoted: u32,
+    /// Zero.
+    pub reserved: u32,
+    /// How often the counter was suspected.
+    pub suspected: u64,
+    /// How many readings were behind an earlier one.
+    pub backward: u64,
+    /// By how much at most, in nanoseconds.
+    pub backward_max_ns: u64,
+}
+
+growing!(Faults);
+
+/// Writes what the clock has suspected and counted so far. A program that wants to know of a demotion asks now and then.
+// SAFETY: no other library uses this prefix.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn oversleep_clock_faults(faults: *mut Faults) -> Status {
+    let answer = || {
+        let why = Clock::why();
+        let oversleep::clock::Faults { suspected, backward, backward_max_ns, .. } = why.faults;
+        let (size, is_demoted) = (size_of::<Faults>(), u32::from(why.is_demoted));
+        Ok(Faults { size, is_demoted, reserved: 0, suspected, backward, backward_max_ns })
+    };
+    // SAFETY: the caller's pointer is null or writable.
+    unsafe { boundary::fill(faults, answer) }
+}
+
+/// Starts the clock, and lets it make no other system call from now on than those that read a clock. Call this before you
+/// enter a sandbox that ends the process for a forbidden call.
+// SAFETY: no other library uses this prefix.
+#[unsafe(no_mangle)]
+pub extern "C" fn oversleep_clock_before_sandbox() -> Status {
+    boundary::status(|| {
+        Clock::before_sandbox();
+        Ok(Status::Ok)
+    })
+}
+
+/// Returns the time now on a time line that also counts the time that the machine was suspended, in nanoseconds:
+/// CLOCK_BOOTTIME on Linux. For leases and tokens that expire while the machine sleeps. Cost: a read of the operating
+/// system's clock.
+///
+/// Returns `OVERSLEEP_UNKNOWN_NS` after an internal failure.
+// SAFETY: no other library uses this prefix.
+#[unsafe(no_mangle)]
+pub extern "C" fn oversleep_boot_now_ns() -> u64 {
+    boundary::or(UNKNOWN_NS, || BootInstant::now().as_nanos())
+}
+
+/// Waits until `deadline_ns`, a time of `oversleep_boot_now_ns`, and never ends early. Time that the machine is suspended
+/// counts. Writes how late it ended, in nanoseconds, unless `lateness_ns` is NULL. Cost: the operating system's wait, so
+/// it ends tens of microseconds late.
+// SAFETY: no other library uses this prefix.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn oversleep_boot_wait_until_ns(deadline_ns: u64, lateness_ns: *mut u64) -> Status {
+    let wait = || Ok(crate::outcome::ns(BootInstant::from_nanos(deadline_ns).wait()));
+    // SAFETY: the caller's pointer is null or writable.
+    unsafe { boundary::write_if_wanted(lateness_ns, wait) }
 }

@@ -16,6 +16,7 @@ pub mod park;
 pub mod resolution;
 pub mod slack;
 pub mod sleep;
+pub mod slice;
 pub mod status;
 pub mod thread;
 pub mod version;

@@ -115,8 +115,21 @@ pub unsafe extern "C" fn oversleep_pacer_set_missed(pacer: *mut Pacer, policy: i
     unsafe { change(pacer, |pacer| Ok(pacer.on_missed(Missed::from_number(policy)?))) }
 }
 
-/// Sets the budget of the pacer's sleeper: how far the margin may exceed the median lateness of wake-ups. The default
-/// is 16000 ns. What was learned about waits is forgotten.
+/// Delivers every period, but of those that are already late only the latest `periods`, at least 1. Older ones are skipped
+/// and counted as missed: after a suspend there may be millions.
+// SAFETY: no other library uses this prefix.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn oversleep_pacer_set_catch_up_max(pacer: *mut Pacer, periods: u64) -> Status {
+    let catching_up = |pacer: oversleep::Pacer| match periods {
+        0 => Err(Status::InvalidArgument),
+        _ => Ok(pacer.catching_up_at_most(periods)),
+    };
+    // SAFETY: the caller's handle is null or alive.
+    unsafe { change(pacer, catching_up) }
+}
+
+/// Sets the budget of the pacer's sleeper: the longest that a wait may spin. The default is 600000 ns. What was learned
+/// about waits is forgotten.
 // SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_pacer_set_budget_ns(pacer: *mut Pacer, budget_ns: u64) -> Status {

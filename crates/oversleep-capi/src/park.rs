@@ -1,5 +1,7 @@
 //! Waiting for another thread until an exact deadline.
 
+use std::time::Duration;
+
 use oversleep::{Instant, Unparker};
 
 use crate::boundary::handle::{self, Handle, Opaque};
@@ -79,6 +81,20 @@ pub unsafe extern "C" fn oversleep_parker_park_until_ns(
     woken: *mut Woken,
 ) -> Status {
     let park = |parker: &mut oversleep::Parker| Ok(parker.park_until(Instant::from_nanos(deadline_ns)).into());
+    // SAFETY: the caller's pointer is null or writable, and its handle is null or alive.
+    unsafe { boundary::fill_if_wanted(woken, || handle::with(parker, park)) }
+}
+
+/// Parks the calling thread until another one unparks it, or for `timeout_ns` nanoseconds; otherwise as
+/// `oversleep_parker_park_until_ns`.
+// SAFETY: no other library uses this prefix.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn oversleep_parker_park_timeout_ns(
+    parker: *mut Parker,
+    timeout_ns: u64,
+    woken: *mut Woken,
+) -> Status {
+    let park = |parker: &mut oversleep::Parker| Ok(parker.park_timeout(Duration::from_nanos(timeout_ns)).into());
     // SAFETY: the caller's pointer is null or writable, and its handle is null or alive.
     unsafe { boundary::fill_if_wanted(woken, || handle::with(parker, park)) }
 }

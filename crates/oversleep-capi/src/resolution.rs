@@ -60,15 +60,21 @@ pub enum Setting {
     RealTime = 3,
     /// The machine's limit on how long a processor takes to wake up: /dev/cpu_dma_latency on Linux. Cost: power.
     CpuLatency = 4,
+    /// The thread's time slice (Linux 6.12 and later). Cost: other threads are interrupted more often.
+    TimeSlice = 5,
+    /// The thread's multimedia class (Windows). Cost: other threads wait.
+    Multimedia = 6,
 }
 
 impl Setting {
     fn from_number(number: i32) -> Result<What, Status> {
-        const ALL: [(Setting, What); 4] = [
+        const ALL: [(Setting, What); 6] = [
             (Setting::TimerSlack, What::TimerSlack),
             (Setting::Timer, What::Timer),
             (Setting::RealTime, What::RealTime),
             (Setting::CpuLatency, What::CpuLatency),
+            (Setting::TimeSlice, What::TimeSlice),
+            (Setting::Multimedia, What::Multimedia),
         ];
         let known = ALL.into_iter().find(|&(setting, _)| setting as i32 == number);
         known.map(|(_, what)| what).ok_or(Status::InvalidArgument)
@@ -130,6 +136,42 @@ pub unsafe extern "C" fn oversleep_resolution_ask_real_time(resolution: *mut Res
     };
     // SAFETY: the caller's handle is null or alive.
     unsafe { handle::change(resolution, ask) }
+}
+
+/// As `oversleep_resolution_ask_real_time`, for a thread that has a little work once per `period_ns` nanoseconds. macOS
+/// lets it compute for a fifth of the period; other systems ignore the period.
+// SAFETY: no other library uses this prefix.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn oversleep_resolution_ask_real_time_every_ns(
+    resolution: *mut Resolution,
+    priority: i32,
+    period_ns: u64,
+) -> Status {
+    let period = Duration::from_nanos(period_ns);
+    let ask = |request: &mut Request| match u8::try_from(priority) {
+        Ok(priority @ 1..=99) if period_ns > 0 => request.ask(|requested| requested.real_time_every(priority, period)),
+        _ => Err(Status::InvalidArgument),
+    };
+    // SAFETY: the caller's handle is null or alive.
+    unsafe { handle::change(resolution, ask) }
+}
+
+/// Requests this time slice, in nanoseconds, for the thread that will hold the request; see
+/// `oversleep_time_slice_hold_ns`.
+// SAFETY: no other library uses this prefix.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn oversleep_resolution_ask_time_slice_ns(resolution: *mut Resolution, slice_ns: u64) -> Status {
+    let more = |requested: oversleep::Resolution| requested.time_slice(Duration::from_nanos(slice_ns));
+    // SAFETY: the caller's handle is null or alive.
+    unsafe { handle::change(resolution, |request| request.ask(more)) }
+}
+
+/// Requests that the thread that will hold the request belong to the multimedia class "Pro Audio" (Windows).
+// SAFETY: no other library uses this prefix.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn oversleep_resolution_ask_multimedia(resolution: *mut Resolution) -> Status {
+    // SAFETY: the caller's handle is null or alive.
+    unsafe { handle::change(resolution, |request| request.ask(oversleep::Resolution::multimedia)) }
 }
 
 /// Requests that an idle processor wake up within `latency_ns` nanoseconds, in whole microseconds. Zero keeps it out of

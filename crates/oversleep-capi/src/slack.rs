@@ -54,7 +54,7 @@ pub unsafe extern "C" fn oversleep_timer_slack_why(text: *mut c_char, capacity: 
 /// default as well. Cost: three system calls now, one on release (Linux).
 ///
 /// A denial is an outcome, not an error: you get a handle either way, and `oversleep_timer_slack_change` says what
-/// happened. The thread must release its handles itself, in the reverse order of their creation.
+/// happened. The thread must release its handles itself, in any order.
 // SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_timer_slack_hold_ns(slack_ns: u64, held: *mut *mut TimerSlack) -> Status {

@@ -39,8 +39,9 @@ pub struct Slept {
     /// The outcome of setting this thread's timer slack for the waits; `OVERSLEEP_OUTCOME_NOT_ASKED` if there was no
     /// wait.
     pub slack: Outcome,
-    /// Zero.
-    pub reserved: u32,
+    /// The outcome of setting this thread's time slice for the waits; `OVERSLEEP_OUTCOME_NOT_ASKED` if that was not
+    /// tried, because no other thread seems to want the processor.
+    pub slice: Outcome,
 }
 
 growing!(Slept);
@@ -49,6 +50,9 @@ impl From<LibrarySlept> for Slept {
     fn from(slept: LibrarySlept) -> Self {
         let margin_ns = |waited: Option<Waited>| waited.map_or(UNKNOWN_NS, |waited| waited.margin_ns);
         let lateness_ns = |waited: Option<Waited>| waited.map_or(UNKNOWN_NS, |waited| waited.lateness_ns);
+        let outcome = |change: &Option<oversleep::Outcome<Duration>>| {
+            change.as_ref().map_or(Outcome::NotAsked, |change| Change::of_time(change).outcome)
+        };
         Self {
             size: size_of::<Self>(),
             lateness_ns: slept.lateness_ns,
@@ -57,8 +61,8 @@ impl From<LibrarySlept> for Slept {
             wake_lateness_ns: lateness_ns(slept.wait),
             approach_margin_ns: slept.approaches.map(margin_ns),
             approach_lateness_ns: slept.approaches.map(lateness_ns),
-            slack: slept.slack.map_or(Outcome::NotAsked, |slack| Change::of_time(&slack).outcome),
-            reserved: 0,
+            slack: outcome(&slept.slack),
+            slice: outcome(&slept.slice),
         }
     }
 }
@@ -111,6 +115,21 @@ pub unsafe extern "C" fn oversleep_sleeper_set_budget_ns(sleeper: *mut Sleeper, 
     unsafe {
         handle::change(sleeper, |sleeper| {
             *sleeper = sleeper.clone().with_budget(Duration::from_nanos(budget_ns));
+            Ok(())
+        })
+    }
+}
+
+/// Sets the price of lateness: how many microseconds of CPU time a microsecond of lateness is worth. The default is 2.
+/// With 50 a sleep in about 50 is late; with 1 about every second one is, by less than a plain sleep, and little is spun.
+/// Beyond the first 50 microseconds, lateness costs ten times as much. What was learned is kept.
+// SAFETY: no other library uses this prefix.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn oversleep_sleeper_set_price(sleeper: *mut Sleeper, price: u32) -> Status {
+    // SAFETY: the caller's handle is null or alive.
+    unsafe {
+        handle::change(sleeper, |sleeper| {
+            *sleeper = sleeper.clone().with_price(price);
             Ok(())
         })
     }

@@ -46,6 +46,8 @@
 //! |---|---|
 //! | `std` (default) | everything; without it the crate is `no_std` and has the arithmetic of [`Instant`] |
 //! | `serde` | an [`Instant`] as nanoseconds of its time line |
+//! | `rtkit` | asks RealtimeKit for real-time scheduling on desktop Linux, see `Resolution::or_by_rtkit` |
+//! | `fault-injection` | for tests: a counter that fails as requested, see `clock::fault` |
 #![warn(missing_docs)]
 #![cfg_attr(not(feature = "std"), no_std)]
 

@@ -7,6 +7,7 @@ import static oversleep.Native.POINTER;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
+import java.time.Duration;
 
 /**
  * Parks one thread at a time until another one unparks it, or until an exact deadline. There are no spurious wake-ups,
@@ -40,6 +41,18 @@ public final class Parker implements AutoCloseable {
             Native.status(() -> PARK_UNTIL.invoke(alive(), deadlineNs, woken));
             return woken.get(LONG, 8) == Native.UNKNOWN_NS;
         }
+    }
+
+    /**
+     * Parks until another thread unparks this parker, or for this long.
+     *
+     * @return whether another thread ended it
+     */
+    public boolean park(Duration timeout) {
+        if (timeout.isNegative()) {
+            throw new IllegalArgumentException("a park can't be negative: " + timeout);
+        }
+        return parkUntil(Oversleep.monotonicNs() + timeout.toNanos());
     }
 
     /** Ends the park, or the next one at once. Any thread may call it. */

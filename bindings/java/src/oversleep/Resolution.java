@@ -21,7 +21,11 @@ public final class Resolution implements AutoCloseable {
         /** Real-time scheduling of the thread. */
         REAL_TIME,
         /** A limit on the wake-up latency of the processors (Linux). */
-        CPU_LATENCY
+        CPU_LATENCY,
+        /** The time slice of the thread (Linux 6.12 and later). */
+        TIME_SLICE,
+        /** The multimedia class of the thread (Windows). */
+        MULTIMEDIA
     }
 
     private static final MethodHandle NEW = Native.function("oversleep_resolution_new", INT, POINTER);
@@ -29,6 +33,13 @@ public final class Resolution implements AutoCloseable {
     private static final MethodHandle SLACK =
             Native.function("oversleep_resolution_ask_timer_slack_ns", INT, POINTER, LONG);
     private static final MethodHandle TIMER = Native.function("oversleep_resolution_ask_timer_ns", INT, POINTER, LONG);
+    private static final MethodHandle REAL_TIME =
+            Native.function("oversleep_resolution_ask_real_time", INT, POINTER, INT);
+    private static final MethodHandle CPU_LATENCY =
+            Native.function("oversleep_resolution_ask_cpu_latency_ns", INT, POINTER, LONG);
+    private static final MethodHandle SLICE =
+            Native.function("oversleep_resolution_ask_time_slice_ns", INT, POINTER, LONG);
+    private static final MethodHandle MULTIMEDIA = Native.function("oversleep_resolution_ask_multimedia", INT, POINTER);
     private static final MethodHandle HOLD = Native.function("oversleep_resolution_hold", INT, POINTER);
     private static final MethodHandle TEXT =
             Native.function("oversleep_resolution_text", INT, POINTER, INT, POINTER, LONG, POINTER);
@@ -51,6 +62,33 @@ public final class Resolution implements AutoCloseable {
     /** Requests this timer resolution. */
     public Resolution timerNs(long periodNs) {
         Native.status(() -> TIMER.invoke(alive(), periodNs));
+        return this;
+    }
+
+    /** Requests that the thread run ahead of every ordinary one, with a priority of 1 to 99. */
+    public Resolution realTime(int priority) {
+        Native.status(() -> REAL_TIME.invoke(alive(), priority));
+        return this;
+    }
+
+    /** Requests that an idle processor wake up within this time. */
+    public Resolution cpuLatencyNs(long latencyNs) {
+        Native.status(() -> CPU_LATENCY.invoke(alive(), latencyNs));
+        return this;
+    }
+
+    /**
+     * Requests this time slice for the thread, 100 µs to 100 ms. With a short one, a thread that wakes up runs at once
+     * beside busy threads. It needs no privilege.
+     */
+    public Resolution timeSliceNs(long sliceNs) {
+        Native.status(() -> SLICE.invoke(alive(), sliceNs));
+        return this;
+    }
+
+    /** Requests the multimedia class for the thread. */
+    public Resolution multimedia() {
+        Native.status(() -> MULTIMEDIA.invoke(alive()));
         return this;
     }
 

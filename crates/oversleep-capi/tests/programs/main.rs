@@ -7,6 +7,9 @@ mod toolchain;
 
 use toolchain::{Language, Linkage, Toolchain};
 
+/// Checks that are valid C and C++.
+const INTERFACE: [&str; 2] = ["tests/c/interface.c", "tests/c/threads.c"];
+
 /// Compiles and runs `source` with both libraries, and passes each output to `judge`.
 fn each_linkage(language: Language, source: &str, arguments: &[&str], judge: impl Fn(&str)) {
     let Some(toolchain) = Toolchain::find(language) else { return };
@@ -26,12 +29,16 @@ fn figure(output: &str, label: &str) -> u64 {
 
 #[test]
 fn the_interface_works_in_c() {
-    each_linkage(Language::C, "tests/c/interface.c", &[], |output| assert_eq!(output.trim(), "all checks passed"));
+    for source in INTERFACE {
+        each_linkage(Language::C, source, &[], |output| assert_eq!(output.trim(), "all checks passed"));
+    }
 }
 
 #[test]
 fn the_interface_works_in_cpp() {
-    each_linkage(Language::Cpp, "tests/c/interface.c", &[], |output| assert_eq!(output.trim(), "all checks passed"));
+    for source in INTERFACE {
+        each_linkage(Language::Cpp, source, &[], |output| assert_eq!(output.trim(), "all checks passed"));
+    }
 }
 
 #[test]

@@ -202,7 +202,7 @@ impl<T: TimeSource> Backoff<T> {
     /// assert_eq!(requested_ns, 1_000_000);
     /// # let _ = duration_ns;
     /// ```
-    pub fn idle_on(&mut self, parker: &Parker) -> Idled {
+    pub fn idle_on(&mut self, parker: &Parker<impl TimeSource>) -> Idled {
         match self.plan.next(&self.limits) {
             Step::Spin => {
                 self.time.relax();

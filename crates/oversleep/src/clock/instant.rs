@@ -33,7 +33,7 @@ impl Instant {
     /// nanoseconds below the one that was sent. Differences saturate at zero, as in the standard library.
     /// [`Instant::now_ordered`] closes that gap.
     ///
-    /// Cost: a counter read plus 1 to 2 ns.
+    /// Cost: hardly more than a read of the processor's counter.
     ///
     /// ```
     /// use oversleep::Instant;

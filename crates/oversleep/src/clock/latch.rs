@@ -142,17 +142,16 @@ impl Latch {
         }
         // In this order the processor loads the words while it still reads the counter, which saves 0.4 ns on a Xeon.
         let ticks = read_ticks();
-        let Some(ns) = slot.line().ns_within_window(ticks) else { return Reading::Over };
+        let line = slot.line();
+        let Some(since) = line.since_start(ticks) else { return Reading::Over };
         // The fence orders the words before the load of the number, which pairs with the store in `publish`, so all
         // words are of one line. If the counter is read even later, the next line is never below this one.
         fence(Ordering::Acquire);
         if self.sequence.load(Ordering::Relaxed) != sequence {
-            Reading::Over
-        } else if seen.advance(ns) {
-            Reading::Time(ns)
-        } else {
-            Reading::Odd
+            return Reading::Over;
         }
+        let ns = line.ns_after(since);
+        if seen.advance(since, ns) { Reading::Time(ns) } else { Reading::Odd }
     }
 
     /// The current line, a counter reading that belongs to it, and its sequence number; `None` without a counter.

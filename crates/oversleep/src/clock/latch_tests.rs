@@ -9,7 +9,7 @@ const SECOND: u64 = (2 * GENERATION) | (2 * SLOT as u64);
 /// The view of a thread that has examined this line.
 fn examined(sequence: u64) -> Seen {
     let seen = Seen::new();
-    seen.examined(sequence);
+    seen.examined(sequence, &state(1).line);
     seen
 }
 
@@ -77,7 +77,7 @@ fn a_reader_gets_no_time_from_a_line_that_it_has_not_examined() {
     let seen = examined(FIRST);
     let second = published(&latch, &state(2));
     assert_eq!(latch.now(&seen, || state(1).line.start.ticks), Reading::Over);
-    seen.examined(second);
+    seen.examined(second, &state(2).line);
     assert_eq!(latch.now(&seen, || state(2).line.start.ticks), Reading::Time(state(2).line.start.ns));
 }
 

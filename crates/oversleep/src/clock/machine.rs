@@ -69,15 +69,24 @@ thread_local! {
     static SEEN: Seen = const { Seen::new() };
 }
 
+/// What the clock takes for the counter's ticks: nothing else, unless a test injects a fault.
+#[inline(always)]
+fn with_faults(ticks: u64) -> u64 {
+    #[cfg(feature = "fault-injection")]
+    return super::fault::process::instead_of(ticks);
+    #[cfg(not(feature = "fault-injection"))]
+    ticks
+}
+
 impl Machine for Real {
     #[inline]
     fn ticks(&self) -> u64 {
-        counter::ticks()
+        with_faults(counter::ticks())
     }
 
     #[inline]
     fn ticks_ordered(&self) -> u64 {
-        counter::ticks_ordered()
+        with_faults(counter::ticks_ordered())
     }
 
     fn monotonic_ns(&self) -> u64 {
@@ -104,6 +113,10 @@ impl Machine for Real {
     }
 
     fn objection(&self) -> Option<Reason> {
+        #[cfg(feature = "fault-injection")]
+        if let Some(injected) = super::fault::process::objection() {
+            return Some(injected);
+        }
         if may_ask() { judge::kernel_objection() } else { None }
     }
 

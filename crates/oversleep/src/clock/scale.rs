@@ -89,6 +89,12 @@ impl Slope {
     pub(crate) fn saturating_ns(self, ticks: u64) -> u64 {
         u64::try_from((u128::from(ticks) * u128::from(self.factor)) >> SLOPE_SHIFT).unwrap_or(u64::MAX)
     }
+
+    /// The fewest ticks in which `ns` pass, saturating.
+    pub(crate) fn ticks(self, ns: u64) -> u64 {
+        let ticks = (u128::from(ns) << SLOPE_SHIFT).div_ceil(u128::from(self.factor.max(1)));
+        u64::try_from(ticks).unwrap_or(u64::MAX)
+    }
 }
 
 fn round_div(dividend: u128, divisor: u128) -> u128 {
@@ -163,6 +169,13 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_slope_gives_a_time_after_these_ticks_and_not_before(factor in 1_u64 << 40..1 << 58, ns in 1_u64..1 << 28) {
+            let slope = Slope { factor };
+            let ticks = slope.ticks(ns);
+            prop_assert!(slope.saturating_ns(ticks) >= ns && slope.saturating_ns(ticks - 1) < ns, "{ticks}");
+        }
+
         #[test]
         fn conversion_agrees_with_exact_arithmetic(pick in 0..HZ.len(), ticks: u64) {
             let hz = HZ[pick];

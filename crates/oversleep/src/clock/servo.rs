@@ -69,8 +69,25 @@ impl Line {
     /// The time at `ticks`; `None` outside the window, including just before its start.
     #[inline]
     pub(crate) fn ns_within_window(&self, ticks: u64) -> Option<u64> {
+        self.since_start(ticks).map(|since| self.ns_after(since))
+    }
+
+    /// Ticks from the start to `ticks`; `None` outside the window.
+    #[inline]
+    pub(crate) fn since_start(&self, ticks: u64) -> Option<u64> {
         let since = ticks.wrapping_sub(self.start.ticks);
-        (since <= self.window).then(|| self.start.ns.wrapping_add(self.slope.short_ns(since)))
+        (since <= self.window).then_some(since)
+    }
+
+    /// The time this many ticks after the start.
+    #[inline]
+    pub(crate) fn ns_after(&self, since: u64) -> u64 {
+        self.start.ns.wrapping_add(self.slope.short_ns(since))
+    }
+
+    /// Ticks from the start until this line gives `ns` or more; 0 before the start.
+    pub(crate) fn since(&self, ns: u64) -> u64 {
+        self.slope.ticks(ns.saturating_sub(self.start.ns))
     }
 
     /// Ticks from the start until the end of the grace, for readers that find another thread drawing the next line.

@@ -249,9 +249,9 @@ impl<T: TimeSource> Pacer<T> {
     pub fn wait(&mut self) -> Beat {
         let deadline = self.next_deadline();
         match self.statistics.as_deref_mut() {
-            None => drop(self.time.sleep_with(&mut self.sleeper, deadline)),
+            None => _ = self.sleeper.sleep_until_on(&self.time, deadline),
             Some(statistics) => {
-                let slept = statistics.timed(|| self.time.sleep_with(&mut self.sleeper, deadline));
+                let slept = statistics.timed(|| self.sleeper.sleep_until_on(&self.time, deadline));
                 statistics.add_spun_ns(slept.map_or(0, |slept| slept.spun_ns));
             }
         }

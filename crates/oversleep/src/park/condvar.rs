@@ -5,6 +5,7 @@ use std::sync::{LockResult, Mutex, MutexGuard, PoisonError};
 
 use crate::clock::Instant;
 use crate::sys::Word;
+use crate::time::{RealClock, TimeSource};
 
 use super::Woken;
 use super::exact::{self, Margins};
@@ -33,10 +34,11 @@ use super::exact::{self, Margins};
 /// });
 /// ```
 #[derive(Debug)]
-pub struct Condvar {
+pub struct Condvar<T = RealClock> {
     /// How many notifications there were.
     notifications: Word,
     margins: Margins,
+    time: T,
 }
 
 impl Default for Condvar {
@@ -53,7 +55,27 @@ impl Condvar {
     /// READY.notify_all();
     /// ```
     pub const fn new() -> Self {
-        Self { notifications: Word::new(0), margins: Margins::new() }
+        Self { notifications: Word::new(0), margins: Margins::new(), time: RealClock }
+    }
+}
+
+impl<T: TimeSource> Condvar<T> {
+    /// A new condition variable on this clock, for tests in virtual time; see [`crate::time`].
+    ///
+    /// ```
+    /// use oversleep::Condvar;
+    /// use oversleep::time::{TimeSource, VirtualClock};
+    /// use std::sync::Mutex;
+    /// use std::time::Duration;
+    ///
+    /// let time = VirtualClock::new();
+    /// let (mutex, condvar) = (Mutex::new(()), Condvar::new().with_time(time.clone()));
+    /// let deadline = time.now() + Duration::from_secs(3_600);
+    /// let (_guard, woken) = condvar.wait_until(&mutex, mutex.lock().unwrap(), deadline).unwrap();
+    /// assert!(!woken.is_notified() && time.now() == deadline); // an hour, in no time
+    /// ```
+    pub fn with_time<U: TimeSource>(self, time: U) -> Condvar<U> {
+        Condvar { notifications: Word::new(0), margins: Margins::new(), time }
     }
 
     /// Unlocks the mutex, waits for a notification, and locks it again.
@@ -71,7 +93,7 @@ impl Condvar {
     ///     guard = ready.wait(&items, guard).unwrap();
     /// }
     /// ```
-    pub fn wait<'a, T>(&self, mutex: &'a Mutex<T>, guard: MutexGuard<'a, T>) -> LockResult<MutexGuard<'a, T>> {
+    pub fn wait<'a, V>(&self, mutex: &'a Mutex<V>, guard: MutexGuard<'a, V>) -> LockResult<MutexGuard<'a, V>> {
         let before = self.notifications.value.load(Ordering::Relaxed);
         drop(guard);
         self.notifications.wait(before, None);
@@ -96,15 +118,15 @@ impl Condvar {
     /// let (_guard, woken) = condvar.wait_until(&mutex, mutex.lock().unwrap(), deadline).unwrap();
     /// assert!(!woken.is_notified() && Instant::now() >= deadline);
     /// ```
-    pub fn wait_until<'a, T>(
+    pub fn wait_until<'a, V>(
         &self,
-        mutex: &'a Mutex<T>,
-        guard: MutexGuard<'a, T>,
+        mutex: &'a Mutex<V>,
+        guard: MutexGuard<'a, V>,
         deadline: Instant,
-    ) -> LockResult<(MutexGuard<'a, T>, Woken)> {
+    ) -> LockResult<(MutexGuard<'a, V>, Woken)> {
         let before = self.notifications.value.load(Ordering::Relaxed);
         drop(guard);
-        let woken = exact::wait_until(&self.notifications, before, deadline, &self.margins);
+        let woken = exact::wait_on(&self.time, &self.notifications, before, deadline, &self.margins);
         match mutex.lock() {
             Ok(guard) => Ok((guard, woken)),
             Err(poisoned) => Err(PoisonError::new((poisoned.into_inner(), woken))),
@@ -126,13 +148,13 @@ impl Condvar {
     /// let guard = condvar.wait_while_until(&mutex, mutex.lock().unwrap(), Instant::now(), |left| *left > 0).unwrap();
     /// assert_eq!(*guard, 3);
     /// ```
-    pub fn wait_while_until<'a, T>(
+    pub fn wait_while_until<'a, V>(
         &self,
-        mutex: &'a Mutex<T>,
-        mut guard: MutexGuard<'a, T>,
+        mutex: &'a Mutex<V>,
+        mut guard: MutexGuard<'a, V>,
         deadline: Instant,
-        mut condition: impl FnMut(&mut T) -> bool,
-    ) -> LockResult<MutexGuard<'a, T>> {
+        mut condition: impl FnMut(&mut V) -> bool,
+    ) -> LockResult<MutexGuard<'a, V>> {
         while condition(&mut guard) {
             let woken;
             (guard, woken) = match self.wait_until(mutex, guard, deadline) {
@@ -154,6 +176,7 @@ impl Condvar {
     pub fn notify_one(&self) {
         self.notifications.value.fetch_add(1, Ordering::Relaxed);
         self.notifications.wake_one();
+        self.time.notify();
     }
 
     /// Wakes every thread that waits.
@@ -164,5 +187,6 @@ impl Condvar {
     pub fn notify_all(&self) {
         self.notifications.value.fetch_add(1, Ordering::Relaxed);
         self.notifications.wake_all();
+        self.time.notify();
     }
 }

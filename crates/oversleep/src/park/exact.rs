@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::clock::{Clock, Instant};
 use crate::slack::TimerSlack;
 use crate::sys::{self, Word};
+use crate::time::TimeSource;
 
 use super::Woken;
 
@@ -79,8 +80,25 @@ impl Margins {
     }
 }
 
-/// Waits while the word is `expected`, until `deadline` at most and never less.
-pub(super) fn wait_until(word: &Word, expected: u32, deadline: Instant, margins: &Margins) -> Woken {
+/// Waits on this clock while the word is `expected`, until `deadline` at most and never less.
+pub(super) fn wait_on(
+    time: &impl TimeSource,
+    word: &Word,
+    expected: u32,
+    deadline: Instant,
+    margins: &Margins,
+) -> Woken {
+    let has_come = || word.value.load(Ordering::Relaxed) != expected;
+    let mut woken = None;
+    time.wait_by(deadline, &has_come, &mut || woken = Some(wait_until(word, expected, deadline, margins)));
+    woken.unwrap_or_else(|| match has_come() {
+        true => Woken::Notified,
+        false => Woken::AtDeadline { lateness_ns: time.now().duration_since(deadline).as_nanos() as u64 },
+    })
+}
+
+/// The same by the operating system.
+fn wait_until(word: &Word, expected: u32, deadline: Instant, margins: &Margins) -> Woken {
     let is_over = || word.value.load(Ordering::Relaxed) != expected;
     let left_ns = || deadline.duration_since(Clock::now()).as_nanos() as u64;
     let mut slack = None;

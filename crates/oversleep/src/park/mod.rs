@@ -11,10 +11,12 @@ mod token;
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use crate::clock::{Clock, Instant};
+use crate::clock::Instant;
 use crate::sys::Word;
+use crate::time::{RealClock, TimeSource};
 
 pub use condvar::Condvar;
 
@@ -82,9 +84,10 @@ impl Woken {
 /// producer.join().unwrap();
 /// ```
 #[derive(Debug)]
-pub struct Parker {
+pub struct Parker<T = RealClock> {
     shared: Arc<Token>,
     margins: Margins,
+    time: T,
     /// One thread parks at a time.
     not_sync: PhantomData<Cell<()>>,
 }
@@ -103,7 +106,32 @@ impl Parker {
     /// # drop(parker);
     /// ```
     pub fn new() -> Self {
-        Self { shared: Arc::new(Token::new()), margins: Margins::new(), not_sync: PhantomData }
+        Self { shared: Arc::new(Token::new()), margins: Margins::new(), time: RealClock, not_sync: PhantomData }
+    }
+}
+
+impl<T: TimeSource> Parker<T> {
+    /// A new parker on this clock, for tests in virtual time; see [`crate::time`]. Take unparkers from this one: those of
+    /// the former parker don't unpark it.
+    ///
+    /// ```
+    /// use oversleep::Parker;
+    /// use oversleep::time::{TimeSource, VirtualClock};
+    /// use std::time::Duration;
+    ///
+    /// let time = VirtualClock::driven();
+    /// let start = time.now();
+    /// let parker = Parker::new().with_time(time.clone());
+    /// let unparker = parker.unparker();
+    /// let worker = std::thread::spawn(move || parker.park_timeout(Duration::from_secs(60)));
+    /// time.wait_for_sleepers(1);
+    /// time.advance(Duration::from_secs(1));
+    /// unparker.unpark();
+    /// assert!(worker.join().unwrap().is_notified());
+    /// assert_eq!(time.now() - start, Duration::from_secs(1));
+    /// ```
+    pub fn with_time<U: TimeSource>(self, time: U) -> Parker<U> {
+        Parker { shared: Arc::new(Token::new()), margins: Margins::new(), time, not_sync: PhantomData }
     }
 
     /// A handle by which any thread can unpark this parker.
@@ -114,8 +142,11 @@ impl Parker {
     /// std::thread::spawn(move || unparker.unpark());
     /// parker.park();
     /// ```
-    pub fn unparker(&self) -> Unparker {
-        Unparker { shared: self.shared.clone() }
+    pub fn unparker(&self) -> Unparker<T>
+    where
+        T: Clone,
+    {
+        Unparker { shared: self.shared.clone(), time: self.time.clone() }
     }
 
     /// Parks until another thread unparks this parker.
@@ -142,7 +173,7 @@ impl Parker {
     pub fn park_until(&self, deadline: Instant) -> Woken {
         let mut at_deadline = Woken::Notified;
         let is_taken = self.shared.take_after(|word: &Word, empty| {
-            at_deadline = exact::wait_until(word, empty, deadline, &self.margins);
+            at_deadline = exact::wait_on(&self.time, word, empty, deadline, &self.margins);
         });
         match at_deadline {
             _ if is_taken => Woken::Notified,
@@ -161,14 +192,17 @@ impl Parker {
     /// assert!(!Parker::new().park_timeout(Duration::from_micros(50)).is_notified());
     /// ```
     pub fn park_timeout(&self, timeout: Duration) -> Woken {
-        self.park_until(Clock::now_ordered().saturating_add(timeout))
+        self.park_until(self.time.deadline_in(timeout))
     }
 
     /// Parks for about `timeout` without spinning, so it may end late; for [`Backoff`](crate::Backoff), which learns how
     /// late. Whether there was a token.
     pub(crate) fn park_coarsely(&self, timeout: Duration) -> bool {
-        let end_ns = Clock::now().saturating_add(timeout).as_nanos();
-        self.shared.take_after(|word, empty| word.wait(empty, Some(end_ns)))
+        let end = self.time.now().saturating_add(timeout);
+        self.shared.take_after(|word, empty| {
+            let has_come = || word.value.load(Ordering::Relaxed) != empty;
+            self.time.wait_by(end, &has_come, &mut || word.wait(empty, Some(end.as_nanos())));
+        })
     }
 }
 
@@ -182,11 +216,12 @@ impl Parker {
 /// parker.park();
 /// ```
 #[derive(Clone, Debug)]
-pub struct Unparker {
+pub struct Unparker<T = RealClock> {
     shared: Arc<Token>,
+    time: T,
 }
 
-impl Unparker {
+impl<T: TimeSource> Unparker<T> {
     /// Ends the parker's park, or the next one at once if it isn't parked.
     ///
     /// ```
@@ -196,6 +231,7 @@ impl Unparker {
     /// ```
     pub fn unpark(&self) {
         self.shared.leave();
+        self.time.notify();
     }
 }
 

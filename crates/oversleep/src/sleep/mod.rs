@@ -4,9 +4,11 @@
 //! The [`Sleeper`] is here. `lateness` learns how late waits end, `plan` decides when to wait, `waiting` waits, and never
 //! ends a sleep early, and `shared` keeps what threads without a sleeper of their own have learned.
 
+mod contention;
 mod lateness;
 mod objective;
 mod plan;
+mod real_clock;
 mod shared;
 mod waiting;
 
@@ -14,6 +16,7 @@ use std::time::Duration;
 
 use crate::clock::Instant;
 use crate::outcome::Outcome;
+use crate::time::{RealClock, TimeSource};
 
 use objective::Objective;
 use plan::{APPROACHES, Plan};
@@ -84,7 +87,7 @@ pub fn sleep_until(deadline: Instant) {
 ///   sleeps shorter than the budget are then spun.
 /// * **Oversubscription**: a wake-up that is late because another thread has the processor doesn't move the margin, since
 ///   an earlier request would not have helped. Instead, for the next 512 sleeps the thread is given short time slices
-///   while it waits (see below).
+///   while it waits (see below), and for up to 8,192 if that happens again soon after.
 /// * **Sandboxes**: if every wait is refused (on Linux both `clock_nanosleep` and `ppoll`), the thread yields in a loop.
 ///   Sleeps still end on time, but use all the CPU time that nobody else wants.
 ///
@@ -115,9 +118,10 @@ pub fn sleep_until(deadline: Instant) {
 /// println!("{} ns late after spinning for {} ns", slept.lateness_ns, slept.spun_ns);
 /// ```
 #[derive(Clone, Debug)]
-pub struct Sleeper {
+pub struct Sleeper<T = RealClock> {
     plan: Plan,
     objective: Objective,
+    time: T,
 }
 
 /// How a sleep went.
@@ -136,7 +140,7 @@ pub struct Slept {
     /// How long it spun before the deadline, in nanoseconds.
     pub spun_ns: u64,
     /// The first wait; `None` if there was none, because the deadline was too close. If a sandbox refuses every wait,
-    /// the thread spent it yielding.
+    /// the thread spent it yielding. A clock without an operating system, such as a virtual one, has no waits.
     pub wait: Option<Waited>,
     /// The short waits that followed. `None` for one that wasn't worth its cost. A sleep too short for a first wait may
     /// still have these.
@@ -193,7 +197,11 @@ impl Sleeper {
     /// sleeper.sleep(std::time::Duration::from_micros(50));
     /// ```
     pub const fn new() -> Self {
-        Self { plan: Plan::new(), objective: Objective::DEFAULT }
+        Self::with(Objective::DEFAULT)
+    }
+
+    const fn with(objective: Objective) -> Self {
+        Self { plan: Plan::new(), objective, time: RealClock }
     }
 
     /// A sleeper whose sleeps are rarely late: a price of 50, so one sleep in 51 is.
@@ -202,7 +210,7 @@ impl Sleeper {
     /// oversleep::Sleeper::precise().sleep(std::time::Duration::from_micros(300));
     /// ```
     pub const fn precise() -> Self {
-        Self { plan: Plan::new(), objective: Objective { price: 50, ..Objective::DEFAULT } }
+        Self::with(Objective { price: 50, ..Objective::DEFAULT })
     }
 
     /// A sleeper that saves CPU time: a price of 1, so a microsecond of lateness is worth a microsecond of CPU time.
@@ -212,7 +220,25 @@ impl Sleeper {
     /// oversleep::Sleeper::thrifty().sleep(std::time::Duration::from_micros(300));
     /// ```
     pub const fn thrifty() -> Self {
-        Self { plan: Plan::new(), objective: Objective { price: 1, ..Objective::DEFAULT } }
+        Self::with(Objective { price: 1, ..Objective::DEFAULT })
+    }
+}
+
+impl<T: TimeSource> Sleeper<T> {
+    /// The same price and budget on this clock, with nothing learned yet. For tests in virtual time; see [`crate::time`].
+    ///
+    /// ```
+    /// use oversleep::Sleeper;
+    /// use oversleep::time::VirtualClock;
+    /// use std::time::Duration;
+    ///
+    /// let time = VirtualClock::new();
+    /// time.set_lateness(Duration::from_millis(15));
+    /// let mut sleeper = Sleeper::new().with_time(time);
+    /// assert_eq!(sleeper.sleep(Duration::from_secs(60)).lateness_ns, 15_000_000); // a minute, in no time
+    /// ```
+    pub fn with_time<U: TimeSource>(self, time: U) -> Sleeper<U> {
+        Sleeper { plan: Plan::new(), objective: self.objective, time }
     }
 
     /// Sets the price: how many microseconds of CPU time a microsecond of lateness is worth. The default is
@@ -266,7 +292,7 @@ impl Sleeper {
     /// assert!(start.elapsed() >= Duration::from_micros(300));
     /// ```
     pub fn sleep(&mut self, duration: Duration) -> Slept {
-        self.sleep_until(start().saturating_add(duration))
+        self.sleep_until(self.time.deadline_in(duration))
     }
 
     /// Sleeps until `deadline`. Returns at once if the deadline has passed.
@@ -278,7 +304,29 @@ impl Sleeper {
     /// assert_eq!(Sleeper::new().sleep_until(Instant::from_nanos(1)).spun_ns, 0);
     /// ```
     pub fn sleep_until(&mut self, deadline: Instant) -> Slept {
-        waiting::sleep_until(&mut self.plan, deadline, self.objective)
+        let Self { plan, objective, time } = self;
+        let slept = Self::sleep_on(time, deadline, || waiting::sleep_until(plan, deadline, *objective));
+        slept.unwrap_or_else(|| Slept::without_a_wait(time.now().duration_since(deadline)))
+    }
+
+    /// The same on another clock, for a user of the sleeper that has one. `None` unless the operating system was used.
+    pub(crate) fn sleep_until_on(&mut self, time: &impl TimeSource, deadline: Instant) -> Option<Slept> {
+        let (plan, objective) = (&mut self.plan, self.objective);
+        Self::sleep_on(time, deadline, || waiting::sleep_until(plan, deadline, objective))
+    }
+
+    #[inline]
+    fn sleep_on(time: &impl TimeSource, deadline: Instant, mut system: impl FnMut() -> Slept) -> Option<Slept> {
+        let mut slept = None;
+        time.sleep_by(deadline, &mut || slept = Some(system()));
+        slept
+    }
+}
+
+impl Slept {
+    fn without_a_wait(lateness: Duration) -> Self {
+        let lateness_ns = lateness.as_nanos() as u64;
+        Self { lateness_ns, spun_ns: 0, wait: None, approaches: [None; APPROACHES], slack: None, slice: None }
     }
 }
 

@@ -6,6 +6,7 @@
 //! saves spinning and risks lateness. So the plan learns both for long waits, by duration, and for the short ones that
 //! may follow, the approaches, and compares: spin at once; wait and spin; wait, approach and spin.
 
+use super::contention::Contention;
 use super::lateness::{Lateness, Margin};
 use super::objective::Objective;
 
@@ -24,8 +25,6 @@ const SHORTEST_NS: u64 = 4_000;
 const SHORT_NS: u64 = 1 << 16;
 /// The library's clock may be this far behind the system's, by which waits end.
 const BEHIND_NS: u64 = 1_000;
-/// After a stall, this many sleeps ask the scheduler for short slices.
-const CONTENDED: u16 = 512;
 /// After this many sleeps without an approach, approaches are assumed to be as at first, and so tried again.
 const FORGET: u16 = 1_000;
 /// After the first few, the CPU time of one wait in this many is measured.
@@ -70,8 +69,7 @@ pub(super) struct Plan {
     approach_cost: Cost,
     /// Sleeps since the last approach.
     without_approach: u16,
-    /// Sleeps for which the machine still counts as contended.
-    contended: u16,
+    contention: Contention,
 }
 
 impl Kind {
@@ -133,7 +131,7 @@ impl Plan {
             wait_cost: Cost::NEW,
             approach_cost: Cost::NEW,
             without_approach: 0,
-            contended: 0,
+            contention: Contention::NONE,
         }
     }
 
@@ -145,7 +143,7 @@ impl Plan {
     /// Whether the sleep that begins should ask the scheduler for short slices, because another thread had the
     /// processor at the end of a recent one.
     pub(super) fn is_contended(&self) -> bool {
-        self.contended > 0
+        self.contention.is_likely()
     }
 
     /// Whether the next wait (or approach) should report its CPU time.
@@ -167,7 +165,7 @@ impl Plan {
         let kind = &mut self.waits[class(ahead_ns)];
         kind.update(ASSUMED_WAIT_NS, objective, |left_ns| approach.after(left_ns, objective));
         let margin = kind.margin;
-        self.contended = self.contended.saturating_sub(1);
+        self.contention.begin_sleep();
         let spin_ns = if ahead_ns <= objective.budget_ns { ahead_ns } else { u64::MAX };
         let is_wait_possible = margin.ns.saturating_add(SHORTEST_NS) <= ahead_ns || objective.budget_ns == 0;
         let wait_ns = if is_wait_possible { wait_cost_ns.saturating_add(margin.cost_ns) } else { u64::MAX };
@@ -207,7 +205,7 @@ impl Plan {
     pub(super) fn learn_wait(&mut self, ahead_ns: u64, ended: Ended) {
         let kind = &mut self.waits[class(ahead_ns)];
         if ended.lateness_ns > kind.stall_ns {
-            self.contended = CONTENDED;
+            self.contention.stalled();
         }
         kind.learn(ended.lateness_ns);
         self.wait_cost.learn(ended.cpu_ns);
@@ -216,7 +214,7 @@ impl Plan {
     /// Adds an approach.
     pub(super) fn learn_approach(&mut self, ended: Ended) {
         if ended.lateness_ns > self.approach.stall_ns {
-            self.contended = CONTENDED;
+            self.contention.stalled();
         }
         self.approach.learn(ended.lateness_ns);
         self.approach_cost.learn(ended.cpu_ns);

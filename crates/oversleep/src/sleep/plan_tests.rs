@@ -159,9 +159,9 @@ fn beside_hogs_the_margin_stays_small_and_slices_are_requested() {
     // The hogs end with a last stall. Until that is certain, slices are still requested.
     plan.learn_wait(MS, Ended { lateness_ns: 3 * MS, cpu_ns: None });
     let mut machine = Machine::new(idle, 5_000);
-    machine.sleeps(&mut plan, u64::from(CONTENDED) - 1, MS, DEFAULT);
+    machine.sleeps(&mut plan, 511, MS, DEFAULT);
     assert!(plan.is_contended());
-    machine.sleeps(&mut plan, 1, MS, DEFAULT);
+    machine.sleeps(&mut plan, 8_192, MS, DEFAULT);
     assert!(!plan.is_contended());
 }
 

@@ -9,7 +9,7 @@ use crate::sys;
 
 use super::objective::Objective;
 use super::plan::{Ended, Plan, Step};
-use super::{APPROACHES, Slept, Waited};
+use super::{Slept, Waited};
 
 /// The finest slack that can be requested; zero means the default.
 const FINEST_SLACK_NS: u64 = 1;
@@ -29,8 +29,7 @@ impl Access for Plan {
 /// Sleeps until `deadline`, as the plan says.
 pub(super) fn sleep_until(plan: &mut impl Access, deadline: Instant, objective: Objective) -> Slept {
     let ahead_ns = left_ns(deadline);
-    let mut slept =
-        Slept { lateness_ns: 0, spun_ns: 0, wait: None, approaches: [None; APPROACHES], slack: None, slice: None };
+    let mut slept = Slept::without_a_wait(Duration::ZERO);
     let first = plan.with(|plan| {
         let step = plan.first(ahead_ns, objective);
         (step, plan.wants_cost(step), plan.is_contended())
@@ -85,7 +84,7 @@ fn otherwise(left_ns: u64, objective: Objective) -> Step {
 }
 
 /// Now, by the later of the two clocks: the library's may be 10 µs behind while another thread starts it.
-pub(super) fn start() -> Instant {
+pub(crate) fn start() -> Instant {
     Instant::now().max(Instant::from_nanos(sys::monotonic_ns()))
 }
 

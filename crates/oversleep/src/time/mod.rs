@@ -1,16 +1,16 @@
 //! Where time comes from, so that code that waits can be tested without waiting.
 //!
 //! Code that takes a [`TimeSource`] runs on [`RealClock`] in a program and on a [`VirtualClock`] in its tests.
-//! [`Pacer`](crate::Pacer) and [`Backoff`](crate::Backoff) take one too, by `with_time`. A real clock has no size and its
-//! calls are inlined, so that it costs nothing.
+//! [`Pacer`](crate::Pacer), [`Sleeper`](crate::Sleeper), [`Backoff`](crate::Backoff), [`Parker`](crate::Parker) and
+//! [`Condvar`](crate::Condvar) take one too, by `with_time`. A real clock has no size and its calls are inlined, so that it
+//! costs nothing.
 
 mod virtual_clock;
 
 use std::thread;
 use std::time::Duration;
 
-use crate::clock::{Clock, Instant};
-use crate::sleep::{Sleeper, Slept, sleep_until};
+use crate::clock::Instant;
 
 pub use virtual_clock::VirtualClock;
 
@@ -74,24 +74,68 @@ pub trait TimeSource {
     /// VirtualClock::new().sleep(std::time::Duration::from_secs(365 * 86_400));
     /// ```
     fn sleep(&self, duration: Duration) {
-        self.sleep_until(self.now().saturating_add(duration));
+        self.sleep_until(self.deadline_in(duration));
     }
 
-    /// Sleeps until `deadline` with this sleeper, and says how that went if the sleeper was used. A source without an
-    /// operating system's waits leaves the sleeper alone.
+    /// The deadline of a wait of this duration that begins now.
     ///
     /// ```
     /// use oversleep::time::{TimeSource, VirtualClock};
-    /// use oversleep::{Instant, Sleeper};
+    /// use std::time::Duration;
     ///
     /// let time = VirtualClock::new();
-    /// assert_eq!(time.sleep_with(&mut Sleeper::new(), time.now()), None);
+    /// assert_eq!(time.deadline_in(Duration::from_secs(1)), time.now() + Duration::from_secs(1));
     /// ```
-    fn sleep_with(&self, sleeper: &mut Sleeper, deadline: Instant) -> Option<Slept> {
-        let _ = sleeper;
-        self.sleep_until(deadline);
-        None
+    fn deadline_in(&self, duration: Duration) -> Instant {
+        self.now().saturating_add(duration)
     }
+
+    /// Sleeps until `deadline`, either by calling `system`, which sleeps by the operating system, or in this source's own
+    /// way, as this does.
+    ///
+    /// ```
+    /// use oversleep::time::{TimeSource, VirtualClock};
+    /// use std::time::Duration;
+    ///
+    /// let time = VirtualClock::new();
+    /// let deadline = time.now() + Duration::from_secs(1);
+    /// time.sleep_by(deadline, &mut || unreachable!("virtual time needs no operating system"));
+    /// assert_eq!(time.now(), deadline);
+    /// ```
+    fn sleep_by(&self, deadline: Instant, system: &mut dyn FnMut()) {
+        let _ = system;
+        self.sleep_until(deadline);
+    }
+
+    /// Waits until `has_come` or until `deadline`, either by calling `system`, which does that by the operating system, or
+    /// in this source's own way. A source whose threads wait for each other looks again at each
+    /// [`notify`](TimeSource::notify); this sleeps until the deadline.
+    ///
+    /// ```
+    /// use oversleep::time::{TimeSource, VirtualClock};
+    /// use std::time::Duration;
+    ///
+    /// let time = VirtualClock::new();
+    /// let start = time.now();
+    /// time.wait_by(start + Duration::from_secs(1), &|| true, &mut || ());
+    /// assert_eq!(time.now(), start); // it has come already
+    /// ```
+    fn wait_by(&self, deadline: Instant, has_come: &dyn Fn() -> bool, system: &mut dyn FnMut()) {
+        let _ = system;
+        if !has_come() {
+            self.sleep_until(deadline);
+        }
+    }
+
+    /// Makes threads in [`wait_by`](TimeSource::wait_by) look again. A source whose waits end by themselves does nothing.
+    ///
+    /// ```
+    /// use oversleep::time::{TimeSource, VirtualClock};
+    ///
+    /// VirtualClock::driven().notify();
+    /// ```
+    #[inline]
+    fn notify(&self) {}
 
     /// Parks the thread for `timeout`, or until another thread unparks it. May end early or late.
     ///
@@ -127,7 +171,7 @@ pub trait TimeSource {
     }
 }
 
-/// The machine's time: [`Clock::now`], [`sleep_until`] and [`std::thread`].
+/// The machine's time: [`Clock::now`](crate::Clock::now), [`sleep_until`](crate::sleep_until) and [`std::thread`].
 ///
 /// ```
 /// use oversleep::time::{RealClock, TimeSource};
@@ -137,33 +181,6 @@ pub trait TimeSource {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct RealClock;
-
-impl TimeSource for RealClock {
-    #[inline]
-    fn now(&self) -> Instant {
-        Clock::now()
-    }
-
-    #[inline]
-    fn sleep_until(&self, deadline: Instant) {
-        sleep_until(deadline);
-    }
-
-    #[inline]
-    fn sleep(&self, duration: Duration) {
-        crate::sleep::sleep(duration);
-    }
-
-    #[inline]
-    fn sleep_with(&self, sleeper: &mut Sleeper, deadline: Instant) -> Option<Slept> {
-        Some(sleeper.sleep_until(deadline))
-    }
-
-    #[inline]
-    fn park_timeout(&self, timeout: Duration) {
-        thread::park_timeout(timeout);
-    }
-}
 
 /// A shared source: several users of one clock.
 impl<T: TimeSource + ?Sized> TimeSource for &T {
@@ -176,8 +193,17 @@ impl<T: TimeSource + ?Sized> TimeSource for &T {
     fn sleep(&self, duration: Duration) {
         (**self).sleep(duration);
     }
-    fn sleep_with(&self, sleeper: &mut Sleeper, deadline: Instant) -> Option<Slept> {
-        (**self).sleep_with(sleeper, deadline)
+    fn deadline_in(&self, duration: Duration) -> Instant {
+        (**self).deadline_in(duration)
+    }
+    fn sleep_by(&self, deadline: Instant, system: &mut dyn FnMut()) {
+        (**self).sleep_by(deadline, system);
+    }
+    fn wait_by(&self, deadline: Instant, has_come: &dyn Fn() -> bool, system: &mut dyn FnMut()) {
+        (**self).wait_by(deadline, has_come, system);
+    }
+    fn notify(&self) {
+        (**self).notify();
     }
     fn park_timeout(&self, timeout: Duration) {
         (**self).park_timeout(timeout);

@@ -141,7 +141,7 @@ impl VirtualClock {
         Some(next)
     }
 
-    /// Blocks, in real time, until this many threads sleep on a driven clock.
+    /// Blocks, in real time, until this many threads sleep, or wait for a deadline, on a driven clock.
     ///
     /// ```
     /// oversleep::time::VirtualClock::driven().wait_for_sleepers(0);
@@ -157,6 +157,30 @@ impl VirtualClock {
         self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Waits until `deadline`, or on a driven clock until `is_over`.
+    fn wait_until(&self, deadline: Instant, is_over: impl Fn() -> bool) {
+        let mut state = self.state();
+        if state.now >= deadline || is_over() {
+            return;
+        }
+        let end = deadline.saturating_add(state.lateness);
+        if !self.shared.is_driven {
+            state.now = end;
+            return;
+        }
+        *state.sleepers.entry(end).or_default() += 1;
+        self.shared.changed.notify_all();
+        while state.now < end && !is_over() {
+            state = self.changed(state);
+        }
+        if let Some(count) = state.sleepers.get_mut(&end) {
+            *count -= 1;
+            if *count == 0 {
+                state.sleepers.remove(&end);
+            }
+        }
+    }
+
     fn changed<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
         self.shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
@@ -168,26 +192,18 @@ impl TimeSource for VirtualClock {
     }
 
     fn sleep_until(&self, deadline: Instant) {
-        let mut state = self.state();
-        if state.now >= deadline {
-            return;
-        }
-        let end = deadline.saturating_add(state.lateness);
-        if !self.shared.is_driven {
-            state.now = end;
-            return;
-        }
-        *state.sleepers.entry(end).or_default() += 1;
+        self.wait_until(deadline, || false);
+    }
+
+    /// On a driven clock another thread can end the wait. Otherwise it moves the clock, as a sleep does.
+    fn wait_by(&self, deadline: Instant, has_come: &dyn Fn() -> bool, _system: &mut dyn FnMut()) {
+        self.wait_until(deadline, has_come);
+    }
+
+    fn notify(&self) {
+        // Under the lock, so that no thread is between looking and waiting.
+        drop(self.state());
         self.shared.changed.notify_all();
-        while state.now < end {
-            state = self.changed(state);
-        }
-        if let Some(count) = state.sleepers.get_mut(&end) {
-            *count -= 1;
-            if *count == 0 {
-                state.sleepers.remove(&end);
-            }
-        }
     }
 
     /// Takes 50 ns, or lets other threads run if the clock is driven.

@@ -1,4 +1,6 @@
-//! What C programs can't provoke at will: panics inside every function, and handles used in the wrong thread.
+//! What C programs can't provoke at will: panics inside every function, and in `handles` handles used in the wrong thread.
+
+mod handles;
 
 use std::ffi::c_char;
 use std::ptr::{null, null_mut};
@@ -12,22 +14,24 @@ use crate::park::*;
 use crate::resolution::*;
 use crate::slack::*;
 use crate::sleep::*;
+use crate::slice::*;
 use crate::status::{Status, oversleep_status_text};
 use crate::thread::*;
 use crate::{ABI_VERSION, UNKNOWN_NS, VERSION, oversleep_abi_version, oversleep_version};
 
 /// Every source file that exports functions.
 const SOURCES: &[&str] = &[
-    include_str!("version.rs"),
-    include_str!("status.rs"),
-    include_str!("clock.rs"),
-    include_str!("sleep.rs"),
-    include_str!("pacer.rs"),
-    include_str!("park.rs"),
-    include_str!("backoff.rs"),
-    include_str!("thread.rs"),
-    include_str!("slack.rs"),
-    include_str!("resolution.rs"),
+    include_str!("../version.rs"),
+    include_str!("../status.rs"),
+    include_str!("../clock.rs"),
+    include_str!("../sleep.rs"),
+    include_str!("../pacer.rs"),
+    include_str!("../park.rs"),
+    include_str!("../backoff.rs"),
+    include_str!("../thread.rs"),
+    include_str!("../slack.rs"),
+    include_str!("../slice.rs"),
+    include_str!("../resolution.rs"),
 ];
 
 /// Structures as a caller prepares them.
@@ -56,7 +60,9 @@ unsafe fn every_status(handles: &Handles) -> Vec<(&'static str, Status)> {
     let (number, ppm) = (&raw mut number, &raw mut ppm);
     let mut source = Source::Other;
     let (mut change, mut limits) = (CHANGE, LIMITS);
-    let Handles { sleeper, pacer, parker, backoff, thread, slack, resolution } = *handles;
+    let Handles { sleeper, pacer, parker, backoff, thread, slack, slice, resolution } = *handles;
+    let mut faults =
+        Faults { size: size_of::<Faults>(), is_demoted: 0, reserved: 7, suspected: 0, backward: 0, backward_max_ns: 0 };
     macro_rules! call {
         ($($function:ident($($argument:expr),*);)*) => {
             $(
@@ -74,13 +80,18 @@ unsafe fn every_status(handles: &Handles) -> Vec<(&'static str, Status)> {
         oversleep_clock_why(text, 600, length);
         oversleep_clock_frequency_hz(number);
         oversleep_clock_verify(ppm);
+        oversleep_clock_faults(&raw mut faults);
+        oversleep_clock_before_sandbox();
+        oversleep_boot_wait_until_ns(1, number);
         oversleep_sleep_ns(1_000);
         oversleep_sleep_until_ns(1);
         oversleep_sleeper_set_budget_ns(sleeper, 10_000);
+        oversleep_sleeper_set_price(sleeper, 5);
         oversleep_sleeper_sleep_ns(sleeper, 1_000, null_mut());
         oversleep_sleeper_sleep_until_ns(sleeper, 1, null_mut());
         oversleep_pacer_set_start_ns(pacer, 0);
         oversleep_pacer_set_missed(pacer, Missed::Skip as i32);
+        oversleep_pacer_set_catch_up_max(pacer, 5);
         oversleep_pacer_set_budget_ns(pacer, 10_000);
         oversleep_pacer_wait(pacer, null_mut());
         oversleep_pacer_poll(pacer, null_mut());
@@ -90,8 +101,10 @@ unsafe fn every_status(handles: &Handles) -> Vec<(&'static str, Status)> {
         oversleep_parker_unpark(parker);
         oversleep_parker_park(parker);
         oversleep_parker_park_until_ns(parker, 1, null_mut());
+        oversleep_parker_park_timeout_ns(parker, 1_000, null_mut());
         oversleep_backoff_default_limits(&raw mut limits);
         oversleep_backoff_idle(backoff, null_mut());
+        oversleep_backoff_idle_on(backoff, parker, null_mut());
         oversleep_backoff_reset(backoff);
         oversleep_backoff_park_lateness_ns(backoff, number);
         oversleep_thread_unpark(thread);
@@ -99,10 +112,17 @@ unsafe fn every_status(handles: &Handles) -> Vec<(&'static str, Status)> {
         oversleep_timer_slack_why(text, 600, length);
         oversleep_timer_slack_change(slack, &raw mut change);
         oversleep_timer_slack_text(slack, text, 600, length);
+        oversleep_time_slice_current_ns(number);
+        oversleep_time_slice_why(text, 600, length);
+        oversleep_time_slice_change(slice, &raw mut change);
+        oversleep_time_slice_text(slice, text, 600, length);
         oversleep_resolution_ask_harmless(resolution);
         oversleep_resolution_ask_timer_slack_ns(resolution, 5);
         oversleep_resolution_ask_timer_ns(resolution, 1_000_000);
         oversleep_resolution_ask_real_time(resolution, 1);
+        oversleep_resolution_ask_real_time_every_ns(resolution, 1, 1_000_000);
+        oversleep_resolution_ask_time_slice_ns(resolution, 200_000);
+        oversleep_resolution_ask_multimedia(resolution);
         oversleep_resolution_ask_cpu_latency_ns(resolution, 1_000_000);
         oversleep_resolution_hold(resolution);
         oversleep_resolution_change(resolution, Setting::Timer as i32, &raw mut change);
@@ -114,6 +134,7 @@ unsafe fn every_status(handles: &Handles) -> Vec<(&'static str, Status)> {
         oversleep_backoff_free(backoff);
         oversleep_thread_free(thread);
         oversleep_timer_slack_release(slack);
+        oversleep_time_slice_release(slice);
         oversleep_resolution_free(resolution);
     }
     // SAFETY: leaked above and no longer used.
@@ -129,6 +150,7 @@ struct Handles {
     backoff: *mut Backoff,
     thread: *mut Thread,
     slack: *mut TimerSlack,
+    slice: *mut TimeSlice,
     resolution: *mut Resolution,
 }
 
@@ -143,6 +165,7 @@ impl Handles {
                 backoff: made(|place| oversleep_backoff_new(null(), place)),
                 thread: made(|place| oversleep_thread_current(place)),
                 slack: made(|place| oversleep_timer_slack_hold_ns(1, place)),
+                slice: made(|place| oversleep_time_slice_hold_ns(200_000, place)),
                 resolution: made(|place| oversleep_resolution_new(place)),
             }
         }
@@ -167,6 +190,7 @@ fn every_making() -> Vec<(&'static str, Status)> {
             ("oversleep_backoff_new", attempt(|place| oversleep_backoff_new(null(), place))),
             ("oversleep_thread_current", attempt(|place| oversleep_thread_current(place))),
             ("oversleep_timer_slack_hold_ns", attempt(|place| oversleep_timer_slack_hold_ns(1, place))),
+            ("oversleep_time_slice_hold_ns", attempt(|place| oversleep_time_slice_hold_ns(1, place))),
             ("oversleep_resolution_new", attempt(|place| oversleep_resolution_new(place))),
         ]
     }
@@ -188,6 +212,7 @@ fn no_panic_leaves_any_function() {
             ("oversleep_clock_now_ordered_ns", oversleep_clock_now_ordered_ns()),
             ("oversleep_clock_coarse_ns", oversleep_clock_coarse_ns()),
             ("oversleep_clock_coarse_step_ns", oversleep_clock_coarse_step_ns()),
+            ("oversleep_boot_now_ns", oversleep_boot_now_ns()),
         ]
     });
     for (name, ns) in times {
@@ -211,116 +236,4 @@ fn no_panic_leaves_any_function() {
     exported.sort_unstable();
     names.sort_unstable();
     assert_eq!(names, exported, "every function is called exactly once");
-}
-
-/// Moves a handle into another thread, as C can.
-struct Anywhere<T>(T);
-
-// SAFETY: the tests check that the interface refuses what must not happen in another thread.
-unsafe impl<T> Send for Anywhere<T> {}
-
-impl<T> Anywhere<T> {
-    fn elsewhere<R: Send>(self, call: impl FnOnce(T) -> R + Send) -> R {
-        std::thread::scope(|scope| {
-            let handle = self;
-            scope.spawn(move || call({ handle }.0)).join().expect("nothing panics across the boundary")
-        })
-    }
-}
-
-#[test]
-fn only_the_owning_thread_can_release() {
-    // SAFETY: the handles are alive until the last lines.
-    unsafe {
-        let slack = made(|place| oversleep_timer_slack_hold_ns(3, place));
-        let status = Anywhere(slack).elsewhere(|slack| oversleep_timer_slack_release(slack));
-        assert_eq!(status, Status::WrongThread);
-        let mut change = CHANGE;
-        assert_eq!(oversleep_timer_slack_change(slack, &raw mut change), Status::Ok);
-
-        let resolution = made(|place| oversleep_resolution_new(place));
-        assert_eq!(oversleep_resolution_ask_timer_slack_ns(resolution, 4), Status::Ok);
-        assert_eq!(oversleep_resolution_hold(resolution), Status::Ok);
-        let statuses = Anywhere(resolution)
-            .elsewhere(|resolution| [oversleep_resolution_release(resolution), oversleep_resolution_free(resolution)]);
-        assert_eq!(statuses, [Status::WrongThread; 2]);
-        // Any thread can query the outcome.
-        let outcome = Anywhere(resolution).elsewhere(|resolution| {
-            let mut change = CHANGE;
-            assert_eq!(oversleep_resolution_change(resolution, 1, &raw mut change), Status::Ok);
-            change.outcome
-        });
-        assert_ne!(outcome, Outcome::NotAsked);
-        assert_eq!(oversleep_resolution_release(resolution), Status::Ok);
-        // Nothing is held any more, so any thread may free it.
-        assert_eq!(Anywhere(resolution).elsewhere(|resolution| oversleep_resolution_free(resolution)), Status::Ok);
-        assert_eq!(oversleep_timer_slack_release(slack), Status::Ok);
-    }
-}
-
-#[test]
-fn a_concurrent_call_is_refused() {
-    // SAFETY: the pacer is alive until the last line.
-    unsafe {
-        let pacer = made(|place| oversleep_pacer_new_every_ns(1_000_000, place));
-        let meanwhile = crate::boundary::handle::with(pacer, |_| {
-            Ok(Anywhere(pacer).elsewhere(|pacer| {
-                [
-                    oversleep_pacer_wait(pacer, null_mut()),
-                    oversleep_pacer_poll(pacer, null_mut()),
-                    oversleep_pacer_free(pacer),
-                ]
-            }))
-        });
-        assert_eq!(meanwhile, Ok([Status::InUse; 3]));
-        assert_eq!(oversleep_pacer_wait(pacer, null_mut()), Status::Ok);
-        assert_eq!(oversleep_pacer_free(pacer), Status::Ok);
-    }
-}
-
-#[test]
-fn a_structure_of_another_version_is_written_as_far_as_it_goes() {
-    /// A caller's structure with a later header.
-    #[repr(C)]
-    struct Later {
-        change: Change,
-        member: u64,
-    }
-    let mut later = Later { change: CHANGE, member: 99 };
-    later.change.size = size_of::<Later>();
-    // SAFETY: the structure begins as the library knows it and is as large as it says; the handle is alive.
-    unsafe {
-        let slack = made(|place| oversleep_timer_slack_hold_ns(3, place));
-        assert_eq!(oversleep_timer_slack_change(slack, (&raw mut later).cast()), Status::Ok);
-        assert_eq!((later.member, later.change.size, later.change.reserved), (99, size_of::<Later>(), 0));
-        // One that is too small, or was never prepared, is refused and stays as it is.
-        for size in [0, size_of::<Change>() - 1] {
-            let mut small = Change { size, ..CHANGE };
-            assert_eq!(oversleep_timer_slack_change(slack, &raw mut small), Status::InvalidArgument);
-            assert_eq!(small, Change { size, ..CHANGE });
-        }
-        assert_eq!(oversleep_timer_slack_release(slack), Status::Ok);
-        let mut backoff = null_mut();
-        let small = Limits { size: 8, ..LIMITS };
-        assert_eq!(oversleep_backoff_new(&raw const small, &raw mut backoff), Status::InvalidArgument);
-    }
-}
-
-#[test]
-fn any_thread_unparks_while_another_is_parked() {
-    // SAFETY: the parker is alive until the last line.
-    unsafe {
-        let parker = made(|place| oversleep_parker_new(place));
-        let mut woken = Woken { size: size_of::<Woken>(), lateness_ns: 0 };
-        std::thread::scope(|scope| {
-            let unparking = Anywhere(parker);
-            scope.spawn(move || oversleep_parker_unpark({ unparking }.0));
-            assert_eq!(oversleep_parker_park_until_ns(parker, u64::MAX, &raw mut woken), Status::Ok);
-        });
-        assert_eq!(woken.lateness_ns, UNKNOWN_NS);
-        let deadline_ns = oversleep_clock_now_ns() + 200_000;
-        assert_eq!(oversleep_parker_park_until_ns(parker, deadline_ns, &raw mut woken), Status::Ok);
-        assert!(oversleep_clock_now_ns() >= deadline_ns && woken.lateness_ns != UNKNOWN_NS);
-        assert_eq!(oversleep_parker_free(parker), Status::Ok);
-    }
 }

@@ -1,20 +1,18 @@
-//! A machine whose counter fails as requested, in virtual or in real time. Only tests compile this.
-//!
-//! One test thread can play several readers, each with its own processor and its own view of the clock: `as_reader`.
+//! A machine whose counter fails as requested, in virtual or in real time.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::Instant;
 
-use super::keeper::Keeper;
-use super::machine::Machine;
-use super::reason::{Clocksource, Reason};
-use super::seen::Seen;
+use crate::clock::keeper::Keeper;
+use crate::clock::machine::Machine;
+use crate::clock::reason::{Clocksource, Reason};
+use crate::clock::seen::Seen;
 
-/// Processors and readers.
-pub(crate) const CPUS: usize = 4;
+/// The processors of a simulated machine, and the readers that a thread can play.
+pub const CPUS: usize = 4;
 /// The counter advances three ticks per nanosecond.
-pub(crate) const TICKS_PER_NS: i64 = 3;
+const TICKS_PER_NS: i64 = 3;
 /// Virtual time that each read takes.
 const READ_NS: u64 = 10;
 const RELAXED: Ordering = Ordering::Relaxed;
@@ -29,8 +27,25 @@ thread_local! {
     static VIEWS: (Cell<u64>, [Seen; CPUS]) = const { (Cell::new(0), [const { Seen::new() }; CPUS]) };
 }
 
-/// Everything below is done by this reader, on this processor.
-pub(crate) fn as_reader(reader: usize, cpu: usize) {
+/// From now on this thread plays the reader of this number, on this processor: one thread can be several threads of a
+/// test in virtual time.
+///
+/// ```
+/// use oversleep::clock::fault::{FaultyClock, as_reader};
+///
+/// let clock = FaultyClock::in_virtual_time();
+/// as_reader(0, 0);
+/// let sent = clock.now_ordered();
+/// clock.shift(1, -30_000);
+/// as_reader(1, 1);
+/// assert!(clock.now_ordered() >= sent);
+/// ```
+///
+/// # Panics
+///
+/// If either number isn't below [`CPUS`].
+pub fn as_reader(reader: usize, cpu: usize) {
+    assert!(reader < CPUS && cpu < CPUS, "a reader and a processor are below {CPUS}: {reader}, {cpu}");
     READER.set(reader);
     CPU.set(cpu);
 }
@@ -78,6 +93,10 @@ impl Faulty {
     /// A clock in real time, for several threads at once.
     pub(crate) fn in_real_time() -> Keeper<Self> {
         Self::new(Some(Instant::now()))
+    }
+
+    pub(super) fn is_virtual(&self) -> bool {
+        self.real.is_none()
     }
 
     /// The time without suspends.

@@ -1,0 +1,113 @@
+//! The clock of a whole process, whose real counter is made to fail: millions of readings in several threads, none below an
+//! earlier one where that is promised, and the counter out of use in time. A demotion is for good, so each fault has a
+//! process of its own.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant as Std};
+
+use oversleep::clock::fault::process;
+use oversleep::clock::{Clock, Reason, Source};
+use oversleep::time::RealClock;
+use oversleep::{Instant, TimeSource};
+
+use super::child::{child, is_child};
+
+const THREADS: usize = 3;
+const BEFORE: Duration = Duration::from_millis(250);
+/// A busy machine may take long to let every thread read; how soon a fault is found is tested in virtual time.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+static DEMOTIONS: AtomicU64 = AtomicU64::new(0);
+
+/// Reads in threads while `fault` happens in the thread of number 1, until the counter is out of use.
+fn read_through(fault: fn()) {
+    if Clock::source() == Source::Os {
+        return println!("no counter is in use here");
+    }
+    assert!(Clock::on_demotion(|_: &Reason| _ = DEMOTIONS.fetch_add(1, Ordering::Relaxed)));
+    let (begun, done, latest, readings) =
+        (AtomicBool::new(false), AtomicBool::new(false), AtomicU64::new(0), AtomicU64::new(0));
+    let demoted_after = thread::scope(|scope| {
+        for number in 0..THREADS {
+            let (begun, done, latest, readings) = (&begun, &done, &latest, &readings);
+            scope.spawn(move || {
+                let (mut plain, mut count, mut is_faulty) = (Instant::now(), 0, false);
+                while !done.load(Ordering::Relaxed) {
+                    if number == 1 && !is_faulty && begun.load(Ordering::Relaxed) {
+                        (is_faulty, _) = (true, fault());
+                    }
+                    let before_ns = latest.load(Ordering::Acquire);
+                    let ordered_ns = Instant::now_ordered().as_nanos();
+                    assert!(ordered_ns >= before_ns, "{} ns back in order", before_ns - ordered_ns);
+                    latest.fetch_max(ordered_ns, Ordering::Release);
+                    for _ in 0..8 {
+                        let now = Instant::now();
+                        assert!(now >= plain, "{:?} back within a thread", plain - now);
+                        plain = now;
+                    }
+                    count += 9;
+                }
+                readings.fetch_add(count, Ordering::Relaxed);
+            });
+        }
+        thread::sleep(BEFORE);
+        begun.store(true, Ordering::Relaxed);
+        let start = Std::now();
+        while DEMOTIONS.load(Ordering::Relaxed) == 0 && start.elapsed() < PATIENCE {
+            thread::sleep(Duration::from_millis(1));
+        }
+        let duration = start.elapsed();
+        thread::sleep(BEFORE / 5);
+        done.store(true, Ordering::Relaxed);
+        duration
+    });
+    let why = Clock::why();
+    println!("out of use after {demoted_after:?}, {} readings: {why}", readings.into_inner());
+    assert!(why.is_demoted && DEMOTIONS.load(Ordering::Relaxed) == 1, "{why}");
+    // Everything else goes on, and no sleep ends early.
+    let deadline = RealClock.now() + Duration::from_millis(2);
+    oversleep::sleep_until(deadline);
+    assert!(RealClock.now() >= deadline);
+}
+
+/// Runs the test of this name in a process of its own.
+fn apart(test: &str, fault: fn()) {
+    if is_child() {
+        return read_through(fault);
+    }
+    let output = child(&format!("process::{test}")).output().unwrap();
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && stdout.contains("1 passed"), "{stdout}");
+    println!("{}", stdout.lines().find(|line| line.contains("use")).unwrap_or_default());
+}
+
+#[test]
+fn a_counter_that_is_30_us_behind_on_one_processor() {
+    apart("a_counter_that_is_30_us_behind_on_one_processor", || process::shift_here(-30_000));
+}
+
+#[test]
+fn a_counter_that_is_50_ms_ahead_on_one_processor() {
+    apart("a_counter_that_is_50_ms_ahead_on_one_processor", || process::shift_here(50_000_000));
+}
+
+#[test]
+fn a_migration_to_a_machine_that_started_later() {
+    apart("a_migration_to_a_machine_that_started_later", || process::shift_all(-3_600_000_000_000));
+}
+
+#[test]
+fn a_counter_that_runs_faster() {
+    apart("a_counter_that_runs_faster", || process::drift(10_000));
+}
+
+#[test]
+fn a_counter_that_stops() {
+    apart("a_counter_that_stops", process::stop);
+}
+
+#[test]
+fn another_clocksource() {
+    apart("another_clocksource", process::change_clocksource);
+}
