@@ -68,12 +68,19 @@ pub const CRATES: &[CrateRules] = &[
     },
     CrateRules {
         name: "oversleep-report",
-        ours: &["oversleep-record", "oversleep-system", "oversleep-measure", "oversleep-explain", "oversleep-lab"],
+        ours: &[
+            "oversleep-record",
+            "oversleep-system",
+            "oversleep-measure",
+            "oversleep-explain",
+            "oversleep-lab",
+            "oversleep-why",
+        ],
         ..PURE
     },
     CrateRules { name: "oversleep-why", ours: &["oversleep-record"], ..PURE },
     // A loader of kernel programs comes along, so only the command depends on it.
-    CrateRules { name: "oversleep-collect", ours: &["oversleep-why"], ..NOTHING },
+    CrateRules { name: "oversleep-collect", ours: &["oversleep-native", "oversleep-why"], ..NOTHING },
     CrateRules {
         name: "oversleep-runtimes",
         ours: &["oversleep-record", "oversleep-system", "oversleep-native", "oversleep-measure"],
@@ -97,6 +104,7 @@ pub const CRATES: &[CrateRules] = &[
             "oversleep-lab",
             "oversleep-report",
             "oversleep-request",
+            "oversleep-why",
         ],
         never: OS_BINDINGS,
         ..NOTHING

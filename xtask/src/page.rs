@@ -30,13 +30,15 @@ const FEATURES: &[&str] = &[
 ];
 /// Functions that are never in progress while a modelled thread stops: those that read, explain, write or allocate. To
 /// leave them as they are halves what the rewriting adds. `_RN` begins the names of the standard library as it is shipped.
-const NEVER_STOPPED: &str = "asyncify-removelist@*oversleep_report*,*oversleep_explain*,*oversleep_record*,*serde*,*toml*,\
-    *core*fmt*,_RN*,*miniz*,*base64*,*flate2*,*dlmalloc*,*BTreeMap*,*btree*,*raw_vec*,*zmij*,*clap*";
+const NEVER_STOPPED: &str = "asyncify-removelist@*oversleep_report*,*oversleep_why*,*oversleep_explain*,*oversleep_record*,\
+    *serde*,*toml*,*core*fmt*,_RN*,*miniz*,*base64*,*flate2*,*dlmalloc*,*BTreeMap*,*btree*,*raw_vec*,*zmij*,*clap*";
 /// The test of each kind of browser, and the names of its programs.
 const BROWSERS: &[(&str, &[&str])] = &[
     ("browser.mjs", &["chromium", "chromium-browser", "google-chrome"]),
     ("firefox.mjs", &["firefox", "firefox-esr"]),
 ];
+/// What `oversleep why` delivered once.
+const RECORDING: &str = "crates/oversleep-why/tests/recorded/fifo.why";
 /// As promised.
 const BYTES_MAX: usize = 1_500_000;
 
@@ -93,6 +95,11 @@ fn tested(root: &Path, page: &str, is_all: bool) -> Result<bool, String> {
         run(check.arg("--html").arg(scratch.join("unused.html")).stdout(Stdio::null()))?;
         results.push(result);
     }
+    let why = scratch.join("why.json");
+    let mut replayed = Command::new(&command);
+    replayed.current_dir(root).args(["why", RECORDING, "--quiet", "--out"]).arg(&why);
+    run(replayed.stdout(Stdio::null()))?;
+    results.push(why);
     for (test, browsers) in BROWSERS {
         match browsers.iter().find(|name| on_path(name).is_some()) {
             None => println!("SKIPPED: the page in a browser: {} is not installed", browsers[0]),

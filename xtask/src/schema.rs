@@ -1,4 +1,4 @@
-//! `cargo xtask schema`: the JSON schemas of the result file and of comparisons, from the types that read them. Schemas
+//! `cargo xtask schema`: the JSON schemas of the result files and of comparisons, from the types that read them. Schemas
 //! of earlier versions stay as they were published.
 //!
 //! The types say what a field is and what it is for; this file adds what their derivation leaves out: title and
@@ -9,6 +9,7 @@ use std::process::ExitCode;
 
 use oversleep_record::ResultFile;
 use oversleep_record::comparison::Comparison;
+use oversleep_why::Summary;
 use schemars::Schema;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::transform::transform_subschemas;
@@ -25,7 +26,7 @@ struct Kept {
     root: fn(SchemaGenerator) -> Schema,
 }
 
-const KEPT: [Kept; 2] = [
+const KEPT: [Kept; 4] = [
     Kept {
         path: "schema/result-v2.schema.json",
         id: "urn:oversleep:schema:result:2",
@@ -37,6 +38,18 @@ const KEPT: [Kept; 2] = [
         id: "urn:oversleep:schema:comparison:2",
         title: "oversleep comparison, version 2",
         root: SchemaGenerator::into_root_schema_for::<Comparison>,
+    },
+    Kept {
+        path: "schema/why-v1.schema.json",
+        id: "urn:oversleep:schema:why:1",
+        title: "oversleep why result, version 1",
+        root: SchemaGenerator::into_root_schema_for::<Summary>,
+    },
+    Kept {
+        path: "schema/why-comparison-v1.schema.json",
+        id: "urn:oversleep:schema:why-comparison:1",
+        title: "oversleep why comparison, version 1",
+        root: SchemaGenerator::into_root_schema_for::<oversleep_why::compare::Comparison>,
     },
 ];
 
@@ -79,6 +92,7 @@ fn integer_ranges(schema: &mut Schema) {
     let (lowest, highest): (Value, Value) = match format.as_ref().and_then(Value::as_str) {
         Some("int32") => (i32::MIN.into(), i32::MAX.into()),
         Some("int64") => (i64::MIN.into(), i64::MAX.into()),
+        Some("uint16") => (0.into(), u16::MAX.into()),
         Some("uint32") => (0.into(), u32::MAX.into()),
         Some("uint64") => (0.into(), u64::MAX.into()),
         // A number with a fraction: JSON can't write the ones that are not finite.

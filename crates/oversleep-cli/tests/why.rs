@@ -28,6 +28,56 @@ fn a_recording_is_shown_kept_and_shown_again() {
 }
 
 #[test]
+fn results_are_reported_compared_and_shared() {
+    let home = Home::new();
+    home.run(["why", &recording(), "--out", "a.json", "--html", "a.html", "--quiet"]).fine();
+    let page = std::fs::read_to_string(home.path().join("a.html")).unwrap();
+    assert!(page.contains("id=\"wait-10\"") && page.contains("burst"));
+    let shown = home.run(["report", "a.json"]).fine();
+    assert!(shown.stdout.contains("120 waits ended by their timer"), "{}", shown.stdout);
+    assert_eq!(home.run(["report", &recording()]).fine().stdout, shown.stdout, "a recording is a result, too");
+    home.run(["report", "a.json", "--html", "b.html", "--json=b.json"]).fine();
+    assert_eq!(std::fs::read_to_string(home.path().join("b.html")).unwrap(), page);
+    assert_eq!(std::fs::read(home.path().join("b.json")).unwrap(), std::fs::read(home.path().join("a.json")).unwrap());
+    home.run(["report", "a.json", "--svg", "pictures"]).with_code(2);
+    let compared = home.run(["compare", "a.json", "b.json", "--json=c.json"]).fine();
+    assert_eq!(compared.stdout, "");
+    let document: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(home.path().join("c.json")).unwrap()).unwrap();
+    assert_eq!(document["schema"], "oversleep-why-comparison/1");
+    assert_eq!(document["against_base"][0]["groups"][0]["lateness"]["p50"]["verdict"], "overlap");
+    home.run(["compare", "a.json", "b.json", "--html", "c.html"]).fine();
+    let shared = home.run(["share", "a.json", "--out", "s.json"]).fine();
+    assert!(shared.stdout.contains("have numbers instead of names") && !shared.stdout.contains("burst"));
+    assert!(home.run(["report", "s.json"]).fine().stdout.contains("program 1: clock_nanosleep for 1 ms"));
+    std::fs::write(home.path().join("m.json"), oversleep_record::testing::Sheet::linux().file.write()).unwrap();
+    let mixed = home.run(["compare", "m.json", "a.json"]).with_code(1);
+    assert!(mixed.stderr.contains("can't compare 'm.json' with a result of `oversleep why`"), "{}", mixed.stderr);
+    let wrong = home.run(["waits", "--on", "linux-hz250", "--like", "a.json"]);
+    assert_ne!(wrong.code, Some(0));
+}
+
+#[test]
+fn a_result_comes_through_a_pipe_too() {
+    let home = Home::new();
+    home.run(["why", &recording(), "--out", "a.json", "--quiet"]).fine();
+    for name in ["a.json", &recording()] {
+        let path = if name == "a.json" { home.path().join(name) } else { PathBuf::from(name) };
+        let mut command = home.command();
+        command.args(["report", "-"]).stdin(std::fs::File::open(path).unwrap());
+        let ended = command.output().unwrap();
+        assert!(String::from_utf8_lossy(&ended.stdout).contains("120 waits ended by their timer"), "{ended:?}");
+    }
+}
+
+#[test]
+fn check_follows_its_own_waits_or_says_what_it_lacks() {
+    let home = Home::new();
+    let modelled = home.run(["check", "--why", "--on", "linux-hz250"]).with_code(2);
+    assert!(modelled.stderr.contains("--why follows waits in this machine's kernel"), "{}", modelled.stderr);
+}
+
+#[test]
 fn a_bound_a_selection_and_a_wish_change_what_is_said() {
     let home = Home::new();
     home.run(["why", &recording(), "--fail-if", "p99>1ms"]).with_code(3);

@@ -5,7 +5,7 @@
 pub enum CollectError {
     /// The system has no collector yet.
     #[error(
-        "waits of other programs can be followed on Linux only so far; a recording can be read here: oversleep why FILE"
+        "waits of other programs can be followed on Linux and Windows only; a recording can be read here: oversleep why FILE"
     )]
     System,
     /// The kernel has no type information.

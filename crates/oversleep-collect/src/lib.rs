@@ -1,20 +1,24 @@
 //! Collects the events of timed waits from the kernel: it loads a program into the kernel, says whom to follow, and reads
 //! what arrives. What the events mean is decided by `oversleep-why`.
 //!
-//! Linux only so far. Everywhere else opening a collector says so.
+//! Linux, and Windows by its documentation only. Everywhere else opening a collector says so.
 #![forbid(unsafe_code)]
 
 mod error;
 #[cfg(target_os = "linux")]
 mod linux;
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(any(target_os = "linux", target_os = "windows")))]
 mod other;
+#[cfg(target_os = "windows")]
+mod windows;
 
 pub use error::CollectError;
 #[cfg(target_os = "linux")]
 pub use linux::{Collector, cgroup_of, command_name};
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(any(target_os = "linux", target_os = "windows")))]
 pub use other::{Collector, cgroup_of, command_name};
+#[cfg(target_os = "windows")]
+pub use windows::{Collector, cgroup_of, command_name};
 
 /// Whom to follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -20,6 +20,11 @@ impl Collector {
         Err(CollectError::System)
     }
 
+    /// What the program means to wait for.
+    pub fn want(&mut self, _want_ns: Option<u64>) {
+        match *self {}
+    }
+
     /// Follows a process.
     ///
     /// # Errors

@@ -66,7 +66,7 @@ pub mod interruption;
 #[cfg(not(unix))]
 pub mod outputs;
 #[cfg(target_os = "windows")]
-pub use windows::group;
+pub use windows::{group, kernel_trace};
 
 pub use examples::{PROGRAM as EXAMPLE_PROGRAM, here as examples};
 pub use native_app::run as run_app;

@@ -13,7 +13,7 @@ use crate::key::SeriesKey;
 use crate::label::{Label, LabelValue, Labels};
 use crate::reason::Unavailable;
 use crate::samples::Samples;
-use crate::split::LatenessSplit;
+use crate::split::{LatenessSplit, PartSplit};
 use crate::units::Nanos;
 
 /// What each value of a series is.
@@ -212,6 +212,9 @@ pub struct Series {
     /// Where the lateness comes from, where that was observed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split: Option<LatenessSplit>,
+    /// The same in every part that the kernel shows, from rounds of their own (`check --why`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<PartSplit>,
     /// What waiting for items cost, for series about queues.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idling: Option<Idling>,
@@ -260,6 +263,7 @@ impl Series {
             samples: Samples::default(),
             rounds: Vec::new(),
             split: None,
+            why: None,
             idling: None,
         }
     }
@@ -305,7 +309,8 @@ impl Series {
     fn distributions_mut(&mut self) -> impl Iterator<Item = &mut Distribution> {
         let split = self.split.iter_mut().flat_map(LatenessSplit::parts_mut);
         let parks = self.idling.iter_mut().map(|idling| &mut idling.park_overshoot);
-        [&mut self.distribution].into_iter().chain(&mut self.calls_only).chain(split).chain(parks)
+        let parts = self.why.iter_mut().flat_map(PartSplit::parts_mut);
+        [&mut self.distribution].into_iter().chain(&mut self.calls_only).chain(split).chain(parts).chain(parks)
     }
 
     /// Whether it has values.

@@ -1,9 +1,11 @@
 //! Where a wait's lateness comes from, in adjacent parts that add up to the total.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::distribution::Distribution;
-
+use crate::part::{Part, Parts};
 use crate::units::Nanos;
 
 /// The three-way split an unprivileged process can make of its own waits.
@@ -61,6 +63,59 @@ impl LatenessSplit {
     }
 }
 
+/// How the parts are observed.
+pub const WHY_METHOD: &str = "an eBPF program on the kernel's tracepoints, in rounds of their own";
+
+/// The split of the same waits into every part that the kernel shows, from rounds of their own (`check --why`).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PartSplit {
+    /// Waits of which all parts were seen.
+    pub attributed_count: u64,
+    /// Waits with a part that was not seen; no figure includes them.
+    pub unattributed_count: u64,
+    /// Total lateness of the attributed waits, in ns.
+    pub total: Distribution,
+    /// Each part of it, in ns; parts that were always 0 are missing.
+    pub parts: BTreeMap<Part, Distribution>,
+    /// How it was observed.
+    pub method: String,
+}
+
+impl PartSplit {
+    /// Every distribution of it.
+    pub(crate) fn parts_mut(&mut self) -> impl Iterator<Item = &mut Distribution> {
+        std::iter::once(&mut self.total).chain(self.parts.values_mut())
+    }
+
+    /// Adds one wait.
+    pub fn record(&mut self, parts: &Parts) {
+        if parts.unattributed != 0 {
+            self.unattributed_count += 1;
+            return;
+        }
+        self.total.record(parts.sum());
+        for (part, ns) in parts.iter() {
+            if ns != 0 || self.parts.contains_key(&part) {
+                // A part that appears later was 0 before.
+                let zeros = || Distribution::of_equal(0, self.attributed_count);
+                self.parts.entry(part).or_insert_with(zeros).record(ns);
+            }
+        }
+        self.attributed_count += 1;
+    }
+
+    /// The mean of a part. Means add up to that of the total.
+    pub fn mean(&self, part: Part) -> f64 {
+        self.parts.get(&part).and_then(Distribution::mean).unwrap_or(0.0)
+    }
+
+    /// The median of a part.
+    pub fn p50(&self, part: Part) -> i64 {
+        self.parts.get(&part).and_then(Distribution::p50).unwrap_or(0)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -69,6 +124,20 @@ mod tests {
         let mut split = LatenessSplit::default();
         split.record(Nanos(deadline), Nanos(switch_in), Nanos(delay), Nanos(end));
         [&split.total, &split.timer, &split.run_queue, &split.wake_return, &split.awake_before].map(Distribution::p50)
+    }
+
+    #[test]
+    fn the_means_of_named_parts_add_up() {
+        let mut split = PartSplit::default();
+        for n in 0..40 {
+            split.record(&Parts { slack: 50_000, ret: 1_000 + n, runq: 9_000 * (n % 2), ..Parts::default() });
+        }
+        split.record(&Parts { unattributed: 5, ..Parts::default() });
+        assert_eq!((split.attributed_count, split.unattributed_count), (40, 1));
+        assert!(split.parts.values().all(|part| part.count() == 40), "a part that came later was 0 before");
+        let sum: f64 = Part::ALL.iter().map(|&part| split.mean(part)).sum();
+        assert!((sum - split.total.mean().unwrap()).abs() < 1e-6);
+        assert_eq!((split.p50(Part::Slack), split.p50(Part::Irq)), (50_000, 0));
     }
 
     #[test]

@@ -52,7 +52,7 @@ fn with_unknown_fields(value: &mut Value, is_map: bool) {
     match value {
         Value::Object(members) => {
             for (name, member) in members.iter_mut() {
-                let maps = ["environment", "requested", "outcomes", "labels"];
+                let maps = ["environment", "requested", "outcomes", "labels", "parts"];
                 with_unknown_fields(member, maps.contains(&name.as_str()));
             }
             if !is_map {

@@ -222,6 +222,27 @@ mod tests {
     }
 
     #[test]
+    fn a_recording_and_a_result_of_why_are_shown_and_compared() {
+        let recording = include_bytes!("../../oversleep-why/tests/recorded/fifo.why");
+        let report = |name: &str, bytes: &[u8]| {
+            sent(&format!(r#"{{"run":{{"words":["report","{name}"],"files":["{name}"]}}}}"#), &[bytes])
+        };
+        let (head, parts) = report("r.why", recording);
+        let kinds: Vec<&str> =
+            head["parts"].as_array().unwrap().iter().map(|part| part["kind"].as_str().unwrap()).collect();
+        assert_eq!(kinds, ["html", "json", "text"]);
+        assert!(String::from_utf8_lossy(&parts[0]).contains("oversleep why: ./app"));
+        let result = &parts[1];
+        let (_, again) = report("r.json", result);
+        assert_eq!(again, parts, "the result gives what the recording gave");
+        let request = r#"{"run":{"words":["compare","r.why","r.json"],"files":["r.why","r.json"]}}"#;
+        let (head, _) = sent(request, &[recording, result]);
+        assert_eq!(head["parts"][1]["name"], "comparison.json");
+        let (head, _) = report("r.json", &result[..result.len() / 2]);
+        assert!(head["error"].as_str().unwrap().starts_with("can't use 'r.json': "), "{head}");
+    }
+
+    #[test]
     fn every_machine_offers_waits_and_figures() {
         let (catalogue, _) = sent(r#"{"catalogue":{}}"#, &[]);
         for machine in catalogue["machines"].as_array().unwrap() {

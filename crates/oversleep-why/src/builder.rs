@@ -2,15 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use oversleep_record::file::Tool;
+
 use crate::findings;
 use crate::group::{Group, Key};
 use crate::machine::Machine;
 use crate::recording::Meta;
-use crate::summary::{KIND, Losses, Summary, VERSION, WORST};
+use crate::summary::{Losses, SCHEMA, Summary, WORST};
 use crate::wait::{Outcome, Request, Wait};
 
 /// Groups kept; requests that differ more are put together.
-const GROUPS_MAX: usize = 256;
+pub(crate) const GROUPS_MAX: usize = 256;
 
 /// Collects waits.
 #[derive(Clone, Debug)]
@@ -85,8 +87,8 @@ impl Builder {
         let mut groups: Vec<Group> = self.groups.into_values().collect();
         groups.sort_by_key(|group| std::cmp::Reverse(lateness_total(group)));
         let mut summary = Summary {
-            kind: KIND.to_owned(),
-            version: VERSION,
+            schema: SCHEMA.to_owned(),
+            tool: Tool { name: "oversleep".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
             meta,
             want_ns,
             span_ns: self.last.saturating_sub(self.first.unwrap_or(self.last)),

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// The processor whose call numbers a stream has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Arch {
     /// x86-64.
@@ -183,6 +184,12 @@ pub const CALLS: &[Call] = &[
     compat("alarm", 27, 4, Form::Seconds, 0, Over::Any),
 ];
 
+/// Waits of Windows, under numbers of our own.
+const WINDOWS: &[Call] = &[
+    call("NtDelayExecution", 0x1_0000, 0x1_0000, Form::Untimed, 0, Over::Any),
+    call("NtWaitFor", 0x1_0001, 0x1_0001, Form::Untimed, 0, Over::Any),
+];
+
 impl Call {
     /// Its number on that processor.
     pub fn number(&self, arch: Arch) -> Option<u32> {
@@ -191,7 +198,7 @@ impl Call {
 
     /// The call of that number.
     pub fn of(arch: Arch, number: u32) -> Option<&'static Call> {
-        CALLS.iter().find(|call| call.number(arch) == Some(number))
+        CALLS.iter().chain(WINDOWS).find(|call| call.number(arch) == Some(number))
     }
 }
 

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// What a task may do that keeps another one waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Why {
     /// Its policy goes before the thread's.
@@ -18,6 +19,7 @@ pub enum Why {
 
 /// A task that ran while a thread waited for the CPU.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Culprit {
     /// Its thread id.
     pub tid: u32,
@@ -35,6 +37,57 @@ pub struct Culprit {
     pub why: Why,
     /// It may use this CPU only.
     pub is_pinned: bool,
+    /// When it ran, as far as that kept the thread waiting; the first of many.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub turns: Vec<Span>,
+}
+
+impl Culprit {
+    /// Adds a turn.
+    pub(crate) fn add(&mut self, span: Span) {
+        self.ran_ns = self.ran_ns.saturating_add(span.to_ns.saturating_sub(span.from_ns));
+        if self.turns.len() < TURNS_KEPT {
+            self.turns.push(span);
+        }
+    }
+}
+
+/// Turns of one culprit that are kept.
+pub const TURNS_KEPT: usize = 24;
+
+/// From one time to another, on the clock of the deadlines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Span {
+    /// Its begin.
+    pub from_ns: u64,
+    /// Its end.
+    pub to_ns: u64,
+}
+
+/// What a CPU did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Activity {
+    /// What kind of thing.
+    pub what: ActivityKind,
+    /// The name of the interrupt or the softirq, or the number of the idle state.
+    pub name: String,
+    /// When.
+    pub span: Span,
+}
+
+/// What a CPU may do besides running tasks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum ActivityKind {
+    /// An interrupt.
+    Interrupt,
+    /// A softirq.
+    Softirq,
+    /// Idle.
+    Idle,
 }
 
 /// One turn of a task on a CPU.
@@ -51,9 +104,10 @@ pub(crate) struct Turn {
 }
 
 impl Turn {
-    /// How much of it lies between two times.
-    pub fn overlap(&self, from: u64, to: u64) -> u64 {
-        self.to.min(to).saturating_sub(self.from.max(from))
+    /// What of it lies between two times.
+    pub fn overlap(&self, from: u64, to: u64) -> Option<Span> {
+        let span = Span { from_ns: self.from.max(from), to_ns: self.to.min(to) };
+        (span.from_ns < span.to_ns).then_some(span)
     }
 }
 
@@ -84,6 +138,9 @@ pub fn why(culprit: (u32, i32), victim: (u32, i32)) -> Why {
     }
 }
 
+/// What stands for the policy of threads on Windows, where the priority alone decides.
+pub const WINDOWS_POLICY: u32 = 64;
+
 /// The scheduling policy in words, with its priority where it has one.
 pub fn policy_words(policy: u32, prio: i32) -> String {
     let rt = 99 - i64::from(prio);
@@ -97,12 +154,14 @@ pub fn policy_words(policy: u32, prio: i32) -> String {
         5 => "SCHED_IDLE".to_owned(),
         6 => "SCHED_DEADLINE".to_owned(),
         7 => "SCHED_EXT".to_owned(),
+        WINDOWS_POLICY => format!("priority {}", 31i64.saturating_sub(prio.into())),
         other => format!("policy {other}"),
     }
 }
 
 /// What a CPU did when the timer interrupt should have come.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "what", rename_all = "snake_case")]
 pub enum IrqCause {
     /// Another interrupt ran.

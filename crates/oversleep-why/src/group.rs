@@ -11,6 +11,7 @@ use crate::wait::{Outcome, Request, Wait};
 
 /// What waits of one group have in common.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Key {
     /// The program's name.
     pub program: String,
@@ -53,6 +54,7 @@ fn two_digits(ns: u64) -> u64 {
 
 /// What one task took from the waits of a group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Blame {
     /// Its name.
     pub name: String,
@@ -76,6 +78,7 @@ pub struct Blame {
 
 /// What made timer interrupts late.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IrqBlame {
     /// The cause of the longest.
     pub cause: IrqCause,
@@ -92,6 +95,7 @@ const BLAMES_MAX: usize = 64;
 
 /// Waits of one kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Group {
     /// What they have in common.
     pub key: Key,
@@ -101,13 +105,13 @@ pub struct Group {
     pub attributed_count: u64,
     /// Waits that ended for another reason.
     pub otherwise: BTreeMap<Outcome, u64>,
-    /// Lateness of those that ended by their timer.
+    /// Lateness of those that ended by their timer, in ns.
     pub lateness: Distribution,
-    /// Each part of it.
+    /// Each part of it, in ns; parts that were always 0 are missing.
     pub parts: BTreeMap<Part, Distribution>,
     /// Total of each part.
     pub total_ns: BTreeMap<Part, i64>,
-    /// How late the calls themselves were made, where the deadline had passed already.
+    /// How late the calls themselves were made, where the deadline had passed already, in ns.
     pub called_late: Distribution,
     /// Who ran instead.
     pub blames: Vec<Blame>,
@@ -155,7 +159,7 @@ impl Group {
         for (part, ns) in wait.parts.iter() {
             if ns != 0 || self.parts.contains_key(&part) {
                 // A part that appears later was 0 before.
-                let distribution = self.parts.entry(part).or_insert_with(|| zeros(self.count - 1));
+                let distribution = self.parts.entry(part).or_insert_with(|| Distribution::of_equal(0, self.count - 1));
                 distribution.record(ns);
                 let total = self.total_ns.entry(part).or_default();
                 *total = total.saturating_add(ns);
@@ -235,7 +239,7 @@ impl Group {
 
     /// Waits that ended for another reason than their timer.
     pub fn otherwise_count(&self) -> u64 {
-        self.otherwise.values().sum()
+        self.otherwise.values().fold(0, |sum, &count| sum.saturating_add(count))
     }
 
     /// The task that took most.
@@ -247,19 +251,6 @@ impl Group {
     pub fn worst_irq(&self) -> Option<&IrqBlame> {
         self.irq_blames.iter().max_by_key(|blame| blame.total_ns)
     }
-}
-
-fn zeros(count: u64) -> Distribution {
-    let (mut all, mut some) = (Distribution::new(), Distribution::new());
-    some.record(0);
-    for bit in 0..u64::BITS - count.leading_zeros() {
-        if count >> bit & 1 == 1 {
-            all.merge(&some);
-        }
-        let same = some.clone();
-        some.merge(&same);
-    }
-    all
 }
 
 fn is_same(one: &IrqCause, other: &IrqCause) -> bool {

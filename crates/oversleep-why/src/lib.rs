@@ -7,14 +7,20 @@
 
 pub mod builder;
 pub mod calls;
+pub mod compare;
 pub mod culprit;
+pub mod etw;
 pub mod event;
+mod file;
 pub mod findings;
 pub mod group;
 pub mod machine;
+pub mod names;
 pub mod part;
 pub mod recording;
 pub mod select;
+pub mod session;
+pub mod share;
 pub mod summary;
 pub mod text;
 pub mod trace;

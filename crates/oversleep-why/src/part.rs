@@ -1,134 +1,43 @@
 //! The parts of a wait's lateness. They are differences of adjacent times of one clock, so they add up exactly.
 
+pub use oversleep_record::part::{Part, Parts};
 use serde::{Deserialize, Serialize};
 
-macro_rules! parts {
-    ($($(#[doc = $doc:literal])* $part:ident $field:ident $about:literal,)+) => {
-        /// A named part of a wait's lateness.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        #[serde(rename_all = "lowercase")]
-        pub enum Part {
-            $($(#[doc = $doc])* $part,)+
-        }
-
-        impl Part {
-            /// All of them, in the order of time.
-            pub const ALL: &[Part] = &[$(Part::$part),+];
-
-            /// Its name in tables and JSON.
-            pub fn name(self) -> &'static str {
-                match self {
-                    $(Part::$part => stringify!($field),)+
-                }
-            }
-
-            /// What it means, in a few words.
-            pub fn about(self) -> &'static str {
-                match self {
-                    $(Part::$part => $about,)+
-                }
-            }
-        }
-
-        /// How much of one wait's lateness each part has, in nanoseconds.
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-        pub struct Parts {
-            $($(#[doc = $doc])* #[serde(default, skip_serializing_if = "is_zero")] pub $field: i64,)+
-        }
-
-        impl Parts {
-            /// That part.
-            pub fn get(&self, part: Part) -> i64 {
-                match part {
-                    $(Part::$part => self.$field,)+
-                }
-            }
-
-            /// That part, to be changed.
-            pub fn get_mut(&mut self, part: Part) -> &mut i64 {
-                match part {
-                    $(Part::$part => &mut self.$field,)+
-                }
-            }
-        }
-    };
-}
-
-parts! {
-    /// From the program's deadline to the timer's: rounding, and the cost of entering the call.
-    Api api "rounding, and entering the call",
-    /// Stopped, or restarted after a signal.
-    Stop stop "stopped, or restarted after a signal",
-    /// The kernel let the timer expire later, to share an interrupt.
-    Slack slack "timer slack",
-    /// From the last permitted time to the timer interrupt.
-    Irq irq "the timer interrupt came late",
-    /// The interrupt's handler ran something else first.
-    Irqbody irqbody "the interrupt did something else first",
-    /// From the timer's callback to waking the thread.
-    Wake wake "from the timer to waking the thread",
-    /// From waking the thread to its run queue, on another CPU by an interrupt.
-    Ipi ipi "from waking to the run queue",
-    /// Runnable, without a CPU.
-    Runq runq "waiting for a CPU",
-    /// From getting a CPU to the end of the call.
-    Ret ret "returning from the call",
-    /// Stopped by a CPU quota.
-    Quota quota "stopped by a CPU quota",
-    /// From the end of the call to the program's own clock read, where that was seen.
-    User user "back in the program",
-    /// Not observed.
-    Unattributed unattributed "not observed",
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
-fn is_zero(value: &i64) -> bool {
-    *value == 0
-}
-
-impl Parts {
-    /// All parts together: the lateness.
-    pub fn sum(&self) -> i64 {
-        Part::ALL.iter().fold(0, |sum: i64, &part| sum.saturating_add(self.get(part)))
-    }
-
-    /// The largest part.
-    pub fn largest(&self) -> Part {
-        Part::ALL.iter().copied().max_by_key(|&part| self.get(part)).unwrap_or(Part::Unattributed)
-    }
-
-    /// Parts and their values, in the order of time.
-    pub fn iter(&self) -> impl Iterator<Item = (Part, i64)> + '_ {
-        Part::ALL.iter().map(|&part| (part, self.get(part)))
-    }
+/// A stretch of a wait's lateness that belongs to one part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Segment {
+    /// The part.
+    pub part: Part,
+    /// Its begin, on the clock of the deadlines.
+    pub from_ns: i64,
+    /// Its end.
+    pub to_ns: i64,
 }
 
 /// Splits the time from one point to another at marks between them.
 ///
 /// A mark outside of what is left is moved to its edge, so no part is below zero but the first one. What lies before a
 /// mark that was seen, but after one that should have been and wasn't, is `unattributed`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Splitter {
     at: i64,
     end: i64,
     is_certain: bool,
     parts: Parts,
+    segments: Vec<Segment>,
 }
 
 impl Splitter {
     /// From `start` to `end`. Ends before starts are kept: the first part is then below zero.
     pub fn new(start: i64, end: i64) -> Splitter {
-        Splitter { at: start, end, is_certain: true, parts: Parts::default() }
+        Splitter { at: start, end, is_certain: true, parts: Parts::default(), segments: Vec::new() }
     }
 
     /// The first part, which may be below zero: the timer's deadline may come before the program's.
     pub fn first(&mut self, part: Part, mark: Option<i64>) {
         match mark {
-            Some(mark) => {
-                let mark = mark.min(self.end);
-                self.add(part, mark.saturating_sub(self.at));
-                self.at = mark;
-            }
+            Some(mark) => self.advance(part, mark.min(self.end)),
             None => self.is_certain = false,
         }
     }
@@ -140,27 +49,87 @@ impl Splitter {
             return;
         };
         let mark = mark.clamp(self.at.min(self.end), self.end);
-        let span = mark.saturating_sub(self.at);
-        self.add(if self.is_certain { part } else { Part::Unattributed }, span);
-        self.at = mark;
+        self.advance(if self.is_certain { part } else { Part::Unattributed }, mark);
         self.is_certain = true;
     }
 
-    /// Moves time from one part to another, as much as it has.
-    pub fn shift(&mut self, from: Part, to: Part, span: i64) {
-        let span = span.clamp(0, self.parts.get(from).max(0));
-        self.add(from, -span);
-        self.add(to, span);
+    fn advance(&mut self, part: Part, mark: i64) {
+        self.add(part, mark.saturating_sub(self.at));
+        if mark > self.at {
+            self.segments.push(Segment { part, from_ns: self.at, to_ns: mark });
+        }
+        self.at = mark;
     }
 
-    /// The parts; what is left belongs to `last`, or is unattributed if something before it was not seen.
-    pub fn finish(mut self, last: Part) -> Parts {
+    /// What of one part lies between two times belongs to another.
+    pub fn carve(&mut self, from: Part, to: Part, begin: i64, end: i64) {
+        let mut cut = Vec::with_capacity(self.segments.len() + 2);
+        for segment in std::mem::take(&mut self.segments) {
+            let (first, last) = (segment.from_ns.max(begin), segment.to_ns.min(end));
+            if segment.part != from || first >= last {
+                cut.push(segment);
+                continue;
+            }
+            self.add(from, first.saturating_sub(last));
+            self.add(to, last.saturating_sub(first));
+            let pieces = [(from, segment.from_ns, first), (to, first, last), (from, last, segment.to_ns)];
+            let pieces = pieces.into_iter().filter(|(_, from_ns, to_ns)| from_ns < to_ns);
+            cut.extend(pieces.map(|(part, from_ns, to_ns)| Segment { part, from_ns, to_ns }));
+        }
+        self.segments = cut;
+    }
+
+    /// The end of a part belongs to another, as much as there is of it.
+    pub fn shift(&mut self, from: Part, to: Part, span: i64) {
+        let mut left = span;
+        let last = |splitter: &Splitter| splitter.segments.iter().rev().find(|segment| segment.part == from).copied();
+        while let Some(segment) = last(self).filter(|_| left > 0) {
+            let begin = segment.to_ns.saturating_sub(left).max(segment.from_ns);
+            left = left.saturating_sub(segment.to_ns.saturating_sub(begin));
+            self.carve(from, to, begin, segment.to_ns);
+        }
+    }
+
+    /// The parts and where they lie; what is left belongs to `last`, or is unattributed if something before it was not
+    /// seen.
+    pub fn finish(mut self, last: Part) -> (Parts, Vec<Segment>) {
         self.until(last, Some(self.end));
-        self.parts
+        (self.parts, self.segments)
     }
 
     fn add(&mut self, part: Part, span: i64) {
         let value = self.parts.get_mut(part);
         *value = value.saturating_add(span);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn segments_lie_where_the_parts_were() {
+        let mut split = Splitter::new(0, 100);
+        split.first(Part::Api, Some(-5));
+        split.until(Part::Slack, Some(40));
+        split.until(Part::Runq, None);
+        split.until(Part::Ret, Some(90));
+        split.carve(Part::Slack, Part::Stop, 10, 20);
+        split.shift(Part::Slack, Part::Quota, 25);
+        let (parts, segments) = split.finish(Part::Quota);
+        assert_eq!((parts.api, parts.slack, parts.stop, parts.quota, parts.unattributed), (-5, 10, 10, 35, 50));
+        assert_eq!(parts.sum(), 100);
+        let places: Vec<(Part, i64, i64)> = segments.iter().map(|s| (s.part, s.from_ns, s.to_ns)).collect();
+        assert_eq!(
+            places,
+            [
+                (Part::Slack, -5, 5),
+                (Part::Quota, 5, 10),
+                (Part::Stop, 10, 20),
+                (Part::Quota, 20, 40),
+                (Part::Unattributed, 40, 90),
+                (Part::Quota, 90, 100),
+            ]
+        );
     }
 }

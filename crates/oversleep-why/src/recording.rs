@@ -19,6 +19,7 @@ const NAMES_MAX: u64 = 1 << 20;
 
 /// Where a stream is from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Meta {
     /// The processor, which decides what call numbers mean.
     pub arch: Arch,
@@ -38,6 +39,7 @@ pub struct Meta {
 
 /// A process and its name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Named {
     /// Its id.
     pub tgid: u32,

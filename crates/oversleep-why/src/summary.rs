@@ -1,5 +1,6 @@
 //! All waits of a run, by group, with the worst ones in full.
 
+use oversleep_record::file::Tool;
 use serde::{Deserialize, Serialize};
 
 use crate::group::{Group, Key};
@@ -11,6 +12,7 @@ pub const WORST: usize = 10;
 
 /// What was lost between the kernel and the state machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Losses {
     /// Events that the buffer had no room for.
     pub no_room: u64,
@@ -32,11 +34,13 @@ pub struct Losses {
 
 /// All waits of a run. It is the result file, too.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Summary {
-    /// `oversleep-why`: what kind of file this is.
-    pub kind: String,
-    /// The version of its form.
-    pub version: u32,
+    /// `oversleep-why/1`.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = SCHEMA)))]
+    pub schema: String,
+    /// Who wrote the file.
+    pub tool: Tool,
     /// Where the events are from.
     pub meta: Meta,
     /// What the program meant, where the user stated that.
@@ -57,13 +61,12 @@ pub struct Summary {
     pub findings: Vec<Finding>,
 }
 
-/// The word that its files begin with.
-pub const KIND: &str = "oversleep-why";
-/// The version of its form.
-pub const VERSION: u32 = 1;
+/// The schema of its files.
+pub const SCHEMA: &str = oversleep_record::file::WHY_SCHEMA;
 
 /// Something that the waits show.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finding {
     /// What kind of finding it is: the part it is about, or `coverage`.
     pub about: String,
@@ -93,21 +96,6 @@ impl Summary {
 
     /// Waits that ended for another reason.
     pub fn otherwise_count(&self) -> u64 {
-        self.groups.iter().map(Group::otherwise_count).sum()
-    }
-
-    /// Reads a result file.
-    ///
-    /// # Errors
-    /// If it is none, or of a later version.
-    pub fn read(text: &[u8]) -> Result<Summary, String> {
-        let summary: Summary = serde_json::from_slice(text).map_err(|error| error.to_string())?;
-        if summary.kind != KIND || summary.version > VERSION {
-            return Err(format!(
-                "it is `{}` of version {}, and this oversleep reads {KIND} up to {VERSION}",
-                summary.kind, summary.version
-            ));
-        }
-        Ok(summary)
+        self.groups.iter().map(Group::otherwise_count).fold(0, u64::saturating_add)
     }
 }

@@ -12,7 +12,7 @@ use crate::summary::Summary;
 use crate::wait::{Outcome, Request, Wait, signed};
 
 /// Groups in a table.
-const ROWS_MAX: usize = 20;
+pub(crate) const ROWS_MAX: usize = 20;
 
 /// How a part is drawn in a bar.
 pub fn letter(part: Part) -> char {
@@ -161,7 +161,8 @@ fn otherwise(summary: &Summary) -> String {
         (Outcome::Signal, "by a signal"),
         (Outcome::Unknown, "with an error or unseen"),
     ] {
-        let count: u64 = summary.groups.iter().filter_map(|group| group.otherwise.get(&outcome)).sum();
+        let counts = summary.groups.iter().filter_map(|group| group.otherwise.get(&outcome));
+        let count = counts.fold(0, |sum: u64, &count| sum.saturating_add(count));
         if count != 0 {
             words.push(format!("{count} {about}"));
         }
@@ -187,14 +188,17 @@ fn timeline(number: usize, wait: &Wait) -> String {
     let _ = writeln!(text, "     |{bar}|");
     let mut at = 0;
     for (part, ns) in parts.iter().filter(|(_, ns)| *ns != 0) {
-        at += ns;
+        at = i64::saturating_add(at, ns);
         let _ = writeln!(
             text,
             "     {:>9}  {:<12} {:>9}{}",
             Nanos(at).to_string(),
             part.name(),
             Nanos(ns).to_string(),
-            note(part, wait)
+            match part_note(part, wait) {
+                note if note.is_empty() => note,
+                note => format!("  {note}"),
+            }
         );
     }
     if wait.steal_ns != 0 {
@@ -203,10 +207,10 @@ fn timeline(number: usize, wait: &Wait) -> String {
     text
 }
 
-/// What is known of a part of one wait.
-fn note(part: Part, wait: &Wait) -> String {
+/// What is known of a part of one wait; empty if that is nothing.
+pub fn part_note(part: Part, wait: &Wait) -> String {
     match part {
-        Part::Irq => wait.irq_cause.as_ref().map(|cause| format!("  {}", irq_words(cause))).unwrap_or_default(),
+        Part::Irq => wait.irq_cause.as_ref().map(irq_words).unwrap_or_default(),
         Part::Runq => {
             let words = wait.culprits.iter().take(3).map(|culprit| {
                 format!(
@@ -218,21 +222,21 @@ fn note(part: Part, wait: &Wait) -> String {
                     why_words(culprit.why)
                 )
             });
-            let words: Vec<String> = words.collect();
-            if words.is_empty() { String::new() } else { format!("  {}", words.join("; ")) }
+            words.collect::<Vec<String>>().join("; ")
         }
         Part::Ipi | Part::Wake => match (wait.timer_cpu, wait.cpu, wait.cpu_idle) {
             (Some(from), Some(to), Some(state)) if from != to => {
-                format!("  CPU {from} → CPU {to}, idle (state {state})")
+                format!("CPU {from} → CPU {to}, idle (state {state})")
             }
-            (Some(from), Some(to), None) if from != to => format!("  CPU {from} → CPU {to}"),
+            (Some(from), Some(to), None) if from != to => format!("CPU {from} → CPU {to}"),
             _ => String::new(),
         },
         _ => String::new(),
     }
 }
 
-fn irq_words(cause: &IrqCause) -> String {
+/// What delayed the timer interrupt.
+pub fn irq_words(cause: &IrqCause) -> String {
     match cause {
         IrqCause::Interrupt { number, name, ran_ns } => {
             format!("interrupt {number} ({name}) ran for {}", Nanos(signed(*ran_ns)))
@@ -246,44 +250,4 @@ fn irq_words(cause: &IrqCause) -> String {
 /// A line for exit messages: who exceeded a bound.
 pub fn exceeded(group: &Group, value: i64) -> String {
     format!("{}: {}", name(&group.key), Nanos(value))
-}
-
-/// Two runs beside each other: the groups that both have, and how each part moved.
-pub fn comparison(before: &Summary, after: &Summary) -> String {
-    let mut text = String::new();
-    let mut only = 0;
-    for group in before.groups.iter().filter(|group| group.count != 0) {
-        let Some(other) = after.groups.iter().find(|other| other.key == group.key && other.count != 0) else {
-            only += 1;
-            continue;
-        };
-        let _ = writeln!(text, "{} ({} waits before, {} after)", name(&group.key), group.count, other.count);
-        let row = |text: &mut String, head: &str, before: Option<i64>, after: Option<i64>| {
-            if let (Some(before), Some(after)) = (before, after) {
-                let _ = writeln!(
-                    text,
-                    "  {head:<12} {:>9} → {:>9}  ({})",
-                    Nanos(before).to_string(),
-                    Nanos(after).to_string(),
-                    Nanos(after.saturating_sub(before)),
-                );
-            }
-        };
-        for (head, quantile) in [("p50", 0.5), ("p99", 0.99), ("max", 1.0)] {
-            row(&mut text, head, group.lateness.quantile(quantile), other.lateness.quantile(quantile));
-        }
-        for &part in Part::ALL {
-            let (one, two) = (group.p50(part), other.p50(part));
-            if one != 0 || two != 0 {
-                row(&mut text, &format!("{} p50", part.name()), Some(one), Some(two));
-            }
-        }
-        text.push('\n');
-    }
-    let new = after.groups.iter().filter(|group| group.count != 0);
-    let new = new.filter(|group| !before.groups.iter().any(|other| other.key == group.key && other.count != 0)).count();
-    if only + new != 0 {
-        let _ = writeln!(text, "{only} groups of waits are in the first result only, {new} in the second only.");
-    }
-    text
 }

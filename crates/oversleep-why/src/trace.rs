@@ -4,7 +4,6 @@ use std::io::{self, Write};
 
 use serde_json::json;
 
-use crate::part::Part;
 use crate::wait::{Outcome, Wait, signed};
 
 /// Writes waits while they come, in the Trace Event Format of Chrome, which Perfetto reads.
@@ -56,13 +55,9 @@ impl<W: Write> TraceWriter<W> {
             _ => format!("{call} (ended otherwise)"),
         };
         self.slice(wait, &name, start, signed(wait.end), &args)?;
-        let mut at = signed(wait.end).saturating_sub(wait.lateness_ns);
-        for (part, ns) in wait.parts.iter().filter(|(_, ns)| *ns != 0) {
-            let end = at.saturating_add(ns);
-            if part != Part::Api || ns > 0 {
-                self.slice(wait, part.name(), at, end, &json!({ "means": part.about() }))?;
-            }
-            at = end;
+        for segment in &wait.segments {
+            let means = json!({ "means": segment.part.about() });
+            self.slice(wait, segment.part.name(), segment.from_ns, segment.to_ns, &means)?;
         }
         Ok(())
     }

@@ -2,11 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::culprit::{Culprit, IrqCause};
-use crate::part::Parts;
+use crate::culprit::{Activity, Culprit, IrqCause};
+use crate::part::{Part, Parts, Segment};
 
 /// Why a wait ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
     /// Its own timer.
@@ -21,6 +22,7 @@ pub enum Outcome {
 
 /// How the program stated when the wait should end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Request {
     /// A span from the entry into the call.
@@ -33,33 +35,45 @@ pub enum Request {
     Unknown,
 }
 
-/// The times that the parts lie between, as they were seen; `None` was not.
+/// The times that the parts lie between, on the clock of the deadlines; what is missing was not seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Marks {
     /// Entry into the call.
+    #[serde(default, rename = "entered_ns", skip_serializing_if = "Option::is_none")]
     pub entered: Option<u64>,
     /// The timer's earliest expiry.
+    #[serde(default, rename = "soft_ns", skip_serializing_if = "Option::is_none")]
     pub soft: Option<u64>,
     /// Its latest.
+    #[serde(default, rename = "hard_ns", skip_serializing_if = "Option::is_none")]
     pub hard: Option<u64>,
     /// Armed again after a stop.
+    #[serde(default, rename = "rearmed_ns", skip_serializing_if = "Option::is_none")]
     pub rearmed: Option<u64>,
     /// Entry of the timer interrupt.
+    #[serde(default, rename = "interrupt_ns", skip_serializing_if = "Option::is_none")]
     pub interrupt: Option<u64>,
     /// The timer's callback.
+    #[serde(default, rename = "fired_ns", skip_serializing_if = "Option::is_none")]
     pub fired: Option<u64>,
     /// Waking begins.
+    #[serde(default, rename = "waking_ns", skip_serializing_if = "Option::is_none")]
     pub waking: Option<u64>,
     /// In the run queue.
+    #[serde(default, rename = "wakeup_ns", skip_serializing_if = "Option::is_none")]
     pub wakeup: Option<u64>,
     /// On a CPU.
+    #[serde(default, rename = "running_ns", skip_serializing_if = "Option::is_none")]
     pub running: Option<u64>,
     /// End of the call.
+    #[serde(default, rename = "returned_ns", skip_serializing_if = "Option::is_none")]
     pub returned: Option<u64>,
 }
 
 /// One wait.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Wait {
     /// Process.
     pub tgid: u32,
@@ -79,18 +93,23 @@ pub struct Wait {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requested_ns: Option<u64>,
     /// When it should have ended.
+    #[serde(rename = "deadline_ns")]
     pub deadline: u64,
     /// By how much the deadline had passed when the call was made. No part of the lateness.
     #[serde(default)]
     pub called_late_ns: u64,
     /// When it ended.
+    #[serde(rename = "end_ns")]
     pub end: u64,
     /// End minus deadline, or minus the entry into the call if that was later.
     pub lateness_ns: i64,
     /// Why it ended.
     pub outcome: Outcome,
-    /// Where the lateness went; they add up to it.
+    /// Where the lateness went, in ns; they add up to it.
     pub parts: Parts,
+    /// The same on the time line, without what is below zero.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub segments: Vec<Segment>,
     /// What was seen.
     pub marks: Marks,
     /// The CPU whose timer fired.
@@ -120,6 +139,9 @@ pub struct Wait {
     /// What its CPU did when the timer interrupt should have come.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub irq_cause: Option<IrqCause>,
+    /// What that CPU did before the interrupt, if it was late.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub before_interrupt: Vec<Activity>,
     /// Time that the hypervisor took from these CPUs around this wait, at most. An annotation, no part.
     #[serde(default)]
     pub steal_ns: u64,
@@ -144,7 +166,11 @@ impl Wait {
             return self;
         };
         let deadline = entered.saturating_add(want_ns);
-        let added = signed(self.deadline) - signed(deadline);
+        let added = signed(self.deadline).saturating_sub(signed(deadline));
+        if added > 0 {
+            let wanted = Segment { part: Part::Api, from_ns: signed(deadline), to_ns: signed(self.deadline) };
+            self.segments.insert(0, wanted);
+        }
         self.deadline = deadline;
         self.parts.api = self.parts.api.saturating_add(added);
         self.lateness_ns = self.lateness_ns.saturating_add(added);

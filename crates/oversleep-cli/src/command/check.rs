@@ -3,8 +3,10 @@
 use clap::Args;
 
 use super::measuring::{self, Files};
+use super::own_waits;
 use crate::args::{CheckArgs, OutputArgs, help};
 use crate::exit::{Exit, Failure};
+use crate::message;
 
 /// Measure everything, report what is wrong, try what helps (the default)
 ///
@@ -16,6 +18,12 @@ use crate::exit::{Exit, Failure};
 pub struct Check {
     #[command(flatten)]
     checked: CheckArgs,
+    /// Follow oversleep's own waits in the kernel, too, in rounds of their own: what is each of them late by?
+    ///
+    /// It needs what `oversleep why` needs: Linux, and root or CAP_BPF and CAP_PERFMON. Without these it says what is
+    /// missing and checks everything else.
+    #[arg(long)]
+    why: bool,
     #[command(flatten)]
     output: OutputArgs,
 }
@@ -23,6 +31,22 @@ pub struct Check {
 impl Check {
     /// Runs it.
     pub fn run(self) -> Result<Exit, Failure> {
-        measuring::run(self.checked.measuring()?, &self.output, Files::Automatic)
+        let args = self.checked.measuring()?;
+        if !self.why {
+            return measuring::run(args, &self.output, Files::Automatic);
+        }
+        if args.machine.on.is_some() || args.machine.like.is_some() {
+            return Err(Failure::usage("--why follows waits in this machine's kernel; leave out --on and --like"));
+        }
+        // Better known before the measurement than after it.
+        if let Err(error) = own_waits::can_follow() {
+            message::warning(&format!("--why: {error}"));
+            return measuring::run(args, &self.output, Files::Automatic);
+        }
+        measuring::run_and(args, &self.output, Files::Automatic, |lab, request, stop, file| {
+            if let Err(error) = own_waits::add(lab, request, stop, file) {
+                message::warning(&format!("--why: {error}"));
+            }
+        })
     }
 }

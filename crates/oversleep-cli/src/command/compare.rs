@@ -6,14 +6,17 @@ use clap::Args;
 use oversleep_report::view::comparison;
 
 use super::results::{self, Outputs};
+use super::why::kept;
 use crate::args::help;
 use crate::exit::{Exit, Failure};
+use crate::reading;
 
 /// Compare results of machines or releases: what differs, and what is inconclusive?
 ///
 /// The first result is the base. You can compare 2 to 26 results of any machines and systems, including modelled ones. A
 /// series differs only if its figures are further apart than the uncertainty of both, with 99 % confidence; otherwise it
 /// is inconclusive, with the reason. The plain sleeps of two systems are compared with each other, whatever their names.
+/// Results of `oversleep why` are compared by program, thread, call and request: which part of the lateness shrank?
 /// Without an output option this prints the comparison; with one, it writes only the documents you name.
 #[derive(Args, Debug)]
 #[command(before_help = help::COMPARE, after_help = help::CODES)]
@@ -42,6 +45,9 @@ impl Compare {
     pub fn run(self) -> Result<Exit, Failure> {
         let outputs = Outputs { json: self.json.as_deref(), html: self.html.as_deref(), full: self.full };
         results::check(&self.files, outputs)?;
+        if self.files.iter().any(|path| reading::is_of_why(path)) {
+            return kept::side_by_side(&self.files, outputs);
+        }
         results::read(&self.files, "compare a.json -", outputs.html.is_some())?.deliver(outputs, comparison::view)
     }
 }

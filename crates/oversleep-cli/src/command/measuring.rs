@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use oversleep_lab::{Laboratory, RunError};
+use oversleep_lab::{Laboratory, Request, RunError};
 use oversleep_measure::{Silent, StopFlag};
 use oversleep_record::conditions::Outcome;
 use oversleep_record::series::Status;
@@ -32,6 +32,16 @@ pub enum Files {
 
 /// Runs a measuring command, from what was typed to its last message.
 pub fn run(args: MeasuringArgs, output: &OutputArgs, files: Files) -> Result<Exit, Failure> {
+    run_and(args, output, files, |_, _, _, _| {})
+}
+
+/// The same, with `more` done to the result before it is shown.
+pub fn run_and(
+    args: MeasuringArgs,
+    output: &OutputArgs,
+    files: Files,
+    more: impl FnOnce(&Laboratory, &Request, &StopFlag, &mut ResultFile),
+) -> Result<Exit, Failure> {
     let machines = args.machine.each();
     if machines.len() > 1 {
         return side_by_side(&args, machines, output);
@@ -45,7 +55,8 @@ pub fn run(args: MeasuringArgs, output: &OutputArgs, files: Files) -> Result<Exi
     let signals = interrupt::raise_on_signal(&stop);
     let mut meter = Meter::new(!output.quiet, lab.platform_id().modelled.is_none());
     let result = lab.run(&request, &stop, &mut meter);
-    let measured = result.map(|file| {
+    let measured = result.map(|mut file| {
+        more(&lab, &request, &stop, &mut file);
         let file = Arc::new(file);
         rescue::hold(&file, output::stem(&file));
         file

@@ -16,6 +16,7 @@ mod idle;
 mod machines;
 mod man;
 mod measuring;
+mod own_waits;
 mod page;
 mod registry;
 mod report;

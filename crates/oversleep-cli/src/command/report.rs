@@ -4,17 +4,17 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use oversleep_explain as explain;
-use oversleep_record::ResultFile;
 use oversleep_record::samples::Samples;
 use oversleep_report::view::gallery::{self, Machine};
 use oversleep_report::{html, terminal};
 
+use super::why::kept;
 use crate::args::{Document, OutputArgs, help};
 use crate::exit::{Exit, Failure};
 use crate::output::file::{self, Files};
 use crate::output::place::{self, Places};
 use crate::output::{Delivery, stdout};
-use crate::reading;
+use crate::reading::{self, Either};
 use crate::width::width;
 
 /// Show result files again: on the terminal, as a page, or as pictures
@@ -73,8 +73,17 @@ impl Report {
         // One result at a time is in memory. One that can't be used is no reason not to show the others.
         let mut unusable = Vec::new();
         for path in &self.files {
-            match read(path) {
-                Ok(result) => delivery.deliver(&result)?,
+            match reading::either(path, "report -") {
+                Ok(Either::Measured(mut result)) => {
+                    result.findings = explain::findings(&result);
+                    delivery.deliver(&result)?;
+                }
+                Ok(Either::Why(_)) if self.svg.is_some() => {
+                    return Err(Failure::usage(
+                        "--svg: a result of `oversleep why` has no pictures of its own; use --html",
+                    ));
+                }
+                Ok(Either::Why(summary)) => kept::show(&summary, self.json.as_deref(), self.html.as_deref())?,
                 Err(Failure::Failed(error)) => unusable.push(error),
                 Err(error) => return Err(error),
             }
@@ -172,11 +181,4 @@ impl<'a> Written<'a> {
         }
         Ok(())
     }
-}
-
-/// Reads a result and works out its findings.
-fn read(path: &Path) -> Result<ResultFile, Failure> {
-    let mut result = reading::read(path, "report -")?;
-    result.findings = explain::findings(&result);
-    Ok(result)
 }

@@ -7,13 +7,15 @@ use oversleep_lab::share::share;
 use oversleep_record::ResultFile;
 use oversleep_record::date::Utc;
 use oversleep_report::terminal;
+use oversleep_why::{Summary, text};
 
 use crate::args::{Document, help, value};
 use crate::exit::{Exit, Failure};
+use crate::output::Contents;
 use crate::output::file::{self, Files};
 use crate::output::place::{self, Places};
 use crate::output::stdout;
-use crate::reading;
+use crate::reading::{self, Either};
 use crate::width::width;
 
 /// Make a small copy of a result for others, without anything that identifies you or the machine
@@ -45,24 +47,36 @@ impl Share {
     /// Runs it.
     pub fn run(self) -> Result<Exit, Failure> {
         let place = self.place()?;
-        let result = reading::read(&self.file, "share -")?;
+        let result = match reading::either(&self.file, "share -")? {
+            Either::Measured(result) => result,
+            Either::Why(summary) => return self.share_why(&summary, place),
+        };
         let shared = ResultFile { name: self.name.clone(), ..share(&result) };
         drop(result);
         let contents = |out: &mut dyn std::io::Write| shared.write_to(out);
-        let written = match place {
-            Some(Document::Stdout) => return stdout::json_document(&contents).map(|()| Exit::Fine),
-            Some(Document::File(path)) => Files::default()
-                .replace(&path, &contents)
-                .map(|()| path.clone())
-                .map_err(|error| Failure::Failed(file::why_not(&path, &error)))?,
-            None => {
-                let stem = stem(&shared);
-                let created = Files::default().create(Path::new(""), &stem, "json", &contents);
-                created.map_err(|error| Failure::Failed(file::why_not(Path::new(&format!("{stem}.json")), &error)))?
-            }
-        };
+        let Some(written) = write(place, &stem(&shared), &contents)? else { return Ok(Exit::Fine) };
         if !self.quiet {
             Share::report(&shared, &written)?;
+        }
+        Ok(Exit::Fine)
+    }
+
+    /// The same for a result of `oversleep why`.
+    fn share_why(&self, summary: &Summary, place: Option<Document>) -> Result<Exit, Failure> {
+        if self.name.is_some() {
+            return Err(Failure::usage("--name: a result of `oversleep why` has no name"));
+        }
+        let shared = oversleep_why::share::share(summary);
+        let day = shared.meta.taken_unix_s.and_then(Utc::of_unix).map(|taken| format!("-{}", taken.to_day()));
+        let stem = format!("oversleep-why-shared{}", day.unwrap_or_default());
+        let Some(written) = write(place, &stem, &|out| shared.write_to(out))? else { return Ok(Exit::Fine) };
+        if !self.quiet {
+            stdout::text(&format!(
+                "{}\nPrograms, threads and tasks have numbers instead of names; the kernel's own tasks keep theirs.\n\
+                 Written: {}\n",
+                text::report(&shared).trim_end(),
+                written.display()
+            ))?;
         }
         Ok(Exit::Fine)
     }
@@ -86,6 +100,21 @@ impl Share {
     fn report(shared: &ResultFile, written: &Path) -> Result<(), Failure> {
         let length = std::fs::metadata(written).map_or(0, |file| file.len().div_ceil(1_000));
         stdout::text(&terminal::shared(shared, width(), &format!("{} ({length} KB)", written.display())))
+    }
+}
+
+/// Writes the copy; `None` if it went to standard output.
+fn write(place: Option<Document>, stem: &str, contents: Contents) -> Result<Option<PathBuf>, Failure> {
+    match place {
+        Some(Document::Stdout) => stdout::json_document(contents).map(|()| None),
+        Some(Document::File(path)) => Files::default()
+            .replace(&path, contents)
+            .map(|()| Some(path.clone()))
+            .map_err(|error| Failure::Failed(file::why_not(&path, &error))),
+        None => Files::default()
+            .create(Path::new(""), stem, "json", contents)
+            .map(Some)
+            .map_err(|error| Failure::Failed(file::why_not(Path::new(&format!("{stem}.json")), &error))),
     }
 }
 

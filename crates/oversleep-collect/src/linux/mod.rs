@@ -78,6 +78,7 @@ pub struct Collector {
     cpus: Array<MapData, [u8; CPU_BYTES]>,
     cpu_count: u32,
     options: Options,
+    follows_own: bool,
     kept: Vec<Event>,
     received: u64,
     lost_reported: u64,
@@ -137,6 +138,7 @@ impl Collector {
             cpus,
             cpu_count: cpu_count(),
             options,
+            follows_own: false,
             kept: Vec::new(),
             received: 0,
             lost_reported: 0,
@@ -144,6 +146,9 @@ impl Collector {
             steal: StealMeter::new(),
         })
     }
+
+    /// What the program means to wait for. The kernel's events say what it requested, so they need no help.
+    pub fn want(&mut self, _want_ns: Option<u64>) {}
 
     /// Follows a process that runs already.
     ///
@@ -153,6 +158,8 @@ impl Collector {
         if !Path::new(&format!("/proc/{pid}")).exists() {
             return Err(CollectError::NoProcess(pid));
         }
+        // Its own waits are of interest only to who asks for them by name.
+        self.follows_own |= pid == std::process::id();
         self.targets.insert(pid, 0, 0).map_err(|error| refusal::load(&error))
     }
 
@@ -204,7 +211,8 @@ impl Collector {
         }
         self.steal.read(fresh.first().map_or(newest, |event| event.t), newest, events);
         let own = std::process::id();
-        events.extend(fresh.into_iter().filter(|event| event.tgid != own || event.kind == Kind::Run));
+        let is_wanted = |event: &Event| self.follows_own || event.tgid != own || event.kind == Kind::Run;
+        events.extend(fresh.into_iter().filter(is_wanted));
     }
 
     /// The kernel's counters.

@@ -4,7 +4,7 @@ use oversleep_record::conditions::{Conditions, Outcome};
 use oversleep_record::label::{self, Labels};
 use oversleep_record::samples::Samples;
 use oversleep_record::series::Status;
-use oversleep_record::split::LatenessSplit;
+use oversleep_record::split::{LatenessSplit, WHY_METHOD};
 use oversleep_record::{Series, SeriesKey};
 
 use super::{reason, words};
@@ -34,7 +34,13 @@ pub(super) fn shared(series: &Series) -> Option<Series> {
     let conditions = conditions(&series.conditions)?;
     let labels = labels(&series.labels)?;
     let split = series.split.clone().map(split);
-    Some(Series { runtime, status, samples, conditions, labels, split, ..series.clone() })
+    let why = series.why.clone().map(|mut why| {
+        if why.method != WHY_METHOD {
+            why.method = super::LEFT_OUT.to_owned();
+        }
+        why
+    });
+    Some(Series { runtime, status, samples, conditions, labels, split, why, ..series.clone() })
 }
 
 /// A key of which each part is a name, a number or a setting that oversleep knows.

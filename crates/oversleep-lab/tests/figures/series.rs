@@ -57,6 +57,8 @@ fn tell(stream: &mut Stream, place: usize, series: &Series) {
         samples,
         rounds,
         split,
+        // No model has a kernel to follow.
+        why: _,
         idling,
     } = series;
     stream

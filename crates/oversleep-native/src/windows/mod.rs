@@ -14,6 +14,7 @@ pub mod group;
 mod handoffs;
 mod idle;
 mod interrupts;
+pub mod kernel_trace;
 mod load;
 mod os;
 mod processor_state;

@@ -64,6 +64,20 @@ impl Distribution {
         self.sum = self.sum.saturating_add(i128::from(value));
     }
 
+    /// A value so many times.
+    pub fn of_equal(value: i64, count: u64) -> Distribution {
+        let (mut all, mut some) = (Distribution::new(), Distribution::new());
+        some.record(value);
+        for bit in 0..u64::BITS - count.leading_zeros() {
+            if count >> bit & 1 == 1 {
+                all.merge(&some);
+            }
+            let same = some.clone();
+            some.merge(&same);
+        }
+        all
+    }
+
     /// All values of `other` as well.
     pub fn merge(&mut self, other: &Distribution) {
         self.positive.add(&other.positive);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::ResultFile;
 use crate::distribution::Distribution;
 use crate::series::{Quantity, Series};
-use crate::split::LatenessSplit;
+use crate::split::{LatenessSplit, PartSplit};
 
 impl ResultFile {
     /// What contradicts itself, if anything does.
@@ -59,7 +59,13 @@ fn of_series(series: &Series) -> Option<String> {
     if let Some(value) = series.rounds.iter().filter_map(|round| round.median).find(|&value| !is_within(value)) {
         return Some(format!("the median of a round, {value}, lies outside of min and max"));
     }
-    series.split.as_ref().and_then(of_split)
+    series.split.as_ref().and_then(of_split).or_else(|| series.why.as_ref().and_then(of_parts))
+}
+
+fn of_parts(split: &PartSplit) -> Option<String> {
+    let mut all = std::iter::once(&split.total).chain(split.parts.values());
+    let differs = all.find(|part| part.count() != split.attributed_count)?;
+    Some(format!("{} waits are split, but a part holds {} values", split.attributed_count, differs.count()))
 }
 
 fn of_split(split: &LatenessSplit) -> Option<String> {

@@ -38,8 +38,10 @@ pub(super) struct Guard<R> {
 }
 
 impl<R: Read> Guard<R> {
-    pub fn new(source: R) -> Guard<R> {
-        Guard { source, letters: Letters::default(), scan: Scan::default(), given: 0, fault: None }
+    /// `schemas` are those that the reader knows.
+    pub fn new(source: R, schemas: &'static [&'static str]) -> Guard<R> {
+        let scan = Scan { schemas, ..Scan::default() };
+        Guard { source, letters: Letters::default(), scan, given: 0, fault: None }
     }
 
     /// Fills `buffer` as far as the source can.
@@ -131,6 +133,7 @@ struct Frame {
 /// Goes over JSON text without checking that it is any: the parser does.
 #[derive(Default)]
 struct Scan {
+    schemas: &'static [&'static str],
     state: State,
     frames: Vec<Frame>,
     /// The key or the schema being read.
@@ -240,7 +243,7 @@ impl Scan {
         let frame = self.frames.last_mut()?;
         if !frame.expects_key {
             let found = String::from_utf8_lossy(&text);
-            let is_known = [super::SCHEMA, super::v1::SCHEMA].contains(&found.as_ref());
+            let is_known = self.schemas.contains(&found.as_ref());
             return (!is_known).then(|| Fault::OtherSchema { found: found.chars().take(100).collect() });
         }
         let mut hasher = DefaultHasher::new();

@@ -9,6 +9,7 @@ mod v1;
 
 use std::io::{self, BufReader, Read, Write};
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::change::Change;
@@ -26,6 +27,8 @@ use crate::units::Nanos;
 const READ_BYTES: usize = 64 << 10;
 /// The schema this crate writes.
 pub const SCHEMA: &str = "oversleep-result/2";
+/// The schema of results of `oversleep why`, which have a form of their own.
+pub const WHY_SCHEMA: &str = "oversleep-why/1";
 /// Largest file read, in bytes. Its only purpose is to end: a device can go on for ever.
 pub const FILE_BYTES_MAX: u64 = 64 << 30;
 /// Most memory that reading a file takes, in bytes; half of its length where that is more. Files in which a few bytes
@@ -177,6 +180,11 @@ pub enum FileError {
     /// It is not JSON of the right shape.
     #[error("not a result file: {0}")]
     Malformed(#[source] serde_json::Error),
+    /// The result of `oversleep why` where another one is needed.
+    #[error(
+        "it is a result of `oversleep why`, and this command needs one of `oversleep check` or of a measuring command"
+    )]
+    OfWhy,
     /// Another schema.
     #[error("written in schema '{found}'; this version reads '{SCHEMA}' and '{}'", v1::SCHEMA)]
     OtherSchema {
@@ -232,12 +240,26 @@ impl From<serde_json::Error> for FileError {
         match error.get_ref().and_then(|fault| fault.downcast_ref::<guard::Fault>()).cloned() {
             None => FileError::Unreadable(error),
             Some(guard::Fault::RepeatedKey { key, line, column }) => FileError::RepeatedKey { key, line, column },
+            Some(guard::Fault::OtherSchema { found }) if found == WHY_SCHEMA => FileError::OfWhy,
             Some(guard::Fault::OtherSchema { found }) => FileError::OtherSchema { found },
             Some(guard::Fault::OtherEncoding(encoding)) => FileError::OtherEncoding(encoding),
             Some(guard::Fault::NotUtf8 { line, column }) => FileError::NotUtf8 { line, column },
             Some(guard::Fault::TooLarge) => FileError::TooLarge,
             Some(guard::Fault::TooMuchMemory) => FileError::TooMuchMemory,
         }
+    }
+}
+
+/// Reads a document of one of these schemas as strictly as a result file: UTF-8, no key twice, bounded memory.
+///
+/// # Errors
+/// What is wrong with its text or its form. Whether its contents agree with each other is its reader's to check.
+pub fn document<T: DeserializeOwned>(source: &mut dyn Read, schemas: &'static [&'static str]) -> Result<T, FileError> {
+    let mut guard = guard::Guard::new(source, schemas);
+    let read = serde_json::from_reader(BufReader::with_capacity(READ_BYTES, &mut guard)).map_err(FileError::from);
+    match read {
+        Err(FileError::Malformed(_)) if guard.given == 0 => Err(FileError::Empty),
+        read => read,
     }
 }
 
@@ -268,12 +290,7 @@ impl ResultFile {
 
     /// Compiled once, and not again for every kind of source.
     fn read_all_of(source: &mut dyn Read) -> Result<ResultFile, FileError> {
-        let mut guard = guard::Guard::new(source);
-        let read = serde_json::from_reader(BufReader::with_capacity(READ_BYTES, &mut guard)).map_err(FileError::from);
-        let mut file: ResultFile = match read {
-            Err(FileError::Malformed(_)) if guard.given == 0 => return Err(FileError::Empty),
-            read => read?,
-        };
+        let mut file: ResultFile = document(source, &[SCHEMA, v1::SCHEMA])?;
         if file.schema == v1::SCHEMA {
             v1::bring_up_to_date(&mut file);
         }

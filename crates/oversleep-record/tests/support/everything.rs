@@ -10,10 +10,11 @@ use oversleep_record::environment::{Environment, FactValue, PlatformId};
 use oversleep_record::file::{Chosen, Completion, CrossCheck, Floor, ResultFile, SCHEMA, Tool};
 use oversleep_record::finding::{Advice, Evidence, Finding, Severity, Tried, Verdict};
 use oversleep_record::label::{self, ClockRole};
+use oversleep_record::part::{Part, Parts};
 use oversleep_record::processor::ThermalPressure;
 use oversleep_record::series::{Counts, Pace, Quantity, Round, Runtime, Series, Status, Unit};
 use oversleep_record::shared::{LeftOut, Reliability, Shared};
-use oversleep_record::split::LatenessSplit;
+use oversleep_record::split::{LatenessSplit, PartSplit, WHY_METHOD};
 use oversleep_record::trial::{Trial, TrialPair};
 use oversleep_record::{
     ClockResult, Depth, Distribution, Disturbance, ExperimentId, FactName, Idling, Nanos, ProcessorState, Unavailable,
@@ -287,6 +288,14 @@ fn series() -> Vec<Series> {
         awake_before: of([48_000]),
         method: "context-switch records of the thread".to_owned(),
     });
+    let mut why = PartSplit { method: WHY_METHOD.to_owned(), ..PartSplit::default() };
+    for n in [1, 2, 3] {
+        let mut parts = Parts::default();
+        Part::ALL.iter().for_each(|&part| *parts.get_mut(part) = 1_000 * n);
+        why.record(&Parts { api: -n, unattributed: 0, ..parts });
+    }
+    why.record(&Parts { unattributed: 9, ..Parts::default() });
+    waits.why = Some(why);
     let conditions =
         Series { conditions: all_conditions(), ..wait("B8/nanosleep/1ms/policy=fifo:80", Pace::BackToBack) };
     let of_quantity = |experiment: ExperimentId, subject: &str, quantity, unit, values: &[i64]| {

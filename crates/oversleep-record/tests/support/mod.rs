@@ -51,6 +51,7 @@ pub fn of_v1(mut result: ResultFile) -> ResultFile {
     result.clocks.retain(|clock| clock.runtime.is_none());
     let is_later = |quantity| matches!(quantity, Quantity::ItemsPerSecond | Quantity::ItemLatency);
     result.series.retain(|series| series.runtime.is_none() && !is_later(series.quantity));
+    result.series.iter_mut().for_each(|series| series.why = None);
     for round in result.series.iter_mut().flat_map(|series| &mut series.rounds) {
         (round.disturbance.stalled_ns, round.disturbance.suspended_ns) = (None, None);
     }

@@ -7,7 +7,7 @@ use crate::view::comparison::View;
 /// The whole page.
 pub fn comparison(view: &View) -> String {
     let title = format!("{}{}", view.title, view.marks);
-    super::page(&title, |m| {
+    super::page(&title, "", |m| {
         m.leaf("a", &[("class", "skip"), ("href", "#main")], "Skip to the conclusion");
         m.element("header", &[], |m| m.element("div", &[("class", "wide")], |m| top(m, view, &title)));
         m.element("main", &[("id", "main"), ("class", "wide")], |m| body(m, view));

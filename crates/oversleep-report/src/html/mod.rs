@@ -11,6 +11,7 @@ mod machine;
 mod markup;
 mod style;
 mod tables;
+pub mod why;
 
 use std::io::{self, Write};
 
@@ -29,11 +30,11 @@ const POLICY: &str =
 
 /// The whole page.
 pub fn report(file: &ResultFile) -> String {
-    page(&heading(file, &head::title(file)), |m| body(m, file))
+    page(&heading(file, &head::title(file)), "", |m| body(m, file))
 }
 
-/// A page of that title.
-fn page(title: &str, body: impl FnOnce(&mut Markup)) -> String {
+/// A page of that title; `rules` are added to the style sheet.
+fn page(title: &str, rules: &str, body: impl FnOnce(&mut Markup)) -> String {
     let mut m = Markup::default();
     m.trusted("<!DOCTYPE html>\n");
     m.element("html", &[("lang", "en")], |m| {
@@ -44,7 +45,10 @@ fn page(title: &str, body: impl FnOnce(&mut Markup)) -> String {
             m.void("meta", &[("name", "color-scheme"), ("content", "light dark")]);
             m.void("link", &[("rel", "icon"), ("href", "data:,")]);
             m.leaf("title", &[], title);
-            m.element("style", &[], |m| m.trusted(&style::sheet()));
+            m.element("style", &[], |m| {
+                m.trusted(&style::sheet());
+                m.trusted(rules);
+            });
         });
         m.element("body", &[], body);
     });
@@ -85,14 +89,7 @@ fn top(m: &mut Markup, file: &ResultFile, has_pictures: bool) {
     if let Some(timestamps) = head::timestamps(file) {
         m.leaf("p", &[], &timestamps);
     }
-    m.element("fieldset", &[("class", "theme")], |m| {
-        m.leaf("legend", &[], "Colours");
-        for (id, name) in [("theme-auto", "like the system"), ("theme-light", "light"), ("theme-dark", "dark")] {
-            let input = [("type", "radio"), ("name", "theme"), ("id", id), ("checked", "")];
-            m.void("input", if id == "theme-auto" { &input } else { &input[..3] });
-            m.leaf("label", &[("for", id)], name);
-        }
-    });
+    theme(m);
     m.element("nav", &[("aria-label", "On this page")], |m| {
         m.element("ul", &[], |m| {
             let places = [
@@ -106,6 +103,18 @@ fn top(m: &mut Markup, file: &ResultFile, has_pictures: bool) {
                 m.element("li", &[], |m| m.leaf("a", &[("href", &format!("#{id}"))], name));
             }
         });
+    });
+}
+
+/// The switch between light and dark.
+fn theme(m: &mut Markup) {
+    m.element("fieldset", &[("class", "theme")], |m| {
+        m.leaf("legend", &[], "Colours");
+        for (id, name) in [("theme-auto", "like the system"), ("theme-light", "light"), ("theme-dark", "dark")] {
+            let input = [("type", "radio"), ("name", "theme"), ("id", id), ("checked", "")];
+            m.void("input", if id == "theme-auto" { &input } else { &input[..3] });
+            m.leaf("label", &[("for", id)], name);
+        }
     });
 }
 

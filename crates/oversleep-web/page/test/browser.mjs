@@ -180,6 +180,27 @@ try {
   must('a damaged file gets the command\'s sentence', said.startsWith("can't use 'damaged.json': "), said.trim());
   await evaluated('byId("forget").click()');
 
+  // A result of `why` whose tasks have chosen their names.
+  const why = JSON.parse(fs.readFileSync(results[2], 'utf8'));
+  for (const group of why.groups) {
+    group.key.program = bad;
+    group.key.thread = '}*{display:none}</style>';
+    for (const blame of group.blames) blame.name = bad;
+  }
+  for (const wait of why.worst) {
+    wait.thread = bad;
+    for (const culprit of wait.culprits ?? []) culprit.name = bad;
+  }
+  const whyFile = path.join(profile, 'why.json');
+  fs.writeFileSync(whyFile, JSON.stringify(why));
+  await drop([whyFile]);
+  await until('document.querySelector("#results-shown iframe, #results-error:not(:empty)")');
+  must('a dropped result of why is shown', await evaluated('!!document.querySelector("#results-shown iframe")'));
+  await pause(500);
+  await evaluated('document.querySelector("#results").scrollIntoView()');
+  await picture('why');
+  await evaluated('byId("forget").click()');
+
   const checking = performance.now();
   await evaluated('byId("checking").requestSubmit()');
   await until('document.documentElement.dataset.checked && document.querySelector("#checked iframe")');

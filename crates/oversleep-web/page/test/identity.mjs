@@ -90,6 +90,24 @@ for (const version of fs.readdirSync(golden)) {
   }
 }
 
+// Results and recordings of `why`.
+const recording = fs.readFileSync(path.join(golden, '../../crates/oversleep-why/tests/recorded/fifo.why'));
+fs.writeFileSync('r.why', recording);
+native('why', 'r.why', '--quiet', '--out', 'why.json', '--html', 'why.html');
+const why = fs.readFileSync('why.json');
+for (const [name, bytes] of [['r.why', recording], ['why.json', why]]) {
+  const said = timed('report why', () => engine.run(['report', name], [{ name, bytes }]));
+  same(`report ${name}: page`, part(said, 'html'), fs.readFileSync('why.html'));
+  same(`report ${name}: result`, part(said, 'json'), why);
+}
+{
+  const names = ['r.why', 'why.json'];
+  native('compare', ...names, '--html', 'r.html', '--json=r.json');
+  const said = engine.run(['compare', ...names], [{ name: 'r.why', bytes: recording }, { name: 'why.json', bytes: why }]);
+  same('compare why: page', part(said, 'html'), fs.readFileSync('r.html'));
+  same('compare why: document', part(said, 'json'), fs.readFileSync('r.json'));
+}
+
 const pairs = [['windows-10-1909.json', 'windows-10-2004.json'], ['linux-hz250.json', 'windows-11.json', 'macos-14-m1.json']];
 for (const names of pairs) {
   native('compare', ...names, '--html', 'r.html', '--json=r.json');

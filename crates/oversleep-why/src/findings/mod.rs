@@ -213,8 +213,8 @@ fn irq(group: &Group) -> (String, Vec<String>) {
 fn coverage(summary: &Summary) -> Option<Finding> {
     let (count, attributed) = (summary.count(), summary.attributed_count());
     let losses = &summary.losses;
-    let lost = losses.no_room + losses.vanished + losses.not_run;
-    let missed = count - attributed;
+    let lost = losses.no_room.saturating_add(losses.vanished).saturating_add(losses.not_run);
+    let missed = count.saturating_sub(attributed);
     if missed == 0 && lost == 0 && losses.threads_not_followed == 0 && losses.unfinished == 0 {
         return None;
     }

@@ -1,7 +1,7 @@
 //! From what was seen of a wait to its parts and culprits.
 
 use crate::calls::{Call, Over};
-use crate::culprit::{Culprit, IrqCause, SOFTIRQS, Turn, why};
+use crate::culprit::{Activity, ActivityKind, Culprit, IrqCause, SOFTIRQS, Span, Turn, why};
 use crate::event;
 use crate::part::{Part, Splitter};
 use crate::wait::{Marks, Outcome, Request, Wait, signed};
@@ -15,7 +15,7 @@ const INTERRUPT_BEFORE_NS: u64 = 100_000;
 /// A timer interrupt is late from here on, and its cause is looked for.
 const LATE_NS: i64 = 10_000;
 /// Culprits kept for one wait, the longest first.
-const CULPRITS_MAX: usize = 8;
+const CULPRITS_MAX: usize = 16;
 
 /// The times of one wait, in order, as far as they were seen.
 struct Times {
@@ -76,6 +76,7 @@ impl Machine {
             lateness_ns: signed(end).saturating_sub(signed(times.start)),
             outcome,
             parts: Default::default(),
+            segments: Vec::new(),
             marks,
             timer_cpu: fired.map(|fired| fired.cpu),
             timer_cpu_idle: fired.and_then(|fired| fired.idle),
@@ -86,6 +87,7 @@ impl Machine {
             cpus_allowed: open.woken.map(|woken| woken.cpus_allowed),
             culprits: Vec::new(),
             irq_cause: None,
+            before_interrupt: Vec::new(),
             steal_ns: 0,
             lost_events: open.lost,
             restarts: open.restarts,
@@ -94,6 +96,7 @@ impl Machine {
             self.split(open, &times, &mut wait);
             wait.culprits = self.culprits(open, &wait);
             wait.irq_cause = fired.filter(|_| wait.parts.irq >= LATE_NS).map(|fired| irq_cause(&fired, &times));
+            wait.before_interrupt = fired.map(|fired| activities(&fired, &times)).unwrap_or_default();
             wait.steal_ns = self.steal(&wait);
         }
         Some(wait)
@@ -116,12 +119,12 @@ impl Machine {
         split.until(Part::Runq, at(wait.marks.running));
         split.until(Part::Ret, at(wait.marks.returned));
         for &(from, to, _) in &open.preempted {
-            split.shift(Part::Ret, Part::Runq, signed(to.saturating_sub(from)));
+            split.carve(Part::Ret, Part::Runq, signed(from), signed(to));
         }
         if let (Some(woken), Some((.., throttled))) = (open.woken, open.running) {
             split.shift(Part::Runq, Part::Quota, signed(throttled.saturating_sub(woken.throttled)));
         }
-        wait.parts = split.finish(Part::Quota);
+        (wait.parts, wait.segments) = split.finish(Part::Quota);
     }
 
     fn culprits(&self, open: &Open, wait: &Wait) -> Vec<Culprit> {
@@ -137,13 +140,10 @@ impl Machine {
         for (from, to, cpu) in windows {
             let turns = self.turns.get(&cpu).into_iter().flatten();
             for turn in turns.filter(|turn| turn.tid != wait.tid) {
-                let ran_ns = turn.overlap(from, to);
-                if ran_ns == 0 {
-                    continue;
-                }
+                let Some(span) = turn.overlap(from, to) else { continue };
                 match found.iter_mut().find(|culprit| culprit.tid == turn.tid) {
-                    Some(culprit) => culprit.ran_ns = culprit.ran_ns.saturating_add(ran_ns),
-                    None => found.push(culprit(turn, ran_ns, (woken.policy, woken.prio))),
+                    Some(culprit) => culprit.add(span),
+                    None => found.push(culprit(turn, span, (woken.policy, woken.prio))),
                 }
             }
         }
@@ -162,16 +162,17 @@ impl Machine {
     }
 }
 
-fn culprit(turn: &Turn, ran_ns: u64, victim: (u32, i32)) -> Culprit {
+fn culprit(turn: &Turn, span: Span, victim: (u32, i32)) -> Culprit {
     Culprit {
         tid: turn.tid,
         tgid: turn.tgid,
         name: event::text(&turn.name),
         policy: turn.policy,
         prio: turn.prio,
-        ran_ns,
+        ran_ns: span.to_ns - span.from_ns,
         why: why((turn.policy, turn.prio), victim),
         is_pinned: turn.cpus_allowed == 1,
+        turns: vec![span],
     }
 }
 
@@ -241,9 +242,30 @@ fn irq_cause(fired: &Fired, times: &Times) -> IrqCause {
     if by_irq > half {
         IrqCause::Interrupt { number: (numbers >> 32) as u32, name: event::text(&context.name), ran_ns: by_irq }
     } else if by_soft > half {
-        let name = SOFTIRQS.get((numbers & 0xff) as usize).copied().unwrap_or("unknown").to_owned();
-        IrqCause::Softirq { name, ran_ns: by_soft }
+        IrqCause::Softirq { name: softirq(numbers), ran_ns: by_soft }
     } else {
         idle.unwrap_or(task)
     }
+}
+
+fn softirq(numbers: u64) -> String {
+    SOFTIRQS.get((numbers & 0xff) as usize).copied().unwrap_or("unknown").to_owned()
+}
+
+/// The last interrupt, softirq and idle state of the timer's CPU, as far as they reach beyond the timer's earliest expiry.
+fn activities(fired: &Fired, times: &Times) -> Vec<Activity> {
+    let Some(context) = fired.context else { return Vec::new() };
+    let [irq_in, irq_out, soft_in, soft_out, numbers, idle_at] = context.fields;
+    let from = times.soft.unwrap_or(times.start);
+    let to = times.interrupt.unwrap_or(fired.t);
+    let span = |begin: u64, end: u64| {
+        let end = if end < begin { to } else { end };
+        let span = Span { from_ns: begin.max(from), to_ns: end.min(to) };
+        (begin != 0 && span.from_ns < span.to_ns).then_some(span)
+    };
+    let idle = fired.idle.and_then(|state| Some((ActivityKind::Idle, state.to_string(), span(idle_at, to)?)));
+    let irq = span(irq_in, irq_out).map(|span| (ActivityKind::Interrupt, event::text(&context.name), span));
+    let soft = span(soft_in, soft_out).map(|span| (ActivityKind::Softirq, softirq(numbers), span));
+    let all = [idle, irq, soft].into_iter().flatten();
+    all.map(|(what, name, span)| Activity { what, name, span }).collect()
 }

@@ -1,17 +1,17 @@
 //! `why`: where the lateness of another program's waits went.
 
-mod names;
+pub mod kept;
 mod output;
-mod session;
 mod watch;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
-use oversleep_record::Nanos;
+use oversleep_record::{FactName, Nanos};
 use oversleep_why::select::{Bound, Selection};
 
+use super::results::{self, Outputs};
 use crate::args::{help, value};
 use crate::exit::{Exit, Failure};
 
@@ -64,7 +64,11 @@ pub struct Why {
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
     json: Option<PathBuf>,
 
-    /// Where to write the result file [default: a new file in the current directory]
+    /// Write one self-contained HTML page, which works offline; - is standard output
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+
+    /// Where to write the result file [default: a new file in the current directory, and a page beside it]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 
@@ -85,6 +89,12 @@ pub struct Why {
     quiet: bool,
 }
 
+/// The length of the kernel's tick.
+pub fn tick_ns() -> u64 {
+    let tick = oversleep_native::here().environment().nanos(FactName::TimerCoarseStep);
+    tick.and_then(|tick| u64::try_from(tick.0).ok()).filter(|&ns| ns != 0).unwrap_or(4_000_000)
+}
+
 impl Why {
     /// Runs it.
     pub fn run(self) -> Result<Exit, Failure> {
@@ -95,7 +105,11 @@ impl Why {
             )),
             [] => watch::run(&self),
             [file] => output::again(&self, file),
-            [before, after, ..] => output::compare(&self, before, after),
+            both => {
+                let outputs = Outputs { json: self.json.as_deref(), html: self.html.as_deref(), full: false };
+                results::check(both, outputs)?;
+                kept::side_by_side(both, outputs)
+            }
         }
     }
 }

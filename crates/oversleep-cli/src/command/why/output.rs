@@ -1,19 +1,22 @@
-//! Where a summary goes: the terminal, a result file, JSON. And results that are shown again or compared.
+//! Where a summary goes: the terminal, a result file, a page, JSON. And results that are shown again.
 
 use std::fs::{self, File};
+use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use oversleep_record::date::Utc;
+use oversleep_report::html;
+use oversleep_why::names::Names;
 use oversleep_why::recording::Reader;
+use oversleep_why::session::Session;
 use oversleep_why::summary::Losses;
 use oversleep_why::{Summary, text};
 
 use super::Why;
-use super::names::Names;
-use super::session::Session;
 use crate::args::Document;
 use crate::exit::{Exit, Failure};
 use crate::message;
+use crate::output::Contents;
 use crate::output::file::{self, Files};
 use crate::output::place::{self, Places};
 use crate::output::stdout;
@@ -27,7 +30,14 @@ pub fn now() -> Option<i64> {
 /// Checks every output before anything is followed.
 pub fn check(why: &Why) -> Result<(), Failure> {
     let mut places = Places::reading(&why.files)?;
-    let named = [("--json", &why.json), ("--out", &why.out), ("--record", &why.record), ("--perfetto", &why.perfetto)];
+    let named = [
+        ("--json", &why.json),
+        ("--html", &why.html),
+        ("--out", &why.out),
+        ("--record", &why.record),
+        ("--perfetto", &why.perfetto),
+    ];
+    let mut on_stdout = 0;
     for (option, path) in named {
         let Some(path) = path else { continue };
         if let Document::File(path) = place::output(option, path)? {
@@ -35,38 +45,47 @@ pub fn check(why: &Why) -> Result<(), Failure> {
             file::check(&path).map_err(Failure::Failed)?;
         } else if matches!(option, "--record" | "--perfetto") {
             return Err(Failure::usage(format!("{option} writes while it follows, so it needs a file of its own")));
+        } else {
+            on_stdout += 1;
         }
+    }
+    if on_stdout > 1 {
+        return Err(Failure::usage("standard output takes one document; give the others files"));
     }
     Ok(())
 }
 
 /// Shows a summary and writes its files; says whether the bound is exceeded.
 pub fn deliver(why: &Why, summary: &Summary) -> Result<bool, Failure> {
-    let contents = |out: &mut dyn std::io::Write| {
-        serde_json::to_writer(&mut *out, summary)?;
-        out.write_all(b"\n")
-    };
+    let json = |out: &mut dyn std::io::Write| summary.write_to(out);
+    let page = html::why::report(summary);
+    let html = |out: &mut dyn std::io::Write| out.write_all(page.as_bytes());
     let mut files = Files::default();
     let mut written: Vec<PathBuf> = Vec::new();
-    match (&why.out, &why.json) {
-        (Some(path), _) => {
-            place::write("--out", path, &contents, &mut files)?;
-            written.push(path.clone());
+    for (option, path, contents) in [("--out", &why.out, &json as Contents), ("--html", &why.html, &html)] {
+        if let Some(path) = path {
+            place::write(option, path, contents, &mut files)?;
+            written.extend((Document::at(path) != Document::Stdout).then(|| path.clone()));
         }
-        (None, None) if why.files.is_empty() => {
-            let created = files.create(Path::new(""), &stem(summary), "json", &contents);
-            match created {
+    }
+    if why.out.is_none() && why.html.is_none() && why.json.is_none() && why.files.is_empty() {
+        for (extension, contents) in [("json", &json as Contents), ("html", &html)] {
+            match files.create(Path::new(""), &stem(summary), extension, contents) {
                 Ok(path) => written.push(path),
-                Err(error) => message::warning(&format!(
-                    "no result file: {}",
-                    file::why_not(Path::new(&format!("{}.json", stem(summary))), &error)
-                )),
+                Err(error) => {
+                    let name = format!("{}.{extension}", stem(summary));
+                    message::warning(&format!("no result file: {}", file::why_not(Path::new(&name), &error)));
+                }
             }
         }
-        _ => {}
     }
+    let takes_stdout =
+        |path: &Option<PathBuf>| path.as_ref().is_some_and(|path| Document::at(path) == Document::Stdout);
     match &why.json {
-        Some(path) => place::write("--json", path, &contents, &mut files)?,
+        Some(path) => place::write("--json", path, &json, &mut files)?,
+        None if takes_stdout(&why.html) || takes_stdout(&why.out) => {}
+        // A recording or a result that is only turned into another document is not printed, too.
+        None if !why.files.is_empty() && why.html.is_some() => {}
         None => stdout::text(&text::report(summary))?,
     }
     written.extend(why.record.clone());
@@ -85,8 +104,8 @@ pub fn deliver(why: &Why, summary: &Summary) -> Result<bool, Failure> {
 }
 
 fn stem(summary: &Summary) -> String {
-    let day = summary.meta.taken_unix_s.and_then(Utc::of_unix).map(|taken| format!("-{}", taken.to_day()));
-    format!("oversleep-why{}", day.unwrap_or_default())
+    let taken = summary.meta.taken_unix_s.and_then(Utc::of_unix);
+    format!("oversleep-why-{}", taken.map_or_else(|| "undated".to_owned(), Utc::for_file_name))
 }
 
 /// A recording or a result, shown again.
@@ -100,7 +119,17 @@ fn read(why: &Why, path: &Path) -> Result<Summary, Failure> {
     let bytes = fs::read(path).map_err(|error| Failure::failed(format!("can't read '{}': {error}", path.display())))?;
     let unusable = |error: String| Failure::failed(format!("can't use '{}': {error}", path.display()));
     if !Reader::knows(&bytes) {
-        return Summary::read(&bytes)
+        for (option, is_named) in
+            [("--only", why.only.is_some()), ("--want", why.want.is_some()), ("--perfetto", why.perfetto.is_some())]
+        {
+            if is_named {
+                return Err(Failure::usage(format!(
+                    "{option} needs every wait, and a result file has them in groups; record them with --record and give \
+                     the recording"
+                )));
+            }
+        }
+        return Summary::read_from(&mut &bytes[..])
             .map_err(|error| unusable(format!("it is neither a recording nor a result of `oversleep why` ({error})")));
     }
     let mut reader = Reader::new(&bytes).map_err(|error| unusable(error.to_string()))?;
@@ -109,16 +138,9 @@ fn read(why: &Why, path: &Path) -> Result<Summary, Failure> {
     let mut session = Session::new(meta.arch, Names::of(&meta.processes), why.only.clone(), want_ns);
     let trace_failed = |error| Failure::failed(format!("can't write the trace: {error}"));
     if let Some(path) = &why.perfetto {
-        session.trace_to(File::create(path).map_err(trace_failed)?).map_err(trace_failed)?;
+        session.trace_to(BufWriter::new(File::create(path).map_err(trace_failed)?)).map_err(trace_failed)?;
     }
     session.feed(reader.by_ref()).map_err(trace_failed)?;
     let losses = Losses { is_truncated: reader.is_broken(), ..Losses::default() };
     session.finish(meta, losses).map_err(trace_failed)
-}
-
-/// Two results beside each other.
-pub fn compare(why: &Why, before: &Path, after: &Path) -> Result<Exit, Failure> {
-    let (before, after) = (read(why, before)?, read(why, after)?);
-    stdout::text(&text::comparison(&before, &after))?;
-    Ok(Exit::Fine)
 }

@@ -10,12 +10,12 @@ use oversleep_collect::{Collector, Options};
 use oversleep_measure::StopFlag;
 use oversleep_record::FactName;
 use oversleep_why::calls::Arch;
-use oversleep_why::recording::{Meta, Recorder};
+use oversleep_why::names::Names;
+use oversleep_why::recording::{Meta, Named, Recorder};
+use oversleep_why::session::Session;
 use oversleep_why::summary::Losses;
 use oversleep_why::text;
 
-use super::names::Names;
-use super::session::Session;
 use super::{Why, output};
 use crate::exit::{Exit, Failure};
 use crate::{interrupt, message};
@@ -28,15 +28,10 @@ const TABLE: Duration = Duration::from_secs(1);
 pub fn run(why: &Why) -> Result<Exit, Failure> {
     output::check(why)?;
     let environment = oversleep_native::here().environment();
-    let tick = environment.nanos(FactName::TimerCoarseStep);
-    let options = Options {
-        everyone: why.system,
-        children: !why.no_follow,
-        tick_ns: tick.and_then(|tick| u64::try_from(tick.0).ok()).filter(|&ns| ns != 0).unwrap_or(4_000_000),
-    };
+    let options = Options { everyone: why.system, children: !why.no_follow, tick_ns: super::tick_ns() };
     let mut collector = Collector::open(options).map_err(failed)?;
     let arch = Arch::named(std::env::consts::ARCH).ok_or_else(|| failed(oversleep_collect::CollectError::System))?;
-    let mut names = Names::live();
+    let mut names = Names::live(named);
     for &pid in &why.pid {
         collector.follow(pid).map_err(failed)?;
         names.learn(pid);
@@ -49,10 +44,11 @@ pub fn run(why: &Why) -> Result<Exit, Failure> {
         processes: names.list(),
     };
     let want_ns = why.want.and_then(|want| u64::try_from(want.0).ok());
+    collector.want(want_ns);
     let mut session = Session::new(arch, names, why.only.clone(), want_ns);
     let create = |path: &Path| File::create(path).map_err(|error| write_failed(path, &error));
     if let Some(path) = &why.perfetto {
-        session.trace_to(create(path)?).map_err(|error| write_failed(path, &error))?;
+        session.trace_to(BufWriter::new(create(path)?)).map_err(|error| write_failed(path, &error))?;
     }
     let record = |path: &Path| -> Result<_, Failure> {
         Recorder::new(BufWriter::new(create(path)?), &meta).map_err(|error| write_failed(path, &error))
@@ -107,6 +103,12 @@ pub fn run(why: &Why) -> Result<Exit, Failure> {
         (_, None, true) if child.is_some() => Exit::Interrupted,
         _ => Exit::Fine,
     })
+}
+
+/// A process that runs.
+fn named(tgid: u32) -> Option<Named> {
+    let name = oversleep_collect::command_name(tgid)?;
+    Some(Named { tgid, name, cgroup: oversleep_collect::cgroup_of(tgid) })
 }
 
 fn start(why: &Why, collector: &mut Collector) -> Result<Option<Child>, Failure> {

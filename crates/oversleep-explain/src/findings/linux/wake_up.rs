@@ -1,12 +1,14 @@
 //! Why a wait that nothing disturbs is late all the same: its lateness in three parts.
 
 use oversleep_record::finding::Severity;
+use oversleep_record::part::Part;
+use oversleep_record::split::PartSplit;
 use oversleep_record::stats::VALUES_MIN;
-use oversleep_record::{ExperimentId, FactName, Os, ResultFile};
+use oversleep_record::{ExperimentId, FactName, Nanos, Os, ResultFile, Series};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::finding::{Check, FindingEntry};
-use crate::read::{not_measured, reference_sleep};
+use crate::read::{not_measured, reference_sleep, sleeps_of, wait_series};
 use crate::remedies::linux::{LOWER_TIMER_SLACK, REAL_TIME_POLICY};
 use crate::remedies::program::{HYBRID_WAIT, SLEEP_WITH_OVERSLEEP};
 use crate::split;
@@ -22,7 +24,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     id: "OVS-L018",
     name: "wake-up-baseline",
     summary: "Every wait is late by the sum of three parts: slack and timer, the run queue, and the return to the \
-              program.",
+              program. `check --why` names each of them further.",
     applies_to: "Linux with perf_event_open for one's own threads (perf_event_paranoid 2 or lower)",
     scope: Scope::Os(Os::Linux),
     severity: Severity::Note,
@@ -35,7 +37,9 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
                   are differences of timestamps of one clock, so for each wait they add up to its lateness exactly, \
                   but their medians need not; where these miss more than \
                   2 % of the whole, the sentence has the means. oversleep counts waits whose switch-in it did not see as \
-                  unattributed and does not guess their parts.",
+                  unattributed and does not guess their parts. With `check --why`, a program in the kernel follows waits in \
+                  rounds of their own, whose figures are in no other series, and the first part falls into timer slack, \
+                  the interrupt, waking and others.",
     what_to_do: "The first part shrinks with the timer slack and the idle states, the second with a real-time policy or a \
                  free CPU, the third with a faster processor. In a guest, the hypervisor's share is inside the first and the \
                  third.",
@@ -45,6 +49,12 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
 }];
 
 fn wake_up_baseline(file: &ResultFile) -> Checked {
+    // Its rounds are their own, so they may say something where the others say nothing.
+    let followed = sleeps_of(file).iter().filter_map(|wait| wait_series(file, wait));
+    let followed = followed.filter_map(|series| Some((series, series.why.as_ref()?))).next();
+    if let Some(found) = followed.and_then(|(series, parts)| in_every_part(series, parts)) {
+        return Ok(found);
+    }
     let series = reference_sleep(file)?;
     let row = split::of_sleeps(file).ok_or_else(|| match file.environment.flag(FactName::PerfSwitchTimes) {
         Some(false) => Conclusion::lacks(
@@ -80,10 +90,62 @@ fn wake_up_baseline(file: &ResultFile) -> Checked {
     Ok(found.rests_on(&row.series, format!("{figures} of {seen} waits, {unseen} unattributed; {}", row.method)))
 }
 
+/// A part is named from this share of the lateness on; the rest is told together.
+const NAMED_MIN: f64 = 0.01;
+
+/// The parts that a program in the kernel saw, on average: means add up. `None` if it saw too few waits whole.
+fn in_every_part(series: &Series, split: &PartSplit) -> Option<Conclusion> {
+    let all = split.attributed_count + split.unattributed_count;
+    let is_enough =
+        split.attributed_count >= VALUES_MIN && split.unattributed_count as f64 <= all as f64 * UNATTRIBUTED_MAX;
+    let total = split.total.mean().filter(|_| is_enough)?;
+    let is_named = |part: &&Part| split.mean(**part).abs() >= total.abs() * NAMED_MIN;
+    let named: Vec<Part> = Part::ALL.iter().filter(is_named).copied().collect();
+    let mut words: Vec<String> =
+        named.iter().map(|&part| format!("{} {}", nanos(split.mean(part)), words(part))).collect();
+    let rest = total - named.iter().map(|&part| split.mean(part)).sum::<f64>();
+    if nanos(rest) != Nanos::ZERO {
+        words.push(format!("{} for the rest", nanos(rest)));
+    }
+    let found =
+        Conclusion::found(format!("{} is {} late on average: {}", series.subject, nanos(total), words.join(", ")));
+    Some(found.rests_on(
+        series.key.as_str(),
+        format!(
+            "means of {} waits, {} unattributed; {}",
+            split.attributed_count, split.unattributed_count, split.method
+        ),
+    ))
+}
+
+fn nanos(mean: f64) -> Nanos {
+    Nanos(mean.round() as i64)
+}
+
+/// What a part is, after its figure.
+fn words(part: Part) -> &'static str {
+    match part {
+        Part::Api => "for entering the call",
+        Part::Stop => "stopped",
+        Part::Slack => "of timer slack",
+        Part::Irq => "until the timer interrupt",
+        Part::Irqbody => "for other work of the interrupt",
+        Part::Wake => "for waking the thread",
+        Part::Ipi => "from waking to the run queue",
+        Part::Runq => "in the run queue",
+        Part::Ret => "for the return from the call",
+        Part::Quota => "of CPU quota",
+        Part::User => "back in the program",
+        Part::Unattributed => "not observed",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use crate::testing::{Explained, Sheet};
     use oversleep_record::FactName;
+    use oversleep_record::part::Parts;
+    use oversleep_record::split::PartSplit;
 
     fn split_waits(seen: u64, unseen: u64) -> Sheet {
         let mut sheet = Sheet::linux().steady("B5/nanosleep/1ms", 66_000).split(52_000, 3_000, 11_000);
@@ -101,6 +163,35 @@ mod tests {
              program",
         );
         assert_eq!(sheet.finding("OVS-L018").evidence[0].text, "medians of 80 waits, 3 unattributed; test");
+    }
+
+    #[test]
+    fn a_program_in_the_kernel_names_every_part() {
+        let mut sheet = split_waits(80, 3);
+        let mut why = PartSplit { method: "test".to_owned(), ..PartSplit::default() };
+        for n in 0..40 {
+            let parts = Parts {
+                api: 300,
+                slack: 50_000,
+                irq: 2_000 + 100 * (n % 2),
+                wake: 1_000,
+                runq: 3_000,
+                ret: 4_000,
+                ..Parts::default()
+            };
+            why.record(&parts);
+        }
+        sheet.file.series[0].why = Some(why.clone());
+        sheet.finds(
+            "OVS-L018",
+            "nanosleep is 60.4 µs late on average: 50 µs of timer slack, 2.05 µs until the timer interrupt, 1 µs for waking the \
+             thread, 3 µs in the run queue, 4 µs for the return from the call, 300 ns for the rest",
+        );
+        assert_eq!(sheet.finding("OVS-L018").evidence[0].text, "means of 40 waits, 0 unattributed; test");
+        why.unattributed_count = 40;
+        sheet.file.series[0].why = Some(why);
+        let three = sheet.finding("OVS-L018").sentence;
+        assert!(three.starts_with("nanosleep is 66 µs late: 52 µs for timer, slack and waking"), "{three}");
     }
 
     #[test]

@@ -1,31 +1,42 @@
 //! Events to waits to a summary and a trace, whether they come from the kernel or from a recording.
 
 use std::collections::HashSet;
-use std::fs::File;
-use std::io::{self, BufWriter};
+use std::io::{self, Write};
 
-use oversleep_why::calls::Arch;
-use oversleep_why::group::Group;
-use oversleep_why::recording::Meta;
-use oversleep_why::select::Selection;
-use oversleep_why::summary::Losses;
-use oversleep_why::trace::TraceWriter;
-use oversleep_why::{Builder, Event, Machine, Summary};
+use crate::builder::Builder;
+use crate::calls::Arch;
+use crate::event::Event;
+use crate::group::Group;
+use crate::machine::Machine;
+use crate::names::Names;
+use crate::recording::{Meta, Reader, RecordingError};
+use crate::select::Selection;
+use crate::summary::{Losses, Summary};
+use crate::trace::TraceWriter;
 
-use super::names::Names;
+/// A trace, and the threads that are named in it.
+type Trace<'a> = (TraceWriter<Box<dyn Write + 'a>>, HashSet<u32>);
 
 /// One run.
-pub struct Session {
+pub struct Session<'a> {
     machine: Machine,
     builder: Builder,
+    /// The names of processes.
     pub names: Names,
     only: Selection,
     want_ns: Option<u64>,
-    trace: Option<(TraceWriter<BufWriter<File>>, HashSet<u32>)>,
+    trace: Option<Trace<'a>>,
 }
 
-impl Session {
-    pub fn new(arch: Arch, names: Names, only: Option<Selection>, want_ns: Option<u64>) -> Session {
+impl std::fmt::Debug for Session<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Session").field("machine", &self.machine).finish_non_exhaustive()
+    }
+}
+
+impl<'a> Session<'a> {
+    /// A run of which nothing was seen yet.
+    pub fn new(arch: Arch, names: Names, only: Option<Selection>, want_ns: Option<u64>) -> Session<'a> {
         Session {
             machine: Machine::new(arch),
             builder: Builder::new(),
@@ -36,13 +47,19 @@ impl Session {
         }
     }
 
-    /// Writes waits to this file, too.
-    pub fn trace_to(&mut self, file: File) -> io::Result<()> {
-        self.trace = Some((TraceWriter::new(BufWriter::new(file))?, HashSet::new()));
+    /// Writes waits there, too.
+    ///
+    /// # Errors
+    /// The writer's.
+    pub fn trace_to(&mut self, out: impl Write + 'a) -> io::Result<()> {
+        self.trace = Some((TraceWriter::new(Box::new(out) as Box<dyn Write + 'a>)?, HashSet::new()));
         Ok(())
     }
 
     /// Takes events, in the order of time.
+    ///
+    /// # Errors
+    /// If the trace can't be written.
     pub fn feed(&mut self, events: impl IntoIterator<Item = Event>) -> io::Result<()> {
         for event in events {
             self.builder.saw(event.t);
@@ -80,6 +97,9 @@ impl Session {
     }
 
     /// The stream is over.
+    ///
+    /// # Errors
+    /// If the trace can't be written.
     pub fn finish(mut self, mut meta: Meta, losses: Losses) -> io::Result<Summary> {
         self.machine.finish();
         self.collect()?;
@@ -92,4 +112,18 @@ impl Session {
         }
         Ok(self.builder.finish(meta, self.want_ns, losses, &self.machine))
     }
+}
+
+/// The summary of a recording.
+///
+/// # Errors
+/// If it is none that this version reads. One that ends early is read up to there.
+pub fn replay(bytes: &[u8]) -> Result<Summary, RecordingError> {
+    let mut reader = Reader::new(bytes)?;
+    let meta = reader.meta.clone();
+    let mut session = Session::new(meta.arch, Names::of(&meta.processes), None, None);
+    let unwritable = |error: io::Error| RecordingError::Meta(error.to_string());
+    session.feed(reader.by_ref()).map_err(unwritable)?;
+    let losses = Losses { is_truncated: reader.is_broken(), ..Losses::default() };
+    session.finish(meta, losses).map_err(unwritable)
 }

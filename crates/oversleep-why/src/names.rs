@@ -1,34 +1,45 @@
-//! The names of processes: from the stream, from a recording's head, or from the system while they run.
+//! The names of processes: from the stream, from a recording's head, or from whoever can ask the system.
 
 use std::collections::HashMap;
+use std::fmt;
 
-use oversleep_why::recording::Named;
-use oversleep_why::{Machine, Wait};
+use crate::machine::Machine;
+use crate::recording::Named;
+use crate::wait::Wait;
 
 /// Processes that are remembered at most.
 const KEPT_MAX: usize = 16_384;
 
+/// Asks the system for a process.
+type Ask = Box<dyn Fn(u32) -> Option<Named>>;
+
 /// Names by process.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Names {
     known: HashMap<u32, Named>,
-    is_live: bool,
+    ask: Option<Ask>,
+}
+
+impl fmt::Debug for Names {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Names").field("known", &self.known).finish_non_exhaustive()
+    }
 }
 
 impl Names {
     /// The names of a recording.
     pub fn of(named: &[Named]) -> Names {
-        Names { known: named.iter().map(|named| (named.tgid, named.clone())).collect(), is_live: false }
+        Names { known: named.iter().map(|named| (named.tgid, named.clone())).collect(), ask: None }
     }
 
     /// Names that the system is asked for.
-    pub fn live() -> Names {
-        Names { known: HashMap::new(), is_live: true }
+    pub fn live(ask: impl Fn(u32) -> Option<Named> + 'static) -> Names {
+        Names { known: HashMap::new(), ask: Some(Box::new(ask)) }
     }
 
     /// The name of the program that a wait belongs to.
     pub fn program(&mut self, machine: &Machine, wait: &Wait) -> String {
-        if self.is_live && !self.known.contains_key(&wait.tgid) && self.known.len() < KEPT_MAX {
+        if !self.known.contains_key(&wait.tgid) && self.known.len() < KEPT_MAX {
             self.learn(wait.tgid);
         }
         let stream = machine.processes().get(&wait.tgid).map(|process| process.name.clone());
@@ -38,8 +49,8 @@ impl Names {
 
     /// Asks the system for a process.
     pub fn learn(&mut self, tgid: u32) {
-        if let Some(name) = oversleep_collect::command_name(tgid) {
-            self.known.insert(tgid, Named { tgid, name, cgroup: oversleep_collect::cgroup_of(tgid) });
+        if let Some(named) = self.ask.as_ref().and_then(|ask| ask(tgid)) {
+            self.known.insert(tgid, named);
         }
     }
 

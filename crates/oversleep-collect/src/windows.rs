@@ -1,0 +1,157 @@
+//! The collector for Windows: a session of the kernel's logger, whose records become events of the same state machine.
+//!
+//! It is written from Microsoft's documentation, compiles, and has not run on Windows yet.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::io;
+use std::process::{Child, Command};
+
+use oversleep_native::kernel_trace::{self, KernelRecord, KernelTrace, TraceError};
+use oversleep_why::etw::{Class, Record, Stamped, Translator, decode};
+use oversleep_why::event::{Event, Kind};
+
+use crate::{CollectError, Losses, Options};
+
+/// The first parts of the GUIDs of the classes `Thread` and `PerfInfo`.
+const THREAD: u32 = 0x3d6f_a8d1;
+const PERF_INFO: u32 = 0xce1d_bfb4;
+/// What these records can't show.
+const MISSING: &[&str] = &[
+    "what a call requested (state it with --want)",
+    "rounding before the call (api), CPU quotas, and idle states",
+    "processes that a followed one starts",
+];
+
+/// A session of the kernel's logger. Dropping it ends it.
+pub struct Collector {
+    trace: KernelTrace,
+    options: Options,
+    followed: BTreeSet<u32>,
+    translator: Translator,
+    lost: u64,
+    received: u64,
+}
+
+impl fmt::Debug for Collector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Collector").field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+impl Collector {
+    /// Starts a session.
+    ///
+    /// # Errors
+    /// Why it can't be, and what would help.
+    pub fn open(options: Options) -> Result<Collector, CollectError> {
+        let trace = KernelTrace::start().map_err(|error| match error {
+            TraceError::NotAdministrator => CollectError::Refused {
+                missing: "the kernel's logger needs an administrator".to_owned(),
+                remedy: "Run it in a terminal that was started with “Run as administrator”".to_owned(),
+            },
+            TraceError::Failed(call, error) => CollectError::Load(format!("{call} failed with error {error}")),
+        })?;
+        Ok(Collector {
+            trace,
+            options,
+            followed: BTreeSet::new(),
+            translator: Translator::new(None),
+            lost: 0,
+            received: 0,
+        })
+    }
+
+    /// What the program means to wait for: the records don't say it.
+    pub fn want(&mut self, want_ns: Option<u64>) {
+        self.translator = Translator::new(want_ns);
+    }
+
+    /// Follows a process that runs already.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn follow(&mut self, pid: u32) -> Result<(), CollectError> {
+        if kernel_trace::program_of(pid).is_none() {
+            return Err(CollectError::NoProcess(pid));
+        }
+        self.followed.insert(pid);
+        Ok(())
+    }
+
+    /// Starts a program and follows it.
+    ///
+    /// # Errors
+    /// If the program can't be started.
+    pub fn spawn(&mut self, command: &mut Command) -> io::Result<Child> {
+        let child = command.spawn()?;
+        self.followed.insert(child.id());
+        Ok(child)
+    }
+
+    /// Reads what arrived.
+    pub fn drain(&mut self, events: &mut Vec<Event>, _is_last: bool) {
+        let (records, lost) = self.trace.take();
+        if lost > self.lost {
+            let mut event = Event::new(Kind::Lost, 0, 0);
+            event.fields[0] = lost - self.lost;
+            events.push(event);
+            self.lost = lost;
+        }
+        let mut all = Vec::new();
+        for record in &records {
+            let Some(stamped) = self.stamped(record) else { continue };
+            self.received += 1;
+            self.translator.feed(&stamped, &mut all);
+        }
+        let own = std::process::id();
+        let is_wanted = |event: &Event| {
+            event.kind == Kind::Run
+                || if self.options.everyone { event.tgid != own } else { self.followed.contains(&event.tgid) }
+        };
+        events.extend(all.into_iter().filter(is_wanted));
+    }
+
+    /// The record with its times in nanoseconds.
+    fn stamped(&self, record: &KernelRecord) -> Option<Stamped> {
+        let class = match record.class {
+            THREAD => Class::Thread,
+            PERF_INFO => Class::PerfInfo,
+            _ => return None,
+        };
+        let ns = |counter: u64| {
+            u64::try_from(u128::from(counter) * 1_000_000_000 / u128::from(self.trace.counter_hz())).unwrap_or(u64::MAX)
+        };
+        let decoded = match decode(class, record.opcode, &record.bytes)? {
+            Record::Handler { began, is_interrupt } => Record::Handler { began: ns(began), is_interrupt },
+            other => other,
+        };
+        Some(Stamped { t: ns(record.counter), cpu: record.cpu, thread: record.thread, record: decoded })
+    }
+
+    /// Ends the session.
+    pub fn unload(self) {
+        drop(self);
+    }
+
+    /// What was counted.
+    pub fn losses(&mut self) -> Losses {
+        Losses {
+            sent: self.received,
+            received: self.received,
+            no_room: self.lost,
+            missing: MISSING.to_vec(),
+            ..Losses::default()
+        }
+    }
+}
+
+/// The group whose quota a process has.
+pub fn cgroup_of(_pid: u32) -> Option<String> {
+    None
+}
+
+/// The name of a process.
+pub fn command_name(pid: u32) -> Option<String> {
+    kernel_trace::program_of(pid)
+}

@@ -1,0 +1,107 @@
+//! The named parts of a wait's lateness, from its deadline to its end. They are differences of adjacent times of one clock,
+//! so they add up to it exactly.
+
+use serde::{Deserialize, Serialize};
+
+macro_rules! parts {
+    ($($(#[doc = $doc:literal])* $part:ident $field:ident $about:literal,)+) => {
+        /// A named part of a wait's lateness.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        #[serde(rename_all = "lowercase")]
+        pub enum Part {
+            $($(#[doc = $doc])* $part,)+
+        }
+
+        impl Part {
+            /// All of them, in the order of time.
+            pub const ALL: &[Part] = &[$(Part::$part),+];
+
+            /// Its name in tables and JSON.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Part::$part => stringify!($field),)+
+                }
+            }
+
+            /// What it means, in a few words.
+            pub fn about(self) -> &'static str {
+                match self {
+                    $(Part::$part => $about,)+
+                }
+            }
+        }
+
+        /// How much of one wait's lateness each part has, in nanoseconds.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        pub struct Parts {
+            $($(#[doc = $doc])* #[serde(default, skip_serializing_if = "is_zero")] pub $field: i64,)+
+        }
+
+        impl Parts {
+            /// That part.
+            pub fn get(&self, part: Part) -> i64 {
+                match part {
+                    $(Part::$part => self.$field,)+
+                }
+            }
+
+            /// That part, to be changed.
+            pub fn get_mut(&mut self, part: Part) -> &mut i64 {
+                match part {
+                    $(Part::$part => &mut self.$field,)+
+                }
+            }
+        }
+    };
+}
+
+parts! {
+    /// From the program's deadline to the timer's: rounding, and the cost of entering the call.
+    Api api "rounding, and entering the call",
+    /// Stopped, or restarted after a signal.
+    Stop stop "stopped, or restarted after a signal",
+    /// The kernel let the timer expire later, to share an interrupt.
+    Slack slack "timer slack",
+    /// From the last permitted time to the timer interrupt.
+    Irq irq "the timer interrupt came late",
+    /// The interrupt's handler ran something else first.
+    Irqbody irqbody "the interrupt did something else first",
+    /// From the timer's callback to waking the thread.
+    Wake wake "from the timer to waking the thread",
+    /// From waking the thread to its run queue, on another CPU by an interrupt.
+    Ipi ipi "from waking to the run queue",
+    /// Runnable, without a CPU.
+    Runq runq "waiting for a CPU",
+    /// From getting a CPU to the end of the call.
+    Ret ret "returning from the call",
+    /// Stopped by a CPU quota.
+    Quota quota "stopped by a CPU quota",
+    /// From the end of the call to the program's own clock read, where that was seen.
+    User user "back in the program",
+    /// Not observed.
+    Unattributed unattributed "not observed",
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+fn is_zero(value: &i64) -> bool {
+    *value == 0
+}
+
+impl Parts {
+    /// All parts together: the lateness.
+    pub fn sum(&self) -> i64 {
+        Part::ALL.iter().fold(0, |sum: i64, &part| sum.saturating_add(self.get(part)))
+    }
+
+    /// The largest part.
+    pub fn largest(&self) -> Part {
+        Part::ALL.iter().copied().max_by_key(|&part| self.get(part)).unwrap_or(Part::Unattributed)
+    }
+
+    /// Parts and their values, in the order of time.
+    pub fn iter(&self) -> impl Iterator<Item = (Part, i64)> + '_ {
+        Part::ALL.iter().map(|&part| (part, self.get(part)))
+    }
+}

@@ -1,0 +1,88 @@
+//! A comparison as text for a terminal.
+
+use std::fmt::Write;
+
+use oversleep_record::Nanos;
+
+use super::{Comparison, GroupChange, Moved, PartChange, Verdict};
+use crate::findings::name;
+use crate::text::ROWS_MAX;
+
+/// A comparison: by group of waits, how each part moved.
+pub fn text(comparison: &Comparison) -> String {
+    let mut text = String::new();
+    for (n, against) in comparison.against_base.iter().enumerate() {
+        if comparison.against_base.len() > 1 {
+            let _ = writeln!(text, "Result {} against result 1\n", n + 2);
+        }
+        for group in &against.groups {
+            text.push_str(&group_change(group));
+        }
+        for (keys, which) in [(&against.only_in_base, "first"), (&against.only_here, "second")] {
+            if !keys.is_empty() {
+                let names: Vec<String> = keys.iter().take(ROWS_MAX).map(name).collect();
+                let _ = writeln!(text, "In the {which} result only: {}.", names.join(", "));
+            }
+        }
+    }
+    text
+}
+
+fn group_change(group: &GroupChange) -> String {
+    let mut text =
+        format!("{} ({} waits before, {} after)\n", name(&group.before), group.before_count, group.after_count);
+    if group.before != group.after {
+        let _ = writeln!(text, "  the only other waits of this thread: {}", name(&group.after));
+    }
+    let mut row = |head: &str, figure: &Moved| {
+        let _ = writeln!(
+            text,
+            "  {head:<16} {:>9} → {:>9}  {}",
+            Nanos(figure.before_ns).to_string(),
+            Nanos(figure.after_ns).to_string(),
+            moved_words(figure),
+        );
+    };
+    row("p50", &group.lateness.p50);
+    group.lateness.p99.iter().for_each(|p99| row("p99", p99));
+    for PartChange { part, change } in &group.parts {
+        if change.p50.before_ns != 0 || change.p50.after_ns != 0 {
+            row(&format!("{} p50", part.name()), &change.p50);
+        }
+        if let Some(p99) = change.p99.filter(|p99| matches!(p99.verdict, Verdict::Shrank | Verdict::Grew)) {
+            row(&format!("{} p99", part.name()), &p99);
+        }
+    }
+    let _ = writeln!(text, "  {}\n", change_words(group));
+    text
+}
+
+/// What moved, in one sentence.
+pub fn change_words(group: &GroupChange) -> String {
+    let mean = |ns: f64| Nanos(ns.round() as i64);
+    let (before, after) = (group.lateness.before_mean_ns, group.lateness.after_mean_ns);
+    let grew = group.parts.iter().filter(|part| part.change.verdict() == Verdict::Grew);
+    let grew: Vec<&str> = grew.map(|part| part.part.name()).collect();
+    let beside = if grew.is_empty() { String::new() } else { format!("; {} grew", grew.join(", ")) };
+    match group.cured() {
+        Some((part, by)) => format!(
+            "A wait is {} late on average instead of {}; {} shrank most, by {}{beside}.",
+            mean(after),
+            mean(before),
+            part.name(),
+            mean(by)
+        ),
+        None if grew.is_empty() => "No part differs by more than chance.".to_owned(),
+        None => format!("No part shrank{beside}."),
+    }
+}
+
+/// Whether a figure moved.
+pub fn moved_words(figure: &Moved) -> &'static str {
+    match figure.verdict {
+        Verdict::Shrank => "shrank",
+        Verdict::Grew => "grew",
+        Verdict::Overlap => "no difference shown",
+        Verdict::TooFew => "too few waits",
+    }
+}

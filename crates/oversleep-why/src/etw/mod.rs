@@ -1,0 +1,207 @@
+//! Waits of Windows programs, from the records of the kernel logger (ETW), as events of the same state machine.
+//!
+//! It is written from Microsoft's documentation and tested with made-up records. It has not run on Windows yet.
+//!
+//! The records say when a thread left its CPU and why, when it was made ready, when it got a CPU, and how its call ended.
+//! They don't say what time was requested. So the lateness of a wait begins with the interrupt that ended it, unless the
+//! user says what the program meant (`--want`); then what lies between that time and the interrupt is the tick's, and
+//! counts as slack. Interrupts and deferred procedure calls are recorded when they end, which may be after the thread went
+//! on: a wait is passed on when its call ends.
+
+mod record;
+
+use std::collections::HashMap;
+
+pub use record::{Class, Record, decode};
+
+use crate::culprit::WINDOWS_POLICY;
+use crate::event::{Event, Kind};
+
+/// The state `Waiting` of a thread.
+const WAITING: i8 = 5;
+/// `DelayExecution` and `WrDelayExecution`: the thread sleeps.
+const SLEEPS: [i8; 2] = [4, 11];
+const STATUS_SUCCESS: u32 = 0;
+const STATUS_TIMEOUT: u32 = 0x102;
+/// The number of `NtDelayExecution` in our table of calls; Windows has no fixed ones.
+pub const DELAY_EXECUTION: u32 = 0x1_0000;
+/// The number for every other wait.
+pub const WAIT_FOR: u32 = 0x1_0001;
+/// Threads, and handlers of one CPU, that are kept.
+const KEPT_MAX: usize = 65_536;
+const HANDLERS_MAX: usize = 64;
+
+/// A record with what its header says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamped {
+    /// When it was made, in nanoseconds.
+    pub t: u64,
+    /// The CPU.
+    pub cpu: u16,
+    /// The thread that ran there.
+    pub thread: u32,
+    /// What was recorded. Times in it are nanoseconds, too.
+    pub record: Record,
+}
+
+/// A wait in progress.
+#[derive(Clone, Copy, Debug, Default)]
+struct Open {
+    entered: u64,
+    left: u64,
+    is_sleep: bool,
+    /// When, and on which CPU it was made ready.
+    ready: Option<(u64, u16)>,
+    /// When, on which CPU and after whom it went on.
+    running: Option<(u64, u16, u32)>,
+    priority: i8,
+}
+
+/// Turns records into events.
+#[derive(Debug, Default)]
+pub struct Translator {
+    want_ns: Option<u64>,
+    processes: HashMap<u32, u32>,
+    entered: HashMap<u32, u64>,
+    open: HashMap<u32, Open>,
+    /// By CPU: since when its thread runs, and what ended there: begin, end, whether it was an interrupt.
+    since: HashMap<u16, u64>,
+    handlers: HashMap<u16, Vec<(u64, u64, bool)>>,
+    /// Threads that are ready, by the CPU that made them so.
+    pending: usize,
+}
+
+impl Translator {
+    /// A translator; `want_ns` is what the program means to wait for, where the user says so.
+    pub fn new(want_ns: Option<u64>) -> Translator {
+        Translator { want_ns, ..Translator::default() }
+    }
+
+    /// Takes a record and adds the events that follow from it.
+    pub fn feed(&mut self, stamped: &Stamped, events: &mut Vec<Event>) {
+        let Stamped { t, cpu, thread, record } = *stamped;
+        match record {
+            Record::Thread { process, thread } => {
+                bound(&mut self.processes);
+                self.processes.insert(thread, process);
+            }
+            Record::ThreadEnd { thread } => {
+                self.open.remove(&thread);
+                self.entered.remove(&thread);
+                events.push(Event { cpu, tgid: self.process(thread), ..Event::new(Kind::Gone, t, thread) });
+                self.processes.remove(&thread);
+            }
+            Record::CallEnter => {
+                bound(&mut self.entered);
+                self.entered.insert(thread, t);
+            }
+            Record::Switch { new, old, new_priority, old_priority, old_state, old_wait_reason } => {
+                let since = self.since.insert(cpu, t);
+                self.out(t, old, old_state, old_wait_reason);
+                if self.pending > 0 && old != 0 {
+                    events.push(self.turn(stamped, since.unwrap_or(t), old, old_priority));
+                }
+                if let Some(open) = self.open.get_mut(&new).filter(|open| open.running.is_none()) {
+                    open.running = Some((t, cpu, old));
+                    open.priority = new_priority;
+                    self.pending = self.pending.saturating_sub(usize::from(open.ready.is_some()));
+                }
+            }
+            Record::Ready { thread } => {
+                if let Some(open) = self.open.get_mut(&thread).filter(|open| open.ready.is_none()) {
+                    open.ready = Some((t, cpu));
+                    self.pending += 1;
+                }
+            }
+            Record::Handler { began, is_interrupt } => {
+                let handlers = self.handlers.entry(cpu).or_default();
+                handlers.push((began, t, is_interrupt));
+                if handlers.len() > HANDLERS_MAX {
+                    handlers.remove(0);
+                }
+            }
+            Record::CallExit { status } => {
+                self.entered.remove(&thread);
+                if let Some(open) = self.open.remove(&thread) {
+                    self.pending -= usize::from(open.ready.is_some() && open.running.is_none()).min(self.pending);
+                    self.wait(thread, &open, (t, cpu), status, events);
+                }
+            }
+        }
+    }
+
+    fn process(&self, thread: u32) -> u32 {
+        self.processes.get(&thread).copied().unwrap_or(thread)
+    }
+
+    fn out(&mut self, t: u64, old: u32, state: i8, reason: i8) {
+        if state != WAITING || old == 0 {
+            return;
+        }
+        let Some(&entered) = self.entered.get(&old) else { return };
+        bound(&mut self.open);
+        let open = Open { entered, left: t, is_sleep: SLEEPS.contains(&reason), ..Open::default() };
+        self.open.insert(old, open);
+    }
+
+    fn turn(&self, stamped: &Stamped, since: u64, old: u32, priority: i8) -> Event {
+        let mut run = Event::new(Kind::Run, stamped.t, old);
+        (run.cpu, run.tgid) = (stamped.cpu, self.process(old));
+        run.fields[..4].copy_from_slice(&[since, order(priority), u64::from(WINDOWS_POLICY), 0]);
+        run
+    }
+
+    /// The interrupt and the handler during which a thread was made ready.
+    fn handlers_at(&self, ready: u64, cpu: u16) -> (Option<u64>, Option<u64>) {
+        let around = |is_wanted: bool| {
+            let all = self.handlers.get(&cpu).into_iter().flatten();
+            let within = all.filter(|(from, to, is)| *is == is_wanted && *from <= ready && ready <= *to);
+            within.map(|(from, ..)| *from).min()
+        };
+        (around(true), around(false))
+    }
+
+    fn wait(&self, thread: u32, open: &Open, (end, cpu): (u64, u16), status: u32, events: &mut Vec<Event>) {
+        let Some((ready, ready_cpu)) = open.ready else { return };
+        let is_timer = status == STATUS_TIMEOUT || open.is_sleep && status == STATUS_SUCCESS;
+        let (interrupt, deferred) = self.handlers_at(ready, ready_cpu);
+        let fired = deferred.or(interrupt).unwrap_or(ready);
+        let interrupt = interrupt.unwrap_or(fired).min(fired);
+        let soft = self.want_ns.map_or(interrupt, |want| open.entered.saturating_add(want)).min(interrupt);
+        let number = if open.is_sleep { DELAY_EXECUTION } else { WAIT_FOR };
+        let tgid = self.process(thread);
+        let event = |kind, t, cpu, x, fields| Event { cpu, tgid, x, fields, ..Event::new(kind, t, thread) };
+        // 1 is a span; 2, in the second byte, a timer that expires at a tick of the system's choice.
+        let form = u64::from(self.want_ns.is_some()) | 2 << 8;
+        let arm = [open.entered, self.want_ns.unwrap_or(0), form, soft, soft, 0];
+        let mut sent = vec![event(Kind::Arm, open.left, cpu, number, arm), event(Kind::Out, open.left, cpu, 0, [0; 6])];
+        if is_timer {
+            sent.push(event(Kind::Fire, fired, ready_cpu, 0, [interrupt, 0, 0, soft, soft, 2]));
+        }
+        let target = open.running.map_or(ready_cpu, |(_, cpu, _)| cpu);
+        let priority = [0, 0, order(open.priority), u64::from(WINDOWS_POLICY), 0, 0];
+        sent.push(event(Kind::Waking, ready, ready_cpu, number, [0; 6]));
+        sent.push(event(Kind::Wakeup, ready, ready_cpu, u32::from(target), priority));
+        if let Some((t, cpu, before)) = open.running {
+            sent.push(event(Kind::In, t, cpu, before, [0; 6]));
+        }
+        let count = sent.len() as u32 + 1;
+        sent.push(event(Kind::Return, end, cpu, count, [0; 6]));
+        events.extend(sent);
+    }
+}
+
+/// A priority as the state machine orders it: smaller goes first.
+fn order(priority: i8) -> u64 {
+    31u64.saturating_sub(priority.max(0).unsigned_abs().into())
+}
+
+/// Forgets everything rather than growing without bound.
+fn bound<K, V>(map: &mut HashMap<K, V>) {
+    if map.len() >= KEPT_MAX {
+        map.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests;
