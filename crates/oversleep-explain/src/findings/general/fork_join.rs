@@ -14,6 +14,8 @@ use crate::remedies::windows::USE_PRECISE_SYSTEM_CLOCK;
 
 /// What polling must add before it can be told from the noise of a join.
 const POLLING_MIN: Nanos = Nanos(200_000);
+/// What polling adds differs by so much from one run to the next: nearer to the threshold, another run may say the opposite.
+const TOO_CLOSE: std::ops::Range<Nanos> = Nanos(150_000)..Nanos(270_000);
 /// The gap between two readings of a clock in whole milliseconds is less than this off its step: each reading is the
 /// difference of two cut values, and so less than 1 ms off.
 const WHOLE_MS: i64 = 2_000_000;
@@ -54,12 +56,21 @@ fn fork_join(file: &ResultFile) -> Checked {
     if polling.is_none() && coarse.is_none() {
         return Err(not_measured(file, ExperimentId::D1, "the polling join and the coarse clock"));
     }
-    let added = polling.map(|series| p50(series) - p50(blocked)).filter(|&added| added >= POLLING_MIN);
+    let added = polling.map(|series| p50(series) - p50(blocked));
+    let too_close = added.filter(|added| TOO_CLOSE.contains(added));
+    let added = added.filter(|&added| added >= TOO_CLOSE.end);
     let step = coarse.and_then(|series| coarse_step(series, tick(file)));
     let threads = blocked.label(label::THREADS).map(|threads| format!(" of {threads} threads")).unwrap_or_default();
     let blocked_p50 = p50(blocked);
     let polled = |added| format!("polling added {added} to a fork-join{threads}");
     let stepped = |what: &str, step| format!("the coarse clock showed {what} in steps of {step}");
+    if let (Some(added), None) = (too_close, step) {
+        let sentence = format!(
+            "{}, too close to {POLLING_MIN} to be told from noise. Run `oversleep check --thorough --only D1`",
+            polled(added)
+        );
+        return Ok(Conclusion::disturbed(sentence).rests_on_series([Some(blocked), polling].into_iter().flatten()));
+    }
     let conclusion = match (added, step) {
         (None, None) => Conclusion::absent(format!(
             "a blocking fork-join{threads} took {blocked_p50}: neither polling nor the coarse clock adds to it"
@@ -129,6 +140,23 @@ mod tests {
         assert_eq!(step(&[40_000_000, 44_000_000], None).map(|ns| (ns + 50_000) / 100_000), Some(40));
         // The shortest period that Windows grants.
         assert_eq!(step(&[0, 499_200], None).map(|ns| ns / 1_000), Some(499));
+    }
+
+    #[test]
+    fn what_polling_adds_near_the_threshold_is_too_close_to_tell() {
+        let polling = |added: i64| {
+            let blocked = Sheet::linux().series(join("blocked", "precise", &[40_200_000; 4]));
+            blocked.series(join("polling", "precise", &[40_200_000 + added; 4]))
+        };
+        for added in [160_000, 199_000, 201_000, 260_000] {
+            polling(added).is_disturbed("OVS-G005");
+        }
+        polling(140_000).finds_no(
+            "OVS-G005",
+            "a blocking fork-join of 8 threads took 40.2 ms: neither polling nor the coarse clock adds to it",
+        );
+        polling(300_000)
+            .finds("OVS-G005", "polling added 300 µs to a fork-join of 8 threads: blocked, it took 40.2 ms");
     }
 
     #[test]
