@@ -15,6 +15,7 @@ mod faults;
 mod generated;
 mod header;
 mod install_capi;
+mod jet;
 mod kernels;
 mod library;
 mod loom;
@@ -51,6 +52,8 @@ const CHORES: &[Chore] = chores! {
     header "header": "write the header of the C interface; --check reports a stale one instead",
     install_capi "install-capi":
         "build the C interface and install header, libraries and pkg-config file under --prefix DIR",
+    jet "jet":
+        "run Hazelcast Jet under emulate windows-10-1909 and hold its throughput against min(CPU rate, Q / park)",
     kernels "kernels":
         "boot other kernels with exact time and check what the command says there; --all for every machine, names limit it",
     library "library":

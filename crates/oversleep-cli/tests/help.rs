@@ -98,7 +98,7 @@ fn experiments_are_listed_and_explained() {
     let one = stdout(&["experiments", "b2"]);
     assert!(one.starts_with("B2 ") && one.contains("Published by others") && one.contains("Windows"), "{one}");
     let all = json(&["experiments", "--json"]);
-    assert_eq!(all.as_array().expect("a list").len(), 35);
+    assert_eq!(all.as_array().expect("a list").len(), 36);
     assert_eq!(json(&["experiments", "B2", "--json"])["id"], "B2");
 }
 

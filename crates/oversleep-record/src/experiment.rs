@@ -104,6 +104,8 @@ ids! {
     R3 "R3";
     /// The investigation of GetTickCount64, in Free Pascal.
     R4 "R4";
+    /// The throughput and latency of a streaming engine.
+    R5 "R5";
     /// A remedy tried: the same wait without and with it.
     TRIAL "trial";
 }

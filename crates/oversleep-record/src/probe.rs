@@ -3,8 +3,8 @@
 
 use serde::Deserialize;
 
-/// The version of the protocol.
-pub const PROTOCOL: u32 = 1;
+/// The version of the protocol. A program that speaks an older one is understood, too.
+pub const PROTOCOL: u32 = 2;
 /// The longest name of an operation, in bytes.
 const NAME_LENGTH_MAX: usize = 60;
 /// Most characters of a line that an error repeats.
@@ -27,6 +27,8 @@ pub enum Record {
     S(Samples),
     /// Reads of a clock.
     C(Reads),
+    /// Items that were passed on, window by window.
+    R(Windows),
     /// Nothing was measured.
     Skip {
         /// Of this.
@@ -52,6 +54,10 @@ pub enum OpKind {
     Clock,
     /// It computes.
     Work,
+    /// It passes items on as fast as it can.
+    Rate,
+    /// It passes items on that are due at fixed times.
+    Latency,
 }
 
 /// Who speaks.
@@ -112,6 +118,28 @@ pub struct Reads {
     pub step: Vec<i64>,
 }
 
+/// Windows of one step, each with the items that were passed on in it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Windows {
+    /// What passed them on.
+    pub op: String,
+    /// How long each window was to be, in ns.
+    pub requested: i64,
+    /// How many.
+    pub n: usize,
+    /// `ns`.
+    pub unit: String,
+    /// When each began, by the probe's clock.
+    pub t: Vec<i64>,
+    /// How long each was.
+    pub d: Vec<i64>,
+    /// Items in each.
+    pub items: Vec<i64>,
+    /// CPU time meanwhile, in ns.
+    #[serde(default)]
+    pub cpu: Option<i64>,
+}
+
 /// Why a line is no record.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RecordError {
@@ -132,7 +160,7 @@ pub enum RecordError {
         fault: &'static str,
     },
     /// It follows another version of the protocol.
-    #[error("it speaks version {found} of the protocol, and oversleep version {PROTOCOL}")]
+    #[error("it speaks version {found} of the protocol, and oversleep versions 1 to {PROTOCOL}")]
     OtherVersion {
         /// Its version.
         found: u32,
@@ -165,12 +193,13 @@ impl Record {
 
     fn checked(self) -> Result<Record, RecordError> {
         let (op, fault) = match &self {
-            Record::Hello(Hello { proto, .. }) if *proto != PROTOCOL => {
+            Record::Hello(Hello { proto, .. }) if !(1..=PROTOCOL).contains(proto) => {
                 return Err(RecordError::OtherVersion { found: *proto });
             }
             Record::Op { op, .. } | Record::Skip { op, .. } => (op.as_str(), None),
             Record::S(samples) => (samples.op.as_str(), samples.fault()),
             Record::C(reads) => (reads.op.as_str(), reads.fault()),
+            Record::R(windows) => (windows.op.as_str(), windows.fault()),
             Record::Hello(_) | Record::End { .. } => return Ok(self),
         };
         let fault = fault.or_else(|| (!is_op_name(op)).then_some("has a name that no operation can have"));
@@ -201,6 +230,31 @@ impl Samples {
         } else {
             None
         }
+    }
+}
+
+impl Windows {
+    fn fault(&self) -> Option<&'static str> {
+        if self.unit != "ns" {
+            Some("has another unit than ns")
+        } else if [self.t.len(), self.d.len(), self.items.len()].iter().any(|&len| len != self.n) {
+            Some("has other numbers of timestamps, durations and items than its n")
+        } else if !(1..=DURATION_MAX_NS).contains(&self.requested) {
+            Some("has a request that is not above zero or above an hour")
+        } else if self.d.iter().any(|d| !(1..=DURATION_MAX_NS).contains(d)) || self.items.iter().any(|&items| items < 0)
+        {
+            Some("has a window that is not above zero or above an hour, or fewer than no items")
+        } else {
+            None
+        }
+    }
+
+    /// When each began, and its items per second.
+    pub fn rates(&self) -> impl Iterator<Item = (i64, i64)> {
+        let per_second = |(d, items): (&i64, &i64)| {
+            i64::try_from(i128::from(*items) * 1_000_000_000 / i128::from(*d)).unwrap_or(i64::MAX)
+        };
+        self.t.iter().copied().zip(self.d.iter().zip(&self.items).map(per_second))
     }
 }
 
@@ -256,9 +310,30 @@ mod tests {
         for odd in ["{", "{}", r#"{"type":"later"}"#, "{\"type\":\"end\",\"now\":1.5}"] {
             assert!(read(odd).unwrap_err().contains("is not a record of the protocol"), "{odd}");
         }
-        let hello = r#"{"type":"hello","proto":2,"runtime":"c","version":"1","clock":"m","now":5}"#;
-        assert_eq!(read(hello).unwrap_err(), "it speaks version 2 of the protocol, and oversleep version 1");
+        let hello = |proto: u32| {
+            read(&format!(r#"{{"type":"hello","proto":{proto},"runtime":"c","version":"1","clock":"m","now":5}}"#))
+        };
+        assert!(hello(1).is_ok() && hello(PROTOCOL).is_ok());
+        assert_eq!(hello(3).unwrap_err(), "it speaks version 3 of the protocol, and oversleep versions 1 to 2");
+        assert!(hello(0).is_err());
         let name = r#"{"type":"op","op":"a/b","kind":"wait"}"#;
         assert_eq!(read(name).unwrap_err(), "a record of a/b has a name that no operation can have");
+    }
+
+    #[test]
+    fn windows_say_how_many_items_passed_per_second() {
+        let windows = |d: &str, items: &str| {
+            let head = r#"{"type":"r","op":"flat-out","requested":1000000000,"n":2,"unit":"ns","t":[5,6]"#;
+            read(&format!(r#"{head},"d":[{d}],"items":[{items}]}}"#))
+        };
+        let Ok(Some(Record::R(two))) = windows("1000000000,500000000", "7,9000000000") else {
+            panic!("they are a record")
+        };
+        assert_eq!(two.rates().collect::<Vec<_>>(), [(5, 7), (6, 18_000_000_000)]);
+        let fault = |d, items| windows(d, items).unwrap_err();
+        let counts = "a record of flat-out has other numbers of timestamps, durations and items than its n";
+        assert_eq!(fault("1", "1,2"), counts);
+        assert!(fault("0,1", "1,2").contains("a window that is not above zero"));
+        assert!(fault("1,1", "1,-2").contains("fewer than no items"));
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use std::{env, fs, io, process};
 
 use crate::descriptor::{Build, Descriptor, filled};
-use crate::discover::Installation;
+use crate::installation::Installation;
 use crate::supervise::output_of;
 use crate::surroundings::Surroundings;
 
@@ -112,6 +112,7 @@ fn name(installation: &Installation, build: &Build) -> String {
     descriptor.sources.hash(&mut hasher);
     build.command.hash(&mut hasher);
     (exe, version, env!("CARGO_PKG_VERSION")).hash(&mut hasher);
+    installation.library.as_ref().map(|library| (&library.jar, &library.on)).hash(&mut hasher);
     format!("{}-{version}-{:016x}", descriptor.name, hasher.finish())
 }
 
@@ -128,8 +129,10 @@ fn compile(installation: &Installation, build: &Build, dir: &Path, surroundings:
         Some(program) => compiler(installation, program, surroundings)
             .ok_or_else(|| format!("{program} is missing. Install it with: {}", installation.descriptor.install))?,
     };
-    let (exe, here, program) = (installation.exe.to_string_lossy(), dir.to_string_lossy(), program.to_string_lossy());
-    let values = [("exe", &*exe), ("dir", &*here), ("program", &*program), ("version", &*installation.version)];
+    let (here, program) = (dir.to_string_lossy(), program.to_string_lossy());
+    let own = installation.values();
+    let mut values: Vec<(&str, &str)> = own.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    values.extend([("dir", &*here), ("program", &*program)]);
     let words = filled(&build.command, &values);
     let mut command = Command::new(&words[0]);
     command.args(&words[1..]);

@@ -33,7 +33,7 @@ static DESCRIPTORS: LazyLock<Vec<Descriptor>> = LazyLock::new(|| {
 });
 
 /// The order of the runtimes in lists; others follow by name.
-const ORDER: &[&str] = &["java", "go", "node", "python", "c", "cpp", "rust", "tokio", "free-pascal", "mono"];
+const ORDER: &[&str] = &["java", "go", "node", "python", "c", "cpp", "rust", "tokio", "free-pascal", "mono", "jet"];
 
 impl Folder {
     fn text(&self, file: &str) -> Option<&'static str> {
@@ -62,6 +62,15 @@ pub struct Descriptor {
     pub find: Find,
     /// How to ask for its version.
     pub version: Version,
+    /// What runs it, as people write it, where it is a library: `Java`.
+    #[serde(default)]
+    pub host: String,
+    /// Versions of the library that its probe is built on; each is a runtime.
+    #[serde(default)]
+    pub library: Vec<Library>,
+    /// Whether it is measured only where it is named, because it takes minutes.
+    #[serde(default)]
+    pub only_if_named: bool,
     /// How its probe is compiled.
     pub build: Option<Build>,
     /// How its probe is run.
@@ -122,8 +131,23 @@ pub struct Version {
     pub fixed: Option<String>,
 }
 
+/// A version of a library, by its coordinates in Maven's repositories.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Library {
+    /// The group.
+    pub group: String,
+    /// The artifact.
+    pub artifact: String,
+    /// The version.
+    pub version: String,
+    /// The folder with the sources for it.
+    pub folder: String,
+}
+
 /// How a probe is compiled. `{exe}`, `{dir}`, `{program}` and `{version}` stand for the runtime, the directory of the
-/// sources, the compiler beside the runtime, and the version.
+/// sources, the compiler beside the runtime, and the version; `{jar}`, `{folder}` and `{separator}` for its library, the
+/// sources for that, and what stands between the parts of a path.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Build {
@@ -202,6 +226,8 @@ pub struct Published {
     pub requests_ns: Vec<i64>,
     /// How often.
     pub count: u64,
+    /// How many threads share the work, each as much as was requested.
+    pub threads: Option<u64>,
 }
 
 impl Op {
@@ -245,6 +271,10 @@ mod tests {
                 for (os, wait) in &op.beneath {
                     assert!(waits::of(os).iter().any(|info| info.name == wait), "{what}: {os} has no wait {wait}");
                 }
+                assert!(
+                    !(op.kind == OpKind::Work && op.published.is_none()),
+                    "{what}: work is done as it was published"
+                );
                 assert_eq!(op.kind == OpKind::Wait, !op.beneath.is_empty(), "{what}: a wait has a call beneath it");
                 if let Some(published) = &op.published {
                     assert!(experiment(published.experiment).is_some(), "{what}");

@@ -5,33 +5,12 @@ use std::process::Command;
 use std::time::Duration;
 
 use crate::descriptor::{Descriptor, filled};
+use crate::installation::{Installation, Missing};
 use crate::supervise::output_of;
 use crate::surroundings::Surroundings;
 
 /// How long a runtime may take to state its version.
 const VERSION_MAX: Duration = Duration::from_secs(5);
-
-/// A runtime that is installed here.
-#[derive(Clone, Debug)]
-pub struct Installation {
-    /// What it is.
-    pub descriptor: &'static Descriptor,
-    /// Its program.
-    pub exe: PathBuf,
-    /// Its version.
-    pub version: String,
-    /// Tells it from other runtimes of this machine: `java-17`.
-    pub id: String,
-}
-
-/// A runtime that is not there.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Missing {
-    /// Its name.
-    pub name: String,
-    /// Why, and what would help.
-    pub reason: String,
-}
 
 /// A runtime that the user named by its program: `java=/opt/jdk/bin/java`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,7 +49,7 @@ pub fn find(
             Ok((exe, version)) if found.iter().all(|other| other.version != version && other.exe != exe) => {
                 seen.push(exe.clone());
                 let id = id(descriptor, &version, &found);
-                found.push(Installation { descriptor, exe, version, id });
+                found.push(Installation { descriptor, exe, version, id, library: None });
                 if !descriptor.find.all_versions && given.is_empty() {
                     break;
                 }

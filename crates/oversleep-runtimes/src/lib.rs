@@ -8,9 +8,14 @@
 mod cache;
 mod descriptor;
 mod discover;
+mod engine;
+mod installation;
+mod library;
+mod limits;
 mod probe;
 mod program;
 mod rate;
+mod session;
 mod steps;
 mod supervise;
 mod surroundings;
@@ -25,7 +30,8 @@ use oversleep_system::Platform;
 
 pub use cache::Cache;
 pub use descriptor::{Descriptor, Op, descriptors};
-pub use discover::{Given, Installation, Missing};
+pub use discover::Given;
+pub use installation::{Built, Installation, Missing};
 pub use probe::{Launch, RuntimeProbe};
 pub use surroundings::Surroundings;
 
@@ -38,6 +44,10 @@ pub struct Wanted {
     pub only: Vec<String>,
     /// Runtimes by their programs.
     pub given: Vec<Given>,
+    /// Only experiments that others published, with as many calls as they made.
+    pub published: bool,
+    /// Whether to look also for runtimes that are measured only where they are named.
+    pub all: bool,
 }
 
 /// The runtimes that are there, and those that are not.
@@ -47,6 +57,8 @@ pub struct Survey {
     pub found: Vec<Installation>,
     /// Not found, each with its reason.
     pub missing: Vec<Missing>,
+    /// Found, but for a library.
+    incomplete: Vec<(Installation, &'static descriptor::Library)>,
 }
 
 /// Why nothing can be measured.
@@ -96,13 +108,14 @@ impl Wanted {
             let name = name.to_ascii_lowercase();
             name == descriptor.name || name.strip_prefix(&descriptor.name).is_some_and(|rest| rest.starts_with('-'))
         };
-        self.means_runtimes() && (self.names.is_empty() || self.names.iter().any(is_named))
+        let is_any = self.names.is_empty() && (self.all || !descriptor.only_if_named);
+        self.means_runtimes() && (is_any || self.names.iter().any(is_named))
     }
 
-    fn means_installation(&self, installation: &Installation) -> bool {
+    fn means_installation(&self, id: &str, descriptor: &Descriptor) -> bool {
         let is_named = |name: &String| {
             let name = name.to_ascii_lowercase();
-            name == installation.descriptor.name || name == installation.id
+            name == descriptor.name || name == id
         };
         self.names.is_empty() || self.names.iter().any(is_named)
     }
@@ -128,17 +141,21 @@ impl Wanted {
         let mut survey = Survey::default();
         for descriptor in descriptors().iter().filter(|one| self.means(one)) {
             match discover::find(descriptor, &self.given, surroundings) {
-                Ok(found) => survey.found.extend(found),
+                Ok(found) if descriptor.library.is_empty() => survey.found.extend(found),
+                Ok(found) => found.iter().for_each(|one| survey.add_libraries(one, surroundings)),
                 Err(missing) => survey.missing.push(missing),
             }
         }
         for name in self.names.iter().filter(|name| !is_program(name) && !known().any(|known| known == name.as_str())) {
-            if !survey.found.iter().any(|one| one.id.eq_ignore_ascii_case(name)) && !survey.found.is_empty() {
+            let is_missing = survey.missing.iter().any(|one| one.name.eq_ignore_ascii_case(name));
+            let is_found = survey.found.iter().any(|one| one.id.eq_ignore_ascii_case(name));
+            if !is_found && !is_missing && !survey.found.is_empty() {
                 let found = survey.found.iter().map(|one| one.id.as_str()).collect::<Vec<_>>().join(", ");
                 return Err(WantedError::OtherVersion { name: name.clone(), found });
             }
         }
-        survey.found.retain(|one| self.means_installation(one));
+        survey.found.retain(|one| self.means_installation(&one.id, one.descriptor));
+        survey.incomplete.retain(|(one, _)| self.means_installation(&one.id, one.descriptor));
         Ok(survey)
     }
 
@@ -160,6 +177,7 @@ impl Wanted {
         let mut probes: Vec<Box<dyn Probe>> = Vec::new();
         let mut beneath: Vec<String> = Vec::new();
         let mut failed = Vec::new();
+        let mut published_beneath: Vec<&String> = Vec::new();
         for installation in &survey.found {
             progress(&installation.id);
             let launch = match cache.directory(installation, surroundings) {
@@ -169,11 +187,16 @@ impl Wanted {
                     continue;
                 }
             };
-            let ops = || installation.descriptor.op.iter().filter(|op| op.is_on(&os) && self.means_op(&op.name));
+            let is_meant = |op: &&Op| self.means_op(&op.name) && (!self.published || op.published.is_some());
+            let ops = || installation.descriptor.op.iter().filter(|op| op.is_on(&os)).filter(is_meant);
             let first =
                 ops().find(|op| op.kind == OpKind::Wait && !op.slow).or_else(|| ops().next()).map(|op| &op.name);
+            let alone = self.published;
             for op in ops() {
-                let probe = RuntimeProbe::new(&launch, op, plan, &os, Some(&op.name) == first);
+                let probe = match alone {
+                    true => RuntimeProbe::published(&launch, op, &os),
+                    false => RuntimeProbe::new(&launch, op, plan, &os, Some(&op.name) == first),
+                };
                 let is_old = |since: &&String| !discover::is_at_least(&installation.version, since);
                 probes.push(Box::new(match op.since.as_ref().filter(is_old) {
                     Some(since) => {
@@ -183,15 +206,23 @@ impl Wanted {
                     None => probe,
                 }));
                 beneath.extend(op.beneath.get(&os).cloned());
+                // Two versions of a runtime have one call beneath.
+                if let Some(wait) = op.beneath.get(&os).filter(|wait| alone && !published_beneath.contains(wait)) {
+                    published_beneath.push(wait);
+                    probes.extend(native_published(platform, wait, op));
+                }
             }
             let variants: Vec<_> = installation.descriptor.variant.iter().collect();
             for op in ops() {
                 let tried: Vec<_> = variants.iter().filter(|one| one.ops.contains(&op.name)).collect();
                 let here = |one: &&&&descriptor::Variant| one.systems.is_empty() || one.systems.contains(&os);
-                if tried.is_empty() {
+                if tried.is_empty() || alone {
                     continue;
                 }
-                probes.push(Box::new(RuntimeProbe::varied(&launch, op, None, plan)));
+                // What passes items on was measured as it comes, above.
+                if !engine::passes_items(op.kind) {
+                    probes.push(Box::new(RuntimeProbe::varied(&launch, op, None, plan)));
+                }
                 probes.extend(
                     tried
                         .iter()
@@ -200,6 +231,7 @@ impl Wanted {
                 );
             }
         }
+        let mut has_waits = false;
         survey.found.retain(|one| failed.iter().all(|missing| missing.name != one.id));
         survey.missing.extend(failed);
         for path in self.programs() {
@@ -207,6 +239,7 @@ impl Wanted {
                 Ok(program) => {
                     let ops = program.ops.iter().filter(|op| self.means_op(&op.name));
                     for (at, op) in ops.enumerate() {
+                        has_waits |= op.kind == OpKind::Wait;
                         probes.push(Box::new(RuntimeProbe::new(&program.launch, op, plan, &os, at == 0)));
                     }
                 }
@@ -216,7 +249,11 @@ impl Wanted {
         if let (true, Some(only)) = (probes.is_empty() && !survey.found.is_empty(), self.only.first()) {
             return Err(WantedError::UnknownOp { only: only.clone() });
         }
-        if beneath.is_empty() && !probes.is_empty() {
+        if self.published {
+            return Ok(probes);
+        }
+        // A program's waits have the simplest sleep beside them.
+        if beneath.is_empty() && has_waits {
             beneath.extend(platform.simplest(oversleep_system::Family::Sleep).map(|wait| wait.info().name.to_owned()));
         }
         let mut native = native(platform, &beneath, plan);
@@ -227,10 +264,12 @@ impl Wanted {
 
 fn launch(installation: &Installation, dir: &std::path::Path) -> Launch {
     let descriptor = installation.descriptor;
-    let (exe, dir) = (installation.exe.to_string_lossy(), dir.to_string_lossy());
+    let (dir, own) = (dir.to_string_lossy(), installation.values());
     let text = descriptor.sources.first().map_or("", |(_, text)| text);
+    let mut values: Vec<(&str, &str)> = own.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    values.extend([("dir", &*dir), ("text", text)]);
     Launch {
-        words: descriptor::filled(&descriptor.run.command, &[("exe", &exe), ("dir", &dir), ("text", text)]),
+        words: descriptor::filled(&descriptor.run.command, &values),
         runtime: Runtime { name: descriptor.name.clone(), version: installation.version.clone() },
         id: installation.id.clone(),
     }
@@ -257,11 +296,52 @@ fn native(platform: &dyn Platform, waits: &[String], plan: &Plan) -> Vec<Box<dyn
     probes
 }
 
+/// The call beneath an operation with the requests of its published experiment, as far as lateness tells of it.
+fn native_published(platform: &dyn Platform, wait: &str, op: &Op) -> Vec<Box<dyn Probe>> {
+    let Some(published) = op.published.as_ref().filter(|one| one.experiment == ExperimentId::B10) else {
+        return Vec::new();
+    };
+    let of_request = |&ns: &i64| {
+        let amount = Amount { count: published.count, time: Nanos::from_secs(60), rounds: 1 };
+        let probe = WaitProbe::new(platform, published.experiment, wait, Nanos(ns), amount);
+        probe.paced(Pace::BackToBack).labelled(label::BENEATH, wait.to_owned()).boxed()
+    };
+    find_wait(platform, wait).map(|_| published.requests_ns.iter().map(of_request).collect()).unwrap_or_default()
+}
+
 impl Survey {
+    /// A runtime that a library runs on becomes one of each of its versions.
+    fn add_libraries(&mut self, on: &Installation, surroundings: &Surroundings) {
+        let (found, missing) = library::with_libraries(on, surroundings);
+        self.found.extend(found);
+        for (one, library) in missing {
+            self.incomplete.push((Installation { id: one.name.clone(), ..on.clone() }, library));
+            self.missing.push(one);
+        }
+    }
+
+    /// Lets Maven fetch the libraries that are missing; `progress` is told which. What can't be fetched stays missing.
+    pub fn fetch(&mut self, surroundings: &Surroundings, progress: &mut dyn FnMut(&str)) {
+        for (on, library) in std::mem::take(&mut self.incomplete) {
+            progress(&on.id);
+            let fetched = library::fetch(library, surroundings);
+            let now = library::with_libraries(&on, surroundings).0.into_iter().find(|one| one.id == on.id);
+            let missing = self.missing.iter_mut().filter(|one| one.name == on.id);
+            match (fetched, now) {
+                (Ok(()), Some(now)) => {
+                    self.found.push(now);
+                    self.missing.retain(|one| one.name != on.id);
+                }
+                (Ok(()), None) => missing.for_each(|one| one.reason.push_str(". Maven put it elsewhere")),
+                (Err(error), _) => missing.for_each(|one| one.reason = format!("{error}. {}", one.reason)),
+            }
+        }
+    }
+
     /// Adds what was found and what was not to the facts about the machine; paths stay out of it, for they name people.
     pub fn note_in(&self, environment: &mut Environment) {
         const SOURCE: &str = "oversleep runtimes";
-        let found = self.found.iter().map(|one| format!("{} {}", one.descriptor.title, one.version)).collect();
+        let found = self.found.iter().map(Installation::title).collect();
         let missing = self.missing.iter().map(|one| one.name.clone()).collect();
         environment.set(FactName::RuntimesFound, FactValue::List(found), SOURCE);
         environment.set(FactName::RuntimesMissing, FactValue::List(missing), SOURCE);

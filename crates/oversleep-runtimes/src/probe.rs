@@ -1,29 +1,20 @@
 //! One operation of one runtime as a probe of the laboratory: a process in each round, whose records fill the series.
 
 use std::process::Command;
-use std::time::Duration;
 
 use oversleep_measure::{Bench, Measured, Plan, Probe, SeriesRecorder};
 use oversleep_record::label::{self, ClockRole, Ended};
-use oversleep_record::probe::{OpKind, Reads, Record, Samples};
+use oversleep_record::probe::{OpKind, Reads, Record, Samples, Windows};
 use oversleep_record::series::{Pace, Quantity, Runtime, Series, Unit};
 use oversleep_record::{Conditions, ExperimentId, Nanos, Unavailable};
 
 use crate::descriptor::{Op, Variant};
-use crate::rate;
-use crate::steps::{Step, rounds, steps};
+use crate::limits::{self, START_MAX};
+use crate::session::{Session, add_cpu};
+use crate::steps::{self, Step, rounds, steps};
 use crate::supervise::{Event, OUTPUT_BYTES_MAX, Running};
+use crate::{engine, rate};
 
-/// How long a program may take before it says hello: a cold JVM on a busy machine takes a second.
-const START_MAX: Duration = Duration::from_secs(15);
-/// How long a step may take beyond a multiple of what was requested.
-const STEP_MAX: Duration = Duration::from_secs(3);
-/// How many times as long as requested a step may take: a tick of Windows is 15.6 ms for 1 ms.
-const STEP_FACTOR: u32 = 40;
-/// The same for a request below a millisecond, which may come down to zero: with some calls that means forever.
-const SHORT_MAX: Duration = Duration::from_millis(400);
-/// How long one call may take: the main thread of Free Pascal waits 100 ms for another.
-const EACH_MAX: Duration = Duration::from_millis(120);
 /// How long a start is estimated to take.
 const START: Nanos = Nanos::from_millis(120);
 
@@ -61,7 +52,16 @@ pub struct RuntimeProbe {
 impl RuntimeProbe {
     /// A probe of that operation. `is_first` of its runtime: it also compares the program's clock with the system's.
     pub fn new(launch: &Launch, op: &Op, plan: &Plan, os: &str, is_first: bool) -> RuntimeProbe {
-        let steps = steps(op, plan);
+        let rounds = if engine::passes_items(op.kind) { engine::rounds(plan) } else { rounds(plan) };
+        RuntimeProbe::of(launch, op, steps(op, plan), rounds, os, is_first && !engine::passes_items(op.kind))
+    }
+
+    /// The same as it was published: as many calls, in one process.
+    pub fn published(launch: &Launch, op: &Op, os: &str) -> RuntimeProbe {
+        RuntimeProbe::of(launch, op, steps::published(op), 1, os, false)
+    }
+
+    fn of(launch: &Launch, op: &Op, steps: Vec<Step>, rounds: u32, os: &str, is_first: bool) -> RuntimeProbe {
         let mut probe = RuntimeProbe {
             launch: launch.clone(),
             op: op.name.clone(),
@@ -70,7 +70,7 @@ impl RuntimeProbe {
             steps: steps.clone(),
             recorders: Vec::new(),
             second: None,
-            rounds: if op.slow { rounds(plan).min(2) } else { rounds(plan) },
+            rounds: if op.slow { rounds.min(2) } else { rounds },
             conditions: Conditions::as_found(),
             stuck: None,
         };
@@ -81,6 +81,10 @@ impl RuntimeProbe {
                 let mut series = probe.series(step, by);
                 if let Some(wait) = op.beneath.get(os) {
                     series.labels.set(label::BENEATH, wait.clone());
+                }
+                if let Some(threads) = op.published.as_ref().and_then(|published| published.threads) {
+                    let work = step.requested * i64::try_from(threads).unwrap_or(1);
+                    series.labels = series.labels.with(label::THREADS, threads).with(label::WORK, work);
                 }
                 let expected = step.count * u64::from(probe.rounds);
                 probe.recorders.push((SeriesRecorder::new(series, expected), at, by.clone()));
@@ -106,10 +110,13 @@ impl RuntimeProbe {
     pub fn varied(launch: &Launch, op: &Op, variant: Option<&Variant>, plan: &Plan) -> RuntimeProbe {
         let plain = Op { published: None, ..op.clone() };
         let mut probe = RuntimeProbe::new(launch, &plain, plan, "", false);
-        let step = Step {
-            experiment: ExperimentId::B11,
-            requested: Nanos::from_millis(1),
-            count: plan.depth.pick(15, 12, 50),
+        let step = match engine::passes_items(op.kind) {
+            true => steps::items(op.kind, plan),
+            false => Step {
+                experiment: ExperimentId::B11,
+                requested: Nanos::from_millis(1),
+                count: plan.depth.pick(15, 12, 50),
+            },
         };
         probe.steps = vec![step];
         probe.variant = variant.map(|variant| (variant.name.clone(), variant.step.clone()));
@@ -132,6 +139,7 @@ impl RuntimeProbe {
 
     fn series(&self, step: Step, by: &By) -> Series {
         let (quantity, unit) = match (self.kind, step.experiment) {
+            (kind, _) if engine::passes_items(kind) => engine::quantity(kind).expect("it has one"),
             (OpKind::Clock, _) => (Quantity::Cost, Unit::Ps),
             (_, ExperimentId::R2 | ExperimentId::R4) => (Quantity::Duration, Unit::Ns),
             _ => (Quantity::Lateness, Unit::Ns),
@@ -197,24 +205,10 @@ impl RuntimeProbe {
                     if is_last {
                         return Ok(());
                     }
-                    longest = self.longest(session.done);
+                    longest = limits::longest(self.kind, self.steps.get(session.done));
                 }
             }
         }
-    }
-
-    /// How long the next step may take.
-    fn longest(&self, at: usize) -> Duration {
-        let Some(step) = self.steps.get(at) else { return STEP_MAX };
-        let count = u32::try_from(step.count).unwrap_or(u32::MAX);
-        let requested = Duration::from_nanos(step.requested.0.unsigned_abs()) * count * STEP_FACTOR;
-        if self.is_short(at) { SHORT_MAX + requested } else { STEP_MAX + requested.max(EACH_MAX * count) }
-    }
-
-    /// Whether a step's request may come down to zero.
-    fn is_short(&self, at: usize) -> bool {
-        let is_short = |step: &Step| step.requested < Nanos::from_millis(1) && step.experiment != ExperimentId::B10;
-        self.kind == OpKind::Wait && self.steps.get(at).is_some_and(is_short)
     }
 
     /// Nothing came in time.
@@ -228,8 +222,8 @@ impl RuntimeProbe {
         }
         let Some(step) = self.steps.get(at) else { return Err("it had not ended after its last step".to_owned()) };
         let requested = step.requested;
-        let longest = Nanos(self.longest(at).as_nanos().try_into().unwrap_or(i64::MAX));
-        if !self.is_short(at) {
+        let longest = Nanos::from_micros(limits::longest(self.kind, Some(step)).as_micros() as i64);
+        if !limits::is_short(self.kind, step) {
             return Err(format!("{}@{} did not return within {longest}", self.op, requested.as_typed()));
         }
         self.stuck = Some(at);
@@ -279,6 +273,7 @@ impl RuntimeProbe {
                 self.record_reads(bench, arrived, &reads);
                 Ok(())
             }
+            Record::R(windows) if windows.op == self.op => self.record_windows(bench, session, &windows),
             Record::End { .. } if session.done == 0 => {
                 Err(Unavailable::failed("the probe", "it ended without a record of any step"))
             }
@@ -289,7 +284,7 @@ impl RuntimeProbe {
                 }
                 Ok(())
             }
-            Record::S(Samples { op, .. }) | Record::C(Reads { op, .. }) => {
+            Record::S(Samples { op, .. }) | Record::C(Reads { op, .. }) | Record::R(Windows { op, .. }) => {
                 Err(Unavailable::failed("the probe", format!("it reports {op}, which it wasn't asked for")))
             }
             Record::Op { .. } | Record::Skip { .. } => Ok(()),
@@ -300,18 +295,35 @@ impl RuntimeProbe {
         self.recorders.iter_mut().map(|(recorder, ..)| recorder).chain(&mut self.second).map(|one| one.series_mut())
     }
 
+    /// The step that a record is about, which must be the last one that was done.
+    fn step(&self, session: &Session, requested: i64) -> Result<usize, Unavailable> {
+        let is_next = |&at: &usize| self.steps.get(at).is_some_and(|step| step.requested.0 == requested);
+        session.done.checked_sub(1).filter(is_next).ok_or_else(|| {
+            let what = format!("it reports a request of {}, which was not the next one", Nanos(requested));
+            Unavailable::failed("the probe", what)
+        })
+    }
+
+    fn record_windows(&mut self, bench: &Bench, session: &mut Session, all: &Windows) -> Result<(), Unavailable> {
+        session.done += 1;
+        let at = self.step(session, all.requested)?;
+        let offset = session.offset();
+        let Some((recorder, ..)) = self.recorders.iter_mut().find(|(_, of, _)| *of == at) else { return Ok(()) };
+        if recorder.series().quantity != Quantity::ItemsPerSecond {
+            return Err(Unavailable::failed(
+                "the probe",
+                format!("it reports windows of {}, which counts none", all.op),
+            ));
+        }
+        add_cpu(recorder.series_mut(), all.cpu);
+        all.rates().for_each(|(start, rate)| recorder.record(bench.since_origin(Nanos(start) + offset), rate));
+        Ok(())
+    }
+
     fn record(&mut self, bench: &Bench, session: &mut Session, samples: &Samples) -> Result<(), Unavailable> {
         session.done += usize::from(samples.by.is_none());
-        let at = session
-            .done
-            .checked_sub(1)
-            .filter(|&at| self.steps.get(at).is_some_and(|step| step.requested.0 == samples.requested));
-        let Some(at) = at else {
-            let what = format!("it reports a request of {}, which was not the next one", Nanos(samples.requested));
-            return Err(Unavailable::failed("the probe", what));
-        };
-        // The probe's clock, moved onto the clock of this run.
-        let offset = session.hello.map_or(Nanos::ZERO, |(now, arrived)| arrived - Nanos(now));
+        let at = self.step(session, samples.requested)?;
+        let offset = session.offset();
         let meant = self.recorders.iter_mut().find(|(_, of, by)| *of == at && *by == samples.by);
         let Some((recorder, ..)) = meant else { return Ok(()) };
         let series = recorder.series_mut();
@@ -322,8 +334,12 @@ impl RuntimeProbe {
         if let Some(collections) = samples.gc {
             series.labels.set(label::COLLECTIONS, series.label(label::COLLECTIONS).unwrap_or(0) + collections);
         }
-        if let Some(cpu) = samples.cpu.filter(|&cpu| cpu >= 0) {
-            series.labels.set(label::CPU, series.label(label::CPU).unwrap_or_default() + Nanos(cpu));
+        add_cpu(series, samples.cpu);
+        if series.quantity == Quantity::ItemsPerSecond {
+            return Err(Unavailable::failed(
+                "the probe",
+                format!("it reports durations of {}, not windows", samples.op),
+            ));
         }
         let deadline = if series.quantity == Quantity::Lateness { samples.requested } else { 0 };
         for (&start, &duration) in samples.t.iter().zip(&samples.d) {
@@ -347,17 +363,6 @@ impl RuntimeProbe {
     }
 }
 
-/// What a process has said so far.
-#[derive(Default)]
-struct Session {
-    /// Its clock at hello, and when that came.
-    hello: Option<(i64, Nanos)>,
-    /// Moments by its clock, and when they were heard of.
-    pairs: Vec<(i64, Nanos)>,
-    /// How many steps it has reported.
-    done: usize,
-}
-
 impl Probe for RuntimeProbe {
     fn label(&self) -> String {
         let variant = self.variant.as_ref().map(|(name, _)| format!(", {name}")).unwrap_or_default();
@@ -370,7 +375,8 @@ impl Probe for RuntimeProbe {
 
     fn round_estimate(&self) -> Nanos {
         let step = |step: &Step| (step.requested + Nanos(300_000)) * i64::try_from(step.count).unwrap_or(i64::MAX);
-        START + self.steps.iter().map(step).sum()
+        let start = if engine::passes_items(self.kind) { engine::START } else { START };
+        start + self.steps.iter().map(step).sum()
     }
 
     fn conditions(&self) -> &Conditions {

@@ -23,6 +23,7 @@ use crate::progress::Meter;
 /// Finds Java, Go, Node, Python, C, C++, Rust, tokio, Free Pascal and Mono, runs a small program in each, and shows how late
 /// each of their standard waits ends, what the runtime makes of a request, and what its clocks cost. A runtime that is not
 /// here is left out with its reason. Probes of compiled languages are compiled once and kept in your cache directory.
+/// Hazelcast Jet, a streaming engine, is measured where you name it: jet.
 #[derive(Args, Debug)]
 #[command(before_help = help::RUNTIMES, after_help = help::CODES)]
 pub struct Runtimes {
@@ -33,6 +34,14 @@ pub struct Runtimes {
     /// Only waits and clocks whose names contain this text; repeat it or separate several with commas
     #[arg(long, value_name = "TEXT", value_delimiter = ',')]
     only: Vec<String>,
+
+    /// Only experiments that others published, with as many calls as they made
+    #[arg(long, conflicts_with_all = ["quick", "thorough"])]
+    published: bool,
+
+    /// Let Maven fetch libraries that are missing, for Hazelcast Jet
+    #[arg(long)]
+    fetch: bool,
 
     /// List what is found, what is missing and how to install it, and what would be measured
     #[arg(long)]
@@ -64,7 +73,13 @@ impl Runtimes {
     pub fn run(self) -> Result<Exit, Failure> {
         let lab = Laboratory::on(oversleep_native::here());
         let surroundings = Surroundings::here(&lab.platform_id().os);
-        let wanted = Wanted { names: self.names, only: self.only, given: self.runtime };
+        let wanted = Wanted {
+            names: self.names,
+            only: self.only,
+            given: self.runtime,
+            published: self.published,
+            all: self.list,
+        };
         let usage = |error: oversleep_runtimes::WantedError| Failure::usage(error.to_string());
         let mut survey = wanted.survey(&surroundings).map_err(usage)?;
         if self.list {
@@ -76,6 +91,11 @@ impl Runtimes {
         let stop = StopFlag::new();
         let mut meter = Meter::new(!self.output.quiet, true);
         let cache = Cache::open(&surroundings);
+        if self.fetch {
+            survey.fetch(&surroundings, &mut |name| {
+                meter.next(Nanos::ZERO, Nanos::from_secs(10), &format!("fetching the library of {name}"));
+            });
+        }
         let probes = wanted
             .probes(&mut survey, &cache, &surroundings, &*platform, &plan, &mut |name| {
                 meter.next(Nanos::ZERO, Nanos::from_secs(1), &format!("preparing {name}"));
@@ -133,7 +153,8 @@ fn list(survey: &Survey, lab: &Laboratory) -> Result<Exit, Failure> {
     let mut text = String::new();
     for one in &survey.found {
         let descriptor = one.descriptor;
-        text += &format!("{}  {} {}  {}\n", one.id, descriptor.title, one.version, one.exe.display());
+        let only_if_named = if descriptor.only_if_named { " (only where you name it)" } else { "" };
+        text += &format!("{}  {}  {}{only_if_named}\n", one.id, one.title(), one.exe.display());
         let names = descriptor.op.iter().filter(|op| op.is_on(&os)).map(|op: &Op| op.name.as_str());
         text += &format!("    {}\n", names.collect::<Vec<_>>().join(", "));
     }

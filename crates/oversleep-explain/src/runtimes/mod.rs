@@ -1,6 +1,7 @@
 //! What a result says of language runtimes: the waits of each, the rule each follows, what zero means, and the instrument
 //! that measured them.
 
+pub mod engines;
 pub mod rule;
 
 use oversleep_record::label::{self, Ended};

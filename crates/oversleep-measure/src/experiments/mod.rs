@@ -77,4 +77,5 @@ pub(super) const ALL: &[&Experiment] = &[
     &runtimes::R2,
     &runtimes::R3,
     &runtimes::R4,
+    &runtimes::R5,
 ];

@@ -1,4 +1,4 @@
-//! R1 to R4, B10 and B11: the waits and clocks of language runtimes. Programs of those languages measure them, so these
+//! R1 to R5, B10 and B11: the waits and clocks of language runtimes. Programs of those languages measure them, so these
 //! entries have no probes of their own; `oversleep-runtimes` brings them.
 
 use oversleep_record::ExperimentId;
@@ -15,9 +15,10 @@ pub(super) static B10: Experiment = Experiment {
     title: "parkNanos as published",
     question: "How long do 1,000 calls of Java's LockSupport.parkNanos take, for 1 ns and for 55 µs?",
     method: "A Java program calls LockSupport.parkNanos(1) and parkNanos(55,000) a thousand times each, back to back, after \
-             50 calls that are not counted, and times each call with System.nanoTime. Beside it, the call of the system \
-             that the JDK ends up in is measured with the same requests. On Windows that is WaitForSingleObject with whole \
-             milliseconds, at least one, so both requests take a tick.",
+             50 calls that are not counted, and times each call with System.nanoTime; the original timed the loop as a \
+             whole. `oversleep runtimes java --published` does so in one process, and measures the call of the system that \
+             the JDK ends up in with the same requests. On Windows that is WaitForSingleObject with whole milliseconds, at \
+             least one, so both requests take a tick.",
     quantities: &[Quantity::Lateness],
     columns: &[Column { name: "runtime", meaning: "The runtime, or native for the call of the system beneath." }],
     ..BLANK
@@ -91,10 +92,32 @@ pub(super) static R4: Experiment = Experiment {
     title: "GetTickCount64 in Free Pascal",
     question: "What do Free Pascal's GetTickCount64 and a precise clock show of the same sleeps and fork-joins?",
     method: "A Free Pascal program sleeps for 1 to 15 ms, forks eight threads that each compute for 10 to 20 ms and joins \
-             them, and does the same work on one thread. GetTickCount64 and a precise clock time the same calls. On Windows \
-             GetTickCount64 moves with the timer interrupt, so it shows multiples of 15.6 ms; on Unix, Free Pascal makes it \
-             of CLOCK_MONOTONIC, in whole milliseconds.",
+             them, and computes for 10 to 20 ms on one thread. GetTickCount64 and a precise clock time the same calls. On \
+             Windows GetTickCount64 moves with the timer interrupt, so it shows multiples of 15.6 ms; on Unix, Free Pascal \
+             makes it of CLOCK_MONOTONIC, in whole milliseconds. The main thread joins by asking every millisecond whether \
+             all threads have finished. TThread.WaitFor is measured as well: in the main thread it asks every 100 ms, so \
+             such a fork-join takes 100 ms at least. `oversleep runtimes free-pascal --published` makes 100 of each.",
     quantities: &[Quantity::Duration],
     columns: &[Column { name: "clock_role", meaning: "Which of the two clocks timed it." }],
+    ..BLANK
+};
+
+pub(super) static R5: Experiment = Experiment {
+    id: ExperimentId::R5,
+    title: "a streaming engine and its parks",
+    question: "How much throughput and latency do the parks of a streaming engine cost?",
+    method: "A Java program runs a pipeline in Hazelcast Jet, as it was published: a constant source, ingestion timestamps, a \
+             tumbling window, a count, a sink. It reports the items of each window, after 3 s that are not counted. Another \
+             pipeline gets an item each millisecond. Its latency counts from when the item was due until the sink had it. \
+             Threads of the engine that have nothing to do park for 25 µs, and longer and longer from then on. Both are \
+             measured with those parks and with parks of 1 µs. Each is a process of its own, in alternating rounds. It runs \
+             where Jet is named, as `oversleep runtimes jet`.",
+    quantities: &[Quantity::ItemsPerSecond, Quantity::ItemLatency],
+    columns: &[
+        Column { name: "variant", meaning: "How long its threads park; without it, as the engine comes." },
+        Column { name: "items/s", meaning: "Items that a window counted, by its length." },
+        Column { name: "latency", meaning: "From when an item was due until the sink had it." },
+        Column { name: "CPU", meaning: "CPU time of the whole program, as a share of one CPU." },
+    ],
     ..BLANK
 };

@@ -250,7 +250,8 @@ fn quantity_of(key: &SeriesKey, experiment: ExperimentId) -> (Quantity, Unit) {
         Id::D3 => (Quantity::GenerationsPerSecond, Unit::Hz),
         Id::D4 => (Quantity::HandoffLatency, Unit::Ns),
         Id::E1 if key.parts().any(|part| matches!(part, Part::Named("rate", _))) => (Quantity::ItemLatency, Unit::Ns),
-        Id::E1 | Id::E2 => (Quantity::ItemsPerSecond, Unit::Hz),
+        Id::R5 if key.subject() == "paced" => (Quantity::ItemLatency, Unit::Ns),
+        Id::E1 | Id::E2 | Id::R5 => (Quantity::ItemsPerSecond, Unit::Hz),
         Id::B4 | Id::B5 | Id::B6 | Id::B8 | Id::B9 | Id::B12 | Id::C2 | Id::C3 | Id::C4 | Id::C7 | Id::TRIAL => {
             (Quantity::Lateness, Unit::Ns)
         }
@@ -271,7 +272,8 @@ fn labelled(labels: Labels, experiment: ExperimentId, word: &str) -> Labels {
         (Id::C5 | Id::C6, _) => labels.with(label::COUNTED, read(word)),
         (Id::C3 | Id::C4, _) => labels,
         // A runtime's id, or what is measured of its clock.
-        (Id::R1 | Id::R2 | Id::R3 | Id::R4 | Id::B10 | Id::B11, _) => labels,
+        (Id::R4, "coarse" | "precise") => labels.with(label::CLOCK_ROLE, read(word)),
+        (Id::R1 | Id::R2 | Id::R3 | Id::R4 | Id::R5 | Id::B10 | Id::B11, _) => labels,
         (Id::D4, _) => labels.with(label::WAY, read(word)),
         (Id::E1, "flat-out") => labels,
         (Id::TRIAL, _) => labels.with(label::TRIAL_SIDE, read(word)),

@@ -105,7 +105,7 @@ pub fn rich() -> Sheet {
 
 /// The same with language runtimes: a result with every kind of section and picture.
 pub fn complete() -> Sheet {
-    of_runtimes(rich(), 1_000_010_000)
+    of_an_engine(of_free_pascal(of_runtimes(rich(), 1_000_010_000))).steady("B10/cond-timedwait/55us", 52_000)
 }
 
 /// A result in which every text that a file can hold is hostile.
@@ -191,5 +191,40 @@ pub fn of_runtimes(mut sheet: Sheet, second_ns: i64) -> Sheet {
     sheet = sheet.steady("R3/clock/java-17/second", second_ns).of_runtime("java", "17.0.15");
     let second = sheet.file.series.last_mut().expect("a series");
     second.requested_ns = Some(Nanos::from_secs(1));
+    sheet
+}
+
+/// The same with the investigation of GetTickCount64 in Free Pascal, by a tick of 15.6 ms.
+pub fn of_free_pascal(mut sheet: Sheet) -> Sheet {
+    for (key, precise, threads) in [("fork-join/15ms", 62_000_000, 8), ("single-threaded/15ms", 15_100_000, 1)] {
+        for (role, value) in [("precise", precise), ("coarse", 62_400_000)] {
+            sheet = sheet.steady(format!("R4/{key}/free-pascal-3.2/{role}"), value).of_runtime("free-pascal", "3.2.2");
+            let work = Nanos(15_000_000 * threads as i64);
+            sheet = sheet.labelled(label::THREADS, threads).labelled(label::WORK, work);
+        }
+    }
+    for ms in [1, 2] {
+        for (role, value) in [("precise", 15_600_000), ("coarse", 16_000_000)] {
+            let key = format!("R4/Sleep/{ms}ms/free-pascal-3.2/{role}");
+            sheet = sheet.steady(key, value).of_runtime("free-pascal", "3.2.2");
+        }
+    }
+    sheet
+}
+
+/// The same with a streaming engine: with its own parks and with parks of 1 µs, for a quarter of a CPU.
+pub fn of_an_engine(mut sheet: Sheet) -> Sheet {
+    const RUNS: [(&str, i64, i64); 2] = [("", 740_000, 1_000_000), ("/park-1us", 200_000, 1_100_000)];
+    for (tail, latency, rate) in RUNS {
+        for (key, value, cpu) in [
+            (format!("R5/flat-out/1s/jet-3.2{tail}"), rate, 20_000),
+            (format!("R5/paced/1ms/jet-3.2{tail}"), latency, 20),
+        ] {
+            sheet = sheet.steady(key, value).of_runtime("jet", "3.2.2").labelled(label::CPU, Nanos::from_millis(cpu));
+            if !tail.is_empty() {
+                sheet = sheet.labelled(label::VARIANT, tail[1..].to_owned());
+            }
+        }
+    }
     sheet
 }

@@ -1,6 +1,8 @@
 //! Programs that behave badly, as rows of a measurement: each is one clear reason, and what is left over is nothing.
 #![cfg(unix)]
 
+mod engines;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -60,12 +62,21 @@ impl Ran {
 
 fn script(folder: &Path, body: &str) -> String {
     let path = folder.join("engine");
-    fs::write(&path, format!("#!/bin/sh\n{HELLO}\n{LIST}\n{body}\n")).unwrap();
+    fs::write(&path, format!("#!/bin/sh\n{body}\n")).unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
     path.to_str().unwrap().to_owned()
 }
 
+/// A program whose text is all its own.
+fn run_without_head(text: &str) -> Ran {
+    run_program(text, &StopFlag::new())
+}
+
 fn run_with(body: &str, stop: &StopFlag) -> Ran {
+    run_program(&format!("{HELLO}\n{LIST}\n{body}"), stop)
+}
+
+fn run_program(body: &str, stop: &StopFlag) -> Ran {
     let folder = tempfile::tempdir().unwrap();
     let wanted = Wanted { names: vec![script(folder.path(), body)], ..Wanted::default() };
     let platform = oversleep_native::here();

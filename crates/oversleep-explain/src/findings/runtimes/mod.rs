@@ -1,5 +1,7 @@
 //! Findings about language runtimes: what each makes of a request, what zero means, whether its instrument can be trusted.
 
+mod engine;
+
 use oversleep_record::finding::Severity;
 use oversleep_record::words::{counted, list, percent};
 use oversleep_record::{ExperimentId, Nanos, ResultFile, Series, label};
@@ -22,7 +24,7 @@ const HOW: &str = "oversleep requests durations on, just below and between whole
                    with what each rule would give. The rule that leaves the most constant rest is told, if no other comes \
                    near it.";
 
-pub(super) static FAMILIES: &[&[FindingEntry]] = &[FINDINGS];
+pub(super) static FAMILIES: &[&[FindingEntry]] = &[FINDINGS, engine::FINDINGS];
 
 static FINDINGS: &[FindingEntry] = &[
     FindingEntry {

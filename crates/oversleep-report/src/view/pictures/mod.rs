@@ -5,6 +5,7 @@
 
 mod before_after;
 mod clock_cost;
+mod engines;
 mod fork_join;
 mod idle;
 mod neighbours;
@@ -13,6 +14,7 @@ mod runtimes;
 mod slack;
 mod split;
 mod sweep;
+mod tick_count;
 mod two_clocks;
 mod waits_by_request;
 mod watch;
@@ -50,6 +52,9 @@ const REGISTRY: &[&Entry] = &[
     &idle::ENTRY,
     &runtimes::MAP,
     &runtimes::STAIRS,
+    &tick_count::WORK,
+    &tick_count::SLEEPS,
+    &engines::ENTRY,
 ];
 
 /// One drawing, waiting for its frame.

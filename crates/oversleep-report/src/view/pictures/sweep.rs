@@ -14,7 +14,8 @@ fn draw(file: &ResultFile) -> Vec<Drawing<'_>> {
     waits.into_iter().filter_map(|wait| drawing(file, wait)).collect()
 }
 
-fn points<'a>(series: impl Iterator<Item = &'a Series>) -> Vec<SweepPoint> {
+/// Each duration beside its request.
+pub fn points<'a>(series: impl Iterator<Item = &'a Series>) -> Vec<SweepPoint> {
     series
         .filter_map(|series| Some((series.requested_ns?, series)))
         .flat_map(|(request, series)| {

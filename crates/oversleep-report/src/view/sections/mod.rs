@@ -8,6 +8,7 @@ pub mod clocks;
 mod coalescing;
 mod detail;
 mod disturbance;
+mod engines;
 mod generations;
 mod generic;
 mod handoffs;
@@ -17,6 +18,7 @@ mod load;
 pub mod neighbour_clocks;
 pub mod neighbour_steps;
 pub mod neighbours;
+mod park_nanos;
 mod park_rule;
 mod runtime_clocks;
 pub mod runtimes;
@@ -24,6 +26,7 @@ pub mod slack;
 mod spinning;
 pub mod split;
 pub mod sweep;
+pub mod tick_count;
 mod unavailable;
 mod usleep;
 mod waits;
@@ -72,8 +75,11 @@ const REGISTRY: &[&Entry] = &[
     &handoffs::ENTRY,
     &idle::ENTRY,
     &park_rule::ENTRY,
+    &park_nanos::ENTRY,
     &runtimes::ENTRY,
     &runtime_clocks::ENTRY,
+    &tick_count::ENTRY,
+    &engines::ENTRY,
     &unavailable::ENTRY,
     &disturbance::ENTRY,
 ];

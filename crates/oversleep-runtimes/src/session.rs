@@ -1,0 +1,28 @@
+//! What a running program has said so far, and what of it a series keeps beside its values.
+
+use oversleep_record::{Nanos, Series, label};
+
+/// What a process has said so far.
+#[derive(Default)]
+pub struct Session {
+    /// Its clock at hello, and when that came.
+    pub hello: Option<(i64, Nanos)>,
+    /// Moments by its clock, and when they were heard of.
+    pub pairs: Vec<(i64, Nanos)>,
+    /// How many steps it has reported.
+    pub done: usize,
+}
+
+impl Session {
+    /// What moves the probe's clock onto the clock of this run.
+    pub fn offset(&self) -> Nanos {
+        self.hello.map_or(Nanos::ZERO, |(now, arrived)| arrived - Nanos(now))
+    }
+}
+
+/// Adds the CPU time of a step.
+pub fn add_cpu(series: &mut Series, cpu: Option<i64>) {
+    if let Some(cpu) = cpu.filter(|&cpu| cpu >= 0) {
+        series.labels.set(label::CPU, series.label(label::CPU).unwrap_or_default() + Nanos(cpu));
+    }
+}
