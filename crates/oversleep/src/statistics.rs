@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::clock::Instant;
 use crate::sleep::{Sleeper, Slept};
 use crate::sys;
+use crate::time::TimeSource;
 
 /// Buckets per octave, so that a quantile exceeds the lateness it stands for by at most 1/16.
 const STEPS: usize = 16;
@@ -95,7 +96,7 @@ impl Statistics {
     /// println!("p99 {:?}, {:?} of CPU time", statistics.quantile(0.99), statistics.cpu());
     /// assert_eq!(statistics.count(), 3);
     /// ```
-    pub fn sleep_until(&mut self, sleeper: &mut Sleeper, deadline: Instant) -> Slept {
+    pub fn sleep_until(&mut self, sleeper: &mut Sleeper<impl TimeSource>, deadline: Instant) -> Slept {
         let slept = self.timed(|| sleeper.sleep_until(deadline));
         self.record(&slept);
         slept

@@ -51,18 +51,47 @@ fn stand_alone(directory: &Path) -> Result<(), String> {
     super::write(&manifest, &format!("{text}\n[workspace]\n"))
 }
 
-/// Compares the interface with that of the last release.
+/// Compares the interface with that of the last release. Before the first release it may still change, so differences from
+/// the commit before this one are told, and are no failure.
 pub fn semver(context: &Context) -> Result<Answer, String> {
-    let tags =
-        output(Command::new("git").current_dir(&context.root).args(["tag", "--list", "v*", "--sort=-creatordate"]))?;
-    let Some(last) = tags.lines().next() else {
-        return Ok(Answer::Skipped("no release is tagged yet, so there is nothing to be compatible with".to_owned()));
-    };
     if output(&mut context.cargo(&["semver-checks", "--version"])).is_err() {
         return Ok(Answer::Skipped(
-            "cargo-semver-checks is not installed; run `cargo install cargo-semver-checks`".to_owned(),
+            "cargo-semver-checks is not installed; run `cargo install cargo-semver-checks --locked`, which takes longer \
+             than this step may"
+                .to_owned(),
         ));
     }
-    output(&mut context.cargo(&["semver-checks", "--baseline-rev", last, "-p", PACKAGE, "-p", "oversleep-async"]))?;
-    Ok(Answer::Holds(format!("compatible with {last}")))
+    let git = |arguments: &[&str]| output(Command::new("git").current_dir(&context.root).args(arguments));
+    let tags = git(&["tag", "--list", "v*", "--sort=-creatordate"])?;
+    let release = tags.lines().next();
+    let baseline = release.unwrap_or("HEAD^");
+    let mut check = context.cargo(&["semver-checks", "--baseline-rev", baseline]);
+    check.args(["-p", PACKAGE, "-p", "oversleep-async"]).env("CARGO_TARGET_DIR", context.scratch.join("target"));
+    match (output(&mut check), release) {
+        (Ok(_), _) => Ok(Answer::Holds(format!("compatible with {baseline}"))),
+        (Err(differences), Some(_)) => Err(differences),
+        (Err(differences), None) => match failed_checks(&differences) {
+            // The tool itself failed.
+            checks if checks.is_empty() => Err(differences),
+            checks => Ok(Answer::Holds(format!("not released yet; {} since {baseline}", checks.join(", ")))),
+        },
+    }
+}
+
+/// The names of the checks that cargo-semver-checks says have failed.
+fn failed_checks(text: &str) -> Vec<String> {
+    let names = text.lines().filter_map(|line| line.strip_prefix("--- failure "));
+    names.filter_map(|rest| Some(rest.split(':').next()?.to_owned())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failed_checks_are_named() {
+        let text = "     Checking oversleep v0.1.0\n--- failure trait_method_missing: pub trait method removed ---\n\nDescription:\n";
+        assert_eq!(failed_checks(text), ["trait_method_missing"]);
+        assert!(failed_checks("error: no such revision").is_empty());
+    }
 }

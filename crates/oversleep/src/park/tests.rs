@@ -123,3 +123,57 @@ fn a_poisoned_mutex_is_handed_back_with_its_guard() {
     let (guard, woken) = condvar.wait_until(&mutex, guard, Instant::from_nanos(1)).unwrap_err().into_inner();
     assert!(*guard == 7 && !woken.is_notified());
 }
+
+mod in_virtual_time {
+    use super::*;
+    use crate::backoff::{Backoff, Idled, Limits};
+    use crate::time::VirtualClock;
+
+    #[test]
+    fn a_park_ends_at_its_deadline_and_as_late_as_the_clock_says() {
+        let time = VirtualClock::new();
+        time.set_lateness(Duration::from_millis(2));
+        let parker = Parker::new().with_time(time.clone());
+        let deadline = time.now() + Duration::from_secs(9);
+        assert_eq!(parker.park_until(deadline), Woken::AtDeadline { lateness_ns: 2_000_000 });
+        parker.unparker().unpark();
+        let before = time.now();
+        assert_eq!((parker.park_timeout(Duration::from_secs(9)), time.now()), (Woken::Notified, before));
+    }
+
+    #[test]
+    fn a_back_off_on_a_parker_learns_the_clocks_lateness() {
+        let time = VirtualClock::new();
+        time.set_lateness(Duration::from_micros(60));
+        let limits = Limits { spins: 0, yields: 0, ..Limits::default() };
+        let mut backoff = Backoff::with_limits(limits).with_time(time.clone());
+        let parker = Parker::new().with_time(time);
+        assert_eq!(backoff.idle_on(&parker), Idled::Parked { requested_ns: 1_000, duration_ns: 61_000 });
+        assert_eq!(backoff.park_lateness(), Some(Duration::from_micros(60)));
+    }
+
+    #[test]
+    fn another_thread_ends_the_waits_of_a_driven_clock() {
+        let time = VirtualClock::driven();
+        let start = time.now();
+        let parker = Parker::new().with_time(time.clone());
+        let unparker = parker.unparker();
+        let (mutex, condvar) = (Mutex::new(false), Condvar::new().with_time(time.clone()));
+        let hour = start + Duration::from_secs(3_600);
+        thread::scope(|scope| {
+            let parked = scope.spawn(move || parker.park_until(hour));
+            let waited = scope.spawn(|| {
+                let guard = mutex.lock().unwrap();
+                *condvar.wait_while_until(&mutex, guard, hour, |is_ready| !*is_ready).unwrap()
+            });
+            time.wait_for_sleepers(2);
+            time.advance(Duration::from_secs(60));
+            unparker.unpark();
+            assert_eq!(parked.join().unwrap(), Woken::Notified);
+            *mutex.lock().unwrap() = true;
+            condvar.notify_all();
+            assert!(waited.join().unwrap());
+        });
+        assert_eq!((time.now() - start, time.advance_to_next()), (Duration::from_secs(60), None));
+    }
+}

@@ -34,7 +34,7 @@ fn the_library_reserves_64_bytes_per_thread_at_most() {
     oversleep::sleep(std::time::Duration::from_micros(1));
     drop(oversleep::TimerSlack::hold(std::time::Duration::from_nanos(1)));
     drop(oversleep::TimeSlice::hold(oversleep::TimeSlice::SHORTEST));
-    let program = std::fs::read("/proc/self/exe").unwrap();
+    let program = std::fs::read(std::env::current_exe().unwrap()).unwrap();
     let all = thread_locals(&program).expect("a test program has symbols");
     // Faults are for tests only.
     let ours: Vec<_> = all.iter().filter(|(name, _)| name.contains("9oversleep") && !name.contains("5fault")).collect();
