@@ -416,6 +416,25 @@ INLINE bool is_on_stack(u64 at) {
 	return at - stack < stack_size;
 }
 
+// Where timers on a thread's stack are kept: by the stack, because the kernel moves its frames at random with each call
+// (CONFIG_RANDOMIZE_KSTACK_OFFSET). Stacks are aligned to their size.
+INLINE u64 stack_of(u64 timer) {
+	return timer & ~(u64)(stack_size - 1);
+}
+
+// Whose timer this is: the one that a thread has on its stack and armed last, or one of its own.
+INLINE struct owner *owner_of(u64 timer) {
+	u64 stack = stack_of(timer);
+	struct owner *owner = bpf_map_lookup_elem(&timers, &stack);
+	if (owner && owner->kind != TIMER_OBJECT) {
+		struct thread *thread = thread_of(owner->tid);
+		if (thread && thread->timer == timer)
+			return owner;
+	}
+	owner = bpf_map_lookup_elem(&timers, &timer);
+	return owner && owner->kind == TIMER_OBJECT ? owner : 0;
+}
+
 INLINE void own(u64 timer, u64 id, u32 kind) {
 	struct owner *owner = bpf_map_lookup_elem(&timers, &timer);
 	if (owner && owner->tid == (u32)id && owner->tgid == id >> 32 && owner->kind == kind)
@@ -434,7 +453,7 @@ INLINE void arm(struct thread *thread, u64 t, u64 id, u64 timer, u32 kind, s64 s
 	thread->state = STATE_WAITING;
 	thread->timer = timer;
 	thread->sent++;
-	own(timer, id, kind);
+	own(stack_of(timer), id, kind);
 	struct event *e = begin(ARM, t, id, id >> 32);
 	if (!e)
 		return;
@@ -548,7 +567,7 @@ SEC("tp_btf/hrtimer_expire_entry")
 int on_hrtimer_fire(u64 *ctx) {
 	struct hrtimer *timer = (void *)ctx[0];
 	u64 key = number_of(timer);
-	struct owner *owner = bpf_map_lookup_elem(&timers, &key);
+	struct owner *owner = owner_of(key);
 	if (!owner || owner->kind == TIMER_WHEEL)
 		return 0;
 	s64 offset = timer->base->offset;
@@ -567,7 +586,7 @@ int on_hrtimer_fired(u64 *ctx) {
 SEC("tp_btf/timer_expire_entry")
 int on_timer_fire(u64 *ctx) {
 	u64 key = number_of((void *)ctx[0]);
-	struct owner *owner = bpf_map_lookup_elem(&timers, &key);
+	struct owner *owner = owner_of(key);
 	if (owner && owner->kind == TIMER_WHEEL)
 		fire(owner, key, 0, 0);
 	return 0;

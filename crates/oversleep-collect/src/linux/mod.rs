@@ -10,6 +10,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 use std::path::Path;
 use std::process::{Child, Command};
+use std::time::Duration;
 
 use aya::maps::{Array, HashMap, Map, MapData, RingBuf};
 use aya::programs::{BtfTracePoint, Program};
@@ -66,6 +67,10 @@ const KINDS: usize = 16;
 /// deliver an older one.
 const KEPT_BACK_NS: u64 = 2_000_000;
 
+/// How often and how long the last look waits for events that are counted and not there yet.
+const COMMIT_LOOKS: u32 = 5;
+const COMMIT_WAIT: Duration = Duration::from_millis(1);
+
 /// A kernel program that is attached, and what it delivers. Dropping it detaches and unloads; so does the end of this
 /// process, however it comes about.
 pub struct Collector {
@@ -80,7 +85,11 @@ pub struct Collector {
     options: Options,
     follows_own: bool,
     kept: Vec<Event>,
+    /// Memory for the next look, so that not every look allocates.
+    spare: Vec<Event>,
     received: u64,
+    /// Events that were sent before the last look.
+    sent: Option<u64>,
     lost_reported: u64,
     missing: Vec<&'static str>,
     steal: StealMeter,
@@ -140,7 +149,9 @@ impl Collector {
             options,
             follows_own: false,
             kept: Vec::new(),
+            spare: Vec::new(),
             received: 0,
+            sent: None,
             lost_reported: 0,
             missing,
             steal: StealMeter::new(),
@@ -191,14 +202,26 @@ impl Collector {
     pub fn drain(&mut self, events: &mut Vec<Event>, is_last: bool) {
         let mut fresh = std::mem::take(&mut self.kept);
         let before = fresh.len();
-        while let Some(item) = self.ring.next() {
-            fresh.extend(Event::of_bytes(&item));
+        // What is sent from here on has no part in the account.
+        self.sent = is_last.then(|| self.counted(CPU_SENT_AT));
+        let wanting = |received: u64| self.sent.is_some_and(|sent| received < sent);
+        for _ in 0..COMMIT_LOOKS {
+            while let Some(item) = self.ring.next() {
+                fresh.extend(Event::of_bytes(&item));
+            }
+            // Another CPU may be about to fill in an event that has its place already.
+            if !wanting(self.received + (fresh.len() - before) as u64) {
+                break;
+            }
+            std::thread::sleep(COMMIT_WAIT);
         }
         self.received += (fresh.len() - before) as u64;
         fresh.sort_by_key(|event| event.t);
         let newest = fresh.last().map_or(0, |event| event.t);
         let ready = if is_last { fresh.len() } else { fresh.partition_point(|e| e.t + KEPT_BACK_NS <= newest) };
-        self.kept = fresh.split_off(ready);
+        let mut kept = std::mem::take(&mut self.spare);
+        kept.extend(fresh.drain(ready..));
+        self.kept = kept;
         if let Some(ids) = &mut self.ids {
             fresh.iter_mut().for_each(|event| ids.translate(event));
         }
@@ -211,14 +234,16 @@ impl Collector {
         }
         self.steal.read(fresh.first().map_or(newest, |event| event.t), newest, events);
         let own = std::process::id();
-        let is_wanted = |event: &Event| self.follows_own || event.tgid != own || event.kind == Kind::Run;
-        events.extend(fresh.into_iter().filter(is_wanted));
+        let is_followed = |event: &&Event| self.follows_own || event.tgid != own || event.kind == Kind::Run;
+        events.extend(fresh.iter().filter(is_followed));
+        fresh.clear();
+        self.spare = fresh;
     }
 
     /// The kernel's counters.
     pub fn losses(&mut self) -> Losses {
         Losses {
-            sent: self.counted(CPU_SENT_AT),
+            sent: self.sent.unwrap_or_else(|| self.counted(CPU_SENT_AT)),
             received: self.received,
             no_room: self.counted(CPU_LOST_AT),
             not_run: self.not_run(),

@@ -1,5 +1,7 @@
 //! From what was seen of a wait to its parts and culprits.
 
+use std::collections::VecDeque;
+
 use crate::calls::{Call, Over};
 use crate::culprit::{Activity, ActivityKind, Culprit, IrqCause, SOFTIRQS, Span, Turn, why};
 use crate::event;
@@ -138,7 +140,9 @@ impl Machine {
         }
         let mut found: Vec<Culprit> = Vec::new();
         for (from, to, cpu) in windows {
-            let turns = self.turns.get(&cpu).into_iter().flatten();
+            // They are in the order of time, and those of long ago are many.
+            let since = |turns: &'_ VecDeque<Turn>| turns.partition_point(|turn| turn.to <= from);
+            let turns = self.turns.get(&cpu).map(|turns| turns.range(since(turns)..)).into_iter().flatten();
             for turn in turns.filter(|turn| turn.tid != wait.tid) {
                 let Some(span) = turn.overlap(from, to) else { continue };
                 match found.iter_mut().find(|culprit| culprit.tid == turn.tid) {

@@ -20,8 +20,11 @@ use super::{Why, output};
 use crate::exit::{Exit, Failure};
 use crate::{interrupt, message};
 
-/// The time from one look into the buffer to the next. The buffer holds 180,000 events: at 8 for each wait, 22,000 waits.
+/// The time from one look at the program to the next.
 const LOOK: Duration = Duration::from_millis(50);
+/// The same for the buffer, which costs most of what following takes. It holds 180,000 events: at 8 for each wait, 22,000
+/// waits.
+const DRAIN: Duration = Duration::from_millis(100);
 /// From one live table to the next.
 const TABLE: Duration = Duration::from_secs(1);
 
@@ -61,6 +64,7 @@ pub fn run(why: &Why) -> Result<Exit, Failure> {
     let began = Instant::now();
     let mut table = Table::new(why);
     let mut ended: Option<ExitStatus> = None;
+    let (mut events, mut drained) = (Vec::new(), Instant::now());
     loop {
         let is_over = stop.is_raised()
             || why.for_time.and_then(|time| time.to_std()).is_some_and(|time| began.elapsed() >= time)
@@ -70,12 +74,17 @@ pub fn run(why: &Why) -> Result<Exit, Failure> {
                 child.try_wait().map_err(|error| Failure::failed(format!("can't wait for the program: {error}")))?;
         }
         let is_last = is_over || ended.is_some();
-        let mut events = Vec::new();
+        if !is_last && drained.elapsed() < DRAIN {
+            std::thread::sleep(LOOK);
+            continue;
+        }
+        drained = Instant::now();
+        events.clear();
         collector.drain(&mut events, is_last);
         if let (Some(recorder), Some(path)) = (&mut recorder, &why.record) {
             recorder.write(&events).map_err(|error| write_failed(path, &error))?;
         }
-        session.feed(events).map_err(|error| Failure::failed(format!("can't write the trace: {error}")))?;
+        session.feed(events.drain(..)).map_err(|error| Failure::failed(format!("can't write the trace: {error}")))?;
         if is_last {
             break;
         }

@@ -26,7 +26,7 @@ pub const ALL: &[(&str, Check)] = &[
 ];
 
 /// As the command does it.
-const LOOK: Duration = Duration::from_millis(50);
+const LOOK: Duration = Duration::from_millis(100);
 /// What the command may take beside its own code, whatever it sees.
 const MEMORY_MAX_KB: u64 = 64 * 1024;
 
@@ -56,9 +56,10 @@ fn arch() -> Arch {
 
 fn collect(collector: &mut Collector, span: Duration) -> Seen {
     let (mut machine, mut builder, began) = (Machine::new(arch()), Builder::new(), Instant::now());
+    let mut events = Vec::new();
     loop {
         let is_last = began.elapsed() >= span;
-        let mut events = Vec::new();
+        events.clear();
         collector.drain(&mut events, is_last);
         for event in &events {
             machine.feed(event);
@@ -95,7 +96,7 @@ fn cpus() -> usize {
 fn attributed() -> Result<String, String> {
     let _hogs =
         (0..cpus()).map(|_| Running::start(&mut victim::command("bursts:100000"))).collect::<Result<Vec<_>, _>>()?;
-    let victim = Running::start(&mut victim::command("paced:2"))?;
+    let victim = Running::start(&mut victim::command("paced:4"))?;
     let seen = collect(&mut following(&[&victim])?, Duration::from_secs(20));
     let text = format!(
         "{} of {} waits ({:.2} %) without a gap at {:.0} waits/s beside {} busy CPUs, {} ended otherwise, {:?}",
@@ -167,8 +168,9 @@ fn followed(pid: u32) -> Result<impl Drop, String> {
 
 /// CPU time of this process, which collects 2,000 waits a second.
 fn cpu() -> Result<String, String> {
-    let victim = Running::start(&mut victim::command("paced:2"))?;
-    let mut collector = following(&[&victim])?;
+    let one = || Running::start(&mut victim::command("waits:900"));
+    let victims = [one()?, one()?];
+    let mut collector = following(&[&victims[0], &victims[1]])?;
     let before = cpu_ns()?;
     let seen = collect(&mut collector, Duration::from_secs(20));
     let share = (cpu_ns()? - before) as f64 / seen.took.as_nanos() as f64 * 100.0;

@@ -87,10 +87,9 @@ pub fn check(stage: &Stage, bar: Bar) -> Result<String, String> {
     // This program and what it measures are on two CPUs.
     let _ = Command::new("taskset").args(["-apc", "0", &std::process::id().to_string()]).output();
     // Whatever else runs on this machine must not get in its way.
-    let victim =
-        Running::start(&mut victim::with(&["taskset", "-c", victim::cpu(), "chrt", "-f", "10"], "waits:1000"))?;
+    let victim = Running::start(&mut victim::with(&victim::before_others(), "waits:1000"))?;
     // Before anything that shares the CPU, and after the victim: otherwise it is at work at only some of the expiries.
-    let mut other = victim::with(&["taskset", "-c", victim::cpu(), "chrt", "-f", "5"], "sets-timers:0");
+    let mut other = victim::with(&victim::after_it(), "sets-timers:0");
     let _other = stage.needs_timers.then(|| Running::start(&mut other)).transpose()?;
     sleep(Duration::from_millis(200));
     let mut grown = Vec::new();

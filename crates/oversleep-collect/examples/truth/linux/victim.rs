@@ -24,6 +24,24 @@ pub fn cpu() -> &'static str {
     CPU.get_or_init(|| (std::thread::available_parallelism().map_or(1, usize::from) - 1).to_string())
 }
 
+/// Whether `chrt` is there; the small systems that other kernels are tried with have none, and nothing else runs on them.
+fn has_chrt() -> bool {
+    static HAS: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
+    *HAS.get_or_init(|| std::process::Command::new("chrt").arg("-m").output().is_ok())
+}
+
+/// On that CPU, before whatever else runs there.
+pub fn before_others() -> Vec<&'static str> {
+    let further: &[&str] = if has_chrt() { &["chrt", "-f", "10"] } else { &[] };
+    ["taskset", "-c", cpu()].iter().chain(further).copied().collect()
+}
+
+/// On that CPU, after what runs before others, and before the rest.
+pub fn after_it() -> Vec<&'static str> {
+    let further: &[&str] = if has_chrt() { &["chrt", "-f", "5"] } else { &["nice", "-n", "19"] };
+    ["taskset", "-c", cpu()].iter().chain(further).copied().collect()
+}
+
 pub fn run(what: &str) {
     let (kind, number) = what.split_once(':').unwrap_or((what, "0"));
     let number: u64 = number.parse().unwrap_or(0);

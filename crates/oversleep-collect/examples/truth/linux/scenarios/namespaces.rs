@@ -59,6 +59,7 @@ pub fn look() -> Result<String, String> {
     let pid = started.first().map_or(0, |wait| wait.tgid);
     let text =
         format!("{first} of {} waits of process {}, {second} of {} of {pid}", found.len(), victim.pid(), started.len());
-    let is_whole = found.iter().chain(&started).filter(|wait| !wait.is_attributed()).count() < 10;
+    let gaps = found.iter().chain(&started).filter(|wait| !wait.is_attributed()).count();
+    let is_whole = gaps * 100 < found.len() + started.len();
     judge(first > 500 && first == found.len() && second > 500 && second == started.len() && pid < 100 && is_whole, text)
 }
