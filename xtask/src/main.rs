@@ -11,6 +11,7 @@ mod bpf;
 mod crates;
 mod cross;
 mod docs;
+mod emulate;
 mod faults;
 mod generated;
 mod header;
@@ -47,6 +48,8 @@ const CHORES: &[Chore] = chores! {
         "compile the pure crates for WebAssembly and check their dependencies; --no-install forbids installing",
     cross "cross": "check Windows, aarch64 Linux and macOS from Linux, and run what Wine and qemu can run; names limit it",
     docs "docs": "write docs/ and generated tables from the registries; --check reports stale ones instead",
+    emulate "emulate":
+        "hold emulated programs against themselves alone: languages, kills, cost, suites; --all for everything, names limit it",
     faults "faults":
         "stage signals, failing outputs, limits, hostile files: a sample, or --all; --docs writes docs/faults.md",
     header "header": "write the header of the C interface; --check reports a stale one instead",

@@ -137,7 +137,9 @@ fn registries_are_listed() {
 fn doctor_says_what_can_be_changed() {
     let text = stdout(&["doctor"]);
     let (options, release): (&[&str], &str) = match os().as_str() {
-        "linux" => (&["--slack", "--policy", "--pin", "--lock-memory", "--dma-latency"], "kernel.release"),
+        "linux" => {
+            (&["--slack", "--policy", "--pin", "--tune slice", "--lock-memory", "--dma-latency"], "kernel.release")
+        }
         "windows" => (
             &[
                 "--resolution",

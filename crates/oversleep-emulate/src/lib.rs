@@ -10,9 +10,13 @@ pub mod report;
 cfg_if::cfg_if! {
     if #[cfg(all(target_os = "linux", target_arch = "x86_64"))] {
         mod linux;
+        /// Whether programs can be supervised here.
+        pub const IS_SUPPORTED: bool = true;
         pub use linux::{control, end_by, run};
     } else {
         mod unsupported;
+        /// Whether programs can be supervised here.
+        pub const IS_SUPPORTED: bool = false;
         pub use unsupported::{control, end_by, run};
     }
 }
@@ -20,14 +24,20 @@ cfg_if::cfg_if! {
 use std::ffi::OsString;
 
 use oversleep_record::Nanos;
-use plan::Plan;
+use plan::{ClockChoice, Plan};
 
 /// What to run, and as on which machine.
 pub struct Request {
-    /// The rules of its waits.
-    pub plan: Plan,
+    /// The rules of its waits; none lets them be as they are.
+    pub plan: Option<Plan>,
+    /// Whether each program that is executed has all its memory locked.
+    pub locks_memory: bool,
     /// The resolution that the program holds from its start, in every process of it.
     pub resolution: Option<Nanos>,
+    /// Which clocks show the machine's.
+    pub clocks: ClockChoice,
+    /// Whether programs of known runtimes wait and read clocks as the runtime's port to the machine's system does.
+    pub has_adapters: bool,
     /// The program and its arguments.
     pub program: Vec<OsString>,
 }

@@ -54,6 +54,28 @@ pub struct PassedBy {
     pub count: u64,
 }
 
+/// A clock that went in other steps than this system's.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SteppedClock {
+    /// The clock of Linux that the program read.
+    pub clock: String,
+    /// The machine's clock that stood for it.
+    pub stands_for: String,
+    /// Its steps.
+    pub step_ns: i64,
+}
+
+/// What was done otherwise for programs of a runtime, because its Windows port does.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AdapterUsed {
+    /// The runtime.
+    pub runtime: String,
+    /// What its port does.
+    pub does: String,
+    /// Where that can be read.
+    pub source: String,
+}
+
 /// What was emulated.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Report {
@@ -67,6 +89,16 @@ pub struct Report {
     pub threads_max: u64,
     /// Threads of the supervisor.
     pub tracers: u64,
+    /// Programs that had their memory locked.
+    #[serde(default)]
+    pub locked: u64,
+    /// The system's error for one that hadn't.
+    #[serde(default)]
+    pub not_locked: Option<i32>,
+    /// Clocks.
+    pub clocks: Vec<SteppedClock>,
+    /// Runtimes that were treated as their ports.
+    pub adapters: Vec<AdapterUsed>,
     /// Waits by call.
     pub waits: Vec<Waits>,
     /// Calls that were made as they are, by call and reason.

@@ -92,7 +92,8 @@ pub const RUN: &str = "\
 Examples:
   oversleep run --slack 1ns -- ./app             waits without the usual slack
   oversleep run --policy fifo:50 --pin 1 -- ./app  before all others, on one CPU
-  oversleep run --dma-latency 0 -- ./app         no CPU enters an idle state meanwhile";
+  oversleep run --dma-latency 0 -- ./app         no CPU enters an idle state meanwhile
+  oversleep run --slice 100us --measure -- ./app  twice, without and with it, and what that changed";
 
 /// At the head of `emulate`.
 pub const EMULATE: &str = "\
@@ -101,6 +102,7 @@ Examples:
   oversleep emulate windows-11 --resolution 1ms -- ./app  as if it had requested 1 ms
   oversleep emulate linux-hz250 --set slack=1ms -- ./app  with another slack
   oversleep emulate windows-7 --summary -- make test  and say what was emulated
+  oversleep emulate windows-11 --clocks all -- ./app  times of day move with the timer interrupt, too
   oversleep emulate ctl 4711 --resolution 1ms    while it runs";
 
 /// At the head of `emulate ctl`.

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use oversleep_emulate::plan::Plan;
+use oversleep_emulate::plan::{ClockChoice, Plan};
 use oversleep_emulate::report::{Lengths, Report};
 use oversleep_emulate::{Ended, Request};
 use oversleep_record::Nanos;
@@ -52,6 +52,19 @@ pub struct Emulate {
     /// Timer resolution that the program holds from its start, like 1ms, in each of its processes
     #[arg(long, value_name = "DURATION", value_parser = value::resolution, allow_hyphen_values = true)]
     resolution: Option<Nanos>,
+
+    /// Clocks that show what the machine's would: off, coarse, all, or names like monotonic, or monotonic=get-tick-count-64
+    /// for the machine's clock of that name
+    ///
+    /// coarse: those that Linux calls coarse, and those that the program's runtime reads from a coarse one on the machine's
+    /// system. all: each clock of Linux shows the one that stands for it, so on Windows times of day move with the timer
+    /// interrupt; files that a program writes are then up to a tick newer than its clock.
+    #[arg(long, value_name = "WHICH", default_value = "coarse")]
+    clocks: ClockChoice,
+
+    /// Whether programs of known language runtimes wait as the runtime's port to the machine's system: on, off
+    #[arg(long, value_name = "ON|OFF", value_parser = ["on", "off"], default_value = "on", hide_possible_values = true)]
+    adapters: String,
 
     #[command(flatten)]
     model: ModelArgs,
@@ -126,7 +139,14 @@ impl Emulate {
             return Err(Failure::usage(format!("{} {why}", plan.machine())));
         }
         interrupt::leave_to_programs();
-        let request = Request { plan, resolution: self.resolution, program: self.program.clone() };
+        let request = Request {
+            plan: Some(plan),
+            locks_memory: false,
+            resolution: self.resolution,
+            clocks: self.clocks.clone(),
+            has_adapters: self.adapters == "on",
+            program: self.program.clone(),
+        };
         let ended = match oversleep_emulate::run(request) {
             Ok(ended) => ended,
             Err(failure) => {
@@ -229,6 +249,12 @@ fn lines(report: &Report) -> Vec<String> {
     }
     if report.waits.is_empty() {
         lines.push("  the program made no timed wait".to_owned());
+    }
+    for clock in &report.clocks {
+        lines.push(format!("  clock {} as {}: steps of {}", clock.clock, clock.stands_for, span(clock.step_ns)));
+    }
+    for adapter in &report.adapters {
+        lines.push(format!("  {}: {} ({})", adapter.runtime, adapter.does, adapter.source));
     }
     for passed in &report.passed_by {
         lines.push(format!("  not emulated: {}, count {}: {}", passed.call, passed.count, passed.why));

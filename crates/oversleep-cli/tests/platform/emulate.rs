@@ -11,7 +11,7 @@ use super::support::Home;
 const MACHINE: &str = "windows-10-1909";
 
 /// The command, run with another machine's timing; nothing where nobody may trace.
-fn emulated(home: &Home, options: &[&str], program: &[&str]) -> Option<Output> {
+pub fn emulated(home: &Home, options: &[&str], program: &[&str]) -> Option<Output> {
     let output = command(home, options, program).output().expect("it starts");
     let refused = String::from_utf8_lossy(&output.stderr).contains("can't trace");
     if refused {
@@ -33,7 +33,7 @@ fn it_ends_as_the_program_does() {
         (&["true"][..], 0),
         (&["false"], 1),
         (&["sh", "-c", "exit 77"], 77),
-        (&["/nonexistent"], 127),
+        (&["no-such-program-anywhere"], 127),
         (&["/etc/passwd"], 126),
     ] {
         let Some(output) = emulated(&home, &[], program) else { return };
@@ -116,4 +116,113 @@ fn nobody_is_left_when_it_is_killed() {
         assert!(begun.elapsed() < Duration::from_secs(20), "the program runs on");
         std::thread::sleep(Duration::from_millis(5));
     }
+}
+
+/// A program in C, compiled here; nothing where there is no compiler.
+pub fn compiled(home: &Home, source: &str, options: &[&str]) -> Option<String> {
+    let (from, to) = (home.path().join("program.c"), home.path().join("program"));
+    std::fs::write(&from, source).expect("a file");
+    let built = Command::new("cc").args(options).arg("-o").arg(&to).arg(&from).status();
+    if !built.is_ok_and(|status| status.success()) {
+        eprintln!("skipped: no C compiler that takes {options:?}");
+        return None;
+    }
+    Some(to.display().to_string())
+}
+
+/// Counts the values that a clock shows in 0.2 s by another clock, and steps back of it.
+const CLOCKS: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+static long long ns(int id) { struct timespec t; clock_gettime(id, &t); return t.tv_sec * 1000000000LL + t.tv_nsec; }
+int main(int count, char **typed) {
+    for (int at = 1; at < count; at++) {
+        int id = atoi(typed[at]), values = 0, back = 0;
+        struct timespec step;
+        clock_getres(id, &step);
+        long long begun = ns(CLOCK_MONOTONIC), last = 0;
+        while (ns(CLOCK_MONOTONIC) - begun < 200000000) {
+            long long now = ns(id);
+            values += now != last;
+            back += now < last;
+            last = now;
+        }
+        printf("%d %d %d %ld\n", id, values, back, (long)step.tv_nsec);
+    }
+}
+"#;
+
+#[test]
+fn clocks_go_in_the_machines_steps() {
+    let home = Home::new();
+    for options in [&[][..], &["-static"]] {
+        let Some(program) = compiled(&home, CLOCKS, options) else { continue };
+        let numbers = |options: &[&str], id: &str| -> Option<Vec<i64>> {
+            let output = emulated(&home, options, &[&program, id])?;
+            let text = String::from_utf8_lossy(&output.stdout).into_owned();
+            Some(text.split_whitespace().filter_map(|word| word.parse().ok()).collect())
+        };
+        for (options, id, at_most, step) in [
+            (&[][..], "6", 15, 15_625_000),
+            (&["--clocks", "all"], "0", 15, 15_625_000),
+            (&["--clocks", "all", "--resolution", "1ms"], "0", 202, 1_000_000),
+            (&["--clocks", "boottime=get-tick-count-64"], "7", 15, 15_625_000),
+        ] {
+            let Some(read) = numbers(options, id) else { return };
+            let [_, values, back, resolution] = read[..] else { panic!("{options:?}: {read:?}") };
+            assert!((1..=at_most).contains(&values) && back == 0, "{options:?}: {read:?}");
+            assert!((step * 9 / 10..=step).contains(&resolution), "{options:?}: {read:?}");
+        }
+        for (options, id) in [(&["--clocks", "off"][..], "0"), (&[], "1")] {
+            let Some(read) = numbers(options, id) else { return };
+            assert!(read[1] > 500 && read[2] == 0, "an exact clock stays exact: {options:?} {read:?}");
+        }
+    }
+}
+
+#[test]
+fn clocks_that_there_are_not_are_refused() {
+    let home = Home::new();
+    for (choice, says) in [("nonsense", "is no clock of Linux"), ("monotonic=nonsense", "has no clock 'nonsense'")] {
+        let output = command(&home, &["--clocks", choice], &["true"]).output().expect("it starts");
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(stderr.contains(says) && !output.status.success(), "{choice}: {stderr}");
+    }
+}
+
+/// A frame loop as games have it: what is left of a frame is slept away, in whole milliseconds.
+const LOOP: &str = r#"
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+static long long ns(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec * 1000000000LL + t.tv_nsec; }
+int main(int count, char **typed) {
+    long long frame = 1000000000LL / atoi(typed[1]), begun = ns();
+    int frames = 0;
+    for (; frames < 60; frames++) {
+        long long start = ns();
+        long long left = (frame - (ns() - start)) / 1000000;
+        struct timespec rest = { 0, left * 1000000 };
+        nanosleep(&rest, 0);
+    }
+    printf("%.1f\n", frames * 1e9 / (ns() - begun));
+}
+"#;
+
+#[test]
+fn a_loop_of_144_frames_a_second_becomes_one_of_64() {
+    let home = Home::new();
+    let Some(program) = compiled(&home, LOOP, &[]) else { return };
+    let rate = |options: &[&str], frames: &str| -> Option<f64> {
+        let output = emulated(&home, options, &[&program, frames])?;
+        String::from_utf8_lossy(&output.stdout).trim().parse().ok()
+    };
+    let Some(fast) = rate(&[], "144") else { return };
+    let (slow, raised) = (rate(&[], "60").expect("a rate"), rate(&["--resolution", "1ms"], "144").expect("a rate"));
+    // A busy machine makes frames longer, never shorter.
+    assert!((20.0..=64.1).contains(&fast), "144 a second: {fast}");
+    assert!((5.0..=32.1).contains(&slow), "60 a second: {slow}");
+    assert!(raised > fast, "{raised} at 1 ms, {fast} without");
 }

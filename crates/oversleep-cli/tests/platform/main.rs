@@ -2,6 +2,7 @@
 #![cfg(unix)]
 
 mod emulate;
+mod emulate_calls;
 mod memory;
 mod places;
 mod run;

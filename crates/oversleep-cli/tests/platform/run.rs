@@ -21,3 +21,27 @@ fn nothing_to_hold_and_no_program_are_usage_errors() {
     home.run(["run", "--slack", "1ns"]).with_code(2);
     home.run(["run", "--nice", "20", "--", "true"]).with_code(2);
 }
+
+#[test]
+fn a_program_inherits_its_time_slice_or_hears_why_not() {
+    let home = Home::new();
+    let ended = home.run(["run", "--slice", "200us", "--", "true"]).fine();
+    let is_held = ended.stderr.contains("slice is held at 200 µs");
+    assert!(is_held || ended.stderr.contains("slice 200 µs is not held: "), "{}", ended.stderr);
+    home.run(["run", "--slice", "1us", "--", "true"]).with_code(2);
+}
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn each_program_that_is_executed_has_its_memory_locked() {
+    let home = Home::new();
+    // The shell executes another program, and its children inherit no lock.
+    let script = "grep VmLck /proc/self/status; exit 7";
+    let ended = home.run(["run", "--lock-memory", "--", "sh", "-c", script]);
+    let locked = ended.stdout.split_whitespace().nth(1).and_then(|kib| kib.parse::<u64>().ok()).unwrap_or(0);
+    let is_refused = ["not held", "can't trace"].iter().any(|why| ended.stderr.contains(why));
+    assert!(locked > 500 || is_refused, "{} {}", ended.stdout, ended.stderr);
+    if !is_refused {
+        ended.with_code(7);
+    }
+}

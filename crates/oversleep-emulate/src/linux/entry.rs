@@ -22,6 +22,8 @@ pub enum Answer {
     Resolution(u64),
     /// Its process puts a filter on itself.
     Sandbox,
+    /// It reads that clock, and is led there where that is one of ours.
+    Clock(Entry, i32),
     /// A wait with another end.
     Wait(Waiting),
 }
@@ -32,6 +34,8 @@ pub struct Waiting {
     pub class: Class,
     pub requested: Requested,
     pub leads_to: LeadsTo,
+    /// The clock that a deadline is on.
+    pub clock: libc::clockid_t,
 }
 
 /// Where its thread is led, and with what.
@@ -57,13 +61,21 @@ pub fn now_on(clock: libc::clockid_t) -> Nanos {
     Nanos(time.tv_sec * 1_000_000_000 + time.tv_nsec)
 }
 
+/// In which steps one of the system's clocks goes.
+pub fn resolution_of(clock: libc::clockid_t) -> Nanos {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the struct is writable. https://man7.org/linux/man-pages/man2/clock_getres.2.html
+    unsafe { libc::clock_getres(clock, &raw mut time) };
+    Nanos(time.tv_sec * 1_000_000_000 + time.tv_nsec)
+}
+
 /// The monotonic clock, which all ends are on.
 pub fn now() -> Nanos {
     now_on(libc::CLOCK_MONOTONIC)
 }
 
 /// How far a clock is ahead of the monotonic one.
-fn ahead(clock: libc::clockid_t) -> Nanos {
+pub fn ahead(clock: libc::clockid_t) -> Nanos {
     match clock {
         libc::CLOCK_MONOTONIC => Nanos::ZERO,
         _ => now_on(clock) - now(),
@@ -97,14 +109,16 @@ fn answer_reading(
     let timespec = |address: u64| two(address).ok().and_then(|words| time(words, 1));
     let timeval = |address: u64| two(address).ok().and_then(|words| time(words, 1_000));
     let spans = |span: Option<Nanos>, class, leads_to| match span {
-        Some(span) if span > Nanos::ZERO => Answer::Wait(Waiting { class, requested: Requested::Span(span), leads_to }),
+        Some(span) if span > Nanos::ZERO => {
+            Answer::Wait(Waiting { class, requested: Requested::Span(span), leads_to, clock: libc::CLOCK_MONOTONIC })
+        }
         _ => UNREADABLE,
     };
     let until = |at: Option<Nanos>, class, clock: libc::clockid_t, entry, number| match at {
         Some(at) => {
             let ahead = ahead(clock);
             let requested = Requested::Deadline(at - ahead);
-            Answer::Wait(Waiting { class, requested, leads_to: LeadsTo::OnClock(entry, number, ahead) })
+            Answer::Wait(Waiting { class, requested, leads_to: LeadsTo::OnClock(entry, number, ahead), clock })
         }
         None => UNREADABLE,
     };
@@ -156,6 +170,10 @@ fn answer_reading(
             ),
             _ => Answer::AsIs,
         },
+        libc::SYS_clock_gettime => Answer::Clock(E::RawClockGettime, a0 as i32),
+        libc::SYS_clock_getres => Answer::Clock(E::RawClockGetres, a0 as i32),
+        libc::SYS_gettimeofday => Answer::Clock(E::RawGettimeofday, libc::CLOCK_REALTIME),
+        libc::SYS_time => Answer::Clock(E::RawTime, libc::CLOCK_REALTIME),
         libc::SYS_seccomp => Answer::Sandbox,
         libc::SYS_prctl if a0 == u64::from(filter::PRCTL_RESOLUTION) => Answer::Resolution(a1),
         libc::SYS_prctl => Answer::Sandbox,
@@ -171,16 +189,16 @@ fn timer(class: Class, [span, until]: [Entry; 2], words: Option<[i64; 4]>, (is_a
     if value == Nanos::ZERO {
         return Answer::AsIs;
     }
-    let wait = |requested, leads_to| Answer::Wait(Waiting { class, requested, leads_to });
+    let wait = |requested, leads_to, clock| Answer::Wait(Waiting { class, requested, leads_to, clock });
     if !is_absolute {
-        return wait(Requested::Span(value), LeadsTo::Timer(span, interval, Nanos::ZERO));
+        return wait(Requested::Span(value), LeadsTo::Timer(span, interval, Nanos::ZERO), libc::CLOCK_MONOTONIC);
     }
     // The call doesn't say which clock the timer is on. A time of day is decades ahead of any time since the boot; among
     // those, a machine that was suspended counts its sleep in one of them, and its timers are taken for the other.
     const DECADES: Nanos = Nanos(900_000_000_000_000_000);
     let clock = if value > DECADES { libc::CLOCK_REALTIME } else { libc::CLOCK_MONOTONIC };
     let ahead = ahead(clock);
-    wait(Requested::Deadline(value - ahead), LeadsTo::Timer(until, interval, ahead))
+    wait(Requested::Deadline(value - ahead), LeadsTo::Timer(until, interval, ahead), clock)
 }
 
 /// The name of a call, for the report.
@@ -204,6 +222,7 @@ pub fn name(call: libc::c_long) -> &'static str {
         SYS_setsockopt => "setsockopt", SYS_mq_timedsend => "mq_timedsend", SYS_mq_timedreceive => "mq_timedreceive",
         SYS_semtimedop => "semtimedop", SYS_io_getevents => "io_getevents",
         SYS_futex_waitv => "futex_waitv", SYS_io_uring_setup => "io_uring_setup", SYS_ptrace => "ptrace",
+        SYS_clock_gettime => "clock_gettime", SYS_clock_getres => "clock_getres", SYS_gettimeofday => "gettimeofday", SYS_time => "time",
         SYS_seccomp => "seccomp", SYS_prctl => "prctl", SYS_execve => "execve",
     }
 }

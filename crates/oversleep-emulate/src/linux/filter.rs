@@ -36,6 +36,10 @@ enum When {
     Is(u8, u32),
     /// That argument has one of these values.
     Either(u8, [u32; 2]),
+    /// The clock, in the first argument, is one of those that are stepped.
+    Stepped,
+    /// The time of day is stepped.
+    SteppedRealtime,
     /// A timeout of a socket.
     SocketTimeout,
 }
@@ -67,6 +71,10 @@ const CALLS: &[(libc::c_long, When)] = &[
     (IO_PGETEVENTS, When::Given(4)),
     (libc::SYS_futex_waitv, When::Given(3)),
     (FUTEX_WAIT2, When::Given(4)),
+    (libc::SYS_clock_gettime, When::Stepped),
+    (libc::SYS_clock_getres, When::Stepped),
+    (libc::SYS_gettimeofday, When::SteppedRealtime),
+    (libc::SYS_time, When::SteppedRealtime),
     (libc::SYS_io_uring_setup, When::Always),
     (libc::SYS_ptrace, When::Always),
     (libc::SYS_seccomp, When::Is(0, 1)),
@@ -113,10 +121,11 @@ fn one_of(values: &[u32]) -> Vec<libc::sock_filter> {
     tests
 }
 
-fn tests(when: When) -> Vec<libc::sock_filter> {
+fn tests(when: When, stepped: &[u32]) -> Vec<libc::sock_filter> {
     let of = |first: libc::sock_filter, rest: Vec<libc::sock_filter>| std::iter::once(first).chain(rest).collect();
     match when {
-        When::Always => Vec::new(),
+        When::Always | When::SteppedRealtime => Vec::new(),
+        When::Stepped => of(argument(0, 0), one_of(stepped)),
         When::Given(number) => given(number),
         When::Positive(number) => vec![
             argument(number, 0),
@@ -143,8 +152,8 @@ fn tests(when: When) -> Vec<libc::sock_filter> {
     }
 }
 
-/// The filter's program.
-pub fn program() -> Vec<libc::sock_filter> {
+/// The filter's program, where these clocks are stepped. Whoever reads one by a system call is stopped, too.
+pub fn program(stepped: &[u32]) -> Vec<libc::sock_filter> {
     let mut program = vec![
         load(4),
         instruction(JUMP_EQUAL, ARCH_X86_64, 1, 0),
@@ -154,8 +163,16 @@ pub fn program() -> Vec<libc::sock_filter> {
         instruction(RETURN, ALLOW, 0, 0),
     ];
     for &(call, when) in CALLS {
-        let mut body = tests(when);
-        // Calls of our own code are made as they are: it lies within one page.
+        let is_met = match when {
+            When::Stepped => !stepped.is_empty(),
+            When::SteppedRealtime => stepped.contains(&(libc::CLOCK_REALTIME as u32)),
+            _ => true,
+        };
+        if !is_met {
+            continue;
+        }
+        let mut body = tests(when, stepped);
+        // Calls of our own code are made as they are: its room is a power of two, and begins at a multiple of it.
         body.extend([
             load(12),
             instruction(JUMP_EQUAL, (trampoline::BASE >> 32) as u32, 0, 3),

@@ -1,12 +1,13 @@
 //! The process that was typed: the program's parent, which passes signals and stops on and ends as the program does.
 
-use std::ffi::{CString, OsString};
+use std::ffi::CString;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::sync::atomic::{AtomicI32, Ordering};
 
 use super::{filter, socket, supervisor};
+use crate::plan::Stepped;
 use crate::report::Report;
 use crate::{Ended, Failure, Request};
 
@@ -50,7 +51,8 @@ const BY_EXEC: i32 = 3;
 pub fn run(request: Request) -> Result<Ended, Failure> {
     let own = |what: &str, error: io::Error| Failure::Own(format!("can't {what}: {error}"));
     let typed: Vec<String> = request.program.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-    let start = Start::new(&request.program)?;
+    let stepped = supervisor::stepped(request.plan.as_ref(), &request.clocks).map_err(Failure::Own)?;
+    let start = Start::new(&request, &stepped)?;
     let failed = |error| own("make a socket", error);
     let (to_supervisor, to_front) = socket::pair().map_err(failed)?;
     let (to_tracer, to_program) = socket::pair().map_err(failed)?;
@@ -62,7 +64,7 @@ pub fn run(request: Request) -> Result<Ended, Failure> {
         -1 => return Err(own("start the supervisor", io::Error::last_os_error())),
         0 => {
             drop((to_supervisor, to_tracer, start_failed, why_not));
-            supervisor::run(request.plan, request.resolution, front, to_front, to_program)
+            supervisor::run((request, stepped), front, to_front, to_program)
         }
         supervisor => supervisor,
     };
@@ -137,7 +139,8 @@ fn is_traced() -> bool {
 struct Start {
     argv: Words,
     envp: Words,
-    filter: Vec<libc::sock_filter>,
+    /// None where no wait is led elsewhere.
+    filter: Option<Vec<libc::sock_filter>>,
 }
 
 /// Words as `exec` takes them.
@@ -154,9 +157,10 @@ impl Words {
 }
 
 impl Start {
-    fn new(program: &[OsString]) -> Result<Start, Failure> {
+    fn new(request: &Request, stepped: &[Stepped]) -> Result<Start, Failure> {
         let with_nul = |_| Failure::NotRun("an argument or a variable contains a NUL byte".to_owned());
-        let argv: Result<Vec<CString>, _> = program.iter().map(|word| CString::new(word.as_bytes())).collect();
+        let argv: Result<Vec<CString>, _> = request.program.iter().map(|word| CString::new(word.as_bytes())).collect();
+        let clocks: Vec<u32> = stepped.iter().map(|clock| clock.clock.id() as u32).collect();
         // A program, or what it starts, asks for another resolution under this number.
         let number = format!("OVERSLEEP_EMULATE={}", std::process::id());
         let inherited = std::env::vars_os().filter(|(name, _)| name != "OVERSLEEP_EMULATE").map(|(mut name, value)| {
@@ -166,7 +170,7 @@ impl Start {
         });
         let envp: Result<Vec<CString>, _> = inherited.chain([number.into_bytes()]).map(CString::new).collect();
         let (argv, envp) = (Words::new(argv.map_err(with_nul)?), Words::new(envp.map_err(with_nul)?));
-        Ok(Start { argv, envp, filter: filter::program() })
+        Ok(Start { argv, envp, filter: request.plan.is_some().then(|| filter::program(&clocks)) })
     }
 
     /// In the new process: is traced from now on, filters its calls, and executes the program.
@@ -189,10 +193,12 @@ impl Start {
                 (Ok(()), Some(error)) => fail(BY_TRACE, error),
                 _ => fail(BY_TRACE, libc::ESRCH),
             }
-            // Ends are the machine's own: this one adds nothing to them.
-            libc::prctl(libc::PR_SET_TIMERSLACK, 1, 0, 0, 0);
-            if let Err(error) = filter::install(&self.filter) {
-                fail(BY_FILTER, error.raw_os_error().unwrap_or(libc::EPERM));
+            if let Some(filter) = &self.filter {
+                // Ends are the machine's own: this one adds nothing to them.
+                libc::prctl(libc::PR_SET_TIMERSLACK, 1, 0, 0, 0);
+                if let Err(error) = filter::install(filter) {
+                    fail(BY_FILTER, error.raw_os_error().unwrap_or(libc::EPERM));
+                }
             }
             libc::execvpe(self.argv.pointers[0], self.argv.pointers.as_ptr(), self.envp.pointers.as_ptr());
             fail(BY_EXEC, errno())

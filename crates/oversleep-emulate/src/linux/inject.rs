@@ -1,10 +1,10 @@
-//! A program that begins to run gets the code that makes its waits.
+//! A program that begins to run gets the code that makes its waits, or has its memory locked.
 
 use std::fs::OpenOptions;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-use super::ptrace::{self, Stop, Tid};
+use super::ptrace::{self, Registers, Stop, Tid};
 use super::trampoline;
 
 /// Why a program runs with native timing.
@@ -23,58 +23,83 @@ const CODE_64: u64 = 0x33;
 /// `syscall`.
 const SYSCALL: u64 = 0x050f;
 
-/// Maps and writes the code into a program that has just been executed; its thread is stopped at that event, and is left
-/// at the end of its `execve`, about to run its first instruction.
-///
-/// # Errors
-/// Why it runs natively, if it does.
-pub fn at_exec(tid: Tid) -> Result<(), Native> {
-    let gone = |_: io::Error| Native::Gone;
-    if ptrace::registers(tid).map_err(gone)?.cs != CODE_64 {
-        return Err(Native::Of32Bits);
+/// What a program gets before its first instruction.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    /// The code that makes its waits.
+    pub code: bool,
+    /// All its memory locked, now and later.
+    pub locked_memory: bool,
+}
+
+/// What it got.
+pub struct Got {
+    /// The code, or why not.
+    pub code: Result<(), Native>,
+    /// The error of locking its memory; 0 where that worked.
+    pub locked_memory: Option<i32>,
+}
+
+/// Makes a program that has just been executed call the system for us; its thread is stopped at that event, and is left at
+/// the end of its `execve`, about to run its first instruction.
+pub fn at_exec(tid: Tid, wanted: Wanted) -> Got {
+    let fails = |native| Got { code: Err(native), locked_memory: None };
+    match ptrace::registers(tid) {
+        Err(_) => return fails(Native::Gone),
+        Ok(registers) if registers.cs != CODE_64 => return fails(Native::Of32Bits),
+        Ok(_) => {}
     }
     // A signal would run instead of the call, or be lost: it waits. SIGKILL ends the process, and SIGSTOP is put off.
-    let mask = ptrace::set_mask(tid, u64::MAX).map_err(gone)?;
+    let Ok(mask) = ptrace::set_mask(tid, u64::MAX) else { return fails(Native::Gone) };
     let mut is_stopped = false;
-    let mapped = map(tid, &mut is_stopped);
-    let result = match mapped {
-        Ok(address) if address == trampoline::BASE as i64 => write(tid).map_err(|_| Native::Refused),
-        Ok(_) => Err(Native::Refused),
-        Err(_) => Err(Native::Gone),
-    };
-    ptrace::set_mask(tid, mask).map_err(gone)?;
+    let got = calls(tid, wanted, &mut is_stopped).unwrap_or_else(|_| fails(Native::Gone));
+    if ptrace::set_mask(tid, mask).is_err() {
+        return fails(Native::Gone);
+    }
     if is_stopped {
         // SAFETY: takes numbers; the thread is the only one of its process after an execve.
         unsafe { libc::syscall(libc::SYS_tgkill, tid, tid, libc::SIGSTOP) };
     }
-    result
+    got
 }
 
-/// Makes the program map room for the code; returns what its `mmap` did.
-fn map(tid: Tid, is_stopped: &mut bool) -> io::Result<i64> {
+fn calls(tid: Tid, wanted: Wanted, is_stopped: &mut bool) -> io::Result<Got> {
     next_call(tid, is_stopped)?;
     let before = ptrace::registers(tid)?;
     let word = ptrace::peek(tid, before.rip)?;
     ptrace::poke(tid, before.rip, word & !0xffff | SYSCALL)?;
-    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE;
-    let mut call = before;
-    call.orig_rax = u64::MAX;
-    call.rax = libc::SYS_mmap as u64;
-    call.rdi = trampoline::BASE;
-    call.rsi = trampoline::SIZE;
-    call.rdx = (libc::PROT_READ | libc::PROT_EXEC) as u64;
-    call.r10 = flags as u64;
-    call.r8 = u64::MAX;
-    call.r9 = 0;
-    ptrace::set_registers(tid, &call)?;
-    next_call(tid, is_stopped)?;
-    next_call(tid, is_stopped)?;
-    let result = ptrace::registers(tid)?.rax as i64;
+    let mut got = Got { code: Ok(()), locked_memory: None };
+    if wanted.code {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE;
+        let may = libc::PROT_READ | libc::PROT_EXEC;
+        let arguments = [trampoline::BASE, trampoline::SIZE_WITH_DATA, may as u64, flags as u64, u64::MAX, 0];
+        let address = call(tid, &before, libc::SYS_mmap, arguments, is_stopped)?;
+        let is_there = address == trampoline::BASE as i64;
+        got.code = if is_there { write(tid).map_err(|_| Native::Refused) } else { Err(Native::Refused) };
+    }
+    if wanted.locked_memory {
+        let flags = libc::MCL_CURRENT | libc::MCL_FUTURE;
+        let answer = call(tid, &before, libc::SYS_mlockall, [flags as u64, 0, 0, 0, 0, 0], is_stopped)?;
+        got.locked_memory = Some(-answer as i32);
+    }
     ptrace::poke(tid, before.rip, word)?;
-    let mut after = before;
-    after.orig_rax = u64::MAX;
-    ptrace::set_registers(tid, &after)?;
-    Ok(result)
+    ptrace::set_registers(tid, &Registers { orig_rax: u64::MAX, ..before })?;
+    Ok(got)
+}
+
+/// Makes one system call of it, where its next instruction is one; returns what that did.
+fn call(
+    tid: Tid,
+    before: &Registers,
+    number: libc::c_long,
+    [rdi, rsi, rdx, r10, r8, r9]: [u64; 6],
+    is_stopped: &mut bool,
+) -> io::Result<i64> {
+    let rax = number as u64;
+    ptrace::set_registers(tid, &Registers { orig_rax: u64::MAX, rax, rdi, rsi, rdx, r10, r8, r9, ..*before })?;
+    next_call(tid, is_stopped)?;
+    next_call(tid, is_stopped)?;
+    Ok(ptrace::registers(tid)?.rax as i64)
 }
 
 /// Lets it run until a system call begins or ends.

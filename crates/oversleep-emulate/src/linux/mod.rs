@@ -4,18 +4,24 @@
 //! program, and all that it starts; and the supervisor (`supervisor`), which traces those. So a stop of the job stops the
 //! program and never the supervisor, and whichever of the two ends unexpectedly, the kernel kills the program.
 
+mod clocks;
 mod crew;
 mod entry;
 mod filter;
 mod front;
 mod inject;
+mod lead;
+mod processes;
+mod programs;
 mod ptrace;
+mod shared;
 mod socket;
 mod supervisor;
 #[cfg(test)]
 mod tests;
 mod tracer;
 mod trampoline;
+mod vdso;
 
 pub use front::{end_by, run};
 pub use socket::control;

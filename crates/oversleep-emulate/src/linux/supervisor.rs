@@ -1,51 +1,59 @@
 //! The process that traces the program, and answers what the other process and other programs request.
 
-use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::thread;
 
 use oversleep_record::Nanos;
 
-use super::crew::{Crew, lock};
-use super::entry::now;
-use super::tracer::{Shared, Tracer};
+use super::crew::lock;
+use super::entry::{now, resolution_of};
+use super::shared::Shared;
+use super::tracer::Tracer;
 use super::{ptrace, socket};
-use crate::plan::{Holder, Plan};
+use crate::Request;
+use crate::plan::{ClockChoice, Holder, Plan, Resolution, Stepped};
 use crate::report::{Report, Tally};
 
 /// What the other process says when the program has ended: the answer is the report.
 pub const FINISH: i32 = 1;
 
 /// Traces the program to its end. The process is a copy of one that goes on as `front`, and never returns to what that did.
-pub fn run(plan: Plan, resolution: Option<Nanos>, front: i32, to_front: OwnedFd, to_program: OwnedFd) -> ! {
+pub fn run(request: (Request, Vec<Stepped>), front: i32, to_front: OwnedFd, to_program: OwnedFd) -> ! {
     let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        supervise(plan, resolution, front, to_front, to_program);
+        supervise(request, front, to_front, to_program);
     }));
     // SAFETY: ends the process at once: what its parent registered is not its own.
     unsafe { libc::_exit(i32::from(outcome.is_err())) }
 }
 
-fn supervise(plan: Plan, resolution: Option<Nanos>, front: i32, to_front: OwnedFd, to_program: OwnedFd) {
-    apart(front, [to_front.as_raw_fd(), to_program.as_raw_fd()]);
-    let mut held = plan.resolution(now());
-    if resolution.is_some() {
-        held.hold(Holder::All, resolution, now());
-    }
-    let shared = Arc::new(Shared {
-        plan,
-        resolution: RwLock::new(held),
-        natives: RwLock::new(HashMap::new()),
-        has_natives: AtomicBool::new(false),
-        execs: AtomicU64::new(0),
-        threads: AtomicU64::new(0),
-        threads_max: AtomicU64::new(0),
-        tallies: Mutex::new(Vec::new()),
-        crew: Crew::default(),
+/// The clocks that go in other steps than here. A clock of Linux that goes in the same steps here is left alone.
+///
+/// # Errors
+/// A clock was chosen that the machine hasn't got.
+pub fn stepped(plan: Option<&Plan>, choice: &ClockChoice) -> Result<Vec<Stepped>, String> {
+    let Some(plan) = plan else { return Ok(Vec::new()) };
+    let mut stepped = plan.clocks(choice)?;
+    stepped.retain(|clock| {
+        let is_itself = clock.stands_for == clock.clock.name() && !clock.follows_interrupts;
+        !is_itself || clock.shows_multiples_of(Nanos(1)) != resolution_of(clock.clock.id())
     });
+    Ok(stepped)
+}
+
+fn supervise((request, stepped): (Request, Vec<Stepped>), front: i32, to_front: OwnedFd, to_program: OwnedFd) {
+    apart(front, [to_front.as_raw_fd(), to_program.as_raw_fd()]);
+    let mut held = match &request.plan {
+        Some(plan) => plan.resolution(now()),
+        None => Resolution::of_no_machine(),
+    };
+    if request.resolution.is_some() {
+        held.hold(Holder::All, request.resolution, now());
+    }
+    let shared = Arc::new(Shared::new(request, held, stepped));
     if let Ok(listener) = socket::listen(front) {
         let shared = Arc::clone(&shared);
         let _ = thread::Builder::new().spawn(move || {
@@ -120,7 +128,11 @@ fn report(shared: &Shared) -> Report {
         execs: shared.execs.load(Ordering::Relaxed),
         threads_max: shared.threads_max.load(Ordering::Relaxed),
         tracers: tallies.len() as u64,
-        ..all.into_report(shared.plan.machine().to_owned())
+        clocks: shared.clocks(),
+        adapters: shared.adapters(),
+        locked: shared.locked.load(Ordering::Relaxed),
+        not_locked: Some(shared.not_locked.load(Ordering::Relaxed)).filter(|&error| error != 0),
+        ..all.into_report(shared.machine().to_owned())
     }
 }
 
@@ -153,10 +165,9 @@ fn answer_to(shared: &Shared, line: &str) -> Result<String, String> {
                 [process] => Holder::Process(process.parse().map_err(|_| format!("'{process}' is not a process"))?),
                 _ => return Err("too many words".to_owned()),
             };
-            let mut resolution = shared.resolution.write().unwrap_or_else(PoisonError::into_inner);
-            let granted = resolution.hold(holder, requested, now());
+            let granted = shared.hold(holder, requested, now());
             let granted = granted.ok_or_else(|| {
-                format!("{} has no timer interrupt whose period programs can request", shared.plan.machine())
+                format!("{} has no timer interrupt whose period programs can request", shared.machine())
             })?;
             Ok(granted.0.to_string())
         }

@@ -4,13 +4,17 @@ use super::*;
 
 /// What the filter answers to a call with those arguments, from code at that address.
 fn answer(call: libc::c_long, arguments: [u64; 6], place: u64) -> u32 {
+    answer_where(&[], call, arguments, place)
+}
+
+fn answer_where(stepped: &[u32], call: libc::c_long, arguments: [u64; 6], place: u64) -> u32 {
     let mut data = [0_u32; 16];
     (data[0], data[1]) = (call as u32, 0xc000_003e);
     (data[2], data[3]) = (place as u32, (place >> 32) as u32);
     for (at, argument) in arguments.into_iter().enumerate() {
         (data[4 + 2 * at], data[5 + 2 * at]) = (argument as u32, (argument >> 32) as u32);
     }
-    let program = filter::program();
+    let program = filter::program(stepped);
     let (mut at, mut value) = (0, 0_u32);
     loop {
         let step = program[at];
@@ -67,4 +71,23 @@ fn the_code_fits_its_room_and_refers_to_nothing_outside() {
     let code = trampoline::code();
     assert!((500..trampoline::SIZE as usize).contains(&code.len()), "{}", code.len());
     assert!(trampoline::Entry::SetSockOpt.address() < trampoline::BASE + code.len() as u64);
+}
+
+#[test]
+fn the_filter_stops_at_reads_of_stepped_clocks() {
+    const ALLOW: u32 = 0x7fff_0000;
+    const TRACE: u32 = 0x7ff0_0000;
+    let coarse = &[5, 6][..];
+    for (stepped, call, clock, wanted) in [
+        (&[][..], libc::SYS_clock_gettime, 6, ALLOW),
+        (coarse, libc::SYS_clock_gettime, 6, TRACE),
+        (coarse, libc::SYS_clock_gettime, 1, ALLOW),
+        (coarse, libc::SYS_gettimeofday, 0, ALLOW),
+        (&[0, 6], libc::SYS_gettimeofday, 0, TRACE),
+        (&[0, 6], libc::SYS_time, 0, TRACE),
+    ] {
+        let arguments = [clock, 8, 0, 0, 0, 0];
+        assert_eq!(answer_where(stepped, call, arguments, 0x5555_0000_0000), wanted, "{stepped:?} {call} {clock}");
+        assert_eq!(answer_where(stepped, call, arguments, trampoline::BASE + 8), ALLOW, "{call} from our own code");
+    }
 }

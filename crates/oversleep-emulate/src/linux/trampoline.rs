@@ -9,7 +9,7 @@
 
 use std::arch::global_asm;
 
-global_asm!(include_str!("trampoline.s"));
+global_asm!(include_str!("trampoline.s"), include_str!("clocks.s"));
 
 // SAFETY: the file above defines them, as bytes that never change.
 unsafe extern "C" {
@@ -65,13 +65,26 @@ entries! {
     Alarm = oversleep_alarm;
     SetSockOpt = oversleep_setsockopt;
     Park = oversleep_park;
+    RawClockGettime = oversleep_raw_clock_gettime;
+    RawClockGetres = oversleep_raw_clock_getres;
+    RawGettimeofday = oversleep_raw_gettimeofday;
+    RawTime = oversleep_raw_time;
+    // Functions, for the symbols of a vDSO.
+    ClockGettime = oversleep_clock_gettime;
+    Gettimeofday = oversleep_gettimeofday;
+    Time = oversleep_time;
+    ClockGetres = oversleep_clock_getres;
 }
 
 /// Where the code is in every program: below what the kernel gives to mappings by itself, which is 1 TiB below the stack,
 /// and where sanitizers leave room for libraries.
 pub const BASE: u64 = 0x7eb0_0000_0000;
 /// How much room it has.
-pub const SIZE: u64 = 0x1000;
+pub const SIZE: u64 = 0x2000;
+/// Where the data of clocks are: [`super::clocks`].
+pub const DATA: u64 = BASE + SIZE;
+/// How much room both have.
+pub const SIZE_WITH_DATA: u64 = SIZE + 0x1000;
 
 impl Entry {
     /// Where it is in a program.

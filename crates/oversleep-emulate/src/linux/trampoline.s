@@ -377,9 +377,3 @@ oversleep_park:
     .balign 8
 2:
     .quad 0, 1000000
-
-    .balign 16
-    .globl oversleep_trampolines_end
-    .hidden oversleep_trampolines_end
-oversleep_trampolines_end:
-    .popsection

@@ -3,7 +3,8 @@
 macro_rules! classes {
     ($($(#[$doc:meta])* $name:ident = $windows:literal, $linux:literal, $macos:literal;)+) => {
         /// What kind of wait a program of Linux makes.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Deserialize)]
+        #[serde(rename_all = "kebab-case")]
         pub enum Class {
             $($(#[$doc])* $name,)+
         }

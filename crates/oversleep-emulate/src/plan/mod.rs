@@ -1,12 +1,16 @@
 //! What the rules of a modelled machine say about the waits of a program that runs on this one. Pure: the figures and the
 //! rules are the model's own.
 
+mod adapters;
 mod classes;
+mod clocks;
 mod resolution;
 #[cfg(test)]
 mod tests;
 
+pub use adapters::{Adapted, Adapter, Executed, version};
 pub use classes::Class;
+pub use clocks::{ClockChoice, LinuxClock, Stepped};
 pub use resolution::{Holder, Resolution};
 
 use oversleep_model::sim::{Machine, Random, WaitModel};
@@ -101,21 +105,30 @@ impl Plan {
         self.waits[class as usize].map(|at| &self.machine.waits[at])
     }
 
-    /// When a wait of that class ends that is entered `now`. Nothing where it is over at once, so the call is made as it
-    /// is, or where the machine has no such wait.
+    /// The wait that stands for calls of that class of a program whose runtime has adapters, and whether its port rounds
+    /// spans down to whole milliseconds.
+    pub fn wait_of(&self, class: Class, adapted: Option<(&Adapted, bool)>) -> Option<(&WaitModel, bool)> {
+        let own = adapted.and_then(|(adapted, is_own_code)| adapted.wait(class, is_own_code));
+        match own {
+            Some((at, truncates)) => Some((&self.machine.waits[at], truncates)),
+            None => self.wait(class).map(|wait| (wait, false)),
+        }
+    }
+
+    /// When that wait ends that is entered `now`. Nothing where it is over at once, so the call is made as it is.
     ///
     /// A deadline that passed after the last tick counts as the shortest wait: a program of this system converts a span to
     /// a deadline and needs time until it waits for it, while the machine's own calls take the span. This is a correction
     /// that emulation needs.
     pub fn end(
         &self,
-        class: Class,
+        (wait, truncates): (&WaitModel, bool),
         requested: Requested,
         now: Nanos,
         resolution: (Option<Grid>, bool),
     ) -> Option<Planned> {
+        const MILLISECOND: Nanos = Nanos::from_millis(1);
         let (grid, is_as_found) = resolution;
-        let wait = self.wait(class)?;
         let span = match requested {
             Requested::Span(span) => span,
             Requested::Deadline(at) => {
@@ -131,7 +144,8 @@ impl Plan {
         }
         let timing = &self.machine.timing;
         let thread = SleepingThread { slack: timing.default_slack_ns, is_real_time: false, is_nice: false, tier: 0 };
-        let end = wait.end(timing, grid, &thread, (now, span), (is_as_found, &self.random)).max(now);
+        let passed_on = if truncates { span.round_down_to(MILLISECOND).max(MILLISECOND) } else { span };
+        let end = wait.end(timing, grid, &thread, (now, passed_on), (is_as_found, &self.random)).max(now);
         Some(Planned { requested: span, native: now + span, end })
     }
 }

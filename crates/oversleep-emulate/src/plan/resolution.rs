@@ -33,9 +33,19 @@ impl Resolution {
         resolution
     }
 
+    /// What is held where no machine is emulated: nothing.
+    pub fn of_no_machine() -> Resolution {
+        Resolution::new(None, Nanos::ZERO)
+    }
+
     /// Whether the machine has a tick whose period can be requested.
     pub fn has_tick(&self) -> bool {
         self.tick.is_some()
+    }
+
+    /// The grid of the timer interrupt, which coarse clocks follow; none on a machine without a tick.
+    pub fn hardware_grid(&self) -> Option<Grid> {
+        self.tick.is_some().then_some(self.grid)
     }
 
     /// Whether nothing is requested.

@@ -45,7 +45,7 @@ fn both(name: &str, set: &[&str], held: Option<Nanos>, class: Class, requested: 
     let mut spans = Vec::new();
     for _ in 0..COUNT {
         let grid = (resolution.grid(1), resolution.is_as_found());
-        let planned = plan.end(class, Requested::Span(requested), now, grid).unwrap();
+        let planned = plan.end((plan.wait(class).unwrap(), false), Requested::Span(requested), now, grid).unwrap();
         spans.push(planned.end + RUNS_FOR - now);
         now = planned.end + RUNS_FOR;
     }
@@ -85,11 +85,18 @@ fn slack_shares_and_leeways_are_the_models_too() {
         let plan = Plan::of(machine(name, set)).unwrap();
         let requested = Requested::Span(Nanos::from_millis(requested));
         let grid = (plan.resolution(Nanos::ZERO).grid(1), true);
-        let planned = plan.end(class, requested, Nanos(7), grid).unwrap();
+        let planned = plan.end((plan.wait(class).unwrap(), false), requested, Nanos(7), grid).unwrap();
         assert_eq!(planned.end - planned.native, Nanos(late), "{name} {class:?}");
     }
     let coarse = Plan::of(machine("linux-hz250", &["hz=100", "high-resolution=false"])).unwrap();
-    let planned = coarse.end(Class::Sleep, Requested::Span(Nanos::from_millis(1)), Nanos(1), (None, true)).unwrap();
+    let planned = coarse
+        .end(
+            (coarse.wait(Class::Sleep).unwrap(), false),
+            Requested::Span(Nanos::from_millis(1)),
+            Nanos(1),
+            (None, true),
+        )
+        .unwrap();
     assert_eq!(planned.end, Nanos::from_millis(10), "the kernel's tick ends it");
 }
 
@@ -99,15 +106,32 @@ fn a_deadline_that_passed_after_the_last_tick_takes_a_tick() {
     let grid = (plan.resolution(Nanos::ZERO).grid(1), true);
     let tick = Nanos(15_625_000);
     let end = |deadline: i64, now: i64| {
-        plan.end(Class::FutexUntil, Requested::Deadline(tick + Nanos(deadline)), tick + Nanos(now), grid)
-            .map(|planned| planned.end)
+        plan.end(
+            (plan.wait(Class::FutexUntil).unwrap(), false),
+            Requested::Deadline(tick + Nanos(deadline)),
+            tick + Nanos(now),
+            grid,
+        )
+        .map(|planned| planned.end)
     };
     assert_eq!(end(10_000, 12_000), Some(tick * 2), "a park of microseconds does not escape");
     assert_eq!(end(0, 12_000), None);
     assert_eq!(end(-1, 12_000), None);
-    assert_eq!(plan.end(Class::Sleep, Requested::Span(Nanos::ZERO), tick, grid), None, "a yield stays one");
+    assert_eq!(
+        plan.end((plan.wait(Class::Sleep).unwrap(), false), Requested::Span(Nanos::ZERO), tick, grid),
+        None,
+        "a yield stays one"
+    );
     let linux = Plan::of(machine("linux-hz250", &[])).unwrap();
-    assert_eq!(linux.end(Class::FutexUntil, Requested::Deadline(Nanos(5)), Nanos(5), (None, true)), None);
+    assert_eq!(
+        linux.end(
+            (linux.wait(Class::FutexUntil).unwrap(), false),
+            Requested::Deadline(Nanos(5)),
+            Nanos(5),
+            (None, true)
+        ),
+        None
+    );
 }
 
 #[test]

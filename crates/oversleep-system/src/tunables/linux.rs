@@ -30,6 +30,11 @@ pub const LINUX: &[TunableInfo] = &[
     inherited_by: Some("threads and programs"), since: "Linux 2.6", page: man7!("2/sched_setaffinity.2"),
     "Keeps this thread on the given CPUs. It doesn't migrate, uses one core's caches and idle states, and can't \
      move away from other work there." },
+    entry! { COMMON: "slice" => "sched_setattr(sched_runtime)", expected: "a span from 100us to 100ms", example: "100us",
+    inherited_by: Some("threads and programs"), is_modelled: false, since: "Linux 6.12",
+    page: "https://docs.kernel.org/scheduler/sched-eevdf.html",
+    "For how long this thread runs at a time while others want its CPU. With a shorter slice it has an earlier \
+     deadline, so it runs sooner after it wakes up, for a shorter time. Real-time policies have none." },
     entry! { COMMON: "lock-memory" => "mlockall(MCL_CURRENT | MCL_FUTURE)", expected: "on or off", example: "on",
     scope: Scope::Process, since: "Linux 2.0", page: man7!("2/mlockall.2"),
     "Keeps all memory of this process resident, so that no measurement waits for a page from disk. Children don't \

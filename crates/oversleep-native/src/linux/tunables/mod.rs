@@ -9,6 +9,7 @@ pub mod lock_memory;
 mod pin;
 pub mod policy;
 mod slack;
+mod slice;
 
 use crate::native::tunables::{Made, of};
 use oversleep_system::{Tunable, registry, tunables};
@@ -17,6 +18,7 @@ const CHANGES: &[Made] = &[
     of!(slack::Slack),
     of!(policy::PolicyTunable),
     of!(pin::Pin),
+    of!(slice::Slice),
     of!(lock_memory::LockMemory),
     of!(dma_latency::DmaLatency),
 ];

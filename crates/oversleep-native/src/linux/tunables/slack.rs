@@ -9,11 +9,11 @@ use oversleep_system::{TunableInfo, describe, tunables};
 
 pub(super) struct Slack;
 
-fn nanos(slack: std::time::Duration) -> Nanos {
+pub(super) fn nanos(slack: std::time::Duration) -> Nanos {
     Nanos(i64::try_from(slack.as_nanos()).unwrap_or(i64::MAX))
 }
 
-fn reason(denied: &oversleep::Denied) -> Unavailable {
+pub(super) fn reason(denied: &oversleep::Denied) -> Unavailable {
     match denied.why {
         Why::Unsupported { .. } => Unavailable::NotOnThisPlatform,
         Why::Forbidden { call, .. } => Unavailable::not_permitted(call, denied.how),

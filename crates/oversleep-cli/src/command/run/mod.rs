@@ -1,6 +1,9 @@
 //! `run`: an unmodified program on a better machine: settings that it and its children inherit, or that the machine has
 //! while it runs.
 
+mod measure;
+mod memory;
+
 use std::ffi::OsString;
 
 use clap::Args;
@@ -46,6 +49,19 @@ pub struct Run {
     #[arg(long, value_name = "DURATION", value_parser = value::latency_bound, allow_hyphen_values = true)]
     dma_latency: Option<Nanos>,
 
+    /// Time slice of the program's threads beside others: a shorter one runs sooner (Linux 6.12), from 100us to 100ms
+    #[arg(long, value_name = "DURATION", value_parser = value::slack, allow_hyphen_values = true)]
+    slice: Option<Nanos>,
+
+    /// Keep all memory of each program that is executed resident, so that no wake-up waits for a page fault (Linux on
+    /// x86-64)
+    #[arg(long)]
+    lock_memory: bool,
+
+    /// Run the program twice under `oversleep why`, without and with the settings, and say what they changed
+    #[arg(long)]
+    measure: bool,
+
     /// Set any tunable of this machine; `oversleep doctor` lists them
     #[arg(long, value_name = "NAME=SETTING", value_parser = value::tune)]
     tune: Vec<TypedTunable>,
@@ -63,31 +79,53 @@ impl Run {
     /// Runs it.
     pub fn run(self) -> Result<Exit, Failure> {
         let lab = Laboratory::on(oversleep_native::here());
-        let nice = self.nice.map(|nice| Setting::Policy { policy: "other".to_owned(), priority: nice });
-        let args = ConditionArgs {
-            slack: self.slack,
-            resolution: self.resolution,
-            policy: self.policy.or(nice),
-            pin: self.pin,
-            dma_latency: self.dma_latency,
-            tune: self.tune,
-            ..ConditionArgs::default()
-        };
-        let conditions = request::conditions::conditions(&lab, &args)?;
-        if conditions.is_as_found() {
+        let conditions = request::conditions::conditions(&lab, &self.conditions())?;
+        if conditions.is_as_found() && !self.lock_memory {
             return Err(Failure::usage("say what to hold, as in: oversleep run --slack 1ns -- ./app"));
+        }
+        let locks_memory = self.lock_memory && memory::can_be_locked(&lab, self.quiet);
+        interrupt::leave_to_programs();
+        let measured = if self.measure { Some(measure::Runs::new()?) } else { None };
+        if let Some(measured) = &measured {
+            measured.before(&self.program)?;
         }
         let mut held = lab.hold(&conditions);
         for one in &held {
             tell(one, self.quiet);
         }
-        interrupt::leave_to_programs();
-        let Some((program, arguments)) = self.program.split_first() else { return Ok(Exit::Fine) };
-        let ended = oversleep_native::run_app(program, arguments);
+        let ended = match &measured {
+            Some(measured) => measured.after(&self.program, locks_memory),
+            None if locks_memory => memory::run(&self.program, self.quiet),
+            None => plainly(&self.program),
+        };
         // The last first: each goes back to what it was when it was set.
         while held.pop().is_some() {}
-        ended.map(Exit::Program).map_err(|error| Failure::failed(format!("can't run '{}': {error}", program.display())))
+        let ended = ended?;
+        if let Some(measured) = measured {
+            measured.compare()?;
+        }
+        Ok(ended)
     }
+
+    fn conditions(&self) -> ConditionArgs {
+        let nice = self.nice.map(|nice| Setting::Policy { policy: "other".to_owned(), priority: nice });
+        let slice = self.slice.map(|slice| TypedTunable { name: "slice".to_owned(), setting: Setting::Nanos(slice) });
+        ConditionArgs {
+            slack: self.slack,
+            resolution: self.resolution,
+            policy: self.policy.clone().or(nice),
+            pin: self.pin.clone(),
+            dma_latency: self.dma_latency,
+            tune: slice.into_iter().chain(self.tune.iter().cloned()).collect(),
+            ..ConditionArgs::default()
+        }
+    }
+}
+
+fn plainly(typed: &[OsString]) -> Result<Exit, Failure> {
+    let Some((program, arguments)) = typed.split_first() else { return Ok(Exit::Fine) };
+    let ended = oversleep_native::run_app(program, arguments);
+    ended.map(Exit::Program).map_err(|error| Failure::failed(format!("can't run '{}': {error}", program.display())))
 }
 
 /// What became of a setting, and whether it reaches the program.

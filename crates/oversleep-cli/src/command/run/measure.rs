@@ -1,0 +1,81 @@
+//! What settings change: the program runs under `oversleep why` without and with them, and the two results are compared.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::exit::{Exit, Failure};
+use crate::message;
+
+/// Two runs, whose results are kept until they are compared.
+pub struct Runs {
+    folder: PathBuf,
+}
+
+impl Runs {
+    /// Makes room for the results.
+    pub fn new() -> Result<Runs, Failure> {
+        // A folder that is there already may be somebody else's.
+        let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        let name = format!("oversleep-run-{}-{}", std::process::id(), since.as_nanos());
+        let folder = std::env::temp_dir().join(name);
+        std::fs::create_dir(&folder)
+            .map_err(|error| Failure::failed(format!("can't make the folder '{}': {error}", folder.display())))?;
+        Ok(Runs { folder })
+    }
+
+    /// Runs it as it is.
+    pub fn before(&self, program: &[OsString]) -> Result<(), Failure> {
+        message::note("the first run is without the settings");
+        self.one("before.json", program, false).map(drop)
+    }
+
+    /// Runs it with the settings that the calling thread holds.
+    pub fn after(&self, program: &[OsString], locks_memory: bool) -> Result<Exit, Failure> {
+        message::note("the second run is with the settings");
+        self.one("after.json", program, locks_memory)
+    }
+
+    fn one(&self, name: &str, program: &[OsString], locks_memory: bool) -> Result<Exit, Failure> {
+        let path = self.folder.join(name);
+        let own = own_program()?;
+        let mut arguments: Vec<OsString> = vec!["why".into(), "--quiet".into(), "--out".into(), path.clone().into()];
+        // The document goes to a file that nobody reads: the table of each run would only be in the way of the comparison.
+        let mut document = OsString::from("--json=");
+        document.push(self.folder.join(format!("{name}.document")));
+        arguments.extend([document, "--".into()]);
+        if locks_memory {
+            arguments.extend([own.clone().into(), "run".into(), "--quiet".into(), "--lock-memory".into(), "--".into()]);
+        }
+        arguments.extend(program.iter().cloned());
+        let ended = oversleep_native::run_app(own.as_os_str(), &arguments)
+            .map_err(|error| Failure::failed(format!("can't run '{}': {error}", own.display())))?;
+        if !path.exists() {
+            return Err(Failure::failed(
+                "that run was not measured, so there is nothing to compare; the reason is above",
+            ));
+        }
+        Ok(Exit::Program(ended))
+    }
+
+    /// Says what changed.
+    pub fn compare(&self) -> Result<(), Failure> {
+        let files = ["before.json", "after.json"].map(|name| self.folder.join(name));
+        let status = Command::new(own_program()?).arg("why").args(&files).status();
+        match status {
+            Ok(status) if status.success() => Ok(()),
+            Ok(status) => Err(Failure::failed(format!("the two runs could not be compared: {status}"))),
+            Err(error) => Err(Failure::failed(format!("the two runs could not be compared: {error}"))),
+        }
+    }
+}
+
+impl Drop for Runs {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+fn own_program() -> Result<PathBuf, Failure> {
+    std::env::current_exe().map_err(|error| Failure::failed(format!("can't find this program again: {error}")))
+}

@@ -1,0 +1,62 @@
+//! Memory that stays resident in programs that know nothing of it. The lock belongs to a program and isn't inherited, so
+//! each program is made to lock its own before its first instruction.
+
+use std::ffi::OsString;
+
+use oversleep_emulate::Request;
+use oversleep_emulate::plan::ClockChoice;
+use oversleep_lab::Laboratory;
+use oversleep_record::Conditions;
+use oversleep_record::conditions::{Outcome, Setting};
+use oversleep_system::tunables::names::LOCK_MEMORY;
+
+use crate::exit::{Exit, Failure};
+use crate::message;
+
+/// Whether the system lets this user's programs lock their memory; a warning where it doesn't.
+pub fn can_be_locked(lab: &Laboratory, is_quiet: bool) -> bool {
+    // Programs may do what this process may: it locks its own for a moment.
+    let held = lab.hold(&Conditions::as_found().with(LOCK_MEMORY, Setting::Flag(true)));
+    let why = match held.first().map(|held| &held.outcome) {
+        Some(Outcome::Denied { why }) => why.to_string(),
+        None => "this system has no such lock".to_owned(),
+        Some(_) if !oversleep_emulate::IS_SUPPORTED => {
+            "other programs can be made to lock theirs on Linux on x86-64 only".to_owned()
+        }
+        Some(_) => {
+            if !is_quiet {
+                message::note("lock-memory is held at on, in each program that is executed");
+            }
+            return true;
+        }
+    };
+    message::warning(&format!("lock-memory on is not held: {why}"));
+    false
+}
+
+/// Runs a program, and has it and all that it executes lock their memory.
+pub fn run(typed: &[OsString], is_quiet: bool) -> Result<Exit, Failure> {
+    let request = Request {
+        plan: None,
+        locks_memory: true,
+        resolution: None,
+        clocks: ClockChoice::Off,
+        has_adapters: false,
+        program: typed.to_vec(),
+    };
+    let ended = oversleep_emulate::run(request).map_err(|failure| Failure::failed(failure.to_string()))?;
+    if let Some(report) = &ended.report {
+        match (report.not_locked, report.locked) {
+            (Some(error), locked) => {
+                let error = std::io::Error::from_raw_os_error(error);
+                message::warning(&format!("{locked} of {} programs had their memory locked: {error}", report.execs));
+            }
+            (None, locked) if !is_quiet => message::note(&format!("programs that had their memory locked: {locked}")),
+            _ => {}
+        }
+    }
+    if let Some(signal) = ended.signal {
+        oversleep_emulate::end_by(signal);
+    }
+    Ok(Exit::Program(ended.code))
+}

@@ -1,0 +1,149 @@
+//! `emulate`: the calls that runtimes rarely make. No wait ends before its time, and the report names each.
+#![cfg(all(target_os = "linux", target_arch = "x86_64"))]
+
+use super::emulate::{compiled, emulated};
+use super::support::Home;
+
+/// Each line: the call, what was requested and what it took, in µs.
+const CALLS: &str = r#"
+#define _GNU_SOURCE
+#include <errno.h>
+#include <mqueue.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+static long long now(int id) { struct timespec t; clock_gettime(id, &t); return t.tv_sec * 1000000LL + t.tv_nsec / 1000; }
+static struct timespec at(int id, long long us) {
+    long long end = now(id) + us;
+    struct timespec t = { end / 1000000, end % 1000000 * 1000 };
+    return t;
+}
+#define SHOW(call, us, what) do { long long begun = now(1); what; \
+    printf("%s %lld %lld\n", call, (long long)(us), now(1) - begun); fflush(stdout); } while (0)
+
+int main(void) {
+    int pair[2];
+    char byte;
+    uint64_t count;
+    socketpair(AF_UNIX, SOCK_STREAM, 0, pair);
+    struct timeval short_time = { 0, 3000 };
+    setsockopt(pair[0], SOL_SOCKET, SO_RCVTIMEO, &short_time, sizeof short_time);
+    SHOW("setsockopt", 3000, recv(pair[0], &byte, 1, 0));
+    /* Blocked and waited for, so that one that comes before its wait is not lost. */
+    sigset_t alarms;
+    int got;
+    sigemptyset(&alarms);
+    sigaddset(&alarms, SIGALRM);
+    sigprocmask(SIG_BLOCK, &alarms, 0);
+    struct itimerval once = { { 0, 0 }, { 0, 4000 } };
+    SHOW("setitimer", 4000, { setitimer(ITIMER_REAL, &once, 0); sigwait(&alarms, &got); });
+    SHOW("alarm", 1000000, { alarm(1); sigwait(&alarms, &got); });
+    int timer = timerfd_create(CLOCK_REALTIME, 0);
+    struct itimerspec of_day = { { 0, 0 }, at(CLOCK_REALTIME, 5000) };
+    SHOW("timerfd_settime", 5000, { timerfd_settime(timer, TFD_TIMER_ABSTIME, &of_day, 0); read(timer, &count, 8); });
+    /* A period that is no multiple of a tick, armed anew while it runs. */
+    struct itimerspec period = { { 0, 20000000 }, { 0, 20000000 } }, other = { { 0, 7000000 }, { 0, 7000000 } };
+    SHOW("timerfd_settime", 60000, { timerfd_settime(timer, 0, &period, 0); for (int i = 0; i < 3;) { read(timer, &count, 8); i += count; } });
+    SHOW("timerfd_settime", 7000, { timerfd_settime(timer, 0, &other, 0); read(timer, &count, 8); });
+    timer_t posix;
+    struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM };
+    timer_create(CLOCK_MONOTONIC, &event, &posix);
+    struct itimerspec in_6 = { { 0, 0 }, { 0, 6000000 } };
+    SHOW("timer_settime", 6000, { timer_settime(posix, 0, &in_6, 0); sigwait(&alarms, &got); });
+    struct timespec two = { 0, 2000000 };
+    sigset_t usr;
+    sigemptyset(&usr);
+    sigaddset(&usr, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &usr, 0);
+    SHOW("rt_sigtimedwait", 2000, sigtimedwait(&usr, 0, &two));
+    struct timespec left = two;
+    SHOW("pselect6", 2000, pselect(0, 0, 0, 0, &left, 0));
+    struct timeval rest = { 0, 2000 };
+    SHOW("select", 2000, syscall(SYS_select, 0, 0, 0, 0, &rest));
+    if (rest.tv_sec || rest.tv_usec) puts("select left time");
+    SHOW("ppoll", 2000, ppoll(0, 0, &two, 0));
+    SHOW("poll", 2000, poll(0, 0, 2));
+    int many = epoll_create1(0);
+    struct epoll_event found;
+    SHOW("epoll_wait", 2000, epoll_wait(many, &found, 1, 2));
+    SHOW("clock_nanosleep", 2000, { struct timespec end = at(1, 2000); clock_nanosleep(1, TIMER_ABSTIME, &end, 0); });
+    SHOW("clock_nanosleep", 2000, { struct timespec end = at(0, 2000); clock_nanosleep(0, TIMER_ABSTIME, &end, 0); });
+    printf("io_uring_setup %d\n", syscall(SYS_io_uring_setup, 1, 0) == -1 && errno == ENOSYS);
+}
+"#;
+
+#[test]
+fn no_call_ends_early_and_the_report_names_each() {
+    let home = Home::new();
+    let Some(program) = compiled(&home, CALLS, &["-w"]) else { return };
+    let Some(output) = emulated(&home, &["--out", "calls.json"], &[&program]) else { return };
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success() && text.ends_with("io_uring_setup 1\n") && !text.contains("left time"), "{text}");
+    let report = std::fs::read_to_string(home.path().join("calls.json")).expect("a report");
+    let mut count = 0;
+    for line in text.lines() {
+        let [call, requested, took] = line.split(' ').collect::<Vec<_>>()[..] else { continue };
+        let [requested, took] = [requested, took].map(|number| number.parse::<i64>().expect("µs"));
+        // Three periods of 20 ms are three of a tick each there: a periodic timer keeps to whole ticks.
+        let least = if requested == 60_000 { 3 * 15_625 } else { requested };
+        // The clock reads whole µs, twice.
+        assert!(took >= least - 2, "{line}");
+        // recv ends on this kernel's own tick; the others within two of the machine's, but a busy machine comes later.
+        assert!(report.contains(&format!("\"call\": \"{call}\"")), "{call}: {report}");
+        count += 1;
+    }
+    assert_eq!(count, 16, "{text}");
+    assert!(report.contains("io_uring"), "{report}");
+}
+
+/// A program for 32 bits that needs no library: it sleeps 2 ms and ends with 5.
+const OF_32_BITS: &str = r#"
+static const int span[2] = { 0, 2000000 };
+void _start(void) {
+    int done;
+    __asm__ volatile("int $0x80" : "=a"(done) : "a"(162), "b"(span), "c"(0) : "memory");
+    __asm__ volatile("int $0x80" : : "a"(1), "b"(5));
+    for (;;) {}
+}
+"#;
+
+#[test]
+fn a_program_for_32_bits_runs_natively_and_the_report_says_so() {
+    let home = Home::new();
+    let Some(program) = compiled(&home, OF_32_BITS, &["-m32", "-nostdlib", "-static", "-fno-pic", "-no-pie"]) else {
+        return;
+    };
+    let Some(output) = emulated(&home, &["--summary"], &[&program]) else { return };
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    if output.status.code() == Some(126) {
+        eprintln!("skipped: this kernel runs no programs for 32 bits");
+        return;
+    }
+    assert_eq!(output.status.code(), Some(5), "{stderr}");
+    assert!(stderr.contains("for 32 bits runs with native timing"), "{stderr}");
+}
+
+#[test]
+fn the_machine_of_a_result_is_emulated() {
+    let home = Home::new();
+    let result = concat!(env!("CARGO_MANIFEST_DIR"), "/../../schema/golden/v2/everything.json");
+    let mut command = home.command();
+    let output =
+        command.args(["emulate", "--like", result, "--summary", "--", "sleep", "0.001"]).output().expect("it starts");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    if stderr.contains("can't trace") {
+        return;
+    }
+    assert!(output.status.success() && stderr.contains("emulated like ") && stderr.contains("count 1"), "{stderr}");
+}

@@ -1,0 +1,219 @@
+//! What a tracer does at the two stops that matter: a program is executed, or a timed wait begins.
+
+use std::io;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+
+use oversleep_record::Nanos;
+
+use super::crew::lock;
+use super::entry::{self, Answer, LeadsTo, Waiting};
+use super::inject::{self, Native, Wanted};
+use super::processes::{Program, SANDBOX, Special};
+use super::programs;
+use super::ptrace::{self, Registers, Tid};
+use super::tracer::{BUSY, Tracer};
+use super::trampoline::Entry;
+use crate::plan::{Adapted, Class, ClockChoice, Holder, Planned, Requested};
+
+const OF_32_BITS: &str = "a program for 32 bits runs with native timing: only the 64-bit calls are redirected";
+const REFUSED: &str = "the system refused the mapping that its waits need, so the program runs with native timing";
+const URING: &str = "io_uring is answered with ENOSYS, so that the program falls back to epoll";
+const NO_SUCH_WAIT: &str = "the machine has no wait that stands for it";
+
+impl Tracer {
+    /// A process executes another program.
+    pub(super) fn executes(&mut self, tid: Tid) {
+        self.is_process(tid);
+        self.shared.execs.fetch_add(1, Ordering::Relaxed);
+        self.shared.processes.executes(tid);
+        let wanted = Wanted { code: self.shared.plan.is_some(), locked_memory: self.shared.locks_memory };
+        let got = inject::at_exec(tid, wanted);
+        match got.locked_memory {
+            Some(0) => _ = self.shared.locked.fetch_add(1, Ordering::Relaxed),
+            Some(error) => self.shared.not_locked.store(error, Ordering::Relaxed),
+            None => {}
+        }
+        match got.code {
+            Ok(()) => self.prepare(tid),
+            Err(Native::Gone) => {}
+            Err(Native::Of32Bits) => self.runs_natively(tid, OF_32_BITS),
+            Err(Native::Refused) => self.runs_natively(tid, REFUSED),
+        }
+    }
+
+    /// Gives a program the clocks and the waits of its runtime's port.
+    fn prepare(&mut self, tid: Tid) {
+        let shared = &self.shared;
+        let Some(plan) = &shared.plan else { return };
+        let adapted = if shared.has_adapters { self.adapted(tid) } else { None };
+        let stepped = match adapted.as_ref().and_then(|adapted| adapted.clocks.as_ref()) {
+            Some(ClockChoice::These(these)) if shared.choice == ClockChoice::Coarse => {
+                let own = plan.clocks(&ClockChoice::These(these.clone())).unwrap_or_default();
+                let is_own = |clock| own.iter().any(|own| own.clock == clock);
+                let others = shared.stepped.iter().filter(|other| !is_own(other.clock)).cloned();
+                others.chain(own.iter().cloned()).collect()
+            }
+            _ => shared.stepped.clone(),
+        };
+        if !stepped.is_empty()
+            && let Err(why) = shared.place_clocks(tid, stepped)
+        {
+            lock(&self.tally).passed_by("clock_gettime", why);
+        }
+        // A filter of its own stays with all that a process executes.
+        if let Some(adapted) = adapted.filter(|_| shared.processes.of(tid).is_none()) {
+            let own_code = programs::of(tid).own_code(tid);
+            shared.processes.set(tid, Special::Adapted(Arc::new(Program { adapted, own_code })));
+        }
+    }
+
+    fn adapted(&self, tid: Tid) -> Option<Adapted> {
+        let program = programs::of(tid);
+        let adapted = self.shared.plan.as_ref()?.adapted(&program.executed, |mark| program.version(mark))?;
+        let described = adapted.adapters.iter().map(|adapter| [&*adapter.runtime, &*adapter.does, &*adapter.source]);
+        lock(&self.shared.adapters).extend(described);
+        Some(adapted)
+    }
+
+    fn runs_natively(&mut self, process: Tid, why: &'static str) {
+        lock(&self.tally).passed_by("execve", why);
+        self.shared.processes.set(process, Special::Native(why));
+    }
+
+    /// A timed wait begins, or another call that the filter stops at.
+    pub(super) fn lead(&mut self, tid: Tid, now: Nanos) -> io::Result<()> {
+        self.meet(tid);
+        let registers = ptrace::registers(tid)?;
+        let call = registers.orig_rax as libc::c_long;
+        let name = || entry::name(call);
+        let mut program = None;
+        if self.shared.processes.are_some() {
+            let process = self.process(tid);
+            match self.shared.processes.of(process) {
+                Some(Special::Native(why)) => {
+                    lock(&self.tally).passed_by(name(), why);
+                    return Ok(());
+                }
+                Some(Special::Adapted(adapted)) => program = Some(adapted),
+                None => {}
+            }
+        }
+        match entry::answer(tid, &registers) {
+            Answer::AsIs => Ok(()),
+            Answer::PassBy(why) => {
+                lock(&self.tally).passed_by(name(), why);
+                Ok(())
+            }
+            Answer::Return(value) => {
+                lock(&self.tally).passed_by(name(), URING);
+                returns(tid, registers, value)
+            }
+            Answer::Clock(entry, clock) => {
+                let process = self.process(tid);
+                match self.shared.has_clock(process, clock) {
+                    true => go_to(tid, registers, entry, [0; 2]),
+                    false => Ok(()),
+                }
+            }
+            Answer::Resolution(period) => {
+                let process = self.process(tid);
+                let requested = (period > 0).then_some(Nanos(period.min(i64::MAX as u64) as i64));
+                let granted = self.shared.hold(Holder::Process(process), requested, now);
+                returns(tid, registers, granted.map_or(-i64::from(libc::EINVAL), |granted| granted.0))
+            }
+            Answer::Sandbox => {
+                let process = self.process(tid);
+                self.runs_natively(process, SANDBOX);
+                Ok(())
+            }
+            Answer::Wait(waiting) => self.wait(tid, registers, &waiting, (now, program.as_deref())),
+        }
+    }
+
+    fn wait(
+        &mut self,
+        tid: Tid,
+        registers: Registers,
+        waiting: &Waiting,
+        (now, program): (Nanos, Option<&Program>),
+    ) -> io::Result<()> {
+        let (grid, is_as_found) = {
+            let is_per_process = self.shared.resolution.read().unwrap_or_else(PoisonError::into_inner).is_per_process();
+            let process = if is_per_process { self.process(tid) } else { 0 };
+            let resolution = self.shared.resolution.read().unwrap_or_else(PoisonError::into_inner);
+            (resolution.grid(process), resolution.is_as_found())
+        };
+        let shared = Arc::clone(&self.shared);
+        let Some(plan) = &shared.plan else { return Ok(()) };
+        let name = entry::name(registers.orig_rax as libc::c_long);
+        let adapted = program.map(|program| (&program.adapted, program.own_code.contains(&registers.rip)));
+        let Some(wait) = plan.wait_of(waiting.class, adapted) else {
+            lock(&self.tally).passed_by(name, NO_SUCH_WAIT);
+            return Ok(());
+        };
+        // The timeout of a socket is no wait yet: it lasts as long as one that begins at a tick.
+        let from = match (waiting.class, grid) {
+            (Class::Socket, Some(grid)) => grid.at_or_before(now),
+            _ => now,
+        };
+        let requested = match waiting.requested {
+            // A deadline is on the clock that the program sees.
+            Requested::Deadline(at) if self.shared.steps_exact_clocks.load(Ordering::Relaxed) => {
+                let process = self.process(tid);
+                Requested::Deadline(at + self.shared.behind(process, waiting.clock, from))
+            }
+            requested => requested,
+        };
+        let Some(planned) = plan.end(wait, requested, from, (grid, is_as_found)) else {
+            return Ok(());
+        };
+        let info = &wait.0.info;
+        let is_busy = grid.is_some_and(|grid| grid.at_or_before(self.busy_since) < grid.at_or_before(now));
+        let spans = [planned.requested, planned.native - from, planned.end - from].map(|span| span.0);
+        lock(&self.tally).wait(name, info.name, spans, is_busy && now - self.busy_since > BUSY);
+        let interval = |interval: Nanos| match grid.filter(|_| info.ends_at_tick()) {
+            Some(grid) if interval > Nanos::ZERO => {
+                (interval + Nanos(grid.period.0 / 2)).round_down_to(grid.period).max(grid.period)
+            }
+            _ => interval,
+        };
+        lead_to(tid, registers, waiting.leads_to, &planned, from, interval)
+    }
+}
+
+/// Leads a thread from its call to the code that waits in its place.
+fn lead_to(
+    tid: Tid,
+    registers: Registers,
+    leads_to: LeadsTo,
+    planned: &Planned,
+    from: Nanos,
+    on_grid: impl Fn(Nanos) -> Nanos,
+) -> io::Result<()> {
+    let (entry, end, rax) = match leads_to {
+        LeadsTo::Number(entry, number) => (entry, planned.end, number as u64),
+        LeadsTo::NativeEnd(entry) => (entry, planned.end, planned.native.0 as u64),
+        LeadsTo::OnClock(entry, number, ahead) => (entry, planned.end + ahead, number as u64),
+        LeadsTo::Timer(entry, interval, ahead) => (entry, planned.end + ahead, on_grid(interval).0 as u64),
+        LeadsTo::Socket => (Entry::SetSockOpt, planned.end - from, 0),
+    };
+    go_to(tid, registers, entry, [end.0 as u64, rax])
+}
+
+/// Lets a thread go on in our code instead of its call.
+fn go_to(tid: Tid, mut registers: Registers, entry: Entry, [r11, rax]: [u64; 2]) -> io::Result<()> {
+    registers.rcx = registers.rip;
+    registers.rip = entry.address();
+    registers.r11 = r11;
+    registers.rax = rax;
+    registers.orig_rax = u64::MAX;
+    ptrace::set_registers(tid, &registers)
+}
+
+/// Skips the call: it returns that.
+fn returns(tid: Tid, mut registers: Registers, value: i64) -> io::Result<()> {
+    registers.orig_rax = u64::MAX;
+    registers.rax = value as u64;
+    ptrace::set_registers(tid, &registers)
+}

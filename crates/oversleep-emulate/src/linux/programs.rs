@@ -1,0 +1,74 @@
+//! Which program a process has just been made to execute.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+
+use super::ptrace::Tid;
+use crate::plan::{Executed, version};
+
+/// How much of a file is read for its notes.
+const HEAD: usize = 8 << 10;
+/// How much of its data is read for what Go's linker writes there, as debug/buildinfo does.
+const DATA: usize = 64 << 10;
+/// What that begins with. <https://pkg.go.dev/debug/buildinfo>
+const BUILD_INFO: &[u8] = b"\xff Go buildinf:";
+const PT_LOAD: u32 = 1;
+const PF_W: u32 = 2;
+
+/// The program of a process, and its file.
+pub struct Found {
+    pub executed: Executed,
+    file: Option<File>,
+}
+
+/// Looks at the program of a process.
+pub fn of(process: Tid) -> Found {
+    let link = format!("/proc/{process}/exe");
+    let path = std::fs::read_link(&link).unwrap_or_default();
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let file = File::open(&link).ok();
+    let mut head = vec![0; HEAD];
+    let read = file.as_ref().and_then(|file| file.read_at(&mut head, 0).ok()).unwrap_or(0);
+    head.truncate(read);
+    Found { executed: Executed { file: name, head }, file }
+}
+
+impl Found {
+    /// The version that its data say: what Go's linker wrote there.
+    pub fn version(&self, mark: &str) -> Option<[u32; 2]> {
+        let data = self.data()?;
+        let at = data.windows(BUILD_INFO.len()).position(|window| window == BUILD_INFO)?;
+        // Since Go 1.18 the version follows 32 bytes of head.
+        let text = data.get(at + 32..)?;
+        version(&String::from_utf8_lossy(&text[..text.len().min(64)]), mark)
+    }
+
+    /// The beginning of its first writable part.
+    fn data(&self) -> Option<Vec<u8>> {
+        let head = &self.executed.head;
+        let word = |at: usize| Some(u64::from_le_bytes(head.get(at..at + 8)?.try_into().ok()?));
+        let half = |at: usize| Some(u32::from_le_bytes(head.get(at..at + 4)?.try_into().ok()?));
+        let (headers, counts) = (word(0x20)? as usize, half(0x36)?);
+        let (each, count) = ((counts & 0xffff) as usize, (counts >> 16) as usize);
+        let offset = (0..count).map(|at| headers.saturating_add(at * each)).find_map(|header| {
+            let is_data = half(header)? == PT_LOAD && half(header + 4)? & PF_W != 0;
+            is_data.then(|| word(header + 8)).flatten()
+        })?;
+        let mut data = vec![0; DATA];
+        let read = self.file.as_ref()?.read_at(&mut data, offset).ok()?;
+        data.truncate(read);
+        Some(data)
+    }
+
+    /// Where its own code is in the process, which runs nothing yet.
+    pub fn own_code(&self, process: Tid) -> std::ops::Range<u64> {
+        let path = std::fs::read_link(format!("/proc/{process}/exe")).unwrap_or_default();
+        let maps = std::fs::read_to_string(format!("/proc/{process}/maps")).unwrap_or_default();
+        let ranges =
+            maps.lines().filter(|line| path.to_str().is_some_and(|path| line.ends_with(path))).filter_map(|line| {
+                let (begin, end) = line.split_whitespace().next()?.split_once('-')?;
+                Some((u64::from_str_radix(begin, 16).ok()?, u64::from_str_radix(end, 16).ok()?))
+            });
+        ranges.reduce(|all, one| (all.0.min(one.0), all.1.max(one.1))).map_or(0..0, |(begin, end)| begin..end)
+    }
+}

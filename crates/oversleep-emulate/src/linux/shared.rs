@@ -1,0 +1,180 @@
+//! What the threads of a supervisor share.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use oversleep_record::Nanos;
+use oversleep_system::rules::Grid;
+
+use super::clocks::{self, Table};
+use super::crew::{Crew, lock};
+use super::entry::ahead;
+use super::processes::Processes;
+use super::ptrace::Tid;
+use crate::Request;
+use crate::plan::{ClockChoice, Holder, Plan, Resolution, Stepped};
+use crate::report::{AdapterUsed, SteppedClock, Tally};
+
+/// What the threads of a supervisor share.
+pub struct Shared {
+    /// The machine; none where programs wait as here.
+    pub plan: Option<Plan>,
+    /// Whether programs have their memory locked.
+    pub locks_memory: bool,
+    /// How many have, and the last error of one that hasn't.
+    pub locked: AtomicU64,
+    pub not_locked: AtomicI32,
+    pub resolution: RwLock<Resolution>,
+    pub processes: Processes,
+    /// Which clocks a program gets.
+    pub choice: ClockChoice,
+    /// Those of a program without adapters.
+    pub stepped: Vec<Stepped>,
+    /// Whether programs of known runtimes are treated as their ports.
+    pub has_adapters: bool,
+    /// Processes that have clocks of ours, and which ones.
+    clocked: Mutex<HashMap<Tid, Arc<Vec<Stepped>>>>,
+    /// Whether some process has one that programs take deadlines from.
+    pub steps_exact_clocks: AtomicBool,
+    /// Whether the interrupt's period has changed since programs were given their clocks.
+    has_changed: AtomicBool,
+    pub execs: AtomicU64,
+    pub threads: AtomicU64,
+    pub threads_max: AtomicU64,
+    /// What was done otherwise for programs of some runtimes: runtime, what its port does, and the source.
+    pub adapters: Mutex<BTreeSet<[&'static str; 3]>>,
+    pub tallies: Mutex<Vec<Arc<Mutex<Tally>>>>,
+    pub crew: Crew,
+}
+
+impl Shared {
+    pub fn new(request: Request, resolution: Resolution, stepped: Vec<Stepped>) -> Shared {
+        Shared {
+            plan: request.plan,
+            locks_memory: request.locks_memory,
+            locked: AtomicU64::new(0),
+            not_locked: AtomicI32::new(0),
+            resolution: RwLock::new(resolution),
+            processes: Processes::default(),
+            choice: request.clocks,
+            stepped,
+            has_adapters: request.has_adapters,
+            clocked: Mutex::default(),
+            steps_exact_clocks: AtomicBool::new(false),
+            has_changed: AtomicBool::new(false),
+            execs: AtomicU64::new(0),
+            threads: AtomicU64::new(0),
+            threads_max: AtomicU64::new(0),
+            adapters: Mutex::default(),
+            tallies: Mutex::default(),
+            crew: Crew::default(),
+        }
+    }
+
+    /// The machine's name.
+    pub fn machine(&self) -> &str {
+        self.plan.as_ref().map_or("this machine", Plan::machine)
+    }
+
+    /// The clocks of programs, for the report.
+    pub fn clocks(&self) -> Vec<SteppedClock> {
+        let grid = self.resolution.read().unwrap_or_else(PoisonError::into_inner).hardware_grid();
+        let interrupt = grid.map_or(Nanos(1), |grid| grid.period);
+        let row = |clock: &Stepped| SteppedClock {
+            clock: clock.clock.name().to_owned(),
+            stands_for: clock.stands_for.to_owned(),
+            step_ns: clock.shows_multiples_of(interrupt).0,
+        };
+        self.stepped.iter().map(row).collect()
+    }
+
+    /// What was done otherwise for programs of some runtimes, for the report.
+    pub fn adapters(&self) -> Vec<AdapterUsed> {
+        let row = |[runtime, does, source]: &[&'static str; 3]| AdapterUsed {
+            runtime: (*runtime).to_owned(),
+            does: (*does).to_owned(),
+            source: (*source).to_owned(),
+        };
+        lock(&self.adapters).iter().map(row).collect()
+    }
+
+    /// Requests a resolution for that holder; nothing releases it. Returns what is granted.
+    pub fn hold(&self, holder: Holder, requested: Option<Nanos>, now: Nanos) -> Option<Nanos> {
+        self.change(|resolution| resolution.hold(holder, requested, now))
+    }
+
+    /// A process ended, and holds no resolution any more.
+    pub fn forget(&self, process: Tid, now: Nanos) {
+        self.processes.forget(process);
+        lock(&self.clocked).remove(&process);
+        let is_per_process = self.resolution.read().unwrap_or_else(PoisonError::into_inner).is_per_process();
+        if is_per_process {
+            self.change(|resolution| resolution.forget(process, now));
+        }
+    }
+
+    /// Changes what is held, and the clocks that show the last interrupt with it.
+    fn change<T>(&self, how: impl FnOnce(&mut Resolution) -> T) -> T {
+        let mut resolution = self.resolution.write().unwrap_or_else(PoisonError::into_inner);
+        let before = resolution.hardware_grid();
+        let changed = how(&mut resolution);
+        let grid = resolution.hardware_grid();
+        if grid != before {
+            self.has_changed.store(true, Ordering::SeqCst);
+            for (process, stepped) in lock(&self.clocked).iter() {
+                let _ = clocks::change(*process, &Table::new(stepped, grid));
+            }
+        }
+        changed
+    }
+
+    /// Gives a program that has just been executed its clocks.
+    ///
+    /// # Errors
+    /// Why it reads this system's.
+    pub fn place_clocks(&self, process: Tid, stepped: Vec<Stepped>) -> Result<(), &'static str> {
+        let resolution = self.resolution.read().unwrap_or_else(PoisonError::into_inner);
+        lock(&self.clocked).remove(&process);
+        if stepped.iter().any(|clock| clock.clock.reads() == clock.clock) {
+            self.steps_exact_clocks.store(true, Ordering::SeqCst);
+        }
+        clocks::write(process, &Table::new(&stepped, resolution.hardware_grid()))?;
+        let redirected = clocks::redirect(process, &stepped);
+        lock(&self.clocked).insert(process, Arc::new(stepped));
+        redirected
+    }
+
+    /// How far a clock of that process is behind time, where it is one of ours that Linux calls exact.
+    pub fn behind(&self, process: Tid, id: i32, now: Nanos) -> Nanos {
+        let Some(stepped) = lock(&self.clocked).get(&process).map(Arc::clone) else { return Nanos::ZERO };
+        let Some(clock) = stepped.iter().find(|clock| clock.clock.id() == id) else { return Nanos::ZERO };
+        let grid = self.resolution.read().unwrap_or_else(PoisonError::into_inner).hardware_grid();
+        let ahead = ahead(id);
+        let on_clock = grid.map(|grid| Grid { origin: grid.origin + ahead, ..grid });
+        now + ahead - clock.reading(now + ahead, on_clock)
+    }
+
+    /// Whether a process has that clock of ours.
+    pub fn has_clock(&self, process: Tid, id: i32) -> bool {
+        lock(&self.clocked).get(&process).is_some_and(|stepped| stepped.iter().any(|clock| clock.clock.id() == id))
+    }
+
+    /// Whether a new process is of interest, and not only its waits.
+    pub fn follows_starts(&self) -> bool {
+        self.processes.are_some() || !lock(&self.clocked).is_empty()
+    }
+
+    /// A process started another. That has a copy of its clocks: perhaps one from before the last change.
+    pub fn starts(&self, process: Tid, started: Tid) {
+        self.processes.starts(process, started);
+        let resolution = self.resolution.read().unwrap_or_else(PoisonError::into_inner);
+        let mut clocked = lock(&self.clocked);
+        if let Some(stepped) = clocked.get(&process).map(Arc::clone) {
+            if self.has_changed.load(Ordering::SeqCst) {
+                let _ = clocks::change(started, &Table::new(&stepped, resolution.hardware_grid()));
+            }
+            clocked.insert(started, stepped);
+        }
+    }
+}

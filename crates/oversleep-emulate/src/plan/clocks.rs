@@ -1,0 +1,186 @@
+//! Which clock of a machine stands for one that a program of Linux reads, and in which steps it goes.
+
+use oversleep_model::sim::{ClockModel, ClockSource};
+use oversleep_record::Nanos;
+use oversleep_system::rules::Grid;
+
+use super::Plan;
+
+macro_rules! clocks {
+    ($($(#[$doc:meta])*
+        $name:ident = $id:literal, $own:literal, reads $reads:ident, $windows:literal, $macos:literal;)+) => {
+        /// A clock that programs of Linux read without a system call.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum LinuxClock {
+            $($(#[$doc])* $name,)+
+        }
+
+        impl LinuxClock {
+            /// All of them.
+            pub const ALL: &[LinuxClock] = &[$(LinuxClock::$name),+];
+
+            /// The number that `clock_gettime` takes.
+            pub fn id(self) -> i32 {
+                match self { $(LinuxClock::$name => $id,)+ }
+            }
+
+            /// Its name among the clocks of Linux.
+            pub fn name(self) -> &'static str {
+                match self { $(LinuxClock::$name => $own,)+ }
+            }
+
+            /// The exact clock that it is a coarser reading of; itself where it is exact.
+            pub fn reads(self) -> LinuxClock {
+                match self { $(LinuxClock::$name => LinuxClock::$reads,)+ }
+            }
+
+            /// The clock that stands for it on a machine with that system.
+            fn stands_for(self, os: &str) -> Option<&'static str> {
+                let (windows, linux, macos) = match self { $(LinuxClock::$name => ($windows, $own, $macos),)+ };
+                match os {
+                    "windows" => Some(windows),
+                    "linux" => Some(linux),
+                    "macos" => Some(macos),
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+// A port to Windows takes spans from the performance counter, and times of day as of the last interrupt.
+clocks! {
+    /// `CLOCK_REALTIME`, `gettimeofday`, `time`.
+    Realtime = 0, "realtime", reads Realtime, "system-time", "realtime";
+    /// `CLOCK_MONOTONIC`.
+    Monotonic = 1, "monotonic", reads Monotonic, "qpc", "monotonic";
+    /// `CLOCK_MONOTONIC_RAW`.
+    MonotonicRaw = 4, "monotonic-raw", reads MonotonicRaw, "qpc", "monotonic-raw";
+    /// `CLOCK_REALTIME_COARSE`.
+    RealtimeCoarse = 5, "realtime-coarse", reads Realtime, "system-time", "realtime";
+    /// `CLOCK_MONOTONIC_COARSE`.
+    MonotonicCoarse = 6, "monotonic-coarse", reads Monotonic, "get-tick-count-64", "monotonic";
+    /// `CLOCK_BOOTTIME`.
+    Boottime = 7, "boottime", reads Boottime, "interrupt-time", "mach-continuous";
+    /// `CLOCK_TAI`.
+    Tai = 11, "tai", reads Tai, "system-time", "realtime";
+}
+
+/// Which clocks show what the machine's clocks would.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ClockChoice {
+    /// Those of this system.
+    Off,
+    /// Clocks that Linux itself calls coarse show the machine's; the others are this system's.
+    Coarse,
+    /// Each shows what stands for it.
+    All,
+    /// These show what stands for them, or the machine's clock that is named with it.
+    These(Vec<(LinuxClock, Option<String>)>),
+}
+
+impl std::str::FromStr for ClockChoice {
+    type Err = String;
+
+    fn from_str(typed: &str) -> Result<ClockChoice, String> {
+        let named = |one: &str| {
+            let (name, stands_for) =
+                one.split_once('=').map_or((one, None), |(name, other)| (name, Some(other.to_owned())));
+            let clock = LinuxClock::ALL.iter().find(|clock| clock.name() == name);
+            clock.map(|&clock| (clock, stands_for)).ok_or_else(|| {
+                let names: Vec<&str> = LinuxClock::ALL.iter().map(|clock| clock.name()).collect();
+                format!("'{name}' is no clock of Linux that can be emulated; there are {}", names.join(", "))
+            })
+        };
+        match typed {
+            "off" => Ok(ClockChoice::Off),
+            "coarse" => Ok(ClockChoice::Coarse),
+            "all" => Ok(ClockChoice::All),
+            _ => typed.split(',').map(named).collect::<Result<_, _>>().map(ClockChoice::These),
+        }
+    }
+}
+
+/// The steps in which a clock goes, whatever the resolution.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stepped {
+    /// The clock that a program reads.
+    pub clock: LinuxClock,
+    /// The machine's clock that stands for it.
+    pub stands_for: &'static str,
+    /// Whether it shows the last timer interrupt.
+    pub follows_interrupts: bool,
+    /// It shows multiples of this.
+    pub step: Nanos,
+    /// What it shows is rounded down to this at last.
+    pub unit: Nanos,
+}
+
+/// A clock whose steps are shorter goes as smoothly as this system's: 100 ns of a performance counter are three readings.
+const COARSE: Nanos = Nanos(10_000);
+
+impl Plan {
+    /// The clocks that go in other steps than here.
+    ///
+    /// # Errors
+    /// The machine has no clock of a name that was chosen.
+    pub fn clocks(&self, choice: &ClockChoice) -> Result<Vec<Stepped>, String> {
+        let is_coarse = |clock: &LinuxClock| clock.reads() != *clock;
+        let of = |clocks: &mut dyn Iterator<Item = LinuxClock>| clocks.map(|clock| (clock, None)).collect();
+        let chosen: Vec<(LinuxClock, Option<String>)> = match choice {
+            ClockChoice::Off => Vec::new(),
+            ClockChoice::Coarse => of(&mut LinuxClock::ALL.iter().copied().filter(is_coarse)),
+            ClockChoice::All => of(&mut LinuxClock::ALL.iter().copied()),
+            ClockChoice::These(these) => these.clone(),
+        };
+        let mut stepped = Vec::new();
+        for (clock, named) in chosen {
+            let name = named.as_deref().or_else(|| clock.stands_for(&self.machine.os));
+            let model = self.machine.clocks.iter().find(|model| Some(model.info.name) == name);
+            match model.filter(|model| model.unavailable.is_none()) {
+                Some(model) => stepped.extend(self.stepped(clock, model)),
+                None if named.is_some() => {
+                    return Err(format!(
+                        "{} has no clock '{}'; `oversleep clocks --list --on {}` lists those that it has",
+                        self.machine.name,
+                        name.unwrap_or_default(),
+                        self.machine.name
+                    ));
+                }
+                None => {}
+            }
+        }
+        Ok(stepped)
+    }
+
+    fn stepped(&self, clock: LinuxClock, model: &ClockModel) -> Option<Stepped> {
+        let follows_interrupts = match model.source {
+            ClockSource::Elapsed => false,
+            ClockSource::LastInterrupt | ClockSource::DefaultTick => self.has_tick(),
+            ClockSource::ThreadCpu | ClockSource::ProcessCpu => return None,
+        };
+        let step = model.step_ns.max(Nanos(1));
+        let unit = Nanos(i64::try_from(1_000_000_000 / model.frequency_hz.max(1)).unwrap_or(1).max(1));
+        let stepped = Stepped { clock, stands_for: model.info.name, follows_interrupts, step, unit };
+        // A coarse clock of this system follows its own tick, even where what stands for it is exact.
+        let is_coarse_here = clock.reads() != clock;
+        (is_coarse_here || follows_interrupts || step >= COARSE || unit >= COARSE).then_some(stepped)
+    }
+}
+
+impl Stepped {
+    /// What it shows at that moment of the exact clock, where interrupts come on that grid of that clock.
+    pub fn reading(&self, at: Nanos, interrupts: Option<Grid>) -> Nanos {
+        let followed = match interrupts.filter(|grid| self.follows_interrupts && at >= grid.origin) {
+            Some(grid) => grid.at_or_before(at),
+            None => at,
+        };
+        followed.round_down_to(self.step).round_down_to(self.unit)
+    }
+
+    /// How long it shows the same, where the interrupt has that period.
+    pub fn shows_multiples_of(&self, interrupt: Nanos) -> Nanos {
+        let followed = if self.follows_interrupts { interrupt } else { Nanos(1) };
+        followed.max(self.step).max(self.unit)
+    }
+}

@@ -1,0 +1,105 @@
+//! Runs what `oversleep emulate` must hold with real programs: each language's sleep on the machine's ticks, random kills,
+//! what calls cost, and other people's test suites with the verdicts that they have alone. Parts are named; without a name,
+//! all run. It needs Linux on x86-64 and takes minutes; figures mean something on a quiet machine only.
+
+mod cost;
+mod kills;
+mod languages;
+mod suites;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+
+/// The machine that all of them emulate.
+const MACHINE: &str = "windows-10-1909";
+
+/// What a part found.
+enum Verdict {
+    Holds,
+    Fails,
+    Skipped,
+}
+
+struct Part {
+    name: &'static str,
+    run: fn(&Bench) -> Result<Verdict, String>,
+}
+
+const PARTS: &[Part] = &[
+    Part { name: "languages", run: languages::run },
+    Part { name: "kills", run: kills::run },
+    Part { name: "cost", run: cost::run },
+    Part { name: "suites", run: suites::run },
+];
+
+/// The command, and room for files.
+pub struct Bench {
+    command: PathBuf,
+    folder: PathBuf,
+    /// Whether everything is run, and as often as it must hold.
+    is_whole: bool,
+}
+
+impl Bench {
+    /// A program, natively or emulated with these options.
+    fn program(&self, options: Option<&[&str]>, typed: &[String]) -> Command {
+        let mut command = match options {
+            None => Command::new(&typed[0]),
+            Some(options) => {
+                let mut command = Command::new(&self.command);
+                command.arg("emulate").args(options).args([MACHINE, "--", &typed[0]]);
+                command
+            }
+        };
+        command.args(&typed[1..]).current_dir(&self.folder).stdin(Stdio::null());
+        command
+    }
+
+    /// What it writes to its standard output.
+    fn output(&self, options: Option<&[&str]>, typed: &[String]) -> Result<String, String> {
+        let output = self.program(options, typed).output().map_err(|error| format!("{}: {error}", typed[0]))?;
+        if output.stdout.is_empty() && !output.status.success() {
+            return Err(String::from_utf8_lossy(&output.stderr).trim().to_owned());
+        }
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    /// Writes a file and builds it; none where there is no such compiler.
+    fn built(&self, name: &str, source: &str, compiler: &[&str]) -> Option<()> {
+        std::fs::write(self.folder.join(name), source).ok()?;
+        let built =
+            Command::new(compiler[0]).args(&compiler[1..]).env("CGO_ENABLED", "0").current_dir(&self.folder).output();
+        built.is_ok_and(|built| built.status.success()).then_some(())
+    }
+}
+
+pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
+    let is_whole = args.iter().any(|arg| arg == "--all");
+    let names: Vec<&String> = args.iter().filter(|arg| *arg != "--all").collect();
+    if let Some(unknown) = names.iter().find(|name| PARTS.iter().all(|part| part.name != name.as_str())) {
+        let known: Vec<&str> = PARTS.iter().map(|part| part.name).collect();
+        return Err(format!("no part is named `{unknown}`; there are {}, and --all", known.join(", ")));
+    }
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let built = Command::new(cargo).current_dir(root).args(["build", "--quiet", "--package", "oversleep-cli"]).status();
+    if !built.map_err(|error| format!("can't run cargo: {error}"))?.success() {
+        return Err("the command doesn't build".to_owned());
+    }
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    let folder = target.join("emulate");
+    std::fs::create_dir_all(&folder).map_err(|error| format!("can't make {}: {error}", folder.display()))?;
+    let bench = Bench { command: target.join("debug/oversleep"), folder, is_whole };
+    let mut is_fine = true;
+    for part in PARTS.iter().filter(|part| names.is_empty() || names.iter().any(|name| *name == part.name)) {
+        println!("== {}", part.name);
+        match (part.run)(&bench)? {
+            Verdict::Holds => println!("{}: ok", part.name),
+            Verdict::Skipped => println!("SKIPPED: emulate {}: what it needs is not installed", part.name),
+            Verdict::Fails => {
+                println!("FAILED {}", part.name);
+                is_fine = false;
+            }
+        }
+    }
+    Ok(if is_fine { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
