@@ -90,10 +90,21 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
 fn hybrid_has_one_peak(file: &ResultFile, pair: &Pair<'_>) -> Checked<()> {
     /// A median between two peaks is the lower or the higher one by chance.
     const HALF: std::ops::RangeInclusive<f64> = 0.3..=0.7;
+    /// A hybrid that uses less of a CPU has slept past its deadline each time.
+    const SPINS_MIN: f64 = 0.01;
     Pair::both_sound(file, pair)?;
-    let Some(peaks) = TwoPeaks::of(crate::figures::values(&pair.better)) else { return Ok(()) };
     let sleep = p50(&pair.worse).0;
     let gains = |late: i64| late.saturating_mul(GAIN_FACTOR) <= sleep;
+    let meanwhile = pair.better.disturbance();
+    let spun = meanwhile.share(meanwhile.own_cpu_ns);
+    if !gains(p50(&pair.better).0) && spun.is_some_and(|share| share < SPINS_MIN) {
+        return Err(Conclusion::disturbed(format!(
+            "a hybrid wait of {} was {}: it never spun, because its sleeps were later than its margin. Use a longer margin",
+            pair.requested(),
+            lateness_and_cpu(&pair.better)
+        )));
+    }
+    let Some(peaks) = TwoPeaks::of(crate::figures::values(&pair.better)) else { return Ok(()) };
     if !HALF.contains(&peaks.low_share) || gains(peaks.low) == gains(peaks.high) {
         return Ok(());
     }
@@ -207,6 +218,15 @@ mod tests {
             late_in_both(low, high).is_disturbed("OVS-G007");
         }
         assert_eq!(late_in_both(36, 4).finding("OVS-G007").verdict, Verdict::Found, "its median is sure");
+    }
+
+    #[test]
+    fn a_hybrid_that_never_spun_tells_nothing_about_hybrids() {
+        let at = |cpu_per_round| {
+            let sheet = Sheet::linux().steady("B5/nanosleep/1ms", 466_000);
+            sheet.series(burning("B12/hybrid/1ms", 377_000, cpu_per_round)).finding("OVS-G007").verdict
+        };
+        assert_eq!((at(42_000), at(1_160_000)), (Verdict::TooDisturbed, Verdict::NotFound));
     }
 
     #[test]
