@@ -130,7 +130,8 @@ static class Probe
 
     static int Main(string[] tokens)
     {
-        Emit("\"type\":\"hello\",\"proto\":1,\"runtime\":\"mono\",\"version\":\"" + Environment.Version
+        string runtime = Type.GetType("Mono.Runtime") == null ? "dotnet" : "mono";
+        Emit("\"type\":\"hello\",\"proto\":1,\"runtime\":\"" + runtime + "\",\"version\":\"" + Environment.Version
             + "\",\"clock\":\"Stopwatch\",\"pid\":" + Process.GetCurrentProcess().Id + ",\"now\":" + Now());
         foreach (var token in tokens)
         {

@@ -1,6 +1,7 @@
 """Waits and clocks as a Python program calls them. The protocol is in ../PROTOCOL.md."""
 
 import gc
+import itertools
 import os
 import platform
 import sys
@@ -209,28 +210,30 @@ def main():
     resolution = max(1, round(time.get_clock_info("perf_counter").resolution * 1e9))
     emit(type="hello", proto=1, runtime="python", version=platform.python_version(), clock="time.perf_counter_ns",
          res_ns=resolution, pid=os.getpid(), now=now())
-    waits = {}
-    for token in sys.argv[1:]:
-        if token == "list":
-            for op in WAITS:
-                emit(type="op", op=op, kind="wait")
-            for op in CLOCKS:
-                emit(type="op", op=op, kind="clock")
+    for op, tokens in itertools.groupby(sys.argv[1:], lambda token: token.rsplit("@", 2)[0]):
+        if op == "list":
+            list_all()
             continue
-        op, requested, count = token.rsplit("@", 2)
-        if op in WAITS:
-            waits.setdefault(op, []).append((int(requested), int(count)))
-        elif op in CLOCKS:
-            measure_clock(op, int(count))
-        else:
-            emit(type="skip", op=op, why="Python has no such call")
-    for op, steps in waits.items():
+        steps = [tuple(map(int, token.rsplit("@", 2)[1:])) for token in tokens]
         try:
-            measure_all(steps, op)
+            if op in WAITS:
+                measure_all(steps, op)
+            elif op in CLOCKS:
+                for _, count in steps:
+                    measure_clock(op, count)
+            else:
+                raise AttributeError("Python has no such call")
         except (AttributeError, ImportError, OSError, ValueError) as error:
             for _ in steps:
                 emit(type="skip", op=op, why=error)
     emit(type="end", now=now())
+
+
+def list_all():
+    for op in WAITS:
+        emit(type="op", op=op, kind="wait")
+    for op in CLOCKS:
+        emit(type="op", op=op, kind="clock")
 
 
 main()

@@ -1,4 +1,5 @@
 //! What the rules say of streams that real runtimes wrote: Linux 6.18 on a KVM guest, timer slack 50 µs, 2026-11-23.
+//! `cargo run -p oversleep-runtimes --example record -- crates/oversleep-explain/tests/recorded` records them again.
 //! `OVERSLEEP_UPDATE_GOLDEN=1` writes the table again; read the difference before you commit it.
 
 use std::fmt::Write;

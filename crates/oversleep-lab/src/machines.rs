@@ -3,6 +3,7 @@
 use oversleep_model::MachineError;
 use oversleep_record::ResultFile;
 
+use crate::records::records;
 use crate::session::Laboratory;
 
 pub use oversleep_model::{
@@ -36,5 +37,6 @@ pub fn load_without(
 /// # Errors
 /// Nothing can be learned from the result, or an override can't be made.
 pub fn like(result: &ResultFile, overrides: &[String], seed: u64) -> Result<Laboratory, MachineError> {
-    Ok(Laboratory::on(oversleep_model::like(result, overrides, seed)?))
+    let platform = oversleep_model::like(result, overrides, seed)?;
+    Ok(Laboratory { records: records(result), ..Laboratory::on(platform) })
 }

@@ -1,10 +1,10 @@
 //! A probe that records the duration of a wait, end minus start, instead of its lateness.
 
-use oversleep_record::{Conditions, Nanos, Series};
+use oversleep_record::{Conditions, Nanos, Series, Unavailable};
 
 use super::amount::Amount;
 use super::bench::Bench;
-use super::probe::{Measured, Probe};
+use super::probe::Probe;
 use super::recorder::SeriesRecorder;
 use oversleep_system::WaitEnd;
 
@@ -51,12 +51,9 @@ impl Probe for ElapsedProbe {
         &self.conditions
     }
 
-    fn round(&mut self, bench: &Bench) {
+    fn round(&mut self, bench: &Bench) -> Result<(), Unavailable> {
         self.recorder.series_mut().clock = bench.clock_name().to_owned();
-        let mut waiter = match bench.open_wait(self.wait) {
-            Ok(waiter) => waiter,
-            Err(reason) => return self.recorder.unavailable(reason),
-        };
+        let mut waiter = bench.open_wait(self.wait)?;
         let mut share = self.amount.share(bench, self.recorder.series().counts.recorded);
         while share.next(bench) {
             let start = bench.stamp();
@@ -65,16 +62,13 @@ impl Probe for ElapsedProbe {
             match ended {
                 WaitEnd::TimedOut => self.recorder.record(bench.since_origin(start), (end - start).0),
                 WaitEnd::Interrupted => self.recorder.count_interrupted(bench),
-                WaitEnd::Failed(reason) => return self.recorder.unavailable(reason),
+                WaitEnd::Failed(reason) => return Err(reason),
             }
         }
+        Ok(())
     }
 
     fn recorders(&mut self) -> Vec<&mut SeriesRecorder> {
         vec![&mut self.recorder]
-    }
-
-    fn finish(self: Box<Self>, partial: bool, measured: &mut Measured) {
-        measured.series.push(self.recorder.into_series(partial));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use oversleep_record::{ClockResult, Conditions, Nanos, Series};
+use oversleep_record::{ClockResult, Conditions, Nanos, Series, Unavailable};
 
 use super::bench::Bench;
 use super::recorder::SeriesRecorder;
@@ -48,12 +48,18 @@ pub trait Probe: Send {
     /// The conditions of its measuring thread.
     fn conditions(&self) -> &Conditions;
 
-    /// Measures one round, on a thread of its own under the conditions.
-    fn round(&mut self, bench: &Bench);
+    /// Measures one round, on a thread of its own under the conditions. It isn't asked again once all of its series are
+    /// unavailable.
+    ///
+    /// # Errors
+    /// Why none of its series can be measured; they keep what they have.
+    fn round(&mut self, bench: &Bench) -> Result<(), Unavailable>;
 
     /// The series that it fills, so that rounds, disturbance and outcomes are recorded in each.
     fn recorders(&mut self) -> Vec<&mut SeriesRecorder>;
 
     /// Hands over what was measured. `partial` means that some rounds didn't run.
-    fn finish(self: Box<Self>, partial: bool, measured: &mut Measured);
+    fn finish(mut self: Box<Self>, partial: bool, measured: &mut Measured) {
+        measured.series.extend(self.recorders().into_iter().map(|recorder| recorder.take_series(partial)));
+    }
 }

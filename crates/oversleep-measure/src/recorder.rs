@@ -167,13 +167,20 @@ impl SeriesRecorder {
         matches!(self.series.status, Status::Unavailable { .. })
     }
 
-    /// The finished series. `partial` means that some rounds didn't run.
-    pub fn into_series(mut self, partial: bool) -> Series {
-        if partial && self.series.status == Status::Complete {
-            self.series.status = Status::Partial;
+    /// The finished series. `partial` means that some rounds didn't run. Nothing is left of it here.
+    pub fn take_series(&mut self, partial: bool) -> Series {
+        let Series { experiment, quantity, unit, .. } = self.series;
+        let mut series = std::mem::replace(&mut self.series, Series::new(experiment, "", quantity, unit));
+        if partial && series.status == Status::Complete {
+            series.status = Status::Partial;
         }
-        self.series.shrink();
-        self.series
+        series.shrink();
+        series
+    }
+
+    /// The finished series.
+    pub fn into_series(mut self, partial: bool) -> Series {
+        self.take_series(partial)
     }
 }
 

@@ -4,7 +4,7 @@ use oversleep_record::conditions::Setting;
 use oversleep_record::label::{Label, LabelValue};
 use oversleep_record::series::{Pace, Quantity, Series, Unit};
 use oversleep_record::split::LatenessSplit;
-use oversleep_record::{Conditions, ExperimentId, Nanos, SeriesKey};
+use oversleep_record::{Conditions, ExperimentId, Nanos, SeriesKey, Unavailable};
 
 use super::amount::Amount;
 use super::bench::Bench;
@@ -197,23 +197,16 @@ impl Probe for WaitProbe {
         &self.conditions
     }
 
-    fn round(&mut self, bench: &Bench) {
-        if self.recorder.is_unavailable() {
-            return;
-        }
+    fn round(&mut self, bench: &Bench) -> Result<(), Unavailable> {
         self.recorder.series_mut().clock = bench.clock_name().to_owned();
-        let mut waiter = match bench.open_wait(&self.wait) {
-            Ok(waiter) => waiter,
-            Err(reason) => return self.recorder.unavailable(reason),
-        };
+        let mut waiter = bench.open_wait(&self.wait)?;
         let left = self.count.saturating_sub(self.recorder.series().counts.recorded);
         let task = WaitTask { count_max: self.task.count_max.min(left), round: self.rounds_run, ..self.task };
         let task = WaitTask { tick: tick_of(bench.platform(), &self.wait), ..task };
         self.rounds_run += 1;
-        if let Err(reason) = wait_loop::run(bench, &mut *waiter, &task, &mut self.recorder) {
-            return self.recorder.unavailable(reason);
-        }
+        wait_loop::run(bench, &mut *waiter, &task, &mut self.recorder)?;
         self.split_round(bench, &mut *waiter);
+        Ok(())
     }
 
     fn recorders(&mut self) -> Vec<&mut SeriesRecorder> {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use std::{env, fs, io, process};
+use std::{env, fs, io, iter, process};
 
 use crate::descriptor::{Build, Descriptor, filled};
 use crate::installation::Installation;
@@ -61,7 +61,7 @@ impl Cache {
             return Ok(ready);
         }
         let unfinished = temporary(place, UNFINISHED);
-        let built = compile(installation, build, &unfinished, surroundings);
+        let built = built(installation, build, &unfinished, surroundings);
         let kept = built.and_then(|()| match fs::rename(&unfinished, &ready) {
             Ok(()) => Ok(ready.clone()),
             // Another run was faster.
@@ -110,10 +110,21 @@ fn name(installation: &Installation, build: &Build) -> String {
     let mut hasher = DefaultHasher::new();
     let Installation { descriptor, exe, version, .. } = installation;
     descriptor.sources.hash(&mut hasher);
-    build.command.hash(&mut hasher);
+    iter::successors(Some(build), |one| one.otherwise.as_deref()).for_each(|one| one.command.hash(&mut hasher));
     (exe, version, env!("CARGO_PKG_VERSION")).hash(&mut hasher);
     installation.library.as_ref().map(|library| (&library.jar, &library.on)).hash(&mut hasher);
     format!("{}-{version}-{:016x}", descriptor.name, hasher.finish())
+}
+
+/// Compiles a probe, one way or the other.
+fn built(installation: &Installation, build: &Build, dir: &Path, surroundings: &Surroundings) -> Result<(), String> {
+    let Err(error) = compile(installation, build, dir, surroundings) else { return Ok(()) };
+    match &build.otherwise {
+        Some(other) if fs::remove_dir_all(dir).is_ok() => {
+            built(installation, other, dir, surroundings).map_err(|second| format!("{error}; {second}"))
+        }
+        _ => Err(error),
+    }
 }
 
 fn compile(installation: &Installation, build: &Build, dir: &Path, surroundings: &Surroundings) -> Result<(), String> {

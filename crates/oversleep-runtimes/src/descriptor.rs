@@ -21,8 +21,7 @@ static DESCRIPTORS: LazyLock<Vec<Descriptor>> = LazyLock::new(|| {
         let text = folder.text("runtime.toml").expect("only folders with one are embedded");
         let mut read: Descriptor =
             toml::from_str(text).unwrap_or_else(|error| panic!("probes/{}/runtime.toml: {error}", folder.name));
-        let text = |file: &String| folder.text(file).unwrap_or_else(|| panic!("probes/{}/{file}", folder.name));
-        read.sources = read.files.iter().map(|file| (file.clone(), text(file))).collect();
+        read.sources = read.files.iter().map(|file| folder.source(file)).collect();
         read
     };
     let mut all: Vec<Descriptor> = FOLDERS.iter().map(read).collect();
@@ -33,11 +32,23 @@ static DESCRIPTORS: LazyLock<Vec<Descriptor>> = LazyLock::new(|| {
 });
 
 /// The order of the runtimes in lists; others follow by name.
-const ORDER: &[&str] = &["java", "go", "node", "python", "c", "cpp", "rust", "tokio", "free-pascal", "mono", "jet"];
+const ORDER: &[&str] =
+    &["java", "go", "node", "python", "c", "cpp", "rust", "tokio", "free-pascal", "mono", "dotnet", "perl", "jet"];
 
 impl Folder {
     fn text(&self, file: &str) -> Option<&'static str> {
         self.files.iter().find(|(name, _)| *name == file).map(|(_, text)| *text)
+    }
+
+    /// A file that a description names, and its text. `../mono/Probe.cs` is that of another folder.
+    fn source(&self, file: &str) -> (String, &'static str) {
+        let (name, text) = match file.strip_prefix("../").and_then(|rest| rest.split_once('/')) {
+            None => (file, self.text(file)),
+            Some((other, name)) => {
+                (name, FOLDERS.iter().find(|folder| folder.name == other).and_then(|folder| folder.text(name)))
+            }
+        };
+        (name.to_owned(), text.unwrap_or_else(|| panic!("probes/{}/{file}", self.name)))
     }
 }
 
@@ -125,6 +136,8 @@ pub struct RegistryKey {
 pub struct Version {
     /// Arguments of the program; the first number it prints is its version.
     pub arguments: Vec<String>,
+    /// The version stands in the last line that begins so.
+    pub line: Option<String>,
     /// How many numbers of it tell runtimes apart: 17.0.9 is Java 17.
     pub parts: usize,
     /// The version where the program's own is another one.
@@ -145,8 +158,8 @@ pub struct Library {
     pub folder: String,
 }
 
-/// How a probe is compiled. `{exe}`, `{dir}`, `{program}` and `{version}` stand for the runtime, the directory of the
-/// sources, the compiler beside the runtime, and the version; `{jar}`, `{folder}` and `{separator}` for its library, the
+/// How a probe is compiled. `{exe}`, `{dir}`, `{program}`, `{version}` and `{short}` stand for the runtime, the directory of
+/// the sources, the compiler beside the runtime, the version, and its first two numbers; `{jar}`, `{folder}` and `{separator}` for its library, the
 /// sources for that, and what stands between the parts of a path.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -165,6 +178,8 @@ pub struct Build {
     pub outputs: Vec<String>,
     /// What it means where it fails.
     pub fails: Option<String>,
+    /// What is tried where it fails.
+    pub otherwise: Option<Box<Build>>,
 }
 
 /// How a probe is run; `{text}` stands for its source.
@@ -173,6 +188,9 @@ pub struct Build {
 pub struct Run {
     /// The command.
     pub command: Vec<String>,
+    /// Variables of its environment.
+    #[serde(default)]
+    pub environment: BTreeMap<String, String>,
 }
 
 /// An option of the runtime, or a condition that the probe sets up.

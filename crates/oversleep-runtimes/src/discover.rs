@@ -10,7 +10,7 @@ use crate::supervise::output_of;
 use crate::surroundings::Surroundings;
 
 /// How long a runtime may take to state its version.
-const VERSION_MAX: Duration = Duration::from_secs(5);
+const VERSION_MAX: Duration = Duration::from_secs(10);
 
 /// A runtime that the user named by its program: `java=/opt/jdk/bin/java`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ pub fn find(
                 }
             }
             Ok(_) => {}
-            Err(reason) => refused = refused.or(Some(format!("{} {reason}", candidate.display()))),
+            Err(reason) => refused = refused.or(Some(format!("{}: {reason}", candidate.display()))),
         }
     }
     if !found.is_empty() {
@@ -63,7 +63,10 @@ pub fn find(
     }
     let install = &descriptor.install;
     Err(missing(match refused {
-        Some(refused) => format!("{refused}. Install it with: {install}"),
+        Some(refused) => format!(
+            "{refused}. Name another one with --runtime {}=PATH, or install it with: {install}",
+            descriptor.name
+        ),
         None => format!("not found. Install it with: {install}"),
     }))
 }
@@ -118,12 +121,16 @@ fn ask(descriptor: &Descriptor, candidate: &Path, real: &Path) -> Result<(PathBu
             let resolve = filled(resolve, &[("exe", &candidate.to_string_lossy())]);
             let printed = output_of(Command::new(&resolve[0]).args(&resolve[1..]), VERSION_MAX)?;
             let path = PathBuf::from(printed.lines().next_back().unwrap_or_default().trim());
-            if path.is_absolute() { path } else { return Err("doesn't say where its program is".to_owned()) }
+            if path.is_absolute() { path } else { return Err("it doesn't say where its program is".to_owned()) }
         }
     };
     let mut command = Command::new(&exe);
     let printed = output_of(command.args(&descriptor.version.arguments), VERSION_MAX)?;
-    let version = version_in(&printed).ok_or_else(|| "doesn't state a version".to_owned())?;
+    let stated = match &descriptor.version.line {
+        Some(begin) => printed.lines().rfind(|line| line.starts_with(begin.as_str())).unwrap_or_default(),
+        None => &printed,
+    };
+    let version = version_in(stated).ok_or_else(|| "it doesn't state a version".to_owned())?;
     Ok((exe, descriptor.version.fixed.clone().unwrap_or(version)))
 }
 

@@ -31,6 +31,7 @@ impl Installation {
         vec![
             ("exe", self.exe.to_string_lossy().into_owned()),
             ("version", self.version.clone()),
+            ("short", self.version.splitn(3, '.').take(2).collect::<Vec<_>>().join(".")),
             ("jar", jar),
             ("folder", folder),
             ("separator", separator),

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod cache;
+mod conversation;
 mod descriptor;
 mod discover;
 mod engine;
@@ -29,10 +30,12 @@ use oversleep_record::{ExperimentId, FactName, Nanos, Unavailable};
 use oversleep_system::Platform;
 
 pub use cache::Cache;
+pub use conversation::{Conversation, Unfinished};
 pub use descriptor::{Descriptor, Op, descriptors};
 pub use discover::Given;
 pub use installation::{Built, Installation, Missing};
 pub use probe::{Launch, RuntimeProbe};
+pub use steps::rule_steps;
 pub use surroundings::Surroundings;
 
 /// What the user wants to see.
@@ -180,8 +183,8 @@ impl Wanted {
         let mut published_beneath: Vec<&String> = Vec::new();
         for installation in &survey.found {
             progress(&installation.id);
-            let launch = match cache.directory(installation, surroundings) {
-                Ok(dir) => launch(installation, &dir),
+            let launch = match installation.launch(cache, surroundings) {
+                Ok(launch) => launch,
                 Err(reason) => {
                     failed.push(Missing { name: installation.id.clone(), reason });
                     continue;
@@ -197,8 +200,7 @@ impl Wanted {
                     true => RuntimeProbe::published(&launch, op, &os),
                     false => RuntimeProbe::new(&launch, op, plan, &os, Some(&op.name) == first),
                 };
-                let is_old = |since: &&String| !discover::is_at_least(&installation.version, since);
-                probes.push(Box::new(match op.since.as_ref().filter(is_old) {
+                probes.push(Box::new(match op.since.as_ref().filter(|_| !installation.has(op)) {
                     Some(since) => {
                         let needs = format!("{} {since}", installation.descriptor.title);
                         probe.unavailable(&Unavailable::TooOld { needs })
@@ -262,16 +264,28 @@ impl Wanted {
     }
 }
 
-fn launch(installation: &Installation, dir: &std::path::Path) -> Launch {
-    let descriptor = installation.descriptor;
-    let (dir, own) = (dir.to_string_lossy(), installation.values());
-    let text = descriptor.sources.first().map_or("", |(_, text)| text);
-    let mut values: Vec<(&str, &str)> = own.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    values.extend([("dir", &*dir), ("text", text)]);
-    Launch {
-        words: descriptor::filled(&descriptor.run.command, &values),
-        runtime: Runtime { name: descriptor.name.clone(), version: installation.version.clone() },
-        id: installation.id.clone(),
+impl Installation {
+    /// Whether its version has that operation.
+    pub fn has(&self, op: &Op) -> bool {
+        op.since.as_ref().is_none_or(|since| discover::is_at_least(&self.version, since))
+    }
+
+    /// How its probe is started. It is compiled now if it isn't yet.
+    ///
+    /// # Errors
+    /// Why it can't be compiled.
+    pub fn launch(&self, cache: &Cache, surroundings: &Surroundings) -> Result<Launch, String> {
+        let dir = cache.directory(self, surroundings)?;
+        let (dir, own) = (dir.to_string_lossy(), self.values());
+        let text = self.descriptor.sources.first().map_or("", |(_, text)| text);
+        let mut values: Vec<(&str, &str)> = own.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        values.extend([("dir", &*dir), ("text", text)]);
+        Ok(Launch {
+            words: descriptor::filled(&self.descriptor.run.command, &values),
+            environment: self.descriptor.run.environment.clone(),
+            runtime: Runtime { name: self.descriptor.name.clone(), version: self.version.clone() },
+            id: self.id.clone(),
+        })
     }
 }
 

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use oversleep_explain as explain;
+use oversleep_lab::records;
 use oversleep_record::samples::Samples;
 use oversleep_report::view::gallery::{self, Machine};
 use oversleep_report::{html, terminal};
@@ -42,6 +43,10 @@ pub struct Report {
     #[arg(long, value_name = "DIR")]
     svg: Option<PathBuf>,
 
+    /// Write what waits of language runtimes make of a request as records, as `ask` reads them; - is standard output
+    #[arg(long, value_name = "FILE")]
+    records: Option<PathBuf>,
+
     /// Show every table, all evidence and code
     #[arg(long)]
     full: bool,
@@ -57,9 +62,13 @@ impl Report {
         if self.files.iter().any(|path| path.is_dir()) {
             return self.gallery();
         }
-        let named = [("--json", &self.json), ("--html", &self.html), ("--svg", &self.svg)];
+        let named =
+            [("--json", &self.json), ("--html", &self.html), ("--svg", &self.svg), ("--records", &self.records)];
         if let Some((option, _)) = named.iter().find(|(_, path)| path.is_some()).filter(|_| self.files.len() > 1) {
             return Err(Failure::usage(format!("{option} takes one result; run `oversleep report` once for each")));
+        }
+        if let Some(path) = &self.records {
+            return self.records(path);
         }
         let output = OutputArgs {
             json: self.json.clone(),
@@ -93,10 +102,37 @@ impl Report {
 }
 
 impl Report {
+    /// The records of one result's runtimes.
+    fn records(&self, path: &Path) -> Result<Exit, Failure> {
+        if self.json.is_some() || self.html.is_some() || self.svg.is_some() {
+            return Err(Failure::usage(
+                "--records is written alone; run `oversleep report` again for the other documents",
+            ));
+        }
+        let mut places = Places::reading(&self.files)?;
+        if let Document::File(path) = place::output("--records", path)? {
+            places.add("--records", &path)?;
+            file::check(&path).map_err(Failure::Failed)?;
+        }
+        let result = read(&self.files[0])?;
+        let found = records::records(&result);
+        if found.is_empty() {
+            return Err(Failure::failed(format!(
+                "'{}' tells no rule of any language runtime; `oversleep runtimes --out FILE` writes a result that does",
+                self.files[0].display()
+            )));
+        }
+        let failed = |error| Failure::failed(format!("the records can't be written as TOML: {error}"));
+        let text = records::document(found).map_err(failed)?;
+        place::write("--records", path, &|out| out.write_all(text.as_bytes()), &mut Files::default())?;
+        Ok(Exit::Fine)
+    }
+
     /// The results in directories, and those named beside them, as one table.
     fn gallery(&self) -> Result<Exit, Failure> {
-        if self.svg.is_some() {
-            return Err(Failure::usage("--svg takes one result; a directory has no pictures"));
+        if self.svg.is_some() || self.records.is_some() {
+            let option = if self.svg.is_some() { "--svg" } else { "--records" };
+            return Err(Failure::usage(format!("{option} takes one result, no directory")));
         }
         let mut files = Vec::new();
         for path in &self.files {

@@ -6,6 +6,7 @@ mod emulate_calls;
 mod memory;
 mod places;
 mod run;
+mod runtimes;
 mod signals;
 #[path = "../support/mod.rs"]
 mod support;

@@ -1,17 +1,26 @@
 //! Other names for waits and clocks than those of the registries: the call as the system writes it (`Sleep`,
 //! `GetTickCount64`, `CLOCK_MONOTONIC_COARSE`), and the call of a language's runtime (`parkNanos`, `time.sleep`).
 
-use oversleep_record::Nanos;
 use oversleep_record::conditions::Setting;
+use oversleep_record::{Nanos, Unavailable};
 use oversleep_system::tunables::names;
 
+use super::answer::NoAnswer;
 use super::question::{Question, Subject};
-use super::runtimes;
+use crate::records::{self, Record};
 use oversleep_measure::find_wait;
 use oversleep_system::{Clock, Family, Platform, Wait};
 
-/// The question in the names of the registries, and, for a runtime's call, a sentence that says what it becomes.
-pub(crate) fn in_registry_names(platform: &dyn Platform, question: &Question) -> (Question, String) {
+/// The question in the names of the registries, and, for a runtime's call, a sentence that says what it becomes. A result's
+/// own records, `first`, go before those that come with the product.
+///
+/// # Errors
+/// A runtime's call that does not wait for so short a request.
+pub(crate) fn in_registry_names(
+    platform: &dyn Platform,
+    first: &[Record],
+    question: &Question,
+) -> Result<(Question, String), NoAnswer> {
     let mut question = question.clone();
     let mut translation = String::new();
     let clock_of = |name: &str| clock(platform, name).map_or(name.to_owned(), |clock| clock.info().name.to_owned());
@@ -23,10 +32,14 @@ pub(crate) fn in_registry_names(platform: &dyn Platform, question: &Question) ->
                 found.info().name.clone_into(name);
             }
         }
-        Subject::Wait { name, request } => match (find_wait(platform, name), runtimes::find(platform, name)) {
-            (None, Some((runtime, wait))) => {
+        Subject::Wait { name, request } => match (find_wait(platform, name), records::find(platform, first, name)) {
+            (None, Some((runtime, wait, others))) => {
                 let rounded = runtime.rounded(*request);
-                translation = runtime.sentence(name, wait, *request);
+                if rounded == Nanos::ZERO {
+                    let reason = Unavailable::failed("requesting it", runtime.nothing_left(*request));
+                    return Err(NoAnswer::Unavailable { what: name.clone(), reason });
+                }
+                translation = runtime.sentence(name, wait, *request, &others);
                 if runtime.holds_while(rounded) && question.conditions.setting(names::RESOLUTION).is_none() {
                     question.conditions = question.conditions.with(names::RESOLUTION, Setting::Nanos(MILLISECOND));
                     translation += "it holds 1 ms meanwhile, because the request is not a multiple of 10 ms; ";
@@ -50,7 +63,7 @@ pub(crate) fn in_registry_names(platform: &dyn Platform, question: &Question) ->
         Subject::Resolution | Subject::ForkJoin { .. } => {}
     }
     question.clock = question.clock.map(|name| clock_of(&name));
-    (question, translation)
+    Ok((question, translation))
 }
 
 const MILLISECOND: Nanos = Nanos::from_millis(1);
@@ -97,7 +110,8 @@ mod tests {
     /// What a question becomes there, and the sentence about it.
     fn becomes(machine: &str, typed: &str) -> (String, String) {
         let platform = platform(machine, &[], 1).unwrap_or_else(|error| panic!("{error}"));
-        let (question, translation) = in_registry_names(&*platform, &Question::of(typed.parse().expect(typed)));
+        let question = Question::of(typed.parse().expect(typed));
+        let (question, translation) = in_registry_names(&*platform, &[], &question).expect(typed);
         (question.subject.to_string() + if question.conditions.is_as_found() { "" } else { " at 1 ms" }, translation)
     }
 

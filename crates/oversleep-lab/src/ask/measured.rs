@@ -20,7 +20,7 @@ use crate::session::{Laboratory, Request};
 /// What the machine doesn't have, or why it can't be used.
 pub fn ask(machine: &Laboratory, question: &Question) -> Result<Answer, NoAnswer> {
     let platform = machine.platform();
-    let (question, translation) = calls::in_registry_names(platform, question);
+    let (question, translation) = calls::in_registry_names(platform, &machine.records, question)?;
     let question = &question;
     for (name, setting) in &question.conditions.requested {
         check_tunable(platform, name, setting)?;

@@ -6,10 +6,8 @@ mod held;
 mod measured;
 pub(crate) mod question;
 mod rule;
-mod runtimes;
 
 pub use answer::{Answer, Meaning, NoAnswer};
 pub(crate) use calls::in_registry_names;
 pub use measured::ask;
 pub use question::{Question, QuestionError, Subject, setting};
-pub use runtimes::{Evidence, Record, runtimes};

@@ -6,17 +6,20 @@ use oversleep_record::environment::PlatformId;
 use oversleep_system::{Ability, NotASetting, Platform, SharedPlatform};
 
 use crate::catalogue::{self, Entry, Kind};
+use crate::records::Record;
 
 /// The machine to measure, real or modelled.
 #[derive(Clone)]
 pub struct Laboratory {
     pub(crate) platform: SharedPlatform,
+    /// What the runtimes of a result make of a request, if the platform is like its machine.
+    pub(crate) records: Vec<Record>,
 }
 
 impl Laboratory {
     /// A laboratory on that platform.
     pub fn on(platform: SharedPlatform) -> Laboratory {
-        Laboratory { platform }
+        Laboratory { platform, records: Vec::new() }
     }
 
     pub(crate) fn platform(&self) -> &dyn Platform {

@@ -61,7 +61,8 @@ impl Concerned {
     }
 
     fn of(platform: &dyn Platform, question: &Question, is_real_time: bool) -> Concerned {
-        let question = in_registry_names(platform, question).0;
+        let question =
+            in_registry_names(platform, &[], question).map_or_else(|_| question.clone(), |(question, _)| question);
         let mut concerned = Concerned(Vec::new());
         let wakes: &[&str] = match is_real_time {
             true => &["wake.real-time", "wake.real-time-idle-exits"],

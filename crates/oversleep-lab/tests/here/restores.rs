@@ -8,7 +8,7 @@ use oversleep_measure::StopFlag;
 use oversleep_measure::{Bench, Measured, Probe, SeriesRecorder, Silent, measure};
 
 use oversleep_record::conditions::Setting;
-use oversleep_record::{Conditions, Nanos};
+use oversleep_record::{Conditions, Nanos, Unavailable};
 
 /// What every tunable says of itself now, on this thread.
 fn as_it_stands() -> BTreeMap<&'static str, String> {
@@ -47,9 +47,10 @@ impl Probe for Tampers {
     fn conditions(&self) -> &Conditions {
         &self.conditions
     }
-    fn round(&mut self, _bench: &Bench) {
+    fn round(&mut self, _bench: &Bench) -> Result<(), Unavailable> {
         self.saw = Some(as_it_stands());
         assert!(!self.panics, "on purpose");
+        Ok(())
     }
     fn recorders(&mut self) -> Vec<&mut SeriesRecorder> {
         Vec::new()

@@ -125,7 +125,7 @@ impl Probe for CostProbe {
         &self.conditions
     }
 
-    fn round(&mut self, bench: &Bench) {
+    fn round(&mut self, bench: &Bench) -> Result<(), Unavailable> {
         let platform = bench.platform();
         let share = self.share();
         let clock = platform.clocks()[self.index].as_ref();
@@ -157,7 +157,7 @@ impl Probe for CostProbe {
         let mut left = share;
         while left > Some(0) || left.is_none() && recorded < batches {
             if bench.stopped() {
-                return;
+                return Ok(());
             }
             // The last batch takes what is left, so that exactly as many reads are timed as were asked for.
             let reads = left.filter(|&left| left < 2 * self.batch_reads).unwrap_or(self.batch_reads);
@@ -168,16 +168,15 @@ impl Probe for CostProbe {
                 continue;
             }
             if duration <= Nanos::ZERO {
-                return self.recorder.unavailable(Unavailable::failed(
-                    "timing the reads",
-                    format!("the reference clock did not move in {reads} of them"),
-                ));
+                let what = format!("the reference clock did not move in {reads} of them");
+                return Err(Unavailable::failed("timing the reads", what));
             }
             recorded += 1;
             left = left.map(|left| left - reads);
             let ps = i128::from(duration.0) * 1_000 / i128::from(reads);
             self.recorder.record(bench.since_origin(before), i64::try_from(ps).unwrap_or(i64::MAX));
         }
+        Ok(())
     }
 
     fn recorders(&mut self) -> Vec<&mut SeriesRecorder> {

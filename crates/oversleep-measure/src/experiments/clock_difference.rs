@@ -1,7 +1,7 @@
 //! A2, A3 and A5: what each clock shows of a wait of 100 ms, what it counts, and how fast it runs.
 
 use oversleep_record::clock::{Counts, Difference, Drift};
-use oversleep_record::{ClockResult, Conditions, ExperimentId, Nanos};
+use oversleep_record::{ClockResult, Conditions, ExperimentId, Nanos, Unavailable};
 
 use super::choose;
 use crate::bench::Bench;
@@ -153,7 +153,7 @@ impl Probe for DifferenceProbe {
         &self.conditions
     }
 
-    fn round(&mut self, bench: &Bench) {
+    fn round(&mut self, bench: &Bench) -> Result<(), Unavailable> {
         let platform = bench.platform();
         for clock in self.clocks.iter_mut().filter(|clock| clock.result.unavailable.is_none() && clock.scale.is_none())
         {
@@ -162,10 +162,10 @@ impl Probe for DifferenceProbe {
             clock.result.wraps_after_ns = scale.wraps_after();
             clock.scale = Some(scale);
         }
-        let Ok(mut sleeper) = bench.open_simplest_sleep() else { return };
+        let mut sleeper = bench.open_simplest_sleep()?;
         let before = self.visit(platform);
-        if let WaitEnd::Failed(_) = sleeper.wait(Target { remaining: WAIT, deadline: platform.now() + WAIT }) {
-            return;
+        if let WaitEnd::Failed(reason) = sleeper.wait(Target { remaining: WAIT, deadline: platform.now() + WAIT }) {
+            return Err(reason);
         }
         let after = self.visit(platform);
         for ((clock, before), after) in self.clocks.iter_mut().zip(before).zip(after) {
@@ -178,6 +178,7 @@ impl Probe for DifferenceProbe {
             clock.first.get_or_insert(before);
             clock.last = Some(after);
         }
+        Ok(())
     }
 
     fn recorders(&mut self) -> Vec<&mut SeriesRecorder> {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use oversleep_record::clock::{Counts, Steps};
 use oversleep_record::conditions::Setting;
-use oversleep_record::{ClockResult, Conditions, Distribution, ExperimentId, Nanos};
+use oversleep_record::{ClockResult, Conditions, Distribution, ExperimentId, Nanos, Unavailable};
 
 use super::choose;
 use crate::bench::Bench;
@@ -225,11 +225,12 @@ impl Probe for StepProbe {
         &self.conditions
     }
 
-    fn round(&mut self, bench: &Bench) {
+    fn round(&mut self, bench: &Bench) -> Result<(), Unavailable> {
         // A counter that can't be calibrated has no steps in ns.
-        let Ok(scale) = choose::scale_of(bench.platform(), self.index) else { return };
+        let Ok(scale) = choose::scale_of(bench.platform(), self.index) else { return Ok(()) };
         self.on_one_thread(bench, scale);
         self.across_cpus(bench, scale);
+        Ok(())
     }
 
     fn recorders(&mut self) -> Vec<&mut SeriesRecorder> {

@@ -13,7 +13,7 @@ use super::{choose, interrupts};
 use crate::bench::Bench;
 use crate::experiment::{Column, Experiment};
 use crate::plan::Plan;
-use crate::probe::{Measured, Probe};
+use crate::probe::Probe;
 use crate::recorder::SeriesRecorder;
 use oversleep_system::{Platform, SharedPlatform, Target, ThreadHandle, Wait, WaitEnd, Waiter};
 
@@ -207,30 +207,21 @@ impl Probe for Coalescing {
         &self.conditions
     }
 
-    fn round(&mut self, bench: &Bench) {
+    fn round(&mut self, bench: &Bench) -> Result<(), Unavailable> {
         let platform = bench.platform();
         let (over, woken) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
         let shared = bench.shared_platform();
-        let mut pause = match bench.open_wait(self.pause) {
-            Ok(pause) => pause,
-            Err(reason) => return self.recorders().into_iter().for_each(|all| all.unavailable(reason.clone())),
-        };
+        let mut pause = bench.open_wait(self.pause)?;
         // Opened here once before, because the sleepers have no series to record a reason in.
         let wait = platform.wait(self.wait).ok_or(Unavailable::NotOnThisPlatform);
-        let opens = wait.and_then(|wait| self.slack.open(wait, shared).map(drop));
-        let sleepers = match opens.and_then(|()| self.start(bench, &over, &woken)) {
-            Ok(sleepers) => sleepers,
-            Err(reason) => {
-                self.interrupts.unavailable(reason.clone());
-                return self.wakeups.unavailable(reason);
-            }
-        };
+        wait.and_then(|wait| self.slack.open(wait, shared).map(drop))?;
+        let sleepers = self.start(bench, &over, &woken)?;
         let (before, woken_before) = (platform.counters(), woken.load(Ordering::Relaxed));
         pause.wait(Target { remaining: self.window, deadline: platform.now() + self.window });
         let (after, woken_after) = (platform.counters(), woken.load(Ordering::Relaxed));
         end(&over, sleepers);
         if bench.stopped() {
-            return;
+            return Ok(());
         }
 
         let seen = before.until(&after);
@@ -241,15 +232,11 @@ impl Probe for Coalescing {
         for recorder in [&mut self.interrupts, &mut self.wakeups] {
             recorder.series_mut().clock = platform.reference_clock().to_owned();
         }
+        Ok(())
     }
 
     fn recorders(&mut self) -> Vec<&mut SeriesRecorder> {
         vec![&mut self.interrupts, &mut self.wakeups]
-    }
-
-    fn finish(self: Box<Self>, partial: bool, measured: &mut Measured) {
-        measured.series.push(self.interrupts.into_series(partial));
-        measured.series.push(self.wakeups.into_series(partial));
     }
 }
 

@@ -2,13 +2,13 @@
 
 use oversleep_record::conditions::Setting;
 use oversleep_record::series::{Quantity, Series, Unit};
-use oversleep_record::{Conditions, ExperimentId, Nanos};
+use oversleep_record::{Conditions, ExperimentId, Nanos, Unavailable};
 
 use super::{choose, clocks_together};
 use crate::bench::Bench;
 use crate::experiment::{Column, Command, Experiment};
 use crate::plan::Plan;
-use crate::probe::{Measured, Probe};
+use crate::probe::Probe;
 use crate::recorder::SeriesRecorder;
 use oversleep_system::{Platform, Scope};
 
@@ -91,16 +91,13 @@ impl Probe for CoarseStep {
         &self.conditions
     }
 
-    fn round(&mut self, bench: &Bench) {
+    fn round(&mut self, bench: &Bench) -> Result<(), Unavailable> {
         clocks_together::record_steps(bench, std::slice::from_mut(&mut self.clock), DISTANCE);
+        Ok(())
     }
 
     fn recorders(&mut self) -> Vec<&mut SeriesRecorder> {
         vec![&mut self.clock.1]
-    }
-
-    fn finish(self: Box<Self>, partial: bool, measured: &mut Measured) {
-        measured.series.push(self.clock.1.into_series(partial));
     }
 }
 

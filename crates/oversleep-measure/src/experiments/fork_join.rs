@@ -181,11 +181,6 @@ struct ForkJoin {
 }
 
 impl ForkJoin {
-    fn refuse(&mut self, reason: &Unavailable) {
-        self.coarse.unavailable(reason.clone());
-        self.precise.unavailable(reason.clone());
-    }
-
     /// One fork and join, of the work that its number draws.
     ///
     /// # Errors
@@ -238,21 +233,12 @@ impl Probe for ForkJoin {
         &self.conditions
     }
 
-    fn round(&mut self, bench: &Bench) {
-        if self.precise.is_unavailable() {
-            return;
-        }
+    fn round(&mut self, bench: &Bench) -> Result<(), Unavailable> {
         let platform = bench.platform();
-        let Some(units_per_ms) = calibrated_work(bench, &self.work_units) else { return };
+        let Some(units_per_ms) = calibrated_work(bench, &self.work_units) else { return Ok(()) };
         let scale = self.coarse_index.map(|index| choose::scale_of(platform, index)).transpose();
-        let coarse = match scale {
-            Ok(scale) => self.coarse_index.zip(scale),
-            Err(reason) => return self.refuse(&reason),
-        };
-        let mut sleeper = match bench.open_simplest_sleep() {
-            Ok(sleeper) => sleeper,
-            Err(reason) => return self.refuse(&reason),
-        };
+        let coarse = self.coarse_index.zip(scale?);
+        let mut sleeper = bench.open_simplest_sleep()?;
         let mut share = self.amount.share(bench, self.precise.series().counts.recorded);
         while share.next(bench) {
             let work = self.portions.draw(self.precise.series().counts.recorded);
@@ -260,9 +246,7 @@ impl Probe for ForkJoin {
             let read_coarse = || coarse.map(|(index, _)| platform.clocks()[index].read());
             let coarse_start = read_coarse();
             let start = platform.now();
-            if let Err(reason) = self.once(bench, work, &mut *sleeper) {
-                return self.refuse(&reason);
-            }
+            self.once(bench, work, &mut *sleeper)?;
             let end = platform.now();
             let coarse_end = read_coarse();
             let at = bench.since_origin(start);
@@ -271,6 +255,7 @@ impl Probe for ForkJoin {
                 self.coarse.record(at, scale.span(from, to).0);
             }
         }
+        Ok(())
     }
 
     fn recorders(&mut self) -> Vec<&mut SeriesRecorder> {

@@ -12,7 +12,7 @@ use super::join_style::{THREADED, wait_for_workers};
 use crate::bench::Bench;
 use crate::experiment::{Column, Command, Experiment};
 use crate::plan::{Limit, Plan};
-use crate::probe::{Measured, Probe};
+use crate::probe::Probe;
 use crate::recorder::SeriesRecorder;
 use crate::still::{Reads, StillClock};
 use oversleep_system::{Handoff, Platform, ThreadHandle};
@@ -167,21 +167,12 @@ impl Probe for Generations {
         &self.conditions
     }
 
-    fn round(&mut self, bench: &Bench) {
-        if self.recorder.is_unavailable() {
-            return;
-        }
+    fn round(&mut self, bench: &Bench) -> Result<(), Unavailable> {
         let platform = bench.platform();
-        let Some(units_per_ms) = calibrated_work(bench, &self.work_units) else { return };
+        let Some(units_per_ms) = calibrated_work(bench, &self.work_units) else { return Ok(()) };
         let units = units_per_ms.saturating_mul(self.task.0.unsigned_abs()) / 1_000_000;
-        let mut sleeper = match bench.open_simplest_sleep() {
-            Ok(sleeper) => sleeper,
-            Err(reason) => return self.recorder.unavailable(reason),
-        };
-        let pool = match Pool::start(bench, self.workers, units.max(1)) {
-            Ok(pool) => pool,
-            Err(reason) => return self.recorder.unavailable(reason),
-        };
+        let mut sleeper = bench.open_simplest_sleep()?;
+        let pool = Pool::start(bench, self.workers, units.max(1))?;
         let begun = platform.now();
         let mut generations = 0_u32;
         let mut elapsed = Nanos::ZERO;
@@ -199,20 +190,16 @@ impl Probe for Generations {
             elapsed = now - begun;
         }
         pool.stop();
-        if let Err(reason) = waited {
-            self.recorder.unavailable(reason);
-        } else if generations > 0 && elapsed > Nanos::ZERO {
+        waited?;
+        if generations > 0 && elapsed > Nanos::ZERO {
             let rate = f64::from(generations) / elapsed.as_secs_f64();
             self.recorder.record(bench.since_origin(begun), rate.round() as i64);
         }
+        Ok(())
     }
 
     fn recorders(&mut self) -> Vec<&mut SeriesRecorder> {
         vec![&mut self.recorder]
-    }
-
-    fn finish(self: Box<Self>, partial: bool, measured: &mut Measured) {
-        measured.series.push(self.recorder.into_series(partial));
     }
 }
 

@@ -12,7 +12,7 @@ use crate::amount::Amount;
 use crate::bench::Bench;
 use crate::experiment::{Column, Command, Experiment};
 use crate::plan::Plan;
-use crate::probe::{Measured, Probe};
+use crate::probe::Probe;
 use crate::recorder::SeriesRecorder;
 use crate::rounds::panic_message;
 use crate::still::{Reads, StillClock};
@@ -184,21 +184,12 @@ impl Probe for HandoffProbe {
         &self.conditions
     }
 
-    fn round(&mut self, bench: &Bench) {
-        if self.recorder.is_unavailable() {
-            return;
-        }
-        if let Err(reason) = self.run(bench) {
-            self.recorder.unavailable(reason);
-        }
+    fn round(&mut self, bench: &Bench) -> Result<(), Unavailable> {
+        self.run(bench)
     }
 
     fn recorders(&mut self) -> Vec<&mut SeriesRecorder> {
         vec![&mut self.recorder]
-    }
-
-    fn finish(self: Box<Self>, partial: bool, measured: &mut Measured) {
-        measured.series.push(self.recorder.into_series(partial));
     }
 }
 

@@ -10,7 +10,7 @@ use super::{choose, interrupts};
 use crate::bench::Bench;
 use crate::experiment::{Column, Experiment};
 use crate::plan::{Depth, Limit, Plan};
-use crate::probe::{Measured, Probe};
+use crate::probe::Probe;
 use crate::recorder::SeriesRecorder;
 use crate::still::{Reads, StillClock};
 use oversleep_system::{Platform, Target, WaitEnd, Waiter};
@@ -167,19 +167,16 @@ impl Probe for IdleCost {
         &self.conditions
     }
 
-    fn round(&mut self, bench: &Bench) {
+    fn round(&mut self, bench: &Bench) -> Result<(), Unavailable> {
         let platform = bench.platform();
         let opened = bench.open_wait(self.sleep);
         let (idle_before, before) = (platform.idle_counters(), platform.counters());
         let wakeups = opened.and_then(|mut waiter| self.wait_through(bench, &mut *waiter));
         let (after, idle_after) = (platform.counters(), platform.idle_counters());
         if bench.stopped() {
-            return;
+            return Ok(());
         }
-        let wakeups = match wakeups {
-            Ok(wakeups) => wakeups,
-            Err(reason) => return self.recorders().into_iter().for_each(|all| all.unavailable(reason.clone())),
-        };
+        let wakeups = wakeups?;
         let seen = before.until(&after);
         let at = bench.since_origin(bench.stamp());
         interrupts::record(&mut self.interrupts, at, &seen);
@@ -190,17 +187,12 @@ impl Probe for IdleCost {
         record(&mut self.power, at, idle_before.power_mw(&idle_after));
         let clock = platform.reference_clock();
         self.recorders().into_iter().for_each(|recorder| clock.clone_into(&mut recorder.series_mut().clock));
+        Ok(())
     }
 
     fn recorders(&mut self) -> Vec<&mut SeriesRecorder> {
         let residency = self.residency.iter_mut().map(|(_, recorder)| recorder);
         [&mut self.interrupts, &mut self.wakeups].into_iter().chain(residency).chain([&mut self.power]).collect()
-    }
-
-    fn finish(self: Box<Self>, partial: bool, measured: &mut Measured) {
-        let residency = self.residency.into_iter().map(|(_, recorder)| recorder);
-        let all = [self.interrupts, self.wakeups].into_iter().chain(residency).chain([self.power]);
-        measured.series.extend(all.map(|recorder| recorder.into_series(partial)));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use oversleep_record::label::{self, ClockRole};
 use oversleep_record::series::{Pace, Quantity, Series, Unit};
-use oversleep_record::{Conditions, ExperimentId, Nanos};
+use oversleep_record::{Conditions, ExperimentId, Nanos, Unavailable};
 
 use super::choose;
 use crate::amount::Amount;
@@ -10,7 +10,7 @@ use crate::bench::Bench;
 use crate::clock_scale::ClockScale;
 use crate::experiment::{Column, Experiment};
 use crate::plan::Plan;
-use crate::probe::{Measured, Probe};
+use crate::probe::Probe;
 use crate::recorder::SeriesRecorder;
 use oversleep_system::{Platform, WaitEnd};
 
@@ -110,19 +110,13 @@ impl Probe for TwoClocks {
         &self.conditions
     }
 
-    fn round(&mut self, bench: &Bench) {
+    fn round(&mut self, bench: &Bench) -> Result<(), Unavailable> {
         let platform = bench.platform();
         let clock = platform.clocks()[self.coarse_index].as_ref();
-        let scale = match ClockScale::of(platform, clock) {
-            Ok(scale) => scale,
-            Err(reason) => return self.coarse.unavailable(reason),
-        };
+        let scale = ClockScale::of(platform, clock)?;
         self.coarse.series_mut().clock = self.coarse_name.to_owned();
         self.precise.series_mut().clock = bench.clock_name().to_owned();
-        let mut waiter = match bench.open_wait(self.wait) {
-            Ok(waiter) => waiter,
-            Err(reason) => return self.recorders().into_iter().for_each(|all| all.unavailable(reason.clone())),
-        };
+        let mut waiter = bench.open_wait(self.wait)?;
         let mut share = self.amount.share(bench, self.precise.series().counts.recorded);
         while share.next(bench) {
             let coarse_start = clock.read();
@@ -136,22 +130,16 @@ impl Probe for TwoClocks {
                     self.precise.count_interrupted(bench);
                     continue;
                 }
-                WaitEnd::Failed(reason) => {
-                    return self.recorders().into_iter().for_each(|all| all.unavailable(reason.clone()));
-                }
+                WaitEnd::Failed(reason) => return Err(reason),
             }
             self.coarse.record(bench.since_origin(start), scale.span(coarse_start, coarse_end).0);
             self.precise.record(bench.since_origin(start), (end - start).0);
         }
+        Ok(())
     }
 
     fn recorders(&mut self) -> Vec<&mut SeriesRecorder> {
         vec![&mut self.coarse, &mut self.precise]
-    }
-
-    fn finish(self: Box<Self>, partial: bool, measured: &mut Measured) {
-        measured.series.push(self.coarse.into_series(partial));
-        measured.series.push(self.precise.into_series(partial));
     }
 }
 

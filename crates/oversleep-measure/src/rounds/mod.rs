@@ -202,7 +202,7 @@ fn run_on_this_thread(bench: &Bench, probe: &mut dyn Probe) {
             recorder.watch_pauses(Arc::clone(bench.shared_platform()), before);
         }
     }
-    probe.round(bench);
+    let outcome = probe.round(bench);
     let after = platform.counters();
     let processor = processor_between(&processor_before, &platform.processor_state());
     let seen = before.until(&after);
@@ -211,6 +211,9 @@ fn run_on_this_thread(bench: &Bench, probe: &mut dyn Probe) {
     for recorder in probe.recorders() {
         note_outcomes(&mut recorder.series_mut().conditions, &lost);
         recorder.end_round(disturbance);
+        if let Err(reason) = &outcome {
+            recorder.unavailable(reason.clone());
+        }
     }
 }
 

@@ -76,16 +76,13 @@ impl Probe for PanickingWait {
     fn conditions(&self) -> &Conditions {
         self.0.conditions()
     }
-    fn round(&mut self, bench: &Bench) {
-        self.0.round(bench);
+    fn round(&mut self, bench: &Bench) -> Result<(), Unavailable> {
+        self.0.round(bench)?;
         // As `panic!` does, without what the default hook prints.
         std::panic::resume_unwind(Box::new("left: 38, right: 4".to_owned()));
     }
     fn recorders(&mut self) -> Vec<&mut SeriesRecorder> {
         self.0.recorders()
-    }
-    fn finish(self: Box<Self>, partial: bool, measured: &mut Measured) {
-        Box::new(self.0).finish(partial, measured);
     }
 }
 

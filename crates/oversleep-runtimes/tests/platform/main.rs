@@ -1,6 +1,8 @@
 //! Programs that behave badly, as rows of a measurement: each is one clear reason, and what is left over is nothing.
 #![cfg(unix)]
 
+mod beneath;
+mod conformance;
 mod engines;
 
 use std::fs;
@@ -24,6 +26,8 @@ const WORKS: &str = r#"for step; do
   while [ $i -lt $n ]; do t=$t,$(date +%s%N); d=$d,$((request + 60000)); i=$((i + 1)); done
   echo '{"type":"s","op":"tick","requested":'$request',"rounded":'$request',"n":'$n',"unit":"ns","t":['${t#,}'],"d":['${d#,}']}'
 done"#;
+
+const END: &str = r#"echo '{"type":"end","now":'$(date +%s%N)'}'"#;
 
 struct Ran {
     measured: Measured,
@@ -98,7 +102,7 @@ fn run(body: &str) -> Ran {
 
 #[test]
 fn a_program_that_follows_the_protocol_is_a_row_like_any_other() {
-    let ran = run(&format!("{WORKS}\necho '{{\"type\":\"end\",\"now\":'$(date +%s%N)'}}'"));
+    let ran = run(&format!("{WORKS}\n{END}"));
     let series = ran.series("R1/tick/1ms/engine");
     assert_eq!((series.status.clone(), series.counts.recorded), (Status::Complete, 10));
     assert_eq!(series.distribution.p50(), Some(60_000));
@@ -113,11 +117,18 @@ fn a_program_that_follows_the_protocol_is_a_row_like_any_other() {
 
 #[test]
 fn a_probe_that_hangs_is_ended_with_what_it_started() {
-    let ran =
-        run("trap '' TERM INT HUP\nsleep 600 & echo \"$!\" > \"$0.pid\"; cp \"$0.pid\" /tmp/oversleep-test-$$ ; wait");
-    assert!(ran.reason().starts_with("the probe: tick@2ms did not return within"), "{}", ran.reason());
+    let ran = run("trap '' TERM INT HUP\nsleep 600 & echo \"$!\" > \"$0.pid\"; wait");
+    assert!(ran.reason().starts_with("the probe: tick@2300us did not return within"), "{}", ran.reason());
     assert!(ran.took < Duration::from_secs(60), "{:?}", ran.took);
     assert!(ran.is_gone(), "the sleep is left behind");
+}
+
+/// A child of its own session, which keeps the pipe open.
+#[test]
+fn a_probe_that_forks_is_measured_and_its_children_end_with_it() {
+    let ran = run(&format!("setsid sh -c 'echo $$ > \"$0.pid\"; exec sleep 600' \"$0\" &\n{WORKS}\n{END}"));
+    assert_eq!(ran.series("R1/tick/1ms/engine").counts.recorded, 10);
+    assert!(ran.is_gone(), "the child is left behind");
 }
 
 #[test]

@@ -4,8 +4,11 @@
 //! pipeline; `strategies` and `park_rule` are the experiments.
 
 mod line;
+mod marks;
 mod park_rule;
 mod ring;
+mod shared;
+mod source;
 mod strategies;
 mod strategy;
 mod worker;
@@ -20,9 +23,9 @@ use oversleep_system::Platform;
 use super::fork_join::calibrated_work;
 use crate::bench::Bench;
 use crate::plan::{IdlePlan, Limit, Plan};
-use crate::probe::{Measured, Probe};
+use crate::probe::Probe;
 use crate::recorder::SeriesRecorder;
-use line::{Line, Offered};
+use shared::{Line, Offered};
 use strategy::{Backoff, Kind, TYPICAL};
 
 pub(super) use park_rule::E2;
@@ -209,21 +212,12 @@ impl Probe for LineProbe {
         &self.conditions
     }
 
-    fn round(&mut self, bench: &Bench) {
-        if self.recorder.is_unavailable() {
-            return;
-        }
-        if let Err(reason) = self.run(bench) {
-            self.recorder.unavailable(reason);
-        }
+    fn round(&mut self, bench: &Bench) -> Result<(), Unavailable> {
+        self.run(bench)
     }
 
     fn recorders(&mut self) -> Vec<&mut SeriesRecorder> {
         vec![&mut self.recorder]
-    }
-
-    fn finish(self: Box<Self>, partial: bool, measured: &mut Measured) {
-        measured.series.push(self.recorder.into_series(partial));
     }
 }
 

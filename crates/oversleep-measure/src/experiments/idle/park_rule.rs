@@ -5,7 +5,7 @@ use oversleep_record::series::{Quantity, Series, Unit};
 use oversleep_record::{ExperimentId, Nanos};
 use oversleep_system::Platform;
 
-use super::line::{Line, Offered};
+use super::shared::{Line, Offered};
 use super::strategies::COLUMNS;
 use super::strategy::{Backoff, Kind, find};
 use super::{LineProbe, QUEUE, chosen, line, own_backoff, window};

@@ -5,7 +5,7 @@ use oversleep_record::queue_labels;
 use oversleep_record::series::{Quantity, Series, Unit};
 use oversleep_system::Platform;
 
-use super::line::Offered;
+use super::shared::Offered;
 use super::{LineProbe, chosen, line, window};
 use crate::experiment::{Column, Command, Experiment};
 use crate::plan::{Depth, Plan};

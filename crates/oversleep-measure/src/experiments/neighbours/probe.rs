@@ -9,7 +9,7 @@ use super::are_spans;
 use crate::bench::Bench;
 use crate::experiments::{choose, clocks_together};
 use crate::plan::{Limit, Plan};
-use crate::probe::{Measured, Probe};
+use crate::probe::Probe;
 use crate::recorder::SeriesRecorder;
 use crate::wait_loop::{self, WaitTask};
 use oversleep_system::{Neighbour, Platform, Scope, Target, Tunable, WaitInfo};
@@ -274,7 +274,7 @@ impl Probe for NeighbourProbe {
         &self.conditions
     }
 
-    fn round(&mut self, bench: &Bench) {
+    fn round(&mut self, bench: &Bench) -> Result<(), Unavailable> {
         let task = WaitTask {
             requested: Nanos::ZERO,
             pace: Pace::BackToBack,
@@ -296,18 +296,10 @@ impl Probe for NeighbourProbe {
                 step.unavailable(&reason);
             }
         }
+        Ok(())
     }
 
     fn recorders(&mut self) -> Vec<&mut SeriesRecorder> {
         self.steps.iter_mut().flat_map(Step::recorders).collect()
-    }
-
-    fn finish(self: Box<Self>, partial: bool, measured: &mut Measured) {
-        for step in self.steps {
-            let sleeps = step.sleeps.into_iter().map(|(_, recorder)| recorder);
-            let steps = step.clock_steps.into_iter().map(|(_, recorder)| recorder);
-            let all = sleeps.chain(steps).chain(step.stated);
-            measured.series.extend(all.map(|recorder| recorder.into_series(partial)));
-        }
     }
 }

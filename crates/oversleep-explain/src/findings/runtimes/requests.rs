@@ -1,0 +1,112 @@
+//! What runtimes make of a request: the rule of each wait, early ends, and what zero means.
+
+use oversleep_record::words::{counted, list, percent};
+use oversleep_record::{Nanos, ResultFile, Series};
+
+use crate::entry::{Checked, Conclusion};
+use crate::figures::{p50, summary};
+use crate::runtimes::rule::{Rule, Ruling, Zero};
+use crate::runtimes::{RuntimeWait, waits};
+
+fn measured(file: &ResultFile) -> Vec<(RuntimeWait<'_>, Ruling)> {
+    waits(file).into_iter().filter_map(|wait| wait.ruling().ok().map(|ruling| (wait, ruling))).collect()
+}
+
+fn needs_rules(file: &ResultFile) -> Checked<Vec<(RuntimeWait<'_>, Ruling)>> {
+    let all = measured(file);
+    match all.is_empty() {
+        true => Err(Conclusion::lacks("no wait of a runtime was requested often enough. Run `oversleep runtimes`")),
+        false => Ok(all),
+    }
+}
+
+/// `Thread.sleep(ms) of java 17.0.15`.
+pub(super) fn named(wait: &RuntimeWait<'_>) -> String {
+    format!("{} of {}", wait.name, wait.runtime)
+}
+
+/// The request whose wait shows a rule best: of those measured, the one that the rule changes most.
+fn clearest<'a>(wait: &RuntimeWait<'a>, rule: Rule) -> Option<&'a Series> {
+    let changed = |requested: &Nanos| (rule.rounded(*requested) - *requested).0.abs();
+    let with_values =
+        wait.requests().into_iter().filter(|&requested| wait.at(requested).is_some_and(Series::has_values));
+    wait.at(with_values.max_by_key(changed)?)
+}
+
+fn took(series: &Series) -> String {
+    let requested = series.requested_ns.unwrap_or_default();
+    format!("{requested} took {}", requested + p50(series))
+}
+
+pub(super) fn of_rule(file: &ResultFile, rules: &[Rule]) -> Checked {
+    let all = needs_rules(file)?;
+    let found: Vec<_> = all.iter().filter(|(_, ruling)| rules.contains(&ruling.rule)).collect();
+    let Some((first, ruling)) = found.first() else {
+        return Ok(Conclusion::absent(format!("none of {} does", counted(all.len(), "wait"))));
+    };
+    let example = clearest(first, ruling.rule);
+    let figure = example.map(|series| format!(": {}", took(series))).unwrap_or_default();
+    let exact = all
+        .iter()
+        .find(|(wait, other)| wait.runtime == first.runtime && other.rule == Rule::Exact && !other.is_early());
+    let cure = example.zip(exact).and_then(|(series, (wait, _))| {
+        let same = wait.at(series.requested_ns?)?;
+        Some(format!(
+            "; {} for the same request {}",
+            wait.name,
+            took(same).rsplit(" took ").next().map(|took| format!("took {took}"))?
+        ))
+    });
+    let others = found.len() - 1;
+    let more = if others == 0 { String::new() } else { format!("; {} more: {}", others, names(&found[1..])) };
+    let sentence = format!("{} {}{figure}{}{more}", named(first), ruling.rule, cure.unwrap_or_default());
+    let conclusion = Conclusion::found(sentence);
+    Ok(found
+        .iter()
+        .filter_map(|(wait, ruling)| clearest(wait, ruling.rule))
+        .take(12)
+        .fold(conclusion, |all, series| all.rests_on(&series.key, summary(series))))
+}
+
+/// Names of waits, a runtime once.
+fn names(found: &[&(RuntimeWait<'_>, Ruling)]) -> String {
+    let mut by_runtime: Vec<(String, Vec<&str>)> = Vec::new();
+    for (wait, _) in found {
+        let runtime = wait.runtime.to_string();
+        match by_runtime.iter_mut().find(|(known, _)| *known == runtime) {
+            Some((_, names)) => names.push(wait.name),
+            None => by_runtime.push((runtime, vec![wait.name])),
+        }
+    }
+    by_runtime
+        .into_iter()
+        .map(|(runtime, names)| format!("{runtime} ({})", names.join(", ")))
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+pub(super) fn early(file: &ResultFile) -> Checked {
+    let all = needs_rules(file)?;
+    let found: Vec<_> = all.iter().filter(|(_, ruling)| ruling.is_early()).collect();
+    let Some((first, ruling)) = found.first() else {
+        return Ok(Conclusion::absent(format!("none of {} ended early often", counted(all.len(), "wait"))));
+    };
+    let (share, earliest) = (percent(ruling.early_share), Nanos(-ruling.earliest.0));
+    let more = if found.len() == 1 { String::new() } else { format!("; also {}", names(&found[1..])) };
+    let sentence = format!("{} ends early: {share} of {} waits, by up to {earliest}{more}", named(first), ruling.count);
+    Ok(Conclusion::found(sentence))
+}
+
+pub(super) fn zero(file: &ResultFile) -> Checked {
+    let all = waits(file);
+    let told: Vec<_> = all.iter().filter_map(|wait| Some((wait, wait.zero()?))).collect();
+    if told.is_empty() {
+        return Err(Conclusion::lacks("no wait of a runtime was requested for 0. Run `oversleep runtimes`"));
+    }
+    let forever: Vec<String> =
+        told.iter().filter(|(_, zero)| *zero == Zero::Forever).map(|(wait, _)| named(wait)).collect();
+    match forever.is_empty() {
+        true => Ok(Conclusion::absent(format!("{} returned from a request of 0", counted(told.len(), "wait")))),
+        false => Ok(Conclusion::found(format!("a request of 0 never returns with some calls: {}", list(&forever)))),
+    }
+}

@@ -1,0 +1,326 @@
+//! What runtimes make of a span: records, not runs. `runtimes.toml` has those that sources state,
+//! `runtimes-measured.toml` those that `oversleep report RESULT --records` made of a result; a result's own go before both.
+
+use std::sync::LazyLock;
+
+use oversleep_explain::runtimes::rule::Rule;
+use oversleep_explain::runtimes::{RuntimeWait, waits};
+use oversleep_measure::find_wait;
+use oversleep_model::Source;
+use oversleep_record::{Nanos, ResultFile};
+use oversleep_system::{Granularity, Platform, Wait};
+use serde::{Deserialize, Serialize};
+
+const MILLISECOND: Nanos = Nanos::from_millis(1);
+
+static RECORDS: LazyLock<Vec<Record>> = LazyLock::new(|| {
+    let read = |text: &str| toml::from_str::<File>(text).expect("the files of records are well-formed").record;
+    let files = [include_str!("../runtimes.toml"), include_str!("../runtimes-measured.toml")];
+    files.into_iter().flat_map(read).collect()
+});
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    record: Vec<Record>,
+}
+
+/// What one runtime makes of a span on one system.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Record {
+    /// `R04`; of a measured one the runtime, its version and its wait.
+    pub id: String,
+    /// What programmers write.
+    pub names: Vec<String>,
+    /// Whose call it is.
+    pub runtime: String,
+    /// The versions that the record is about.
+    pub versions: String,
+    /// `windows`, `linux`, `macos`.
+    pub system: String,
+    /// Registry name of the wait that it ends up in.
+    pub wait: String,
+    rounds: Rounds,
+    /// Whether it requests 1 ms of Windows while it waits, unless the request is a multiple of 10 ms.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    holds_a_millisecond: bool,
+    /// How it is known.
+    pub evidence: Evidence,
+    /// Id of its source, or the name of the result.
+    pub source: String,
+}
+
+/// What a runtime does to a span before it calls the system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Rounds {
+    /// It passes nanoseconds on.
+    Not,
+    /// To whole milliseconds.
+    Up,
+    /// To whole milliseconds, at least one.
+    Down,
+    /// To whole milliseconds, also to none.
+    DownToZero,
+    /// To the nearest whole millisecond.
+    Nearest,
+    /// To whole milliseconds on a grid of its own, so that up to one more passes.
+    UpToGrid,
+}
+
+impl From<Rule> for Rounds {
+    fn from(rule: Rule) -> Rounds {
+        match rule {
+            Rule::Exact => Rounds::Not,
+            Rule::Truncates => Rounds::DownToZero,
+            Rule::TruncatesToAtLeastOne => Rounds::Down,
+            Rule::RoundsUp => Rounds::Up,
+            Rule::RoundsToNearest => Rounds::Nearest,
+            Rule::RoundsUpToGrid => Rounds::UpToGrid,
+        }
+    }
+}
+
+/// How a record is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Evidence {
+    /// The source says so.
+    Published,
+    /// It was seen on such a runtime.
+    Measured,
+}
+
+impl Evidence {
+    fn as_str(self) -> &'static str {
+        match self {
+            Evidence::Published => "published",
+            Evidence::Measured => "measured",
+        }
+    }
+}
+
+/// All records that come with the product.
+pub fn runtimes() -> &'static [Record] {
+    &RECORDS
+}
+
+/// The records of a result: one for each wait whose rule it tells.
+pub fn records(file: &ResultFile) -> Vec<Record> {
+    let waits = waits(file);
+    waits.iter().filter_map(|wait| record(file, &waits, wait)).collect()
+}
+
+/// Records as a file of them.
+///
+/// # Errors
+/// Those of the writer of TOML.
+pub fn document(records: Vec<Record>) -> Result<String, toml::ser::Error> {
+    toml::to_string(&File { record: records })
+}
+
+fn record(file: &ResultFile, all: &[RuntimeWait<'_>], wait: &RuntimeWait<'_>) -> Option<Record> {
+    let rule = wait.ruling().ok()?.rule;
+    // `Thread.sleep(ms,ns)` answers to `Thread.sleep` if no other form of it keeps more of a request.
+    let plain = |name: &str| name.split('(').next().unwrap_or_default().to_owned();
+    let forms = all.iter().filter(|other| other.runtime == wait.runtime && plain(other.name) == plain(wait.name));
+    let keeps = |rule: Rule| [Rule::Exact, Rule::RoundsUp, Rule::RoundsToNearest].iter().position(|one| *one == rule);
+    let keeps_most =
+        forms.filter_map(|form| Some((keeps(form.ruling().ok()?.rule).unwrap_or(usize::MAX), form.name))).min();
+    // `Sleep` alone could be a call of the system, so it is `free-pascal.Sleep`.
+    let qualified = |name: String| match name.contains(['.', ':']) {
+        true => name,
+        false => format!("{}.{name}", wait.runtime.name),
+    };
+    let mut names = vec![qualified(wait.name.to_owned())];
+    if plain(wait.name) != wait.name && keeps_most.is_some_and(|(_, name)| name == wait.name) {
+        names.insert(0, qualified(plain(wait.name)));
+    }
+    Some(Record {
+        id: format!("{}-{}/{}", wait.runtime.name, wait.runtime.version, wait.name),
+        names,
+        runtime: wait.runtime.name.clone(),
+        versions: wait.runtime.version.clone(),
+        system: file.platform.os.clone(),
+        wait: wait.beneath.clone()?,
+        rounds: rule.into(),
+        holds_a_millisecond: false,
+        evidence: Evidence::Measured,
+        source: file.name.clone().unwrap_or_else(|| "a result without a name".to_owned()),
+    })
+}
+
+/// The record of that call on that platform, and the wait; a result's own records, `first`, go before those that come with
+/// the product. Where names differ only in case and the typed case fits none, the first is meant.
+pub(crate) fn find<'a>(
+    platform: &'a dyn Platform,
+    first: &[Record],
+    name: &str,
+) -> Option<(Record, &'a dyn Wait, Vec<Record>)> {
+    let os = platform.id().os;
+    let named = |fits: &dyn Fn(&str) -> bool| -> Vec<Record> {
+        let all = first.iter().chain(RECORDS.iter());
+        all.filter(|record| record.system == os && record.names.iter().any(|known| fits(known))).cloned().collect()
+    };
+    let mut found = named(&|known| known == name);
+    if found.is_empty() {
+        found = named(&|known| known.eq_ignore_ascii_case(name));
+    }
+    let record = found.first()?.clone();
+    found.retain(|other| other.rounds != record.rounds);
+    Some((record.clone(), find_wait(platform, &record.wait)?, found))
+}
+
+impl Record {
+    /// What is passed to the call.
+    pub(crate) fn rounded(&self, request: Nanos) -> Nanos {
+        match self.rounds {
+            Rounds::Not => Granularity::NANOSECOND.rounded(request),
+            Rounds::Up | Rounds::UpToGrid => Granularity::MILLISECOND.rounded(request),
+            Rounds::Down => Granularity::MILLISECOND_DOWN.rounded(request),
+            Rounds::DownToZero => Rule::Truncates.rounded(request),
+            Rounds::Nearest => Rule::RoundsToNearest.rounded(request),
+        }
+    }
+
+    /// Whether it holds 1 ms of Windows while it waits so long.
+    pub(crate) fn holds_while(&self, rounded: Nanos) -> bool {
+        self.holds_a_millisecond && rounded.0 % (10 * MILLISECOND.0) != 0
+    }
+
+    /// How it rounds, after the call.
+    fn how(&self) -> &'static str {
+        match self.rounds {
+            Rounds::Not => "",
+            Rounds::Up => ", rounded up to whole milliseconds",
+            Rounds::Down => ", rounded down to whole milliseconds, at least one",
+            Rounds::DownToZero => ", rounded down to whole milliseconds",
+            Rounds::Nearest => ", rounded to the nearest millisecond",
+            Rounds::UpToGrid => ", rounded up to whole milliseconds, and waits up to one more",
+        }
+    }
+
+    /// How it is known.
+    fn citation(&self) -> String {
+        let source = Source::find(&self.source).map_or_else(|| self.source.clone(), Source::citation);
+        format!("record {}, {}: {source}; {}", self.id, self.evidence.as_str(), self.versions)
+    }
+
+    /// What the runtime makes of the request, how that is known, what `others` of that name make of it, and what was run
+    /// instead of it.
+    pub(crate) fn sentence(&self, name: &str, wait: &dyn Wait, request: Nanos, others: &[Record]) -> String {
+        let rounded = self.rounded(request);
+        let what = if rounded == request { String::new() } else { format!(": {request} becomes {rounded}") };
+        let (runtime, call, how) = (&self.runtime, wait.info().call, self.how());
+        let other = |other: &Record| {
+            let Record { id, runtime, versions, .. } = other;
+            format!(" {runtime} {versions} passes {} (record {id}).", other.rounded(request))
+        };
+        let others: String = others.iter().map(other).collect();
+        format!(
+            "{name} of {runtime} calls {call}{how}{what} ({}).{others} The runtime was not run: the figures are those of \
+             {call}; ",
+            self.citation()
+        )
+    }
+
+    /// Why nothing can be said of a request of which nothing is left.
+    pub(crate) fn nothing_left(&self, request: Nanos) -> String {
+        format!("{} makes 0 ms of {request} and does not wait ({})", self.runtime, self.citation())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use oversleep_model::platform;
+
+    #[test]
+    fn every_record_has_an_id_a_source_and_a_wait_that_exists() {
+        let mut seen = BTreeSet::new();
+        for record in runtimes() {
+            assert!(seen.insert(&record.id), "{} twice", record.id);
+            assert!(Source::find(&record.source).is_some(), "{}: {}", record.id, record.source);
+            assert!(!record.versions.is_empty() && !record.names.is_empty(), "{}", record.id);
+            let machine = match record.system.as_str() {
+                "windows" => "windows-11",
+                "linux" => "linux-hz250",
+                _ => "macos-14-m1",
+            };
+            let platform = platform(machine, &[], 1).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(platform.id().os, record.system, "{}", record.id);
+            assert!(find_wait(&*platform, &record.wait).is_some(), "{}: {}", record.id, record.wait);
+            let is_again = |one: &&Record| {
+                (&one.system, &one.names, &one.versions) == (&record.system, &record.names, &record.versions)
+            };
+            let again = runtimes().iter().filter(is_again);
+            assert_eq!(again.count(), 1, "{}: one record for a call, a system and a version", record.id);
+        }
+    }
+
+    #[test]
+    fn a_sentence_names_the_record_and_says_that_nothing_of_the_runtime_ran() {
+        let platform = platform("windows-11", &[], 1).unwrap_or_else(|error| panic!("{error}"));
+        let (record, wait, others) = find(&*platform, &[], "parkNanos").expect("it is listed");
+        let sentence = record.sentence("parkNanos", wait, Nanos(1_999_000), &others);
+        assert!(sentence.contains("record R01, published: OpenJDK, os_windows.cpp"), "{sentence}");
+        assert!(
+            sentence.contains("The runtime was not run: the figures are those of WaitForSingleObject"),
+            "{sentence}"
+        );
+    }
+
+    #[test]
+    fn what_was_measured_answers_like_what_was_published() {
+        let platform = platform("linux-hz250", &[], 1).unwrap_or_else(|error| panic!("{error}"));
+        let (record, wait, others) = find(&*platform, &[], "asyncio.sleep").expect("it is listed");
+        assert_eq!((record.evidence, wait.info().name), (Evidence::Measured, "epoll-wait"));
+        assert_eq!(record.rounded(Nanos(300_000)), MILLISECOND);
+        let sentence = record.sentence("asyncio.sleep", wait, Nanos(300_000), &others);
+        let part = "300 µs becomes 1 ms (record python-3.11.2/asyncio.sleep, measured: oversleep, ";
+        assert!(sentence.contains(part), "{sentence}");
+    }
+
+    #[test]
+    fn versions_that_make_something_else_of_a_request_are_named() {
+        let platform = platform("linux-hz250", &[], 1).unwrap_or_else(|error| panic!("{error}"));
+        let (record, wait, others) = find(&*platform, &[], "Thread.sleep").expect("it is listed");
+        assert_eq!(record.id, "R05");
+        let sentence = record.sentence("Thread.sleep", wait, Nanos(1_500_000), &others);
+        assert!(sentence.contains("1.5 ms becomes 2 ms (record R05"), "{sentence}");
+        assert!(sentence.contains(" java 25.0.3 passes 1.5 ms (record java-25.0.3/Thread.sleep("), "{sentence}");
+    }
+
+    /// A wait of a runtime that truncates, and one that ends on a grid of its own.
+    fn result() -> ResultFile {
+        let mut sheet = oversleep_record::testing::Sheet::linux();
+        for ns in [300_000, 400_000, 999_000, 1_000_000, 1_100_000, 1_500_000, 1_999_000, 2_000_000] {
+            let floor = ns / 1_000_000 * 1_000_000;
+            let request = Nanos(ns).as_typed();
+            sheet = sheet
+                .steady(format!("R2/Sleep/{request}/engine-9"), floor + 70_000)
+                .of_runtime("engine", "9.1")
+                .labelled(oversleep_record::label::BENEATH, "nanosleep".to_owned());
+        }
+        sheet.file
+    }
+
+    #[test]
+    fn a_result_gives_its_own_records_and_they_go_first() {
+        let own = records(&result());
+        assert_eq!(own.len(), 1);
+        assert_eq!((own[0].id.as_str(), own[0].rounds), ("engine-9.1/Sleep", Rounds::DownToZero));
+        assert_eq!(own[0].rounded(Nanos(1_999_000)), MILLISECOND);
+        let text = document(own.clone()).unwrap();
+        assert_eq!(toml::from_str::<File>(&text).unwrap().record, own, "{text}");
+        let platform = platform("linux-hz250", &[], 1).unwrap_or_else(|error| panic!("{error}"));
+        let (record, wait, _) = find(&*platform, &own, "engine.Sleep").expect("it is its own");
+        assert_eq!((record.runtime.as_str(), wait.info().name), ("engine", "nanosleep"));
+        assert!(
+            record.nothing_left(Nanos(300_000)).starts_with("engine makes 0 ms of 300 µs and does not wait (record")
+        );
+    }
+}

@@ -1,0 +1,209 @@
+//! One operation of one runtime as a probe of the laboratory: a process in each round, whose records fill the series.
+
+mod round;
+
+use std::collections::BTreeMap;
+use std::process::Command;
+
+use oversleep_measure::{Bench, Plan, Probe, SeriesRecorder};
+use oversleep_record::label::{self, ClockRole};
+use oversleep_record::probe::OpKind;
+use oversleep_record::series::{Pace, Quantity, Runtime, Series, Unit};
+use oversleep_record::{Conditions, ExperimentId, Nanos, Unavailable};
+
+use crate::descriptor::{Op, Variant};
+use crate::engine;
+use crate::steps::{self, Step, rounds, steps};
+
+/// How long a start is estimated to take.
+const START: Nanos = Nanos::from_millis(120);
+
+/// Which of a step's series: timed by the probe's clock, or by another one.
+type By = Option<String>;
+
+/// How the program of a probe is started.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    /// The program and its arguments before the steps.
+    pub words: Vec<String>,
+    /// Variables of its environment.
+    pub environment: BTreeMap<String, String>,
+    /// The runtime, as results name it.
+    pub runtime: Runtime,
+    /// Tells it from others in keys: `java-17`.
+    pub id: String,
+}
+
+impl Launch {
+    /// The program with these steps.
+    pub fn command(&self, tokens: &[String]) -> Command {
+        let mut command = Command::new(&self.words[0]);
+        command.args(&self.words[1..]).args(tokens).envs(&self.environment);
+        command
+    }
+}
+
+/// One operation of one runtime.
+pub struct RuntimeProbe {
+    launch: Launch,
+    op: String,
+    kind: OpKind,
+    variant: Option<(String, Option<String>)>,
+    steps: Vec<Step>,
+    /// With the place of its step in `steps`.
+    recorders: Vec<(SeriesRecorder, usize, By)>,
+    /// What the program's clock shows of a second.
+    second: Option<SeriesRecorder>,
+    rounds: u32,
+    conditions: Conditions,
+    /// The first step that never returned; none from there on is run again.
+    stuck: Option<usize>,
+}
+
+impl RuntimeProbe {
+    /// A probe of that operation. `is_first` of its runtime: it also compares the program's clock with the system's.
+    pub fn new(launch: &Launch, op: &Op, plan: &Plan, os: &str, is_first: bool) -> RuntimeProbe {
+        let rounds = if engine::passes_items(op.kind) { engine::rounds(plan) } else { rounds(plan) };
+        RuntimeProbe::of(launch, op, steps(op, plan), rounds, os, is_first && !engine::passes_items(op.kind))
+    }
+
+    /// The same as it was published: as many calls, in one process.
+    pub fn published(launch: &Launch, op: &Op, os: &str) -> RuntimeProbe {
+        RuntimeProbe::of(launch, op, steps::published(op), 1, os, false)
+    }
+
+    fn of(launch: &Launch, op: &Op, steps: Vec<Step>, rounds: u32, os: &str, is_first: bool) -> RuntimeProbe {
+        let mut probe = RuntimeProbe {
+            launch: launch.clone(),
+            op: op.name.clone(),
+            kind: op.kind,
+            variant: None,
+            steps: steps.clone(),
+            recorders: Vec::new(),
+            second: None,
+            rounds: if op.slow { rounds.min(2) } else { rounds },
+            conditions: Conditions::as_found(),
+            stuck: None,
+        };
+        for (at, step) in steps.into_iter().enumerate() {
+            let is_timed_twice = step.experiment == ExperimentId::R4;
+            let by: &[By] = if is_timed_twice { &[None, Some("GetTickCount64".to_owned())] } else { &[None] };
+            for by in by {
+                let mut series = probe.series(step, by);
+                if let Some(wait) = op.beneath.get(os) {
+                    series.labels.set(label::BENEATH, wait.clone());
+                }
+                if let Some(threads) = op.published.as_ref().and_then(|published| published.threads) {
+                    let work = step.requested * i64::try_from(threads).unwrap_or(1);
+                    series.labels = series.labels.with(label::THREADS, threads).with(label::WORK, work);
+                }
+                let expected = step.count * u64::from(probe.rounds);
+                probe.recorders.push((SeriesRecorder::new(series, expected), at, by.clone()));
+            }
+            if op.kind == OpKind::Clock {
+                let mut series = probe.series(step, &None);
+                (series.quantity, series.unit) = (Quantity::Step, Unit::Ns);
+                series.key = series.key.word("step");
+                probe.recorders.push((SeriesRecorder::new(series, 64), at, Some("step".to_owned())));
+            }
+        }
+        if is_first {
+            let mut series = Series::new(ExperimentId::R3, "clock", Quantity::Duration, Unit::Ns);
+            series.key = series.key.word(&launch.id).word("second");
+            series.runtime = Some(launch.runtime.clone());
+            series.requested_ns = Some(Nanos::from_secs(1));
+            probe.second = Some(SeriesRecorder::new(series, u64::from(probe.rounds)));
+        }
+        probe
+    }
+
+    /// The same under an option or condition of the runtime, as the experiment that tries those.
+    pub fn varied(launch: &Launch, op: &Op, variant: Option<&Variant>, plan: &Plan) -> RuntimeProbe {
+        let plain = Op { published: None, ..op.clone() };
+        let mut probe = RuntimeProbe::new(launch, &plain, plan, "", false);
+        let step = match engine::passes_items(op.kind) {
+            true => steps::items(op.kind, plan),
+            false => Step {
+                experiment: ExperimentId::B11,
+                requested: Nanos::from_millis(1),
+                count: plan.depth.pick(15, 12, 50),
+            },
+        };
+        probe.steps = vec![step];
+        probe.variant = variant.map(|variant| (variant.name.clone(), variant.step.clone()));
+        if let Some(option) = variant.and_then(|variant| variant.option.as_ref()) {
+            probe.launch.words.insert(1, option.clone());
+        }
+        let mut series = probe.series(step, &None);
+        let name = variant.map_or("as-found", |variant| variant.name.as_str());
+        series.key = series.key.word(name);
+        series.labels.set(label::VARIANT, name.to_owned());
+        probe.recorders = vec![(SeriesRecorder::new(series, step.count * u64::from(probe.rounds)), 0, None)];
+        probe
+    }
+
+    /// The same, not available for this reason.
+    pub fn unavailable(mut self, reason: &Unavailable) -> RuntimeProbe {
+        self.mark(reason);
+        self
+    }
+
+    fn series(&self, step: Step, by: &By) -> Series {
+        let (quantity, unit) = match (self.kind, step.experiment) {
+            (kind, _) if engine::passes_items(kind) => engine::quantity(kind).expect("it has one"),
+            (OpKind::Clock, _) => (Quantity::Cost, Unit::Ps),
+            (_, ExperimentId::R2 | ExperimentId::R4) => (Quantity::Duration, Unit::Ns),
+            _ => (Quantity::Lateness, Unit::Ns),
+        };
+        let mut series = Series::new(step.experiment, &self.op, quantity, unit);
+        if self.kind != OpKind::Clock {
+            series.key = series.key.span(step.requested);
+            series.requested_ns = Some(step.requested);
+            series.pace = Some(Pace::BackToBack);
+        }
+        series.key = series.key.word(&self.launch.id);
+        if step.experiment == ExperimentId::R4 {
+            let role = if by.is_some() { ClockRole::Coarse } else { ClockRole::Precise };
+            series.key = series.key.word(role);
+            series.labels.set(label::CLOCK_ROLE, role);
+        }
+        series.runtime = Some(self.launch.runtime.clone());
+        series
+    }
+
+    fn mark(&mut self, reason: &Unavailable) {
+        self.recorders.iter_mut().for_each(|(recorder, ..)| recorder.unavailable(reason.clone()));
+        if let Some(second) = &mut self.second {
+            second.unavailable(reason.clone());
+        }
+    }
+}
+
+impl Probe for RuntimeProbe {
+    fn label(&self) -> String {
+        let variant = self.variant.as_ref().map(|(name, _)| format!(", {name}")).unwrap_or_default();
+        format!("{} {}{variant}", self.launch.id, self.op)
+    }
+
+    fn rounds(&self) -> u32 {
+        self.rounds
+    }
+
+    fn round_estimate(&self) -> Nanos {
+        let step = |step: &Step| (step.requested + Nanos(300_000)) * i64::try_from(step.count).unwrap_or(i64::MAX);
+        let start = if engine::passes_items(self.kind) { engine::START } else { START };
+        start + self.steps.iter().map(step).sum()
+    }
+
+    fn conditions(&self) -> &Conditions {
+        &self.conditions
+    }
+
+    fn round(&mut self, bench: &Bench) -> Result<(), Unavailable> {
+        self.run(bench)
+    }
+
+    fn recorders(&mut self) -> Vec<&mut SeriesRecorder> {
+        self.recorders.iter_mut().map(|(recorder, ..)| recorder).chain(&mut self.second).collect()
+    }
+}

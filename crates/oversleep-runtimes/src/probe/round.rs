@@ -1,0 +1,205 @@
+//! One round of a probe: its program runs, and its records fill the series.
+
+use oversleep_measure::Bench;
+use oversleep_record::label::{self, Ended};
+use oversleep_record::probe::{Reads, Record, Samples, Windows};
+use oversleep_record::series::{Quantity, Series};
+use oversleep_record::{Nanos, Unavailable};
+
+use super::RuntimeProbe;
+use crate::limits::{self, START_MAX};
+use crate::rate;
+use crate::session::{Session, add_cpu};
+use crate::supervise::{Event, OUTPUT_BYTES_MAX, Running};
+
+impl RuntimeProbe {
+    /// The steps of this round.
+    fn tokens(&self) -> Vec<String> {
+        let condition = self.variant.as_ref().and_then(|(_, step)| step.clone());
+        let steps = &self.steps[..self.stuck.unwrap_or(self.steps.len())];
+        condition.into_iter().chain(steps.iter().map(|step| step.token(&self.op))).collect()
+    }
+
+    /// Runs the program once.
+    ///
+    /// # Errors
+    /// Why its operation can't be measured.
+    pub(super) fn run(&mut self, bench: &Bench) -> Result<(), Unavailable> {
+        let failed = |what: String| Unavailable::failed("the probe", what);
+        let platform = bench.shared_platform().clone();
+        let started = Running::start(&mut self.launch.command(&self.tokens()), move || platform.now());
+        let mut running = started.map_err(|error| failed(format!("it can't be started: {error}")))?;
+        let mut session = Session::default();
+        let mut longest = START_MAX;
+        loop {
+            match running.next(longest, &|| bench.stopped()) {
+                Event::Stopped => return Ok(()),
+                Event::TooMuch => return Err(failed(format!("it wrote more than {} MiB", OUTPUT_BYTES_MAX >> 20))),
+                Event::Closed => return Err(failed(format!("it ended too early, with {}", running.last_words()))),
+                Event::Silent => return self.silent(&session).map_err(failed),
+                Event::Line(arrived, line) => {
+                    let Some(record) = Record::read(&line).map_err(|error| failed(error.to_string()))? else {
+                        continue;
+                    };
+                    let is_last = matches!(record, Record::End { .. });
+                    self.take(bench, &mut session, record, arrived)?;
+                    if is_last {
+                        return Ok(());
+                    }
+                    longest = limits::longest(self.kind, self.steps.get(session.done));
+                }
+            }
+        }
+    }
+
+    /// Nothing came in time.
+    ///
+    /// # Errors
+    /// Unless it was a short request, which then means forever.
+    fn silent(&mut self, session: &Session) -> Result<(), String> {
+        let at = session.done;
+        if session.hello.is_none() {
+            return Err(format!("it had not said hello after {} s", START_MAX.as_secs()));
+        }
+        let Some(step) = self.steps.get(at) else { return Err("it had not ended after its last step".to_owned()) };
+        let requested = step.requested;
+        let longest = Nanos::from_micros(limits::longest(self.kind, Some(step)).as_micros() as i64);
+        if !limits::is_short(self.kind, step) {
+            return Err(format!("{}@{} did not return within {longest}", self.op, requested.as_typed()));
+        }
+        self.stuck = Some(at);
+        for (recorder, of, _) in self.recorders.iter_mut().filter(|(_, of, _)| *of >= at) {
+            recorder.series_mut().labels.set(label::ENDED, Ended::Never);
+            recorder.unavailable(Unavailable::failed(
+                &self.op,
+                match *of == at {
+                    true => format!("a request of {requested} had not returned after {longest}"),
+                    false => format!("not tried, because a request of {requested} had not returned after {longest}"),
+                },
+            ));
+        }
+        Ok(())
+    }
+
+    fn take(
+        &mut self,
+        bench: &Bench,
+        session: &mut Session,
+        record: Record,
+        arrived: Nanos,
+    ) -> Result<(), Unavailable> {
+        match record {
+            Record::Hello(hello) => {
+                let clock = hello.clock.clone();
+                self.all_series().for_each(|series| series.clock.clone_from(&clock));
+                session.hello = Some((hello.now, arrived));
+                session.pairs.push((hello.now, arrived));
+                Ok(())
+            }
+            Record::Skip { op, why } if op == self.op => {
+                let reason = Unavailable::missing(format!("{op} ({why})"));
+                let skipped = self.recorders.iter_mut().filter(|(_, at, _)| *at == session.done);
+                skipped.for_each(|(recorder, ..)| recorder.unavailable(reason.clone()));
+                session.done += 1;
+                Ok(())
+            }
+            Record::S(samples) if samples.op == self.op => {
+                if let (Some(start), Some(duration), None) = (samples.t.last(), samples.d.last(), &samples.by) {
+                    session.pairs.push((start.saturating_add(*duration), arrived));
+                }
+                self.record(bench, session, &samples)
+            }
+            Record::C(reads) if reads.op == self.op => {
+                session.done += 1;
+                self.record_reads(bench, arrived, &reads);
+                Ok(())
+            }
+            Record::R(windows) if windows.op == self.op => self.record_windows(bench, session, &windows),
+            Record::End { .. } if session.done == 0 => {
+                Err(Unavailable::failed("the probe", "it ended without a record of any step"))
+            }
+            Record::End { now } => {
+                session.pairs.push((now, arrived));
+                if let (Some(second), Some(second_ns)) = (&mut self.second, rate::second(&session.pairs)) {
+                    second.record(bench.since_origin(arrived), second_ns);
+                }
+                Ok(())
+            }
+            Record::S(Samples { op, .. }) | Record::C(Reads { op, .. }) | Record::R(Windows { op, .. }) => {
+                Err(Unavailable::failed("the probe", format!("it reports {op}, which it wasn't asked for")))
+            }
+            Record::Op { .. } | Record::Skip { .. } => Ok(()),
+        }
+    }
+
+    fn all_series(&mut self) -> impl Iterator<Item = &mut Series> {
+        self.recorders.iter_mut().map(|(recorder, ..)| recorder).chain(&mut self.second).map(|one| one.series_mut())
+    }
+
+    /// The step that a record is about, which must be the last one that was done.
+    fn step(&self, session: &Session, requested: i64) -> Result<usize, Unavailable> {
+        let is_next = |&at: &usize| self.steps.get(at).is_some_and(|step| step.requested.0 == requested);
+        session.done.checked_sub(1).filter(is_next).ok_or_else(|| {
+            let what = format!("it reports a request of {}, which was not the next one", Nanos(requested));
+            Unavailable::failed("the probe", what)
+        })
+    }
+
+    fn record_windows(&mut self, bench: &Bench, session: &mut Session, all: &Windows) -> Result<(), Unavailable> {
+        session.done += 1;
+        let at = self.step(session, all.requested)?;
+        let offset = session.offset();
+        let Some((recorder, ..)) = self.recorders.iter_mut().find(|(_, of, _)| *of == at) else { return Ok(()) };
+        if recorder.series().quantity != Quantity::ItemsPerSecond {
+            return Err(Unavailable::failed(
+                "the probe",
+                format!("it reports windows of {}, which counts none", all.op),
+            ));
+        }
+        add_cpu(recorder.series_mut(), all.cpu);
+        all.rates().for_each(|(start, rate)| recorder.record(bench.since_origin(Nanos(start) + offset), rate));
+        Ok(())
+    }
+
+    fn record(&mut self, bench: &Bench, session: &mut Session, samples: &Samples) -> Result<(), Unavailable> {
+        session.done += usize::from(samples.by.is_none());
+        let at = self.step(session, samples.requested)?;
+        let offset = session.offset();
+        let meant = self.recorders.iter_mut().find(|(_, of, by)| *of == at && *by == samples.by);
+        let Some((recorder, ..)) = meant else { return Ok(()) };
+        let series = recorder.series_mut();
+        series.rounded_ns = Some(Nanos(samples.rounded));
+        if let Some(by) = &samples.by {
+            series.clock.clone_from(by);
+        }
+        if let Some(collections) = samples.gc {
+            series.labels.set(label::COLLECTIONS, series.label(label::COLLECTIONS).unwrap_or(0) + collections);
+        }
+        add_cpu(series, samples.cpu);
+        if series.quantity == Quantity::ItemsPerSecond {
+            return Err(Unavailable::failed(
+                "the probe",
+                format!("it reports durations of {}, not windows", samples.op),
+            ));
+        }
+        let deadline = if series.quantity == Quantity::Lateness { samples.requested } else { 0 };
+        for (&start, &duration) in samples.t.iter().zip(&samples.d) {
+            if duration < 0 {
+                recorder.count_backward();
+            } else {
+                recorder.record(bench.since_origin(Nanos(start) + offset), duration - deadline);
+            }
+        }
+        Ok(())
+    }
+
+    fn record_reads(&mut self, bench: &Bench, arrived: Nanos, reads: &Reads) {
+        let at = bench.since_origin(arrived);
+        for (recorder, _, by) in &mut self.recorders {
+            match by {
+                None => reads.d.iter().for_each(|d| recorder.record(at, d.saturating_mul(1_000) / reads.reads)),
+                Some(_) => reads.step.iter().for_each(|&step| recorder.record(at, step)),
+            }
+        }
+    }
+}
