@@ -114,7 +114,7 @@ impl Report {
             places.add("--records", &path)?;
             file::check(&path).map_err(Failure::Failed)?;
         }
-        let result = read(&self.files[0])?;
+        let result = reading::read(&self.files[0], "report -")?;
         let found = records::records(&result);
         if found.is_empty() {
             return Err(Failure::failed(format!(
