@@ -159,8 +159,8 @@ pub struct Library {
 }
 
 /// How a probe is compiled. `{exe}`, `{dir}`, `{program}`, `{version}` and `{short}` stand for the runtime, the directory of
-/// the sources, the compiler beside the runtime, the version, and its first two numbers; `{jar}`, `{folder}` and `{separator}` for its library, the
-/// sources for that, and what stands between the parts of a path.
+/// the sources, the compiler beside the runtime, the version, and its first two numbers; `{jar}`, `{folder}` and
+/// `{separator}` for its library, the sources for that, and what stands between the parts of a path.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Build {

@@ -173,8 +173,8 @@ Examples:
   oversleep runtimes                     every language runtime found here
   oversleep runtimes java go --only park   the waits of two whose names contain park
   oversleep runtimes --list              what is found, what is missing, how to install it
-  oversleep runtimes java --published    as others did it: parkNanos(1) and parkNanos(55,000) a thousand times
-  oversleep runtimes jet --fetch         a streaming engine and what its parks cost, fetched by Maven
+  oversleep runtimes java --published    parkNanos of 1 ns and 55 µs, as published
+  oversleep runtimes jet --fetch         a streaming engine, and what its parks cost
   oversleep runtimes ./my-engine-timer   a program of yours that speaks probes/PROTOCOL.md";
 
 /// At the head of `ask`. Every shell understands double quotes, those of Windows too.

@@ -103,7 +103,7 @@ fn no_call_ends_early_and_the_report_names_each() {
         assert!(report.contains(&format!("\"call\": \"{call}\"")), "{call}: {report}");
         count += 1;
     }
-    assert_eq!(count, 16, "{text}");
+    assert_eq!(count, 15, "{text}");
     assert!(report.contains("io_uring"), "{report}");
 }
 

@@ -118,7 +118,7 @@ fn a_program_that_follows_the_protocol_is_a_row_like_any_other() {
 #[test]
 fn a_probe_that_hangs_is_ended_with_what_it_started() {
     let ran = run("trap '' TERM INT HUP\nsleep 600 & echo \"$!\" > \"$0.pid\"; wait");
-    assert!(ran.reason().starts_with("the probe: tick@2300us did not return within"), "{}", ran.reason());
+    assert!(ran.reason().starts_with("the probe: tick@2.3ms did not return within"), "{}", ran.reason());
     assert!(ran.took < Duration::from_secs(60), "{:?}", ran.took);
     assert!(ran.is_gone(), "the sleep is left behind");
 }

@@ -27,7 +27,7 @@ pub(super) fn clock_rate(file: &ResultFile) -> Checked {
     Ok(match error.abs() > RATE_ERROR_MAX && all_agree(worst) {
         true => Conclusion::found(sentence),
         false => Conclusion::absent(format!(
-            "{} agree with the system's, within {:.2} %",
+            "{} compared with the system's: within {:.2} %",
             counted(errors.len(), "clock"),
             error.abs() * 100.0
         )),

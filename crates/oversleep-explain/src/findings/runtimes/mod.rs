@@ -142,9 +142,7 @@ static FINDINGS: &[FindingEntry] = &[
                   only the process that requests it, and no longer help other processes. The option ForceTimeHighResolution \
                   never raised it: JDK-6435126 says so, and the endless sleep is its workaround. Linux and macOS have no such \
                   resolution.",
-        how_we_know: "LockSupport.parkNanos is measured for 1 ms as it is and with each trick, in alternating processes. On a \
-                      modelled Windows, the call beneath it (WaitForSingleObject) is measured as found and with the resolution \
-                      that each trick holds.",
+        how_we_know: "LockSupport.parkNanos is measured for 1 ms as it is and with each trick, in alternating processes.",
         what_to_do: "Leave them out where they change nothing. On Windows, hold a resolution in the process that waits, or use \
                      a high-resolution timer.",
         sources: &[

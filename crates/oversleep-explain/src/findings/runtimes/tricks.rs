@@ -6,9 +6,6 @@ use oversleep_record::{ExperimentId, Nanos, ResultFile, Series, label};
 use crate::entry::{Checked, Conclusion};
 use crate::figures::p50;
 
-/// Whose wait it is on a modelled Windows.
-const AS_THE_JDK: &str = "the JDK, by its call of the system";
-
 /// What each trick changes.
 pub(super) fn tricks(file: &ResultFile) -> Checked {
     let of = |series: &&Series| series.has_values();
@@ -23,7 +20,7 @@ pub(super) fn tricks(file: &ResultFile) -> Checked {
         let Some(plain) = plain(series) else { continue };
         // A tick of Windows is 15.6 ms; other processes change a wait by tens of µs.
         let gained = p50(plain) - p50(series);
-        let runtime = series.runtime.as_ref().map_or_else(|| AS_THE_JDK.to_owned(), ToString::to_string);
+        let runtime = series.runtime.as_ref().map(ToString::to_string).unwrap_or_default();
         let sentence = format!("{} of {runtime} ({} → {})", variant(series), p50(plain), p50(series));
         tried.push(sentence.clone());
         if gained > Nanos(500_000) {
