@@ -4,11 +4,11 @@
 //! brings binaryen.
 
 use std::fs;
-use std::num::NonZeroU64;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
-use zopfli::{Format, Options};
+use lzma_rust2::{LzmaOptions, LzmaWriter};
 
 use crate::cross::{Prerequisites, can_build_for, on_path};
 
@@ -153,10 +153,10 @@ fn engine(root: &Path, binaryen: &Path) -> Result<Vec<u8>, String> {
     wasm_opt(&small, &stopping, &["-g", "--asyncify", imports, &format!("--pass-arg={NEVER_STOPPED}"), "-Oz"])?;
     wasm_opt(&stopping, &bare, &["--strip-debug", "--strip-producers"])?;
     let module = fs::read(&bare).map_err(|error| format!("{}: {error}", bare.display()))?;
-    // More than one iteration saves 0.2 %.
-    let options = Options { iteration_count: NonZeroU64::MIN, ..Options::default() };
-    let mut packed = Vec::new();
-    zopfli::compress(options, Format::Gzip, &module[..], &mut packed).map_err(|error| error.to_string())?;
+    let length = Some(module.len() as u64);
+    let packed = LzmaWriter::new_use_header(Vec::new(), &LzmaOptions::with_preset(9), length)
+        .and_then(|mut writer| writer.write_all(&module).and_then(|()| writer.finish()))
+        .map_err(|error| error.to_string())?;
     Ok(packed)
 }
 
@@ -195,7 +195,7 @@ fn page(root: &Path, engine: &[u8]) -> Result<String, String> {
     let mut page = part("page.html")?;
     let parts = [
         ("/*style*/", part("page.css")?.trim_end().to_owned()),
-        ("/*engine-code*/", part("engine.js")?.trim_end().to_owned()),
+        ("/*engine-code*/", (part("lzma.js")? + &part("engine.js")?).trim_end().to_owned()),
         ("/*worker*/", part("worker.js")?.trim_end().to_owned()),
         ("/*script*/", part("page.js")?.trim_end().to_owned()),
         ("/*engine*/", seven_bits(engine)),

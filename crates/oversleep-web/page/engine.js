@@ -5,7 +5,7 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 /** The bytes that letters of seven bits stand for, unpacked. */
-async function unpacked(letters) {
+function unpacked(letters) {
   const packed = new Uint8Array(Math.floor((letters.length * 7) / 8));
   let bits = 0;
   let count = 0;
@@ -19,8 +19,7 @@ async function unpacked(letters) {
       bits &= (1 << count) - 1;
     }
   }
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
+  return unlzma(packed);
 }
 
 function joined(pieces) {

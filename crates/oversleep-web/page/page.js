@@ -15,7 +15,7 @@ const typed = (words) => ['oversleep', ...words].map(quoted).join(' ');
 
 const engineCode = byId('engine-code').textContent;
 const workerUrl = URL.createObjectURL(new Blob([engineCode, byId('worker').textContent], { type: 'text/javascript' }));
-const compiled = unpacked(byId('engine').textContent).then((bytes) => WebAssembly.compile(bytes));
+const compiled = WebAssembly.compile(unpacked(byId('engine').textContent));
 
 class Engine {
   #worker;

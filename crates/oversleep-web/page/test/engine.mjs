@@ -11,7 +11,7 @@ export async function engineOf(path) {
   const page = fs.readFileSync(path, 'utf8');
   const code = element(page, '<script id="engine-code">');
   const { unpacked, answer } = new Function(`${code}; return { unpacked, answer };`)();
-  const bytes = await unpacked(element(page, '<script type="text/plain" id="engine">'));
+  const bytes = unpacked(element(page, '<script type="text/plain" id="engine">'));
   const module = await WebAssembly.compile(bytes);
   const instance = () => {
     let exports;
