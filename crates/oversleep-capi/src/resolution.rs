@@ -1,13 +1,13 @@
 //! Finer timing, for as long as it is held.
 
 use std::ffi::c_char;
-use std::thread::{self, ThreadId};
 use std::time::Duration;
 
 use oversleep::resolution::{Held, Setting as SettingOutcome, What};
 
 use crate::UNKNOWN_NS;
 use crate::boundary::handle::{self, Handle};
+use crate::boundary::local::ThreadLocal;
 use crate::boundary::{self, text};
 use crate::outcome::{Change, Outcome};
 use crate::status::Status;
@@ -19,7 +19,7 @@ pub struct Resolution(Handle<Request>);
 pub(crate) struct Request {
     requested: oversleep::Resolution,
     outcomes: Vec<SettingOutcome>,
-    held: Option<(Held, ThreadId)>,
+    held: Option<ThreadLocal<Held>>,
 }
 
 impl Request {
@@ -30,11 +30,8 @@ impl Request {
 
     /// `Status::None` if nothing is held.
     fn release(&mut self) -> Result<(), Status> {
-        match &self.held {
-            None => return Err(Status::None),
-            Some((_, owner)) if *owner != thread::current().id() => return Err(Status::WrongThread),
-            Some(_) => self.held = None,
-        }
+        self.held.as_ref().ok_or(Status::None)?.is_mine()?;
+        self.held = None;
         Ok(())
     }
 
@@ -199,10 +196,9 @@ pub unsafe extern "C" fn oversleep_resolution_hold(resolution: *mut Resolution) 
         if request.held.is_some() {
             return Err(Status::AlreadyHeld);
         }
-        let owner = thread::current().id();
         let held = request.requested.clone().hold();
         request.outcomes = held.settings().to_vec();
-        request.held = Some((held, owner));
+        request.held = Some(ThreadLocal::new(held));
         Ok(())
     };
     // SAFETY: the caller's handle is null or alive.

@@ -1,26 +1,20 @@
 //! The calling thread's timer slack.
 
 use std::ffi::c_char;
-use std::thread::{self, ThreadId};
 use std::time::Duration;
 
 use oversleep::TimerSlackGuard;
 
 use crate::boundary::handle::{self, Handle};
+use crate::boundary::local::ThreadLocal;
 use crate::boundary::{self, text};
 use crate::outcome::{self, Change};
 use crate::status::Status;
 
 /// Holds a thread's timer slack until it is released.
-pub struct TimerSlack(Handle<Held>);
+pub struct TimerSlack(Handle<ThreadLocal<TimerSlackGuard>>);
 
-/// The guard must stay in the thread that created it. A C pointer can go anywhere, so this is checked here.
-pub(crate) struct Held {
-    guard: TimerSlackGuard,
-    owner: ThreadId,
-}
-
-handle::opaque!(TimerSlack: Held);
+handle::opaque!(TimerSlack: ThreadLocal<TimerSlackGuard>);
 
 /// Writes the calling thread's timer slack in nanoseconds: how much later than requested the kernel may end its waits.
 /// Zero means that the thread runs under a real-time policy, which has no slack. Cost: one system call (Linux).
@@ -58,10 +52,7 @@ pub unsafe extern "C" fn oversleep_timer_slack_why(text: *mut c_char, capacity: 
 // SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_timer_slack_hold_ns(slack_ns: u64, held: *mut *mut TimerSlack) -> Status {
-    let hold = || {
-        let owner = thread::current().id();
-        Ok(Held { guard: oversleep::TimerSlack::hold(Duration::from_nanos(slack_ns)), owner })
-    };
+    let hold = || Ok(ThreadLocal::new(oversleep::TimerSlack::hold(Duration::from_nanos(slack_ns))));
     // SAFETY: the caller's pointer is null or writable.
     unsafe { handle::create(held, hold) }
 }
@@ -71,7 +62,7 @@ pub unsafe extern "C" fn oversleep_timer_slack_hold_ns(slack_ns: u64, held: *mut
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_timer_slack_change(held: *const TimerSlack, change: *mut Change) -> Status {
     // SAFETY: the caller's pointer is null or writable, and its handle is null or alive.
-    unsafe { boundary::fill(change, || handle::with(held, |held| Ok(Change::of_time(held.guard.outcome())))) }
+    unsafe { boundary::fill(change, || handle::with(held, |held| Ok(Change::of_time(held.value.outcome())))) }
 }
 
 /// Writes the outcome of the request as an English sentence: the values, or why it was denied and the next step.
@@ -84,7 +75,7 @@ pub unsafe extern "C" fn oversleep_timer_slack_text(
     length: *mut usize,
 ) -> Status {
     // SAFETY: the caller describes the buffer correctly, and its handle is null or alive.
-    unsafe { text::write(text, capacity, length, || handle::with(held, |held| Ok(held.guard.outcome().to_string()))) }
+    unsafe { text::write(text, capacity, length, || handle::with(held, |held| Ok(held.value.outcome().to_string()))) }
 }
 
 /// Restores the former slack and frees the handle. NULL is allowed. In another thread than the one that created the
@@ -92,10 +83,6 @@ pub unsafe extern "C" fn oversleep_timer_slack_text(
 // SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_timer_slack_release(held: *mut TimerSlack) -> Status {
-    let may = |held: &mut Held| match held.owner == thread::current().id() {
-        true => Ok(()),
-        false => Err(Status::WrongThread),
-    };
     // SAFETY: the caller's handle is null or alive.
-    unsafe { handle::free(held, may) }
+    unsafe { handle::free(held, |held| held.is_mine()) }
 }

@@ -1,26 +1,20 @@
 //! The calling thread's time slice.
 
 use std::ffi::c_char;
-use std::thread::{self, ThreadId};
 use std::time::Duration;
 
 use oversleep::TimeSliceGuard;
 
 use crate::boundary::handle::{self, Handle};
+use crate::boundary::local::ThreadLocal;
 use crate::boundary::{self, text};
 use crate::outcome::{self, Change};
 use crate::status::Status;
 
 /// Holds a thread's time slice until it is released.
-pub struct TimeSlice(Handle<Held>);
+pub struct TimeSlice(Handle<ThreadLocal<TimeSliceGuard>>);
 
-/// The guard must stay in the thread that created it. A C pointer can go anywhere, so this is checked here.
-pub(crate) struct Held {
-    guard: TimeSliceGuard,
-    owner: ThreadId,
-}
-
-handle::opaque!(TimeSlice: Held);
+handle::opaque!(TimeSlice: ThreadLocal<TimeSliceGuard>);
 
 /// Writes the calling thread's time slice in nanoseconds: for how long the scheduler lets it run at a time. Zero means
 /// that the thread runs under a real-time policy, which has none. Cost: one system call (Linux 6.12 and later).
@@ -61,10 +55,7 @@ pub unsafe extern "C" fn oversleep_time_slice_why(text: *mut c_char, capacity: u
 // SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_time_slice_hold_ns(slice_ns: u64, held: *mut *mut TimeSlice) -> Status {
-    let hold = || {
-        let owner = thread::current().id();
-        Ok(Held { guard: oversleep::TimeSlice::hold(Duration::from_nanos(slice_ns)), owner })
-    };
+    let hold = || Ok(ThreadLocal::new(oversleep::TimeSlice::hold(Duration::from_nanos(slice_ns))));
     // SAFETY: the caller's pointer is null or writable.
     unsafe { handle::create(held, hold) }
 }
@@ -74,7 +65,7 @@ pub unsafe extern "C" fn oversleep_time_slice_hold_ns(slice_ns: u64, held: *mut 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_time_slice_change(held: *const TimeSlice, change: *mut Change) -> Status {
     // SAFETY: the caller's pointer is null or writable, and its handle is null or alive.
-    unsafe { boundary::fill(change, || handle::with(held, |held| Ok(Change::of_time(held.guard.outcome())))) }
+    unsafe { boundary::fill(change, || handle::with(held, |held| Ok(Change::of_time(held.value.outcome())))) }
 }
 
 /// Writes the outcome of the request as an English sentence: the values, or why it was denied and the next step.
@@ -87,7 +78,7 @@ pub unsafe extern "C" fn oversleep_time_slice_text(
     length: *mut usize,
 ) -> Status {
     // SAFETY: the caller describes the buffer correctly, and its handle is null or alive.
-    unsafe { text::write(text, capacity, length, || handle::with(held, |held| Ok(held.guard.outcome().to_string()))) }
+    unsafe { text::write(text, capacity, length, || handle::with(held, |held| Ok(held.value.outcome().to_string()))) }
 }
 
 /// Restores the former slice, once the thread holds no other, and frees the handle. NULL is allowed. In another thread
@@ -95,10 +86,6 @@ pub unsafe extern "C" fn oversleep_time_slice_text(
 // SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_time_slice_release(held: *mut TimeSlice) -> Status {
-    let may = |held: &mut Held| match held.owner == thread::current().id() {
-        true => Ok(()),
-        false => Err(Status::WrongThread),
-    };
     // SAFETY: the caller's handle is null or alive.
-    unsafe { handle::free(held, may) }
+    unsafe { handle::free(held, |held| held.is_mine()) }
 }

@@ -1,6 +1,7 @@
 //! The boundary to foreign callers: contains panics and checks pointers, whatever the library does.
 
 pub(crate) mod handle;
+pub(crate) mod local;
 pub(crate) mod text;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
