@@ -8,7 +8,11 @@ const element = (name, properties = {}, ...children) => {
 };
 const text = (bytes) => new TextDecoder().decode(bytes);
 /** A word as a shell takes it. */
-const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
+const quoted = (word) => {
+  if (/^[\w@%+=:,./-]+$/.test(word)) return word;
+  // Every shell understands double quotes, those of Windows too, unless one of these stands between them.
+  return /["$`\\!%]/.test(word) ? `'${word.replaceAll("'", "'\\''")}'` : `"${word}"`;
+};
 const typed = (words) => ['oversleep', ...words].map(quoted).join(' ');
 
 // The engine, in a worker that is taken anew after a cancel.
@@ -58,6 +62,10 @@ class Engine {
     return this.ask(request, files.map((file) => file.bytes), progress);
   }
 
+  get isBusy() {
+    return this.#waiting.size > 0;
+  }
+
   cancel() {
     this.#worker?.terminate();
     this.#worker = undefined;
@@ -68,6 +76,8 @@ class Engine {
 
 const questions = new Engine();
 const checks = new Engine();
+/** What is read: results, the catalogue, figures of machines. */
+const documents = new Engine();
 
 // What is shown of an answer.
 
@@ -92,15 +102,23 @@ function shown(title, parts) {
     const all = () => pictures.forEach((part) => download(part));
     buttons.push(element('button', { type: 'button', onclick: all }, `Save ${pictures.length} pictures`));
   }
-  const frame = element('iframe', { title, srcdoc: text(page.bytes) });
-  frame.setAttribute('sandbox', 'allow-same-origin allow-modals');
+  // Links lead within the report, or out into a tab of their own.
+  const html = text(page.bytes).replaceAll(/(<a [^>]*href=")#/g, '$1about:srcdoc#')
+    .replaceAll(/<a ([^>]*href="https:)/g, '<a target="_blank" rel="noopener" $1');
+  const frame = element('iframe', { title, srcdoc: html });
+  frame.setAttribute('sandbox', 'allow-same-origin allow-modals allow-popups allow-popups-to-escape-sandbox');
   frame.onload = () => {
+    if (!frame.contentDocument?.body) return;
     const fitted = () => { frame.style.height = `${frame.contentDocument.documentElement.scrollHeight + 2}px`; };
+    // What is dropped on a report is meant for the page.
+    frame.contentDocument.addEventListener('dragover', (event) => event.preventDefault());
+    frame.contentDocument.addEventListener('drop', (event) => { event.preventDefault(); added([...(event.dataTransfer?.files ?? [])]); });
     new ResizeObserver(fitted).observe(frame.contentDocument.body);
     fitted();
   };
   buttons.push(element('button', { type: 'button', onclick: () => frame.contentWindow.print() }, `Print the ${title.split(' ')[0].toLowerCase()}`));
-  return element('div', {}, element('div', { className: 'row' }, ...buttons), frame);
+  const printed = element('p', { className: 'printed' }, `${title}: print it with its own button.`);
+  return element('div', {}, element('div', { className: 'row' }, ...buttons), printed, frame);
 }
 
 // Results.
@@ -108,7 +126,13 @@ function shown(title, parts) {
 const dropped = [];
 
 function listed() {
-  const item = (file) => element('li', {}, `${file.name} `, element('span', { className: 'soft' }, `${Math.ceil(file.bytes.length / 1024)} KB`));
+  const without = (file) => {
+    dropped.splice(dropped.indexOf(file), 1);
+    listed();
+    showAll();
+  };
+  const item = (file) => element('li', {}, `${file.name} `, element('span', { className: 'soft' }, `${Math.ceil(file.bytes.length / 1024)} KB `),
+    element('button', { type: 'button', ariaLabel: `Remove ${file.name}`, onclick: () => without(file) }, '×'));
   byId('dropped').replaceChildren(...dropped.map(item));
   byId('results-do').hidden = dropped.length === 0;
   byId('show-comparison').disabled = dropped.length < 2;
@@ -118,6 +142,7 @@ function listed() {
     like.replaceChildren(new Option('no result', ''), ...dropped.map(({ name }) => new Option(name, name)));
     like.value = dropped.some(({ name }) => name === before) ? before : '';
   }
+  checkWords();
 }
 
 function named(name) {
@@ -139,27 +164,46 @@ async function added(files) {
     }
   }
   listed();
-  byId('results-error').textContent = unread;
-  if (unread) return;
-  if (dropped.length === 1) await reports();
-  if (dropped.length > 1) await several('compare');
+  await showAll(unread);
 }
 
-async function reports() {
-  byId('results-error').textContent = '';
-  const all = [];
-  for (const file of dropped) {
-    const said = await checks.run(['report', file.name], [file]);
-    if (said.error) byId('results-error').textContent += `${said.error}\n`;
-    else all.push(shown(`Report of ${file.name}`, said.parts));
+/** What is there: nothing, a report, a comparison; reports of the others where one can't be used. */
+async function showAll(unread = '') {
+  if (dropped.length > 1) await several('compare', 'Comparison', unread);
+  else await reports(unread);
+}
+
+/** The newest of what was to be shown; what comes later than the next is left. */
+let showing = 0;
+
+async function reports(unread = '') {
+  showing += 1;
+  const mine = showing;
+  let errors = unread;
+  const frames = [];
+  for (const file of [...dropped]) {
+    const said = await documents.run(['report', '--', file.name], [file]);
+    if (said.error) errors += `${said.error}\n`;
+    else frames.push(shown(`Report of ${file.name}`, said.parts));
   }
-  byId('results-shown').replaceChildren(...all);
+  if (mine !== showing) return;
+  byId('results-error').textContent = errors;
+  byId('results-shown').replaceChildren(...frames);
 }
 
-async function several(command) {
-  const said = await checks.run([command, ...dropped.map((file) => file.name)], dropped);
-  byId('results-error').textContent = said.error ?? '';
-  byId('results-shown').replaceChildren(...(said.error ? [] : [shown('Comparison', said.parts)]));
+async function several(command, title, unread = '') {
+  showing += 1;
+  const mine = showing;
+  const said = await documents.run([command, '--', ...dropped.map((file) => file.name)], dropped);
+  if (mine !== showing) return;
+  if (said.error) {
+    const alone = dropped.length > 0 && (await Promise.all(dropped.map((file) => documents.run(['report', '--', file.name], [file])))).some(({ error }) => error);
+    // Reports say themselves which file can't be used.
+    if (mine === showing) await reports(alone ? unread : `${unread}${said.error}\n`);
+    return;
+  }
+  byId('results-error').textContent = unread;
+  byId('results-shown').replaceChildren(shown(title, said.parts));
 }
 
 function dropZone() {
@@ -181,14 +225,13 @@ function dropZone() {
       added([new File([pasted], 'pasted.json')]);
     }
   });
-  byId('show-reports').onclick = reports;
-  byId('show-comparison').onclick = () => several('compare');
-  byId('show-table').onclick = () => several('report');
+  byId('show-reports').onclick = () => reports();
+  byId('show-comparison').onclick = () => several('compare', 'Comparison');
+  byId('show-table').onclick = () => several('report', 'Machines');
   byId('forget').onclick = () => {
     dropped.length = 0;
     listed();
-    byId('results-error').textContent = '';
-    byId('results-shown').replaceChildren();
+    showAll();
   };
 }
 
@@ -252,8 +295,8 @@ function calls({ machines, runtimes }) {
   return [
     new Option('as typed', ''),
     group('Waits of several systems', ['sleep', ...waits((on) => on.size > 1)]),
-    ...Object.entries(systems).map(([system, label]) => group(`Waits of ${label}`, waits((on) => on.size === 1 && on.has(system)))),
-    group('Calls of runtimes', runtimes.map(({ name }) => name)),
+    ...Object.entries(systems).map(([system, label]) => group(`Waits of ${label}`, waits((on) => on.size === 1 && on.has(system)).filter((name) => name !== 'sleep'))),
+    ...[...new Set(runtimes.map(({ runtime }) => runtime))].map((label) => group(`Calls of ${label}`, runtimes.filter(({ runtime }) => runtime === label).map(({ name }) => name))),
     group('More questions', ['forkjoin(blocked)', 'forkjoin(polling)', 'resolution()']),
   ];
 }
@@ -286,10 +329,15 @@ async function answerNow() {
   const mine = latest;
   if ((asked.on.length === 0 && !asked.like) || !asked.question) {
     byId('ask-error').textContent = 'Choose a machine and type a question, like sleep(1ms).';
+    byId('answer').replaceChildren();
     return;
   }
+  // A long question is given up for the next one.
+  if (questions.isBusy) questions.cancel();
+  byId('answer').ariaBusy = 'true';
   const said = await questions.run(words, dropped.filter(({ name }) => name === asked.like));
-  if (mine !== latest || said.error === 'cancelled') return;
+  if (mine !== latest) return;
+  byId('answer').ariaBusy = 'false';
   byId('ask-error').textContent = said.error ?? '';
   if (said.error) {
     byId('answer').replaceChildren();
@@ -307,11 +355,7 @@ async function answerNow() {
 let soon;
 function answerSoon() {
   clearTimeout(soon);
-  soon = setTimeout(() => {
-    // A long question is given up for the next one.
-    questions.cancel();
-    answerNow();
-  }, 120);
+  soon = setTimeout(answerNow, 100);
 }
 
 function copies(button, from) {
@@ -339,7 +383,9 @@ function checkWords() {
   const words = ['check', ...(fields.like.value ? ['--like', fields.like.value] : ['--on', fields.on.value])];
   if (fields.depth.value) words.push(fields.depth.value);
   for (const name of ['load', 'seed']) if (fields[name].value.trim()) words.push(`--${name}`, fields[name].value.trim());
-  for (const [key, value] of changed) words.push('--set', `${key}=${value}`);
+  // The figures shown are those of the machine that is chosen.
+  if (!fields.like.value) for (const [key, value] of changed) words.push('--set', `${key}=${value}`);
+  byId('figures').parentElement.hidden = fields.like.value !== '';
   fields.on.disabled = fields.like.value !== '';
   byId('check-command').textContent = typed(words);
   return words;
@@ -347,7 +393,7 @@ function checkWords() {
 
 async function figures() {
   changed.clear();
-  const said = await questions.ask({ figures: { machine: byId('checking').elements.on.value } });
+  const said = await documents.ask({ figures: { machine: byId('checking').elements.on.value } });
   const row = ({ key, value, means, source }) => {
     const input = element('input', { placeholder: value, spellcheck: false, ariaLabel: key });
     input.oninput = () => {
@@ -366,14 +412,20 @@ async function figures() {
   checkWords();
 }
 
+let checking = 0;
+
 async function check(event) {
   event.preventDefault();
+  if (checks.isBusy) checks.cancel();
+  checking += 1;
+  const mine = checking;
   const words = checkWords();
   const bar = byId('progress');
   byId('check-error').textContent = '';
   byId('cancel').disabled = false;
   bar.value = 0;
   const said = await checks.run(words, dropped, (done, total) => { bar.value = total > 0 ? done / total : 0; });
+  if (mine !== checking) return;
   byId('cancel').disabled = true;
   bar.value = said.error ? 0 : 1;
   byId('check-error').textContent = said.error ?? '';
@@ -384,7 +436,7 @@ async function check(event) {
 async function begin() {
   dropZone();
   listed();
-  const catalogue = await questions.ask({ catalogue: {} });
+  const catalogue = await documents.ask({ catalogue: {} });
   const all = catalogue.machines;
   const chip = ({ name, title }) => element('label', { title }, element('input', { type: 'checkbox', value: name }), name);
   byId('machines').replaceChildren(...all.map(chip));
@@ -393,6 +445,9 @@ async function begin() {
   byId('call').replaceChildren(...calls(catalogue));
   const example = ([title, given]) => element('button', { type: 'button', onclick: () => { restore(given); answerNow(); } }, title);
   byId('examples').replaceChildren(...examples.map(example));
+  const embedded = JSON.parse(byId('embedded').textContent);
+  dropped.push(...embedded.map(({ name, text: content }) => ({ name, bytes: new TextEncoder().encode(content) })));
+  listed();
   restore(fromFragment() ?? examples[0][1]);
   byId('question').addEventListener('input', ({ target }) => {
     if (target.name === 'question') callFromQuestion();
@@ -407,10 +462,16 @@ async function begin() {
   byId('cancel').onclick = () => checks.cancel();
   copies(byId('copy'), byId('command'));
   copies(byId('copy-check'), byId('check-command'));
-  await answerNow();
-  await figures();
-  const embedded = JSON.parse(byId('embedded').textContent);
-  await added(embedded.map(({ name, text: content }) => new File([content], name)));
+  // A link within the page leaves the question in the address.
+  for (const link of document.querySelectorAll('nav a, .skip')) {
+    link.onclick = (event) => {
+      event.preventDefault();
+      const section = document.querySelector(link.hash);
+      section.scrollIntoView();
+      section.querySelector('input, button, select')?.focus({ preventScroll: true });
+    };
+  }
+  await Promise.all([answerNow(), figures(), dropped.length > 0 ? showAll() : undefined]);
 }
 
 begin().catch((error) => { byId('ask-error').textContent = `The page can't start: ${error.message}. It needs a browser of 2024 or later.`; });

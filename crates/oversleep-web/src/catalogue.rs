@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use oversleep_lab::catalogue::Kind;
+use oversleep_lab::catalogue::{Entry, Kind};
 use oversleep_lab::machines::{self, describe, names};
 use oversleep_lab::records::runtimes;
 use oversleep_report::listing::machines::document;
+use oversleep_system::Family;
 use serde_json::{Value, json};
 
 /// Every machine with its title, the names of its waits and clocks, and its settings; and every call of a runtime that a
@@ -30,8 +31,11 @@ fn calls_of_runtimes() -> Value {
 fn one(name: &str) -> Option<Value> {
     let lab = machines::load(name, &[], machines::SEED).ok()?;
     let names = |kind| lab.names(kind);
-    let waits: Vec<Value> =
-        lab.entries(Kind::Wait).iter().map(|entry| json!({ "name": entry.name, "call": entry.call })).collect();
+    // A yield takes no duration.
+    let takes_a_duration = |entry: &&Entry| !entry.properties.contains(&("family", Family::Yield.name().to_owned()));
+    let entries = lab.entries(Kind::Wait);
+    let wait = |entry: &Entry| json!({ "name": entry.name, "call": entry.call });
+    let waits: Vec<Value> = entries.iter().filter(takes_a_duration).map(wait).collect();
     Some(json!({
         "name": name,
         "title": describe(name, &[]).ok()?.title,

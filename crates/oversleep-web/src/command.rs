@@ -131,6 +131,10 @@ fn is_of_why(name: &str, files: &[File]) -> bool {
 }
 
 fn read_why(name: &str, files: &[File]) -> Result<Summary, String> {
+    if !is_of_why(name, files) && read(name, files).is_ok() {
+        let why = "it is a result of another command";
+        return Err(format!("can't compare '{name}' with a result of `oversleep why`: {why}"));
+    }
     let file = files.iter().find(|file| file.name == name).ok_or_else(|| not_dropped(name))?;
     Summary::of_bytes(file.bytes).map_err(|error| format!("can't use '{name}': {error}"))
 }

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use oversleep_record::ResultFile;
 use serde_json::{Value, json};
 
 use crate::args::{Document, help};
@@ -12,7 +11,7 @@ use crate::message;
 use crate::output::file::{self, Files};
 use crate::output::place::{self, Places};
 use crate::output::stdout;
-use crate::reading;
+use crate::reading::{self, Either};
 
 /// The page as it is built from `oversleep-web` by `cargo xtask page`.
 const PAGE: &str = include_str!("../../oversleep.html");
@@ -71,8 +70,14 @@ fn with_results(files: &[PathBuf]) -> Result<String, Failure> {
     }
     let (mut embedded, mut bytes) = (Vec::new(), 0);
     for path in files {
-        let result = reading::read(path, "page -")?;
-        let one = entry(path, &result)?;
+        let one = match reading::either(path, "page -")? {
+            Either::Measured(result) => entry(path, result.write())?,
+            Either::Why(summary) => {
+                let mut bytes = Vec::new();
+                summary.write_to(&mut bytes).map_err(|error| Failure::failed(error.to_string()))?;
+                entry(path, bytes)?
+            }
+        };
         bytes += one["text"].as_str().map_or(0, str::len);
         if bytes > BYTES_MAX {
             return Err(Failure::failed(format!(
@@ -89,15 +94,16 @@ fn with_results(files: &[PathBuf]) -> Result<String, Failure> {
     Ok(PAGE.replacen(PLACE, &PLACE.replace("[]", &text), 1))
 }
 
-fn entry(path: &Path, result: &ResultFile) -> Result<Value, Failure> {
+fn entry(path: &Path, result: Vec<u8>) -> Result<Value, Failure> {
     let name = path.file_name().map_or_else(|| "result.json".to_owned(), |name| name.to_string_lossy().into_owned());
     let name = if name == "-" { "result.json".to_owned() } else { name };
-    let text = String::from_utf8(result.write()).map_err(|error| Failure::failed(error.to_string()))?;
+    let text = String::from_utf8(result).map_err(|error| Failure::failed(error.to_string()))?;
     Ok(json!({ "name": name, "text": text }))
 }
 
 #[cfg(test)]
 mod tests {
+    use oversleep_record::ResultFile;
     use oversleep_record::testing::Sheet;
 
     use super::*;

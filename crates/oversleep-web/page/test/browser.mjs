@@ -145,6 +145,22 @@ try {
   must('two results are compared', true);
   await picture('comparison');
 
+  // Links within a report stay in it.
+  await evaluated('byId("forget").click()');
+  await drop([results[0]]);
+  await until('!!document.querySelector("#results-shown iframe")?.contentDocument?.querySelector("a[href*=findings]")');
+  await evaluated('document.querySelector("#results-shown iframe").contentDocument.querySelector("a[href*=findings]").click()');
+  await pause(300);
+  must('a link within a report leaves it there', await evaluated(`(() => { const inside = document.querySelector('#results-shown iframe').contentDocument;
+    return !!inside && inside.body.textContent.length > 1000; })()`));
+  // One bad file doesn't hide the good one.
+  const half = path.join(profile, 'half.json');
+  fs.writeFileSync(half, fs.readFileSync(results[0]).subarray(0, 5000));
+  // On the report, which fills the window.
+  await drop([half]);
+  await until('byId("results-error").textContent.includes("half.json") && document.querySelectorAll("#results-shown iframe").length === 1');
+  must('a bad file and a good one give a sentence and a report', true);
+
   // A result of a real machine: what is like a model is the model.
   const real = fileURLToPath(new URL('../../../../schema/golden/v2/everything.json', import.meta.url));
   await evaluated('byId("forget").click()');
