@@ -2,9 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
 
 use crate::support::{Ended, Home, binary};
 
@@ -60,16 +58,27 @@ fn nobody_measures_what_nobody_may() {
     assert_eq!((home.files().len(), home.temporary_files().len()), (0, 0), "nothing is left");
 }
 
-fn is_gone(number: &str) -> bool {
-    let begun = Instant::now();
-    while Path::new("/proc").join(number.trim()).exists() && begun.elapsed() < Duration::from_secs(20) {
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    !Path::new("/proc").join(number.trim()).exists()
-}
+/// What is left of processes is seen in /proc.
+#[cfg(target_os = "linux")]
+mod stopped {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+    use std::path::Path;
+    use std::process::{Command, Stdio};
+    use std::time::{Duration, Instant};
 
-/// A program that lists a wait, and then never answers and ignores every signal that can be ignored.
-const HANGS: &str = r#"#!/bin/sh
+    use crate::support::{Ended, Home};
+
+    fn is_gone(number: &str) -> bool {
+        let begun = Instant::now();
+        while Path::new("/proc").join(number.trim()).exists() && begun.elapsed() < Duration::from_secs(20) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        !Path::new("/proc").join(number.trim()).exists()
+    }
+
+    /// A program that lists a wait, and then never answers and ignores every signal that can be ignored.
+    const HANGS: &str = r#"#!/bin/sh
 echo '{"type":"hello","proto":1,"runtime":"engine","version":"1","clock":"e","now":1}'
 if [ "$1" = list ]; then
   echo '{"type":"op","op":"tick","kind":"wait"}'; echo '{"type":"end","now":2}'; exit
@@ -80,27 +89,27 @@ echo $! > child.pid
 while :; do sleep 1; done
 "#;
 
-#[cfg(target_os = "linux")]
-#[test]
-fn ctrl_c_in_the_middle_leaves_no_process() {
-    let home = Home::new();
-    let engine = home.path().join("engine");
-    fs::write(&engine, HANGS).expect("written");
-    fs::set_permissions(&engine, fs::Permissions::from_mode(0o755)).expect("its own");
-    let mut command = home.command();
-    command.args(["runtimes", "./engine", "--quick", "--quiet"]).stdout(Stdio::null()).stderr(Stdio::piped());
-    let child = command.spawn().expect("it starts");
-    let pid = home.path().join("child.pid");
-    let begun = Instant::now();
-    let number = loop {
-        match fs::read_to_string(&pid) {
-            Ok(number) if number.ends_with('\n') => break number,
-            _ => assert!(begun.elapsed() < Duration::from_secs(60), "the program was never started"),
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    };
-    let sent = Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status().expect("a shell");
-    assert!(sent.success());
-    Ended::of(child.wait_with_output().expect("it ends")).with_code(130);
-    assert!(is_gone(&number), "a process that left the group goes on");
+    #[test]
+    fn ctrl_c_in_the_middle_leaves_no_process() {
+        let home = Home::new();
+        let engine = home.path().join("engine");
+        fs::write(&engine, HANGS).expect("written");
+        fs::set_permissions(&engine, fs::Permissions::from_mode(0o755)).expect("its own");
+        let mut command = home.command();
+        command.args(["runtimes", "./engine", "--quick", "--quiet"]).stdout(Stdio::null()).stderr(Stdio::piped());
+        let child = command.spawn().expect("it starts");
+        let pid = home.path().join("child.pid");
+        let begun = Instant::now();
+        let number = loop {
+            match fs::read_to_string(&pid) {
+                Ok(number) if number.ends_with('\n') => break number,
+                _ => assert!(begun.elapsed() < Duration::from_secs(60), "the program was never started"),
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        };
+        let sent = Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status().expect("a shell");
+        assert!(sent.success());
+        Ended::of(child.wait_with_output().expect("it ends")).with_code(130);
+        assert!(is_gone(&number), "a process that left the group goes on");
+    }
 }
