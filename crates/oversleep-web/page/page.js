@@ -176,10 +176,11 @@ async function showAll(unread = '') {
 /** The newest of what was to be shown; what comes later than the next is left. */
 let showing = 0;
 
-async function reports(unread = '') {
+/** Each report; `otherwise` is said where every file can be used, because reports say themselves which can't. */
+async function reports(unread = '', otherwise = '') {
   showing += 1;
   const mine = showing;
-  let errors = unread;
+  let errors = '';
   const frames = [];
   for (const file of [...dropped]) {
     const said = await documents.run(['report', '--', file.name], [file]);
@@ -187,7 +188,7 @@ async function reports(unread = '') {
     else frames.push(shown(`Report of ${file.name}`, said.parts));
   }
   if (mine !== showing) return;
-  byId('results-error').textContent = errors;
+  byId('results-error').textContent = unread + (errors || otherwise);
   byId('results-shown').replaceChildren(...frames);
 }
 
@@ -197,9 +198,7 @@ async function several(command, title, unread = '') {
   const said = await documents.run([command, '--', ...dropped.map((file) => file.name)], dropped);
   if (mine !== showing) return;
   if (said.error) {
-    const alone = dropped.length > 0 && (await Promise.all(dropped.map((file) => documents.run(['report', '--', file.name], [file])))).some(({ error }) => error);
-    // Reports say themselves which file can't be used.
-    if (mine === showing) await reports(alone ? unread : `${unread}${said.error}\n`);
+    await reports(unread, `${said.error}\n`);
     return;
   }
   byId('results-error').textContent = unread;
