@@ -39,8 +39,14 @@ pub struct Waits {
     pub native: Lengths,
     /// From the call to the end on the machine. A wait that something else ended before is counted with this length.
     pub emulated: Lengths,
+    /// How many of them have their lengths counted: those that stopped. Where a program waits often, one in 256 does.
+    #[serde(default)]
+    pub sampled: u64,
     /// How many may have taken a tick more than on the machine, because the supervisor was busy when they began.
     pub may_have_missed: u64,
+    /// How many sleeps, of those that didn't stop, ended a tick or more after they should have: the machine was busy.
+    #[serde(default)]
+    pub woke_late: u64,
 }
 
 /// Calls that were made as they are.
@@ -118,6 +124,8 @@ struct Counted {
     native: Distribution,
     emulated: Distribution,
     may_have_missed: u64,
+    without_stop: u64,
+    woke_late: u64,
 }
 
 impl Tally {
@@ -128,6 +136,13 @@ impl Tally {
         counted.native.record(spans[1]);
         counted.emulated.record(spans[2]);
         counted.may_have_missed += u64::from(may_have_missed);
+    }
+
+    /// So many waits were given another end by code inside the program.
+    pub fn without_stop(&mut self, (call, stands_for): (&'static str, &'static str), [count, late]: [u64; 2]) {
+        let counted = self.waits.entry((call, stands_for)).or_default();
+        counted.without_stop += count;
+        counted.woke_late += late;
     }
 
     /// A call was made as it is.
@@ -143,6 +158,8 @@ impl Tally {
             own.native.merge(&counted.native);
             own.emulated.merge(&counted.emulated);
             own.may_have_missed += counted.may_have_missed;
+            own.without_stop += counted.without_stop;
+            own.woke_late += counted.woke_late;
         }
         for (key, count) in &other.passed_by {
             *self.passed_by.entry(*key).or_default() += count;
@@ -155,11 +172,13 @@ impl Tally {
         let waits = self.waits.into_iter().map(|((call, stands_for), counted)| Waits {
             call: call.to_owned(),
             stands_for: stands_for.to_owned(),
-            count: counted.requested.count(),
+            count: counted.requested.count() + counted.without_stop,
+            sampled: counted.requested.count(),
             requested: lengths(&counted.requested),
             native: lengths(&counted.native),
             emulated: lengths(&counted.emulated),
             may_have_missed: counted.may_have_missed,
+            woke_late: counted.woke_late,
         });
         let passed_by = self.passed_by.into_iter().map(|((call, why), count)| PassedBy {
             call: call.to_owned(),

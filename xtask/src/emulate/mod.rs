@@ -1,10 +1,11 @@
 //! Runs what `oversleep emulate` must hold with real programs: each language's sleep on the machine's ticks, random kills,
-//! what calls cost, and other people's test suites with the verdicts that they have alone. Parts are named; without a name,
+//! what calls cost, thousands of threads, and other people's test suites with the verdicts that they have alone. Parts are named; without a name,
 //! all run. It needs Linux on x86-64 and takes minutes; figures mean something on a quiet machine only.
 
 mod cost;
 mod kills;
 mod languages;
+mod scale;
 mod suites;
 
 use std::path::{Path, PathBuf};
@@ -29,6 +30,7 @@ const PARTS: &[Part] = &[
     Part { name: "languages", run: languages::run },
     Part { name: "kills", run: kills::run },
     Part { name: "cost", run: cost::run },
+    Part { name: "scale", run: scale::run },
     Part { name: "suites", run: suites::run },
 ];
 

@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use oversleep_emulate::plan::{ClockChoice, Plan};
-use oversleep_emulate::report::{Lengths, Report};
+use oversleep_emulate::plan::{self, ClockChoice, Plan};
+use oversleep_emulate::report::{Lengths, PassedBy, Report};
 use oversleep_emulate::{Ended, Request};
 use oversleep_record::Nanos;
 
@@ -38,6 +38,8 @@ pub struct Emulate {
     control: Option<Control>,
 
     /// Modelled machine, like windows-10-1909; `oversleep machines` lists them
+    ///
+    /// linux-hz100 is linux-hz250 with --set hz=100, and linux-no-highres is linux-hz250 with --set high-resolution=false.
     #[arg(value_name = "MACHINE", conflicts_with = "like")]
     machine: Option<String>,
 
@@ -165,7 +167,9 @@ impl Emulate {
         let (set, seed) = (&self.model.set, self.model.seed);
         match (&self.machine, &self.like) {
             (Some(name), _) => {
-                request::machine::known(name)?;
+                if plan::configured(name).is_none() {
+                    request::machine::known(name)?;
+                }
                 Plan::named(name, set, seed).map_err(Failure::usage)
             }
             (None, Some(path)) => {
@@ -192,6 +196,10 @@ impl Emulate {
         }
         if self.summary {
             lines(report).iter().for_each(|line| message::note(line));
+        } else {
+            // What made the program go another way than without emulation is said in any case.
+            let other_way = |passed: &&PassedBy| matches!(&*passed.call, "ptrace" | "execve");
+            report.passed_by.iter().filter(other_way).for_each(|passed| message::note(&passed_by(passed)));
         }
         Ok(())
     }
@@ -233,10 +241,16 @@ fn lines(report: &Report) -> Vec<String> {
         report.machine
     )];
     for waits in &report.waits {
-        let missed = match waits.may_have_missed {
+        let mut missed = match waits.may_have_missed {
             0 => String::new(),
             count => format!("; {count} may have taken a tick more, because the supervisor was busy"),
         };
+        if waits.woke_late > 0 {
+            missed += &format!("; {} ended a tick or more too late, because this machine was busy", waits.woke_late);
+        }
+        if waits.sampled < waits.count {
+            missed += &format!("; medians of {} of them", waits.sampled);
+        }
         lines.push(format!(
             "  {} as {}: count {}, requested {}, here {}, there {}{missed}",
             waits.call,
@@ -257,7 +271,11 @@ fn lines(report: &Report) -> Vec<String> {
         lines.push(format!("  {}: {} ({})", adapter.runtime, adapter.does, adapter.source));
     }
     for passed in &report.passed_by {
-        lines.push(format!("  not emulated: {}, count {}: {}", passed.call, passed.count, passed.why));
+        lines.push(format!("  {}", passed_by(passed)));
     }
     lines
+}
+
+fn passed_by(passed: &PassedBy) -> String {
+    format!("not emulated: {}, count {}: {}", passed.call, passed.count, passed.why)
 }

@@ -3,6 +3,8 @@
 
 mod emulate;
 mod emulate_calls;
+mod emulate_often;
+mod emulate_refusals;
 mod memory;
 mod places;
 mod run;

@@ -137,7 +137,6 @@ mod tests {
     use std::sync::atomic::{AtomicI64, Ordering};
 
     use super::*;
-    use crate::linux::trampoline::{self, BASE, SIZE_WITH_DATA};
     use crate::plan::{ClockChoice, Plan};
 
     static TIME: AtomicI64 = AtomicI64::new(0);
@@ -161,22 +160,7 @@ mod tests {
 
     /// The code and its data in this process, as a program has them; none where the place is taken.
     fn placed() -> Option<File> {
-        // SAFETY: a new mapping, and nothing is mapped over.
-        let address = unsafe {
-            libc::mmap(
-                BASE as *mut libc::c_void,
-                SIZE_WITH_DATA as usize,
-                libc::PROT_READ | libc::PROT_EXEC,
-                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE,
-                -1,
-                0,
-            )
-        };
-        if address as u64 != BASE {
-            return None;
-        }
-        let memory = OpenOptions::new().read(true).write(true).open("/proc/self/mem").ok()?;
-        memory.write_all_at(trampoline::code(), BASE).ok()?;
+        let memory = crate::linux::tests::placed()?;
         let kernels = [
             kernels_gettime as *const () as u64,
             kernels_gettimeofday as *const () as u64,

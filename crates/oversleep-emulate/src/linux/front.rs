@@ -6,6 +6,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::sync::atomic::{AtomicI32, Ordering};
 
+use super::refusal::{self, BY_EXEC, BY_FILTER, BY_TRACE};
 use super::{filter, socket, supervisor};
 use crate::plan::Stepped;
 use crate::report::Report;
@@ -38,11 +39,6 @@ static AT_START: extern "C" fn() = {
     }
     at_start
 };
-
-/// Where starting the program failed.
-const BY_TRACE: i32 = 1;
-const BY_FILTER: i32 = 2;
-const BY_EXEC: i32 = 3;
 
 /// Runs the program to its end, and says how it ended.
 ///
@@ -92,7 +88,7 @@ pub fn run(request: Request) -> Result<Ended, Failure> {
     if let Some(stage) = socket::receive(start_failed.as_raw_fd()) {
         let errno = socket::receive(start_failed.as_raw_fd()).unwrap_or(0);
         reap(program);
-        return Err(why(stage, io::Error::from_raw_os_error(errno), &typed[0]));
+        return Err(refusal::why(stage, io::Error::from_raw_os_error(errno), &typed[0]));
     }
     drop(start_failed);
     let status = wait(program);
@@ -107,32 +103,6 @@ pub fn run(request: Request) -> Result<Ended, Failure> {
     }
     let code = signal.map_or_else(|| libc::WEXITSTATUS(status), |signal| 128 + signal);
     Ok(Ended { code, signal, report: report.map(|report| Report { program: typed, ..report }) })
-}
-
-fn why(stage: i32, error: io::Error, program: &str) -> Failure {
-    match stage {
-        BY_TRACE => {
-            let scope = std::fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").unwrap_or_default();
-            let reason = match scope.trim() {
-                "2" => "; kernel.yama.ptrace_scope is 2, which leaves tracing to administrators".to_owned(),
-                "3" => "; kernel.yama.ptrace_scope is 3, which forbids tracing until the next boot".to_owned(),
-                _ if is_traced() => "; another tracer, such as strace or gdb, already traces this command".to_owned(),
-                _ => "; a container may forbid ptrace: allow it with --cap-add=SYS_PTRACE".to_owned(),
-            };
-            Failure::Own(format!("can't trace '{program}': {error}{reason}"))
-        }
-        BY_FILTER => Failure::Own(format!(
-            "can't filter the system calls of '{program}': {error}; the kernel needs seccomp filters, and a container must \
-             allow them"
-        )),
-        _ if error.kind() == io::ErrorKind::NotFound => Failure::NotFound(format!("can't run '{program}': {error}")),
-        _ => Failure::NotRun(format!("can't run '{program}': {error}")),
-    }
-}
-
-fn is_traced() -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    status.lines().any(|line| line.strip_prefix("TracerPid:").is_some_and(|tracer| tracer.trim() != "0"))
 }
 
 /// All that starting the program takes, made before the fork.

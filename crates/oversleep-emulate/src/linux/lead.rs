@@ -12,6 +12,7 @@ use super::inject::{self, Native, Wanted};
 use super::processes::{Program, SANDBOX, Special};
 use super::programs;
 use super::ptrace::{self, Registers, Tid};
+use super::sites::{Done, Frequent, WORTHWHILE};
 use super::tracer::{BUSY, Tracer};
 use super::trampoline::Entry;
 use crate::plan::{Adapted, Class, ClockChoice, Holder, Planned, Requested};
@@ -19,6 +20,8 @@ use crate::plan::{Adapted, Class, ClockChoice, Holder, Planned, Requested};
 const OF_32_BITS: &str = "a program for 32 bits runs with native timing: only the 64-bit calls are redirected";
 const REFUSED: &str = "the system refused the mapping that its waits need, so the program runs with native timing";
 const URING: &str = "io_uring is answered with ENOSYS, so that the program falls back to epoll";
+const SETUID: &str = "a setuid or setgid program runs without its file's privileges here, as under any tracer: run it as root, or \
+    without emulate";
 const NO_SUCH_WAIT: &str = "the machine has no wait that stands for it";
 
 impl Tracer {
@@ -26,7 +29,11 @@ impl Tracer {
     pub(super) fn executes(&mut self, tid: Tid) {
         self.is_process(tid);
         self.shared.execs.fetch_add(1, Ordering::Relaxed);
+        if self.shared.is_unprivileged && programs::changes_user(tid) {
+            lock(&self.tally).passed_by("execve", SETUID);
+        }
         self.shared.processes.executes(tid);
+        self.shared.sites.forget(tid);
         let wanted = Wanted { code: self.shared.plan.is_some(), locked_memory: self.shared.locks_memory };
         let got = inject::at_exec(tid, wanted);
         match got.locked_memory {
@@ -79,6 +86,7 @@ impl Tracer {
     fn runs_natively(&mut self, process: Tid, why: &'static str) {
         lock(&self.tally).passed_by("execve", why);
         self.shared.processes.set(process, Special::Native(why));
+        self.shared.sites.turn_off(process);
     }
 
     /// A timed wait begins, or another call that the filter stops at.
@@ -147,7 +155,11 @@ impl Tracer {
         let shared = Arc::clone(&self.shared);
         let Some(plan) = &shared.plan else { return Ok(()) };
         let name = entry::name(registers.orig_rax as libc::c_long);
-        let adapted = program.map(|program| (&program.adapted, program.own_code.contains(&registers.rip)));
+        let adapted = program.map(|program| {
+            let process = self.process(tid);
+            let place = self.shared.sites.origin(process, registers.rip);
+            (&program.adapted, program.own_code.contains(&place))
+        });
         let Some(wait) = plan.wait_of(waiting.class, adapted) else {
             lock(&self.tally).passed_by(name, NO_SUCH_WAIT);
             return Ok(());
@@ -169,6 +181,26 @@ impl Tracer {
             return Ok(());
         };
         let info = &wait.0.info;
+        if let Some(grid) = grid
+            && self.is_frequent(&registers)
+            && let Some(form) = plan.closed_form(wait)
+        {
+            let frequent = Frequent {
+                tid,
+                process: self.process(tid),
+                call: registers.orig_rax as libc::c_long,
+                returns_to: registers.rip,
+                waiting,
+                form,
+                counted: (name, info.name),
+                grid,
+            };
+            let is_plain =
+                matches!(waiting.requested, Requested::Span(_)) || !shared.steps_exact_clocks.load(Ordering::Relaxed);
+            if is_plain && shared.sites.replace(&frequent) == Done::Installs {
+                return go_to(tid, registers, Entry::Install, [0, registers.orig_rax]);
+            }
+        }
         let is_busy = grid.is_some_and(|grid| grid.at_or_before(self.busy_since) < grid.at_or_before(now));
         let spans = [planned.requested, planned.native - from, planned.end - from].map(|span| span.0);
         lock(&self.tally).wait(name, info.name, spans, is_busy && now - self.busy_since > BUSY);
@@ -179,6 +211,19 @@ impl Tracer {
             _ => interval,
         };
         lead_to(tid, registers, waiting.leads_to, &planned, from, interval)
+    }
+}
+
+impl Tracer {
+    /// Whether waits have stopped so often at that place that it is worth replacing.
+    fn is_frequent(&mut self, registers: &Registers) -> bool {
+        const PLACES_MAX: usize = 10_000;
+        if self.stops.len() > PLACES_MAX {
+            self.stops.clear();
+        }
+        let stops = self.stops.entry(registers.rip).or_default();
+        *stops = stops.saturating_add(1);
+        *stops > WORTHWHILE
     }
 }
 

@@ -5,17 +5,23 @@
 //! program and never the supervisor, and whichever of the two ends unexpectedly, the kernel kills the program.
 
 mod clocks;
+mod counters;
 mod crew;
 mod entry;
 mod filter;
 mod front;
 mod inject;
 mod lead;
+mod padding;
 mod processes;
 mod programs;
 mod ptrace;
+mod refusal;
+mod regions;
 mod shared;
+mod sites;
 mod socket;
+mod stub;
 mod supervisor;
 #[cfg(test)]
 mod tests;

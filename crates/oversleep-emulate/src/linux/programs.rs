@@ -1,7 +1,7 @@
 //! Which program a process has just been made to execute.
 
 use std::fs::File;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 
 use super::ptrace::Tid;
 use crate::plan::{Executed, version};
@@ -31,6 +31,12 @@ pub fn of(process: Tid) -> Found {
     let read = file.as_ref().and_then(|file| file.read_at(&mut head, 0).ok()).unwrap_or(0);
     head.truncate(read);
     Found { executed: Executed { file: name, head }, file }
+}
+
+/// Whether its file gives a program the rights of another user or group.
+pub fn changes_user(process: Tid) -> bool {
+    std::fs::metadata(format!("/proc/{process}/exe"))
+        .is_ok_and(|file| file.mode() & (libc::S_ISUID | libc::S_ISGID) != 0)
 }
 
 impl Found {

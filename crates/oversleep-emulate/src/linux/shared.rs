@@ -12,6 +12,7 @@ use super::crew::{Crew, lock};
 use super::entry::ahead;
 use super::processes::Processes;
 use super::ptrace::Tid;
+use super::sites::Sites;
 use crate::Request;
 use crate::plan::{ClockChoice, Holder, Plan, Resolution, Stepped};
 use crate::report::{AdapterUsed, SteppedClock, Tally};
@@ -20,6 +21,8 @@ use crate::report::{AdapterUsed, SteppedClock, Tally};
 pub struct Shared {
     /// The machine; none where programs wait as here.
     pub plan: Option<Plan>,
+    /// Whether the system gives setuid programs nothing while we trace.
+    pub is_unprivileged: bool,
     /// Whether programs have their memory locked.
     pub locks_memory: bool,
     /// How many have, and the last error of one that hasn't.
@@ -27,6 +30,7 @@ pub struct Shared {
     pub not_locked: AtomicI32,
     pub resolution: RwLock<Resolution>,
     pub processes: Processes,
+    pub sites: Sites,
     /// Which clocks a program gets.
     pub choice: ClockChoice,
     /// Those of a program without adapters.
@@ -52,11 +56,14 @@ impl Shared {
     pub fn new(request: Request, resolution: Resolution, stepped: Vec<Stepped>) -> Shared {
         Shared {
             plan: request.plan,
+            // SAFETY: takes nothing.
+            is_unprivileged: unsafe { libc::geteuid() } != 0,
             locks_memory: request.locks_memory,
             locked: AtomicU64::new(0),
             not_locked: AtomicI32::new(0),
             resolution: RwLock::new(resolution),
             processes: Processes::default(),
+            sites: Sites::new(),
             choice: request.clocks,
             stepped,
             has_adapters: request.has_adapters,
@@ -108,6 +115,7 @@ impl Shared {
     pub fn forget(&self, process: Tid, now: Nanos) {
         self.processes.forget(process);
         lock(&self.clocked).remove(&process);
+        self.sites.forget(process);
         let is_per_process = self.resolution.read().unwrap_or_else(PoisonError::into_inner).is_per_process();
         if is_per_process {
             self.change(|resolution| resolution.forget(process, now));
@@ -120,6 +128,7 @@ impl Shared {
         let before = resolution.hardware_grid();
         let changed = how(&mut resolution);
         let grid = resolution.hardware_grid();
+        self.sites.change(|process| resolution.grid(process));
         if grid != before {
             self.has_changed.store(true, Ordering::SeqCst);
             for (process, stepped) in lock(&self.clocked).iter() {
@@ -162,13 +171,14 @@ impl Shared {
 
     /// Whether a new process is of interest, and not only its waits.
     pub fn follows_starts(&self) -> bool {
-        self.processes.are_some() || !lock(&self.clocked).is_empty()
+        self.processes.are_some() || self.sites.are_some() || !lock(&self.clocked).is_empty()
     }
 
     /// A process started another. That has a copy of its clocks: perhaps one from before the last change.
     pub fn starts(&self, process: Tid, started: Tid) {
         self.processes.starts(process, started);
         let resolution = self.resolution.read().unwrap_or_else(PoisonError::into_inner);
+        self.sites.starts(process, started, resolution.grid(started));
         let mut clocked = lock(&self.clocked);
         if let Some(stepped) = clocked.get(&process).map(Arc::clone) {
             if self.has_changed.load(Ordering::SeqCst) {

@@ -1,6 +1,86 @@
 //! The filter, run by an interpreter, and the bounds of the code.
 
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::FileExt;
+use std::sync::OnceLock;
+
+use oversleep_record::Nanos;
+use oversleep_system::rules::Grid;
+
 use super::*;
+use crate::plan::{Class, Holder, Plan, Requested};
+
+/// The code in this process, at the place that it has in programs, and this process's memory; none where that is taken.
+pub fn placed() -> Option<File> {
+    static PLACED: OnceLock<bool> = OnceLock::new();
+    let memory = OpenOptions::new().read(true).write(true).open("/proc/self/mem").ok()?;
+    let is_placed = PLACED.get_or_init(|| {
+        // SAFETY: a new mapping, and nothing is mapped over.
+        let address = unsafe {
+            libc::mmap(
+                trampoline::BASE as *mut libc::c_void,
+                trampoline::SIZE_WITH_DATA as usize,
+                libc::PROT_READ | libc::PROT_EXEC,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE,
+                -1,
+                0,
+            )
+        };
+        address as u64 == trampoline::BASE && memory.write_all_at(trampoline::code(), trampoline::BASE).is_ok()
+    });
+    is_placed.then_some(memory)
+}
+
+#[test]
+fn code_inside_programs_ends_waits_when_the_plan_does() {
+    if placed().is_none() {
+        return;
+    }
+    // SAFETY: the signature of that function.
+    let end_of: extern "C" fn(i64, i64, *const i64, *const i64) -> i64 =
+        unsafe { std::mem::transmute(trampoline::Entry::RuleEnd.address()) };
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut random = |below: i64| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state % below as u64) as i64
+    };
+    let mut compared = 0;
+    let changed: [&[&str]; 4] = [&[], &["p-two-tick=0"], &["p-two-tick=0", "margin=400us"], &["p-two-tick=1"]];
+    for (name, set) in oversleep_model::names().into_iter().flat_map(|name| changed.map(|set| (name, set))) {
+        let set: Vec<String> = set.iter().map(|&one| one.to_owned()).collect();
+        let Ok(plan) = Plan::named(name, &set, Some(1)) else { continue };
+        let mut resolution = plan.resolution(Nanos(77));
+        for held in [None, Some(1_000_000), Some(500_000), Some(5_000_000)] {
+            resolution.hold(Holder::All, held.map(Nanos), Nanos(1_234_567_891));
+            let Some(grid) = resolution.grid(1) else { continue };
+            for (&class, truncates) in Class::ALL.iter().flat_map(|class| [(class, false), (class, true)]) {
+                let Some(wait) = plan.wait(class) else { continue };
+                let Some(form) = plan.closed_form((wait, truncates)) else { continue };
+                let (figures, grid_words) = (sites::figures(&form), [grid.period.0, grid.origin.0]);
+                for _ in 0..40 {
+                    let now = 2_000_000_000 + random(1_000_000_000_000);
+                    let near = |moment: i64| moment / 1_000_000 * 1_000_000;
+                    let span = match random(4) {
+                        0 => 1 + random(5_000_000),
+                        1 => 1 + random(100_000_000_000),
+                        2 => near(random(40_000_000)).max(1),
+                        _ => grid.at_or_after(Nanos(now + random(50_000_000))).0 - now + random(3) - 1,
+                    };
+                    let span = span.max(1);
+                    let asked = Requested::Span(Nanos(span));
+                    let seen = (Some(Grid { ..grid }), resolution.is_as_found());
+                    let planned = plan.end((wait, truncates), asked, Nanos(now), seen).map(|planned| planned.end.0);
+                    let found = end_of(span, now, figures.as_ptr(), grid_words.as_ptr());
+                    assert_eq!(Some(found), planned, "{name} {set:?} {class:?} {held:?}: {span} at {now}, {form:?}");
+                    compared += 1;
+                }
+            }
+        }
+    }
+    assert!(compared > 10_000, "{compared}");
+}
 
 /// What the filter answers to a call with those arguments, from code at that address.
 fn answer(call: libc::c_long, arguments: [u64; 6], place: u64) -> u32 {

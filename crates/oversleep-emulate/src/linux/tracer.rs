@@ -27,6 +27,8 @@ pub struct Tracer {
     member: Option<Arc<Member>>,
     /// Threads that come from another tracer, and what their registers will be.
     arriving: HashMap<Tid, Box<Registers>>,
+    /// How often threads stopped at a place in their program's code.
+    pub(super) stops: HashMap<u64, u32>,
     /// Since when it has not been idle: a thread that stops now may have begun to wait then.
     pub(super) busy_since: Nanos,
 }
@@ -42,6 +44,7 @@ impl Tracer {
             known: HashSet::new(),
             member,
             arriving: HashMap::new(),
+            stops: HashMap::new(),
             busy_since: Nanos::ZERO,
         }
     }

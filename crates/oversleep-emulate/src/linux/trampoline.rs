@@ -9,7 +9,7 @@
 
 use std::arch::global_asm;
 
-global_asm!(include_str!("trampoline.s"), include_str!("clocks.s"));
+global_asm!(include_str!("trampoline.s"), include_str!("sites.s"), include_str!("clocks.s"));
 
 // SAFETY: the file above defines them, as bytes that never change.
 unsafe extern "C" {
@@ -18,23 +18,23 @@ unsafe extern "C" {
 }
 
 macro_rules! entries {
-    ($($name:ident = $symbol:ident;)+) => {
+    ($($(#[$when:meta])* $name:ident = $symbol:ident;)+) => {
         // SAFETY: the file above defines them, as bytes that never change.
         unsafe extern "C" {
-            $(safe static $symbol: u8;)+
+            $($(#[$when])* safe static $symbol: u8;)+
         }
 
         /// Where a thread is led.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Entry {
-            $($name,)+
+            $($(#[$when])* $name,)+
         }
 
         impl Entry {
             /// Its distance from the beginning of the code.
             fn offset(self) -> u64 {
                 let at: *const u8 = match self {
-                    $(Entry::$name => &raw const $symbol,)+
+                    $($(#[$when])* Entry::$name => &raw const $symbol,)+
                 };
                 at as u64 - &raw const oversleep_trampolines as u64
             }
@@ -65,6 +65,7 @@ entries! {
     Alarm = oversleep_alarm;
     SetSockOpt = oversleep_setsockopt;
     Park = oversleep_park;
+    Install = oversleep_install;
     RawClockGettime = oversleep_raw_clock_gettime;
     RawClockGetres = oversleep_raw_clock_getres;
     RawGettimeofday = oversleep_raw_gettimeofday;
@@ -74,6 +75,18 @@ entries! {
     Gettimeofday = oversleep_gettimeofday;
     Time = oversleep_time;
     ClockGetres = oversleep_clock_getres;
+    #[cfg(test)]
+    RuleEnd = oversleep_rule_end;
+    // What sites lead to.
+    SiteNanosleep = oversleep_site_nanosleep;
+    SiteClockNanosleep = oversleep_site_clock_nanosleep;
+    SiteFutex = oversleep_site_futex;
+    SiteMillisecondsRdx = oversleep_site_milliseconds_rdx;
+    SiteMillisecondsR10 = oversleep_site_milliseconds_r10;
+    SiteTimeRdx = oversleep_site_time_rdx;
+    SiteTimeR10 = oversleep_site_time_r10;
+    SiteTimeR8 = oversleep_site_time_r8;
+    SiteSelect = oversleep_site_select;
 }
 
 /// Where the code is in every program: below what the kernel gives to mappings by itself, which is 1 TiB below the stack,
@@ -85,6 +98,11 @@ pub const SIZE: u64 = 0x2000;
 pub const DATA: u64 = BASE + SIZE;
 /// How much room both have.
 pub const SIZE_WITH_DATA: u64 = SIZE + 0x1000;
+
+/// Whether that is in our code or its data.
+pub fn is_own(address: u64) -> bool {
+    (BASE..BASE + SIZE_WITH_DATA).contains(&address)
+}
 
 impl Entry {
     /// Where it is in a program.

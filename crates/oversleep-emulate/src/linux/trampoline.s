@@ -116,6 +116,7 @@ oversleep_trampolines:
     .hidden oversleep_\name
 oversleep_\name:
     ovs_begin
+oversleep_\name\()_begun:
     .endm
 
     // Absolute; rax is the number of the call.
@@ -227,6 +228,7 @@ oversleep_\name:
     xor r10d, r10d
     mov eax, 230
     syscall
+oversleep_nanosleep_ended:
     cmp rax, -4
     jne 2f
     cmp qword ptr [rsp + 88], 0
@@ -243,6 +245,7 @@ oversleep_\name:
     xor r10d, r10d
     mov eax, 230
     syscall
+oversleep_clock_nanosleep_ended:
     cmp rax, -4
     jne 2f
     cmp qword ptr [rsp + 72], 0

@@ -101,6 +101,24 @@ fn slack_shares_and_leeways_are_the_models_too() {
 }
 
 #[test]
+fn kernels_of_another_configuration_are_machines_too() {
+    for (name, wait, late_min, late_max) in [
+        // Without timers of their own, waits end at the second tick of 4 ms at the latest.
+        ("linux-no-highres", Class::Sleep, 1, 8_000_000),
+        ("linux-hz100", Class::Sleep, 50_000, 50_000),
+    ] {
+        let plan = Plan::named(name, &[], Some(1)).unwrap();
+        assert!(plan.machine().starts_with(name), "{}", plan.machine());
+        let requested = Requested::Span(Nanos::from_millis(1));
+        let grid = (plan.resolution(Nanos::ZERO).grid(1), true);
+        let planned = plan.end((plan.wait(wait).unwrap(), false), requested, Nanos(7), grid).unwrap();
+        let late = (planned.end - planned.native).0;
+        assert!((late_min..=late_max).contains(&late), "{name}: {late}");
+        assert!(Plan::named(name, &["hz=1000".to_owned()], Some(1)).is_ok());
+    }
+}
+
+#[test]
 fn a_deadline_that_passed_after_the_last_tick_takes_a_tick() {
     let plan = Plan::of(machine("windows-10-1909", &[])).unwrap();
     let grid = (plan.resolution(Nanos::ZERO).grid(1), true);

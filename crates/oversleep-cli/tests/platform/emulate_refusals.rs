@@ -1,0 +1,108 @@
+//! `emulate`: what can't be emulated, and that the reason is said.
+#![cfg(all(target_os = "linux", target_arch = "x86_64"))]
+
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Output};
+
+use super::emulate::{compiled, emulated};
+use super::support::Home;
+
+const MACHINE: &str = "windows-10-1909";
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn is_installed(program: &str) -> bool {
+    let found = Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success());
+    if !found {
+        eprintln!("skipped: no {program}");
+    }
+    found
+}
+
+#[test]
+fn debuggers_inside_are_told_why_they_fail() {
+    let home = Home::new();
+    for (program, words) in [("strace", &["-f", "true"][..]), ("gdb", &["-batch", "-ex", "run", "--args", "true"])] {
+        if !is_installed(program) {
+            continue;
+        }
+        let Some(output) = emulated(&home, &[], &[&[program], words].concat()) else { return };
+        let stderr = stderr(&output);
+        assert!(stderr.contains("a debugger or tracer can't trace an emulated program"), "{program}: {stderr}");
+    }
+}
+
+#[test]
+fn an_emulation_inside_another_says_that_it_is_traced() {
+    let home = Home::new();
+    let own = home.command().get_program().to_string_lossy().into_owned();
+    let Some(output) = emulated(&home, &[], &[&own, "emulate", MACHINE, "--", "true"]) else { return };
+    assert_eq!(output.status.code(), Some(125), "{}", stderr(&output));
+    assert!(stderr(&output).contains("another tracer, such as strace, gdb or another emulate"), "{}", stderr(&output));
+}
+
+/// Executes a program that may not trace, as containers have it.
+const CONTAINER: &str = r#"
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(int count, char **typed) {
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ptrace, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = { 4, filter };
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)) return 9;
+    execv(typed[1], typed + 1);
+    return 9;
+}
+"#;
+
+#[test]
+fn a_container_that_forbids_ptrace_is_named() {
+    let home = Home::new();
+    let Some(program) = compiled(&home, CONTAINER, &["-w"]) else { return };
+    let own = home.command().get_program().to_string_lossy().into_owned();
+    let output = Command::new(program).args([&own, "emulate", MACHINE, "--", "true"]).output().expect("it starts");
+    if output.status.code() == Some(9) {
+        eprintln!("skipped: no filters here");
+        return;
+    }
+    assert_eq!(output.status.code(), Some(125), "{}", stderr(&output));
+    assert!(stderr(&output).contains("--cap-add=SYS_PTRACE"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_setuid_program_of_an_ordinary_user_runs_without_its_privileges_and_is_named() {
+    let home = Home::new();
+    let user = Command::new("id").arg("-u").output().expect("it starts");
+    let is_root = user.stdout == b"0\n";
+    if !is_root || !is_installed("setpriv") {
+        return;
+    }
+    // Where an ordinary user finds them: the command, and a copy of `id` that says whose rights it has.
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).expect("rights");
+    let copied = |from: &str, name: &str, mode| {
+        let to = folder.path().join(name);
+        std::fs::copy(from, &to).expect("a copy");
+        std::fs::set_permissions(&to, PermissionsExt::from_mode(mode)).expect("rights");
+        to
+    };
+    let own = copied(&home.command().get_program().to_string_lossy(), "oversleep", 0o755);
+    let id = copied("/usr/bin/id", "id", 0o4755);
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(own);
+    let output = command.args(["emulate", MACHINE, "--"]).arg(id).arg("-u").output().expect("it starts");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "65534\n", "{}", stderr(&output));
+    assert!(stderr(&output).contains("setuid or setgid program runs without"), "{}", stderr(&output));
+}

@@ -1,0 +1,76 @@
+//! What is counted inside programs: one page, shared with all of them, with two counters for each call and its wait.
+
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::crew::lock;
+
+/// Pairs of counters on the page.
+const COUNT: usize = 256;
+/// One of so many waits stops all the same, and is counted there.
+pub const SAMPLE: u64 = 256;
+
+/// A call, and the machine's wait that stands for it.
+pub type Counted = (&'static str, &'static str);
+
+/// The counters.
+pub struct Counters {
+    page: *const [[AtomicU64; 2]; COUNT],
+    file: OwnedFd,
+    /// Whose they are, in order.
+    whose: Mutex<Vec<Counted>>,
+}
+
+// SAFETY: the page is mapped as long as the process lives, and holds atomics only.
+unsafe impl Send for Counters {}
+// SAFETY: as above.
+unsafe impl Sync for Counters {}
+
+impl Counters {
+    /// A new page; nothing where the system has none to give.
+    pub fn new() -> Option<Counters> {
+        // SAFETY: a new file and a new mapping. https://man7.org/linux/man-pages/man2/memfd_create.2.html
+        unsafe {
+            let file = libc::memfd_create(c"oversleep-counters".as_ptr(), libc::MFD_CLOEXEC);
+            if file < 0 {
+                return None;
+            }
+            let file = OwnedFd::from_raw_fd(file);
+            let size = size_of::<[[AtomicU64; 2]; COUNT]>();
+            if libc::ftruncate(file.as_raw_fd(), size as libc::off_t) != 0 {
+                return None;
+            }
+            let may = libc::PROT_READ | libc::PROT_WRITE;
+            let page = libc::mmap(std::ptr::null_mut(), size, may, libc::MAP_SHARED, file.as_raw_fd(), 0);
+            (page != libc::MAP_FAILED).then(|| Counters { page: page.cast(), file, whose: Mutex::default() })
+        }
+    }
+
+    /// Where another process finds the page.
+    pub fn path(&self) -> String {
+        format!("/proc/{}/fd/{}", std::process::id(), self.file.as_raw_fd())
+    }
+
+    /// The distance of that pair from the page's beginning; nothing where the page is full.
+    pub fn offset(&self, counted: Counted) -> Option<u64> {
+        let mut whose = lock(&self.whose);
+        let at = whose.iter().position(|other| *other == counted).or_else(|| {
+            whose.push(counted);
+            (whose.len() <= COUNT).then(|| whose.len() - 1)
+        })?;
+        Some(16 * at as u64)
+    }
+
+    /// How many waits were made without a stop, by call, and how many sleeps of them ended a tick or more too late.
+    pub fn all(&self) -> Vec<(Counted, [u64; 2])> {
+        let whose = lock(&self.whose);
+        // SAFETY: the page stays mapped.
+        let page = unsafe { &*self.page };
+        let counts = |[count, late]: &[AtomicU64; 2]| {
+            let count = count.load(Ordering::Relaxed);
+            [count - count / SAMPLE, late.load(Ordering::Relaxed)]
+        };
+        whose.iter().zip(page).map(|(&counted, pair)| (counted, counts(pair))).collect()
+    }
+}

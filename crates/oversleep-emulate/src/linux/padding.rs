@@ -1,0 +1,70 @@
+//! Room in a program's own code that nothing runs through: what compilers fill up between two functions.
+
+use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic};
+
+/// How far a jump of two bytes reaches.
+const REACH: u64 = 127;
+/// A jump of five bytes is put there.
+pub const ROOM: usize = 5;
+
+/// Where in the code that follows `place`, which begins with an instruction, there is room. Instructions are decoded from
+/// there on, so that no byte of one is taken for another, and filling counts only behind one that never goes on.
+pub fn behind(place: u64, code: &[u8]) -> Option<u64> {
+    let mut decoder = Decoder::with_ip(64, code, place, DecoderOptions::NONE);
+    let (mut instruction, mut targets) = (Instruction::default(), Vec::new());
+    let (mut begin, mut found) = (None, None);
+    while decoder.can_decode() {
+        decoder.decode_out(&mut instruction);
+        if instruction.is_invalid() || instruction.ip() > place + REACH {
+            break;
+        }
+        targets.push(instruction.near_branch_target());
+        begin = match instruction.mnemonic() {
+            Mnemonic::Nop | Mnemonic::Int3 => begin,
+            Mnemonic::Ret | Mnemonic::Jmp | Mnemonic::Ud2 | Mnemonic::Hlt => Some(instruction.next_ip()),
+            _ => None,
+        };
+        if let Some(begin) = begin
+            && begin <= place + REACH
+            && instruction.next_ip() >= begin + ROOM as u64
+        {
+            found = found.or(Some(begin));
+        }
+    }
+    found.filter(|&room| !targets.iter().any(|target| (room..room + ROOM as u64).contains(target)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Behind a call that waits: what a C library has there.
+    const RETURNS: [u8; 3] = [0xf7, 0xd8, 0xc3];
+
+    fn room(parts: &[&[u8]]) -> Option<u64> {
+        let mut code = parts.concat();
+        code.resize(200, 0x55);
+        behind(0x1000, &code)
+    }
+
+    #[test]
+    fn filling_behind_a_return_is_room() {
+        let nops = [0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0];
+        assert_eq!(room(&[&RETURNS, &nops]), Some(0x1003));
+        assert_eq!(room(&[&RETURNS, &[0xcc; 8]]), Some(0x1003), "as Go has it");
+        assert_eq!(room(&[&RETURNS, &[0x0f, 0x1f, 0x40, 0]]), None, "four bytes");
+        assert_eq!(room(&[&[0xeb, 0x10], &nops]), Some(0x1002), "behind a jump");
+    }
+
+    #[test]
+    fn filling_that_is_run_through_is_none() {
+        let nops = [0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0];
+        assert_eq!(room(&[&[0xf7, 0xd8], &nops, &[0xc3]]), None);
+        // mov rax, rbx ends with the byte of a return.
+        assert_eq!(room(&[&[0x48, 0x89, 0xc3], &nops, &[0xc3]]), None);
+        // A jump back into it: jmp to 0x1003.
+        assert_eq!(room(&[&RETURNS, &nops, &[0xeb, 0xf4]]), None);
+        assert_eq!(room(&[&[0x90; 126], &[0xc3], &nops]), Some(0x107f));
+        assert_eq!(room(&[&[0x90; 128], &[0xc3], &nops]), None, "too far");
+    }
+}

@@ -1,0 +1,166 @@
+//! Memory of ours in a program near to its own code: a head, sites, and behind them a view of the counters.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::FileExt;
+
+use oversleep_system::rules::Grid;
+
+use super::ptrace::Tid;
+use super::sites::SITE;
+
+/// Room for a head and sites, and where the counters are.
+pub const PAGE_AT: u64 = 0x4000;
+const SIZE: u64 = PAGE_AT + 0x1000;
+/// Where the first site is.
+const FIRST: u64 = 0x100;
+/// How far a jump of five bytes reaches, with room to spare.
+const REACH: u64 = 0x7000_0000;
+/// Below that, systems refuse mappings.
+const LOWEST: u64 = 0x1_0000;
+/// What lies between a region and its neighbours, so that the kernel joins it with none.
+const GAP: u64 = 0x8000;
+
+/// The memory of a process.
+pub struct Memory(File);
+
+impl Memory {
+    pub fn of(process: Tid) -> io::Result<Memory> {
+        OpenOptions::new().read(true).write(true).open(format!("/proc/{process}/mem")).map(Memory)
+    }
+
+    pub fn read(&self, at: u64, bytes: &mut [u8]) -> io::Result<()> {
+        self.0.read_exact_at(bytes, at)
+    }
+
+    pub fn word(&self, at: u64) -> io::Result<u64> {
+        let mut bytes = [0; 8];
+        self.read(at, &mut bytes)?;
+        Ok(u64::from_le_bytes(bytes))
+    }
+
+    pub fn write(&self, at: u64, bytes: &[u8]) -> io::Result<()> {
+        self.0.write_all_at(bytes, at)
+    }
+}
+
+/// One region.
+#[derive(Clone, Debug)]
+pub struct Region {
+    pub at: u64,
+    sites: u64,
+}
+
+impl Region {
+    /// The one that a thread has made there; nothing where the system gave it something else, or nothing.
+    pub fn found(process: Tid, at: u64) -> Option<Region> {
+        let maps = std::fs::read_to_string(format!("/proc/{process}/maps")).ok()?;
+        let has = |begin: u64, length: u64, may: &str| {
+            let wanted = format!("{begin:08x}-{:08x} {may}", begin + length);
+            maps.lines().any(|line| line.starts_with(&wanted))
+        };
+        let is_there = has(at, PAGE_AT, "r-xp") && has(at + PAGE_AT, SIZE - PAGE_AT, "rw-s");
+        is_there.then_some(Region { at, sites: 0 })
+    }
+
+    /// Writes its head.
+    pub fn begin(&self, memory: &Memory, grid: Grid) -> io::Result<()> {
+        let words = [0, 0, grid.period.0, grid.origin.0, grid.period.0, grid.origin.0];
+        memory.write(self.at, &words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>())
+    }
+
+    /// Puts another grid in force. The one that is stays as it is while that is written.
+    pub fn set_grid(&self, memory: &Memory, grid: Grid) -> io::Result<()> {
+        let generation = memory.word(self.at)?.wrapping_add(1);
+        let words = [grid.period.0.to_le_bytes(), grid.origin.0.to_le_bytes()].concat();
+        memory.write(self.at + 16 + 16 * (generation & 1), &words)?;
+        memory.write(self.at, &generation.to_le_bytes())
+    }
+
+    /// All its sites stop again.
+    pub fn turn_off(&self, memory: &Memory) -> io::Result<()> {
+        memory.write(self.at + 8, &1_u64.to_le_bytes())
+    }
+
+    pub fn is_near(&self, place: u64) -> bool {
+        self.at.abs_diff(place) < REACH
+    }
+
+    pub fn has_room(&self) -> bool {
+        FIRST + (self.sites + 1) * SITE <= PAGE_AT
+    }
+
+    /// The address of a new site.
+    pub fn next(&mut self) -> u64 {
+        self.sites += 1;
+        self.at + FIRST + (self.sites - 1) * SITE
+    }
+}
+
+/// The counters of the region that has this site.
+pub fn page_of(regions: &[Region], site: u64) -> Option<u64> {
+    regions.iter().find(|region| (region.at..region.at + PAGE_AT).contains(&site)).map(|region| region.at + PAGE_AT)
+}
+
+/// Whether a process has not got its own memory yet, as after vfork.
+pub fn shares_memory_with_parent(process: Tid) -> bool {
+    const KCMP_VM: libc::c_int = 1;
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let parent = status.lines().find_map(|line| line.strip_prefix("PPid:")?.trim().parse::<Tid>().ok());
+    // SAFETY: takes numbers. https://man7.org/linux/man-pages/man2/kcmp.2.html
+    parent.is_some_and(|parent| unsafe { libc::syscall(libc::SYS_kcmp, process, parent, KCMP_VM, 0, 0) == 0 })
+}
+
+/// Where a region fits near to a place of a process.
+pub fn free_near(process: Tid, place: u64) -> Option<u64> {
+    nearest(&std::fs::read_to_string(format!("/proc/{process}/maps")).ok()?, place)
+}
+
+fn nearest(maps: &str, place: u64) -> Option<u64> {
+    let (mut end, mut found) = (LOWEST, None::<u64>);
+    for line in maps.lines() {
+        let (from, to) = line.split_whitespace().next()?.split_once('-')?;
+        let (from, to) = (u64::from_str_radix(from, 16).ok()?, u64::from_str_radix(to, 16).ok()?);
+        // The end of a gap is farthest from what may grow into it; the stack alone grows downwards.
+        if from >= end + SIZE + 2 * GAP && !line.ends_with("[stack]") {
+            let at = from - SIZE - GAP;
+            let is_nearer = found.is_none_or(|other| at.abs_diff(place) < other.abs_diff(place));
+            if at.abs_diff(place) < REACH && is_nearer {
+                found = Some(at);
+            }
+        }
+        end = to;
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MAPS: &str = "\
+00400000-00452000 r-xp 00000000 08:02 173521 /usr/bin/program
+00e03000-00e24000 rw-p 00000000 00:00 0 [heap]
+7f0000000000-7f0000200000 r-xp 00000000 08:02 135522 /lib/libc.so.6
+7f0000210000-7f0000220000 rw-p 00000000 00:00 0
+7ffc00000000-7ffc00021000 rw-p 00000000 00:00 0 [stack]
+";
+
+    #[test]
+    fn a_region_is_put_into_the_nearest_gap() {
+        assert_eq!(nearest(MAPS, 0x41_0000), Some(0x40_0000 - SIZE - GAP));
+        assert_eq!(nearest(MAPS, 0x7f00_0010_0000), Some(0x7f00_0000_0000 - SIZE - GAP), "the hole is too small");
+        assert_eq!(nearest(MAPS, 0x7ffc_0001_0000), None, "the stack grows into the gap below it");
+        assert_eq!(nearest("", 0x41_0000), None);
+    }
+
+    #[test]
+    fn a_region_holds_as_many_sites_as_fit() {
+        let mut region = Region { at: 0x7000_0000, sites: 0 };
+        let mut last = 0;
+        while region.has_room() {
+            last = region.next();
+        }
+        assert!(last + SITE <= region.at + PAGE_AT && region.sites > 40, "{}", region.sites);
+    }
+}

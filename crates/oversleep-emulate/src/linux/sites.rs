@@ -1,0 +1,226 @@
+//! Places in programs whose timed waits need no stop.
+//!
+//! A stop costs microseconds of two threads, so thousands of threads on one tick would wait for it in line. The places from
+//! which a program waits are few: where a wait has stopped at one of them some times, the two bytes of its system call are
+//! replaced by a jump into room that nothing runs through (`padding.rs`), and from there to a stub, where our code
+//! (`sites.s`) does what the supervisor would. Two bytes are written at once, so a thread that is in that call, or about
+//! to make it, finds either the call or the jump; it returns to behind both. Where any of that isn't possible, or the end
+//! is no matter of arithmetic (`ClosedForm`), the place goes on to stop.
+
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::sync::{Arc, Mutex};
+
+use oversleep_system::rules::Grid;
+
+use super::counters::Counters;
+use super::crew::lock;
+use super::entry::{LeadsTo, Waiting};
+use super::ptrace::Tid;
+use super::regions::{self, Memory, PAGE_AT, Region};
+use super::stub::{self, AFTER_SLOW, Room};
+use super::trampoline::{DATA, Entry};
+use crate::plan::{ClosedForm, Requested};
+
+/// So often a wait stops at a place before that is replaced. A program that passes a bad address once finds the kernel's
+/// error there.
+pub const WORTHWHILE: u32 = 16;
+
+/// Where things are in a site, as `sites.s` has it.
+pub const SITE: u64 = 0x140;
+const STUB: usize = 0x40;
+const SPAN: usize = 0x60;
+const DEADLINE: usize = 0xd0;
+/// Where the making of a region finds its words.
+const INSTALL: u64 = DATA + 0x800;
+
+/// What is done about a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Done {
+    /// The thread that stopped there waits as always.
+    Nothing,
+    /// It is led to make a region, and makes its call again.
+    Installs,
+}
+
+/// A wait that stops too often.
+pub struct Frequent<'a> {
+    pub tid: Tid,
+    pub process: Tid,
+    /// The number of its call, and where that returns to.
+    pub call: libc::c_long,
+    pub returns_to: u64,
+    pub waiting: &'a Waiting,
+    pub form: ClosedForm,
+    /// The names of its call and of the machine's wait.
+    pub counted: (&'static str, &'static str),
+    pub grid: Grid,
+}
+
+/// What was replaced in one process.
+#[derive(Clone, Default)]
+struct Process {
+    regions: Vec<Region>,
+    /// The region that one of its threads makes.
+    pending: Option<(Tid, u64)>,
+    has_failed: bool,
+    /// Places that stay as they are.
+    refused: HashSet<u64>,
+    /// By where the call of a stub returns to: the place that the stub stands for.
+    stubs: HashMap<u64, u64>,
+}
+
+/// What was replaced in all processes.
+pub struct Sites {
+    processes: Mutex<HashMap<Tid, Arc<Mutex<Process>>>>,
+    pub counters: Option<Counters>,
+}
+
+impl Sites {
+    pub fn new() -> Sites {
+        Sites { processes: Mutex::default(), counters: Counters::new() }
+    }
+
+    /// Whether anything was replaced anywhere.
+    pub fn are_some(&self) -> bool {
+        !lock(&self.processes).is_empty()
+    }
+
+    fn of(&self, process: Tid) -> Option<Arc<Mutex<Process>>> {
+        lock(&self.processes).get(&process).map(Arc::clone)
+    }
+
+    /// The place that a stub's call was made for; the same place where it is none.
+    pub fn origin(&self, process: Tid, returns_to: u64) -> u64 {
+        let Some(of) = self.of(process) else { return returns_to };
+        let of = lock(&of);
+        of.stubs.get(&returns_to).copied().unwrap_or(returns_to)
+    }
+
+    /// Replaces the place of such a wait, as far as that is possible.
+    pub fn replace(&self, wait: &Frequent) -> Done {
+        let Some(counters) = &self.counters else { return Done::Nothing };
+        let of = Arc::clone(lock(&self.processes).entry(wait.process).or_default());
+        let mut of = lock(&of);
+        if of.refused.contains(&wait.returns_to) || of.has_failed {
+            return Done::Nothing;
+        }
+        match of.replace(wait, counters) {
+            Ok(done) => done,
+            Err(_) => {
+                of.refused.insert(wait.returns_to);
+                Done::Nothing
+            }
+        }
+    }
+
+    /// Another grid is in force for a process.
+    pub fn change(&self, grid_of: impl Fn(Tid) -> Option<Grid>) {
+        for (process, of) in lock(&self.processes).iter() {
+            let Some(grid) = grid_of(*process) else { continue };
+            for region in &lock(of).regions {
+                let _ = Memory::of(*process).and_then(|memory| region.set_grid(&memory, grid));
+            }
+        }
+    }
+
+    /// All waits of a process stop again.
+    pub fn turn_off(&self, process: Tid) {
+        let Some(of) = self.of(process) else { return };
+        for region in &lock(&of).regions {
+            let _ = Memory::of(process).and_then(|memory| region.turn_off(&memory));
+        }
+    }
+
+    /// A process started another, which has a copy of its code.
+    pub fn starts(&self, process: Tid, started: Tid, grid: Option<Grid>) {
+        let Some(of) = self.of(process) else { return };
+        let copy = Process { pending: None, ..lock(&of).clone() };
+        if let (Some(grid), Ok(memory)) = (grid, Memory::of(started)) {
+            copy.regions.iter().for_each(|region| _ = region.set_grid(&memory, grid));
+        }
+        lock(&self.processes).insert(started, Arc::new(Mutex::new(copy)));
+    }
+
+    /// A process ended, or executes another program.
+    pub fn forget(&self, process: Tid) {
+        lock(&self.processes).remove(&process);
+    }
+}
+
+impl Process {
+    fn replace(&mut self, wait: &Frequent, counters: &Counters) -> io::Result<Done> {
+        let refused = || io::Error::from(io::ErrorKind::Unsupported);
+        let memory = Memory::of(wait.process)?;
+        if self.stubs.contains_key(&wait.returns_to) {
+            // Its stub left this one to us: as a sample, or because it had no rule for it until now.
+            let site = wait.returns_to - AFTER_SLOW;
+            let (at, rule) = self
+                .rule(wait, counters, regions::page_of(&self.regions, site).ok_or_else(refused)?)
+                .ok_or_else(refused)?;
+            if memory.word(site + at as u64 + rule.len() as u64 - 8)? == 0 {
+                memory.write(site + at as u64, &rule)?;
+            }
+            return Ok(Done::Nothing);
+        }
+        if let Some((by, address)) = self.pending {
+            if by != wait.tid {
+                return Ok(Done::Nothing);
+            }
+            self.pending = None;
+            let Some(region) = Region::found(wait.process, address) else {
+                self.has_failed = true;
+                return Ok(Done::Nothing);
+            };
+            region.begin(&memory, wait.grid)?;
+            self.regions.push(region);
+        }
+        let place = wait.returns_to;
+        let room = Room::at(&memory, wait.process, place).ok_or_else(refused)?;
+        let Some(region) = self.regions.iter_mut().find(|region| region.is_near(place) && region.has_room()) else {
+            let is_its_own = !regions::shares_memory_with_parent(wait.process);
+            let address = regions::free_near(wait.process, place).filter(|_| is_its_own).ok_or_else(refused)?;
+            let words = [&address.to_le_bytes()[..], counters.path().as_bytes(), &[0]].concat();
+            memory.write(INSTALL, &words)?;
+            self.pending = Some((wait.tid, address));
+            return Ok(Done::Installs);
+        };
+        let site = region.next();
+        let page = region.at + PAGE_AT;
+        let head = region.at;
+        let mut bytes = stub::stub(wait.call, wait.returns_to, site).ok_or_else(refused)?;
+        bytes.resize(SITE as usize, 0);
+        bytes[STUB..STUB + 8].copy_from_slice(&(site + AFTER_SLOW - 2).to_le_bytes());
+        bytes[STUB + 8..STUB + 16].copy_from_slice(&head.to_le_bytes());
+        let (at, rule) = self.rule(wait, counters, page).ok_or_else(refused)?;
+        bytes[at..at + rule.len()].copy_from_slice(&rule);
+        memory.write(site, &bytes)?;
+        self.stubs.insert(site + AFTER_SLOW, place);
+        room.jump(wait.tid, &memory, site)?;
+        Ok(Done::Nothing)
+    }
+
+    /// A site's rule for such waits, and where it is in the site.
+    fn rule(&self, wait: &Frequent, counters: &Counters, page: u64) -> Option<(usize, Vec<u8>)> {
+        let (entry, number) = match wait.waiting.leads_to {
+            LeadsTo::Number(entry, number) | LeadsTo::OnClock(entry, number, _) => (entry, number),
+            LeadsTo::NativeEnd(entry) => (entry, -1),
+            LeadsTo::Timer(..) | LeadsTo::Socket => return None,
+        };
+        let at = if let Requested::Span(_) = wait.waiting.requested { SPAN } else { DEADLINE };
+        let counter = page + counters.offset(wait.counted)?;
+        let sleeps = match entry {
+            Entry::Nanosleep => 1,
+            Entry::ClockNanosleep => 2,
+            _ => 0,
+        };
+        let rest = [counter as i64, entry.address() as i64, number, sleeps, 1];
+        Some((at, figures(&wait.form).iter().chain(&rest).flat_map(|word| word.to_le_bytes()).collect()))
+    }
+}
+
+/// The figures of a rule, as `sites.s` has them.
+pub fn figures(form: &ClosedForm) -> [i64; 8] {
+    let [rounds_up, is_from_last_tick] = [form.rounds_up, form.is_from_last_tick].map(i64::from);
+    [form.floor.0, form.step.0, rounds_up, form.least.0, form.shortest.0, form.unit.0, is_from_last_tick, form.margin.0]
+}

@@ -1,0 +1,409 @@
+    // Waits from a place in a program's code that makes many: that place leads here without a stop. rcx is where to return
+    // to, and r11 the site, as `sites.rs` has it: a stub, where the call that stops is, the head of its region, and a rule
+    // for spans and one for deadlines. Whatever isn't plain is left to the call that stops.
+    .set ovs_site_slow, 0x40
+    .set ovs_site_head, 0x48
+    .set ovs_site_span, 0x60
+    .set ovs_site_deadline, 0xd0
+    // A head: a generation, whether its process waits natively, and two grids, of which the generation's lowest bit names
+    // the one in force.
+    .set ovs_head_off, 8
+    .set ovs_head_grids, 16
+    // A rule: how spans are rounded, what they count from, and where a wait is led.
+    .set ovs_rule_floor, 0
+    .set ovs_rule_step, 8
+    .set ovs_rule_rounds_up, 16
+    .set ovs_rule_least, 24
+    .set ovs_rule_shortest, 32
+    .set ovs_rule_unit, 40
+    .set ovs_rule_from_tick, 48
+    .set ovs_rule_margin, 56
+    .set ovs_rule_counter, 64
+    .set ovs_rule_entry, 72
+    .set ovs_rule_number, 80
+    .set ovs_rule_sleeps, 88
+    .set ovs_rule_is_valid, 96
+    // Where the two words are that the making of a region takes, and the path of the counters.
+    .set ovs_install, 0x2800
+    .set ovs_region_size, 0x4000
+    // One of so many is left to the call that stops, so that the report has its length.
+    .set ovs_sample, 255
+    // An entry's own beginning, which is done here.
+    .set ovs_begun, oversleep_abs_rdx_begun - oversleep_abs_rdx
+
+    // rdi: a span, rsi: now, rdx: a rule, rcx: a grid. In rax: when the wait ends, as Plan::end has it.
+    .balign 16
+    .globl oversleep_rule_end
+    .hidden oversleep_rule_end
+oversleep_rule_end:
+    mov r8, rdx
+    // The same with the rule in r8; rsi, r8 and r9 stay.
+oversleep_end_of:
+    mov r10, [r8 + ovs_rule_floor]
+    cmp r10, 1
+    jle 1f
+    mov rax, rdi
+    xor edx, edx
+    div r10
+    sub rdi, rdx
+    cmp rdi, r10
+    cmovl rdi, r10
+1:
+    mov r10, [r8 + ovs_rule_step]
+    cmp r10, 1
+    jle 2f
+    mov rax, rdi
+    xor edx, edx
+    div r10
+    test rdx, rdx
+    jz 2f
+    sub rdi, rdx
+    cmp qword ptr [r8 + ovs_rule_rounds_up], 0
+    je 2f
+    add rdi, r10
+2:
+    cmp rdi, [r8 + ovs_rule_least]
+    cmovl rdi, [r8 + ovs_rule_least]
+    cmp rdi, [r8 + ovs_rule_shortest]
+    cmovl rdi, [r8 + ovs_rule_shortest]
+    mov r10, [r8 + ovs_rule_unit]
+    cmp r10, 1
+    jle 3f
+    mov rax, rdi
+    xor edx, edx
+    div r10
+    test rdx, rdx
+    jz 3f
+    sub rdi, rdx
+    add rdi, r10
+3:
+    // When it is due.
+    mov r10, [rcx]
+    mov r11, [rcx + 8]
+    mov rcx, rsi
+    cmp qword ptr [r8 + ovs_rule_from_tick], 0
+    je 4f
+    mov rax, rsi
+    sub rax, r11
+    xor edx, edx
+    div r10
+    sub rcx, rdx
+4:
+    add rcx, rdi
+    // The first tick from then on, or the one before where that misses by less than the margin.
+    mov rax, rcx
+    sub rax, r11
+    xor edx, edx
+    div r10
+    mov rax, rcx
+    test rdx, rdx
+    jz 5f
+    sub rax, rdx
+    mov rdi, rax
+    add rax, r10
+    cmp rdi, rsi
+    jle 5f
+    // What is missed is what lies between that tick and the moment.
+    cmp rdx, [r8 + ovs_rule_margin]
+    cmovl rax, rdi
+5:
+    cmp rax, rsi
+    jg 6f
+    mov rax, rsi
+    sub rax, r11
+    xor edx, edx
+    div r10
+    mov rax, rsi
+    sub rax, rdx
+    add rax, r10
+6:
+    ret
+
+    // The moment on the clock whose number is in edi, in rax.
+    .macro ovs_now
+    mov eax, 228
+    mov rsi, rsp
+    syscall
+    imul rax, [rsp], 1000000000
+    add rax, [rsp + 8]
+    .endm
+
+    .macro ovs_restore
+    mov r9, [rsp + 56]
+    mov r8, [rsp + 64]
+    mov r10, [rsp + 72]
+    mov rdx, [rsp + 80]
+    mov rsi, [rsp + 88]
+    mov rdi, [rsp + 96]
+    .endm
+
+    // The call that stops.
+oversleep_slow:
+    mov r11, [rsp + 40]
+    mov rcx, [r11 + ovs_site_slow]
+    mov [rsp + 104], rcx
+    mov rax, [rsp + 32]
+    ovs_end
+
+    // A deadline that is past: the call as it is.
+oversleep_as_is:
+    ovs_restore
+    mov rax, [rsp + 32]
+    syscall
+    ovs_end
+
+    // The time at rdx, whose fraction has units of \unit ns, in rax.
+    .macro ovs_time unit
+    test rdx, rdx
+    jz oversleep_slow
+    mov rax, [rdx]
+    mov rdx, [rdx + 8]
+    cmp rax, 2000000000
+    ja oversleep_slow
+    cmp rdx, 1000000000 / \unit
+    jae oversleep_slow
+    imul rax, rax, 1000000000
+    .if \unit > 1
+    imul rdx, rdx, \unit
+    .endif
+    add rax, rdx
+    .endm
+
+    // A span at rdx.
+oversleep_span_at:
+    ovs_time 1
+    // A span in rax.
+oversleep_span:
+    lea r8, [r11 + ovs_site_span]
+    cmp qword ptr [r8 + ovs_rule_is_valid], 0
+    je oversleep_slow
+    test rax, rax
+    jle oversleep_slow
+    mov qword ptr [rsp + 16], 0
+    mov [rsp + 24], rax
+    mov edi, 1
+    ovs_now
+    mov rsi, rax
+    jmp oversleep_ends
+
+    // A deadline at rdx, on the time of day where ecx isn't 0. At 16 is how far its clock is ahead of the monotonic one.
+oversleep_deadline_at:
+    lea r8, [r11 + ovs_site_deadline]
+    cmp qword ptr [r8 + ovs_rule_is_valid], 0
+    je oversleep_slow
+    ovs_time 1
+    mov [rsp + 24], rax
+    mov qword ptr [rsp + 16], 0
+    test ecx, ecx
+    jz 1f
+    xor edi, edi
+    ovs_now
+    mov [rsp + 16], rax
+    mov edi, 1
+    ovs_now
+    sub [rsp + 16], rax
+    mov rcx, [rsp + 16]
+    sub [rsp + 24], rcx
+    jmp 2f
+1:
+    mov edi, 1
+    ovs_now
+2:
+    mov rsi, rax
+    mov r11, [rsp + 40]
+    mov r9, [r11 + ovs_site_head]
+3:
+    mov r10, [r9]
+    mov ecx, r10d
+    and ecx, 1
+    shl ecx, 4
+    lea rcx, [r9 + rcx + ovs_head_grids]
+    mov rax, rsi
+    sub rax, [rcx + 8]
+    xor edx, edx
+    div qword ptr [rcx]
+    mov rax, rsi
+    sub rax, rdx
+    cmp r10, [r9]
+    jne 3b
+    mov rdi, [rsp + 24]
+    cmp rdi, rax
+    jle oversleep_as_is
+    sub rdi, rsi
+    mov eax, 1
+    cmp rdi, rax
+    cmovl rdi, rax
+    mov [rsp + 24], rdi
+
+    // rsi: now, r8: the rule; at 24 is the span.
+oversleep_ends:
+    mov r11, [rsp + 40]
+    mov r9, [r11 + ovs_site_head]
+1:
+    mov rdi, [rsp + 24]
+    mov rax, [r9]
+    mov [rsp + 48], rax
+    and eax, 1
+    shl eax, 4
+    lea rcx, [r9 + rax + ovs_head_grids]
+    call oversleep_end_of
+    mov rdx, [r9]
+    cmp rdx, [rsp + 48]
+    jne 1b
+    mov rdi, rax
+    mov rdx, [r8 + ovs_rule_counter]
+    mov ecx, 1
+    lock xadd [rdx], rcx
+    and ecx, ovs_sample
+    cmp ecx, ovs_sample
+    je oversleep_slow
+    // Where the entry wants no number, it wants the native end.
+    mov rax, [r8 + ovs_rule_number]
+    cmp rax, -1
+    jne 2f
+    mov rax, [rsp + 24]
+    add rax, rsi
+2:
+    mov [rsp + 32], rax
+    add rdi, [rsp + 16]
+    mov [rsp + 40], rdi
+    cmp qword ptr [r8 + ovs_rule_sleeps], 0
+    jne oversleep_sleep
+    mov r11, [r8 + ovs_rule_entry]
+    lea r11, [r11 + ovs_begun]
+    ovs_restore
+    jmp r11
+
+    // A sleep, here and not at its entry, because it counts those that end a tick or more too late.
+oversleep_sleep:
+    ovs_absolute 0
+    mov edi, 1
+    mov esi, 1
+    mov rdx, rsp
+    xor r10d, r10d
+    mov eax, 230
+    syscall
+    test rax, rax
+    jnz 2f
+    mov edi, 1
+    ovs_now
+    sub rax, [rsp + 40]
+    mov rdx, [r9]
+    and edx, 1
+    shl edx, 4
+    cmp rax, [r9 + rdx + ovs_head_grids]
+    jl 1f
+    mov rdx, [r8 + ovs_rule_counter]
+    lock inc qword ptr [rdx + 8]
+1:
+    xor eax, eax
+    ovs_end
+2:
+    cmp qword ptr [r8 + ovs_rule_sleeps], 1
+    je oversleep_nanosleep_ended
+    jmp oversleep_clock_nanosleep_ended
+
+    .macro ovs_site name
+    .balign 16
+    .globl oversleep_site_\name
+    .hidden oversleep_site_\name
+oversleep_site_\name:
+    ovs_begin
+    // Before any call of ours: a process that filters its own may be killed for one.
+    mov rcx, [r11 + ovs_site_head]
+    cmp qword ptr [rcx + ovs_head_off], 0
+    jne oversleep_slow
+    .endm
+
+    ovs_site nanosleep
+    mov rdx, rdi
+    jmp oversleep_span_at
+
+    // Clocks 0 and 1: the time of day and the monotonic one.
+    ovs_site clock_nanosleep
+    cmp edi, 1
+    ja oversleep_slow
+    test esi, esi
+    jz oversleep_span_at
+    cmp esi, 1
+    jne oversleep_slow
+    mov ecx, edi
+    xor ecx, 1
+    jmp oversleep_deadline_at
+
+    // WAIT and WAIT_BITSET.
+    ovs_site futex
+    mov rdx, r10
+    mov ecx, esi
+    and ecx, 127
+    jz oversleep_span_at
+    cmp ecx, 9
+    jne oversleep_slow
+    mov ecx, esi
+    and ecx, 256
+    jmp oversleep_deadline_at
+
+    ovs_site milliseconds_rdx
+    movsxd rax, edx
+    imul rax, rax, 1000000
+    jmp oversleep_span
+
+    ovs_site milliseconds_r10
+    movsxd rax, r10d
+    imul rax, rax, 1000000
+    jmp oversleep_span
+
+    ovs_site time_rdx
+    jmp oversleep_span_at
+
+    ovs_site time_r10
+    mov rdx, r10
+    jmp oversleep_span_at
+
+    ovs_site time_r8
+    mov rdx, r8
+    jmp oversleep_span_at
+
+    ovs_site select
+    mov rdx, r8
+    ovs_time 1000
+    jmp oversleep_span
+
+    // A region of sites and a view of the counters, mapped where the data say; then the call is made again. rax is its
+    // number.
+    ovs_entry install
+    lea rax, [rip + oversleep_trampolines + ovs_install]
+    mov rdi, [rax]
+    mov esi, ovs_region_size
+    mov edx, 5
+    mov r10d, 0x100022
+    mov r8, -1
+    xor r9d, r9d
+    mov eax, 9
+    syscall
+    lea rdi, [rip + oversleep_trampolines + ovs_install + 8]
+    mov esi, 0x80002
+    xor edx, edx
+    mov eax, 2
+    syscall
+    test rax, rax
+    js 2f
+    mov [rsp], rax
+    mov r8, rax
+    lea rax, [rip + oversleep_trampolines + ovs_install]
+    mov rdi, [rax]
+    add rdi, ovs_region_size
+    mov esi, 0x1000
+    mov edx, 3
+    mov r10d, 0x100001
+    xor r9d, r9d
+    mov eax, 9
+    syscall
+    mov rdi, [rsp]
+    mov eax, 3
+    syscall
+2:
+    sub qword ptr [rsp + 104], 2
+    mov rax, [rsp + 32]
+    ovs_end
+
