@@ -1,6 +1,7 @@
 //! Runs what `oversleep emulate` must hold with real programs: each language's sleep on the machine's ticks, random kills,
-//! what calls cost, thousands of threads, and other people's test suites with the verdicts that they have alone. Parts are named; without a name,
-//! all run. It needs Linux on x86-64 and takes minutes; figures mean something on a quiet machine only.
+//! what calls cost, thousands of threads, and other people's test suites with the verdicts that they have alone. Parts are
+//! named; without a name, all run. It needs Linux on x86-64 and takes minutes; figures mean something on a quiet machine
+//! only.
 
 mod cost;
 mod kills;

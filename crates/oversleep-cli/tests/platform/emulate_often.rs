@@ -56,7 +56,7 @@ int main(void) {
     pthread_t early;
     pthread_create(&early, 0, parked, 0);
     usleep(20000);
-    OFTEN("nanosleep", nanosleep(&one, 0));
+    OFTEN("clock_nanosleep", nanosleep(&one, 0));
     OFTEN("clock_nanosleep", { struct timespec end = at(1, 1000); clock_nanosleep(1, TIMER_ABSTIME, &end, 0); });
     OFTEN("clock_nanosleep", { struct timespec end = at(0, 1000); clock_nanosleep(0, TIMER_ABSTIME, &end, 0); });
     OFTEN("futex", syscall(SYS_futex, &word2, FUTEX_WAIT_PRIVATE, 1, &one, 0, 0));

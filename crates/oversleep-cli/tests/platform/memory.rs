@@ -46,7 +46,7 @@ fn a_result_takes_less_memory_than_its_text_whether_it_is_measured_read_or_compa
             "-",
         ])
     };
-    // What the program itself takes depends on how it was built, so a short result is what a long one is held against.
+    // What the program itself takes depends on how it was built, so a long result is compared with a short one.
     let (program, short) = measure("1000");
     let (measured, text) = measure("100000");
     let longer = (text.len() - short.len()) as u64;

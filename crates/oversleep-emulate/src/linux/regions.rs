@@ -7,11 +7,12 @@ use std::os::unix::fs::FileExt;
 use oversleep_system::rules::Grid;
 
 use super::ptrace::Tid;
-use super::sites::SITE;
 
 /// Room for a head and sites, and where the counters are.
 pub const PAGE_AT: u64 = 0x4000;
 const SIZE: u64 = PAGE_AT + 0x1000;
+/// The length of a site, as `sites.s` has it.
+pub const SITE: u64 = 0x140;
 /// Where the first site is.
 const FIRST: u64 = 0x100;
 /// How far a jump of five bytes reaches, with room to spare.

@@ -17,7 +17,7 @@ use super::counters::Counters;
 use super::crew::lock;
 use super::entry::{LeadsTo, Waiting};
 use super::ptrace::Tid;
-use super::regions::{self, Memory, PAGE_AT, Region};
+use super::regions::{self, Memory, PAGE_AT, Region, SITE};
 use super::stub::{self, AFTER_SLOW, Room};
 use super::trampoline::{DATA, Entry};
 use crate::plan::{ClosedForm, Requested};
@@ -27,7 +27,6 @@ use crate::plan::{ClosedForm, Requested};
 pub const WORTHWHILE: u32 = 16;
 
 /// Where things are in a site, as `sites.s` has it.
-pub const SITE: u64 = 0x140;
 const STUB: usize = 0x40;
 const SPAN: usize = 0x60;
 const DEADLINE: usize = 0xd0;

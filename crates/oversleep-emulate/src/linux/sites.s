@@ -406,4 +406,3 @@ oversleep_site_\name:
     sub qword ptr [rsp + 104], 2
     mov rax, [rsp + 32]
     ovs_end
-

@@ -69,9 +69,9 @@ fn code_inside_programs_ends_waits_when_the_plan_does() {
                         _ => grid.at_or_after(Nanos(now + random(50_000_000))).0 - now + random(3) - 1,
                     };
                     let span = span.max(1);
-                    let asked = Requested::Span(Nanos(span));
+                    let requested = Requested::Span(Nanos(span));
                     let seen = (Some(Grid { ..grid }), resolution.is_as_found());
-                    let planned = plan.end((wait, truncates), asked, Nanos(now), seen).map(|planned| planned.end.0);
+                    let planned = plan.end((wait, truncates), requested, Nanos(now), seen).map(|planned| planned.end.0);
                     let found = end_of(span, now, figures.as_ptr(), grid_words.as_ptr());
                     assert_eq!(Some(found), planned, "{name} {set:?} {class:?} {held:?}: {span} at {now}, {form:?}");
                     compared += 1;
