@@ -22,7 +22,7 @@ use oversleep_system::Platform;
 
 use super::fork_join::calibrated_work;
 use crate::bench::Bench;
-use crate::plan::{IdlePlan, Limit, Plan};
+use crate::plan::{Depth, IdlePlan, Limit, Plan};
 use crate::probe::Probe;
 use crate::recorder::SeriesRecorder;
 use shared::{Line, Offered};
@@ -110,9 +110,11 @@ fn line(platform: &dyn Platform, plan: &Plan, kind: Kind) -> Line {
 /// The longest round: latencies are kept until it ends.
 const WINDOW_MAX: Nanos = Nanos::from_secs(2);
 
-/// How long each of the rounds takes, and how many there are.
-fn window(plan: &Plan, of_depth_ms: [i64; 3], rounds: [u32; 3]) -> (Nanos, u32) {
+/// How long each of the rounds takes, and how many there are. A model takes as long over a second of spinning as a machine,
+/// and its rounds differ by nothing but chance, so a thorough run of one measures as long as a normal run.
+fn window(platform: &dyn Platform, plan: &Plan, of_depth_ms: [i64; 3], rounds: [u32; 3]) -> (Nanos, u32) {
     const ROUNDS: u32 = 3;
+    let depth = if platform.time_is_virtual() { plan.depth.min(Depth::Normal) } else { plan.depth };
     let [quick, normal, thorough] = of_depth_ms.map(Nanos::from_millis);
     match plan.limit {
         Some(Limit::Time(time)) => {
@@ -120,7 +122,7 @@ fn window(plan: &Plan, of_depth_ms: [i64; 3], rounds: [u32; 3]) -> (Nanos, u32) 
             (Nanos(time.0 / i64::from(rounds)).max(Nanos(1)), rounds)
         }
         Some(Limit::Count(rounds)) => (normal, u32::try_from(rounds).unwrap_or(u32::MAX)),
-        None => (plan.depth.pick(quick, normal, thorough), plan.depth.pick(rounds[0], rounds[1], rounds[2])),
+        None => (depth.pick(quick, normal, thorough), depth.pick(rounds[0], rounds[1], rounds[2])),
     }
 }
 

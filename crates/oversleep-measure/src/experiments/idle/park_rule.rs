@@ -63,7 +63,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     let sizes = plan.depth.pick(&[1, 256][..], &[1, 16, 256], &[1, 2, 4, 8, 16, 32, 64, 128, 256]);
     let mut sizes: Vec<u64> = sizes.iter().map(|share| (queue * 16 / share).max(1)).rev().collect();
     sizes.dedup();
-    let window = window(plan, [110, 200, 500], [3, 4, 6]);
+    let window = window(platform, plan, [110, 200, 500], [3, 4, 6]);
     let mut probes = Vec::new();
     for grid in [None].into_iter().chain(GRIDS.map(Some)) {
         for &queue in &sizes {

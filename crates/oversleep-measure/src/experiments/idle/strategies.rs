@@ -48,8 +48,8 @@ pub(super) const COLUMNS: &[Column] = &[
 fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     let own = plan.depth.pick(&[1_000][..], &[1_000, 20_000], &[1_000, 5_000, 20_000, 100_000]);
     let rates = if plan.idle.rates.is_empty() { own } else { &plan.idle.rates };
-    let (flat_out_window, paced_window) =
-        (window(plan, [70, 130, 500], [3, 3, 5]), window(plan, [50, 70, 500], [3, 3, 5]));
+    let flat_out_window = window(platform, plan, [70, 130, 500], [3, 3, 5]);
+    let paced_window = window(platform, plan, [50, 70, 500], [3, 3, 5]);
     let mut probes = Vec::new();
     for (name, kind) in chosen(plan) {
         let flat_out = Series::new(E1.id, &name, Quantity::ItemsPerSecond, Unit::Hz);

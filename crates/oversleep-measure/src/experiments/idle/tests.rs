@@ -42,6 +42,17 @@ fn p50(series: &[Series], key: &str) -> i64 {
 }
 
 #[test]
+fn a_thorough_run_of_a_model_measures_each_pipeline_as_long_as_a_normal_one() {
+    let longest = |depth| {
+        let sim = Sim::start(machine(20_000).build());
+        let plan = Plan { depth, ..Plan::default() };
+        let probes = [&E1, &E2].into_iter().flat_map(|experiment| (experiment.probes)(&*sim, &plan));
+        probes.map(|probe| probe.round_estimate() * i64::from(probe.rounds())).max()
+    };
+    assert_eq!(longest(Depth::Thorough), longest(Depth::Normal));
+}
+
+#[test]
 fn a_park_caps_the_rate_at_a_queue_of_items_per_park() {
     // An item takes 1 µs and 64 of them a clock read of 20 ns, so the CPU rate is about 1 M/s.
     let of = |overshoot| measured(machine(overshoot), ExperimentId::E1, &plan(&["jet", "spin", "condvar"], 100));
