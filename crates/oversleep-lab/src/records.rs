@@ -1,6 +1,7 @@
 //! What runtimes make of a span: records, not runs. `runtimes.toml` has those that sources state,
 //! `runtimes-measured.toml` those that `oversleep report RESULT --records` made of a result; a result's own go before both.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use oversleep_explain::runtimes::rule::Rule;
@@ -104,6 +105,13 @@ impl Evidence {
 /// All records that come with the product.
 pub fn runtimes() -> &'static [Record] {
     &RECORDS
+}
+
+/// The systems on which a record says what becomes of that call.
+pub fn systems(name: &str) -> Vec<&'static str> {
+    let is_named = |record: &&Record| record.names.iter().any(|known| known.eq_ignore_ascii_case(name));
+    let systems: BTreeSet<&str> = RECORDS.iter().filter(is_named).map(|record| &*record.system).collect();
+    systems.into_iter().collect()
 }
 
 /// The records of a result: one for each wait whose rule it tells.

@@ -36,7 +36,7 @@ pub fn text(replies: &[Reply], width: usize) -> String {
     questions.sort_unstable();
     for question in questions {
         let group: Vec<&Reply> = replies.iter().filter(|reply| reply.question.to_string() == question).collect();
-        page.heading(&group[0].heading());
+        page.heading(&heading(&group));
         // Three digits of a long duration show nothing of its lateness.
         let has_lateness = group.iter().any(|reply| reply.lateness_ns().is_some());
         let heads = ["mean", "min", "p50", "p99", "max"].into_iter().chain(has_lateness.then_some("lateness"));
@@ -71,20 +71,28 @@ pub fn pictures(replies: &[Reply]) -> Vec<String> {
     let questions = distinct(replies.iter().map(|reply| reply.question.to_string()));
     let picture = |(i, question): (usize, &String)| {
         let group: Vec<&Reply> = replies.iter().filter(|reply| reply.question.to_string() == *question).collect();
-        let rows = group.iter().filter_map(|reply| {
-            let answer = reply.answer.as_ref().ok()?;
-            Some(AnswerRow {
-                label: reply.machine.clone(),
-                values_us: answer.counted_ns().into_iter().map(|(ns, count)| (ns / 1e3, count)).collect(),
-                p50_us: answer.quantile_ns(0.5) / 1e3,
-                remark: answer.rule().unwrap_or_default().to_owned(),
-            })
-        });
-        let rows: Vec<AnswerRow> = rows.collect();
-        let frame = Frame { id: format!("ask-{i}"), heading: group[0].heading(), note: String::new() };
-        (!rows.is_empty()).then(|| Answers { frame, rows }.svg())
+        let row = |reply: &&Reply| {
+            let label = reply.machine.clone();
+            match &reply.answer {
+                Ok(answer) => AnswerRow {
+                    label,
+                    values_us: answer.counted_ns().into_iter().map(|(ns, count)| (ns / 1e3, count)).collect(),
+                    p50_us: answer.quantile_ns(0.5) / 1e3,
+                    remark: answer.rule().unwrap_or_default().to_owned(),
+                },
+                Err(reason) => AnswerRow { label, p50_us: f64::NAN, remark: reason.clone(), ..AnswerRow::default() },
+            }
+        };
+        let frame = Frame { id: format!("ask-{i}"), heading: heading(&group), note: String::new() };
+        let has_answer = group.iter().any(|reply| reply.answer.is_ok());
+        has_answer.then(|| Answers { frame, rows: group.iter().map(row).collect() }.svg())
     };
     questions.iter().enumerate().filter_map(picture).collect()
+}
+
+/// The heading of replies to one question: that of the first machine with an answer.
+fn heading(group: &[&Reply]) -> String {
+    group.iter().find(|reply| reply.answer.is_ok()).unwrap_or(&group[0]).heading()
 }
 
 impl Reply {

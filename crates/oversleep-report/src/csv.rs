@@ -1,8 +1,11 @@
-//! The series of a result as comma-separated values (RFC 4180), for spreadsheets and scripts: one line each, figures in
-//! the unit of the series. A series without values has empty figures: unknown is never zero.
+//! The series of a result and the answers of `ask` as comma-separated values (RFC 4180), for spreadsheets and scripts: one
+//! line each, figures of a series in its unit. A line without values has empty figures: unknown is never zero.
 
 use oversleep_record::{ResultFile, Series};
 use serde::Serialize;
+use serde_json::Value;
+
+use crate::ask::{Reply, document};
 
 const HEADS: &str =
     "key,experiment,subject,quantity,unit,requested_ns,rounded_ns,conditions,count,min,p50,p90,p99,max,mean";
@@ -11,6 +14,24 @@ const HEADS: &str =
 pub fn series(file: &ResultFile) -> String {
     let lines = file.series.iter().map(line);
     std::iter::once(HEADS.to_owned()).chain(lines).map(|line| line + "\r\n").collect()
+}
+
+/// What an answer's JSON has, too.
+const ANSWER_HEADS: &str = "machine,question,quantity,count,mean_ns,min_ns,p50_ns,p90_ns,p99_ns,max_ns,rule,reason";
+
+/// One line for each reply, after a line of heads.
+pub fn answers(replies: &[Reply]) -> String {
+    let line = |reply: &Value| {
+        let field = |head| match &reply[head] {
+            Value::Null => String::new(),
+            Value::String(text) => quoted(text),
+            other => other.to_string(),
+        };
+        ANSWER_HEADS.split(',').map(field).collect::<Vec<_>>().join(",")
+    };
+    let document = document(replies);
+    let lines = document.as_array().into_iter().flatten().map(line);
+    std::iter::once(ANSWER_HEADS.to_owned()).chain(lines).map(|line| line + "\r\n").collect()
 }
 
 fn line(series: &Series) -> String {
@@ -64,6 +85,20 @@ mod tests {
         assert_eq!(text.matches("\r\n").count(), file.series.len() + 1);
         assert!(text.starts_with("key,experiment,"));
         assert_eq!(series(&Sheet::linux().file), format!("{HEADS}\r\n"));
+    }
+
+    #[test]
+    fn every_reply_is_a_line_also_without_an_answer() {
+        let refused = Reply {
+            machine: "windows-11".to_owned(),
+            modelled: None,
+            changes: Vec::new(),
+            question: "epoll-wait(1ms)".parse().expect("it is a question"),
+            under: Vec::new(),
+            answer: Err("it has no such wait, and no other".to_owned()),
+        };
+        let line = "windows-11,epoll-wait(1ms),,,,,,,,,,\"it has no such wait, and no other\"\r\n";
+        assert_eq!(answers(&[refused]), format!("{ANSWER_HEADS}\r\n{line}"));
     }
 
     #[test]

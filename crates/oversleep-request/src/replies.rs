@@ -1,7 +1,8 @@
 //! The answers to what was asked.
 
-use oversleep_lab::ask::{NoAnswer, Question, ask};
-use oversleep_lab::{Laboratory, machines};
+use oversleep_lab::ask::{NoAnswer, Question, Subject, ask};
+use oversleep_lab::catalogue::Kind;
+use oversleep_lab::{Laboratory, machines, records};
 use oversleep_record::series::Pace;
 use oversleep_record::{Environment, FactName};
 use oversleep_report::ask::Reply;
@@ -10,28 +11,46 @@ use crate::args::AskArgs;
 use crate::refusal::Refusal;
 use crate::{conditions, machine, names};
 
+/// A machine's name, and the machine, or why it can't be asked.
+pub type Machine = (String, Result<Laboratory, Refusal>);
+
 impl AskArgs {
-    /// The modelled machines that it names.
+    /// The modelled machines that it names. Each of them may lack the figures that are to be changed.
     ///
     /// # Errors
-    /// Unknown machines, and figures that can't be changed like that.
-    pub fn modelled(&self) -> Result<Vec<(String, Laboratory)>, Refusal> {
-        self.on.iter().map(|name| Ok((name.clone(), machine::modelled(name, &self.model)?))).collect()
+    /// Unknown machines.
+    pub fn modelled(&self) -> Result<Vec<Machine>, Refusal> {
+        self.on
+            .iter()
+            .map(|name| {
+                machine::known(name)?;
+                Ok((name.clone(), machine::modelled(name, &self.model)))
+            })
+            .collect()
     }
 
-    /// Asks each machine each question.
+    /// Asks each machine each question. A machine that can't have the conditions says so in its place.
     ///
     /// # Errors
-    /// Conditions that a machine can't have; the reason, if the only answer is that there is none.
-    pub fn replies(&self, machines: &[(String, Laboratory)]) -> Result<Vec<Reply>, Refusal> {
-        let mut replies = Vec::new();
+    /// The reason, if no machine can be asked, or if the only answer is that there is none.
+    pub fn replies(&self, machines: Vec<Machine>) -> Result<Vec<Reply>, Refusal> {
+        let (mut replies, mut refused) = (Vec::new(), Vec::new());
         for (machine, lab) in machines {
+            let allowed = lab.and_then(|lab| Ok((conditions::conditions(&lab, &self.conditions)?, lab)));
+            let (conditions, lab) = match allowed {
+                Ok(allowed) => allowed,
+                Err(refusal) => {
+                    replies.extend(self.questions.iter().map(|subject| self.refused(&machine, subject, &refusal)));
+                    refused.push(refusal);
+                    continue;
+                }
+            };
             let modelled = lab.platform_id().modelled;
             let changes = if modelled.is_some() { changes(&lab.environment()) } else { Vec::new() };
             for subject in &self.questions {
                 let usual = Question::of(subject.clone());
                 let question = Question {
-                    conditions: conditions::conditions(lab, &self.conditions)?,
+                    conditions: conditions.clone(),
                     neighbours: self.neighbour.clone(),
                     neighbours_left: self.after_neighbour,
                     pace: Some(self.pace.pace()),
@@ -45,14 +64,31 @@ impl AskArgs {
                     changes: changes.clone(),
                     question: subject.clone(),
                     under: self.under(&question),
-                    answer: ask(lab, &question).map_err(|reason| with_suggestion(lab, &reason)),
+                    answer: ask(&lab, &question).map_err(|reason| with_suggestion(&lab, &reason)),
                 });
             }
+        }
+        if refused.len() * self.questions.len() == replies.len()
+            && let Some(first) = refused.into_iter().next()
+        {
+            return Err(first);
         }
         if let [Reply { answer: Err(reason), .. }] = &replies[..] {
             return Err(Refusal::failed(reason.clone()));
         }
         Ok(replies)
+    }
+
+    /// The reply of a machine that can't be asked.
+    fn refused(&self, machine: &str, subject: &Subject, refusal: &Refusal) -> Reply {
+        Reply {
+            machine: machine.to_owned(),
+            modelled: self.on.iter().find(|name| *name == machine).cloned(),
+            changes: Vec::new(),
+            question: subject.clone(),
+            under: Vec::new(),
+            answer: Err(refusal.to_string()),
+        }
     }
 
     /// What differs from an undisturbed machine.
@@ -79,8 +115,14 @@ fn changes(facts: &Environment) -> Vec<String> {
     set.iter().cloned().chain(seed.map(|seed| format!("seed {seed}"))).collect()
 }
 
-/// Why there is no answer, with the name that was probably meant.
+/// Why there is no answer, with the systems on which a runtime's call is known, or the name that was probably meant.
 fn with_suggestion(lab: &Laboratory, reason: &NoAnswer) -> String {
+    if let NoAnswer::Unknown { kind: Kind::Wait, name, .. } = reason {
+        let systems = records::systems(name);
+        if !systems.is_empty() {
+            return format!("{reason}; what a runtime makes of it is known on {} only", systems.join(" and "));
+        }
+    }
     let near = match reason {
         NoAnswer::Unknown { kind, name, .. } => names::nearest(name, &names::of(lab, *kind)),
         NoAnswer::Unavailable { .. } => None,
@@ -88,5 +130,58 @@ fn with_suggestion(lab: &Laboratory, reason: &NoAnswer) -> String {
     match near {
         Some(near) => format!("{reason}; did you mean '{near}'?"),
         None => reason.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Typed {
+        #[command(flatten)]
+        ask: AskArgs,
+    }
+
+    fn replies(words: &str) -> Result<Vec<Reply>, Refusal> {
+        let typed = Typed::try_parse_from(std::iter::once("ask").chain(words.split(' '))).expect(words);
+        typed.ask.replies(typed.ask.modelled()?)
+    }
+
+    /// Which machines answer, and what the others say.
+    fn answered(words: &str) -> (Vec<String>, Vec<String>) {
+        let replies = replies(words).expect(words);
+        let (answers, refusals): (Vec<Reply>, Vec<Reply>) = replies.into_iter().partition(|reply| reply.answer.is_ok());
+        let reason = |reply: Reply| format!("{}: {}", reply.machine, reply.answer.expect_err("it was refused"));
+        (answers.into_iter().map(|reply| reply.machine).collect(), refusals.into_iter().map(reason).collect())
+    }
+
+    #[test]
+    fn a_machine_that_can_not_be_asked_says_so_in_its_place() {
+        for (words, refusal) in [
+            ("sleep(1ms) --on windows-11,linux-hz250 --slack 1ns", "windows-11: can't use --slack 1 ns: "),
+            ("sleep(1ms) --on linux-hz250,windows-11 --policy fifo:50", "windows-11: can't use --policy fifo:50: "),
+            ("epoll-wait(1ms) --on windows-11,linux-hz250", "windows-11: windows-11 has no wait 'epoll-wait'"),
+        ] {
+            let (answers, refusals) = answered(words);
+            assert_eq!((&*answers, refusals.len()), (&["linux-hz250".to_owned()][..], 1), "{words}");
+            assert!(refusals[0].starts_with(refusal), "{refusals:?}");
+        }
+        let (answers, refusals) = answered("sleep(1ms) --on linux-hz250,windows-7 --set timers.tick=10ms");
+        assert_eq!(answers, ["windows-7"]);
+        assert!(refusals[0].contains("has no effect on linux-hz250"), "{refusals:?}");
+        let (_, refusals) = answered("asyncio.sleep(1ms) --on windows-11,linux-hz250");
+        assert!(refusals[0].ends_with("is known on linux only"), "{refusals:?}");
+    }
+
+    #[test]
+    fn where_no_machine_can_be_asked_the_first_refusal_is_the_answer() {
+        let refused = |words: &str| replies(words).expect_err(words).to_string();
+        let tick = refused("sleep(1ms) --on linux-hz250,linux-4 --set timers.tick=10ms");
+        assert!(tick.contains("has no effect on linux-hz250"), "{tick}");
+        assert!(refused("sleep(1ms) --on windows-11 --slack 1ns").starts_with("can't use --slack 1 ns: "));
+        assert!(refused("sleep(1ms) --on windows-12,windows-11").starts_with("unknown modelled machine 'windows-12'"));
     }
 }

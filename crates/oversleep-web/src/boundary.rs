@@ -167,7 +167,7 @@ mod tests {
             sent(r#"{"run":{"words":["ask","sleep(1ms)","--on","windows-11,linux-hz250"],"files":[]}}"#, &[]);
         let kinds: Vec<&str> =
             head["parts"].as_array().unwrap().iter().map(|part| part["kind"].as_str().unwrap()).collect();
-        assert_eq!(kinds, ["json", "text", "svg"]);
+        assert_eq!(kinds, ["json", "text", "csv", "svg"]);
         let json: Value = serde_json::from_slice(&parts[0]).unwrap();
         assert_eq!(json[0]["machine"], "windows-11");
     }
@@ -189,12 +189,14 @@ mod tests {
 
     #[test]
     fn a_result_of_a_check_is_reported_and_compared() {
-        let (_, parts) =
+        let (checked, parts) =
             sent(r#"{"run":{"words":["check","--quick","--on","windows-7","--only","B1"],"files":[]}}"#, &[]);
-        let result = &parts[0];
+        let result = &parts[1];
         let request = r#"{"run":{"words":["report","a.json"],"files":["a.json"]}}"#;
         let (head, reported) = sent(request, &[result]);
+        assert_eq!(head, checked, "a check has the documents of a dropped result");
         assert_eq!(head["parts"][0]["kind"], "html");
+        assert!(head["parts"].as_array().unwrap().iter().any(|part| part["kind"] == "svg"), "{head}");
         assert!(reported[0].starts_with(b"<!DOCTYPE html>"));
         assert_eq!(reported[1], *result, "the result itself");
         let request = r#"{"run":{"words":["compare","a.json","b.json"],"files":["a.json","b.json"]}}"#;

@@ -79,15 +79,16 @@ fn answer(args: &AskArgs, files: &[File]) -> Result<Vec<Part>, String> {
     let mut machines = args.modelled().map_err(|error| error.to_string())?;
     if let Some(path) = &args.like {
         let of_model = MachineArgs { like: Some(path.clone()), model: args.model.clone(), ..MachineArgs::default() };
-        machines.push((format!("like {}", path.display()), laboratory(&of_model, files)?));
+        machines.push((format!("like {}", path.display()), Ok(laboratory(&of_model, files)?)));
     }
     if machines.is_empty() {
         return Err("a browser can't measure this machine; name a modelled one with --on or --like".to_owned());
     }
-    let replies = args.replies(&machines).map_err(|error| error.to_string())?;
+    let replies = args.replies(machines).map_err(|error| error.to_string())?;
     let mut parts = vec![
         Part::new("json", "answer.json", format!("{:#}\n", ask::document(&replies))),
         Part::new("text", "answer.txt", ask::text(&replies, 100)),
+        Part::new("csv", "answer.csv", csv::answers(&replies)),
     ];
     let svg = |(i, svg): (usize, String)| Part::new("svg", format!("answer-{}.svg", i + 1), svg);
     parts.extend(ask::pictures(&replies).into_iter().enumerate().map(svg));
@@ -102,11 +103,19 @@ fn check(args: CheckArgs, files: &[File], progress: &mut dyn Progress) -> Result
     let measuring = args.measuring().map_err(|error| error.to_string())?;
     let request = measuring.request(&lab, None).map_err(|error| error.to_string())?;
     let result = lab.run(&request, &StopFlag::new(), progress).map_err(|error| error.to_string())?;
-    Ok(vec![
+    Ok(documents(&result))
+}
+
+/// What there is of a result.
+fn documents(result: &ResultFile) -> Vec<Part> {
+    let mut parts = vec![
+        Part::new("html", "report.html", html::report(result)),
         Part::new("json", "result.json", result.write()),
-        Part::new("html", "report.html", html::report(&result)),
-        Part::new("csv", "series.csv", csv::series(&result)),
-    ])
+        Part::new("csv", "series.csv", csv::series(result)),
+    ];
+    let svg = |picture: pictures::Picture| Part::new("svg", format!("{}.svg", picture.name), picture.svg);
+    parts.extend(pictures::all(result).into_iter().map(svg));
+    parts
 }
 
 fn report(name: &str, files: &[File]) -> Result<Vec<Part>, String> {
@@ -115,14 +124,7 @@ fn report(name: &str, files: &[File]) -> Result<Vec<Part>, String> {
     }
     let mut result = read(name, files)?;
     result.findings = explain::findings(&result);
-    let mut parts = vec![
-        Part::new("html", "report.html", html::report(&result)),
-        Part::new("json", "result.json", result.write()),
-        Part::new("csv", "series.csv", csv::series(&result)),
-    ];
-    let svg = |picture: pictures::Picture| Part::new("svg", format!("{}.svg", picture.name), picture.svg);
-    parts.extend(pictures::all(&result).into_iter().map(svg));
-    Ok(parts)
+    Ok(documents(&result))
 }
 
 /// Whether a file is a result or a recording of `oversleep why`.

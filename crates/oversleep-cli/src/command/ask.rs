@@ -3,6 +3,7 @@
 use clap::Args;
 use oversleep_lab::Laboratory;
 use oversleep_report::ask::{document, text};
+use oversleep_request::replies::Machine;
 
 use crate::args::{AskArgs, MachineArgs, help};
 use crate::exit::{Exit, Failure};
@@ -27,7 +28,7 @@ pub struct Ask {
 impl Ask {
     /// Runs it.
     pub fn run(self) -> Result<Exit, Failure> {
-        let replies = self.question.replies(&self.machines()?)?;
+        let replies = self.question.replies(self.machines()?)?;
         if self.json {
             stdout::json(&document(&replies))?
         } else {
@@ -36,18 +37,18 @@ impl Ask {
         Ok(Exit::Fine)
     }
 
-    fn machines(&self) -> Result<Vec<(String, Laboratory)>, Failure> {
+    fn machines(&self) -> Result<Vec<Machine>, Failure> {
         let AskArgs { on, like, model, .. } = &self.question;
         if on.is_empty() && like.is_none() {
             if !model.set.is_empty() || model.seed.is_some() {
                 return Err(Failure::usage("--set and --seed change a modelled machine; name one with --on or --like"));
             }
-            return Ok(vec![("this machine".to_owned(), Laboratory::on(oversleep_native::here()))]);
+            return Ok(vec![("this machine".to_owned(), Ok(Laboratory::on(oversleep_native::here())))]);
         }
         let mut machines = self.question.modelled()?;
         if let Some(path) = like {
             let args = MachineArgs { like: Some(path.clone()), model: model.clone(), ..MachineArgs::default() };
-            machines.push((format!("like {}", path.display()), request::machine::laboratory(&args)?));
+            machines.push((format!("like {}", path.display()), Ok(request::machine::laboratory(&args)?)));
         }
         Ok(machines)
     }

@@ -8,8 +8,10 @@ use super::svg::{Anchor, Canvas};
 use super::text::{self, time_us};
 
 const HEADING: &str = "What each machine gives";
-const ROW: f64 = 78.0;
 const BARS: f64 = 40.0;
+/// A line of what is said of a row, and how many lines there are at most.
+const LINE: f64 = 14.0;
+const LINES_MAX: usize = 12;
 const COLUMNS: usize = 120;
 /// Where the axis begins below this share of its end, it begins at zero.
 const NEAR_ZERO: f64 = 0.3;
@@ -19,7 +21,7 @@ const NEAR_ZERO: f64 = 0.3;
 pub struct AnswerRow {
     /// The machine.
     pub label: String,
-    /// Values, µs, with how often each occurs.
+    /// Values, µs, with how often each occurs. Without any, the machine gave no answer, and the remark says why.
     pub values_us: Vec<(f64, u64)>,
     /// Their median, µs.
     pub p50_us: f64,
@@ -39,19 +41,23 @@ pub struct Answers {
 impl Answers {
     /// The picture as a stand-alone SVG document, which may also be put into a page as it is.
     pub fn svg(&self) -> String {
-        let is_drawn = |row: &&AnswerRow| {
-            row.p50_us.is_finite() && row.values_us.iter().any(|(value, count)| value.is_finite() && *count > 0)
-        };
-        let rows: Vec<&AnswerRow> = self.rows.iter().filter(is_drawn).collect();
-        let values = || rows.iter().flat_map(|row| &row.values_us).map(|value| value.0).filter(|us| us.is_finite());
-        let (Some(least), Some(most)) = (values().reduce(f64::min), values().reduce(f64::max)) else {
+        let values =
+            || self.rows.iter().flat_map(|row| &row.values_us).map(|value| value.0).filter(|us| us.is_finite());
+        let (Some(least), Some(most), true) =
+            (values().reduce(f64::min), values().reduce(f64::max), self.rows.iter().any(AnswerRow::is_drawn))
+        else {
             return frame::without_data(&self.frame, HEADING, "no machine gave a value");
         };
-        let widest = rows.iter().map(|row| text::width_px(&row.label, 12.0)).fold(90.0, f64::max);
+        let widest = self.rows.iter().map(|row| text::width_px(&row.label, 12.0)).fold(90.0, f64::max);
         let left = (widest + 30.0).min(240.0);
         let low = if least >= 0.0 && least < most * NEAR_ZERO { 0.0 } else { least };
         let x = Scale::linear(low, if most > low { most } else { low + 1.0 }, left, WIDTH - 90.0);
-        let height = ROW * rows.len() as f64 + 26.0;
+        let rows: Vec<(&AnswerRow, Vec<String>)> = self
+            .rows
+            .iter()
+            .map(|row| (row, text::wrapped(&row.remark, 11.0, x.px(x.high()) - x.px(x.low()), LINES_MAX)))
+            .collect();
+        let height = rows.iter().map(|(row, lines)| row.height(lines.len())).sum::<f64>() + 26.0;
         let (unit, per_unit) = if most >= 1e6 {
             ("s", 1e6)
         } else if most >= 1e3 {
@@ -61,40 +67,74 @@ impl Answers {
         } else {
             ("ns", 1e-3)
         };
-        frame::figure(&self.frame, &words(&rows), &[], height, |c| {
+        frame::figure(&self.frame, &self.words(), &[], height, |c| {
             axis::top(c, &x.ticks(per_unit, 70.0), 18.0, height);
             c.text((left - 10.0, 11.0), Anchor::End, "soft t", unit);
-            for (i, row) in rows.iter().enumerate() {
-                draw(c, row, &x, 22.0 + ROW * i as f64);
+            let mut y = 22.0;
+            for (row, lines) in &rows {
+                draw(c, row, lines, &x, y);
+                y += row.height(lines.len());
             }
         })
     }
+
+    fn words(&self) -> Words {
+        let rows: Vec<&AnswerRow> = self.rows.iter().filter(|row| row.is_drawn()).collect();
+        let fastest = rows.iter().min_by(|a, b| a.p50_us.total_cmp(&b.p50_us));
+        let slowest = rows.iter().max_by(|a, b| a.p50_us.total_cmp(&b.p50_us));
+        let finding = match (fastest, slowest) {
+            (Some(fastest), Some(slowest)) if rows.len() > 1 => format!(
+                "The median is {} on {} and {} on {}.",
+                time_us(fastest.p50_us),
+                fastest.label,
+                time_us(slowest.p50_us),
+                slowest.label
+            ),
+            (Some(only), _) => format!("The median is {} on {}.", time_us(only.p50_us), only.label),
+            _ => String::new(),
+        };
+        let one = |row: &AnswerRow| {
+            if !row.is_drawn() {
+                return format!("{}: {}.", row.label, row.remark);
+            }
+            let remark = if row.remark.is_empty() { String::new() } else { format!(", {}", row.remark) };
+            format!("{}: median {}{remark}.", row.label, time_us(row.p50_us))
+        };
+        let detail = self.rows.iter().map(one).collect::<Vec<_>>().join(" ");
+        Words { heading: HEADING, finding, detail, caveat: String::new() }
+    }
 }
 
-fn words(rows: &[&AnswerRow]) -> Words {
-    let fastest = rows.iter().min_by(|a, b| a.p50_us.total_cmp(&b.p50_us));
-    let slowest = rows.iter().max_by(|a, b| a.p50_us.total_cmp(&b.p50_us));
-    let finding = match (fastest, slowest) {
-        (Some(fastest), Some(slowest)) if rows.len() > 1 => format!(
-            "The median is {} on {} and {} on {}.",
-            time_us(fastest.p50_us),
-            fastest.label,
-            time_us(slowest.p50_us),
-            slowest.label
-        ),
-        (Some(only), _) => format!("The median is {} on {}.", time_us(only.p50_us), only.label),
-        _ => String::new(),
-    };
-    let one = |row: &&AnswerRow| {
-        let remark = if row.remark.is_empty() { String::new() } else { format!(", {}", row.remark) };
-        format!("{}: median {}{remark}.", row.label, time_us(row.p50_us))
-    };
-    let detail = rows.iter().map(one).collect::<Vec<_>>().join(" ");
-    Words { heading: HEADING, finding, detail, caveat: String::new() }
+impl AnswerRow {
+    fn is_drawn(&self) -> bool {
+        self.p50_us.is_finite() && self.values_us.iter().any(|(value, count)| value.is_finite() && *count > 0)
+    }
+
+    /// How high it is with that many lines of its remark.
+    fn height(&self, lines: usize) -> f64 {
+        match self.is_drawn() {
+            true => BARS + 10.0 + LINE * lines.max(2) as f64,
+            false => 10.0 + LINE * lines.max(1) as f64,
+        }
+    }
 }
 
-fn draw(c: &mut Canvas, row: &AnswerRow, x: &Scale, y: f64) {
+/// The row from `y` down.
+fn draw(c: &mut Canvas, row: &AnswerRow, lines: &[String], x: &Scale, y: f64) {
     let (left, right) = (x.px(x.low()), x.px(x.high()));
+    let label = text::fitted(&row.label, 12.0, left - 26.0);
+    let remark = |c: &mut Canvas, y: f64| {
+        for (i, line) in lines.iter().enumerate() {
+            c.text((left, y + LINE * i as f64), Anchor::Start, "soft t", line);
+        }
+    };
+    if !row.is_drawn() {
+        c.marks("row", &format!("{}: no answer", row.label), |c| {
+            c.text((left - 10.0, y + 16.0), Anchor::End, "ink", &label);
+            remark(c, y + 16.0);
+        });
+        return;
+    }
     let mut counts = [0_u64; COLUMNS];
     for (value, count) in row.values_us.iter().filter(|(value, _)| value.is_finite()) {
         let share = (x.px(*value) - left) / (right - left);
@@ -105,7 +145,7 @@ fn draw(c: &mut Canvas, row: &AnswerRow, x: &Scale, y: f64) {
     let width = (right - left) / COLUMNS as f64;
     let said = format!("{}: median {}", row.label, time_us(row.p50_us));
     c.marks("row", &said, |c| {
-        c.text((left - 10.0, y + BARS - 4.0), Anchor::End, "ink", &text::fitted(&row.label, 12.0, left - 26.0));
+        c.text((left - 10.0, y + BARS - 4.0), Anchor::End, "ink", &label);
         for (column, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
             // What is rare is still seen.
             let height = (count as f64 / highest * BARS).max(1.5);
@@ -121,11 +161,7 @@ fn draw(c: &mut Canvas, row: &AnswerRow, x: &Scale, y: f64) {
         let at = x.px(row.p50_us);
         c.line((axis::crisp(at), y + BARS), (axis::crisp(at), y + BARS + 5.0), "ink s");
         c.text((right + 8.0, y + BARS - 4.0), Anchor::Start, "ink b", &time_us(row.p50_us));
-        if !row.remark.is_empty() {
-            for (i, line) in text::wrapped(&row.remark, 11.0, right - left, 2).iter().enumerate() {
-                c.text((left, y + BARS + 16.0 + 14.0 * i as f64), Anchor::Start, "soft t", line);
-            }
-        }
+        remark(c, y + BARS + 16.0);
     });
 }
 
@@ -154,6 +190,23 @@ mod tests {
         well_formed(&svg);
         assert_eq!(svg, picture.svg());
         assert!(svg.contains("on linux&lt;&amp;&quot;&gt; and"), "{svg}");
+    }
+
+    #[test]
+    fn a_machine_without_an_answer_says_why_in_its_place_and_long_remarks_are_whole() {
+        let long = "one sentence of many words ".repeat(20) + "and its end";
+        let refused = AnswerRow {
+            label: "windows".to_owned(),
+            p50_us: f64::NAN,
+            remark: "it has no such wait".to_owned(),
+            ..AnswerRow::default()
+        };
+        let rows = vec![refused, AnswerRow { remark: long, ..row("linux", &[(1_060.0, 9)], 1_060.0) }];
+        let svg = Answers { frame: Frame::new("a"), rows }.svg();
+        well_formed(&svg);
+        assert!(svg.contains("The median is 1.06\u{a0}ms on linux.") && svg.contains("windows: no answer"), "{svg}");
+        assert_eq!(svg.matches("it has no such wait").count(), 2, "in its row and in words: {svg}");
+        assert!(svg.contains("and its end</text>"), "{svg}");
     }
 
     #[test]
