@@ -1,7 +1,7 @@
 //! `cargo xtask page`: the page in the browser, as one file: the crate `oversleep-web` for WebAssembly, rewritten so that
 //! modelled threads can take turns, packed, in the page's own source. The command embeds it, so it is kept in the tree;
-//! `--check` reports a stale one and runs its tests, with `--all` on every modelled machine. It needs node with npm, which
-//! brings binaryen.
+//! `--check` reports a stale one and runs its tests; with `--sample` they check one machine per system. It needs node with npm,
+//! which brings binaryen.
 
 use std::fs;
 use std::io::Write;
@@ -16,6 +16,8 @@ const TARGET: &str = "wasm32-unknown-unknown";
 /// Where the page is kept, from the project's root.
 const PAGE: &str = "crates/oversleep-cli/oversleep.html";
 const SOURCE: &str = "crates/oversleep-web/page";
+/// The page's script: its files in the order in which they are joined.
+const SCRIPT: &[&str] = &["elements", "client", "documents", "results", "question", "answer", "check", "begin"];
 /// Its `wasm-opt` decides every byte.
 const BINARYEN: &str = "binaryen@132.0.0";
 /// What rustc's WebAssembly uses, and no more.
@@ -44,11 +46,11 @@ const BYTES_MAX: usize = 1_500_000;
 
 /// Runs the chore. Exit code 0: written, current, or impossible here with the reason; 1: `--check` found it stale.
 pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
-    let (is_check, is_all) = match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+    let (is_check, is_sample) = match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [] => (false, false),
         ["--check"] => (true, false),
-        ["--check", "--all"] => (true, true),
-        _ => return Err(format!("page takes --check, or --check --all, not `{}`", args.join(" "))),
+        ["--check", "--sample"] => (true, true),
+        _ => return Err(format!("page takes --check, or --check --sample, not `{}`", args.join(" "))),
     };
     if let Err(reason) = can_build_for(TARGET, &Prerequisites::new(true)) {
         println!("SKIPPED: page: {reason}");
@@ -66,7 +68,7 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
     if is_check {
         let is_current = fs::read(&path).is_ok_and(|kept| kept == page.as_bytes());
         println!("{PAGE} is {}", if is_current { "current" } else { "stale; run `cargo xtask page`" });
-        let is_right = tested(root, &page, is_all)?;
+        let is_right = tested(root, &page, is_sample)?;
         return Ok(ExitCode::from(u8::from(!is_current || !is_right)));
     }
     fs::write(&path, &page).map_err(|error| format!("{PAGE}: {error}"))?;
@@ -75,7 +77,7 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
 }
 
 /// Runs the page's own tests on it: every answer beside the command's, and the page in a browser where there is one.
-fn tested(root: &Path, page: &str, is_all: bool) -> Result<bool, String> {
+fn tested(root: &Path, page: &str, is_sample: bool) -> Result<bool, String> {
     let scratch = root.join("target/page");
     let (built, command) = (scratch.join("built.html"), root.join("target/release/oversleep"));
     fs::write(&built, page).map_err(|error| format!("{}: {error}", built.display()))?;
@@ -85,8 +87,9 @@ fn tested(root: &Path, page: &str, is_all: bool) -> Result<bool, String> {
         node.current_dir(root).arg(root.join(SOURCE).join("test").join(test)).arg(&built);
         node
     };
-    let mut is_right =
-        succeeds(node("identity.mjs").arg(&command).arg(root.join("schema/golden")).args(is_all.then_some("--all")))?;
+    let mut is_right = succeeds(
+        node("identity.mjs").arg(&command).arg(root.join("schema/golden")).args(is_sample.then_some("--sample")),
+    )?;
     let mut results = Vec::new();
     for machine in ["linux-hz250", "windows-11"] {
         let result = scratch.join(format!("{machine}.json"));
@@ -193,11 +196,12 @@ fn page(root: &Path, engine: &[u8]) -> Result<String, String> {
         fs::read_to_string(root.join(SOURCE).join(name)).map_err(|error| format!("{SOURCE}/{name}: {error}"))
     };
     let mut page = part("page.html")?;
+    let script = SCRIPT.iter().map(|name| part(&format!("script/{name}.js"))).collect::<Result<Vec<_>, _>>()?;
     let parts = [
         ("/*style*/", part("page.css")?.trim_end().to_owned()),
         ("/*engine-code*/", (part("lzma.js")? + &part("engine.js")?).trim_end().to_owned()),
         ("/*worker*/", part("worker.js")?.trim_end().to_owned()),
-        ("/*script*/", part("page.js")?.trim_end().to_owned()),
+        ("/*script*/", script.join("\n").trim_end().to_owned()),
         ("/*engine*/", seven_bits(engine)),
     ];
     for (place, text) in parts {

@@ -6,11 +6,11 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { beyond } from './beyond.mjs';
+import { bad, damaged, ended, expectations, pause, pictureOf, spoilt, typed, untilOf } from './driver.mjs';
 
-const args = process.argv.slice(2);
-const option = args.indexOf('--pictures');
-const pictures = option >= 0 ? args.splice(option, 2)[1] : undefined;
-const [page, program, ...results] = args.map((name, i) => (i === 1 ? name : path.resolve(name)));
+const { page, program, results, pictures } = typed();
+const { must, took, failed } = expectations();
 
 const profile = fs.mkdtempSync(path.join(os.tmpdir(), 'page-browser-'));
 const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-sync',
@@ -42,13 +42,6 @@ function send(method, params = {}, sessionId = undefined) {
   });
 }
 
-const pause = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
-let failed = 0;
-function must(what, holds, seen = '') {
-  if (!holds) failed += 1;
-  console.log(`${holds ? 'ok    ' : 'FAILED'} ${what}${seen === '' ? '' : `: ${seen}`}`);
-}
-
 try {
   const { targetInfos } = await send('Target.getTargets');
   const { targetId } = targetInfos.find((target) => target.type === 'page');
@@ -60,20 +53,9 @@ try {
     if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
     return result.value;
   };
-  const until = async (expression, seconds = 60) => {
-    for (const end = Date.now() + seconds * 1000; Date.now() < end; await pause(10)) {
-      if (await evaluated(expression)) return;
-    }
-    throw new Error(`never: ${expression}`);
-  };
-  const picture = async (name) => {
-    if (!pictures) return;
-    fs.mkdirSync(pictures, { recursive: true });
-    const { data } = await tell('Page.captureScreenshot', { format: 'png' });
-    fs.writeFileSync(path.join(pictures, `${name}.png`), Buffer.from(data, 'base64'));
-  };
+  const until = untilOf(evaluated);
+  const picture = pictureOf(pictures, async () => (await tell('Page.captureScreenshot', { format: 'png' })).data);
   const began = performance.now();
-  const took = (from) => `${(performance.now() - from).toFixed(0)} ms`;
 
   await tell('Emulation.setDeviceMetricsOverride', { width: 1100, height: 1400, deviceScaleFactor: 1, mobile: false });
   await tell('Page.navigate', { url: pathToFileURL(page).href });
@@ -122,7 +104,7 @@ try {
   must('the tabulator reaches every control', missed.length === 0, missed.join(' '));
 
   // Files are dropped as a user drops them.
-  const where = await evaluated('(() => { const { x, y } = byId("drop").getBoundingClientRect(); return { x: x + 20, y: y + 20 }; })()');
+  const where = await evaluated('(() => { scrollTo(0, 0); const { x, y } = byId("drop").getBoundingClientRect(); return { x: x + 20, y: y + 20 }; })()');
   const drop = async (files) => {
     const data = { items: [], files, dragOperationsMask: 1 };
     for (const type of ['dragEnter', 'dragOver', 'drop']) await tell('Input.dispatchDragEvent', { type, ...where, data });
@@ -154,8 +136,7 @@ try {
   must('a link within a report leaves it there', await evaluated(`(() => { const inside = document.querySelector('#results-shown iframe').contentDocument;
     return !!inside && inside.body.textContent.length > 1000; })()`));
   // One bad file doesn't hide the good one.
-  const half = path.join(profile, 'half.json');
-  fs.writeFileSync(half, fs.readFileSync(results[0]).subarray(0, 5000));
+  const half = damaged(results[0], path.join(profile, 'half.json'));
   // On the report, which fills the window.
   await drop([half]);
   await until('byId("results-error").textContent.includes("half.json") && document.querySelectorAll("#results-shown iframe").length === 1');
@@ -172,25 +153,12 @@ try {
   await evaluated('byId("forget").click()');
 
   const hostile = path.join(profile, 'hostile <img src=x onerror=alert(1)>.json');
-  const bad = '</script><script>top.broken=1</script><img src=x onerror="top.broken=1">';
-  const result = JSON.parse(fs.readFileSync(results[0], 'utf8'));
-  const spoilt = (value) => {
-    if (Array.isArray(value)) return value.map(spoilt);
-    if (value && typeof value === 'object') return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, spoilt(one)]));
-    return value;
-  };
-  const spoiltResult = spoilt(result);
-  spoiltResult.name = bad;
-  for (const series of spoiltResult.series ?? []) series.subject = bad;
-  for (const fact of Object.values(spoiltResult.environment?.facts ?? {})) if (typeof fact?.text === 'string') fact.text = bad;
-  fs.writeFileSync(hostile, JSON.stringify(spoiltResult));
-  const damaged = path.join(profile, 'damaged.json');
-  fs.writeFileSync(damaged, fs.readFileSync(results[0]).subarray(0, 5000));
+  fs.writeFileSync(hostile, spoilt(results[0]));
   await evaluated('byId("forget").click()');
   await drop([hostile]);
   await until('document.querySelector("#results-shown iframe, #results-error:not(:empty)")');
   await evaluated('byId("forget").click()');
-  await drop([damaged]);
+  await drop([damaged(results[0], path.join(profile, 'damaged.json'))]);
   await until('document.querySelector("#results-error:not(:empty)")');
   const said = await evaluated('byId("results-error").textContent');
   must('a damaged file gets the command\'s sentence', said.startsWith("can't use 'damaged.json': "), said.trim());
@@ -230,6 +198,8 @@ try {
   await until('byId("check-error").textContent === "cancelled"');
   must('a thorough check can be cancelled', true);
 
+  await beyond({ tell, send, evaluated, until, drop, must, took, profile, result: results[0], why: results[2] });
+
   await tell('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: 'dark' }] });
   await tell('Emulation.setDeviceMetricsOverride', { width: 390, height: 1400, deviceScaleFactor: 1, mobile: true });
   await evaluated(`restore(examples[0][1]); answerNow().then(() => document.querySelector('#ask').scrollIntoView())`);
@@ -246,9 +216,7 @@ try {
 } catch (error) {
   must(error.message, false);
 } finally {
-  browser.kill('SIGKILL');
-  await new Promise((resolve) => { browser.on('exit', resolve); if (browser.exitCode !== null || browser.signalCode) resolve(); });
-  await pause(200);
+  await ended(browser);
   fs.rmSync(profile, { recursive: true, force: true });
 }
-process.exitCode = failed === 0 ? 0 : 1;
+process.exitCode = failed() ? 1 : 0;

@@ -7,19 +7,12 @@ import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { damaged, ended, expectations, pause, pictureOf, spoilt, typed, untilOf } from './driver.mjs';
 
-const args = process.argv.slice(2);
-const option = args.indexOf('--pictures');
-const pictures = option >= 0 ? args.splice(option, 2)[1] : undefined;
-const [page, program, ...results] = args.map((name, i) => (i === 1 ? name : path.resolve(name)));
+const { page, program, results, pictures } = typed();
+const { must, took, failed } = expectations('Firefox: ');
 
-const pause = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
 const listening = (server) => new Promise((resolve) => { server.listen(0, '127.0.0.1', () => resolve(server.address().port)); });
-let failed = 0;
-function must(what, holds, seen = '') {
-  if (!holds) failed += 1;
-  console.log(`${holds ? 'ok    ' : 'FAILED'} Firefox: ${what}${seen === '' ? '' : `: ${seen}`}`);
-}
 
 const asked = [];
 const proxy = net.createServer((socket) => {
@@ -95,26 +88,15 @@ try {
     const script = `return (${expression})`;
     return (await tell('WebDriver:ExecuteScript', { script, args: [], sandbox: null, newSandbox: false })).value;
   };
-  const until = async (expression, seconds = 60) => {
-    for (const end = Date.now() + seconds * 1000; Date.now() < end; await pause(10)) {
-      if (await evaluated(expression)) return;
-    }
-    throw new Error(`never: ${expression}`);
-  };
-  const picture = async (name) => {
-    if (!pictures) return;
-    fs.mkdirSync(pictures, { recursive: true });
-    const { value } = await tell('WebDriver:TakeScreenshot', { full: false });
-    fs.writeFileSync(path.join(pictures, `firefox-${name}.png`), Buffer.from(value, 'base64'));
-  };
-  const took = (from) => `${(performance.now() - from).toFixed(0)} ms`;
+  const until = untilOf(evaluated);
+  const picture = pictureOf(pictures, async () => (await tell('WebDriver:TakeScreenshot', { full: false })).value);
 
   await tell('WebDriver:SetWindowRect', { width: 1100, height: 1400 });
   const began = performance.now();
   await tell('WebDriver:Navigate', { url: pathToFileURL(page).href });
   await until('document.documentElement?.dataset.answered && !!document.querySelector("#answer svg")');
   must('the first answer after opening', true, took(began));
-  await picture('ask');
+  await picture('firefox-ask');
 
   const typing = performance.now();
   await evaluated(`(() => { const field = document.getElementById('question').elements.question; field.value = 'sleep(2ms)';
@@ -130,20 +112,14 @@ try {
   must('a chosen result is reported', await evaluated('!!document.querySelector("#results-shown iframe")'), took(reported));
   await pause(500);
   await evaluated('document.querySelector("#results").scrollIntoView()');
-  await picture('report');
+  await picture('firefox-report');
   await choose(results[1]);
   await until('document.querySelector("#results-shown iframe")?.title === "Comparison"');
   must('two results are compared', true);
 
-  const bad = '</script><script>top.broken=1</script><img src=x onerror="top.broken=1">';
-  const spoilt = JSON.parse(fs.readFileSync(results[0], 'utf8'));
-  spoilt.name = bad;
-  for (const series of spoilt.series ?? []) series.subject = bad;
   const hostile = path.join(profile, 'hostile.json');
-  fs.writeFileSync(hostile, JSON.stringify(spoilt));
-  const damaged = path.join(profile, 'damaged.json');
-  fs.writeFileSync(damaged, fs.readFileSync(results[0]).subarray(0, 5000));
-  for (const file of [hostile, damaged]) {
+  fs.writeFileSync(hostile, spoilt(results[0]));
+  for (const file of [hostile, damaged(results[0], path.join(profile, 'damaged.json'))]) {
     await evaluated('document.getElementById("forget").click()');
     await choose(file);
     await until('!!document.querySelector("#results-shown iframe, #results-error:not(:empty)")');
@@ -168,10 +144,8 @@ try {
 } catch (error) {
   must(error.message, false);
 } finally {
-  browser.kill('SIGKILL');
-  await new Promise((resolve) => { browser.on('exit', resolve); if (browser.exitCode !== null || browser.signalCode) resolve(); });
-  await pause(200);
+  await ended(browser);
   proxy.close();
   fs.rmSync(profile, { recursive: true, force: true });
 }
-process.exit(failed === 0 ? 0 : 1);
+process.exit(failed() ? 1 : 0);

@@ -1,0 +1,46 @@
+// The answer to the question, drawn anew as it changes.
+
+let latest = 0;
+
+async function answerNow() {
+  const asked = state();
+  const words = wordsOf(asked);
+  byId('command').textContent = typed(words);
+  history.replaceState(null, '', `#${fragmentOf(asked)}`);
+  latest += 1;
+  const mine = latest;
+  if ((asked.on.length === 0 && !asked.like) || !asked.question) {
+    byId('ask-error').textContent = 'Choose a machine and type a question, like sleep(1ms).';
+    byId('answer').replaceChildren();
+    return;
+  }
+  // A long question is given up for the next one.
+  if (questions.isBusy) questions.cancel();
+  byId('answer').ariaBusy = 'true';
+  const said = await questions.run(words, dropped.filter(({ name }) => name === asked.like));
+  if (mine !== latest) return;
+  byId('answer').ariaBusy = 'false';
+  byId('ask-error').textContent = said.error ?? '';
+  if (said.error) {
+    byId('answer').replaceChildren();
+    return;
+  }
+  drawn(said.parts);
+  document.documentElement.dataset.answered = String(mine);
+}
+
+/** Pictures, what the command prints, and buttons that save both. */
+function drawn(parts) {
+  const parser = new DOMParser();
+  const svg = (part) => document.importNode(parser.parseFromString(text(part.bytes), 'image/svg+xml').documentElement, true);
+  const pictures = parts.filter((part) => part.kind === 'svg').map(svg);
+  const plain = text(parts.find((part) => part.kind === 'text').bytes).replaceAll(/\u001b\[[0-9;]*m/g, '');
+  const printed = element('details', { open: pictures.length === 0 }, element('summary', {}, 'As the command prints it'), element('pre', {}, plain));
+  byId('answer').replaceChildren(...pictures, printed, element('div', { className: 'row' }, ...saves(parts)));
+}
+
+let soon;
+function answerSoon() {
+  clearTimeout(soon);
+  soon = setTimeout(answerNow, 100);
+}

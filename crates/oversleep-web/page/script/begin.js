@@ -1,0 +1,45 @@
+// The page begins: the controls are filled, and the first question is answered.
+
+async function begin() {
+  dropZone();
+  listed();
+  const catalogue = await documents.ask({ catalogue: {} });
+  const all = catalogue.machines;
+  const chip = ({ name, title }) => element('label', { title }, element('input', { type: 'checkbox', value: name }), name);
+  byId('machines').replaceChildren(...all.map(chip));
+  byId('checking').elements.on.replaceChildren(...all.map(({ name, title }) => element('option', { value: name, title }, name)));
+  byId('checking').elements.on.value = 'windows-11';
+  byId('call').replaceChildren(...calls(catalogue));
+  const example = ([title, given]) => element('button', { type: 'button', onclick: () => { restore(given); answerNow(); } }, title);
+  byId('examples').replaceChildren(...examples.map(example));
+  const embedded = JSON.parse(byId('embedded').textContent);
+  dropped.push(...embedded.map(({ name, text: content }) => ({ name, bytes: new TextEncoder().encode(content) })));
+  listed();
+  restore(fromFragment() ?? examples[0][1]);
+  byId('question').addEventListener('input', ({ target }) => {
+    if (target.name === 'question') callFromQuestion();
+    else if (['call', 'duration'].includes(target.id)) questionFromCall();
+    byId('ask-note').textContent = '';
+    answerSoon();
+  });
+  byId('question').addEventListener('submit', (event) => { event.preventDefault(); answerNow(); });
+  addEventListener('hashchange', () => { const given = fromFragment(); if (given) { restore(given); answerNow(); } });
+  byId('checking').addEventListener('submit', check);
+  byId('checking').addEventListener('input', checkWords);
+  byId('checking').elements.on.addEventListener('change', figures);
+  byId('cancel').onclick = () => checks.cancel();
+  copies(byId('copy'), byId('command'));
+  copies(byId('copy-check'), byId('check-command'));
+  // A link within the page leaves the question in the address.
+  for (const link of document.querySelectorAll('nav a, .skip')) {
+    link.onclick = (event) => {
+      event.preventDefault();
+      const section = document.querySelector(link.hash);
+      section.scrollIntoView();
+      section.querySelector('input, button, select')?.focus({ preventScroll: true });
+    };
+  }
+  await Promise.all([answerNow(), figures(), dropped.length > 0 ? showAll() : undefined]);
+}
+
+begin().catch((error) => { byId('ask-error').textContent = `The page can't start: ${error.message}. It needs a browser of 2024 or later.`; });
