@@ -1,7 +1,7 @@
 //! `cargo xtask page`: the page in the browser, as one file: the crate `oversleep-web` for WebAssembly, rewritten so that
 //! modelled threads can take turns, packed, in the page's own source. The command embeds it, so it is kept in the tree;
-//! `--check` reports a stale one and runs its tests; with `--sample` they check one machine per system. It needs node with npm,
-//! which brings binaryen.
+//! `--check` reports a stale one and runs its tests; with `--sample` they check one machine per system. It needs node with
+//! npm, which brings binaryen.
 
 use std::fs;
 use std::io::Write;

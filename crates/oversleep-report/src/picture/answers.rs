@@ -69,7 +69,8 @@ impl Answers {
         };
         frame::figure(&self.frame, &self.words(), &[], height, |c| {
             axis::top(c, &x.ticks(per_unit, 70.0), 18.0, height);
-            c.text((left - 10.0, 11.0), Anchor::End, "soft t", unit);
+            // Clear of the first figure of the axis, which is centred on its tick.
+            c.text((left - 28.0, 11.0), Anchor::End, "soft t", unit);
             let mut y = 22.0;
             for (row, lines) in &rows {
                 draw(c, row, lines, &x, y);

@@ -2,6 +2,18 @@
 
 let latest = 0;
 
+/** The first question, asked and answered while the controls are still to be filled. */
+let ahead;
+async function askAhead(given) {
+  const words = wordsOf(given);
+  const said = questions.run(words);
+  ahead = { command: typed(words), said };
+  const { parts } = await said;
+  if (latest > 0 || !parts) return;
+  drawn(parts);
+  document.documentElement.dataset.answered = '0';
+}
+
 async function answerNow() {
   const asked = state();
   const words = wordsOf(asked);
@@ -15,9 +27,11 @@ async function answerNow() {
     return;
   }
   // A long question is given up for the next one.
-  if (questions.isBusy) questions.cancel();
+  const first = ahead?.command === typed(words) ? ahead.said : undefined;
+  ahead = undefined;
+  if (questions.isBusy && !first) questions.cancel();
   byId('answer').ariaBusy = 'true';
-  const said = await questions.run(words, dropped.filter(({ name }) => name === asked.like));
+  const said = await (first ?? questions.run(words, dropped.filter(({ name }) => name === asked.like)));
   if (mine !== latest) return;
   byId('answer').ariaBusy = 'false';
   byId('ask-error').textContent = said.error ?? '';

@@ -3,6 +3,8 @@
 async function begin() {
   dropZone();
   listed();
+  const given = fromFragment() ?? examples[0][1];
+  if (!given.like) askAhead(given);
   const catalogue = await documents.ask({ catalogue: {} });
   const all = catalogue.machines;
   const chip = ({ name, title }) => element('label', { title }, element('input', { type: 'checkbox', value: name }), name);
@@ -15,7 +17,7 @@ async function begin() {
   const embedded = JSON.parse(byId('embedded').textContent);
   dropped.push(...embedded.map(({ name, text: content }) => ({ name, bytes: new TextEncoder().encode(content) })));
   listed();
-  restore(fromFragment() ?? examples[0][1]);
+  restore(given);
   byId('question').addEventListener('input', ({ target }) => {
     if (target.name === 'question') callFromQuestion();
     else if (['call', 'duration'].includes(target.id)) questionFromCall();

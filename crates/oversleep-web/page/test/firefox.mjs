@@ -96,6 +96,7 @@ try {
   await tell('WebDriver:Navigate', { url: pathToFileURL(page).href });
   await until('document.documentElement?.dataset.answered && !!document.querySelector("#answer svg")');
   must('the first answer after opening', true, took(began));
+  await until('document.querySelectorAll("#figures tr").length > 10');
   await picture('firefox-ask');
 
   const typing = performance.now();
