@@ -113,8 +113,9 @@ try {
   await drop([results[0]]);
   await until('document.querySelector("#results-shown iframe, #results-error:not(:empty)")');
   must('a dropped result is reported', await evaluated('!!document.querySelector("#results-shown iframe")'), took(reported));
-  await pause(500);
+  await until('document.querySelector("#results-shown iframe").clientHeight > 2000');
   await evaluated('document.querySelector("#results").scrollIntoView()');
+  await pause(200);
   await picture('report');
   const heights = await evaluated('(() => { const f = document.querySelector("#results-shown iframe"); return [f.clientHeight, f.contentDocument.documentElement.scrollHeight]; })()');
   must('a report is shown whole', heights[0] > 2000 && Math.abs(heights[0] - heights[1]) < 10, heights.join(' of ') + ' px');
