@@ -1,6 +1,6 @@
 //! `cargo xtask sentences`: holds what reports say against their own figures. Without files it runs the built command on
 //! every modelled machine, at each depth, as found and under load, with several seeds, and on this machine; `--binary
-//! PATH` takes another command. What two seeds say of one machine may not contradict either.
+//! PATH` takes another command, `--machine NAME` one machine instead of all. What two seeds say of one machine may not contradict either.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,19 +23,22 @@ const HERE: &[&str] = &["check --quick", "check --quick --load spin:8", "check -
 
 /// Runs the chore. Exit code 0: nothing contradicts anything.
 pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
-    let (mut files, mut binary) = (Vec::new(), None);
+    let (mut files, mut binary, mut only) = (Vec::new(), None, None);
     let mut args = args.iter();
     while let Some(one) = args.next() {
         match one.as_str() {
             "--binary" => binary = Some(PathBuf::from(args.next().ok_or("--binary takes a path")?)),
-            option if option.starts_with('-') => return Err(format!("sentences takes --binary PATH, not `{option}`")),
+            "--machine" => only = Some(args.next().ok_or("--machine takes a name")?.clone()),
+            option if option.starts_with('-') => {
+                return Err(format!("sentences takes --binary PATH and --machine NAME, not `{option}`"));
+            }
             file => files.push(PathBuf::from(file)),
         }
     }
     let mut judge = Judge::default();
     if files.is_empty() {
         let program = binary.map_or_else(|| crate::soak::built(root), Ok)?;
-        judge.all(&program, &root.join("target/sentences"))?;
+        judge.all(&program, &root.join("target/sentences"), only.as_deref())?;
     }
     for file in files {
         judge.file(&file.display().to_string(), &file, None)?;
@@ -54,12 +57,15 @@ struct Judge {
 }
 
 impl Judge {
-    fn all(&mut self, program: &Path, directory: &Path) -> Result<(), String> {
+    fn all(&mut self, program: &Path, directory: &Path, only: Option<&str>) -> Result<(), String> {
         fs::create_dir_all(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
         let listed = Command::new(program).args(["machines", "--json"]).output().map_err(|error| error.to_string())?;
         let listed: serde_json::Value = serde_json::from_slice(&listed.stdout).map_err(|error| error.to_string())?;
-        let machines: Vec<&str> =
-            listed.as_array().into_iter().flatten().filter_map(|machine| machine["name"].as_str()).collect();
+        let names = listed.as_array().into_iter().flatten().filter_map(|machine| machine["name"].as_str());
+        let machines: Vec<&str> = names.filter(|name| only.is_none_or(|only| only == *name)).collect();
+        if let (Some(only), []) = (only, machines.as_slice()) {
+            return Err(format!("there is no machine '{only}'; `oversleep machines` lists them"));
+        }
         let path = directory.join("result.json");
         for machine in machines {
             for way in WAYS {
@@ -74,7 +80,7 @@ impl Judge {
                 }
             }
         }
-        for way in HERE {
+        for way in HERE.iter().filter(|_| only.is_none()) {
             run(program, &path, way.split(' '))?;
             self.file(way, &path, None)?;
         }

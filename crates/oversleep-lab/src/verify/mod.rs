@@ -45,6 +45,7 @@ const FILES: &[(&str, &str)] = &[
     ("uncovered-second", include_str!("../../observations/uncovered-second.toml")),
     ("third", include_str!("../../observations/third.toml")),
     ("fourth", include_str!("../../observations/fourth.toml")),
+    ("fifth", include_str!("../../observations/fifth.toml")),
 ];
 
 #[derive(Deserialize)]

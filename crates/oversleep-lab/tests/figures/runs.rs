@@ -59,7 +59,8 @@ const COMMANDS: [Command; 5] = [
 ];
 
 /// Machines that differ from another one in a figure or two, which `modelled_tests/figures.toml` holds.
-const ALIKE: [&str; 5] = ["windows-xp", "windows-8.1", "windows-10-510us", "windows-10-laptop", "windows-11-half-ms"];
+const ALIKE: [&str; 6] =
+    ["windows-xp", "windows-8.1", "windows-10-hpet", "windows-10-510us", "windows-10-laptop", "windows-11-half-ms"];
 
 /// Most threads at work: the histograms of a check take 0.1 GB.
 const THREADS_MAX: usize = 4;
