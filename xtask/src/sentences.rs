@@ -1,6 +1,7 @@
-//! `cargo xtask sentences`: holds what reports say against their own figures. Without files it runs the built command on
-//! every modelled machine, at each depth, as found and under load, with several seeds, and on this machine; `--binary
-//! PATH` takes another command, `--machine NAME` one machine instead of all. What two seeds say of one machine may not contradict either.
+//! `cargo xtask sentences`: holds what reports say against their own figures. Without files it runs the built command
+//! on every modelled machine, at each depth, as found and under load, with several seeds, and on this machine;
+//! `--binary PATH` takes another command, `--machine NAME` one machine instead of all. What two seeds say of one
+//! machine may not contradict either.
 
 use std::collections::BTreeMap;
 use std::fs;
