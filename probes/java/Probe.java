@@ -1,129 +1,16 @@
-// Waits and clocks as a Java program calls them. The protocol is in ../PROTOCOL.md.
+// Waits and clocks as a Java program calls them, timed. The protocol is in ../PROTOCOL.md; Calls.java has the calls.
 
-import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.MethodType;
 import java.time.Duration;
-import java.time.Instant;
-import java.time.LocalTime;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
-import java.util.Map;
-import java.util.concurrent.Executors;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.LockSupport;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
-import java.util.function.LongUnaryOperator;
 
 public class Probe {
-    static final long MILLI = 1_000_000;
+    static final long MILLI = Calls.MILLI;
     /** The JIT compiles a wait after some calls, and the first calls load classes. */
-    static final int WARM_UP_WAITS = 50, WARM_UP_BATCHES = 30, READS = 1000;
+    static final int WARM_UP_WAITS = 50, WARM_UP_BATCHES = 30, WARM_UP_RECORDS = 20, READS = 1000;
 
-    interface Wait {
-        void of(long ns) throws Throwable;
-    }
-
-    /** A wait, what it is given for a request, and whether a virtual thread calls it. */
-    static final class Op {
-        final Wait wait;
-        final LongUnaryOperator rounded;
-        final boolean isVirtual;
-
-        Op(Wait wait, LongUnaryOperator rounded, boolean isVirtual) {
-            this.wait = wait;
-            this.rounded = rounded;
-            this.isVirtual = isVirtual;
-        }
-    }
-
-    static final LongUnaryOperator EXACT = ns -> ns;
-    /** What TimeUnit.toMillis and Duration.toMillis do. */
-    static final LongUnaryOperator TO_MILLIS = ns -> ns / MILLI * MILLI;
-
-    static final Map<String, Op> WAITS = new LinkedHashMap<>();
-    static final Map<String, LongSupplier> CLOCKS = new LinkedHashMap<>();
-    static final Object MONITOR = new Object();
-    static final ReentrantLock LOCK = new ReentrantLock();
-    static final Condition NEVER = LOCK.newCondition();
-    static final LinkedBlockingQueue<Object> EMPTY = new LinkedBlockingQueue<>();
-    static ScheduledExecutorService executor;
     static volatile long sink;
-
-    static void wait(String name, LongUnaryOperator rounded, Wait wait) {
-        WAITS.put(name, new Op(wait, rounded, false));
-    }
-
-    static {
-        wait("Thread.sleep(ms)", TO_MILLIS, ns -> Thread.sleep(ns / MILLI));
-        wait("Thread.sleep(ms,ns)", EXACT, ns -> Thread.sleep(ns / MILLI, (int) (ns % MILLI)));
-        wait("LockSupport.parkNanos", EXACT, ns -> LockSupport.parkNanos(ns));
-        wait("LockSupport.parkUntil", TO_MILLIS, ns -> LockSupport.parkUntil(System.currentTimeMillis() + ns / MILLI));
-        wait("Condition.awaitNanos", EXACT, ns -> {
-            LOCK.lock();
-            try {
-                NEVER.awaitNanos(ns);
-            } finally {
-                LOCK.unlock();
-            }
-        });
-        wait("Object.wait(ms)", TO_MILLIS, ns -> {
-            synchronized (MONITOR) {
-                MONITOR.wait(ns / MILLI);
-            }
-        });
-        wait("Object.wait(ms,ns)", EXACT, ns -> {
-            synchronized (MONITOR) {
-                MONITOR.wait(ns / MILLI, (int) (ns % MILLI));
-            }
-        });
-        wait("BlockingQueue.poll", EXACT, ns -> EMPTY.poll(ns, TimeUnit.NANOSECONDS));
-        wait("ScheduledExecutorService.schedule", EXACT, ns -> {
-            if (executor == null) {
-                executor = Executors.newSingleThreadScheduledExecutor(Probe::daemon);
-            }
-            executor.schedule(() -> { }, ns, TimeUnit.NANOSECONDS).get();
-        });
-        MethodHandle sleep = since19(Thread.class, "sleep", MethodType.methodType(void.class, Duration.class));
-        if (sleep != null) {
-            wait("Thread.sleep(Duration)", EXACT, ns -> {
-                sleep.invokeExact(Duration.ofNanos(ns));
-            });
-        }
-        if (startVirtual() != null && sleep != null) {
-            WAITS.put("virtual.Thread.sleep", new Op(WAITS.get("Thread.sleep(Duration)").wait, EXACT, true));
-            WAITS.put("virtual.LockSupport.parkNanos", new Op(ns -> LockSupport.parkNanos(ns), EXACT, true));
-        }
-        CLOCKS.put("System.nanoTime", System::nanoTime);
-        CLOCKS.put("System.currentTimeMillis", () -> System.currentTimeMillis() * MILLI);
-        CLOCKS.put("Instant.now", () -> {
-            Instant now = Instant.now();
-            return now.getEpochSecond() * 1_000_000_000L + now.getNano();
-        });
-        CLOCKS.put("LocalTime.now", () -> LocalTime.now().toNanoOfDay());
-    }
-
-    static Thread daemon(Runnable body) {
-        Thread thread = new Thread(body);
-        thread.setDaemon(true);
-        return thread;
-    }
-
-    static MethodHandle since19(Class<?> owner, String name, MethodType type) {
-        try {
-            return MethodHandles.lookup().findStatic(owner, name, type);
-        } catch (ReflectiveOperationException missing) {
-            return null;
-        }
-    }
-
-    static MethodHandle startVirtual() {
-        return since19(Thread.class, "startVirtualThread", MethodType.methodType(Thread.class, Runnable.class));
-    }
 
     static void emit(String record) {
         System.out.print("{" + record + "}\n");
@@ -142,8 +29,8 @@ public class Probe {
         emit("\"type\":\"skip\",\"op\":\"" + text(op) + "\",\"why\":\"" + text(why) + "\"");
     }
 
-    static void loop(Op op, long requested, long[] t, long[] d) throws Throwable {
-        Wait wait = op.wait;
+    static void loop(Calls.Op op, long requested, long[] t, long[] d) throws Throwable {
+        Calls.Wait wait = op.wait;
         for (int i = 0; i < d.length; i++) {
             long start = System.nanoTime();
             wait.of(requested);
@@ -152,13 +39,13 @@ public class Probe {
         }
     }
 
-    static void runOn(boolean isVirtual, Op op, long requested, long[] t, long[] d) throws Throwable {
+    static void runOn(boolean isVirtual, Calls.Op op, long requested, long[] t, long[] d) throws Throwable {
         if (!isVirtual) {
             loop(op, requested, t, d);
             return;
         }
         Throwable[] failed = new Throwable[1];
-        Thread thread = (Thread) startVirtual().invokeExact((Runnable) () -> {
+        Thread thread = (Thread) Calls.startVirtual().invokeExact((Runnable) () -> {
             try {
                 loop(op, requested, t, d);
             } catch (Throwable error) {
@@ -171,23 +58,31 @@ public class Probe {
         }
     }
 
+    static String samples(String name, Calls.Op op, long requested, long[] t, long[] d, long cpu, long collections) {
+        return "\"type\":\"s\",\"op\":\"" + name + "\",\"requested\":" + requested + ",\"rounded\":"
+            + op.rounded.applyAsLong(requested) + ",\"n\":" + d.length + ",\"unit\":\"ns\",\"t\":" + list(t) + ",\"d\":"
+            + list(d) + ",\"cpu\":" + cpu + ",\"gc\":" + collections;
+    }
+
     static boolean isWarm;
 
     static void measureWait(String name, long requested, int count) throws Throwable {
-        Op op = WAITS.get(name);
+        Calls.Op op = Calls.WAITS.get(name);
         if (!isWarm) {
             // Below a millisecond some calls return at once, so this ends soon everywhere.
             long[] unused = new long[WARM_UP_WAITS];
             runOn(op.isVirtual, op, name.startsWith("Object.wait") ? MILLI : MILLI / 10, unused, unused);
+            // The first records take long to put together, and would come late.
+            for (int i = 0; i < WARM_UP_RECORDS; i++) {
+                sink = samples(name, op, requested, unused, unused, cpu(), Collections.count()).length();
+            }
             isWarm = true;
         }
         long[] t = new long[count], d = new long[count];
         long collections = Collections.count(), cpu = cpu();
         runOn(op.isVirtual, op, requested, t, d);
         cpu = cpu() - cpu;
-        emit("\"type\":\"s\",\"op\":\"" + name + "\",\"requested\":" + requested + ",\"rounded\":"
-            + op.rounded.applyAsLong(requested) + ",\"n\":" + count + ",\"unit\":\"ns\",\"t\":" + list(t) + ",\"d\":"
-            + list(d) + ",\"cpu\":" + cpu + ",\"gc\":" + (Collections.count() - collections));
+        emit(samples(name, op, requested, t, d, cpu, Collections.count() - collections));
     }
 
     static long cpu() {
@@ -218,7 +113,7 @@ public class Probe {
     }
 
     static void measureClock(String name, int count) {
-        LongSupplier clock = CLOCKS.get(name);
+        LongSupplier clock = Calls.CLOCKS.get(name);
         for (int i = 0; i < WARM_UP_BATCHES; i++) {
             batch(clock);
         }
@@ -242,8 +137,8 @@ public class Probe {
     /** What was published as a way to raise the timer resolution of Windows for a whole program. */
     static void with(String condition) throws Exception {
         if (condition.equals("sleeping-thread")) {
-            daemon(() -> LockSupport.parkUntil(Long.MAX_VALUE)).start();
-            daemon(() -> {
+            Calls.daemon(() -> LockSupport.parkUntil(Long.MAX_VALUE)).start();
+            Calls.daemon(() -> {
                 try {
                     Thread.sleep(Long.MAX_VALUE);
                 } catch (InterruptedException end) {
@@ -260,8 +155,8 @@ public class Probe {
     }
 
     static void list() {
-        WAITS.keySet().forEach(op -> emit("\"type\":\"op\",\"op\":\"" + op + "\",\"kind\":\"wait\""));
-        CLOCKS.keySet().forEach(op -> emit("\"type\":\"op\",\"op\":\"" + op + "\",\"kind\":\"clock\""));
+        Calls.WAITS.keySet().forEach(op -> emit("\"type\":\"op\",\"op\":\"" + op + "\",\"kind\":\"wait\""));
+        Calls.CLOCKS.keySet().forEach(op -> emit("\"type\":\"op\",\"op\":\"" + op + "\",\"kind\":\"clock\""));
     }
 
     static void run(String token) {
@@ -270,9 +165,9 @@ public class Probe {
         long requested = Long.parseLong(token.substring(first + 1, last));
         int count = Integer.parseInt(token.substring(last + 1));
         try {
-            if (WAITS.containsKey(op)) {
+            if (Calls.WAITS.containsKey(op)) {
                 measureWait(op, requested, count);
-            } else if (CLOCKS.containsKey(op)) {
+            } else if (Calls.CLOCKS.containsKey(op)) {
                 measureClock(op, count);
             } else {
                 skip(op, "this JDK has no such call");

@@ -1,6 +1,7 @@
 // A streaming engine at work: items per second flat out, and the latency of items that are due at fixed times.
 // The protocol is in ../PROTOCOL.md; Engine.java stands for the engine's version.
 
+import com.hazelcast.config.NetworkConfig;
 import com.hazelcast.jet.Job;
 import com.hazelcast.jet.aggregate.AggregateOperations;
 import com.hazelcast.jet.datamodel.WindowResult;
@@ -117,7 +118,7 @@ public class Probe {
         long[] t = new long[count], d = new long[count], items = new long[count];
         // A window is one of the clock's time of day, in milliseconds.
         long toNano = System.nanoTime() - System.currentTimeMillis() * MILLI;
-        Job job = Engine.run(counting(requested / MILLI));
+        Job job = Engine.run(counting(requested / MILLI), Probe::alone);
         long begun = System.currentTimeMillis(), cpu = cpu();
         for (int counted = 0; counted < count; ) {
             WindowResult<Long> window = COUNTED.take();
@@ -138,7 +139,7 @@ public class Probe {
     static void paced(long requested, int count) throws Exception {
         int warmUp = (int) (WARM_UP / requested);
         schedule = new Schedule(requested, warmUp + count);
-        Job job = Engine.run(passing());
+        Job job = Engine.run(passing(), Probe::alone);
         schedule.hasBegun.await();
         Thread.sleep(WARM_UP / MILLI);
         long cpu = cpu();
@@ -152,6 +153,20 @@ public class Probe {
         }
         emit("\"type\":\"s\",\"op\":\"" + PACED + "\",\"requested\":" + requested + ",\"rounded\":" + requested + ",\"n\":"
             + count + ",\"unit\":\"ns\",\"t\":" + list(t) + ",\"d\":" + list(d) + ",\"cpu\":" + cpu);
+    }
+
+    /** The engine says nothing to anybody. It reads this when its first class is loaded. */
+    static void silence() {
+        System.setProperty("hazelcast.logging.type", "none");
+        System.setProperty("hazelcast.phone.home.enabled", "false");
+        System.setProperty("hazelcast.shutdownhook.enabled", "false");
+        System.setProperty("hazelcast.socket.bind.any", "false");
+    }
+
+    /** The engine is alone, and on the loopback interface. */
+    static void alone(NetworkConfig network) {
+        network.getInterfaces().setEnabled(true).addInterface("127.0.0.1");
+        network.getJoin().getMulticastConfig().setEnabled(false);
     }
 
     /** What the engine's threads park for while they have nothing to do, instead of the engine's own spans. */
@@ -182,6 +197,7 @@ public class Probe {
     }
 
     public static void main(String[] tokens) {
+        silence();
         emit("\"type\":\"hello\",\"proto\":2,\"runtime\":\"jet\",\"version\":\"" + text(Engine.VERSION)
             + "\",\"clock\":\"System.nanoTime\",\"pid\":" + ProcessHandle.current().pid() + ",\"now\":" + System.nanoTime());
         for (String token : tokens) {

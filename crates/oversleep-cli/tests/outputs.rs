@@ -172,3 +172,21 @@ fn fork_joins_are_measured() {
     let result = Home::new().run(["forkjoin", "--quick", "--count", "3", "--json"]).fine().result();
     assert!(result.experiment(ExperimentId::D1).any(|series| series.has_values()));
 }
+
+#[test]
+fn records_of_a_result_say_where_and_how_they_were_found() {
+    let home = Home::new();
+    home.run(["runtimes", "java", "--on", "linux-hz250", "--name", "model", "--out", "r.json", "--quiet"]).fine();
+    home.run(["report", "r.json", "--records", "records.toml"]).fine();
+    let text = fs::read_to_string(home.path().join("records.toml")).expect("written");
+    let head: Vec<&str> = text.lines().take_while(|line| line.starts_with('#')).collect();
+    assert_eq!(head.len(), 3, "{text}");
+    // A model has no day.
+    assert_eq!(head[0], "# What waits of language runtimes make of a request, found on an unknown day.");
+    assert!(head[1].starts_with("# Machine: Linux "), "{}", head[1]);
+    for line in ["id = \"java-17.0.15/Thread.sleep(ms)\"", "rounds = \"down-to-zero\"", "source = \"model\""] {
+        assert!(text.contains(&format!("\n{line}\n")), "{line}: {text}");
+    }
+    let named = home.run(["runtimes", "cobol", "--on", "linux-hz250"]).with_code(2);
+    assert!(named.stderr.contains("no record says what 'cobol' makes of a request"), "{}", named.stderr);
+}

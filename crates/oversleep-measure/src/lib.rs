@@ -20,6 +20,7 @@ mod probe;
 mod recorder;
 mod registry;
 mod rounds;
+pub mod runtime_waits;
 mod still;
 mod stop;
 mod wait_loop;

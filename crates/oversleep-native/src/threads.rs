@@ -59,7 +59,7 @@ pub fn spawn_watched(name: &str, body: Box<dyn FnOnce() + Send>) -> Result<Box<d
 mod end {
     use std::io::{ErrorKind, Read};
     use std::os::unix::net::UnixStream;
-    use std::time::Duration;
+    use std::time::{Duration, Instant};
 
     use oversleep_record::Nanos;
 
@@ -74,11 +74,21 @@ mod end {
     impl Of {
         pub(super) fn comes_within(&self, limit: Nanos) -> bool {
             let limit = limit.to_std().unwrap_or_default();
-            match is_readable_within(&self.0, limit) {
-                Err(error) if error.kind() == ErrorKind::Interrupted => false,
-                // A filter may refuse that call, or the next.
-                Err(_) => self.ended_by_timeout(limit),
-                Ok(has_ended) => has_ended,
+            let begun = Instant::now();
+            let mut left = limit;
+            loop {
+                match is_readable_within(&self.0, left) {
+                    // A wait that ends by a signal may wake this thread each time.
+                    Err(error) if error.kind() == ErrorKind::Interrupted => {
+                        left = limit.saturating_sub(begun.elapsed());
+                        if left.is_zero() {
+                            return false;
+                        }
+                    }
+                    // A filter may refuse that call, or the next.
+                    Err(_) => return self.ended_by_timeout(limit),
+                    Ok(has_ended) => return has_ended,
+                }
             }
         }
 

@@ -84,7 +84,8 @@ impl MeasuringArgs {
     pub fn request(self, lab: &Laboratory, name: Option<String>) -> Result<Request, Refusal> {
         let subjects = match self.subject_kind {
             Some(kind) => names::checked(lab, kind, self.subjects)?,
-            None => Vec::new(),
+            // Whoever has names of its own has checked them.
+            None => self.subjects,
         };
         let conditions = conditions::conditions(lab, &self.conditions)?;
         let clock = names::checked(lab, Kind::Clock, self.conditions.clock.into_iter().collect())?.pop();

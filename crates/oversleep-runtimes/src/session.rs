@@ -2,6 +2,8 @@
 
 use oversleep_record::{Nanos, Series, label};
 
+use crate::instrument::Stamps;
+
 /// What a process has said so far.
 #[derive(Default)]
 pub struct Session {
@@ -9,6 +11,8 @@ pub struct Session {
     pub hello: Option<(i64, Nanos)>,
     /// Moments by its clock, and when they were heard of.
     pub pairs: Vec<(i64, Nanos)>,
+    /// Its timestamps.
+    pub stamps: Stamps,
     /// How many steps it has reported.
     pub done: usize,
 }

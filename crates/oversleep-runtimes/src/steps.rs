@@ -3,7 +3,8 @@
 
 use std::cmp::Reverse;
 
-use oversleep_measure::{Depth, Limit, Plan};
+use oversleep_measure::Plan;
+use oversleep_measure::runtime_waits::{RULE_REQUESTS_NS, count, requests, rounds};
 use oversleep_record::probe::OpKind;
 use oversleep_record::{ExperimentId, Nanos};
 
@@ -33,33 +34,6 @@ impl Step {
         format!("{op}@{}@{}", self.requested.0, self.count)
     }
 }
-
-/// How many rounds there are.
-pub fn rounds(plan: &Plan) -> u32 {
-    plan.depth.pick(1, 3, 10)
-}
-
-/// Requests whose lateness is measured.
-pub fn requests(plan: &Plan) -> Vec<Nanos> {
-    let own: &[i64] = match plan.depth {
-        Depth::Quick => &[300, 1_000, 1_500],
-        Depth::Normal | Depth::Thorough => &[300, 1_000, 1_500, 5_000],
-    };
-    plan.requests_or(&own.iter().map(|&us| Nanos::from_micros(us)).collect::<Vec<_>>())
-}
-
-/// How often each of them in one round.
-pub fn count(plan: &Plan, requested: Nanos) -> u64 {
-    if let Some(Limit::Count(count)) = plan.limit {
-        return count.div_ceil(u64::from(rounds(plan))).max(1);
-    }
-    let (short, long) = (plan.depth.pick(10, 12, 50), plan.depth.pick(4, 4, 20));
-    if requested <= Nanos::from_millis(2) { short } else { long }
-}
-
-/// Further requests that show what the runtime makes of them: just below, on and between whole milliseconds. Several tell
-/// any two rules apart, because one may have been disturbed.
-const RULE_REQUESTS_NS: [i64; 7] = [1, 400_000, 999_000, 1_100_000, 1_999_000, 2_000_000, 2_300_000];
 
 /// The steps of an operation's published experiment, with as many calls.
 pub fn published(op: &Op) -> Vec<Step> {
@@ -109,8 +83,20 @@ pub fn steps(op: &Op, plan: &Plan) -> Vec<Step> {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_measure::Depth;
+    use oversleep_measure::runtime_waits::{PUBLISHED_PARKS, PUBLISHED_PARKS_NS};
+
     use super::*;
     use crate::descriptor::descriptors;
+
+    #[test]
+    fn a_model_parks_as_published_and_as_java_does() {
+        let ops = || descriptors().iter().flat_map(|one| &one.op);
+        let parks = ops().filter_map(|op| op.published.as_ref()).filter(|one| one.experiment == ExperimentId::B10);
+        for published in parks {
+            assert_eq!((&published.requests_ns[..], published.count), (&PUBLISHED_PARKS_NS[..], PUBLISHED_PARKS));
+        }
+    }
 
     #[test]
     fn zero_comes_last_and_a_round_is_short() {

@@ -9,6 +9,7 @@ import com.hazelcast.jet.pipeline.Sink;
 import com.hazelcast.jet.pipeline.StreamSource;
 import com.hazelcast.jet.pipeline.StreamSourceStage;
 import com.hazelcast.jet.pipeline.StreamStage;
+import java.util.function.Consumer;
 
 final class Engine {
     static final String VERSION = "5.7.0";
@@ -21,18 +22,12 @@ final class Engine {
         stage.writeTo(sink);
     }
 
-    /** Starts the engine, alone and on the loopback interface, and lets it run a pipeline. */
-    static Job run(Pipeline pipeline) {
-        System.setProperty("hazelcast.logging.type", "none");
-        System.setProperty("hazelcast.phone.home.enabled", "false");
-        System.setProperty("hazelcast.shutdownhook.enabled", "false");
-        System.setProperty("hazelcast.socket.bind.any", "false");
+    /** Starts the engine on a network that is set up so, and lets it run a pipeline. */
+    static Job run(Pipeline pipeline, Consumer<NetworkConfig> network) {
         Config config = new Config();
         config.getJetConfig().setEnabled(true);
-        NetworkConfig network = config.getNetworkConfig();
-        network.getInterfaces().setEnabled(true).addInterface("127.0.0.1");
-        network.getJoin().getAutoDetectionConfig().setEnabled(false);
-        network.getJoin().getMulticastConfig().setEnabled(false);
+        network.accept(config.getNetworkConfig());
+        config.getNetworkConfig().getJoin().getAutoDetectionConfig().setEnabled(false);
         return Hazelcast.newHazelcastInstance(config).getJet().newJob(pipeline);
     }
 

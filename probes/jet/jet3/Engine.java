@@ -9,6 +9,7 @@ import com.hazelcast.jet.pipeline.Sink;
 import com.hazelcast.jet.pipeline.StreamSource;
 import com.hazelcast.jet.pipeline.StreamSourceStage;
 import com.hazelcast.jet.pipeline.StreamStage;
+import java.util.function.Consumer;
 
 final class Engine {
     static final String VERSION = "3.2.2";
@@ -21,16 +22,10 @@ final class Engine {
         stage.drainTo(sink);
     }
 
-    /** Starts the engine, alone and on the loopback interface, and lets it run a pipeline. */
-    static Job run(Pipeline pipeline) {
-        System.setProperty("hazelcast.logging.type", "none");
-        System.setProperty("hazelcast.phone.home.enabled", "false");
-        System.setProperty("hazelcast.shutdownhook.enabled", "false");
-        System.setProperty("hazelcast.socket.bind.any", "false");
+    /** Starts the engine on a network that is set up so, and lets it run a pipeline. */
+    static Job run(Pipeline pipeline, Consumer<NetworkConfig> network) {
         JetConfig config = new JetConfig();
-        NetworkConfig network = config.getHazelcastConfig().getNetworkConfig();
-        network.getInterfaces().setEnabled(true).addInterface("127.0.0.1");
-        network.getJoin().getMulticastConfig().setEnabled(false);
+        network.accept(config.getHazelcastConfig().getNetworkConfig());
         return Jet.newJetInstance(config).newJob(pipeline);
     }
 

@@ -174,6 +174,7 @@ Examples:
   oversleep runtimes java go --only park   the waits of two whose names contain park
   oversleep runtimes --list              what is found, what is missing, how to install it
   oversleep runtimes java --published    parkNanos of 1 ns and 55 µs, as published
+  oversleep runtimes java --on windows-10-2004   the calls of Java on a modelled machine
   oversleep runtimes jet --fetch         a streaming engine, and what its parks cost
   oversleep runtimes ./my-engine-timer   a program of yours that speaks probes/PROTOCOL.md";
 

@@ -5,8 +5,11 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use oversleep_explain as explain;
 use oversleep_lab::records;
+use oversleep_record::ResultFile;
+use oversleep_record::date::Utc;
 use oversleep_record::samples::Samples;
 use oversleep_report::view::gallery::{self, Machine};
+use oversleep_report::view::head;
 use oversleep_report::{html, terminal};
 
 use super::why::kept;
@@ -123,7 +126,7 @@ impl Report {
             )));
         }
         let failed = |error| Failure::failed(format!("the records can't be written as TOML: {error}"));
-        let text = records::document(found).map_err(failed)?;
+        let text = heading(&result) + &records::document(found).map_err(failed)?;
         place::write("--records", path, &|out| out.write_all(text.as_bytes()), &mut Files::default())?;
         Ok(Exit::Fine)
     }
@@ -217,4 +220,14 @@ impl<'a> Written<'a> {
         }
         Ok(())
     }
+}
+
+/// Where and when the records were found, and by which commands. The file may be anybody's, so its words stay in a comment.
+fn heading(result: &ResultFile) -> String {
+    let day = result.taken_unix_s.and_then(Utc::of_unix).map_or_else(|| "an unknown day".to_owned(), Utc::to_day);
+    let machine = head::machine(result).join(", ").replace(|c: char| c.is_control(), " ");
+    format!(
+        "# What waits of language runtimes make of a request, found on {day}.\n# Machine: {machine}.\n# Command: oversleep \
+         runtimes --name SOURCE --out r.json && oversleep report r.json --records FILE\n\n"
+    )
 }

@@ -4,26 +4,28 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use oversleep_lab::{Laboratory, Request};
-use oversleep_measure::{Plan, Progress, StopFlag};
+use oversleep_lab::{Laboratory, Request, records};
+use oversleep_measure::{Plan, Progress, StopFlag, experiment};
 use oversleep_record::series::{Runtime, Status};
-use oversleep_record::{CommandName, Nanos, ResultFile};
+use oversleep_record::{CommandName, ExperimentId, Nanos, ResultFile};
 use oversleep_runtimes::{Cache, Given, Op, Surroundings, Survey, Wanted, descriptors};
 
-use super::measuring::{ended, explain};
-use crate::args::{AMOUNT, DepthArgs, OutputArgs, RequestArgs, help};
+use super::measuring::{self, Files, ended, explain};
+use crate::args::{AMOUNT, ConditionArgs, DepthArgs, MachineArgs, OutputArgs, RequestArgs, help};
 use crate::exit::{Exit, Failure};
 use crate::interrupt;
 use crate::message;
 use crate::output::{self, Delivery, rescue, stdout};
 use crate::progress::Meter;
+use crate::request::{MeasuringArgs, machine};
 
 /// Measure the waits and clocks of language runtimes, beside the system's own
 ///
 /// Finds Java, Go, Node, Python, C, C++, Rust, tokio, Free Pascal, Mono, .NET and Perl, runs a small program in each, and
 /// shows how late each of their standard waits ends, what the runtime makes of a request, and what its clocks cost. A
 /// runtime that is not here is left out with its reason. Probes of compiled languages are compiled once and kept in your
-/// cache directory. Hazelcast Jet, a streaming engine, is measured where you name it: jet.
+/// cache directory. Hazelcast Jet, a streaming engine, is measured where you name it: jet. With --on, no runtime runs:
+/// records say what each makes of a request, and the model makes the call.
 #[derive(Args, Debug)]
 #[command(before_help = help::RUNTIMES, after_help = help::CODES)]
 pub struct Runtimes {
@@ -52,6 +54,9 @@ pub struct Runtimes {
     runtime: Vec<Given>,
 
     #[command(flatten)]
+    machine: MachineArgs,
+
+    #[command(flatten)]
     depth: DepthArgs,
     #[command(flatten)]
     request: RequestArgs,
@@ -71,7 +76,10 @@ fn given(typed: &str) -> Result<Given, String> {
 impl Runtimes {
     /// Runs it.
     pub fn run(self) -> Result<Exit, Failure> {
-        let lab = Laboratory::on(oversleep_native::here());
+        if self.machine.on.is_some() || self.machine.like.is_some() {
+            return self.modelled();
+        }
+        let lab = machine::laboratory(&self.machine)?;
         let surroundings = Surroundings::here(&lab.platform_id().os);
         let wanted = Wanted {
             names: self.names,
@@ -130,6 +138,40 @@ impl Runtimes {
         }
         delivery.deliver(&file)?;
         ended
+    }
+}
+
+impl Runtimes {
+    /// On a modelled machine no runtime runs: records say what each makes of a request.
+    fn modelled(self) -> Result<Exit, Failure> {
+        let of_real_ones = [
+            ("--list", self.list),
+            ("--fetch", self.fetch),
+            ("--runtime", !self.runtime.is_empty()),
+            ("--only", !self.only.is_empty()),
+        ];
+        if let Some((option, _)) = of_real_ones.iter().find(|(_, is_given)| *is_given) {
+            return Err(Failure::usage(format!("{option} is about runtimes of this machine; leave it out on a model")));
+        }
+        let lab = machine::laboratory(&self.machine.each()[0])?;
+        let known = records::families(&lab.platform_id().os);
+        if let Some(name) = self.names.iter().find(|name| !known.contains(&name.to_ascii_lowercase().as_str())) {
+            return Err(Failure::usage(format!(
+                "no record says what '{name}' makes of a request on such a machine; choose from {}",
+                known.join(", ")
+            )));
+        }
+        let ids = match self.published {
+            true => &[ExperimentId::B10, ExperimentId::B11][..],
+            false => &[ExperimentId::R1, ExperimentId::R2, ExperimentId::B10, ExperimentId::B11],
+        };
+        let args = MeasuringArgs {
+            experiments: ids.iter().filter_map(|&id| experiment(id)).collect(),
+            requests: self.request.request,
+            subjects: self.names,
+            ..MeasuringArgs::new(CommandName::Runtimes, self.depth, ConditionArgs::default(), self.machine)
+        };
+        measuring::run(args, &self.output, Files::AsAsked)
     }
 }
 

@@ -8,6 +8,7 @@ mod emulate_refusals;
 mod memory;
 mod places;
 mod run;
+mod runtime_rules;
 mod runtimes;
 mod signals;
 #[path = "../support/mod.rs"]

@@ -6,6 +6,7 @@ use std::process::{Child, Command, Stdio};
 
 use oversleep_record::ResultFile;
 use oversleep_record::file::Completion;
+use oversleep_record::series::Status;
 
 use crate::support::{Ended, Home, SHORT};
 
@@ -232,4 +233,15 @@ fn holding_ends_with_a_signal_and_a_program_gets_what_is_sent_to_its_keeper() {
     assert_eq!(ready, "ready\n");
     signal(&keeper, "TERM");
     assert_eq!(keeper.wait().expect("it ends").code(), Some(3));
+}
+
+/// Its signal goes to the main thread, which waits for the end of the round.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_wait_that_ends_by_a_signal_is_measured_to_its_end() {
+    let home = Home::new();
+    let ended = home.run(["waits", "setitimer", "--request", "300us", "--count", "500", "--json", "--quiet"]).fine();
+    let result = ended.result();
+    let series = result.series("B5/setitimer/300us").expect("it was measured");
+    assert_eq!((&series.status, series.counts.recorded), (&Status::Complete, 500));
 }

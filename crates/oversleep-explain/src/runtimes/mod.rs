@@ -2,6 +2,7 @@
 //! that measured them.
 
 pub mod engines;
+pub mod instrument;
 pub mod rule;
 
 use oversleep_record::label::{self, Ended};
@@ -9,10 +10,6 @@ use oversleep_record::series::{Quantity, Runtime, Status};
 use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
 
 use rule::{NoRule, Point, Ruling, Zero};
-
-/// By how much a program's clock may differ from the system's before its figures are in question. A round takes about
-/// 100 ms, and its lines come later by up to half a millisecond at one time than at another.
-pub const RATE_ERROR_MAX: f64 = 0.01;
 
 /// A wait of one runtime in a result.
 #[derive(Clone, Debug)]
@@ -55,7 +52,15 @@ pub fn native<'a>(file: &'a ResultFile, wait: &str, requested: Nanos) -> Option<
         .find(|series| series.runtime.is_none() && series.subject == wait && series.requested_ns == Some(requested))
 }
 
+/// How names of waits beside a busy thread end.
+const BUSY: &str = "(busy)";
+
 impl<'a> RuntimeWait<'a> {
+    /// The name of the same wait in an idle program, if this is one beside a busy thread.
+    pub fn idle_name(&self) -> Option<&'a str> {
+        self.name.strip_suffix(BUSY)
+    }
+
     /// Its lateness at a request.
     pub fn at(&self, requested: Nanos) -> Option<&'a Series> {
         self.series
@@ -116,19 +121,4 @@ impl<'a> RuntimeWait<'a> {
     pub fn collections(&self) -> Option<u64> {
         self.series.iter().filter_map(|series| series.label(label::COLLECTIONS)).reduce(|a, b| a + b)
     }
-}
-
-/// What a runtime's clock shows of a second of the system's: each value is one process.
-pub fn seconds(file: &ResultFile) -> impl Iterator<Item = &Series> {
-    let is_second = |series: &&Series| {
-        series.runtime.is_some()
-            && series.quantity == Quantity::Duration
-            && series.requested_ns == Some(Nanos::from_secs(1))
-    };
-    file.experiment(ExperimentId::R3).filter(is_second)
-}
-
-/// By how much a clock runs fast, as a share; below zero if it runs slow.
-pub fn rate_error(second: &Series) -> Option<f64> {
-    Some(second.distribution.p50()? as f64 / Nanos::from_secs(1).0 as f64 - 1.0)
 }

@@ -16,6 +16,8 @@ use oversleep_record::file::{Chosen, Completion, Floor, ROUNDS_MAX, SCHEMA, SERI
 use oversleep_record::{ClockResult, CommandName, FactName, Nanos, ResultFile, Unavailable};
 use oversleep_system::Platform;
 
+use crate::records;
+
 /// What to run.
 pub struct Request {
     /// The command's name, for the record.
@@ -67,7 +69,12 @@ impl Laboratory {
     }
 
     fn probes(&self, request: &Request) -> impl Iterator<Item = Box<dyn Probe>> {
-        request.experiments.iter().flat_map(|experiment| (experiment.probes)(self.platform(), &request.plan))
+        // Of a real machine, programs of theirs measure them.
+        let are_modelled = request.command == CommandName::Runtimes && self.platform_id().modelled.is_some();
+        let is_wanted = |id| are_modelled && request.experiments.iter().any(|experiment| experiment.id == id);
+        let of_runtimes = records::probes(self.platform(), &self.records, &request.plan, &is_wanted);
+        let own = request.experiments.iter().flat_map(|experiment| (experiment.probes)(self.platform(), &request.plan));
+        own.chain(of_runtimes)
     }
 
     /// Runs a request. Raising `stop` ends the run after the wait in progress, and the result is what was measured

@@ -18,7 +18,7 @@ pub(super) static B10: Experiment = Experiment {
              50 calls that are not counted, and times each call with System.nanoTime; the original timed the loop as a \
              whole. `oversleep runtimes java --published` does so in one process, and measures the call of the system that \
              the JDK ends up in with the same requests. On Windows that is WaitForSingleObject with whole milliseconds, at \
-             least one, so both requests take a tick.",
+             least one, so both requests take a tick. With --on, no Java runs: a modelled machine makes that call.",
     quantities: &[Quantity::Lateness],
     columns: &[Column { name: "runtime", meaning: "The runtime, or native for the call of the system beneath." }],
     ..BLANK
@@ -31,7 +31,8 @@ pub(super) static B11: Experiment = Experiment {
     method: "LockSupport.parkNanos for 1 ms is measured as it is, and again with each trick: a daemon thread in an endless \
              Thread.sleep, the option ForceTimeHighResolution, and on Windows an opened MIDI device. On Windows each of them \
              was a way to hold a timer resolution of 1 ms; since version 2004 a resolution reaches only the process that \
-             requests it, which these do. Other systems have no such resolution, so nothing should change there.",
+             requests it, which these do. Other systems have no such resolution, so nothing should change there. With \
+             `oversleep runtimes java --on windows-11 --published`, a modelled Windows shows what each trick does.",
     quantities: &[Quantity::Lateness],
     columns: &[Column { name: "variant", meaning: "The trick; as found without one." }],
     ..BLANK
@@ -76,13 +77,16 @@ pub(super) static R3: Experiment = Experiment {
     question: "What does one read of each runtime's clocks cost, how finely do they move, and do they run at the right rate?",
     method: "A program of each language times batches of 1,000 reads of each of its clocks, after it has warmed up, and \
              notes the smallest differences between readings. Every program also states its clock when it begins and when it \
-             ends, and oversleep compares that span with its own clock: a clock that runs slow or fast shows there. One \
-             published measurement was taken with an instrument that ran 10 to 13 % slow, unnoticed.",
+             ends, and oversleep compares that span with its own clock: a clock that runs slow or fast shows there. The \
+             timestamps of its waits show in which steps that clock moves at most, and whether it goes back. One published \
+             measurement was taken with an instrument that ran 10 to 13 % slow, unnoticed.",
     quantities: &[Quantity::Cost, Quantity::Step, Quantity::Duration],
     columns: &[
         Column { name: "cost", meaning: "Duration of one read, a share of a batch." },
         Column { name: "step", meaning: "Difference of two consecutive different readings." },
-        Column { name: "a second", meaning: "What the runtime's clock shows of a second of the system's." },
+        Column { name: "a second", meaning: "What the program's clock shows of a second of the system's." },
+        Column { name: "step at most", meaning: "The smallest difference of its timestamps that followed each other." },
+        Column { name: "for durations", meaning: "Whether durations can be taken with that clock." },
     ],
     ..BLANK
 };

@@ -17,6 +17,8 @@ pub struct HeatMap {
     pub columns: Vec<String>,
     /// Name of the wait, and its median lateness in µs per column, `None` if it wasn't measured.
     pub rows: Vec<(String, Vec<Option<f64>>)>,
+    /// What the lightest and the darkest colour stand for, in µs, where several maps share them; else its own figures.
+    pub range: Option<(f64, f64)>,
 }
 
 impl HeatMap {
@@ -27,7 +29,8 @@ impl HeatMap {
             return frame::without_data(&self.frame, HEADING, "no median lateness is known");
         }
         let positive: Vec<f64> = cells.iter().copied().filter(|v| *v > 0.0).collect();
-        let (low, high) = (positive.first().copied().unwrap_or(1.0), positive.last().copied().unwrap_or(1.0));
+        let own = (positive.first().copied().unwrap_or(1.0), positive.last().copied().unwrap_or(1.0));
+        let (low, high) = self.range.unwrap_or(own);
         let widest = self.rows.iter().map(|r| text::width_px(&r.0, 12.0)).fold(60.0, f64::max);
         let left = (widest + 30.0).min(250.0);
         let cell = ((WIDTH - 16.0 - left) / self.columns.len() as f64).min(120.0);
@@ -106,7 +109,7 @@ mod tests {
 
     fn map(rows: Vec<(&str, Vec<Option<f64>>)>) -> HeatMap {
         let rows = rows.into_iter().map(|(l, v)| (l.to_owned(), v)).collect();
-        HeatMap { frame: Frame::new("h"), columns: vec!["300 µs".to_owned(), "1 ms<&>".to_owned()], rows }
+        HeatMap { frame: Frame::new("h"), columns: vec!["300 µs".to_owned(), "1 ms<&>".to_owned()], rows, range: None }
     }
 
     #[test]

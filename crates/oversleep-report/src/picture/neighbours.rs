@@ -165,8 +165,8 @@ impl Neighbours {
             );
         }
         if beyond > 0 {
-            let sleeps = text::counted(beyond, "sleep");
-            caveat.push_str(&format!("{sleeps} lie above the axis, up to {}.", time_us(longest_ms * 1e3)));
+            let sleeps_lie = text::counted_lie(beyond, "sleep");
+            caveat.push_str(&format!("{sleeps_lie} above the axis, up to {}.", time_us(longest_ms * 1e3)));
         }
         Words { heading: HEADING, finding, detail, caveat: caveat.trim_end().to_owned() }
     }

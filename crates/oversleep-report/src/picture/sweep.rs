@@ -147,9 +147,9 @@ impl Sweep {
             ));
         }
         if beyond > 0 {
-            let sleeps = text::counted(beyond, "sleep");
+            let sleeps_lie = text::counted_lie(beyond, "sleep");
             caveat.push_str(&format!(
-                "{sleeps} lie above the lateness axis (triangles), up to {}.",
+                "{sleeps_lie} above the lateness axis (triangles), up to {}.",
                 signed_us(latest_us)
             ));
         }

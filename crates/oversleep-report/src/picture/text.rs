@@ -86,6 +86,11 @@ pub fn counted(n: usize, noun: &str) -> String {
     words::counted(n, noun).replace(' ', "\u{a0}")
 }
 
+/// `1 sleep lies`, `2 sleeps lie`.
+pub fn counted_lie(n: usize, noun: &str) -> String {
+    format!("{} {}", counted(n, noun), if n == 1 { "lies" } else { "lie" })
+}
+
 /// The width in px of a text set in the given size, estimated from above.
 pub fn width_px(text: &str, size_px: f64) -> f64 {
     let ems: f64 = text

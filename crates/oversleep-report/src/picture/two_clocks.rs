@@ -154,8 +154,8 @@ impl TwoClocks {
         if beyond > 0 {
             let top = coarse_sorted[n - 1].max(precise_sorted[n - 1]);
             caveat.push_str(&format!(
-                "{} lie above the axis (triangles), up to {}.",
-                text::counted(beyond, "sleep"),
+                "{} above the axis (triangles), up to {}.",
+                text::counted_lie(beyond, "sleep"),
                 time_us(top)
             ));
         }
@@ -318,6 +318,8 @@ mod tests {
         let crowd = picture(200_000, |i| (i % 2) as f64 * 4000.0, |i| if i == 777 { 90_000.0 } else { 1066.0 }).svg();
         well_formed(&crowd);
         assert!(crowd.len() < 120_000, "{} bytes", crowd.len());
-        assert!(crowd.contains("min and max of every 200 sleeps") && crowd.contains("1\u{a0}sleep lie above the axis"));
+        assert!(
+            crowd.contains("min and max of every 200 sleeps") && crowd.contains("1\u{a0}sleep lies above the axis")
+        );
     }
 }

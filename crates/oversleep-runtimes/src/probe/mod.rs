@@ -5,6 +5,7 @@ mod round;
 use std::collections::BTreeMap;
 use std::process::Command;
 
+use oversleep_measure::runtime_waits::rounds;
 use oversleep_measure::{Bench, Plan, Probe, SeriesRecorder};
 use oversleep_record::label::{self, ClockRole};
 use oversleep_record::probe::OpKind;
@@ -13,7 +14,8 @@ use oversleep_record::{Conditions, ExperimentId, Nanos, Unavailable};
 
 use crate::descriptor::{Op, Variant};
 use crate::engine;
-use crate::steps::{self, Step, rounds, steps};
+use crate::instrument::Instrument;
+use crate::steps::{self, Step, steps};
 
 /// How long a start is estimated to take.
 const START: Nanos = Nanos::from_millis(120);
@@ -52,8 +54,8 @@ pub struct RuntimeProbe {
     steps: Vec<Step>,
     /// With the place of its step in `steps`.
     recorders: Vec<(SeriesRecorder, usize, By)>,
-    /// What the program's clock shows of a second.
-    second: Option<SeriesRecorder>,
+    /// The program's own clock, where this probe compares it with the system's.
+    instrument: Option<Instrument>,
     rounds: u32,
     conditions: Conditions,
     /// The first step that never returned; none from there on is run again.
@@ -80,7 +82,7 @@ impl RuntimeProbe {
             variant: None,
             steps: steps.clone(),
             recorders: Vec::new(),
-            second: None,
+            instrument: None,
             rounds: if op.slow { rounds.min(2) } else { rounds },
             conditions: Conditions::as_found(),
             stuck: None,
@@ -108,11 +110,7 @@ impl RuntimeProbe {
             }
         }
         if is_first {
-            let mut series = Series::new(ExperimentId::R3, "clock", Quantity::Duration, Unit::Ns);
-            series.key = series.key.word(&launch.id).word("second");
-            series.runtime = Some(launch.runtime.clone());
-            series.requested_ns = Some(Nanos::from_secs(1));
-            probe.second = Some(SeriesRecorder::new(series, u64::from(probe.rounds)));
+            probe.instrument = Some(Instrument::of(&launch.id, &launch.runtime, probe.rounds));
         }
         probe
     }
@@ -173,9 +171,16 @@ impl RuntimeProbe {
 
     fn mark(&mut self, reason: &Unavailable) {
         self.recorders.iter_mut().for_each(|(recorder, ..)| recorder.unavailable(reason.clone()));
-        if let Some(second) = &mut self.second {
-            second.unavailable(reason.clone());
+        if let Some(instrument) = &mut self.instrument {
+            instrument.unavailable(reason);
         }
+    }
+}
+
+impl RuntimeProbe {
+    fn every_recorder(&mut self) -> impl Iterator<Item = &mut SeriesRecorder> {
+        let of_instrument = self.instrument.iter_mut().flat_map(Instrument::recorders);
+        self.recorders.iter_mut().map(|(recorder, ..)| recorder).chain(of_instrument)
     }
 }
 
@@ -204,6 +209,6 @@ impl Probe for RuntimeProbe {
     }
 
     fn recorders(&mut self) -> Vec<&mut SeriesRecorder> {
-        self.recorders.iter_mut().map(|(recorder, ..)| recorder).chain(&mut self.second).collect()
+        self.every_recorder().collect()
     }
 }

@@ -1,6 +1,6 @@
 //! One round of a probe: its program runs, and its records fill the series.
 
-use oversleep_measure::Bench;
+use oversleep_measure::{Bench, SeriesRecorder};
 use oversleep_record::label::{self, Ended};
 use oversleep_record::probe::{Reads, Record, Samples, Windows};
 use oversleep_record::series::{Quantity, Series};
@@ -8,7 +8,6 @@ use oversleep_record::{Nanos, Unavailable};
 
 use super::RuntimeProbe;
 use crate::limits::{self, START_MAX};
-use crate::rate;
 use crate::session::{Session, add_cpu};
 use crate::supervise::{Event, OUTPUT_BYTES_MAX, Running};
 
@@ -106,6 +105,7 @@ impl RuntimeProbe {
             Record::S(samples) if samples.op == self.op => {
                 if let (Some(start), Some(duration), None) = (samples.t.last(), samples.d.last(), &samples.by) {
                     session.pairs.push((start.saturating_add(*duration), arrived));
+                    session.stamps.add(&samples.t, &samples.d);
                 }
                 self.record(bench, session, &samples)
             }
@@ -120,8 +120,8 @@ impl RuntimeProbe {
             }
             Record::End { now } => {
                 session.pairs.push((now, arrived));
-                if let (Some(second), Some(second_ns)) = (&mut self.second, rate::second(&session.pairs)) {
-                    second.record(bench.since_origin(arrived), second_ns);
+                if let Some(instrument) = &mut self.instrument {
+                    instrument.record(bench, arrived, &session.pairs, &session.stamps);
                 }
                 Ok(())
             }
@@ -133,7 +133,7 @@ impl RuntimeProbe {
     }
 
     fn all_series(&mut self) -> impl Iterator<Item = &mut Series> {
-        self.recorders.iter_mut().map(|(recorder, ..)| recorder).chain(&mut self.second).map(|one| one.series_mut())
+        self.every_recorder().map(SeriesRecorder::series_mut)
     }
 
     /// The step that a record is about, which must be the last one that was done.

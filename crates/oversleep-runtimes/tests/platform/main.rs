@@ -115,6 +115,24 @@ fn a_program_that_follows_the_protocol_is_a_row_like_any_other() {
     );
 }
 
+/// The published case: an instrument that ran 10 to 13 % slow, unnoticed.
+#[test]
+fn a_program_whose_clock_runs_slow_shows_it() {
+    const SLOW: &str = r#"now() { real=$(date +%s%N); echo $((real / 100 * 88)); }
+echo '{"type":"hello","proto":1,"runtime":"engine","version":"1","clock":"e","now":'$(now)'}'
+if [ "$1" = list ]; then echo '{"type":"op","op":"tick","kind":"wait"}'; echo '{"type":"end","now":'$(now)'}'; exit; fi
+for step; do
+  request=${step#*@}; request=${request%@*}; start=$(now); sleep 0.05; d=$(($(now) - start))
+  echo '{"type":"s","op":"tick","requested":'$request',"rounded":'$request',"n":1,"unit":"ns","t":['$start'],"d":['$d']}'
+done
+echo '{"type":"end","now":'$(now)'}'"#;
+    let ran = run_without_head(SLOW);
+    let second = ran.series("R3/clock/engine/second").distribution.p50().expect("it was compared");
+    assert!((860_000_000..900_000_000).contains(&second), "it shows {second} ns of a second");
+    let step = &ran.series("R3/instrument/engine/step");
+    assert!(step.has_values() && step.counts.backward == 0, "{:?}", step.counts);
+}
+
 #[test]
 fn a_probe_that_hangs_is_ended_with_what_it_started() {
     let ran = run("trap '' TERM INT HUP\nsleep 600 & echo \"$!\" > \"$0.pid\"; wait");

@@ -7,40 +7,49 @@ use super::requests::named;
 use crate::entry::{Checked, Conclusion};
 use crate::figures::{p50, summary};
 use crate::read::COMMON_REQUEST;
-use crate::runtimes::{RATE_ERROR_MAX, RuntimeWait, rate_error, seconds, waits};
+use crate::runtimes::instrument::{Instrument, Validity, instruments};
+use crate::runtimes::{RuntimeWait, waits};
 
 pub(super) fn clock_rate(file: &ResultFile) -> Checked {
-    let mut errors: Vec<(&Series, f64)> =
-        seconds(file).filter_map(|series| Some((series, rate_error(series)?))).collect();
-    errors.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
-    let Some((worst, error)) = errors.first() else {
+    let all = instruments(file);
+    let mut known: Vec<(&Instrument<'_>, Validity, f64)> =
+        all.iter().filter_map(|one| Some((one, one.validity()?, one.rate_error().unwrap_or_default()))).collect();
+    known.sort_by(|a, b| (a.1 == Validity::Valid).cmp(&(b.1 == Validity::Valid)).then(b.2.abs().total_cmp(&a.2.abs())));
+    let Some(&(worst, validity, error)) = known.first() else {
         return Err(Conclusion::lacks("no program stated its clock at its beginning and its end"));
     };
-    let runtime = worst.runtime.as_ref().map(ToString::to_string).unwrap_or_default();
-    let error_words = format!("{:.2} % {}", error.abs() * 100.0, if *error < 0.0 { "slow" } else { "fast" });
-    let shown = Nanos(worst.distribution.p50().unwrap_or_default()).as_secs_f64();
-    let sentence = format!("{} of {runtime} runs {error_words}: it showed {shown:.4} s of a second", worst.clock);
-    let all_agree = |series: &Series| {
-        let off = |value: Option<i64>| value.is_some_and(|ns| (ns as f64 / 1e9 - 1.0).abs() > RATE_ERROR_MAX);
-        off(series.distribution.min()) && off(series.distribution.max())
-    };
-    Ok(match error.abs() > RATE_ERROR_MAX && all_agree(worst) {
-        true => Conclusion::found(sentence),
-        false => Conclusion::absent(format!(
+    let runtime = worst.second.runtime.as_ref().map(ToString::to_string).unwrap_or_default();
+    let shown = Nanos(worst.second.distribution.p50().unwrap_or_default()).as_secs_f64();
+    let wrong = format!("{} of {runtime} ", worst.second.clock)
+        + &match validity {
+            Validity::Slow | Validity::Fast => {
+                format!("{validity} by {:.2} %: it showed {shown:.4} s of a second", error.abs() * 100.0)
+            }
+            Validity::CountsSomethingElse => format!("{validity}: it showed {shown:.4} s of a second"),
+            Validity::GoesBack => {
+                let times = worst.step.map_or(0, |step| step.counts.backward);
+                format!("{validity}: {} of its timestamps were before an earlier one", times)
+            }
+            Validity::Coarse => {
+                format!("moves in steps of {}: too coarse for a wait of 1 ms", worst.step().unwrap_or_default())
+            }
+            Validity::Valid => String::new(),
+        };
+    let conclusion = match validity {
+        Validity::Valid => Conclusion::absent(format!(
             "{} compared with the system's: within {:.2} %",
-            counted(errors.len(), "clock"),
+            counted(known.len(), "clock"),
             error.abs() * 100.0
         )),
-    }
-    .rests_on(&worst.key, summary(worst)))
+        _ => Conclusion::found(wrong),
+    };
+    let rests_on = [Some(worst.second), worst.step].into_iter().flatten().filter(|series| series.has_values());
+    Ok(rests_on.fold(conclusion, |all, series| all.rests_on(&series.key, summary(series))))
 }
-
-/// How names of operations beside a busy thread end.
-const BUSY: &str = "(busy)";
 
 /// A wait of an idle program and the same beside a busy thread, for 1 ms.
 fn idle_and_busy<'a>(all: &[RuntimeWait<'a>], busy: &RuntimeWait<'a>) -> Option<(String, &'a Series, &'a Series)> {
-    let plain = busy.name.strip_suffix(BUSY)?;
+    let plain = busy.idle_name()?;
     let idle = all.iter().find(|wait| wait.runtime == busy.runtime && wait.name == plain)?;
     let series = |wait: &RuntimeWait<'a>| wait.at(COMMON_REQUEST).filter(|series| series.has_values());
     Some((named(idle), series(idle)?, series(busy)?))

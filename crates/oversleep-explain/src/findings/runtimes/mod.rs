@@ -105,13 +105,13 @@ static FINDINGS: &[FindingEntry] = &[
     FindingEntry {
         id: "OVS-R005",
         name: "runtime-clock-rate",
-        summary: "A program's clock runs slow or fast, so every duration that it reports is wrong by as much.",
+        summary: "A program's clock runs slow or fast, goes back, or moves in too large steps, so its durations are wrong.",
         severity: Severity::Fault,
         meaning: "A counter that is divided by the wrong frequency, a clock of CPU time, or a tick that is lost now and then \
                   makes an instrument that looks plausible. One published measurement was taken with a clock that ran 10 to \
                   13 % slow.",
         how_we_know: "Every program states its clock when it begins and when it ends. oversleep compares that span with its \
-                      own clock.",
+                      own clock. Timestamps that follow each other show the clock's steps, and whether it goes back.",
         what_to_do: "Measure with the runtime's monotonic clock, and check it against another one over a second.",
         check: Check::Rule(clock_rate),
         ..OF_RUNTIMES
@@ -133,7 +133,7 @@ static FINDINGS: &[FindingEntry] = &[
     FindingEntry {
         id: "OVS-R007",
         name: "resolution-tricks",
-        summary: "Published tricks that raise the timer resolution for Java change nothing where there is no such resolution.",
+        summary: "Published tricks for Java raise the timer resolution on Windows, and change nothing where there is none.",
         applies_to: "Java on every system",
         scope: Scope::Where(|file| file.experiment(ExperimentId::B11).next().is_some()),
         severity: Severity::Note,

@@ -1,6 +1,5 @@
 //! What each finding says of runtimes with exact figures.
 
-use oversleep_record::finding::Verdict;
 use oversleep_record::{Unavailable, label};
 
 use crate::testing::{Explained, Sheet};
@@ -66,8 +65,22 @@ fn an_instrument_that_runs_slow_is_a_fault() {
         (series.requested_ns, series.clock) = (Some(oversleep_record::Nanos::from_secs(1)), "engine clock".to_owned());
         sheet
     };
-    second(880_000_000).finds("OVS-R005", "engine clock of engine 1 runs 12.00 % slow: it showed 0.8800 s of a second");
+    second(880_000_000)
+        .finds("OVS-R005", "engine clock of engine 1 runs slow by 12.00 %: it showed 0.8800 s of a second");
     second(1_000_400_000).finds_no("OVS-R005", "1 clock compared with the system's: within 0.04 %");
+    second(1_015_300_000)
+        .finds("OVS-R005", "engine clock of engine 1 runs fast by 1.53 %: it showed 1.0153 s of a second");
+    let mut once = second(1_015_300_000);
+    once.file.series.last_mut().unwrap().counts.recorded = 1;
+    once.finds_no("OVS-R005", "1 clock compared with the system's: within 1.53 %");
+    second(3_000_000).finds("OVS-R005", "engine clock of engine 1 doesn't count time: it showed 0.0030 s of a second");
+    let step = |ns| second(1_000_400_000).steady("R3/instrument/engine/step", ns).of_runtime("engine", "1");
+    step(40).finds_no("OVS-R005", "1 clock compared with the system's: within 0.04 %");
+    step(15_625_000)
+        .finds("OVS-R005", "engine clock of engine 1 moves in steps of 15.6 ms: too coarse for a wait of 1 ms");
+    let mut back = step(40);
+    back.file.series.last_mut().unwrap().counts.backward = 2;
+    back.finds("OVS-R005", "engine clock of engine 1 goes back: 2 of its timestamps were before an earlier one");
 }
 
 #[test]
@@ -94,5 +107,8 @@ fn tricks_that_change_nothing_are_told_as_that() {
     };
     let nothing = "no trick changes a wait here: sleeping-thread of java 17.0.15 (66 µs → 64 µs)";
     tried(64_000).finds("OVS-R007", nothing);
-    assert_eq!(tried(-900_000).verdict("OVS-R007"), Verdict::NotFound);
+    tried(-900_000).finds(
+        "OVS-R007",
+        "sleeping-thread makes a wait finer here: sleeping-thread of java 17.0.15 (66 µs → −900 µs)",
+    );
 }

@@ -1,5 +1,7 @@
 //! Published tricks that were to raise the timer resolution for Java.
 
+use std::collections::BTreeSet;
+
 use oversleep_record::words::list;
 use oversleep_record::{ExperimentId, Nanos, ResultFile, Series, label};
 
@@ -14,24 +16,28 @@ pub(super) fn tricks(file: &ResultFile) -> Checked {
     let plain = |series: &Series| {
         all.iter().copied().find(|other| variant(other) == "as-found" && other.runtime == series.runtime)
     };
-    let mut changed = Vec::new();
-    let mut tried = Vec::new();
+    let (mut changing, mut idle, mut names) = (Vec::new(), Vec::new(), BTreeSet::new());
     for series in all.iter().copied().filter(|series| variant(series) != "as-found") {
         let Some(plain) = plain(series) else { continue };
         // A tick of Windows is 15.6 ms; other processes change a wait by tens of µs.
         let gained = p50(plain) - p50(series);
         let runtime = series.runtime.as_ref().map(ToString::to_string).unwrap_or_default();
         let sentence = format!("{} of {runtime} ({} → {})", variant(series), p50(plain), p50(series));
-        tried.push(sentence.clone());
         if gained > Nanos(500_000) {
-            changed.push(sentence);
+            changing.push(sentence);
+            names.insert(variant(series));
+        } else {
+            idle.push(sentence);
         }
     }
-    if tried.is_empty() {
-        return Err(Conclusion::lacks("no trick was tried. Run `oversleep runtimes java`"));
-    }
-    Ok(match changed.is_empty() {
-        true => Conclusion::found(format!("no trick changes a wait here: {}", list(&tried))),
-        false => Conclusion::absent(format!("these still change a wait here: {}", list(&changed))),
-    })
+    let verb = if names.len() == 1 { "makes" } else { "make" };
+    let names: Vec<String> = names.into_iter().collect();
+    let works = format!("{} {verb} a wait finer here: {}", list(&names), list(&changing));
+    let nothing = format!("no trick changes a wait here: {}", list(&idle));
+    Ok(Conclusion::found(match (changing.is_empty(), idle.is_empty()) {
+        (true, true) => return Err(Conclusion::lacks("no trick was tried. Run `oversleep runtimes java`")),
+        (true, false) => nothing,
+        (false, true) => works,
+        (false, false) => format!("{works}; these change nothing: {}", list(&idle)),
+    }))
 }

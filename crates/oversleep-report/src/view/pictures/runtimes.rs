@@ -2,6 +2,7 @@
 //! (R2).
 
 use oversleep_explain::runtimes;
+use oversleep_explain::runtimes::rule::NoRule;
 use oversleep_record::{ExperimentId, ResultFile};
 
 use super::{Drawing, Entry, ms, us};
@@ -12,22 +13,28 @@ use crate::view::select::{distinct, measured, requests};
 pub const MAP: Entry = Entry { name: "runtimes", experiment: Some(ExperimentId::R1), draw: map };
 pub const STAIRS: Entry = Entry { name: "runtime-rule", experiment: Some(ExperimentId::R2), draw: stairs };
 
-/// One map for the system and each runtime.
+/// One map for the system and each runtime. All have the same colours, so that runtimes compare.
 fn map(file: &ResultFile) -> Vec<Drawing<'_>> {
     let requests = requests(measured(file, ExperimentId::R1));
     let all = rows(file);
     let owners = distinct(all.iter().map(Row::owner));
+    let lateness = |row: &Row, request| Some(us(row.at(file, request)?.distribution.p50()?));
+    let every = all.iter().flat_map(|row| requests.iter().filter_map(|&request| lateness(row, request)));
+    let range = every.filter(|late| *late > 0.0).fold(None, |range: Option<(f64, f64)>, late| {
+        let (low, high) = range.unwrap_or((late, late));
+        Some((low.min(late), high.max(late)))
+    });
     let of_owner = |owner: &String| {
         let mine = all.iter().filter(|row| row.owner() == *owner);
-        let lateness = |row: &Row, request| Some(us(row.at(file, request)?.distribution.p50()?));
         let line =
             |row: &Row| (row.name().to_owned(), requests.iter().map(|&request| lateness(row, request)).collect());
         let lines: Vec<(String, Vec<Option<f64>>)> = mine.map(line).collect();
         let columns: Vec<String> = requests.iter().map(|request| format!("{request:#}")).collect();
         let heading = format!("{owner}: median lateness by wait and request");
         let part = owner.clone();
-        (!columns.is_empty() && !lines.is_empty())
-            .then(|| Drawing::new(heading, "", move |frame| HeatMap { frame, columns, rows: lines }.svg()).of(&part))
+        (!columns.is_empty() && !lines.is_empty()).then(|| {
+            Drawing::new(heading, "", move |frame| HeatMap { frame, columns, rows: lines, range }.svg()).of(&part)
+        })
     };
     owners.iter().filter_map(of_owner).collect()
 }
@@ -37,9 +44,15 @@ fn stairs(file: &ResultFile) -> Vec<Drawing<'_>> {
     let mut seen = Vec::new();
     let mut drawings = Vec::new();
     for wait in runtimes::waits(file) {
-        let rule = wait.ruling().map(|ruling| ruling.rule).ok();
-        let Some(rule) = rule.filter(|rule| !seen.contains(&(wait.runtime, *rule))) else { continue };
-        seen.push((wait.runtime, rule));
+        let rule = match wait.ruling() {
+            Ok(ruling) => ruling.rule.to_string(),
+            Err(constant @ NoRule::Constant { .. }) => constant.to_string(),
+            Err(_) => continue,
+        };
+        if seen.contains(&(wait.runtime, rule.clone())) {
+            continue;
+        }
+        seen.push((wait.runtime, rule.clone()));
         let points: Vec<SweepPoint> = wait
             .points()
             .iter()
@@ -50,8 +63,8 @@ fn stairs(file: &ResultFile) -> Vec<Drawing<'_>> {
             .filter(|point| point.requested_ms <= 2.5)
             .collect();
         let (name, clock) = (wait.name.to_owned(), String::new());
-        let heading = format!("{}: {} {}", wait.runtime, wait.name, rule);
-        let finding = format!("{} {rule}.", wait.name);
+        let heading = format!("{}: {}, {}", wait.runtime, wait.name, rule);
+        let finding = format!("{}: {rule}.", wait.name);
         let svg = move |frame| {
             Sweep {
                 frame,

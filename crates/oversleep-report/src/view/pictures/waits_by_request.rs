@@ -22,7 +22,7 @@ fn drawing(file: &ResultFile) -> Option<Drawing<'_>> {
     let columns: Vec<String> = requests.iter().map(|request| format!("{request:#}")).collect();
     (columns.len() > 1 && rows.len() > 1).then(|| {
         Drawing::new("Median lateness of each wait by the duration requested", "", move |frame| {
-            HeatMap { frame, columns, rows }.svg()
+            HeatMap { frame, columns, rows, range: None }.svg()
         })
     })
 }

@@ -1,6 +1,6 @@
 //! Clocks of language runtimes (R3): cost, step, and whether each instrument runs at the right rate.
 
-use oversleep_explain::runtimes::{RATE_ERROR_MAX, rate_error, seconds};
+use oversleep_explain::runtimes::instrument::{Instrument, Validity, instruments};
 use oversleep_record::series::Quantity;
 use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
 
@@ -28,18 +28,23 @@ fn build(file: &ResultFile, section: Section) -> Section {
         .figure("step", move |series| step(series))
         .count();
     let rates = Columns::new()
-        .words("runtime", runtime)
-        .words("its clock", |series| series.clock.as_str())
-        .figure("a second", |series| {
-            let wrong = rate_error(series).is_some_and(|error| error.abs() > RATE_ERROR_MAX);
-            let shown = Some(Nanos(series.distribution.p50()?)).map(|shown| format!("{:.6} s", shown.as_secs_f64()));
-            Some(shown.toned(if wrong { Tone::Warn } else { Tone::Plain }))
+        .words("runtime", |one: &Instrument<'_>| one.second.runtime.as_ref().map(ToString::to_string))
+        .words("its clock", |one| one.second.clock.as_str())
+        .figure("a second", |one| {
+            let shown = Nanos(one.second.distribution.p50()?);
+            Some(format!("{:.6} s", shown.as_secs_f64()))
         })
-        .figure("error", |series| rate_error(series).map(|error| format!("{:+.3} %", error * 100.0).replace('-', "−")))
-        .count();
+        .figure("error", |one| one.rate_error().map(|error| format!("{:+.3} %", error * 100.0).replace('-', "−")))
+        .figure("step at most", Instrument::step)
+        .words("for durations", |one| {
+            let validity = one.validity()?;
+            Some(validity.to_string().toned(if validity == Validity::Valid { Tone::Good } else { Tone::Warn }))
+        })
+        .figure("count", |one| one.second.counts.recorded)
+        .rank(4);
     section.tables(clocks.table("Cost and step of each clock; medians", costs)).tables(rates.table(
-        "What each runtime's clock shows of a second of the system's",
-        seconds(file).filter(|series| series.has_values()),
+        "The clock that each program times its waits with: what it shows of a second, and its step",
+        instruments(file).into_iter().filter(|one| one.validity().is_some()),
     ))
 }
 
@@ -60,8 +65,8 @@ mod tests {
         assert_eq!(texts(0)[0][..4], ["System.nanoTime", "java 17.0.15", "31 ns", "20 ns"]);
         let slow = &section.tables[1].rows[0];
         assert_eq!(
-            (slow[2].text.as_str(), slow[3].text.as_str(), slow[2].tone),
-            ("0.880000 s", "−12.000 %", Tone::Warn)
+            (slow[2].text.as_str(), slow[3].text.as_str(), slow[4].text.as_str(), slow[4].tone),
+            ("0.880000 s", "−12.000 %", "runs slow", Tone::Warn)
         );
     }
 }

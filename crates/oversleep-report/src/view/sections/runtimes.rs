@@ -1,6 +1,6 @@
 //! Language runtimes (R1, R2): their waits beside the system's own, the rule each follows, and what zero means.
 
-use oversleep_explain::runtimes::rule::Rule;
+use oversleep_explain::runtimes::rule::{NoRule, Rule};
 use oversleep_explain::runtimes::{self, RuntimeWait};
 use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
 
@@ -102,6 +102,7 @@ fn rule(wait: &RuntimeWait<'_>) -> Cell {
     match wait.ruling() {
         Ok(ruling) if ruling.rule == Rule::Exact && !ruling.is_early() => ruling.to_string().to_cell(),
         Ok(ruling) => ruling.to_string().toned(Tone::Warn),
+        Err(constant @ NoRule::Constant { .. }) => constant.to_string().toned(Tone::Warn),
         Err(_) => "unclear".toned(Tone::Soft),
     }
 }
@@ -110,7 +111,8 @@ fn rule(wait: &RuntimeWait<'_>) -> Cell {
 fn unclear(rows: &[Row]) -> Option<String> {
     let reason = |row: &Row| {
         let wait = row.wait()?;
-        Some(format!("{} {}: {}", wait.runtime.name, wait.name, wait.ruling().err()?))
+        let why = wait.ruling().err().filter(|why| !matches!(why, NoRule::Constant { .. }))?;
+        Some(format!("{} {}: {why}", wait.runtime.name, wait.name))
     };
     let all: Vec<String> = rows.iter().filter_map(reason).collect();
     (!all.is_empty()).then(|| format!("Rules that these figures don't tell: {}.", all.join("; ")))

@@ -18,6 +18,8 @@ const REQUESTS_MIN: usize = 5;
 const SPREAD_MAX_NS: i64 = 120_000;
 /// By how much the rests of a wait that follows a rule differ at least where the wait ends on a grid of its own instead.
 const STEADY_NS: i64 = 40_000;
+/// Durations that differ by less than this part of what the requests do don't depend on them.
+const CONSTANT_SHARE: i64 = 10;
 /// The rests of the next best rule must differ by half as much again.
 const CLEARER_BY: (i64, i64) = (3, 2);
 /// Share of waits that end early from which that is told.
@@ -156,6 +158,11 @@ pub enum NoRule {
     },
     /// No request tells any two rules apart.
     Indistinct,
+    /// Waits take as long whatever was requested, as on a tick that is longer than the requests.
+    Constant {
+        /// How long.
+        duration: Nanos,
+    },
     /// No rule leaves a steady rest: something else decides how long these waits take.
     Unsteady {
         /// The rule that comes nearest.
@@ -177,6 +184,7 @@ impl fmt::Display for NoRule {
         match self {
             NoRule::TooFew { requests } => write!(f, "too few requests ({requests})"),
             NoRule::Indistinct => f.write_str("requests tell no rule"),
+            NoRule::Constant { duration } => write!(f, "takes {duration} whatever the request"),
             NoRule::Unsteady { spread, .. } => write!(f, "no rule (rests differ by {spread})"),
             NoRule::Ambiguous { one, other } => write!(f, "unclear ({one}, or {other})"),
         }
@@ -207,9 +215,10 @@ impl Ruling {
         }
         // Where no request tells two rules apart (those that would never returned), the simpler one stands.
         let next = fits[1..].iter().find(|(.., other)| differs(&points, *other, rule));
-        let (spread, rest, rule) = match spread {
-            STEADY_NS.. if is_on_a_grid(&points) => fit(Rule::RoundsUpToGrid, &points),
-            ..=SPREAD_MAX_NS => (spread, rest, rule),
+        let (spread, rest, rule) = match (spread, constant(&points)) {
+            (STEADY_NS.., _) if is_on_a_grid(&points) => fit(Rule::RoundsUpToGrid, &points),
+            (STEADY_NS.., Some(duration)) => return Err(NoRule::Constant { duration }),
+            (..=SPREAD_MAX_NS, _) => (spread, rest, rule),
             _ => return Err(NoRule::Unsteady { nearest: rule, spread: Nanos(spread) }),
         };
         let next_spread = next.map_or(i64::MAX, |(spread, ..)| *spread);
@@ -267,6 +276,17 @@ fn is_on_a_grid(points: &[(&Point, i64)]) -> bool {
     rests().all(|rest| (0..=GRID_REST_MAX_NS).contains(&rest)) && rests().any(|rest| rest >= MILLISECOND / 2)
 }
 
+/// How long every wait took, where that is longer than all requests and differs less than they do.
+fn constant(points: &[(&Point, i64)]) -> Option<Nanos> {
+    let mut durations: Vec<i64> = points.iter().map(|(_, typical)| *typical).collect();
+    durations.sort_unstable();
+    let (shortest, longest) = (durations[0], durations[durations.len() - 1]);
+    let requests = || points.iter().map(|(point, _)| point.requested.0);
+    let range = requests().max()? - requests().min()?;
+    let is_constant = (longest - shortest) * CONSTANT_SHARE < range;
+    (is_constant && requests().all(|ns| ns < shortest)).then_some(Nanos(durations[durations.len() / 2]))
+}
+
 /// How much the rests differ that a rule leaves, and their median.
 fn fit(rule: Rule, points: &[(&Point, i64)]) -> (i64, i64, Rule) {
     let mut rests: Vec<i64> = points.iter().map(|(point, typical)| typical - rule.rounded(point.requested).0).collect();
@@ -281,60 +301,4 @@ fn fit(rule: Rule, points: &[(&Point, i64)]) -> (i64, i64, Rule) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const REQUESTS: [i64; 9] = [1, 300_000, 999_000, 1_000_000, 1_100_000, 1_500_000, 1_999_000, 2_000_000, 5_000_000];
-
-    /// Waits that follow a rule, with rests around 66 µs, and one that was disturbed.
-    fn following(rule: Rule) -> Vec<Point> {
-        let waits = |&ns: &i64| {
-            let due = rule.rounded(Nanos(ns)).0;
-            Point::of(Nanos(ns), &[due + 62_000, due + 66_000, due + 71_000, due + 4_000_000])
-        };
-        REQUESTS.iter().map(waits).collect()
-    }
-
-    #[test]
-    fn each_rule_is_found_from_its_own_durations() {
-        for rule in Rule::STEADY {
-            let ruling = Ruling::of(&following(rule)).unwrap_or_else(|why| panic!("{rule}: {why}"));
-            assert_eq!((ruling.rule, ruling.is_early()), (rule, false));
-            assert_eq!((ruling.rest, ruling.spread), (Nanos(66_000), Nanos::ZERO));
-        }
-    }
-
-    #[test]
-    fn waits_that_end_early_are_told_with_their_rule() {
-        let early = |&ns: &i64| {
-            let due = Rule::Truncates.rounded(Nanos(ns)).0;
-            Point::of(Nanos(ns), &[(due - 20_000).max(100), (due - 2_000).max(100), due + 3_000, due + 8_000])
-        };
-        let ruling = Ruling::of(&REQUESTS.iter().map(early).collect::<Vec<_>>()).unwrap();
-        assert_eq!(ruling.rule, Rule::Truncates);
-        assert!(ruling.is_early() && ruling.earliest <= Nanos(-19_000), "{ruling:?}");
-        assert_eq!(ruling.to_string(), "truncates to ms; 50 % end early");
-    }
-
-    #[test]
-    fn a_wait_on_a_grid_of_its_own_is_told() {
-        let late = [70_000, 1_080_000, 1_090_000, 80_000, 1_070_000, 75_000];
-        let points: Vec<Point> = [300_000, 999_000, 1_000_000, 1_100_000, 2_000_000, 5_000_000]
-            .iter()
-            .zip(late)
-            .map(|(&ns, late)| Point::of(Nanos(ns), &[Rule::RoundsUp.rounded(Nanos(ns)).0 + late; 4]))
-            .collect();
-        assert_eq!(Ruling::of(&points).map(|ruling| ruling.rule), Ok(Rule::RoundsUpToGrid));
-    }
-
-    #[test]
-    fn what_can_not_be_told_is_not() {
-        assert_eq!(Ruling::of(&following(Rule::Exact)[..4]), Err(NoRule::TooFew { requests: 3 }));
-        let switching: Vec<Point> = REQUESTS.iter().map(|&ns| Point::of(Nanos(ns), &[6_100_000; 4])).collect();
-        assert!(matches!(Ruling::of(&switching), Err(NoRule::Unsteady { .. })), "a thread that waits for its turn");
-        let whole: Vec<Point> =
-            (1..9).map(|ms| Point::of(Nanos::from_millis(ms), &[ms * 1_000_000 + 60_000])).collect();
-        let why = Ruling::of(&whole).map(|ruling| ruling.rule);
-        assert_eq!(why, Err(NoRule::Indistinct), "whole milliseconds tell no rule");
-    }
-}
+mod tests;

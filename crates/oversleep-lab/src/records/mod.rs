@@ -1,6 +1,8 @@
 //! What runtimes make of a span: records, not runs. `runtimes.toml` has those that sources state,
 //! `runtimes-measured.toml` those that `oversleep report RESULT --records` made of a result; a result's own go before both.
 
+mod modelled;
+
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
@@ -12,18 +14,40 @@ use oversleep_record::{Nanos, ResultFile};
 use oversleep_system::{Granularity, Platform, Wait};
 use serde::{Deserialize, Serialize};
 
+pub use modelled::families;
+pub(crate) use modelled::probes;
+
 const MILLISECOND: Nanos = Nanos::from_millis(1);
 
-static RECORDS: LazyLock<Vec<Record>> = LazyLock::new(|| {
-    let read = |text: &str| toml::from_str::<File>(text).expect("the files of records are well-formed").record;
-    let files = [include_str!("../runtimes.toml"), include_str!("../runtimes-measured.toml")];
-    files.into_iter().flat_map(read).collect()
+static FILES: LazyLock<File> = LazyLock::new(|| {
+    let read = |text: &str| toml::from_str::<File>(text).expect("the files of records are well-formed");
+    let mut all = read(include_str!("../../runtimes.toml"));
+    all.record.extend(read(include_str!("../../runtimes-measured.toml")).record);
+    all
 });
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
     record: Vec<Record>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    trick: Vec<Trick>,
+}
+
+/// What was published as a way to make waits of a runtime finer on Windows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Trick {
+    /// `sleeping-thread`.
+    name: String,
+    /// The runtime, as `oversleep runtimes` names it.
+    family: String,
+    /// The wait that it was published for.
+    wait: String,
+    /// Whether the process then holds a timer resolution of 1 ms.
+    holds_a_millisecond: bool,
+    /// Id of its source.
+    source: String,
 }
 
 /// What one runtime makes of a span on one system.
@@ -36,6 +60,9 @@ pub struct Record {
     pub names: Vec<String>,
     /// Whose call it is.
     pub runtime: String,
+    /// The same as `oversleep runtimes` names it, if that is another name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub family: Option<String>,
     /// The versions that the record is about.
     pub versions: String,
     /// `windows`, `linux`, `macos`.
@@ -104,13 +131,13 @@ impl Evidence {
 
 /// All records that come with the product.
 pub fn runtimes() -> &'static [Record] {
-    &RECORDS
+    &FILES.record
 }
 
 /// The systems on which a record says what becomes of that call.
 pub fn systems(name: &str) -> Vec<&'static str> {
     let is_named = |record: &&Record| record.names.iter().any(|known| known.eq_ignore_ascii_case(name));
-    let systems: BTreeSet<&str> = RECORDS.iter().filter(is_named).map(|record| &*record.system).collect();
+    let systems: BTreeSet<&str> = FILES.record.iter().filter(is_named).map(|record| &*record.system).collect();
     systems.into_iter().collect()
 }
 
@@ -125,14 +152,21 @@ pub fn records(file: &ResultFile) -> Vec<Record> {
 /// # Errors
 /// Those of the writer of TOML.
 pub fn document(records: Vec<Record>) -> Result<String, toml::ser::Error> {
-    toml::to_string(&File { record: records })
+    toml::to_string(&File { record: records, trick: Vec::new() })
 }
 
 fn record(file: &ResultFile, all: &[RuntimeWait<'_>], wait: &RuntimeWait<'_>) -> Option<Record> {
+    // A question is about an idle program, and a busy one may wait by other means than the call beneath.
+    if wait.idle_name().is_some() {
+        return None;
+    }
     let rule = wait.ruling().ok()?.rule;
     // `Thread.sleep(ms,ns)` answers to `Thread.sleep` if no other form of it keeps more of a request.
     let plain = |name: &str| name.split('(').next().unwrap_or_default().to_owned();
-    let forms = all.iter().filter(|other| other.runtime == wait.runtime && plain(other.name) == plain(wait.name));
+    let is_form = |other: &&RuntimeWait<'_>| {
+        other.runtime == wait.runtime && other.idle_name().is_none() && plain(other.name) == plain(wait.name)
+    };
+    let forms = all.iter().filter(is_form);
     let keeps = |rule: Rule| [Rule::Exact, Rule::RoundsUp, Rule::RoundsToNearest].iter().position(|one| *one == rule);
     let keeps_most =
         forms.filter_map(|form| Some((keeps(form.ruling().ok()?.rule).unwrap_or(usize::MAX), form.name))).min();
@@ -149,6 +183,7 @@ fn record(file: &ResultFile, all: &[RuntimeWait<'_>], wait: &RuntimeWait<'_>) ->
         id: format!("{}-{}/{}", wait.runtime.name, wait.runtime.version, wait.name),
         names,
         runtime: wait.runtime.name.clone(),
+        family: None,
         versions: wait.runtime.version.clone(),
         system: file.platform.os.clone(),
         wait: wait.beneath.clone()?,
@@ -168,7 +203,7 @@ pub(crate) fn find<'a>(
 ) -> Option<(Record, &'a dyn Wait, Vec<Record>)> {
     let os = platform.id().os;
     let named = |fits: &dyn Fn(&str) -> bool| -> Vec<Record> {
-        let all = first.iter().chain(RECORDS.iter());
+        let all = first.iter().chain(FILES.record.iter());
         all.filter(|record| record.system == os && record.names.iter().any(|known| fits(known))).cloned().collect()
     };
     let mut found = named(&|known| known == name);
@@ -181,6 +216,11 @@ pub(crate) fn find<'a>(
 }
 
 impl Record {
+    /// Its runtime, as `oversleep runtimes` names it.
+    pub fn family(&self) -> &str {
+        self.family.as_deref().unwrap_or(&self.runtime)
+    }
+
     /// What is passed to the call.
     pub(crate) fn rounded(&self, request: Nanos) -> Nanos {
         match self.rounds {
@@ -240,95 +280,4 @@ impl Record {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::*;
-    use oversleep_model::platform;
-
-    #[test]
-    fn every_record_has_an_id_a_source_and_a_wait_that_exists() {
-        let mut seen = BTreeSet::new();
-        for record in runtimes() {
-            assert!(seen.insert(&record.id), "{} twice", record.id);
-            assert!(Source::find(&record.source).is_some(), "{}: {}", record.id, record.source);
-            assert!(!record.versions.is_empty() && !record.names.is_empty(), "{}", record.id);
-            let machine = match record.system.as_str() {
-                "windows" => "windows-11",
-                "linux" => "linux-hz250",
-                _ => "macos-14-m1",
-            };
-            let platform = platform(machine, &[], 1).unwrap_or_else(|error| panic!("{error}"));
-            assert_eq!(platform.id().os, record.system, "{}", record.id);
-            assert!(find_wait(&*platform, &record.wait).is_some(), "{}: {}", record.id, record.wait);
-            let is_again = |one: &&Record| {
-                (&one.system, &one.names, &one.versions) == (&record.system, &record.names, &record.versions)
-            };
-            let again = runtimes().iter().filter(is_again);
-            assert_eq!(again.count(), 1, "{}: one record for a call, a system and a version", record.id);
-        }
-    }
-
-    #[test]
-    fn a_sentence_names_the_record_and_says_that_nothing_of_the_runtime_ran() {
-        let platform = platform("windows-11", &[], 1).unwrap_or_else(|error| panic!("{error}"));
-        let (record, wait, others) = find(&*platform, &[], "parkNanos").expect("it is listed");
-        let sentence = record.sentence("parkNanos", wait, Nanos(1_999_000), &others);
-        assert!(sentence.contains("record R01, published: OpenJDK, os_windows.cpp"), "{sentence}");
-        assert!(
-            sentence.contains("The runtime was not run: the figures are those of WaitForSingleObject"),
-            "{sentence}"
-        );
-    }
-
-    #[test]
-    fn what_was_measured_answers_like_what_was_published() {
-        let platform = platform("linux-hz250", &[], 1).unwrap_or_else(|error| panic!("{error}"));
-        let (record, wait, others) = find(&*platform, &[], "asyncio.sleep").expect("it is listed");
-        assert_eq!((record.evidence, wait.info().name), (Evidence::Measured, "epoll-wait"));
-        assert_eq!(record.rounded(Nanos(300_000)), MILLISECOND);
-        let sentence = record.sentence("asyncio.sleep", wait, Nanos(300_000), &others);
-        let part = "300 µs becomes 1 ms (record python-3.11.2/asyncio.sleep, measured: oversleep, ";
-        assert!(sentence.contains(part), "{sentence}");
-    }
-
-    #[test]
-    fn versions_that_make_something_else_of_a_request_are_named() {
-        let platform = platform("linux-hz250", &[], 1).unwrap_or_else(|error| panic!("{error}"));
-        let (record, wait, others) = find(&*platform, &[], "Thread.sleep").expect("it is listed");
-        assert_eq!(record.id, "R05");
-        let sentence = record.sentence("Thread.sleep", wait, Nanos(1_500_000), &others);
-        assert!(sentence.contains("1.5 ms becomes 2 ms (record R05"), "{sentence}");
-        assert!(sentence.contains(" java 25.0.3 passes 1.5 ms (record java-25.0.3/Thread.sleep("), "{sentence}");
-    }
-
-    /// A wait of a runtime that truncates, and one that ends on a grid of its own.
-    fn result() -> ResultFile {
-        let mut sheet = oversleep_record::testing::Sheet::linux();
-        for ns in [300_000, 400_000, 999_000, 1_000_000, 1_100_000, 1_500_000, 1_999_000, 2_000_000] {
-            let floor = ns / 1_000_000 * 1_000_000;
-            let request = Nanos(ns).as_typed();
-            sheet = sheet
-                .steady(format!("R2/Sleep/{request}/engine-9"), floor + 70_000)
-                .of_runtime("engine", "9.1")
-                .labelled(oversleep_record::label::BENEATH, "nanosleep".to_owned());
-        }
-        sheet.file
-    }
-
-    #[test]
-    fn a_result_gives_its_own_records_and_they_go_first() {
-        let own = records(&result());
-        assert_eq!(own.len(), 1);
-        assert_eq!((own[0].id.as_str(), own[0].rounds), ("engine-9.1/Sleep", Rounds::DownToZero));
-        assert_eq!(own[0].rounded(Nanos(1_999_000)), MILLISECOND);
-        let text = document(own.clone()).unwrap();
-        assert_eq!(toml::from_str::<File>(&text).unwrap().record, own, "{text}");
-        let platform = platform("linux-hz250", &[], 1).unwrap_or_else(|error| panic!("{error}"));
-        let (record, wait, _) = find(&*platform, &own, "engine.Sleep").expect("it is its own");
-        assert_eq!((record.runtime.as_str(), wait.info().name), ("engine", "nanosleep"));
-        assert!(
-            record.nothing_left(Nanos(300_000)).starts_with("engine makes 0 ms of 300 µs and does not wait (record")
-        );
-    }
-}
+mod tests;

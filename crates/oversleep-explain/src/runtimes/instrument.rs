@@ -1,0 +1,105 @@
+//! The clock with which a program times everything: its rate, its step, and whether durations can be taken with it.
+
+use std::fmt;
+
+use oversleep_record::series::Quantity;
+use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
+
+/// By how much a program's clock may differ from the system's before its figures are in question. A round takes about
+/// 100 ms, and its lines come later by up to half a millisecond at one time than at another.
+const RATE_ERROR_MAX: f64 = 0.01;
+/// The same where fewer than three processes tell: the lines of one may all come later and later.
+const RATE_ERROR_OF_FEW_MAX: f64 = 0.05;
+/// By what part of the error the processes may differ about it.
+const DIFFERENCE_MAX: f64 = 0.5;
+/// A clock that moves by more at once can't time a wait of 1 ms.
+const STEP_MAX: Nanos = Nanos(500_000);
+/// A clock that shows less than half of a second, or twice as much, counts something else.
+const OTHER_RATE: std::ops::RangeInclusive<f64> = 0.5..=2.0;
+
+/// The clock of one program.
+#[derive(Clone, Copy, Debug)]
+pub struct Instrument<'a> {
+    /// What it shows of a second of the system's: each value is one process.
+    pub second: &'a Series,
+    /// The smallest difference of timestamps that followed each other.
+    pub step: Option<&'a Series>,
+}
+
+/// Whether durations can be taken with a clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Validity {
+    /// They can.
+    Valid,
+    /// It went back.
+    GoesBack,
+    /// It doesn't count time: CPU time, or nothing.
+    CountsSomethingElse,
+    /// It runs slow.
+    Slow,
+    /// It runs fast.
+    Fast,
+    /// It moves in too large steps.
+    Coarse,
+}
+
+impl fmt::Display for Validity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Validity::Valid => "valid",
+            Validity::GoesBack => "goes back",
+            Validity::CountsSomethingElse => "doesn't count time",
+            Validity::Slow => "runs slow",
+            Validity::Fast => "runs fast",
+            Validity::Coarse => "too coarse for 1 ms",
+        })
+    }
+}
+
+/// The clocks of all programs in a result.
+pub fn instruments(file: &ResultFile) -> Vec<Instrument<'_>> {
+    let is_second = |series: &&Series| {
+        series.runtime.is_some()
+            && series.quantity == Quantity::Duration
+            && series.requested_ns == Some(Nanos::from_secs(1))
+    };
+    let of = |quantity| file.experiment(ExperimentId::R3).filter(move |series| series.quantity == quantity);
+    let step = |second: &Series| {
+        let is_its = |series: &&Series| series.subject == "instrument" && series.runtime == second.runtime;
+        of(Quantity::Step).find(is_its).filter(|series| series.has_values() || series.counts.backward > 0)
+    };
+    let seconds = of(Quantity::Duration).filter(is_second);
+    seconds.map(|second| Instrument { second, step: step(second) }).collect()
+}
+
+impl Instrument<'_> {
+    /// By how much it runs fast, as a share; below zero if it runs slow.
+    pub fn rate_error(&self) -> Option<f64> {
+        Some(self.second.distribution.p50()? as f64 / Nanos::from_secs(1).0 as f64 - 1.0)
+    }
+
+    /// In which steps it moves at most.
+    pub fn step(&self) -> Option<Nanos> {
+        self.step?.distribution.min().map(Nanos)
+    }
+
+    /// Whether durations can be taken with it; `None` if that was not seen. A wrong rate is one about which all processes
+    /// agree: the lines of one may have come late.
+    pub fn validity(&self) -> Option<Validity> {
+        if self.step.is_some_and(|step| step.counts.backward > 0) {
+            return Some(Validity::GoesBack);
+        }
+        let error = self.rate_error()?;
+        let seconds = &self.second.distribution;
+        let range = (seconds.max()? - seconds.min()?) as f64 / 1e9;
+        let error_max = if self.second.counts.recorded < 3 { RATE_ERROR_OF_FEW_MAX } else { RATE_ERROR_MAX };
+        let is_wrong = error.abs() > error_max && range <= error.abs() * DIFFERENCE_MAX;
+        Some(match self.step() {
+            _ if is_wrong && !OTHER_RATE.contains(&(1.0 + error)) => Validity::CountsSomethingElse,
+            _ if is_wrong && error < 0.0 => Validity::Slow,
+            _ if is_wrong => Validity::Fast,
+            Some(step) if step > STEP_MAX => Validity::Coarse,
+            _ => Validity::Valid,
+        })
+    }
+}

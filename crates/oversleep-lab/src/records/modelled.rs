@@ -1,0 +1,194 @@
+//! Language runtimes on a modelled machine. No runtime runs: each of its calls is the call of the system that a record
+//! names, with what the record makes of the request.
+
+use oversleep_measure::runtime_waits::{
+    PUBLISHED_PARKS, PUBLISHED_PARKS_NS, RULE_REQUESTS_NS, beneath, beneath_once, count, requests, rounds,
+};
+use oversleep_measure::{Amount, Bench, Plan, Probe, SeriesRecorder};
+use oversleep_record::conditions::Setting;
+use oversleep_record::label;
+use oversleep_record::series::{Pace, Quantity, Runtime, Series, Unit};
+use oversleep_record::{Conditions, ExperimentId, Nanos, Unavailable};
+use oversleep_system::tunables::names::RESOLUTION;
+use oversleep_system::{Platform, WaitEnd};
+
+use super::{Evidence, FILES, MILLISECOND, Record, Trick};
+
+/// How often each request that shows a rule is repeated in a round.
+const FEW: u64 = 4;
+/// What a result without a trick is called beside those with one.
+const AS_FOUND: &str = "as-found";
+
+/// The runtimes that have records for that system, as `oversleep runtimes` names them.
+pub fn families(os: &str) -> Vec<&'static str> {
+    let mut all: Vec<&str> = FILES.record.iter().filter(|one| one.system == os).map(Record::family).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// The waits of those runtimes that the plan names, all where it names none, and the system's own beneath them, as far
+/// as they belong to these experiments. `own` are the records of the result that the machine is like.
+pub(crate) fn probes(
+    platform: &dyn Platform,
+    own: &[Record],
+    plan: &Plan,
+    is_wanted: &dyn Fn(ExperimentId) -> bool,
+) -> Vec<Box<dyn Probe>> {
+    let os = platform.id().os;
+    let is_meant = |record: &&Record| {
+        let names = &plan.subjects;
+        let is_named = |name: &String| name.eq_ignore_ascii_case(record.family());
+        record.system == os && (names.is_empty() || names.iter().any(is_named))
+    };
+    let records: Vec<&Record> = own.iter().chain(&FILES.record).filter(is_meant).collect();
+    let mut all: Vec<Box<dyn Probe>> = Vec::new();
+    if is_wanted(ExperimentId::R1) {
+        let waits: Vec<String> = records.iter().map(|record| record.wait.clone()).collect();
+        all.extend(beneath(platform, &waits, plan));
+    }
+    for record in &records {
+        let late = requests(plan).into_iter().map(|requested| (ExperimentId::R1, requested, count(plan, requested)));
+        let rule = RULE_REQUESTS_NS.map(|ns| (ExperimentId::R2, Nanos(ns), FEW));
+        let steps = late.chain(rule).filter(|(experiment, ..)| is_wanted(*experiment));
+        all.extend(steps.map(|(experiment, requested, count)| {
+            Call::of(record, experiment, requested, count, rounds(plan)).boxed()
+        }));
+    }
+    if let Some(first) = records.iter().find(|record| is_published_park(record)) {
+        if is_wanted(ExperimentId::B10) {
+            for ns in PUBLISHED_PARKS_NS {
+                let amount = Amount { count: PUBLISHED_PARKS, time: Nanos::MAX, rounds: 1 };
+                all.push(beneath_once(platform, ExperimentId::B10, &first.wait, Nanos(ns), amount));
+                all.push(Call::of(first, ExperimentId::B10, Nanos(ns), PUBLISHED_PARKS, 1).boxed());
+            }
+        }
+        if is_wanted(ExperimentId::B11) {
+            let call = || Call::of(first, ExperimentId::B11, MILLISECOND, count(plan, MILLISECOND), rounds(plan));
+            all.push(call().named(AS_FOUND).boxed());
+            let tricks = FILES.trick.iter().filter(|trick| trick.is_for(first));
+            all.extend(tricks.map(|trick| call().under(trick, platform).boxed()));
+        }
+    }
+    all
+}
+
+/// Whether the published experiments on parks are about it.
+fn is_published_park(record: &Record) -> bool {
+    FILES.trick.iter().any(|trick| trick.is_for(record))
+}
+
+impl Trick {
+    fn is_for(&self, record: &Record) -> bool {
+        record.family() == self.family && record.names.contains(&self.wait)
+    }
+}
+
+/// One request of a runtime's call.
+struct Call {
+    record: Record,
+    requested: Nanos,
+    /// In each round.
+    count: u64,
+    rounds: u32,
+    conditions: Conditions,
+    recorder: SeriesRecorder,
+}
+
+impl Call {
+    fn of(record: &Record, experiment: ExperimentId, requested: Nanos, count: u64, rounds: u32) -> Call {
+        let is_duration = experiment == ExperimentId::R2;
+        let quantity = if is_duration { Quantity::Duration } else { Quantity::Lateness };
+        // Of a measured record, its own form of the call: `Thread.sleep(ms,ns)`.
+        let (id, name) = match (record.evidence, record.id.split_once('/')) {
+            (Evidence::Measured, Some((runtime, name))) => (runtime.to_owned(), name),
+            _ => (record.id.clone(), record.names.first().map_or("", String::as_str)),
+        };
+        let mut series = Series::new(experiment, name, quantity, Unit::Ns);
+        series.key = series.key.span(requested).word(&id);
+        series.requested_ns = Some(requested);
+        series.rounded_ns = Some(record.rounded(requested));
+        series.pace = Some(Pace::BackToBack);
+        series.runtime = Some(Runtime { name: record.family().to_owned(), version: record.versions.clone() });
+        series.labels.set(label::BENEATH, record.wait.clone());
+        let conditions = if record.holds_while(record.rounded(requested)) { holding() } else { Conditions::as_found() };
+        series.conditions = conditions.clone();
+        let recorder = SeriesRecorder::new(series, count * u64::from(rounds));
+        Call { record: record.clone(), requested, count, rounds, conditions, recorder }
+    }
+
+    fn named(mut self, variant: &str) -> Call {
+        let series = self.recorder.series_mut();
+        series.key = std::mem::take(&mut series.key).word(variant);
+        series.labels.set(label::VARIANT, variant.to_owned());
+        self
+    }
+
+    fn under(self, trick: &Trick, platform: &dyn Platform) -> Call {
+        let mut call = self.named(&trick.name);
+        // Elsewhere a process has nothing of the kind to hold.
+        if trick.holds_a_millisecond && platform.tunable(RESOLUTION).is_some() {
+            call.conditions = holding();
+            call.recorder.series_mut().conditions = holding();
+        }
+        call
+    }
+
+    fn boxed(self) -> Box<dyn Probe> {
+        Box::new(self)
+    }
+}
+
+/// The process holds 1 ms.
+fn holding() -> Conditions {
+    Conditions::as_found().with(RESOLUTION, Setting::Nanos(MILLISECOND))
+}
+
+impl Probe for Call {
+    fn label(&self) -> String {
+        format!("{} {}", self.recorder.series().subject, self.requested)
+    }
+
+    fn rounds(&self) -> u32 {
+        self.rounds
+    }
+
+    fn round_estimate(&self) -> Nanos {
+        (self.requested + Nanos(70_000)) * i64::try_from(self.count).unwrap_or(i64::MAX)
+    }
+
+    fn conditions(&self) -> &Conditions {
+        &self.conditions
+    }
+
+    fn round(&mut self, bench: &Bench) -> Result<(), Unavailable> {
+        self.recorder.series_mut().clock = bench.clock_name().to_owned();
+        let mut waiter = bench.open_wait(&self.record.wait)?;
+        let passed = self.record.rounded(self.requested);
+        let deadline = if self.recorder.series().quantity == Quantity::Lateness { self.requested } else { Nanos::ZERO };
+        for _ in 0..self.count {
+            if bench.stopped() {
+                break;
+            }
+            let start = bench.stamp();
+            // Runtimes don't call the system for a request of which nothing is left.
+            let ended = match passed {
+                Nanos::ZERO => WaitEnd::TimedOut,
+                _ => waiter.wait(bench.target(start, start + passed)),
+            };
+            match ended {
+                WaitEnd::TimedOut => {
+                    let duration = bench.stamp() - start;
+                    self.recorder.record(bench.since_origin(start), (duration - deadline).0);
+                }
+                WaitEnd::Interrupted => self.recorder.count_interrupted(bench),
+                WaitEnd::Failed(reason) => return Err(reason),
+            }
+        }
+        Ok(())
+    }
+
+    fn recorders(&mut self) -> Vec<&mut SeriesRecorder> {
+        vec![&mut self.recorder]
+    }
+}

@@ -1,0 +1,109 @@
+//! The clock with which a program times everything: what it shows of a second, in which steps it moves at most, and whether
+//! it ever goes back.
+
+use oversleep_measure::{Bench, SeriesRecorder};
+use oversleep_record::series::{Quantity, Runtime, Series, Unit};
+use oversleep_record::{ExperimentId, Nanos, Unavailable};
+
+use crate::rate;
+
+/// What becomes of a program's clock in a result. Each round adds a value.
+pub struct Instrument {
+    second: SeriesRecorder,
+    step: SeriesRecorder,
+}
+
+/// Timestamps of one process, in the order in which they were taken.
+#[derive(Default)]
+pub struct Stamps {
+    last: Option<i64>,
+    /// The smallest difference of two that followed each other.
+    step: Option<i64>,
+    backward: u64,
+}
+
+impl Stamps {
+    /// Takes in the start and the end of each call.
+    pub fn add(&mut self, starts: &[i64], durations: &[i64]) {
+        let instants = starts.iter().zip(durations).flat_map(|(start, took)| [*start, start.saturating_add(*took)]);
+        for now in instants {
+            let difference = self.last.map_or(0, |last| now.saturating_sub(last));
+            self.last = Some(now);
+            self.backward += u64::from(difference < 0);
+            if difference > 0 {
+                self.step = Some(self.step.map_or(difference, |step| step.min(difference)));
+            }
+        }
+    }
+}
+
+impl Instrument {
+    /// That of a program which is run so often.
+    pub fn of(id: &str, runtime: &Runtime, rounds: u32) -> Instrument {
+        let recorder = |subject: &str, quantity, word: &str| {
+            let mut series = Series::new(ExperimentId::R3, subject, quantity, Unit::Ns);
+            series.key = series.key.word(id).word(word);
+            series.runtime = Some(runtime.clone());
+            series.requested_ns = (quantity == Quantity::Duration).then(|| Nanos::from_secs(1));
+            SeriesRecorder::new(series, u64::from(rounds))
+        };
+        // A runtime may have a clock that is called `clock`.
+        Instrument {
+            second: recorder("clock", Quantity::Duration, "second"),
+            step: recorder("instrument", Quantity::Step, "step"),
+        }
+    }
+
+    /// What a process showed, at its end.
+    pub fn record(&mut self, bench: &Bench, at: Nanos, moments: &[(i64, Nanos)], stamps: &Stamps) {
+        let at = bench.since_origin(at);
+        if let Some(second) = rate::second(moments) {
+            self.second.record(at, second);
+        }
+        if let Some(step) = stamps.step {
+            self.step.record(at, step);
+        }
+        for _ in 0..stamps.backward {
+            self.step.count_backward();
+        }
+    }
+
+    /// It can't be measured for this reason.
+    pub fn unavailable(&mut self, reason: &Unavailable) {
+        self.recorders().for_each(|recorder| recorder.unavailable(reason.clone()));
+    }
+
+    /// What is recorded.
+    pub fn recorders(&mut self) -> impl Iterator<Item = &mut SeriesRecorder> {
+        [&mut self.second, &mut self.step].into_iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stamps(all: &[(i64, i64)]) -> Stamps {
+        let mut stamps = Stamps::default();
+        let (t, d): (Vec<i64>, Vec<i64>) = all.iter().copied().unzip();
+        stamps.add(&t, &d);
+        stamps
+    }
+
+    #[test]
+    fn a_clock_that_moves_with_a_tick_shows_its_step() {
+        const TICK: i64 = 15_625_000;
+        let coarse = stamps(&[(TICK, 0), (TICK, TICK), (2 * TICK, 2 * TICK)]);
+        assert_eq!((coarse.step, coarse.backward), (Some(TICK), 0));
+        let fine = stamps(&[(1_000, 1_066_000), (1_067_040, 1_070_000)]);
+        assert_eq!((fine.step, fine.backward), (Some(40), 0));
+        let still = stamps(&[(5, 0), (5, 0)]);
+        assert_eq!((still.step, still.backward), (None, 0));
+    }
+
+    #[test]
+    fn a_clock_that_goes_back_is_counted() {
+        assert_eq!(stamps(&[(1_000, 500), (900, 500)]).backward, 1);
+        assert_eq!(stamps(&[(1_000, -5), (2_000, 7)]).backward, 1);
+    }
+}

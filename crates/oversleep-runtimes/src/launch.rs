@@ -1,0 +1,35 @@
+//! From an installation to a probe that can be started.
+
+use oversleep_record::series::Runtime;
+
+use crate::cache::Cache;
+use crate::descriptor::{self, Op};
+use crate::discover;
+use crate::installation::Installation;
+use crate::probe::Launch;
+use crate::surroundings::Surroundings;
+
+impl Installation {
+    /// Whether its version has that operation.
+    pub fn has(&self, op: &Op) -> bool {
+        op.since.as_ref().is_none_or(|since| discover::is_at_least(&self.version, since))
+    }
+
+    /// How its probe is started. It is compiled now if it isn't yet.
+    ///
+    /// # Errors
+    /// Why it can't be compiled.
+    pub fn launch(&self, cache: &Cache, surroundings: &Surroundings) -> Result<Launch, String> {
+        let dir = cache.directory(self, surroundings)?;
+        let (dir, own) = (dir.to_string_lossy(), self.values());
+        let text = self.descriptor.sources.first().map_or("", |(_, text)| text);
+        let mut values: Vec<(&str, &str)> = own.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        values.extend([("dir", &*dir), ("text", text)]);
+        Ok(Launch {
+            words: descriptor::filled(&self.descriptor.run.command, &values),
+            environment: self.descriptor.run.environment.clone(),
+            runtime: Runtime { name: self.descriptor.name.clone(), version: self.version.clone() },
+            id: self.id.clone(),
+        })
+    }
+}
