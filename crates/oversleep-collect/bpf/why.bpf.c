@@ -4,9 +4,9 @@
 // recorded. The layout of `event`, the kinds and the flags are those of `src/raw.rs`.
 #include "kernel.h"
 
-#define KINDS 16
+#define KINDS 18
 enum kind {
-	ARM = 1, FIRE, WAKING, QUEUED, OUT, IN, RETURN, RUN, CONTEXT, FORK, EXEC, GONE, SET,
+	ARM = 1, FIRE, WAKING, QUEUED, OUT, IN, RETURN, RUN, CONTEXT, FORK, EXEC, GONE, SET, STACK = 16,
 };
 
 // How a call states its timeout; user space fills `calls`, because numbers differ between processors.
@@ -35,11 +35,20 @@ struct event {
 	char comm[16];
 };
 
+// The addresses of a call: of the kernel where the thread waited, of the program where it was called from.
+#define FRAMES 32
+struct stack {
+	struct event head;
+	u64 frames[FRAMES];
+};
+#define USER_STACK (1 << 8)
+
+// `due`: when its wait should end, as far as that is known.
 struct thread {
-	u64 entered, request, timer;
+	u64 entered, request, timer, due;
 	u32 nr, sent;
 	s32 pending_cpu;
-	u8 state, requested, is_pending, pad;
+	u8 state, requested, is_pending, has_slept;
 };
 
 struct owner {
@@ -48,7 +57,7 @@ struct owner {
 };
 
 struct cpu {
-	u64 timer_irq, since, firing, firing_tgid;
+	u64 timer_irq, since, firing, firing_tgid, firing_due;
 	s64 pending;
 	u64 irq_in, irq_out, irq, soft_in, soft_out, soft, idle_at;
 	u32 idle, pad;
@@ -59,7 +68,7 @@ struct cpu {
 
 // Set before loading. `namespace` is the PID namespace whose ids the user sees, 0 for the first one, whose ids are the
 // kernel's own.
-const volatile u32 everyone, follow, own_tgid, namespace, stack_size = 16384;
+const volatile u32 everyone, follow, own_tgid, namespace, stacks, stack_size = 16384;
 const volatile u64 tick_ns = 4000000, late_ns = 10000;
 
 #define MAP(name, kind, entries, K, V) \
@@ -77,6 +86,8 @@ MAP(followed, BPF_MAP_TYPE_HASH, 16384, u32, u32);
 MAP(threads, BPF_MAP_TYPE_HASH, 32768, u32, struct thread);
 MAP(timers, BPF_MAP_TYPE_LRU_HASH, 32768, u64, struct owner);
 MAP(cpus, BPF_MAP_TYPE_ARRAY, 1024, u32, struct cpu);
+// Stacks are taken of waits that are at least so late, in ns; user space raises it to what the worst ones were.
+MAP(stacks_from, BPF_MAP_TYPE_ARRAY, 1, u32, s64);
 struct {
 	int (*type)[BPF_MAP_TYPE_RINGBUF];
 	int (*max_entries)[1 << 24];
@@ -96,12 +107,12 @@ INLINE struct cpu *this_cpu(void) {
 	return bpf_map_lookup_elem(&cpus, &cpu);
 }
 
-INLINE struct event *begin(u32 kind, u64 t, u32 tid, u32 tgid) {
+INLINE struct event *begin_sized(u32 kind, u64 t, u32 tid, u32 tgid, u64 size) {
 	u32 id = bpf_get_smp_processor_id();
 	struct cpu *cpu = bpf_map_lookup_elem(&cpus, &id);
 	if (!cpu || kind >= KINDS)
 		return 0;
-	struct event *e = bpf_ringbuf_reserve(&ring, sizeof(*e), 0);
+	struct event *e = bpf_ringbuf_reserve(&ring, size, 0);
 	if (!e) {
 		__sync_fetch_and_add(&cpu->lost[kind], 1);
 		return 0;
@@ -116,9 +127,34 @@ INLINE struct event *begin(u32 kind, u64 t, u32 tid, u32 tgid) {
 	return e;
 }
 
+INLINE struct event *begin(u32 kind, u64 t, u32 tid, u32 tgid) {
+	return begin_sized(kind, t, tid, tgid, sizeof(struct event));
+}
+
 INLINE void end(struct event *e) {
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
 }
+
+// Whether a wait is so late that its stacks are of interest.
+INLINE bool wants_stack(struct thread *thread, u64 t) {
+	u32 first = 0;
+	if (!stacks || !thread->due)
+		return 0;
+	s64 *from = bpf_map_lookup_elem(&stacks_from, &first);
+	return from && (s64)(t - thread->due) >= *from;
+}
+
+// Sends the stack that `get` writes; one that can't be read is sent, too, as a stack of no length.
+#define SEND_STACK(t, tid, tgid, from, get) \
+	do { \
+		struct stack *s = (void *)begin_sized(STACK, t, tid, tgid, sizeof(struct stack)); \
+		if (s) { \
+			s64 bytes = get; \
+			s->head.a = bytes > 0 ? (u64)bytes / 8 : 0; \
+			s->head.x = from; \
+			end(&s->head); \
+		} \
+	} while (0)
 
 // The id of a task in `namespace`; 0 if it is not in there.
 INLINE u32 id_in_namespace(struct task_struct *task) {
@@ -397,6 +433,8 @@ int on_sys_exit(u64 *ctx) {
 		return 0;
 	}
 	u64 t = bpf_ktime_get_ns();
+	if (wants_stack(thread, t))
+		SEND_STACK(t, id, id >> 32, 1, bpf_get_stack(ctx, s->frames, sizeof(s->frames), USER_STACK));
 	thread->state = STATE_RETURNED;
 	thread->timer = 0;
 	thread->sent++;
@@ -450,7 +488,13 @@ INLINE void arm(struct thread *thread, u64 t, u64 id, u64 timer, u32 kind, s64 s
 		thread->nr = ~0u;
 		thread->sent = 0;
 	}
+	if (stacks) {
+		thread->due = soft - offset;
+		if (thread->requested == REQUEST_SPAN && thread->entered + thread->request < thread->due)
+			thread->due = thread->entered + thread->request;
+	}
 	thread->state = STATE_WAITING;
+	thread->has_slept = 0;
 	thread->timer = timer;
 	thread->sent++;
 	own(stack_of(timer), id, kind);
@@ -532,6 +576,7 @@ INLINE void fire(struct owner *owner, u64 timer, s64 soft, s64 hard) {
 		thread->sent++;
 	} else {
 		cpu->firing = timer;
+		cpu->firing_due = soft;
 		cpu->firing_tgid = owner->tgid;
 	}
 	u64 irq = cpu->timer_irq;
@@ -611,6 +656,7 @@ int on_waking(u64 *ctx) {
 		}
 		thread->sent = 0;
 		thread->state = STATE_WAITING;
+		thread->due = cpu->firing_due;
 	}
 	if (!thread || thread->state != STATE_WAITING)
 		return 0;
@@ -701,6 +747,9 @@ int on_switch(u64 *ctx) {
 			flags |= OUT_RUNNABLE;
 		if (thread->state == STATE_RETURNED && !(flags & OUT_THROTTLED)) {
 			thread->state = STATE_IDLE;
+		} else if (!flags) {
+			// It goes to sleep, as in every wait: that it did is told when it has a CPU again.
+			thread->has_slept = 1;
 		} else {
 			thread->sent++;
 			if (flags & OUT_RUNNABLE)
@@ -717,9 +766,12 @@ int on_switch(u64 *ctx) {
 	if (thread && thread->state >= STATE_WAITING) {
 		unpend(thread);
 		thread->sent++;
+		if (thread->state == STATE_WAITING && wants_stack(thread, t))
+			SEND_STACK(t, next_tid, next->tgid, 0, bpf_get_task_stack(next, s->frames, sizeof(s->frames), 0));
 		e = begin(IN, t, next_tid, next->tgid);
 		if (e) {
 			e->x = prev_tid;
+			e->a = thread->has_slept;
 			e->b = throttled_ns(next);
 			end(e);
 		}

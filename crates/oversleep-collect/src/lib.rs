@@ -27,6 +27,8 @@ pub struct Options {
     pub everyone: bool,
     /// The processes that a followed one starts, too.
     pub children: bool,
+    /// Stacks of the worst waits: where in the program and in the kernel they were called from.
+    pub stacks: bool,
     /// The length of the kernel's tick: timeouts of sockets end on it.
     pub tick_ns: u64,
 }

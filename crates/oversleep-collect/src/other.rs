@@ -41,14 +41,29 @@ impl Collector {
         match *self {}
     }
 
+    /// How late a wait has to be for its stacks.
+    pub fn stacks_from(&mut self, _lateness_ns: i64) {
+        match *self {}
+    }
+
     /// Reads what arrived.
-    pub fn drain(&mut self, _events: &mut Vec<Event>, _is_last: bool) {
+    pub fn drain(&mut self, _events: &mut Vec<Event>, _is_last: bool) -> bool {
+        match *self {}
+    }
+
+    /// Detaches the kernel program.
+    pub fn stop(&mut self) {
         match *self {}
     }
 
     /// Detaches and unloads the kernel program.
     pub fn unload(self) {
         match self {}
+    }
+
+    /// How long the next look may wait.
+    pub fn pause(&self) -> std::time::Duration {
+        match *self {}
     }
 
     /// The kernel's counters.

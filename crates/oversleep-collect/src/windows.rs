@@ -62,6 +62,14 @@ impl Collector {
         })
     }
 
+    /// How late a wait has to be for its stacks; these records have none.
+    pub fn stacks_from(&mut self, _lateness_ns: i64) {}
+
+    /// How long the next look may wait.
+    pub fn pause(&self) -> std::time::Duration {
+        std::time::Duration::from_millis(100)
+    }
+
     /// What the program means to wait for: the records don't say it.
     pub fn want(&mut self, want_ns: Option<u64>) {
         self.translator = Translator::new(want_ns);
@@ -90,7 +98,7 @@ impl Collector {
     }
 
     /// Reads what arrived.
-    pub fn drain(&mut self, events: &mut Vec<Event>, _is_last: bool) {
+    pub fn drain(&mut self, events: &mut Vec<Event>, _is_last: bool) -> bool {
         let (records, lost) = self.trace.take();
         if lost > self.lost {
             let mut event = Event::new(Kind::Lost, 0, 0);
@@ -110,7 +118,11 @@ impl Collector {
                 || if self.options.everyone { event.tgid != own } else { self.followed.contains(&event.tgid) }
         };
         events.extend(all.into_iter().filter(is_wanted));
+        false
     }
+
+    /// The session ends when it is dropped; what it delivered until then has been counted.
+    pub fn stop(&mut self) {}
 
     /// The record with its times in nanoseconds.
     fn stamped(&self, record: &KernelRecord) -> Option<Stamped> {

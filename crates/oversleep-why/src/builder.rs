@@ -1,6 +1,6 @@
 //! From waits, one after another, to the summary of a run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use oversleep_record::file::Tool;
 
@@ -14,10 +14,17 @@ use crate::wait::{Outcome, Request, Wait};
 /// Groups kept; requests that differ more are put together.
 pub(crate) const GROUPS_MAX: usize = 256;
 
+/// Threads whose last group is remembered.
+const THREADS_MAX: usize = 16_384;
+
 /// Collects waits.
 #[derive(Clone, Debug)]
 pub struct Builder {
-    groups: BTreeMap<Key, Group>,
+    groups: Vec<Group>,
+    /// Where in `groups` each is.
+    places: BTreeMap<Key, usize>,
+    /// The group of each thread's last wait: the next one is mostly of the same.
+    last_of: HashMap<u32, usize>,
     worst: Vec<Wait>,
     first: Option<u64>,
     last: u64,
@@ -33,7 +40,15 @@ impl Default for Builder {
 impl Builder {
     /// Nothing yet.
     pub fn new() -> Builder {
-        Builder { groups: BTreeMap::new(), worst: Vec::new(), first: None, last: 0, left_out: 0 }
+        Builder {
+            groups: Vec::new(),
+            places: BTreeMap::new(),
+            last_of: HashMap::new(),
+            worst: Vec::new(),
+            first: None,
+            last: 0,
+            left_out: 0,
+        }
     }
 
     /// Takes note of the time of an event.
@@ -49,10 +64,31 @@ impl Builder {
 
     /// Adds a wait of that program.
     pub fn add(&mut self, wait: &Wait, program: &str) {
+        let last = self.last_of.get(&wait.tid).copied();
+        let last = last.filter(|&place| self.groups.get(place).is_some_and(|group| group.is_of(wait, program)));
+        let place = last.unwrap_or_else(|| self.place(wait, program));
+        if last.is_none() {
+            if self.last_of.len() >= THREADS_MAX {
+                self.last_of.clear();
+            }
+            self.last_of.insert(wait.tid, place);
+        }
+        self.groups[place].add(wait);
+        if wait.outcome == Outcome::Timer {
+            let at = self.worst.partition_point(|worse| worse.lateness_ns >= wait.lateness_ns);
+            if at < WORST {
+                self.worst.insert(at, wait.clone());
+                self.worst.truncate(WORST);
+            }
+        }
+    }
+
+    /// The place of a wait's group, which is made if need be.
+    fn place(&mut self, wait: &Wait, program: &str) -> usize {
         let mut key = Key::of(wait, program);
-        if self.groups.len() >= GROUPS_MAX && !self.groups.contains_key(&key) {
+        if self.groups.len() >= GROUPS_MAX && !self.places.contains_key(&key) {
             key.requested_ns = None;
-            if !self.groups.contains_key(&key) && self.groups.len() >= 2 * GROUPS_MAX {
+            if !self.places.contains_key(&key) && self.groups.len() >= 2 * GROUPS_MAX {
                 key = Key {
                     program: "others".to_owned(),
                     thread: String::new(),
@@ -63,19 +99,22 @@ impl Builder {
                 };
             }
         }
-        self.groups.entry(key.clone()).or_insert_with(|| Group::new(key, wait.tgid)).add(wait);
-        if wait.outcome == Outcome::Timer {
-            let at = self.worst.partition_point(|worse| worse.lateness_ns >= wait.lateness_ns);
-            if at < WORST {
-                self.worst.insert(at, wait.clone());
-                self.worst.truncate(WORST);
-            }
+        if let Some(&place) = self.places.get(&key) {
+            return place;
         }
+        self.places.insert(key.clone(), self.groups.len());
+        self.groups.push(Group::new(key, wait.tgid));
+        self.groups.len() - 1
+    }
+
+    /// How late a wait has to be to become one of the worst; `None` while there are few.
+    pub fn worst_from(&self) -> Option<i64> {
+        self.worst.get(WORST - 1).map(|wait| wait.lateness_ns)
     }
 
     /// Groups so far, the most lateness first.
     pub fn groups(&self) -> Vec<&Group> {
-        let mut groups: Vec<&Group> = self.groups.values().collect();
+        let mut groups: Vec<&Group> = self.groups.iter().collect();
         groups.sort_by_key(|group| std::cmp::Reverse(lateness_total(group)));
         groups
     }
@@ -84,8 +123,11 @@ impl Builder {
     pub fn finish(self, meta: Meta, want_ns: Option<u64>, mut losses: Losses, machine: &Machine) -> Summary {
         losses.unfinished = machine.counts().unfinished;
         losses.no_room = losses.no_room.max(machine.counts().lost);
-        let mut groups: Vec<Group> = self.groups.into_values().collect();
-        groups.sort_by_key(|group| std::cmp::Reverse(lateness_total(group)));
+        let mut worst = self.worst;
+        worst.iter_mut().for_each(|wait| wait.stack = machine.symbols().stack(wait.tgid, &wait.frames));
+        let mut groups = self.groups;
+        // The same in every run: by their keys where they are equal.
+        groups.sort_by(|a, b| lateness_total(b).cmp(&lateness_total(a)).then_with(|| a.key.cmp(&b.key)));
         let mut summary = Summary {
             schema: SCHEMA.to_owned(),
             tool: Tool { name: "oversleep".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
@@ -94,7 +136,7 @@ impl Builder {
             span_ns: self.last.saturating_sub(self.first.unwrap_or(self.last)),
             left_out: self.left_out,
             groups,
-            worst: self.worst,
+            worst,
             losses,
             findings: Vec::new(),
         };

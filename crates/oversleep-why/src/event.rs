@@ -20,9 +20,11 @@ pub enum Kind {
     /// It is in a run queue. `x` CPU, `a` idle state of that CPU + 1, `b` throttled time of its groups, `c` priority,
     /// `d` policy, `e` number of CPUs it may use.
     Wakeup,
-    /// It leaves its CPU. `x` bit 0: it could go on, bit 1: a CPU quota stops it; `b` throttled time of its groups.
+    /// It leaves its CPU and does not sleep. `x` bit 0: it could go on, bit 1: a CPU quota stops it; `b` throttled time of
+    /// its groups.
     Out,
-    /// It has a CPU. `x` the task before it, `b` throttled time of its groups.
+    /// It has a CPU. `x` the task before it, `a` whether it slept since it armed its timer, `b` throttled time of its
+    /// groups.
     In,
     /// The call returns. `x` events sent for this call, `a` its result.
     Return,
@@ -44,9 +46,15 @@ pub enum Kind {
     Lost,
     /// The hypervisor ran something else: `a` for how long on this CPU since the last such event. Made by the collector.
     Steal,
+    /// Where a late wait was called from. `x` bit 0: in the program, else in the kernel; the fields are addresses, the
+    /// innermost first, 0 after the last one. More of them follow in events of the same time.
+    Stack,
+    /// What is at an address. `a` the address, `x` where this piece of the text begins; `b` to `f` the piece. A process of 0
+    /// is the kernel. Made by the collector.
+    Symbol,
 }
 
-const KINDS: [Kind; 15] = [
+const KINDS: [Kind; 17] = [
     Kind::Arm,
     Kind::Fire,
     Kind::Waking,
@@ -62,6 +70,8 @@ const KINDS: [Kind; 15] = [
     Kind::Set,
     Kind::Lost,
     Kind::Steal,
+    Kind::Stack,
+    Kind::Symbol,
 ];
 
 impl Kind {
@@ -134,5 +144,11 @@ impl Event {
 /// A kernel's name as text, without what a terminal would obey.
 pub fn text(name: &Name) -> String {
     let end = name.iter().position(|&byte| byte == 0).unwrap_or(name.len());
+    // Nearly all names: for each wait one is made.
+    if let Some(plain) =
+        str::from_utf8(&name[..end]).ok().filter(|text| text.bytes().all(|b| (0x20..0x7f).contains(&b)))
+    {
+        return plain.to_owned();
+    }
     String::from_utf8_lossy(&name[..end]).chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }

@@ -43,6 +43,19 @@ impl Key {
     }
 }
 
+impl Group {
+    /// Whether a wait of that program is of this group.
+    pub fn is_of(&self, wait: &Wait, program: &str) -> bool {
+        let key = &self.key;
+        key.program == program
+            && key.thread == wait.thread
+            && key.call == wait.call.as_deref().unwrap_or("unknown")
+            && key.timer == wait.timer
+            && key.request == wait.request
+            && key.requested_ns == wait.requested_ns.map(two_digits)
+    }
+}
+
 /// Rounded to two digits: what varies below that is the same request.
 fn two_digits(ns: u64) -> u64 {
     let mut unit = 1u64;
@@ -134,10 +147,11 @@ impl Group {
             count: 0,
             attributed_count: 0,
             otherwise: BTreeMap::new(),
-            lateness: Distribution::new(),
+            // There may be hundreds of groups with a dozen of them each.
+            lateness: Distribution::growing(),
             parts: BTreeMap::new(),
             total_ns: BTreeMap::new(),
-            called_late: Distribution::new(),
+            called_late: Distribution::growing(),
             blames: Vec::new(),
             irq_blames: Vec::new(),
             policy: None,
@@ -157,12 +171,16 @@ impl Group {
         self.steal_count += u64::from(wait.steal_ns != 0);
         self.lateness.record(wait.lateness_ns);
         for (part, ns) in wait.parts.iter() {
-            if ns != 0 || self.parts.contains_key(&part) {
-                // A part that appears later was 0 before.
-                let distribution = self.parts.entry(part).or_insert_with(|| Distribution::of_equal(0, self.count - 1));
-                distribution.record(ns);
-                let total = self.total_ns.entry(part).or_default();
+            if let (Some(values), Some(total)) = (self.parts.get_mut(&part), self.total_ns.get_mut(&part)) {
+                values.record(ns);
                 *total = total.saturating_add(ns);
+            } else if ns != 0 {
+                // A part that appears later was 0 before.
+                let mut values = Distribution::growing();
+                values.record_times(0, self.count - 1);
+                values.record(ns);
+                self.parts.insert(part, values);
+                self.total_ns.insert(part, ns);
             }
         }
         if wait.called_late_ns != 0 {

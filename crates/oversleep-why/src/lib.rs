@@ -21,6 +21,7 @@ pub mod recording;
 pub mod select;
 pub mod session;
 pub mod share;
+pub mod stack;
 pub mod summary;
 pub mod text;
 pub mod trace;

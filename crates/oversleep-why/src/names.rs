@@ -38,13 +38,13 @@ impl Names {
     }
 
     /// The name of the program that a wait belongs to.
-    pub fn program(&mut self, machine: &Machine, wait: &Wait) -> String {
+    pub fn program<'a>(&'a mut self, machine: &'a Machine, wait: &'a Wait) -> &'a str {
         if !self.known.contains_key(&wait.tgid) && self.known.len() < KEPT_MAX {
             self.learn(wait.tgid);
         }
-        let stream = machine.processes().get(&wait.tgid).map(|process| process.name.clone());
-        let known = || self.known.get(&wait.tgid).map(|named| named.name.clone());
-        stream.filter(|name| !name.is_empty()).or_else(known).unwrap_or_else(|| wait.thread.clone())
+        let stream = machine.processes().get(&wait.tgid).map(|process| &*process.name);
+        let known = || self.known.get(&wait.tgid).map(|named| &*named.name);
+        stream.filter(|name| !name.is_empty()).or_else(known).unwrap_or(&wait.thread)
     }
 
     /// Asks the system for a process.

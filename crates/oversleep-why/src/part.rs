@@ -31,7 +31,13 @@ pub struct Splitter {
 impl Splitter {
     /// From `start` to `end`. Ends before starts are kept: the first part is then below zero.
     pub fn new(start: i64, end: i64) -> Splitter {
-        Splitter { at: start, end, is_certain: true, parts: Parts::default(), segments: Vec::new() }
+        Splitter {
+            at: start,
+            end,
+            is_certain: true,
+            parts: Parts::default(),
+            segments: Vec::with_capacity(Part::ALL.len()),
+        }
     }
 
     /// The first part, which may be below zero: the timer's deadline may come before the program's.

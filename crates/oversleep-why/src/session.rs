@@ -70,20 +70,20 @@ impl<'a> Session<'a> {
     }
 
     fn collect(&mut self) -> io::Result<()> {
-        for wait in self.machine.take() {
-            let program = self.names.program(&self.machine, &wait);
+        while let Some(wait) = self.machine.take_next() {
             let wait = match self.want_ns {
                 Some(want_ns) => wait.wanting(want_ns),
                 None => wait,
             };
-            if !self.only.has(&wait, &program) {
+            let program = self.names.program(&self.machine, &wait);
+            if !self.only.has(&wait, program) {
                 self.builder.leave_out();
                 continue;
             }
-            self.builder.add(&wait, &program);
+            self.builder.add(&wait, program);
             if let Some((trace, named)) = &mut self.trace {
                 if named.insert(wait.tid) {
-                    trace.name(wait.tgid, wait.tid, &program, &wait.thread)?;
+                    trace.name(wait.tgid, wait.tid, program, &wait.thread)?;
                 }
                 trace.add(&wait)?;
             }
@@ -94,6 +94,11 @@ impl<'a> Session<'a> {
     /// Groups so far.
     pub fn groups(&self) -> Vec<&Group> {
         self.builder.groups()
+    }
+
+    /// How late a wait has to be to become one of the worst; `None` while there are few.
+    pub fn worst_from(&self) -> Option<i64> {
+        self.builder.worst_from()
     }
 
     /// The stream is over.

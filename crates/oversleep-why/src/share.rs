@@ -149,6 +149,13 @@ fn of_wait(wait: &Wait, programs: &[&str], names: &mut Aliases) -> Wait {
             moved(&mut turn.to_ns);
         }
     }
+    // The kernel's own functions are everybody's; those of the program and of modules aren't.
+    shared.stack.user.clear();
+    for frame in &mut shared.stack.kernel {
+        if frame.contains(['[', '(']) {
+            "a module".clone_into(frame);
+        }
+    }
     shared.irq_cause = wait.irq_cause.as_ref().map(|found| cause(found, names));
     for activity in &mut shared.before_interrupt {
         if activity.what == ActivityKind::Interrupt {

@@ -14,6 +14,12 @@ use crate::wait::{Outcome, Request, Wait, signed};
 /// Groups in a table.
 pub(crate) const ROWS_MAX: usize = 20;
 
+/// A stack of the program with fewer calls than this ended too early.
+const SHORT_STACK: usize = 3;
+/// Why, and what helps.
+pub const STACKS_END: &str = "\n  Stacks of a program end where code was built without frame pointers. Build it with \
+    -fno-omit-frame-pointer (C, C++) or -C force-frame-pointers=yes (Rust) to see more.\n";
+
 /// How a part is drawn in a bar.
 pub fn letter(part: Part) -> char {
     match part {
@@ -150,6 +156,9 @@ pub fn report(summary: &Summary) -> String {
         for (n, wait) in summary.worst.iter().enumerate() {
             text.push_str(&timeline(n + 1, wait));
         }
+        if summary.worst.iter().any(|wait| (1..SHORT_STACK).contains(&wait.stack.user.len())) {
+            text.push_str(STACKS_END);
+        }
     }
     text
 }
@@ -201,10 +210,20 @@ fn timeline(number: usize, wait: &Wait) -> String {
             }
         );
     }
+    for (place, frames) in stacks(wait) {
+        let _ = writeln!(text, "     {place}: {}", frames.join(" ← "));
+    }
     if wait.steal_ns != 0 {
         let _ = writeln!(text, "     the hypervisor took up to {} around it", Nanos(signed(wait.steal_ns)));
     }
     text
+}
+
+/// Where a wait was called from, with what that place is; nothing where no stack was taken.
+pub fn stacks(wait: &Wait) -> impl Iterator<Item = (&'static str, &[String])> {
+    let stack = &wait.stack;
+    let both = [("called from", &*stack.user), ("in the kernel", &*stack.kernel)];
+    both.into_iter().filter(|(_, frames)| !frames.is_empty())
 }
 
 /// What is known of a part of one wait; empty if that is nothing.

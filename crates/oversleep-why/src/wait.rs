@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::culprit::{Activity, Culprit, IrqCause};
 use crate::part::{Part, Parts, Segment};
+use crate::stack::{Frames, Stack};
 
 /// Why a wait ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -151,6 +152,12 @@ pub struct Wait {
     /// How often it was stopped or restarted.
     #[serde(default)]
     pub restarts: u32,
+    /// Where it was called from, if that was asked for and the wait was late enough.
+    #[serde(default, skip_serializing_if = "Stack::is_empty")]
+    pub stack: Stack,
+    /// The same as addresses, until their names are known.
+    #[serde(skip)]
+    pub frames: Frames,
 }
 
 impl Wait {

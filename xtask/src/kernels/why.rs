@@ -87,7 +87,7 @@ pub static MACHINES: &[Machine] = &[
         is: "`why` on a kernel that is locked down",
         cpus: 1,
         boot: "lockdown=confidentiality",
-        script: "oversleep why -- true >why 2>&1; echo \"why: $?\"",
+        script: "mount -t securityfs securityfs /sys/kernel/security\noversleep why -- true >why 2>&1; echo \"why: $?\"",
         is_sampled: false,
         expects: &[expect("it says that the kernel is locked down", |guest| guest.prints("why", "locked down"))],
         ..PLAIN

@@ -28,7 +28,7 @@ pub fn can_follow() -> Result<(), CollectError> {
 }
 
 fn open() -> Result<Collector, CollectError> {
-    let options = Options { everyone: false, children: false, tick_ns: tick_ns() };
+    let options = Options { everyone: false, children: false, stacks: false, tick_ns: tick_ns() };
     let mut collector = Collector::open(options)?;
     collector.follow(std::process::id())?;
     Ok(collector)
@@ -50,12 +50,12 @@ pub fn add(lab: &Laboratory, request: &Request, stop: &StopFlag, file: &mut Resu
             break;
         }
         let mut events = Vec::new();
-        collector.drain(&mut events, true);
+        while collector.drain(&mut events, true) {}
         if lab.run(&of_one(request, waits, &series.subject), stop, &mut Silent).is_err() {
             continue;
         }
         events.clear();
-        collector.drain(&mut events, true);
+        while collector.drain(&mut events, true) {}
         let mut machine = Machine::new(arch);
         events.iter().for_each(|event| machine.feed(event));
         machine.finish();

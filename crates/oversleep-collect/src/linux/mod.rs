@@ -1,10 +1,13 @@
 //! The collector for Linux: an eBPF program on the kernel's tracepoints, and a ring buffer that it fills.
 
+mod counters;
+mod hooks;
 mod namespace;
+mod process;
 mod refusal;
 mod steal;
+mod symbols;
 
-use std::collections::HashSet;
 use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
@@ -13,59 +16,34 @@ use std::process::{Child, Command};
 use std::time::Duration;
 
 use aya::maps::{Array, HashMap, Map, MapData, RingBuf};
-use aya::programs::{BtfTracePoint, Program};
+use aya::programs::Program;
 use aya::{Btf, Ebpf, EbpfLoader};
 use oversleep_why::calls::{Arch, CALLS};
-use oversleep_why::event::{Event, Kind};
+use oversleep_why::event::{EVENT_BYTES, Event, Kind};
+use oversleep_why::stack::events_of_stack;
 
 use crate::{CollectError, Losses, Options};
+use counters::{Counter, Counters};
 use namespace::Ids;
+pub use process::{cgroup_of, command_name};
 use steal::StealMeter;
+use symbols::Symbols;
 
 /// The kernel program, compiled from `bpf/why.bpf.c` by `cargo xtask bpf`.
 static OBJECT: &[u8] = aya::include_bytes_aligned!("../../bpf/why.bpf.o");
 
-/// The functions of the kernel program, the tracepoint of each, and what is missing without it; empty where nothing works.
-const HOOKS: &[(&str, &str, &str)] = &[
-    ("on_sys_exit", "sys_exit", ""),
-    ("on_hrtimer_start", "hrtimer_start", ""),
-    ("on_hrtimer_fire", "hrtimer_expire_entry", ""),
-    ("on_hrtimer_fired", "hrtimer_expire_exit", ""),
-    ("on_waking", "sched_waking", ""),
-    ("on_queued", "sched_wakeup", ""),
-    ("on_switch", "sched_switch", ""),
-    ("on_exit", "sched_process_exit", ""),
-    ("on_timer_start", "timer_start", "timeouts of sockets (no tracepoint timer_start)"),
-    ("on_timer_fire", "timer_expire_entry", "timeouts of sockets (no tracepoint timer_expire_entry)"),
-    (
-        "on_migrate",
-        "sched_migrate_task",
-        "who ran on a CPU that a thread was moved to (no tracepoint sched_migrate_task)",
-    ),
-    ("on_local_timer", "local_timer_entry", ""),
-    ("on_irq", "irq_handler_entry", "which interrupt came first (no tracepoint irq_handler_entry)"),
-    ("on_irq_end", "irq_handler_exit", "which interrupt came first (no tracepoint irq_handler_exit)"),
-    ("on_softirq", "softirq_entry", "which softirq came first (no tracepoint softirq_entry)"),
-    ("on_softirq_end", "softirq_exit", "which softirq came first (no tracepoint softirq_exit)"),
-    ("on_idle", "cpu_idle", "idle states of CPUs (no tracepoint cpu_idle)"),
-    ("on_fork", "sched_process_fork", "children (no tracepoint sched_process_fork)"),
-    ("on_exec", "sched_process_exec", "names of programs (no tracepoint sched_process_exec)"),
-    // Last, so that no wait begins before its other steps can be seen.
-    ("on_sys_enter", "sys_enter", ""),
-];
-/// Without these nothing can be said.
-const NEEDED: usize = 8;
+/// What becomes one of the worst waits ends a little after its stack is taken.
+const STACK_MARGIN: i64 = 8;
 
-/// Bytes of a CPU's state in the kernel program, and where its counters are.
-const CPU_BYTES: usize = 384;
-const CPU_SENT_AT: usize = 120;
-const CPU_LOST_AT: usize = 248;
-const CPU_FULL_AT: usize = 376;
-const KINDS: usize = 16;
+/// Where the event of a stack has the number of its addresses.
+const STACK_COUNT_AT: usize = 24;
 
 /// Events that are younger than this when the buffer is read are kept for the next time: another CPU may be about to
 /// deliver an older one.
 const KEPT_BACK_NS: u64 = 2_000_000;
+
+/// Events that one look takes at most.
+const BATCH: usize = 16_384;
 
 /// How often and how long the last look waits for events that are counted and not there yet.
 const COMMIT_LOOKS: u32 = 5;
@@ -80,19 +58,24 @@ pub struct Collector {
     targets: HashMap<MapData, u32, u32>,
     /// Set where these are not the kernel's own.
     ids: Option<Ids>,
-    cpus: Array<MapData, [u8; CPU_BYTES]>,
-    cpu_count: u32,
+    counters: Counters,
     options: Options,
     follows_own: bool,
-    kept: Vec<Event>,
-    /// Memory for the next look, so that not every look allocates.
-    spare: Vec<Event>,
+    /// What arrived and was not passed on yet.
+    arrived: Vec<Event>,
+    /// Its order in time; kept, so that not every look allocates.
+    order: Vec<(u64, u32)>,
     received: u64,
+    /// Events that the last looks found.
+    found: usize,
     /// Events that were sent before the last look.
     sent: Option<u64>,
     lost_reported: u64,
+    not_run_at_stop: Option<u64>,
     missing: Vec<&'static str>,
     steal: StealMeter,
+    stacks_from: Array<MapData, i64>,
+    symbols: Symbols,
 }
 
 impl fmt::Debug for Collector {
@@ -105,6 +88,17 @@ impl Collector {
     /// Detaches and unloads the kernel program, as dropping it does.
     pub fn unload(self) {
         drop(self);
+    }
+
+    /// Detaches the kernel program. What it sent before is still there to be read, and its counters are final.
+    pub fn stop(&mut self) {
+        self.not_run_at_stop = Some(self.not_run());
+        for (_, program) in self.bpf.programs_mut() {
+            if let Program::BtfTracePoint(program) = program {
+                // One that was not attached, because the kernel lacks its tracepoint, can't be detached.
+                let _ = program.unload();
+            }
+        }
     }
 
     /// Loads and attaches the kernel program.
@@ -120,6 +114,7 @@ impl Collector {
             ("follow", u32::from(options.children)),
             ("own_tgid", std::process::id()),
             ("namespace", namespace),
+            ("stacks", u32::from(options.stacks)),
         ];
         let mut loader = EbpfLoader::new();
         loader.btf(Some(&btf)).override_global("tick_ns", &options.tick_ns, true);
@@ -137,25 +132,37 @@ impl Collector {
         let ring = RingBuf::try_from(map(&mut bpf, "ring")?).map_err(|error| refusal::load(&error))?;
         let targets = if namespace == 0 { "targets" } else { "followed" };
         let targets = HashMap::try_from(map(&mut bpf, targets)?).map_err(|error| refusal::load(&error))?;
-        let cpus = taken(&mut bpf, "cpus")?;
-        let missing = attach(&mut bpf, &btf)?;
+        let counters = Counters::of(taken(&mut bpf, "cpus")?);
+        let stacks_from = Array::try_from(map(&mut bpf, "stacks_from")?).map_err(|error| refusal::load(&error))?;
+        let missing = hooks::attach(&mut bpf, &btf)?;
         Ok(Collector {
             bpf,
             ring,
             targets,
             ids: (namespace != 0).then(Ids::default),
-            cpus,
-            cpu_count: cpu_count(),
+            counters,
             options,
             follows_own: false,
-            kept: Vec::new(),
-            spare: Vec::new(),
+            arrived: Vec::new(),
+            order: Vec::new(),
             received: 0,
+            found: 0,
             sent: None,
             lost_reported: 0,
+            not_run_at_stop: None,
             missing,
             steal: StealMeter::new(),
+            stacks_from,
+            symbols: Symbols::default(),
         })
+    }
+
+    /// How late a wait has to be for its stacks, where they are asked for: the lateness of the worst waits so far.
+    pub fn stacks_from(&mut self, lateness_ns: i64) {
+        if self.options.stacks {
+            // At worst, more stacks are taken than are shown.
+            let _ = self.stacks_from.set(0, lateness_ns - lateness_ns / STACK_MARGIN, 0);
+        }
     }
 
     /// What the program means to wait for. The kernel's events say what it requested, so they need no help.
@@ -199,65 +206,83 @@ impl Collector {
 
     /// Reads what arrived, in the order of time. What is too young to be in order is kept for the next time, unless this
     /// is the last.
-    pub fn drain(&mut self, events: &mut Vec<Event>, is_last: bool) {
-        let mut fresh = std::mem::take(&mut self.kept);
-        let before = fresh.len();
+    ///
+    /// Says whether there is more, which should be read at once: a look takes a limited number, so memory does not grow
+    /// with what a flood of waits leaves in the buffer.
+    pub fn drain(&mut self, events: &mut Vec<Event>, is_last: bool) -> bool {
         // What is sent from here on has no part in the account.
-        self.sent = is_last.then(|| self.counted(CPU_SENT_AT));
-        let wanting = |received: u64| self.sent.is_some_and(|sent| received < sent);
+        self.sent = is_last.then(|| self.counters.sum(Counter::Sent));
+        let mut room = BATCH;
         for _ in 0..COMMIT_LOOKS {
-            while let Some(item) = self.ring.next() {
-                fresh.extend(Event::of_bytes(&item));
+            while room > 0 {
+                let Some(item) = self.ring.next() else { break };
+                self.received += 1;
+                room -= 1;
+                if let Some(event) = Event::of_bytes(item.get(..EVENT_BYTES).unwrap_or_default()) {
+                    if event.kind == Kind::Stack {
+                        self.arrived.extend(events_of_stack(event, &frames(&item)));
+                    } else {
+                        self.arrived.push(event);
+                    }
+                }
             }
             // Another CPU may be about to fill in an event that has its place already.
-            if !wanting(self.received + (fresh.len() - before) as u64) {
+            if room == 0 || self.sent.is_none_or(|sent| self.received >= sent) {
                 break;
             }
             std::thread::sleep(COMMIT_WAIT);
         }
-        self.received += (fresh.len() - before) as u64;
-        fresh.sort_by_key(|event| event.t);
-        let newest = fresh.last().map_or(0, |event| event.t);
-        let ready = if is_last { fresh.len() } else { fresh.partition_point(|e| e.t + KEPT_BACK_NS <= newest) };
-        let mut kept = std::mem::take(&mut self.spare);
-        kept.extend(fresh.drain(ready..));
-        self.kept = kept;
-        if let Some(ids) = &mut self.ids {
-            fresh.iter_mut().for_each(|event| ids.translate(event));
-        }
-        let lost = self.counted(CPU_LOST_AT);
+        // What is left of a flood may be little: the look before it counts, too.
+        self.found = (BATCH - room).max(self.found / 2);
+        let is_last = is_last && room > 0;
+        self.order.clear();
+        self.order.extend(self.arrived.iter().zip(0..).map(|(event, place)| (event.t, place)));
+        self.order.sort_unstable();
+        let oldest = self.order.first().map_or(0, |(t, _)| *t);
+        let newest = self.order.last().map_or(0, |(t, _)| *t);
+        let lost = self.counters.sum(Counter::Lost);
         if lost > self.lost_reported {
-            let mut event = Event::new(Kind::Lost, fresh.first().map_or(newest, |event| event.t), 0);
+            let mut event = Event::new(Kind::Lost, oldest, 0);
             event.fields[0] = lost - self.lost_reported;
             events.push(event);
             self.lost_reported = lost;
         }
-        self.steal.read(fresh.first().map_or(newest, |event| event.t), newest, events);
+        self.steal.read(oldest, newest, events);
+        let is_ready = |t: u64| is_last || t + KEPT_BACK_NS <= newest;
         let own = std::process::id();
-        let is_followed = |event: &&Event| self.follows_own || event.tgid != own || event.kind == Kind::Run;
-        events.extend(fresh.iter().filter(is_followed));
-        fresh.clear();
-        self.spare = fresh;
+        for &(_, place) in self.order.iter().take_while(|(t, _)| is_ready(*t)) {
+            let event = &mut self.arrived[place as usize];
+            if let Some(ids) = &mut self.ids {
+                ids.translate(event);
+            }
+            if self.follows_own || event.tgid != own || event.kind == Kind::Run {
+                self.symbols.note(event);
+                events.push(*event);
+            }
+        }
+        self.arrived.retain(|event| !is_ready(event.t));
+        if is_last && self.options.stacks {
+            self.symbols.name(newest, events);
+        }
+        room == 0
+    }
+
+    /// How long the next look may wait: a look costs the same whether it finds much or little. The buffer holds 170,000
+    /// events; waits of two busy CPUs make 700,000 a second.
+    pub fn pause(&self) -> Duration {
+        Duration::from_millis(if self.found > BATCH / 4 { 50 } else { 100 })
     }
 
     /// The kernel's counters.
     pub fn losses(&mut self) -> Losses {
         Losses {
-            sent: self.sent.unwrap_or_else(|| self.counted(CPU_SENT_AT)),
+            sent: self.sent.unwrap_or_else(|| self.counters.sum(Counter::Sent)),
             received: self.received,
-            no_room: self.counted(CPU_LOST_AT),
-            not_run: self.not_run(),
-            threads_not_followed: self.states().map(|cpu| u64_at(&cpu, CPU_FULL_AT)).sum(),
+            no_room: self.counters.sum(Counter::Lost),
+            not_run: self.not_run_at_stop.unwrap_or_else(|| self.not_run()),
+            threads_not_followed: self.counters.sum(Counter::Full),
             missing: self.missing.clone(),
         }
-    }
-
-    fn states(&self) -> impl Iterator<Item = [u8; CPU_BYTES]> + '_ {
-        (0..self.cpu_count).filter_map(|cpu| self.cpus.get(&cpu, 0).ok())
-    }
-
-    fn counted(&self, at: usize) -> u64 {
-        self.states().flat_map(|cpu| (0..KINDS).map(move |kind| u64_at(&cpu, at + 8 * kind))).sum()
     }
 
     /// How often the kernel left one of the programs out, because it ran on that CPU already.
@@ -271,28 +296,11 @@ impl Collector {
     }
 }
 
-fn attach(bpf: &mut Ebpf, btf: &Btf) -> Result<Vec<&'static str>, CollectError> {
-    let mut missing = HashSet::new();
-    for (n, (function, tracepoint, without)) in HOOKS.iter().enumerate() {
-        let program = bpf.program_mut(function).ok_or_else(|| CollectError::Load(format!("no function {function}")))?;
-        let attached = <&mut BtfTracePoint>::try_from(program).and_then(|program| {
-            program.load(tracepoint, btf)?;
-            program.attach()
-        });
-        match attached {
-            Ok(_) => {}
-            Err(error) if n < NEEDED || *tracepoint == "sys_enter" || refusal::is_permission(&error) => {
-                return Err(refusal::load(&error));
-            }
-            Err(_) if without.is_empty() => {}
-            Err(_) => {
-                missing.insert(*without);
-            }
-        }
-    }
-    let mut missing: Vec<_> = missing.into_iter().collect();
-    missing.sort_unstable();
-    Ok(missing)
+/// The addresses of a stack, which follow its event.
+fn frames(record: &[u8]) -> Vec<u64> {
+    let count = u64_at(record, STACK_COUNT_AT);
+    let frames = record.get(EVENT_BYTES..).unwrap_or_default().chunks_exact(8);
+    frames.take(usize::try_from(count).unwrap_or(0)).map(|frame| u64_at(frame, 0)).collect()
 }
 
 fn map(bpf: &mut Ebpf, name: &str) -> Result<Map, CollectError> {
@@ -305,27 +313,4 @@ fn taken<const N: usize>(bpf: &mut Ebpf, name: &str) -> Result<Array<MapData, [u
 
 fn u64_at(bytes: &[u8], at: usize) -> u64 {
     bytes.get(at..at + 8).and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_le_bytes)
-}
-
-/// CPUs that this machine may have.
-fn cpu_count() -> u32 {
-    let possible = std::fs::read_to_string("/sys/devices/system/cpu/possible").unwrap_or_default();
-    possible.trim().rsplit(['-', ',']).next().and_then(|last| last.parse::<u32>().ok()).map_or(1024, |last| last + 1)
-}
-
-/// The group whose quota a process has.
-pub fn cgroup_of(pid: u32) -> Option<String> {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/cgroup")).ok()?;
-    let of = |line: &str| {
-        let (_, rest) = line.split_once(':')?;
-        let (controllers, path) = rest.split_once(':')?;
-        let has_quota = controllers.is_empty() || controllers.split(',').any(|name| name == "cpu");
-        (has_quota && path != "/").then(|| path.to_owned())
-    };
-    text.lines().find_map(of)
-}
-
-/// The name of a process.
-pub fn command_name(pid: u32) -> Option<String> {
-    std::fs::read_to_string(format!("/proc/{pid}/comm")).ok().map(|name| name.trim_end().to_owned())
 }

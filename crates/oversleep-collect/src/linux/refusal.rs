@@ -15,7 +15,15 @@ pub fn types(error: &dyn Error) -> CollectError {
 
 /// The program or one of its maps can't be loaded.
 pub fn load(error: &(dyn Error + 'static)) -> CollectError {
-    if is_permission(error) { refused() } else { CollectError::Load(chain(error)) }
+    // A kernel that is locked down knows no function that reads its memory: a program with one is an invalid argument.
+    let lockdown = std::fs::read_to_string(LOCKDOWN).unwrap_or_default();
+    if is_permission(error) || is_confidential(&lockdown) { refused() } else { CollectError::Load(chain(error)) }
+}
+
+const LOCKDOWN: &str = "/sys/kernel/security/lockdown";
+
+fn is_confidential(lockdown: &str) -> bool {
+    lockdown.contains("[confidentiality]")
 }
 
 /// Whether the kernel refused for want of a privilege.
@@ -57,7 +65,7 @@ fn refused() -> CollectError {
     let release = ["/etc/os-release", "/usr/lib/os-release"].map(read);
     refusal(&Here {
         status: &read("/proc/self/status"),
-        lockdown: &read("/sys/kernel/security/lockdown"),
+        lockdown: &read(LOCKDOWN),
         kernel: &read("/proc/sys/kernel/osrelease"),
         mounts: &read("/proc/self/mountinfo"),
         distribution: release.iter().find(|release| !release.is_empty()).map_or("", String::as_str),
@@ -151,7 +159,7 @@ impl Here<'_> {
 /// From what the kernel says of this process.
 fn refusal(here: &Here) -> CollectError {
     let refused = |missing: &str, remedy: String| CollectError::Refused { missing: missing.to_owned(), remedy };
-    if here.lockdown.contains("[confidentiality]") {
+    if is_confidential(here.lockdown) {
         return refused(
             "it is locked down (confidentiality), so no program may read its memory",
             "Boot with lockdown=integrity or without Secure Boot".to_owned(),

@@ -9,6 +9,7 @@ mod codec;
 mod few;
 mod figures;
 mod form;
+mod growing;
 mod histogram;
 mod payload;
 
@@ -47,6 +48,11 @@ impl Distribution {
         Distribution { positive: Histogram::ready(), ..Distribution::default() }
     }
 
+    /// An empty distribution that takes memory as values come: for one of many.
+    pub fn growing() -> Distribution {
+        Distribution { positive: Histogram::growing(), ..Distribution::default() }
+    }
+
     /// Takes all the memory that recording values of zero and above needs.
     pub fn prepare(&mut self) {
         self.positive.prepare();
@@ -54,14 +60,23 @@ impl Distribution {
 
     /// Adds one value. About 10 ns; allocates only at the first negative value.
     pub fn record(&mut self, value: i64) {
+        self.record_times(value, 1);
+    }
+
+    /// Adds one value so many times.
+    pub fn record_times(&mut self, value: i64, count: u64) {
+        if count == 0 {
+            return;
+        }
         if value >= 0 {
-            self.positive.record(value as u64, 1);
+            self.positive.record(value as u64, count);
         } else {
-            self.negative.get_or_insert_with(Histogram::ready).record(value.unsigned_abs(), 1);
+            let empty = || if self.positive.is_growing() { Histogram::growing() } else { Histogram::ready() };
+            self.negative.get_or_insert_with(empty).record(value.unsigned_abs(), count);
         }
         self.min = self.min.min(value);
         self.max = self.max.max(value);
-        self.sum = self.sum.saturating_add(i128::from(value));
+        self.sum = self.sum.saturating_add(i128::from(value).saturating_mul(i128::from(count)));
     }
 
     /// A value so many times.

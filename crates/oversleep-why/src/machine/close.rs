@@ -93,6 +93,8 @@ impl Machine {
             steal_ns: 0,
             lost_events: open.lost,
             restarts: open.restarts,
+            frames: open.frames.clone(),
+            stack: Default::default(),
         };
         if outcome == Outcome::Timer {
             self.split(open, &times, &mut wait);
@@ -142,7 +144,9 @@ impl Machine {
         for (from, to, cpu) in windows {
             // They are in the order of time, and those of long ago are many.
             let since = |turns: &'_ VecDeque<Turn>| turns.partition_point(|turn| turn.to <= from);
-            let turns = self.turns.get(&cpu).map(|turns| turns.range(since(turns)..)).into_iter().flatten();
+            // Mostly nobody ran.
+            let turns = self.turns.get(&cpu).filter(|turns| turns.back().is_some_and(|last| last.to > from));
+            let turns = turns.map(|turns| turns.range(since(turns)..)).into_iter().flatten();
             for turn in turns.filter(|turn| turn.tid != wait.tid) {
                 let Some(span) = turn.overlap(from, to) else { continue };
                 match found.iter_mut().find(|culprit| culprit.tid == turn.tid) {

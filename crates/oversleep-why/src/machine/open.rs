@@ -2,6 +2,7 @@
 
 use crate::calls::{Arch, Call};
 use crate::event::{Event, Name};
+use crate::stack::Frames;
 use crate::wait::Request;
 
 /// How the thread armed its own timer.
@@ -84,6 +85,7 @@ pub(super) struct Open {
     /// Events seen for the present call.
     pub seen: u32,
     pub lost: u32,
+    pub frames: Frames,
 }
 
 impl Open {
@@ -115,6 +117,7 @@ impl Open {
             resumed: None,
             seen: 0,
             lost: 0,
+            frames: Frames::default(),
         }
     }
 
@@ -178,3 +181,8 @@ impl Open {
 
 /// The rest of a span is computed shortly before its call ends.
 const REST_WITHIN_NS: u64 = 100_000;
+
+/// The number of an idle state from its field, which counts from 1; 0 is "not idle".
+pub(super) fn idle_state(field: u64) -> Option<u32> {
+    u32::try_from(field).ok()?.checked_sub(1)
+}

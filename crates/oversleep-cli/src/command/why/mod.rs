@@ -80,6 +80,10 @@ pub struct Why {
     #[arg(long, value_name = "FILE")]
     perfetto: Option<PathBuf>,
 
+    /// Show where the worst waits were called from, in the program and in the kernel
+    #[arg(long, conflicts_with = "files")]
+    stacks: bool,
+
     /// Show the table while the program runs, also where its own output goes to the same terminal
     #[arg(long)]
     live: bool,

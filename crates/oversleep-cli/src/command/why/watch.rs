@@ -22,16 +22,14 @@ use crate::{interrupt, message};
 
 /// The time from one look at the program to the next.
 const LOOK: Duration = Duration::from_millis(50);
-/// The same for the buffer, which costs most of what following takes. It holds 180,000 events: at 8 for each wait, 22,000
-/// waits.
-const DRAIN: Duration = Duration::from_millis(100);
 /// From one live table to the next.
 const TABLE: Duration = Duration::from_secs(1);
 
 pub fn run(why: &Why) -> Result<Exit, Failure> {
     output::check(why)?;
     let environment = oversleep_native::here().environment();
-    let options = Options { everyone: why.system, children: !why.no_follow, tick_ns: super::tick_ns() };
+    let options =
+        Options { everyone: why.system, children: !why.no_follow, stacks: why.stacks, tick_ns: super::tick_ns() };
     let mut collector = Collector::open(options).map_err(failed)?;
     let arch = Arch::named(std::env::consts::ARCH).ok_or_else(|| failed(oversleep_collect::CollectError::System))?;
     let mut names = Names::live(named);
@@ -74,26 +72,35 @@ pub fn run(why: &Why) -> Result<Exit, Failure> {
                 child.try_wait().map_err(|error| Failure::failed(format!("can't wait for the program: {error}")))?;
         }
         let is_last = is_over || ended.is_some();
-        if !is_last && drained.elapsed() < DRAIN {
+        if !is_last && drained.elapsed() < collector.pause() {
             std::thread::sleep(LOOK);
             continue;
         }
         drained = Instant::now();
-        events.clear();
-        collector.drain(&mut events, is_last);
-        if let (Some(recorder), Some(path)) = (&mut recorder, &why.record) {
-            recorder.write(&events).map_err(|error| write_failed(path, &error))?;
+        if is_last {
+            // From here on nothing of ours runs in the kernel.
+            collector.stop();
         }
-        session.feed(events.drain(..)).map_err(|error| Failure::failed(format!("can't write the trace: {error}")))?;
+        let mut has_more = true;
+        while has_more {
+            events.clear();
+            has_more = collector.drain(&mut events, is_last);
+            if let (Some(recorder), Some(path)) = (&mut recorder, &why.record) {
+                recorder.write(&events).map_err(|error| write_failed(path, &error))?;
+            }
+            session
+                .feed(events.drain(..))
+                .map_err(|error| Failure::failed(format!("can't write the trace: {error}")))?;
+        }
         if is_last {
             break;
         }
+        collector.stacks_from(session.worst_from().unwrap_or(0));
         table.show(&session);
         std::thread::sleep(LOOK);
     }
     table.clear();
     let losses = losses(&mut collector);
-    // From here on nothing of ours is in the kernel.
     collector.unload();
     if let (Some(recorder), Some(path)) = (recorder, &why.record) {
         recorder.finish().map_err(|error| write_failed(path, &error))?;

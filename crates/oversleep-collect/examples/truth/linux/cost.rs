@@ -8,8 +8,7 @@ use std::time::{Duration, Instant};
 
 use oversleep_collect::{Collector, Losses};
 use oversleep_why::calls::Arch;
-use oversleep_why::recording::Meta;
-use oversleep_why::{Builder, Event, Kind, Machine, Outcome};
+use oversleep_why::{Builder, Machine, Outcome};
 
 use super::observe::{Running, collector, judge, median};
 use super::victim;
@@ -21,14 +20,14 @@ pub const ALL: &[(&str, Check)] = &[
     ("cost overhead", overhead),
     ("cost CPU", cpu),
     ("cost flood", flood),
-    ("cost replay", replay),
+    ("cost replay", super::replay::replay),
     ("cost threads", threads),
 ];
 
-/// As the command does it.
+/// From one look into the buffer to the next.
 const LOOK: Duration = Duration::from_millis(100);
 /// What the command may take beside its own code, whatever it sees.
-const MEMORY_MAX_KB: u64 = 64 * 1024;
+pub const MEMORY_MAX_KB: u64 = 64 * 1024;
 
 /// What became of a stream: every wait goes into a summary, as in the command.
 struct Seen {
@@ -50,7 +49,7 @@ impl Seen {
     }
 }
 
-fn arch() -> Arch {
+pub fn arch() -> Arch {
     Arch::named(std::env::consts::ARCH).expect("the collector knows this processor")
 }
 
@@ -59,18 +58,25 @@ fn collect(collector: &mut Collector, span: Duration) -> Seen {
     let mut events = Vec::new();
     loop {
         let is_last = began.elapsed() >= span;
-        events.clear();
-        collector.drain(&mut events, is_last);
-        for event in &events {
-            machine.feed(event);
-            for wait in machine.take() {
-                builder.add(&wait, "truth");
+        if is_last {
+            collector.stop();
+        }
+        let mut has_more = true;
+        while has_more {
+            events.clear();
+            has_more = collector.drain(&mut events, is_last);
+            for event in &events {
+                machine.feed(event);
+                while let Some(wait) = machine.take_next() {
+                    builder.add(&wait, "truth");
+                }
             }
         }
         if is_last {
             break;
         }
-        sleep(LOOK);
+        // As the command does it.
+        sleep(collector.pause());
     }
     let took = began.elapsed();
     let (by_timer, attributed, otherwise) = builder.groups().iter().fold((0, 0, 0), |(a, b, c), group| {
@@ -158,8 +164,11 @@ fn followed(pid: u32) -> Result<impl Drop, String> {
     let is_over = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
     let seen = is_over.clone();
     let thread = std::thread::spawn(move || {
+        let (mut machine, mut events) = (Machine::new(arch()), Vec::new());
         while !seen.load(std::sync::atomic::Ordering::Relaxed) {
-            collect(&mut collector, Duration::ZERO);
+            while collector.drain(&mut events, false) {}
+            events.drain(..).for_each(|event| machine.feed(&event));
+            drop(machine.take());
             sleep(LOOK);
         }
     });
@@ -203,65 +212,11 @@ fn flood() -> Result<String, String> {
     judge(seen.is_counted() && peak < MEMORY_MAX_KB && seen.by_timer > 100_000, text)
 }
 
-fn memory_kb(name: &str) -> Result<u64, String> {
+pub fn memory_kb(name: &str) -> Result<u64, String> {
     let text = fs::read_to_string("/proc/self/status").map_err(|error| error.to_string())?;
     let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
     let kb = line.and_then(|rest| rest.split_whitespace().next()?.parse().ok());
     kb.ok_or_else(|| format!("/proc/self/status has no {name}"))
-}
-
-/// A minute of 50,000 waits a second, of 200 threads, made up: as fast as it goes, in less than the minute.
-fn replay() -> Result<String, String> {
-    const WAITS: u64 = 50_000 * 60;
-    let (mut machine, mut builder, began) = (Machine::new(arch()), Builder::new(), Instant::now());
-    let mut count = 0u64;
-    for n in 0..WAITS {
-        let (tid, t) = (1_000 + (n % 200) as u32, 1_000_000_000 + n * 20_000);
-        for event in one_wait(tid, t) {
-            builder.saw(event.t);
-            machine.feed(&event);
-        }
-        for wait in machine.take() {
-            count += u64::from(wait.outcome == Outcome::Timer && wait.is_attributed());
-            builder.add(&wait, "replay");
-        }
-    }
-    machine.finish();
-    let took = began.elapsed();
-    let peak = memory_kb("VmHWM")?;
-    let meta =
-        Meta { arch: arch(), kernel: String::new(), target: String::new(), taken_unix_s: None, processes: Vec::new() };
-    let lost = builder.finish(meta, None, Default::default(), &machine).losses;
-    let text = format!(
-        "{count} of {WAITS} waits without a gap in {:.1} s ({:.0}/s); memory at most {} MB, unfinished {}",
-        took.as_secs_f64(),
-        WAITS as f64 / took.as_secs_f64(),
-        peak / 1024,
-        lost.unfinished,
-    );
-    // Each thread's last wait ends with the stream.
-    judge(WAITS - count <= 200 && took < Duration::from_secs(60) && peak < MEMORY_MAX_KB, text)
-}
-
-/// A wait of 1 ms that ends 58 µs late at `t`.
-fn one_wait(tid: u32, t: u64) -> [Event; 7] {
-    const CLOCK_NANOSLEEP: u32 = 230;
-    let event = |kind, t, x, fields| {
-        let mut event = Event::new(kind, t, tid);
-        (event.x, event.fields) = (x, fields);
-        event
-    };
-    let (entered, soft) = (t - 1_058_000, t - 57_700);
-    let number = if arch() == Arch::X86_64 { CLOCK_NANOSLEEP } else { 115 };
-    [
-        event(Kind::Arm, entered + 300, number, [entered, 1_000_000, 1, soft, soft + 50_000, 0]),
-        event(Kind::Out, entered + 900, 0, [0; 6]),
-        event(Kind::Fire, t - 5_000, 0, [t - 5_700, u64::from(tid), 0, soft, soft + 50_000, 0]),
-        event(Kind::Waking, t - 4_600, number, [0; 6]),
-        event(Kind::Wakeup, t - 4_000, 0, [0, 0, 120, 0, 2, 0]),
-        event(Kind::In, t - 1_000, 0, [0; 6]),
-        event(Kind::Return, t, 7, [0; 6]),
-    ]
 }
 
 /// 10,000 threads, each with a wait of a second.
@@ -274,7 +229,7 @@ fn threads() -> Result<String, String> {
     let (mut tids, mut whole, mut all) = (std::collections::HashSet::new(), 0u64, 0u64);
     while began.elapsed() < Duration::from_secs(15) {
         let mut events = Vec::new();
-        collector.drain(&mut events, false);
+        while collector.drain(&mut events, false) {}
         events.iter().for_each(|event| machine.feed(event));
         for wait in machine.take().iter().filter(|wait| wait.outcome == Outcome::Timer) {
             tids.insert(wait.tid);

@@ -4,6 +4,7 @@ mod cost;
 mod inject;
 mod observe;
 mod program;
+mod replay;
 mod scenarios;
 mod victim;
 

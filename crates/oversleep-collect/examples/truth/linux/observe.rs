@@ -30,7 +30,12 @@ impl Drop for Running {
 }
 
 pub fn collector() -> Result<Collector, String> {
-    let options = Options { everyone: false, children: true, tick_ns: 4_000_000 };
+    collector_with(false)
+}
+
+/// With or without stacks.
+pub fn collector_with(stacks: bool) -> Result<Collector, String> {
+    let options = Options { everyone: false, children: true, stacks, tick_ns: 4_000_000 };
     Collector::open(options).map_err(|error| format!("SKIPPED: {error}"))
 }
 
@@ -44,7 +49,7 @@ fn follow(collector: &mut Collector, mut is_over: impl FnMut(usize) -> bool) -> 
     loop {
         let is_last = is_over(waits.len());
         let mut events = Vec::new();
-        collector.drain(&mut events, is_last);
+        while collector.drain(&mut events, is_last) {}
         events.iter().for_each(|event| machine.feed(event));
         waits.extend(machine.take());
         if is_last {

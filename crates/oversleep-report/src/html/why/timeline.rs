@@ -9,11 +9,11 @@ use oversleep_why::culprit::{ActivityKind, Span, policy_words};
 use oversleep_why::findings::why_words;
 use oversleep_why::part::Segment;
 use oversleep_why::summary::Summary;
-use oversleep_why::text::{letter, part_note};
+use oversleep_why::text::{letter, part_note, stacks};
 use oversleep_why::wait::{Wait, signed};
 
 use super::super::markup::Markup;
-use crate::words::counted;
+use crate::words::{capitalised, counted};
 
 /// The whole stretch that one wait is drawn on.
 pub struct Timeline<'a> {
@@ -150,14 +150,16 @@ fn zoom(m: &mut Markup, number: usize, views: &[View]) {
     });
 }
 
+/// What the tooltip of the call itself says.
+fn called_from(wait: &Wait) -> String {
+    let lines = stacks(wait).map(|(place, frames)| format!("\n{place}:\n  {}", frames.join("\n  ")));
+    std::iter::once("the time that was requested".to_owned()).chain(lines).collect()
+}
+
 fn parts(m: &mut Markup, number: usize, timeline: &Timeline) {
     let due = format!("--d:{:.9}", timeline.at(timeline.due));
     let request = timeline.place(timeline.begin, timeline.due);
-    m.leaf(
-        "span",
-        &[("class", "seg other request"), ("style", &request), ("title", "the time that was requested")],
-        "",
-    );
+    m.leaf("span", &[("class", "seg other request"), ("style", &request), ("title", &called_from(timeline.wait))], "");
     for segment in &timeline.wait.segments {
         let Segment { part, from_ns, to_ns } = *segment;
         let words = format!("{}: {}", part.name(), Nanos(to_ns.saturating_sub(from_ns)));
@@ -264,6 +266,9 @@ fn in_words(m: &mut Markup, timeline: &Timeline) {
             }
             m.leaf("li", &[], &format!("{}: the end", timeline.relative(timeline.end)));
         });
+        for (place, frames) in stacks(wait) {
+            m.leaf("p", &[], &format!("{}: {}.", capitalised(place), frames.join(" ← ")));
+        }
         if wait.steal_ns != 0 {
             let stolen = format!("The hypervisor took up to {} around this wait.", Nanos(signed(wait.steal_ns)));
             m.leaf("p", &[], &stolen);

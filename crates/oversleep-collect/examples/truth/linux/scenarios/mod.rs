@@ -6,6 +6,7 @@ mod neighbours;
 mod runtimes;
 mod slack;
 mod stops;
+mod unlisted;
 
 use std::time::Duration;
 
@@ -17,7 +18,7 @@ pub type Scenario = fn() -> Result<String, String>;
 
 /// All of them, with their names.
 pub fn all() -> impl Iterator<Item = &'static (&'static str, Scenario)> {
-    [slack::ALL, neighbours::ALL, stops::ALL, namespaces::ALL, runtimes::ALL].into_iter().flatten()
+    [slack::ALL, neighbours::ALL, stops::ALL, namespaces::ALL, runtimes::ALL, unlisted::ALL].into_iter().flatten()
 }
 
 /// For how long most are watched.

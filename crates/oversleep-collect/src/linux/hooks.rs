@@ -1,0 +1,65 @@
+//! The kernel program's functions and their tracepoints.
+
+use std::collections::HashSet;
+
+use aya::programs::BtfTracePoint;
+use aya::{Btf, Ebpf};
+
+use super::refusal;
+use crate::CollectError;
+
+/// The functions of the kernel program, the tracepoint of each, and what is missing without it; empty where nothing works.
+const HOOKS: &[(&str, &str, &str)] = &[
+    ("on_sys_exit", "sys_exit", ""),
+    ("on_hrtimer_start", "hrtimer_start", ""),
+    ("on_hrtimer_fire", "hrtimer_expire_entry", ""),
+    ("on_hrtimer_fired", "hrtimer_expire_exit", ""),
+    ("on_waking", "sched_waking", ""),
+    ("on_queued", "sched_wakeup", ""),
+    ("on_switch", "sched_switch", ""),
+    ("on_exit", "sched_process_exit", ""),
+    ("on_timer_start", "timer_start", "timeouts of sockets (no tracepoint timer_start)"),
+    ("on_timer_fire", "timer_expire_entry", "timeouts of sockets (no tracepoint timer_expire_entry)"),
+    (
+        "on_migrate",
+        "sched_migrate_task",
+        "who ran on a CPU that a thread was moved to (no tracepoint sched_migrate_task)",
+    ),
+    ("on_local_timer", "local_timer_entry", ""),
+    ("on_irq", "irq_handler_entry", "which interrupt came first (no tracepoint irq_handler_entry)"),
+    ("on_irq_end", "irq_handler_exit", "which interrupt came first (no tracepoint irq_handler_exit)"),
+    ("on_softirq", "softirq_entry", "which softirq came first (no tracepoint softirq_entry)"),
+    ("on_softirq_end", "softirq_exit", "which softirq came first (no tracepoint softirq_exit)"),
+    ("on_idle", "cpu_idle", "idle states of CPUs (no tracepoint cpu_idle)"),
+    ("on_fork", "sched_process_fork", "children (no tracepoint sched_process_fork)"),
+    ("on_exec", "sched_process_exec", "names of programs (no tracepoint sched_process_exec)"),
+    // Last, so that no wait begins before its other steps can be seen.
+    ("on_sys_enter", "sys_enter", ""),
+];
+/// Without these nothing can be said.
+const NEEDED: usize = 8;
+
+/// Loads and attaches them; says what this kernel doesn't have.
+pub fn attach(bpf: &mut Ebpf, btf: &Btf) -> Result<Vec<&'static str>, CollectError> {
+    let mut missing = HashSet::new();
+    for (n, (function, tracepoint, without)) in HOOKS.iter().enumerate() {
+        let program = bpf.program_mut(function).ok_or_else(|| CollectError::Load(format!("no function {function}")))?;
+        let attached = <&mut BtfTracePoint>::try_from(program).and_then(|program| {
+            program.load(tracepoint, btf)?;
+            program.attach()
+        });
+        match attached {
+            Ok(_) => {}
+            Err(error) if n < NEEDED || *tracepoint == "sys_enter" || refusal::is_permission(&error) => {
+                return Err(refusal::load(&error));
+            }
+            Err(_) if without.is_empty() => {}
+            Err(_) => {
+                missing.insert(*without);
+            }
+        }
+    }
+    let mut missing: Vec<_> = missing.into_iter().collect();
+    missing.sort_unstable();
+    Ok(missing)
+}

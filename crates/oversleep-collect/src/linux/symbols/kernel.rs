@@ -1,0 +1,55 @@
+//! Names of addresses in the kernel.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+
+/// The functions at those addresses, in ascending order; empty where the kernel doesn't tell them (`kptr_restrict`).
+pub fn names(addresses: &[u64]) -> Vec<(u64, String)> {
+    if addresses.is_empty() {
+        return Vec::new();
+    }
+    let Ok(list) = File::open("/proc/kallsyms") else { return Vec::new() };
+    of(BufReader::new(list).lines().map_while(Result::ok), addresses)
+}
+
+fn of(lines: impl Iterator<Item = String>, addresses: &[u64]) -> Vec<(u64, String)> {
+    // The nearest function below each address; the list is in no order.
+    let mut nearest: Vec<(u64, String)> = vec![(0, String::new()); addresses.len()];
+    for line in lines {
+        let mut fields = line.splitn(3, ' ');
+        let Some(at) = fields.next().and_then(|at| u64::from_str_radix(at, 16).ok()).filter(|&at| at != 0) else {
+            continue;
+        };
+        if !fields.next().is_some_and(|kind| matches!(kind, "t" | "T" | "w" | "W")) {
+            continue;
+        }
+        let Some(name) = fields.next() else { continue };
+        let first = addresses.partition_point(|&address| address < at);
+        for (found, _) in nearest[first..].iter_mut().zip(&addresses[first..]) {
+            // From here on all have a nearer one.
+            if found.0 >= at {
+                break;
+            }
+            *found = (at, name.replace('\t', " "));
+        }
+    }
+    let named = addresses.iter().zip(nearest).filter(|(_, (_, name))| !name.is_empty());
+    named.map(|(&address, (at, name))| (address, format!("{name}+{:#x}", address - at))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn an_address_is_in_the_nearest_function_below_it() {
+        let list = "ffffffff81000000 T _text\nffffffff81000200 t do_nanosleep\nffffffff81000100 T schedule\n\
+                    ffffffff81000300 D data\nffffffffc0000000 t wait_for_it\t[driver]\n";
+        let names = super::of(
+            list.lines().map(str::to_owned),
+            &[0xffff_ffff_8100_0150, 0xffff_ffff_8100_0210, 0xffff_ffff_c000_0004],
+        );
+        let names: Vec<&str> = names.iter().map(|(_, name)| name.as_str()).collect();
+        assert_eq!(names, ["schedule+0x50", "do_nanosleep+0x10", "wait_for_it [driver]+0x4"]);
+        let hidden = "0000000000000000 T _text\n";
+        assert!(super::of(hidden.lines().map(str::to_owned), &[5]).is_empty());
+    }
+}

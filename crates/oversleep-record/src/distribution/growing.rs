@@ -1,0 +1,109 @@
+//! Counts of one of many histograms: the filled buckets in the coding of the file, and the newest values, which are sorted
+//! in when there are as many of them.
+
+use std::borrow::Cow;
+
+use super::codec::{self, Filled};
+
+/// Values that are kept apart at least.
+const RECENT_MIN: usize = 256;
+
+/// See the module.
+#[derive(Clone, Debug, Default)]
+pub struct Growing {
+    coded: Vec<u8>,
+    filled: usize,
+    /// Buckets of the newest values.
+    recent: Vec<u16>,
+}
+
+impl Growing {
+    /// Adds a value of that bucket so many times.
+    pub fn record(&mut self, bucket: usize, count: u64) {
+        if count != 1 {
+            self.coded = codec::encode(Sum::of(self.merged(), std::iter::once((bucket, count))));
+            self.recent.clear();
+            return;
+        }
+        self.recent.push(bucket as u16);
+        // Sorting in takes time for each filled bucket: there are as many new values to share it.
+        if self.recent.len() >= self.filled.max(RECENT_MIN) {
+            self.recent.sort_unstable();
+            let coded = codec::encode(self.merged());
+            self.filled = Filled::coded(Cow::Borrowed(&coded)).count();
+            self.coded = coded;
+            self.recent.clear();
+        }
+    }
+
+    /// All counts, coded.
+    pub fn coded(&self) -> Cow<'_, [u8]> {
+        if self.recent.is_empty() {
+            return Cow::Borrowed(&self.coded);
+        }
+        Cow::Owned(codec::encode(self.merged()))
+    }
+
+    fn merged(&self) -> impl Iterator<Item = (usize, u64)> {
+        let mut recent = self.recent.clone();
+        recent.sort_unstable();
+        let runs: Vec<(usize, u64)> =
+            recent.chunk_by(|a, b| a == b).map(|run| (usize::from(run[0]), run.len() as u64)).collect();
+        Sum::of(Filled::coded(Cow::Borrowed(&self.coded)), runs.into_iter())
+    }
+}
+
+/// Counts of two histograms together, in the order of their buckets.
+struct Sum<A: Iterator, B: Iterator> {
+    one: std::iter::Peekable<A>,
+    other: std::iter::Peekable<B>,
+}
+
+impl<A: Iterator<Item = (usize, u64)>, B: Iterator<Item = (usize, u64)>> Sum<A, B> {
+    fn of(one: A, other: B) -> Sum<A, B> {
+        Sum { one: one.peekable(), other: other.peekable() }
+    }
+}
+
+impl<A: Iterator<Item = (usize, u64)>, B: Iterator<Item = (usize, u64)>> Iterator for Sum<A, B> {
+    type Item = (usize, u64);
+
+    fn next(&mut self) -> Option<(usize, u64)> {
+        match (self.one.peek(), self.other.peek()) {
+            (Some((one, _)), Some((other, _))) if one == other => {
+                let ((bucket, a), (_, b)) = (self.one.next()?, self.other.next()?);
+                Some((bucket, a.saturating_add(b)))
+            }
+            (Some((one, _)), Some((other, _))) if one > other => self.other.next(),
+            (Some(_), _) => self.one.next(),
+            (None, _) => self.other.next(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Distribution;
+
+    proptest::proptest! {
+        #[test]
+        fn it_counts_as_one_that_has_all_its_memory(
+            values in proptest::collection::vec((proptest::prelude::any::<i64>(), 20_u32..64), 0..2_000),
+            times in 0_u64..100,
+        ) {
+            let (mut growing, mut ready) = (Distribution::growing(), Distribution::new());
+            growing.record_times(7, times);
+            ready.record_times(7, times);
+            for (value, shift) in values {
+                growing.record(value >> shift);
+                ready.record(value >> shift);
+            }
+            proptest::prop_assert!(growing == ready);
+            proptest::prop_assert_eq!(growing.count(), ready.count());
+            proptest::prop_assert_eq!(growing.p99(), ready.p99());
+            let mut small = growing.clone();
+            small.shrink();
+            proptest::prop_assert!(small == growing);
+        }
+    }
+}

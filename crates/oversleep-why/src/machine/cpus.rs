@@ -1,0 +1,35 @@
+//! What CPUs did meanwhile.
+
+use super::{Machine, TURNS_MAX, bound};
+use crate::culprit::Turn;
+use crate::event::Event;
+
+impl Machine {
+    pub(super) fn on_run(&mut self, event: &Event) {
+        bound(&mut self.turns);
+        let [from, prio, policy, cpus_allowed, ..] = event.fields;
+        let turns = self.turns.entry(event.cpu).or_default();
+        turns.push_back(Turn {
+            tid: event.tid,
+            tgid: event.tgid,
+            name: event.name,
+            policy: policy as u32,
+            prio: prio as i32,
+            cpus_allowed: cpus_allowed as u32,
+            from,
+            to: event.t,
+        });
+        if turns.len() > TURNS_MAX {
+            turns.pop_front();
+        }
+    }
+
+    pub(super) fn on_steal(&mut self, event: &Event) {
+        bound(&mut self.steal);
+        let steal = self.steal.entry(event.cpu).or_default();
+        steal.push_back((event.t, event.t.saturating_add(event.fields[1]), event.fields[0]));
+        if steal.len() > TURNS_MAX {
+            steal.pop_front();
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! A thread on its way from its timer to the end of its call.
+
+use super::open::{ByTimer, Open, Woken, idle_state};
+use super::timers::Timer;
+use super::{Machine, TURNS_MAX, bound};
+use crate::calls::is_restarted;
+use crate::event::{Event, Kind};
+use crate::wait::Request;
+
+/// A quota that stops a thread on its way out of a call does so within this time of the call's end. Later it is the
+/// program's own work that used up the quota.
+const QUOTA_WITHIN_NS: u64 = 100_000;
+
+impl Machine {
+    pub(super) fn on_waking(&mut self, event: &Event) {
+        let timer = event.fields[0];
+        let by = self.timers.get(&timer).filter(|_| timer != 0).and_then(|timer| {
+            let Timer { set_by, requested, deadline, fired } = *timer;
+            Some(ByTimer { set_by, requested, deadline, fired: fired? })
+        });
+        let is_open = self.threads.get(&event.tid).is_some_and(|open| open.returned.is_none());
+        if !is_open {
+            // Only a timer's callback begins a wait in this way.
+            if timer == 0 {
+                return;
+            }
+            self.close(event.tid);
+            bound(&mut self.threads);
+            let mut open = Open::new(event, event.x);
+            open.entered = Some(event.fields[1]).filter(|&t| t != 0);
+            open.request = Request::Timer;
+            open.has_slept = true;
+            self.threads.insert(event.tid, open);
+        }
+        let Some(open) = self.threads.get_mut(&event.tid) else { return };
+        open.seen = open.seen.saturating_add(1);
+        if open.fired.is_none() && open.by_timer.is_none() {
+            // Whatever woke it before its time is of no interest any more.
+            (open.waking, open.woken, open.running) = (None, None, None);
+            open.by_timer = by;
+        }
+        open.waking = open.waking.or(Some(event.t));
+    }
+
+    pub(super) fn on_thread(&mut self, event: &Event) {
+        let Some(open) = self.threads.get_mut(&event.tid) else { return };
+        let is_over = open.returned.is_some();
+        if !is_over {
+            open.seen = open.seen.saturating_add(1);
+        }
+        let [a, throttled, ..] = event.fields;
+        match event.kind {
+            Kind::Wakeup if !is_over && open.woken.is_none() => {
+                open.woken = Some(Woken {
+                    t: event.t,
+                    cpu: event.x as u16,
+                    idle: idle_state(a),
+                    throttled,
+                    prio: event.fields[2] as i32,
+                    policy: event.fields[3] as u32,
+                    cpus_allowed: event.fields[4] as u32,
+                });
+            }
+            Kind::Out if !is_over => {
+                open.has_slept = true;
+                if open.running.is_some() && event.x & 1 != 0 {
+                    open.preempted_at = Some(event.t);
+                }
+            }
+            Kind::Out => {
+                let returned = open.returned.map_or(0, |(t, _)| t);
+                if event.x & 2 != 0 && open.throttled_at.is_none() && event.t.saturating_sub(returned) < QUOTA_WITHIN_NS
+                {
+                    open.throttled_at = Some(event.t);
+                } else {
+                    self.close(event.tid);
+                }
+            }
+            Kind::In if !is_over => {
+                open.has_slept |= a != 0;
+                if let Some(from) = open.preempted_at.take() {
+                    open.preempted.push((from, event.t, event.cpu));
+                    open.preempted.truncate(TURNS_MAX);
+                } else if open.waking.or(open.woken.map(|woken| woken.t)).is_some() && open.running.is_none() {
+                    open.running = Some((event.t, event.cpu, throttled));
+                }
+            }
+            Kind::In => {
+                if open.throttled_at.is_some() {
+                    open.resumed = Some(event.t);
+                }
+                self.close(event.tid);
+            }
+            Kind::Return if !is_over => {
+                open.lost = open.lost.saturating_add(event.x.saturating_sub(open.seen));
+                open.seen = 0;
+                // The signal of a timer is what its wait was for.
+                let is_over = open.by_timer.is_some() && open.fired.is_none();
+                if is_restarted(a as i64) && !is_over {
+                    open.suspended = Some(event.t);
+                } else {
+                    open.returned = Some((event.t, a as i64));
+                }
+            }
+            _ => {}
+        }
+    }
+}

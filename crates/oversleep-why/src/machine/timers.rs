@@ -1,0 +1,65 @@
+//! Timers that fire: a thread's own, and those that others set.
+
+use super::open::{Fired, idle_state};
+use super::{Machine, bound};
+use crate::event::Event;
+
+/// A timer that is no thread's own.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Timer {
+    pub set_by: Option<u32>,
+    /// What was requested; later its period.
+    pub requested: Option<u64>,
+    /// When it should fire first, where that isn't its expiry.
+    pub deadline: Option<u64>,
+    pub fired: Option<Fired>,
+}
+
+impl Timer {
+    pub fn set(event: &Event) -> Timer {
+        let [entered, requested, form, soft, ..] = event.fields;
+        // A request for a point in time is the expiry itself; io_uring's are in memory that isn't read.
+        let deadline = (form == 1 && entered != 0).then(|| entered.saturating_add(requested));
+        let since = if form == 2 { entered } else { event.t };
+        let requested = if deadline.is_some() { Some(requested) } else { soft.checked_sub(since) };
+        Timer { set_by: Some(event.x), requested, deadline, fired: None }
+    }
+}
+
+impl Machine {
+    pub(super) fn on_fire(&mut self, event: &Event) {
+        let [interrupt, timer, idle, soft, hard, kind] = event.fields;
+        let fired = Fired {
+            t: event.t,
+            cpu: event.cpu,
+            interrupt: Some(interrupt).filter(|&t| t != 0 && t <= event.t),
+            soft,
+            hard,
+            idle: idle_state(idle),
+            is_wheel: kind == 2,
+            interrupted: (event.x, event.name),
+            context: None,
+        };
+        if kind == 1 {
+            bound(&mut self.timers);
+            let timer = self.timers.entry(timer).or_default();
+            if let Some(last) = timer.fired.replace(fired) {
+                timer.requested = soft.checked_sub(last.soft).filter(|&period| period != 0);
+                timer.deadline = None;
+            }
+        } else if let Some(open) = self.threads.get_mut(&event.tid).filter(|open| open.returned.is_none()) {
+            open.seen = open.seen.saturating_add(1);
+            open.clear_waking();
+            open.fired = Some(fired);
+        }
+    }
+
+    pub(super) fn on_context(&mut self, event: &Event) {
+        let here = |fired: &&mut Fired| fired.t == event.t && fired.cpu == event.cpu;
+        let own = self.threads.get_mut(&event.tid).and_then(|open| open.fired.as_mut()).filter(here);
+        let mut timers = self.timers.values_mut().filter_map(|timer| timer.fired.as_mut());
+        if let Some(fired) = own.or_else(|| timers.find(here)) {
+            fired.context = Some(*event);
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Stacks in a stream: of which wait they are, and their names.
+
+mod stream;
+
+use oversleep_why::calls::Arch;
+use oversleep_why::recording::Meta;
+use oversleep_why::stack::events_of_symbol;
+use oversleep_why::{Builder, Machine, Wait, text};
+use stream::{D, Stream};
+
+fn waits(stream: &Stream) -> Vec<Wait> {
+    let mut machine = Machine::new(Arch::X86_64);
+    stream.events.iter().for_each(|event| machine.feed(event));
+    machine.finish();
+    machine.take()
+}
+
+#[test]
+fn the_stacks_of_a_late_wait_belong_to_it_alone() {
+    let mut stream = Stream::plain();
+    stream.stacks(&[0xffff_ffff_8100_0010, 0xffff_ffff_8100_0020], &[0x55d0_0000_1000]);
+    let wait = waits(&stream).remove(0);
+    assert_eq!(wait.frames.kernel, [0xffff_ffff_8100_0010, 0xffff_ffff_8100_0020]);
+    assert_eq!((wait.frames.user, wait.lost_events), (vec![0x55d0_0000_1000], 0));
+    assert!(wait.parts.unattributed == 0 && wait.stack.is_empty(), "names come with the summary");
+    let mut both = stream.clone();
+    both.events.extend(Stream::plain().events.into_iter().map(|mut event| {
+        event.t += 10_000_000;
+        event.fields =
+            event.fields.map(|field| if field > D / 2 && field < 2 * D { field + 10_000_000 } else { field });
+        event
+    }));
+    let waits = waits(&both);
+    assert!(waits.len() == 2 && waits[1].frames.kernel.is_empty());
+}
+
+#[test]
+fn the_worst_waits_are_shown_with_the_names_that_came_at_the_end() {
+    let (kernel, user) = (0xffff_ffff_8100_0010, 0x55d0_0000_1000);
+    let mut stream = Stream::plain();
+    stream.stacks(&[kernel], &[user, 0x55d0_0000_2000]);
+    stream.events.extend(events_of_symbol(2 * D, 0, kernel, "do_nanosleep+0x66"));
+    stream.events.extend(events_of_symbol(2 * D, stream.events[0].tgid, user, "tick+0x10 (app)"));
+    let (mut machine, mut builder) = (Machine::new(Arch::X86_64), Builder::new());
+    for event in &stream.events {
+        machine.feed(event);
+        machine.take().iter().for_each(|wait| builder.add(wait, "app"));
+    }
+    machine.finish();
+    machine.take().iter().for_each(|wait| builder.add(wait, "app"));
+    let meta = Meta {
+        arch: Arch::X86_64,
+        kernel: String::new(),
+        target: String::new(),
+        taken_unix_s: None,
+        processes: Vec::new(),
+    };
+    let summary = builder.finish(meta, None, Default::default(), &machine);
+    assert_eq!(summary.worst[0].stack.user, ["tick+0x10 (app)", "0x55d000002000"]);
+    let report = text::report(&summary);
+    assert!(report.contains("called from: tick+0x10 (app) ← 0x55d000002000\n"), "{report}");
+    assert!(report.contains("in the kernel: do_nanosleep+0x66\n") && report.contains(text::STACKS_END), "{report}");
+}
