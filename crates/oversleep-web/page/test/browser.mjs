@@ -202,9 +202,9 @@ try {
   await beyond({ tell, send, evaluated, until, drop, must, took, profile, result: results[0], why: results[2] });
 
   await tell('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: 'dark' }] });
-  await tell('Emulation.setDeviceMetricsOverride', { width: 390, height: 1400, deviceScaleFactor: 1, mobile: true });
+  await tell('Emulation.setDeviceMetricsOverride', { width: 360, height: 1400, deviceScaleFactor: 1, mobile: true });
   await evaluated(`restore(examples[0][1]); answerNow().then(() => document.querySelector('#ask').scrollIntoView())`);
-  must('nothing is wider than a narrow screen', await evaluated('document.documentElement.scrollWidth <= 390'),
+  must('nothing is wider than a narrow screen', await evaluated('document.documentElement.scrollWidth <= 360'),
     `${await evaluated('document.documentElement.scrollWidth')} px`);
   await picture('narrow-dark');
 
