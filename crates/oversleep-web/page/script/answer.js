@@ -18,22 +18,25 @@ async function answerNow() {
   const asked = state();
   const words = wordsOf(asked);
   byId('command').textContent = typed(words);
-  history.replaceState(null, '', `#${fragmentOf(asked)}`);
   latest += 1;
   const mine = latest;
+  const busy = (is) => { for (const name of ['answer', 'ask-error']) byId(name).ariaBusy = String(is); };
   if ((asked.on.length === 0 && !asked.like) || !asked.question) {
+    if (questions.isBusy) questions.cancel();
+    busy(false);
     byId('ask-error').textContent = 'Choose a machine and type a question, like sleep(1ms).';
     byId('answer').replaceChildren();
     return;
   }
+  history.replaceState(null, '', `#${fragmentOf(asked)}`);
   // A long question is given up for the next one.
   const first = ahead?.command === typed(words) ? ahead.said : undefined;
   ahead = undefined;
   if (questions.isBusy && !first) questions.cancel();
-  byId('answer').ariaBusy = 'true';
+  busy(true);
   const said = await (first ?? questions.run(words, dropped.filter(({ name }) => name === asked.like)));
   if (mine !== latest) return;
-  byId('answer').ariaBusy = 'false';
+  busy(false);
   byId('ask-error').textContent = said.error ?? '';
   if (said.error) {
     byId('answer').replaceChildren();

@@ -4,9 +4,9 @@ const changed = new Map();
 
 function checkWords() {
   const fields = byId('checking').elements;
-  const words = ['check', ...(fields.like.value ? ['--like', fields.like.value] : ['--on', fields.on.value])];
+  const words = ['check', ...(fields.like.value ? option('like', fields.like.value) : ['--on', fields.on.value])];
   if (fields.depth.value) words.push(fields.depth.value);
-  for (const name of ['load', 'seed']) if (fields[name].value.trim()) words.push(`--${name}`, fields[name].value.trim());
+  for (const name of ['load', 'seed']) if (fields[name].value.trim()) words.push(...option(name, fields[name].value.trim()));
   // The figures shown are those of the machine that is chosen.
   if (!fields.like.value) for (const [key, value] of changed) words.push('--set', `${key}=${value}`);
   byId('figures').parentElement.hidden = fields.like.value !== '';
@@ -48,9 +48,11 @@ async function check(event) {
   byId('check-error').textContent = '';
   byId('cancel').disabled = false;
   bar.value = 0;
+  byId('checked').ariaBusy = 'true';
   const said = await checks.run(words, dropped, (done, total) => { bar.value = total > 0 ? done / total : 0; });
   if (mine !== checking) return;
   byId('cancel').disabled = true;
+  byId('checked').ariaBusy = 'false';
   bar.value = said.error ? 0 : 1;
   byId('check-error').textContent = said.error ?? '';
   byId('checked').replaceChildren(...(said.error ? [] : [shown('Report of the check', said.parts)]));

@@ -8,7 +8,7 @@ const examples = [
   ['epoll_wait of 1.2 ms', { question: 'epoll-wait(1200us)', on: ['linux-hz250'] }],
   ['Half a millisecond', { question: 'sleep(1ms)', on: ['windows-11'], resolution: '500us' }],
   ['A fork-join of "16 ms"', { question: 'forkjoin(blocked)', on: ['windows-11', 'linux-hz250'] }],
-  ['What a coarse clock shows', { question: 'step(tick-count-64)', on: ['windows-10-1909'] }],
+  ['What a coarse clock shows', { question: 'step(get-tick-count-64)', on: ['windows-10-1909'] }],
   ['Timer slack', { question: 'nanosleep(1ms)', on: ['linux-hz250'], slack: '1ns' }],
 ];
 const conditions = ['resolution', 'neighbour', 'slack', 'policy', 'load', 'pace', 'count', 'set', 'like'];
@@ -74,8 +74,11 @@ function calls({ machines, runtimes }) {
   ];
 }
 
+/** An option and its value, which may begin as an option does. */
+const option = (name, value) => (value.startsWith('-') ? [`--${name}=${value}`] : [`--${name}`, value]);
+
 function wordsOf({ question, on, ...rest }) {
-  const options = conditions.filter((name) => rest[name]).flatMap((name) => [`--${name}`, rest[name]]);
+  const options = conditions.filter((name) => rest[name]).flatMap((name) => option(name, rest[name]));
   // Several questions are separated by spaces outside of their parentheses.
   const machines = on.length > 0 ? ['--on', on.join(',')] : [];
   return ['ask', ...question.split(/\s+(?![^(]*\))/).filter(Boolean), ...machines, ...options];

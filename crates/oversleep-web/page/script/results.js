@@ -6,6 +6,7 @@ function listed() {
   const without = (file) => {
     dropped.splice(dropped.indexOf(file), 1);
     listed();
+    (byId('dropped').querySelector('button') ?? byId('files')).focus();
     showAll();
   };
   const item = (file) => element('li', {}, `${file.name} `, element('span', { className: 'soft' }, `${Math.ceil(file.bytes.length / 1024)} KB `),
@@ -18,6 +19,8 @@ function listed() {
     const before = like.value;
     like.replaceChildren(new Option('no result', ''), ...dropped.map(({ name }) => new Option(name, name)));
     like.value = dropped.some(({ name }) => name === before) ? before : '';
+    // The machine of that file can't be asked any more.
+    if (before && !like.value) answerSoon();
   }
   checkWords();
 }

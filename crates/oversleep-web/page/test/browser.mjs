@@ -75,6 +75,15 @@ try {
     return (await evaluated('byId("ask-error").textContent')).length > 10;
   })());
 
+  const refused = await evaluated(`(async () => { const refused = [];
+    for (const button of byId('examples').querySelectorAll('button')) {
+      button.click();
+      while (byId('answer').ariaBusy === 'true') await new Promise((done) => setTimeout(done, 20));
+      if (byId('ask-error').textContent || !byId('answer').querySelector('svg')) refused.push(button.textContent);
+    }
+    return refused; })()`);
+  must('every example has an answer', refused.length === 0, refused.join(', '));
+
   await evaluated(`byId('call').value = 'Thread.Sleep'; byId('duration').value = '5ms';
     byId('call').dispatchEvent(new Event('input', { bubbles: true }))`);
   await until('byId("command").textContent.includes("Thread.Sleep(5ms)") && byId("answer").textContent.includes("5 ms")');
@@ -151,7 +160,10 @@ try {
   await evaluated(`restore({ question: 'nanosleep(1ms)', on: [], like: 'everything.json' }); answerNow().then(() => undefined)`);
   await until('byId("command").textContent.includes("--like everything.json") && byId("answer").textContent.includes("like ")');
   must('the machine of a dropped result is asked', (await evaluated('byId("ask-error").textContent')) === '');
+  await evaluated('byId("question").querySelector("#machines input").click()');
   await evaluated('byId("forget").click()');
+  await until('!byId("command").textContent.includes("--like") && byId("answer").ariaBusy === "false"');
+  must('without its file, another machine is asked', !(await evaluated('byId("answer").textContent')).includes('everything'));
 
   const hostile = path.join(profile, 'hostile <img src=x onerror=alert(1)>.json');
   fs.writeFileSync(hostile, spoilt(results[0]));
