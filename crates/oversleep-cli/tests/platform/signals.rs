@@ -6,7 +6,6 @@ use std::process::{Child, Command, Stdio};
 
 use oversleep_record::ResultFile;
 use oversleep_record::file::Completion;
-use oversleep_record::series::Status;
 
 use crate::support::{Ended, Home, SHORT};
 
@@ -243,5 +242,5 @@ fn a_wait_that_ends_by_a_signal_is_measured_to_its_end() {
     let ended = home.run(["waits", "setitimer", "--request", "300us", "--count", "500", "--json", "--quiet"]).fine();
     let result = ended.result();
     let series = result.series("B5/setitimer/300us").expect("it was measured");
-    assert_eq!((&series.status, series.counts.recorded), (&Status::Complete, 500));
+    assert_eq!((&series.status, series.counts.recorded), (&oversleep_record::series::Status::Complete, 500));
 }
