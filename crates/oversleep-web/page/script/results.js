@@ -100,7 +100,7 @@ function dropZone() {
     const pasted = event.clipboardData?.getData('text') ?? '';
     const fields = ['INPUT', 'TEXTAREA', 'SELECT'];
     if (event.clipboardData?.files.length) added([...event.clipboardData.files]);
-    else if (!fields.includes(event.target.tagName) && pasted.trim().startsWith('{')) {
+    else if (!fields.includes(event.target.tagName) && pasted.trim()) {
       added([new File([pasted], 'pasted.json')]);
     }
   });

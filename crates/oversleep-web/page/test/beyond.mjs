@@ -103,6 +103,15 @@ async function kinds({ evaluated, until, drop, must, result, why }) {
   const said = await evaluated('byId("results-error").textContent');
   must('a result and one of why give a sentence and two reports', said.includes('why') && (await titles()).split(',').length === 2, said.trim());
   await evaluated('byId("forget").click()');
+  await evaluated(`{
+    const clipboardData = new DataTransfer();
+    clipboardData.setData('text', 'p50 1.06 ms');
+    document.body.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true }));
+  }`);
+  await shown();
+  const refused = await evaluated('byId("results-error").textContent');
+  must('pasted text that is no result is refused', refused.startsWith("can't use 'pasted.json': not a result file"), refused.trim());
+  await evaluated('byId("forget").click()');
 }
 
 /** 100 MB of a result, which is read, and of something else, which is refused. */
