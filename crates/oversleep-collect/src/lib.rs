@@ -5,20 +5,53 @@
 #![forbid(unsafe_code)]
 
 mod error;
-#[cfg(target_os = "linux")]
-mod linux;
-#[cfg(not(any(target_os = "linux", target_os = "windows")))]
-mod other;
-#[cfg(target_os = "windows")]
-mod windows;
+
+cfg_if::cfg_if! {
+    if #[cfg(target_os = "linux")] {
+        mod linux;
+        use linux as sys;
+    } else if #[cfg(target_os = "windows")] {
+        mod windows;
+        use windows as sys;
+    } else {
+        mod other;
+        use other as sys;
+    }
+}
 
 pub use error::CollectError;
-#[cfg(target_os = "linux")]
-pub use linux::{Collector, cgroup_of, command_name};
-#[cfg(not(any(target_os = "linux", target_os = "windows")))]
-pub use other::{Collector, cgroup_of, command_name};
-#[cfg(target_os = "windows")]
-pub use windows::{Collector, cgroup_of, command_name};
+use oversleep_why::Event;
+pub use sys::{Collector, cgroup_of, command_name};
+
+impl Collector {
+    /// Reads everything that arrived into `events`.
+    pub fn drain_all(&mut self, events: &mut Vec<Event>, is_last: bool) {
+        while self.drain(events, is_last) {}
+    }
+
+    /// Hands everything that arrived to `each`, a batch at a time, so that a flood takes no more memory than a batch. The
+    /// last look stops the kernel program first. `batch` is only room, to be used again for the next look.
+    ///
+    /// # Errors
+    /// What `each` returns; the rest is not read.
+    pub fn drain_each<E>(
+        &mut self,
+        batch: &mut Vec<Event>,
+        is_last: bool,
+        mut each: impl FnMut(&[Event]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        if is_last {
+            self.stop();
+        }
+        let mut has_more = true;
+        while has_more {
+            batch.clear();
+            has_more = self.drain(batch, is_last);
+            each(batch)?;
+        }
+        Ok(())
+    }
+}
 
 /// Whom to follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -50,12 +50,12 @@ pub fn add(lab: &Laboratory, request: &Request, stop: &StopFlag, file: &mut Resu
             break;
         }
         let mut events = Vec::new();
-        while collector.drain(&mut events, true) {}
+        collector.drain_all(&mut events, true);
         if lab.run(&of_one(request, waits, &series.subject), stop, &mut Silent).is_err() {
             continue;
         }
         events.clear();
-        while collector.drain(&mut events, true) {}
+        collector.drain_all(&mut events, true);
         let mut machine = Machine::new(arch);
         events.iter().for_each(|event| machine.feed(event));
         machine.finish();

@@ -62,7 +62,7 @@ pub fn run(why: &Why) -> Result<Exit, Failure> {
     let began = Instant::now();
     let mut table = Table::new(why);
     let mut ended: Option<ExitStatus> = None;
-    let (mut events, mut drained) = (Vec::new(), Instant::now());
+    let (mut batch, mut drained) = (Vec::new(), Instant::now());
     loop {
         let is_over = stop.is_raised()
             || why.for_time.and_then(|time| time.to_std()).is_some_and(|time| began.elapsed() >= time)
@@ -77,21 +77,14 @@ pub fn run(why: &Why) -> Result<Exit, Failure> {
             continue;
         }
         drained = Instant::now();
-        if is_last {
-            // From here on nothing of ours runs in the kernel.
-            collector.stop();
-        }
-        let mut has_more = true;
-        while has_more {
-            events.clear();
-            has_more = collector.drain(&mut events, is_last);
+        collector.drain_each(&mut batch, is_last, |events| {
             if let (Some(recorder), Some(path)) = (&mut recorder, &why.record) {
-                recorder.write(&events).map_err(|error| write_failed(path, &error))?;
+                recorder.write(events).map_err(|error| write_failed(path, &error))?;
             }
             session
-                .feed(events.drain(..))
-                .map_err(|error| Failure::failed(format!("can't write the trace: {error}")))?;
-        }
+                .feed(events.iter().copied())
+                .map_err(|error| Failure::failed(format!("can't write the trace: {error}")))
+        })?;
         if is_last {
             break;
         }

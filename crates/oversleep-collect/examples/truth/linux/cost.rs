@@ -1,6 +1,7 @@
 //! What the collector costs, and that it loses nothing that it doesn't count. The figures are those of a release build:
 //! `cargo xtask why-cost`.
 
+use std::convert::Infallible;
 use std::fs;
 use std::process::{Command, Stdio};
 use std::thread::sleep;
@@ -55,23 +56,18 @@ pub fn arch() -> Arch {
 
 fn collect(collector: &mut Collector, span: Duration) -> Seen {
     let (mut machine, mut builder, began) = (Machine::new(arch()), Builder::new(), Instant::now());
-    let mut events = Vec::new();
+    let mut batch = Vec::new();
     loop {
         let is_last = began.elapsed() >= span;
-        if is_last {
-            collector.stop();
-        }
-        let mut has_more = true;
-        while has_more {
-            events.clear();
-            has_more = collector.drain(&mut events, is_last);
-            for event in &events {
+        let Ok(()) = collector.drain_each(&mut batch, is_last, |events| {
+            for event in events {
                 machine.feed(event);
                 while let Some(wait) = machine.take_next() {
                     builder.add(&wait, "truth");
                 }
             }
-        }
+            Ok::<(), Infallible>(())
+        });
         if is_last {
             break;
         }
@@ -166,7 +162,7 @@ fn followed(pid: u32) -> Result<impl Drop, String> {
     let thread = std::thread::spawn(move || {
         let (mut machine, mut events) = (Machine::new(arch()), Vec::new());
         while !seen.load(std::sync::atomic::Ordering::Relaxed) {
-            while collector.drain(&mut events, false) {}
+            collector.drain_all(&mut events, false);
             events.drain(..).for_each(|event| machine.feed(&event));
             drop(machine.take());
             sleep(LOOK);
@@ -229,7 +225,7 @@ fn threads() -> Result<String, String> {
     let (mut tids, mut whole, mut all) = (std::collections::HashSet::new(), 0u64, 0u64);
     while began.elapsed() < Duration::from_secs(15) {
         let mut events = Vec::new();
-        while collector.drain(&mut events, false) {}
+        collector.drain_all(&mut events, false);
         events.iter().for_each(|event| machine.feed(event));
         for wait in machine.take().iter().filter(|wait| wait.outcome == Outcome::Timer) {
             tids.insert(wait.tid);

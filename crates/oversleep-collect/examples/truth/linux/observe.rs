@@ -49,7 +49,7 @@ fn follow(collector: &mut Collector, mut is_over: impl FnMut(usize) -> bool) -> 
     loop {
         let is_last = is_over(waits.len());
         let mut events = Vec::new();
-        while collector.drain(&mut events, is_last) {}
+        collector.drain_all(&mut events, is_last);
         events.iter().for_each(|event| machine.feed(event));
         waits.extend(machine.take());
         if is_last {

@@ -41,7 +41,7 @@ fn stacks() -> Result<String, String> {
     for round in 0..10 {
         sleep(Duration::from_millis(100));
         events.clear();
-        while collector.drain(&mut events, round == 9) {}
+        collector.drain_all(&mut events, round == 9);
         events.iter().for_each(|event| machine.feed(event));
         machine.take().iter().for_each(|wait| builder.add(wait, "truth"));
         collector.stacks_from(builder.worst_from().unwrap_or(0));
