@@ -173,11 +173,17 @@ fn a_probe_that_ends_early_says_how() {
 fn a_run_that_is_stopped_leaves_no_process() {
     let stop = StopFlag::new();
     let raised = stop.clone();
+    let outside = tempfile::tempdir().unwrap();
+    let begun = outside.path().join("begun");
+    let body = format!("sleep 600 & echo $! > \"$0.pid\"; : > '{}'; wait", begun.display());
     let thread = std::thread::spawn(move || {
-        std::thread::sleep(Duration::from_millis(300));
+        let started = Instant::now();
+        while !begun.exists() && started.elapsed() < Duration::from_secs(60) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
         raised.raise();
     });
-    let ran = run_with("sleep 600 & echo $! > \"$0.pid\"; wait", &stop);
+    let ran = run_with(&body, &stop);
     thread.join().unwrap();
     assert!(ran.took < Duration::from_secs(30), "{:?}", ran.took);
     assert!(ran.is_gone(), "the sleep is left behind");
