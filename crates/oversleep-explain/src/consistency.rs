@@ -1,5 +1,5 @@
-//! Whether a report contradicts itself: every sentence is compared with the series, with its evidence and with the
-//! other sentences. It runs in tests and in `cargo xtask sentences`; no program needs it.
+//! Checks that a report doesn't contradict itself: compares every sentence with the series, with its evidence and with
+//! the other sentences. It runs in tests and in `cargo xtask sentences`; no program needs it.
 
 use oversleep_record::conditions::Outcome;
 use oversleep_record::environment::FactValue;
@@ -11,16 +11,16 @@ use oversleep_record::{Distribution, FactName, Nanos, ResultFile, Series};
 use crate::registry::{entry, findings};
 use crate::verdicts::{Validity, clock_table};
 
-/// Findings that can't both hold of one machine, by name.
+/// Pairs of findings, by name, that can't both be true of one machine.
 const EXCLUSIVE: &[(&str, &str)] = &[("neighbour-raised-tick", "own-request-needed")];
 
-/// Sentences whose figures are limits of the check itself, or are worked out from others in a way of their own, each with
-/// what its figures are.
+/// Sentences whose figures are limits of the check itself, or are derived in another way, each with the meaning of its
+/// figures.
 const OWN_FIGURES: &[(&str, &str)] =
     &[("cgroup-quota", "what is left of a period when busy threads have used up the budget")];
 
-/// What contradicts something else in the findings of a result: the finding's name and what is wrong, sorted by name.
-/// Findings are worked out anew, so a file of another version of oversleep is judged by this one.
+/// The contradictions in the findings of a result: the finding's name and the fault, sorted by name. Findings are
+/// computed from scratch, so a file of another version of oversleep is judged by this one.
 pub fn contradictions(file: &ResultFile) -> Vec<(String, String)> {
     let all = findings(file);
     let mut wrong = Vec::new();
@@ -45,7 +45,7 @@ pub fn contradictions(file: &ResultFile) -> Vec<(String, String)> {
     wrong
 }
 
-/// Evidence that names a series says what that series holds.
+/// Checks that evidence which names a series agrees with that series.
 fn evidence(file: &ResultFile, finding: &Finding, note: &mut impl FnMut(String)) {
     for evidence in &finding.evidence {
         let Some(series) = file.series(&evidence.source) else { continue };
@@ -63,7 +63,7 @@ fn evidence(file: &ResultFile, finding: &Finding, note: &mut impl FnMut(String))
     }
 }
 
-/// Every span in a sentence comes from its evidence.
+/// Checks that every span in a sentence comes from its evidence.
 fn figures(file: &ResultFile, finding: &Finding, note: &mut impl FnMut(String)) {
     if OWN_FIGURES.iter().any(|(name, _)| *name == finding.name) {
         return;
@@ -76,7 +76,7 @@ fn figures(file: &ResultFile, finding: &Finding, note: &mut impl FnMut(String)) 
     }
 }
 
-/// No share of nothing, none above all, no more cases than there are.
+/// Checks shares: none of nothing, none above 100 %, and no more cases than there are.
 fn shares(finding: &Finding, note: &mut impl FnMut(String)) {
     let texts = finding.evidence.iter().map(|evidence| &evidence.text).chain([&finding.sentence]);
     for text in texts {
@@ -97,7 +97,7 @@ fn shares(finding: &Finding, note: &mut impl FnMut(String)) {
     }
 }
 
-/// A remedy that helped made it better.
+/// Checks that a remedy which helped improved the figure.
 fn remedies(finding: &Finding, note: &mut impl FnMut(String)) {
     for advice in &finding.advice {
         if let Tried::Measured { before_p50_ns, after_p50_ns, helped: true, .. } = advice.tried
@@ -108,7 +108,7 @@ fn remedies(finding: &Finding, note: &mut impl FnMut(String)) {
     }
 }
 
-/// What a check is said to lack isn't there.
+/// Checks that data which a check is said to lack is in fact missing.
 fn reasons(file: &ResultFile, finding: &Finding, note: &mut impl FnMut(String)) {
     let words: Vec<&str> = finding.sentence.split_whitespace().collect();
     if finding.verdict != Verdict::NotEnoughData {
@@ -132,7 +132,7 @@ fn reasons(file: &ResultFile, finding: &Finding, note: &mut impl FnMut(String)) 
     }
 }
 
-/// The clock that is recommended is valid by the table, and no other sentence says that it is of no use.
+/// Checks that the recommended clock is valid in the table, and that no other sentence calls it useless.
 fn fastest_clock(file: &ResultFile, all: &[Finding], wrong: &mut Vec<(String, String)>) {
     let name = "fastest-valid-clock";
     let found = |name: &str| all.iter().find(|finding| finding.name == name && finding.verdict == Verdict::Found);
@@ -151,7 +151,7 @@ fn fastest_clock(file: &ResultFile, all: &[Finding], wrong: &mut Vec<(String, St
     }
 }
 
-/// A span as a sentence writes it.
+/// A span as written in a sentence.
 #[derive(Clone, Copy, Debug)]
 struct Written<'a> {
     text: &'a str,
@@ -185,14 +185,14 @@ fn spans(text: &str) -> Vec<Written<'_>> {
         let Ok(digits) = plain.parse::<f64>() else { continue };
         let decimals = plain.split_once('.').map_or(0, |(_, fraction)| fraction.len());
         let rounding = 0.5 * 10_f64.powi(-i32::try_from(decimals).unwrap_or(0)) * length;
-        // A zero that stood at the end of three digits is not written.
+        // A trailing zero of three digits is not written.
         let rounding_ns = if decimals < 2 && digits < 100.0 { rounding.min(digits * length * 0.006) } else { rounding };
         found.push(Written { text: &rest[..number.len() + 1 + unit.len()], ns: digits * length, rounding_ns });
     }
     found
 }
 
-/// The spans that a finding may speak of, in ns.
+/// The spans that a finding may mention, in ns.
 struct Known(Vec<f64>);
 
 impl Known {
@@ -206,7 +206,7 @@ impl Known {
         }
         for (at, one) in medians.iter().enumerate() {
             let differences: Vec<f64> = medians[at + 1..].iter().map(|other| (one - other).abs()).collect();
-            // What of a difference the slack doesn't explain.
+            // The part of a difference that the slack doesn't explain.
             known.0.extend(slack.iter().flat_map(|slack| differences.iter().map(move |found| (found - slack).abs())));
             known.0.extend(differences);
         }
@@ -232,7 +232,7 @@ impl Known {
         known
     }
 
-    /// Adds what a series holds; its median and the median duration.
+    /// Adds the figures of a series; returns its median and the median duration.
     fn series(&mut self, series: &Series) -> Vec<f64> {
         let requested = series.requested_ns.unwrap_or_default();
         let mut medians = Vec::new();
@@ -244,7 +244,7 @@ impl Known {
                 [0.01, 0.1, 0.5, 0.9, 0.99].into_iter().filter_map(|at| quantile(of, at)).chain(extremes).collect();
             for figure in figures {
                 self.0.push((figure * scale).abs());
-                // The duration of a wait that was so late, and the lateness of one that took so long.
+                // The duration that follows from a lateness, and the lateness that follows from a duration.
                 match series.quantity {
                     Quantity::Lateness => self.0.push((figure + requested.0 as f64).abs()),
                     _ => self.0.push((figure - requested.0 as f64).abs()),
@@ -260,7 +260,7 @@ impl Known {
             Outcome::Denied { .. } => None,
         });
         series.conditions.requested.values().chain(granted).for_each(|setting| self.text(&setting.to_string()));
-        // What was requested of others is in the key only: `neighbour=1ms`.
+        // Only the key has the requests of neighbours: `neighbour=1ms`.
         let parts = series.key.as_str().split(['/', '=', '+']);
         self.0.extend(parts.filter_map(|part| part.parse::<Nanos>().ok()).map(|span| span.0 as f64));
         medians
@@ -271,7 +271,7 @@ impl Known {
     }
 
     fn has(&self, figure: Written<'_>) -> bool {
-        // What a figure was worked out from was rounded, too.
+        // The figures from which another one was computed were rounded, too.
         self.0.iter().any(|known| (known - figure.ns).abs() <= figure.rounding_ns * 1.01 + known * 1e-3)
     }
 }
@@ -300,7 +300,7 @@ mod tests {
         sheet.steady("B5/nanosleep/1ms", 66_000).steady("C2/nanosleep/1ms/slack=1ns", 16_000)
     }
 
-    /// What is wrong with a finding that says this.
+    /// The faults of a finding with this sentence and evidence.
     fn wrong(sentence: &str, evidence: &[(&str, &str)]) -> Vec<String> {
         let evidence = evidence.iter().map(|&(source, text)| Evidence { source: source.into(), text: text.into() });
         let finding = Finding {

@@ -1,9 +1,9 @@
-//! What an entry of the registries is, and what a check comes to. Types only: no entry and no reading of results.
+//! The entries of the registries, and the conclusions of checks. Types only: no entry, and no reading of results.
 
 use oversleep_record::finding::{Evidence, Severity, Verdict};
 use oversleep_record::{Conditions, ExperimentId, FactName, Os, ResultFile, Series};
 
-/// What a check comes to: `Ok` once it has compared what it wanted to compare, `Err` where the result can't carry it.
+/// The result of a check: `Ok` once it has compared what it wanted to compare, `Err` if the result has insufficient data.
 pub type Checked<T = Conclusion> = Result<T, Conclusion>;
 
 /// Which results a finding is checked in, or a remedy advised in.
@@ -24,7 +24,7 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// Whether the result was taken on a system of this scope, whatever else it must fulfil.
+    /// Whether the result was taken on a system of this scope, regardless of its other conditions.
     pub fn includes_os_of(self, file: &ResultFile) -> bool {
         match self {
             Scope::Anywhere | Scope::Where(_) => true,
@@ -45,21 +45,21 @@ impl Scope {
     }
 }
 
-/// What a check came to, with the figures it rests on.
+/// The conclusion of a check, with the figures behind it.
 #[derive(Clone, Debug)]
 pub struct Conclusion {
-    /// Whether it is so here.
+    /// Whether the finding is present here.
     pub verdict: Verdict,
-    /// This instance with its figures: a headline of about 60 characters, a colon, the rest. For an inconclusive check the
-    /// reason, ending with what would help.
+    /// This instance with its figures: a headline of about 60 characters, a colon, the rest. For an inconclusive check
+    /// the reason, ending with the next step.
     pub sentence: String,
-    /// What it rests on.
+    /// The figures behind it.
     pub evidence: Vec<Evidence>,
     /// Series among these whose median hides two peaks, each in words.
     pub two_peaks: Vec<String>,
-    /// How much it matters here, where that differs from the entry's rule.
+    /// How much it matters here, if that differs from the entry's rule.
     pub severity: Option<Severity>,
-    /// Remedies that fit this instance, where not all of the entry's do.
+    /// The remedies that fit this instance, if not all of the entry's do.
     pub remedies: Option<&'static [&'static RemedyEntry]>,
 }
 
@@ -69,38 +69,38 @@ impl Conclusion {
         Conclusion { verdict, sentence, evidence: Vec::new(), two_peaks: Vec::new(), severity: None, remedies: None }
     }
 
-    /// It is so here.
+    /// The finding is present.
     pub fn found(sentence: impl Into<String>) -> Conclusion {
         Conclusion::of(Verdict::Found, sentence)
     }
 
-    /// It was checked and is not so here.
+    /// It was checked and is absent.
     pub fn absent(sentence: impl Into<String>) -> Conclusion {
         Conclusion::of(Verdict::NotFound, sentence)
     }
 
-    /// Found or absent, by what the comparison says.
+    /// Found or absent, depending on the comparison.
     pub fn found_if(found: bool, sentence: impl Into<String>) -> Conclusion {
         Conclusion::of(if found { Verdict::Found } else { Verdict::NotFound }, sentence)
     }
 
-    /// Inconclusive: the result does not hold what the check needs.
+    /// Inconclusive: the result lacks what the check needs.
     pub fn lacks(reason: impl Into<String>) -> Conclusion {
         Conclusion::of(Verdict::NotEnoughData, reason)
     }
 
-    /// Inconclusive: the figures disagree with themselves.
+    /// Inconclusive: the figures contradict each other.
     pub fn disturbed(reason: impl Into<String>) -> Conclusion {
         Conclusion::of(Verdict::TooDisturbed, reason)
     }
 
-    /// With one more figure it rests on.
+    /// Adds a figure as evidence.
     pub fn rests_on(mut self, source: impl Into<String>, says: impl Into<String>) -> Conclusion {
         self.evidence.push(Evidence { source: source.into(), text: says.into() });
         self
     }
 
-    /// With a fact of the machine as evidence, where it is known.
+    /// Adds a fact of the machine as evidence, if it is known.
     pub fn rests_on_fact(self, name: impl Into<String>, value: Option<impl ToString>) -> Conclusion {
         match value {
             Some(value) => self.rests_on(name, value.to_string()),
@@ -108,7 +108,7 @@ impl Conclusion {
         }
     }
 
-    /// With these series as evidence.
+    /// Adds these series as evidence.
     pub fn rests_on_series<'a>(self, series: impl IntoIterator<Item = &'a Series>) -> Conclusion {
         series.into_iter().fold(self, |mut all, one| {
             all.two_peaks.extend(crate::figures::hidden_peaks(one));
@@ -118,7 +118,7 @@ impl Conclusion {
 
     /// The sentence, with the peaks that a median in it hides.
     pub fn whole_sentence(&self) -> String {
-        /// Most series whose peaks are told.
+        /// The most series whose peaks are listed.
         const TOLD_MAX: usize = 2;
         let mut told: Vec<&str> = Vec::new();
         for peaks in &self.two_peaks {
@@ -132,19 +132,19 @@ impl Conclusion {
         }
     }
 
-    /// With one more clause at the end of the sentence.
+    /// Appends a clause to the sentence.
     pub fn and(mut self, clause: impl AsRef<str>) -> Conclusion {
         self.sentence.push_str(clause.as_ref());
         self
     }
 
-    /// With remedies of its own.
+    /// Sets remedies for this instance.
     pub fn cured_by(mut self, remedies: &'static [&'static RemedyEntry]) -> Conclusion {
         self.remedies = Some(remedies);
         self
     }
 
-    /// With a severity of its own.
+    /// Sets the severity of this instance.
     pub fn matters(mut self, severity: Severity) -> Conclusion {
         self.severity = Some(severity);
         self
@@ -158,7 +158,7 @@ pub struct RemedyEntry {
     pub id: &'static str,
     /// Results it is advised in.
     pub scope: Scope,
-    /// What it gains, in general.
+    /// Its gain, in general.
     pub summary: &'static str,
     /// What to do, in a sentence or two.
     pub how: &'static str,
@@ -177,8 +177,8 @@ pub enum Trial {
         conditions: fn() -> Conditions,
         /// Kinds of waits to try it on: of each kind the first that was measured, by registry name.
         waits: &'static [&'static [&'static str]],
-        /// Whether this result gives a reason to try it. A remedy that the system may refuse is tried all the same:
-        /// the refusal is an answer too.
+        /// Whether this result gives a reason to try it. A remedy that the system may refuse is tried nevertheless,
+        /// since a refusal is informative, too.
         is_worth_it: fn(&ResultFile) -> bool,
     },
     /// An experiment measures it anyway, as one of these waits.

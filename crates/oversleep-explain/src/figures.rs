@@ -1,5 +1,5 @@
-//! The figures of a series that sentences are made of. Reads series only; whether they can carry a conclusion is
-//! decided in `read`.
+//! The figures of a series for sentences. This module only reads series; `read` decides whether they support a
+//! conclusion.
 
 use oversleep_record::disturbance::Disturbance;
 use oversleep_record::label::{self, ClockRole};
@@ -13,12 +13,12 @@ use oversleep_record::words::{self, counted, list};
 const ROUNDS_AGREE_MIN: f64 = 0.75;
 /// Smallest gain that counts, as a share of the lateness without it.
 const GAIN_SHARE_MIN: f64 = 0.1;
-/// Share of an effect that the machine's interference with each value may reach before it may be the cause.
+/// If interference takes this share of an effect from each value, it may be the cause of the effect.
 const INTERFERENCE_MAX: f64 = 0.5;
 /// Smallest gain that counts.
 const GAIN_MIN: Nanos = Nanos(1_000);
 
-/// The values a sentence about a wait rests on: those of its calls. A deadline that had passed before the call could be
+/// The values behind a sentence about a wait: those of its calls. A deadline that had passed before the call could be
 /// made shows how late the schedule was, and nothing about the call.
 pub(crate) fn values(series: &Series) -> &Distribution {
     match series.quantity {
@@ -37,12 +37,12 @@ pub(crate) fn p50(series: &Series) -> Nanos {
     Nanos(median_of(series))
 }
 
-/// What was requested of a wait; zero if there is no request.
+/// The request of a wait; zero if there is none.
 pub(crate) fn requested(series: &Series) -> Nanos {
     series.requested_ns.unwrap_or_default()
 }
 
-/// The median duration of a wait: what was requested and its lateness.
+/// The median duration of a wait: its request plus its lateness.
 pub(crate) fn duration(series: &Series) -> Nanos {
     requested(series) + p50(series)
 }
@@ -60,8 +60,8 @@ pub(crate) fn value_text(series: &Series, value: i64) -> String {
     words::value(series.unit, value)
 }
 
-/// `p50 66.1 µs, p99 115 µs (2000 values)`, p99 only where enough values lie beyond it. A wait that missed deadlines is
-/// told by its calls, with all deadlines beside them.
+/// `p50 66.1 µs, p99 115 µs (2000 values)`, with p99 only if enough values lie beyond it. For a wait that missed
+/// deadlines the figures are those of its calls, followed by those of all deadlines.
 pub(crate) fn summary(series: &Series) -> String {
     let figures = |distribution: &Distribution| {
         let tail = match distribution.safe_quantile(0.99) {
@@ -86,8 +86,8 @@ pub(crate) fn summary(series: &Series) -> String {
     }
 }
 
-/// The two peaks of a series that its median hides, of a wait those of its duration. A coarse clock shows its own steps, of
-/// which its sentences speak anyway.
+/// The two peaks that a series' median hides; for a wait, those of its duration. Not for a coarse clock, which shows
+/// its own steps, and whose sentences mention them anyway.
 fn peaks_in_words(series: &Series) -> Option<String> {
     let is_of_coarse_clock =
         series.quantity == Quantity::Step || series.label(label::CLOCK_ROLE) == Some(ClockRole::Coarse);
@@ -98,12 +98,12 @@ fn peaks_in_words(series: &Series) -> Option<String> {
     Some(format!("{what}{}", peaks.words(series.unit, requested.0)))
 }
 
-/// The same with the name of what was measured.
+/// The same with the name of the subject.
 pub(crate) fn hidden_peaks(series: &Series) -> Option<String> {
     Some(format!("{}: {}", series.subject, peaks_in_words(series)?))
 }
 
-/// Several series of one rule as one, for requests so long that each alone has too few values.
+/// Pools several series of one rule, for requests so long that each alone has too few values.
 pub(crate) fn pooled(name: &str, members: &[&Series]) -> Option<Series> {
     let first = members.first()?;
     let mut pool = Series::new(first.experiment, name, first.quantity, first.unit);
@@ -118,7 +118,7 @@ pub(crate) fn pooled(name: &str, members: &[&Series]) -> Option<Series> {
     Some(pool)
 }
 
-/// Whether the lateness fell by enough to matter, and did so round by round.
+/// Whether the lateness fell by enough to matter, and did so in most rounds.
 pub(crate) fn helped(before: &Series, after: &Series) -> bool {
     let (before_p50, after_p50) = (median_of(before), median_of(after));
     let gain = before_p50.saturating_sub(after_p50);
@@ -139,21 +139,21 @@ pub(crate) fn observed<'a>(
     (!seen.is_empty()).then(|| (seen.iter().map(|pair| pair.0).sum(), seen.iter().map(|pair| pair.1).sum()))
 }
 
-/// A figure of the median round, from what the machine did meanwhile and the number of values; `None` if a round could
-/// not see it. The median round decides, so that one stall in one round does not.
+/// A figure of the median round, from the machine's other activity and the number of values; `None` if a round could
+/// not observe it. The median round is used, so that a stall in a single round doesn't decide.
 pub(crate) fn in_median_round(series: &Series, figure: impl Fn(&Disturbance, u64) -> Option<i64>) -> Option<i64> {
     let rounds = series.rounds.iter().filter(|round| round.count > 0);
     median(&mut rounds.map(|round| figure(&round.disturbance, round.count)).collect::<Option<Vec<i64>>>()?)
 }
 
-/// What a counter of the machine comes to for each value of a series, in the median round.
+/// A counter of the machine divided by the number of values, in the median round.
 pub(crate) fn per_value(series: &Series, counter: fn(&Disturbance) -> Option<Nanos>) -> Option<Nanos> {
     let share = |meanwhile: &Disturbance, count| Some(counter(meanwhile)?.0 / i64::try_from(count).unwrap_or(i64::MAX));
     in_median_round(series, share).map(Nanos)
 }
 
-/// What took so much of each value by itself that it may be the cause of an effect of that size: waiting for a CPU,
-/// where the caller knows of it, or the hypervisor.
+/// The interference that took enough time from each value to be the cause of an effect of that size: waiting for a CPU,
+/// if the caller provides it, or the hypervisor.
 pub(crate) fn interference(
     file: &ResultFile,
     series: &Series,
@@ -166,7 +166,7 @@ pub(crate) fn interference(
     found.into_iter().find(|(_, each)| *each > Nanos::ZERO && each.0 as f64 >= enough)
 }
 
-/// How many CPUs the machine has, where that is known and makes sense.
+/// The machine's number of CPUs, if it is known and plausible.
 pub(crate) fn cpus(file: &ResultFile) -> Option<i64> {
     file.environment.integer(FactName::CpuCount).filter(|&cpus| cpus > 0)
 }

@@ -1,4 +1,4 @@
-//! What one finding of the registry is, and how its check is run.
+//! The entry of one finding in the registry, and how its check is run.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use crate::entry::{Checked, Conclusion, RemedyEntry, Scope};
 use crate::figures::{p50, requested, summary};
 use crate::read::{quiet_enough, sound};
 
-/// One finding of the registry: its documentation, where it holds, how it is checked and what helps.
+/// One finding of the registry: its documentation, its scope, its check and its remedies.
 #[derive(Debug)]
 pub struct FindingEntry {
     /// Stable id: `OVS-`, a letter (L Linux, W Windows, M macOS, G general, R language runtimes), three digits. Never
@@ -49,7 +49,7 @@ pub enum Check {
 }
 
 impl Check {
-    /// What the check comes to in a result.
+    /// Runs the check on a result.
     pub fn run(&self, file: &ResultFile) -> Conclusion {
         let checked = match self {
             Check::Rule(check) => check(file),
@@ -59,21 +59,21 @@ impl Check {
     }
 }
 
-/// One series against another, alike but for what is in question. The steps are the same for all such findings: find
-/// both, check that they hold enough data, check that the machine was quiet enough, compare, say what came of it.
+/// One series against another that differs only in the property in question. The steps are the same for all such findings:
+/// find both, check that they have enough data, check that the machine was quiet enough, compare, and state the result.
 #[derive(Debug)]
 pub struct PairCheck {
     /// Finds both series, or says what is missing.
     pub find: fn(&ResultFile) -> Checked<Pair<'_>>,
-    /// Whether both can carry a conclusion: [`Pair::both_sound`] as a rule.
+    /// Whether both support a conclusion: [`Pair::both_sound`] as a rule.
     pub enough: fn(&ResultFile, &Pair<'_>) -> Checked<()>,
-    /// How large the effect is that the machine's interference must leave visible; `None` if nothing interferes.
+    /// The size of the effect that interference must not hide; `None` if nothing interferes.
     pub effect: Option<fn(&ResultFile, &Pair<'_>) -> Nanos>,
-    /// Whether the worse is worse by enough.
+    /// Whether the worse series is worse by enough.
     pub differs: fn(&ResultFile, &Pair<'_>) -> bool,
-    /// What is said where it is.
+    /// The conclusion if it is.
     pub found: fn(&ResultFile, &Pair<'_>) -> Conclusion,
-    /// What is said where it isn't.
+    /// The sentence if it isn't.
     pub absent: fn(&ResultFile, &Pair<'_>) -> String,
 }
 
@@ -99,7 +99,7 @@ pub struct Pair<'a> {
     pub worse: Cow<'a, Series>,
     /// The other one.
     pub better: Cow<'a, Series>,
-    /// What the conclusion rests on, both series among it.
+    /// The evidence, which includes both series.
     pub evidence: Vec<Evidence>,
 }
 
@@ -114,13 +114,13 @@ impl<'a> Pair<'a> {
         Pair { evidence: cited([&worse, &better]), worse: Cow::Owned(worse), better: Cow::Owned(better) }
     }
 
-    /// With these series cited instead.
+    /// Cites these series instead.
     pub fn citing<'b>(mut self, series: impl IntoIterator<Item = &'b Series>) -> Pair<'a> {
         self.evidence = cited(series);
         self
     }
 
-    /// Both can carry a conclusion.
+    /// Checks that both support a conclusion.
     pub fn both_sound(_: &ResultFile, pair: &Pair<'_>) -> Checked<()> {
         sound(&pair.worse)?;
         sound(&pair.better).map(|_| ())
@@ -136,17 +136,17 @@ impl<'a> Pair<'a> {
         (p50(&self.worse), p50(&self.better))
     }
 
-    /// By how much the median of the worse is worse.
+    /// How much worse the median of the worse is.
     pub fn difference(&self) -> Nanos {
         p50(&self.worse) - p50(&self.better)
     }
 
-    /// Whether that is at least half of an effect: what the rule says it must be is nearer than none.
+    /// Whether that is at least half of an effect, and so nearer to the effect than to none.
     pub fn differs_by_half_of(&self, effect: Nanos) -> bool {
         self.difference().0.saturating_mul(2) >= effect.0
     }
 
-    /// Whether the worse is at least so many times as late.
+    /// Whether the worse is at least this many times as late.
     pub fn differs_by_factor(&self, factor: i64) -> bool {
         p50(&self.better).0.saturating_mul(factor) <= p50(&self.worse).0
     }

@@ -1,7 +1,8 @@
-//! Findings and remedies: what a result file says in sentences, how oversleep knows, what to do, and what that gained here.
+//! Findings and remedies: conclusions from a result file, how oversleep knows, what to do, and what a remedy gained here.
 //!
-//! The crate reads records only. It reads no clock and makes no system call, so a result taken on one machine is explained
-//! the same on any other. A figure that can't carry a conclusion ends in a reason, never in a sentence that sounds sure.
+//! The crate reads records only. It reads no clock and makes no system call, so a result taken on one machine gets the same
+//! explanation on any other. If a figure doesn't support a conclusion, the report gives the reason instead of a sentence
+//! that sounds certain.
 //!
 //! Each layer uses only those above it:
 //!

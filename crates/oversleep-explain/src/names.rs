@@ -1,5 +1,5 @@
-//! The waits and clocks that findings and remedies look for in results of any system, as the catalogue names them: a name
-//! that it doesn't have does not compile.
+//! The waits and clocks that findings and remedies look for in results of any system. The names come from the
+//! catalogue: a name that isn't in it does not compile.
 
 pub(crate) use oversleep_system::waits::sets::{
     LINUX_EXACT, LINUX_MILLISECOND_POLLS, LINUX_SLEEPS, LINUX_TIMEOUT_SHARE, LINUX_TO_TIME_OF_DAY, MACOS_EXACT,
@@ -25,19 +25,19 @@ pub(crate) const TOLERANT_TIMER: &str = windows("waitable-timer-tolerant");
 pub(crate) const WAITABLE_TIMER: &str = windows("waitable-timer");
 /// The library's wait for a deadline.
 pub(crate) const OVERSLEEP: &str = linux("oversleep-sleep-until");
-/// The wait that sleeps first and spins at the end, which `oversleep-measure` makes of others.
+/// The wait that sleeps first and spins at the end, which `oversleep-measure` composes from others.
 pub(crate) const HYBRID: &str = waits::composed::HYBRID;
 /// A receive timeout of a socket.
 pub(crate) const SOCKET_TIMEOUT: &str = linux("so-rcvtimeo");
 /// The wait for descriptors with a timeout in milliseconds, and the one with a timeout in nanoseconds.
 pub(crate) const POLL: &str = linux("poll");
 pub(crate) const PPOLL: &str = linux("ppoll");
-/// The same of epoll.
+/// The same for epoll.
 pub(crate) const EPOLL_WAIT: &str = linux("epoll-wait");
 pub(crate) const EPOLL_PWAIT2: &str = linux("epoll-pwait2");
 /// A timer of Linux that a program arms, as a descriptor.
 pub(crate) const TIMERFD: &str = linux("timerfd");
-/// Waits of Linux that something else may end, with the slack of their thread.
+/// Waits of Linux that an event may end, and that have their thread's slack.
 pub(crate) const LINUX_SIGNALLED: &[&str] =
     &[linux("futex"), linux("futex-abs"), linux("cond-timedwait"), linux("sem-timedwait"), linux("sigtimedwait")];
 /// Waits of Linux on a lock or a condition.
@@ -48,7 +48,7 @@ pub(crate) const STD_INSTANT: &str = describe!(clocks::LINUX, "std-instant").nam
 /// CLOCK_MONOTONIC of Linux, read by the vDSO and by a system call.
 pub(crate) const MONOTONIC: &str = describe!(clocks::LINUX, "monotonic").name;
 pub(crate) const MONOTONIC_SYSCALL: &str = describe!(clocks::LINUX, "monotonic-syscall").name;
-/// The ordered reads of the counter that this clock reads unordered.
+/// The ordered reads of the counter that this clock reads without ordering.
 pub(crate) fn ordered_reads(os: &str, clock: &str) -> &'static [&'static str] {
     clocks::of(os).iter().find(|info| info.name == clock).map_or(&[], |info| info.ordered)
 }
@@ -58,12 +58,12 @@ pub(crate) fn tick_counts() -> impl Iterator<Item = &'static str> {
     clocks::WINDOWS.iter().filter(|info| info.follows == Follows::DefaultTick).map(|info| info.name)
 }
 
-/// Clocks of Windows that the clock interrupt advances, each beside a precise one; those of the time of day first.
+/// Clocks of Windows that the clock interrupt advances, each with a precise one; those of the time of day first.
 pub(crate) fn interrupt_clocks() -> Vec<(&'static str, &'static str)> {
     let mut infos: Vec<_> = clocks::WINDOWS.iter().filter(|info| info.precise.is_some()).collect();
     infos.sort_by_key(|info| info.counts != Counts::TimeOfDay);
     infos.into_iter().filter_map(|info| Some((info.name, info.precise?))).collect()
 }
 
-/// The tunables that remedies set and findings look at.
+/// The tunables that remedies set and findings examine.
 pub(crate) use oversleep_system::tunables::names as tunable;

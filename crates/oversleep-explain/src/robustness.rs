@@ -1,4 +1,4 @@
-//! Arbitrary results: whatever a file holds, every question about it is answered in a sentence.
+//! Arbitrary results: whatever a file contains, every finding answers with a sentence.
 
 use oversleep_record::environment::FactValue;
 use oversleep_record::label::{self, Activity, ClockRole, Counted, JoinStyle};

@@ -1,4 +1,4 @@
-//! Where the lateness of each wait went, as rows for bars and tables.
+//! The parts of each wait's lateness, as rows for bars and tables.
 
 use oversleep_record::series::Quantity;
 use oversleep_record::split::LatenessSplit;
@@ -11,7 +11,7 @@ use oversleep_record::words::list;
 /// One figure per part of a wait's lateness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parts {
-    /// Of the whole lateness.
+    /// The whole lateness.
     pub total: Nanos,
     /// From the deadline until the thread was runnable: rounding, slack, timer, waking.
     pub timer: Nanos,
@@ -22,7 +22,7 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// What is left of the total without the parts. Means leave nothing but rounding; medians don't add up.
+    /// The total minus the parts. For means it is only a rounding error; medians don't add up.
     pub fn remainder(&self) -> Nanos {
         self.total - self.timer - self.run_queue - self.wake_return
     }
@@ -41,14 +41,14 @@ pub struct SplitRow {
     pub medians: Parts,
     /// The mean of each part; they add up to the mean total.
     pub means: Parts,
-    /// The median time awake before the deadline, for a wait that usually is, because it ends by spinning. It is no part
-    /// of the lateness.
+    /// The median time awake before the deadline, for a wait that usually is, because it ends by spinning. It isn't
+    /// part of the lateness.
     pub awake_before: Option<Nanos>,
     /// Waits whose parts are all known.
     pub attributed_count: u64,
     /// Waits with an unknown part; none of the figures includes them.
     pub unattributed_count: u64,
-    /// How it was observed.
+    /// The method of observation.
     pub method: String,
 }
 
@@ -92,9 +92,9 @@ fn usual_spin(split: &LatenessSplit) -> Option<Nanos> {
     split.awake_before.p50().filter(|_| is_usual).map(Nanos)
 }
 
-/// The split of the simplest sleep; where too few of its waits were split, that of all plain sleeps together, which take
-/// the same path through the kernel. `None` where the run queue has more than all of the lateness: the kernel counts it in
-/// ticks then, because it has no finer clock.
+/// The split of the simplest sleep; if too few of its waits were split, that of all plain sleeps together, which take
+/// the same path through the kernel. `None` if the run queue has more than the whole lateness: then the kernel has no
+/// finer clock and counts it in ticks.
 pub(crate) fn of_sleeps(file: &ResultFile) -> Option<SplitRow> {
     split_of_sleeps(file).filter(|row| row.medians.run_queue <= row.medians.total)
 }
@@ -131,8 +131,8 @@ pub fn rows(file: &ResultFile) -> Vec<SplitRow> {
     sorted(file, |row| !row.is_barely_seen())
 }
 
-/// Series with so few waits split that those are no sample: in a wait that spins at its end, only the ones that overslept
-/// are split.
+/// Series with so few split waits that these aren't representative: in a wait that spins at its end, only the ones that
+/// overslept are split.
 pub fn barely_seen(file: &ResultFile) -> Vec<SplitRow> {
     sorted(file, SplitRow::is_barely_seen)
 }

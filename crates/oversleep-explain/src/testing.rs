@@ -1,4 +1,4 @@
-//! What the findings say about results with exact figures, for the tests of this crate.
+//! Findings on results with exact figures, for the tests of this crate.
 
 use oversleep_record::conditions::Conditions;
 use oversleep_record::finding::{Finding, Verdict};
@@ -7,30 +7,30 @@ pub(crate) use oversleep_record::testing::{Sheet, differed, good_clock, rounds};
 use crate::entry::Trial;
 use crate::registry::{findings, remedy};
 
-/// Longest headline: what a line of a short report has room for.
+/// The longest headline that fits into a line of a short report.
 const HEADLINE_CHARS_MAX: usize = 72;
 
 /// A result file under construction that is explained.
 pub(crate) trait Explained {
     /// A trial of a remedy on a wait at 1 ms, under the conditions that the remedy consists of.
     fn trial(self, remedy: &str, wait: &str, before: i64, after: i64) -> Sheet;
-    /// What a finding comes to in this file; panics where it isn't listed.
+    /// The finding in this file; panics if it isn't listed.
     fn finding(&self, id: &str) -> Finding;
     /// Whether the finding is listed for this file.
     fn lists(&self, id: &str) -> bool;
 
-    /// What a finding comes to and says.
+    /// The verdict and the sentence of a finding.
     fn says(&self, id: &str) -> (Verdict, String) {
         let finding = self.finding(id);
         (finding.verdict, finding.sentence)
     }
 
-    /// What a finding comes to.
+    /// The verdict of a finding.
     fn verdict(&self, id: &str) -> Verdict {
         self.finding(id).verdict
     }
 
-    /// Asserts that a finding is found, and says so, headline first.
+    /// Asserts that a finding is present, with this sentence, headline first.
     #[track_caller]
     fn finds(&self, id: &str, sentence: &str) {
         assert_eq!(self.says(id), (Verdict::Found, sentence.to_owned()));
@@ -38,13 +38,13 @@ pub(crate) trait Explained {
         assert!(headline.chars().count() <= HEADLINE_CHARS_MAX, "too long for a headline: {headline}");
     }
 
-    /// Asserts that a finding was checked and not found, and says so.
+    /// Asserts that a finding was checked and not found, with this sentence.
     #[track_caller]
     fn finds_no(&self, id: &str, sentence: &str) {
         assert_eq!(self.says(id), (Verdict::NotFound, sentence.to_owned()));
     }
 
-    /// Asserts that a check lacks data, and says so.
+    /// Asserts that a check lacks data, with this reason.
     #[track_caller]
     fn lacks(&self, id: &str, reason: &str) {
         assert_eq!(self.says(id), (Verdict::NotEnoughData, reason.to_owned()));

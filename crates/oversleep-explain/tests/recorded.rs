@@ -1,7 +1,7 @@
-//! What the rules say of streams that real runtimes wrote: Linux 6.18 on a KVM guest, timer slack 50 µs, 2026-11-23;
-//! nothing else ran meanwhile.
-//! `cargo run -p oversleep-runtimes --example record -- crates/oversleep-explain/tests/recorded` records them again.
-//! `OVERSLEEP_UPDATE_GOLDEN=1` writes the table again; read the difference before you commit it.
+//! The rules inferred from the recorded streams of real runtimes: Linux 6.18 on a KVM guest, timer slack 50 µs,
+//! 2026-11-23, on an idle machine. `cargo run -p oversleep-runtimes --example record --
+//! crates/oversleep-explain/tests/recorded` records them again. `OVERSLEEP_UPDATE_GOLDEN=1` writes the table again;
+//! read the difference before you commit it.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -11,7 +11,7 @@ use oversleep_explain::runtimes::rule::{Point, Rule, Ruling, Zero};
 use oversleep_record::Nanos;
 use oversleep_record::probe::Record;
 
-/// One process: its operation, what it measured, and whether it came to its end.
+/// One process: its operation, its measurements, and whether it finished.
 #[derive(Default)]
 struct Process {
     op: String,
@@ -75,7 +75,7 @@ fn the_rules_of_recorded_runtimes_are_found() {
     }
     let rules: Vec<String> = Rule::STEADY.iter().chain(&[Rule::RoundsUpToGrid]).map(ToString::to_string).collect();
     let without = table.lines().filter(|line| !rules.iter().any(|rule| line.contains(rule)));
-    // How long Task.Delay(1 ms) of .NET takes depends on when it begins: 3.3 or 4.4 ms.
+    // The duration of Task.Delay(1 ms) in .NET depends on when it begins: 3.3 or 4.4 ms.
     let others: Vec<&str> = without.filter(|line| !line.contains("Task.Delay")).collect();
     assert!(others.is_empty(), "no rule was found: {others:#?}");
     let golden = folder.join("rules.txt");

@@ -1,4 +1,4 @@
-//! What was measured of one clock.
+//! The measurements of one clock.
 
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +23,7 @@ pub enum Counts {
 }
 
 impl Counts {
-    /// In a few words, as tables show it.
+    /// A few words for tables.
     pub fn words(self) -> &'static str {
         match self {
             Counts::ElapsedTime => "elapsed time",
@@ -56,7 +56,7 @@ pub enum Epoch {
 }
 
 impl Epoch {
-    /// In a few words, as tables show it.
+    /// A few words for tables.
     pub fn words(self) -> &'static str {
         match self {
             Epoch::Boot => "boot",
@@ -84,16 +84,16 @@ pub enum AcrossSuspend {
 }
 
 /// The shortest step of a clock that counts as coarse. Windows grants 0.5 ms as 0.4992 ms on a grid of 24 MHz, and the
-/// clocks that follow its timer interrupt step by the period of the moment; no fine clock steps by more than some µs.
+/// clocks that follow its timer interrupt step by its current period; no fine clock steps by more than a few µs.
 pub const COARSE_STEP_MIN: Nanos = Nanos(400_000);
 
-/// Whether a clock that steps by this is coarse: it shows a step of a timer's tick, not of a counter.
+/// Whether a clock with this step is coarse: the step comes from a timer's tick, not from a counter.
 pub fn is_coarse(step: Nanos) -> bool {
     step >= COARSE_STEP_MIN
 }
 
 impl AcrossSuspend {
-    /// In a few words, as tables show it.
+    /// A few words for tables.
     pub fn words(self) -> &'static str {
         match self {
             AcrossSuspend::Continues => "continues",
@@ -163,7 +163,7 @@ pub struct Drift {
     pub ppm: f64,
     /// How long it was observed.
     pub window_ns: Nanos,
-    /// What the reads at both ends leave open, in ppm.
+    /// The uncertainty that comes from the reads at both ends, in ppm.
     pub uncertainty_ppm: f64,
 }
 
@@ -205,7 +205,7 @@ pub struct ClockResult {
     /// Ticks per second, where the raw value counts ticks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frequency_hz: Option<u64>,
-    /// The step the system itself states (`clock_getres`).
+    /// The step that the system itself states (`clock_getres`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stated_step_ns: Option<Nanos>,
     /// A2, one per pass.

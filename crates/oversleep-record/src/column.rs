@@ -7,20 +7,20 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::distribution::{number, push};
 
-/// Most bytes of a number.
+/// The longest encoding of a number.
 const NUMBER_BYTES_MAX: usize = 9;
 
-/// Longest column that grows in memory kept for that, in bytes; a longer one keeps its own.
+/// The longest column, in bytes, that grows in the shared scratch memory; a longer one keeps its own memory.
 const SCRATCH_BYTES_MAX: usize = 4 << 20;
 
 thread_local! {
-    /// Where columns grow while they are read: each is then copied to memory of its size, so a file of many columns
-    /// leaves no gaps between them.
+    /// Scratch memory in which columns grow while they are read. Each is then copied to memory of its exact size, so a
+    /// file of many columns leaves no gaps in the heap.
     static SCRATCH: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-/// Whole numbers in the order in which they were added. Each is held as its difference from the one before, in as few bytes
-/// as that takes: two to four where samples are measured one after another, instead of eight.
+/// Whole numbers in the order in which they were added. Each is stored as its difference from the previous one in as
+/// few bytes as possible: two to four for consecutive samples, instead of eight.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Column {
     coded: Vec<u8>,
@@ -36,38 +36,39 @@ impl Column {
         self.len += 1;
     }
 
-    /// Makes room for that many numbers more, whatever they are. Memory that no number is written to is not taken.
+    /// Reserves room for `count` more numbers of any size. The system provides the memory only when numbers are written to
+    /// it.
     pub fn reserve(&mut self, count: usize) {
         self.coded.reserve(count.saturating_mul(NUMBER_BYTES_MAX));
     }
 
-    /// Gives back the room that was not used.
+    /// Gives back unused room.
     pub fn shrink(&mut self) {
         self.coded.shrink_to_fit();
     }
 
-    /// Bytes there is room for.
+    /// The capacity in bytes.
     pub fn capacity(&self) -> usize {
         self.coded.capacity()
     }
 
-    /// How many.
+    /// The number of values.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there is none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Each of them.
+    /// Iterates over the numbers.
     pub fn iter(&self) -> Iter<'_> {
         Iter { coded: &self.coded, left: self.len, last: 0 }
     }
 }
 
-/// How many bytes a number takes that differs by this from the one before.
+/// The number of bytes for a number that differs by this from the previous one.
 pub(crate) fn coded_length(difference: i64) -> u64 {
     let zig_zag = ((difference << 1) ^ (difference >> 63)) as u64;
     u64::from((u64::BITS - (zig_zag | 1).leading_zeros()).div_ceil(7)).min(NUMBER_BYTES_MAX as u64)

@@ -7,17 +7,17 @@ use crate::ResultFile;
 /// Declares every command once.
 macro_rules! commands {
     ($($(#[doc = $doc:literal])* $variant:ident $name:literal;)*) => {
-        /// A command that measures. A file may name one that only a later version has; that is none of these.
+        /// A command that measures. A file may name a command of a later version; that has no variant here.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum CommandName {
             $($(#[doc = $doc])* $variant,)*
         }
 
         impl CommandName {
-            /// Every one.
+            /// All commands.
             pub const ALL: &[CommandName] = &[$(CommandName::$variant),*];
 
-            /// As it is typed, and as files write it.
+            /// The name as it is typed, and as files have it.
             pub const fn as_str(self) -> &'static str {
                 match self {
                     $(CommandName::$variant => $name,)*
@@ -42,7 +42,7 @@ commands! {
     Idle "idle";
     /// Measures waits at each setting of the timer resolution.
     ResolutionSweep "resolution sweep";
-    /// Measures what the settings of other processes do to this one.
+    /// Measures how the settings of other processes affect this one.
     ResolutionNeighbours "resolution neighbours";
     /// Watches the timer resolution.
     ResolutionWatch "resolution watch";
@@ -59,7 +59,7 @@ impl fmt::Display for CommandName {
 }
 
 impl ResultFile {
-    /// Whether that command took it.
+    /// Whether this command wrote the result.
     pub fn is_from(&self, command: CommandName) -> bool {
         self.command == command.as_str()
     }

@@ -1,4 +1,4 @@
-//! Results compared: which machines, how they differ, and series beside series with a verdict.
+//! Comparisons of results: their machines, their differences, and their series side by side with a verdict.
 //!
 //! A comparison is a document of its own. oversleep makes it from results; reports show it and other programs read it.
 
@@ -34,9 +34,9 @@ pub struct Comparison {
     pub caveats: Vec<Caveat>,
     /// Facts that matter for timing and are not the same everywhere.
     pub facts: Vec<FactDifference>,
-    /// Clocks: how each moves. What a read costs is a series.
+    /// Clocks and their steps. The cost of a read is a series.
     pub clocks: Vec<ClockComparison>,
-    /// Every series of every result. A series that several results have is one entry.
+    /// Every series of every result. A series that is in several results is one entry.
     pub series: Vec<SeriesComparison>,
 }
 
@@ -298,7 +298,7 @@ pub enum Verdict {
     },
     /// Something else was using the machine.
     TooDisturbed {
-        /// What.
+        /// What disturbed it.
         why: String,
     },
     /// The two are measurements of different things.
@@ -309,7 +309,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Whether something follows from it about the machines.
+    /// Whether the verdict permits a conclusion about the machines.
     pub fn is_conclusion(&self) -> bool {
         matches!(self, Verdict::Differs | Verdict::Overlap)
     }

@@ -39,7 +39,7 @@ impl fmt::Display for Setting {
                 let list: Vec<String> = cpus.iter().map(u32::to_string).collect();
                 f.write_str(&list.join(","))
             }
-            // 0 is a nice value, but no priority a real-time policy can have: it is shown.
+            // 0 is a nice value, but no valid priority of a real-time policy, so it is shown for one.
             Setting::Policy { policy, priority: 0 } if !matches!(policy.as_str(), "fifo" | "rr") => f.write_str(policy),
             Setting::Policy { policy, priority } => write!(f, "{policy}:{priority}"),
         }
@@ -60,7 +60,7 @@ pub fn ranges(numbers: &[u32]) -> String {
 }
 
 impl Setting {
-    /// As a message shows it: CPUs as ranges, since there may be thousands.
+    /// A short form for messages: CPUs as ranges, since there may be thousands.
     pub fn brief(&self) -> String {
         match self {
             Setting::Cpus(cpus) => ranges(cpus),
@@ -68,7 +68,7 @@ impl Setting {
         }
     }
 
-    /// As it is typed and as keys write it: `1ms`, `on`, `fifo:80`.
+    /// The form that is typed and that keys contain: `1ms`, `on`, `fifo:80`.
     pub fn as_typed(&self) -> String {
         match self {
             Setting::Nanos(span) => span.as_typed(),
@@ -103,7 +103,7 @@ impl FromStr for Setting {
     }
 }
 
-/// What a thread holds of a tunable.
+/// A thread's setting of a tunable.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Held {
     /// Nothing: it is as it was found.
@@ -114,7 +114,7 @@ pub enum Held {
 
 const AS_FOUND: &str = "as-found";
 
-/// As labels and keys write it: `as-found`, `1ms`.
+/// The form in labels and keys: `as-found`, `1ms`.
 impl fmt::Display for Held {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -132,7 +132,7 @@ impl FromStr for Held {
     }
 }
 
-/// What neighbours hold, one setting each, in the order they came; empty where one neighbour holds nothing.
+/// The settings of neighbours, one each, in the order in which they start; empty for one neighbour that holds nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct HeldSettings(pub Vec<Setting>);
 
@@ -160,7 +160,7 @@ impl HeldSettings {
     }
 }
 
-/// As labels and keys write it: `none`, `2ms`, `2ms+4ms`.
+/// The form in labels and keys: `none`, `2ms`, `2ms+4ms`.
 impl fmt::Display for HeldSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0.as_slice() {
@@ -181,19 +181,19 @@ impl FromStr for HeldSettings {
     }
 }
 
-/// What became of a requested setting.
+/// The outcome of a requested setting.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Outcome {
-    /// Changed; it goes back to `was` afterwards. `was` is `None` where the value before is not readable.
+    /// Changed, and restored to `was` afterwards. `was` is `None` if the value before is not readable.
     Applied {
         /// Before.
         was: Option<Setting>,
         /// While measuring.
         now: Setting,
     },
-    /// It was so already; nothing was changed.
+    /// The setting was in effect already; nothing was changed.
     AlreadySo {
         /// The value found.
         is: Setting,
@@ -235,7 +235,7 @@ pub struct Conditions {
     /// Settings requested (registry name → value).
     #[serde(default, alias = "asked", skip_serializing_if = "BTreeMap::is_empty")]
     pub requested: BTreeMap<String, Setting>,
-    /// What became of each, by the same names; filled in while measuring.
+    /// The outcome of each, by the same names; filled in while measuring.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub outcomes: BTreeMap<String, Outcome>,
     /// Background load.
@@ -266,7 +266,7 @@ impl Conditions {
         self.requested.is_empty() && self.load.is_empty()
     }
 
-    /// Whether every setting requested really held.
+    /// Whether every requested setting was in effect.
     pub fn all_held(&self) -> bool {
         self.requested.keys().all(|name| self.outcomes.get(name).is_some_and(Outcome::holds))
     }
@@ -276,7 +276,7 @@ impl Conditions {
         self.requested.get(tunable)
     }
 
-    /// Whether both request the same, whatever was granted.
+    /// Whether both request the same, regardless of the outcomes.
     pub fn same_request(&self, other: &Conditions) -> bool {
         self.requested == other.requested && self.load == other.load
     }

@@ -18,7 +18,7 @@ pub struct Utc {
 }
 
 impl Utc {
-    /// Of seconds since 1970-01-01; `None` beyond the years 1 to 9999.
+    /// Converts seconds since 1970-01-01; `None` outside the years 1 to 9999.
     ///
     /// The date is Howard Hinnant's `civil_from_days`: its year begins in March, so that the leap day is the last.
     /// <https://howardhinnant.github.io/date_algorithms.html#civil_from_days>

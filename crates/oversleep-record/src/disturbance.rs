@@ -1,4 +1,5 @@
-//! What else the machine did while a series was measured: the reasons to distrust it, recorded beside it.
+//! The other activity of the machine while a series was measured. It is recorded with the series, because it may invalidate
+//! it.
 
 use serde::{Deserialize, Serialize};
 
@@ -50,8 +51,8 @@ pub struct Disturbance {
     /// CPU time the measuring thread used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_cpu_ns: Option<Nanos>,
-    /// Time the measuring thread was neither running, nor waiting for a CPU, nor asleep by its own wish: this process was
-    /// stopped, or the whole machine.
+    /// Time in which the measuring thread neither ran, nor waited for a CPU, nor slept on its own accord: this process
+    /// was stopped, or the whole machine was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stalled_ns: Option<Nanos>,
     /// Time the machine was suspended. The clock that deadlines are on may stand still meanwhile, and then the window
@@ -64,7 +65,7 @@ pub struct Disturbance {
 }
 
 impl Disturbance {
-    /// Two windows as one. What is unknown in either stays unknown, unless the other is empty.
+    /// Combines two windows. A value that is unknown in either stays unknown, unless the other window is empty.
     pub fn merged(&self, other: &Disturbance) -> Disturbance {
         if self.window_ns == Nanos::ZERO {
             return *other;
@@ -99,12 +100,12 @@ impl Disturbance {
         }
     }
 
-    /// Systems charge CPU time by ticks, of 10 ms in Linux' counts and of 15.6 ms on Windows. A window shorter than four of
-    /// them holds nothing or a whole tick, whatever happened.
+    /// Systems account CPU time in ticks, of 10 ms in Linux's statistics and of 15.6 ms on Windows. A window shorter
+    /// than four ticks contains nothing or a whole tick, whatever happened.
     pub const TELLS_CPU_TIME_FROM: Nanos = Nanos(62_500_000);
 
-    /// CPU time of everything but this process as a share of the window (0.0 to the number of CPUs); `None` where it is not
-    /// available, or the window is too short.
+    /// CPU time of everything but this process as a share of the window (0.0 to the number of CPUs); `None` if it is
+    /// not available or the window is too short.
     pub fn other_cpu_share(&self) -> Option<f64> {
         if self.window_ns < Disturbance::TELLS_CPU_TIME_FROM { None } else { self.share(self.other_cpu_ns) }
     }

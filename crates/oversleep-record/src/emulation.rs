@@ -1,16 +1,16 @@
-//! Whether a result was taken under an emulator of programs. The facts it holds tell.
+//! Detects from its facts whether a result was taken under a user-mode emulator.
 
 use crate::environment::{Environment, PlatformId};
 use crate::fact::FactName;
 
-/// What Linux keeps time by on x86, besides those that any machine may have.
+/// Clock sources of Linux on x86, apart from those that any architecture may have.
 const CLOCKSOURCES_OF_X86: [&str; 5] = ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "hpet", "acpi_pm"];
 /// The same on ARM.
 const CLOCKSOURCE_OF_ARM: &str = "arch_sys_counter";
 
 impl Environment {
-    /// Why the processor is taken for an emulator's: the machine's has another architecture than the program. An emulator
-    /// of programs passes on the kernel's own words about the processor and the clock source. `None` for a model.
+    /// Why the processor counts as emulated: the machine's architecture differs from the program's. A user-mode
+    /// emulator passes on what the kernel says about the processor and the clock source. `None` for a model.
     pub fn emulated(&self, platform: &PlatformId) -> Option<String> {
         if platform.modelled.is_some() {
             return None;

@@ -38,8 +38,8 @@ pub struct PlatformId {
     pub os: String,
     /// `x86_64`, `aarch64`.
     pub arch: String,
-    /// The profile's name where the machine is a model in virtual time, with what was changed of it (`windows-11 with
-    /// tick=1ms, seed 7`); `None` on a real one. The facts `model.name`, `model.set` and `model.seed` say it apart.
+    /// The profile's name and its changes if the machine is a model in virtual time (`windows-11 with tick=1ms, seed
+    /// 7`); `None` on a real machine. The facts `model.name`, `model.set` and `model.seed` have the same separately.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modelled: Option<String>,
 }
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn fractions_come_back_to_the_last_bit() {
-        // Each of these comes back one bit off from a reader that parses numbers approximately.
+        // A reader that parses numbers approximately gets the last bit of each of these wrong.
         for ratio in [-23.652698970703234, 27.832792926039286, 9.303141555702021, 94.97636614862243] {
             let text = serde_json::to_string(&FactValue::Real(ratio)).unwrap();
             assert_eq!(serde_json::from_str::<FactValue>(&text).unwrap(), FactValue::Real(ratio));

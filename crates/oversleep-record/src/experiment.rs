@@ -17,7 +17,7 @@ pub struct ExperimentId {
     text: [u8; LENGTH_MAX],
 }
 
-/// Why a text is no experiment's id.
+/// A text that is no experiment's id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an experiment's id has 1 to {LENGTH_MAX} letters, digits or signs of ASCII, without blanks, like B5")]
 pub struct ExperimentIdError;
@@ -98,7 +98,7 @@ ids! {
     E2 "E2";
     /// The waits of language runtimes at several requests.
     R1 "R1";
-    /// What each runtime makes of a request.
+    /// How each runtime rounds a request.
     R2 "R2";
     /// The clocks of language runtimes.
     R3 "R3";
@@ -111,11 +111,11 @@ ids! {
 }
 
 impl ExperimentId {
-    /// Declares an id, in the entry of the experiment that no finding and no section names. Everybody else writes the
-    /// constant, so that a misspelt id doesn't compile; a file's ids are parsed.
+    /// Declares an id, for experiments that no finding and no section names. Code uses the constant, so that a misspelt
+    /// id doesn't compile; ids in a file are parsed.
     ///
     /// # Panics
-    /// If it is none, which a constant tells when it is compiled.
+    /// If the text is no id; in a constant this is a compile error.
     pub const fn new(id: &str) -> ExperimentId {
         match ExperimentId::read(id) {
             Some(id) => id,
@@ -144,7 +144,7 @@ impl ExperimentId {
         std::str::from_utf8(&self.text[..length]).unwrap_or_default()
     }
 
-    /// Whether `typed` means this id; people don't mind the case.
+    /// Whether `typed` means this id, in upper or lower case.
     pub fn is_typed(&self, typed: &str) -> bool {
         self.as_str().eq_ignore_ascii_case(typed)
     }

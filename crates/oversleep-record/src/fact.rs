@@ -1,11 +1,11 @@
-//! Names of facts about the machine: one table with what each is called, in words, and what it means for timing.
+//! Names of facts about the machine: one table with each fact's name, its title, and its meaning for timing.
 
 use std::fmt;
 
 /// Declares every fact once.
 macro_rules! facts {
     ($($variant:ident $name:literal, $title:literal, $doc:literal;)*) => {
-        /// The name of a fact. A file may hold facts that only a later version knows; those have names, but none of these.
+        /// The name of a fact. A file may contain facts of a later version; their names have no variant here.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum FactName {
             $(#[doc = $doc] $variant,)*
@@ -15,21 +15,21 @@ macro_rules! facts {
             /// Every fact, by name.
             pub const ALL: &[FactName] = &[$(FactName::$variant),*];
 
-            /// As files write it: `timer.slack_ns`. The last word is its unit, where it has one.
+            /// The name in files: `timer.slack_ns`. The last word is the unit, if there is one.
             pub const fn as_str(self) -> &'static str {
                 match self {
                     $(FactName::$variant => $name,)*
                 }
             }
 
-            /// What a person calls it: `timer slack`.
+            /// The title for people: `timer slack`.
             pub const fn title(self) -> &'static str {
                 match self {
                     $(FactName::$variant => $title,)*
                 }
             }
 
-            /// What it means for timing.
+            /// Its meaning for timing.
             pub const fn doc(self) -> &'static str {
                 match self {
                     $(FactName::$variant => $doc,)*
@@ -235,7 +235,7 @@ facts! {
 }
 
 impl FactName {
-    /// The fact that files write so; `None` for one that this version doesn't know.
+    /// The fact with this name in files; `None` for one that this version doesn't know.
     pub fn find(name: &str) -> Option<FactName> {
         FactName::ALL.binary_search_by(|known| known.as_str().cmp(name)).ok().map(|at| FactName::ALL[at])
     }

@@ -1,4 +1,4 @@
-//! Findings: what follows from a result, in sentences, with evidence and remedies.
+//! Findings: conclusions from a result, in sentences, with evidence and remedies.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +18,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// One finding of it.
+    /// The noun for one finding of this severity.
     pub fn noun(self) -> &'static str {
         match self {
             Severity::Fault => "fault",
@@ -27,7 +27,7 @@ impl Severity {
         }
     }
 
-    /// What it means to the reader.
+    /// Its meaning for the reader.
     pub fn meaning(self) -> &'static str {
         match self {
             Severity::Fault => "timing you can't trust",

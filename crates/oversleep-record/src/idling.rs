@@ -1,11 +1,11 @@
-//! What waiting for items cost the threads that wait for them, beside a rate or a latency.
+//! The cost of waiting for items, for the threads that wait, beside a rate or a latency.
 
 use serde::{Deserialize, Serialize};
 
 use crate::distribution::Distribution;
 use crate::units::Nanos;
 
-/// What the threads of a pipeline did while they had no item, over all rounds together.
+/// What the threads of a pipeline did while they had no item, summed over all rounds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Idling {
@@ -28,13 +28,13 @@ pub struct Idling {
     /// The durations of all parks together.
     #[serde(default)]
     pub parked_ns: Nanos,
-    /// By how much each park took longer than requested, in ns.
+    /// How much longer than requested each park took, in ns.
     #[serde(default)]
     pub park_overshoot: Distribution,
 }
 
 impl Idling {
-    /// How often they parked.
+    /// The number of parks.
     pub fn parks(&self) -> u64 {
         self.park_overshoot.count()
     }
@@ -45,24 +45,24 @@ impl Idling {
         Some(Nanos(self.parked_ns.0 / parks))
     }
 
-    /// How often they parked per second.
+    /// The number of parks per second.
     pub fn parks_per_second(&self) -> Option<f64> {
         self.per_second(self.parks() as f64)
     }
 
-    /// How many CPUs they kept busy.
+    /// The number of CPUs that they kept busy.
     pub fn cores(&self) -> Option<f64> {
         Some(self.per_second(1.0)? * self.cpu_ns?.as_secs_f64())
     }
 
-    /// The CPU time that an item took, waiting for it included.
+    /// The CPU time per item, including the wait for it.
     pub fn cpu_per_item(&self) -> Option<Nanos> {
         let items = i64::try_from(self.items).ok().filter(|&items| items > 0)?;
         Some(Nanos(self.cpu_ns?.0 / items))
     }
 
-    /// With what another round or another thread adds. The window and the items are those of the pipeline, so they are not
-    /// added here.
+    /// Adds another thread of the same round. The window and the items are those of the whole pipeline, so they are not
+    /// added.
     pub fn add_thread(&mut self, thread: &Idling) {
         self.cpu_ns = self.cpu_ns.zip(thread.cpu_ns).map(|(all, one)| all + one);
         self.spins = self.spins.saturating_add(thread.spins);
@@ -72,7 +72,7 @@ impl Idling {
         self.park_overshoot.merge(&thread.park_overshoot);
     }
 
-    /// With another round of the same pipeline.
+    /// Adds another round of the same pipeline.
     pub fn add_round(&mut self, round: &Idling) {
         self.window_ns += round.window_ns;
         self.items = self.items.saturating_add(round.items);

@@ -1,4 +1,4 @@
-//! Keys of series: built from parts and taken apart here, nowhere else.
+//! Keys of series. Only this module builds and parses them.
 
 use std::fmt;
 
@@ -9,10 +9,10 @@ use crate::experiment::ExperimentId;
 use crate::label::TrialSide;
 use crate::units::Nanos;
 
-/// What is unique to a series in its file: `B5/nanosleep/1ms`, `C2/nanosleep/1ms/slack=1ns`.
+/// The unique key of a series in its file: `B5/nanosleep/1ms`, `C2/nanosleep/1ms/slack=1ns`.
 ///
-/// The first part is the experiment, the second its subject; what else tells series of one experiment apart follows. In
-/// a trial the remedy stands between the two: `trial/lower-timer-slack/nanosleep/1ms/before`.
+/// The first part is the experiment, the second its subject; the other parts distinguish series of one experiment. In a
+/// trial the remedy stands between the two: `trial/lower-timer-slack/nanosleep/1ms/before`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
@@ -40,13 +40,13 @@ impl SeriesKey {
         SeriesKey(format!("{}/{remedy}/{wait}", ExperimentId::TRIAL)).span(request).word(side)
     }
 
-    /// With a request or the size of a task: `…/1ms`.
+    /// Adds a request or the size of a task: `…/1ms`.
     #[must_use]
     pub fn span(self, span: Nanos) -> SeriesKey {
         self.word(span.as_typed())
     }
 
-    /// With a word: `…/coarse`.
+    /// Adds a word: `…/coarse`.
     #[must_use]
     pub fn word(mut self, word: impl fmt::Display) -> SeriesKey {
         self.0.push('/');
@@ -54,40 +54,40 @@ impl SeriesKey {
         self
     }
 
-    /// With a name and its value: `…/load=spin:2`.
+    /// Adds a name and its value: `…/load=spin:2`.
     #[must_use]
     pub fn named(self, name: &str, value: impl fmt::Display) -> SeriesKey {
         self.word(format_args!("{name}={value}"))
     }
 
-    /// With the setting a tunable is held at: `…/slack=1ns`.
+    /// Adds the setting of a tunable: `…/slack=1ns`.
     #[must_use]
     pub fn setting(self, tunable: &str, setting: &Setting) -> SeriesKey {
         self.named(tunable, setting.as_typed())
     }
 
-    /// As it is written.
+    /// The key as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The experiment, as the key names it.
+    /// The experiment in the key.
     pub fn experiment(&self) -> &str {
         self.0.split('/').next().unwrap_or_default()
     }
 
-    /// Whether it is of that experiment.
+    /// Whether the series belongs to this experiment.
     pub fn is_of(&self, experiment: ExperimentId) -> bool {
         self.experiment() == experiment.as_str()
     }
 
-    /// The registry name of what was measured, or nothing where there is none.
+    /// The registry name of what was measured, or an empty text if there is none.
     pub fn subject(&self) -> &str {
         let before = if self.is_of(ExperimentId::TRIAL) { 2 } else { 1 };
         self.0.split('/').nth(before).unwrap_or_default()
     }
 
-    /// The same of another subject.
+    /// The same key for another subject.
     #[must_use]
     pub fn of_subject(&self, subject: &str) -> SeriesKey {
         let place = if self.is_of(ExperimentId::TRIAL) { 2 } else { 1 };
@@ -95,7 +95,7 @@ impl SeriesKey {
         SeriesKey(self.0.split('/').enumerate().map(part).collect::<Vec<_>>().join("/"))
     }
 
-    /// What follows the subject.
+    /// The parts after the subject.
     pub fn parts(&self) -> impl Iterator<Item = Part<'_>> {
         let before = if self.is_of(ExperimentId::TRIAL) { 3 } else { 2 };
         self.0.split('/').skip(before).map(|part| match (part.parse(), part.split_once('=')) {
@@ -105,13 +105,13 @@ impl SeriesKey {
         })
     }
 
-    /// Whether it says at which setting of that tunable it was measured.
+    /// Whether the key names the setting of this tunable.
     pub fn names_tunable(&self, tunable: &str) -> bool {
         self.parts().any(|part| matches!(part, Part::Named(name, _) if name == tunable))
     }
 }
 
-/// A key as a file or a person writes it; any text can be one.
+/// A key as written in a file or by a person; any text can be one.
 impl From<&str> for SeriesKey {
     fn from(key: &str) -> SeriesKey {
         SeriesKey(key.to_owned())

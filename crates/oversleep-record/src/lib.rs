@@ -1,4 +1,4 @@
-//! The data of oversleep: what was measured, under which conditions, and what it says.
+//! The data of oversleep: measurements, their conditions, and the findings that follow.
 //!
 //! Pure data and pure functions on it. Nothing here reads a clock, a file or the operating system, so a result taken on
 //! one machine can be read, explained, drawn and compared on any other.

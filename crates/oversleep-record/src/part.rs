@@ -32,7 +32,7 @@ macro_rules! parts {
             }
         }
 
-        /// How much of one wait's lateness each part has, in nanoseconds.
+        /// The duration of each part of one wait's lateness, in nanoseconds.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         pub struct Parts {
@@ -40,14 +40,14 @@ macro_rules! parts {
         }
 
         impl Parts {
-            /// That part.
+            /// The duration of this part.
             pub fn get(&self, part: Part) -> i64 {
                 match part {
                     $(Part::$part => self.$field,)+
                 }
             }
 
-            /// That part, to be changed.
+            /// The duration of this part, mutably.
             pub fn get_mut(&mut self, part: Part) -> &mut i64 {
                 match part {
                     $(Part::$part => &mut self.$field,)+
@@ -78,7 +78,7 @@ parts! {
     Ret ret "returning from the call",
     /// Stopped by a CPU quota.
     Quota quota "stopped by a CPU quota",
-    /// From the end of the call to the program's own clock read, where that was seen.
+    /// From the end of the call to the program's own clock read, if that was observed.
     User user "back in the program",
     /// Not observed.
     Unattributed unattributed "not observed",
@@ -90,7 +90,7 @@ fn is_zero(value: &i64) -> bool {
 }
 
 impl Parts {
-    /// All parts together: the lateness.
+    /// The sum of all parts: the lateness.
     pub fn sum(&self) -> i64 {
         Part::ALL.iter().fold(0, |sum: i64, &part| sum.saturating_add(self.get(part)))
     }

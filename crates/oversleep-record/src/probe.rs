@@ -1,5 +1,5 @@
-//! What a probe of a language runtime writes: the records of `probes/PROTOCOL.md`, read and checked. Pure: lines come from
-//! whoever runs the probe, or from a file of recorded ones.
+//! The records of `probes/PROTOCOL.md` that a probe of a language runtime writes, parsed and checked. Pure: the caller
+//! provides the lines, from a running probe or from a recording.
 
 use serde::Deserialize;
 
@@ -7,7 +7,7 @@ use serde::Deserialize;
 pub const PROTOCOL: u32 = 2;
 /// The longest name of an operation, in bytes.
 const NAME_LENGTH_MAX: usize = 60;
-/// Most characters of a line that an error repeats.
+/// How many characters of a line an error repeats at most.
 const SHOWN_CHARS_MAX: usize = 60;
 
 /// One record.
@@ -31,7 +31,7 @@ pub enum Record {
     R(Windows),
     /// Nothing was measured.
     Skip {
-        /// Of this.
+        /// The operation.
         op: String,
         /// The reason.
         why: String,
@@ -60,7 +60,7 @@ pub enum OpKind {
     Latency,
 }
 
-/// Who speaks.
+/// The first record of a probe.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Hello {
     /// Version of the protocol.
@@ -71,20 +71,20 @@ pub struct Hello {
     pub version: String,
     /// The clock of all timestamps.
     pub clock: String,
-    /// What that clock showed just before the record was written, in ns.
+    /// The time by that clock just before the record was written, in ns.
     pub now: i64,
 }
 
 /// Waits of one step.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Samples {
-    /// What waited.
+    /// The operation.
     pub op: String,
     /// What was requested, in ns.
     pub requested: i64,
     /// What was passed to the call, in ns.
     pub rounded: i64,
-    /// How many.
+    /// The number of waits.
     pub n: usize,
     /// `ns`.
     pub unit: String,
@@ -108,24 +108,24 @@ pub struct Samples {
 pub struct Reads {
     /// The clock.
     pub op: String,
-    /// How many batches.
+    /// The number of batches.
     pub n: usize,
-    /// How many reads a batch has.
+    /// The number of reads per batch.
     pub reads: i64,
     /// How long each batch took, in ns.
     pub d: Vec<i64>,
-    /// Differences of consecutive readings that differ, in ns.
+    /// Differences between consecutive unequal readings, in ns.
     pub step: Vec<i64>,
 }
 
 /// Windows of one step, each with the items that were passed on in it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Windows {
-    /// What passed them on.
+    /// The operation.
     pub op: String,
-    /// How long each window was to be, in ns.
+    /// The requested length of each window, in ns.
     pub requested: i64,
-    /// How many.
+    /// The number of windows.
     pub n: usize,
     /// `ns`.
     pub unit: String,
@@ -133,14 +133,14 @@ pub struct Windows {
     pub t: Vec<i64>,
     /// How long each was.
     pub d: Vec<i64>,
-    /// Items in each.
+    /// The number of items in each.
     pub items: Vec<i64>,
     /// CPU time meanwhile, in ns.
     #[serde(default)]
     pub cpu: Option<i64>,
 }
 
-/// Why a line is no record.
+/// Why a line is not a record.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RecordError {
     /// It is not JSON of a record's shape.
@@ -154,7 +154,7 @@ pub enum RecordError {
     /// What it states contradicts itself.
     #[error("a record of {op} {fault}")]
     Inconsistent {
-        /// What it is about.
+        /// The operation.
         op: String,
         /// What is wrong with it.
         fault: &'static str,
@@ -167,17 +167,17 @@ pub enum RecordError {
     },
 }
 
-/// Whether operations can have that name.
+/// Whether this is a valid name of an operation.
 pub fn is_op_name(name: &str) -> bool {
     let is_letter = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'@' | b'/' | b'"' | b'\\' | b'{' | b'}');
     (1..=NAME_LENGTH_MAX).contains(&name.len()) && name.bytes().all(is_letter)
 }
 
 impl Record {
-    /// The record in a line; `None` for lines that a runtime printed on its own.
+    /// The record in a line; `None` for a line that the runtime printed itself.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The fault in the record.
     pub fn read(line: &str) -> Result<Option<Record>, RecordError> {
         let line = line.trim_end_matches(['\r', '\n']);
         if !line.starts_with('{') {
@@ -213,7 +213,7 @@ impl Record {
     }
 }
 
-/// The longest duration that is believed: an hour.
+/// The longest plausible duration: an hour.
 const DURATION_MAX_NS: i64 = 3_600_000_000_000;
 
 impl Samples {
@@ -249,7 +249,7 @@ impl Windows {
         }
     }
 
-    /// When each began, and its items per second.
+    /// The start of each window, and its items per second.
     pub fn rates(&self) -> impl Iterator<Item = (i64, i64)> {
         let per_second = |(d, items): (&i64, &i64)| {
             i64::try_from(i128::from(*items) * 1_000_000_000 / i128::from(*d)).unwrap_or(i64::MAX)

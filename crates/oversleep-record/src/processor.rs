@@ -1,5 +1,4 @@
-//! How fast the processor could run and how hot it was: gauges read before and after each round, and counters of
-//! throttling.
+//! The processor's clock rate and temperature, read before and after each round, and its throttling counters.
 
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +22,7 @@ pub enum ThermalPressure {
 }
 
 impl ThermalPressure {
-    /// As results write it.
+    /// The name in results.
     pub fn name(self) -> &'static str {
         match self {
             ThermalPressure::Nominal => "nominal",
@@ -35,8 +34,9 @@ impl ThermalPressure {
     }
 }
 
-/// Clock rate and heat in one window: the extremes of the readings just before and just after it, and what was counted in
-/// between. `None` means not available. Where a gauge could be read only now and then, it is the extreme of those readings.
+/// Clock rate and temperature in one window: the extremes of the readings just before and just after it, and the throttling
+/// counted in between. `None` means not available. A gauge that can be read only now and then has the extreme of those
+/// readings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProcessorState {
@@ -68,12 +68,12 @@ pub struct ProcessorState {
 }
 
 impl ProcessorState {
-    /// Whether none of it is available.
+    /// Whether none of these values is available.
     pub fn is_unseen(&self) -> bool {
         *self == ProcessorState::default()
     }
 
-    /// Two windows as one: the extremes of the gauges; of the counts the sum, unseen where either is.
+    /// Combines two windows: the extremes of the gauges, and the sums of the counters, which are unknown if either is.
     pub fn merged(&self, other: &ProcessorState) -> ProcessorState {
         ProcessorState {
             thermal_throttles: sum(self.thermal_throttles, other.thermal_throttles, u64::saturating_add),
@@ -82,7 +82,7 @@ impl ProcessorState {
         }
     }
 
-    /// The gauges of both; the counts of neither.
+    /// The extremes of both windows' gauges, without counters.
     pub fn extremes(&self, other: &ProcessorState) -> ProcessorState {
         ProcessorState {
             clock_min_hz: either(self.clock_min_hz, other.clock_min_hz, u64::min),

@@ -1,19 +1,20 @@
-//! Where a quantile lies with 99 % confidence, from the values alone: the ranks between which it lies whatever the
-//! distribution (binomial). It assumes independent values.
+//! The 99 % confidence interval of a quantile, from the values alone: the ranks between which the quantile lies,
+//! whatever the distribution (binomial). It assumes independent values.
 
 use crate::comparison::Interval;
 use crate::distribution::Distribution;
 
-/// The probability outside of an interval, on either side.
+/// The probability beyond either end of an interval.
 const TAIL: f64 = 0.005;
-/// The normal distribution's quantile for that.
+/// The corresponding quantile of the normal distribution.
 const NORMAL: f64 = 2.575_829;
 /// Variance from which the normal approximation of the binomial is good to a rank.
 const NORMAL_VARIANCE: f64 = 25.0;
 /// A histogram with three significant digits tells values apart by a thousandth.
 const HISTOGRAM: i64 = 1_000;
 
-/// Any quantile's interval, no finer than the histogram or `step`. `None` if too few values lie beyond it.
+/// The interval of any quantile, no narrower than the histogram's resolution or `step`. `None` if too few values lie beyond
+/// it.
 pub fn of_quantile(values: &Distribution, quantile: f64, step: i64) -> Option<Interval> {
     let (low, high) = ranks(values.count(), quantile)?;
     let at = |rank: u64| values.quantile((rank as f64 - 0.5) / values.count() as f64);
@@ -31,7 +32,7 @@ fn ranks(count: u64, quantile: f64) -> Option<(u64, u64)> {
     (most < count).then(|| (count - most, count - least))
 }
 
-/// The largest number of successes of which no more come with at most that probability.
+/// The largest number of successes such that the probability of at most that many does not exceed `probability`.
 fn highest_at_most(count: u64, chance: f64, probability: f64) -> Option<u64> {
     let (n, variance) = (count as f64, count as f64 * chance * (1.0 - chance));
     if variance >= NORMAL_VARIANCE {

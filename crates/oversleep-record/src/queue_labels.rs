@@ -3,7 +3,7 @@
 use crate::label::Label;
 use crate::units::Nanos;
 
-/// How many items are sent per second; series without it send as many as the queue takes.
+/// How many items are sent per second. Series without it send as many as the queue takes.
 pub const RATE: Label<u64> = Label::named("rate_per_s");
 /// How many items a queue holds.
 pub const QUEUE: Label<u64> = Label::named("queue");
@@ -21,7 +21,7 @@ pub const PARK_FROM: Label<Nanos> = Label::named("park_from_ns");
 pub const PARK_TO: Label<Nanos> = Label::named("park_to_ns");
 /// Registry name of the wait that parks.
 pub const PARK: Label<String> = Label::named("park");
-/// The grid that the ends of parks are put off to; series without it park as the machine does.
+/// The grid to which the ends of parks are delayed. Series without it park as the machine does.
 pub const GRID: Label<Nanos> = Label::named("grid_ns");
 
 #[cfg(test)]

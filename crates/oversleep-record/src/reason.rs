@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Why a clock, wait, tunable, counter or fact is not available on this machine, to this process, now. As text it is the
-/// reason alone, to stand after `not available: `.
+/// Why a clock, wait, tunable, counter or fact is not available on this machine, to this process, now. As text it is
+/// the reason alone, to follow `not available: `.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -29,7 +29,7 @@ pub enum Unavailable {
         /// What is missing.
         what: String,
     },
-    /// The file or device that holds it is missing: in a container, or in a kernel built without it.
+    /// The file or device is missing: in a container, or in a kernel built without it.
     Missing {
         /// The file, device or facility.
         what: String,
@@ -80,7 +80,7 @@ impl fmt::Display for Unavailable {
             Unavailable::TooOld { needs } => write!(f, "needs {needs}"),
             Unavailable::NotPermitted { what, allow } => write!(f, "{what} is not permitted ({allow})"),
             Unavailable::NoHardware { what } => write!(f, "no {what}"),
-            // A hint in parentheses stays behind the sentence.
+            // A hint in parentheses stays at the end of the sentence.
             Unavailable::Missing { what } => match what.strip_suffix(')').and_then(|what| what.rsplit_once(" (")) {
                 Some((thing, hint)) => write!(f, "{thing} is missing ({hint})"),
                 None => write!(f, "{what} is missing"),

@@ -1,19 +1,19 @@
-//! Runs of samples, in the order of their samples.
+//! Runs of consecutive samples.
 
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::column::Column;
 
-/// Runs of samples: first index and length of each. They are held as distances from one to the next, in about two bytes
-/// instead of 16: where waits overrun their period, every second sample begins one.
+/// Runs of consecutive samples: first index and length of each. They are stored as distances from one run to the next,
+/// in about two bytes instead of 16: where waits overrun their period, a run begins at every second sample.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Runs {
     /// The distance from the end of the run before, and the length, of each run but the last.
     coded: Column,
-    /// Where the last of them ends.
+    /// The end of the last of them.
     end: u64,
-    /// The last run, which may grow.
+    /// The last run, which may still grow.
     last: Option<[u64; 2]>,
 }
 
@@ -27,7 +27,7 @@ impl Runs {
         }
     }
 
-    /// Adds one sample: to the last run if it ends there, otherwise as a new one.
+    /// Adds one sample: to the last run if the sample follows it, otherwise as a new one.
     pub fn push_sample(&mut self, index: u64) {
         match &mut self.last {
             Some([first, length]) if *first + *length == index => *length += 1,
@@ -35,12 +35,12 @@ impl Runs {
         }
     }
 
-    /// Whether there is none.
+    /// Whether there are no runs.
     pub fn is_empty(&self) -> bool {
         self.last.is_none()
     }
 
-    /// Each of them.
+    /// Iterates over the runs.
     pub fn iter(&self) -> impl Iterator<Item = [u64; 2]> + '_ {
         let (mut coded, mut end) = (self.coded.iter(), 0_u64);
         let run = move || {
@@ -52,7 +52,7 @@ impl Runs {
         std::iter::from_fn(run).chain(self.last)
     }
 
-    /// Gives back the room that was not used.
+    /// Gives back unused room.
     pub fn shrink(&mut self) {
         self.coded.shrink();
     }

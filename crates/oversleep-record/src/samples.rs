@@ -1,4 +1,4 @@
-//! Raw samples in columns, up to a cap. The distribution holds those beyond it too.
+//! Raw samples in columns, up to a cap. The distribution also contains those beyond the cap.
 
 use serde::{Deserialize, Serialize};
 
@@ -36,13 +36,13 @@ impl Samples {
         samples
     }
 
-    /// Makes room for that many samples more.
+    /// Reserves room for that many more samples.
     pub fn reserve(&mut self, count: usize) {
         self.start_ns.reserve(count);
         self.value.reserve(count);
     }
 
-    /// Gives back the room that was not used.
+    /// Gives back unused room.
     pub fn shrink(&mut self) {
         self.start_ns.shrink();
         self.value.shrink();
@@ -72,7 +72,7 @@ impl Samples {
         self.value.is_empty()
     }
 
-    /// What is wrong with the columns, if anything; a reader checks before it uses them.
+    /// The fault in the columns, if there is one; a reader checks this before it uses them.
     pub fn fault(&self) -> Option<String> {
         if self.start_ns.len() != self.value.len() {
             return Some(format!("{} start stamps for {} values", self.start_ns.len(), self.value.len()));

@@ -88,7 +88,8 @@ pub enum Unit {
 pub enum Pace {
     /// Each call has its own deadline: its start plus the request. The next begins as soon as it ended.
     BackToBack,
-    /// Absolute deadlines, one request apart. None is skipped: a deadline that passed while the thread was away is recorded.
+    /// Absolute deadlines, one request apart. None is skipped: a deadline that passed while the thread was off the CPU is
+    /// recorded.
     Periodic,
     /// Back to back, with a pause of random length (spinning) before each call.
     RandomPhase,
@@ -212,7 +213,7 @@ pub struct Series {
     /// Where the lateness comes from, where that was observed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split: Option<LatenessSplit>,
-    /// The same in every part that the kernel shows, from rounds of their own (`check --why`).
+    /// The same split into every part that the kernel shows, from separate rounds (`check --why`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<PartSplit>,
     /// What waiting for items cost, for series about queues.
@@ -220,8 +221,8 @@ pub struct Series {
     pub idling: Option<Idling>,
 }
 
-/// The rounds of several series in the order of time, each moment once: what the machine did meanwhile is counted for the
-/// whole machine, so of rounds that overlap only the longest stands for all.
+/// The rounds of several series in the order of time, without overlap. The machine's other activity is counted for the
+/// whole machine, so of rounds that overlap only the longest is kept.
 pub fn distinct_rounds<'a>(series: impl IntoIterator<Item = &'a Series>) -> Vec<&'a Round> {
     let end = |round: &Round| round.start_ns + round.disturbance.window_ns;
     let mut rounds: Vec<&Round> = series.into_iter().flat_map(|series| &series.rounds).collect();
@@ -285,12 +286,12 @@ impl Series {
         self.calls_only.as_ref().unwrap_or(&self.distribution)
     }
 
-    /// All rounds' disturbance together.
+    /// The sum of all rounds' disturbance.
     pub fn disturbance(&self) -> Disturbance {
         self.rounds.iter().fold(Disturbance::default(), |sum, round| sum.merged(&round.disturbance))
     }
 
-    /// Takes the memory that recording needs, so that recording takes none.
+    /// Allocates all the memory that recording needs.
     pub fn prepare(&mut self) {
         self.distributions_mut().for_each(Distribution::prepare);
     }
@@ -318,7 +319,7 @@ impl Series {
         !self.distribution.is_empty()
     }
 
-    /// A label's value; `None` where it has none that this version knows.
+    /// A label's value; `None` if the series has none that this version knows.
     pub fn label<T: LabelValue>(&self, label: Label<T>) -> Option<T> {
         self.labels.get(label)
     }

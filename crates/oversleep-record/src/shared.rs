@@ -1,4 +1,4 @@
-//! The note in a result that was made for others: how far it can be relied on, and what was left out of it.
+//! The note in a shared copy of a result: how reliable it is, and what was left out of it.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::Nanos;
 
-/// How far a result can be relied on.
+/// How reliable a result is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -41,7 +41,7 @@ pub struct LeftOut {
     pub facts: u64,
 }
 
-/// That a result was made for others, with figures that say how far it can be relied on. All are numbers: nothing here can
+/// Marks a result as a shared copy, with figures about its reliability. All of them are numbers, so nothing here can
 /// name a person or a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -58,7 +58,7 @@ pub struct Shared {
     pub rounds_median: u64,
     /// The time in which values were taken, each moment once.
     pub measured_ns: Nanos,
-    /// Share of it that the hypervisor ran something else, in thousandths of one CPU; `None` where it doesn't tell.
+    /// Share of it in which the hypervisor ran something else, in thousandths of one CPU; `None` if that is not available.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steal_permille: Option<u64>,
     /// CPU time of other processes meanwhile, in thousandths of one CPU.

@@ -13,14 +13,14 @@ use crate::units::Nanos;
 /// With D the deadline, R the switch-in, q the run-queue delay just before it and E the program's own clock read after
 /// the wait: (R − q − D) + q + (E − R) = E − D exactly, sample by sample.
 ///
-/// A wait that wakes before its deadline and spins until then owes none of its lateness to the timer or the run queue.
+/// If a wait wakes before its deadline and spins until then, none of its lateness comes from the timer or the run queue.
 /// Where R < D ≤ E, all of E − D is the return, and D − R is recorded separately as time awake before the deadline.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LatenessSplit {
-    /// Waits of which all parts were seen.
+    /// Waits with all parts observed.
     pub attributed_count: u64,
-    /// Waits that slept but whose switch-in or delay was not seen. They are never guessed.
+    /// Waits that slept but whose switch-in or delay was not observed. Their parts are never guessed.
     pub unattributed_count: u64,
     /// Total lateness of the attributed waits, in ns.
     pub total: Distribution,
@@ -30,23 +30,22 @@ pub struct LatenessSplit {
     pub run_queue: Distribution,
     /// From the switch-in (the deadline, where the thread was awake by then) to the program's own clock read, in ns.
     pub wake_return: Distribution,
-    /// Time awake before the deadline (D − R) of the waits that had it, in ns: a wait that ends by spinning. No part of
-    /// the lateness.
+    /// Time awake before the deadline (D − R), in ns, of waits that end by spinning. It isn't part of the lateness.
     #[serde(default)]
     pub awake_before: Distribution,
-    /// How it was observed.
+    /// The method of observation.
     pub method: String,
 }
 
 impl LatenessSplit {
-    /// Every distribution of it.
+    /// All of its distributions.
     pub(crate) fn parts_mut(&mut self) -> impl Iterator<Item = &mut Distribution> {
         [&mut self.total, &mut self.timer, &mut self.run_queue, &mut self.wake_return, &mut self.awake_before]
             .into_iter()
     }
 
-    /// Adds one wait of which all parts were seen: its deadline, its switch-in and the run-queue delay before it, and
-    /// the program's clock read after it.
+    /// Adds one wait with all parts observed: its deadline, its switch-in and the run-queue delay before it, and the
+    /// program's clock read after it.
     pub fn record(&mut self, deadline: Nanos, switch_in: Nanos, run_queue_delay: Nanos, end: Nanos) {
         let late = end - deadline;
         let (timer, run_queue, wake_return) = if switch_in < deadline && deadline <= end {
@@ -63,27 +62,27 @@ impl LatenessSplit {
     }
 }
 
-/// How the parts are observed.
+/// The method of observation.
 pub const WHY_METHOD: &str = "an eBPF program on the kernel's tracepoints, in rounds of their own";
 
-/// The split of the same waits into every part that the kernel shows, from rounds of their own (`check --why`).
+/// The split of the same waits into every part that the kernel shows, from separate rounds (`check --why`).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PartSplit {
-    /// Waits of which all parts were seen.
+    /// Waits with all parts observed.
     pub attributed_count: u64,
-    /// Waits with a part that was not seen; no figure includes them.
+    /// Waits with a part that was not observed; no figure includes them.
     pub unattributed_count: u64,
     /// Total lateness of the attributed waits, in ns.
     pub total: Distribution,
     /// Each part of it, in ns; parts that were always 0 are missing.
     pub parts: BTreeMap<Part, Distribution>,
-    /// How it was observed.
+    /// The method of observation.
     pub method: String,
 }
 
 impl PartSplit {
-    /// Every distribution of it.
+    /// All of its distributions.
     pub(crate) fn parts_mut(&mut self) -> impl Iterator<Item = &mut Distribution> {
         std::iter::once(&mut self.total).chain(self.parts.values_mut())
     }
@@ -105,7 +104,7 @@ impl PartSplit {
         self.attributed_count += 1;
     }
 
-    /// The mean of a part. Means add up to that of the total.
+    /// The mean of a part. The means add up to the mean of the total.
     pub fn mean(&self, part: Part) -> f64 {
         self.parts.get(&part).and_then(Distribution::mean).unwrap_or(0.0)
     }

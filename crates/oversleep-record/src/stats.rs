@@ -1,8 +1,8 @@
-//! Statistics on rounds: is a figure steady enough to draw a conclusion from?
+//! Statistics on rounds: whether a figure is steady enough for a conclusion.
 
 use crate::series::Series;
 
-/// What the rounds of a series say about its steadiness.
+/// How steady the rounds of a series are.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Steadiness {
     /// Fewer than three rounds with values, or fewer than thirty values: inconclusive.
@@ -13,13 +13,14 @@ pub enum Steadiness {
     Disturbed(f64),
 }
 
-/// Fewest values a conclusion rests on.
+/// The fewest values for a conclusion.
 pub const VALUES_MIN: u64 = 30;
-/// Fewest rounds a conclusion rests on.
+/// The fewest rounds for a conclusion.
 pub const ROUNDS_MIN: usize = 3;
 /// Spread of the round medians beyond which a series is too disturbed.
 pub const SPREAD_MAX: f64 = 0.5;
-/// Spread below this many units of the series is the clock's and the scheduler's grain, not disturbance.
+/// A spread below this many units of the series comes from the granularity of the clock and the scheduler, not from
+/// disturbance.
 pub const SPREAD_FLOOR: f64 = 3_000.0;
 
 /// The median of a list; `None` for an empty one.
@@ -31,7 +32,8 @@ pub fn median(values: &mut [i64]) -> Option<i64> {
     Some(*values.select_nth_unstable(middle).1)
 }
 
-/// Judges a series by the medians of its interleaved rounds: their median absolute deviation against their median.
+/// Judges a series by the medians of its interleaved rounds: by the ratio of their median absolute deviation to their
+/// median.
 pub fn steadiness(series: &Series) -> Steadiness {
     let mut medians: Vec<i64> = series.rounds.iter().filter_map(|round| round.median).collect();
     if medians.len() < ROUNDS_MIN || series.distribution.count() < VALUES_MIN {

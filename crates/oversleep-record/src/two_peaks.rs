@@ -1,5 +1,5 @@
-//! Distributions with two peaks, whose median says nothing: a wait that ends at one tick or at the next, a yield that
-//! returns at once or after a whole time slice.
+//! Distributions with two peaks, for which a median is meaningless: a wait that ends at one tick or at the next, a
+//! yield that returns at once or after a whole time slice.
 
 use std::fmt;
 
@@ -9,13 +9,13 @@ use crate::words::{percent, value};
 
 /// Fewest values that show two peaks.
 const VALUES_MIN: u64 = 20;
-/// Least share of the values that is a peak, in percent.
+/// The smallest share of the values that counts as a peak, in percent.
 const SHARE_MIN: u32 = 10;
 /// Half the share of the values that may lie between the peaks, in percent.
 const BETWEEN: u32 = 2;
-/// The peaks are apart by so many times what the lower one's values are.
+/// The peaks must be apart by at least this many times the lower one's value.
 const APART_MIN: i64 = 3;
-/// Values below this many units are noise of each other.
+/// Differences below this many units are noise.
 const NOISE: i64 = 1_000;
 
 /// Two groups of values, far apart, with hardly any between them.
@@ -30,7 +30,7 @@ pub struct TwoPeaks {
 }
 
 impl TwoPeaks {
-    /// Those of a distribution; `None` where it has one peak, many, or too few values.
+    /// The two peaks of a distribution; `None` if it has one peak, many, or too few values.
     pub fn of(values: &Distribution) -> Option<TwoPeaks> {
         if values.count() < VALUES_MIN {
             return None;
@@ -52,7 +52,7 @@ impl TwoPeaks {
         Some(TwoPeaks { low, high, low_share })
     }
 
-    /// In the unit of their series, with what each value is beyond: `66 % near 1.01 ms, 34 % near 2 ms`.
+    /// In words, in the unit of their series, with `beyond` added to each value: `66 % near 1.01 ms, 34 % near 2 ms`.
     pub fn words(self, unit: Unit, beyond: i64) -> impl fmt::Display {
         let near =
             |share: f64, peak: i64| format!("{} near {}", percent(share), value(unit, peak.saturating_add(beyond)));

@@ -56,7 +56,7 @@ impl Nanos {
         u64::try_from(self.0).ok().map(std::time::Duration::from_nanos)
     }
 
-    /// Exactly, as it is typed and as keys write it: `300us`, `1.5ms`. It reads back.
+    /// The exact value in the form that is typed and that keys contain: `300us`, `1.5ms`. It can be parsed again.
     pub fn as_typed(self) -> String {
         format!("{self:#}").replace(' ', "").replace('µ', "u")
     }
@@ -154,7 +154,7 @@ impl fmt::Display for Nanos {
             let point = if fraction.is_empty() { "" } else { "." };
             return f.pad_with(sign, &format!("{}{point}{fraction}", magnitude / length), unit);
         }
-        // What would be rounded to a thousand of a unit is one of the next.
+        // A value that would be rounded to a thousand of its unit is written in the next unit.
         let is_next =
             f.precision().is_none() && length > 1 && magnitude.saturating_mul(2) >= length.saturating_mul(1_999);
         let (unit, length) = if is_next { best_unit(length * 1_000) } else { (unit, length) };
@@ -206,10 +206,10 @@ pub enum DurationError {
     /// A number stands alone.
     #[error("'{0}' has no unit; add one of ns, us, ms, s, min, h (like {0}ms)")]
     NoUnit(String),
-    /// The unit is not one of ours.
+    /// The unit is unknown.
     #[error("'{unit}' in '{text}' is not a unit of time here; use ns, us, ms, s, min or h")]
     UnknownUnit {
-        /// All that was written.
+        /// The whole text.
         text: String,
         /// The part that should be a unit.
         unit: String,

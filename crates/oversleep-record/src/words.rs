@@ -1,11 +1,11 @@
-//! Figures in words, as every sentence and table writes them.
+//! Figures in words, for all sentences and tables.
 
 pub use crate::conditions::ranges;
 use crate::series::Unit;
 use crate::units::Nanos;
 pub use crate::units::sign;
 
-/// A whole number with its thousands apart: `9,728,000`.
+/// A whole number with thousands separators: `9,728,000`.
 pub fn grouped(number: impl TryInto<i128>) -> String {
     let number: i128 = number.try_into().unwrap_or(i128::MAX);
     let digits = number.unsigned_abs().to_string();

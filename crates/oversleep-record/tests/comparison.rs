@@ -1,4 +1,4 @@
-//! The published schema of comparisons: it takes what is written, and every field and variant comes back.
+//! The published schema of comparisons: it accepts what is written, and every field and variant survives a round trip.
 
 use oversleep_record::Labels;
 use oversleep_record::clock::Validity;

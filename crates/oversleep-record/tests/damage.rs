@@ -1,4 +1,4 @@
-//! Damaged results: each is refused with the error that names its fault, and no damage makes the reader panic.
+//! Damaged results: each is refused with the error for its fault, and no damage makes the reader panic.
 
 use oversleep_record::conditions::Setting;
 use oversleep_record::file::{FileError, ResultFile};
@@ -13,7 +13,7 @@ fn golden() -> Value {
     serde_json::from_slice(&support::everything().write()).unwrap()
 }
 
-/// The error of the golden result after `damage`.
+/// The reader's error for the golden result after `damage`.
 fn refusal(damage: impl FnOnce(&mut Value)) -> FileError {
     let mut value = golden();
     damage(&mut value);

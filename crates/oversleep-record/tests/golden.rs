@@ -1,7 +1,7 @@
 //! The golden results in `schema/golden/`, a folder per version. Each is read and comes back unchanged, and those built
-//! from Rust values are still written byte for byte as they were published. A change of the format can't go unnoticed.
+//! from Rust values are still written byte for byte as published. This detects every change of the format.
 //!
-//! `OVERSLEEP_UPDATE_GOLDEN=1 cargo test -p oversleep-record --test golden` writes the built ones anew.
+//! `OVERSLEEP_UPDATE_GOLDEN=1 cargo test -p oversleep-record --test golden` rewrites the built ones.
 
 use oversleep_record::ResultFile;
 
@@ -16,8 +16,8 @@ fn built_results_are_written_as_published() {
             std::fs::write(&path, result.write()).unwrap();
         }
         let published = std::fs::read(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
-        // The value first: where it is equal and the bytes are not, the format kept its meaning and changed its
-        // spelling (a new release of the compressor is enough for that).
+        // Compares the value first: if it is equal and the bytes differ, the format kept its meaning and changed only
+        // its encoding, for example by a new release of the compressor.
         assert!(ResultFile::read(&published).unwrap() == result, "{name} no longer reads as the result it was made of");
         assert!(published == result.write(), "{name} is no longer written as it was published");
     }

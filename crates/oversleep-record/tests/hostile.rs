@@ -1,5 +1,5 @@
-//! Files that ask for more than they hold: each is refused in words, before it takes the memory that it asks for. What
-//! oversleep writes is read, however much of it there is.
+//! Files that ask for more memory than they hold: each is refused with an explanation before it takes that memory.
+//! Everything that oversleep writes is accepted, whatever its size.
 
 use std::io::{self, Read, Write as _};
 use std::sync::LazyLock;
@@ -14,7 +14,7 @@ use oversleep_record::{Disturbance, Environment, ExperimentId, Nanos, ProcessorS
 
 mod support;
 
-/// A histogram payload that says its counts take `length` bytes.
+/// A histogram payload that states the length of its counts as `length` bytes.
 fn payload(length: u32, counts: &[u8]) -> String {
     let mut plain = 0x1c84_9313_u32.to_be_bytes().to_vec();
     plain.extend(length.to_be_bytes());
@@ -29,7 +29,7 @@ fn payload(length: u32, counts: &[u8]) -> String {
     STANDARD.encode([bytes, compressed].concat())
 }
 
-/// A text without an end: what it begins with, then one part after another. It counts what was read of it.
+/// A text without an end: a beginning, then one part after another. It counts how much of it was read.
 struct Endless<F> {
     text: io::Cursor<Vec<u8>>,
     each: F,
@@ -63,7 +63,7 @@ fn head() -> String {
     format!("{},", text.trim_end().strip_suffix('}').unwrap())
 }
 
-/// The payload of no values: made once, since an encoder takes 0.3 MB each time.
+/// The payload of an empty histogram, made once, since an encoder takes 0.3 MB each time.
 static EMPTY: LazyLock<String> = LazyLock::new(|| payload(1, &[0]));
 
 fn series(index: u64, rest: &str) -> String {
@@ -175,7 +175,7 @@ fn what_asks_for_more_memory_than_it_has_bytes_is_refused_early() {
     }
 }
 
-/// All that one round can hold.
+/// A round with every field filled.
 fn full_round(index: u64) -> Round {
     let (span, count) = (Some(Nanos(123_456_789)), Some(123_456));
     Round {
@@ -240,7 +240,7 @@ fn text_that_is_not_utf_8_is_refused_wherever_it_stands() {
         let error = read(&with(letters)).expect_err("not UTF-8");
         assert_eq!(error, "damaged result file: its text is not UTF-8 at line 2 column 10", "{letters:x?}");
     }
-    // A letter whose bytes come one by one is whole.
+    // A character whose bytes arrive one by one is valid.
     let text = with("日🕰".as_bytes());
     struct OneByOne<'a>(&'a [u8]);
     impl Read for OneByOne<'_> {

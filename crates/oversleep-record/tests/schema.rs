@@ -1,5 +1,5 @@
-//! The published schema against the published results: it takes what the reader takes, refuses what the reader
-//! refuses for its shape, and has nothing in it that no golden result shows.
+//! Compares the published schema with the published results: it accepts what the reader accepts, refuses what the
+//! reader refuses for its shape, and contains nothing that no golden result shows.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -74,8 +74,8 @@ fn fields_of_later_versions_are_ignored_everywhere() {
     assert!(validator().is_valid(&value));
 }
 
-/// Pointers to every member and every item, by the place they have in the schema: of places that differ only in the
-/// index or the name of an entry, one for each of the variants that stand there.
+/// Pointers to every member and every item, grouped by their place in the schema: of places that differ only in an
+/// index or the name of an entry, one for each of the variants there.
 fn places(value: &Value, at: String, shape: String, found: &mut BTreeMap<String, String>) {
     let mut visit = |name: &str, part: &str, member: &Value| {
         let (at, shape) = (format!("{at}/{name}"), format!("{shape}/{part}"));
@@ -97,7 +97,7 @@ fn places(value: &Value, at: String, shape: String, found: &mut BTreeMap<String,
     }
 }
 
-/// The golden result in parts that are read fast, since each is read a thousand times: all but the series, the one
+/// The golden result in parts that are fast to read, since each is read a thousand times: all but the series, the one
 /// with a split, and those of every status and condition.
 fn parts() -> [ResultFile; 3] {
     let whole = support::everything();
@@ -114,7 +114,7 @@ fn parts() -> [ResultFile; 3] {
     [of(std::slice::from_ref(first)), of(&others[..3]), ResultFile { series: tried, ..whole.clone() }]
 }
 
-/// What else could stand where `value` stands.
+/// Values of other types in place of `value`.
 fn other_types(value: &Value) -> Vec<Value> {
     [json!(null), json!(true), json!(1.5), json!("x"), json!([[]]), json!({}), json!(-1), json!(1e30)]
         .into_iter()
@@ -140,7 +140,7 @@ fn only_the_reader_refuses(error: &str) -> bool {
     .any(|reason| error.contains(reason))
 }
 
-/// Compares both on one damaged result; whether the reader refused it.
+/// Compares both on one damaged result. Returns whether the reader refused it.
 fn judge(validator: &Validator, damaged: &Value, what: &str) -> bool {
     let valid = validator.is_valid(damaged);
     match ResultFile::read(&serde_json::to_vec(damaged).unwrap()) {

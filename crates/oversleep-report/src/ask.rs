@@ -1,5 +1,5 @@
-//! Answers to questions, as text and as JSON: what a wait, a clock or a fork-join gives on a machine, and by which
-//! rule.
+//! Answers to questions, as text and as JSON: the values of a wait, a clock or a fork-join on a machine, and the rule
+//! that decides them.
 
 use oversleep_lab::ask::{Answer, Meaning, Subject};
 use oversleep_record::Nanos;
@@ -16,13 +16,13 @@ use crate::words::counted;
 pub struct Reply {
     /// The machine's name.
     pub machine: String,
-    /// What it is a model of, with every change; `None` for a real machine.
+    /// The model with every change; `None` for a real machine.
     pub modelled: Option<String>,
     /// What was changed of the model: the same for all machines.
     pub changes: Vec<String>,
     /// The question.
     pub question: Subject,
-    /// What differs from an undisturbed machine: `neighbour` → `2 ms`, `pace` → `periodic`.
+    /// The deviations from an undisturbed machine: `neighbour` → `2 ms`, `pace` → `periodic`.
     pub under: Vec<(&'static str, String)>,
     /// The answer, or why there is none.
     pub answer: Result<Answer, String>,
@@ -37,7 +37,7 @@ pub fn text(replies: &[Reply], width: usize) -> String {
     for question in questions {
         let group: Vec<&Reply> = replies.iter().filter(|reply| reply.question.to_string() == question).collect();
         page.heading(&heading(&group));
-        // Three digits of a long duration show nothing of its lateness.
+        // With three digits, a long duration hides its lateness.
         let has_lateness = group.iter().any(|reply| reply.lateness_ns().is_some());
         let heads = ["mean", "min", "p50", "p99", "max"].into_iter().chain(has_lateness.then_some("lateness"));
         let heads: Vec<String> = heads.map(|head| format!("{head:>8}")).collect();
@@ -96,7 +96,7 @@ fn heading(group: &[&Reply]) -> String {
 }
 
 impl Reply {
-    /// How late the median is, where the answer is a duration.
+    /// The lateness of the median, if the answer is a duration.
     fn lateness_ns(&self) -> Option<f64> {
         let answer = self.answer.as_ref().ok().filter(|answer| answer.meaning() == Meaning::Itself)?;
         match self.question {
@@ -105,7 +105,7 @@ impl Reply {
         }
     }
 
-    /// The question with what it was asked under, and which models answer.
+    /// The question with its conditions, and the models that answer.
     fn heading(&self) -> String {
         let mut heading = self.question.to_string();
         for (what, how) in &self.under {
@@ -114,7 +114,7 @@ impl Reply {
         if self.quantity() == "lateness" {
             heading += ": lateness of each deadline";
         }
-        // The machines' names are in the rows.
+        // The rows name the machines.
         match (&self.modelled, self.changes.is_empty()) {
             (None, _) => {}
             (Some(_), true) => heading += " (modelled)",
@@ -131,7 +131,7 @@ impl Reply {
         }
     }
 
-    /// What the values are, in the words of the record.
+    /// The quantity, in the words of the record.
     fn quantity(&self) -> &'static str {
         if matches!(&self.answer, Ok(answer) if answer.meaning() == Meaning::Lateness) {
             return "lateness";
@@ -175,7 +175,7 @@ impl Reply {
 
 const COLUMNS: usize = 48;
 
-/// The values from min to max as bars, and how many there are.
+/// The values from min to max as bars, and their count.
 fn histogram(answer: &Answer) -> String {
     let (min, max) = (answer.min_ns(), answer.max_ns());
     if max - min < 1.0 {
@@ -188,7 +188,7 @@ fn histogram(answer: &Answer) -> String {
     format!("{} {bars} {}, {}", duration(min), duration(max), counted(answer.count(), "value"))
 }
 
-/// A duration; below a microsecond with the decimal that costs of clock reads need.
+/// A duration; below a microsecond with one decimal, which costs of clock reads need.
 fn duration(ns: f64) -> String {
     if ns.abs() < 1_000.0 { format!("{ns:.1} ns") } else { Nanos(ns as i64).to_string() }
 }

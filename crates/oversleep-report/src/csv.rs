@@ -16,7 +16,7 @@ pub fn series(file: &ResultFile) -> String {
     std::iter::once(HEADS.to_owned()).chain(lines).map(|line| line + "\r\n").collect()
 }
 
-/// What an answer's JSON has, too.
+/// The same fields as in the JSON of an answer.
 const ANSWER_HEADS: &str = "machine,question,quantity,count,mean_ns,min_ns,p50_ns,p90_ns,p99_ns,max_ns,rule,reason";
 
 /// One line for each reply, after a line of heads.
@@ -38,7 +38,7 @@ fn line(series: &Series) -> String {
     fn text(value: Option<impl ToString>) -> String {
         value.map_or_else(String::new, |value| value.to_string())
     }
-    /// As the result file has it.
+    /// The word as in the result file.
     fn word(value: &impl Serialize) -> String {
         serde_json::to_value(value).ok().and_then(|value| Some(value.as_str()?.to_owned())).unwrap_or_default()
     }
@@ -64,7 +64,7 @@ fn line(series: &Series) -> String {
     fields.map(|field| quoted(&field)).join(",")
 }
 
-/// In quotes where it has to be. What a spreadsheet would take for a formula begins with an apostrophe.
+/// Quotes a field if necessary. A field that a spreadsheet would take for a formula gets an apostrophe in front.
 fn quoted(field: &str) -> String {
     let is_formula =
         field.starts_with(['=', '+', '@', '\t', '\r']) || (field.starts_with('-') && field.parse::<f64>().is_err());

@@ -1,4 +1,4 @@
-//! Results, comparisons and answers as people read them: terminal text, a self-contained HTML page, SVG pictures.
+//! Results, comparisons and answers for people: terminal text, a self-contained HTML page, SVG pictures.
 //!
 //! Everything here starts from plain data: a result file, a comparison, an answer. `view` turns it into rows and
 //! figures, `terminal` and `html` lay them out, `picture` draws plain numbers, `listing` holds texts that are not

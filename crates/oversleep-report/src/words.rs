@@ -6,7 +6,7 @@ pub use oversleep_record::words::{cost, counted, grouped, list, percent, sign, v
 use oversleep_record::{Distribution, Series};
 use oversleep_system::{clocks, waits};
 
-/// What stands where a figure is not known.
+/// The text for an unknown figure.
 pub const UNKNOWN: &str = "–";
 
 /// A figure, or the dash.
@@ -14,7 +14,7 @@ pub fn or_dash(text: Option<impl ToString>) -> String {
     text.map_or_else(|| UNKNOWN.to_owned(), |text| text.to_string())
 }
 
-/// Fewest values a median is shown of without a mark: ten lie on either side.
+/// The fewest values for a median without a mark: ten lie on either side.
 pub const MEDIAN_MIN: u64 = 20;
 
 /// The median, marked `~` where it rests on fewer than twenty values.
@@ -23,7 +23,7 @@ pub fn median(unit: Unit, distribution: &Distribution) -> Option<String> {
     Some(if distribution.count() < MEDIAN_MIN { format!("~{text}") } else { text })
 }
 
-/// What `~` means. Every table that may show the mark needs it.
+/// The meaning of `~`. Every table that may show the mark needs it.
 pub const FEW_VALUES: &str = "~ marks a median of fewer than 20 values.";
 
 /// A quantile that has at least ten values beyond it.

@@ -43,7 +43,7 @@ struct Queue<T> {
 }
 
 impl<T> Shared<T> {
-    /// Nothing panics while it holds the lock, so a poisoned one is whole.
+    /// No code panics while it holds the lock, so the data behind a poisoned lock is intact.
     fn queue(&self) -> MutexGuard<'_, Queue<T>> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -66,7 +66,7 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     ///
-    /// There is no receiver any more; the error has the item.
+    /// There is no receiver any more; the error returns the item.
     ///
     /// ```
     /// let (sender, receiver) = oversleep::channel::channel();
@@ -183,11 +183,11 @@ impl<T> Receiver<T> {
         })
     }
 
-    /// The next item; waits for one for `timeout` at most. As [`Receiver::recv_deadline`].
+    /// The next item; waits for one for `timeout` at most, like [`Receiver::recv_deadline`].
     ///
     /// # Errors
     ///
-    /// As [`Receiver::recv_deadline`].
+    /// The same as those of [`Receiver::recv_deadline`].
     ///
     /// ```
     /// use std::time::Duration;
@@ -212,7 +212,7 @@ impl<T> Drop for Receiver<T> {
         let mut queue = self.shared.queue();
         queue.has_receiver = false;
         let items = std::mem::take(&mut queue.items);
-        // Items may send on this channel when they are dropped.
+        // Dropping an item may run code that sends on this channel, so the lock must be released first.
         drop(queue);
         drop(items);
     }

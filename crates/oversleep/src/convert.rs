@@ -1,4 +1,4 @@
-//! Between [`Instant`] and the standard library's points in time, with the error that was measured.
+//! Conversions between [`Instant`] and the standard library's points in time, with the measured error.
 
 use std::time::{Duration, Instant as StdInstant, SystemTime};
 
@@ -17,8 +17,8 @@ const TRIES: u32 = 16;
 pub struct Converted<T> {
     /// The point in time on the other clock.
     pub value: T,
-    /// How far the value may be off, either way: half of the time that the closest readings of both clocks were apart.
-    /// What the clocks drift between now and the converted point isn't part of it.
+    /// The largest possible error of the value, either way: half of the time between the closest readings of both
+    /// clocks. The drift of the clocks between now and the converted point isn't part of it.
     pub error: Duration,
 }
 
@@ -121,7 +121,7 @@ impl<T: Bridged> Bridge<T> {
         Self { here, there, error: Duration::from_nanos(width_ns.div_ceil(2)) }
     }
 
-    /// How far a converted point may be off, either way.
+    /// The largest possible error of a converted point, either way.
     ///
     /// ```
     /// assert!(oversleep::Bridge::<std::time::SystemTime>::measure().error() < std::time::Duration::from_secs(1));
@@ -225,7 +225,7 @@ mod tests {
 
     const S: Duration = Duration::from_secs(1);
 
-    /// A bridge that was never measured, so that the figures are exact.
+    /// A bridge with given readings, so that the figures are exact.
     fn bridge() -> Bridge<SystemTime> {
         let there = SystemTime::UNIX_EPOCH + 100 * S;
         Bridge { here: Instant::from_nanos(50_000_000_000), there, error: Duration::from_nanos(7) }
@@ -257,7 +257,7 @@ mod tests {
         let after = (StdInstant::now(), Clock::now_ordered());
         assert!(bridge.here >= before.1 && bridge.here <= after.1);
         assert!(bridge.there >= before.0 && bridge.there <= after.0);
-        // The converted instants lie between the same readings, by the stated error and what the clocks differ by.
+        // The converted instants lie between the same readings, within the stated error and the difference of the clocks.
         let earliest = bridge.to_instant(before.0).unwrap();
         assert!(earliest <= bridge.here && bridge.to_instant(after.0).unwrap() >= bridge.here);
     }

@@ -35,7 +35,7 @@
 //!
 //! # Platforms
 //!
-//! All figures are measured on Linux, on x86-64 and AArch64. Windows and macOS have implementations of their own. Other
+//! All figures are measured on Linux, on x86-64 and AArch64. Windows and macOS have native implementations. Other
 //! systems use the standard library's clock and sleep, and deny every setting with that reason.
 //!
 //! The only dependencies are `libc` and `windows-sys`.
@@ -105,7 +105,7 @@ pub use crate::{
 #[cfg(feature = "serde")]
 mod serialized;
 
-/// Without the standard library there is only the arithmetic of instants.
+/// Without the standard library, only the arithmetic of instants is available.
 #[cfg(not(feature = "std"))]
 #[path = "clock/instant.rs"]
 mod instant;

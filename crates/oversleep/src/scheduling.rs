@@ -83,13 +83,13 @@ impl fmt::Debug for Scheduling {
 pub(crate) struct RealTimeRequest {
     /// 1 to 99, where policies have priorities.
     pub(crate) priority: u8,
-    /// How often the thread has work, where the system wants to know.
+    /// How often the thread has work, for systems that need to know.
     pub(crate) period: Option<Duration>,
     /// Whether to ask RealtimeKit if the system refuses.
     pub(crate) asks_rtkit: bool,
 }
 
-/// Time constraints: so much computation in each period, finished within the constraint after it begins (macOS).
+/// Time constraints (macOS): the computation in each period, and how soon after it begins it must be finished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(dead_code, reason = "only macOS has them, and every system tests the arithmetic")]
 pub(crate) struct Constraints {

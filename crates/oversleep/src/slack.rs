@@ -10,16 +10,16 @@ use crate::claims::{self, Claim};
 use crate::outcome::{Denied, Outcome};
 use crate::sys;
 
-/// The longest slack we request. The kernel's number is an unsigned `long`; the answer to a longer one would look like
-/// an error.
+/// The longest slack that this library requests. The kernel's number is an unsigned `long`, and a longer slack would
+/// read back as an error.
 const LONGEST_NS: u64 = isize::MAX as u64;
 
 /// The calling thread's timer slack (Linux and macOS; elsewhere every call is [`Denied`] with a reason).
 ///
-/// On macOS it is the longest that the thread's latency tier postpones a wait: 1, 5, 20 or 75 ms or 10 s. A slack is set
-/// as the tier that postpones waits for no longer, and at least as tier 0, which postpones them for an eighth of their
-/// duration and at most 1 ms. Meanwhile the thread is out of its service class. Nothing inherits a tier. A thread without
-/// a tier, for which its service class decides, reads as 5.000001 ms.
+/// On macOS the slack is the longest time by which the thread's latency tier postpones a wait: 1, 5, 20 or 75 ms or 10
+/// s. A requested slack selects the coarsest tier that postpones waits for no longer, and at least tier 0, which
+/// postpones them for an eighth of their duration and at most 1 ms. Meanwhile the thread is out of its service class.
+/// Tiers are not inherited. A thread without a tier, whose service class decides, reads as 5.000001 ms.
 ///
 /// On Linux, threads and processes inherit the slack of the thread that starts them, permanently: it becomes their
 /// *default* as well, so only setting the former value brings it back. It survives `execve`. Start them before you hold
@@ -137,7 +137,7 @@ mod tests {
             return;
         }
         std::thread::spawn(|| {
-            // Beyond the range of signed numbers: another part of the program may have set it.
+            // The slack is beyond the range of signed numbers, because another part of the program may have set it so.
             let longest = Duration::from_nanos(u64::MAX - 5_000);
             if TimerSlack::current().is_err() || usize::BITS < 64 {
                 return;

@@ -10,7 +10,7 @@ use crate::time::TimeSource;
 
 /// Buckets per octave, so that a quantile exceeds the lateness it stands for by at most 1/16.
 const STEPS: usize = 16;
-/// Below 2^4 ns each nanosecond has a bucket; from 2^40 ns (18 minutes) on there is one.
+/// Below 2^4 ns each nanosecond has its own bucket; all values from 2^40 ns (18 minutes) on share one.
 const OCTAVES: usize = 36;
 const BUCKETS: usize = STEPS + OCTAVES * STEPS;
 
@@ -118,7 +118,7 @@ impl Statistics {
         self.spun_ns = self.spun_ns.saturating_add(spun_ns);
     }
 
-    /// Runs `wait` and adds the CPU time of this thread meanwhile, where the system tells it.
+    /// Runs `wait` and adds the CPU time that this thread used meanwhile, if the system reports it.
     pub(crate) fn timed<T>(&mut self, wait: impl FnOnce() -> T) -> T {
         let before = sys::thread_cpu_ns();
         let value = wait();
@@ -137,8 +137,8 @@ impl Statistics {
         self.count
     }
 
-    /// The lateness that this share of all didn't exceed, `0.5` for the median, rounded up by a sixteenth at most;
-    /// `None` without any.
+    /// The lateness that this share of all values didn't exceed (`0.5` for the median), rounded up by a sixteenth at
+    /// most; `None` without any.
     ///
     /// ```
     /// assert_eq!(oversleep::Statistics::new().quantile(0.99), None);
@@ -200,7 +200,7 @@ impl Statistics {
     }
 
     /// The CPU time of the thread while it waited, spinning included; `None` if nothing was timed: before the first
-    /// wait, and on systems that don't tell it.
+    /// wait, and on systems that don't report it.
     ///
     /// ```
     /// assert_eq!(oversleep::Statistics::new().cpu(), None);

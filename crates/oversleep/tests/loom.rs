@@ -1,5 +1,5 @@
-//! Every interleaving of the parker's token: no unpark is lost, no park returns without one, and what the other thread
-//! wrote before is visible. The word is a model of the system's: a mutex makes looking and waiting one step.
+//! Checks every interleaving of the parker's token: no unpark is lost, no park returns without one, and what the other
+//! thread wrote before is visible. The word is a model of the system's: a mutex makes checking and waiting one step.
 //!
 //! `RUSTFLAGS="--cfg loom" cargo test -p oversleep --test loom --target-dir target/loom`
 #![cfg(loom)]
@@ -39,7 +39,7 @@ impl Word {
     }
 }
 
-/// A value without an order of its own, so that only the token orders it.
+/// A relaxed value, which only the token orders.
 struct Letter(AtomicU32);
 
 impl Letter {

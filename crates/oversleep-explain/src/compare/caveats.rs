@@ -1,5 +1,5 @@
-//! What may not be concluded from a result: it is that of a model, of Wine, of an emulator, of an interrupted run or of a
-//! busy machine.
+//! What must not be concluded from a result: a result of a model, of Wine, of an emulator, of an interrupted run or of
+//! a busy machine.
 
 use oversleep_record::comparison::{Caveat, CaveatKind};
 use oversleep_record::file::Completion;
@@ -9,9 +9,9 @@ use oversleep_record::{Disturbance, Nanos, ResultFile};
 use crate::figures::{cpus, observed};
 use crate::read::wine_version;
 
-/// Share of a machine's CPU time used by other programs from which its figures may be theirs.
+/// If other programs use this share of a machine's CPU time, its figures may be due to them.
 pub(super) const BUSY_SHARE: f64 = 0.25;
-/// Share of a machine's CPU time stolen by its hypervisor from which its figures may be the host's.
+/// If the hypervisor steals this share of a machine's CPU time, its figures may be due to the host.
 const STEAL_SHARE: f64 = 0.05;
 
 /// The caveats of a result.
@@ -57,7 +57,7 @@ fn interrupted(file: &ResultFile) -> Option<String> {
         .then(|| "the run was stopped before its end; its values are valid".to_owned())
 }
 
-/// What kept the machine busy besides the measurement.
+/// What kept the machine busy apart from the measurement.
 fn busy(file: &ResultFile) -> Option<String> {
     let cpus = cpus(file)? as f64;
     let own = file.series.iter().filter(|series| series.conditions.load.is_empty());

@@ -1,5 +1,5 @@
-//! The clocks of several results: what each costs, how it moves, where it is valid, and which is the fastest of those that
-//! are valid everywhere.
+//! The clocks of several results: their costs, their steps, where they are valid, and which is the fastest of those
+//! that are valid everywhere.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use oversleep_record::words::{cost, list};
 
 use crate::verdicts::{ClockVerdict, clock_table, name_in_code};
 
-/// Adds a result's clocks, those that no result had yet at the end.
+/// Adds a result's clocks; clocks that no earlier result has go to the end.
 pub(super) fn add(all: &mut Vec<ClockComparison>, result: u32, file: &ResultFile) {
     let table = clock_table(file);
     let mut seen = BTreeSet::new();
@@ -36,7 +36,7 @@ fn side(result: u32, row: &ClockVerdict) -> ClockSide {
     }
 }
 
-/// A clock in the results that measured what clocks cost.
+/// A clock in the results that measured the cost of clocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommonClock<'a> {
     /// The clock.
@@ -55,7 +55,7 @@ impl CommonClock<'_> {
         self.clock.sides.iter().filter(|side| self.valid_in.contains(&side.result)).filter_map(|side| side.cost_ps)
     }
 
-    /// What a read costs where it costs most.
+    /// The cost of a read in the result where it is highest.
     fn highest_cost(&self) -> i64 {
         self.costs().max().unwrap_or(i64::MAX)
     }
@@ -67,8 +67,8 @@ fn with_costs(comparison: &Comparison) -> BTreeSet<u32> {
     sides.filter(|side| side.cost_ps.is_some()).map(|side| side.result).collect()
 }
 
-/// Every clock whose cost was measured: those valid in most results first, then by what a read costs where it costs most.
-/// Nothing where fewer than two results have measured clocks.
+/// Every clock whose cost was measured, sorted by the number of results where it is valid and then by its highest cost.
+/// Empty if fewer than two results have measured clocks.
 pub fn common_clocks(comparison: &Comparison) -> Vec<CommonClock<'_>> {
     let results = with_costs(comparison);
     if results.len() < 2 {
@@ -116,9 +116,9 @@ fn in_words(clock: &CommonClock<'_>) -> String {
     format!("{}: {}", name_in_code(&clock.clock.name), costs_in_words(clock))
 }
 
-/// `9.9 ns and 19 ns per read`, of many results their range.
+/// `9.9 ns and 19 ns per read`; a range for many results.
 fn costs_in_words(clock: &CommonClock<'_>) -> String {
-    /// Most results whose costs are told one by one.
+    /// The most results whose costs are listed one by one.
     const EACH_MAX: usize = 3;
     let costs: Vec<i64> = clock.costs().collect();
     let (least, most) = (costs.iter().min().copied(), costs.iter().max().copied());

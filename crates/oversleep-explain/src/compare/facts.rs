@@ -1,4 +1,4 @@
-//! The facts that matter for timing, and which of them are not the same everywhere.
+//! The facts that matter for timing, and their differences between machines.
 
 use oversleep_record::comparison::FactDifference;
 use oversleep_record::environment::FactValue;
@@ -11,8 +11,8 @@ macro_rules! facts {
 #[cfg(test)]
 pub(crate) use facts;
 
-/// Names of facts, those that decide most first. A fact that is not here says how oversleep measured (what it could read),
-/// not how the machine keeps time.
+/// Names of facts, the most decisive first. Other facts describe how oversleep measured (what it could read), not how
+/// the machine keeps time.
 pub const NAMES: &[FactName] = facts![
     OsName OsBuild OsWineVersion OsIsServer KernelRelease
     TimerSlack TimerPeriodNow TimerPeriodDefault TimerPeriodMin TimerRequestsPerProcess TimerGlobalRequests

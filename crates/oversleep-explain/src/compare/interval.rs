@@ -1,4 +1,4 @@
-//! How uncertain a quantile is: where it lies with 99 % confidence.
+//! The uncertainty of a quantile: its 99 % confidence interval.
 //!
 //! There are two uncertainties, and the wider one holds. The first is that of few values: the ranks between which a
 //! quantile lies whatever the distribution (binomial). It assumes independent values, which waits in a row are not. The
@@ -12,7 +12,7 @@ use oversleep_record::Distribution;
 use oversleep_record::comparison::Interval;
 pub(super) use oversleep_record::quantile_interval::of_quantile;
 
-/// Student's, for 1 to 20 degrees of freedom; beyond them the last, which is too wide rather than too narrow.
+/// Student's t for 1 to 20 degrees of freedom; beyond them the last one, which is too wide rather than too narrow.
 const STUDENT: [f64; 20] = [
     63.657, 9.925, 5.841, 4.604, 4.032, 3.707, 3.499, 3.355, 3.250, 3.169, 3.106, 3.055, 3.012, 2.977, 2.947, 2.921,
     2.898, 2.878, 2.861, 2.845,
@@ -71,7 +71,7 @@ mod tests {
         // 9.925 · 10 / √3 = 57.3
         let by_rounds = of_median(&values, &[999, 1_009, 1_019], 0).unwrap();
         assert_eq!(by_rounds, Interval { low: 1_009 - 58, high: 1_009 + 58 });
-        // Two rounds that far apart say next to nothing: 63.657 · 14.14 / √2 = 636.6
+        // Two rounds that far apart leave a very wide interval: 63.657 · 14.14 / √2 = 636.6
         let by_two = of_median(&values, &[999, 1_019], 0).unwrap();
         assert_eq!(by_two, Interval { low: 1_009 - 637, high: 1_009 + 637 });
     }

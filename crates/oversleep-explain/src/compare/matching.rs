@@ -1,4 +1,4 @@
-//! Which series of several results measured the same thing.
+//! Finds the series of several results that measured the same thing.
 
 use std::collections::BTreeMap;
 
@@ -8,19 +8,19 @@ use oversleep_record::{Conditions, Labels, Nanos, Series, SeriesKey, label};
 
 use crate::names::plain_sleeps;
 
-/// What stands for the plain sleep of every system in the keys that groups are found by.
+/// Replaces the plain sleep of every system in the keys by which groups are found.
 const PLAIN_SLEEP: &str = "plain-sleep";
 
-/// Groups of series that measured the same thing, by their place among the comparisons.
+/// Groups of series that measured the same thing, by their index among the comparisons.
 #[derive(Debug, Default)]
 pub(super) struct Groups {
     by_key: BTreeMap<SeriesKey, Vec<usize>>,
-    /// The place in the base of each series that the base has; these are the first groups.
+    /// The index in the base of each series that the base has; these are the first groups.
     of_base: Vec<usize>,
 }
 
 impl Groups {
-    /// The place of the group of a series of that system, which is new where no series like it was there.
+    /// The index of the group of a series of that system. Adds a group if there is none.
     pub fn place_of(&mut self, os: &str, series: &Series, all: &mut Vec<SeriesComparison>) -> usize {
         let of_key = self.by_key.entry(common_key(os, series)).or_default();
         if let Some(&at) = of_key.iter().find(|&&at| is_same(&all[at], series)) {
@@ -43,27 +43,27 @@ impl Groups {
         all.len() - 1
     }
 
-    /// Says that the group there is new and of that series of the base.
+    /// Notes that the new group at `at` belongs to this series of the base.
     pub fn is_of_base(&mut self, at: usize, place: usize) {
         if at == self.of_base.len() {
             self.of_base.push(place);
         }
     }
 
-    /// The place in the base of a group's series.
+    /// The index in the base of a group's series.
     pub fn in_base(&self, at: usize) -> Option<usize> {
         self.of_base.get(at).copied()
     }
 }
 
-/// The key by which results of all systems know a series. Each system calls its plain sleep by a name of its own.
+/// The key of a series across systems, each of which has its own name for its plain sleep.
 fn common_key(os: &str, series: &Series) -> SeriesKey {
     let is_plain_sleep = series.runtime.is_none() && plain_sleeps(os).first() == Some(&series.subject.as_str());
     if is_plain_sleep { series.key.of_subject(PLAIN_SLEEP) } else { series.key.clone() }
 }
 
-/// Everything that tells one measurement from another but its key and conditions. What the machine made of it (rounding,
-/// refusals, what it granted a neighbour) and how much was measured are not part of it.
+/// What distinguishes one measurement from another, apart from its key and conditions. The machine's responses
+/// (rounding, refusals, what it granted to a neighbour) and the amount of data are not part of it.
 #[derive(PartialEq)]
 struct Identity<'a> {
     quantity: Quantity,
@@ -73,8 +73,8 @@ struct Identity<'a> {
     labels: BTreeMap<&'a str, String>,
 }
 
-/// A label as it was meant: work is calibrated on each machine and comes out a few ns off the request, so its length counts
-/// to two digits.
+/// The value of a label for comparisons: work is calibrated on each machine and differs from the request by a few ns,
+/// so its length counts to two digits.
 fn meant(name: &str, value: &str) -> String {
     match value.parse::<f64>() {
         Ok(span) if name.ends_with("_ns") => format!("{span:.1e}"),
@@ -87,8 +87,8 @@ fn meant_labels(labels: &Labels) -> BTreeMap<&str, String> {
     requested.map(|(name, value)| (name, meant(name, value))).collect()
 }
 
-/// Whether a series of the group's key measured the same thing. The plain sleeps of two systems may follow one another in
-/// different ways, as fits each.
+/// Whether a series with the group's key measured the same thing. The plain sleeps of two systems may have different
+/// paces.
 fn is_same(group: &SeriesComparison, series: &Series) -> bool {
     let SeriesComparison { quantity, unit, requested_ns, .. } = *group;
     let pace = if group.subject == series.subject { group.pace } else { series.pace };

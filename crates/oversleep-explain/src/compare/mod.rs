@@ -1,9 +1,9 @@
 //! Results compared with one another: the first is the base.
 //!
-//! It reads records only, so results of any system compare anywhere. `matching` finds series that measured the same thing,
-//! `interval` how uncertain a figure is, `judge` whether two figures differ by more than that, `facts` and `caveats` what
-//! else differs and what may not be concluded, `clocks` which clocks are valid where. A series that only one result has
-//! stays in the list.
+//! It reads records only, so results of any system compare anywhere. `matching` finds series that measured the same
+//! thing, `interval` computes how uncertain a figure is, `judge` decides whether two figures differ by more than that,
+//! `facts` and `caveats` list what else differs and what must not be concluded, `clocks` lists which clocks are valid
+//! where. A series that only one result has stays in the list.
 
 mod caveats;
 mod clocks;
@@ -26,7 +26,7 @@ pub use facts::NAMES as FACTS;
 #[cfg(test)]
 pub(crate) use facts::facts;
 
-/// A comparison that grows by one result at a time: it holds the base and what it says, and none of the other results.
+/// A comparison that grows by one result at a time. It holds the base, and of the other results only the conclusions.
 #[derive(Debug)]
 pub struct Comparing {
     base: ResultFile,
@@ -89,7 +89,7 @@ impl Comparing {
     }
 }
 
-/// Reduces the raw samples to what a comparison uses: the values of each round. Equal moments and ascending values take a
+/// Reduces the raw samples to what a comparison uses: the values of each round. Equal times and ascending values take a
 /// quarter of the memory.
 pub fn reduce(series: &mut Series) {
     let rounds = &series.rounds;

@@ -11,7 +11,7 @@ pub(super) fn load() -> Vec<LoadSpec> {
     vec![LoadSpec { kind: "spin".into(), hogs: 2 }]
 }
 
-/// Rounds of twenty values around each of these: from five per mille below it to five above.
+/// Rounds of twenty values around each of these medians: from 5 ‰ below it to 5 ‰ above.
 pub(super) fn waits(key: &str, medians: &[i64]) -> Series {
     of_rounds(key, &medians.iter().map(|&median| spread(median, 20)).collect::<Vec<_>>())
 }
@@ -55,7 +55,7 @@ pub(super) fn of_rounds(key: &str, rounds: &[Vec<i64>]) -> Series {
     series
 }
 
-/// A clock that moves by that step.
+/// A clock with that step.
 pub(super) fn clock(name: &str, step_ns: i64) -> ClockResult {
     let mut clock = good_clock(name);
     clock.steps.iter_mut().for_each(|steps| steps.median_ns = Some(Nanos(step_ns)));

@@ -15,13 +15,13 @@ use crate::remedies::macos::{STRICT_TIMER, TIME_CONSTRAINT_POLICY};
 use crate::remedies::program::HYBRID_WAIT;
 use oversleep_record::words::percent;
 
-/// Longest request of the comparison: at a share of an eighth the leeway stops growing at 8 ms.
+/// The longest request of the comparison: with a share of an eighth, the leeway stops growing at 8 ms.
 const LONGEST: Nanos = Nanos::from_millis(8);
-/// Share of the request from which a wait's lateness grows with it.
+/// From this share of the request on, a wait's lateness grows with it.
 const SHARE_MIN: f64 = 0.06;
-/// How far a share may be from a class's to be that class's.
+/// The tolerance for assigning a share to a class.
 const SHARE_TOLERANCE: f64 = 0.25;
-/// How many times as late a wait with leeway is at least.
+/// A wait with leeway is at least this many times as late.
 const LEEWAY_FACTOR: i64 = 2;
 
 pub(super) static FINDINGS: &[FindingEntry] = &[
@@ -82,7 +82,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
 /// The families of macOS.
 pub(super) static FAMILIES: &[&[FindingEntry]] = &[FINDINGS];
 
-/// A share in words where it is that of a class.
+/// A share in words if it belongs to a class.
 fn share_in_words(share: f64) -> String {
     let of_class = [(0.5, "a half"), (0.25, "a quarter"), (0.125, "an eighth")];
     let near = of_class.iter().find(|(whole, _)| (share - whole).abs() <= whole * SHARE_TOLERANCE);
@@ -96,7 +96,7 @@ fn timer_leeway(file: &ResultFile) -> Checked {
         .filter(|series| series.has_values())
         .collect();
     waits.sort_by_key(|series| series.requested_ns);
-    // The longest that can carry it; where none can, the longest there is says why.
+    // The longest that supports a conclusion; if none does, the longest says why.
     let longest = waits.iter().skip(1).rfind(|series| is_sound(series)).or(waits.last());
     let (Some(&short), Some(&long)) = (waits.first(), longest) else {
         return Err(not_measured(file, ExperimentId::B5, "a sleep of 1 ms to 8 ms"));

@@ -1,4 +1,4 @@
-//! The findings, by system. An entry stands in one file with its documentation, its check and its tests; a new one is an
+//! The findings, by system. An entry is in one file with its documentation, its check and its tests; a new one is an
 //! entry in the file of its family, or a new file and its lines in the system's `mod.rs`.
 
 use crate::finding::FindingEntry;
@@ -9,11 +9,11 @@ mod macos;
 mod runtimes;
 mod windows;
 
-/// The families of each system, of all systems, and of language runtimes of findings.
+/// The families of findings of each system, of all systems, and of language runtimes.
 static SYSTEMS: &[&[&[FindingEntry]]] =
     &[linux::FAMILIES, windows::FAMILIES, macos::FAMILIES, general::FAMILIES, runtimes::FAMILIES];
 
-/// Every finding, in no order that means anything.
+/// Every finding, in arbitrary order.
 pub(crate) fn all() -> impl Iterator<Item = &'static FindingEntry> {
     SYSTEMS.iter().copied().flatten().copied().flatten()
 }

@@ -15,7 +15,7 @@ pub use rule::{ParkRule, Residual, Run, fit, held_out, runs};
 pub struct Strategy<'a> {
     /// Its name.
     pub name: &'a str,
-    /// Flat out.
+    /// Its throughput series.
     pub flat_out: Option<&'a Series>,
     /// At each rate, the lowest first.
     pub paced: Vec<(u64, &'a Series)>,
@@ -33,7 +33,7 @@ impl Strategy<'_> {
     }
 }
 
-/// How many CPUs the threads of a series kept busy.
+/// The number of CPUs that the threads of a series kept busy.
 pub fn cores(series: &Series) -> Option<f64> {
     series.idling.as_ref()?.cores()
 }
@@ -61,7 +61,7 @@ pub fn strategies(file: &ResultFile) -> Vec<Strategy<'_>> {
     all
 }
 
-/// The rates that items were sent at, the lowest first.
+/// The rates at which items were sent, the lowest first.
 pub fn rates(strategies: &[Strategy<'_>]) -> Vec<u64> {
     let mut rates: Vec<u64> = strategies.iter().flat_map(|strategy| &strategy.paced).map(|(rate, _)| *rate).collect();
     rates.sort_unstable();

@@ -1,4 +1,4 @@
-//! What others published about a streaming engine whose workers park, and what the rule makes of it.
+//! Published figures of a streaming engine whose workers park, and their agreement with the rule.
 
 use oversleep_record::Nanos;
 use oversleep_record::words::grouped;
@@ -9,12 +9,12 @@ use oversleep_record::words::grouped;
 const LINUX: (i64, i64) = (64_544_125, 68_144_723);
 const WINDOWS: (i64, i64) = (18_348_198, 22_054_175);
 const WINDOWS_RAISED: (i64, i64) = (38_068_978, 42_718_105);
-/// What a park took there as found: the mean of `parkNanos(1)` with other programs running (O114), and of
+/// The duration of a park there as found: the mean of `parkNanos(1)` with other programs running (O114), and of
 /// `WaitForSingleObject(1)` (O109, O110).
 const PARKS: (Nanos, Nanos) = (Nanos(11_609_000), Nanos(16_028_800));
 /// The same with the resolution raised (O111 to O121).
 const PARKS_RAISED: (Nanos, Nanos) = (Nanos(1_638_000), Nanos(1_734_000));
-/// Items that a queue of the engine holds.
+/// The capacity of a queue of the engine.
 const QUEUE: f64 = 1_024.0;
 
 /// Items per second in the middle of a range of items per 10 s.
@@ -35,7 +35,7 @@ fn thousands(items: f64) -> String {
     grouped((items / 1e3).round() as i64 * 1_000)
 }
 
-/// The published figures and what follows from the rule, a sentence or two each.
+/// The published figures and the conclusions from the rule, a sentence or two each.
 pub fn published() -> [String; 2] {
     let [linux, windows, raised] = [LINUX, WINDOWS, WINDOWS_RAISED].map(rate);
     let queues = [PARKS.0, PARKS.1].map(|park| effective_queue(windows, park));

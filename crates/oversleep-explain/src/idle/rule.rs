@@ -1,18 +1,18 @@
-//! The rule that throughput follows: T ≈ min(CPU rate, Q / park), with an effective Q.
+//! The rule of throughput: T ≈ min(CPU rate, Q / park), with an effective Q.
 
 use oversleep_record::queue_labels;
 use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
 
 use super::mean_park;
 
-/// One run of E2: what its queue, its parks and its rate were.
+/// One run of E2: its queue, its parks and its rate.
 #[derive(Clone, Copy, Debug)]
 pub struct Run<'a> {
     /// Its series.
     pub series: &'a Series,
     /// Items that the queue holds.
     pub queue: u64,
-    /// The grid that parks were put off to.
+    /// The grid to which parks were delayed.
     pub grid: Option<Nanos>,
     /// The mean duration of a park; `None` if nothing parked.
     pub park: Option<Nanos>,
@@ -37,7 +37,8 @@ fn per_park(queue: u64, park: Option<Nanos>) -> f64 {
 /// Every run of E2 that has a rate.
 pub fn runs<'a>(file: &'a ResultFile) -> Vec<Run<'a>> {
     let run = |series: &'a Series| {
-        // Each round counts alike: where chance decides whether a queue passes in one park or in two, a median jumps.
+        // The mean, so that each round counts alike: where it is random whether a queue passes in one park or in two, a
+        // median jumps.
         let rate = series.distribution.mean().filter(|&rate| rate > 0.0)?;
         let (queue, grid) = (series.label(queue_labels::QUEUE)?, series.label(queue_labels::GRID));
         Some(Run { series, queue, grid, park: mean_park(series), rate })
@@ -45,25 +46,26 @@ pub fn runs<'a>(file: &'a ResultFile) -> Vec<Run<'a>> {
     file.experiment(ExperimentId::E2).filter_map(run).collect()
 }
 
-/// The rule with its two figures. Where the runs don't show one of the two limits, its figure is unknown.
+/// The rule with its two figures. If the runs don't show one of the two limits, its figure is unknown.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ParkRule {
-    /// Items per second where parks don't matter.
+    /// Items per second when parks don't matter.
     pub cpu_rate: Option<f64>,
     /// The effective Q as a share of the queue's size.
     pub queue_share: Option<f64>,
 }
 
-/// By how much the rates differ from what a rule says, as factors of at least 1.
+/// How far the rates differ from the rule's predictions, as factors of at least 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Residual {
-    /// In the middle.
+    /// The median factor.
     pub median: f64,
-    /// At most.
+    /// The largest factor.
     pub worst: f64,
 }
 
-/// A single limit explains all runs if the squares that it leaves are at most so many times what both leave, or so small.
+/// One limit alone explains all runs if its squared residuals are at most this many times those of both limits, or this
+/// small.
 const ONE_LIMIT_LEAVES: f64 = 3.0;
 const ONE_LIMIT_WITHIN: f64 = 0.05;
 
@@ -76,13 +78,13 @@ impl ParkRule {
         }
     }
 
-    /// The rate that it gives for a queue of that size and parks of that length.
+    /// The predicted rate for a queue of that size and parks of that length.
     pub fn predict(&self, queue: u64, park: Option<Nanos>) -> f64 {
         let by_parks = self.queue_share.map_or(f64::INFINITY, |share| share * per_park(queue, park));
         self.cpu_rate.unwrap_or(f64::INFINITY).min(by_parks)
     }
 
-    /// The rate that it gives for a run; `None` where the limit of that run is unknown.
+    /// The predicted rate of a run; `None` if the limit of that run is unknown.
     pub fn of(&self, run: &Run<'_>) -> Option<f64> {
         Some(self.predict(run.queue, run.park)).filter(|rate| rate.is_finite())
     }
@@ -92,14 +94,14 @@ impl ParkRule {
         self.queue_share.is_some_and(|share| share * run.queue_per_park() < self.cpu_rate.unwrap_or(f64::INFINITY))
     }
 
-    /// By how much these runs differ from it; `None` without runs.
+    /// How far these runs differ from the rule; `None` without runs.
     pub fn residual<'a, 'b: 'a>(&self, runs: impl IntoIterator<Item = &'a Run<'b>>) -> Option<Residual> {
         let mut off: Vec<f64> = runs.into_iter().filter_map(|run| Some(off_by(run.rate, self.of(run)?))).collect();
         off.sort_by(f64::total_cmp);
         Some(Residual { median: *off.get((off.len().max(1) - 1) / 2)?, worst: *off.last()? })
     }
 
-    /// The sum of the squares of the logarithms that are left.
+    /// The sum of the squared logarithmic residuals.
     fn left(&self, runs: &[Run<'_>]) -> f64 {
         runs.iter().filter_map(|run| Some(off_by(run.rate, self.of(run)?).ln().powi(2))).sum()
     }
@@ -110,10 +112,10 @@ fn off_by(one: f64, other: f64) -> f64 {
     (one / other).max(other / one)
 }
 
-/// The rule that fits the runs best. The runs are sorted by Q / park; some of the first are bound by the CPU, the others by
-/// their parks, and each of the two figures is the median over its runs. Of all ways to divide them, that one is
-/// taken which leaves the least. Where one limit alone explains all runs, the other stays unknown. `None` with fewer than
-/// three runs.
+/// Fits the rule to the runs. The runs are sorted by Q / park; the first ones are bound by their parks or by the CPU,
+/// the others by the other limit, and each of the two figures is the median over its runs. Of all ways to divide them,
+/// the one with the smallest residual is taken. If one limit alone explains all runs, the other stays unknown. `None`
+/// with fewer than three runs.
 pub fn fit(runs: &[Run<'_>]) -> Option<ParkRule> {
     if runs.len() < 3 {
         return None;
@@ -143,8 +145,8 @@ fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
     Some(if values.len().is_multiple_of(2) { (values[middle] * values[middle + 1]).sqrt() } else { values[middle] })
 }
 
-/// The rule from two runs alone, and how far off the others are that it then predicts: the CPU rate of the run with the
-/// most Q / park, the effective Q of that with the least. `None` where these two don't show both limits.
+/// The rule from two runs alone, and how well it predicts the others: the CPU rate of the run with the highest Q /
+/// park, the effective Q of the run with the lowest. `None` if these two don't show both limits.
 pub fn held_out<'a>(runs: &[Run<'a>]) -> Option<(ParkRule, [Run<'a>; 2], Residual)> {
     let fitted = fit(runs)?;
     fitted.cpu_rate.zip(fitted.queue_share)?;

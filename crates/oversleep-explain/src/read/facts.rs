@@ -1,4 +1,4 @@
-//! What a result says about its machine, beyond a fact as it stands.
+//! What a result states about its machine, as derived from facts.
 
 use oversleep_record::conditions::{Outcome, Setting};
 use oversleep_record::environment::FactValue;
@@ -8,7 +8,7 @@ use oversleep_record::{FactName, Nanos, ResultFile, Series, Unavailable};
 use crate::entry::{Checked, Conclusion};
 use crate::names::{HIGH_RESOLUTION_TIMER, tunable};
 
-/// Inconclusive for want of a fact, with the reason where the result holds one: `what` is the fact in words.
+/// Inconclusive for lack of a fact, with the reason if the result has one: `what` is the fact in words.
 pub(crate) fn unknown(file: &ResultFile, name: FactName, what: &str) -> Conclusion {
     let reason = match file.environment.facts.get(name.as_str()).map(|fact| &fact.value) {
         Some(FactValue::Unknown(reason)) => reason.to_string(),
@@ -17,7 +17,7 @@ pub(crate) fn unknown(file: &ResultFile, name: FactName, what: &str) -> Conclusi
     Conclusion::lacks(format!("{what} is not available ({name}): {reason}"))
 }
 
-/// A fact that a check can't do without.
+/// A fact that a check requires.
 pub(crate) fn known<T>(file: &ResultFile, name: FactName, what: &str, value: Option<T>) -> Checked<T> {
     value.ok_or_else(|| unknown(file, name, what))
 }
@@ -37,22 +37,22 @@ pub(crate) fn is_real_time_as_found(file: &ResultFile) -> bool {
     file.environment.text(FactName::SchedPolicy).is_some_and(is_real_time)
 }
 
-/// Whether the kernel is Linux: not so under WSL 1, which translates Linux calls into those of Windows.
+/// Whether the kernel is Linux, which it isn't under WSL 1, where Linux calls are translated into those of Windows.
 pub(crate) fn is_linux_kernel(file: &ResultFile) -> bool {
     file.environment.text(FactName::VirtualisationWsl) != Some("wsl1")
 }
 
-/// The same for a program that runs under no real-time policy already.
+/// The same, and the program doesn't run under a real-time policy already.
 pub(crate) fn is_ordinary_thread(file: &ResultFile) -> bool {
     is_linux_kernel(file) && !is_real_time_as_found(file)
 }
 
-/// The same for a program whose timers have slack, as far as is known.
+/// The same, and the program's timers may have slack.
 pub(crate) fn may_have_slack(file: &ResultFile) -> bool {
     is_ordinary_thread(file) && file.environment.nanos(FactName::TimerSlack).is_none_or(|slack| slack > Nanos(1))
 }
 
-/// Whether nothing says that this Windows is too old for high-resolution timers: neither the fact nor a series of one.
+/// Whether this Windows may have high-resolution timers: neither the fact nor a series says that it is too old.
 pub(crate) fn may_have_high_resolution_timers(file: &ResultFile) -> bool {
     let is_too_old = |series: &Series| {
         series.subject == HIGH_RESOLUTION_TIMER
@@ -92,7 +92,7 @@ pub(crate) fn tick(file: &ResultFile) -> Option<Nanos> {
         .or_else(|| environment.nanos(FactName::TimerPeriodDefault))
 }
 
-/// The kernel's HZ, where that makes sense.
+/// The kernel's HZ, if it is plausible.
 pub(crate) fn hz(file: &ResultFile) -> Option<i64> {
     file.environment.integer(FactName::TimerHz).filter(|&hz| hz > 0)
 }

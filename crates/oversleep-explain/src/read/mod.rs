@@ -1,5 +1,5 @@
-//! Reading a result for a conclusion: finds series and facts, and refuses what can't carry one with a reason that ends
-//! in what would help.
+//! Reads a result for a conclusion: finds series and facts, and refuses those that don't support one, with a reason
+//! that ends in the next step.
 
 mod facts;
 mod select;
@@ -12,8 +12,8 @@ pub(crate) use sound::*;
 
 use oversleep_record::Nanos;
 
-/// The request most programs make, and that every experiment includes: where one is shown or judged, it is this one.
+/// The request that most programs make, and that every experiment includes: if only one is shown or judged, it is this one.
 pub const COMMON_REQUEST: Nanos = Nanos::from_millis(1);
 
-/// Fewest readings that show how long a clock's step is.
+/// The fewest readings from which the length of a clock's step is known.
 pub(crate) const STEPS_MIN: u64 = 5;

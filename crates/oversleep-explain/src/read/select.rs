@@ -1,4 +1,4 @@
-//! Finding series: the waits of a result, the simplest sleep among them, two of them at one request, trials of remedies.
+//! Finds series: the waits of a result, its simplest sleep, two waits at one request, trials of remedies.
 
 use std::fmt::Display;
 
@@ -21,12 +21,12 @@ pub(crate) fn not_measured(file: &ResultFile, experiment: impl Display, what: im
     })
 }
 
-/// A wait that was not measured, in words and by the key of one that would do.
+/// A wait that was not measured, in words and by the key of a suitable series.
 pub(crate) fn lacks_wait(file: &ResultFile, what: &str, key: &SeriesKey) -> Conclusion {
     not_measured(file, key.experiment(), format_args!("{what} ({key})"))
 }
 
-/// A series that a check can't do without, fit for a conclusion. If there is none, a series of that key would do.
+/// A series that a check requires, fit for a conclusion. If there is none, the reason names this key.
 pub(crate) fn needed<'a>(file: &ResultFile, key: &SeriesKey, series: Option<&'a Series>) -> Checked<&'a Series> {
     series.ok_or_else(|| not_measured(file, key.experiment(), key)).and_then(sound)
 }
@@ -62,7 +62,7 @@ pub(crate) fn sound_wait<'a>(file: &'a ResultFile, wait: &'a str) -> Option<&'a 
     wait_series(file, wait).filter(|series| is_sound(series))
 }
 
-/// Of these waits the first that was measured at 1 ms.
+/// The first of these waits that was measured at 1 ms.
 pub(crate) fn first_wait<'a>(file: &'a ResultFile, waits: &'a [&'a str]) -> Option<&'a Series> {
     let mut comparable = waits.iter().filter_map(|wait| sound_wait(file, wait));
     comparable.find(|series| series.requested_ns == Some(COMMON_REQUEST))
@@ -78,13 +78,13 @@ pub(crate) fn sleeps_of(file: &ResultFile) -> &'static [&'static str] {
     plain_sleeps(&file.platform.os)
 }
 
-/// The simplest sleep that was measured, which must carry a conclusion: what other waits are compared with.
+/// The simplest sleep that was measured, with which other waits are compared. It must support a conclusion.
 pub(crate) fn reference_sleep(file: &ResultFile) -> Checked<&Series> {
     let simplest = sleeps_of(file).iter().find_map(|wait| wait_series(file, wait));
     needed(file, &common_wait(sleeps_of(file)[0]), simplest)
 }
 
-/// The simplest sleep that can carry a conclusion.
+/// The simplest sleep that supports a conclusion.
 pub(crate) fn plain_sleep(file: &ResultFile) -> Option<&Series> {
     sleeps_of(file).iter().find_map(|wait| sound_wait(file, wait))
 }
@@ -118,7 +118,7 @@ pub(crate) fn two_waits<'a>(file: &'a ResultFile, one: &'a str, other: &'a str) 
     Some((one, wait_like(file, other, one)?))
 }
 
-/// The same two of which a check needs both: otherwise what is missing of which.
+/// The same two for a check that needs both; otherwise what is missing.
 pub(crate) fn side_by_side<'a>(
     file: &'a ResultFile,
     one: &'a str,
@@ -142,7 +142,7 @@ pub(crate) fn trial_of<'a>(file: &'a ResultFile, remedy: &str) -> Option<&'a Tri
     file.trials.iter().find(|trial| trial.remedy == remedy)
 }
 
-/// The series of a trial in pairs, those of the simplest sleep first: every report names the simplest wait where it can.
+/// The series of a trial in pairs, those of the simplest sleep first, so that reports name the simplest wait if possible.
 pub(crate) fn pairs<'a>(file: &'a ResultFile, trial: &'a Trial) -> Vec<(&'a Series, &'a Series)> {
     let both = |pair: &TrialPair| Some((file.series(&pair.before)?, file.series(&pair.after)?));
     let mut pairs: Vec<(&Series, &Series)> = trial.pairs.iter().filter_map(both).collect();
@@ -167,15 +167,15 @@ pub(crate) fn trial_pair<'a>(file: &'a ResultFile, remedy: &str) -> Option<(&'a 
     pairs(file, trial_of(file, remedy)?).into_iter().find(is_measured)
 }
 
-/// Every pair of a remedy's trial that can carry a conclusion.
+/// Every pair of a remedy's trial that supports a conclusion.
 pub(crate) fn sound_pairs<'a>(file: &'a ResultFile, remedy: &str) -> Vec<(&'a Series, &'a Series)> {
     let Some(trial) = trial_of(file, remedy) else { return Vec::new() };
     let is_fit = |series: &Series| is_sound(series) && refusal(series).is_none();
     pairs(file, trial).into_iter().filter(|(before, after)| is_fit(before) && is_fit(after)).collect()
 }
 
-/// Waits of the system, measured without a load or policy of oversleep's own. One that spins is none of them: it keeps a CPU
-/// busy itself.
+/// Waits of the system, measured without a load or policy set by oversleep. A wait that spins is excluded, because it
+/// keeps a CPU busy itself.
 pub(crate) fn waits_as_found(file: &ResultFile) -> impl Iterator<Item = &Series> {
     let is_plain = |series: &&Series| {
         series.quantity == Quantity::Lateness && series.conditions.is_as_found() && series.runtime.is_none()

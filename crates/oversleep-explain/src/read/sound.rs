@@ -1,4 +1,4 @@
-//! Whether a series can carry a conclusion: enough values, rounds that agree, a machine that was quiet enough.
+//! Whether a series supports a conclusion: enough values, rounds that agree, a machine that was quiet enough.
 
 use oversleep_record::series::{Quantity, Status, Unit};
 use oversleep_record::stats::{ROUNDS_MIN, Steadiness, VALUES_MIN, steadiness};
@@ -8,10 +8,10 @@ use crate::entry::{Checked, Conclusion};
 use crate::figures::{interference, median_of, per_value, value_text, values};
 use oversleep_record::words::{counted, percent};
 
-/// Fewest batches a cost rests on. A batch averages thousands of calls, so fewer do than of single waits.
+/// The fewest batches for a cost. A batch averages thousands of calls, so fewer are needed than of single waits.
 const BATCHES_MIN: u64 = 10;
 
-/// The series itself, where it can carry a conclusion: it is there, has enough values, and its rounds agree.
+/// Returns the series if it supports a conclusion: it exists, has enough values, and its rounds agree.
 pub(crate) fn sound(series: &Series) -> Checked<&Series> {
     let key = &series.key;
     if let Status::Unavailable { reason } = &series.status {
@@ -45,15 +45,15 @@ pub(crate) fn sound(series: &Series) -> Checked<&Series> {
     }
 }
 
-/// Whether a series can carry a conclusion.
+/// Whether a series supports a conclusion.
 pub(crate) fn is_sound(series: &Series) -> bool {
     sound(series).is_ok()
 }
 
-/// Refuses a conclusion about an effect of that size per wait where the machine took as much from each wait by itself:
-/// steal, and waiting for a CPU.
+/// Refuses a conclusion about an effect of that size per wait if interference takes as much from each wait: steal, and
+/// waiting for a CPU.
 pub(crate) fn quiet_enough(file: &ResultFile, series: &Series, effect: Nanos) -> Checked<()> {
-    // The thread's own run delay says it exactly; pressure is any task's, and stands in where the delay is not recorded.
+    // The thread's own run delay is exact. Pressure is that of any task, and is used if the delay is not recorded.
     let delay = per_value(series, |meanwhile| meanwhile.run_delay_ns).map(|each| ("waiting for a CPU", each));
     let pressure = || per_value(series, |meanwhile| meanwhile.cpu_pressure_ns).map(|each| ("CPU pressure (PSI)", each));
     let Some((what, share)) = interference(file, series, effect, delay.or_else(pressure)) else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! Results of Windows: its tick, the simplest sleep on it, and the sleeps measured while a timer resolution was held.
+//! Results of Windows: the tick, the simplest sleep, and the sleeps measured while a timer resolution was held.
 
 use oversleep_record::conditions::{Outcome, Setting};
 use oversleep_record::series::{Quantity, Status};
@@ -13,14 +13,14 @@ use crate::read::{COMMON_REQUEST, is_sound, known, not_measured, reference_sleep
 pub(crate) const BUILD_10: i64 = 10_240;
 /// Windows 10 2004: a request for a timer resolution serves the process that makes it.
 pub(crate) const BUILD_2004: i64 = 19_041;
-/// Windows 11: a request may be dropped while the process can't be seen or heard.
+/// Windows 11: a request may be dropped while the process is neither visible nor audible.
 pub(crate) const BUILD_11: i64 = 22_000;
 
-/// The default period where the system did not state it: 64 ticks a second.
+/// The default period if the system did not state it: 64 ticks a second.
 const DEFAULT_PERIOD: Nanos = Nanos(15_625_000);
-/// Share of the default period from which a wait of 1 ms has waited for the default tick.
+/// If a wait of 1 ms takes this share of the default period, it has waited for the default tick.
 const TICK_SHARE: f64 = 0.6;
-/// The request that divides a millisecond, and the longest of those that count as just above it.
+/// The request that divides a millisecond, and the longest request that counts as just above it.
 const HALF_MILLISECOND: Nanos = Nanos(500_000);
 const ABOVE_HALF_MAX: Nanos = Nanos(520_000);
 
@@ -42,7 +42,7 @@ pub(crate) fn period_as_found(file: &ResultFile) -> Option<Nanos> {
     file.environment.nanos(FactName::TimerPeriodNow)
 }
 
-/// Whether a wait lasted as long as the default tick makes it.
+/// Whether a wait was as long as the default tick makes it.
 pub(crate) fn is_default_tick(file: &ResultFile, duration: Nanos) -> bool {
     duration.0 as f64 >= default_period(file).0 as f64 * TICK_SHARE
 }
@@ -70,7 +70,7 @@ pub(crate) fn sleep_as_found(file: &ResultFile) -> Checked<&Series> {
     Ok(series)
 }
 
-/// The same; where that has too few values, since each takes a tick, all waits that end on the same ticks together.
+/// The same; if that has too few values, since each takes a tick, all waits that end on the same ticks together.
 pub(crate) fn tick_sleep_as_found(file: &ResultFile) -> Checked<Series> {
     let enough = sleep_as_found(file);
     let simplest = match (&enough, wait_series(file, WINDOWS_TICK_WAITS[0])) {
@@ -122,7 +122,7 @@ pub(crate) fn sleep_with_a_millisecond(file: &ResultFile) -> Option<&Series> {
     sleeps_with_request(file).find(|&(held, series)| held == COMMON_REQUEST && is_sound(series)).map(|pair| pair.1)
 }
 
-/// The period that was in effect when this process had made its request, as the system stated it.
+/// The period in effect after this process had made its request, as the system stated it.
 pub(crate) fn in_effect(series: &Series) -> Option<Nanos> {
     match series.conditions.outcomes.get(tunable::RESOLUTION)? {
         Outcome::Applied { now: Setting::Nanos(is), .. } | Outcome::AlreadySo { is: Setting::Nanos(is) } => Some(*is),
@@ -130,15 +130,15 @@ pub(crate) fn in_effect(series: &Series) -> Option<Nanos> {
     }
 }
 
-/// The period in effect, where it is another one than was requested: a machine has its shortest period, and other
-/// processes may hold a shorter one. The grid of the hardware moves a request by about a hundredth.
+/// The period in effect if it differs from the requested one: a machine has a shortest period, and other processes may
+/// hold a shorter one. The hardware's grid changes a request by about one percent.
 pub(crate) fn other_in_effect(requested: Nanos, series: &Series) -> Option<Nanos> {
     in_effect(series).filter(|&is| (is - requested).0.saturating_abs().saturating_mul(50) > requested.0)
 }
 
 /// Series of C3 measured beside one neighbour, and what it held.
 pub(crate) fn beside_neighbour(file: &ResultFile) -> impl Iterator<Item = (Nanos, &Series)> {
-    // A neighbour that died held nothing for a part of the values.
+    // A neighbour that died held nothing during some of the values.
     let is_whole = |series: &&Series| series.has_values() && !matches!(series.status, Status::Unavailable { .. });
     file.experiment(ExperimentId::C3).filter(is_whole).filter_map(|series| {
         match series.label(label::NEIGHBOUR)?.0.as_slice() {
@@ -160,7 +160,7 @@ pub(crate) fn half_and_above(file: &ResultFile) -> Checked<(&Series, &Series)> {
         (with(|held| held == HALF_MILLISECOND)?, with(|held| held > HALF_MILLISECOND && held <= ABOVE_HALF_MAX)?);
     sound(half)?;
     sound(above)?;
-    // Both requests may be granted and change nothing: the machine has one period, the shortest that anybody holds.
+    // Both requests may be granted without effect: the machine has one period, the shortest that any process holds.
     if let Some(found) = period_as_found(file).filter(|&found| found < ABOVE_HALF_MAX) {
         return Err(Conclusion::lacks(format!(
             "another process held {found} already, so this process's waits ended on that. Close it and run this again"

@@ -1,4 +1,4 @@
-//! The registries, and what is asked of them: what every finding comes to, which remedies to try.
+//! The registries, and their use: the conclusion of every finding, and the remedies to try.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -27,25 +27,25 @@ static REMEDIES: LazyLock<Vec<&'static RemedyEntry>> = LazyLock::new(|| {
     named.filter(|remedy| seen.insert(remedy.id)).collect()
 });
 
-/// Every finding there is, by id.
+/// Every finding, by id.
 pub fn registry() -> &'static [&'static FindingEntry] {
     &REGISTRY
 }
 
-/// The finding of that id or name.
+/// The finding with that id or name.
 pub fn entry(id_or_name: &str) -> Option<&'static FindingEntry> {
     let wanted = id_or_name.trim();
     let is_meant = |text: &str| text.eq_ignore_ascii_case(wanted);
     registry().iter().copied().find(|entry| is_meant(entry.id) || is_meant(entry.name))
 }
 
-/// The remedy of that id.
+/// The remedy with that id.
 pub fn remedy(id: &str) -> Option<&'static RemedyEntry> {
     REMEDIES.iter().copied().find(|remedy| remedy.id == id)
 }
 
-/// What every finding in scope comes to in this result: first what was found, the gravest first; then what is too
-/// disturbed, what lacks data, what is absent.
+/// The conclusions of all findings in scope for this result: first what was found, the most severe first; then what is
+/// too disturbed, what lacks data, what is absent.
 pub fn findings(file: &ResultFile) -> Vec<Finding> {
     let mut findings: Vec<Finding> = registry().iter().filter_map(|entry| finding(file, entry)).collect();
     findings.sort_by_key(|finding| match finding.verdict {
@@ -79,7 +79,7 @@ fn finding(file: &ResultFile, entry: &FindingEntry) -> Option<Finding> {
     {
         conclusion.sentence = format!("under Wine {version}: {}", conclusion.sentence);
     }
-    // A remedy is advice only if there is something to mend.
+    // Remedies are advised only for a finding that is present.
     let remedies = conclusion.remedies.unwrap_or(entry.remedies);
     Some(Finding {
         id: entry.id.to_owned(),
@@ -93,13 +93,13 @@ fn finding(file: &ResultFile, entry: &FindingEntry) -> Option<Finding> {
     })
 }
 
-/// What every finding about Windows comes to under Wine.
+/// The conclusion of every finding about Windows under Wine.
 fn not_of_windows(version: &str) -> Conclusion {
     let reason = format!("figures taken under Wine {version} say nothing about Windows. Run oversleep on Windows");
     Conclusion::lacks(reason).rests_on(FactName::OsWineVersion, version)
 }
 
-/// The advice of these remedies for this result, without those of other systems.
+/// These remedies as advice for this result, without those of other systems.
 pub(crate) fn advise(file: &ResultFile, remedies: &[&RemedyEntry]) -> Vec<Advice> {
     remedies.iter().filter(|entry| entry.scope.covers(file)).map(|entry| advice(file, entry)).collect()
 }

@@ -1,4 +1,4 @@
-//! Tests of the registries as a whole; each entry's own tests stand beside it.
+//! Tests of the registries as a whole; each entry's own tests are in its file.
 
 use super::*;
 use crate::entry::Trial;

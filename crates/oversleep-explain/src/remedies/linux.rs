@@ -9,9 +9,9 @@ use crate::names::{
 };
 use crate::read;
 
-/// Slack below which lowering it can't be told from noise.
+/// The effect of lowering a slack below this is indistinguishable from noise.
 const SLACK_MIN: Nanos = Nanos(1_000);
-/// Shortest timeout that shows the slack of long ones.
+/// The shortest timeout that shows the slack of long ones.
 const LONG_TIMEOUT_MIN: Nanos = Nanos::from_millis(20);
 
 pub(crate) static LOWER_TIMER_SLACK: RemedyEntry = RemedyEntry {

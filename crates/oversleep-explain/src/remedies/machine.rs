@@ -1,4 +1,4 @@
-//! Remedies for the administrator of a machine. They change it for everybody, so none of them is tried.
+//! Remedies for the administrator of a machine. They affect all its users, so none of them is tried.
 
 use super::{NEEDS_ROOT, OUTSIDE};
 use crate::entry::{RemedyEntry, Scope, Trial};

@@ -1,4 +1,4 @@
-//! The remedies, by who can apply them. An entry says itself whether and how it is measured; the findings that it helps
+//! The remedies, by who can apply them. An entry says itself whether and how it is measured. The findings that it helps
 //! with name it, so there is no list of them here.
 
 pub(crate) mod linux;
@@ -12,5 +12,5 @@ pub(crate) mod windows;
 const CHANGES_CODE: &str = "it changes the program's code";
 /// Why a change of the whole machine is not tried.
 const NEEDS_ROOT: &str = "it changes the whole machine and needs root";
-/// Why what others own is not tried.
+/// Why a change outside this machine is not tried.
 const OUTSIDE: &str = "it can only be done outside this machine";

@@ -10,7 +10,7 @@ fn has(file: &ResultFile, name: &str) -> bool {
     file.series.iter().any(|series| series.runtime.as_ref().is_some_and(|runtime| runtime.name == name))
 }
 
-/// A request that every rounding makes longer or shorter, and that every run has.
+/// A request that every kind of rounding changes, and that every run has.
 const REQUEST: Nanos = Nanos::from_micros(300);
 
 /// Two waits of one runtime for that request, the first that has both.

@@ -1,5 +1,5 @@
-//! What a result says of streaming engines: the items that each passed flat out, the latency of those that were due at fixed
-//! times, and what each took of the CPU, with its own parks and with others.
+//! Streaming engines in a result: their throughput flat out, their latency at fixed rates, and their CPU time, with
+//! their own parks and with others.
 
 use oversleep_record::series::{Quantity, Runtime};
 use oversleep_record::{ExperimentId, Nanos, ResultFile, Series, label};
@@ -13,14 +13,14 @@ pub struct EngineRun<'a> {
     pub series: &'a Series,
 }
 
-/// What was measured of engines, in the order of the result.
+/// All runs of engines, in the order of the result.
 pub fn runs(file: &ResultFile) -> Vec<EngineRun<'_>> {
     let measured = file.experiment(ExperimentId::R5).filter(|series| series.has_values());
     measured.filter_map(|series| Some(EngineRun { runtime: series.runtime.as_ref()?, series })).collect()
 }
 
 impl<'a> EngineRun<'a> {
-    /// How its threads park; `None` as the engine comes.
+    /// How its threads park; `None` for the engine's default.
     pub fn variant(&self) -> Option<String> {
         self.series.label(label::VARIANT)
     }
@@ -36,14 +36,14 @@ impl<'a> EngineRun<'a> {
         (period > Nanos::ZERO).then(|| 1.0 / period.as_secs_f64())
     }
 
-    /// How many CPUs the whole program kept busy.
+    /// The number of CPUs that the whole program kept busy.
     pub fn cores(&self) -> Option<f64> {
         let cpu = self.series.label(label::CPU)?;
         let span = self.series.requested_ns? * i64::try_from(self.series.counts.recorded).ok()?;
         (span > Nanos::ZERO).then(|| cpu.as_secs_f64() / span.as_secs_f64())
     }
 
-    /// The same of that engine with its own parks.
+    /// The run of that engine with its own parks.
     pub fn as_it_comes(&self, runs: &[EngineRun<'a>]) -> Option<EngineRun<'a>> {
         self.variant()?;
         let is_same = |other: &&EngineRun<'_>| {
@@ -55,7 +55,7 @@ impl<'a> EngineRun<'a> {
         runs.iter().find(is_same).copied()
     }
 
-    /// How many times as good it is as another one: more items, or a shorter latency.
+    /// How many times as good it is as another run: more items, or a shorter latency.
     pub fn gain(&self, over: &EngineRun<'_>) -> Option<f64> {
         let p50 = |run: &EngineRun<'_>| run.series.distribution.p50().filter(|&p50| p50 > 0).map(|p50| p50 as f64);
         let (after, before) = (p50(self)?, p50(over)?);

@@ -1,35 +1,35 @@
-//! The clock with which a program times everything: its rate, its step, and whether durations can be taken with it.
+//! The clock with which a program times everything: its rate, its step, and whether it can measure durations.
 
 use std::fmt;
 
 use oversleep_record::series::Quantity;
 use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
 
-/// By how much a program's clock may differ from the system's before its figures are in question. A round takes about
-/// 100 ms, and its lines come later by up to half a millisecond at one time than at another.
+/// A program's clock may differ from the system's by this share before its figures are in question. A round takes about
+/// 100 ms, and the delay of its lines varies by up to half a millisecond.
 const RATE_ERROR_MAX: f64 = 0.01;
-/// The same where fewer than three processes tell: the lines of one may all come later and later.
+/// The limit with fewer than three processes: the lines of one may all arrive later and later.
 const RATE_ERROR_OF_FEW_MAX: f64 = 0.05;
-/// By what part of the error the processes may differ about it.
+/// The processes must agree about the error within this share of it.
 const DIFFERENCE_MAX: f64 = 0.5;
-/// A clock that moves by more at once can't time a wait of 1 ms.
+/// A clock with longer steps can't time a wait of 1 ms.
 const STEP_MAX: Nanos = Nanos(500_000);
-/// A clock that shows less than half of a second, or twice as much, counts something else.
+/// A clock whose rate is less than half or more than twice the right one counts something else.
 const OTHER_RATE: std::ops::RangeInclusive<f64> = 0.5..=2.0;
 
 /// The clock of one program.
 #[derive(Clone, Copy, Debug)]
 pub struct Instrument<'a> {
-    /// What it shows of a second of the system's: each value is one process.
+    /// The time that it shows for a second of the system's: each value is one process.
     pub second: &'a Series,
-    /// The smallest difference of timestamps that followed each other.
+    /// The smallest difference between successive timestamps.
     pub step: Option<&'a Series>,
 }
 
-/// Whether durations can be taken with a clock.
+/// Whether a clock can measure durations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Validity {
-    /// They can.
+    /// It can.
     Valid,
     /// It went back.
     GoesBack,
@@ -39,7 +39,7 @@ pub enum Validity {
     Slow,
     /// It runs fast.
     Fast,
-    /// It moves in too large steps.
+    /// Its steps are too large.
     Coarse,
 }
 
@@ -73,18 +73,18 @@ pub fn instruments(file: &ResultFile) -> Vec<Instrument<'_>> {
 }
 
 impl Instrument<'_> {
-    /// By how much it runs fast, as a share; below zero if it runs slow.
+    /// The share by which it runs fast; below zero if it runs slow.
     pub fn rate_error(&self) -> Option<f64> {
         Some(self.second.distribution.p50()? as f64 / Nanos::from_secs(1).0 as f64 - 1.0)
     }
 
-    /// In which steps it moves at most.
+    /// An upper bound of its step.
     pub fn step(&self) -> Option<Nanos> {
         self.step?.distribution.min().map(Nanos)
     }
 
-    /// Whether durations can be taken with it; `None` if that was not seen. A wrong rate is one about which all processes
-    /// agree: the lines of one may have come late.
+    /// Whether it can measure durations; `None` if that was not observed. A rate is wrong only if all processes agree
+    /// about it, because the lines of one may have been delayed.
     pub fn validity(&self) -> Option<Validity> {
         if self.step.is_some_and(|step| step.counts.backward > 0) {
             return Some(Validity::GoesBack);

@@ -1,5 +1,5 @@
-//! What a result says of language runtimes: the waits of each, the rule each follows, what zero means, and the instrument
-//! that measured them.
+//! Language runtimes in a result: the waits of each, the rule each follows, the meaning of zero, and the clock that
+//! measured them.
 
 pub mod engines;
 pub mod instrument;
@@ -16,7 +16,7 @@ use rule::{NoRule, Point, Ruling, Zero};
 pub struct RuntimeWait<'a> {
     /// The runtime.
     pub runtime: &'a Runtime,
-    /// What its programmers write.
+    /// The name that its programmers write.
     pub name: &'a str,
     /// The call of the system beneath it, by registry name.
     pub beneath: Option<String>,
@@ -52,7 +52,7 @@ pub fn native<'a>(file: &'a ResultFile, wait: &str, requested: Nanos) -> Option<
         .find(|series| series.runtime.is_none() && series.subject == wait && series.requested_ns == Some(requested))
 }
 
-/// How names of waits beside a busy thread end.
+/// The suffix of waits that were measured beside a busy thread.
 const BUSY: &str = "(busy)";
 
 impl<'a> RuntimeWait<'a> {
@@ -81,7 +81,7 @@ impl<'a> RuntimeWait<'a> {
         self.series.iter().filter(of).any(|series| series.label(label::ENDED) == Some(Ended::Never))
     }
 
-    /// Its durations by request: those that show the rule, and those whose lateness is known.
+    /// Its durations by request: those that show the rule, and those that follow from a lateness.
     pub fn points(&self) -> Vec<Point> {
         let mut points: Vec<Point> = Vec::new();
         for series in self.series.iter().filter(|series| series.has_values()) {
@@ -94,15 +94,15 @@ impl<'a> RuntimeWait<'a> {
         points
     }
 
-    /// The rule it follows.
+    /// The rule that it follows.
     ///
     /// # Errors
-    /// Why none can be told.
+    /// Why no rule can be determined.
     pub fn ruling(&self) -> Result<Ruling, NoRule> {
         Ruling::of(&self.points())
     }
 
-    /// What a request of zero does; `None` where that was not measured.
+    /// What a request of zero does; `None` if that was not measured.
     pub fn zero(&self) -> Option<Zero> {
         let zero = self.series.iter().find(|series| series.requested_ns == Some(Nanos::ZERO))?;
         match (&zero.status, zero.label(label::ENDED)) {
@@ -112,7 +112,7 @@ impl<'a> RuntimeWait<'a> {
         }
     }
 
-    /// Whether nothing of it could be measured.
+    /// Whether none of it could be measured.
     pub fn is_unavailable(&self) -> bool {
         self.series.iter().all(|series| !series.has_values())
     }

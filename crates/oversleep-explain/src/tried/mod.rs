@@ -1,4 +1,4 @@
-//! What a remedy gained in this run, or why it was not measured; and which remedies are worth trying after the first pass.
+//! The gain of a remedy in this run, or why it was not measured; and which remedies to try after the first pass.
 
 use oversleep_record::finding::{Advice, Tried};
 use oversleep_record::series::{Quantity, Status};
@@ -20,7 +20,7 @@ pub(crate) fn advice(file: &ResultFile, entry: &RemedyEntry) -> Advice {
     }
 }
 
-/// What came of a remedy in this run.
+/// The outcome of a remedy in this run.
 pub(crate) fn tried(file: &ResultFile, entry: &RemedyEntry) -> Tried {
     if let Some(trial) = trial_of(file, entry.id) {
         return of_trial(file, trial);
@@ -36,7 +36,7 @@ pub(crate) fn tried(file: &ResultFile, entry: &RemedyEntry) -> Tried {
     Tried::NotTried { why }
 }
 
-/// Why the series of an experiment that measures a remedy can't be compared: it did not run, or what came of it.
+/// Why the series of an experiment that measures a remedy can't be compared: it did not run, or its outcome.
 fn not_compared(file: &ResultFile, experiment: ExperimentId, waits: &[&str]) -> String {
     if file.experiment(experiment).next().is_none() {
         return format!(
@@ -102,7 +102,7 @@ pub struct RemedyTrialSpec {
     pub conditions: Conditions,
     /// Registry names of the waits to try it on.
     pub waits: Vec<String>,
-    /// What to request of them.
+    /// The request.
     pub requested: Nanos,
 }
 

@@ -1,4 +1,4 @@
-//! The table of clocks (A6): what each costs, whether it is valid for measuring elapsed time, and which one to use.
+//! The table of clocks (A6): the cost of each, whether it is valid for measuring elapsed time, and which one to use.
 
 use oversleep_record::clock::{AcrossSuspend, Counts, Drift, Epoch};
 use oversleep_record::{ClockResult, FactName, Nanos, Os, ResultFile, Unavailable};
@@ -7,11 +7,11 @@ use crate::names::{STD_INSTANT, ordered_reads};
 use oversleep_record::clock::is_coarse;
 use oversleep_record::words::{cost, counted, percent};
 
-/// Share by which a clock's reading of the reference wait may differ from it.
+/// The tolerance for a clock's reading of the reference wait.
 const RATIO_TOLERANCE: f64 = 0.02;
 /// A clock that wraps sooner can't time an hour.
 const WRAP_MIN: Nanos = Nanos::from_secs(3_600);
-/// Rate error beyond what a disciplined clock is ever slewed by (500 ppm), with room for the frequency's own error.
+/// The tolerance for the rate: NTP slews by at most 500 ppm, and the frequency itself may be wrong.
 const DRIFT_MAX_PPM: f64 = 1_000.0;
 
 pub use oversleep_record::clock::Validity;
@@ -35,7 +35,7 @@ pub struct ClockVerdict {
     pub cost_ps: Option<i64>,
     /// Its cost, as a multiple of the cheapest clock's, valid or not.
     pub ratio_to_fastest: Option<f64>,
-    /// The step it was seen to move by.
+    /// The observed step.
     pub step_ns: Option<Nanos>,
     /// The step that the system states for it, which is not always the one it moves by.
     pub stated_step_ns: Option<Nanos>,
@@ -45,7 +45,7 @@ pub struct ClockVerdict {
     pub drift_ppm: Option<f64>,
     /// What it counts.
     pub counts: Counts,
-    /// Since when.
+    /// Its epoch.
     pub epoch: Epoch,
     /// The unit of the raw value.
     pub unit: String,
@@ -62,7 +62,7 @@ pub struct ClockTable {
     pub rows: Vec<ClockVerdict>,
     /// The registry name of the cheapest valid clock.
     pub fastest_valid: Option<String>,
-    /// Which one that is, in a sentence; what is missing where there is none.
+    /// The choice in a sentence, or what is missing.
     pub sentence: String,
 }
 
@@ -130,8 +130,8 @@ pub(crate) fn name_in_code(name: &str) -> &str {
     if name == STD_INSTANT { STD_IN_CODE } else { name }
 }
 
-/// A step in words. A clock of whole milliseconds that follows a tick of another length moves by either neighbour of the
-/// tick; which of the two is the median of a few steps is chance. The rarer one is not named where it is rare.
+/// A step in words. A clock of whole milliseconds that follows a tick of another length moves by either neighbour of
+/// the tick; it is random which of the two is the median of a few steps. The rarer one is left out if it is rare.
 pub fn step_in_words(seen: Nanos, tick: Option<Nanos>) -> String {
     let ms = Nanos::from_millis(1);
     let is_whole = |span: Nanos, tolerance: i64| {
@@ -179,8 +179,8 @@ fn verdict(file: &ResultFile, clock: &ClockResult) -> ClockVerdict {
     }
 }
 
-/// Why a clock is valid on one thread only. A read without a fence is early on another CPU whether or not a short run saw
-/// it, so its description decides, and every run says the same.
+/// Why a clock is valid on one thread only. A read without a fence may be early on another CPU whether or not a short
+/// run observed it, so its description decides, and every run agrees.
 fn caution(file: &ResultFile, clock: &ClockResult) -> Option<String> {
     if ordered_reads(&file.platform.os, &clock.name).is_empty() {
         return None;
@@ -190,7 +190,7 @@ fn caution(file: &ResultFile, clock: &ClockResult) -> Option<String> {
     Some(format!("no fence{by}"))
 }
 
-/// The step a clock moves by: as seen, else as the system states it.
+/// The step of a clock: as observed, otherwise as the system states it.
 pub(crate) fn step(clock: &ClockResult) -> Option<Nanos> {
     seen_step(clock).or(clock.stated_step_ns)
 }
@@ -205,17 +205,17 @@ fn states_a_tick(clock: &ClockResult) -> bool {
     clock.stated_step_ns.is_some_and(is_coarse)
 }
 
-/// The most a clock may move by at once. On Windows a clock that states a step follows the timer interrupt, whose period
-/// changes with the requests of all processes: the step stated and seen may be another one than while a wait was timed,
-/// and the default period is the longest there is.
+/// The longest possible step of a clock. On Windows a clock that states a step follows the timer interrupt, whose
+/// period changes with the requests of all processes: the stated and the observed step may differ from the one while a
+/// wait was timed, and the default period is the longest.
 fn step_at_most(file: &ResultFile, clock: &ClockResult) -> Nanos {
     let known = step(clock).unwrap_or_default();
     let longest = file.environment.nanos(FactName::TimerPeriodDefault).filter(|_| states_a_tick(clock));
     known.max(longest.unwrap_or_default())
 }
 
-/// How far two readings of a clock may be apart at most, beyond what passed. Linux stops the tick of an idle CPU: a coarse
-/// clock that is read before the next tick is up to two steps behind.
+/// How far behind a clock may be at most. Linux stops the tick of an idle CPU: a coarse clock that is read before the
+/// next tick is up to two steps behind.
 fn lag_at_most(file: &ResultFile, clock: &ClockResult) -> Nanos {
     let step = step_at_most(file, clock);
     if file.platform.is(Os::Linux) && is_coarse(step) { step * 2 } else { step }
@@ -231,7 +231,7 @@ fn judge(file: &ResultFile, clock: &ClockResult) -> (Option<Validity>, Vec<Strin
         Counts::ThreadCpuTime => Some("thread CPU time".to_owned()),
     });
     match ratio_check(file, clock) {
-        // What a clock of CPU time or time of day shows says nothing new.
+        // For a clock of CPU time or time of day the reading is irrelevant.
         Some(Err(ratio)) if is_elapsed => failed.push(format!("shows {} of elapsed time", percent(ratio))),
         Some(_) => {}
         None => unproven.push("not compared with the reference".to_owned()),
@@ -281,8 +281,8 @@ fn judge(file: &ResultFile, clock: &ClockResult) -> (Option<Validity>, Vec<Strin
     (Some(validity), failed)
 }
 
-/// Whether a clock showed the reference waits as they were; the share that it showed where it didn't, `None` if that
-/// was not tested. A clock of large steps may be a step off per wait, or two.
+/// Whether a clock showed the reference waits correctly: the share that it showed if it didn't, `None` if that was not
+/// tested. A clock with large steps may be wrong by a step per wait, or two.
 pub(crate) fn ratio_check(file: &ResultFile, clock: &ClockResult) -> Option<Result<(), f64>> {
     let ratio = clock.indicated_ratio()?;
     let waits = &clock.differences;
@@ -306,7 +306,7 @@ pub(crate) fn is_only_unfenced(file: &ResultFile, clock: &ClockResult) -> bool {
     is_backward && !is_backward_on_one_thread && ordered.iter().any(is_ordered)
 }
 
-/// The bare counter needs the hardware's promise, and the kernel's trust.
+/// Checks that the hardware guarantees the bare counter, and that the kernel trusts it.
 fn counter_doubts(file: &ResultFile, failed: &mut Vec<String>, unproven: &mut Vec<String>) {
     match file.environment.flag(FactName::CpuTscInvariant) {
         Some(true) => {}

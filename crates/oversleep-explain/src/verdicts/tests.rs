@@ -87,7 +87,7 @@ fn a_clock_of_whole_milliseconds_moves_by_either_neighbour_of_its_tick() {
         (4_000_000, Some(Nanos(4_000_000)), "4 ms"),
         (1_000_000, Some(Nanos(997_000)), "1 ms"),
         (16_000_000, None, "16 ms"),
-        // One step in sixteen is the other neighbour, and few runs see it.
+        // One step in sixteen is the other neighbour, and few runs observe it.
         (16_000_000, Some(Nanos(16_064_000)), "16 ms"),
         (7_000_000, Some(Nanos(6_998_000)), "7 ms"),
     ] {
@@ -182,7 +182,7 @@ fn a_step_explains_a_ratio_off_by_a_step() {
     assert_eq!(ratio_check(&windows, &coarse), Some(Err(0.94)), "its tick doesn't stop");
 }
 
-/// A neighbour may release its request between the statement and the wait; that makes no clock wrong.
+/// A neighbour may release its request between the statement and the wait, which is not a fault of the clock.
 #[test]
 fn a_clock_that_follows_the_interrupt_may_be_a_default_period_off() {
     let windows = || Sheet::windows().span(FactName::TimerPeriodDefault, 15_625_000);

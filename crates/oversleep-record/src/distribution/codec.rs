@@ -7,7 +7,7 @@ use std::slice;
 
 use super::buckets::BUCKETS;
 
-/// Bytes of the longest number.
+/// The longest encoding of a number.
 const NUMBER_BYTES_MAX: usize = 9;
 
 /// Filled buckets in ascending order, with their counts.
@@ -18,9 +18,9 @@ pub enum Filled<'a> {
     Coded {
         /// The coded counts.
         coded: Cow<'a, [u8]>,
-        /// Where the next number begins.
+        /// The position of the next number.
         at: usize,
-        /// The bucket that it is of.
+        /// The bucket of that number.
         bucket: usize,
     },
 }
@@ -58,10 +58,10 @@ impl Iterator for Filled<'_> {
     }
 }
 
-/// What is wrong with coded counts.
+/// A fault in coded counts.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
-    /// It ends within a number.
+    /// The bytes end within a number.
     #[error("it ends within a number")]
     CutOff,
     /// A count, or a run of empty buckets, beyond the last bucket.
@@ -75,7 +75,7 @@ pub enum Fault {
 /// The total of coded counts.
 ///
 /// # Errors
-/// They can't be those of a histogram with our buckets.
+/// The counts can't come from a histogram with these buckets.
 pub fn check(coded: &[u8]) -> Result<u64, Fault> {
     let (mut at, mut bucket, mut total) = (0, 0_usize, 0_u64);
     while at < coded.len() {
@@ -88,7 +88,7 @@ pub fn check(coded: &[u8]) -> Result<u64, Fault> {
     Ok(total)
 }
 
-/// Codes filled buckets, as far as the last of them. A histogram without values is one empty bucket.
+/// Encodes filled buckets, up to the last of them. A histogram without values is one empty bucket.
 pub fn encode(filled: impl Iterator<Item = (usize, u64)>) -> Vec<u8> {
     let (mut coded, mut next) = (Vec::new(), 0);
     for (bucket, count) in filled {
@@ -120,7 +120,7 @@ pub fn push(coded: &mut Vec<u8>, number: i64) {
     coded.push(rest as u8);
 }
 
-/// The first number and how many bytes it takes; `None` where the bytes end before it does.
+/// The first number and its length in bytes; `None` if the bytes end before it does.
 pub fn number(coded: &[u8]) -> Option<(i64, usize)> {
     let mut zig_zag = 0_u64;
     for (place, &byte) in coded.iter().take(NUMBER_BYTES_MAX).enumerate() {

@@ -1,5 +1,5 @@
-//! Distributions of few values, for tests: they take no counter for each bucket, which most of a small result's time went
-//! to.
+//! Distributions of few values, for tests. They have no counter for each bucket, which took most of the time of a small
+//! result.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::codec;
 use super::histogram::Histogram;
 
 impl Distribution {
-    /// Of these values, each of them that many times.
+    /// A distribution of these values, each repeated that many times.
     pub fn of_counts(values: impl IntoIterator<Item = (i64, u64)>) -> Distribution {
         let mut made = Distribution::default();
         let (mut positive, mut negative) = (BTreeMap::new(), BTreeMap::new());

@@ -1,4 +1,4 @@
-//! What a distribution's histograms say about its figures: a file whose figures they contradict is damaged.
+//! Checks a distribution's figures against its histograms. A file whose figures contradict them is damaged.
 
 use super::Distribution;
 use super::buckets::{HIGHEST, bounds, bucket};
@@ -11,7 +11,7 @@ pub(super) struct Figures<'a> {
     negative: Ends,
 }
 
-/// The first and the last filled bucket, and whether one is filled that values beyond all buckets count in.
+/// The first and the last filled bucket, and whether the bucket of `HIGHEST` is filled, in which longer values count.
 #[derive(Clone, Copy, Default)]
 struct Ends {
     first_and_last: Option<(usize, usize)>,
@@ -29,7 +29,7 @@ impl Ends {
         ends
     }
 
-    /// Whether the largest magnitude can be this.
+    /// Whether the largest magnitude can have this value.
     fn largest_is(self, magnitude: u64) -> bool {
         match bounds(bucket(magnitude)).1 < magnitude {
             true => self.is_beyond_filled,
@@ -37,7 +37,8 @@ impl Ends {
         }
     }
 
-    /// Whether the smallest magnitude can be this. Magnitudes beyond all buckets count below the last ones.
+    /// Whether the smallest magnitude can have this value. Magnitudes above `HIGHEST` count in its bucket, below the last
+    /// ones.
     fn smallest_is(self, magnitude: u64) -> bool {
         let is_beside_those_beyond = |first| bucket(magnitude) > bucket(HIGHEST) && first == bucket(HIGHEST);
         self.first_and_last.is_some_and(|(first, last)| {
@@ -93,7 +94,7 @@ impl<'a> Figures<'a> {
         }
     }
 
-    /// The mean with the smallest and the largest that the buckets allow, where it is neither of these nor between them.
+    /// The mean with its smallest and largest possible values by the buckets, if it lies outside of them.
     fn mean_misfit(&self, mean: f64) -> Option<(f64, f64, f64)> {
         let Distribution { min, max, .. } = *self.stated;
         let within = |value: i64| value.clamp(min, max) as f64;
@@ -112,14 +113,14 @@ impl<'a> Figures<'a> {
         }
         let count = self.stated.count() as f64;
         let (low, high) = (low / count, high / count);
-        // Its own rounding and that of the sums, which are as long as their largest value.
+        // The rounding of the mean, and that of the sums, which have the precision of their largest value.
         let grain = 1.0 + mean.abs() * 1e-9 + low.abs().max(high.abs()).max(min as f64).max(max as f64) * 1e-9;
         let fits = mean >= low - grain && mean <= high + grain;
         (!fits).then_some((mean, low, high))
     }
 }
 
-/// What tells a value from another in a histogram.
+/// The place by which a histogram distinguishes values.
 fn place(value: i64) -> (bool, usize) {
     (value < 0, bucket(value.unsigned_abs()))
 }

@@ -1,5 +1,5 @@
-//! A distribution's form in the file: figures anyone can read, and the histograms for who wants them all. Reading
-//! refuses figures and histograms that contradict each other (`figures`).
+//! The form of a distribution in the file: figures that anyone can read, and the complete histograms. Reading refuses
+//! figures and histograms that contradict each other (`figures`).
 
 use serde::{Deserialize, Serialize};
 
@@ -7,8 +7,8 @@ use super::Distribution;
 use super::figures::Figures;
 use super::histogram::Histogram;
 
-/// Most values read from a file: as many as any JSON reader counts exactly, and three years of the fastest clock. It
-/// keeps what is made of several files within what a histogram can be written with.
+/// The most values that a file may state: any JSON reader represents this number exactly, and the fastest clock takes
+/// three years to reach it. The limit keeps merged distributions within what a histogram's encoding can hold.
 const COUNT_MAX: u64 = 1 << 53;
 
 /// The form in the file: figures anyone can read, and the histograms in HdrHistogram V2 (compressed, base64).

@@ -1,14 +1,14 @@
-//! Counts of one of many histograms: the filled buckets in the coding of the file, and the newest values, which are sorted
-//! in when there are as many of them.
+//! The counts of one of many histograms: the filled buckets, coded as in the file, and a list of the newest values.
+//! When the list is as long as the filled buckets, it is sorted and merged into them.
 
 use std::borrow::Cow;
 
 use super::codec::{self, Filled};
 
-/// Values that are kept apart at least.
+/// The shortest list of newest values that is merged.
 const RECENT_MIN: usize = 256;
 
-/// See the module.
+/// The counts; see the module.
 #[derive(Clone, Debug, Default)]
 pub struct Growing {
     coded: Vec<u8>,
@@ -18,7 +18,7 @@ pub struct Growing {
 }
 
 impl Growing {
-    /// Adds a value of that bucket so many times.
+    /// Counts a value of this bucket `count` times.
     pub fn record(&mut self, bucket: usize, count: u64) {
         if count != 1 {
             self.coded = codec::encode(Sum::of(self.merged(), std::iter::once((bucket, count))));
@@ -26,7 +26,7 @@ impl Growing {
             return;
         }
         self.recent.push(bucket as u16);
-        // Sorting in takes time for each filled bucket: there are as many new values to share it.
+        // Merging takes time for each filled bucket, so it waits for as many new values to share the cost.
         if self.recent.len() >= self.filled.max(RECENT_MIN) {
             self.recent.sort_unstable();
             let coded = codec::encode(self.merged());
@@ -53,7 +53,7 @@ impl Growing {
     }
 }
 
-/// Counts of two histograms together, in the order of their buckets.
+/// Merges the counts of two histograms, in the order of their buckets.
 struct Sum<A: Iterator, B: Iterator> {
     one: std::iter::Peekable<A>,
     other: std::iter::Peekable<B>,

@@ -1,7 +1,6 @@
 //! Counts per bucket. While values are recorded there is a counter for each bucket (262 KB), so that recording neither
-//! searches nor allocates; where many histograms grow at once, only the filled buckets are held and the newest values
-//! (`growing`). What was read from a file keeps the filled buckets alone, in the coding of the file
-//! (`codec`): some KB.
+//! searches nor allocates. Where many histograms grow at once, only the filled buckets and the newest values are held
+//! (`growing`). A histogram read from a file keeps only the filled buckets, coded as in the file (`codec`): a few KB.
 
 use std::borrow::Cow;
 
@@ -19,7 +18,7 @@ enum Counts {
     Growing(Growing),
     /// The filled buckets, coded.
     Coded(Box<[u8]>),
-    /// The same, compressed: some MB of file could otherwise become some GB of memory.
+    /// The filled buckets, coded and compressed: otherwise a few MB of file could become a few GB of memory.
     Compressed(Box<[u8]>),
 }
 
@@ -27,42 +26,42 @@ enum Counts {
 #[derive(Clone, Debug)]
 pub struct Histogram {
     counts: Counts,
-    /// The sum of the counts, which ends at the end of its range.
+    /// The sum of the counts; saturates.
     total: u64,
 }
 
-/// At most the size of a page of memory.
+/// The size of a memory page at most.
 const PAGE: usize = 4_096;
 
 impl Histogram {
-    /// Without values and without memory for them.
+    /// A histogram without values and without memory for them.
     pub fn empty() -> Histogram {
         Histogram { counts: Counts::Coded(Box::default()), total: 0 }
     }
 
-    /// Without values, with all the memory that recording needs.
+    /// A histogram without values, with all the memory that recording needs.
     pub fn ready() -> Histogram {
         Histogram { counts: Counts::Dense(vec![0; BUCKETS].into_boxed_slice()), total: 0 }
     }
 
-    /// Without values, for one of many histograms: recording takes 50 ns and some KB.
+    /// A histogram without values, for one of many: recording takes 50 ns and a few KB.
     pub fn growing() -> Histogram {
         Histogram { counts: Counts::Growing(Growing::default()), total: 0 }
     }
 
-    /// Of coded counts that `codec::check` accepted, and their total.
+    /// A histogram of coded counts that `codec::check` accepted, with their total.
     pub(super) fn of_coded(coded: Vec<u8>, total: u64) -> Histogram {
         Histogram { counts: Counts::Coded(coded.into_boxed_slice()), total }
     }
 
-    /// Holds what its counts were decompressed from instead of them, where they are much longer.
+    /// Keeps the compressed form of the counts instead of the counts, if that is much shorter.
     pub(super) fn hold(&mut self, compressed: Vec<u8>) {
         if matches!(&self.counts, Counts::Coded(coded) if coded.len() > compressed.len() + compressed.len() / 2 + 64) {
             self.counts = Counts::Compressed(compressed.into_boxed_slice());
         }
     }
 
-    /// Adds a value that many times. Counts end at the end of their range.
+    /// Counts a value `count` times. Counts saturate.
     pub fn record(&mut self, value: u64, count: u64) {
         if let Counts::Growing(growing) = &mut self.counts {
             growing.record(bucket(value), count);
@@ -73,7 +72,7 @@ impl Histogram {
         self.total = self.total.saturating_add(count);
     }
 
-    /// Whether it takes memory as values come.
+    /// Whether its memory grows with the recorded values.
     pub fn is_growing(&self) -> bool {
         matches!(self.counts, Counts::Growing(_))
     }
@@ -94,7 +93,7 @@ impl Histogram {
         self.total = self.total.saturating_add(other.total);
     }
 
-    /// How many values.
+    /// The number of values.
     pub fn len(&self) -> u64 {
         self.total
     }
@@ -109,7 +108,7 @@ impl Histogram {
         }
     }
 
-    /// The largest value of the bucket that the value of that rank, from 1, is in.
+    /// The largest value of the bucket that contains the value of this rank (from 1).
     pub fn value_at_rank(&self, rank: u64) -> u64 {
         let (mut seen, mut last) = (0_u64, 0);
         for (bucket, count) in self.filled() {
@@ -122,27 +121,27 @@ impl Histogram {
         bounds(last).1
     }
 
-    /// The counts in the coding of the file.
+    /// The counts, coded as in the file.
     pub(super) fn coded(&self) -> Vec<u8> {
         codec::encode(self.filled())
     }
 
-    /// As a payload of HdrHistogram V2.
+    /// The counts as a payload of HdrHistogram V2.
     pub fn encoded(&self) -> String {
         payload::encode(&self.coded())
     }
 
-    /// The histogram of a payload, and what its counts were compressed to.
+    /// Decodes a payload. Returns the histogram and the compressed form of its counts.
     ///
     /// # Errors
-    /// Why it is none.
+    /// The fault in the payload.
     pub fn decoded(text: &str) -> Result<(Histogram, Vec<u8>), PayloadError> {
         let payload::Decoded { counts, total, compressed } = payload::decode(text)?;
         Ok((Histogram::of_coded(counts, total), compressed))
     }
 
-    /// Takes the memory that recording needs, and touches it: the system hands out pages at their first use, which
-    /// would be in the middle of a measurement.
+    /// Takes the memory that recording needs, and touches it: the system provides pages at their first use, which would
+    /// otherwise be in the middle of a measurement.
     pub fn prepare(&mut self) {
         let counts = self.dense();
         for page in counts.chunks_mut(PAGE / size_of::<u64>()) {
@@ -171,7 +170,7 @@ impl Histogram {
     }
 }
 
-/// Equal counts, however they are held.
+/// Histograms are equal if their counts are, however these are held.
 impl PartialEq for Histogram {
     fn eq(&self, other: &Histogram) -> bool {
         self.total == other.total && self.filled().eq(other.filled())

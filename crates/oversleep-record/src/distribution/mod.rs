@@ -19,7 +19,7 @@ pub use payload::PayloadError;
 
 pub(crate) use codec::{number, push};
 
-/// Most values the correction for omission fills in, bucket by bucket: about two seconds.
+/// The most values that the correction for omission fills in, bucket by bucket: about two seconds.
 const OMISSION_FILLS_MAX: u128 = 20_000_000;
 
 /// A distribution of signed whole numbers in the unit of the series that owns it.
@@ -43,12 +43,12 @@ impl Default for Distribution {
 }
 
 impl Distribution {
-    /// An empty distribution; allocates what it will ever need for non-negative values, so that recording doesn't.
+    /// An empty distribution. It allocates all the memory for non-negative values, so that recording doesn't allocate.
     pub fn new() -> Distribution {
         Distribution { positive: Histogram::ready(), ..Distribution::default() }
     }
 
-    /// An empty distribution that takes memory as values come: for one of many.
+    /// An empty distribution whose memory grows with its values, for one of many.
     pub fn growing() -> Distribution {
         Distribution { positive: Histogram::growing(), ..Distribution::default() }
     }
@@ -63,7 +63,7 @@ impl Distribution {
         self.record_times(value, 1);
     }
 
-    /// Adds one value so many times.
+    /// Adds a value `count` times.
     pub fn record_times(&mut self, value: i64, count: u64) {
         if count == 0 {
             return;
@@ -79,7 +79,7 @@ impl Distribution {
         self.sum = self.sum.saturating_add(i128::from(value).saturating_mul(i128::from(count)));
     }
 
-    /// A value so many times.
+    /// A distribution of one value, `count` times.
     pub fn of_equal(value: i64, count: u64) -> Distribution {
         let (mut all, mut some) = (Distribution::new(), Distribution::new());
         some.record(value);
@@ -104,17 +104,17 @@ impl Distribution {
         self.sum = self.sum.saturating_add(other.sum);
     }
 
-    /// How many values.
+    /// The number of values.
     pub fn count(&self) -> u64 {
         self.positive.len().saturating_add(self.early_count())
     }
 
-    /// Whether there is none.
+    /// Whether there are no values.
     pub fn is_empty(&self) -> bool {
         self.count() == 0
     }
 
-    /// How many are below zero.
+    /// The number of values below zero.
     pub fn early_count(&self) -> u64 {
         self.negative.as_ref().map_or(0, Histogram::len)
     }
@@ -136,7 +136,7 @@ impl Distribution {
 
     /// The smallest value that at least the share `quantile` (0 to 1) of all values doesn't exceed, within 0.1 %.
     ///
-    /// `None` where there is no value at all.
+    /// `None` if there are no values.
     pub fn quantile(&self, quantile: f64) -> Option<i64> {
         let count = self.count();
         if count == 0 {
@@ -154,7 +154,7 @@ impl Distribution {
         Some(value.clamp(self.min, self.max))
     }
 
-    /// The quantile, or `None` where fewer than ten values lie beyond it: p99 wants 1,000 values, p50 twenty.
+    /// The quantile, or `None` if fewer than ten values lie beyond it: p99 needs 1,000 values, p50 twenty.
     pub fn safe_quantile(&self, quantile: f64) -> Option<i64> {
         let beyond = self.count() as f64 * (1.0 - quantile).min(quantile);
         if beyond + 1e-9 >= 10.0 { self.quantile(quantile) } else { None }
@@ -190,8 +190,8 @@ impl Distribution {
     /// Meant for series that issue the next request only after the last one ended. A series on absolute deadlines
     /// holds those values already.
     ///
-    /// `None` where the interval is not above zero, or so short against the values that filling them in would take
-    /// more than seconds.
+    /// `None` if the interval is not above zero, or so short compared with the values that filling them in would take
+    /// more than a few seconds.
     pub fn corrected_for_omission(&self, interval: i64) -> Option<Distribution> {
         let step = u64::try_from(interval).ok().filter(|&step| step > 0)?;
         // The middle of a bucket, not its end: a value just below a multiple of the interval must not gain a deadline.

@@ -1,7 +1,7 @@
 //! HdrHistogram's V2 compressed payload in base64, the form other tools read and write.
 //!
-//! Every length in it is checked against what is there, and decompression ends where a histogram of ours would: a file can't
-//! make the reader take more memory than that.
+//! Every length is checked against the data, and decompression stops at the size of the largest possible histogram, so
+//! a file can't make the reader take more memory than that.
 
 use std::io::{Read, Write as _};
 
@@ -20,7 +20,7 @@ const COOKIE_V2: u32 = 0x1c84_9313;
 const COOKIE_V2_COMPRESSED: u32 = 0x1c84_9314;
 /// Cookie, length of the counts, normalizing offset, significant digits, lowest and highest value, ratio.
 const HEADER_BYTES: usize = 40;
-/// Most bytes of a histogram: nine for each bucket.
+/// The longest uncompressed histogram: nine bytes for each bucket.
 const PLAIN_BYTES_MAX: usize = HEADER_BYTES + 9 * BUCKETS;
 
 /// Why a payload can't be read.
@@ -59,20 +59,20 @@ pub(super) fn encode(counts: &[u8]) -> String {
     STANDARD.encode(bytes)
 }
 
-/// What a payload holds.
+/// The contents of a payload.
 pub(super) struct Decoded {
     /// The coded counts, which `codec::check` accepted.
     pub counts: Vec<u8>,
     /// Their sum.
     pub total: u64,
-    /// What header and counts were compressed to.
+    /// The compressed form of header and counts.
     pub compressed: Vec<u8>,
 }
 
-/// What a payload holds.
+/// Decodes a payload.
 ///
 /// # Errors
-/// Why it is none.
+/// The fault in the payload.
 pub(super) fn decode(text: &str) -> Result<Decoded, PayloadError> {
     let mut bytes = STANDARD.decode(text)?;
     if be_u32(&bytes, 0) != Some(COOKIE_V2_COMPRESSED) {
@@ -105,14 +105,14 @@ pub(super) fn decode(text: &str) -> Result<Decoded, PayloadError> {
     Ok(Decoded { counts, total, compressed: bytes })
 }
 
-/// The coded counts of compressed data that was read before.
+/// The coded counts of compressed data that was accepted before.
 pub(super) fn decompressed_counts(compressed: &[u8]) -> Vec<u8> {
     let mut plain = decompressed(compressed).expect("it was decompressed before");
     plain.drain(..HEADER_BYTES);
     plain
 }
 
-/// What is compressed, if it isn't longer than the longest histogram and nothing follows it.
+/// Decompresses data, if the result isn't longer than the longest histogram and nothing follows it.
 fn decompressed(compressed: &[u8]) -> Result<Vec<u8>, String> {
     let mut decoder = ZlibDecoder::new(compressed);
     let mut plain = Vec::new();
@@ -155,7 +155,7 @@ mod tests {
         STANDARD.encode(bytes)
     }
 
-    /// A plain histogram of these coded counts, which says that they take `length` bytes.
+    /// A plain histogram of these coded counts, which states their length as `length` bytes.
     fn plain(length: u32, counts: &[u8]) -> Vec<u8> {
         let mut plain = COOKIE_V2.to_be_bytes().to_vec();
         plain.extend(length.to_be_bytes());
@@ -226,7 +226,8 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// What we write hdrhistogram reads as the same, and the other way round; even the bytes are the same.
+        /// hdrhistogram reads this crate's payloads as the same values, and the other way round; even the bytes are the
+        /// same.
         #[test]
         fn other_tools_read_it(values in proptest::collection::vec((0_u32..64, proptest::prelude::any::<u64>()), 0..60)) {
             let mut ours = Histogram::ready();

@@ -1,4 +1,4 @@
-//! Whether what a result states agrees with itself: a report would show a figure that contradicts another one.
+//! Checks that the statements of a result agree with each other. Otherwise a report would show contradictory figures.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use crate::series::{Quantity, Series};
 use crate::split::{LatenessSplit, PartSplit};
 
 impl ResultFile {
-    /// What contradicts itself, if anything does.
+    /// The first contradiction, if there is one.
     pub(crate) fn fault(&self) -> Option<String> {
         let mut keys = BTreeSet::new();
         for series in &self.series {

@@ -1,6 +1,6 @@
-//! What is checked of a file's text before it is parsed: that it is UTF-8, says a schema that is known, has no key twice in
-//! one object, and can't take much more memory than there is of it. A parser notices the first three only in parts, and the
-//! last when it is too late.
+//! Checks a file's text before it is parsed: it must be UTF-8, name a known schema, have no key twice in one object,
+//! and not take much more memory than its length. A parser notices the first three only in part, and the last one too
+//! late.
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -10,7 +10,7 @@ use super::letters::Letters;
 use super::memory::{Known, Meter};
 use super::{FILE_BYTES_MAX, MEMORY_MAX};
 
-/// What a file's text can't be read for.
+/// Why a file's text can't be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Fault {
     #[error("repeated key")]
@@ -38,13 +38,13 @@ pub(super) struct Guard<R> {
 }
 
 impl<R: Read> Guard<R> {
-    /// `schemas` are those that the reader knows.
+    /// `schemas` are the schemas that the reader knows.
     pub fn new(source: R, schemas: &'static [&'static str]) -> Guard<R> {
         let scan = Scan { schemas, ..Scan::default() };
         Guard { source, letters: Letters::default(), scan, given: 0, fault: None }
     }
 
-    /// Fills `buffer` as far as the source can.
+    /// Fills `buffer` as far as the source has data.
     fn fill(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut filled = 0;
         while filled < buffer.len() {
@@ -58,7 +58,7 @@ impl<R: Read> Guard<R> {
         Ok(filled)
     }
 
-    /// Removes a byte order mark from the first bytes and names another encoding.
+    /// Removes a byte order mark from the first bytes, and detects other encodings.
     fn begin(&mut self, first: &mut [u8], count: usize) -> usize {
         let encoding = match first {
             [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [b'{', 0, ..] | [0, b'{', ..] => Some("UTF-16"),
@@ -94,20 +94,21 @@ impl<R: Read> Read for Guard<R> {
         if self.given > FILE_BYTES_MAX {
             self.fault = Some(Fault::TooLarge);
         }
-        // Samples, which make results long, take a third of their text.
+        // Samples, which make results long, take a third of their text in memory.
         if self.scan.meter.taken() > MEMORY_MAX.max(self.given / 2) {
             self.fault = Some(Fault::TooMuchMemory);
             sound = 0;
         }
         match &self.fault {
-            // What came before the fault first: it may hold a fault of its own that only the parser knows.
+            // The bytes before the fault come first, because they may have a fault of their own that only the parser
+            // detects.
             Some(fault) if sound == 0 => Err(io::Error::other(fault.clone())),
             _ => Ok(sound),
         }
     }
 }
 
-/// Where in the text the scan is.
+/// The scanner's position within the syntax.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
     #[default]
@@ -130,7 +131,7 @@ struct Frame {
     key: Known,
 }
 
-/// Goes over JSON text without checking that it is any: the parser does.
+/// Scans JSON text without validating it; the parser does that.
 #[derive(Default)]
 struct Scan {
     schemas: &'static [&'static str],
@@ -144,7 +145,7 @@ struct Scan {
 }
 
 impl Scan {
-    /// Goes on. Returns how many of the bytes come before a fault, and the fault.
+    /// Scans more bytes. Returns the number of bytes before a fault, and the fault.
     fn bytes(&mut self, bytes: &[u8]) -> (usize, Option<Fault>) {
         for (at, &byte) in bytes.iter().enumerate() {
             self.column += 1;
@@ -220,7 +221,7 @@ impl Scan {
         self.frames.last().is_some_and(|frame| !frame.is_object)
     }
 
-    /// Where the scan is, as far as it matters: in a column of samples or elsewhere.
+    /// The part of the document that matters to the scan: a column of samples, or anything else.
     fn place(&self) -> Known {
         let key = |depth: usize| self.frames.get(depth).map_or(Known::Other, |frame| frame.key);
         match (self.frames.len(), key(0), key(2), key(3)) {

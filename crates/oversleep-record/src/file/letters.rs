@@ -1,13 +1,13 @@
-//! Whether text that comes in blocks is UTF-8. A parser looks only at texts that it keeps.
+//! Checks that text which arrives in blocks is UTF-8. The parser checks only the texts that it keeps.
 
-/// The bytes of a letter whose others are in the next block.
+/// The first bytes of a character whose other bytes are in the next block.
 #[derive(Debug, Default)]
 pub(super) struct Letters {
     begun: Vec<u8>,
 }
 
 impl Letters {
-    /// Where in this block the first bytes are that are not UTF-8.
+    /// The position in this block of the first bytes that are not UTF-8.
     pub fn invalid_at(&mut self, block: &[u8]) -> Option<usize> {
         let mut at = 0;
         while !self.begun.is_empty() && at < block.len() {

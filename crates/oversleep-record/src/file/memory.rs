@@ -1,8 +1,8 @@
-//! An estimate of the memory that a file's contents take once they are read: rather too much than too little.
+//! Estimates the memory that a file's contents take once they are read. It rather overestimates.
 
 use crate::column::coded_length;
 
-/// Keys on the way to what is not read as it stands.
+/// Keys whose contents are not stored as they are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Known {
     Schema,
@@ -27,11 +27,11 @@ impl Known {
     }
 }
 
-/// An object: a round is two of them, and takes 400 bytes.
+/// An object. A round consists of two, and takes 400 bytes.
 const OBJECT: u64 = 200;
 const LIST: u64 = 32;
 const TEXT: u64 = 40;
-/// Numbers and words in a list whose type the parser has to find out first.
+/// Numbers and words in a list whose type the parser has to determine first.
 const ITEM: u64 = 32;
 const FIELD: u64 = 8;
 /// An entry of a map.
@@ -39,15 +39,15 @@ const ENTRY: u64 = 120;
 /// Objects with more keys are maps, not structures.
 const FIELDS_MAX: usize = 40;
 
-/// Adds up what was seen.
+/// Adds up the estimate.
 #[derive(Debug, Default)]
 pub(super) struct Meter {
     taken: u64,
     is_negative: bool,
     magnitude: u64,
-    /// The number before, in a column.
+    /// The previous number in a column.
     last: i64,
-    /// Letters of the text so far, and of the longest one, which the parser holds a second time.
+    /// Characters of text so far, and of the longest text, which the parser holds a second time.
     letters: u64,
     longest: u64,
 }
@@ -81,9 +81,9 @@ impl Meter {
         self.longest = self.longest.max(self.letters);
     }
 
-    /// The `count`th key of its object.
+    /// Adds the `count`th key of its object.
     pub fn key(&mut self, count: usize, length: usize) {
-        // The letters of a field's name are counted already and take nothing.
+        // A field's name is counted as text already, but takes no memory.
         self.taken = self.taken.saturating_sub(length as u64);
         if count > FIELDS_MAX {
             self.taken += ENTRY + length as u64;

@@ -1,4 +1,4 @@
-//! The result file: what a run leaves behind. Reports, findings and comparisons start from it alone.
+//! The result file of a run. Reports, findings and comparisons start from it alone.
 
 mod consistency;
 mod guard;
@@ -29,17 +29,18 @@ const READ_BYTES: usize = 64 << 10;
 pub const SCHEMA: &str = "oversleep-result/2";
 /// The schema of results of `oversleep why`, which have a form of their own.
 pub const WHY_SCHEMA: &str = "oversleep-why/1";
-/// Largest file read, in bytes. Its only purpose is to end: a device can go on for ever.
+/// The largest file that is read, in bytes. The limit ends reading from a device that never ends.
 pub const FILE_BYTES_MAX: u64 = 64 << 30;
-/// Most memory that reading a file takes, in bytes; half of its length where that is more. Files in which a few bytes
-/// ask for many are refused, and no run writes such a file.
+/// The most memory that reading a file takes, in bytes; half of its length if that is more. This refuses files in which
+/// a few bytes ask for a lot of memory, which no run writes.
 pub const MEMORY_MAX: u64 = 96 << 20;
-/// Most series of one run, which is refused before it measures more. Each takes some KB of memory, besides its samples.
+/// The most series of one run. A run that exceeds it is refused before it measures. Each series takes a few KB of memory,
+/// besides its samples.
 pub const SERIES_MAX: usize = 8_192;
-/// Most rounds of one run, all series together.
+/// The most rounds of one run, over all series.
 pub const ROUNDS_MAX: u64 = 100_000;
 
-/// Who wrote the file.
+/// The program that wrote the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tool {
@@ -57,7 +58,7 @@ pub struct Floor {
     pub clock: String,
     /// Cost of one timestamp.
     pub read_cost_ps: i64,
-    /// Smallest difference between two timestamps.
+    /// The smallest difference between two timestamps.
     pub step_ns: Nanos,
     /// Why that clock was chosen; `None` in results that don't say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -81,16 +82,16 @@ pub enum Chosen {
 }
 
 /// How closely another clock agreed with the clock of the timestamps during the run. The library's clock is steered to
-/// it, so this shows how good the library's clock was, and whether a counter stood still or ran wild meanwhile.
+/// that clock, so this shows its quality, and whether a counter stopped or ran at a wrong rate meanwhile.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CrossCheck {
     /// Its registry name.
     pub clock: String,
-    /// How much further than the clock of the timestamps it went, from the beginning of the run to the end.
+    /// How much further than the clock of the timestamps it advanced from the beginning of the run to the end.
     #[serde(alias = "moved_ns")]
     pub difference_ns: Nanos,
-    /// What the readings around it and the step of the clock of the timestamps leave open.
+    /// The uncertainty that comes from the readings around it and from the step of the clock of the timestamps.
     #[serde(alias = "known_within_ns")]
     pub uncertainty_ns: Nanos,
     /// From the first comparison to the last, by the clock of the timestamps.
@@ -188,21 +189,21 @@ pub enum FileError {
     /// Another schema.
     #[error("written in schema '{found}'; this version reads '{SCHEMA}' and '{}'", v1::SCHEMA)]
     OtherSchema {
-        /// What it says.
+        /// The schema that the file names.
         found: String,
     },
     /// Not UTF-8 text.
     #[error("it is {0}, and a result file is UTF-8 text; {advice}", advice = other_encoding(.0))]
     OtherEncoding(&'static str),
-    /// Some of its bytes are no letters.
+    /// Some of its bytes are not UTF-8.
     #[error("damaged result file: its text is not UTF-8 at line {line} column {column}")]
     NotUtf8 {
-        /// Where the first of them is.
+        /// The position of the first of them.
         line: usize,
         /// From 1, in bytes.
         column: usize,
     },
-    /// Which of the two values is meant?
+    /// A key that occurs twice in one object, so its value is ambiguous.
     #[error("damaged result file: the key '{key}' is there twice in one object, at line {line} column {column}")]
     RepeatedKey {
         /// The key.
@@ -212,18 +213,18 @@ pub enum FileError {
         /// From 1, in bytes.
         column: usize,
     },
-    /// Something in it contradicts itself.
+    /// The file contradicts itself.
     #[error("damaged result file: {0}")]
     Inconsistent(String),
-    /// Too large to be one of ours.
+    /// Too large for a file of oversleep.
     #[error("it is larger than any result file")]
     TooLarge,
-    /// It would take much more memory than it has bytes.
+    /// Reading it would take much more memory than its length.
     #[error("damaged result file: it would take more than {} MB of memory, which no result of its length does", MEMORY_MAX >> 20)]
     TooMuchMemory,
 }
 
-/// What to do about text that is not UTF-8.
+/// The advice for text that is not UTF-8.
 fn other_encoding(encoding: &str) -> &'static str {
     match encoding {
         "gzip" => "unpack it with `gzip -d`",
@@ -253,7 +254,7 @@ impl From<serde_json::Error> for FileError {
 /// Reads a document of one of these schemas as strictly as a result file: UTF-8, no key twice, bounded memory.
 ///
 /// # Errors
-/// What is wrong with its text or its form. Whether its contents agree with each other is its reader's to check.
+/// The fault in its text or its form. The caller checks whether its contents agree with each other.
 pub fn document<T: DeserializeOwned>(source: &mut dyn Read, schemas: &'static [&'static str]) -> Result<T, FileError> {
     let mut guard = guard::Guard::new(source, schemas);
     let read = serde_json::from_reader(BufReader::with_capacity(READ_BYTES, &mut guard)).map_err(FileError::from);
@@ -267,7 +268,7 @@ impl ResultFile {
     /// Reads and checks a file's bytes.
     ///
     /// # Errors
-    /// As [`ResultFile::read_from`].
+    /// The same as [`ResultFile::read_from`].
     pub fn read(bytes: &[u8]) -> Result<ResultFile, FileError> {
         ResultFile::read_from(bytes)
     }
@@ -275,20 +276,21 @@ impl ResultFile {
     /// Reads and checks a file, without ever holding its text.
     ///
     /// # Errors
-    /// What is wrong with it: it can't be read, is not JSON, has another schema, or its contents contradict themselves.
+    /// The fault: it can't be read, is not JSON, has another schema, or its contents contradict each other.
     pub fn read_from(mut source: impl Read) -> Result<ResultFile, FileError> {
         ResultFile::read_all_of(&mut source)
     }
 
-    /// As [`ResultFile::read_from`]; `reduce` leaves out of each series what its reader doesn't use, as soon as it is read.
+    /// Like [`ResultFile::read_from`]; `reduce` removes from each series what the caller doesn't need, as soon as it is
+    /// read.
     ///
     /// # Errors
-    /// As [`ResultFile::read_from`].
+    /// The same as [`ResultFile::read_from`].
     pub fn read_reduced(source: impl Read, reduce: fn(&mut Series)) -> Result<ResultFile, FileError> {
         reduced::reading(reduce, || ResultFile::read_from(source))
     }
 
-    /// Compiled once, and not again for every kind of source.
+    /// Compiled once instead of once for every kind of source.
     fn read_all_of(source: &mut dyn Read) -> Result<ResultFile, FileError> {
         let mut file: ResultFile = document(source, &[SCHEMA, v1::SCHEMA])?;
         if file.schema == v1::SCHEMA {
@@ -303,7 +305,7 @@ impl ResultFile {
     /// Writes the file: one JSON document on one line, ending in a newline.
     ///
     /// # Errors
-    /// The writer's.
+    /// The errors of the writer.
     pub fn write_to(&self, mut writer: impl Write) -> io::Result<()> {
         serde_json::to_writer(&mut writer, self)?;
         writer.write_all(b"\n")
@@ -316,7 +318,7 @@ impl ResultFile {
         bytes
     }
 
-    /// The series of that key.
+    /// The series with this key.
     pub fn series(&self, key: impl AsRef<str>) -> Option<&Series> {
         self.series.iter().find(|series| series.key == *key.as_ref())
     }
@@ -326,7 +328,7 @@ impl ResultFile {
         self.series.iter().filter(move |series| series.experiment == id)
     }
 
-    /// The clock of that name.
+    /// The clock with this name.
     pub fn clock(&self, name: &str) -> Option<&ClockResult> {
         self.clocks.iter().find(|clock| clock.name == name)
     }

@@ -9,11 +9,11 @@ use serde::de::{SeqAccess, Visitor};
 use crate::series::Series;
 
 thread_local! {
-    /// What is done to each series that is read.
+    /// The reduction for each series that is read.
     static REDUCE: Cell<Option<fn(&mut Series)>> = const { Cell::new(None) };
 }
 
-/// Does this to each series that `read` reads.
+/// Applies `reduce` to each series that `read` reads.
 pub(super) fn reading<T>(reduce: fn(&mut Series), read: impl FnOnce() -> T) -> T {
     let before = REDUCE.replace(Some(reduce));
     let read = read();

@@ -1,5 +1,5 @@
-//! Results as version 1 wrote them. What version 2 renamed has its old name as an alias where it stands; labels are names in
-//! a map and are renamed here.
+//! Results of version 1. Fields that version 2 renamed have their old name as a serde alias; labels are names in a map
+//! and are renamed here.
 
 use super::ResultFile;
 use crate::experiment::ExperimentId;
@@ -7,12 +7,12 @@ use crate::experiment::ExperimentId;
 /// The schema of version 1.
 pub const SCHEMA: &str = "oversleep-result/1";
 
-/// Labels that have another name since.
+/// Renamed labels.
 const LABELS: &[(&str, &str)] = &[("of", "interrupt_kind")];
 /// The label that told when a sleep began had a second meaning in trials.
 const LABELS_OF_TRIALS: &[(&str, &str)] = &[("phase", "side")];
 
-/// A result of version 1 in the form of today.
+/// Converts a result of version 1 to the current form.
 pub fn bring_up_to_date(file: &mut ResultFile) {
     file.schema = super::SCHEMA.to_owned();
     for series in &mut file.series {

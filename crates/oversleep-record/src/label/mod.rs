@@ -1,5 +1,5 @@
-//! Labels: what tells a series from its neighbours beyond subject, request and conditions. Each label's name and the
-//! words it can have are written as text once, here.
+//! Labels distinguish a series from others with the same subject, request and conditions. Each label's name and its
+//! possible words are defined once, here.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::conditions::{Held, HeldSettings};
 use crate::units::Nanos;
 
-/// The labels of a series: name → value. Those that only a later version knows are kept.
+/// The labels of a series: name → value. Labels of a later version are kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
@@ -23,7 +23,7 @@ impl Labels {
         Labels(BTreeMap::new())
     }
 
-    /// The value of a label; `None` where the series doesn't have it or its value is none this version knows.
+    /// The value of a label; `None` if the series doesn't have it or this version doesn't know its value.
     pub fn get<T: LabelValue>(&self, label: Label<T>) -> Option<T> {
         T::read(self.0.get(label.name)?)
     }
@@ -33,7 +33,7 @@ impl Labels {
         self.0.insert(label.name.to_owned(), value.write());
     }
 
-    /// These labels and one more.
+    /// Returns these labels with one more.
     pub fn with<T: LabelValue>(mut self, label: Label<T>, value: T) -> Labels {
         self.set(label, value);
         self
@@ -44,7 +44,7 @@ impl Labels {
         self.0.is_empty()
     }
 
-    /// Gives labels that have one of these old names the new one beside it.
+    /// Adds the new name of each label that has one of these old names.
     pub(crate) fn rename(&mut self, names: &[(&str, &str)]) {
         for (old, new) in names {
             if let Some(value) = self.0.remove(*old) {
@@ -77,7 +77,7 @@ impl<T> Label<T> {
         Label { name, value: PhantomData }
     }
 
-    /// As it is written.
+    /// The name as text.
     pub const fn name(self) -> &'static str {
         self.name
     }
@@ -142,9 +142,9 @@ pub const CPU: Label<Nanos> = Label::named("cpu_ns");
 /// A condition of the runtime's own: an option or a trick that was published as a remedy.
 pub const VARIANT: Label<String> = Label::named("variant");
 
-/// What can be the value of a label.
+/// A type that can be the value of a label.
 pub trait LabelValue: Sized {
-    /// Of its written form; `None` for what this version doesn't know.
+    /// Parses the written form; `None` for a value that this version doesn't know.
     fn read(text: &str) -> Option<Self>;
 
     /// Its written form.
@@ -161,7 +161,7 @@ impl LabelValue for u64 {
     }
 }
 
-/// In whole nanoseconds, as the names of such labels say.
+/// Whole nanoseconds, as the names of such labels say.
 impl LabelValue for Nanos {
     fn read(text: &str) -> Option<Nanos> {
         text.parse().ok().map(Nanos)
@@ -202,7 +202,7 @@ impl LabelValue for HeldSettings {
     }
 }
 
-/// A text is none of the words that can stand there.
+/// A text that is none of the possible words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not one of the words that can stand here")]
 pub struct WordError;
@@ -217,10 +217,10 @@ macro_rules! words {
         }
 
         impl $name {
-            /// Every one, in order.
+            /// All values, in order.
             pub const ALL: &[$name] = &[$($name::$variant),*];
 
-            /// As it is written.
+            /// The word as text.
             pub const fn as_str(self) -> &'static str {
                 match self {
                     $($name::$variant => $text,)*
@@ -339,9 +339,9 @@ words! {
 
     /// Whether a wait came back.
     Ended {
-        /// It did.
+        /// It returned.
         Returned "returned",
-        /// It had not long after it was due, so it was ended.
+        /// It had not returned long after it was due, so it was killed.
         Never "never",
     }
 

@@ -1,4 +1,4 @@
-//! Labels read back what was set, and words that only a later version knows are kept.
+//! Labels return the value that was set, and words of a later version are kept.
 
 use super::*;
 use crate::conditions::Setting;

@@ -1,5 +1,5 @@
-//! Changes to a result in its own form. Nothing is written or parsed, so a fuzzer tries them hundreds of times as often as
-//! damage to the text of a file.
+//! Alters a parsed result. Nothing is written or parsed, so a fuzzer tries hundreds of times as many alterations as it
+//! could damage a file's text.
 
 use super::damage::{Bytes, change};
 use super::made::{KEYS, value};
@@ -11,7 +11,7 @@ use crate::split::LatenessSplit;
 use crate::trial::{Trial, TrialPair};
 use crate::{Distribution, FactName, Nanos, ResultFile, Series, Unavailable};
 
-/// Most changes.
+/// The most changes to one result.
 const CHANGES_MAX: usize = 6;
 
 const EXPERIMENTS: [&str; 12] = ["A1", "B1", "B2", "B3", "B5", "B7", "C2", "C3", "C5", "D1", "D4", "E9"];
@@ -28,7 +28,7 @@ const QUANTITIES: [(Quantity, Unit); 8] = [
 const LABELS: [&str; 8] = ["clock_role", "style", "threads", "work_ns", "phase", "way", "remedy", "any"];
 const CLOCKS: [&str; 6] = ["monotonic", "tsc", "monotonic-coarse", "get-tick-count-64", "clock", "qpc"];
 
-/// The result with the changes that these bytes choose; `None` where the reader would refuse it.
+/// The result with the changes that these bytes choose; `None` if the reader would refuse it.
 pub fn altered(mut file: ResultFile, bytes: &[u8]) -> Option<ResultFile> {
     let bytes = &mut Bytes(bytes);
     for _ in 0..CHANGES_MAX {

@@ -1,8 +1,8 @@
-//! Results that no run takes: a good one with edits that bytes choose. The same bytes make the same edits, so a fuzzer can
-//! look for those that matter, and an ordinary test can make them again.
+//! Results that no run would produce: a valid one with edits chosen by bytes. The same bytes make the same edits, so a
+//! fuzzer can search for relevant ones, and an ordinary test can repeat them.
 //!
-//! Bytes flipped in a file end at the reader, nearly all of them. These edits keep to the form of the file, so that what
-//! is made of them reaches whatever works with results.
+//! The reader refuses nearly every file with flipped bytes. These edits preserve the form of the file, so that they
+//! reach the code that works with results.
 
 use serde_json::{Value, json};
 
@@ -10,14 +10,14 @@ use super::rounds_keeping;
 use crate::series::{Pace, Series, Status};
 use crate::{Nanos, ResultFile, SeriesKey, Unavailable};
 
-/// Most series that are kept: what goes wrong goes wrong with few, and few are quick.
+/// The most series that are kept: few are enough to trigger a fault, and few are fast.
 const SERIES_MAX: usize = 24;
-/// Most raw samples of a series that is made anew.
+/// The most raw samples of a series that is made from scratch.
 const SAMPLES_MAX: usize = 40;
-/// Most edits.
+/// The most edits of one result.
 const EDITS_MAX: usize = 12;
 
-/// Numbers at which arithmetic ends, and such as are measured.
+/// The limits of arithmetic, and typical measured numbers.
 const NUMBERS: [i64; 16] = [
     0,
     1,
@@ -37,7 +37,7 @@ const NUMBERS: [i64; 16] = [
     i64::MIN + 1,
 ];
 
-/// Texts that something may take for more than text, and words that results are found by.
+/// Texts that might be interpreted as more than text, and words by which results are found.
 const TEXTS: [&str; 20] = [
     "",
     " ",
@@ -61,7 +61,7 @@ const TEXTS: [&str; 20] = [
     "fifo:80",
 ];
 
-/// Where edits come from; when the bytes are over, all that follows is zero.
+/// The source of edits; after its end, every byte is zero.
 pub(super) struct Bytes<'a>(pub &'a [u8]);
 
 impl Bytes<'_> {
@@ -92,7 +92,7 @@ impl Bytes<'_> {
     }
 }
 
-/// A result made of some series of `good` by the edits in `bytes`; `None` where the reader refuses what came of them.
+/// A result made from some series of `good` with the edits in `bytes`; `None` if the reader refuses it.
 pub fn damaged(good: &ResultFile, bytes: &[u8]) -> Option<ResultFile> {
     let mut bytes = Bytes(bytes);
     let mut file = ResultFile { series: some(&good.series, &mut bytes), ..without_series(good) };
@@ -114,7 +114,7 @@ pub fn damaged(good: &ResultFile, bytes: &[u8]) -> Option<ResultFile> {
     ResultFile::read(&serde_json::to_vec(&document).ok()?).ok()
 }
 
-/// The rest of a result, without a copy of what is measured.
+/// The result without its series, and without copying them.
 fn without_series(good: &ResultFile) -> ResultFile {
     ResultFile {
         schema: good.schema.clone(),
@@ -133,14 +133,14 @@ fn without_series(good: &ResultFile) -> ResultFile {
     }
 }
 
-/// Neighbours among the series: what is read together was measured together.
+/// Neighbouring series, because what is read together was measured together.
 fn some(all: &[Series], bytes: &mut Bytes<'_>) -> Vec<Series> {
     let first = bytes.below(all.len());
     let (count, step) = (1 + bytes.below(SERIES_MAX), 1 + bytes.next() % 3);
     all.iter().cycle().skip(first).step_by(step).take(count.min(all.len() / step)).cloned().collect()
 }
 
-/// What the reader would refuse if it were done to the document: values have to fit their counts.
+/// Changes that the reader would refuse in the document, because values have to fit their counts.
 pub(super) fn change(series: &mut Series, bytes: &mut Bytes<'_>) {
     match bytes.next() % 6 {
         0 => series.status = Status::Unavailable { reason: Unavailable::missing(bytes.text()) },
@@ -164,7 +164,7 @@ pub(super) fn change(series: &mut Series, bytes: &mut Bytes<'_>) {
     }
 }
 
-/// One edit, somewhere.
+/// One edit at a random place.
 fn edit(document: &mut Value, bytes: &mut Bytes<'_>) {
     let place = somewhere(document, bytes);
     match place {
@@ -184,7 +184,7 @@ fn edit(document: &mut Value, bytes: &mut Bytes<'_>) {
     }
 }
 
-/// Down the document, at each step to one of what is there.
+/// Walks down the document to a random place.
 fn somewhere<'a>(document: &'a mut Value, bytes: &mut Bytes<'_>) -> &'a mut Value {
     let mut place = document;
     loop {
@@ -214,7 +214,7 @@ fn edit_list(items: &mut Vec<Value>, bytes: &mut Bytes<'_>) {
         _ if items.is_empty() => {}
         3 => _ = items.remove(from),
         _ => {
-            // One of the list with another's name: what it is found by says something else than what it holds.
+            // A copy of an item under another's name, so that the name and the contents disagree.
             let mut copy = items[from].clone();
             for name in ["key", "name"] {
                 if let Some(own) = items[to].get(name) {

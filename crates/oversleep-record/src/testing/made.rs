@@ -1,5 +1,5 @@
-//! Small results that bytes make, and damage to their text. A fuzzer that edits the bytes edits results: most of them are
-//! read, and each takes some microseconds.
+//! Small results made from bytes, and damage to their text. A fuzzer that edits the bytes thereby edits results: most
+//! of them are accepted, and each takes a few microseconds.
 
 use super::damage::{Bytes, change};
 use super::{Sheet, rounds_keeping};
@@ -7,7 +7,7 @@ use crate::environment::FactValue;
 use crate::file::Completion;
 use crate::{FactName, Nanos, ResultFile, Unavailable};
 
-/// Keys that experiments give, so that findings and sections take the series for theirs.
+/// Keys of real experiments, so that findings and sections recognise the series.
 pub(super) const KEYS: [&str; 40] = [
     "B5/nanosleep/1ms",
     "B5/poll/1ms",
@@ -51,10 +51,10 @@ pub(super) const KEYS: [&str; 40] = [
     "D4/futex/ping-pong",
 ];
 
-/// Most raw samples of a series: they would be most of its text, and what reads one reads many.
+/// The most raw samples of a series: more would dominate its text without testing anything else.
 const SAMPLES_MAX: usize = 6;
 
-/// The result that these bytes make: up to four series of few values, and some facts. The reader takes it.
+/// The result that these bytes make: up to four series of few values, and some facts. The reader accepts it.
 pub fn made(bytes: &[u8]) -> ResultFile {
     let bytes = &mut Bytes(bytes);
     let mut sheet = Sheet::on(["linux", "windows", "macos", "plan9"][bytes.below(4)]);
@@ -96,7 +96,7 @@ pub(super) fn value(bytes: &mut Bytes<'_>) -> FactValue {
     }
 }
 
-/// Damages a text: each edit is a place and what happens there. Without bytes nothing happens.
+/// Damages a text: each edit consists of a place and an action. Without bytes the text stays as it is.
 pub fn damaged_text(mut text: Vec<u8>, bytes: &[u8]) -> Vec<u8> {
     let bytes = &mut Bytes(bytes);
     while !bytes.0.is_empty() && !text.is_empty() {
@@ -124,14 +124,14 @@ pub fn damaged_text(mut text: Vec<u8>, bytes: &[u8]) -> Vec<u8> {
     text
 }
 
-/// The first number at or after a place.
+/// The first number at or after a position.
 fn digits_from(text: &[u8], place: usize) -> std::ops::Range<usize> {
     let start = text[place..].iter().position(u8::is_ascii_digit).map_or(text.len(), |found| place + found);
     let end = text[start..].iter().position(|byte| !byte.is_ascii_digit()).map_or(text.len(), |found| start + found);
     start..end
 }
 
-/// The text up to and with the next comma.
+/// The text up to and including the next comma.
 fn entry(text: &[u8], place: usize) -> &[u8] {
     let end = text[place..].iter().position(|&byte| byte == b',').map_or(text.len(), |found| place + found + 1);
     &text[place..end]

@@ -28,7 +28,7 @@ use crate::{
 
 /// A result file under construction.
 pub struct Sheet {
-    /// What there is of it.
+    /// The file so far.
     pub file: ResultFile,
 }
 
@@ -59,14 +59,14 @@ impl Sheet {
         }
     }
 
-    /// The last series is that of a language runtime.
+    /// Assigns the last series to a language runtime.
     pub fn of_runtime(mut self, name: &str, version: &str) -> Sheet {
         let series = self.file.series.last_mut().expect("a series");
         series.runtime = Some(Runtime { name: name.to_owned(), version: version.to_owned() });
         self
     }
 
-    /// The last series has one more label.
+    /// Adds a label to the last series.
     pub fn labelled<T: LabelValue>(mut self, label: Label<T>, value: T) -> Sheet {
         self.file.series.last_mut().expect("a series").labels.set(label, value);
         self
@@ -87,7 +87,7 @@ impl Sheet {
         Sheet::on("windows")
     }
 
-    /// A series that can't be measured.
+    /// Adds a series that is not available.
     pub fn unavailable(mut self, key: impl AsRef<str>, reason: Unavailable) -> Sheet {
         let mut series = rounds(key, &[], 0);
         series.status = Status::Unavailable { reason };
@@ -95,7 +95,7 @@ impl Sheet {
         self
     }
 
-    /// The last series with a split of these parts.
+    /// Gives the last series a split with these parts.
     pub fn split(mut self, timer: i64, run_queue: i64, wake_return: i64) -> Sheet {
         let mut split = LatenessSplit { attributed_count: 80, method: "test".into(), ..LatenessSplit::default() };
         for _ in 0..80 {
@@ -110,7 +110,7 @@ impl Sheet {
         self
     }
 
-    /// The last series with what waiting for its items cost: this much of a CPU, and so many parks of that length.
+    /// Gives the last series its idling: this share of a CPU, and this many parks of that length.
     pub fn idling(mut self, cores: f64, parks: u64, park: i64) -> Sheet {
         if let Some(series) = self.file.series.last_mut() {
             let window_ns = Nanos::from_secs(1);
@@ -126,7 +126,7 @@ impl Sheet {
         self
     }
 
-    /// Stamped by that clock, which costs 20 ns and moves by 10.
+    /// Sets the floor: timestamps of that clock, which costs 20 ns and steps by 10.
     pub fn floor(mut self, clock: &str) -> Sheet {
         self.file.floor = Some(Floor {
             clock: clock.into(),
@@ -138,64 +138,64 @@ impl Sheet {
         self
     }
 
-    /// With a fact about the machine.
+    /// Adds a fact about the machine.
     pub fn fact(mut self, name: FactName, value: FactValue) -> Sheet {
         self.file.environment.set(name, value, "test");
         self
     }
 
-    /// With a fact that is a text.
+    /// Adds a fact that is a text.
     pub fn text(self, name: FactName, text: &str) -> Sheet {
         self.fact(name, FactValue::Text(text.into()))
     }
 
-    /// With a fact that is a whole number.
+    /// Adds a fact that is a whole number.
     pub fn integer(self, name: FactName, number: i64) -> Sheet {
         self.fact(name, FactValue::Integer(number))
     }
 
-    /// With a fact that is a span.
+    /// Adds a fact that is a span.
     pub fn span(self, name: FactName, ns: i64) -> Sheet {
         self.fact(name, FactValue::Nanos(Nanos(ns)))
     }
 
-    /// With a fact that is a fraction.
+    /// Adds a fact that is a fraction.
     pub fn real(self, name: FactName, number: f64) -> Sheet {
         self.fact(name, FactValue::Real(number))
     }
 
-    /// With a fact that is so or not.
+    /// Adds a fact that is a flag.
     pub fn flag(self, name: FactName, flag: bool) -> Sheet {
         self.fact(name, FactValue::Flag(flag))
     }
 
-    /// With a fact that is a list.
+    /// Adds a fact that is a list.
     pub fn list(self, name: FactName, items: &[&str]) -> Sheet {
         self.fact(name, FactValue::List(items.iter().map(|item| (*item).to_owned()).collect()))
     }
 
-    /// With this series.
+    /// Adds this series.
     pub fn series(mut self, series: Series) -> Sheet {
         self.file.series.push(series);
         self
     }
 
-    /// A steady series: 80 times that value in four rounds.
+    /// Adds a steady series: 80 times that value in four rounds.
     pub fn steady(self, key: impl AsRef<str>, value: i64) -> Sheet {
         self.series(rounds(key, &[value; 4], 20))
     }
 
-    /// A series whose rounds disagree.
+    /// Adds a series whose rounds disagree.
     pub fn wild(self, key: impl AsRef<str>, value: i64) -> Sheet {
         self.series(rounds(key, &[value, value * 7, value / 6, value * 30], 20))
     }
 
-    /// A series with three values.
+    /// Adds a series with three values.
     pub fn scarce(self, key: impl AsRef<str>, value: i64) -> Sheet {
         self.series(rounds(key, &[value; 3], 1))
     }
 
-    /// What else the machine did meanwhile is unknown.
+    /// Makes the disturbance of the last series unknown.
     pub fn unseen(mut self) -> Sheet {
         for round in self.file.series.iter_mut().flat_map(|series| &mut series.rounds) {
             round.disturbance = Disturbance { window_ns: round.disturbance.window_ns, ..Disturbance::default() };
@@ -203,13 +203,13 @@ impl Sheet {
         self
     }
 
-    /// With this clock.
+    /// Adds this clock.
     pub fn clock(mut self, clock: ClockResult) -> Sheet {
         self.file.clocks.push(clock);
         self
     }
 
-    /// A trial of a remedy on a wait at 1 ms, under conditions that were granted, with its two steady series.
+    /// Adds a trial of a remedy on a wait at 1 ms, under conditions that were granted, with its two steady series.
     pub fn trial_under(mut self, remedy: &str, wait: &str, conditions: Conditions, before: i64, after: i64) -> Sheet {
         let key = |side| SeriesKey::of_trial(remedy, wait, Nanos::from_millis(1), side);
         let (without, with) = (key(TrialSide::Before), key(TrialSide::After));
@@ -259,7 +259,7 @@ fn quantity_of(key: &SeriesKey, experiment: ExperimentId) -> (Quantity, Unit) {
     }
 }
 
-/// What a word in a key of that experiment says of its series.
+/// The labels that a word in a key of that experiment implies.
 fn labelled(labels: Labels, experiment: ExperimentId, word: &str) -> Labels {
     use ExperimentId as Id;
     fn read<T: LabelValue>(word: &str) -> T {
@@ -281,8 +281,8 @@ fn labelled(labels: Labels, experiment: ExperimentId, word: &str) -> Labels {
     }
 }
 
-/// A series of that key: each round holds `count` times its value, on a machine that did hardly anything else.
-/// Subject, request, labels and conditions follow from the key as the experiments write it.
+/// A series with that key: each round holds `count` times its value, on an otherwise idle machine. Subject, request,
+/// labels and conditions follow from the key as the experiments write it.
 pub fn rounds(key: impl AsRef<str>, values: &[i64], count: u64) -> Series {
     rounds_keeping(key, values, count, 10_000)
 }
@@ -365,7 +365,7 @@ pub(crate) fn rounds_keeping(key: impl AsRef<str>, values: &[i64], count: u64, c
     series
 }
 
-/// A clock of elapsed time without fault: 100 ms indicated of 100 ms, in steps of 10 ns.
+/// A flawless clock of elapsed time: 100 ms indicated of 100 ms, in steps of 10 ns.
 pub fn good_clock(name: &str) -> ClockResult {
     ClockResult {
         name: name.into(),

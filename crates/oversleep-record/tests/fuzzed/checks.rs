@@ -1,7 +1,7 @@
-//! What holds of any bytes. The fuzz targets and the ordinary test beside this call the same functions.
+//! Invariants for any bytes. The fuzz targets and the ordinary test beside this file call the same functions.
 //!
-//! Each returns whether the bytes came past the reader, so that a run can count how many did. A fuzz target makes one check
-//! of each input, which its bytes choose: three times as many inputs find more than all checks of each.
+//! Each returns whether the reader accepted the bytes, so that a run can count how many it did. A fuzz target makes one
+//! check of each input, chosen by its bytes: three times as many inputs find more than all checks of each input.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -57,11 +57,11 @@ pub fn result_file(bytes: &[u8], checks: Checks) -> bool {
     }
 }
 
-/// A result that bytes make and alter is written and read back as the same; or its text is damaged.
+/// A result made and altered by the bytes is written and read back unchanged; or its text is damaged.
 pub fn made_and_damaged(bytes: &[u8], checks: Checks) -> bool {
     let (making, changes) = bytes.split_at(bytes.len() / 2);
     let good = made(making);
-    // One in four: with more than an edit or two next to none comes past the reader.
+    // One input in four: with more than an edit or two, the reader accepts hardly any.
     let damage =
         if bytes.first().is_some_and(|first| first % 4 == 3) { &changes[..changes.len().min(10)] } else { &[] };
     if !damage.is_empty() {
@@ -79,12 +79,12 @@ pub fn made_and_damaged(bytes: &[u8], checks: Checks) -> bool {
     true
 }
 
-/// What holds of a file that was read.
+/// Invariants for a file that was accepted.
 fn holds(text: &[u8], file: &ResultFile, checks: Checks) {
     if checks.include(0, 3) {
         let written = file.write();
         let again = ResultFile::read(&written).unwrap_or_else(|error| panic!("what was written is refused: {error}"));
-        // The first reading rounds a mean to a sum in whole units, so only later ones are equal.
+        // The first reading rounds a mean to a sum in whole units, so only later readings are equal.
         let twice = again.write();
         assert!(ResultFile::read(&twice).expect("as before").write() == twice);
     }
@@ -128,8 +128,8 @@ fn is_of_payload(values: &Distribution, stated: &Value) {
     for value in shown.into_iter().flatten() {
         assert!(held(value), "{value} is shown and not in the payload");
     }
-    // With the same total, the same count in each bucket that we have makes them equal. Going over theirs takes a hundred
-    // times as long.
+    // With the same total, equal counts in each of this crate's buckets prove equality. Iterating over the other
+    // implementation's buckets takes a hundred times as long.
     for (value, count) in values.buckets() {
         let theirs = if value < 0 { &negative } else { &positive };
         assert_eq!(theirs.as_ref().map(|theirs| theirs.count_at(value.unsigned_abs())), Some(count), "{value}");
@@ -141,7 +141,7 @@ fn reference(payload: Option<&Value>) -> Option<Histogram<u64>> {
     Some(Deserializer::new().deserialize(&mut bytes.as_slice()).expect("it was read"))
 }
 
-/// Everything that a report asks of a series.
+/// Everything that a report reads from a series.
 fn report(series: &Series) {
     let corrected = series.corrected();
     for values in [&series.distribution, series.calls()].into_iter().chain(&corrected) {
@@ -175,7 +175,7 @@ pub fn histogram(bytes: &[u8], checks: Checks) -> bool {
     plain.extend([1_u64, 3_600_000_000_000].map(u64::to_be_bytes).concat());
     plain.extend(1.0_f64.to_be_bytes());
     plain.extend(counts);
-    // The other implementation takes a length at its word, and sums of counts beyond 2^63 make it overflow.
+    // The other implementation trusts the stated length, and overflows on sums of counts beyond 2^63.
     let is_right = kind != 255 || figure == 0;
     let is_safe = is_right && !counts.windows(6).any(|bytes| bytes.iter().all(|&byte| byte >= 0x80));
     let theirs: Option<Histogram<u64>> =
@@ -212,7 +212,7 @@ pub fn histogram(bytes: &[u8], checks: Checks) -> bool {
         sum.record(i64::MIN);
         let _ = distribution.corrected_for_omission(100_000_000_000).map(|filled| (filled.p99(), filled.mean()));
     }
-    // Without values there is nothing that the other implementation has to agree with.
+    // An empty histogram need not agree with the other implementation.
     let Some(theirs) = theirs.filter(|_| checks.include(2, 3)) else { return true };
     let written = serde_json::to_value(&distribution).expect("plain data is written");
     let mut bytes = Vec::new();
@@ -225,7 +225,7 @@ pub fn histogram(bytes: &[u8], checks: Checks) -> bool {
     true
 }
 
-/// What zlib makes of bytes that it doesn't compress.
+/// The zlib form of bytes that are stored uncompressed.
 fn flate2_stored(plain: &[u8]) -> Vec<u8> {
     use std::io::Write as _;
     let mut zlib = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::none());
@@ -235,7 +235,8 @@ fn flate2_stored(plain: &[u8]) -> Vec<u8> {
 /// Any text as a duration: it is read or refused, and a duration that was read prints as one again.
 pub fn duration(bytes: &[u8], _: Checks) -> bool {
     let text = match bytes {
-        // Hardly a text begins so. Of random letters next to none are a duration, so these bytes choose its parts.
+        // Random text hardly ever begins like this, and random letters are hardly ever a duration, so these bytes choose its
+        // parts.
         [0x80..=0xff, parts @ ..] | [parts @ .., 0x80..=0xff] => composed(parts),
         _ => match str::from_utf8(bytes) {
             Ok(text) => text.to_owned(),
@@ -258,7 +259,7 @@ pub fn duration(bytes: &[u8], _: Checks) -> bool {
     }
 }
 
-/// A text of the parts that a duration has.
+/// A text composed of the parts of a duration.
 fn composed(bytes: &[u8]) -> String {
     let mut bytes = bytes.iter().copied();
     let mut below = |count: u8| usize::from(bytes.next().unwrap_or(0) % count);

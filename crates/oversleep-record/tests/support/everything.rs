@@ -1,5 +1,5 @@
-//! One result in which every field is filled and every variant occurs. Its figures are made up; they are only right in
-//! so far as they do not contradict one another.
+//! One result in which every field is filled and every variant occurs. Its figures are invented; they only don't
+//! contradict one another.
 
 use std::collections::BTreeMap;
 
@@ -184,7 +184,7 @@ fn of(values: impl IntoIterator<Item = i64>) -> Distribution {
     distribution
 }
 
-/// A series of these values, all in one round; the first `missed` of them deadlines that had passed.
+/// A series of these values, all in one round; the first `missed` of them are missed deadlines.
 fn of_values(series: Series, values: &[i64], missed: usize) -> Series {
     let mut series = series;
     series.clock = "monotonic".to_owned();
@@ -206,7 +206,7 @@ fn of_values(series: Series, values: &[i64], missed: usize) -> Series {
     series
 }
 
-/// 50 wake-ups: missed deadlines first, one early, one a minute late, one beyond the longest value kept apart.
+/// 50 wake-ups: missed deadlines first, one early, one a minute late, one beyond the histogram's largest value.
 fn wait_values() -> Vec<i64> {
     let mut values: Vec<i64> = (0..47).map(|index| 66_000 + 911 * index).collect();
     values.extend([-300, 60_000_000_000, 4_000_000_000_000]);

@@ -22,28 +22,28 @@ pub fn built() -> Vec<(&'static str, ResultFile)> {
     ]
 }
 
-/// Those of which version 1 had the like.
+/// The golden results that exist in version 1, too.
 pub fn built_in_v1() -> Vec<(&'static str, ResultFile)> {
     built().into_iter().filter(|(name, _)| !name.starts_with("shared-")).collect()
 }
 
-/// The golden result that has everything in it.
+/// The golden result with every field and variant.
 pub fn everything() -> ResultFile {
     everything::result()
 }
 
-/// The smallest result there is.
+/// The smallest valid result.
 pub fn minimal() -> ResultFile {
     small::minimal()
 }
 
-/// `schema/` of the checkout whose tests run.
+/// The `schema/` folder of the checkout under test.
 pub fn schema_dir() -> PathBuf {
     let here = std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
     here.join("../../schema")
 }
 
-/// What is not in a result of version 1 is taken out.
+/// Removes what version 1 didn't have.
 pub fn of_v1(mut result: ResultFile) -> ResultFile {
     (result.depth, result.shared) = (None, None);
     result.changes.clear();

@@ -1,4 +1,4 @@
-//! The smallest result there is, and one of a modelled machine that was interrupted.
+//! The smallest valid result, and one of a modelled machine that was interrupted.
 
 use oversleep_record::environment::{Environment, Fact, FactValue, PlatformId};
 use oversleep_record::file::{Chosen, Completion, Floor, ResultFile, SCHEMA, Tool};
@@ -6,7 +6,7 @@ use oversleep_record::series::{Pace, Quantity, Series, Status, Unit};
 use oversleep_record::shared::{LeftOut, Reliability, Shared};
 use oversleep_record::{Depth, ExperimentId, Nanos, Unavailable};
 
-/// Nothing but what the format demands.
+/// Only what the format requires.
 pub fn minimal() -> ResultFile {
     ResultFile {
         schema: SCHEMA.to_owned(),
@@ -30,7 +30,7 @@ pub fn minimal() -> ResultFile {
     }
 }
 
-/// A copy for others, of a run in which nothing was measured.
+/// A shared copy of a run in which nothing was measured.
 pub fn shared(depth: Depth, reliability: Reliability) -> ResultFile {
     let shared = Shared {
         reliability,

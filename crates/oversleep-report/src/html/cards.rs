@@ -1,4 +1,4 @@
-//! Findings as cards: severity, sentence, what a remedy gained, and the evidence on request.
+//! Findings as cards: severity, sentence, the remedy's gain, and the evidence on request.
 
 use oversleep_record::finding::{Advice, Finding, Severity, Tried, Verdict};
 use oversleep_record::{Nanos, ResultFile};
@@ -56,7 +56,7 @@ fn in_words(name: &str) -> String {
     text
 }
 
-/// Words that keep their hyphen in names which are written with hyphens only.
+/// Words that keep their hyphen when other hyphens of a name become blanks.
 const HYPHENATED: [&str; 5] = ["real-time", "wake-up", "high-resolution", "CPU-time", "fork-join"];
 
 fn card<'a>(m: &mut Markup, file: &ResultFile, finding: &'a Finding, shown: &mut Vec<&'a str>) {
@@ -76,7 +76,7 @@ fn card<'a>(m: &mut Markup, file: &ResultFile, finding: &'a Finding, shown: &mut
             finding.advice.iter().partition(|advice| shown.contains(&advice.remedy.as_str()));
         shown.extend(fresh.iter().map(|advice| advice.remedy.as_str()));
         if finding.severity == Severity::Note && !fresh.is_empty() {
-            // A note helps to choose; its remedies are shown on request.
+            // A note helps to choose a call; its remedies are collapsed.
             m.element("details", &[], |m| {
                 m.leaf("summary", &[], "What to do");
                 fresh.iter().for_each(|advice| remedy(m, advice));

@@ -1,4 +1,4 @@
-//! How it was measured, on what, and where the page comes from.
+//! The method, the machine, and the page's provenance.
 
 use oversleep_record::ResultFile;
 use oversleep_record::environment::{Fact, FactValue};
@@ -9,7 +9,7 @@ use crate::view::head::{self, heading};
 use crate::view::table::{Columns, ToCell, Tone};
 use crate::words::{counted, date};
 
-/// What every figure rests on.
+/// The principles behind every figure.
 const METHOD: [&str; 7] = [
     "Waits are timed against their deadline by one precise clock. Lateness is signed: a wait that ends early counts as \
      early and is never clamped to zero.",
@@ -64,7 +64,7 @@ pub(super) fn environment(m: &mut Markup, file: &ResultFile) {
     });
 }
 
-/// Who wrote it and when.
+/// The program that wrote the result, and the date.
 pub(super) fn provenance(m: &mut Markup, file: &ResultFile) {
     let taken = file.taken_unix_s.and_then(date).unwrap_or_else(|| "at an unknown time".to_owned());
     m.leaf(

@@ -53,7 +53,7 @@ impl Markup {
         escape_into(&mut self.out, text);
     }
 
-    /// Markup of our own: pictures and style sheets. Never text of a result.
+    /// Markup of this crate: pictures and style sheets. Never text of a result.
     pub fn trusted(&mut self, markup: &str) {
         self.out.push_str(markup);
     }
@@ -74,7 +74,7 @@ fn escape_into(out: &mut String, text: &str) {
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
             '\n' | '\t' => out.push(letter),
-            // Marks that turn the direction of writing can make a text read as another one.
+            // Direction marks can make one text look like another.
             '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => out.push('\u{fffd}'),
             letter if letter.is_control() => out.push('\u{fffd}'),
             letter => out.push(letter),
@@ -82,7 +82,7 @@ fn escape_into(out: &mut String, text: &str) {
     }
 }
 
-/// JSON for a `<script type="application/json">`: nothing in it can end the element or begin a comment.
+/// JSON for a `<script type="application/json">`, escaped so that it can't end the element or begin a comment.
 pub(super) fn json_for_script(json: &str) -> String {
     let mut safe = String::with_capacity(json.len());
     for letter in json.chars() {

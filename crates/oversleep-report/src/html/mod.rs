@@ -1,9 +1,9 @@
 //! The report as one self-contained page: it loads nothing, runs no script, and reads well in a browser of any width,
 //! in a screen reader and on paper.
 //!
-//! Every text of a result is escaped on its way in (`markup`); should one slip through, the page's own policy forbids
-//! scripts and loads. `cards` are the findings, `tables` the measurements, `machine` the method, the facts and the
-//! provenance, `style` the look. `view` chooses what is shown.
+//! Every text of a result is escaped on its way in (`markup`); if one slipped through, the page's own policy would
+//! still forbid scripts and loads. `cards` has the findings, `tables` the measurements, `machine` the method, the facts
+//! and the provenance, `style` the style sheet. `view` chooses what is shown.
 
 mod cards;
 mod comparison;
@@ -142,15 +142,15 @@ fn figure(m: &mut Markup, Picture { name, svg, .. }: &Picture, caption: &str) {
     });
 }
 
-/// A picture's heading and finding as text, for pages too narrow to draw them. The picture's accessible name says the
-/// same.
+/// A picture's heading and finding as text, for pages too narrow to show them in the picture. The picture's accessible
+/// name is the same text.
 fn head_in_words(m: &mut Markup, svg: &str) {
     if let Some((_, title)) = texts(svg, "<title id=").next().and_then(|title| title.split_once('>')) {
         m.element("p", &[("class", "words"), ("aria-hidden", "true")], |m| m.trusted(title));
     }
 }
 
-/// What a pointer resting on each mark of a picture shows, for readers without a pointer.
+/// The tooltips of a picture's marks, for readers without a pointer.
 fn figures(m: &mut Markup, svg: &str) {
     if !svg.contains("<title>") {
         return;
@@ -163,12 +163,12 @@ fn figures(m: &mut Markup, svg: &str) {
     });
 }
 
-/// The texts of all titles that begin so. They are escaped already, and SVG and HTML escape alike.
+/// The contents of all titles that begin like this. They are escaped already, in the same way in SVG and HTML.
 fn texts<'a>(svg: &'a str, begin: &'static str) -> impl Iterator<Item = &'a str> {
     svg.split(begin).skip(1).filter_map(|rest| rest.split("</title>").next())
 }
 
-/// What is embedded, as long as it is not too much: a result can be much longer than the memory there is.
+/// A writer for embedded data that gives up at a limit, because a result can be much longer than the available memory.
 struct Embedded(Vec<u8>);
 
 impl Write for Embedded {
@@ -184,7 +184,7 @@ impl Write for Embedded {
     }
 }
 
-/// The result itself, so that the page alone is enough to compare with or to render again.
+/// The result itself, so that the page alone suffices for a comparison or a new report.
 fn embedded(m: &mut Markup, file: &ResultFile) {
     let mut bytes = Embedded(Vec::new());
     if file.write_to(&mut bytes).is_err() {

@@ -1,4 +1,4 @@
-//! The page's style sheet. Its colours are those of the pictures, so that both always agree.
+//! The page's style sheet. It takes its colours from the pictures, so that both always agree.
 
 use crate::picture::{Scheme, WIDTH, page_variables};
 
@@ -21,11 +21,11 @@ pub(super) fn sheet() -> String {
     )
 }
 
-/// Pictures are drawn at least that many px wide, or their words would be too small to read. A narrower page scrolls
-/// them, and shows their heading and finding as text.
+/// The minimum width of a picture, in px, at which its words are legible. A narrower page scrolls pictures, and shows
+/// their heading and finding as text.
 const NARROWEST: u32 = 620;
 
-/// The same of pictures of several results, which stand side by side as long as their words can be read.
+/// The same for pictures of several results, which stand side by side if there is room.
 const NARROWEST_BESIDE: u32 = 480;
 
 const RULES: &str = "\

@@ -9,10 +9,10 @@ use crate::view::select;
 use crate::view::table::{Columns, Kind, Section, Table, Tone};
 use crate::words::{counted, grouped, value};
 
-/// Longest table that is shown open.
+/// The longest table that isn't collapsed.
 const ROWS_OPEN: usize = 26;
 
-/// Longest row heading that is kept on one line, in letters.
+/// The longest row heading that is kept on one line, in characters.
 const NAME_MAX: usize = 48;
 
 /// Every section, then every series.
@@ -70,7 +70,7 @@ fn one(m: &mut Markup, file: &ResultFile, section: &Section) {
     }
 }
 
-/// A table with caption and headings a screen reader can use.
+/// A table with a caption, and with headings that a screen reader can use.
 pub(super) fn draw(m: &mut Markup, table: &Table, class: &str) {
     let shown: Vec<usize> = (0..table.columns.len()).filter(|&index| table.columns[index].kind != Kind::Bar).collect();
     let scroll = [("class", "scroll"), ("tabindex", "0"), ("role", "region"), ("aria-label", table.caption.as_str())];

@@ -1,4 +1,4 @@
-//! The whole page: balanced, escaped, complete, and it asks for nothing.
+//! The whole page: balanced, escaped, complete, and without external resources.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ use oversleep_record::testing::Sheet;
 
 const VOID: [&str; 4] = ["meta", "link", "input", "!DOCTYPE"];
 
-/// Every tag in order: name, whole text, whether it ends an element. Panics where tags are not balanced.
+/// Every tag in order: its name and its whole text. Panics if tags are not balanced.
 fn tags(page: &str) -> Vec<(String, String)> {
     let (mut open, mut all) = (Vec::new(), Vec::new());
     let mut rest = page;

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{FAINT, GOOD, MISSING, Page, STRONG, entries, wine_answers};
 use crate::words::counted;
 
-/// What `doctor` found.
+/// The findings of `doctor`.
 #[derive(Debug)]
 pub struct Checkup<'a> {
     /// The platform.
@@ -22,7 +22,7 @@ pub struct Checkup<'a> {
     pub tunables: Vec<Entry>,
     /// Every fact about the machine.
     pub environment: Environment,
-    /// The tunables that have an option of their own.
+    /// The tunables that have a command-line option.
     pub options: &'a [&'a str],
 }
 

@@ -23,7 +23,7 @@ pub const GOOD: Style = AnsiColor::Green.on_default();
 /// Not available.
 pub const MISSING: Style = AnsiColor::Yellow.on_default();
 
-/// The warning before answers that Wine gives in Windows' place.
+/// The warning that Wine gives these answers instead of Windows.
 fn wine_answers(environment: &Environment) -> Option<String> {
     let version = environment.text(FactName::OsWineVersion)?;
     Some(format!("Under Wine {version}: these are Wine's answers on its host, not Windows'."))
@@ -66,7 +66,7 @@ impl Page {
         self.text.push('\n');
     }
 
-    /// Words broken into lines, each indented; nothing without words.
+    /// Wraps words into indented lines; writes nothing without words.
     pub fn paragraph(&mut self, indent: usize, text: &str) {
         if text.is_empty() {
             return;
@@ -74,8 +74,8 @@ impl Page {
         self.hanging(&" ".repeat(indent), indent, text);
     }
 
-    /// Words broken into lines: the first begins with `head`, the others are indented. A head longer than the indent
-    /// has a line of its own.
+    /// Wraps words into lines: the first begins with `head`, the others are indented. A head longer than the indent has
+    /// its own line.
     pub fn hanging(&mut self, head: &str, indent: usize, text: &str) {
         let head_chars = visible(head);
         let room = self.width.saturating_sub(indent).max(20);
@@ -100,7 +100,7 @@ impl Page {
     }
 }
 
-/// Characters that take room: colours don't.
+/// The number of visible characters; colours have none.
 fn visible(text: &str) -> usize {
     let mut in_colour = false;
     let takes_room = |letter: &char| {

@@ -1,4 +1,4 @@
-//! What decides how precisely timers end on a machine: the setting, whom it reaches, and who holds which.
+//! The setting that decides how precisely timers end on a machine, its scope, and who holds which value.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::{FAINT, MISSING, Page, STRONG, wine_answers};
 use crate::view::head::fact_text;
 use crate::words::counted;
 
-/// Facts that say how timers run; `doctor` shows the rest.
+/// Facts about timers; `doctor` shows the others.
 const FACTS: [&str; 6] = [
     "timer.",
     "clocksource.",
@@ -31,7 +31,7 @@ pub struct Resolution {
     pub tunable: Option<ResolutionTunable>,
     /// Every fact about the machine.
     pub environment: Environment,
-    /// What was tried just now.
+    /// The results of the trials.
     pub rows: Vec<ResolutionRow>,
     /// Which processes hold which setting.
     pub holders: Result<ResolutionHolders, Unavailable>,
@@ -43,8 +43,8 @@ impl Resolution {
     }
 }
 
-/// As one JSON document, without the names of processes: those are for the terminal alone, as they say what somebody
-/// runs.
+/// As one JSON document, without the names of processes, which reveal what somebody runs: those are for the terminal
+/// alone.
 pub fn document(found: &Resolution) -> Value {
     let tunable = found.tunable.as_ref().map(|tunable| {
         json!({

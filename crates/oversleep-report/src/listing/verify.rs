@@ -1,4 +1,4 @@
-//! The models beside the figures that others published.
+//! The models' answers beside published figures.
 
 use std::collections::BTreeSet;
 
@@ -85,7 +85,7 @@ fn unanswered(page: &mut Page, rows: &[Row], heading: &str) {
     }
 }
 
-/// By machine, the figures of the rows' answers that no other source states.
+/// By machine, the figures behind the rows' answers that no other source states.
 fn of_one_source(rows: &[Row]) -> Vec<(&str, Vec<&str>)> {
     let mut machines: Vec<(&str, BTreeSet<&str>)> = Vec::new();
     for row in rows {
@@ -100,7 +100,7 @@ fn of_one_source(rows: &[Row]) -> Vec<(&str, Vec<&str>)> {
     machines.into_iter().map(|(machine, figures)| (machine, figures.into_iter().collect())).collect()
 }
 
-/// How many rows are reproduced and how many there are, by how they are judged.
+/// How many rows are reproduced, and of how many, by tolerance.
 fn by_tolerance(rows: &[Row]) -> Vec<(Tolerance, usize, usize)> {
     let count = |tolerance| {
         let verdicts: Vec<bool> = rows
@@ -135,7 +135,7 @@ fn line(row: &Row) -> String {
     format!("{}; {machine} {question}: {model} ({}{held_to}; {source})", observation.published, basis(row))
 }
 
-/// The source, and who of several reporters there.
+/// The source, and the reporter if it has several.
 fn citation(id: &str, by: Option<&str>) -> String {
     let citation = Source::find(id).map_or(id.to_owned(), Source::citation);
     by.map_or(citation.clone(), |by| format!("{citation}, {by}"))

@@ -1,4 +1,4 @@
-//! What several machines answered to one question: one row for each, with the distribution of its values on a common
+//! The answers of several machines to one question: one row for each, with the distribution of its values on a common
 //! axis.
 
 use super::axis;
@@ -9,11 +9,11 @@ use super::text::{self, time_us};
 
 const HEADING: &str = "What each machine gives";
 const BARS: f64 = 40.0;
-/// A line of what is said of a row, and how many lines there are at most.
+/// The height of a line of a row's remark, and the most lines.
 const LINE: f64 = 14.0;
 const LINES_MAX: usize = 12;
 const COLUMNS: usize = 120;
-/// Where the axis begins below this share of its end, it begins at zero.
+/// If the axis would begin below this share of its end, it begins at zero.
 const NEAR_ZERO: f64 = 0.3;
 
 /// One machine's values.
@@ -25,7 +25,7 @@ pub struct AnswerRow {
     pub values_us: Vec<(f64, u64)>,
     /// Their median, µs.
     pub p50_us: f64,
-    /// What else is said of it; may be empty.
+    /// A remark on it; may be empty.
     pub remark: String,
 }
 
@@ -69,7 +69,7 @@ impl Answers {
         };
         frame::figure(&self.frame, &self.words(), &[], height, |c| {
             axis::top(c, &x.ticks(per_unit, 70.0), 18.0, height);
-            // Clear of the first figure of the axis, which is centred on its tick.
+            // Keeps clear of the first figure of the axis, which is centred on its tick.
             c.text((left - 28.0, 11.0), Anchor::End, "soft t", unit);
             let mut y = 22.0;
             for (row, lines) in &rows {
@@ -111,7 +111,7 @@ impl AnswerRow {
         self.p50_us.is_finite() && self.values_us.iter().any(|(value, count)| value.is_finite() && *count > 0)
     }
 
-    /// How high it is with that many lines of its remark.
+    /// The height of the row with that many lines of its remark.
     fn height(&self, lines: usize) -> f64 {
         match self.is_drawn() {
             true => BARS + 10.0 + LINE * lines.max(2) as f64,
@@ -148,7 +148,7 @@ fn draw(c: &mut Canvas, row: &AnswerRow, lines: &[String], x: &Scale, y: f64) {
     c.marks("row", &said, |c| {
         c.text((left - 10.0, y + BARS - 4.0), Anchor::End, "ink", &label);
         for (column, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
-            // What is rare is still seen.
+            // Rare values stay visible.
             let height = (count as f64 / highest * BARS).max(1.5);
             c.rounded(
                 (left + width * column as f64, y + BARS - height),

@@ -3,7 +3,7 @@
 use super::scale::Tick;
 use super::svg::{Anchor, Canvas};
 
-/// Pixel centre, so that a one-pixel line is one pixel wide.
+/// Rounds to a pixel's centre, so that a one-pixel line is one pixel wide.
 pub fn crisp(at: f64) -> f64 {
     at.floor() + 0.5
 }
@@ -26,7 +26,7 @@ pub fn bottom(c: &mut Canvas, ticks: &[Tick], y: f64, y_end: f64) {
     upright(c, ticks, (y, y_end), (3.0, 16.0));
 }
 
-/// Vertical grid lines with the labels above them, for charts of rows that are read from the top.
+/// Vertical grid lines with labels above, for charts whose rows are read from the top.
 pub fn top(c: &mut Canvas, ticks: &[Tick], y: f64, y_end: f64) {
     upright(c, ticks, (y, y_end), (-3.0, -7.0));
 }
@@ -49,10 +49,10 @@ pub fn name(c: &mut Canvas, middle: (f64, f64), name: &str) {
     c.text(middle, Anchor::Middle, "soft t", name);
 }
 
-/// Moves labels apart: given the wanted positions in ascending order, the positions closest to them that are at least
-/// `gap` apart and, as far as there is room, inside the range.
+/// Moves labels apart. Given the desired positions in ascending order, returns the closest positions that are at least
+/// `gap` apart and, if there is room, inside the range.
 pub fn spread(wanted: &[f64], gap: f64, low: f64, high: f64) -> Vec<f64> {
-    // Blocks of touching labels, each centred on the mean of what its members want; blocks that meet merge.
+    // Blocks of touching labels, each centred on the mean of its members' desired positions; blocks that meet merge.
     let mut blocks: Vec<(f64, usize, f64)> = Vec::new();
     for &want in wanted {
         let mut block = (want, 1, want);
@@ -62,7 +62,7 @@ pub fn spread(wanted: &[f64], gap: f64, low: f64, high: f64) -> Vec<f64> {
             }
             blocks.pop();
             let members = n + block.1;
-            // A member behind k others wants its own place less k gaps.
+            // A member behind k others adds its own position less k gaps.
             let sum = sum + block.2 - block.1 as f64 * n as f64 * gap;
             block = (bounded(sum / members as f64, members, gap, low, high), members, sum);
         }

@@ -1,4 +1,4 @@
-//! What a remedy gained when it was tried: median and p99 before and after, one pair of arrows per wait or remedy.
+//! The gain of a remedy in its trial: median and p99 before and after, one pair of arrows per wait or remedy.
 
 use super::axis;
 use super::frame::{self, Frame, Key, WIDTH, Words};
@@ -43,7 +43,7 @@ impl BeforeAfterRow {
         [self.before_p50_us, self.after_p50_us].into_iter().chain(p99.into_iter().flatten())
     }
 
-    /// The 99th percentiles, where both are known: one alone compares with nothing.
+    /// The 99th percentiles, if both are known: one alone can't be compared.
     fn p99(&self) -> Option<(f64, f64)> {
         self.before_p99_us.zip(self.after_p99_us)
     }
@@ -62,7 +62,7 @@ impl BeforeAfter {
         let height = GROUP * rows.len() as f64 + 24.0;
         let all: Vec<f64> = rows.iter().flat_map(|r| r.values()).collect();
         let (low, high) = all.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(*v), h.max(*v)));
-        // Ratios are what a remedy is judged by; early waits (below zero) have none and need a linear axis.
+        // Ratios show a remedy's gain; early waits (below zero) have none and need a linear axis.
         let log = low > 0.0 && high > 20.0 * low;
         let x = if log {
             Scale::log(low * 0.8, high, left, RIGHT)

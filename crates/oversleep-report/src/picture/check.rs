@@ -1,8 +1,8 @@
-//! For tests only: is this well-formed XML, with unique ids and nothing that isn't a number where a number belongs?
+//! For tests only: checks for well-formed XML with unique ids, and for numbers wherever a number belongs.
 
 use std::collections::HashSet;
 
-/// Panics, saying where, unless the text is one well-formed element.
+/// Panics with the position of the fault, unless the text is one well-formed element.
 pub fn well_formed(svg: &str) {
     let mut open: Vec<&str> = Vec::new();
     let mut rest = svg;

@@ -1,4 +1,4 @@
-//! Fork-join by how the main thread waits: every duration as two clocks read it.
+//! Fork-joins by how the main thread waits: every duration as measured by two clocks.
 //!
 //! A published "16 ms per fork-join" came from the clock and from the way of waiting, not from the join; the two rows
 //! per style show which.
@@ -15,7 +15,7 @@ const LANE: f64 = 34.0;
 const STYLE: f64 = 2.0 * LANE + 16.0;
 /// Width of a bin, px.
 const BAR: f64 = 4.0;
-/// So many bars at most show their shares beside them.
+/// Up to this many bars have their shares beside them.
 const LABELLED_MAX: usize = 6;
 const RIGHT: f64 = WIDTH - 92.0;
 

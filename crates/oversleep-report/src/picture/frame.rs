@@ -1,4 +1,4 @@
-//! What every picture has around its marks: the outer element with its accessible name, heading, finding, legend and
+//! The surroundings of every picture's marks: the outer element with its accessible name, heading, finding, legend and
 //! note.
 
 use super::svg::{Anchor, Canvas, number};
@@ -7,7 +7,7 @@ use super::{text, theme};
 /// Width of every picture, px. Pages scale it down with the column it stands in.
 pub const WIDTH: f64 = 760.0;
 
-/// Set bold, which is about an eighth wider.
+/// The heading is bold, which is about an eighth wider.
 const HEADING_PX: f64 = 18.0;
 const FINDING_PX: f64 = 13.5;
 
@@ -37,7 +37,7 @@ impl Frame {
     }
 }
 
-/// What a picture says in words.
+/// The words of a picture.
 pub(super) struct Words {
     /// Heading when the caller gave none.
     pub heading: &'static str,
@@ -50,7 +50,7 @@ pub(super) struct Words {
 }
 
 impl Words {
-    /// What a picture without enough data says.
+    /// The words of a picture without enough data.
     pub(super) fn not_enough(heading: &'static str, why: &str) -> Self {
         Self { heading, finding: format!("Not enough data: {why}."), detail: String::new(), caveat: String::new() }
     }
@@ -102,7 +102,7 @@ pub(super) fn figure(
     let labelled = format!("{title_id} {desc_id}");
     let (width_text, height_text) = (number(WIDTH), number(total.ceil()));
     let view_box = format!("0 0 {width_text} {height_text}");
-    // A page that is too narrow for the picture says the heading in words of its own, and draws it without its head.
+    // A page that is too narrow for the picture shows the heading as text, and hides the picture's head.
     let head_text = format!("--ovs-head:{}", number(head));
     let stop = if heading.ends_with(['?', '.', '!', '…']) { "" } else { "." };
     let mut c = Canvas::default();
@@ -177,7 +177,7 @@ fn draw_legend_row(c: &mut Canvas, row: &[(f64, &Key)], baseline: f64) {
     }
 }
 
-/// The diagonal hatching for what is unknown or doesn't count. Returns the paint that uses it.
+/// The diagonal hatching for what is unknown or isn't counted. Returns the paint that uses it.
 pub(super) fn hatch(c: &mut Canvas, id: &str) -> String {
     let name = format!("{id}-hatch");
     let attributes = [

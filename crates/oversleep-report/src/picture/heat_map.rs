@@ -17,7 +17,8 @@ pub struct HeatMap {
     pub columns: Vec<String>,
     /// Name of the wait, and its median lateness in µs per column, `None` if it wasn't measured.
     pub rows: Vec<(String, Vec<Option<f64>>)>,
-    /// What the lightest and the darkest colour stand for, in µs, where several maps share them; else its own figures.
+    /// The values of the lightest and the darkest colour, in µs, for several maps with common colours; else the map's own
+    /// range.
     pub range: Option<(f64, f64)>,
 }
 
@@ -50,7 +51,7 @@ impl HeatMap {
         })
     }
 
-    /// One value per column: short rows are filled up with unknowns, and what isn't finite is unknown.
+    /// One value per column: short rows are filled with unknowns, and a value that isn't finite is unknown.
     fn cells<'a>(&self, values: &'a [Option<f64>]) -> impl Iterator<Item = Option<f64>> + use<'a> {
         (0..self.columns.len()).map(|i| values.get(i).copied().flatten().filter(|v| v.is_finite()))
     }

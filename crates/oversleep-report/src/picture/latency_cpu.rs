@@ -1,4 +1,4 @@
-//! Latency against CPU time, a curve for each way of waiting: what a strategy takes for what it gives.
+//! Latency against CPU time, a curve for each way of waiting: what a strategy costs and what it gains.
 
 use super::axis;
 use super::frame::{self, Frame, Key, WIDTH, Words};
@@ -15,7 +15,7 @@ const RIGHT: f64 = LABELS - 22.0;
 const BOTTOM: f64 = 340.0;
 const HEIGHT: f64 = BOTTOM + 52.0;
 const LABEL_PX: f64 = 11.0;
-/// The least that has a place of its own: a thousandth of a CPU, ten nanoseconds.
+/// The lower ends of the axes: a thousandth of a CPU, ten nanoseconds.
 const CPUS_MIN: f64 = 1e-3;
 const LATENCY_MIN_US: f64 = 0.01;
 

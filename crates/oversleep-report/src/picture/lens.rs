@@ -11,8 +11,8 @@ const PLOT: f64 = 74.0;
 /// Room the panel takes, with its title above and its axis beneath.
 pub const HEIGHT: f64 = PLOT + 66.0;
 
-/// Draws the durations, ascending, from y = 0 between the two x, on an axis of their own from the 0.5th to the 99th
-/// percentile. Draws nothing when there are none.
+/// Draws the durations, which ascend, from y = 0 between the two x, on their own axis from the 0.5th to the 99th
+/// percentile. Draws nothing if there are none.
 pub fn draw(c: &mut Canvas, sorted_us: &[f64], (left, right): (f64, f64)) {
     let at = |q| stats::quantile(sorted_us, q);
     let (Some(low), Some(median), Some(high)) = (at(0.005), at(0.5), at(0.99)) else { return };
@@ -46,7 +46,7 @@ pub fn draw(c: &mut Canvas, sorted_us: &[f64], (left, right): (f64, f64)) {
         for (bin, &held) in bins.iter().enumerate().filter(|(_, held)| **held > 0) {
             let height = (held as f64 / tallest * PLOT).max(1.0);
             let middle = from + (bin as f64 + 0.5) / BINS as f64 * (to - from);
-            // As fine as the axis: three digits would call all bars the same.
+            // As precise as the axis: three digits would be the same for all bars.
             let about = format!("{}\u{a0}{}", text::decimal(middle / unit.us, 1), unit.symbol);
             let tip = format!("about {about}: {} ({})", text::counted(held, "sleep"), text::share(held as f64 / n));
             let corner = (left + bin as f64 * width + 0.4, base - height);
@@ -54,7 +54,7 @@ pub fn draw(c: &mut Canvas, sorted_us: &[f64], (left, right): (f64, f64)) {
         }
     });
     c.line((left, axis::crisp(base)), (right, axis::crisp(base)), "axis s");
-    // p99 gives way when the two labels would touch.
+    // The label of p99 is left out if the two would touch.
     let marks = [("median", median), ("p99", high)];
     let apart = (x.px(high) - x.px(median)).abs() > 60.0;
     for (name, us) in marks.into_iter().take(if apart { 2 } else { 1 }) {

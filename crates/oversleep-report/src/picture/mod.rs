@@ -1,4 +1,4 @@
-//! The shapes that pictures are drawn with: pure functions from plain numbers to SVG.
+//! Shapes for pictures: pure functions from plain numbers to SVG.
 //!
 //! A picture of a result is an entry in `view::pictures`; it fills a shape from here, or draws with the same tools. A
 //! new shape is a file here, with its input (labels, `f64`s with the unit last in the field name, and a [`Frame`] for

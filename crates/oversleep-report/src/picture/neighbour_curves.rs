@@ -12,13 +12,13 @@ const RIGHT: f64 = WIDTH - 24.0;
 const BOTTOM: f64 = 320.0;
 const HEIGHT: f64 = BOTTOM + 56.0;
 const LABEL_PX: f64 = 11.0;
-/// How much lower every other label stands, so that many fit.
+/// The vertical offset of every other label, so that many fit.
 const ROW: f64 = 14.0;
 /// Classes of a histogram, over the whole axis.
 const CLASSES: usize = 80;
-/// Colours there are; a machine beyond them shares one.
+/// The number of colours; machines beyond it share them.
 const COLOURS: usize = 8;
-/// Machines up to which there is room for histograms.
+/// The most machines with room for histograms.
 const WITH_HISTOGRAMS_MAX: usize = 4;
 
 /// The sleeps of one machine at one setting.
@@ -155,7 +155,7 @@ fn colour(index: usize) -> String {
     format!("c{}", index % COLOURS)
 }
 
-/// A histogram that stands upright: its bars grow to the right from `left`, the longest to the width.
+/// An upright histogram: its bars grow to the right from `left`, the longest to the full width.
 fn draw_histogram(c: &mut Canvas, sleeps: &Sleeps, y: &Scale, (left, width): (f64, f64)) {
     let class_of = |value: f64| (value / y.high() * CLASSES as f64).clamp(0.0, CLASSES as f64 - 1.0) as usize;
     let mut classes = [0_u64; CLASSES];
@@ -165,7 +165,7 @@ fn draw_histogram(c: &mut Canvas, sleeps: &Sleeps, y: &Scale, (left, width): (f6
     let most = classes.iter().copied().max().unwrap_or(1).max(1);
     let height = BOTTOM / CLASSES as f64;
     for (class, count) in classes.into_iter().enumerate().filter(|(_, count)| *count > 0) {
-        // What occurs at all is seen.
+        // Rare values stay visible.
         let long = (width * count as f64 / most as f64).max(1.0);
         c.rect((left, BOTTOM - height * (class as f64 + 1.0)), (long, height), "f thin");
     }

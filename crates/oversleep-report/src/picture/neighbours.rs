@@ -1,4 +1,4 @@
-//! What a neighbour's setting does to this process: its own sleep, what the system states, what a coarse clock does.
+//! How a neighbour's setting affects this process: its own sleep, the resolution that the system states, and a coarse clock.
 
 use super::frame::{self, Frame, Key, WIDTH, Words};
 use super::scale::Scale;
@@ -12,11 +12,11 @@ const RIGHT: f64 = 640.0;
 const BOTTOM: f64 = 300.0;
 const HEIGHT: f64 = BOTTOM + 42.0;
 const LABEL_PX: f64 = 11.0;
-/// How much lower a second row of labels stands.
+/// The vertical offset of a second row of labels.
 const ROW: f64 = 14.0;
 /// More sleeps than this per step are thinned by rank.
 const CAP_PER_STEP: usize = 120;
-/// Medians closer than this, µs, are the same wake-up with other noise.
+/// Medians closer than this, µs, are the same wake-up with different noise.
 const EQUAL_WITHIN_US: f64 = 300.0;
 
 /// What was observed while a neighbour held one setting.

@@ -1,7 +1,7 @@
 //! Lateness of many waits by percentile, on an axis of nines: the further right, the rarer.
 //!
-//! A curve goes only as far as its sample count supports. Early wake-ups have no place on a logarithmic axis, so they
-//! get a band of their own beneath it.
+//! A curve ends where its sample count no longer supports it. A logarithmic axis has no place for early wake-ups, so
+//! they get their own band beneath it.
 
 use super::frame::{self, Frame, Key, WIDTH, Words};
 use super::scale::{Scale, Tick};
@@ -18,14 +18,14 @@ const RIGHT: f64 = 530.0;
 const LABELS_LEFT: f64 = RIGHT + 26.0;
 const LABEL_GAP: f64 = 14.0;
 const BAND: f64 = 26.0;
-/// Points per curve; what lies between differs by less than a pixel.
+/// Points per curve; values between them differ by less than a pixel.
 #[cfg(test)]
 const POINTS: usize = 220;
 
-/// The percentiles that are put into words, so curves made from samples hold them exactly.
+/// The percentiles that the text names, so curves made from samples have exact points there.
 const NAMED: [(&str, f64); 5] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999), ("p99.99", 0.9999)];
 
-/// A distribution of lateness, as far as a picture needs it.
+/// A distribution of lateness, reduced to what a picture needs.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Distribution {
     /// How many waits it holds.
@@ -68,7 +68,7 @@ impl Distribution {
         self.points.iter().copied().filter(|(q, v)| v.is_finite() && (0.0..1.0).contains(q)).collect()
     }
 
-    /// Lateness at the quantile (nearest rank), or `None` if there are too few samples to say.
+    /// Lateness at the quantile (nearest rank), or `None` if there are too few samples.
     fn at(&self, q: f64) -> Option<f64> {
         let points = self.clean();
         if q > points.last()?.0 {
@@ -101,16 +101,14 @@ pub struct PercentileSeries {
 pub struct Percentiles {
     /// The words around it.
     pub frame: Frame,
-    /// What the curves have in common in groups: `obeys timer slack`, `ignores timer slack`. Empty for a colour per
-    /// curve.
+    /// The names of groups of curves: `obeys timer slack`, `ignores timer slack`. Empty for one colour per curve.
     pub families: Vec<String>,
     /// The curves, any number; the labels have room for 25 before the picture grows.
     pub series: Vec<PercentileSeries>,
 }
 
-/// Where the axis begins: at the smallest lateness, but at most a decade below the smallest median, because the few
-/// waits on the way from early to late would cost a decade each; and not below a nanosecond, where no clock tells
-/// anything.
+/// Where the axis begins: at the smallest lateness, but at most a decade below the smallest median, because a few waits
+/// between early and late would cost a decade each; and not below a nanosecond, which no clock resolves.
 fn floor_us(series: &[&PercentileSeries], positive_us: &[f64]) -> f64 {
     let least = positive_us.iter().copied().fold(f64::INFINITY, f64::min);
     let medians = series.iter().filter_map(|s| s.lateness.at(0.5)).filter(|m| *m > 0.0);
@@ -119,7 +117,7 @@ fn floor_us(series: &[&PercentileSeries], positive_us: &[f64]) -> f64 {
     floor.max(1e-3)
 }
 
-/// How many nines a quantile is: 0.9 is 1, 0.99 is 2.
+/// The number of nines of a quantile: 0.9 has 1, 0.99 has 2.
 fn nines(q: f64) -> f64 {
     -(1.0 - q.clamp(0.0, 1.0 - 1e-12)).log10()
 }
@@ -263,8 +261,8 @@ impl Percentiles {
     }
 }
 
-/// The points without those that lie within a pixel of the one before; the last always stays. A curve that only ascends
-/// thereby has at most as many points as its path is long, however many it was given.
+/// Drops points that lie within a pixel of the one before; the last always stays. An ascending curve thereby has at
+/// most as many points as its path has pixels, however many it was given.
 fn visible(points: impl Iterator<Item = (f64, f64)>) -> Vec<(f64, f64)> {
     let mut kept: Vec<(f64, f64)> = Vec::new();
     let mut last = None;
@@ -306,7 +304,7 @@ fn percentile_name(nines: i32) -> String {
 
 #[cfg(test)]
 mod tests {
-    /// The longest were cut: `waitable-timer-high-resolut…`.
+    /// The longest names used to be cut: `waitable-timer-high-resolut…`.
     #[test]
     fn names_of_waits_have_room() {
         for name in ["waitable-timer-high-resolution", "get-queued-completion-status", "sleep-condition-variable-srw"] {

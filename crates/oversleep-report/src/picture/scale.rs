@@ -1,4 +1,4 @@
-//! From values to pixels, and the round values worth a tick: 1-2-5 steps on linear axes, decades on logarithmic ones.
+//! Maps values to pixels, and finds round values for ticks: 1-2-5 steps on linear axes, decades on logarithmic ones.
 
 use super::text;
 
@@ -17,7 +17,7 @@ pub struct Scale {
 pub struct Tick {
     /// Position in px.
     pub at: f64,
-    /// What stands beside it; empty for a minor tick.
+    /// Its label; empty for a minor tick.
     pub label: String,
 }
 
@@ -48,7 +48,7 @@ impl Scale {
         if self.log { ten_to(self.to) } else { self.to }
     }
 
-    /// Where the value goes; values outside the range go to its nearer end.
+    /// The pixel of a value; values outside the range are drawn at its nearer end.
     pub fn px(&self, value: f64) -> f64 {
         let value = if self.log { value.max(f64::MIN_POSITIVE).log10() } else { value };
         let part = ((value - self.from) / (self.to - self.from)).clamp(0.0, 1.0);
@@ -71,8 +71,8 @@ impl Scale {
             .collect()
     }
 
-    /// Decade ticks with minor ticks at 2…9 between them. Labels come from the given writer and are left out where they
-    /// would be closer than `gap_px`.
+    /// Decade ticks with minor ticks at 2…9 between them. `label` writes their labels, which are left out if they would
+    /// be closer than `gap_px`.
     pub fn decades(&self, gap_px: f64, label: impl Fn(f64) -> String) -> Vec<Tick> {
         let per_decade = (self.end_px - self.start_px).abs() / (self.to - self.from);
         let every = (gap_px / per_decade.max(1e-9)).ceil().max(1.0) as i32;
@@ -103,8 +103,8 @@ fn nice_step(at_least: f64) -> f64 {
         .unwrap_or(10.0 * decade)
 }
 
-/// A power of ten with a whole exponent, as it is written: the `pow` of some C libraries is off in the last digit, and
-/// a picture is the same whichever system draws it.
+/// A power of ten with a whole exponent, parsed from text: the `pow` of some C libraries is wrong in the last digit,
+/// and a picture must be the same on every system.
 fn ten_to(exponent: f64) -> f64 {
     format!("1e{}", exponent as i32).parse().unwrap_or(f64::MAX)
 }

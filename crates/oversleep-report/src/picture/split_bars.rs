@@ -118,7 +118,7 @@ impl SplitBars {
             let (a, b) = (x.px(from), x.px(to));
             let name = self.parts.get(part).map_or("", |p| p.label.as_str());
             c.marks("", &format!("{}: {name} {}", row.label, signed_us(us)), |c| {
-                // A part too thin to see still leaves a hair; the gap of 1 px keeps neighbours apart.
+                // A part too thin to see is drawn as a hairline; the gap of 1 px separates neighbours.
                 let width = (b - a - 1.0).max(0.75);
                 c.rounded((a + 0.5, y), (width, BAR), 2.0, "f", Some(&self.paint(part, hatch)));
                 let label = time_us(us);
@@ -130,7 +130,7 @@ impl SplitBars {
         }
         let edge = x.px(x.high());
         if right_us.max(row.total_us) > x.high() {
-            // Two slanted cuts: the bar goes on beyond the axis.
+            // Two slanted cuts show that the bar continues beyond the axis.
             for dx in [0.0, 6.0] {
                 c.path(
                     &format!(
@@ -193,7 +193,7 @@ impl SplitBars {
     }
 }
 
-/// The axis: all bars whole, unless a few are more than five times the median bar; those are cut. Third: how many.
+/// The axis shows all bars in full, unless a few are more than five times the median bar; those are cut. Third: how many.
 fn range(rows: &[&SplitRow]) -> (f64, f64, usize) {
     let low = rows.iter().map(|r| r.reach().0).fold(0.0, f64::min);
     let reaches = stats::sorted(&rows.iter().map(|r| r.reach().1).collect::<Vec<_>>());

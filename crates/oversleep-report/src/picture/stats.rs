@@ -1,4 +1,4 @@
-//! The few statistics a picture needs to place its marks. Findings about a machine are computed elsewhere.
+//! The few statistics for placing a picture's marks. Findings about a machine are computed elsewhere.
 
 /// The finite values, in ascending order.
 pub fn sorted(values: &[f64]) -> Vec<f64> {
@@ -47,8 +47,8 @@ pub fn extremes(points: &[(f64, f64)], cap: usize) -> (Vec<(f64, f64)>, usize) {
     (out, run)
 }
 
-/// Where an axis should end so that a few outliers don't flatten the rest: the largest value, or somewhat above the
-/// 98th percentile when the largest is more than four times that. The picture marks what lies beyond.
+/// The end of an axis on which a few outliers don't flatten the rest: the largest value, or somewhat above the 98th
+/// percentile if the largest is more than four times that. The picture marks values beyond the end.
 pub fn robust_top(sorted: &[f64]) -> Option<f64> {
     let top = *sorted.last()?;
     let usual = quantile(sorted, 0.98)?;

@@ -3,7 +3,7 @@
 //! It closes what it opens (groups take a closure), escapes every text and attribute, and writes numbers with at most
 //! two decimals, so equal inputs give equal bytes. Nothing here knows what is being drawn.
 
-/// Where a text is pinned.
+/// The anchor of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Anchor {
     /// The given x is the text's left end.
@@ -52,7 +52,7 @@ impl Canvas {
         self.element("g", &[("class", class)], body);
     }
 
-    /// A group of marks with the text a pointer resting on it shows.
+    /// A group of marks with a tooltip.
     pub fn marks(&mut self, class: &str, tip: &str, body: impl FnOnce(&mut Self)) {
         self.group(class, |c| {
             c.element("title", &[], |c| c.chars(tip));
@@ -158,7 +158,7 @@ impl Canvas {
         }
     }
 
-    /// The style sheet. It is ours and holds no markup, and escaping would break its selectors.
+    /// The style sheet. It comes from this crate and contains no markup, and escaping would break its selectors.
     pub fn style(&mut self, css: &str) {
         debug_assert!(!css.contains(['<', '&']), "a style sheet must not hold markup");
         self.out.push_str("<style>");
@@ -167,8 +167,8 @@ impl Canvas {
     }
 }
 
-/// A coordinate: at most two decimals, no trailing zeros, no negative zero. What isn't finite becomes 0 so that a slip
-/// in a picture can misplace a mark but never break the document.
+/// A coordinate: at most two decimals, no trailing zeros, no negative zero. A value that isn't finite becomes 0, so
+/// that a bug in a picture can misplace a mark but never break the document.
 pub fn number(value: f64) -> String {
     if !value.is_finite() {
         return "0".to_owned();
@@ -192,7 +192,7 @@ pub fn escaped(text: &str) -> String {
             '\'' => out.push_str("&#39;"),
             '\n' | '\r' | '\t' => out.push(' '),
             c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
-            // Marks that turn the direction of writing can make a label read as another one.
+            // Direction marks can make one label look like another.
             '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => out.push('\u{fffd}'),
             c => out.push(c),
         }

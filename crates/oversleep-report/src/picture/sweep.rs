@@ -40,7 +40,7 @@ pub struct Sweep {
     pub points: Vec<SweepPoint>,
     /// The same sleeps by the coarse clock; may be empty.
     pub coarse: Vec<SweepPoint>,
-    /// What the points show, where that is known; otherwise they are judged here.
+    /// The finding, if the caller knows it; otherwise it is derived from the points.
     pub finding: Option<String>,
 }
 
@@ -161,7 +161,7 @@ impl Sweep {
         }
     }
 
-    /// What the coarse clock shows of the same sleeps, in a sentence.
+    /// What the coarse clock shows for the same sleeps, in a sentence.
     fn coarsely(&self, coarse: &[Request]) -> String {
         let values = || coarse.iter().flat_map(|request| &request.duration_ms).map(|ms| ms * 1e3);
         if coarse.is_empty() {
@@ -173,7 +173,7 @@ impl Sweep {
     }
 }
 
-/// The requests of these points, shortest first.
+/// The requests among these points, shortest first.
 fn requests(points: &[SweepPoint]) -> Vec<Request> {
     let mut points: Vec<SweepPoint> =
         points.iter().copied().filter(|p| p.requested_ms.is_finite() && p.duration_ms.is_finite()).collect();
@@ -191,8 +191,8 @@ fn requests(points: &[SweepPoint]) -> Vec<Request> {
         .collect()
 }
 
-/// The same lateness for every request leaves the line a line. A coarse tick ends the waits, so lateness falls as the
-/// request grows, until it jumps to the next tick. Anything else is neither.
+/// Constant lateness makes the points a line. With a coarse tick, lateness falls as the request grows, until it jumps
+/// to the next tick. Anything else is neither.
 fn verdict(requests: &[Request]) -> &'static str {
     let late = || requests.iter().map(Request::median_late_us);
     let spread_us = late().fold(f64::NEG_INFINITY, f64::max) - late().fold(f64::INFINITY, f64::min);
@@ -258,7 +258,7 @@ fn draw_request(c: &mut Canvas, request: &Request, x: &Scale, upper: &Scale, low
     });
 }
 
-/// The same sleeps by the coarse clock, in the upper part only: its lateness would be that of its own steps.
+/// The same sleeps by the coarse clock, in the upper part only: its lateness would show only its own steps.
 fn draw_coarse(c: &mut Canvas, request: &Request, x: &Scale, upper: &Scale) {
     let at = x.px(request.requested_ms);
     let shown = stats::thinned(&request.duration_ms, CAP_PER_REQUEST);
@@ -269,7 +269,7 @@ fn draw_coarse(c: &mut Canvas, request: &Request, x: &Scale, upper: &Scale) {
     c.marks("coarse", &tip, |c| c.dots(&dots, "dots under small"));
 }
 
-/// Moves neighbours in rank apart sideways, so that equal sleeps don't cover each other.
+/// Moves points of neighbouring rank apart sideways, so that equal sleeps don't cover each other.
 fn aside(rank: usize) -> f64 {
     (rank * 7 % 11) as f64 * 1.5 - 7.5
 }

@@ -1,16 +1,16 @@
-//! Words and figures of pictures: durations from µs, counts, shares, and how much room a text takes.
+//! Words and figures for pictures: durations from µs, counts, shares, and the width of a text.
 //!
-//! Widths are estimates, since no font is at hand: the advances of a wide face (DejaVu Sans), so that a label may get
+//! Widths are estimates, since no font is available: the advances of a wide face (DejaVu Sans), so that a label may get
 //! too much room but hardly ever too little.
 
 use crate::words::{self, cost, grouped, percent, sign};
 
 const NBSP: char = '\u{a0}';
 
-/// A unit of time an axis can be labelled in.
+/// A unit of time for an axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Unit {
-    /// Microseconds in one of this unit.
+    /// Microseconds per unit.
     pub us: f64,
     /// Its symbol.
     pub symbol: &'static str,
@@ -127,7 +127,7 @@ pub fn fitted(text: &str, size_px: f64, room_px: f64) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// The text in lines no wider than the room; what doesn't fit into `most` lines is cut with an ellipsis.
+/// The text in lines no wider than the room; a text longer than `most` lines is cut with an ellipsis.
 pub fn wrapped(text: &str, size_px: f64, room_px: f64, most: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ').filter(|w| !w.is_empty()) {

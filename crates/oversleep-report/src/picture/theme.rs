@@ -45,7 +45,7 @@ const SERIES: usize = 8;
 /// Fills for stacked parts: light enough to carry dark text in either scheme.
 const FILLS: [&str; 6] = ["#f2a93b", "#c79be0", "#4fc3a1", "#7fbdf0", "#e6d85c", "#f29a9a"];
 
-/// Fills for a quantity, from little to much; monotone in lightness, readable with dark text below the last two steps.
+/// Fills for a quantity, from low to high; monotone in lightness, readable with dark text below the last two steps.
 pub const RAMP: [&str; 7] = ["#fff3d6", "#fde0a6", "#fbc274", "#f39a55", "#df6b48", "#b9404b", "#7c2350"];
 
 const SHAPES: &str = ".ovs{max-width:100%;height:auto;\
@@ -68,7 +68,7 @@ font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,san
 .ovs .lines:hover .one{opacity:.16}\
 .ovs .lines .one:hover{opacity:1}";
 
-/// Which paper a page asks for.
+/// The colour scheme that a page requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheme {
     /// Dark marks on light paper.

@@ -1,4 +1,4 @@
-//! Several quantities over one stretch of time, as lines of steps, with what came and went.
+//! Several quantities over one span of time as stepped lines, and the processes that came and went.
 
 use super::axis;
 use super::frame::{self, Frame, Key, WIDTH, Words};
@@ -20,18 +20,18 @@ const CLASSES: [&str; 4] = ["c0", "c1", "c2", "c3"];
 pub struct TimelineLine {
     /// Its name: `sleep(1ms)`.
     pub label: String,
-    /// When, in s, and what it was from then on, in µs.
+    /// Times in s, each with the value from then on, in µs.
     pub points: Vec<(f64, f64)>,
 }
 
-/// Something that was there for a while.
+/// Something that was present for a while.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TimelineVisit {
     /// What it was: `neighbour 1 requests 1 ms`.
     pub label: String,
-    /// When it came, in s.
+    /// When it started, in s.
     pub from_s: f64,
-    /// When it left, in s.
+    /// When it ended, in s.
     pub until_s: f64,
 }
 
@@ -44,7 +44,7 @@ pub struct Timeline {
     pub duration_s: f64,
     /// The lines, at most four.
     pub lines: Vec<TimelineLine>,
-    /// Who came and went.
+    /// The visits.
     pub visits: Vec<TimelineVisit>,
 }
 
@@ -124,7 +124,7 @@ fn time_unit(duration_s: f64) -> (f64, &'static str) {
     }
 }
 
-/// A line that stays at each value until the next, and to the end.
+/// A line that stays at each value until the next one, and to the end.
 fn steps(points: &[(f64, f64)], end: f64, place: impl Fn((f64, f64)) -> (f64, f64)) -> Vec<(f64, f64)> {
     let every = points.len().div_ceil(POINTS_MAX).max(1);
     let mut steps: Vec<(f64, f64)> = Vec::new();

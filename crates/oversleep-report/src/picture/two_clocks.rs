@@ -1,4 +1,4 @@
-//! The same sleeps as two clocks saw them: over time, and beside it how often each duration was read.
+//! The same sleeps as measured by two clocks: over time, and beside it a histogram of the durations.
 
 use super::frame::{self, Frame, Key, WIDTH, Words};
 use super::scale::Scale;
@@ -20,7 +20,7 @@ const BINS: usize = 68;
 /// More sleeps than this are shown by their extremes.
 const CAP: usize = 2000;
 
-/// One sleep and what each clock made of it.
+/// One sleep with the readings of both clocks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SleepSeenTwice {
     /// Its duration as the coarse clock read it, µs.
@@ -54,7 +54,7 @@ struct Side {
     peaks: Vec<Peak>,
 }
 
-/// A duration that was read often.
+/// A frequent duration.
 struct Peak {
     share: f64,
     at_us: f64,
@@ -182,7 +182,7 @@ impl Side {
         bins
     }
 
-    /// The bins that hold 8 % or more, most first, at most three, none within four bins of a larger one.
+    /// The bins that hold 8 % or more, largest first, at most three, none within four bins of a larger one.
     fn find_peaks(&self, scale: &Scale) -> Vec<Peak> {
         let n = self.durations_us.len() as f64;
         let bins = self.bins(scale);
@@ -229,7 +229,7 @@ impl Side {
                 let y = PLOT_HEIGHT - (bin + 1) as f64 * height;
                 let share = held as f64 / n;
                 let tip = format!("{}: {} ({})", self.word, text::counted(held, "sleep"), text::share(share));
-                // A single sleep among thousands still shows.
+                // A single sleep among thousands stays visible.
                 let width = (share / most * HISTOGRAM_WIDTH).max(1.0);
                 c.marks("", &tip, |c| c.rect((left, y + 0.4), (width, height - 0.6), "f"));
             }
@@ -245,7 +245,7 @@ impl Side {
     }
 }
 
-/// Sleeps by number: they are taken in rounds, and by time they would stand in as many clumps.
+/// Sleeps by number: they are taken in rounds, and by time they would form as many clumps.
 fn order_scale(sleeps: usize) -> Scale {
     Scale::linear(1.0, sleeps as f64, LEFT + 5.0, SERIES_RIGHT - 5.0)
 }
@@ -260,7 +260,7 @@ fn order_axis(c: &mut Canvas, sleeps: usize) {
     }
 }
 
-/// From zero (or below, where a clock stepped back) to the duration of nearly all sleeps.
+/// From zero (or below, if a clock stepped back) to the duration of nearly all sleeps.
 fn duration_scale(sleeps: &[SleepSeenTwice], requested_us: f64) -> Scale {
     let all = stats::sorted(&sleeps.iter().flat_map(|s| [s.coarse_us, s.precise_us]).collect::<Vec<_>>());
     let requested = if requested_us.is_finite() { requested_us.max(0.0) } else { 0.0 };

@@ -1,4 +1,4 @@
-//! Findings on the terminal: in a line or a few, or whole with evidence, every remedy and code.
+//! Findings on the terminal: in a few lines, or in full with evidence, every remedy and code.
 
 use oversleep_record::finding::{Finding, Severity, Tried, Verdict};
 use oversleep_record::{CommandName, ResultFile};
@@ -14,7 +14,7 @@ use crate::words::{capitalised, sentence};
 
 /// Most notes shown with a sentence of their own by default.
 const NOTES_MAX: usize = 12;
-/// Most figures of evidence shown for a finding; the result and the browser's report hold all.
+/// The most figures of evidence shown for a finding; the result and the HTML report have all.
 const EVIDENCE_MAX: usize = 3;
 /// What to do about findings that lack data.
 const MORE_DATA: &str = " --thorough takes more values; the HTML report gives the reason for each.";
@@ -67,7 +67,7 @@ fn notes(page: &mut Page, found: &[&Finding]) {
     }
 }
 
-/// Findings in a line each; those with the same remedy stand together above it.
+/// Findings in a line each, grouped under their common remedy.
 fn by_cure(page: &mut Page, found: &[&Finding]) {
     let cure_of = |finding: &Finding| cure(finding).map(|advice| advice.remedy.clone());
     for remedy in distinct(found.iter().map(|finding| cure_of(finding))) {
@@ -107,7 +107,7 @@ fn full<'a>(page: &mut Page, finding: &'a Finding, shown: &mut Vec<&'a str>) {
             Tried::NotTried { .. } => Tone::Soft,
         };
         page.prose(&format!("→ {}", sentence(&advice.sentence)), 2, Tone::Plain);
-        // The code of the best remedy of a cost is shown; the browser's report holds that of the others.
+        // The code of the best remedy of a cost is shown; the HTML report has the others.
         if index == 0 && !is_note {
             code(page, advice.example.as_deref().unwrap_or_default());
         }
@@ -132,7 +132,7 @@ fn code(page: &mut Page, example: &str) {
     }
 }
 
-/// What the machine was too busy for, with the next step.
+/// The checks for which the machine was too busy, with the next step.
 fn disturbed(page: &mut Page, findings: &Findings) {
     let names: Vec<&str> = findings.with(Verdict::TooDisturbed).map(|finding| finding.name.as_str()).collect();
     if !names.is_empty() {
@@ -158,7 +158,7 @@ fn rest(page: &mut Page, file: &ResultFile, findings: &Findings) {
         }
     }
     page.gap();
-    // A command that measures one part lacks data for the other findings on purpose.
+    // A command that measures one part lacks data for the other findings by design.
     let lists = [
         (Verdict::NotEnoughData, "Inconclusive, because there is too little data", MORE_DATA),
         (Verdict::NotFound, "Checked, not found", ""),

@@ -1,7 +1,7 @@
 //! A table in lines: aligned columns, two blanks between them, no rules.
 //!
-//! Where room is scarce, columns of the highest rank are left out first; then the last column of words wraps; then
-//! names are cut. The result file and the browser's report hold what is left out.
+//! If the page is too narrow, columns of the highest rank are left out first; then the last column of words wraps; then
+//! names are cut. The result file and the HTML report have what is left out.
 
 use crate::view::table::{Cell, Column, Kind, Table, Tone};
 
@@ -9,9 +9,9 @@ use super::style::paint;
 use super::text::{clean, columns, fitted, wrapped};
 
 const GAP: usize = 2;
-/// Least room in which words are wrapped rather than other columns left out.
+/// With less room for words than this, other columns are left out first.
 const WORDS_MIN: usize = 24;
-/// Least room for words beside names that would have to be cut for more.
+/// The minimum room for words beside names that would otherwise have to be cut.
 const WORDS_LEAST: usize = 14;
 
 /// The lines of a table, heading first.
@@ -62,7 +62,7 @@ fn layout(all: &[Column], mut widths: Vec<usize>, width: usize) -> (Vec<usize>, 
         let others = total(&shown, &widths) - widths[last];
         widths[last] = widths[last].min(width.saturating_sub(others).max(WORDS_MIN.min(widths[last])));
     }
-    // Only columns that always stay are left. Narrow words can still be read; a name that is cut may be mistaken for
+    // Only columns that are never left out remain. Narrow words are still readable; a cut name may be mistaken for
     // another.
     if let Some(last) = wrapping.filter(|last| shown.contains(last)) {
         let over = total(&shown, &widths).saturating_sub(width);

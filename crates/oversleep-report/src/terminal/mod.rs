@@ -1,7 +1,7 @@
-//! The report as text for a terminal: at a glance by default, with every table and all details with `--full`.
+//! The report as text for a terminal: a summary by default, every table and all details with `--full`.
 //!
-//! Pure: a result and a width go in, a string with ANSI styles comes out; whoever prints it decides whether the styles
-//! stay. No line is wider than the width. Every text of the result passes through `text::clean`, since a result file
+//! Pure: a result and a width go in, a string with ANSI styles comes out; the caller decides whether to keep the
+//! styles. No line is wider than the width. Every text of the result passes through `text::clean`, since a result file
 //! from elsewhere must not be able to control the terminal.
 
 mod comparison;
@@ -24,7 +24,7 @@ use crate::view::table::{Section, Tone};
 use crate::view::{head, overview, sections};
 use crate::words::counted;
 
-/// Most sections whose tables are shown unless you ask for all.
+/// The most sections whose tables are shown by default.
 const SECTIONS_AT_ONCE: usize = 10;
 
 /// Most published figures beneath a section; the page has all.
@@ -33,7 +33,7 @@ const PUBLISHED_MAX: usize = 3;
 /// How much of a result is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Detail {
-    /// What fits on two screens: of a result with many sections an overview, of findings a line or a few.
+    /// What fits on two screens: an overview of a result with many sections, and a few lines per finding.
     #[default]
     Brief,
     /// Every table, all evidence and code.
@@ -94,7 +94,7 @@ impl Page {
         }
     }
 
-    /// What the result comes to, where it is, and where there is more.
+    /// The bottom line, the location of the result, and where to find more.
     fn bottom_line(&mut self, file: &ResultFile, findings: &Findings, files: &[String], more_tables: Option<usize>) {
         if !overview::has_bottom_line(file) {
             return;

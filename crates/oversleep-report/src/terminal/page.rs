@@ -65,7 +65,7 @@ impl Page {
         }
     }
 
-    /// A heading, set apart, with a soft tail behind it, or beneath where there is no room.
+    /// A heading, set apart, with a soft tail behind it, or beneath it if there is no room.
     pub fn heading(&mut self, file: &ResultFile, text: &str, tail: &str) {
         self.gap();
         let heading = head::heading(file, text);

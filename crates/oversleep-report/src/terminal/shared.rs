@@ -1,4 +1,4 @@
-//! What a copy for others holds, on the terminal.
+//! The contents of a shared copy, on the terminal.
 
 use oversleep_record::ResultFile;
 
@@ -6,7 +6,7 @@ use super::page::Page;
 use crate::view::head;
 use crate::view::table::Tone;
 
-/// The machine and the run as others will see them, what was left out, and where the copy is.
+/// The machine and the run as recipients will see them, what was left out, and where the copy is.
 pub fn shared(file: &ResultFile, width: usize, written: &str) -> String {
     let mut page = Page::new(width);
     page.title(&head::heading(file, &head::title(file)));

@@ -26,7 +26,7 @@ fn report(file: &ResultFile, width: usize) -> String {
     plain(&super::report(file, width, super::Detail::Full, &[]))
 }
 
-/// The report up to its findings, whose words are tested where they are written.
+/// The report up to its findings, whose texts have their own tests.
 fn measurements(report: &str) -> &str {
     report.split("\nFindings").next().unwrap_or_default()
 }
@@ -36,7 +36,7 @@ fn a_full_report_reads_like_this() {
     insta::assert_snapshot!("full-100", measurements(&report(&rich().file, 100)));
 }
 
-/// Lines of two screens of 24.
+/// The lines of two screens of 24.
 const TWO_SCREENS: usize = 48;
 
 #[test]

@@ -2,8 +2,8 @@
 
 use crate::words::{BOUND, units_bound};
 
-/// The text without anything a terminal would obey: control characters (escape sequences among them) and marks that
-/// turn the direction of writing become `�`; tabs and line ends become spaces.
+/// The text without anything that a terminal would obey: control characters (including escape sequences) and direction
+/// marks become `�`; tabs and line ends become spaces.
 pub fn clean(text: &str) -> String {
     text.chars()
         .map(|letter| match letter {
@@ -24,8 +24,8 @@ fn turns_direction(letter: char) -> bool {
     is_mark || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{206f}')
 }
 
-/// Columns a letter takes: two for East Asian wide ones and pictographs, else one. Combining marks are counted too,
-/// which makes a line at most too short.
+/// The number of columns of a character: two for East Asian wide ones and pictographs, else one. Combining marks count
+/// as one, which can only make a line too short.
 pub fn columns_of(letter: char) -> usize {
     match letter as u32 {
         0x1100..=0x115f

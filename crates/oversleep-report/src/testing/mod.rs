@@ -1,4 +1,4 @@
-//! Results for tests: the least that is one.
+//! The smallest valid results, for tests.
 
 pub mod reports;
 

@@ -1,4 +1,4 @@
-//! Every report of results, and what holds of it whatever they hold. The ordinary tests and a fuzz target use it alike.
+//! Every report of results, and its invariants for any contents. The ordinary tests and a fuzz target share it.
 
 use std::collections::HashSet;
 
@@ -41,7 +41,7 @@ pub fn draw_all(results: &[ResultFile]) {
     }
 }
 
-/// Draws a result in one form, which is quicker than in all of them. Pages take the most time, so they are the fewest.
+/// Draws a result in one form, which is faster than in all of them. Pages are the slowest, so they are the rarest.
 pub fn draw_one(form: u8, file: ResultFile, other: ResultFile) {
     match form % 16 {
         0..=4 => look_at_text(&terminal::report(&file, 100, Detail::Full, &[]), 100),
@@ -62,7 +62,7 @@ pub fn draw_one(form: u8, file: ResultFile, other: ResultFile) {
     }
 }
 
-/// Nothing but lines of that width and our own styles, each of which ends.
+/// Checks that there are only lines of that width and this crate's styles, each of which ends.
 fn look_at_text(styled: &str, width: usize) {
     let width = width.clamp(40, 160);
     for line in styled.lines() {
@@ -92,7 +92,7 @@ fn look_at_page(page: &str) {
     }
 }
 
-/// Every tag that begins an element. They are balanced, their ids differ, and their figures are figures.
+/// Returns every start tag. Checks that tags are balanced, ids are unique, and figures are numbers.
 fn look_at_tags(page: &str) -> Vec<&str> {
     let (mut open, mut all, mut ids) = (Vec::new(), Vec::new(), HashSet::new());
     for rest in page.split('<').skip(1) {

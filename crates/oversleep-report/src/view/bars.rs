@@ -2,13 +2,13 @@
 
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// Values with how often each occurs, from `low` to `high`, as bars in that many columns. Values beyond an end are counted
-/// there; what occurs at all is seen.
+/// Values with their counts, from `low` to `high`, as bars in that many columns. Values beyond an end are counted
+/// there; every value that occurs is visible.
 pub fn bars(values: impl IntoIterator<Item = (f64, u64)>, low: f64, high: f64, columns: usize) -> String {
     let mut counts = vec![0_u64; columns.max(1)];
     let last = counts.len() - 1;
     for (value, count) in values {
-        // What is no number casts to the first column.
+        // NaN casts to the first column.
         let column = ((value - low) / (high - low) * columns as f64) as usize;
         counts[column.min(last)] = counts[column.min(last)].saturating_add(count);
     }

@@ -1,4 +1,4 @@
-//! Findings in the order shown, and what a remedy gained when it was tried.
+//! Findings in the order shown, and the gains of remedies in their trials.
 
 use oversleep_explain as explain;
 use oversleep_record::finding::{Advice, Finding, Severity, Tried, Verdict};
@@ -6,7 +6,7 @@ use oversleep_record::{Nanos, ResultFile};
 
 use crate::words::{BOUND, capitalised, list, sign};
 
-/// All findings of a result, worked out from its data; the file itself holds those of the version that wrote it.
+/// All findings of a result, computed from its data; the file itself holds those of the version that wrote it.
 pub struct Findings {
     all: Vec<Finding>,
 }
@@ -49,7 +49,7 @@ impl Findings {
         self.found(Severity::Fault).chain(self.found(Severity::Cost))
     }
 
-    /// The cost or fault whose remedy gained most here, one that concerns this wait before all others.
+    /// The cost or fault whose remedy gained most here; one that concerns this wait takes precedence.
     pub fn largest_cured(&self, wait: &str) -> Option<(&Finding, &Advice)> {
         let cured = self.costs().filter_map(|finding| Some((finding, cure(finding).filter(|advice| helped(advice))?)));
         cured.max_by_key(|(_, advice)| match &advice.tried {
@@ -62,8 +62,8 @@ impl Findings {
     }
 }
 
-/// The remedy to show where only one is: the first that helped when tried, else the first. Findings name their own
-/// first.
+/// The remedy to show if there is room for one: the first that helped when tried, else the first. A finding lists its
+/// own remedies first.
 pub fn cure(finding: &Finding) -> Option<&Advice> {
     finding.advice.iter().find(|advice| helped(advice)).or(finding.advice.first())
 }
@@ -73,7 +73,7 @@ pub fn helped(advice: &Advice) -> bool {
     matches!(advice.tried, Tried::Measured { helped: true, .. })
 }
 
-/// The gravest first.
+/// The most severe first.
 pub const SEVERITIES: [Severity; 3] = [Severity::Fault, Severity::Cost, Severity::Note];
 
 /// What a severity means: the heading over its findings.
@@ -81,7 +81,7 @@ pub fn title(severity: Severity) -> String {
     capitalised(&format!("{}s: {}", severity.noun(), severity.meaning()))
 }
 
-/// What the trial of a remedy came to, in words.
+/// The outcome of a remedy's trial, in words.
 pub fn outcome(tried: &Tried) -> String {
     match tried {
         Tried::Measured { subject, instead_of, requested_ns, before_p99_ns, after_p99_ns, helped, .. } => {
@@ -108,7 +108,7 @@ pub fn gain(tried: &Tried) -> Option<String> {
     Some(medians.replace(' ', &BOUND.to_string()) + &change)
 }
 
-/// The change in percent, where both are above zero; as a factor where percents would round to nothing left.
+/// The change in percent if both are above zero; as a factor if the percentage would round to −100 %.
 pub fn change(before: i64, after: i64) -> Option<String> {
     (before > 0 && after > 0).then(|| {
         if before >= after.saturating_mul(200) {

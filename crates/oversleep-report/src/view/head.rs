@@ -1,4 +1,4 @@
-//! What stands before every table: the machine, the run, the clock behind the figures, and what was not readable.
+//! The head of a report: the machine, the run, the clock behind the figures, and what was not readable.
 
 use oversleep_record::environment::FactValue;
 use oversleep_record::file::{Chosen, Completion};
@@ -9,17 +9,17 @@ use oversleep_record::{FactName, Nanos, Os, ResultFile, Unavailable};
 use super::select;
 use crate::words::{self, counted, grouped};
 
-/// The name of the modelled machine, where it is one.
+/// The name of the modelled machine, if it is one.
 pub fn modelled(file: &ResultFile) -> Option<&str> {
     file.platform.modelled.as_deref()
 }
 
-/// The version of Wine the result was taken under, where it was.
+/// The version of Wine, if the result was taken under it.
 pub fn wine(file: &ResultFile) -> Option<&str> {
     file.environment.text(FactName::OsWineVersion)
 }
 
-/// Which program ran on which foreign processor, where the result was taken under an emulator.
+/// The program and the foreign processor, if the result was taken under an emulator.
 pub fn emulated(file: &ResultFile) -> Option<String> {
     file.environment.emulated(&file.platform)
 }
@@ -57,7 +57,7 @@ pub fn machine(file: &ResultFile) -> Vec<String> {
         "macos" => "macOS",
         other => other,
     };
-    // Elsewhere than on Linux a kernel's release is not the version people know.
+    // Except on Linux, a kernel's release is not the version that people know.
     let release = facts.text(FactName::KernelRelease);
     let name = facts.text(FactName::OsName).filter(|_| !file.platform.is(Os::Linux) || release.is_none());
     let mut parts = vec![match (name, release) {
@@ -91,7 +91,7 @@ pub fn machine(file: &ResultFile) -> Vec<String> {
 /// The run: when and for how long.
 pub fn run(file: &ResultFile) -> Vec<String> {
     let mut parts = Vec::new();
-    // Of a shared result only the day is known.
+    // A shared result has only the date.
     let date = if file.shared.is_some() { words::day } else { words::date };
     parts.extend(file.taken_unix_s.and_then(date));
     let virtually = if modelled(file).is_some() { " of virtual time" } else { "" };
@@ -108,12 +108,12 @@ fn stopped_count(file: &ResultFile) -> Option<usize> {
     (partial > 0 && file.completion == Completion::Complete).then_some(partial)
 }
 
-/// How far a shared result can be relied on, and why; `None` where the result was not made for others.
+/// How reliable a shared result is, and why; `None` for an ordinary result.
 pub fn reliability(file: &ResultFile) -> Option<String> {
     Some(format!("Shared result, {}", reliability_in_words(file, file.shared.as_ref()?)))
 }
 
-/// How far a result can be relied on by that note, and why.
+/// How reliable a result is by that note, and why.
 pub fn reliability_in_words(file: &ResultFile, shared: &Shared) -> String {
     let share = |permille: u64| words::percent(permille as f64 / 1_000.0);
     let mut parts: Vec<String> = file.depth.map(|depth| format!("{depth} run")).into_iter().collect();
@@ -195,7 +195,7 @@ pub fn cross_check(file: &ResultFile) -> Option<String> {
     })
 }
 
-/// What the system states about its timers (C1): what decides how late waits end, then the rest.
+/// What the system states about its timers (C1): first what decides how late waits end, then the rest.
 pub fn timers(file: &ResultFile) -> (Vec<String>, Vec<String>) {
     let facts = &file.environment;
     let beside_default = |name: &str, fact, default| {
@@ -233,7 +233,7 @@ pub fn in_a_line(facts: &[String]) -> Option<String> {
     (!facts.is_empty()).then(|| words::capitalised(&facts.join(" · ")))
 }
 
-/// What series that stopped early are worth.
+/// The validity of series that stopped early.
 pub fn stopped_early(file: &ResultFile) -> Option<String> {
     let (partial, all) = (grouped(stopped_count(file)?), counted(file.series.len(), "series"));
     Some(format!("{partial} of {all} stopped early to stay within the time budget; their values are valid."))

@@ -1,4 +1,4 @@
-//! What a report shows, before it is a terminal's or a browser's: the sections, tables, sentences and pictures of a
+//! The contents of a report, independent of terminal and browser: the sections, tables, sentences and pictures of a
 //! result.
 //!
 //! Pure functions of a [`ResultFile`](oversleep_record::ResultFile). A section without data is left out; an unknown

@@ -1,4 +1,4 @@
-//! A result at a glance, for readers in a hurry: the clocks that matter, the waits in groups, and the bottom line.
+//! A summary of a result: the clocks that matter, the waits in groups, and the bottom line.
 
 use oversleep_explain::verdicts::{ClockTable, ClockVerdict, Validity, clock_table};
 use oversleep_record::{CommandName, ExperimentId, Nanos, ResultFile, Series, TwoPeaks};
@@ -52,7 +52,7 @@ pub fn waits(file: &ResultFile) -> Option<Section> {
     Some(Section::new("waits", title).tables(columns.table("Waits by lateness", groups(file, common))))
 }
 
-/// The waits of a group, the plain sleep first. As many as are left out are counted.
+/// The waits of a group, the plain sleep first, with the number of those left out.
 fn names(group: &[(&str, Nanos)], plain: &str) -> String {
     let mut names: Vec<&str> = group.iter().map(|(wait, _)| *wait).collect();
     names.sort_by_key(|name| *name != plain);
@@ -133,7 +133,7 @@ pub fn first_clause(text: &str) -> &str {
     text[..end.unwrap_or(text.len())].trim_end_matches('.')
 }
 
-/// The longest part of the text that ends with a clause and has room; all of it where it has, or no clause is short enough.
+/// The longest prefix that ends with a clause and fits; the whole text if it fits or no clause is short enough.
 pub fn clauses_within(text: &str, room: usize) -> &str {
     let text = text.trim_end_matches('.');
     let has_room = |part: &&str| part.chars().count() <= room;
@@ -144,7 +144,7 @@ pub fn clauses_within(text: &str, room: usize) -> &str {
     ends.filter(has_room).max_by_key(|part| part.len()).unwrap_or(text)
 }
 
-/// What has no values at all.
+/// Series without any values.
 pub fn unavailable(file: &ResultFile) -> Vec<&str> {
     let has_values = |subject: &&str| {
         file.series

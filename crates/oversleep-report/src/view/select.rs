@@ -1,4 +1,4 @@
-//! Which series of a result belong together.
+//! Selects the series of a result that belong together.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ pub fn measured(file: &ResultFile, experiment: ExperimentId) -> impl Iterator<It
     file.experiment(experiment).filter(|series| series.has_values())
 }
 
-/// What a series is about, for a reader who doesn't know its key.
+/// The subject of a series, for a reader who doesn't know its key.
 pub fn subject_in_words(quantity: Quantity, subject: &str) -> &str {
     match quantity {
         Quantity::IdleResidency => "time in idle states",
@@ -22,7 +22,7 @@ pub fn subject_in_words(quantity: Quantity, subject: &str) -> &str {
     }
 }
 
-/// Why a series has no values, where it says.
+/// Why a series has no values, if it says.
 pub fn unavailable(series: &Series) -> Option<&Unavailable> {
     match &series.status {
         Status::Unavailable { reason } => Some(reason),
@@ -54,7 +54,7 @@ pub fn plain_sleep(file: &ResultFile) -> Option<&Series> {
     })
 }
 
-/// The request to show where only one is: 1 ms, else the one nearest to it.
+/// The request to show if there is room for one: 1 ms, else the one nearest to it.
 pub fn common_request<'a>(series: impl Iterator<Item = &'a Series>) -> Option<Nanos> {
     requests(series).into_iter().min_by_key(|&requested| (requested - COMMON_REQUEST).0.saturating_abs())
 }
@@ -73,7 +73,7 @@ pub fn requested_conditions(conditions: &Conditions) -> String {
     if all.is_empty() { "as found".to_owned() } else { all.join(", ") }
 }
 
-/// The conditions a series was measured under and what became of each; `None` as found.
+/// The conditions of a series with their outcomes; `None` if nothing was changed.
 pub fn conditions(conditions: &Conditions) -> Option<String> {
     if conditions.is_as_found() {
         return None;
@@ -98,7 +98,7 @@ pub fn set_by_the_user(file: &ResultFile) -> BTreeSet<&str> {
     first.conditions.requested.keys().filter(is_same).map(String::as_str).collect()
 }
 
-/// The wanted tunables of a series that the system refused to set: `policy fifo:1: why`.
+/// The tunables of a series that are in `is_wanted` and that the system refused to set: `policy fifo:1: why`.
 pub fn refusals(series: &Series, is_wanted: impl Fn(&str) -> bool) -> Vec<String> {
     let conditions = &series.conditions;
     let refused = conditions.outcomes.iter().filter(|(name, _)| is_wanted(name)).filter_map(|(name, outcome)| {
@@ -109,7 +109,7 @@ pub fn refusals(series: &Series, is_wanted: impl Fn(&str) -> bool) -> Vec<String
     refused.collect()
 }
 
-/// What the machine did during these series. Series that were measured at the same time count once.
+/// The machine's other activity during these series. Series measured at the same time count once.
 pub fn disturbance<'a>(series: impl Iterator<Item = &'a Series>) -> Disturbance {
     distinct_rounds(series).into_iter().fold(Disturbance::default(), |sum, round| sum.merged(&round.disturbance))
 }

@@ -4,19 +4,19 @@ use oversleep_record::{ExperimentId, Nanos, Series};
 
 use crate::words::{FEW_VALUES, UNKNOWN, grouped, median_of, value};
 
-/// How a cell is to be read.
+/// The emphasis of a cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tone {
-    /// As it is.
+    /// Ordinary.
     #[default]
     Plain,
-    /// The one to look at.
+    /// The most important one.
     Strong,
     /// Secondary.
     Soft,
-    /// As it should be.
+    /// Good.
     Good,
-    /// To be noticed.
+    /// Needs attention.
     Warn,
 }
 
@@ -25,11 +25,11 @@ pub enum Tone {
 pub struct Cell {
     /// Its text.
     pub text: String,
-    /// How it is to be read.
+    /// Its emphasis.
     pub tone: Tone,
 }
 
-/// What a column's function may return: texts, figures, and optional ones, for which a dash stands.
+/// Return types of a column's function: texts, figures, and optional ones, which are a dash if absent.
 pub trait ToCell {
     /// The cell.
     fn to_cell(self) -> Cell;
@@ -91,7 +91,7 @@ pub struct Column {
     pub head: String,
     /// What it holds.
     pub kind: Kind,
-    /// Which columns are left out first where room is scarce: those of the highest rank; 0 always stays.
+    /// Columns of the highest rank are left out first if the page is too narrow; 0 is never left out.
     pub rank: u8,
 }
 
@@ -108,8 +108,8 @@ pub struct Table {
 
 type CellOf<'a, R> = Box<dyn Fn(&R) -> Cell + 'a>;
 
-/// The columns of a table of `R`s: heading, kind and the function that fills the cell are one value, so they can't
-/// part.
+/// The columns of a table of `R`s: heading, kind and the function that fills the cell are one value, so they can't get
+/// out of step.
 pub struct Columns<'a, R> {
     all: Vec<(Column, CellOf<'a, R>)>,
 }
@@ -160,7 +160,7 @@ impl<'a, R> Columns<'a, R> {
         self
     }
 
-    /// The table of these rows without the columns in which no row says anything; `None` without rows.
+    /// The table of these rows without empty columns; `None` without rows.
     pub fn table(self, caption: impl Into<String>, rows: impl IntoIterator<Item = R>) -> Option<Table> {
         let rows: Vec<Vec<Cell>> =
             rows.into_iter().map(|row| self.all.iter().map(|(_, cell)| cell(&row)).collect()).collect();
@@ -234,7 +234,7 @@ pub struct Section {
     pub tables: Vec<Table>,
     /// Sentences beneath them.
     pub notes: Vec<String>,
-    /// Whether the sentences say enough where room is scarce, so that the tables are for the browser only.
+    /// Whether the sentences suffice on a narrow page, so that only the browser shows the tables.
     pub notes_suffice: bool,
 }
 
@@ -255,7 +255,7 @@ impl Section {
         self.experiments.iter().map(ExperimentId::as_str).collect::<Vec<_>>().join(" ")
     }
 
-    /// Adds what `~` means where a cell carries it.
+    /// Adds the meaning of `~` if a cell has it.
     pub fn explain_marks(&mut self) {
         let mut cells = self.tables.iter().flat_map(|table| table.rows.iter().flatten());
         if cells.any(|cell| cell.text.starts_with('~')) {
@@ -263,7 +263,7 @@ impl Section {
         }
     }
 
-    /// With these sentences: one, or one where there is one, or several.
+    /// Adds sentences: one, an optional one, or several.
     pub fn notes(mut self, notes: impl IntoIterator<Item = String>) -> Section {
         self.notes.extend(notes);
         self

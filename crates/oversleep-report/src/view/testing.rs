@@ -163,7 +163,7 @@ pub fn hostile() -> ResultFile {
 }
 
 /// The same result with the waits and clocks of a language runtime: one that truncates, one that is exact and hangs on
-/// zero, and an instrument that shows so much of a second.
+/// zero, and an instrument that shows `second_ns` for a second.
 pub fn of_runtimes(mut sheet: Sheet, second_ns: i64) -> Sheet {
     const REQUESTS_NS: [i64; 8] = [300_000, 1_000_000, 999_000, 1_100_000, 1_500_000, 1_999_000, 2_000_000, 0];
     for ns in [300_000, 1_000_000] {

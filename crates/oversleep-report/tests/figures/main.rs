@@ -1,4 +1,4 @@
-//! No report shows a figure that isn't in the file, whatever bytes make of the file.
+//! No report shows a figure that isn't in the file, whatever the file contains.
 
 mod read_back;
 

@@ -1,6 +1,6 @@
-//! No report shows a figure that isn't in the file: the cells beneath `min`, `p50`, `p99` and their like, read back from
-//! the text and from the page, are compared with the payloads of the file as hdrhistogram reads them. The ordinary test
-//! beside this and the fuzz target of reports use it alike.
+//! No report shows a figure that isn't in the file. The cells beneath `min`, `p50`, `p99` and the like are parsed from
+//! the text and from the page, and compared with the payloads of the file as hdrhistogram reads them. The ordinary test
+//! beside this file and the fuzz target of reports share it.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -22,7 +22,7 @@ const HEADS: [(&str, f64); 8] = [
     ("max", 1.0),
     ("count", -1.0),
 ];
-/// Most values of a distribution of which a rank is still exact as a share.
+/// The largest count at which a rank is still exact as a share.
 const COUNT_MAX: u64 = 1 << 40;
 
 /// A distribution of the file, as another implementation reads it.
@@ -67,7 +67,7 @@ impl Held {
         }
     }
 
-    /// The figure beneath a head; `None` where there are no values, or too many to tell.
+    /// The figure beneath a head; `None` without values, or with too many to be exact.
     fn figure(&self, head: &str) -> Option<(i64, &str)> {
         let share = HEADS.iter().find(|(known, _)| *known == head)?.1;
         let len = |histogram: &Option<Histogram<u64>>| histogram.as_ref().map_or(0, Histogram::len);
@@ -107,7 +107,7 @@ fn shows(cell: &str, value: i64, unit: &str) -> bool {
         _ => return false,
     };
     let exact = if unit == "ps" { value as f64 / 1e3 } else { value as f64 };
-    // Three digits, costs below 100 ns one decimal, and what was rounded twice.
+    // The tolerance: three digits, one decimal for costs below 100 ns, and double rounding.
     let digit = match read.abs() {
         _ if shown == "ns" => 0.1,
         100.0.. => 1.0,
@@ -153,9 +153,9 @@ fn of_text(styled: &str, series: &[Vec<Held>]) -> usize {
             heads = found;
             continue;
         }
-        // The width of other letters is the terminal's business.
+        // The width of other characters depends on the terminal.
         let is_plain = line.chars().all(|letter| letter.is_ascii() || "µ–~…".contains(letter));
-        // A view that is corrected for omission is made here, and says so.
+        // The view corrected for omission is computed by the report, which says so.
         if !is_plain || line.starts_with("corrected") {
             continue;
         }
@@ -188,7 +188,7 @@ fn heads_of(line: &str) -> Vec<(&'static str, usize)> {
     words.filter_map(|(word, end)| Some((HEADS.iter().find(|(head, _)| *head == word)?.0, end))).collect()
 }
 
-/// The cell whose last letter stands before that column. Two blanks are before it; prose has none.
+/// The cell whose last character is before that column. Two blanks precede it; prose has none.
 fn cell_ending_at(letters: &[char], end: usize) -> Option<String> {
     let before = letters.get(..end).filter(|before| before.last() != Some(&' '))?;
     if letters.get(end).is_some_and(|next| *next != ' ') {

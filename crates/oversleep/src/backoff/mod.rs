@@ -28,10 +28,10 @@ pub struct Limits {
     pub spins: u32,
     /// How many idle turns yield to other threads before the first one parks.
     pub yields: u32,
-    /// The requested duration of the first park. Each further request is twice as long.
+    /// The requested duration of the first park. It doubles with each further park.
     pub park: Duration,
-    /// How long a park may take in total, including its lateness. If even the shortest park takes longer on this
-    /// machine, the worker keeps yielding instead.
+    /// The longest that a park may take in total, including its lateness. If even the shortest park takes longer on
+    /// this machine, the worker keeps yielding instead.
     pub absence: Duration,
 }
 
@@ -72,8 +72,8 @@ pub enum Idled {
 /// [`unpark`](std::thread::Thread::unpark) on the worker's thread.
 ///
 /// The cost of a park is the longest recent lateness, and it counts against [`Limits::absence`]. If even the first park
-/// would exceed that, the worker doesn't park, except to check now and then whether this still holds: so seldom that these
-/// parks take at most a hundredth of the time. On Linux most of the cost is timer slack: hold
+/// would exceed that, the worker doesn't park, except for rare probes that check whether this is still true. The probes
+/// take at most a hundredth of the time. On Linux most of the cost is timer slack: hold
 /// [`TimerSlack`](crate::TimerSlack) in the worker to make parks cheaper.
 ///
 /// ```
@@ -145,7 +145,7 @@ impl<T: TimeSource> Backoff<T> {
         Backoff { limits: self.limits, plan: Plan::default(), time }
     }
 
-    /// Call this when there was work: the next idle turn spins again. What was learned about parking is kept.
+    /// Call this after a turn that found work: the next idle turn spins again. What was learned about parking is kept.
     ///
     /// ```
     /// use oversleep::backoff::{Backoff, Idled};
@@ -160,7 +160,7 @@ impl<T: TimeSource> Backoff<T> {
         self.plan.turn = 0;
     }
 
-    /// Call this when there was no work: it waits briefly, and longer with each idle turn in a row.
+    /// Call this after a turn that found no work: it waits briefly, and longer with each idle turn in a row.
     ///
     /// Cost: a pause hint, a yield, or a park and two clock reads.
     ///
@@ -187,8 +187,8 @@ impl<T: TimeSource> Backoff<T> {
         }
     }
 
-    /// As [`idle`](Backoff::idle), but parks on this parker. Whoever holds an [`Unparker`](crate::Unparker) of it can end
-    /// the park, and needs no handle of the thread.
+    /// Like [`idle`](Backoff::idle), but parks on this parker. Any thread with an [`Unparker`](crate::Unparker) of it
+    /// can end the park, and needs no handle of the worker's thread.
     ///
     /// ```
     /// use oversleep::Parker;

@@ -1,4 +1,4 @@
-//! Whether the next idle turn spins, yields or parks, and for how long. Pure, so that the tests take no time.
+//! Decides whether the next idle turn spins, yields or parks, and for how long. Pure, so that the tests take no time.
 
 use std::time::Duration;
 
@@ -23,8 +23,8 @@ pub(super) struct Plan {
 
 impl Plan {
     const PROBE_EVERY: u64 = 1_024;
-    /// A yield that nobody takes up takes half a microsecond, so a park that costs this many ns per turn takes a hundredth
-    /// of the time.
+    /// A yield that finds no other thread to run takes half a microsecond, so a park that costs this many ns per turn
+    /// takes a hundredth of the time.
     const PROBE_NS_PER_TURN: u64 = 5;
 
     pub(super) fn next(&mut self, limits: &Limits) -> Step {
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn probes_take_a_hundredth_of_the_time_at_most() {
-        // A yield that nobody takes up returns in half a microsecond.
+        // A yield that finds no other thread to run returns in half a microsecond.
         let mut plan = Plan { turn: 3, ..Plan::default() };
         plan.learn(1_000, 15_626_000);
         let (mut yielding_ns, mut parking_ns) = (0, 0);
@@ -132,7 +132,7 @@ mod tests {
         let limits = Limits { spins: 0, yields: 0, park: Duration::MAX, absence: Duration::ZERO };
         let mut plan = Plan::default();
         assert_eq!(plan.next(&limits), Step::Yield);
-        // The probe is no longer than the worker may be away.
+        // The probe is no longer than the limit on a park's total duration.
         let parks = (0..2_000).map(|_| plan.next(&limits)).filter(|step| *step != Step::Yield).collect::<Vec<_>>();
         assert_eq!(parks, [Step::Park(1)]);
         let limits = Limits { park: Duration::ZERO, absence: Duration::MAX, ..limits };

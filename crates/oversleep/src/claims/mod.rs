@@ -1,14 +1,14 @@
-//! Who holds which settings of a thread, released in any order: each release leaves what the remaining claims ask for,
-//! and the last one what was there before.
+//! Keeps track of the guards that hold a thread's settings, which may be dropped in any order: after each drop the
+//! setting is what the remaining guards request, and after the last one it is what it was before the first.
 //!
-//! Pure but for the thread that is changed, which tests replace.
+//! Pure except for the access to the thread, which tests replace.
 
 use std::cell::RefCell;
 
 use crate::outcome::{Denied, Outcome, Why};
 use crate::sys;
 
-/// The settings of a thread, and what the kernel lets one do with them.
+/// Access to the settings of a thread, as far as the kernel allows it.
 pub(crate) trait Thread {
     /// A scheduling policy with its parameters.
     type Policy: Copy;
@@ -19,7 +19,7 @@ pub(crate) trait Thread {
     /// Zero under a real-time policy, which has none.
     fn slice_ns(&mut self) -> Result<u64, Denied>;
     fn set_slice_ns(&mut self, ns: u64) -> Result<(), Denied>;
-    /// Sets a slice that was read before, and makes it the system's default again if it was that.
+    /// Restores a slice that was read before. If it was the system's default, it becomes the default again.
     fn restore_slice_ns(&mut self, ns: u64);
     fn policy(&mut self) -> Result<Self::Policy, Denied>;
     fn set_policy(&mut self, policy: Self::Policy) -> Result<(), Denied>;
@@ -60,13 +60,13 @@ pub(crate) struct Settings<P> {
     slack: Claims<u64>,
     slice: Claims<u64>,
     policy: Claims<P>,
-    /// What to write once the thread has left its real-time policy, under which neither can be set.
+    /// The slack to restore once the thread has left its real-time policy: under one, the kernel ignores the change.
     slack_later: Option<u64>,
     slice_later: Option<u64>,
     next: u64,
 }
 
-/// A claim, if one was made, and the outcome.
+/// A claim if one was made, and the outcome of the request.
 type Held<V> = (Option<Claim>, Outcome<V>);
 
 impl<P: Copy> Settings<P> {
@@ -171,8 +171,8 @@ impl<P: Copy> Settings<P> {
         }
     }
 
-    /// Sets this policy, unless the current one is as urgent. If that is forbidden, `ask` may ask someone else to do it.
-    /// The outcome has the policies.
+    /// Sets this policy, unless the current one is as urgent. If that is forbidden, `ask` may request it from another
+    /// process. The outcome has the policies.
     pub(crate) fn hold_policy<T: Thread<Policy = P>>(
         &mut self,
         thread: &mut T,

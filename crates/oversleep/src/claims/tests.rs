@@ -113,7 +113,7 @@ fn each_release_leaves_what_the_others_ask_for() {
 }
 
 proptest! {
-    /// Whatever is held and released, in any order: at the end the thread is as it was, own slice or default.
+    /// The last drop restores the thread's own slice or the default, whatever is held, and in whatever order it is released.
     #[test]
     fn the_last_release_restores_the_thread(
         requests in proptest::collection::vec(

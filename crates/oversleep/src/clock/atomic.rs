@@ -1,10 +1,10 @@
-//! The atomics of the latch. `cargo xtask loom` replaces them to try every order in which threads can run.
+//! The atomics of the latch. `cargo xtask loom` replaces them to explore every interleaving of the threads.
 
 #[cfg(loom_latch)]
 pub(crate) use self::modelled::AtomicU64;
 #[cfg(loom_latch)]
 pub(crate) use loom::sync::atomic::{AtomicU64 as Word, Ordering, fence};
-/// A word of a slot: everything except the numbers that say which slot is whose.
+/// A word of a slot, for everything except the numbers that assign slots to writers.
 #[cfg(not(loom_latch))]
 pub(crate) use std::sync::atomic::AtomicU64 as Word;
 #[cfg(not(loom_latch))]
@@ -14,8 +14,8 @@ pub(crate) use std::sync::atomic::{AtomicU64, Ordering, fence};
 mod modelled {
     use super::{Ordering, Word};
 
-    /// An atomic whose loads loom takes for exchanges. Loom remembers one access per atomic, so it doesn't try the orders
-    /// of a load against the exchange of a thread that has loaded the same atomic before.
+    /// An atomic whose loads are exchanges for loom. Loom remembers one access per atomic, so it would not explore the
+    /// orders of a load against the exchange of a thread that has loaded the same atomic before.
     pub(crate) struct AtomicU64(Word);
 
     impl AtomicU64 {

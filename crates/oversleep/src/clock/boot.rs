@@ -154,7 +154,7 @@ mod tests {
         let deadline = start + Duration::from_millis(2);
         let lateness = deadline.wait();
         assert!(BootInstant::now() >= deadline && start.elapsed() >= Duration::from_millis(2) + lateness);
-        // Whatever the machine did meanwhile, the continuous line isn't slower.
+        // Whatever the machine did meanwhile, the continuous clock isn't slower than the monotonic one.
         let elapsed_ns = sys::monotonic_ns() - start_ns;
         assert!(start.elapsed().as_nanos() as u64 + 1_000_000 >= elapsed_ns);
         assert_eq!(BootInstant::from_nanos(9) - BootInstant::from_nanos(4), Duration::from_nanos(5));

@@ -1,8 +1,8 @@
-//! A leaky bucket: says when small events come too often. One word, shared by all threads.
+//! A leaky bucket that detects small events which occur too often. One word, shared by all threads.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How many events the bucket holds. One more overflows it.
+/// The number of events that the bucket holds. One more overflows it.
 pub(crate) const CAPACITY: u64 = 4;
 /// One event leaks out per this time.
 pub(crate) const LEAK_MS: u64 = 10_000;
@@ -58,7 +58,7 @@ mod tests {
     fn rare_events_leak_out() {
         let bucket = Bucket::new();
         assert!((0..1_000).all(|n| !bucket.add(n * 10 * S)));
-        // A little more often than it leaks fills it in the end.
+        // Events that are slightly more frequent than the leak fill the bucket eventually.
         let bucket = Bucket::new();
         assert_eq!((0..1_000).position(|n| bucket.add(n * 8 * S)), Some(16));
     }

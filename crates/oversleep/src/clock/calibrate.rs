@@ -13,7 +13,7 @@ pub(super) const TRIES: u32 = 5;
 /// Tries for pairs with a closing reading soon after them. Only the measured rate covers the time between the two.
 const CLOSING_TRIES: u32 = 8;
 const CLOSING_NS: u64 = 100_000;
-/// Tries for the time the machine was suspended, and how close the readings must be.
+/// Tries for reading the machine's suspended time, and how close the readings must be.
 const SUSPENDED_TRIES: u32 = 64;
 const SUSPENDED_WIDTH_NS: u64 = 50_000;
 /// The time between the first two pairs. The first window is four times as long, which keeps the error of the rate
@@ -52,7 +52,7 @@ pub(super) fn sight(machine: &impl Machine, tries: u32) -> Sight {
     Sight { pair, width, cpu: machine.cpu() }
 }
 
-/// What the next line is drawn from. The closing reading follows soon after the pairs.
+/// The input of the next line. The closing reading follows soon after the pairs.
 pub(super) fn readings(machine: &impl Machine, tries: u32) -> Readings {
     let mut tries_left = CLOSING_TRIES;
     loop {

@@ -48,7 +48,7 @@ fn skew_between(one: usize, other: usize) -> Option<u64> {
         move || sys::pin_this_thread(cpu).ok().and_then(|()| table.play(parity, deadline_ns, counter::ticks_ordered))
     };
     let skew = largest_by(deadline_ns, [player(one, 0), player(other, 1)]);
-    // A thread that is still running now gives up.
+    // Makes a thread that is still running give up.
     table.given_up.store(true, Ordering::Relaxed);
     skew
 }
@@ -60,7 +60,7 @@ fn largest_by(deadline_ns: u64, players: [impl FnOnce() -> Option<u64> + Send + 
     for player in players {
         let sender = sender.clone();
         let play_and_send = move || {
-            // After the deadline nobody receives any more.
+            // After the deadline there is no receiver any more.
             let _ = sender.send(player());
         };
         thread::Builder::new().spawn(play_and_send).ok()?;

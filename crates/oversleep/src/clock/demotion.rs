@@ -1,4 +1,4 @@
-//! Whom to tell when the counter goes out of use.
+//! The callbacks for the moment at which the counter goes out of use.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +10,7 @@ const LISTENERS: usize = 16;
 
 struct Listener {
     callback: OnceLock<fn(&Reason)>,
-    /// Each callback is called once, although the thread that adds it and the one that demotes may both find it.
+    /// Each callback is called once, although both the thread that adds it and the one that demotes the counter may find it.
     is_called: AtomicBool,
 }
 

@@ -1,4 +1,4 @@
-//! Whether this machine's counter may serve as a clock: the checks before it is used.
+//! Decides whether this machine's counter may serve as a clock: the checks before it is used.
 
 use crate::sys::{self, counter};
 
@@ -82,7 +82,7 @@ pub(super) fn kernel_objection() -> Option<Reason> {
     objection(sys::kernel_verdict(), counter::is_virtual())
 }
 
-/// A counter read that costs more than this and more than the operating system's clock isn't made by the processor alone.
+/// If a counter read costs more than this and more than a read of the operating system's clock, the counter is emulated.
 const COSTLY_NS: u64 = 100;
 
 /// What a read costs, at best.
@@ -109,7 +109,7 @@ pub(super) fn costs(costs: Costs) -> Result<(), Reason> {
 ///
 /// # Errors
 ///
-/// The first check that failed.
+/// The reason of the first check that failed.
 pub(super) fn after_calibration(state: Option<State>) -> Result<State, Reason> {
     let Some(state) = state else { return Err(Reason::FrequencyImplausible { hz: 0 }) };
     let hz = state.track.rate.hz();
@@ -157,7 +157,7 @@ mod tests {
     fn an_emulated_counter_is_found_by_its_cost() {
         let of = |counter_ns, os_ns| costs(Costs { counter_ns, os_ns });
         assert_eq!(of(8, 18), Ok(()));
-        // A slow emulator makes everything slow; the counter is still the cheaper one.
+        // A slow emulator slows everything down; the counter is still the cheaper clock.
         assert_eq!(of(180, 400), Ok(()));
         assert_eq!(of(40, 20), Ok(()));
         assert_eq!(of(700, 300), Err(Reason::Emulated { read_ns: 700, os_ns: 300 }));

@@ -1,4 +1,4 @@
-//! The latest time that an ordered read has returned: what makes ordered reads never go back, whatever counters do.
+//! The latest time that an ordered read has returned. It keeps ordered reads from going back, whatever the counters do.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -12,7 +12,7 @@ impl Latest {
         Self(AtomicU64::new(0))
     }
 
-    /// Every time that was raised before this call, or a later one.
+    /// Returns the highest time that was raised before this call, or a later one.
     #[inline]
     pub(crate) fn ns(&self) -> u64 {
         self.0.load(Ordering::Acquire)
@@ -31,7 +31,7 @@ impl Latest {
         while latest_ns < ns {
             match self.0.compare_exchange_weak(latest_ns, ns, Ordering::Release, Ordering::Relaxed) {
                 Ok(_) => return ns,
-                // Another thread's time is as good if it is later than ours: ours then lies between the two.
+                // Another thread's time is as good if it is later than this one's: this one's then lies between the two.
                 Err(now_ns) if now_ns >= ns => return ns,
                 Err(now_ns) => latest_ns = now_ns,
             }
@@ -48,7 +48,7 @@ mod tests {
     fn it_only_grows() {
         let latest = Latest::new();
         assert_eq!([latest.raise(5), latest.raise(3), latest.raise(9), latest.ns()], [5, 5, 9, 9]);
-        // Another thread raised it meanwhile: by less, and by more.
+        // Another thread raised it meanwhile, first by less and then by more.
         assert_eq!([latest.raise_from(4, 12), latest.raise_from(9, 11), latest.ns()], [12, 11, 12]);
     }
 

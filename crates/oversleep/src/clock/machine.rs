@@ -1,4 +1,4 @@
-//! The counter and the clocks that the library's clock is made of, as an interface: the real ones, and in tests ones
+//! The interface to the counter and the clocks that the library's clock is built on: the real ones, and in tests ones
 //! that fail.
 
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -10,7 +10,7 @@ use super::judge;
 use super::reason::Reason;
 use super::seen::Seen;
 
-/// What a clock is made of.
+/// The parts that a clock is built on.
 pub(crate) trait Machine: Sync {
     /// The counter now. The processor may read it slightly early.
     fn ticks(&self) -> u64;
@@ -51,7 +51,7 @@ const UNLESS_FILTERED: u8 = 1;
 const ALWAYS: u8 = 2;
 const NEVER: u8 = 3;
 
-/// Makes every later question to the kernel go unasked.
+/// Disables every later question to the kernel.
 pub(super) fn ask_no_more() {
     ASK.store(NEVER, Ordering::Relaxed);
 }
@@ -69,7 +69,7 @@ thread_local! {
     static SEEN: Seen = const { Seen::new() };
 }
 
-/// What the clock takes for the counter's ticks: nothing else, unless a test injects a fault.
+/// The ticks that the clock uses for the counter's: the same, unless a test injects a fault.
 #[inline(always)]
 fn with_faults(ticks: u64) -> u64 {
     #[cfg(feature = "fault-injection")]

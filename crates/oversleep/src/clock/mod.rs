@@ -67,15 +67,15 @@ pub fn monotonic_ns() -> u64 {
 ///
 /// * **Monotonic within a thread**: no read is below an earlier one of the same thread, on whatever core, before and
 ///   after a fault.
-/// * **Monotonic across threads**: an [ordered](Clock::now_ordered) read is never below an ordered read that came before
-///   it, on any core, whatever counters do. [`Clock::now`] doesn't promise that: the processor may read the counter before
-///   earlier loads have finished, usually tens of nanoseconds early, and a microsecond if such a load waits for another
-///   core's cache. While a counter fails, threads may differ by what it is off, until it is out of use; from then on no
-///   read of any thread is below an earlier one.
-/// * **A counter that fails goes out of use** within a second in which each of the threads reads the clock at least three
-///   times, if it is 30 µs or more off: on one core or on all, by a jump, a change of rate (200 ppm), or by stopping; also
-///   if the kernel stops keeping time by it. Smaller faults do if there are five within 40 s. [`Clock::on_demotion`] tells
-///   you, [`Clock::why`] names the reason and has the counts.
+/// * **Monotonic across threads**: an [ordered](Clock::now_ordered) read is never below an ordered read that came
+///   before it, on any core, whatever the counters do. [`Clock::now`] doesn't promise that: the processor may read the
+///   counter before earlier loads have finished, usually tens of nanoseconds early, and a microsecond if such a load
+///   waits for another core's cache. While a counter fails, the times of two threads may differ by its error, until it
+///   is out of use; from then on no read of any thread is below an earlier one.
+/// * **A counter that fails goes out of use** if its error reaches 30 µs: within a second, provided that each of the threads
+///   reads the clock at least three times in it. The error may be on one core or on all, and come from a jump, a change of
+///   rate (200 ppm) or a stop. The counter also goes out of use if the kernel stops keeping time by it, or if there are five
+///   smaller errors within 40 s. [`Clock::on_demotion`] tells you, [`Clock::why`] names the reason and has the counts.
 /// * **Bounded error**: ticks are converted along a straight line that is used for at most 100 ms. The first thread that
 ///   reads the clock after that compares the line with the operating system's clock (about 1 µs, on that thread only) and
 ///   draws the next one, never below the old one. So errors don't accumulate, and the clock follows NTP.
@@ -86,14 +86,14 @@ pub fn monotonic_ns() -> u64 {
 /// # How a failing counter is found
 ///
 /// Each thread compares its core's counter with the operating system's clock when it first reads a line, so ten times a
-/// second (about 0.1 µs). A clock that nobody adjusts serves for that (`CLOCK_MONOTONIC_RAW` on Linux), so NTP can't be
-/// taken for a fault, and a suspend is known from the clock that counts it. A reading that isn't above the thread's last
-/// one is examined at once. The kernel's clock source is read about twice a second (3 µs).
+/// second (about 0.1 µs). The comparison uses a clock that is never adjusted (`CLOCK_MONOTONIC_RAW` on Linux), so NTP
+/// can't be mistaken for a fault, and the clock that counts suspends tells them apart from faults. A reading that isn't
+/// above the thread's last one is examined at once. The kernel's clock source is read about twice a second (3 µs).
 ///
-/// * **The operating system's clock may read the same counter.** If the kernel trusts a counter that is off on one core,
-///   that shows in no clock. It shows in readings below an earlier one, which ordered reads find at once, and plain reads
-///   within 0.1 s where they meet the beginning of another core's line. [`Choice::clocksource`] names what the kernel
-///   reads.
+/// * **The operating system's clock may read the same counter.** If the kernel trusts a counter that is wrong on one
+///   core, no comparison with the kernel's clocks can show that. Only readings below an earlier one do: ordered reads
+///   find them at once, and plain reads within 0.1 s where they meet the beginning of another core's line.
+///   [`Choice::clocksource`] names what the kernel reads.
 /// * **When the counter goes out of use**, time continues from the end of its last line: it stands still for up to 0.1 s,
 ///   or up to 2 ms if the kernel has changed its clock source and the counter is sound.
 /// * **A counter that stops** on all cores is found after eight equal readings of one thread on x86-64, and after 256 on

@@ -1,4 +1,4 @@
-//! The clock of this process. Whatever takes its counter out of use happens in a forked child.
+//! The clock of this process. Tests that take its counter out of use run in a forked child.
 
 use super::*;
 use crate::sys::{self, forked};

@@ -1,4 +1,4 @@
-//! Which clock was chosen and why each other one wasn't, in words that users see.
+//! Which clock was chosen, and why each other one wasn't, in texts that users see.
 
 use std::fmt;
 
@@ -252,11 +252,11 @@ pub struct Choice {
     /// What the kernel keeps the operating system's clock by, where it says so. It may be the counter that was rejected,
     /// because a kernel may trust a counter that this process can't.
     pub clocksource: Option<Clocksource>,
-    /// What was seen of a counter that fails, also before it was taken out of use.
+    /// What was observed of a counter that fails, even before it was taken out of use.
     pub faults: Faults,
 }
 
-/// What was seen of a counter that fails.
+/// What was observed of a counter that fails.
 ///
 /// ```
 /// let faults = oversleep::clock::Clock::why().faults;

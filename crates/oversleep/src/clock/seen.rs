@@ -1,4 +1,4 @@
-//! What one thread has seen of the clock: the line that it examined, and the latest time that it was given.
+//! The clock as one thread has seen it: the line that it examined, and the latest time that it was given.
 
 use std::cell::Cell;
 use std::sync::atomic::{Ordering, compiler_fence};
@@ -39,9 +39,9 @@ impl Seen {
         self.ns.get()
     }
 
-    /// Whether `since` ticks after the start of its line this thread may be given `ns`: that is above the last one, or
-    /// equal to it and that hasn't happened too often. A counter that has stopped repeats itself for ever; a coarse one
-    /// does so between two ticks.
+    /// Whether this thread may be given `ns`, which is `since` ticks after the start of its line. It may if `ns` is
+    /// above the last time, or equal to it and that hasn't happened too often: a counter that has stopped repeats
+    /// itself forever, a coarse one between two ticks.
     #[inline]
     pub(crate) fn advance(&self, since: u64, ns: u64) -> bool {
         if since <= self.since.get() && !self.repeat(since) {
@@ -62,7 +62,7 @@ impl Seen {
         self.repeats.get() < counter::REPEATS_MAX
     }
 
-    /// Notes that this line was examined. What it gives this thread is never below what the thread was given before.
+    /// Notes that this thread has examined the line. From now on, the line gives it nothing below its latest time.
     pub(crate) fn examined(&self, sequence: u64, line: &Line) {
         self.since.set(line.since(self.ns.get()));
         self.repeats.set(0);
@@ -90,7 +90,7 @@ impl Seen {
         self.ns.get()
     }
 
-    /// Makes the line of this number, if it is the examined one, give this thread nothing below what it was given.
+    /// Raises the floor of the line with this number, if it is the examined one, to the latest time of this thread.
     pub(crate) fn raise(&self, sequence: u64, line: &Line) {
         if self.sequence.get() == sequence {
             self.since.set(self.since.get().max(line.since(self.ns.get())));

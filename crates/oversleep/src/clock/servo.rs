@@ -44,7 +44,8 @@ const STEADY_PPM: u64 = 600;
 /// The largest change of rate by slewing, from one extreme to the other. Linux warns beyond 11 % to either side
 /// (`clocksource_max_adjustment` in kernel/time/clocksource.c); chrony slews by up to 8.3 %, `adjtimex` by up to 10 %.
 const SLEWED_PPM: u64 = 250_000;
-/// A change of the difference between the machine's clocks by at least this is a suspend. The kernel adjusts both alike.
+/// If the difference between the machine's clocks changes by this much or more, the machine was suspended. The kernel
+/// adjusts both clocks alike.
 pub(crate) const SUSPEND_NS: u64 = 1_000_000;
 const STEADY_NS: u64 = 2_000;
 /// The noise of the time between two pairs.
@@ -159,7 +160,7 @@ pub(crate) struct State {
     pub(crate) suspended_ns: u64,
     /// The processor on which the line was drawn.
     pub(crate) cpu: u32,
-    /// How far the steady pair may be off.
+    /// The largest possible error of the steady pair.
     pub(crate) width_ns: u64,
 }
 
@@ -221,12 +222,12 @@ impl Track {
         predicted_ns.abs_diff(elapsed_ns) <= STEADY_NS + part(elapsed_ns, ppm, 1_000_000) + self.doubt_ns(elapsed_ns)
     }
 
-    /// The possible error over `elapsed_ns` that comes from the pairs the rate was measured from.
+    /// The possible error over `elapsed_ns` that comes from the pairs behind the rate.
     pub(crate) fn doubt_ns(&self, elapsed_ns: u64) -> u64 {
         self.doubt_of_pairs_ns(elapsed_ns, PAIR_NS)
     }
 
-    /// The same if each of these pairs may be off by `pair_ns`.
+    /// The same if each of these pairs may be wrong by `pair_ns`.
     pub(crate) fn doubt_of_pairs_ns(&self, elapsed_ns: u64, pair_ns: u64) -> u64 {
         let baseline_ns = self.last.ns.saturating_sub(self.far.ns);
         let tick_ns = self.rate.saturating_ns(1).saturating_add(1);

@@ -29,8 +29,8 @@ pub struct Verified {
     /// The rate in use relative to the counter's rate over 100 ms, in parts per million; positive if it ran ahead. The
     /// first calibration is accurate to a few ppm, and to a hundredth of that within a second.
     pub drift_ppm: f64,
-    /// How many cores were compared and agree; `None` if cores can't be compared here, so that only the kernel's choice
-    /// vouches for them.
+    /// How many cores were compared and agree; `None` if cores can't be compared here, so that the kernel's choice is
+    /// the only evidence.
     pub cores: Option<usize>,
 }
 

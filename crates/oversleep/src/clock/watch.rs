@@ -1,14 +1,14 @@
 //! What makes a counter suspect. Pure arithmetic: readings in, suspicions out.
 //!
-//! The counter is judged by a clock that nobody adjusts (`CLOCK_MONOTONIC_RAW` on Linux), so NTP can't be mistaken for a
-//! fault. It is judged whenever a line is drawn, and whenever a thread first reads a line that another thread drew: so
-//! each thread's processor is compared with the processor of the line ten times a second.
+//! The counter is compared with a clock that is never adjusted (`CLOCK_MONOTONIC_RAW` on Linux), so NTP can't be
+//! mistaken for a fault. This happens whenever a line is drawn, and whenever a thread first reads a line that another
+//! thread drew: each thread's processor is thus compared with the line's processor ten times a second.
 
 use super::reason::Reason;
 use super::servo::{PAIR_NS, Pair, State, part, ticks_between};
 
-/// A counter that is this far off is taken out of use at once. The target is 30 µs, and a part of it may have passed
-/// before the counter is read.
+/// A counter with an error of this much is taken out of use at once. The target is 30 µs, and a part of the error may
+/// arise before the counter is read.
 pub(crate) const FAULT_NS: u64 = 20_000;
 /// Two readings may differ by this much without a fault.
 const NOISE_NS: u64 = 2_000;
@@ -39,7 +39,7 @@ pub(crate) struct Suspicion {
 }
 
 impl Suspicion {
-    /// Whether one such sight is enough.
+    /// Whether one such reading is enough evidence.
     pub(crate) fn is_fault(&self) -> bool {
         self.deviation_ns.unsigned_abs() >= FAULT_NS
     }
@@ -51,7 +51,7 @@ pub(crate) fn suspicion(state: &State, sight: &Sight) -> Option<Suspicion> {
     let deviation_ns = track.deviation_ns(sight.pair);
     let elapsed_ns = sight.pair.ns.saturating_sub(track.last.ns);
     let width_ns = track.rate.saturating_ns(sight.width);
-    // What the readings of this sight, of the line and of its rate may be off.
+    // The possible error of this reading, of the line and of its rate.
     let allowed_ns = NOISE_NS
         .saturating_add(width_ns)
         .saturating_add(state.width_ns)

@@ -1,4 +1,4 @@
-//! What is suspect and what isn't, exactly.
+//! Exact limits between suspect readings and ordinary ones.
 
 use super::super::servo::Readings;
 use super::*;
@@ -16,7 +16,7 @@ fn state() -> State {
     State::calibrated(&at(0), &at(1_000_000_000)).unwrap()
 }
 
-/// The counter this long after the line was drawn, and this far off.
+/// The counter this long after the line was drawn, with this error.
 fn sight(after_ns: u64, off_ns: i64, cpu: u32) -> Sight {
     let ns = 1_000_000_000 + after_ns;
     Sight { pair: Pair { ticks: ns.wrapping_add_signed(off_ns), ns }, width: 40, cpu }
@@ -38,7 +38,7 @@ fn thirty_microseconds_are_a_fault_in_every_line() {
 fn two_hundred_ppm_are_a_fault_over_a_line() {
     let found = suspicion(&state(), &sight(100_000_000, 20_000, 0)).expect("it is off");
     assert!(found.is_fault());
-    // Two oscillators that become warm.
+    // Two oscillators that warm up.
     assert_eq!(suspicion(&state(), &sight(100_000_000, 5_000, 0)), None);
 }
 

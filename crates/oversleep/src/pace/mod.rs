@@ -13,7 +13,7 @@ use crate::time::{RealClock, TimeSource};
 
 use grid::Grid;
 
-/// What a [`Pacer`] does about whole periods that passed before you called it again.
+/// What a [`Pacer`] does with whole periods that have passed since the last call.
 ///
 /// ```
 /// use oversleep::{Missed, Pacer};

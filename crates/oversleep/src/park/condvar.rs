@@ -133,7 +133,7 @@ impl<T: TimeSource> Condvar<T> {
         }
     }
 
-    /// Waits while `condition` holds, until `deadline` at most. The condition is looked at once more after the deadline,
+    /// Waits while `condition` holds, until `deadline` at most. The condition is checked once more after the deadline,
     /// so look at the value to see which of the two ended the wait.
     ///
     /// # Errors

@@ -11,8 +11,8 @@ use crate::time::TimeSource;
 
 use super::Woken;
 
-/// How far a margin may exceed the median lateness, for a long wait and for the short one after it. Lateness beyond that
-/// is mostly no timer's: another thread had the processor, and no margin helps.
+/// How far a margin may exceed the median lateness, for a long wait and for the short one after it. Lateness beyond
+/// that rarely comes from the timer: another thread had the processor, and no margin helps.
 const REACH_NS: [u32; 2] = [60_000, 24_000];
 /// The bounds of a margin.
 const MIN_NS: u32 = 4_000;
@@ -28,8 +28,9 @@ struct Learned {
 }
 
 impl Learned {
-    /// After another wake-up. The median moves by a 16th towards it. The margin grows by a quarter of what it fell short
-    /// and shrinks by a 64th of what it was too long, so that about one wake-up in 17 of a steady spread exceeds it.
+    /// The estimate after another wake-up. The median moves towards it by a 16th. A margin that was too short grows by a
+    /// quarter of the difference, and one that was too long shrinks by a 64th, so that about one wake-up in 17 of a steady
+    /// distribution exceeds it.
     fn after(self, lateness_ns: u64, reach_ns: u32) -> Learned {
         let lateness_ns = lateness_ns.min(MAX_NS.into()) as u32;
         let step_ns = self.median_ns / 16 + 1;
@@ -50,7 +51,7 @@ impl Learned {
 }
 
 /// How long before the deadline the system should wake the thread, for a long wait and for a short one, learned from
-/// both. Threads may share it: a lost update is a lost lesson.
+/// both. Threads may share it: a lost update loses one sample and nothing else.
 #[derive(Debug)]
 pub(super) struct Margins([AtomicU64; 2]);
 
@@ -68,7 +69,7 @@ impl Margins {
         self.store(which, self.learned(which).after(lateness_ns, REACH_NS[which]));
     }
 
-    /// There was too little left for a wait of this kind. What was learned wears off, so that it is tried again.
+    /// Too little time was left for a wait of this kind. Its margin decays, so that the wait is tried again.
     fn forget(&self, which: usize) {
         let Learned { median_ns, margin_ns } = self.learned(which);
         let margin_ns = margin_ns - (margin_ns - MIN_NS) / 64;
@@ -102,7 +103,7 @@ fn wait_until(word: &Word, expected: u32, deadline: Instant, margins: &Margins) 
     let is_over = || word.value.load(Ordering::Relaxed) != expected;
     let left_ns = || deadline.duration_since(Clock::now()).as_nanos() as u64;
     let mut slack = None;
-    // The last wait that ended by itself: its kind, and when it was to end.
+    // The kind of the last wait that ended by itself, and when it was due.
     let mut last = None;
     for which in [0, 1] {
         let margin_ns = u64::from(margins.learned(which).margin_ns);
@@ -132,7 +133,7 @@ fn wait_until(word: &Word, expected: u32, deadline: Instant, margins: &Margins) 
         margins.learn(which, sys::monotonic_ns().saturating_sub(wake_ns));
     }
     loop {
-        // The word goes first: a token that came before the deadline counts.
+        // The word is checked before the time, so a token that came before the deadline counts.
         if is_over() {
             return Woken::Notified;
         }
@@ -149,7 +150,7 @@ fn wait_until(word: &Word, expected: u32, deadline: Instant, margins: &Margins) 
 mod tests {
     use super::*;
 
-    /// What is left after these wake-ups, many times over.
+    /// The estimate after many such wake-ups.
     fn learned(lateness_ns: impl Fn(u64) -> u64) -> Learned {
         let first = Learned { median_ns: 20_000, margin_ns: 80_000 };
         (0..5_000).fold(first, |learned, i| learned.after(lateness_ns(i), REACH_NS[0]))

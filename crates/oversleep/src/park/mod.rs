@@ -2,7 +2,7 @@
 //!
 //! [`Parker`], [`Condvar`] and [`channel`](crate::channel) wait for a word of memory to change. Each ends at once when
 //! another thread changes it, and on time when none does: the system wakes the thread a learned margin before the
-//! deadline, as for a [`sleep`](crate::sleep()), and the thread spins for the rest with an eye on the word.
+//! deadline, as for a [`sleep`](crate::sleep()), and the thread spins for the rest while it watches the word.
 
 mod condvar;
 mod exact;
@@ -35,9 +35,9 @@ use token::Token;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Woken {
-    /// Another thread did.
+    /// Another thread ended it.
     Notified,
-    /// The deadline did.
+    /// It reached the deadline.
     AtDeadline {
         /// How long after the deadline the wait ended, in nanoseconds.
         lateness_ns: u64,
@@ -57,8 +57,8 @@ impl Woken {
 
 /// Parks its thread until another one unparks it, or until a deadline.
 ///
-/// Unparking leaves a token, at most one, which the next park takes at once. So an unpark is never lost, whichever comes
-/// first. Everything that the other thread did before it unparked is visible after the park.
+/// Unparking leaves a token, at most one, which the next park takes at once. So an unpark that comes before the park
+/// isn't lost. Everything that the other thread did before it unparked is visible after the park.
 ///
 /// # Guarantees
 ///
@@ -111,8 +111,8 @@ impl Parker {
 }
 
 impl<T: TimeSource> Parker<T> {
-    /// A new parker on this clock, for tests in virtual time; see [`crate::time`]. Take unparkers from this one: those of
-    /// the former parker don't unpark it.
+    /// A new parker on this clock, for tests in virtual time; see [`crate::time`]. Take unparkers from the new parker:
+    /// those of the former one don't unpark it.
     ///
     /// ```
     /// use oversleep::Parker;
@@ -195,8 +195,8 @@ impl<T: TimeSource> Parker<T> {
         self.park_until(self.time.deadline_in(timeout))
     }
 
-    /// Parks for about `timeout` without spinning, so it may end late; for [`Backoff`](crate::Backoff), which learns how
-    /// late. Whether there was a token.
+    /// Parks for about `timeout` without spinning, so it may end late; [`Backoff`](crate::Backoff) measures the
+    /// lateness. Returns whether there was a token.
     pub(crate) fn park_coarsely(&self, timeout: Duration) -> bool {
         let end = self.time.now().saturating_add(timeout);
         self.shared.take_after(|word, empty| {

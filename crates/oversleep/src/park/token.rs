@@ -1,8 +1,8 @@
 //! The token of a [`Parker`](super::Parker): at most one, left by any thread, taken by the one that parks.
 //!
-//! The word has three values. Parking goes one down, so a token is taken and an empty word shows that somebody waits;
-//! unparking leaves the token whatever was there, and wakes only a thread that waits. It is the protocol of the standard
-//! library's parker on futexes. `tests/loom.rs` checks every interleaving.
+//! The word has three values. Parking subtracts one, so a token is taken, and an empty word becomes a parked one.
+//! Unparking stores the token whatever the value was, and wakes the thread only if it was parked. It is the protocol of
+//! the standard library's parker on futexes. `tests/loom.rs` checks every interleaving.
 
 use std::sync::atomic::Ordering::{Acquire, Release};
 
@@ -35,8 +35,8 @@ impl Token {
         }
     }
 
-    /// Takes the token if there is one when `wait` returns. `wait` gets the word and the value that means that there is
-    /// none, and isn't called if there is one already.
+    /// Takes the token if there is one when `wait` returns. `wait` is called only if there is none yet, with the word
+    /// and its value while it is empty.
     pub(crate) fn take_after(&self, wait: impl FnOnce(&Word, u32)) -> bool {
         if self.word.value.fetch_sub(1, Acquire) == TOKEN {
             return true;

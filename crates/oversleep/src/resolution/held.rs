@@ -1,4 +1,4 @@
-//! What a request holds, and its release.
+//! The guard that holds a request, and releases it.
 
 use std::marker::PhantomData;
 

@@ -146,9 +146,9 @@ impl Resolution {
         self
     }
 
-    /// As [`real_time`](Self::real_time), for a thread that has a little work once per period.
+    /// Like [`real_time`](Self::real_time), for a thread that has a little work once per period.
     ///
-    /// macOS wants to know the period: it lets the thread compute for a fifth of it, within its first half, and demotes a
+    /// macOS needs the period: it lets the thread compute for a fifth of it, within its first half, and demotes a
     /// thread that computes for longer. Without a period, that is 1 ms within 2.5 ms in each 5 ms. Other systems ignore
     /// it.
     ///
@@ -164,15 +164,14 @@ impl Resolution {
         self
     }
 
-    /// If real-time scheduling was requested and is refused for want of a privilege, asks RealtimeKit for it, the daemon
-    /// that desktop Linux has for this. Needs the crate's feature `rtkit`; without it, and on other systems, nothing
-    /// changes.
+    /// If real-time scheduling was requested and is refused for lack of a privilege, asks RealtimeKit for it, a daemon
+    /// on desktop Linux. Needs the crate's feature `rtkit`; without it, and on other systems, this has no effect.
     ///
     /// RealtimeKit grants `SCHED_RR` with a priority of up to 20, and demands two things that an ordinary user can't take
     /// back, so they outlast the guard:
     ///
-    /// * The process's hard limit on the computation of its real-time threads (`RLIMIT_RTTIME`) becomes 200 ms. A
-    ///   real-time thread that computes for as long without a wait is sent `SIGXCPU`.
+    /// * The process's hard limit on the CPU time of its real-time threads (`RLIMIT_RTTIME`) becomes 200 ms. A
+    ///   real-time thread that computes for that long without a wait gets `SIGXCPU`.
     /// * Threads and programs that the thread starts begin with the ordinary policy (`SCHED_RESET_ON_FORK`).
     ///
     /// Cost: a connection to the system bus and three calls, usually a few milliseconds; 20 s at most.

@@ -1,4 +1,4 @@
-//! For how long sleeps should ask the scheduler for short slices after another thread had the processor.
+//! Decides for how long sleeps ask the scheduler for short slices after another thread had the processor.
 //!
 //! Pure: sleeps and stalls in, an answer out.
 
@@ -9,9 +9,9 @@ const LONGEST: u16 = 8_192;
 /// Whether other threads seem to want the processor. All zero at first.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Contention {
-    /// The sleeps for which slices are still asked for.
+    /// How many of the next sleeps still ask for slices.
     left: u16,
-    /// For how many they were asked for after the last stall.
+    /// How many sleeps asked for them after the last stall.
     length: u16,
     /// Sleeps without a slice since then.
     without: u16,
@@ -32,8 +32,8 @@ impl Contention {
         }
     }
 
-    /// A wait has stalled. If that came soon after slices were given up, the other threads are still there, and slices are
-    /// asked for for twice as long: so beside threads that stay, one sleep in thousands has to stall to find that out.
+    /// Notes a wait that has stalled. If that happens soon after slices were given up, the other threads are still there,
+    /// and twice as many sleeps ask for slices: so beside threads that stay, only one sleep in thousands has to stall.
     pub(super) fn stalled(&mut self) {
         if self.left == 0 {
             self.length = if self.without <= FIRST { (2 * self.length).clamp(FIRST, LONGEST) } else { FIRST };
@@ -47,7 +47,7 @@ impl Contention {
 mod tests {
     use super::*;
 
-    /// How many of these sleeps stall if one in `every` without a slice does.
+    /// How many of these sleeps stall, if one in `every` that have no slice does.
     fn stalls(contention: &mut Contention, sleeps: u32, every: u32) -> u32 {
         let (mut stalls, mut without) = (0, 0);
         for _ in 0..sleeps {

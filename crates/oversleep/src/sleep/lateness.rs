@@ -1,4 +1,4 @@
-//! How late this machine ends waits of one kind, and which wake-up that makes cheapest.
+//! Learns how late this machine ends waits of one kind, and which wake-up time is cheapest.
 //!
 //! Pure: lateness in, a margin out.
 
@@ -23,7 +23,7 @@ pub(super) struct Lateness {
     total: u16,
 }
 
-/// A margin, and what a sleep costs on average with it: CPU time after the wait, and lateness at its price.
+/// A margin, and the average cost of a sleep with it: the CPU time after the wait, plus the price of its lateness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Margin {
     pub(super) ns: u64,
@@ -152,7 +152,7 @@ mod tests {
         lateness
     }
 
-    /// The margin if every nanosecond that is left is spun.
+    /// The margin if all of the remaining time is spun.
     fn margin_ns(lateness: &Lateness, price: u32) -> u64 {
         let objective = Objective { price, budget_ns: BUDGET_NS };
         lateness.cheapest(objective, |left_ns| objective.of(left_ns)).ns

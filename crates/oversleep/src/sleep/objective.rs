@@ -1,4 +1,4 @@
-//! What a sleep is worth: the price of lateness in CPU time, and how long it may spin.
+//! The objective of a sleep: the price of lateness in CPU time, and how long it may spin.
 
 /// The objective of a sleeper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

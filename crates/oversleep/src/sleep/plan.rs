@@ -1,4 +1,4 @@
-//! What to do with the time left until a deadline: wait, wait again, or spin. Whatever is expected to cost least.
+//! Decides how to spend the time left until a deadline: wait, wait again, or spin, whichever is expected to cost least.
 //!
 //! Pure: costs, lateness and times in, steps out.
 //!
@@ -25,7 +25,8 @@ const SHORTEST_NS: u64 = 4_000;
 const SHORT_NS: u64 = 1 << 16;
 /// The library's clock may be this far behind the system's, by which waits end.
 const BEHIND_NS: u64 = 1_000;
-/// After this many sleeps without an approach, approaches are assumed to be as at first, and so tried again.
+/// After this many sleeps without an approach, the initial assumptions about approaches return, so that they are tried
+/// again.
 const FORGET: u16 = 1_000;
 /// After the first few, the CPU time of one wait in this many is measured.
 const COST_EVERY: u8 = 16;
@@ -45,7 +46,7 @@ pub(super) enum Step {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ended {
     pub(super) lateness_ns: u64,
-    /// Its CPU time, if measured.
+    /// Its CPU time, if it was measured.
     pub(super) cpu_ns: Option<u64>,
 }
 
@@ -53,10 +54,10 @@ pub(super) struct Ended {
 #[derive(Clone, Debug)]
 struct Kind {
     lateness: Lateness,
-    /// Values until the margin is computed again.
+    /// New values until the margin is computed again.
     due: u8,
     margin: Margin,
-    /// The lateness of a stall.
+    /// The lateness from which a wait counts as stalled.
     stall_ns: u64,
 }
 
@@ -103,7 +104,7 @@ struct Cost {
 
 impl Cost {
     const NEW: Cost = Cost { ns: 0, due: 0, values: 0 };
-    /// A quarter of a second. Nothing that only waits costs more.
+    /// A quarter of a second. A wait alone never costs more.
     const LONGEST_NS: u64 = 1 << 28;
 
     fn ns(self) -> u64 {
@@ -223,7 +224,7 @@ impl Plan {
     fn approach(&mut self, objective: Objective) -> Approach {
         self.approach.update(ASSUMED_APPROACH_NS, objective, |left_ns| objective.of(left_ns));
         let margin = self.approach.margin;
-        // Until one was measured, it is assumed to cost what a long wait does.
+        // Until an approach was measured, it is assumed to cost as much as a long wait.
         let own_cost = if self.approach_cost.values == 0 { self.wait_cost } else { self.approach_cost };
         let cost_ns = own_cost.ns().saturating_add(margin.cost_ns);
         Approach { margin_ns: margin.ns, cost_ns, from_ns: cost_ns.max(margin.ns.saturating_add(SHORTEST_NS)) }

@@ -10,7 +10,7 @@ const DEFAULT: Objective = Objective::DEFAULT;
 struct Dice(u64);
 
 impl Dice {
-    /// Below `n`.
+    /// A random number below `n`.
     fn below(&mut self, n: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % n
@@ -31,7 +31,7 @@ struct Machine {
     now_ns: u64,
 }
 
-/// What some sleeps came to.
+/// The totals of some sleeps.
 #[derive(Debug, Default)]
 struct Sum {
     sleeps: u64,
@@ -46,7 +46,7 @@ impl Sum {
         self.cpu_ns / self.sleeps / 1_000
     }
 
-    /// Per thousand.
+    /// How many sleeps per thousand were later than this.
     fn later_than(&self, ns: u64) -> u64 {
         self.lateness_ns.iter().filter(|&&late_ns| late_ns > ns).count() as u64 * 1_000 / self.sleeps
     }
@@ -96,7 +96,7 @@ impl Machine {
         sum
     }
 
-    /// The same after 500 sleeps to learn from.
+    /// The same after 500 sleeps of learning.
     fn learned(&mut self, sleeps: u64, ahead_ns: u64, objective: Objective) -> Sum {
         let mut plan = Plan::new();
         self.sleeps(&mut plan, 500, ahead_ns, objective);
@@ -104,13 +104,13 @@ impl Machine {
     }
 }
 
-/// Bare metal, idle: short waits are more exact.
+/// Idle bare metal: short waits are more exact.
 fn idle(dice: &mut Dice, at_ns: u64, now_ns: u64) -> u64 {
     let late = if at_ns - now_ns < 200_000 { (4_000, 8_000) } else { (20_000, 80_000) };
     at_ns + dice.between(late.0, late.1)
 }
 
-/// A guest whose host is slow to give back a processor: short waits are no more exact, and one in fifty is 0.1 ms late.
+/// A guest whose host is slow to schedule it again: short waits are no more exact, and one in fifty is 0.1 ms late.
 fn guest(dice: &mut Dice, at_ns: u64, _: u64) -> u64 {
     at_ns + if dice.below(50) == 0 { dice.between(50_000, 130_000) } else { dice.between(14_000, 32_000) }
 }

@@ -1,5 +1,5 @@
-//! What threads without a sleeper of their own have learned: in static memory, so that a thread that never sleeps pays
-//! nothing.
+//! The plans of threads that sleep without a sleeper of their own. They are in static memory, so a thread that never
+//! sleeps pays nothing.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU8, Ordering};

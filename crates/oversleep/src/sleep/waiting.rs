@@ -1,4 +1,5 @@
-//! Makes the waits of a sleep and the spin after them, with the thread set for both, and reports to the plan.
+//! Makes the waits of a sleep and the spin after them, with the thread's slack and slice set for both, and reports to the
+//! plan.
 
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use super::{Slept, Waited};
 /// The finest slack that can be requested; zero means the default.
 const FINEST_SLACK_NS: u64 = 1;
 
-/// A plan that may be somewhere else.
+/// Access to a plan that another thread may be using.
 pub(super) trait Access {
     /// Calls `body` with the plan; `None` if someone else is using it.
     fn with<R>(&mut self, body: impl FnOnce(&mut Plan) -> R) -> Option<R>;
@@ -75,8 +76,7 @@ pub(super) fn sleep_until(plan: &mut impl Access, deadline: Instant, objective: 
     slept
 }
 
-/// The step if the plan can't be asked: wait for what the budget doesn't cover, with a margin as for a machine that
-/// isn't known.
+/// The step if the plan is in use elsewhere: wait for all but the budget, with the margin for an unknown machine.
 fn otherwise(left_ns: u64, objective: Objective) -> Step {
     const MARGIN_NS: u64 = 70_000;
     let margin_ns = MARGIN_NS.min(objective.budget_ns);

@@ -1,9 +1,9 @@
-//! An event that one thread waits for and others set: the standard library's.
+//! An event that one thread waits for and others set, by means of the standard library.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-/// An event. Waiting for it takes it back.
+/// An event. A wait that it ends resets it.
 #[derive(Debug)]
 pub(crate) struct Event {
     is_set: Mutex<bool>,

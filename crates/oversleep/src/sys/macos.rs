@@ -127,7 +127,7 @@ pub(crate) fn pin_this_thread(_cpu: usize) -> Result<(), Denied> {
     Err(Denied { why: Why::Unsupported { what: "way to pin a thread to a core" }, how: "run on Linux" })
 }
 
-/// What sets a latency tier, which is this system's timer slack.
+/// The call that sets a latency tier, which is this system's timer slack.
 pub(crate) const SET_SLACK: &str = "thread_policy_set(THREAD_LATENCY_QOS_POLICY)";
 
 /// `LATENCY_QOS_TIER_0` and its followers in <mach/thread_policy.h>, and the longest that each postpones a wait
@@ -143,7 +143,7 @@ const TIERS: [(libc::integer_t, u64); 5] = [
 /// tier 1, so that either can be restored.
 const UNSPECIFIED: (libc::integer_t, u64) = (0, 5_000_001);
 
-/// The tier that postpones waits for no longer than requested, or the least.
+/// The coarsest tier that postpones waits for no longer than requested, or the finest of all.
 fn tier(requested_ns: u64) -> (libc::integer_t, u64) {
     match requested_ns {
         ns if ns == UNSPECIFIED.1 => UNSPECIFIED,
@@ -225,7 +225,7 @@ pub(crate) fn sleep_slack_ns() -> Result<u64, Denied> {
 
 /// What would set a slice.
 pub(crate) const SET_SLICE: &str = "a time slice";
-/// No slice can be set.
+/// The slice that a sleep would request; it can't be set here.
 pub(crate) const FINEST_SLICE_NS: u64 = 100_000;
 
 const NO_SLICE: Denied = Denied {
@@ -246,7 +246,7 @@ pub(crate) fn set_slice_ns(_ns: u64) -> Result<(), Denied> {
     Err(NO_SLICE)
 }
 
-/// None was held.
+/// No slice was held.
 pub(crate) fn restore_slice_ns(_ns: u64) {}
 
 /// macOS has no timer resolution to request.
@@ -258,7 +258,7 @@ pub(crate) fn hold_timer(_period: Duration) -> (Option<Timer>, Outcome<Duration>
     (None, Outcome::Denied(Denied { why, how: "request real-time scheduling instead, whose waits aren't coalesced" }))
 }
 
-/// What sets time constraints.
+/// The call that sets time constraints.
 pub(crate) const SET_POLICY: &str = "thread_policy_set(THREAD_TIME_CONSTRAINT_POLICY)";
 const ALLOW: &str = "take the process out of the sandbox that forbids thread_policy_set";
 

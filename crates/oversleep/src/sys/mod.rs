@@ -15,7 +15,7 @@ pub(crate) use no_cancellation::*;
 
 pub(crate) mod counter;
 
-/// No daemon is asked.
+/// No daemon exists on this system.
 #[cfg(not(all(target_os = "linux", feature = "rtkit")))]
 pub(crate) fn ask_for_real_time(_priority: u8) -> Result<(), crate::outcome::Denied> {
     let why = crate::outcome::Why::Unsupported { what: "RealtimeKit that this build can ask" };
@@ -27,7 +27,7 @@ mod forks;
 #[cfg(any(target_os = "linux", target_os = "android", target_os = "macos"))]
 pub(crate) use forks::*;
 
-// Linux waits for a word of memory by itself. Its tests check the list that the others use, too.
+// Linux has a call that waits for a word of memory, but its tests also cover the list that the other systems use.
 #[cfg(any(test, not(any(target_os = "linux", target_os = "android"))))]
 mod waiters;
 #[cfg(not(any(target_os = "linux", target_os = "android")))]

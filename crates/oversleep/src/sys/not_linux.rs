@@ -1,4 +1,4 @@
-//! What only Linux has, for every other system.
+//! Stubs for features that only Linux has, for every other system.
 
 use crate::clock::Clocksource;
 
@@ -12,7 +12,7 @@ pub(crate) fn is_filtered() -> Option<bool> {
     Some(false)
 }
 
-/// The system doesn't name what it keeps time by.
+/// The system doesn't name its clock source.
 pub(crate) fn clocksource() -> Option<Clocksource> {
     None
 }

@@ -1,4 +1,4 @@
-//! A system this crate doesn't know: reasons for everything but clock and sleep.
+//! A system that this crate doesn't support: everything but clock and sleep is denied, with the reason.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ pub(crate) fn continuous_ns() -> u64 {
     monotonic_ns()
 }
 
-/// The only clock there is, whether or not somebody adjusts it.
+/// The only clock available, whether or not it is adjusted.
 pub(crate) fn steady_ns() -> u64 {
     monotonic_ns()
 }
@@ -24,7 +24,7 @@ pub(crate) fn current_cpu() -> Option<u32> {
     None
 }
 
-/// The same as the other wait, like the clocks.
+/// Same as the other wait, because the two clocks are the same.
 pub(crate) fn wait_once_until_continuous(deadline_ns: u64) {
     super::wait_once_until(deadline_ns);
 }
@@ -60,7 +60,7 @@ pub(crate) fn set_slice_ns(_ns: u64) -> Result<(), Denied> {
     Err(NO_SLICE)
 }
 
-/// None was held.
+/// No slice was held.
 pub(crate) fn restore_slice_ns(_ns: u64) {}
 
 /// A sleep finds no slack to replace.

@@ -1,5 +1,5 @@
-//! Waiting for a word of memory to change where no call of the system waits for that with an exact deadline: a list of
-//! the threads that wait, each with an event of its own.
+//! Waits for a word of memory to change on systems without a call that does so with an exact deadline. It keeps a list
+//! of the waiting threads, each with its own event.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -50,7 +50,7 @@ impl Word {
             Some(place) => {
                 waiters.remove(place);
             }
-            // Another thread took this one from the list, so the event is set, or is about to be, and must not end the
+            // Another thread took this waiter from the list, so the event is set or is about to be. It must not end the
             // next wait.
             None => {
                 drop(waiters);
@@ -63,7 +63,7 @@ impl Word {
     pub(crate) fn wake_one(&self) {
         let mut waiters = self.waiters();
         if !waiters.is_empty() {
-            // Set while the list is locked, so that a thread not on the list finds its event set.
+            // The event is set while the list is locked, so a thread that isn't on the list any more finds its event set.
             waiters.remove(0).set();
         }
     }

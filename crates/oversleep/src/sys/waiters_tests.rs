@@ -1,4 +1,4 @@
-//! The list of waiting threads, with the standard library's event on systems that have something better.
+//! Tests the list of waiting threads with the standard library's event, even on systems that don't use it.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Where time comes from, so that code that waits can be tested without waiting.
+//! The source of time as a parameter, so that code that waits can be tested without waiting.
 //!
 //! Code that takes a [`TimeSource`] runs on [`RealClock`] in a program and on a [`VirtualClock`] in its tests.
 //! [`Pacer`](crate::Pacer), [`Sleeper`](crate::Sleeper), [`Backoff`](crate::Backoff), [`Parker`](crate::Parker) and
@@ -127,7 +127,8 @@ pub trait TimeSource {
         }
     }
 
-    /// Makes threads in [`wait_by`](TimeSource::wait_by) look again. A source whose waits end by themselves does nothing.
+    /// Makes threads in [`wait_by`](TimeSource::wait_by) check their condition again. Does nothing if waits of this source
+    /// end by themselves.
     ///
     /// ```
     /// use oversleep::time::{TimeSource, VirtualClock};
@@ -182,7 +183,7 @@ pub trait TimeSource {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct RealClock;
 
-/// A shared source: several users of one clock.
+/// A shared source: several values can use one clock.
 impl<T: TimeSource + ?Sized> TimeSource for &T {
     fn now(&self) -> Instant {
         (**self).now()

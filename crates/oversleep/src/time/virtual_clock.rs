@@ -1,4 +1,4 @@
-//! Time that passes when it is told to.
+//! A clock that only moves when a test or a sleep moves it.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -8,7 +8,7 @@ use crate::clock::Instant;
 
 use super::TimeSource;
 
-/// What a turn of a spinning loop takes, and a yield.
+/// How long a turn of a spinning loop takes, or a yield.
 const RELAX: Duration = Duration::from_nanos(50);
 
 /// A clock in virtual time. Clones share their time.
@@ -201,7 +201,7 @@ impl TimeSource for VirtualClock {
     }
 
     fn notify(&self) {
-        // Under the lock, so that no thread is between looking and waiting.
+        // The lock ensures that no thread is between checking and waiting.
         drop(self.state());
         self.shared.changed.notify_all();
     }

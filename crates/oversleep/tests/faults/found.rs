@@ -1,5 +1,5 @@
-//! How soon a counter that fails goes out of use, and that no reading goes back meanwhile. Virtual time, so every figure
-//! is exact.
+//! Tests how soon a counter that fails goes out of use, and that no reading goes back meanwhile. Virtual time, so every
+//! figure is exact.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -56,7 +56,7 @@ impl Judge {
 
 /// Reads on two processors, every `every_ns` in turn, until the counter is out of use. Returns how long that took.
 fn until_demoted(clock: &Clock, judge: &mut Judge, every_ns: u64, is_ordered: bool) -> Option<u64> {
-    // A dense reader shows what there is to see in a shorter time.
+    // A reader with dense reads finds the fault in a shorter time.
     let limit_ns = 2 * S.min(every_ns.max(10) * 100_000);
     let start_ns = clock.monotonic_ns();
     while clock.monotonic_ns() - start_ns < limit_ns {
@@ -96,8 +96,8 @@ fn a_sound_counter_stays_in_use() {
     assert_eq!((clock.faults(), clock.demotion()), (Faults::default(), None));
 }
 
-/// Processors that differ by less than what is suspicious: an ordered read may return another thread's time, and later
-/// plain reads of its thread aren't below that.
+/// Two processors differ by less than the suspicious amount: an ordered read may return another thread's time, and
+/// later plain reads of its thread aren't below that.
 #[test]
 fn a_small_skew_is_no_step_back_within_a_thread() {
     let clock = settled();
@@ -300,7 +300,7 @@ fn a_thread_that_is_stopped_with_the_next_line_claimed_makes_nobody_go_back() {
         assert!(clock.lose_claim());
         for _ in 0..3_000 {
             let (before_ns, ns) = (clock.monotonic_ns(), judge.read(&clock, 1, 1, n % 2 == 0));
-            // What a thread that can't draw the line may be behind, and what a line may be ahead.
+            // A thread that can't draw the line may be behind by this much, and a line may be ahead by this much.
             assert!(ns + 101_000 >= before_ns && ns <= before_ns + 100_000, "{ns} {before_ns}");
             pass(&clock, 1_000);
         }

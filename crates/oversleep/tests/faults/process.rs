@@ -1,6 +1,6 @@
-//! The clock of a whole process, whose real counter is made to fail: millions of readings in several threads, none below an
-//! earlier one where that is promised, and the counter out of use in time. A demotion is for good, so each fault has a
-//! process of its own.
+//! The clock of a whole process, whose real counter is made to fail. Threads make millions of readings: none may be
+//! below an earlier one where that is promised, and the counter must go out of use in time. A demotion is permanent, so
+//! each fault has its own process.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -65,13 +65,13 @@ fn read_through(fault: fn()) {
     let why = Clock::why();
     println!("out of use after {demoted_after:?}, {} readings: {why}", readings.into_inner());
     assert!(why.is_demoted && DEMOTIONS.load(Ordering::Relaxed) == 1, "{why}");
-    // Everything else goes on, and no sleep ends early.
+    // Sleeps continue to work, and none ends early.
     let deadline = RealClock.now() + Duration::from_millis(2);
     oversleep::sleep_until(deadline);
     assert!(RealClock.now() >= deadline);
 }
 
-/// Runs the test of this name in a process of its own.
+/// Runs the test with this name in its own process.
 fn apart(test: &str, fault: fn()) {
     if is_child() {
         return read_through(fault);

@@ -1,6 +1,6 @@
-//! What a seccomp filter does about system calls.
+//! Seccomp filters for system calls.
 
-/// Does this about each of these calls, for the rest of the calling thread's life.
+/// Applies this action to each of these calls, for the rest of the calling thread's life.
 pub fn filter(calls: &[libc::c_long], action: u32) -> bool {
     const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
     const JUMP_IF_EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;

@@ -1,5 +1,5 @@
-//! How many calls a sleep makes for the thread's timer slack, and a thread that doesn't sleep. A filter hands each `prctl`
-//! to a signal handler, which counts it and answers it as the kernel would.
+//! Counts the calls that a sleep makes for the thread's timer slack, and those of a thread that doesn't sleep. A filter
+//! hands each `prctl` to a signal handler, which counts it and answers as the kernel would.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
@@ -44,7 +44,7 @@ extern "C" fn answer(_signal: libc::c_int, _info: *mut libc::siginfo_t, context:
             SLACK_NS.store(*value, Relaxed);
             0
         }
-        // There is a filter.
+        // Pretends that a filter exists.
         libc::PR_GET_SECCOMP => 2,
         _ => 0,
     };

@@ -35,7 +35,7 @@ fn enter() -> bool {
     })
 }
 
-/// Nanoseconds on a clock that no namespace moves.
+/// Nanoseconds on a clock that is the same in every time namespace.
 fn real_ns() -> u64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `now` is writable. https://man7.org/linux/man-pages/man2/clock_gettime.2.html

@@ -1,4 +1,4 @@
-//! Whether two figures differ by more than their own uncertainty.
+//! Judges whether two figures differ by more than their uncertainty.
 
 use oversleep_record::comparison::{AgainstBase, Estimate, Interval, Judgement, Side, Verdict};
 use oversleep_record::conditions::Outcome;
@@ -11,13 +11,13 @@ use super::caveats::BUSY_SHARE;
 use super::interval;
 use crate::figures::{cpus, in_median_round, interference, per_value, values};
 
-/// One series with what its figures need of its result.
+/// One series with the parts of its result that the verdict needs.
 struct Measured<'a> {
     file: &'a ResultFile,
     series: &'a Series,
     p50: Option<Estimate>,
     p99: Option<Estimate>,
-    /// Its result in a sentence.
+    /// A name for its result in sentences.
     name: &'static str,
 }
 
@@ -26,7 +26,7 @@ pub(super) fn base_side(base: &ResultFile, series: &Series) -> Side {
     Measured::of(base, series, true).side(0, None)
 }
 
-/// A series of another result, compared with that of the base (its place there) if the base has it.
+/// A series of another result, compared with that of the base (at index `in_base`) if the base has it.
 pub(super) fn side(base: &ResultFile, in_base: Option<usize>, file: &ResultFile, series: &Series, result: u32) -> Side {
     let measured = Measured::of(file, series, false);
     let base = in_base.map(|at| Measured::of(base, &base.series[at], true));
@@ -78,14 +78,14 @@ impl<'a> Measured<'a> {
         }
     }
 
-    /// Too few values or rounds, in a sentence.
+    /// The verdict for too few values or rounds.
     fn too_few(&self) -> Verdict {
         let values = counted(values(self.series).count(), "value");
         let why = format!("{} has only {values} in {}", self.name, counted(self.rounds() as u64, "round"));
         Verdict::TooFew { why }
     }
 
-    /// Why its figures can't be relied on, whatever they are compared with.
+    /// Why its figures are unreliable, whatever they are compared with.
     fn weakness(&self) -> Option<Verdict> {
         if let Steadiness::Disturbed(spread) = stats::steadiness(self.series) {
             let why = format!("the rounds of {} disagree by {}", self.name, percent(spread));
@@ -95,7 +95,7 @@ impl<'a> Measured<'a> {
         lacks_interval.then(|| self.too_few())
     }
 
-    /// Why the comparison is inconclusive where a narrower interval might have shown a difference.
+    /// Why the comparison is inconclusive, if a narrower interval might have shown a difference.
     fn vagueness(&self) -> Option<Verdict> {
         let p50 = self.p50?;
         let Interval { low, high } = p50.interval?;
@@ -110,7 +110,7 @@ impl<'a> Measured<'a> {
         Some(Verdict::TooDisturbed { why })
     }
 
-    /// Why whatever else ran may explain a difference of that size: the hypervisor, or other programs that kept the thread
+    /// Why other activity may explain a difference of that size: the hypervisor, or other programs that kept the thread
     /// waiting for a CPU.
     fn interference(&self, effect: Nanos) -> Option<Verdict> {
         if self.series.unit != Unit::Ns || !self.series.conditions.load.is_empty() {
@@ -121,7 +121,7 @@ impl<'a> Measured<'a> {
             Some((meanwhile.share(meanwhile.other_cpu_ns)? * 1e3) as i64 / cpus)
         });
         let is_busy = others_permille.is_some_and(|permille| permille as f64 >= BUSY_SHARE * 1e3);
-        // The thread's own delay says it exactly; on an idle machine it is a part of waking up.
+        // The thread's own delay is exact; on an idle machine it is a part of waking up.
         let delayed = per_value(self.series, |meanwhile| meanwhile.run_delay_ns).filter(|_| is_busy);
         let waiting = delayed.map(|each| ("waiting for a CPU beside other programs", each));
         let (what, each) = interference(self.file, self.series, effect, waiting)?;
@@ -153,7 +153,7 @@ fn judgement(base: Option<Estimate>, other: Option<Estimate>, verdict: Verdict) 
     }
 }
 
-/// A condition that was refused to one and not to the other makes two different measurements.
+/// If one result was refused a condition that the other was granted, the two measurements are not comparable.
 fn conditions_differ(base: &Measured<'_>, other: &Measured<'_>) -> Option<Verdict> {
     let held =
         |measured: &Measured, name: &str| measured.series.conditions.outcomes.get(name).is_some_and(Outcome::holds);
@@ -187,7 +187,7 @@ fn of_tails(base: &Measured<'_>, other: &Measured<'_>) -> Verdict {
     concentration(later, bound).unwrap_or(Verdict::Differs)
 }
 
-/// A tail that comes from one round is that round's, not the machine's.
+/// A tail that comes from one round is due to that round, not to the machine.
 fn concentration(later: &Measured<'_>, bound: i64) -> Option<Verdict> {
     let (samples, rounds) = (&later.series.samples, &later.series.rounds);
     if later.rounds() < ROUNDS_MIN {

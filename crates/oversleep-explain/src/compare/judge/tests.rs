@@ -10,7 +10,7 @@ use crate::compare::testing::{Sheet, of_rounds, spread, waits};
 
 const KEY: &str = "B5/nanosleep/1ms";
 
-/// What the second series comes to against the first.
+/// The verdicts on the second series against the first.
 fn judged(base: Series, other: Series) -> AgainstBase {
     let on = |series| Sheet::linux().integer(FactName::CpuCount, 2).series(series).file;
     against_base(on(base), on(other)).expect("both have it")
@@ -34,7 +34,7 @@ fn what_lies_apart_differs() {
     assert!(found.ratio.is_some_and(|ratio| (ratio - 2.0).abs() < 0.01), "{found:?}");
     let [least, most] = found.ratio_interval.expect("above zero");
     assert!(1.9 < least && least < 2.0 && 2.0 < most && most < 2.1, "{least} {most}");
-    // Also downwards, and from early on.
+    // The same for a decrease, and for early waits.
     assert_eq!(judged(waits(KEY, &[132_000; 4]), waits(KEY, &[66_000; 4])).p50.verdict, Verdict::Differs);
     let early = judged(waits(KEY, &[-500_000; 4]), waits(KEY, &[66_000; 4])).p50;
     assert_eq!((early.verdict, early.ratio, early.ratio_interval), (Verdict::Differs, None, None));
@@ -79,7 +79,7 @@ fn rounds_that_disagree_conclude_nothing() {
     // Far apart as well: a disturbed series proves nothing.
     let found = judged(wild, waits(KEY, &[90_000_000; 4])).p50.verdict;
     assert!(why(&found).starts_with("the rounds of the base disagree by "), "{found:?}");
-    // One round of four off: steady by its median deviation, but its median is worth nothing against the others'.
+    // One round of four deviates: the series is steady by its median deviation, but its median is unreliable.
     let one_off = waits(KEY, &[66_000, 66_500, 67_000, 400_000]);
     let found = judged(waits(KEY, &[80_000; 4]), one_off).p50.verdict;
     assert_eq!(why(&found), "the rounds of this result leave its median uncertain by more than half");
@@ -151,7 +151,7 @@ fn a_tail_differs_where_several_rounds_have_it() {
     let found = judged(quiet(), with_tail([0, 80, 0, 0])).p99.expect("2,000 values").verdict;
     assert_eq!(why(&found), "80 of the 80 late values of this result come from one of its 4 rounds");
     assert!(matches!(found, Verdict::TooDisturbed { .. }));
-    // From the base's side it is the same.
+    // The same with the disturbed series as the base.
     let found = judged(with_tail([0, 80, 0, 0]), quiet()).p99.expect("2,000 values").verdict;
     assert!(matches!(found, Verdict::TooDisturbed { .. }));
     let few = judged(waits(KEY, &[66_000; 4]), with_tail([20; 4]));

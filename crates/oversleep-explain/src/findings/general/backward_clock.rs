@@ -34,7 +34,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     check: Check::Rule(backward_clock),
 }];
 
-/// What helps against a read that the processor moved: nothing is wrong with the clocksource then.
+/// Remedies for a read that the processor moved: nothing is wrong with the clocksource then.
 static CURES_OF_A_MOVED_READ: &[&RemedyEntry] = &[&READ_WITH_A_FENCE, &USE_OS_CLOCK];
 
 /// How a clock went backwards, in clauses; empty if it didn't.
@@ -159,7 +159,7 @@ mod tests {
         Sheet::linux()
             .clock(good_clock("tsc"))
             .finds_no("OVS-G004", "no clock went backwards in 1000 reads and 1000 hand-overs between CPUs");
-        // Time of day may be set back; that is its nature and no fault.
+        // Time of day may be set back; that is expected and not a fault.
         let set_back = ClockResult { steps: Some(STEPS), counts: Counts::TimeOfDay, ..good_clock("realtime") };
         Sheet::linux().clock(set_back).lacks_data("OVS-G004");
     }

@@ -13,7 +13,7 @@ use crate::remedies::windows::USE_PRECISE_SYSTEM_CLOCK;
 use crate::verdicts::step_in_words;
 use oversleep_record::words::percent;
 
-/// Up to this a coarse clock shows nothing of a sleep within which it did not move; its steps are longer.
+/// A sleep counts as invisible if a coarse clock shows no more than this for it; its steps are longer.
 const NOTHING_MAX: i64 = COARSE_STEP_MIN.0 / 2;
 /// How far the quartiles of steps may lie apart, as a share of a step, for a few of them to be enough.
 const STEP_SPREAD_MAX: f64 = 0.1;
@@ -39,11 +39,12 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     check: Check::Rule(coarse_clock),
 }];
 
-/// Share of the differences that are one step from which the step is known, however many were missed.
+/// If this share of the differences is one step, the step is known, however many steps were missed.
 const STEPS_SEEN_MIN: f64 = 0.4;
 
-/// The step of a clock, and whether it is certain. A difference is one step or several: some are missed where something else
-/// has the CPU. So where all are multiples of the shortest that was seen again, that is the step; else their median is.
+/// The step of a clock, and whether it is certain. A difference consists of one step or several: some are missed while
+/// something else has the CPU. If all differences are multiples of the shortest repeated one, that is the step; otherwise
+/// their median is.
 fn step_seen(polled: &Series, timed: Option<&Series>, stated: Option<Nanos>) -> (Nanos, bool) {
     let all = [Some(polled), timed].into_iter().flatten().flat_map(|series| series.distribution.buckets());
     let differences: Vec<(i64, u64)> = all.filter(|&(value, _)| value > NOTHING_MAX).collect();
@@ -61,7 +62,7 @@ fn step_seen(polled: &Series, timed: Option<&Series>, stated: Option<Nanos>) -> 
     (Nanos(shortest), is_as_stated || count(shortest) as f64 >= total as f64 * STEPS_SEEN_MIN)
 }
 
-/// Whether a few steps are enough: the clock makes them, and they come out the same each time.
+/// Whether a few steps are enough, because the clock's steps are the same each time.
 fn steps_agree(series: &Series) -> bool {
     let quartile = |at| series.distribution.quantile(at).unwrap_or_default();
     let spread = quartile(0.75) - quartile(0.25);
@@ -69,11 +70,11 @@ fn steps_agree(series: &Series) -> bool {
 }
 
 fn coarse_clock(file: &ResultFile) -> Checked {
-    // The clock that also timed the sleeps, where there is a choice.
+    // Prefers the clock that also timed the sleeps.
     let timed = file
         .experiment(ExperimentId::B1)
         .find(|series| series.label(label::CLOCK_ROLE) == Some(label::ClockRole::Coarse) && series.has_values());
-    // Each clock's own series; the experiment polls one of them under a request of its own too.
+    // Only each clock's own series; the experiment also polls one of them under a request of its own.
     let is_own = |series: &&Series| series.key.parts().next().is_none();
     let polled = || file.experiment(ExperimentId::B3).filter(|series| series.has_values()).filter(is_own);
     let series = polled()
@@ -117,11 +118,11 @@ fn precise_beside<'a>(file: &'a ResultFile, coarse: &Series) -> Option<&'a Serie
     })
 }
 
-/// What a coarse clock shows of the sleeps it timed.
+/// The readings of a coarse clock for the sleeps that it timed.
 fn sleeps_in_words(coarse: &Series) -> String {
     let (readings, requested) = (&coarse.distribution, requested(coarse));
     let nothing = readings.count() - readings.count_above(NOTHING_MAX);
-    // What it shows, not its step: a clock that was polled in a bad moment seems to take longer ones.
+    // The readings, not the step: a clock that was polled at a bad moment seems to take longer steps.
     let least = readings.buckets().map(|(value, _)| value).find(|&value| value > NOTHING_MAX).map(Nanos);
     match (nothing, least) {
         (0, Some(least)) => format!("it shows none of the {requested} sleeps as less than {least}"),
@@ -145,7 +146,7 @@ mod tests {
     fn role(key: &str, clock: &str, values: &[i64]) -> Series {
         let mut series = rounds(key, values, 20);
         series.clock = clock.into();
-        // Sleeps alternate between steps; the rounds as such agree.
+        // Sleeps alternate between steps; only the rounds as a whole agree.
         let median = series.distribution.p50();
         series.rounds.iter_mut().for_each(|round| round.median = median);
         series
@@ -170,7 +171,7 @@ mod tests {
             "monotonic-coarse moves in steps of 4 ms (1/HZ, HZ 250): it shows 75 % of the 1 ms sleeps as 0 and the \
              others as 4 ms or more, while the precise clock shows 1.07 ms",
         );
-        // What it shows of sleeps is not always a step that was seen when the clock was polled.
+        // A reading of a sleep is not always a step that was seen when the clock was polled.
         timed(polled(8_000_000), &[0, 8_000_000, 4_000_000, 8_000_000]).finds(
             "OVS-G002",
             "monotonic-coarse moves in steps of 4 ms (1/HZ, HZ 250): it shows 25 % of the 1 ms sleeps as 0 and the others \

@@ -14,7 +14,7 @@ use crate::remedies::windows::WAIT_FOR_THE_REST;
 use crate::verdicts;
 use oversleep_record::words::{list, percent};
 
-/// Share of early wake-ups from which a program can't rely on a wait.
+/// If this share of the wake-ups is early, a program can't rely on the wait.
 const OFTEN: f64 = 0.01;
 
 pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
@@ -39,7 +39,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     check: Check::Rule(early_wake_ups),
 }];
 
-/// The clock a wait's timer runs on, where that is known.
+/// The clock of a wait's timer, if it is known.
 fn own_clock(file: &ResultFile, wait: &str) -> Option<&'static str> {
     (file.platform.is(Os::Linux)).then_some(match wait {
         SOCKET_TIMEOUT => "the tick",
@@ -63,7 +63,7 @@ fn why_early(file: &ResultFile, series: &Series) -> String {
     }
 }
 
-/// Whether the clock that timed a series moves in steps as large as what seems early: it can't tell then.
+/// Whether the clock that timed a series moves in steps as large as the apparent earliness, so that it can't tell.
 fn is_within_a_step(file: &ResultFile, series: &Series) -> bool {
     let floor = file.floor.as_ref().filter(|floor| floor.clock == series.clock);
     let step = floor.map(|floor| floor.step_ns).or_else(|| file.clock(&series.clock).and_then(verdicts::step));

@@ -46,7 +46,7 @@ fn fastest_clock(file: &ResultFile) -> Checked {
     let series = |name: &str| file.clock(name).and_then(|clock| file.series(clock.cost_series.as_ref()?));
     let own = needed(file, &SeriesKey::new(ExperimentId::A1, &best.name), series(&best.name))?;
     let is_standard = best.name == STD_INSTANT;
-    // The same clock by a detour: cheaper only where the direct way ends in the same system call.
+    // The same clock by a detour: it is cheaper only where the direct way ends in the same system call.
     if best.name == MONOTONIC_SYSCALL {
         let standard = table.row(STD_INSTANT).and_then(|row| row.cost_ps);
         let beside = standard.map(|ps| format!(", {} for std::time::Instant", cost(ps))).unwrap_or_default();

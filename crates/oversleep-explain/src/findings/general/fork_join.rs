@@ -1,4 +1,4 @@
-//! The join that seems to take a tick: the clock or the polling takes it.
+//! A join that seems to take a tick, because of the clock or of polling.
 
 use oversleep_record::clock::{COARSE_STEP_MIN, is_coarse};
 use oversleep_record::finding::Severity;
@@ -12,12 +12,12 @@ use crate::read::{is_sound, needed, not_measured, tick};
 use crate::remedies::program::{BLOCK_INSTEAD_OF_POLLING, USE_PRECISE_CLOCK};
 use crate::remedies::windows::USE_PRECISE_SYSTEM_CLOCK;
 
-/// What polling must add before it can be told from the noise of a join.
+/// The minimum that polling must add to be distinguishable from the noise of a join.
 const POLLING_MIN: Nanos = Nanos(200_000);
-/// What polling adds differs by so much from one run to the next: nearer to the threshold, another run may say the opposite.
+/// The delay from polling varies between runs. Within this range of the threshold, another run may find the opposite.
 const TOO_CLOSE: std::ops::Range<Nanos> = Nanos(150_000)..Nanos(270_000);
-/// The gap between two readings of a clock in whole milliseconds is less than this off its step: each reading is the
-/// difference of two cut values, and so less than 1 ms off.
+/// The gap between two readings of a clock in whole milliseconds differs from its step by less than this: each reading
+/// is the difference of two truncated values, and so less than 1 ms off.
 const WHOLE_MS: i64 = 2_000_000;
 
 pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
@@ -133,7 +133,7 @@ mod tests {
         assert_eq!(step(&[0, 15_000_000, 16_000_000, 31_000_000, 16_000_000], tick), Some(15_625_000));
         // 31.25 ms as 32, and 46.875 ms as 46.
         assert_eq!(step(&[32_000_000, 46_000_000], tick), Some(15_625_000));
-        // Every reading the same: the system says how the clock moves.
+        // All readings are equal: the step that the system states is used.
         assert_eq!(step(&[16_000_000; 3], tick), Some(15_625_000));
         // A clock that follows a resolution in force, and one whose tick isn't known.
         assert_eq!(step(&[40_000_000, 50_000_000], Some(Nanos(4_000_000))).map(|ns| ns / 100_000), Some(99));

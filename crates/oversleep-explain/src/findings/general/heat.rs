@@ -1,4 +1,4 @@
-//! Heat: processors that slowed down for it during a measurement.
+//! Heat: processors that slowed down because of it during a measurement.
 
 use oversleep_record::finding::Severity;
 use oversleep_record::processor::{ThermalPressure, degrees};
@@ -67,7 +67,7 @@ fn heat(file: &ResultFile) -> Checked {
             ));
             return Ok(with_temperature(resting_on_limit(file, lowest, found)));
         }
-        // What Wine calls the limit is its host's setting.
+        // What Wine reports as the limit is its host's setting.
         if lowest < 1_000 && file.platform.is(Os::Windows) && wine_version(file).is_none() {
             let found = Conclusion::found(format!(
                 "Windows limited the clock rate to {} of its rating: its thermal throttle limit held during the whole run",
@@ -88,7 +88,7 @@ fn heat(file: &ResultFile) -> Checked {
     ))))
 }
 
-/// What the counters of throttling show, where they show any.
+/// What the throttling counters show, if anything.
 fn slowed_down(file: &ResultFile, throttles: Option<u64>, slowed: Option<Nanos>) -> Option<Conclusion> {
     let times = throttles.filter(|&count| count > 0).map(|count| counted(count, "time"));
     let span = slowed.filter(|&time| time > Nanos::ZERO);

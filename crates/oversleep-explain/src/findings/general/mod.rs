@@ -1,4 +1,4 @@
-//! Findings about every system.
+//! Findings for all systems.
 
 use crate::finding::FindingEntry;
 

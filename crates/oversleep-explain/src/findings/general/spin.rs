@@ -1,4 +1,4 @@
-//! Waiting without sleeping: what spinning gains and costs, and what a yield is not.
+//! Waiting without sleeping: the gain and the cost of spinning, and the limits of a yield.
 
 use oversleep_record::finding::Severity;
 use oversleep_record::label::{self, Competition};
@@ -13,7 +13,7 @@ use crate::remedies::linux::LOWER_TIMER_SLACK;
 use crate::remedies::program::{BLOCK_INSTEAD_OF_YIELD, HYBRID_WAIT, SLEEP_WITH_OVERSLEEP};
 use oversleep_record::words::percent;
 
-/// How many times as late as a hybrid a sleep must be for the hybrid to be worth its CPU time.
+/// A hybrid is worth its CPU time if a sleep is at least this many times as late.
 const GAIN_FACTOR: i64 = 4;
 /// A yield that takes longer has waited for something.
 const YIELD_PROMPT: Nanos = Nanos(100_000);
@@ -85,12 +85,12 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
     },
 ];
 
-/// A hybrid whose margin is too short for half of its sleeps is late by a moment or by what the sleep is late: chance
-/// decides which of the two its median is.
+/// If a hybrid's margin is too short for half of its sleeps, its lateness is either tiny or that of the sleep, and
+/// chance decides which of the two is its median.
 fn hybrid_has_one_peak(file: &ResultFile, pair: &Pair<'_>) -> Checked<()> {
-    /// A median between two peaks is the lower or the higher one by chance.
+    /// Near this share, chance decides whether the median is in the lower or the higher peak.
     const HALF: std::ops::RangeInclusive<f64> = 0.3..=0.7;
-    /// A hybrid that uses less of a CPU has slept past its deadline each time.
+    /// A hybrid that uses less of a CPU has overslept each time.
     const SPINS_MIN: f64 = 0.01;
     Pair::both_sound(file, pair)?;
     let sleep = p50(&pair.worse).0;

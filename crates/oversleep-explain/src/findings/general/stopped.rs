@@ -1,4 +1,4 @@
-//! A process that was stopped, or a machine that was, during a measurement.
+//! A process or a machine that was stopped during a measurement.
 
 use oversleep_record::finding::Severity;
 use oversleep_record::{Nanos, ResultFile, Series};
@@ -64,7 +64,7 @@ fn stopped(file: &ResultFile) -> Checked {
     })
 }
 
-/// How many rounds of a series are marked.
+/// The number of marked rounds of a series.
 fn marked(series: &Series) -> String {
     let is_marked = |span: Option<Nanos>| span.is_some_and(|span| span > Nanos::ZERO);
     let rounds = series.rounds.iter().map(|round| &round.disturbance);

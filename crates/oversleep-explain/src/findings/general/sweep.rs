@@ -1,4 +1,4 @@
-//! The sweep over 1 to 15 ms: a line, or the band of a tick.
+//! The sweep over 1 to 15 ms: a line, or the steps of a tick.
 
 use oversleep_record::clock::is_coarse;
 use oversleep_record::finding::Severity;
@@ -13,9 +13,9 @@ use crate::read::not_measured;
 use crate::remedies::program::HYBRID_WAIT;
 use crate::remedies::windows::{REQUEST_TIMER_RESOLUTION, USE_HIGH_RESOLUTION_TIMER};
 
-/// Fewest requests that make a sweep.
+/// The fewest requests in a sweep.
 const REQUESTS_MIN: usize = 5;
-/// Fewest passes: a request has few values of its own, the shape rests on all of them.
+/// The fewest passes: each request has few values, but all of them together show the shape.
 const PASSES_MIN: u64 = 2;
 /// How much the lateness may vary along a line, apart from what grows with the request.
 const LINE_WIDTH: Nanos = Nanos(500_000);
@@ -73,7 +73,7 @@ fn sleep_grid(file: &ResultFile) -> Checked {
     let late = || sweep.iter().map(|series| p50(series) - requested(series));
     let (least, most) = (late().min().unwrap_or_default(), late().max().unwrap_or_default());
     let ends: Vec<Nanos> = sweep.iter().map(|series| p50(series)).collect();
-    // Sleeps that end closer to each other end at the same tick.
+    // Sleeps whose ends are closer together end at the same tick.
     let ticks = 1 + ends.windows(2).filter(|pair| is_coarse(pair[1] - pair[0])).count();
     let (first, last) = (ends[0], ends[ends.len() - 1]);
     let span = format!("from {} to {}", requested(sweep[0]), requested(sweep[sweep.len() - 1]));
@@ -100,7 +100,7 @@ fn sleep_grid(file: &ResultFile) -> Checked {
     Ok(conclusion.rests_on_series(sweep))
 }
 
-/// By how much of the request macOS lets a wait be late, and at most: by class of the thread.
+/// The leeway of macOS by class of the thread: the share of the request by which a wait may be late, and the maximum.
 /// <https://github.com/apple-oss-distributions/xnu/blob/main/osfmk/kern/timer_call.c>
 const LEEWAYS: [(f64, Nanos, &str); 4] = [
     (0.125, Nanos::from_millis(1), "an eighth of the request, up to 1 ms"),
@@ -109,7 +109,7 @@ const LEEWAYS: [(f64, Nanos, &str); 4] = [
     (4.0, Nanos::from_millis(75), "four times the request, up to 75 ms"),
 ];
 
-/// The leeway that a sweep shows: what is left without it is a line.
+/// The leeway in a sweep: without it, the rest is a line.
 fn leeway(file: &ResultFile, sweep: &[&Series]) -> Option<&'static str> {
     let is_line = |(share, most, _): &&(f64, Nanos, &str)| {
         let rests = sweep.iter().map(|series| {

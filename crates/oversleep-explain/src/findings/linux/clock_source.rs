@@ -1,4 +1,4 @@
-//! What the kernel keeps time by: reads that are system calls, a time-stamp counter that can't be trusted.
+//! The kernel's clock source: reads that are system calls, and a time-stamp counter that can't be trusted.
 
 use oversleep_record::finding::Severity;
 use oversleep_record::{ExperimentId, FactName, Os, ResultFile};
@@ -13,7 +13,7 @@ use crate::remedies::program::{READ_CLOCK_LESS, USE_OS_CLOCK};
 use crate::text::yes_no;
 use oversleep_record::words::cost;
 
-/// Share of a system call's cost from which a clock read must contain one.
+/// A clock read that costs this share of a system call must contain one.
 const SYSCALL_SHARE: f64 = 0.7;
 
 const CLOCKSOURCE: FactName = FactName::ClocksourceCurrent;

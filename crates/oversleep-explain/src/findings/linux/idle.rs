@@ -11,7 +11,7 @@ use crate::read::{known, quiet_enough, sound, trial_pair, waits_as_found};
 use crate::remedies::linux::FORBID_DEEP_IDLE;
 use crate::remedies::machine::PERFORMANCE_GOVERNOR;
 
-/// Exit latency from which a state can be told from the noise of a wake-up.
+/// The exit latency from which a state is distinguishable from the noise of a wake-up.
 const EXIT_MIN: Nanos = Nanos(10_000);
 
 const DEEPEST: FactName = FactName::CpuidleDeepestExitLatency;

@@ -60,7 +60,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
     },
 ];
 
-/// The quota in CPUs; `Some(None)` if there is none, `None` if that isn't known.
+/// The quota in CPUs; `Some(None)` if there is none, `None` if it is unknown.
 fn quota_cpus(file: &ResultFile) -> Option<Option<f64>> {
     match file.environment.known(QUOTA)? {
         FactValue::Text(_) => Some(None),
@@ -112,12 +112,12 @@ fn quota(file: &ResultFile) -> Checked {
     };
     let period = period(file);
     let allowed = file.environment.integer(FactName::CpuAllowed).or(file.environment.integer(FactName::CpuCount));
-    // Fewer CPUs than the quota can't use it up.
+    // A process with fewer CPUs than the quota can't exhaust it.
     if let Some(allowed) = allowed.filter(|&allowed| allowed as f64 <= cpus) {
         let sentence = format!("the quota of {} CPUs is no less than the {allowed} this process may use", number(cpus));
         return Ok(Conclusion::absent(sentence).rests_on(QUOTA, number(cpus)));
     }
-    // All allowed CPUs busy use up the budget soonest and then stand still the longest.
+    // If all allowed CPUs are busy, they exhaust the budget soonest and then stand still the longest.
     let busy = allowed.map_or(cpus.ceil().max(1.0), |allowed| allowed as f64);
     let stall = Nanos((period.0 as f64 * (1.0 - cpus / busy)).round() as i64);
     let found = Conclusion::found(format!(

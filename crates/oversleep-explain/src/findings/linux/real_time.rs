@@ -16,7 +16,7 @@ use crate::text::yes_no;
 /// First kernel in which a deadline server for ordinary tasks, the fair server, replaced the throttling of real-time
 /// tasks wherever these aren't grouped (kernel commit 5f6bd380c7bd, "sched/rt: Remove default bandwidth control").
 const FAIR_SERVER_SINCE: (u32, u32) = (6, 12);
-/// What the fair server gets of each second of a CPU unless debugfs says otherwise.
+/// The fair server's share of each second of a CPU, unless debugfs sets another one.
 const FAIR_SERVER_RUNTIME: Nanos = Nanos::from_millis(50);
 
 const PERMITTED: FactName = FactName::SchedRtPermitted;
@@ -108,7 +108,7 @@ fn not_permitted(file: &ResultFile) -> Checked {
     Ok(found.rests_on_fact(FactName::LimitsRtprio, limit))
 }
 
-/// What the settings say: how long real-time threads may run, and of which period.
+/// The configured limit: how long real-time threads may run, and in which period.
 fn settings(file: &ResultFile) -> Checked<(Nanos, Nanos)> {
     let setting = |name| {
         known(file, name, "the limit of real-time threads", file.environment.integer(name).map(Nanos::from_micros))
@@ -130,7 +130,7 @@ fn is_limited(used: Nanos, period: Nanos) -> bool {
     used >= Nanos::ZERO && used < period
 }
 
-/// What kernels before the fair server take from real-time threads, once a period; `None` if the limit is lifted.
+/// The time that kernels before the fair server take from real-time threads in each period; `None` if the limit is lifted.
 fn limit(file: &ResultFile) -> Checked<Option<(Nanos, Conclusion)>> {
     let (used, period) = settings(file)?;
     Ok(is_limited(used, period).then(|| {
@@ -145,8 +145,8 @@ fn limit(file: &ResultFile) -> Checked<Option<(Nanos, Conclusion)>> {
     }))
 }
 
-/// What the fair server takes. It is always there: the settings don't change it, and whether the kernel groups real-time
-/// threads isn't known.
+/// The time that the fair server takes. It always applies: the settings don't change it, and whether the kernel groups
+/// real-time threads is unknown.
 fn fair_server(file: &ResultFile) -> (Nanos, Conclusion) {
     let mut found = Conclusion::found(format!(
         "the kernel's fair server limits real-time threads: if they keep a CPU busy, it gives starving ordinary tasks \
@@ -180,7 +180,7 @@ fn throttling(file: &ResultFile) -> Checked {
     };
     let lateness = measured.iter().filter(|series| series.quantity == Quantity::Lateness);
     let worst = lateness.filter_map(|series| Some((Nanos(series.distribution.max()?), &series.key))).max();
-    // A stall of the gap's length shows as a wake-up that is nearly as late.
+    // A stall shows as a wake-up that is nearly as late as the gap is long.
     Ok(match worst.filter(|(late, _)| late.0.saturating_mul(10) >= gap.0.saturating_mul(8)) {
         Some((late, key)) => found
             .and(format!("; the worst wake-up under a real-time policy was {late} late"))

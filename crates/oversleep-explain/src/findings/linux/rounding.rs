@@ -51,7 +51,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
     },
 ];
 
-/// What rounding alone adds to a request; `None` if it adds nothing or is not known.
+/// The part of the lateness that rounding alone adds; `None` if it adds nothing or is unknown.
 fn rounded_by(series: &Series) -> Option<Nanos> {
     let added = series.rounded_ns? - series.requested_ns?;
     (added > Nanos::ZERO).then_some(added)
@@ -76,7 +76,7 @@ fn millisecond_timeout(file: &ResultFile) -> Checked {
     }
     let rounded: Vec<(&Series, Nanos)> =
         measured.into_iter().filter_map(|series| Some((series, rounded_by(series)?))).collect();
-    // The worst in proportion is the clearest example.
+    // The largest ratio is the clearest example.
     let ratio = |&&(series, added): &&(&Series, Nanos)| {
         (added.0.saturating_mul(1_000) / series.requested_ns.unwrap_or(Nanos(1)).0.max(1), p50(series))
     };

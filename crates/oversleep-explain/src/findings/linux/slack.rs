@@ -1,4 +1,4 @@
-//! Timer slack: the delay it adds to every wait it applies to, and the waits that ignore it.
+//! Timer slack: the delay that it adds to waits, and the waits that ignore it.
 
 use oversleep_record::conditions::Setting;
 use oversleep_record::finding::Severity;
@@ -16,7 +16,7 @@ use crate::remedies::linux::{CHOOSE_EXACT_PRIMITIVE, LOWER_TIMER_SLACK, REAL_TIM
 use oversleep_record::words::list;
 
 const SLACK: FactName = FactName::TimerSlack;
-/// Slack below which it can't be told from the noise of a wake-up.
+/// Slack below this is indistinguishable from the noise of a wake-up.
 const SLACK_MIN: Nanos = Nanos(2_000);
 
 pub(super) static FINDINGS: &[FindingEntry] = &[
@@ -104,7 +104,7 @@ fn timer_slack(file: &ResultFile) -> Checked {
     Ok(conclusion.rests_on(SLACK, slack.to_string()).rests_on_series([baseline]))
 }
 
-/// Timed waits on locks under a real-time policy, on kernels that take the slack away from sleeps only.
+/// Timed waits on locks under a real-time policy, on kernels that remove only the slack of sleeps.
 fn kept_under_real_time(file: &ResultFile) -> Option<Conclusion> {
     const STATED: FactName = FactName::TimerRealTimeSlack;
     let slack = file.environment.nanos(STATED).filter(|&slack| slack >= SLACK_MIN)?;
@@ -145,10 +145,10 @@ fn compared(file: &ResultFile, slack: Nanos, before: &Series, after: &Series) ->
         )));
     }
     let gain = late - still_late;
-    // The slack itself where the gain is it, to the precision shown; else what was gained.
+    // States the slack itself if the gain equals it to the shown precision, otherwise the gain.
     let is_whole = (gain - slack).0.saturating_abs().saturating_mul(20) <= slack.0;
     let share = if is_whole { slack } else { gain.min(slack) };
-    // What exceeds the slack was gained with it, but can't be its own.
+    // A gain beyond the slack came with the change, but has another cause.
     let more = match is_whole {
         true => String::new(),
         false if gain < slack => format!("; it allows {slack}"),
@@ -193,7 +193,7 @@ fn waits_without_slack(file: &ResultFile) -> Checked {
         Some(example) => {
             let names: Vec<&str> = exact.iter().map(|series| series.subject.as_str()).collect();
             let ignore = if names.len() == 1 { "ignores" } else { "ignore" };
-            // Where the difference is several times the slack, another rule has a part in it.
+            // If the difference is several times the slack, another rule contributes to it.
             let more =
                 if late - p50(example) > slack * 3 { format!(", {slack} of it by slack") } else { String::new() };
             Conclusion::found(format!(
@@ -239,7 +239,7 @@ mod tests {
             66_100,
             14_200,
         );
-        // Two trials of one remedy are one trial of two waits.
+        // Two trials of one remedy become one trial of two waits.
         let second = sheet.file.trials.remove(1);
         sheet.file.trials[0].pairs.extend(second.pairs);
         let finding = sheet.finding("OVS-L001");

@@ -1,4 +1,4 @@
-//! The slack that select, poll and epoll have of their own: a share of the timeout, and more of it for a nice thread.
+//! The separate slack of select, poll and epoll: a share of the timeout, and a larger one for a nice thread.
 
 use oversleep_record::conditions::Setting;
 use oversleep_record::finding::{Severity, Verdict};
@@ -11,20 +11,20 @@ use crate::names::{LINUX_TIMEOUT_SHARE, POLL, tunable};
 use crate::read::{known, lacks_wait, refusal, slack_during, sleeps_of, sound, waits_of};
 use crate::remedies::linux::{KEEP_NICE_AT_ZERO, TIMERFD_FOR_LONG_TIMEOUTS};
 
-/// The longest slack by that rule.
+/// The upper bound of the slack by that rule.
 const SHARE_MAX: Nanos = Nanos::from_millis(100);
 /// Fewest long timeouts that confirm a rule.
 const TIMEOUTS_MIN: u64 = 3;
-/// Shortest timeout whose slack a nice value widens visibly.
+/// The shortest timeout for which a nice value widens the slack visibly.
 const LONG_TIMEOUT_MIN: Nanos = Nanos::from_millis(20);
 
-/// The key of a timeout that shows it.
+/// The key of a series whose timeouts show it.
 fn long_poll(experiment: ExperimentId) -> SeriesKey {
     SeriesKey::new(experiment, POLL).span(Nanos::from_millis(100))
 }
-/// Waits from which on a CPU idles about as deeply as in the longest.
+/// Waits of at least this length let a CPU idle about as deeply as the longest ones.
 const DEEP_IDLE_MIN: Nanos = Nanos::from_millis(5);
-/// Extra slack below which it can't be told from the noise of a wake-up.
+/// Extra slack below this is indistinguishable from the noise of a wake-up.
 const EXTRA_MIN: Nanos = Nanos(10_000);
 
 pub(super) static FINDINGS: &[FindingEntry] = &[
@@ -126,8 +126,8 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
     },
 ];
 
-/// Whether the few long timeouts that a run has time for are clear all the same: their quartiles lie on one side of half
-/// of what the kernel's rule adds, all later than the others by more, or all by less. Three values must all do so.
+/// Whether the few long timeouts of a run are conclusive nevertheless: their quartiles lie on the same side of half of
+/// the kernel's share, so all are later than the others by more than that, or all by less. Three values must all do so.
 fn is_clear_with_few(plain: &Series, late: &Series, by_rule: Nanos) -> bool {
     let quartile = |series: &Series, at| values(series).quantile(at).unwrap_or_default();
     let is_enough = [plain, late].iter().all(|series| values(series).count() >= TIMEOUTS_MIN);
@@ -135,7 +135,7 @@ fn is_clear_with_few(plain: &Series, late: &Series, by_rule: Nanos) -> bool {
     is_enough && (apart(0.25, 0.75) > by_rule.0 || apart(0.75, 0.25) < by_rule.0)
 }
 
-/// Refuses both series where they can carry no conclusion, unless the effect, or its absence, is clear with few values.
+/// Refuses both series if they don't support a conclusion, unless the effect, or its absence, is clear with few values.
 fn enough_for(plain: &Series, late: &Series, by_rule: Nanos) -> Checked<()> {
     match sound(plain).and_then(|_| sound(late)) {
         Err(refusal) if refusal.verdict == Verdict::NotEnoughData && is_clear_with_few(plain, late, by_rule) => Ok(()),
@@ -176,11 +176,11 @@ fn nice_and_plain(file: &ResultFile) -> Checked<Pair<'_>> {
 struct Share {
     /// The thread's own slack.
     slack: Nanos,
-    /// One part in so many of the timeout.
+    /// The share as one part in this many of the timeout.
     part: i64,
     /// That share of the timeout.
     whole: Nanos,
-    /// By how much the share exceeds the slack.
+    /// How much the share exceeds the slack.
     extra: Nanos,
 }
 
@@ -192,8 +192,8 @@ fn share_of(file: &ResultFile, calls: &Series) -> Share {
     Share { slack, part, whole, extra: whole - slack }
 }
 
-/// The longest timeouts, and beside them sleeps of that length; where these are too few, all waits that let the CPU idle
-/// as deeply and whose lateness the slack covers.
+/// The longest timeouts, and sleeps of the same length; if these are too few, all waits that let the CPU idle as deeply
+/// and whose lateness the slack covers.
 fn polls_and_sleeps(file: &ResultFile) -> Checked<Pair<'_>> {
     let measured = |waits: &[&'static str]| -> Vec<&Series> {
         waits.iter().flat_map(|wait| waits_of(file, wait)).filter(|series| series.has_values()).collect()
@@ -223,7 +223,7 @@ fn polls_and_sleeps(file: &ResultFile) -> Checked<Pair<'_>> {
     let covered = || polls.iter().copied().filter(is_covered);
     let others = match pool("plain sleeps", &of_length(&sleeps, longest)) {
         Some(alike) if enough_for(&alike, &calls, extra).is_ok() => Some(alike),
-        // A wider pool that is earlier only because its waits are shorter must not decide, so the few sleeps of that
+        // A larger pool that is earlier only because its waits are shorter must not decide, so the few sleeps of that
         // length must agree with it.
         Some(few) => {
             let is_deep =
@@ -346,7 +346,7 @@ mod tests {
             "select, poll and epoll have a slack of their own: with a timeout of 100 ms they were 116 µs late, plain sleeps and \
              shorter timeouts 67 µs; the kernel allows them 0.1 % of the timeout, 100 µs here",
         );
-        // Waits of 100 ms are late here whatever they are: a deeper idle state, not a share.
+        // All waits of 100 ms are late here: a deeper idle state, not a share.
         let verdict = |sleeps: &[i64], polls, shorter| survey(polls, sleeps, shorter).verdict("OVS-L003");
         assert_eq!(verdict(&[116_000, 117_000, 300_000], 116_000, 66_000), Verdict::NotFound);
         assert_eq!(verdict(&[80_000, 110_000, 115_000], 116_000, 66_000), Verdict::NotEnoughData);

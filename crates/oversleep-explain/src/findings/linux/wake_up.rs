@@ -1,4 +1,4 @@
-//! Why a wait that nothing disturbs is late all the same: its lateness in three parts.
+//! Why an undisturbed wait is late nevertheless: its lateness in three parts.
 
 use oversleep_record::finding::Severity;
 use oversleep_record::part::Part;
@@ -14,10 +14,10 @@ use crate::remedies::program::{HYBRID_WAIT, SLEEP_WITH_OVERSLEEP};
 use crate::split;
 use oversleep_record::words::percent;
 
-/// Share of waits without a split beyond which the rest may not stand for all.
+/// If more than this share of the waits has no split, the others may not be representative.
 const UNATTRIBUTED_MAX: f64 = 0.2;
 
-/// The largest share of the whole by which the medians of the parts may miss it.
+/// The medians of the parts may miss the whole by at most this share of it.
 const GAP_MAX: f64 = 0.02;
 
 pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
@@ -49,7 +49,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
 }];
 
 fn wake_up_baseline(file: &ResultFile) -> Checked {
-    // Its rounds are their own, so they may say something where the others say nothing.
+    // Its rounds are separate, so they may be conclusive where the others are not.
     let followed = sleeps_of(file).iter().filter_map(|wait| wait_series(file, wait));
     let followed = followed.filter_map(|series| Some((series, series.why.as_ref()?))).next();
     if let Some(found) = followed.and_then(|(series, parts)| in_every_part(series, parts)) {
@@ -79,7 +79,7 @@ fn wake_up_baseline(file: &ResultFile) -> Checked {
         ));
         return Err(disturbed.rests_on(&row.series, format!("{unseen} of {all} unattributed")));
     }
-    // Where a part has two values the medians leave a gap, and a sentence of parts that are too few would be wrong.
+    // If a part has two values, the medians leave a gap, and a sentence made of the parts would be wrong.
     let has_gap = row.medians.remainder().0.abs() as f64 > row.medians.total.0.abs() as f64 * GAP_MAX;
     let (parts, figures, on_average) =
         if has_gap { (row.means, "means", " on average") } else { (row.medians, "medians", "") };
@@ -90,10 +90,10 @@ fn wake_up_baseline(file: &ResultFile) -> Checked {
     Ok(found.rests_on(&row.series, format!("{figures} of {seen} waits, {unseen} unattributed; {}", row.method)))
 }
 
-/// A part is named from this share of the lateness on; the rest is told together.
+/// Parts from this share of the lateness on are named; the rest is summed up.
 const NAMED_MIN: f64 = 0.01;
 
-/// The parts that a program in the kernel saw, on average: means add up. `None` if it saw too few waits whole.
+/// The mean parts as observed in the kernel, because means add up. `None` if too few waits were observed completely.
 fn in_every_part(series: &Series, split: &PartSplit) -> Option<Conclusion> {
     let all = split.attributed_count + split.unattributed_count;
     let is_enough =
@@ -122,7 +122,7 @@ fn nanos(mean: f64) -> Nanos {
     Nanos(mean.round() as i64)
 }
 
-/// What a part is, after its figure.
+/// The words for a part, after its figure.
 fn words(part: Part) -> &'static str {
     match part {
         Part::Api => "for entering the call",

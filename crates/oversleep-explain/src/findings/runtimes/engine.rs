@@ -1,4 +1,4 @@
-//! What the parks of a streaming engine cost.
+//! The cost of a streaming engine's parks.
 
 use oversleep_record::finding::Severity;
 use oversleep_record::words::{grouped, percent};
@@ -11,7 +11,7 @@ use crate::read::{not_measured, sound};
 use crate::remedies::runtimes::LOWER_ENGINE_PARK;
 use crate::runtimes::engines::{EngineRun, runs};
 
-/// How many times as good other parks must be before the engine's own are said to cost something.
+/// The engine's own parks count as a cost if other parks are this many times as good.
 const GAIN_MIN: f64 = 1.3;
 
 pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {

@@ -1,4 +1,4 @@
-//! Whether the figures of a runtime can be trusted: its clock, and what else runs in it.
+//! Whether the figures of a runtime are reliable: its clock, and other work in the same program.
 
 use oversleep_record::words::counted;
 use oversleep_record::{Nanos, ResultFile, Series};

@@ -1,4 +1,4 @@
-//! Findings about language runtimes: what each makes of a request, what zero means, whether its instrument can be trusted.
+//! Findings about language runtimes: how each rounds a request, what zero means, whether its clock can be trusted.
 
 mod engine;
 mod instruments;
@@ -16,7 +16,7 @@ use instruments::{busy, clock_rate};
 use requests::{early, of_rule, zero};
 use tricks::tricks;
 
-/// Results that hold waits or clocks of language runtimes.
+/// Results with waits or clocks of language runtimes.
 pub(crate) const RUNTIMES: Scope = Scope::Where(|file| {
     file.series.iter().any(|series| series.runtime.is_some() && series.experiment != ExperimentId::TRIAL)
 });
@@ -28,7 +28,7 @@ const HOW: &str = "oversleep requests durations on, just below and between whole
 
 pub(super) static FAMILIES: &[&[FindingEntry]] = &[FINDINGS, engine::FINDINGS];
 
-/// What most of them state.
+/// The common fields of most of them.
 const OF_RUNTIMES: FindingEntry = FindingEntry {
     id: "",
     name: "",

@@ -1,4 +1,4 @@
-//! What runtimes make of a request: the rule of each wait, early ends, and what zero means.
+//! How runtimes round requests: the rule of each wait, early ends, and the meaning of zero.
 
 use oversleep_record::words::{counted, list, percent};
 use oversleep_record::{Nanos, ResultFile, Series};
@@ -25,7 +25,7 @@ pub(super) fn named(wait: &RuntimeWait<'_>) -> String {
     format!("{} of {}", wait.name, wait.runtime)
 }
 
-/// The request whose wait shows a rule best: of those measured, the one that the rule changes most.
+/// The request that shows a rule best: of those measured, the one that the rule changes most.
 fn clearest<'a>(wait: &RuntimeWait<'a>, rule: Rule) -> Option<&'a Series> {
     let changed = |requested: &Nanos| (rule.rounded(*requested) - *requested).0.abs();
     let with_values =
@@ -68,7 +68,7 @@ pub(super) fn of_rule(file: &ResultFile, rules: &[Rule]) -> Checked {
         .fold(conclusion, |all, series| all.rests_on(&series.key, summary(series))))
 }
 
-/// Names of waits, a runtime once.
+/// Names of waits, with each runtime named once.
 fn names(found: &[&(RuntimeWait<'_>, Ruling)]) -> String {
     let mut by_runtime: Vec<(String, Vec<&str>)> = Vec::new();
     for (wait, _) in found {

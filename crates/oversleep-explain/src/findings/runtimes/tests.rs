@@ -1,4 +1,4 @@
-//! What each finding says of runtimes with exact figures.
+//! The findings for runtimes with exact figures.
 
 use oversleep_record::{Unavailable, label};
 
@@ -14,7 +14,7 @@ const REQUESTS: [(&str, i64); 7] = [
     ("R2", 2_000_000),
 ];
 
-/// A wait of Java whose calls take what `rule` makes of the request, and 70 µs.
+/// A wait of Java whose duration is the request rounded by `rule`, plus 70 µs.
 fn wait(mut sheet: Sheet, name: &str, rule: fn(i64) -> i64) -> Sheet {
     for (experiment, ns) in REQUESTS {
         let took = rule(ns) + 70_000 - if experiment == "R1" { ns } else { 0 };

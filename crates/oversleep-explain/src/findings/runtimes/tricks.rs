@@ -1,4 +1,4 @@
-//! Published tricks that were to raise the timer resolution for Java.
+//! Published tricks for raising the timer resolution in Java.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use oversleep_record::{ExperimentId, Nanos, ResultFile, Series, label};
 use crate::entry::{Checked, Conclusion};
 use crate::figures::p50;
 
-/// What each trick changes.
+/// The effect of each trick.
 pub(super) fn tricks(file: &ResultFile) -> Checked {
     let of = |series: &&Series| series.has_values();
     let all: Vec<&Series> = file.experiment(ExperimentId::B11).filter(of).collect();

@@ -32,7 +32,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     check: Check::Rule(coarse_system_time),
 }];
 
-/// A step that was seen.
+/// An observed step.
 pub(super) struct Seen {
     pub(super) clock: String,
     pub(super) step: Nanos,
@@ -40,7 +40,7 @@ pub(super) struct Seen {
     pub(super) source: String,
 }
 
-/// The step in a series of steps, where it holds enough of them.
+/// The step in a series of steps, if it has enough of them.
 pub(super) fn seen_in(series: &Series) -> Option<Seen> {
     (series.distribution.count() >= STEPS_MIN).then(|| Seen {
         clock: series.subject.clone(),
@@ -49,7 +49,7 @@ pub(super) fn seen_in(series: &Series) -> Option<Seen> {
     })
 }
 
-/// The step a clock was seen to move by.
+/// The observed step of a clock.
 pub(super) fn step_seen(file: &ResultFile, clock: &str) -> Option<Seen> {
     let polled = file.experiment(ExperimentId::B3).find(|series| series.subject == clock).and_then(seen_in);
     polled.or_else(|| {

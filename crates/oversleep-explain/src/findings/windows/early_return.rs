@@ -12,7 +12,7 @@ use crate::read::windows::{BUILD_10, build, default_period, in_effect, period_as
 use crate::remedies::windows::WAIT_FOR_THE_REST;
 use oversleep_record::words::percent;
 
-/// Earlier than this is not the clock's own step.
+/// A wait that is earlier than this is early by more than the clock's own step.
 const EARLY_MIN: Nanos = Nanos(50_000);
 
 pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
@@ -65,7 +65,7 @@ fn early_return(file: &ResultFile) -> Checked {
     Ok(found.rests_on(FactName::OsBuild, build.to_string()).rests_on(&worst.key, says))
 }
 
-/// The period of the ticks that a wait counted from: as granted to this process, else as found.
+/// The period of the ticks that a wait counted: as granted to this process, otherwise as found.
 fn period_during(file: &ResultFile, series: &Series) -> Nanos {
     in_effect(series).or_else(|| period_as_found(file)).unwrap_or_else(|| default_period(file))
 }

@@ -1,4 +1,4 @@
-//! Half a millisecond, which can be worse than a little more.
+//! A resolution of 0.5 ms, which can be worse than a slightly longer one.
 
 use oversleep_record::finding::Severity;
 use oversleep_record::{Nanos, Os, Series};
@@ -9,7 +9,7 @@ use crate::finding::{Check, FindingEntry, Pair, PairCheck};
 use crate::read::windows::{half_and_above, in_effect, requested_resolution, took};
 use crate::remedies::windows::{REQUEST_JUST_ABOVE_HALF, USE_HIGH_RESOLUTION_TIMER};
 
-/// A difference that is a tick's, not the noise of wake-ups.
+/// A difference that comes from a tick rather than from the noise of wake-ups.
 const TICK_MIN: Nanos = Nanos(200_000);
 
 pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {

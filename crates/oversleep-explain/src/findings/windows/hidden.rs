@@ -1,4 +1,4 @@
-//! Requests that are dropped while nobody can see the process.
+//! Requests that are dropped while the process has no visible window.
 
 use oversleep_record::finding::Severity;
 use oversleep_record::{FactName, Os, ResultFile};
@@ -38,13 +38,13 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     check: Check::Rule(hidden_window),
 }];
 
-/// A request that was granted and changed nothing: the finest, which leaves the tick no excuse.
+/// A request that was granted without effect: the finest one, for which the tick can't be the reason.
 fn request_without_effect(file: &ResultFile, build: i64) -> Option<Conclusion> {
     let (held, series) = sleeps_with_request(file)
         .filter(|(held, series)| *held <= COMMON_REQUEST && is_sound(series))
         .min_by_key(|(held, _)| *held)
         .filter(|(_, series)| is_default_tick(file, duration(series)))
-        // What was not granted can't have been dropped.
+        // Only granted requests can be dropped.
         .filter(|(_, series)| in_effect(series).is_none_or(|is| is <= COMMON_REQUEST * 2))?;
     let because = match file.environment.flag(FactName::TimerWindowHidden) {
         Some(true) => "its window is hidden",

@@ -10,7 +10,7 @@ use crate::read::side_by_side;
 use crate::remedies::program::SLEEP_WITH_OVERSLEEP;
 use crate::remedies::windows::USE_HIGH_RESOLUTION_TIMER;
 
-/// What the high-resolution timer must gain to be worth a change.
+/// The smallest gain from the high-resolution timer that is worth a change.
 const GAIN_MIN: Nanos = Nanos(300_000);
 
 pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {

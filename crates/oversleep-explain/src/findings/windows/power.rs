@@ -1,4 +1,4 @@
-//! What holding a fine timer resolution costs in wake-ups.
+//! The cost of a fine timer resolution in wake-ups.
 
 use oversleep_record::finding::Severity;
 use oversleep_record::series::Quantity;
@@ -12,9 +12,9 @@ use crate::read::not_measured;
 use crate::read::windows::{other_in_effect, requested_resolution};
 use crate::remedies::windows::{RELEASE_TIMER_RESOLUTION, USE_HIGH_RESOLUTION_TIMER};
 
-/// Fewest windows of counting that must agree. Each counts for hundreds of milliseconds, so a few are enough.
+/// The fewest counting windows that must agree. Each lasts for hundreds of milliseconds, so a few are enough.
 const WINDOWS_MIN: u64 = 2;
-/// Factor by which the rate must rise to be the request's doing.
+/// If the rate rises by this factor, the request is the cause.
 const RISE_MIN: f64 = 1.5;
 
 pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
@@ -38,7 +38,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
         find: with_and_without,
         enough: enough_windows,
         effect: None,
-        // Every window with the request above every window without it.
+        // Every window with the request is above every window without it.
         differs: |_, pair| {
             let least = pair.worse.distribution.min().unwrap_or_default() as f64;
             let most = pair.better.distribution.max().unwrap_or_default() as f64;

@@ -109,7 +109,7 @@ mod tests {
             .finds_no("OVS-W001", "a 1 ms sleep took 1.95 ms: it does not wait for the default tick of 15.6 ms");
         Sheet::windows().lacks("OVS-W001", "B5/sleep/1ms was not measured. Run `oversleep check --only B5`");
         Sheet::windows().wild("B5/sleep/1ms", 14_600_000).is_disturbed("OVS-W001");
-        // What this process holds is not what was found.
+        // A resolution that this process holds is not the one that was found.
         Sheet::windows().steady("B5/sleep/1ms/resolution=1ms", 950_000).lacks_data("OVS-W001");
         Sheet::windows().steady("B5/sleep/16ms", 15_000_000).lacks_data("OVS-W001");
     }

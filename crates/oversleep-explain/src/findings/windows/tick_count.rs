@@ -1,4 +1,4 @@
-//! GetTickCount and GetTickCount64, which keep to the default tick.
+//! GetTickCount and GetTickCount64, which keep the step of the default tick.
 
 use oversleep_record::finding::Severity;
 use oversleep_record::series::Quantity;
@@ -14,7 +14,7 @@ use crate::read::windows::{beside_neighbour, default_period, in_effect, period_a
 use crate::remedies::windows::USE_PRECISE_SYSTEM_CLOCK;
 use crate::verdicts::step_in_words;
 
-/// Step from which such a clock has kept to the default tick: it is floored to whole milliseconds, 15 or 16.
+/// A clock with at least this step has kept the default tick: it is floored to whole milliseconds, 15 or 16.
 const DEFAULT_STEP_MIN: Nanos = Nanos::from_millis(10);
 
 pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
@@ -36,7 +36,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     check: Check::Rule(tick_count),
 }];
 
-/// The steps of a tick count while a finer period was in force, and how that is known.
+/// The steps of a tick count while a finer period was in force, and the evidence for that period.
 struct Polled {
     seen: Seen,
     /// In a sentence: `1 ms`, `1 ms to 7 ms`.
@@ -58,7 +58,7 @@ fn under_own_request(file: &ResultFile) -> Option<Polled> {
     })
 }
 
-/// Beside neighbours that held finer ones: each lasts for few steps, all are of one kind.
+/// Beside neighbours that held finer ones: each series has few steps, but all are of one kind.
 fn beside_neighbours(file: &ResultFile) -> Option<Polled> {
     tick_counts().find_map(|clock| {
         let (held, series): (Vec<Nanos>, Vec<&Series>) = beside_neighbour(file)

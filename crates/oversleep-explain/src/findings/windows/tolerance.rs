@@ -1,4 +1,4 @@
-//! The tolerance of a waitable timer, which the system uses.
+//! The tolerance of a waitable timer, which the system makes use of.
 
 use oversleep_record::Os;
 use oversleep_record::finding::Severity;
@@ -33,7 +33,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
         },
         enough: Pair::both_sound,
         effect: None,
-        // Where between two ticks the timer was set scatters its end by less than half a tick.
+        // The phase at which the timer was set varies its end by less than half a tick.
         differs: |file, pair| pair.differs_by_half_of(period_as_found(file).unwrap_or_else(|| default_period(file))),
         found: |_, pair| {
             let delay = pair.difference();

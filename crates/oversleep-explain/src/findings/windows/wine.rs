@@ -1,4 +1,4 @@
-//! Wine: a result for Windows whose figures are not Windows'.
+//! Wine: a result for Windows whose figures are not those of Windows.
 
 use oversleep_record::finding::Severity;
 use oversleep_record::{FactName, ResultFile};
@@ -41,7 +41,7 @@ mod tests {
     use crate::registry::{findings, registry};
     use crate::testing::{Explained, Sheet};
 
-    /// A result that would find much on Windows.
+    /// A result that would have many findings on Windows.
     fn eventful() -> Sheet {
         Sheet::windows()
             .integer(FactName::OsBuild, 22_631)

@@ -1,4 +1,4 @@
-//! The rule by which a runtime turns a request into a wait, found from durations alone.
+//! The rule by which a runtime turns a request into a wait, inferred from durations alone.
 
 use std::fmt;
 
@@ -6,33 +6,33 @@ use oversleep_record::Nanos;
 use oversleep_record::words::percent;
 
 const MILLISECOND: i64 = 1_000_000;
-/// Requests below this have passed before the wait begins, so some runtimes don't wait at all.
+/// Shorter requests have passed before the wait begins, so some runtimes don't wait at all.
 const REQUEST_MIN: Nanos = Nanos(10_000);
-/// The longest rest beside a rule of whole milliseconds.
+/// The longest remainder of a rule of whole milliseconds.
 const REST_MAX_NS: i64 = 500_000;
-/// By how much a wait on a grid of milliseconds may be longer than what the grid explains.
+/// How much longer than a grid of milliseconds explains a wait on it may be.
 const GRID_REST_MAX_NS: i64 = MILLISECOND + 300_000;
-/// Fewest different requests that show a rule.
+/// The fewest different requests that show a rule.
 const REQUESTS_MIN: usize = 5;
-/// By how much the rests of a rule may differ on average: more than the rest of a wait varies, less than any other rule's.
+/// The largest mean deviation of a rule's remainders: more than that of an ordinary wait, less than that of a wrong rule.
 const SPREAD_MAX_NS: i64 = 120_000;
-/// By how much the rests of a wait that follows a rule differ at least where the wait ends on a grid of its own instead.
+/// From this deviation on, the waits may end on a grid of their own, or be constant.
 const STEADY_NS: i64 = 40_000;
-/// Durations that differ by less than this part of what the requests do don't depend on them.
+/// Durations don't depend on the requests if they vary by less than this part of the requests' range.
 const CONSTANT_SHARE: i64 = 10;
-/// The rests of the next best rule must differ by half as much again.
+/// The next best rule must deviate by half as much again.
 const CLEARER_BY: (i64, i64) = (3, 2);
-/// Share of waits that end early from which that is told.
+/// If this share of the waits ends early, the report says so.
 const EARLY_SHARE_MIN: f64 = 0.1;
-/// A wait that ends less early than this ended on time: clocks are read one after the other.
+/// A wait that is early by less than this ended on time: clocks are read one after the other.
 const EARLY_MIN_NS: i64 = 1_000;
 
-/// What a runtime makes of a request before it waits.
+/// How a runtime rounds a request before it waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rule {
-    /// The wait is as long as requested, and a constant rest.
+    /// The wait takes the request and a constant remainder.
     Exact,
-    /// Whole milliseconds; what is left is cut off.
+    /// Truncates to whole milliseconds.
     Truncates,
     /// The same, but at least one millisecond.
     TruncatesToAtLeastOne,
@@ -45,11 +45,11 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// The rules that leave a constant rest, simplest first.
+    /// The rules with a constant remainder, simplest first.
     pub const STEADY: [Rule; 5] =
         [Rule::Exact, Rule::Truncates, Rule::TruncatesToAtLeastOne, Rule::RoundsUp, Rule::RoundsToNearest];
 
-    /// What becomes of a request.
+    /// The request after rounding.
     pub fn rounded(self, requested: Nanos) -> Nanos {
         let ns = requested.0;
         let floor = ns / MILLISECOND * MILLISECOND;
@@ -79,7 +79,7 @@ impl fmt::Display for Rule {
 /// What a request of zero does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Zero {
-    /// It returns after so long.
+    /// It returns after this time.
     Returns(Nanos),
     /// It doesn't return.
     Forever,
@@ -104,19 +104,19 @@ impl fmt::Display for Zero {
 pub struct Point {
     /// What was requested.
     pub requested: Nanos,
-    /// How long each call took, in ns, the shortest first.
+    /// The duration of each call, in ns, the shortest first.
     durations: Vec<i64>,
 }
 
 impl Point {
-    /// Of single durations.
+    /// From single durations.
     pub fn of(requested: Nanos, durations: &[i64]) -> Point {
         let mut durations = durations.to_vec();
         durations.sort_unstable();
         Point { requested, durations }
     }
 
-    /// How long each call took, in ns, the shortest first.
+    /// The duration of each call, in ns, the shortest first.
     pub fn durations(&self) -> &[i64] {
         &self.durations
     }
@@ -127,24 +127,24 @@ impl Point {
     }
 }
 
-/// A rule that was found, and what else the durations say.
+/// The inferred rule, and further properties of the durations.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ruling {
     /// The rule.
     pub rule: Rule,
-    /// The rest beyond it: the median over the requests.
+    /// The remainder beyond it: the median over the requests.
     pub rest: Nanos,
-    /// By how much the rests differ, on average.
+    /// The mean deviation of the remainders.
     pub spread: Nanos,
     /// The same under the next best rule.
     pub next_spread: Nanos,
-    /// Share of the waits that ended before what the rule made of their request.
+    /// Share of the waits that ended before the rounded request.
     pub early_share: f64,
     /// The earliest of them.
     pub earliest: Nanos,
-    /// How many requests it rests on.
+    /// The number of requests behind it.
     pub requests: usize,
-    /// How many waits.
+    /// The number of waits.
     pub count: usize,
 }
 
@@ -156,21 +156,21 @@ pub enum NoRule {
         /// How many there are.
         requests: usize,
     },
-    /// No request tells any two rules apart.
+    /// No request distinguishes any two rules.
     Indistinct,
-    /// Waits take as long whatever was requested, as on a tick that is longer than the requests.
+    /// The duration doesn't depend on the request, as on a tick that is longer than the requests.
     Constant {
-        /// How long.
+        /// That duration.
         duration: Nanos,
     },
-    /// No rule leaves a steady rest: something else decides how long these waits take.
+    /// No rule has a constant remainder: something else decides how long these waits take.
     Unsteady {
-        /// The rule that comes nearest.
+        /// The rule that fits best.
         nearest: Rule,
-        /// By how much its rests differ.
+        /// The deviation of its remainders.
         spread: Nanos,
     },
-    /// Two rules fit alike.
+    /// Two rules fit equally well.
     Ambiguous {
         /// The better one.
         one: Rule,
@@ -192,10 +192,11 @@ impl fmt::Display for NoRule {
 }
 
 impl Ruling {
-    /// The rule behind these durations. Requests of zero and of a few ns don't count: they have a meaning of their own.
+    /// Infers the rule from these durations. Requests of zero and of a few ns are ignored, because they have special
+    /// meanings.
     ///
     /// # Errors
-    /// Why none can be told.
+    /// Why no rule can be determined.
     pub fn of(points: &[Point]) -> Result<Ruling, NoRule> {
         let points: Vec<(&Point, i64)> = points
             .iter()
@@ -206,14 +207,14 @@ impl Ruling {
             return Err(NoRule::TooFew { requests: points.len() });
         }
         let mut fits: Vec<(i64, i64, Rule)> = Rule::STEADY.iter().map(|&rule| fit(rule, &points)).collect();
-        // A rest of a millisecond would be a millisecond that the rule doesn't explain.
+        // A remainder of a millisecond would be a millisecond that the rule doesn't explain.
         fits.retain(|(_, rest, rule)| *rule == Rule::Exact || *rest < REST_MAX_NS);
         fits.sort_by_key(|(spread, ..)| *spread);
         let (spread, rest, rule) = fits[0];
         if Rule::STEADY.iter().all(|other| !differs(&points, *other, Rule::Exact)) {
             return Err(NoRule::Indistinct);
         }
-        // Where no request tells two rules apart (those that would never returned), the simpler one stands.
+        // If no request distinguishes two rules (because those that would never returned), the simpler one is taken.
         let next = fits[1..].iter().find(|(.., other)| differs(&points, *other, rule));
         let (spread, rest, rule) = match (spread, constant(&points)) {
             (STEADY_NS.., _) if is_on_a_grid(&points) => fit(Rule::RoundsUpToGrid, &points),
@@ -231,7 +232,7 @@ impl Ruling {
         let (mut early, mut count, mut earliest) = (0_usize, 0_usize, 0);
         for (point, _) in &points {
             let due = rule.rounded(point.requested).0;
-            // A request that comes down to nothing can't end early.
+            // A request that is rounded to zero can't end early.
             if due > 0 {
                 early += point.durations.iter().filter(|&&ns| ns < due - EARLY_MIN_NS).count();
                 count += point.durations.len();
@@ -251,7 +252,7 @@ impl Ruling {
         })
     }
 
-    /// Whether its waits often end early.
+    /// Whether its waits are often early.
     pub fn is_early(&self) -> bool {
         self.early_share >= EARLY_SHARE_MIN
     }
@@ -265,18 +266,18 @@ impl fmt::Display for Ruling {
     }
 }
 
-/// Whether any request tells two rules apart.
+/// Whether any request distinguishes two rules.
 fn differs(points: &[(&Point, i64)], one: Rule, other: Rule) -> bool {
     points.iter().any(|(point, _)| one.rounded(point.requested) != other.rounded(point.requested))
 }
 
-/// Whether every wait took what it takes to the next whole millisecond, or up to one more.
+/// Whether every wait took the time to the next whole millisecond, or up to one more.
 fn is_on_a_grid(points: &[(&Point, i64)]) -> bool {
     let rests = || points.iter().map(|(point, typical)| typical - Rule::RoundsUp.rounded(point.requested).0);
     rests().all(|rest| (0..=GRID_REST_MAX_NS).contains(&rest)) && rests().any(|rest| rest >= MILLISECOND / 2)
 }
 
-/// How long every wait took, where that is longer than all requests and differs less than they do.
+/// The common duration of all waits, if it is longer than all requests and varies less than they do.
 fn constant(points: &[(&Point, i64)]) -> Option<Nanos> {
     let mut durations: Vec<i64> = points.iter().map(|(_, typical)| *typical).collect();
     durations.sort_unstable();
@@ -287,14 +288,14 @@ fn constant(points: &[(&Point, i64)]) -> Option<Nanos> {
     (is_constant && requests().all(|ns| ns < shortest)).then_some(Nanos(durations[durations.len() / 2]))
 }
 
-/// How much the rests differ that a rule leaves, and their median.
+/// The deviation of a rule's remainders, and their median.
 fn fit(rule: Rule, points: &[(&Point, i64)]) -> (i64, i64, Rule) {
     let mut rests: Vec<i64> = points.iter().map(|(point, typical)| typical - rule.rounded(point.requested).0).collect();
     rests.sort_unstable();
     let median = rests[rests.len() / 2];
     let mut differences: Vec<i64> = rests.iter().map(|rest| (rest - median).abs()).collect();
     differences.sort_unstable();
-    // One request may have been disturbed.
+    // One request may have been disturbed, so the worst is dropped.
     let kept = &differences[..differences.len() - 1];
     let spread = kept.iter().sum::<i64>() / i64::try_from(kept.len().max(1)).unwrap_or(i64::MAX);
     (spread, median, rule)

@@ -1,10 +1,10 @@
-//! Rules are found from durations that follow them, and none where there is none.
+//! A rule is found from durations that follow it, and none from durations that follow none.
 
 use super::*;
 
 const REQUESTS: [i64; 9] = [1, 300_000, 999_000, 1_000_000, 1_100_000, 1_500_000, 1_999_000, 2_000_000, 5_000_000];
 
-/// Waits that follow a rule, with rests around 66 µs, and one that was disturbed.
+/// Waits that follow a rule, with remainders around 66 µs, and one that was disturbed.
 fn following(rule: Rule) -> Vec<Point> {
     let waits = |&ns: &i64| {
         let due = rule.rounded(Nanos(ns)).0;

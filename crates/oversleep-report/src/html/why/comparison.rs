@@ -1,4 +1,4 @@
-//! Runs beside each other as a page: how each group's parts moved.
+//! A page that compares runs: how the parts of each group changed.
 
 use oversleep_record::Nanos;
 use oversleep_why::Part;
@@ -13,7 +13,7 @@ use super::rules;
 use crate::view::table::{Cell, Columns, ToCell, Tone};
 use crate::words::{counted, date, grouped};
 
-/// The whole page; `names` are those of the files.
+/// The whole page; `names` are the names of the files.
 pub fn comparison(comparison: &Comparison, names: &[String]) -> String {
     let title = format!("oversleep why: {} compared", counted(comparison.against_base.len() + 1, "result"));
     super::super::page(&title, &rules::sheet(&[]), |m| {

@@ -14,7 +14,7 @@ use super::super::tables::draw;
 use crate::view::table::{Columns, Table};
 use crate::words::{UNKNOWN, counted, grouped, percent};
 
-/// Groups whose parts are shown one by one.
+/// The number of groups whose parts are listed.
 const DETAILED: usize = 40;
 
 /// The section.
@@ -86,7 +86,7 @@ fn requested(group: &Group) -> String {
     group.key.requested_ns.map_or_else(|| UNKNOWN.to_owned(), |ns| format!("{words}{}", Nanos(signed(ns))))
 }
 
-/// A bar in which each part has its share.
+/// A bar in which each part has the width of its share.
 pub fn bar(m: &mut Markup, class: &str, share: impl Fn(Part) -> f64) {
     let parts: Vec<(Part, f64)> =
         Part::ALL.iter().map(|&part| (part, share(part))).filter(|(_, share)| *share > 0.0).collect();
@@ -102,7 +102,7 @@ pub fn bar(m: &mut Markup, class: &str, share: impl Fn(Part) -> f64) {
     });
 }
 
-/// What the colours and letters mean.
+/// The meaning of the colours and letters.
 pub fn legend(m: &mut Markup, parts: impl Iterator<Item = Part>) {
     m.element("ul", &[("class", "legend")], |m| {
         for part in parts {

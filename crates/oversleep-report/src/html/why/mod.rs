@@ -1,8 +1,8 @@
 //! A result of `oversleep why` as a page: findings, every group of waits with its split as a bar, the worst waits as
 //! timelines.
 //!
-//! It runs no script. A timeline shows a part when the pointer rests on it and grows it when it is chosen, by rules of the
-//! style sheet alone. Names of tasks are text of the result like any other, and escaped (`markup`).
+//! It runs no script. Rules of the style sheet alone show a part of a timeline under the pointer, and enlarge it when
+//! it is chosen. Names of tasks are text of the result like any other, and escaped (`markup`).
 
 mod comparison;
 mod groups;
@@ -104,7 +104,7 @@ fn card(m: &mut Markup, finding: &Finding) {
     });
 }
 
-/// What was lost on the way, and what this kernel can't show.
+/// Lost events, and the limits of this kernel.
 fn seen(m: &mut Markup, summary: &Summary) {
     let losses = &summary.losses;
     section(m, "seen", "What was seen", |m| {
@@ -141,7 +141,7 @@ fn section(m: &mut Markup, id: &str, title: &str, body: impl FnOnce(&mut Markup)
     });
 }
 
-/// The result itself, so that the page alone is enough to compare with.
+/// The result itself, so that the page alone suffices for a comparison.
 fn embedded(m: &mut Markup, summary: &Summary) {
     m.leaf("p", &[], &format!("{} {}", summary.tool.name, summary.tool.version));
     let mut bytes = super::Embedded(Vec::new());

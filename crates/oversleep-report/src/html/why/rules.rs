@@ -1,5 +1,5 @@
-//! The rules of the page's style sheet that other reports don't need: colours of parts, and timelines that grow a part when
-//! it is chosen. Every rule is made of numbers and of names that are written here.
+//! The style rules that other reports don't need: colours of parts, and timelines that enlarge a chosen part. Every
+//! rule consists of numbers and of names from this crate.
 
 use std::fmt::Write;
 
@@ -26,13 +26,13 @@ fn fill(part: Part) -> &'static str {
     }
 }
 
-/// All of them for a page that shows these waits.
+/// All rules for a page that shows these waits.
 pub fn sheet(worst: &[Wait]) -> String {
     let mut sheet = RULES.to_owned();
     for &part in Part::ALL {
         let name = part.name();
         let _ = write!(sheet, ".p-{name}{{background:{}}}", fill(part));
-        // What is said of a part shows while a pointer rests on it, or while it is chosen.
+        // The text about a part shows while the pointer is on it, or while it is chosen.
         let _ = write!(sheet, ".wait:has(.track .p-{name}:hover) .about .a-{name}{{display:block}}");
         let _ =
             write!(sheet, ".wait:has(.z-{name}:checked):not(:has(label.seg:hover)) .about .a-{name}{{display:block}}");

@@ -1,4 +1,4 @@
-//! The pages of a recording, and of one with names and figures that nobody would choose.
+//! The pages of a recording, and of one with hostile names and absurd figures.
 
 use oversleep_why::compare::compare;
 use oversleep_why::wait::signed;
@@ -6,7 +6,7 @@ use oversleep_why::{Part, Summary};
 
 use super::timeline::Timeline;
 
-/// A recording that Linux 6.18 delivered.
+/// A recording from Linux 6.18.
 static FIFO: &[u8] = include_bytes!("../../../../oversleep-why/tests/recorded/fifo.why");
 
 /// Names that a task may give itself.
@@ -82,7 +82,7 @@ fn no_name_becomes_markup_or_a_rule() {
 fn what_is_drawn_is_the_lateness() {
     for wait in &summary().worst {
         let timeline = Timeline::of(wait);
-        // A timer that is set early, before the program's deadline, is no time that can be drawn.
+        // A timer that is set before the program's deadline gives a negative part, which isn't drawn.
         let drawn: i64 = wait.segments.iter().map(|segment| segment.to_ns - segment.from_ns).sum();
         assert_eq!(drawn, wait.lateness_ns - wait.parts.api.min(0));
         for pair in wait.segments.windows(2) {

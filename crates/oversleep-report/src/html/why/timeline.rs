@@ -1,7 +1,7 @@
-//! The worst waits as timelines: the thread with the parts of its lateness, and what its CPU did meanwhile.
+//! The worst waits as timelines: the thread with the parts of its lateness, and the activity of its CPU meanwhile.
 //!
-//! Positions are shares of the whole stretch from the request to the end. Which part of it is shown is two numbers,
-//! `--from` and `--span`, that a rule sets for the view that is chosen.
+//! Positions are shares of the whole span from the request to the end. Two numbers, `--from` and `--span`, select the
+//! visible section; a rule sets them for the chosen view.
 
 use oversleep_record::Nanos;
 use oversleep_why::Part;
@@ -15,17 +15,17 @@ use oversleep_why::wait::{Wait, signed};
 use super::super::markup::Markup;
 use crate::words::{capitalised, counted};
 
-/// The whole stretch that one wait is drawn on.
+/// The whole span of a drawn wait.
 pub struct Timeline<'a> {
     wait: &'a Wait,
-    /// When the time was requested, or when the first thing happened.
+    /// The time of the request, or of the first event.
     begin: i64,
     end: i64,
-    /// From where on the wait is late.
+    /// The time from which the wait is late.
     due: i64,
 }
 
-/// A stretch that can be chosen.
+/// A section that can be chosen.
 pub struct View {
     pub name: &'static str,
     pub from: f64,
@@ -35,7 +35,7 @@ pub struct View {
 }
 
 impl View {
-    /// The id of what chooses it.
+    /// The id of the control that chooses it.
     pub fn id(&self, number: usize) -> String {
         format!("w{number}-{}", self.name)
     }
@@ -50,14 +50,14 @@ impl Timeline<'_> {
         Timeline { wait, begin, end: end.max(begin.saturating_add(1)), due }
     }
 
-    /// A time as a share of the stretch.
+    /// A time as a share of the span.
     fn at(&self, t: i64) -> f64 {
         let all = self.end.saturating_sub(self.begin).max(1);
         t.clamp(self.begin, self.end).saturating_sub(self.begin) as f64 / all as f64
     }
 
     fn view(&self, name: &'static str, from: i64, to: i64) -> View {
-        // A little of what lies around it is shown, too.
+        // The view includes a small margin.
         let margin = to.saturating_sub(from).max(1) / 12;
         let (from, to) = (from.saturating_sub(margin).max(self.begin), to.saturating_add(margin).min(self.end));
         let span = (self.at(to) - self.at(from)).max(1e-9);
@@ -150,7 +150,7 @@ fn zoom(m: &mut Markup, number: usize, views: &[View]) {
     });
 }
 
-/// What the tooltip of the call itself says.
+/// The text of the call's own tooltip.
 fn called_from(wait: &Wait) -> String {
     let lines = stacks(wait).map(|(place, frames)| format!("\n{place}:\n  {}", frames.join("\n  ")));
     std::iter::once("the time that was requested".to_owned()).chain(lines).collect()
@@ -174,7 +174,7 @@ fn parts(m: &mut Markup, number: usize, timeline: &Timeline) {
     m.leaf("span", &[("class", "deadline"), ("style", &due), ("title", "the deadline")], "");
 }
 
-/// What ran on its CPUs: tasks while it waited for one, and what came before its timer interrupt.
+/// The activity of its CPUs: tasks while it waited for one, and what preceded its timer interrupt.
 fn lanes(m: &mut Markup, timeline: &Timeline) {
     let wait = timeline.wait;
     let drawn = |m: &mut Markup, span: Span, name: &str, words: &str| {
@@ -228,7 +228,7 @@ fn activity_words(what: ActivityKind, name: &str) -> String {
     }
 }
 
-/// What is known of each part; the page shows one at a time.
+/// A text about each part; the page shows one at a time.
 fn about(m: &mut Markup, wait: &Wait) {
     m.element("div", &[("class", "about"), ("aria-live", "polite")], |m| {
         for (part, ns) in wait.parts.iter().filter(|(_, ns)| *ns != 0) {
@@ -247,7 +247,7 @@ fn note(part: Part, wait: &Wait) -> String {
     if note.is_empty() { note } else { format!(" {note}.") }
 }
 
-/// The same for readers without a pointer, and on paper.
+/// The same in words, for readers without a pointer, and on paper.
 fn in_words(m: &mut Markup, timeline: &Timeline) {
     let wait = timeline.wait;
     m.element("details", &[], |m| {

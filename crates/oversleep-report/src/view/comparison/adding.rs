@@ -1,4 +1,4 @@
-//! Results that are compared one at a time, so that no two of them are in memory as a whole.
+//! Compares results one at a time, so that no two of them are in memory as a whole.
 
 use oversleep_explain::compare::{Comparing, reduce};
 use oversleep_record::ResultFile;
@@ -15,17 +15,17 @@ pub struct Adding {
 }
 
 impl Adding {
-    /// Nothing yet.
+    /// An empty comparison.
     pub fn new() -> Adding {
         Adding::default()
     }
 
-    /// Where the next result stands: the base is 0.
+    /// The index of the next result: the base is 0.
     pub fn place(&self) -> u32 {
         u32::try_from(self.sketches.len()).unwrap_or(u32::MAX)
     }
 
-    /// Adds a result without what a comparison doesn't use, and the sketch of the whole one.
+    /// Adds a result without the data that a comparison doesn't use, and the sketch of the whole one.
     pub fn add(&mut self, reduced: ResultFile, sketch: Sketch) {
         self.sketches.push(sketch);
         match &mut self.comparing {
@@ -44,7 +44,7 @@ impl Adding {
         self.add(result, sketch);
     }
 
-    /// The comparison, and a sketch of each result; `None` where there are none.
+    /// The comparison, and a sketch of each result; `None` without results.
     pub fn finish(self) -> Option<(Comparison, Vec<Sketch>)> {
         Some((self.comparing?.finish(), self.sketches))
     }

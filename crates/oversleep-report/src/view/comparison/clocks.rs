@@ -1,4 +1,4 @@
-//! Clocks of several results: what each costs there, where it is valid, and how each moves.
+//! Clocks of several results: their cost, where they are valid, and their steps.
 
 use oversleep_explain::compare::{CommonClock, common_clocks, fastest_on_all};
 use oversleep_record::Nanos;
@@ -10,10 +10,10 @@ use super::{indices, letter};
 use crate::view::table::{Cell, Columns, Section, ToCell, Tone};
 use crate::words::{cost, counted};
 
-/// Factor between two steps of a clock from which a brief report shows them: those of fine clocks vary with the cost of
+/// A brief report shows the steps of a clock if they differ by this factor: those of fine clocks vary with the cost of
 /// a read.
 const STEP_FACTOR_MIN: f64 = 2.0;
-/// Most results that have a column of costs each.
+/// The most results with a column of costs each.
 const COSTS_MAX: usize = 6;
 
 /// Which clocks are valid where, and which is the fastest valid on all; nothing unless two results measured clocks.
@@ -128,7 +128,7 @@ fn groups(clock: &ClockComparison) -> Vec<Vec<u32>> {
     groups.into_iter().map(|(_, results)| results).collect()
 }
 
-/// In brackets what the system states where none was observed.
+/// The step that the system states, in brackets, if none was observed.
 fn step_text(side: &ClockSide) -> Cell {
     side.step_ns.map(|step| step.to_string()).or(side.stated_step_ns.map(|step| format!("({step})"))).to_cell()
 }

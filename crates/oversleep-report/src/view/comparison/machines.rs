@@ -1,4 +1,4 @@
-//! One table of machines by figures, of two results or many.
+//! One table of machines by figures, for two or more results.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use super::{indices, letter, series, short_name};
 use crate::view::table::{Columns, Section, ToCell, Tone};
 use crate::words::{MEDIAN_MIN, counted, value};
 
-/// Most figures of each machine that are shown: in brief, and in full.
+/// The most figures of each machine: in brief, and in full.
 const FIGURES_MAX: [usize; 2] = [6, 20];
 
-/// The table: a row for each result, a column for each of the series that say most.
+/// The table: a row for each result, a column for each of the most informative series.
 pub(super) fn section(comparison: &Comparison, files: &[String], full: bool) -> Option<Section> {
     let mut shared: Vec<&SeriesComparison> = comparison.series.iter().filter(|series| is_shared(series)).collect();
     shared.sort_by(|one, other| {
@@ -49,12 +49,12 @@ pub(super) fn section(comparison: &Comparison, files: &[String], full: bool) -> 
     Some(Section::new("machines", "Machines side by side").tables([table]).notes(more))
 }
 
-/// The experiments whose figures say most of a machine: sleeps, clocks, hand-offs, fork-joins.
+/// The most informative experiments: sleeps, clocks, hand-offs, fork-joins.
 const TELLING: [ExperimentId; 5] =
     [ExperimentId::B5, ExperimentId::A1, ExperimentId::D4, ExperimentId::D1, ExperimentId::B1];
 
-/// One series of each experiment, those that say most first, then a second one of each, and so on; what all results have
-/// comes before what only some have.
+/// One series of each experiment, the most informative first, then a second one of each, and so on; series of all
+/// results come before those of only some.
 fn one_of_each_first(series: Vec<&SeriesComparison>) -> Vec<&SeriesComparison> {
     let mut seen: BTreeMap<ExperimentId, usize> = BTreeMap::new();
     let mut placed: Vec<(usize, usize, &SeriesComparison)> = Vec::new();
@@ -69,7 +69,7 @@ fn one_of_each_first(series: Vec<&SeriesComparison>) -> Vec<&SeriesComparison> {
 }
 
 fn is_shared(series: &SeriesComparison) -> bool {
-    // Those beside neighbours have a table of their own.
+    // Series beside neighbours have their own table.
     let has_own_table = [ExperimentId::C3, ExperimentId::C4].contains(&series.experiment);
     holders(series) > 1 && !has_own_table
 }
@@ -85,7 +85,7 @@ fn is_common_sleep(series: &SeriesComparison) -> bool {
         && series.sides.iter().any(|side| side.subject.is_some())
 }
 
-/// What a series measured, as short as a column's head has to be: `nanosleep 1 ms`, `read of tsc`.
+/// A short head for a column: `nanosleep 1 ms`, `read of tsc`.
 fn head(series: &SeriesComparison) -> String {
     let parts = series.key.parts().map(|part| match part {
         Part::Span(span) => format!(" {span}"),

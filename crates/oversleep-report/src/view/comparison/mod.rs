@@ -1,5 +1,5 @@
-//! A comparison as a report shows it: which machines, what may not be concluded, how they differ, series beside series,
-//! what only some of them have, and the conclusion.
+//! The view of a comparison: which machines, what must not be concluded, how they differ, series side by side, series
+//! that only some have, and the conclusion.
 //!
 //! Results are named by letters, the base is A. Every heading says which of them were not taken on a real machine.
 
@@ -22,13 +22,13 @@ use super::select::distinct;
 use super::table::{Cell, Columns, Section, ToCell, Tone};
 use crate::words::{counted, date, grouped};
 
-/// Everything shown.
+/// The contents of the report.
 pub struct View {
     /// The heading.
     pub title: String,
     /// The results: the name of each, and where and when it was taken.
     pub results: Vec<(String, String)>,
-    /// What may not be concluded.
+    /// What must not be concluded.
     pub warnings: Vec<String>,
     /// The tables.
     pub sections: Vec<Section>,
@@ -62,7 +62,7 @@ pub fn view(comparison: &Comparison, sketches: Vec<Sketch>, files: &[String], fu
     }
 }
 
-/// What only concerns the clocks of the results: where each is valid, and which is the fastest valid on all.
+/// The part about the clocks alone: where each is valid, and which is the fastest valid on all.
 pub fn clocks_view(comparison: &Comparison, files: &[String], full: bool) -> View {
     let whole = view(comparison, Vec::new(), files, full);
     let is_of_clocks = |section: &Section| ["clocks", "clock-steps"].contains(&section.id.as_str());
@@ -94,7 +94,7 @@ fn by_kind(common: Option<Picture>, sketches: Vec<Sketch>) -> Vec<Vec<Picture>> 
     kinds
 }
 
-/// What may not be concluded, each sentence once with the results that it is about.
+/// What must not be concluded, each sentence once with the results that it concerns.
 fn warnings(comparison: &Comparison) -> Vec<String> {
     let sentences = distinct(comparison.caveats.iter().map(|caveat| caveat.sentence.as_str()));
     let about = |sentence: &str| {
@@ -159,10 +159,10 @@ fn facts(comparison: &Comparison) -> Option<Section> {
     Some(Section::new("facts", "How the machines differ").tables([table]))
 }
 
-/// Results up to which a fact has a column for each.
+/// Up to this many results have a column each in the table of facts.
 const FACTS_SIDE_BY_SIDE_MAX: usize = 3;
 
-/// The same of many results: a row for each value of a fact, with the results that have it.
+/// The same for many results: a row for each value of a fact, with the results that have it.
 fn facts_by_value(comparison: &Comparison) -> Option<Section> {
     let mut rows: Vec<(&str, String, Vec<String>)> = Vec::new();
     for fact in &comparison.facts {
@@ -193,7 +193,7 @@ fn fact_cell(fact: &FactDifference, index: usize) -> Option<Cell> {
     Some(text(index)?.toned(tone))
 }
 
-/// What each result comes to against the base, in a sentence.
+/// The result of comparing each result with the base, in a sentence.
 fn summary(comparison: &Comparison) -> Vec<String> {
     let mut sentences: Vec<String> = comparison.others().map(|result| against_base(comparison, result)).collect();
     if !comparison.concludes() {

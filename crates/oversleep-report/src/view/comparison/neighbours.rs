@@ -1,4 +1,4 @@
-//! What a neighbour's setting does on several machines: one table and one curve.
+//! How a neighbour's setting affects several machines: one table and one picture.
 
 use oversleep_record::comparison::Comparison;
 use oversleep_record::conditions::HeldSettings;
@@ -40,7 +40,7 @@ impl<'a> All<'a> {
         all.filter_map(Beside::longest).max().unwrap_or_default()
     }
 
-    /// How many results have any.
+    /// The number of results with such sleeps.
     fn results(&self) -> usize {
         self.0.iter().filter(|sketch| !sketch.beside.is_empty()).count()
     }

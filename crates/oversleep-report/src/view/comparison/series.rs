@@ -1,4 +1,4 @@
-//! Series beside series, and those that not all results have.
+//! Series side by side, and those that not all results have.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::words::{MEDIAN_MIN, UNKNOWN, counted, list, value};
 
 /// Most rows of a table that a brief report shows with inconclusive ones among them.
 const BRIEF_ROWS_MAX: usize = 16;
-/// Results up to which figures stand side by side; those of more stand below one another.
+/// Up to this many results have their figures side by side; those of more stand below one another.
 pub(super) const MANY: usize = 2;
 
 /// Whether there are more results than that.
@@ -23,7 +23,7 @@ pub(super) fn is_over(comparison: &Comparison, results: usize) -> bool {
 
 type Place = (&'static str, &'static str, fn(&SeriesComparison) -> bool);
 
-/// Which series stand together: id, heading, and which they are. Each is in the first that takes it.
+/// The groups of series: id, heading, and a predicate. A series is in the first group that takes it.
 const PLACES: [Place; 11] = [
     ("lateness", "Waits: lateness", |series| series.quantity == Quantity::Lateness),
     ("cost", "Clocks: cost of a read", |series| series.quantity == Quantity::Cost && series.unit == Unit::Ps),
@@ -60,7 +60,7 @@ fn judged(series: &SeriesComparison) -> impl Iterator<Item = &AgainstBase> {
     series.sides.iter().filter_map(|side| side.against_base.as_ref())
 }
 
-/// The rank of what the uncertainty of both hides.
+/// The rank of a difference within the uncertainty of both.
 const ALIKE: u8 = 1;
 /// The rank of what has too few values.
 const TOO_FEW: u8 = 4;
@@ -81,7 +81,7 @@ pub(super) fn best_rank(series: &SeriesComparison) -> u8 {
     judged(series).map(rank_of).min().unwrap_or(TOO_FEW)
 }
 
-/// How far the medians lie apart, as a factor.
+/// The ratio of the medians.
 pub(super) fn factor(series: &SeriesComparison) -> f64 {
     judged(series).filter_map(|against| against.p50.ratio).map(|ratio| ratio.ln().abs()).fold(0.0, f64::max)
 }
@@ -187,7 +187,7 @@ pub(super) fn times(ratio: f64) -> String {
     }
 }
 
-/// The series' key, with what it is called elsewhere, and with what tells it from another of the same key.
+/// The series' key, with its name elsewhere, and with what distinguishes it from another of the same key.
 fn name(comparison: &Comparison, series: &SeriesComparison) -> String {
     let called = |side: &Side| {
         let pace = side.pace.map(|pace| format!(", {pace}")).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! What a comparison shows of a result beyond its figures. It is taken while the result is in memory and is small beside
-//! it, so that many results can be compared.
+//! What a comparison shows of a result beyond its figures. A sketch is made while the result is in memory and is much
+//! smaller, so that many results can be compared.
 
 use oversleep_record::conditions::HeldSettings;
 use oversleep_record::series::Quantity;
@@ -13,11 +13,11 @@ use crate::view::sections::neighbours;
 /// One result, sketched.
 #[derive(Debug, Default)]
 pub struct Sketch {
-    /// Its pictures, where they are wanted.
+    /// Its pictures, if they are needed.
     pub(super) pictures: Vec<Picture>,
     /// Its own sleep beside what neighbours hold.
     pub(super) beside: Vec<Beside>,
-    /// What follows from that, in sentences.
+    /// Conclusions from that, in sentences.
     pub(super) about_neighbours: Vec<String>,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct Beside {
 }
 
 impl Beside {
-    /// How long the sleeps took, each duration with how often it occurs, in ns.
+    /// The durations of the sleeps, each with its count, in ns.
     pub fn durations(&self) -> impl Iterator<Item = (f64, u64)> {
         self.lateness.buckets().map(|(late, count)| ((self.requested + Nanos(late)).0 as f64, count))
     }
@@ -50,7 +50,7 @@ impl Beside {
 }
 
 impl Sketch {
-    /// Of the result at that place of the comparison, which may have been reduced.
+    /// The sketch of the result at that place of the comparison, which may have been reduced.
     pub fn of(result: u32, file: &ResultFile) -> Sketch {
         let one = |experiment: ExperimentId, held: HeldSettings| {
             let sleep = of_step(file, experiment, &held, Quantity::Lateness).next()?;
@@ -77,7 +77,7 @@ impl Sketch {
         pictures::of_result(file, &letter(result))
     }
 
-    /// Of results that have not been reduced, with their pictures.
+    /// The sketches of results that have not been reduced, with their pictures.
     pub fn of_all(results: &[ResultFile]) -> Vec<Sketch> {
         let one = |(place, file)| Sketch::of(place, file).with_pictures(Sketch::pictures(place, file));
         (0..).zip(results).map(one).collect()

@@ -1,4 +1,4 @@
-//! What a comparison shows, whatever it is shown on.
+//! The contents of a comparison, independent of the renderer.
 
 use oversleep_record::conditions::{Conditions, Setting};
 use oversleep_record::{FactName, Nanos, ResultFile};

@@ -1,4 +1,4 @@
-//! What remedies gained when they were tried: a picture for each.
+//! The gains of remedies in their trials: a picture for each.
 
 use oversleep_record::trial::Trial;
 use oversleep_record::{ResultFile, Series};

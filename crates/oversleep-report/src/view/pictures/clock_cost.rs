@@ -9,7 +9,7 @@ use crate::picture::{ClockCost, CostBars, UnavailableClock};
 pub const ENTRY: Entry =
     Entry { name: "clock-cost", experiment: Some(ExperimentId::A1), draw: |file| drawing(file).into_iter().collect() };
 
-/// Steps up to this are those of any fine clock and need no remark.
+/// Steps up to this are typical of any fine clock and need no remark.
 const FINE_STEP: Nanos = Nanos(1_000);
 
 fn drawing(file: &ResultFile) -> Option<Drawing<'_>> {

@@ -1,4 +1,4 @@
-//! From a result to its pictures. A picture without data is not drawn.
+//! Makes the pictures of a result. A picture without data is not drawn.
 //!
 //! A new picture is a file here with an [`Entry`], and that entry's line in `REGISTRY`. It draws with the shapes of
 //! `crate::picture`, which know plain numbers only.
@@ -31,7 +31,7 @@ pub struct Entry {
     pub name: &'static str,
     /// The experiment whose question it answers; `None` for trials of remedies.
     pub experiment: Option<ExperimentId>,
-    /// What there is to draw: nothing without data, or several drawings, each of a part of its own.
+    /// Its drawings: none without data, or several, each of a part of its own.
     pub draw: fn(&ResultFile) -> Vec<Drawing<'_>>,
 }
 
@@ -70,7 +70,7 @@ impl<'a> Drawing<'a> {
         Drawing { part: String::new(), heading: heading.into(), note: note.into(), svg: Box::new(svg) }
     }
 
-    /// What it shows where there are several of a kind: a part of its name.
+    /// The part that it shows, if there are several of a kind; it is appended to the name.
     fn of(self, part: &str) -> Self {
         Drawing { part: part.to_owned(), ..self }
     }

@@ -18,7 +18,7 @@ fn drawing(file: &ResultFile) -> Option<Drawing<'_>> {
     let stated = |step: &HeldSettings| {
         of_step(file, ExperimentId::C3, step, Quantity::StatedResolution).next()?.distribution.p50().map(ms)
     };
-    // Several steps seen together are not a step of the clock: the curve has a gap there.
+    // Several steps between two reads don't show the clock's step: the curve has a gap there.
     let clock_step = |step: &HeldSettings| {
         let moved = neighbour_clocks::step(file, ExperimentId::C3, step, clock?)?;
         (!moved.is_several).then(|| ms(moved.ns))

@@ -9,13 +9,13 @@ use crate::view::select::{common_request, measured};
 pub const ENTRY: Entry =
     Entry { name: "percentiles", experiment: Some(ExperimentId::B5), draw: |file| drawing(file).into_iter().collect() };
 
-/// A curve ends at the share that has at least so many values beyond it.
+/// A curve ends at the share that has at least this many values beyond it.
 const BEYOND_MIN: f64 = 10.0;
 /// Points a curve is sampled at.
 const POINTS: usize = 96;
 /// Shortest timer slack by which waits are coloured.
 const SLACK_MIN: Nanos = Nanos(5_000);
-/// Most waits that have a colour each.
+/// The most waits with a colour each.
 const COLOURS_MAX: usize = 8;
 
 fn drawing(file: &ResultFile) -> Option<Drawing<'_>> {

@@ -39,7 +39,7 @@ fn map(file: &ResultFile) -> Vec<Drawing<'_>> {
     owners.iter().filter_map(of_owner).collect()
 }
 
-/// One staircase for each rule of a runtime: waits of the same rule look alike, so the first of them stands for all.
+/// One staircase for each rule of a runtime: waits of the same rule look alike, so the first of them represents all.
 fn stairs(file: &ResultFile) -> Vec<Drawing<'_>> {
     let mut seen = Vec::new();
     let mut drawings = Vec::new();

@@ -13,7 +13,7 @@ fn every_kind_of_picture_is_drawn_once() {
     for entry in REGISTRY {
         let of_entry =
             |name: &str| name.strip_prefix(entry.name).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
-        // Of runtimes there is one for the system and one for Java, and two rules; of Pascal's work, eight threads and one.
+        // There is one for the system and one for Java, two rules, and two of Pascal's work: for eight threads and for one.
         let has_two = entry.name.starts_with("runtime") || entry.name == "tick-count-work";
         let wanted = if has_two { 2 } else { 1 };
         assert_eq!(pictures.iter().filter(|picture| of_entry(&picture.name)).count(), wanted, "{}", entry.name);

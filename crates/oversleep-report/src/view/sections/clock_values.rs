@@ -1,4 +1,4 @@
-//! What a value of each clock is (A3): an example, its unit and frequency, when it wraps, what it counts from and whether
+//! The meaning of each clock's value (A3): an example, its unit and frequency, when it wraps, its epoch, and whether
 //! other machines share it.
 
 use oversleep_explain::verdicts::clock_table;
@@ -14,7 +14,7 @@ use crate::words::{grouped, significant};
 pub const ENTRY: Entry =
     Entry { id: "clock-values", title: "Clocks: what a value is", experiments: &[ExperimentId::A3], build };
 
-/// A clock that wraps sooner can't time what programs time.
+/// A clock that wraps sooner is unsuitable for ordinary durations.
 const WRAPS_SOON: Nanos = Nanos::from_secs(3_600);
 
 fn build(file: &ResultFile, section: Section) -> Section {

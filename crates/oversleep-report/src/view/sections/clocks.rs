@@ -1,4 +1,4 @@
-//! Clocks (A1–A6): what a read costs, how each moves, whether it is valid for elapsed time, and why not.
+//! Clocks (A1–A6): the cost of a read, the step, whether each is valid for elapsed time, and why not.
 
 use oversleep_explain::verdicts::{ClockTable, ClockVerdict, Validity, clock_table, step_in_words};
 use oversleep_record::clock::Drift;
@@ -84,7 +84,7 @@ fn valid(row: &ClockVerdict) -> &'static str {
     }
 }
 
-/// One reason why clocks are not valid, or what a valid one asks of its user.
+/// A reason why clocks are not valid, or a restriction of a valid one.
 struct Reason {
     valid: &'static str,
     why: String,
@@ -111,7 +111,7 @@ fn backward(clock: &ClockResult) -> Option<Cell> {
     Some(grouped(times).toned(if times > 0 { Tone::Warn } else { Tone::Plain }))
 }
 
-/// A rate error; its bound where the window is too short to tell it from none.
+/// A rate error; only its bound if the window is too short to distinguish it from none.
 fn drift(drift: Drift) -> String {
     let (ppm, bound) = (drift.ppm, drift.uncertainty_ppm);
     if ppm.abs() <= bound.abs() || ppm.abs() < 0.05 {

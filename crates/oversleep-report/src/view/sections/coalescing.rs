@@ -21,7 +21,7 @@ fn build(file: &ResultFile, section: Section) -> Section {
         .notes(tolerating(file).next().map(|_| "A tolerance matters only if it is longer than the tick.".to_owned()))
 }
 
-/// Interrupts or wake-ups in that series of C6 that is wanted.
+/// Interrupts or wake-ups in the first matching series of C6.
 fn rate(file: &ResultFile, counted: Counted, is_wanted: impl Fn(&Series) -> bool) -> Option<String> {
     let mut series = measured(file, ExperimentId::C6);
     let series = series.find(|series| is_wanted(series) && series.label(label::COUNTED) == Some(counted))?;
@@ -42,7 +42,7 @@ fn by_setting(file: &ResultFile) -> Option<Table> {
     )
 }
 
-/// What a timer's call tolerates, where it takes a tolerance.
+/// The tolerance of a timer's call, if it takes one.
 fn tolerance(series: &Series) -> Option<Nanos> {
     series.label(label::TOLERANCE)
 }

@@ -1,4 +1,4 @@
-//! A close-up of few series (B5): whole percentiles, the schedule as expected and as recorded, and the views that hide
+//! A close-up of a few series (B5): whole percentiles, the expected and the recorded schedule, and the views that hide
 //! or restore missed deadlines, side by side.
 
 use oversleep_record::stats::{Steadiness, steadiness};
@@ -62,7 +62,7 @@ fn views(series: &Series) -> Option<Table> {
     columns.table(format!("Lateness of {}", name(series)), views)
 }
 
-/// The schedule and what became of it.
+/// The schedule and its outcome.
 fn story(series: &Series) -> String {
     let counts = &series.counts;
     let mut parts = vec![match counts.expected {

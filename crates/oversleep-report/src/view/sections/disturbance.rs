@@ -1,4 +1,4 @@
-//! What else the machine did during the run.
+//! The other activity of the machine during the run.
 
 use oversleep_record::processor::{degrees, rates};
 use oversleep_record::{Disturbance, ExperimentId, Nanos, ProcessorState, ResultFile, Series};
@@ -46,7 +46,7 @@ fn clock(processor: &ProcessorState) -> Option<String> {
 }
 
 fn build(file: &ResultFile, mut section: Section) -> Section {
-    // Under oversleep's own load the figures show that load, not what the machine did besides.
+    // Under oversleep's own load the figures show that load, not the machine's other activity.
     let unloaded = file.series.iter().filter(|series| series.conditions.load.is_empty() && series.has_values());
     let Some(line) = summary(&select::disturbance(unloaded)) else { return section };
     let columns = Columns::new()
@@ -82,7 +82,7 @@ fn build(file: &ResultFile, mut section: Section) -> Section {
         .notes([sentence(&format!("{line} (all series without oversleep's own load)"))])
 }
 
-/// What the machine did during one experiment.
+/// The machine's other activity during one experiment.
 struct Row {
     name: String,
     seen: Disturbance,

@@ -1,4 +1,4 @@
-//! The section of an experiment that has none of its own: what it measured, in the columns that every series has.
+//! The default section of an experiment: its measurements, in the columns that every series has.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::view::select;
 use crate::view::table::{Columns, Section};
 use crate::words::{UNKNOWN, capitalised, or_dash, value};
 
-/// A property of series that may tell them apart: its head, and its text for each series.
+/// A property that may distinguish series: its head, and its text for each series.
 struct Attribute {
     head: String,
     texts: Vec<String>,
@@ -21,7 +21,7 @@ pub fn section(file: &ResultFile, experiment_id: ExperimentId, section_id: Strin
     let title = experiment(experiment_id).map_or_else(|| experiment_id.to_string(), |known| capitalised(known.title));
     let mut section = Section::new(section_id, title);
     section.experiments = vec![experiment_id];
-    // Figures under a condition that the experiment wants and the system refused are figures of another condition.
+    // If the system refused a condition that the experiment requested, its figures belong to another condition.
     let by_the_user = select::set_by_the_user(file);
     let refusals = |series: &Series| select::refusals(series, |name| !by_the_user.contains(name));
     let (shown, refused): (Vec<&Series>, Vec<&Series>) =
@@ -57,7 +57,7 @@ fn caption(quantity: Quantity, unit: Unit) -> &'static str {
     }
 }
 
-/// The columns that tell these series apart and those of their values; besides them what all have in common.
+/// The columns that distinguish these series and those of their values, and the properties that all have in common.
 fn columns<'a>(rows: &[&'a Series]) -> (Columns<'a, &'a Series>, Vec<String>) {
     let subjects = places(&rows.iter().map(|series| series.subject.clone()).collect::<Vec<_>>());
     let mut known = vec![subjects, vec![0; rows.len()]];
@@ -84,7 +84,7 @@ fn columns<'a>(rows: &[&'a Series]) -> (Columns<'a, &'a Series>, Vec<String>) {
     (columns.values(), constant)
 }
 
-/// For each text the place of the first one that is the same: attributes with the same places say the same.
+/// For each text the index of the first equal one: attributes with the same indices are equivalent.
 fn places(texts: &[String]) -> Vec<usize> {
     let mut first = BTreeMap::new();
     texts.iter().enumerate().map(|(place, text)| *first.entry(text).or_insert(place)).collect()

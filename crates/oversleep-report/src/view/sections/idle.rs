@@ -1,4 +1,4 @@
-//! Idle strategies (E1): throughput flat out, latency at each rate, and what waiting costs beside both.
+//! Idle strategies (E1): throughput flat out, latency at each rate, and the cost of waiting for both.
 
 use oversleep_explain::idle::{Strategy, rates, strategies};
 use oversleep_record::{ExperimentId, Idling, Nanos, ResultFile, Series, queue_labels};
@@ -76,7 +76,7 @@ pub fn pipeline(file: &ResultFile) -> Option<String> {
     ))
 }
 
-/// What the strategies that back off do.
+/// What the back-off strategies do.
 fn strategies_in_words(file: &ResultFile) -> Option<String> {
     let mut seen: Vec<&str> = Vec::new();
     let mut parts = Vec::new();

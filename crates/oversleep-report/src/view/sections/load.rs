@@ -1,4 +1,4 @@
-//! The same waits under load (B9), beside the figure without it.
+//! The same waits under load (B9), with the figure without it.
 
 use oversleep_record::{ExperimentId, FactName, Nanos, ResultFile, Series};
 
@@ -34,7 +34,7 @@ fn build(file: &ResultFile, section: Section) -> Section {
     section.notes(cpus.filter(|_| has_rows).map(note)).notes(improved(file))
 }
 
-/// Why a wait ends earlier under load, where one does.
+/// Why a wait ends earlier under load, if one does.
 fn improved(file: &ResultFile) -> Option<String> {
     let better = |idle: i64, loaded: i64| {
         let gain = idle.saturating_sub(loaded);

@@ -48,7 +48,7 @@ pub struct Entry {
     pub id: &'static str,
     /// Its heading.
     pub title: &'static str,
-    /// The experiments it shows, which the generic section leaves to it. It stands where the first of them does.
+    /// The experiments that it shows instead of the generic section. It stands where the first of them would.
     pub experiments: &'static [ExperimentId],
     /// Fills the empty section; what stays empty is not shown.
     pub build: fn(&ResultFile, Section) -> Section,
@@ -96,7 +96,7 @@ pub fn all(file: &ResultFile) -> Vec<Section> {
             sections.push(generic::section(file, known.id, known.id.as_str().to_lowercase()));
         }
     }
-    // The findings show what trials of remedies gained.
+    // The findings show the gains in trials of remedies.
     let is_unknown = |id: &ExperimentId| experiment(*id).is_none() && *id != ExperimentId::TRIAL;
     let ids = select::distinct(file.series.iter().map(|series| series.experiment));
     let unknown = ids.into_iter().filter(is_unknown);
@@ -113,8 +113,8 @@ fn filled(file: &ResultFile, entry: &Entry) -> Section {
     (entry.build)(file, section)
 }
 
-/// What others published about figures of these experiments on such a system, each beside the figure here: those of a
-/// millisecond first. Nothing under Wine, whose figures are not those of the system it emulates.
+/// Published figures for these experiments on such a system, each beside the figure here, those of a millisecond first.
+/// None under Wine, whose figures differ from those of the system it emulates.
 pub fn published(file: &ResultFile, ids: &[ExperimentId]) -> Vec<String> {
     let mut all: Vec<Beside> = ids.iter().flat_map(|id| beside(file, *id)).collect();
     all.sort_by_key(|one| !one.figure.contains("(1ms)"));

@@ -1,4 +1,4 @@
-//! Which coarse clocks follow the setting a neighbour holds, and which only seem to: a thread that is kept from looking
+//! Which coarse clocks follow the setting that a neighbour holds. A clock may only seem to: a thread that loses its CPU
 //! sees several of a clock's steps at once.
 
 use oversleep_explain::verdicts::step_in_words;
@@ -11,8 +11,8 @@ use crate::view::head;
 use crate::view::select::distinct;
 use crate::words::list;
 
-/// A coarse clock follows the setting held where its steps differ by more: a clock of whole milliseconds on a tick of
-/// 15.625 ms moves by 15 or 16, and the smallest of a few steps may be either.
+/// A coarse clock follows the held setting if its steps differ by more than this: a clock of whole milliseconds on a
+/// tick of 15.625 ms moves by 15 or 16, and the smallest of a few steps may be either.
 const FOLLOWS_FROM_NS: i64 = 1_500_000;
 
 /// How a clock reacts to a neighbour's setting.
@@ -31,7 +31,7 @@ pub enum Standing {
 pub struct Step {
     /// The smallest seen.
     pub ns: i64,
-    /// Whether it is several of the clock's steps, between which nobody looked.
+    /// Whether it consists of several of the clock's steps, because the thread didn't read the clock in between.
     pub is_several: bool,
 }
 
@@ -49,8 +49,8 @@ struct Row {
     step: i64,
 }
 
-/// Whether a setting of one process can move the timers and clocks of another here. A timer resolution of Windows can;
-/// slack and tiers belong to threads, and Wine answers with its host's clocks.
+/// Whether a setting of one process can affect the timers and clocks of another here. A timer resolution of Windows
+/// can; slack and tiers belong to threads, and Wine uses its host's clocks.
 pub fn is_shared(file: &ResultFile) -> bool {
     file.platform.is(Os::Windows) && head::wine(file).is_none()
 }
@@ -61,7 +61,7 @@ pub fn coarse_clocks(file: &ResultFile, experiment: ExperimentId) -> Vec<&str> {
     distinct(steps.map(|series| series.subject.as_str()))
 }
 
-/// The coarse clock that is drawn, and shown first: one that follows, else the first there is.
+/// The coarse clock that is drawn, and shown first: one that follows, else the first one.
 pub fn telling(file: &ResultFile, experiment: ExperimentId) -> Option<&str> {
     let clocks = coarse_clocks(file, experiment);
     let follows = clocks.iter().find(|clock| standing(file, clock) == Standing::Follows);
@@ -97,23 +97,23 @@ pub(crate) fn standing(file: &ResultFile, clock: &str) -> Standing {
     Rows::of(file, clock).standing()
 }
 
-/// What a clock moved by beside one setting, in words.
+/// The clock's step beside one setting, in words.
 pub fn step_text(file: &ResultFile, experiment: ExperimentId, held: &HeldSettings, clock: &str) -> Option<String> {
     let step = step(file, experiment, held, clock)?;
     let tick = match standing(file, clock) {
         Standing::Follows => period(file, experiment, held).map(Nanos),
         Standing::Keeps | Standing::Unclear => file.environment.nanos(FactName::TimerPeriodDefault),
     };
-    // Several steps together bound the step from above.
+    // Several steps together are an upper bound of the step.
     let text = step_in_words(Nanos(step.ns), tick);
     Some(if step.is_several { format!("≤ {text}") } else { text })
 }
 
-/// What a clock moved by beside one setting.
+/// The clock's step beside one setting.
 pub fn step(file: &ResultFile, experiment: ExperimentId, held: &HeldSettings, clock: &str) -> Option<Step> {
     let ns = least_step(of_clock(file, experiment, held, clock)?)?;
     let expected = Rows::of(file, clock).expected(period(file, experiment, held));
-    // Half a step more than one is nearer to two.
+    // More than half a step above one step is nearer to two.
     Some(Step { ns, is_several: expected.is_some_and(|expected| ns.saturating_mul(2) > expected.saturating_mul(3)) })
 }
 
@@ -126,7 +126,7 @@ fn of_clock<'a>(
     of_step(file, experiment, held, Quantity::Step).find(|series| series.subject == clock)
 }
 
-/// The smallest step seen, since a thread that is kept from looking sees several at once.
+/// The smallest step, since a thread that loses its CPU sees several at once.
 fn least_step(series: &Series) -> Option<i64> {
     series.distribution.min().filter(|&least| least > 0).or_else(|| series.distribution.p50())
 }
@@ -155,7 +155,7 @@ impl Rows {
         Rows { rows, stated, is_shared }
     }
 
-    /// The shortest step of all: the clock's own, unless none was seen alone.
+    /// The shortest step of all, which is the clock's own unless it was never seen alone.
     fn base(&self) -> Option<i64> {
         self.rows.iter().map(|row| row.step).chain(self.stated).min()
     }
@@ -173,7 +173,7 @@ impl Rows {
         if coarsest - finest <= FOLLOWS_FROM_NS {
             return Standing::Keeps;
         }
-        // A clock that follows moves by the finest period; beside others several of its steps may have been seen
+        // A clock that follows moves by the finest period; beside others the thread may have seen several of its steps
         // together.
         if beside_finest - finest <= FOLLOWS_FROM_NS && known().all(|(period, step)| period - step <= FOLLOWS_FROM_NS) {
             return Standing::Follows;
@@ -233,7 +233,7 @@ mod tests {
             step(file, ExperimentId::C3, &held("1ns"), "monotonic-coarse").map(|step| step.is_several)
         };
         assert_eq!([4 * MS, 10 * MS].map(|step| is_several(&stated(step))), [Some(true), Some(false)]);
-        // Sorted by chance as one that follows would be.
+        // Its steps are in the same order as those of a clock that follows, by chance.
         let sorted = [("1ms", 4 * MS, 0), ("8ms", 8 * MS, 0), ("none", 12 * MS, 0)];
         assert_eq!(reached(&moved(Sheet::linux(), "monotonic-coarse", &sorted).file), None);
     }

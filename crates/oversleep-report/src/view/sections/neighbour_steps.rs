@@ -1,4 +1,4 @@
-//! The steps of the experiments with neighbours (C3, C4): what was held in each, and the series of each.
+//! The steps of the experiments with neighbours (C3, C4): the setting held in each, and the series of each.
 
 use oversleep_record::conditions::HeldSettings;
 use oversleep_record::series::Quantity;
@@ -7,17 +7,17 @@ use oversleep_record::{ExperimentId, ResultFile, Series, label};
 use crate::view::select::{distinct, measured, unavailable};
 use crate::words::list;
 
-/// What the neighbours of a series held: `2ms`, `none`.
+/// The settings that the neighbours of a series held: `2ms`, `none`.
 pub fn neighbour(series: &Series) -> Option<HeldSettings> {
     series.label(label::NEIGHBOUR)
 }
 
-/// What neighbours held in the steps of an experiment, in the order of its steps.
+/// The settings that neighbours held, in the order of the experiment's steps.
 pub fn steps(file: &ResultFile, experiment: ExperimentId) -> Vec<HeldSettings> {
     distinct(file.experiment(experiment).filter_map(neighbour))
 }
 
-/// What neighbours hold as a person writes it: `2 ms and 4 ms`, `nothing`.
+/// The settings of neighbours in words: `2 ms and 4 ms`, `nothing`.
 pub fn held_in_words(held: &HeldSettings) -> String {
     match held.0.as_slice() {
         [] => "nothing".to_owned(),
@@ -25,8 +25,8 @@ pub fn held_in_words(held: &HeldSettings) -> String {
     }
 }
 
-/// The series of one kind within a step; a coarse clock's has its name. One beside a neighbour that died is none: for a
-/// part of its values nothing was held.
+/// The series of one kind within a step; a coarse clock's has its name. A series beside a neighbour that died doesn't
+/// count: nothing was held during some of its values.
 pub fn of_step<'a>(
     file: &'a ResultFile,
     experiment: ExperimentId,

@@ -1,4 +1,4 @@
-//! What the settings of other processes do to this one (C3, C4).
+//! How the settings of other processes affect this one (C3, C4).
 
 use oversleep_record::conditions::HeldSettings;
 use oversleep_record::series::Quantity;
@@ -44,7 +44,7 @@ fn build(file: &ResultFile, section: Section) -> Section {
         .notes(sentences(file))
 }
 
-/// How long this process's own sleep took in a step, in words: its median, or both peaks that a median hides.
+/// The duration of this process's own sleep in a step, in words: its median, or both peaks if it has two.
 fn slept_in_words(file: &ResultFile, experiment: ExperimentId, step: &HeldSettings) -> Option<String> {
     let series = of_step(file, experiment, step, Quantity::Lateness).next()?;
     let peaks = TwoPeaks::of(&series.distribution);
@@ -52,7 +52,7 @@ fn slept_in_words(file: &ResultFile, experiment: ExperimentId, step: &HeldSettin
     peaks.or_else(|| Some(slept(file, experiment, step)?.to_string()))
 }
 
-/// What a neighbour's setting does to this process, in sentences.
+/// How a neighbour's setting affects this process, in sentences.
 pub fn sentences(file: &ResultFile) -> Vec<String> {
     [reached(file), clocks::reached(file), lowest(file)].into_iter().flatten().collect()
 }
@@ -74,7 +74,7 @@ fn table(file: &ResultFile, experiment: ExperimentId, caption: &str) -> Option<T
         })
         .rank(5)
         .figure("stated", move |step| {
-            // A round reads it once, so few values are all there is.
+            // A round reads it once, so there are only a few values.
             let stated = of_step(file, experiment, step, Quantity::StatedResolution).next()?;
             Some(value(stated.unit, stated.distribution.p50()?))
         })
@@ -101,14 +101,14 @@ fn table(file: &ResultFile, experiment: ExperimentId, caption: &str) -> Option<T
     columns.table(caption, steps)
 }
 
-/// How long the sleeps took, from no time to the longest of all, as bars.
+/// The durations of the sleeps as bars, from zero to the longest of all.
 fn histogram(sleep: &Series, longest: Nanos) -> String {
     let requested = sleep.requested_ns.unwrap_or_default();
     let durations = sleep.distribution.buckets().map(|(late, count)| ((requested + Nanos(late)).0 as f64, count));
     bars(durations, 0.0, longest.0 as f64, BARS).trim_end().to_owned()
 }
 
-/// Whether what one neighbour held made a difference to this process.
+/// Whether a single neighbour's setting affected this process.
 fn reached(file: &ResultFile) -> Option<String> {
     let steps = steps(file, ExperimentId::C3);
     let slept: Vec<Nanos> = steps.iter().filter_map(|step| slept(file, ExperimentId::C3, step)).collect();
@@ -121,7 +121,7 @@ fn reached(file: &ResultFile) -> Option<String> {
         let took = if least == most { least } else { format!("{least} to {most}") };
         return Some(format!("No neighbour's setting reached this process: its sleep took {took} whatever was held."));
     }
-    // Where a neighbour's setting can't reach this process, the machine itself made the difference.
+    // If a neighbour's setting can't reach this process, the difference comes from the machine itself.
     if !clocks::is_shared(file) {
         return None;
     }
@@ -300,7 +300,7 @@ mod tests {
 
     #[test]
     fn multiples_of_a_neighbours_period_are_not_called_following_it() {
-        // What a process that asked for nothing gets since Windows 10 2004.
+        // A process without a request of its own since Windows 10 2004.
         let steps = [("none", 14, 15), ("1ms", 15, 1), ("2ms", 15, 2), ("6ms", 11, 6), ("8ms", 7, 8), ("15ms", 14, 15)];
         assert_eq!(
             reached(&sheet(ExperimentId::C3, &steps).file).as_deref(),

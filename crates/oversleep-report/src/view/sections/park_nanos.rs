@@ -1,4 +1,4 @@
-//! parkNanos as published (B10): what each of a thousand calls took on average, as the original printed it.
+//! parkNanos as published (B10): the mean of a thousand calls, as the original printed it.
 
 use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
 

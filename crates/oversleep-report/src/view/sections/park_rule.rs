@@ -1,4 +1,4 @@
-//! Throughput by queue and park (E2), beside the rule that it follows.
+//! Throughput by queue and park (E2), with the rule that it follows.
 
 use oversleep_explain::idle::{ParkRule, Run, fit, held_out, published, runs};
 use oversleep_record::{ExperimentId, Nanos, ResultFile, queue_labels};

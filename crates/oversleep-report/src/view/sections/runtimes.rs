@@ -1,4 +1,4 @@
-//! Language runtimes (R1, R2): their waits beside the system's own, the rule each follows, and what zero means.
+//! Language runtimes (R1, R2): their waits beside the system's own, the rule of each, and the meaning of zero.
 
 use oversleep_explain::runtimes::rule::{NoRule, Rule};
 use oversleep_explain::runtimes::{self, RuntimeWait};
@@ -35,7 +35,7 @@ impl Row<'_> {
         }
     }
 
-    /// Whose it is.
+    /// Its runtime, or the system.
     pub fn owner(&self) -> String {
         match self {
             Row::Native(_) => "system".to_owned(),

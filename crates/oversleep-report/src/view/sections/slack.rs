@@ -38,7 +38,7 @@ fn build(file: &ResultFile, mut section: Section) -> Section {
     section.tables(columns.table(caption, settings(file, ExperimentId::C2))).notes(as_found.map(note))
 }
 
-/// The tunable an experiment is about: the one its keys name.
+/// The tunable of an experiment, as its keys name it.
 pub fn tunable<'a>(file: &'a ResultFile, experiment: ExperimentId) -> Option<&'a str> {
     let of_series = |series: &'a Series| {
         let mut requested = series.conditions.requested.keys();
@@ -47,7 +47,7 @@ pub fn tunable<'a>(file: &'a ResultFile, experiment: ExperimentId) -> Option<&'a
     file.experiment(experiment).find_map(of_series)
 }
 
-/// What a tunable is called in a sentence.
+/// The name of a tunable in a sentence.
 pub fn in_words(tunable: &str) -> &str {
     match tunable {
         names::SLACK => "timer slack",
@@ -68,7 +68,7 @@ pub fn settings(file: &ResultFile, experiment: ExperimentId) -> Vec<&Setting> {
     settings.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// The series of a wait at a setting, where the setting really held.
+/// The series of a wait at a setting, if the setting was in effect.
 pub fn at<'a>(file: &'a ResultFile, wait: &str, setting: &Setting) -> Option<&'a Series> {
     let tunable = tunable(file, ExperimentId::C2)?;
     measured(file, ExperimentId::C2)
@@ -76,7 +76,7 @@ pub fn at<'a>(file: &'a ResultFile, wait: &str, setting: &Setting) -> Option<&'a
         .filter(|series| series.conditions.all_held())
 }
 
-/// What kind the interrupts of these series are, as the head of their column.
+/// The kind of these series' interrupts, as the head of their column.
 pub fn interrupts_counted<'a>(mut series: impl Iterator<Item = &'a Series>) -> &'static str {
     if series.any(|series| series.label(label::INTERRUPT_KIND) == Some(InterruptKind::AllKinds)) {
         "interrupts of all kinds"

@@ -1,4 +1,4 @@
-//! Waits that spin (B12): how exact they are, and the CPU time they use for it.
+//! Waits that spin (B12): their precision, and the CPU time that they use for it.
 
 use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
 

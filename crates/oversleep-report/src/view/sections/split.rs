@@ -1,4 +1,4 @@
-//! Where the lateness comes from: the parts of each wait that was observed.
+//! The origin of the lateness: the parts of each wait that was observed.
 
 use oversleep_explain::COMMON_REQUEST;
 use oversleep_explain::split::{Parts, SplitRow, barely_seen, rows};
@@ -22,7 +22,7 @@ pub fn of_waits(file: &ResultFile) -> Vec<SplitRow> {
     rows(file).into_iter().filter(|row| row.series.is_of(ExperimentId::B5)).collect()
 }
 
-/// The request those rows were asked for, where it is the same for all.
+/// The common request of those rows, if there is one.
 pub fn request(rows: &[SplitRow]) -> Option<Nanos> {
     let first = rows.first()?.requested_ns;
     rows.iter().all(|row| row.requested_ns == first).then_some(first).flatten()
@@ -65,7 +65,7 @@ fn build(file: &ResultFile, section: Section) -> Section {
         .notes(method.map(|method| format!("Method: {method}.")))
 }
 
-/// The waits of which too few could be split to represent the rest.
+/// Waits of which too few could be split to be representative.
 pub fn left_out(file: &ResultFile) -> Option<String> {
     let seen = barely_seen(file).into_iter().filter(|row| row.series.is_of(ExperimentId::B5)).map(|row| {
         format!("{} ({} of {})", row.wait, row.attributed_count, row.attributed_count + row.unattributed_count)
@@ -74,7 +74,7 @@ pub fn left_out(file: &ResultFile) -> Option<String> {
     (!seen.is_empty()).then(|| format!("Left out, because few of their waits could be split: {}.", seen.join(", ")))
 }
 
-/// The waits that are awake before their deadline on purpose, which the bars don't show.
+/// Waits that wake before their deadline by design, which the bars don't show.
 pub fn spinning(rows: &[SplitRow]) -> Option<String> {
     let awake: Vec<String> =
         rows.iter().filter_map(|row| Some(format!("{} by {}", row.wait, row.awake_before?))).collect();
@@ -87,8 +87,8 @@ pub fn spinning(rows: &[SplitRow]) -> Option<String> {
     })
 }
 
-/// The lateness of the longest whole bar: the largest that is at most five times the median one. Longer bars are cut,
-/// so that one wait of several ticks doesn't make all others invisible.
+/// The lateness of the longest bar in full: the largest that is at most five times the median one. Longer bars are cut,
+/// so that one wait of several ticks doesn't hide all others.
 fn scale(rows: &[SplitRow]) -> Option<i64> {
     let mut totals: Vec<i64> = rows.iter().map(|row| row.medians.total.0).collect();
     totals.sort_unstable();

@@ -36,12 +36,12 @@ fn build(file: &ResultFile, section: Section) -> Section {
     }))
 }
 
-/// The sleeps as the precise clock shows them.
+/// The sleeps as timed by the precise clock.
 pub fn by_precise_clock(file: &ResultFile) -> impl Iterator<Item = &Series> {
     measured(file, ExperimentId::B2).filter(|series| series.label(label::CLOCK_ROLE) != Some(ClockRole::Coarse))
 }
 
-/// The same sleeps as the coarse clock shows them.
+/// The same sleeps as timed by the coarse clock.
 pub fn by_coarse_clock(file: &ResultFile) -> impl Iterator<Item = &Series> {
     measured(file, ExperimentId::B2).filter(|series| series.label(label::CLOCK_ROLE) == Some(ClockRole::Coarse))
 }

@@ -1,4 +1,4 @@
-//! What has no figures here, with the reason.
+//! What is not available here, with the reason.
 
 use oversleep_record::{ExperimentId, ResultFile};
 
@@ -15,7 +15,7 @@ fn build(file: &ResultFile, section: Section) -> Section {
     section.tables(columns.table("What could not be measured, and why", reasons(file)))
 }
 
-/// Every reason with what it concerns, the load named where only that is missing. Clocks stand in their own section.
+/// Every reason with what it concerns; a load is named if only that is missing. Clocks are in their own section.
 fn reasons(file: &ResultFile) -> Vec<(String, Vec<String>)> {
     let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
     for series in file.series.iter().filter(|series| series.experiment != ExperimentId::A1) {

@@ -12,7 +12,7 @@ use crate::words::counted;
 /// The section.
 pub const ENTRY: Entry = Entry { id: "usleep", title: "Loops of a sleep", experiments: &[ExperimentId::B4], build };
 
-/// How many calls the drift of a loop is told for.
+/// The number of calls for which the drift of a loop is stated.
 const CALLS: i64 = 1_000;
 
 fn build(file: &ResultFile, section: Section) -> Section {
@@ -36,7 +36,7 @@ fn build(file: &ResultFile, section: Section) -> Section {
         .notes(refused.into_iter().map(|refusal| format!("Refused here, so not shown: {refusal}.")))
 }
 
-/// The CPU that a loop was pinned to, by what it is.
+/// The kind of CPU that a loop was pinned to.
 fn cpu(series: &Series) -> &'static str {
     match series.label(label::CPU_KIND) {
         Some(CpuKind::Performance) => "P-core",
@@ -76,7 +76,7 @@ fn longer(share: f64) -> String {
     if share < 0.0 { format!("{} less", percent(-share)) } else { format!("{} more", percent(share)) }
 }
 
-/// What an efficiency core does to a loop, beside a performance core.
+/// How an efficiency core affects a loop, compared with a performance core.
 fn kinds(shown: &[&Series]) -> Option<String> {
     let of = |kind, like: &Series| {
         let is_like =

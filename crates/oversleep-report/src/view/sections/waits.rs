@@ -42,7 +42,7 @@ fn build(file: &ResultFile, section: Section) -> Section {
         .notes(missed_schedules(file))
 }
 
-/// Which requests are left out first where room is scarce: the common one stays, then the shortest, then the rest.
+/// The rank of a request's column: the common request stays, then the shortest, then the rest.
 fn rank(request: Nanos, index: usize, common: Nanos) -> u8 {
     match index {
         _ if request == common => 0,
@@ -64,7 +64,7 @@ pub fn find<'a>(file: &'a ResultFile, wait: &str, request: Nanos) -> Option<&'a 
     measured(file, ExperimentId::B5).find(|series| series.subject == wait && series.requested_ns == Some(request))
 }
 
-/// What the calls' own rounding makes of the requests, waits with the same rounding together.
+/// How the calls round the requests, with waits of the same rounding together.
 pub fn roundings(file: &ResultFile) -> Option<String> {
     let mut by_wait: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for series in measured(file, ExperimentId::B5) {
@@ -83,7 +83,7 @@ pub fn roundings(file: &ResultFile) -> Option<String> {
     (!all.is_empty()).then(|| format!("Rounded by the call: {}.", all.join("; ")))
 }
 
-/// Series whose medians are those of a schedule that could not be kept.
+/// Series whose schedule could not be kept, so that their medians describe the schedule.
 fn missed_schedules(file: &ResultFile) -> Option<String> {
     let share = |series: &Series| series.counts.missed as f64 / series.counts.recorded.max(1) as f64;
     let missed: Vec<String> = measured(file, ExperimentId::B5)

@@ -1,4 +1,4 @@
-//! What `resolution watch` saw (C7): each change, and the figures of the whole time.
+//! What `resolution watch` observed (C7): each change, and the figures of the whole run.
 
 use oversleep_record::change::Change;
 use oversleep_record::series::{Quantity, Series};
@@ -13,7 +13,7 @@ use crate::words::{counted, value};
 pub const ENTRY: Entry =
     Entry { id: "watch", title: "What changed while the machine was used", experiments: &[ExperimentId::C7], build };
 
-/// What a series of the watch is about: `resolution`, `step(qpc)`, `sleep(1ms)`.
+/// The quantity of a series of the watch: `resolution`, `step(qpc)`, `sleep(1ms)`.
 pub fn name(series: &Series) -> String {
     match (series.quantity, series.requested_ns) {
         (Quantity::Step, _) => format!("step({})", series.subject),
@@ -41,7 +41,7 @@ fn build(file: &ResultFile, section: Section) -> Section {
         .words("what", |change| change.what.clone())
         .words("before", |change| change.before.clone())
         .words("after", |change| change.after.clone());
-    // A sleep is as long as it was requested and late.
+    // The duration of a sleep is its request plus its lateness.
     let span = |series: &&Series, of: Option<i64>| {
         let base = if series.quantity == Quantity::Lateness { series.requested_ns?.0 } else { 0 };
         Some(value(series.unit, of?.saturating_add(base)))

@@ -9,7 +9,7 @@ use crate::clock::machine::Machine;
 use crate::clock::reason::{Clocksource, Reason};
 use crate::clock::seen::Seen;
 
-/// The processors of a simulated machine, and the readers that a thread can play.
+/// The number of processors of a simulated machine, and of the readers that a thread can act as.
 pub const CPUS: usize = 4;
 /// The counter advances three ticks per nanosecond.
 const TICKS_PER_NS: i64 = 3;
@@ -23,12 +23,12 @@ pub(crate) const OTHER: &[u8] = b"acpi_pm";
 thread_local! {
     static READER: Cell<usize> = const { Cell::new(0) };
     static CPU: Cell<usize> = const { Cell::new(0) };
-    /// The views of this thread's readers, for the machine of this number.
+    /// This thread's view of the machine with this number, one per reader.
     static VIEWS: (Cell<u64>, [Seen; CPUS]) = const { (Cell::new(0), [const { Seen::new() }; CPUS]) };
 }
 
-/// From now on this thread plays the reader of this number, on this processor: one thread can be several threads of a
-/// test in virtual time.
+/// Makes this thread act as the reader with this number, on this processor, so that one thread can stand for several in
+/// a test in virtual time.
 ///
 /// ```
 /// use oversleep::clock::fault::{FaultyClock, as_reader};
@@ -43,7 +43,7 @@ thread_local! {
 ///
 /// # Panics
 ///
-/// If either number isn't below [`CPUS`].
+/// Panics if either number isn't below [`CPUS`].
 pub fn as_reader(reader: usize, cpu: usize) {
     assert!(reader < CPUS && cpu < CPUS, "a reader and a processor are below {CPUS}: {reader}, {cpu}");
     READER.set(reader);
@@ -53,7 +53,7 @@ pub fn as_reader(reader: usize, cpu: usize) {
 /// The machine.
 pub(crate) struct Faulty {
     number: u64,
-    /// Real time starts here; `None` for virtual time.
+    /// The start of real time; `None` for virtual time.
     real: Option<Instant>,
     now_ns: AtomicU64,
     offset: [AtomicI64; CPUS],
@@ -148,7 +148,7 @@ impl Faulty {
         self.slewed_ns.fetch_add(ns, RELAXED);
     }
 
-    /// Lets the kernel keep time by something else.
+    /// Makes the kernel keep time by something else.
     pub(crate) fn object(&self) {
         self.objects.store(true, RELAXED);
     }
@@ -174,7 +174,8 @@ impl Machine for Faulty {
     }
 
     fn monotonic_ns(&self) -> u64 {
-        // A modelled counter takes longer than a real one, and one that costs more than this clock isn't used.
+        // A modelled counter takes longer to read than a real one, and the clock doesn't use a counter that costs more than
+        // the operating system's clock.
         if self.real.is_some() {
             (0..3).for_each(|_| _ = std::hint::black_box(self.ticks()));
         }

@@ -1,11 +1,11 @@
-//! A counter that fails as requested: for tests of programs that must survive that. Needs the feature `fault-injection`.
+//! A counter that fails on request, to test programs that must survive such a failure. Needs the feature `fault-injection`.
 //!
 //! * [`FaultyClock`] is a clock of its own on a simulated machine, in virtual or in real time. It is a
 //!   [`TimeSource`], so code that takes one runs on it.
 //! * [`process`] changes what this process's [`Clock`](super::Clock) reads, so a whole program can be tested unchanged.
 //!
-//! The feature makes each read of the process's clock look for an injected fault, so enable it in tests only. Without it,
-//! nothing of this is compiled.
+//! The feature makes each read of the process's clock check for an injected fault, so enable it in tests only. Without
+//! it, none of this is compiled.
 
 mod machine;
 #[cfg(feature = "fault-injection")]
@@ -21,10 +21,10 @@ use crate::time::TimeSource;
 pub(crate) use machine::Faulty;
 pub use machine::{CPUS, as_reader};
 
-/// A clock like [`Clock`](super::Clock), on a simulated machine whose counter fails as requested.
+/// A clock like [`Clock`](super::Clock), on a simulated machine whose counter fails on request.
 ///
-/// The machine has [`CPUS`] processors. A thread, and each reader that a thread plays ([`as_reader`]), has its own view
-/// of the clock, as threads have of the real one.
+/// The machine has [`CPUS`] processors. Each thread, and each reader that a thread acts as ([`as_reader`]), has its own
+/// view of the clock, as each thread has of the real one.
 ///
 /// ```
 /// use oversleep::clock::Reason;
@@ -42,7 +42,7 @@ pub use machine::{CPUS, as_reader};
 pub struct FaultyClock(pub(super) Keeper<Faulty>);
 
 impl FaultyClock {
-    /// A clock in virtual time: it passes by [`pass`](FaultyClock::pass), and by 10 ns with each read.
+    /// A clock in virtual time: [`pass`](FaultyClock::pass) moves it, and each read takes 10 ns.
     ///
     /// ```
     /// use oversleep::clock::fault::FaultyClock;
@@ -69,7 +69,7 @@ impl FaultyClock {
         Self(Faulty::in_real_time())
     }
 
-    /// As [`Clock::now`](super::Clock::now).
+    /// Like [`Clock::now`](super::Clock::now).
     ///
     /// ```
     /// println!("{:?}", oversleep::clock::fault::FaultyClock::in_virtual_time().now());
@@ -78,7 +78,7 @@ impl FaultyClock {
         Instant::from_nanos(self.0.now_ns())
     }
 
-    /// As [`Clock::now_ordered`](super::Clock::now_ordered).
+    /// Like [`Clock::now_ordered`](super::Clock::now_ordered).
     ///
     /// ```
     /// println!("{:?}", oversleep::clock::fault::FaultyClock::in_virtual_time().now_ordered());
@@ -115,7 +115,7 @@ impl FaultyClock {
         self.0.faults()
     }
 
-    /// As [`Clock::on_demotion`](super::Clock::on_demotion).
+    /// Like [`Clock::on_demotion`](super::Clock::on_demotion).
     ///
     /// ```
     /// let clock = oversleep::clock::fault::FaultyClock::in_virtual_time();
@@ -158,7 +158,7 @@ impl FaultyClock {
     ///
     /// # Panics
     ///
-    /// If the machine has no such processor.
+    /// Panics if the machine has no such processor.
     pub fn shift(&self, cpu: usize, ns: i64) {
         self.0.machine.shift(cpu, ns);
     }
@@ -199,7 +199,7 @@ impl FaultyClock {
         self.0.machine.slew(ns);
     }
 
-    /// Lets the kernel keep time by another clock source from now on.
+    /// Makes the kernel keep time by another clock source from now on.
     ///
     /// ```
     /// oversleep::clock::fault::FaultyClock::in_virtual_time().change_clocksource();
@@ -222,8 +222,8 @@ impl FaultyClock {
         self.0.machine.emulate_counter(ns(cost));
     }
 
-    /// Acts as a thread that was about to draw the next line and is then stopped for good, in a debugger or beside
-    /// threads of a higher priority. Whether no other thread was drawing it.
+    /// Acts as a thread that was about to draw the next line and is then stopped for good, as in a debugger or beside
+    /// threads of a higher priority. Returns false if another thread was drawing the line.
     ///
     /// ```
     /// use oversleep::clock::fault::FaultyClock;
@@ -237,7 +237,7 @@ impl FaultyClock {
     }
 }
 
-/// Sleeps pass virtual time, or take real time.
+/// A sleep moves virtual time, or takes real time.
 impl TimeSource for FaultyClock {
     fn now(&self) -> Instant {
         FaultyClock::now(self)

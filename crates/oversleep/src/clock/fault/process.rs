@@ -1,5 +1,5 @@
-//! Faults of the counter that this process's [`Clock`](crate::Clock) reads. They last until the process ends, as the
-//! demotion does that follows, so each test needs a process of its own.
+//! Faults of the counter that this process's [`Clock`](crate::Clock) reads. A fault and the demotion that follows last
+//! until the process ends, so each test needs its own process.
 //!
 //! ```
 //! use oversleep::Clock;
@@ -30,8 +30,8 @@ thread_local! {
     static OFFSET_HERE: Cell<i64> = const { Cell::new(0) };
 }
 
-/// Moves the counter as this thread reads it, by nanoseconds, as if the thread ran on a processor whose counter is off.
-/// Without a counter in use nothing changes.
+/// Moves the counter as this thread reads it, by nanoseconds, as if the thread ran on a processor whose counter is
+/// wrong. Changes nothing if no counter is in use.
 ///
 /// ```
 /// oversleep::clock::fault::process::shift_here(30_000);
@@ -81,7 +81,7 @@ pub fn change_clocksource() {
     OBJECTS.store(true, Relaxed);
 }
 
-/// What the clock reads instead of these ticks.
+/// The value that the clock uses instead of these ticks.
 #[inline]
 pub(in crate::clock) fn instead_of(ticks: u64) -> u64 {
     if IS_FAULTY.load(Relaxed) { faulty(ticks) } else { ticks }

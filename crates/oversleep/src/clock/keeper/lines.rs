@@ -9,10 +9,10 @@ use crate::clock::watch::{self, Sight};
 
 use super::Keeper;
 
-/// A thread that has claimed the next line needs a microsecond to draw it. After this time it has lost its processor,
+/// A thread needs a microsecond to draw the line that it has claimed. After this time it must have lost its processor,
 /// and another thread may draw the line.
 pub(super) const CLAIM_NS: u64 = 1_000_000;
-/// Tries for a first look at the counter, and for a close one after a suspicion.
+/// Tries for a first reading of the counter, and for a close one after a suspicion.
 const LOOK_TRIES: u32 = 3;
 const CLOSE_TRIES: u32 = 24;
 
@@ -67,7 +67,7 @@ impl<M: Machine> Keeper<M> {
 
     /// Puts this state in use, unless another thread was faster.
     pub(in crate::clock) fn publish(&self, sequence: u64, next: &State) {
-        // Only now, so that a thread that loses its processor keeps no slot.
+        // The slot is taken only now, so that a thread that loses its processor before this keeps no slot.
         if let Some(draft) = self.latch.draft(sequence) {
             self.latch.fill(&draft, next);
             if let Some(sequence) = self.latch.publish(draft) {

@@ -1,5 +1,5 @@
-//! The keeper of a clock: starts it on first use and reads it. `lines` draws its lines, `verdict` takes the counter out
-//! of use if it fails. Everything that threads share is in here.
+//! The keeper of a clock starts it on first use and reads it. `lines` draws its lines, and `verdict` takes the counter
+//! out of use if it fails. All state that threads share is here.
 
 mod lines;
 mod verdict;
@@ -23,7 +23,7 @@ const UNTRIED: u8 = 0;
 const TRYING: u8 = 1;
 const DONE: u8 = 2;
 
-/// What the caller needs of a reading.
+/// The order that the caller of a read needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Order {
     /// It doesn't go back within its thread.
@@ -32,7 +32,7 @@ enum Order {
     Ordered,
 }
 
-/// A clock and everything it knows.
+/// A clock with its whole state.
 pub(crate) struct Keeper<M> {
     pub(super) machine: M,
     pub(super) latch: Latch,
@@ -121,8 +121,8 @@ impl<M: Machine> Keeper<M> {
         self.given_ns(if order == Order::Ordered { self.latest.raise(ns) } else { ns })
     }
 
-    /// Notes that this thread is given this time, which isn't what its counter says. Returns it, or a later one that the
-    /// thread was given before.
+    /// Notes that this thread gets this time, which isn't from its counter. Returns the time, or a later one if the
+    /// thread got that before.
     #[cold]
     fn given_ns(&self, ns: u64) -> u64 {
         let line = self.latch.line(|| 0);
@@ -167,8 +167,8 @@ impl<M: Machine> Keeper<M> {
     #[inline(never)]
     fn without_counter_ns(&self) -> u64 {
         match self.phase.load(Ordering::Acquire) {
-            // The counter came into use after this thread found none, and the operating system's clock may be ahead of
-            // its line.
+            // The counter came into use after this thread found none, and the thread's last time, from the operating
+            // system's clock, may be ahead of the counter's line.
             DONE if self.latch.is_started() => {
                 self.refresh(false);
                 self.by_line_ns(0)
@@ -213,7 +213,7 @@ impl<M: Machine> Keeper<M> {
     pub(crate) fn after_fork(&self) {
         self.latch.free_slots();
         self.claim.store(0, Ordering::Relaxed);
-        // The thread that tried the counter may already have a result.
+        // The thread that tried the counter may already have stored a result.
         let is_tried = self.latch.is_started() || self.is_rejected.load(Ordering::Relaxed);
         let phase = if is_tried { DONE } else { UNTRIED };
         let _ = self.phase.compare_exchange(TRYING, phase, Ordering::Relaxed, Ordering::Relaxed);

@@ -1,5 +1,5 @@
-//! What threads that stop leave behind: a claim, a slot, a phase. Virtual time, so every figure is exact. How faults of the
-//! counter are found is in `tests/faults`.
+//! A thread that stops for good may leave a claim, a slot or a phase behind. Virtual time, so every figure is exact.
+//! `tests/faults` tests how faults of the counter are found.
 
 use super::lines::CLAIM_NS;
 use super::*;

@@ -1,5 +1,5 @@
-//! What a clock does about a counter that fails: counts what is suspicious, asks the kernel, takes the counter out of use
-//! and says why.
+//! The clock's reaction to a counter that fails: it counts what is suspicious, asks the kernel, takes the counter out
+//! of use and records why.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -14,18 +14,18 @@ use super::Keeper;
 const KERNEL_NS: u64 = 400_000_000;
 
 impl<M: Machine> Keeper<M> {
-    /// Counts a reading below an earlier one. Whether the counter went out of use for that.
+    /// Counts a reading below an earlier one. Returns whether the counter went out of use because of it.
     pub(super) fn was_behind(&self, sequence: u64, behind_ns: u64) -> bool {
         self.backward.fetch_add(1, Ordering::Relaxed);
         self.backward_max_ns.fetch_max(behind_ns, Ordering::Relaxed);
-        // If another line was drawn meanwhile, the reading belongs to the old one, and says nothing.
+        // If another line was drawn meanwhile, the reading belongs to the old one and proves nothing.
         match self.latch.state() {
             Some((_, now)) if now == sequence => self.suspect(&watch::behind(behind_ns)),
             _ => true,
         }
     }
 
-    /// Acts on a suspicion. Whether the counter went out of use.
+    /// Acts on a suspicion. Returns whether the counter went out of use.
     pub(super) fn suspect(&self, suspicion: &Suspicion) -> bool {
         self.suspected.fetch_add(1, Ordering::Relaxed);
         let objection = self.objection();

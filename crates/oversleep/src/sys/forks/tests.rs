@@ -1,4 +1,4 @@
-//! Runs a question in a child created by `fork`.
+//! Runs code in a child created by `fork`.
 
 use std::thread;
 use std::time::{Duration, Instant};

@@ -7,7 +7,7 @@ use super::clocks::{timespec, wait_otherwise};
 use super::errno;
 use super::line::of_kernel_ns;
 
-/// How long a wait lasts if a sandbox forbids the call; the caller looks at its word and waits again.
+/// How long a wait lasts if a sandbox forbids the call; the caller then checks its word and waits again.
 const WITHOUT_FUTEX_NS: u64 = 50_000;
 
 /// `FUTEX_BITSET_MATCH_ANY`, which the bindings lack on Android.

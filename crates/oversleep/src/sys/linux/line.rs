@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The time is noted once per this time. A shorter step back isn't noticed.
 const GRAIN_NS: u64 = 1_000_000;
-/// How close two readings must be to be of one moment, and how often to try.
+/// How close two readings must be to count as simultaneous, and how often to try.
 const PAIR_NS: u64 = 20_000;
 const PAIR_TRIES: u32 = 16;
 
@@ -36,14 +36,14 @@ impl Clocks for Kernel {
     }
 }
 
-/// A time line, and what is needed to continue it.
+/// A time line, with the state that is needed to continue it.
 struct TimeLine<C> {
     clocks: C,
-    /// What the clock has lost; negative, as a wrapped number, if it has gained.
+    /// How much the clock has lost; a gain is negative, as a wrapped number.
     lost_ns: AtomicU64,
     /// The latest time that was noted, on the time line.
     noted_ns: AtomicU64,
-    /// How far the other clock was ahead then. It hardly changes, so that it fits any note.
+    /// How far the other clock was ahead at that time. It hardly changes, so that it fits any note.
     ahead_ns: AtomicU64,
 }
 
@@ -121,7 +121,7 @@ impl<C: Clocks> TimeLine<C> {
         self.clocks.monotonic_ns().wrapping_add(added.map_or_else(|by_another| by_another, |_| after_ns))
     }
 
-    /// How much less the clock, with what it `lost_ns` before, advanced since the noted time than the other clock did.
+    /// How much less the clock, corrected by `lost_ns`, has advanced than the other clock since the noted time.
     fn newly_lost_ns(&self, lost_ns: u64) -> i64 {
         let (ns, real_ns) = self.pair();
         real_ns.wrapping_sub(self.ahead_ns.load(Ordering::Relaxed)).wrapping_sub(ns.wrapping_add(lost_ns)) as i64
@@ -135,8 +135,8 @@ impl<C: Clocks> TimeLine<C> {
         }
     }
 
-    /// The clock and the other one at the same moment: the closest of a few pairs, because losing the processor between
-    /// two readings would look like a clock that was moved.
+    /// Reads the clock and the other one at the same moment. It takes the closest of a few pairs, because losing the
+    /// processor between two readings would look like a clock that was moved.
     fn pair(&self) -> (u64, u64) {
         let mut best = (u64::MAX, 0, 0);
         for _ in 0..PAIR_TRIES {

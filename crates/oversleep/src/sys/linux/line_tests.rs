@@ -9,13 +9,13 @@ const S: u64 = 1_000_000_000;
 /// A sleep never exceeds its duration by more than this because of a namespace.
 const BOUND_NS: u64 = 10 * MS;
 
-/// A kernel whose clocks are read in 20 ns, and that takes one of them back or ahead.
+/// A kernel whose clocks take 20 ns to read, and that moves one of them back or forward.
 struct Moved {
     true_ns: Cell<u64>,
     offset_ns: Cell<i64>,
-    /// When the clock moves, and by how much.
+    /// When the clock moves, and how far.
     moves: Cell<Option<(u64, i64)>>,
-    /// After how many reads the thread loses its processor, again and again, and for how long.
+    /// The thread loses its processor each time after this many reads, for this long.
     preempted: Cell<(u32, u64)>,
     reads: Cell<u32>,
 }
@@ -99,7 +99,7 @@ proptest! {
             }
             line.clocks.pass(work_ns);
             line.now_ns();
-            // What the thread loses while it sleeps is no fault of the clock.
+            // Time that the thread loses while it sleeps isn't the clock's fault.
             line.clocks.preempted.set((u32::MAX, 20));
             let slept_ns = sleep(&line, duration_ns, longest_ns);
             line.clocks.preempted.set((every, away_ns));
@@ -107,8 +107,8 @@ proptest! {
         }
     }
 
-    /// The clock is taken back while the sleep lasts: what a thread could see that the kernel moved by `setns` between two
-    /// of its own instructions.
+    /// The clock is moved back during the sleep, as a thread would see it if `setns` moved the clock between two of its
+    /// instructions.
     #[test]
     fn a_sleep_during_which_the_clock_goes_back_does_so_too(
         back_ns in 1..4_000 * S, at_ns in 0..100 * MS, duration_ns in 1_000..200 * MS, longest_ns in MS..8 * MS,
@@ -138,7 +138,7 @@ proptest! {
         let rest_ns = deadline_ns.saturating_sub(line.now_ns());
         sleep(&line, rest_ns, u64::MAX);
         let duration_ns = line.clocks.true_ns.get() - start_ns;
-        // A shift below 1 ms isn't noticed, and moves the deadline by that.
+        // A shift below 1 ms isn't noticed, and moves the deadline by as much.
         prop_assert!(duration_ns + MS >= left_ns && duration_ns < left_ns + BOUND_NS, "{duration_ns} of {left_ns}");
     }
 }

@@ -12,7 +12,7 @@ use super::super::uncancelled;
 use super::denied;
 use super::slice::SCHED_DEADLINE;
 
-/// What sets a policy.
+/// The call that sets a policy.
 pub(crate) const SET_POLICY: &str = "sched_setscheduler";
 
 /// Linux has no timer resolution to request: its timers are as fine as the hardware's.
@@ -38,7 +38,7 @@ impl std::fmt::Debug for Policy {
     }
 }
 
-/// The policy for a request by a thread that has another one. Threads and programs that it starts inherit it.
+/// The policy that this request gives to a thread with another one. Threads and programs that it starts inherit it.
 pub(crate) fn real_time_policy(was: Policy, request: RealTimeRequest) -> Policy {
     let mut param = was.param;
     param.sched_priority = i32::from(request.priority.clamp(1, 99));

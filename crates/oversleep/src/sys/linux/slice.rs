@@ -13,7 +13,7 @@ use super::denied;
 
 /// The shortest slice that the kernel grants.
 pub(crate) const FINEST_SLICE_NS: u64 = 100_000;
-/// What sets a slice.
+/// The call that sets a slice.
 pub(crate) const SET_SLICE: &str = "sched_setattr";
 
 /// The first version of the kernel's `struct sched_attr`. Not every version of the libc crate has it.
@@ -81,8 +81,8 @@ pub(crate) fn set_slice_ns(ns: u64) -> Result<(), Denied> {
 
 /// Restores a slice that was read before, and everything else as it is now. A failure can't be reported.
 ///
-/// The kernel doesn't say whether a slice is its default or was requested. So this asks for the default, and for a slice
-/// of its own only if that is another. The default is remembered, which saves a call.
+/// The kernel doesn't reveal whether a slice is its default or was requested. So this requests the default, and then
+/// the former slice if that is different. The default is remembered, which saves a call.
 pub(crate) fn restore_slice_ns(was_ns: u64) {
     static DEFAULT_NS: AtomicU64 = AtomicU64::new(0);
     let Ok(attributes) = attributes() else { return };
@@ -105,8 +105,8 @@ fn attributes() -> Result<Attributes, Denied> {
     if result < 0 { Err(denied("sched_getattr", ALLOW)) } else { Ok(attributes) }
 }
 
-/// What was read also has the nice value and whether children reset their scheduling, which must be written again: an
-/// ordinary user can't clear the latter.
+/// The attributes that were read also contain the nice value and whether children reset their scheduling. Both must be
+/// written again: an ordinary user can't clear the latter.
 fn set(attributes: &Attributes) -> Result<(), Denied> {
     let attributes = Attributes { size: SIZE, ..*attributes };
     // SAFETY: the structure is readable for its size; 0 is the calling thread.

@@ -7,9 +7,9 @@ use super::denied;
 const ALLOW_PRCTL: &str =
     "allow prctl(PR_GET_TIMERSLACK) and prctl(PR_SET_TIMERSLACK) in this process's seccomp filter";
 
-/// What sets a slack.
+/// The call that sets a slack.
 pub(crate) const SET_SLACK: &str = "prctl(PR_SET_TIMERSLACK)";
-/// The slack that a sleep may replace, because setting it costs 0.1 µs.
+/// The slack that a sleep replaces. Setting it costs only 0.1 µs here.
 pub(crate) use timer_slack_ns as sleep_slack_ns;
 
 /// The slack in effect once this one is set.

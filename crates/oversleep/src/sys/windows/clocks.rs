@@ -48,11 +48,11 @@ pub(crate) fn monotonic_ns() -> u64 {
     ns.saturating_sub(SLEPT_NS.load(Ordering::Relaxed))
 }
 
-/// When it was last asked whether the machine has slept. A sleep is longer than the time between two questions, so the
-/// first read after it asks.
+/// When this process last checked whether the machine has slept. A sleep is longer than the time between two checks, so
+/// the first read after a sleep checks.
 static NOTED_NS: AtomicU64 = AtomicU64::new(0);
 const GRAIN_NS: u64 = 1_000_000;
-/// How long the machine had slept at the first read, plus one so that it isn't zero, and since.
+/// How long the machine had slept at the first read, plus one so that it isn't zero; and how long it has slept since then.
 static SLEPT_BEFORE_NS: AtomicU64 = AtomicU64::new(0);
 static SLEPT_NS: AtomicU64 = AtomicU64::new(0);
 

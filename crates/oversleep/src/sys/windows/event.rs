@@ -10,7 +10,7 @@ use windows_sys::Win32::System::Threading::{
 
 use super::clocks::monotonic_ns;
 
-/// An event. Waiting for it takes it back.
+/// An event. A wait that it ends resets it.
 #[derive(Debug)]
 pub(crate) struct Event {
     /// Null if the system has no more handles; a wait then yields.

@@ -26,7 +26,7 @@ struct Service {
 }
 
 impl Service {
-    /// Loaded once and kept, as the service's own threads may still use it.
+    /// The service is loaded once and kept, because its own threads may still use it.
     fn get() -> Option<Service> {
         static SERVICE: OnceLock<Option<Service>> = OnceLock::new();
         *SERVICE.get_or_init(|| {
@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(REGISTERED.get().1, 1);
         drop(second);
         assert_eq!(REGISTERED.get().1, 0);
-        // It can register again.
+        // The thread can register again.
         assert!(matches!(hold_multimedia().1, Outcome::Applied { .. }));
     }
 }

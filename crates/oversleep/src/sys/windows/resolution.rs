@@ -11,7 +11,7 @@ use crate::scheduling::{RealTimeRequest, Scheduling};
 
 use super::denied;
 
-/// What sets a priority.
+/// The call that sets a priority.
 pub(crate) const SET_POLICY: &str = "SetThreadPriority";
 
 /// A thread's priority relative to its process's.

@@ -44,7 +44,7 @@ pub(crate) fn set_slice_ns(_ns: u64) -> Result<(), Denied> {
     Err(NO_SLICE)
 }
 
-/// None was held.
+/// No slice was held.
 pub(crate) fn restore_slice_ns(_ns: u64) {}
 
 /// A sleep finds no slack to replace.

@@ -1,4 +1,4 @@
-//! What workers do while they have no item: which strategy suits this machine, and what a park costs in throughput.
+//! Idle workers: which strategy suits this machine, and how much throughput a park costs.
 
 use oversleep_record::finding::Severity;
 use oversleep_record::words::{grouped, list, percent};
@@ -13,16 +13,16 @@ use crate::remedies::linux::LOWER_TIMER_SLACK;
 use crate::remedies::program::{BLOCK_INSTEAD_OF_PARKING, TIME_THE_PARKS};
 use crate::remedies::windows::{REQUEST_TIMER_RESOLUTION, USE_HIGH_RESOLUTION_TIMER};
 
-/// How many times as many items the fastest strategy must pass before another one has collapsed.
+/// A strategy has collapsed if the fastest one passes this many times as many items.
 const COLLAPSE_FACTOR: f64 = 3.0;
-/// The most of a CPU that an idle worker should take.
+/// The largest share of a CPU that an idle worker should use.
 const CORES_MAX: f64 = 0.25;
 /// The share of the best throughput that a strategy must reach to be recommended.
 const RATE_SHARE_MIN: f64 = 1.0 / COLLAPSE_FACTOR;
-/// The rule holds where half of the runs are within this factor.
+/// The rule is confirmed if half of the runs are within this factor.
 const RULE_HOLDS_WITHIN: f64 = 1.3;
-/// Rounds of a rate may differ by this factor: where both sides wake at one tick, chance decides whether a queue passes in
-/// one park or in two.
+/// Rounds of a rate may differ by this factor: where both sides wake at one tick, it is random whether a queue passes
+/// in one park or in two.
 const ROUNDS_WITHIN: f64 = 3.0;
 
 pub(super) static FINDINGS: &[FindingEntry] = &[
@@ -193,7 +193,7 @@ fn throughput_rule(file: &ResultFile) -> Checked {
     let Some(left) = rule.residual(&runs) else {
         return Err(not_measured(file, ExperimentId::E2, "enough sizes of the queue"));
     };
-    // In whole percents: a residual is no exact figure.
+    // In whole percent, because a residual isn't an exact figure.
     let off = |factor: f64| percent(((factor - 1.0) * 100.0).ceil().max(1.0) / 100.0);
     let rule_in_words = in_words(&rule);
     let conclusion = if left.median <= RULE_HOLDS_WITHIN {
@@ -220,7 +220,7 @@ fn throughput_rule(file: &ResultFile) -> Checked {
     }))
 }
 
-/// The highest percentile of a series that enough values stand behind.
+/// The highest percentile of a series that is supported by enough values.
 fn tail(series: &Series) -> Option<(&'static str, i64)> {
     let at = |(name, share): (&'static str, f64)| Some((name, series.distribution.safe_quantile(share)?));
     [("p99", 0.99), ("p90", 0.9)].into_iter().find_map(at)

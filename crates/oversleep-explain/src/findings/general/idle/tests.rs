@@ -1,4 +1,4 @@
-//! What the findings say of strategies with exact figures.
+//! The findings for strategies with exact figures.
 
 use super::*;
 use crate::testing::{Explained, Sheet};

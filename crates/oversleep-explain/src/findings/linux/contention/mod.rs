@@ -1,4 +1,4 @@
-//! Others that want the CPU: the hypervisor's other guests, other tasks, more threads than CPUs.
+//! Competition for the CPU: the hypervisor's other guests, other tasks, more threads than CPUs.
 
 use oversleep_record::finding::Severity;
 use oversleep_record::stats::VALUES_MIN;
@@ -14,16 +14,16 @@ use crate::split;
 use crate::text::number;
 use oversleep_record::words::{counted, percent};
 
-/// Share of the CPU time from which steal matters, and from which timing can't be trusted.
+/// The shares of the CPU time from which steal matters, and from which timing can't be trusted.
 const STEAL_MIN: f64 = 0.005;
 const STEAL_FAULT: f64 = 0.05;
-/// Share of the time with some task waiting from which pressure matters.
+/// The share of the time with a waiting task from which pressure matters.
 const PRESSURE_MIN: f64 = 0.05;
-/// Share of the lateness in the run queue from which it dominates.
+/// The share of the lateness from which the run queue dominates.
 const QUEUE_DOMINATES: f64 = 0.5;
-/// Share of all CPUs from which other processes leave no CPU free.
+/// The share of all CPUs from which other processes leave no CPU free.
 const BUSY_MIN: f64 = 0.9;
-/// How many times as late as idle a loaded tail must be to be called oversubscription.
+/// A tail this many times as late as on an idle machine counts as oversubscription.
 const TAIL_FACTOR: i64 = 10;
 
 pub(super) static FINDINGS: &[FindingEntry] = &[
@@ -205,8 +205,8 @@ fn oversubscribed(file: &ResultFile) -> Checked {
     }
 }
 
-/// How many CPUs other processes kept busy while waits were measured; `None` where that isn't known, or the time was too
-/// short to tell.
+/// How many CPUs other processes kept busy while waits were measured; `None` if that is unknown or the window was too
+/// short.
 fn busy_cpus(file: &ResultFile) -> Option<f64> {
     let (used, window) = observed(waits_as_found(file), |meanwhile| meanwhile.other_cpu_ns)?;
     Disturbance { window_ns: window, other_cpu_ns: Some(used), ..Disturbance::default() }.other_cpu_share()
@@ -214,7 +214,7 @@ fn busy_cpus(file: &ResultFile) -> Option<f64> {
 
 /// The built-in load that lengthened a sleep's tail the most, where it did so clearly.
 fn loaded_tail(file: &ResultFile, idle: &Series) -> Option<Conclusion> {
-    // p99 needs a thousand values; where there are fewer, the median has to show it.
+    // p99 needs a thousand values; with fewer, the median has to show it.
     let figure = |series: &Series| match values(series).safe_quantile(0.99) {
         Some(p99) => (Nanos(p99), "p99"),
         None => (p50(series), "p50"),

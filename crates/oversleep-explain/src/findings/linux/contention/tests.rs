@@ -92,7 +92,7 @@ fn oversubscription() {
         "woken threads queue for a CPU here: nanosleep is 66 µs late and spends 40 µs of that in the run queue",
     );
     with_split(3_000).finds_no("OVS-L017", "nanosleep spends 3 µs of its lateness in the run queue");
-    // As with clocksource=jiffies: the wait is shorter than what it is said to have queued for.
+    // As with clocksource=jiffies: the wait is shorter than its reported time in the run queue.
     assert_eq!(with_split(70_000).verdict("OVS-L017"), Verdict::NotEnoughData);
     // 38 ms of CPU time in each 20 ms on two CPUs.
     disturbed(|during| during.other_cpu_ns = Some(Nanos(38_000_000)))

@@ -1,4 +1,4 @@
-//! Other processes' requests for a timer resolution: that one is in force, and whether it serves this process.
+//! Other processes' requests for a timer resolution: whether one is in force, and whether it serves this process.
 
 use oversleep_record::finding::Severity;
 use oversleep_record::{ExperimentId, FactName, Nanos, Os, ResultFile, Series, label};
@@ -66,11 +66,11 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
     },
 ];
 
-/// What a neighbour of oversleep's own did to the plain sleep of this process, where both were measured: the finest one
-/// that shortened it. `None` if it did nothing or none was there.
+/// The effect of oversleep's own neighbour on the plain sleep of this process, if both were measured: the finest one
+/// that shortened it. `None` if none had an effect or none was started.
 ///
 /// # Errors
-/// It was measured, but so that nothing follows from it.
+/// It was measured, but inconclusively.
 fn raised_by_ours(file: &ResultFile) -> Checked<Option<Conclusion>> {
     let mut sleeps = file.experiment(ExperimentId::C3).filter(|series| is_plain_millisecond(file, series));
     let Some(alone) = sleeps.find(|series| series.label(label::NEIGHBOUR).is_some_and(|held| held.0.is_empty())) else {
@@ -99,7 +99,7 @@ fn neighbour_raised(file: &ResultFile) -> Checked {
     let now = known(file, PERIOD_NOW, "the timer resolution in force", period_as_found(file))?;
     let default = default_period(file);
     if now.0.saturating_mul(100) >= default.0.saturating_mul(99) {
-        // No process holds a request, which says nothing about what a request would do: the neighbour should have shown it.
+        // No process holds a request, so the machine as found doesn't show what a request would do. Only the neighbour can.
         by_ours?;
         let sentence = format!("the timer resolution is the default, {default}: no process requests a finer one");
         return Ok(Conclusion::absent(sentence).rests_on(PERIOD_NOW, now.to_string()));
@@ -131,7 +131,7 @@ fn own_request(file: &ResultFile) -> Checked {
     let beside = beside_neighbour(file)
         .filter(|(held, series)| *held <= COMMON_REQUEST * 2 && is_plain_millisecond(file, series))
         .min_by_key(|(held, _)| (*held - COMMON_REQUEST).0.saturating_abs());
-    // A neighbour that happened to be there shows the same.
+    // A process that happened to run shows the same.
     let by_chance = period_as_found(file)
         .filter(|&now| now <= COMMON_REQUEST * 2)
         .and_then(|now| Some((now, sleep_as_found(file).ok()?)));
@@ -166,7 +166,7 @@ fn own_request(file: &ResultFile) -> Checked {
     Ok(conclusion.rests_on(BUILD, build.to_string()).rests_on_series([sleep]).rests_on_series(own))
 }
 
-/// Whether the system itself says that requests count for every process: Windows Server 2022, and the registry value.
+/// Whether the system itself states that requests apply to all processes: Windows Server 2022, and the registry value.
 fn requests_are_shared(file: &ResultFile) -> bool {
     file.environment.flag(FactName::TimerRequestsPerProcess) == Some(false)
 }

@@ -44,7 +44,7 @@ fn sleeps_that_cannot_be_judged_leave_it_open() {
         .steady("C3/sleep/1ms/neighbour=none", 14_600_000);
     wild.is_disturbed("OVS-W002");
     assert_eq!(wild.steady("C3/sleep/1ms/neighbour=2ms", 950_000).verdict("OVS-W002"), Verdict::Found);
-    // What the system states needs no sleeps.
+    // The system's own statement needs no sleeps.
     let stated =
         raised(1_000_000).steady("C3/sleep/1ms/neighbour=2ms", 950_000).scarce("C3/sleep/1ms/neighbour=none", 950_000);
     assert_eq!(stated.verdict("OVS-W002"), Verdict::Found);
@@ -99,7 +99,7 @@ fn older_builds_missing_data_and_disturbance() {
         "a sleep while another process holds 1 ms was not measured. Run `oversleep check --only C3`",
     );
     Sheet::windows().lacks_data("OVS-W003");
-    // What the system says of itself needs no measuring, but what was measured counts for more.
+    // The system's own statement needs no measurement, but a measurement takes precedence.
     let shared = || Sheet::windows().integer(FactName::OsBuild, 20_348).flag(FactName::TimerRequestsPerProcess, false);
     shared().finds_no("OVS-W003", "on build 20348, as it is set up, one process's request serves all processes");
     assert_eq!(shared().scarce("C3/sleep/1ms/neighbour=1ms", 950_000).verdict("OVS-W003"), Verdict::NotFound);

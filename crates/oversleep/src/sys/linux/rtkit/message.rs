@@ -1,4 +1,4 @@
-//! D-Bus messages, as far as two calls need them. https://dbus.freedesktop.org/doc/dbus-specification.html
+//! D-Bus messages, as far as the two calls need them. https://dbus.freedesktop.org/doc/dbus-specification.html
 
 use std::io::{self, Read};
 
@@ -33,7 +33,7 @@ const ERROR_NAME: u8 = 4;
 const REPLY_SERIAL: u8 = 5;
 const DESTINATION: u8 = 6;
 const SIGNATURE: u8 = 8;
-/// More than any answer to our calls.
+/// Longer than any answer to these calls.
 const LONGEST: usize = 1 << 16;
 
 impl Call<'_> {
@@ -90,7 +90,7 @@ fn pad(to: &mut Vec<u8>, multiple: usize) {
     to.resize(to.len().next_multiple_of(multiple), 0);
 }
 
-/// The 32-bit number in a body that is a variant. This is asked of a daemon of the same machine, in its byte order.
+/// The 32-bit number in a body that is a variant. The daemon runs on the same machine, so the byte order is native.
 pub(super) fn variant_number(body: &[u8]) -> Option<i32> {
     match body {
         [1, b'i', 0, 0, number @ ..] => Some(i32::from_ne_bytes(number.get(..4)?.try_into().ok()?)),
@@ -137,7 +137,7 @@ enum Value {
     Text(String),
 }
 
-/// The fields of a header. Ends at the first one that makes no sense.
+/// The fields of a header. Ends at the first malformed one.
 struct Fields<'a> {
     bytes: &'a [u8],
     at: usize,

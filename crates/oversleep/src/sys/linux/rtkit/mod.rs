@@ -1,8 +1,8 @@
-//! RealtimeKit, the daemon that desktop Linux has for giving real-time policies to programs without privileges.
+//! RealtimeKit, a daemon on desktop Linux that grants real-time policies to programs without privileges.
 //! https://gitlab.freedesktop.org/pipewire/rtkit
 //!
-//! It is asked through the system's D-Bus, by a client of our own: two calls and their answers. The crate `zbus` would do
-//! the same with some 25 direct dependencies, an executor and two threads.
+//! This client asks it through the system's D-Bus, with two calls and their answers. The crate `zbus` would do the same
+//! with some 25 direct dependencies, an executor and two threads.
 
 mod message;
 

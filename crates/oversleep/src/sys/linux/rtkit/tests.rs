@@ -1,4 +1,4 @@
-//! A bus and a daemon that exist for the test only.
+//! A bus and a daemon that exist only for the test.
 
 use super::*;
 use std::os::unix::net::UnixListener;
@@ -29,7 +29,7 @@ fn answer(kind: u8, serial: u32, error: &str, signature: &str, body: &[u8]) -> V
 /// The bodies of calls, by member.
 type Calls = Vec<(String, Vec<u8>)>;
 
-/// Gives the thread its policy as the daemon does, if it is one of this process and this process may.
+/// Gives the thread its policy as the daemon does, if the thread belongs to this process and the process has the privilege.
 fn grant(thread: u64, priority: libc::c_int) {
     if std::path::Path::new(&format!("/proc/self/task/{thread}")).exists() {
         let param = libc::sched_param { sched_priority: priority };
@@ -69,7 +69,7 @@ fn serve(listener: &UnixListener, error: &str) -> io::Result<Calls> {
         let serial = number(8);
         let reply = match member {
             "Hello" => {
-                // A bus also announces the name, which nobody asked for.
+                // A bus also announces the client's name, which the client didn't request.
                 stream.get_mut().write_all(&answer(4, 0, "", "s", &message::strings(&[":1.5"])))?;
                 answer(2, serial, "", "s", &message::strings(&[":1.5"]))
             }
@@ -85,7 +85,7 @@ fn serve(listener: &UnixListener, error: &str) -> io::Result<Calls> {
     }
 }
 
-/// Runs the client against a bus of its own. Returns what the client does, and the calls that it made.
+/// Runs the client against a test bus. Returns the client's result, and the calls that it made.
 fn with_bus<R>(name: &str, error: &'static str, client: impl FnOnce(&str) -> R) -> (R, Calls) {
     let directory = std::env::temp_dir().join(format!("oversleep-bus-{}-{name}", std::process::id()));
     std::fs::create_dir_all(&directory).unwrap();
@@ -102,13 +102,13 @@ fn with_bus<R>(name: &str, error: &'static str, client: impl FnOnce(&str) -> R) 
     (answer, calls.recv().unwrap())
 }
 
-/// What a client gets that asks for a thread which doesn't exist, and what it asked for.
+/// Asks for a real-time policy for a thread that doesn't exist. Returns the result, and the calls that were made.
 fn ask(priority: u8, error: &'static str) -> (Result<(), Denied>, Calls) {
     const NO_THREAD: u64 = 1 << 40;
     with_bus(&format!("{priority}{error}"), error, |socket| make_real_time(socket, NO_THREAD, priority))
 }
 
-/// A thread without privileges gets the policy that it was refused, and gives it back.
+/// A thread without privileges gets the refused policy from the daemon, and gives it back.
 #[test]
 fn a_refused_thread_gets_its_policy_from_the_daemon() {
     use crate::claims::{Settings, ThisThread};
@@ -131,7 +131,7 @@ fn a_refused_thread_gets_its_policy_from_the_daemon() {
         let mut settings = Settings::NONE;
         let ask = || Some(make_real_time(socket, thread, request.priority));
         let held = settings.hold_policy(&mut ThisThread, |was| sys::real_time_policy(was, request), ask);
-        // A sandbox may keep the daemon from it.
+        // A sandbox may prevent the daemon from granting it.
         let (claim, outcome) = held.ok()?;
         let outcome = outcome.map(sys::scheduling);
         settings.release_policy(&mut ThisThread, claim?);

@@ -4,9 +4,9 @@
 //! passes on the shortest. It is built on `NtSetTimerResolution`, which replaces or withdraws the request, whoever made
 //! it.
 //!
-//! So we request whole milliseconds by `timeBeginPeriod`, next to the rest of the process. Below a millisecond only
-//! `NtSetTimerResolution` works. A counted request for 1 ms, the shortest, accompanies it, so that other requests of
-//! the process don't change ours meanwhile; on release the process falls back to that one.
+//! So this library requests whole milliseconds by `timeBeginPeriod`, next to the rest of the process. Below a
+//! millisecond only `NtSetTimerResolution` works. A counted request for 1 ms, the shortest, accompanies it, so that
+//! other requests of the process don't change it meanwhile; on release the process falls back to that one.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -30,7 +30,7 @@ const MILLISECOND: u32 = 10_000;
 /// Far above the default period, where longer requests make no difference.
 const MS_MAX: u32 = 1_000;
 
-/// The calls, so that tests can stand in for the system.
+/// The system's calls, which tests replace.
 trait System {
     fn begin(&mut self, ms: u32) -> Result<(), Why>;
     fn end(&mut self, ms: u32);
