@@ -15,7 +15,7 @@ pub enum Kind {
     Wait,
     /// Ways of waking a thread.
     Handoff,
-    /// What a measurement may change.
+    /// Settings that a measurement may change.
     Tunable,
     /// Kinds of background load.
     Load,
@@ -30,7 +30,7 @@ pub struct Entry {
     pub name: &'static str,
     /// The call as a programmer writes it; empty if there is none.
     pub call: &'static str,
-    /// What it is good for and what to beware of.
+    /// Its use and its pitfalls.
     pub doc: &'static str,
     /// Properties in the order to show them: `unit` → `ms, rounded up`.
     pub properties: Vec<(&'static str, String)>,
@@ -38,7 +38,7 @@ pub struct Entry {
     pub since: &'static str,
     /// The vendor's page.
     pub page: &'static str,
-    /// Why it is not available here, where that is known without measuring.
+    /// Why it is not available here, if that is known without measuring.
     pub unavailable: Option<Unavailable>,
 }
 
@@ -67,7 +67,7 @@ impl Entry {
         }
     }
 
-    /// A tunable, with what depends on the machine: whom a change reaches, and what holds now.
+    /// A tunable, with what depends on the machine: the scope of a change, and the present setting.
     fn of_tunable(tunable: &dyn Tunable) -> Entry {
         let now = tunable.current().map_or_else(|why| why.to_string(), |setting| setting.to_string());
         let properties = vec![("reaches", tunable.reaches()), ("now", now)];

@@ -1,4 +1,4 @@
-//! Settings held for a program that is run from the thread that holds them.
+//! Settings held for a program that is started from the thread that holds them.
 
 use oversleep_record::Conditions;
 use oversleep_record::conditions::{Outcome, Setting};
@@ -10,18 +10,18 @@ use crate::session::Laboratory;
 pub struct Held {
     /// Name of the tunable.
     pub name: &'static str,
-    /// What was requested.
+    /// The requested setting.
     pub requested: Setting,
-    /// What became of it.
+    /// Its outcome.
     pub outcome: Outcome,
-    /// Whom it reaches.
+    /// Its scope.
     pub reached: Reached,
     _guard: Option<Box<dyn Restore>>,
 }
 
 impl Laboratory {
-    /// Holds what the conditions request, for the calling thread or as far as each tunable reaches. They are released in
-    /// the reverse order if the list is dropped from its end.
+    /// Holds the requested conditions, for the calling thread or in the scope of each tunable. They are released in
+    /// reverse order if the list is dropped from its end.
     pub fn hold(&self, conditions: &Conditions) -> Vec<Held> {
         let held = conditions.requested.iter().filter_map(|(name, requested)| {
             let tunable = self.platform.tunable(name)?;

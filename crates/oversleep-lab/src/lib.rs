@@ -1,10 +1,10 @@
 //! The laboratory: composes platforms, experiments and explanations.
 //!
-//! [`Laboratory`] is the way in. `session` runs experiments, tries remedies and puts the result together; `ask` answers
-//! a question about one wait or clock; `verify` compares modelled machines with published observations; `resolution`
-//! holds a timer resolution, `held` any setting; `records` has what language runtimes make of a request; `share` makes a
-//! result for others; `watch` tells what changes; `catalogue` lists what a platform has; `machines` opens modelled
-//! machines. Nothing here calls an operating system: a platform is handed in.
+//! [`Laboratory`] is the entry point. `session` runs experiments, tries remedies and assembles the result; `ask`
+//! answers a question about one wait or clock; `verify` compares modelled machines with published observations;
+//! `resolution` holds a timer resolution, `held` any setting; `records` has the rounding rules of language runtimes;
+//! `share` makes a copy of a result for others; `watch` reports changes; `catalogue` lists what a platform has;
+//! `machines` opens modelled machines. Nothing here calls an operating system: the caller provides the platform.
 #![forbid(unsafe_code)]
 
 pub mod ask;

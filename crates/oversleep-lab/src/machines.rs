@@ -11,10 +11,10 @@ pub use oversleep_model::{
     describe_without, differ, names, usual_ratio, wakes_stated, with_wakes_times, yields_stated,
 };
 
-/// A laboratory on the modelled machine of that name, with overrides as [`oversleep_model::platform`] takes them.
+/// A laboratory on the modelled machine with that name; overrides as for [`oversleep_model::platform`].
 ///
 /// # Errors
-/// There is no such machine, or an override that can't be made.
+/// There is no such machine, or an override is invalid.
 pub fn load(name: &str, overrides: &[String], seed: u64) -> Result<Laboratory, MachineError> {
     load_without(name, None, overrides, seed)
 }
@@ -22,7 +22,7 @@ pub fn load(name: &str, overrides: &[String], seed: u64) -> Result<Laboratory, M
 /// The same without a source, given by its id: see [`describe_without`].
 ///
 /// # Errors
-/// As [`load`].
+/// As for [`load`].
 pub fn load_without(
     name: &str,
     without: Option<&str>,
@@ -32,10 +32,10 @@ pub fn load_without(
     Ok(Laboratory::on(oversleep_model::platform_without(name, without, overrides, seed)?))
 }
 
-/// A laboratory on a machine like the one the result was taken on: see [`oversleep_model::like`].
+/// A laboratory on a machine like that of the result: see [`oversleep_model::like`].
 ///
 /// # Errors
-/// Nothing can be learned from the result, or an override can't be made.
+/// The result doesn't support a model, or an override is invalid.
 pub fn like(result: &ResultFile, overrides: &[String], seed: u64) -> Result<Laboratory, MachineError> {
     let platform = oversleep_model::like(result, overrides, seed)?;
     Ok(Laboratory { records: records(result), ..Laboratory::on(platform) })

@@ -1,4 +1,4 @@
-//! The timer resolution outside of measurements: what the system says about it, and how to hold one.
+//! The timer resolution outside of measurements: what the system states about it, and how to hold one.
 
 use oversleep_record::Unavailable;
 use oversleep_record::conditions::{Outcome, Setting};
@@ -6,14 +6,14 @@ use oversleep_record::conditions::{Outcome, Setting};
 use crate::session::Laboratory;
 use oversleep_system::{NotASetting, Reached, ResolutionHolders, ResolutionRow, Restore, Tunable};
 
-/// The tunable that decides how precisely timers end, where a program can change it.
+/// The tunable that decides how precisely timers end, if a program can change it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResolutionTunable {
     /// Its name, also the option of measuring commands: `slack`, `resolution`.
     pub name: &'static str,
     /// The call that changes it.
     pub call: &'static str,
-    /// What it does to timing.
+    /// Its effect on timing.
     pub doc: &'static str,
     /// Its value for the calling thread now.
     pub current: Result<Setting, Unavailable>,
@@ -23,7 +23,7 @@ pub struct ResolutionTunable {
 
 /// A setting, held until this is dropped. It belongs to the thread that requested it.
 pub struct HeldResolution {
-    /// What became of the request.
+    /// The outcome of the request.
     pub outcome: Outcome,
     /// Which processes it reaches.
     pub reached: Reached,
@@ -39,8 +39,8 @@ impl Laboratory {
         Some(ResolutionTunable { name, call, doc, current: tunable.current(), reached: tunable.reached() })
     }
 
-    /// What the system says about its timers beyond the facts of the environment, found out now: on Linux which threads
-    /// and processes inherit timer slack, tried with a thread and real child processes.
+    /// Statements about timers beyond the facts of the environment, determined now: on Linux, which threads and
+    /// processes inherit timer slack, tried with a thread and real child processes.
     pub fn resolution_rows(&self) -> Vec<ResolutionRow> {
         self.platform.resolution_rows()
     }
@@ -48,12 +48,12 @@ impl Laboratory {
     /// Which processes hold which setting.
     ///
     /// # Errors
-    /// Why the system doesn't say, and what would.
+    /// Why the system doesn't say, and what would help.
     pub fn resolution_holders(&self) -> Result<ResolutionHolders, Unavailable> {
         self.platform.resolution_holders()
     }
 
-    /// Holds a setting for the calling thread, or as far as the tunable reaches.
+    /// Holds a setting for the calling thread, or in the tunable's scope.
     ///
     /// # Errors
     /// What is wrong with the setting. A refusal by the system is an outcome, not an error.
@@ -86,7 +86,7 @@ mod tests {
         assert_eq!(now(), before);
     }
 
-    /// What is said about the reach of one millisecond held on that modelled machine.
+    /// The reported scope of one millisecond held on that modelled machine.
     fn reached_on(machine: &str) -> Reached {
         let lab = crate::machines::load(machine, &[], 1).expect("it is listed");
         lab.hold_resolution(&Setting::Nanos(Nanos::from_millis(1))).expect("a span").reached

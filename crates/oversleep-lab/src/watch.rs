@@ -1,5 +1,5 @@
-//! A machine watched while people use it: every change of the granted resolution, of coarse clocks' steps and of a sleep, of
-//! the facts that decide them, and neighbours of our own that come and go by a script.
+//! Watches a machine while people use it: reports every change of the granted resolution, of coarse clocks' steps, of a
+//! sleep, and of the facts that decide them. A script may start and end neighbours meanwhile.
 
 use std::collections::BTreeMap;
 
@@ -12,13 +12,13 @@ use oversleep_system::{Neighbour, Scope};
 
 use crate::session::{HOLDING, Laboratory, Request, RunError};
 
-/// Changes kept in a result. Later ones are counted only, so that a watch of weeks stays small.
+/// The most changes kept in a result. Later ones are only counted, so that a watch of weeks stays small.
 pub const CHANGES_MAX: usize = 10_000;
-/// A sleep or a step changed where it is off by more than this share of what it was, ...
+/// A sleep or a step counts as changed if it differs by more than this share of its former value, ...
 const CHANGED_PERCENT: i64 = 15;
 /// ... and by more than this, which a busy moment may add.
 const CHANGED_MIN: Nanos = Nanos(200_000);
-/// Facts are read this much less often than the rest: they take some ms.
+/// Facts are read less often by this factor, because that takes a few ms.
 const FACTS_EVERY: u64 = 5;
 
 /// A neighbour that holds a setting for a while.
@@ -26,20 +26,20 @@ const FACTS_EVERY: u64 = 5;
 pub struct Visit {
     /// What it holds.
     pub setting: Setting,
-    /// When it comes.
+    /// When it starts.
     pub from: Nanos,
-    /// When it leaves; `None` stays to the end.
+    /// When it ends; `None` means at the end of the watch.
     pub until: Option<Nanos>,
 }
 
 /// What to watch.
 #[derive(Clone, Debug)]
 pub struct Watched {
-    /// From one look to the next.
+    /// The interval between observations.
     pub every: Nanos,
-    /// How long; `None` until the flag is raised.
+    /// The duration; `None` means until the flag is raised.
     pub duration: Option<Nanos>,
-    /// Neighbours that come and go.
+    /// Neighbours that start and end.
     pub script: Vec<Visit>,
     /// A name that the user gave the result.
     pub name: Option<String>,
@@ -53,23 +53,24 @@ impl Watched {
     }
 }
 
-/// What was seen last, by name.
+/// The last observations, by name.
 #[derive(Default)]
 struct Seen {
     levels: BTreeMap<String, Nanos>,
-    /// A level that the last look found, and that the next one has to confirm.
+    /// A level from the last observation, which the next one has to confirm.
     unconfirmed: BTreeMap<String, Nanos>,
     words: BTreeMap<String, String>,
 }
 
 impl Seen {
-    /// A text changed, or is new.
+    /// Notes a text, and returns the change if it is new or different.
     fn word(&mut self, what: &str, now: String, at: Nanos) -> Option<Change> {
         let before = self.words.insert(what.to_owned(), now.clone());
         (before.as_ref() != Some(&now)).then(|| Change { at_ns: at, what: what.to_owned(), before, after: now })
     }
 
-    /// A figure left its level, in this look and in the one before; one busy moment is no change.
+    /// Notes a figure, and returns the change if it left its level in two successive observations; one busy moment is no
+    /// change.
     fn level(&mut self, what: &str, now: Nanos, at: Nanos) -> Option<Change> {
         let is_off = |from: Nanos, to: Nanos| {
             let difference = (to - from).0.abs();
@@ -100,12 +101,12 @@ impl Seen {
     }
 }
 
-/// Neighbours that are here, by their place in the script.
+/// The running neighbours, by their index in the script.
 type Present = BTreeMap<usize, Box<dyn Neighbour>>;
 
 impl Laboratory {
-    /// Watches this machine until the time is over or the flag is raised. `report` hears of each change at once. Everything
-    /// that was held ends with it.
+    /// Watches this machine until the time is over or the flag is raised. `report` is called for each change at once.
+    /// Everything that was held ends with the watch.
     ///
     /// # Errors
     /// The clock can't be used.
@@ -165,14 +166,14 @@ impl Laboratory {
         file.changes_beyond = beyond;
         file.duration_ns = now();
         file.findings = oversleep_explain::findings(&file);
-        // A watch without an end is ended by Ctrl-C, so that is no interruption.
+        // Ctrl-C is the regular end of a watch without a duration, not an interruption.
         if stop.is_raised() && watched.duration.is_some() {
             file.completion = Completion::Interrupted;
         }
         Ok(file)
     }
 
-    /// Sleeps until then, in parts that Ctrl-C doesn't have to wait for.
+    /// Sleeps until then, in parts so that Ctrl-C is handled soon.
     fn rest(&self, bench: &Bench, until: Nanos, stop: &StopFlag) {
         const PART: Nanos = Nanos::from_millis(200);
         let Ok(mut sleep) = bench.open_simplest_sleep() else { return };
@@ -234,7 +235,7 @@ impl Laboratory {
         if let Ok(holders) = self.platform().resolution_holders() {
             let all =
                 holders.settings.iter().map(|held| format!("{} in {} processes", held.setting, held.process_count));
-            // Most processes come and go at the default.
+            // Most processes come and go with the default.
             let usual = holders.settings.iter().map(|held| held.process_count).max();
             let others = holders.settings.iter().filter(|held| Some(held.process_count) != usual).count();
             if others > 0 {
@@ -244,7 +245,7 @@ impl Laboratory {
         }
         let changes = found.into_iter().filter_map(|(name, value)| seen.word(&name, value, at));
         let changes: Vec<Change> = changes.collect();
-        // What was found first is in the facts of the result; only its changes are news.
+        // The first observations are in the facts of the result; only their changes are reported.
         if is_first { Vec::new() } else { changes }
     }
 }
@@ -276,13 +277,13 @@ fn of_look(seen: &mut Seen, look: &Observed) -> Vec<Change> {
     changes
 }
 
-/// The next look: after the interval, or when a neighbour comes or goes.
+/// The next observation: after the interval, or when a neighbour starts or ends.
 fn next_look(watched: &Watched, at: Nanos) -> Nanos {
     let events = watched.script.iter().flat_map(|visit| [Some(visit.from), visit.until]).flatten();
     events.filter(|&event| event > at).fold(at + watched.every, Nanos::min)
 }
 
-/// Who requested what, where the system doesn't tell: the sentence for the head of a watch.
+/// The sentence at the head of a watch if the system doesn't reveal who requested what.
 pub fn who_is_unknown(lab: &Laboratory) -> Option<Unavailable> {
     lab.platform().resolution_holders().err()
 }

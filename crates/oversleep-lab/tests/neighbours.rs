@@ -1,4 +1,4 @@
-//! Real neighbours. This program is its own neighbour, so it has a `main` of its own instead of a test harness.
+//! Real neighbours. This program is its own neighbour, so it has its own `main` instead of a test harness.
 
 use std::process::{Command, ExitCode};
 
@@ -9,7 +9,7 @@ use oversleep_system::{self, Platform};
 
 fn main() -> ExitCode {
     let native = oversleep_native::here();
-    // Nobody has said yet that this program answers: started as a neighbour, it would start neighbours itself.
+    // This program has not been registered as a neighbour yet: started as one, it would start neighbours itself.
     assert!(std::env::args().any(|argument| argument.starts_with("hold-as")) || native.neighbour(None).is_err());
     if let Some(code) = run_if_neighbour() {
         return code;
@@ -33,7 +33,7 @@ fn main() -> ExitCode {
 /// An argument, and the answer to it.
 const STARTED_BY_ITSELF: &str = "--started-by-itself";
 
-/// Not below an emulator of another processor that the kernel knows nothing of.
+/// Not under a user-mode emulator that the kernel isn't configured for.
 fn can_be_started_by_itself() -> bool {
     let program = std::env::current_exe().expect("this program has a place");
     let answered = Command::new(program).arg(STARTED_BY_ITSELF).output();
@@ -59,7 +59,8 @@ fn one_that_holds_something(native: &dyn Platform) {
     assert_eq!(own(), before, "what it held is gone with it");
 }
 
-/// As a user or the system may kill it at any moment. Where no `/proc` lists processes, it can't be told which one it is.
+/// The user or the system may kill a neighbour at any moment. Without a `/proc` that lists processes, the test can't find
+/// its pid.
 fn one_that_is_killed(native: &dyn Platform) {
     let mut neighbour = native.neighbour(None).expect("this program answers");
     assert_eq!(neighbour.check(), Ok(()));
@@ -80,7 +81,7 @@ fn one_that_is_killed(native: &dyn Platform) {
     assert!(ended.to_string().contains("signal: 9"), "{ended}");
 }
 
-/// The processes that this one has started.
+/// The child processes of this one.
 fn children() -> Vec<u32> {
     let is_child = |pid: &u32| {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
@@ -92,7 +93,7 @@ fn children() -> Vec<u32> {
     processes.filter(is_child).collect()
 }
 
-/// Each of them ends: a hundred that stayed would show, and waiting for one that never ends would never end.
+/// Each of them ends: a hundred remaining processes would be noticed, and waiting for one that never ends would hang.
 fn many_one_after_the_other(native: &dyn Platform) {
     for _ in 0..20 {
         drop(native.neighbour(None).expect("this program answers"));

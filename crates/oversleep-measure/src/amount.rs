@@ -6,14 +6,14 @@ use super::bench::Bench;
 use super::plan::{Limit, Plan};
 use super::still::{Reads, StillClock};
 
-/// How many values, in which time at most, over all rounds together.
+/// The number of values, and the longest time for them, over all rounds together.
 #[derive(Clone, Copy, Debug)]
 pub struct Amount {
     /// How many values.
     pub count: u64,
     /// The longest time: where 1 ms takes 15.6 ms, the count alone would take too long.
     pub time: Nanos,
-    /// How many rounds they are spread over.
+    /// The number of rounds.
     pub rounds: u32,
 }
 
@@ -35,7 +35,7 @@ impl Amount {
         }
     }
 
-    /// How many values to make room for, where each takes about that long.
+    /// The number of values to reserve room for, if each takes about that long.
     pub(super) fn planned(self, each: Nanos) -> u64 {
         match self.count {
             u64::MAX => (self.time.0 / each.0.max(1)).unsigned_abs(),
@@ -43,7 +43,7 @@ impl Amount {
         }
     }
 
-    /// About how long a round takes, where each value takes about that long.
+    /// The approximate duration of a round, if each value takes about that long.
     pub(super) fn round_estimate(self, each: Nanos) -> Nanos {
         let count = i64::try_from(self.count_per_round()).unwrap_or(i64::MAX);
         (each * count).min(self.time_per_round())
@@ -57,7 +57,7 @@ impl Amount {
         Nanos(self.time.0 / i64::from(self.rounds.max(1)))
     }
 
-    /// One round's share, where that many values have been recorded already.
+    /// One round's share, after that many recorded values.
     pub(super) fn share(self, bench: &Bench, recorded: u64) -> Share {
         let time = self.time_per_round();
         Share {
@@ -69,7 +69,7 @@ impl Amount {
     }
 }
 
-/// What is left of one round's share.
+/// The rest of one round's share.
 pub(super) struct Share {
     left: u64,
     until: Option<Nanos>,
@@ -78,8 +78,8 @@ pub(super) struct Share {
 }
 
 impl Share {
-    /// Whether to measure once more: until the share is used up, its time is over, or the run is stopped. However short
-    /// the time, there is a first value.
+    /// Whether to measure once more: until the share is used up, its time is over, or the run is stopped. Even the
+    /// shortest time gives one value.
     pub(super) fn next(&mut self, bench: &Bench) -> bool {
         let still = &mut self.still;
         let mut time_is_up = || {

@@ -1,4 +1,4 @@
-//! What an experiment measures with: its platform, its clock, the run's origin and what ends it.
+//! The environment of an experiment: its platform, its clock, the run's origin and the flags that end it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -21,7 +21,7 @@ enum Stamps {
     Named { index: usize, scale: ClockScale, first_raw: u64, last: Arc<AtomicU64> },
 }
 
-/// What an experiment measures with.
+/// The environment of an experiment.
 #[derive(Clone)]
 pub struct Bench {
     platform: SharedPlatform,
@@ -30,7 +30,7 @@ pub struct Bench {
     clock_name: String,
     origin: Nanos,
     fault: Arc<OnceLock<Unavailable>>,
-    /// Raised where the round in progress is to end.
+    /// Raised to end the round in progress.
     round_over: StopFlag,
 }
 
@@ -113,12 +113,12 @@ impl Bench {
         }
     }
 
-    /// A timestamp as it is recorded: since the run's origin.
+    /// A timestamp in its recorded form: relative to the run's origin.
     pub fn since_origin(&self, stamp: Nanos) -> Nanos {
         stamp - self.origin
     }
 
-    /// The same deadline for relative and for absolute waits. `now` and `deadline` are timestamps.
+    /// The deadline as the target of a relative or an absolute wait. `now` and `deadline` are timestamps.
     #[inline]
     pub fn target(&self, now: Nanos, deadline: Nanos) -> Target {
         let remaining = deadline - now;
@@ -129,7 +129,7 @@ impl Bench {
         Target { remaining, deadline: on_reference }
     }
 
-    /// Whether the run is to end now.
+    /// Whether the run must end now.
     #[inline]
     pub fn stopped(&self) -> bool {
         self.stop.is_raised() || self.fault().is_some() || self.round_over.is_raised()
@@ -141,17 +141,17 @@ impl Bench {
         (Bench { round_over: round_over.clone(), ..self.clone() }, round_over)
     }
 
-    /// Ends the run: nothing can be measured here any more. The first reason counts.
+    /// Ends the run, because nothing more can be measured. The first reason is kept.
     pub(crate) fn give_up(&self, reason: Unavailable) {
         let _ = self.fault.set(reason);
     }
 
-    /// Why nothing can be measured here any more, where that is so.
+    /// Why nothing more can be measured, if that is so.
     pub(crate) fn fault(&self) -> Option<&Unavailable> {
         self.fault.get()
     }
 
-    /// Notes a reading of a clock in a loop that waits for it, and gives up where that clock stands still.
+    /// Notes a clock reading of a loop that waits for the clock, and gives up if the clock stands still.
     #[inline]
     pub(crate) fn note(&self, still: &mut StillClock, now: Nanos, since: Reads) {
         if let Err(reason) = still.note(now, since) {
@@ -159,7 +159,7 @@ impl Bench {
         }
     }
 
-    /// Keeps the CPU busy until that moment of the reference clock, or until the run is to end.
+    /// Keeps the CPU busy until that moment of the reference clock, or until the run must end.
     pub(crate) fn spin_until(&self, until: Nanos) {
         let mut still = StillClock::default();
         self.platform.spin_until(until, &mut |now| {

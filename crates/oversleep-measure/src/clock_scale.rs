@@ -5,7 +5,7 @@ use oversleep_record::{Nanos, Unavailable};
 use super::still::{Reads, StillClock};
 use oversleep_system::{Clock, Platform};
 
-/// How a raw value becomes nanoseconds: `ns = raw × numerator / denominator`.
+/// The conversion of a raw value: `ns = raw × numerator / denominator`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ClockScale {
     numerator: u64,
@@ -30,25 +30,25 @@ impl ClockScale {
         Ok(ClockScale { numerator: 1_000_000_000, denominator, frequency_hz: Some(denominator), bits: info.bits })
     }
 
-    /// A raw value counted on beyond the bits it has, from the last one that was: a counter of 32 bits wraps again and
-    /// again in a long run.
+    /// Extends a raw value beyond its bits, relative to the last extended value: a counter of 32 bits wraps repeatedly
+    /// in a long run.
     pub(super) fn counted_on(&self, last: u64, raw: u64) -> u64 {
         last.wrapping_add(self.difference(last, raw) as u64)
     }
 
-    /// The same scale for values that were counted on.
+    /// The same scale for extended values.
     pub(super) fn of_values_counted_on(self) -> ClockScale {
         ClockScale { bits: 64, ..self }
     }
 
     fn difference(&self, from: u64, to: u64) -> i64 {
         let unused = 64 - self.bits;
-        // Shifted to the top, the values wrap where the clock does.
+        // Shifted to the top bits, the difference wraps where the clock does.
         ((to << unused).wrapping_sub(from << unused) as i64) >> unused
     }
 
-    /// The time between two raw values. It is negative where the later value is smaller, unless a wrap of the clock is
-    /// the shorter explanation.
+    /// The time between two raw values. It is negative if the later value is smaller, unless a wrap of the clock is the
+    /// shorter explanation.
     pub(super) fn span(&self, from: u64, to: u64) -> Nanos {
         let ns = i128::from(self.difference(from, to)) * i128::from(self.numerator) / i128::from(self.denominator);
         Nanos(ns.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64)
@@ -63,8 +63,8 @@ impl ClockScale {
     }
 }
 
-/// A reading of a counter, and the moment it was made: by the tightest of several brackets, or, where the reference clock
-/// moves in ticks, right after one.
+/// A counter reading with the time at which it was made, from the tightest of several brackets; if the reference clock
+/// moves in ticks, from right after a tick.
 fn anchor(platform: &dyn Platform, clock: &dyn Clock) -> Result<(u64, Nanos), Unavailable> {
     let bracketed = || {
         (0..32)

@@ -1,4 +1,4 @@
-//! Waits composed of a platform's clock, yield and sleep, as programs build them that don't trust the system's own.
+//! Waits composed of a platform's clock, yield and sleep, as in programs that don't rely on the system's sleep alone.
 
 use oversleep_system::waits::composed;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use super::still::{Reads, StillClock};
 use super::stop::StopFlag;
 use oversleep_system::{Family, Platform, SharedPlatform, SlackRule, Takes, Target, Wait, WaitEnd, WaitInfo, Waiter};
 
-/// How long before the deadline the hybrid wait stops sleeping and spins, as such libraries usually do.
+/// The hybrid wait stops sleeping and spins this long before the deadline, as such libraries usually do.
 const HYBRID_MARGIN: Nanos = Nanos(125_000);
 
 /// The platform's waits and then the composed ones.
@@ -22,8 +22,8 @@ pub fn find_wait<'a>(platform: &'a dyn Platform, name: &str) -> Option<&'a dyn W
     all_waits(platform).find(|wait| wait.info().name == name)
 }
 
-/// Opens the wait of that name for the calling thread. One that spins ends when the flag is raised, as the system's waits
-/// end with a signal.
+/// Opens the wait of that name for the calling thread. Raising the flag ends a wait that spins, as a signal ends the
+/// system's waits.
 ///
 /// # Errors
 /// Why it can't be used here.

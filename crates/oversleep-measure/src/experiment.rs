@@ -1,5 +1,5 @@
-//! What an experiment is. Its entry in `experiments/` says all there is to say about it: help, listings, reports and
-//! the pages of the documentation are made from it.
+//! The definition of an experiment. Its entry in `experiments/` is complete: help, listings, reports and the
+//! documentation are generated from it.
 
 use oversleep_record::ExperimentId;
 use oversleep_record::series::Quantity;
@@ -8,13 +8,13 @@ use oversleep_system::Platform;
 use crate::plan::{Depth, Plan};
 use crate::probe::Probe;
 
-/// What a column of an experiment's table means. Columns that every table has (requested, p50, max, count) aren't
+/// The meaning of a column in an experiment's table. Columns that every table has (requested, p50, max, count) aren't
 /// repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Column {
-    /// The column's head; for what tells series apart, the label they carry.
+    /// The column's head; for a label that distinguishes series, its name.
     pub name: &'static str,
-    /// What stands in it.
+    /// The meaning of its values.
     pub meaning: &'static str,
 }
 
@@ -44,7 +44,7 @@ pub enum Command {
 }
 
 impl Command {
-    /// As it is typed.
+    /// The command as typed.
     pub fn typed(self) -> &'static str {
         match self {
             Command::Clocks => "oversleep clocks",
@@ -71,7 +71,7 @@ pub struct Experiment {
     pub question: &'static str,
     /// How it is measured, and how to read the result.
     pub method: &'static str,
-    /// What the values of its series are; empty if it records no series.
+    /// The quantities of its series; empty if it records none.
     pub quantities: &'static [Quantity],
     /// The columns of its table.
     pub columns: &'static [Column],
@@ -79,7 +79,7 @@ pub struct Experiment {
     pub reads: &'static [ExperimentId],
     /// The least depth at which `check` runs it.
     pub depth: Depth,
-    /// Whether its threads compute without a pause, so that a model takes as long over it as a machine.
+    /// Whether its threads compute without a pause, so that modelling it takes as long as measuring it.
     pub is_slow_to_model: bool,
     /// The commands that run it.
     pub commands: &'static [Command],
@@ -88,7 +88,7 @@ pub struct Experiment {
 }
 
 impl Experiment {
-    /// What an entry needn't state: it measures nothing of its own, and `check` runs it at every depth.
+    /// The default fields of an entry: no measurements of its own, and `check` runs it at every depth.
     pub(crate) const BLANK: Experiment = Experiment {
         id: ExperimentId::new("?"),
         title: "",

@@ -1,4 +1,4 @@
-//! The floor of a run: what a timestamp costs, and the least that it can show.
+//! The floor of a run: the cost of a timestamp, and the smallest difference that it can show.
 
 use oversleep_record::file::Floor;
 use oversleep_record::{Nanos, stats};
@@ -6,7 +6,7 @@ use oversleep_record::{Nanos, stats};
 use super::Bench;
 use super::still::{Reads, StillClock};
 
-/// Measures what a timestamp costs and the least that it can show.
+/// Measures the cost of a timestamp and the smallest difference that it can show.
 pub fn floor(bench: &Bench) -> Floor {
     const BATCHES: usize = 15;
     const READS: i64 = 200;
@@ -28,10 +28,10 @@ pub fn floor(bench: &Bench) -> Floor {
     }
     let duration = bench.platform().now() - begun;
     let mut read_cost_ps = stats::median(&mut costs).unwrap_or(0);
-    // A clock that didn't move meanwhile moves by the step that it states, or by more than all of this took.
+    // A clock that didn't move meanwhile has the step that it states, or one longer than all of this took.
     let stated = || bench.platform().clock(bench.clock_name()).and_then(|clock| clock.stated_step_ns());
     let mut step_ns = if smallest < Nanos::MAX { smallest } else { stated().unwrap_or(duration) };
-    // The reference clock is too coarse to time its own reads: they are counted from one tick to the next.
+    // The reference clock is too coarse to time its own reads, so they are counted from one tick to the next.
     if (read_cost_ps <= 0 || step_ns <= Nanos::ZERO)
         && let Some((step, reads)) = reads_in_a_tick(bench)
     {
@@ -41,8 +41,8 @@ pub fn floor(bench: &Bench) -> Floor {
     Floor { clock: bench.clock_name().to_owned(), read_cost_ps, step_ns, chosen: None, cross_check: None }
 }
 
-/// How far the reference clock moves at its next tick, and how often it can be read before it. Where it doesn't move, the
-/// run is given up.
+/// How far the reference clock moves at its next tick, and how often it can be read before that. Gives up the run if
+/// the clock doesn't move.
 fn reads_in_a_tick(bench: &Bench) -> Option<(Nanos, u64)> {
     let mut still = StillClock::default();
     let mut next_tick = || {

@@ -1,8 +1,8 @@
-//! The experiments: they take a platform and produce series, and know nothing of the operating system behind it.
+//! The experiments: they take a platform and produce series, independently of the operating system behind it.
 //!
-//! `experiments/` has one file per family, and `registry` says what an experiment is. The rest is what they share:
-//! `bench` (time and what ends a run), `recorder` (a series being filled), `wait_loop` (the paces), `rounds`
-//! (interleaving, conditions, disturbance), `plan` (how much, under which conditions).
+//! `experiments/` has one file per family, and `registry` lists the experiments. The rest is shared: `bench` (time, and
+//! the end of a run), `recorder` (a series being filled), `wait_loop` (the paces), `rounds` (interleaving, conditions,
+//! disturbance), `plan` (how much to measure, under which conditions).
 #![forbid(unsafe_code)]
 
 mod amount;

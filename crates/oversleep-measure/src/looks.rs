@@ -1,5 +1,5 @@
-//! Looks at a machine that go on for days: the resolution that the system grants, the step of a coarse clock, and a sleep.
-//! Memory is bounded: every value goes into a distribution, and of the samples every second is dropped when they are many.
+//! Observes a machine for days: the resolution that the system grants, the step of a coarse clock, and a sleep. Memory
+//! is bounded: every value goes into a distribution, and every second sample is dropped when there are many.
 
 use oversleep_record::column::Column;
 use oversleep_record::conditions::Setting;
@@ -12,18 +12,18 @@ use crate::bench::Bench;
 use crate::clock_scale::ClockScale;
 use crate::experiments::coarse_clock;
 
-/// The sleep that is looked at.
+/// The observed sleep.
 pub const SLEEP: Nanos = Nanos::from_millis(1);
-/// Sleeps of one look; their median is the look's.
+/// Sleeps per observation, whose median is used.
 const SLEEPS: usize = 8;
-/// A clock that doesn't move in that time is left alone until the next look.
+/// A clock that doesn't move in that time is skipped until the next observation.
 const STEP_MAX: Nanos = Nanos::from_millis(80);
-/// Steps of one look, of which the shortest counts.
+/// Steps per observation, of which the shortest is used.
 const STEPS: u32 = 3;
-/// Samples kept of each series, twice as many for a moment.
+/// Samples kept of each series; briefly twice as many.
 const SAMPLES_MAX: usize = 4_096;
 
-/// What one look found. `None` is not available, or not seen this time.
+/// One observation. `None` means not available, or not seen this time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Observed {
     /// When, since the run's origin.
@@ -32,16 +32,16 @@ pub struct Observed {
     pub resolution: Option<Setting>,
     /// Clocks and their steps.
     pub steps: Vec<(&'static str, Nanos)>,
-    /// The sleep and how long it took: the median of some.
+    /// The sleep and its duration: the median of a few.
     pub sleep: Option<(&'static str, Nanos)>,
 }
 
-/// One series, bounded.
+/// A series with bounded memory.
 struct Kept {
     series: Series,
     starts: Vec<i64>,
     values: Vec<i64>,
-    /// Every how many values one is kept.
+    /// One value in this many is kept.
     stride: u64,
     seen: u64,
 }
@@ -92,7 +92,7 @@ impl Kept {
     }
 }
 
-/// The looks so far.
+/// The observations so far.
 pub struct Looks {
     resolution: Kept,
     steps: Vec<(usize, &'static str, ClockScale, Kept)>,
@@ -100,7 +100,7 @@ pub struct Looks {
 }
 
 impl Looks {
-    /// Looks at the platform of that bench, from this thread.
+    /// Observes the platform of that bench, from this thread.
     pub fn new(bench: &Bench) -> Looks {
         let platform = bench.platform();
         let id = ExperimentId::C7;
@@ -131,7 +131,7 @@ impl Looks {
         Looks { resolution: Kept::new(resolution), steps, sleep }
     }
 
-    /// Looks once. It takes some sleeps and some steps of the clocks: up to 0.3 s.
+    /// Makes one observation. It takes a few sleeps and a few steps of the clocks: up to 0.3 s.
     pub fn look(&mut self, bench: &Bench) -> Observed {
         let platform = bench.platform();
         let at = bench.since_origin(bench.stamp());
@@ -175,7 +175,7 @@ impl Looks {
         Observed { at, resolution, steps, sleep }
     }
 
-    /// The series, with what the machine did meanwhile.
+    /// The series, with the machine's other activity.
     pub fn finish(self, window: Disturbance) -> Vec<Series> {
         let steps = self.steps.into_iter().map(|(.., kept)| kept);
         let all = [self.resolution].into_iter().chain(steps).chain(self.sleep.map(|(_, kept)| kept));
@@ -183,7 +183,7 @@ impl Looks {
     }
 }
 
-/// The coarse clock that programs read, and one that follows the timer interrupt, where the system has it.
+/// The coarse clock that programs read, and one that follows the timer interrupt, if the system has it.
 fn clocks(platform: &dyn Platform) -> Vec<&'static str> {
     let coarse = coarse_clock(platform).map(|clock| clock.info().name);
     let follows = platform
@@ -194,7 +194,7 @@ fn clocks(platform: &dyn Platform) -> Vec<&'static str> {
     coarse.into_iter().chain(follows).collect()
 }
 
-/// The shortest of some whole steps of a clock, polled: a thread that was away meanwhile sees several as one.
+/// The shortest of a few whole steps of a clock, polled: a thread that loses the CPU sees several as one.
 fn step(bench: &Bench, index: usize, scale: &ClockScale) -> Option<Nanos> {
     const READS: u64 = 1_024;
     let clock = &bench.platform().clocks()[index];
@@ -206,7 +206,7 @@ fn step(bench: &Bench, index: usize, scale: &ClockScale) -> Option<Nanos> {
             continue;
         }
         let step = scale.span(previous, raw);
-        // Up to the first change it is only a part of a step.
+        // The time up to the first change is only a part of a step.
         if std::mem::replace(&mut is_whole, true) {
             shortest = Some(shortest.map_or(step, |shortest: Nanos| shortest.min(step)));
             count += 1;

@@ -7,28 +7,28 @@ use oversleep_record::conditions::Setting;
 use oversleep_record::series::Pace;
 use oversleep_record::{Conditions, Nanos};
 
-/// A limit that the user set for each series.
+/// The user's limit for each series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     /// That many values.
     Count(u64),
-    /// That long, over all rounds together.
+    /// This duration, over all rounds together.
     Time(Nanos),
 }
 
-/// The span that the work of each thread of a fork-join is drawn from.
+/// The span from which the work of each thread in a fork-join is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorkSpan {
-    /// The least, more than 0.
+    /// The minimum, more than 0.
     pub min: Nanos,
-    /// The most, at least `min`.
+    /// The maximum, at least `min`.
     pub max: Nanos,
 }
 
-/// What the user chose for queues and idle strategies; `None` leaves it to the experiment.
+/// The user's choices for queues and idle strategies; `None` leaves it to the experiment.
 #[derive(Clone, Debug, Default)]
 pub struct IdlePlan {
-    /// Idle turns that spin. This and the next three make a strategy of the user's own.
+    /// Idle turns that spin. This field and the next three define the user's own strategy.
     pub spins: Option<u64>,
     /// Idle turns that yield after these.
     pub yields: Option<u64>,
@@ -42,34 +42,34 @@ pub struct IdlePlan {
     pub queue: Option<u64>,
     /// Workers in a row.
     pub workers: Option<u32>,
-    /// The work of each for an item.
+    /// The work of each worker per item.
     pub item: Option<Nanos>,
-    /// Items per second to send; empty means the experiment's own.
+    /// Items per second to send; empty for the experiment's own rates.
     pub rates: Vec<u64>,
 }
 
-/// What the user chose beyond the experiments.
+/// The user's choices besides the experiments.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
     /// How thorough.
     pub depth: Depth,
-    /// Durations to request; empty means the experiment's own.
+    /// Durations to request; empty for the experiment's own.
     pub requests: Vec<Nanos>,
     /// Values or time per series; `None` leaves it to the depth.
     pub limit: Option<Limit>,
     /// Reads of each clock whose cost is timed; `None` leaves it to the depth.
     pub reads: Option<u64>,
-    /// How waits follow one another; `None` means as fits each wait.
+    /// The pace of waits; `None` for the natural pace of each wait.
     pub pace: Option<Pace>,
     /// Conditions for every series; experiments add their own.
     pub conditions: Conditions,
-    /// Settings of the resolution tunable to compare; empty means the experiment's own.
+    /// Settings of the resolution tunable to compare; empty for the experiment's own.
     pub settings: Vec<Setting>,
-    /// Registry names to measure; empty means all.
+    /// Registry names to measure; empty for all.
     pub subjects: Vec<String>,
-    /// Clock that takes timestamps; `None` means the reference clock.
+    /// Clock that takes timestamps; `None` for the reference clock.
     pub clock: Option<String>,
-    /// Threads of a fork-join; `None` means as published.
+    /// Threads of a fork-join; `None` for the published number.
     pub threads: Option<u32>,
     /// The work of each of them; `None` leaves it to the depth.
     pub work: Option<WorkSpan>,
@@ -86,8 +86,8 @@ impl Plan {
         self.subjects.is_empty() || self.subjects.iter().any(|name| name == subject)
     }
 
-    /// The longest time for everything; `None` if the user set a limit or chose the thorough run. It is a little
-    /// more than an idle machine needs, so that a busy one keeps the promise too.
+    /// The longest time for everything; `None` if the user set a limit or chose the thorough run. It is slightly more
+    /// than an idle machine needs, so that a busy one meets it, too.
     pub fn time_max(&self) -> Option<Nanos> {
         match (self.limit, self.depth) {
             _ if self.reads.is_some() => None,
@@ -102,7 +102,7 @@ impl Plan {
         if self.requests.is_empty() { own.to_vec() } else { self.requests.clone() }
     }
 
-    /// The user's conditions and the experiment's own, which win where both set the same: the experiment is about them.
+    /// The user's conditions and the experiment's own, which take precedence because the experiment is about them.
     pub fn conditions_and(&self, own: Conditions) -> Conditions {
         let mut conditions = self.conditions.clone();
         conditions.requested.extend(own.requested);

@@ -7,7 +7,7 @@ use oversleep_record::{ClockResult, Conditions, Nanos, Series, Unavailable};
 use super::bench::Bench;
 use super::recorder::SeriesRecorder;
 
-/// What measuring gives.
+/// The results of measuring.
 #[derive(Debug, Default)]
 pub struct Measured {
     /// Every series, in the order of the experiments.
@@ -19,28 +19,28 @@ pub struct Measured {
 /// One thing to measure. Its rounds are interleaved with those of the other probes, so that a passing disturbance
 /// touches one round of many series instead of all rounds of one.
 pub trait Probe: Send {
-    /// What to show while it runs: `nanosleep 1 ms`.
+    /// The label while it runs: `nanosleep 1 ms`.
     fn label(&self) -> String;
 
-    /// How many rounds it takes.
+    /// The number of its rounds.
     fn rounds(&self) -> u32;
 
-    /// Its place within a round. Probes of a lower rank go first, in case the run is cut short.
+    /// Its priority within a round. Probes of a lower rank go first, in case the run is cut short.
     fn rank(&self) -> u32 {
         0
     }
 
-    /// Whether the main conclusions rest on it. On a machine on which not everything fits into the time, all of its
-    /// rounds are run, and others do with fewer.
+    /// Whether the main conclusions depend on it. If a machine is too slow for everything, all rounds of such a probe
+    /// are still run, and others get fewer.
     fn is_essential(&self) -> bool {
         false
     }
 
-    /// About how long a round takes, until one has been run.
+    /// The estimated duration of a round, until one has been run.
     fn round_estimate(&self) -> Nanos;
 
-    /// The period of its schedule: in less time there is no deadline. `None` if each call is its own deadline, or
-    /// where nothing waits.
+    /// The period of its schedule: a shorter time contains no deadline. `None` if each call is its own deadline, or if
+    /// nothing waits.
     fn period(&self) -> Option<Nanos> {
         None
     }
@@ -48,7 +48,7 @@ pub trait Probe: Send {
     /// The conditions of its measuring thread.
     fn conditions(&self) -> &Conditions;
 
-    /// Measures one round, on a thread of its own under the conditions. It isn't asked again once all of its series are
+    /// Measures one round, on a separate thread under the conditions. It isn't called again once all of its series are
     /// unavailable.
     ///
     /// # Errors
@@ -58,7 +58,7 @@ pub trait Probe: Send {
     /// The series that it fills, so that rounds, disturbance and outcomes are recorded in each.
     fn recorders(&mut self) -> Vec<&mut SeriesRecorder>;
 
-    /// Hands over what was measured. `partial` means that some rounds didn't run.
+    /// Returns what was measured. `partial` means that some rounds didn't run.
     fn finish(mut self: Box<Self>, partial: bool, measured: &mut Measured) {
         measured.series.extend(self.recorders().into_iter().map(|recorder| recorder.take_series(partial)));
     }

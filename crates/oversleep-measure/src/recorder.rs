@@ -7,28 +7,28 @@ use super::bench::Bench;
 use super::pauses::Pauses;
 use oversleep_system::{CounterReading, SharedPlatform};
 
-/// How many raw samples a series keeps; the histogram has all of them.
+/// The most raw samples of a series; the histogram has all values.
 const RAW_SAMPLES_MAX: usize = 100_000;
-/// How many raw samples the series of one run keep together: 60 to 85 MB of memory, and 200 MB of file.
+/// The most raw samples of all series of one run together: 60 to 85 MB of memory, and 200 MB of file.
 const RUN_SAMPLES_MAX: usize = 10_000_000;
-/// How many samples take the memory that a series takes without any.
+/// A series without samples takes as much memory as this many samples.
 const SAMPLES_PER_SERIES: usize = 900;
-/// How many values a round keeps for its median.
+/// The most values that a round keeps for its median.
 const ROUND_VALUES_MAX: usize = 8_192;
 
-/// A series being filled. It takes the memory for a round when that begins, so recording allocates nothing, and gives back
-/// what is left when it ends: the series of all experiments are open at once, and each has its turn for a moment.
+/// A series being filled. It allocates the memory for a round at the beginning of the round, so recording allocates nothing,
+/// and releases the rest at the end: the series of all experiments are open at once, but each is used only briefly.
 pub struct SeriesRecorder {
     series: Series,
-    /// Raw samples it may keep.
+    /// The most raw samples that it may keep.
     samples_max: usize,
-    /// Of these, how many are expected.
+    /// The number of samples that are expected.
     room: usize,
     /// The most values of a round so far.
     in_round: usize,
     round_start: Nanos,
     round_count: u64,
-    /// Where values tell of stops.
+    /// Present if the values show stops.
     pauses: Option<Pauses>,
     round_values: Vec<i64>,
 }
@@ -48,7 +48,7 @@ impl SeriesRecorder {
         }
     }
 
-    /// Keeps no more raw samples than a run of that many series has room for.
+    /// Limits the raw samples to a fair share in a run of that many series.
     pub fn share_among(&mut self, series_in_run: usize) {
         let share = RUN_SAMPLES_MAX / series_in_run.max(1);
         self.samples_max = self.samples_max.min(share.saturating_sub(SAMPLES_PER_SERIES));
@@ -95,14 +95,14 @@ impl SeriesRecorder {
         if self.round_values.len() < ROUND_VALUES_MAX {
             self.round_values.push(value);
         }
-        // A deadline that passed lies before the value's end by the value; a call ended later still.
+        // The deadline plus the value gives the end of a missed one; a call ended later still.
         let end = start + Nanos(value.max(0));
         if let Some(pauses) = self.pauses.as_mut().filter(|pauses| pauses.is_due(end, value)) {
             pauses.look(end, value, &self.series);
         }
     }
 
-    /// Counts a wait that a signal ended, unless it ended because the run does.
+    /// Counts a wait that a signal ended, unless the run is ending.
     pub fn count_interrupted(&mut self, bench: &Bench) {
         self.series.counts.interrupted += u64::from(!bench.stopped());
     }
@@ -130,12 +130,12 @@ impl SeriesRecorder {
         self.round_count = 0;
     }
 
-    /// Watches the values of this round for stops.
+    /// Starts to watch the values of this round for stops.
     pub(crate) fn watch_pauses(&mut self, platform: SharedPlatform, counters: CounterReading) {
         self.pauses = Some(Pauses::watch(platform, self.round_start, counters));
     }
 
-    /// For how long this process was stopped in the round, by its values; `None` where they don't tell.
+    /// How long this process was stopped in the round, by its values; `None` if they don't show it.
     pub(crate) fn stopped_in_round(&self) -> Option<Nanos> {
         self.pauses.as_ref().filter(|_| self.round_count > 0)?.stopped(&self.series)
     }
@@ -150,14 +150,14 @@ impl SeriesRecorder {
         self.pauses = None;
     }
 
-    /// Adds to the last round that this process was stopped in it.
+    /// Notes a stop of this process in the last round.
     pub(crate) fn note_stopped(&mut self, stopped: Nanos) {
         if let Some(round) = self.series.rounds.last_mut() {
             round.disturbance.stalled_ns = Some(stopped);
         }
     }
 
-    /// Marks the series as unavailable; what was recorded before is kept.
+    /// Marks the series as unavailable; earlier values are kept.
     pub fn unavailable(&mut self, reason: Unavailable) {
         self.series.status = Status::Unavailable { reason };
     }
@@ -167,7 +167,7 @@ impl SeriesRecorder {
         matches!(self.series.status, Status::Unavailable { .. })
     }
 
-    /// The finished series. `partial` means that some rounds didn't run. Nothing is left of it here.
+    /// Takes the finished series out of the recorder. `partial` means that some rounds didn't run.
     pub fn take_series(&mut self, partial: bool) -> Series {
         let Series { experiment, quantity, unit, .. } = self.series;
         let mut series = std::mem::replace(&mut self.series, Series::new(experiment, "", quantity, unit));

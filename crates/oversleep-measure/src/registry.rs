@@ -7,7 +7,7 @@ use crate::experiments;
 use crate::plan::Depth;
 
 impl Command {
-    /// The experiments it runs.
+    /// The experiments that this command runs.
     pub fn experiments(self) -> Vec<&'static Experiment> {
         registry().iter().copied().filter(|experiment| experiment.commands.contains(&self)).collect()
     }
@@ -18,8 +18,8 @@ pub fn registry() -> &'static [&'static Experiment] {
     experiments::ALL
 }
 
-/// The experiments that `check` runs at that depth. Where time costs nothing, a normal check runs the long ones too, but for
-/// those that a model takes as long over.
+/// The experiments that `check` runs at that depth. In virtual time, a normal check also runs the long ones, except
+/// those that take as long on a model.
 pub fn of_check(depth: Depth, is_time_free: bool) -> Vec<&'static Experiment> {
     let deepest = |experiment: &Experiment| match depth {
         Depth::Normal if is_time_free && !experiment.is_slow_to_model => Depth::Thorough,
@@ -28,12 +28,12 @@ pub fn of_check(depth: Depth, is_time_free: bool) -> Vec<&'static Experiment> {
     registry().iter().copied().filter(|experiment| experiment.depth <= deepest(experiment)).collect()
 }
 
-/// The experiment of that id, as somebody typed it: in either case.
+/// The experiment with that id, as typed, in upper or lower case.
 pub fn experiment_named(id: &str) -> Option<&'static Experiment> {
     registry().iter().copied().find(|experiment| experiment.id.is_typed(id))
 }
 
-/// The experiment of that id.
+/// The experiment with that id.
 pub fn experiment(id: ExperimentId) -> Option<&'static Experiment> {
     registry().iter().copied().find(|experiment| experiment.id == id)
 }

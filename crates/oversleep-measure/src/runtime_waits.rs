@@ -1,5 +1,5 @@
-//! How much is requested of the waits of language runtimes, whether programs of theirs measure them or a model does, and the
-//! system's own waits beneath them.
+//! The requests for the waits of language runtimes, whether real programs or a model measure them, and the system's own
+//! waits beneath them.
 
 use oversleep_record::series::Pace;
 use oversleep_record::{ExperimentId, Nanos, label};
@@ -11,15 +11,15 @@ use crate::plan::{Depth, Limit, Plan};
 use crate::probe::Probe;
 use crate::wait_probe::WaitProbe;
 
-/// Further requests that show what a runtime makes of them: just below, on and between whole milliseconds. Several tell
-/// any two rules apart, because one may have been disturbed.
+/// Further requests that show how a runtime rounds: just below, on and between whole milliseconds. Several of them
+/// distinguish any two rules, because one may have been disturbed.
 pub const RULE_REQUESTS_NS: [i64; 7] = [1, 400_000, 999_000, 1_100_000, 1_999_000, 2_000_000, 2_300_000];
 /// The parks of the published investigation of parkNanos.
 pub const PUBLISHED_PARKS_NS: [i64; 2] = [1, 55_000];
-/// How many of each.
+/// The number of each.
 pub const PUBLISHED_PARKS: u64 = 1_000;
 
-/// How many rounds there are.
+/// The number of rounds.
 pub fn rounds(plan: &Plan) -> u32 {
     plan.depth.pick(1, 3, 10)
 }
@@ -33,7 +33,7 @@ pub fn requests(plan: &Plan) -> Vec<Nanos> {
     plan.requests_or(&own.iter().map(|&us| Nanos::from_micros(us)).collect::<Vec<_>>())
 }
 
-/// How often each of them in one round.
+/// The number of each request per round.
 pub fn count(plan: &Plan, requested: Nanos) -> u64 {
     if let Some(Limit::Count(count)) = plan.limit {
         return count.div_ceil(u64::from(rounds(plan))).max(1);
@@ -42,8 +42,8 @@ pub fn count(plan: &Plan, requested: Nanos) -> u64 {
     if requested <= Nanos::from_millis(2) { short } else { long }
 }
 
-/// The calls of the system that waits of runtimes end up in, as oversleep makes them itself, call by call. Each is
-/// measured once, however often it is named.
+/// The system calls beneath the waits of runtimes, made by oversleep itself, call by call. Each is measured once,
+/// however often it is named.
 pub fn beneath(platform: &dyn Platform, waits: &[String], plan: &Plan) -> Vec<Box<dyn Probe>> {
     let mut distinct: Vec<&String> = Vec::new();
     for wait in waits {

@@ -14,7 +14,7 @@ fn machine() -> MachineBuilder {
     testing::machine().with_wait("clock-nanosleep-abs", Overshoot::Fixed(Nanos(66_000)))
 }
 
-/// Deadlines that far apart for so long.
+/// Deadlines with that period, for that time.
 fn waits(machine: MachineBuilder, requested: Nanos, time: Nanos, clock: Option<&str>) -> Series {
     let platform: SharedPlatform = Sim::start(machine.build());
     let amount = Amount { count: u64::MAX, time, rounds: 1 };
@@ -51,7 +51,7 @@ fn a_clock_that_wraps_again_and_again_still_counts_on() {
     let series = waits(wrapping, Nanos::from_millis(100), Nanos::from_secs(120), Some("monotonic-coarse"));
     let counts = series.counts;
     assert_eq!((counts.backward, counts.recorded), (0, 1_200), "{counts:?}");
-    // A step of that clock at most.
+    // The tolerance is one step of that clock.
     let (min, max) = (series.distribution.min().unwrap(), series.distribution.max().unwrap());
     assert!(min >= -4_000_000 && max <= 4_100_000, "{min} {max}");
     let starts: Vec<i64> = series.samples.start_ns.iter().collect();

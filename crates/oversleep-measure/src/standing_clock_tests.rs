@@ -1,5 +1,5 @@
-//! Every experiment on machines whose reference clock stands still, or moves by jiffies: each ends, and says why it has no
-//! figures.
+//! Every experiment on machines whose reference clock stands still, or moves by jiffies: each ends, and states why it
+//! has no figures.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ fn quick() -> Plan {
     Plan { depth: Depth::Quick, ..Plan::default() }
 }
 
-/// Ends on a count, and where it would end by the clock alone.
+/// Plans that end by a count, and one that would end by the clock alone.
 fn plans() -> [Plan; 3] {
     let timed = Plan { limit: Some(Limit::Time(Nanos::from_millis(50))), ..quick() };
     [quick(), timed.clone(), Plan { pace: Some(Pace::RandomPhase), ..timed }]
@@ -75,7 +75,7 @@ fn p50<'a>(measured: &'a Measured, key: &str) -> (i64, &'a Series) {
 
 #[test]
 fn work_is_calibrated_on_a_clock_that_moves_by_jiffies() {
-    // Wherever between two ticks it begins.
+    // Starts at any phase between two ticks.
     let phases = (0..8).map(|eighths| Nanos(eighths * 125_000));
     for (hz, phase) in phases.flat_map(|phase| [(100, phase * 10), (250, phase * 4), (1_000, phase)]) {
         let step = Nanos(1_000_000_000 / hz);
@@ -84,7 +84,7 @@ fn work_is_calibrated_on_a_clock_that_moves_by_jiffies() {
         let measured = run(begun_at, experiment(ExperimentId::D2).unwrap(), &plan);
         let units = *plan.work_units.get().expect("it was calibrated");
         assert!((700..=1_300).contains(&units), "{hz} Hz: {units} units per ms instead of 1000");
-        // One portion of 1 to 2 ms, by the work that was found.
+        // One portion of 1 to 2 ms, by the calibrated work.
         let (took, _) = p50(&measured, "D2/single/precise");
         assert!((took - 1_500_000).abs() <= 1_000_000 + step.0, "{hz} Hz: {took}");
     }

@@ -1,23 +1,23 @@
-//! Notices a clock that doesn't move, so that no loop that waits for one goes on for ever.
+//! Detects a clock that doesn't move, so that a loop that waits for one ends.
 
 use oversleep_record::{Nanos, Unavailable};
 
-/// How often a clock may be read without moving. Between two ticks of 100 Hz a clock is read two million times at 5 ns a
-/// read, so this many reads are more than any working clock needs. They take from 40 ms to some seconds. A modelled read
-/// takes 20 ns at least, so tests can do with fewer.
+/// How often a clock may be read without moving. Between two ticks of 100 Hz a clock is read two million times at 5 ns
+/// per read, so no working clock needs this many reads. They take from 40 ms to a few seconds. A modelled read takes at
+/// least 20 ns, so tests need fewer.
 pub(crate) const READS_MAX: u64 = if cfg!(test) { 1 << 19 } else { 1 << 23 };
 
-/// What a loop does between two readings of a clock, counted in reads.
+/// The work of a loop between two readings of a clock, counted in reads.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reads(pub u64);
 
 impl Reads {
-    /// Nothing but the reading.
+    /// The reading alone.
     pub(crate) const ONE: Reads = Reads(1);
     /// A call, such as a yield or a hand-off.
     pub(crate) const CALL: Reads = Reads(64);
 
-    /// At least that long: a read takes about 20 ns.
+    /// Work of at least that duration: a read takes about 20 ns.
     pub(crate) fn of(span: Nanos) -> Reads {
         Reads((span.0.max(0) / 20).unsigned_abs().max(Reads::CALL.0))
     }
@@ -31,7 +31,7 @@ pub(crate) struct StillClock {
 }
 
 impl StillClock {
-    /// Notes a reading, and what was done since the one before.
+    /// Notes a reading, and the work since the previous one.
     ///
     /// # Errors
     /// The clock has stood still for too long.

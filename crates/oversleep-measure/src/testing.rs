@@ -1,4 +1,4 @@
-//! What the tests of this crate share: runs of probes on a small modelled machine.
+//! Shared code of this crate's tests: runs of probes on a small modelled machine.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -37,18 +37,18 @@ pub(crate) fn wait_series(machine: MachineBuilder, wait: &str, requested: Nanos,
     measured.series.into_iter().next().expect("one series")
 }
 
-/// The modelled machine, some of whose parts show something else than they are.
+/// The modelled machine with some of its parts altered.
 pub(crate) struct Altered {
     sim: Arc<Sim>,
     now: Box<dyn Fn(Nanos) -> Nanos + Send + Sync>,
     counters: Box<dyn Fn(CounterReading) -> CounterReading + Send + Sync>,
-    /// Instead of the modelled ones.
+    /// Replaces the modelled ones.
     pub(crate) clocks: Option<Vec<Box<dyn Clock>>>,
     pub(crate) waits: Option<Vec<Box<dyn Wait>>>,
     tunables: Option<Vec<Box<dyn Tunable>>>,
     handoffs: Option<Vec<Box<dyn HandoffKind>>>,
     pub(crate) start_neighbour: Option<Box<StartNeighbour>>,
-    /// For how many more looks at the end of a thread it hasn't come.
+    /// For this many more checks, a thread appears not to have ended.
     pub(crate) stuck_for: Arc<AtomicI64>,
 }
 
@@ -78,31 +78,31 @@ impl Altered {
         }
     }
 
-    /// With nothing else to change than this.
+    /// The machine with this as its only tunable.
     pub(crate) fn changing(mut self, tunable: impl Tunable + 'static) -> Altered {
         self.tunables = Some(vec![Box::new(tunable)]);
         self
     }
 
-    /// With no other hand-off than this, made of those that the model has.
+    /// The machine with this as its only hand-off, made from those of the model.
     pub(crate) fn handing_off<K: HandoffKind + 'static>(mut self, kind: impl FnOnce(Arc<Sim>) -> K) -> Altered {
         self.handoffs = Some(vec![Box::new(kind(Arc::clone(&self.sim)))]);
         self
     }
 
-    /// With threads whose end doesn't come at the first so many looks.
+    /// The machine whose threads appear not to have ended at the first `looks` checks.
     pub(crate) fn stuck_for(self, looks: i64) -> Altered {
         self.stuck_for.store(looks, Ordering::Relaxed);
         self
     }
 
-    /// With a reference clock that shows this of the time. It states the step that it had.
+    /// The machine with a reference clock that shows this function of the time. Its stated step is unchanged.
     pub(crate) fn showing(mut self, now: impl Fn(Nanos) -> Nanos + Send + Sync + 'static) -> Altered {
         self.now = Box::new(now);
         self
     }
 
-    /// With these counters.
+    /// The machine with these counters.
     pub(crate) fn counting(
         mut self,
         counters: impl Fn(CounterReading) -> CounterReading + Send + Sync + 'static,

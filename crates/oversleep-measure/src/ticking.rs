@@ -1,5 +1,5 @@
-//! A machine for tests: all processes share one timer, and the finest request of any process counts. It is built around
-//! the modelled machine, which keeps the time.
+//! A machine for tests: all processes share one timer, and the shortest request of any process applies. It wraps the
+//! modelled machine, which keeps the time.
 
 use std::sync::{Arc, Mutex};
 
@@ -12,7 +12,7 @@ use oversleep_system::*;
 
 const DEFAULT_PERIOD: Nanos = Nanos(15_625_000);
 
-/// What all processes requested.
+/// The requests of all processes.
 type Requests = Arc<Mutex<Vec<Nanos>>>;
 
 fn period(requests: &Requests) -> Nanos {
@@ -24,12 +24,12 @@ pub(crate) fn machine() -> Altered {
     of(None, None)
 }
 
-/// Its neighbours can't hold this setting.
+/// A machine whose neighbours can't hold this setting.
 pub(crate) fn refusing(setting: Nanos) -> Altered {
     of(Some(setting), None)
 }
 
-/// A neighbour that holds this setting ends after so long.
+/// A machine where a neighbour that holds this setting ends after that time.
 pub(crate) fn killing(setting: Nanos, after: Nanos) -> Altered {
     of(None, Some((setting, after)))
 }
@@ -60,7 +60,7 @@ struct Neighbours {
     sim: Arc<Sim>,
     requests: Requests,
     refused: Option<Nanos>,
-    /// Neighbours with this setting live so long.
+    /// The lifetime of neighbours with this setting.
     short_lived: Option<(Nanos, Nanos)>,
 }
 
@@ -107,7 +107,7 @@ impl Neighbour for Process {
 }
 
 impl Process {
-    /// What it holds ends with it.
+    /// Releases its setting.
     fn release(&mut self) {
         let mut requests = self.requests.lock().unwrap();
         if let Some(at) = self.requested.take().and_then(|held| requests.iter().position(|request| *request == held)) {
@@ -143,7 +143,7 @@ impl Clock for TickClock {
         Some(DEFAULT_PERIOD)
     }
     fn read(&self) -> u64 {
-        // A read that takes time keeps polling short.
+        // Polling stays short because a read takes time.
         self.sim.relax();
         self.sim.now().round_down_to(period(&self.requests)).0 as u64
     }

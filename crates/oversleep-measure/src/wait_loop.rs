@@ -17,14 +17,14 @@ pub(super) struct WaitTask {
     pub time_max: Nanos,
     /// The number of the round: random phases must not repeat.
     pub round: u32,
-    /// The period of the interrupt that ends the wait, where the system states one. Random phases cover whole periods.
+    /// The period of the interrupt that ends the wait, if the system states one. Random phases cover whole periods.
     pub tick: Option<Nanos>,
 }
 
 impl WaitTask {
-    /// The longest random pause, a whole number of ticks, so that every phase is as likely as any other. At least twice
-    /// the longest default tick, which is Windows' 15.625 ms. Where no tick is stated, 20 ms are whole ticks at 1000,
-    /// 300, 250 and 100 Hz.
+    /// The longest random pause, a whole number of ticks, so that every phase is equally likely. At least twice the
+    /// longest default tick, which is 15.625 ms on Windows. If no tick is stated, 20 ms are whole ticks at 1000, 300,
+    /// 250 and 100 Hz.
     pub fn phase_range(&self) -> Nanos {
         match self.tick.filter(|tick| *tick > Nanos::ZERO) {
             Some(tick) => self.requested.max(Nanos(31_250_000)).round_up_to(tick),
@@ -36,7 +36,7 @@ impl WaitTask {
 /// Runs the task. Every value is a signed lateness.
 ///
 /// # Errors
-/// Why the wait itself failed; what was recorded before stays.
+/// Why the wait itself failed; earlier values are kept.
 pub(super) fn run(
     bench: &Bench,
     waiter: &mut dyn Waiter,
@@ -50,8 +50,8 @@ pub(super) fn run(
     }
 }
 
-/// Deadlines at base + k × request. The schedule never moves: a deadline that passed while the thread was away is
-/// recorded without a call, with the lateness it has by then.
+/// Deadlines at base + k × request. The schedule never moves: a deadline that passed while the thread was off the CPU
+/// is recorded without a call, with its lateness at that time.
 fn periodic(
     bench: &Bench,
     waiter: &mut dyn Waiter,
@@ -81,7 +81,7 @@ fn periodic(
                 WaitEnd::Interrupted => {
                     recorder.count_interrupted(bench);
                     end = bench.stamp();
-                    // The deadline stands: wait for the rest of it, unless the run is ending.
+                    // The deadline is unchanged: wait for the rest, unless the run is ending.
                     if end < deadline {
                         continue;
                     }
@@ -94,7 +94,7 @@ fn periodic(
         done += 1;
         deadline += task.requested;
     }
-    // Counted from the time that passed and not from the loop, so that a skipped period would show.
+    // Computed from the elapsed time instead of counted in the loop, so that a skipped period would show.
     let on_schedule = (end - base).min(task.time_max);
     let passed = on_schedule.0.max(0) / task.requested.0.max(1);
     recorder.add_expected(u64::try_from(passed).unwrap_or(0).min(task.count_max));
@@ -202,7 +202,7 @@ mod tests {
         assert!((498..=501).contains(&corrected), "{corrected} corrected");
     }
 
-    /// A wait whose first call ends after half of its time, as if a signal had ended it.
+    /// A wait whose first call ends after half of its time, as if interrupted by a signal.
     struct CutOnce {
         kernel_wait: Box<dyn Waiter>,
         was_cut: bool,
@@ -233,7 +233,7 @@ mod tests {
         assert_eq!(series.counts.expected, Some(5));
     }
 
-    /// A wait in which the stop flag is raised, and which the following signal ends.
+    /// A wait during which the stop flag is raised, and which the following signal ends.
     struct StoppedInTheMiddle(StopFlag);
 
     impl Waiter for StoppedInTheMiddle {

@@ -18,14 +18,14 @@ use oversleep_system::{Platform, Scope, SlackRule, Target, WaitEnd, WaitInfo, Wa
 pub struct WaitProbe {
     recorder: SeriesRecorder,
     wait: String,
-    /// How many values in all. Each round takes its share, and the last one what is left.
+    /// The number of values in all. Each round takes its share, and the last one the remainder.
     count: u64,
     rounds_run: u32,
     task: WaitTask,
     rounds: u32,
     is_essential: bool,
     conditions: Conditions,
-    /// Further waits per round, whose lateness is split into its parts.
+    /// Additional waits per round, whose lateness is split into its parts.
     split_waits: u64,
     split: Option<LatenessSplit>,
 }
@@ -88,18 +88,18 @@ impl WaitProbe {
         self
     }
 
-    /// The same with that many further waits, over all rounds, whose lateness is split.
+    /// The same with that many additional waits over all rounds, whose lateness is split.
     pub fn split(mut self, waits: u64) -> WaitProbe {
         self.split_waits = waits.div_ceil(u64::from(self.rounds));
         self
     }
 
-    /// The same, with all of its rounds even where others do with fewer.
+    /// The same, with all of its rounds even where others get fewer.
     pub fn essential(self) -> WaitProbe {
         WaitProbe { is_essential: true, ..self }
     }
 
-    /// The same with a key made of the one it has.
+    /// The same with a key derived from its own.
     pub fn keyed(mut self, make: impl FnOnce(SeriesKey) -> SeriesKey) -> WaitProbe {
         let series = self.recorder.series_mut();
         series.key = make(std::mem::take(&mut series.key));
@@ -111,12 +111,12 @@ impl WaitProbe {
         &self.recorder.series().key
     }
 
-    /// As a member of a list of probes.
+    /// The probe in a box, for a list of probes.
     pub fn boxed(self) -> Box<dyn Probe> {
         Box::new(self)
     }
 
-    /// Waits that are watched. They are apart from the others, which the cost of watching doesn't touch.
+    /// Runs the observed waits. They are separate from the others, so that the cost of observation doesn't affect those.
     fn split_round(&mut self, bench: &Bench, waiter: &mut dyn Waiter) {
         if self.split_waits == 0 {
             return;
@@ -146,7 +146,7 @@ impl WaitProbe {
     }
 }
 
-/// The present period of the interrupt that the wait ends on, where all threads share one and the machine states it.
+/// The present period of the interrupt that ends the wait, if all threads share one and the machine states it.
 fn tick_of(platform: &dyn Platform, wait: &str) -> Option<Nanos> {
     find_wait(platform, wait).filter(|wait| wait.info().slack == SlackRule::TimerResolution)?;
     let resolution = platform.resolution_tunable().filter(|tunable| tunable.info().scope != Scope::Thread)?;
@@ -156,8 +156,8 @@ fn tick_of(platform: &dyn Platform, wait: &str) -> Option<Nanos> {
     }
 }
 
-/// On a schedule if the wait can take what is left of a period. A schedule would hide the rounding of a wait that
-/// counts in milliseconds or ends on the tick, and the delay of one that is put off by a share of its request: less is
+/// On a schedule if the wait can express the rest of a period. A schedule would hide the rounding of a wait that counts
+/// in milliseconds or ends on the tick, and the delay of one that is delayed by a share of its request, because less is
 /// left of a period that began late. Those run call by call.
 fn natural_pace(info: &WaitInfo) -> Pace {
     use SlackRule::{ClassShare, KernelShare, Tick, TimerResolution};

@@ -1,5 +1,5 @@
-//! A second clock beside the one that takes timestamps: the library's own. It is based on the processor's counter where
-//! that is valid and is steered to the system's clock. Comparing both at the beginning and at the end of a run shows
+//! A second clock beside the one that takes timestamps: the library's own. It is based on the processor's counter if
+//! that is valid, and is steered to the system's clock. Comparing both at the beginning and at the end of a run shows
 //! how closely they agreed.
 
 use oversleep_record::Nanos;
@@ -14,7 +14,7 @@ const FREQUENCY_HZ: u64 = 1_000_000_000;
 /// How many readings to take; the tightest one is kept.
 const READINGS: usize = 32;
 
-/// A comparison that has begun.
+/// A comparison in progress.
 pub struct Watch {
     first: Reading,
 }
@@ -52,7 +52,7 @@ impl Reading {
                 && clock.available().is_ok()
                 && clock.stated_frequency_hz() == Some(FREQUENCY_HZ)
         })?;
-        // The clock may be up to a step further than its timestamp.
+        // The clock may be up to a step ahead of its timestamp.
         let step =
             bench.platform().clock(bench.clock_name()).and_then(|clock| clock.stated_step_ns()).unwrap_or_default();
         let readings = (0..READINGS).map(|_| {
@@ -62,7 +62,7 @@ impl Reading {
             let half = Nanos((after - before).0 / 2);
             Reading { stamp: before, ahead: there - (before + half), within: half + step }
         });
-        // A clock that was set back meanwhile gives a negative width, which tells nothing.
+        // A clock that was set back meanwhile gives a negative width, which is useless.
         readings
             .filter(|reading| reading.within >= step && reading.within > Nanos::ZERO)
             .min_by_key(|reading| reading.within)
@@ -93,7 +93,7 @@ mod tests {
     fn what_moved_is_the_difference_of_the_two_comparisons() {
         let bench = Bench::new(oversleep_native::here(), StopFlag::new(), None).unwrap();
         let mut watch = Watch::begin(&bench).expect("the library's clock is on every platform");
-        // As if the stamping clock had been set forward by 1 s since.
+        // As if the stamping clock had been set forward by 1 s since then.
         watch.first.ahead += Nanos::from_secs(1);
         let witness = watch.end(&bench).expect("it was there before");
         assert!((witness.difference_ns + Nanos::from_secs(1)).0.abs() < 500_000_000, "{witness:?}");

@@ -1,7 +1,7 @@
 //! Modelled machines: a kernel in virtual time behind the platform interface, and the profiles of the machines it models.
 //!
-//! `sim` is the model, `machines` turns profiles into machines, with changes as a user types them or as a result of a
-//! real machine teaches them. Nothing here touches the machine it runs on: the same seed gives the same results.
+//! `sim` is the model; `machines` builds machines from profiles, from the changes that a user types, and from results
+//! of real machines. Nothing here touches the machine it runs on: the same seed gives the same results.
 
 mod machines;
 pub mod sim;

@@ -133,25 +133,25 @@ impl MachineBuilder {
         self.add(name, Family::Poll, Granularity::MILLISECOND, overshoot)
     }
 
-    /// What it takes a woken thread to displace another where every CPU is taken.
+    /// Sets the delay until a woken thread displaces another one when all CPUs are taken.
     pub fn with_preempt_delay(mut self, delay: Nanos) -> Self {
         self.0.scheduler.preempt_delay = Spread::fixed(delay);
         self
     }
 
-    /// That many CPUs, all alike.
+    /// Sets the number of CPUs, which are all alike.
     pub fn with_cpus(mut self, count: u32) -> Self {
         self.0.cpus = (0..count).map(|number| Cpu { number, kind: CpuKind::Uniform }).collect();
         self
     }
 
-    /// A span in which nothing of this process runs.
+    /// Adds a time in which nothing of this process runs.
     pub fn with_stall(mut self, stall: Stall) -> Self {
         self.0.stalls.push(stall);
         self
     }
 
-    /// A clock changed.
+    /// Changes a clock.
     pub fn with_clock(mut self, name: &str, change: impl FnOnce(&mut ClockModel)) -> Self {
         change(self.0.clocks.iter_mut().find(|clock| clock.info.name == name).expect("a clock of the builder"));
         self

@@ -1,10 +1,10 @@
-//! What examples in the help name, on the system this was built for.
+//! The names in the help's examples, on the system of this build.
 
 use std::env::consts::{ARCH, OS};
 
 use oversleep_system::examples::{self, Examples};
 
-/// A program that every such machine has and that ends by itself.
+/// A program that exists on every such machine and ends by itself.
 pub const PROGRAM: &str = if cfg!(target_os = "windows") { "cmd /c ver" } else { "echo done" };
 
 /// Names and settings that a user of this system would type; those of Linux where it has no catalogue of its own.

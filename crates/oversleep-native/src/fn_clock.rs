@@ -1,4 +1,4 @@
-//! Clocks made of a function: a description of the catalogue, and the read that this machine adds to it.
+//! Clocks made from a function: a description of the catalogue, and the read on this machine.
 
 use std::hint::black_box;
 
@@ -9,7 +9,7 @@ use oversleep_system::{Clock, ClockInfo};
 /// Registry name of a clock, and the function that makes it from its description.
 pub(crate) type Read = Made<ClockInfo, dyn Clock>;
 
-/// A clock made of a function. Each has a type of its own, so that the loops around its read are compiled for it alone.
+/// A clock made from a function. Each has its own type, so that the loops around its read are compiled for it alone.
 pub(crate) struct FnClock<F> {
     info: &'static ClockInfo,
     available: fn() -> Result<(), Unavailable>,

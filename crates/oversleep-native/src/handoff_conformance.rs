@@ -1,5 +1,5 @@
-//! What every hand-off must do on every system: the test beneath each calls [`check`]. A hand-off that fails leaves a
-//! thread asleep for ever, so each part has a time limit.
+//! The requirements for every hand-off on every system; each hand-off's test calls [`check`]. A failing hand-off leaves
+//! a thread asleep forever, so each part has a time limit.
 
 use std::sync::Arc;
 use std::sync::mpsc;
@@ -61,7 +61,7 @@ pub(super) fn within_limit(what: &str, body: impl FnOnce() + Send + 'static) {
     let (done, wait_done) = mpsc::channel();
     let thread = std::thread::spawn(move || {
         body();
-        // The receiver is only gone when the limit has passed.
+        // The receiver is gone only after the time limit.
         let _ = done.send(());
     });
     if wait_done.recv_timeout(Duration::from_secs(60)) == Err(mpsc::RecvTimeoutError::Timeout) {

@@ -1,4 +1,4 @@
-//! The oversleep library, measured like everything else: its clocks and its sleep stand in every system's lists.
+//! The oversleep library, measured like everything else: its clocks and its sleep are in every system's lists.
 
 use oversleep::{Clock as LibraryClock, Instant, Sleeper};
 use oversleep_record::{Nanos, Unavailable};
@@ -50,8 +50,8 @@ mod tests {
         let before = platform.now();
         let between = Nanos(Instant::now().as_nanos() as i64);
         let after = platform.now();
-        // The counter is steered to the reference, not equal to it; at worst, where the kernel begins to slew its clock just
-        // then, it lies tens of milliseconds beside it.
+        // The counter is steered to the reference, not equal to it. In the worst case, if the kernel has just begun to
+        // slew its clock, it differs by tens of milliseconds.
         let beside = Nanos::from_millis(50);
         assert!(before - beside <= between && between <= after + beside, "{before} {between} {after}");
     }

@@ -112,10 +112,10 @@ fn off_by(one: f64, other: f64) -> f64 {
     (one / other).max(other / one)
 }
 
-/// Fits the rule to the runs. The runs are sorted by Q / park; the first ones are bound by their parks or by the CPU,
-/// the others by the other limit, and each of the two figures is the median over its runs. Of all ways to divide them,
-/// the one with the smallest residual is taken. If one limit alone explains all runs, the other stays unknown. `None`
-/// with fewer than three runs.
+/// Fits the rule to the runs. The runs are sorted by Q / park, highest first: the first ones are bound by the CPU, the
+/// others by their parks, and each of the two figures is the median over its runs. Of all ways to divide them, the one
+/// with the smallest residual is taken. If one limit alone explains all runs, the other stays unknown. `None` with
+/// fewer than three runs.
 pub fn fit(runs: &[Run<'_>]) -> Option<ParkRule> {
     if runs.len() < 3 {
         return None;

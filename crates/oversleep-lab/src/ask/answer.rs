@@ -1,17 +1,17 @@
-//! An answer: the values that were measured, their figures, and the rule behind them.
+//! An answer: the measured values, their figures, and the rule behind them.
 
 use oversleep_record::series::{Pace, Quantity, Series, Status, Unit};
 use oversleep_record::{Distribution, Nanos, Unavailable};
 
 use crate::catalogue::Kind;
 
-/// What the values of an answer are.
+/// The meaning of an answer's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {
-    /// What the question names: how long a call took, what a read cost, by how much a clock moved.
+    /// The quantity in the question: the duration of a call, the cost of a read, the step of a clock.
     Itself,
-    /// How late each deadline of a schedule was met. That isn't the duration of the call, which began late or early, or
-    /// not at all where the deadline had passed.
+    /// The lateness of each deadline of a schedule. It isn't the duration of the call, which began late or early, or
+    /// was not made if the deadline had passed.
     Lateness,
 }
 
@@ -21,7 +21,7 @@ pub struct Answer {
     values_ns: Vec<f64>,
     rule: Option<String>,
     meaning: Meaning,
-    /// All values, where they are more than are kept one by one.
+    /// The distribution of all values, if there are too many to keep one by one.
     all: Option<All>,
     stopped: Nanos,
 }
@@ -48,7 +48,7 @@ pub enum NoAnswer {
     Unknown {
         /// The machine's name.
         machine: String,
-        /// What kind of thing it was to be.
+        /// The kind of thing that was requested.
         kind: Kind,
         /// As typed.
         name: String,
@@ -75,7 +75,7 @@ fn word(kind: Kind) -> &'static str {
 }
 
 impl Answer {
-    /// `None` without values, or with a value that is not a number.
+    /// `None` without values, or if a value is NaN.
     pub(crate) fn of(mut values_ns: Vec<f64>) -> Option<Answer> {
         if values_ns.is_empty() || values_ns.iter().any(|value| !value.is_finite()) {
             return None;
@@ -84,8 +84,7 @@ impl Answer {
         Some(Answer { values_ns, rule: None, meaning: Meaning::Itself, all: None, stopped: Nanos::ZERO })
     }
 
-    /// The values of a series: its lateness as how long the call took where each call was its own deadline, costs in
-    /// ns.
+    /// The values of a series: lateness as the duration of the call if each call was its own deadline, costs in ns.
     ///
     /// # Errors
     /// Why the series has no values.
@@ -106,7 +105,7 @@ impl Answer {
         Ok(Answer { meaning, stopped, all: (series.samples.beyond_cap > 0).then(all), ..kept })
     }
 
-    /// The values of a distribution, of which no samples are kept: ns = base + value × scale.
+    /// The values of a distribution, without samples: ns = base + value × scale.
     pub(crate) fn of_distribution(distribution: &Distribution, base: f64, scale: f64) -> Option<Answer> {
         const KEPT_MAX: u64 = 1_000;
         let all = All { distribution: distribution.clone(), base, scale };
@@ -123,7 +122,7 @@ impl Answer {
         Answer { rule, ..self }
     }
 
-    /// For how long this process was stopped while it measured, as far as it is known.
+    /// How long this process was stopped during the measurement, as far as it is known.
     pub fn stopped(&self) -> Nanos {
         self.stopped
     }
@@ -133,12 +132,12 @@ impl Answer {
         &self.values_ns
     }
 
-    /// How many values there are in all.
+    /// The number of all values.
     pub fn count(&self) -> u64 {
         self.all.as_ref().map_or(self.values_ns.len() as u64, |all| all.distribution.count())
     }
 
-    /// Each value and how often it occurs, smallest first. Beyond the cap, values are within 0.1 %.
+    /// Each value with its count, smallest first. Beyond the cap, values are within 0.1 %.
     pub fn counted_ns(&self) -> Vec<(f64, u64)> {
         match &self.all {
             Some(all) => all.distribution.buckets().map(|(value, count)| (all.ns(value as f64), count)).collect(),
@@ -146,17 +145,17 @@ impl Answer {
         }
     }
 
-    /// What the values are.
+    /// The meaning of the values.
     pub fn meaning(&self) -> Meaning {
         self.meaning
     }
 
-    /// Why it is so, in a sentence. Only a model knows.
+    /// The rule in a sentence. Only a model knows it.
     pub fn rule(&self) -> Option<&str> {
         self.rule.as_deref()
     }
 
-    /// A figure of all values: of their distribution, where not all are kept one by one.
+    /// A figure of all values: from their distribution, if not all are kept one by one.
     fn figure(&self, of_all: impl Fn(&Distribution) -> Option<f64>, of_kept: impl Fn(&[f64]) -> f64) -> f64 {
         let figure = self.all.as_ref().and_then(|all| Some(all.ns(of_all(&all.distribution)?)));
         figure.unwrap_or_else(|| of_kept(&self.values_ns))

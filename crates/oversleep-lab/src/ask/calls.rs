@@ -1,5 +1,5 @@
-//! Other names for waits and clocks than those of the registries: the call as the system writes it (`Sleep`,
-//! `GetTickCount64`, `CLOCK_MONOTONIC_COARSE`), and the call of a language's runtime (`parkNanos`, `time.sleep`).
+//! Alternative names of waits and clocks: the call as the system writes it (`Sleep`, `GetTickCount64`,
+//! `CLOCK_MONOTONIC_COARSE`), and the call of a language's runtime (`parkNanos`, `time.sleep`).
 
 use oversleep_record::conditions::Setting;
 use oversleep_record::{Nanos, Unavailable};
@@ -11,11 +11,11 @@ use crate::records::{self, Record};
 use oversleep_measure::find_wait;
 use oversleep_system::{Clock, Family, Platform, Wait};
 
-/// The question in the names of the registries, and, for a runtime's call, a sentence that says what it becomes. A result's
-/// own records, `first`, go before those that come with the product.
+/// The question in registry names and, for a runtime's call, a sentence about the translation. A result's own records,
+/// `first`, take precedence over the built-in ones.
 ///
 /// # Errors
-/// A runtime's call that does not wait for so short a request.
+/// The runtime's call does not wait for such a short request.
 pub(crate) fn in_registry_names(
     platform: &dyn Platform,
     first: &[Record],
@@ -46,15 +46,14 @@ pub(crate) fn in_registry_names(
                 }
                 (*name, *request) = (wait.info().name.to_owned(), rounded);
             }
-            // Everybody calls the simplest sleep so; without this, a wait whose call begins with that word would be
-            // found.
+            // `sleep` means the simplest sleep; without this, it would find a wait whose call begins with that word.
             (None, None) if name.eq_ignore_ascii_case("sleep") => {
                 if let Some(found) = platform.simplest(Family::Sleep) {
                     found.info().name.clone_into(name);
                 }
             }
             _ => {
-                // A composed wait has no call of its own: what describes it begins with another wait's call.
+                // A composed wait has no call of its own: its description begins with another wait's call.
                 if let Some(found) = by_name(platform.waits().iter().map(AsRef::as_ref), name) {
                     found.info().name.clone_into(name);
                 }
@@ -68,7 +67,7 @@ pub(crate) fn in_registry_names(
 
 const MILLISECOND: Nanos = Nanos::from_millis(1);
 
-/// The clock of that registry name or call.
+/// The clock with that registry name or call.
 fn clock<'a>(platform: &'a dyn Platform, name: &str) -> Option<&'a dyn Clock> {
     let clocks = || platform.clocks().iter().map(AsRef::as_ref);
     let fits =
@@ -76,7 +75,7 @@ fn clock<'a>(platform: &'a dyn Platform, name: &str) -> Option<&'a dyn Clock> {
     fits(is_exact).or_else(|| fits(is_call)).or_else(|| fits(is_alike))
 }
 
-/// The wait of that registry name or call.
+/// The wait with that registry name or call.
 fn by_name<'a>(waits: impl Iterator<Item = &'a dyn Wait>, name: &str) -> Option<&'a dyn Wait> {
     let waits: Vec<&dyn Wait> = waits.collect();
     let fits = |how: fn(&str, &str, &str) -> bool| {
@@ -89,7 +88,7 @@ fn is_exact(typed: &str, name: &str, _: &str) -> bool {
     typed == name
 }
 
-/// Whether it is the function in the call, or what its argument names.
+/// Whether it is the function in the call, or the name of its argument.
 fn is_call(typed: &str, _: &str, call: &str) -> bool {
     let mut words =
         call.split(|c: char| !c.is_ascii_alphanumeric() && !"_:.".contains(c)).filter(|word| !word.is_empty());
@@ -107,7 +106,7 @@ mod tests {
     use super::*;
     use oversleep_model::platform;
 
-    /// What a question becomes there, and the sentence about it.
+    /// The translated question on that machine, and the sentence about it.
     fn becomes(machine: &str, typed: &str) -> (String, String) {
         let platform = platform(machine, &[], 1).unwrap_or_else(|error| panic!("{error}"));
         let question = Question::of(typed.parse().expect(typed));

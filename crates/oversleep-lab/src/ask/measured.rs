@@ -1,4 +1,4 @@
-//! From a question to its answer: the experiment that measures it, and the values of its series.
+//! Answers a question: runs the experiment that measures it, and returns the values of its series.
 
 use oversleep_measure::{Depth, Limit, Plan, Silent, StopFlag, experiment, find_wait};
 use oversleep_record::conditions::Setting;
@@ -14,7 +14,7 @@ use super::{calls, rule};
 use crate::catalogue::Kind;
 use crate::session::{Laboratory, Request};
 
-/// Asks a machine. It takes as long as the measurement takes there, which on a modelled machine is no time at all.
+/// Asks a machine. It takes as long as the measurement does, which is no real time on a modelled machine.
 ///
 /// # Errors
 /// What the machine doesn't have, or why it can't be used.
@@ -52,7 +52,7 @@ pub fn ask(machine: &Laboratory, question: &Question) -> Result<Answer, NoAnswer
     Ok(answer?.explained(rule))
 }
 
-/// The neighbours are there, each with what it holds.
+/// Checks that the neighbours are running, each with its setting.
 fn check(neighbours: &mut [Box<dyn Neighbour>], question: &Question) -> Result<(), NoAnswer> {
     for (neighbour, setting) in neighbours.iter_mut().zip(&question.neighbours) {
         neighbour.check().map_err(|reason| unavailable(&format!("a neighbour that requests {setting}"), reason))?;
@@ -75,7 +75,7 @@ fn check_tunable(platform: &dyn Platform, name: &str, setting: &Setting) -> Resu
     tunable.validate(setting).map_err(|error| unavailable(name, refused(error)))
 }
 
-/// The machine has that clock, and this process can read it.
+/// Checks that the machine has that clock, and that this process can read it.
 fn is_readable(platform: &dyn Platform, clock: &str) -> Result<(), NoAnswer> {
     let found = platform.clock(clock).ok_or_else(|| unknown(platform, Kind::Clock, clock))?;
     found.available().map_err(|reason| unavailable(clock, reason))
@@ -94,12 +94,12 @@ fn run(machine: &Laboratory, question: &Question, id: ExperimentId, plan: Plan) 
     ran.map_err(|error| unavailable("asking", Unavailable::failed(id.as_str(), error)))
 }
 
-/// A plan for one subject, with as many values as the question says.
+/// A plan for one subject, with the number of values from the question.
 fn plan(question: &Question, subject: &str) -> Plan {
     Plan { subjects: vec![subject.to_owned()], limit: Some(Limit::Count(question.count)), ..Plan::default() }
 }
 
-/// The values of the first series that fits.
+/// The values of the first matching series.
 fn answer(file: &ResultFile, what: &str, fits: impl Fn(&Series) -> bool) -> Result<Answer, NoAnswer> {
     let series = file.series.iter().find(|series| fits(series)).ok_or(Unavailable::NotMeasured);
     series.and_then(Answer::of_series).map_err(|reason| unavailable(what, reason))
@@ -118,7 +118,7 @@ fn wait(machine: &Laboratory, question: &Question, name: &str, request: Nanos) -
     answer(&run(machine, question, ExperimentId::B5, plan)?, name, |series| series.subject == name)
 }
 
-/// The values of one subject of an experiment, which is a thing of that kind.
+/// The values of one subject of that kind in an experiment.
 fn series(
     machine: &Laboratory,
     question: &Question,
@@ -133,7 +133,7 @@ fn series(
     answer(&file, subject, |series| series.subject == subject)
 }
 
-/// What an experiment learned about a clock, turned into values by `values`.
+/// The result of an experiment for a clock, converted by `values`.
 fn of_clock(
     machine: &Laboratory,
     file: &ResultFile,
@@ -148,8 +148,8 @@ fn of_clock(
     Answer::of(values(result)).ok_or_else(|| unavailable(clock, Unavailable::failed("reading", why_none)))
 }
 
-/// The steps that a coarse clock makes while it is polled (B3), or a fine clock's median difference of two reads (A4). A
-/// counter that moved at each read steps by its period: two reads show what a read costs.
+/// The steps of a polled coarse clock (B3), or the median difference between two reads of a fine one (A4). A counter
+/// that moves at each read steps by its period: the difference between two reads is the cost of a read.
 fn step(machine: &Laboratory, question: &Question, clock: &str) -> Result<Answer, NoAnswer> {
     let polled = run(machine, question, ExperimentId::B3, Plan { limit: None, ..plan(question, clock) })?;
     if polled.series.iter().any(|series| series.subject == clock) {
@@ -165,7 +165,7 @@ fn step(machine: &Laboratory, question: &Question, clock: &str) -> Result<Answer
     of_clock(machine, &file, clock, values, "it did not move while it was read")
 }
 
-/// What a clock shows of a sleep of 100 ms (A2).
+/// The time that a clock shows for a sleep of 100 ms (A2).
 fn shows(machine: &Laboratory, question: &Question, clock: &str) -> Result<Answer, NoAnswer> {
     let plan = Plan { depth: Depth::Thorough, limit: None, ..plan(question, clock) };
     let file = run(machine, question, ExperimentId::A2, plan)?;
@@ -173,7 +173,7 @@ fn shows(machine: &Laboratory, question: &Question, clock: &str) -> Result<Answe
     of_clock(machine, &file, clock, values, "it was not compared")
 }
 
-/// What the system states while the conditions are held.
+/// The resolution that the system states while the conditions are held.
 fn resolution(platform: &dyn Platform, question: &Question) -> Result<Answer, NoAnswer> {
     let tunable = platform.resolution_tunable().ok_or_else(|| unknown(platform, Kind::Tunable, "resolution"))?;
     let held = hold(platform, question);

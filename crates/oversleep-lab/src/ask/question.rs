@@ -1,5 +1,5 @@
-//! A question to a machine, as people type it and as the files of observations state it: `sleep(1ms)`, `step(qpc)`, and
-//! the conditions that hold meanwhile.
+//! A question to a machine, as typed and as in the files of observations: `sleep(1ms)`, `step(qpc)`, and its
+//! conditions.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,7 +10,7 @@ use oversleep_record::label::JoinStyle;
 use oversleep_record::series::Pace;
 use serde::{Deserialize, Deserializer};
 
-/// What is asked.
+/// The subject of a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// `sleep(1ms)`: how long this wait takes. `sleep` means the platform's simplest sleep.
@@ -25,7 +25,7 @@ pub enum Subject {
         /// Registry name.
         name: String,
     },
-    /// `step(get-tick-count-64)`: by how much a clock moves when it moves.
+    /// `step(get-tick-count-64)`: how far a clock moves at once.
     Step {
         /// Registry name.
         clock: String,
@@ -35,7 +35,7 @@ pub enum Subject {
         /// Registry name.
         clock: String,
     },
-    /// `shows(clock)`: what a clock shows of a sleep of 100 ms.
+    /// `shows(clock)`: the time that a clock shows for a sleep of 100 ms.
     Shows {
         /// Registry name.
         clock: String,
@@ -151,13 +151,13 @@ impl fmt::Display for Subject {
 pub struct Question {
     /// What is asked.
     pub subject: Subject,
-    /// What the asking process and its thread hold, and the background load.
+    /// The settings of the asking process and its thread, and the background load.
     pub conditions: Conditions,
-    /// What other processes hold of the resolution tunable, one setting each.
+    /// The settings of the resolution tunable that other processes hold, one each.
     pub neighbours: Vec<Setting>,
     /// Whether those processes have exited before anything is measured.
     pub neighbours_left: bool,
-    /// How the waits follow one another; `None` means back to back.
+    /// The pace of the waits; `None` means back to back.
     pub pace: Option<Pace>,
     /// How many values to take.
     pub count: u64,
@@ -172,7 +172,7 @@ pub const COUNT: u64 = 1_000;
 pub const FORK_JOIN_COUNT: u64 = 100;
 
 impl Question {
-    /// That subject on a machine as found, as often as is usual for it.
+    /// That subject on a machine as found, with its default count.
     pub fn of(subject: Subject) -> Question {
         let count = if matches!(subject, Subject::ForkJoin { .. }) { FORK_JOIN_COUNT } else { COUNT };
         Question {
@@ -190,7 +190,7 @@ impl Question {
 /// Reads a setting: `on`, `off`, a duration, or a policy with its priority.
 ///
 /// # Errors
-/// What a setting looks like.
+/// The form of a setting.
 pub fn setting(text: &str) -> Result<Setting, QuestionError> {
     let wrong = |_| QuestionError {
         text: text.to_owned(),
@@ -202,7 +202,7 @@ pub fn setting(text: &str) -> Result<Setting, QuestionError> {
 /// Reads a load: `spin:16`.
 ///
 /// # Errors
-/// What a load looks like.
+/// The form of a load.
 pub fn load(text: &str) -> Result<LoadSpec, QuestionError> {
     let wrong = || QuestionError { text: text.to_owned(), why: "write a load as KIND:N, like spin:4".to_owned() };
     let (kind, hogs) = text.split_once(':').ok_or_else(wrong)?;

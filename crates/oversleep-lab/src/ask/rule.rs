@@ -1,4 +1,4 @@
-//! The rule behind an answer, in a sentence, as it holds under the question's conditions. Only models know theirs.
+//! The rule behind an answer, in a sentence, under the question's conditions. Only models know theirs.
 
 use oversleep_measure::{FORK_JOIN_THREADS, POLL_PAUSE, coarse_clock, find_wait};
 use oversleep_record::Nanos;
@@ -9,7 +9,7 @@ use oversleep_system::{Family, Platform, Scope, WaitInfo};
 use super::held::hold;
 use super::question::{Question, Subject};
 
-/// A clock whose step is at least this shows durations in its steps.
+/// From this step on, a clock visibly rounds durations to its steps.
 const STEP_SHOWS_FROM: Nanos = Nanos(1_000);
 
 /// The rule by which this machine answers the question.
@@ -47,7 +47,7 @@ pub(super) fn of(platform: &dyn Platform, question: &Question) -> Option<String>
     }
 }
 
-/// Waits that read the clock themselves. A clock that knows its rule is a modelled one.
+/// The rule of waits that read the clock themselves. A clock that knows its rule is a modelled one.
 fn of_spinning(platform: &dyn Platform, info: &WaitInfo) -> Option<String> {
     platform.clock(platform.reference_clock())?.rule()?;
     let call = info.call;
@@ -58,7 +58,7 @@ fn of_spinning(platform: &dyn Platform, info: &WaitInfo) -> Option<String> {
     })
 }
 
-/// Neighbours don't matter where what they hold belongs to each thread.
+/// Neighbours don't matter if their settings belong to each thread.
 fn of_neighbours(platform: &dyn Platform, question: &Question) -> String {
     let own = platform.resolution_tunable().filter(|tunable| tunable.info().scope == Scope::Thread);
     match own {
@@ -70,7 +70,7 @@ fn of_neighbours(platform: &dyn Platform, question: &Question) -> String {
     }
 }
 
-/// What a stamping clock that moves in steps makes of durations.
+/// The effect of a stamping clock that moves in steps on durations.
 fn of_timestamps(platform: &dyn Platform, clock: Option<&str>) -> String {
     let of = |name: &str| {
         let clock = platform.clock(name)?;
@@ -82,7 +82,7 @@ fn of_timestamps(platform: &dyn Platform, clock: Option<&str>) -> String {
     clock.and_then(of).unwrap_or_default()
 }
 
-/// Threads of a load that compute without a pause.
+/// The number of load threads that compute without a pause.
 fn computing(question: &Question) -> usize {
     let is_endless = |load: &&LoadSpec| matches!(load.kind.as_str(), "spin" | "syscalls");
     question.conditions.load.iter().filter(is_endless).map(|load| load.hogs as usize).sum()
@@ -149,7 +149,7 @@ mod tests {
             if machine.starts_with("windows") {
                 subjects.push("resolution()".to_owned());
             }
-            // No elapsed time of these moves in steps long enough to show.
+            // On these machines, no clock of elapsed time has steps long enough to show.
             if machine.starts_with("macos") || machine == "wsl1" {
                 subjects.retain(|subject| !subject.contains("coarse"));
             }
@@ -245,7 +245,7 @@ mod tests {
         }
     }
 
-    /// Rounding, whose request counts, what is held meanwhile.
+    /// Rounding, the request that applies, and the held settings.
     #[test]
     fn the_rule_names_what_makes_the_figure() {
         let neighbour = |question: (Laboratory, Question), setting: &str| {

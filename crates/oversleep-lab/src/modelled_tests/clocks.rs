@@ -1,4 +1,4 @@
-//! Modelled clocks work out many reads at once, and what they show until their next step: nothing of it may show.
+//! Modelled clocks compute many reads at once, and cache their value until the next step: neither may be observable.
 
 use super::platform;
 use super::*;
@@ -10,7 +10,7 @@ use oversleep_system::{Platform, Restore, Target};
 
 const READS: usize = 1_500;
 
-/// Consecutive reads, and then until it shows something else; the time in between is not a multiple of a step.
+/// Consecutive reads, and then until the value changes; the time in between is not a multiple of a step.
 fn looks(platform: &dyn Platform, index: usize, in_bulk: bool) -> Vec<u64> {
     let clock = &platform.clocks()[index];
     let mut seen = vec![0; READS];
@@ -76,7 +76,7 @@ fn a_coarse_clock_follows_a_resolution_at_once() {
     assert!((45_000..=60_000).contains(&gone), "{gone} times 100 ns, not the next tick of before");
 }
 
-/// A sleep ends at an interrupt that its tick count has counted, whenever a resolution was released before it.
+/// A sleep ends at an interrupt that the tick count has counted, whenever a resolution was released before.
 #[test]
 fn the_tick_count_moves_across_every_sleep_that_ends_at_the_default_tick() {
     for name in ["windows-7", "windows-10-1909", "windows-11"] {

@@ -1,4 +1,4 @@
-//! What a default look at modelled machines concludes.
+//! The conclusions of a default check of modelled machines.
 
 use oversleep_record::ExperimentId;
 use oversleep_record::finding::Verdict;
@@ -72,7 +72,7 @@ fn a_quick_look_tells_whose_request_counts_or_what_it_lacks() {
         };
         let (verdict, sentence) = said(ExperimentId::C3);
         assert_eq!(verdict, wanted, "{name}: {sentence}");
-        // A quick check has no neighbour; where only that could tell, it says so.
+        // A quick check has no neighbour; if only one could show it, the finding says so.
         let (verdict, sentence) = said(ExperimentId::B7);
         if wanted == Verdict::Found {
             assert_eq!(verdict, Verdict::NotEnoughData, "{name}: {sentence}");

@@ -1,4 +1,4 @@
-//! What the entry of an experiment says of its series holds for what it records.
+//! The entry of an experiment agrees with the series that it records.
 
 use super::*;
 

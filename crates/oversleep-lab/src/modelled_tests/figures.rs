@@ -1,5 +1,5 @@
-//! That each figure of a profile decides something: a question whose answer is the rule's, and which a changed figure
-//! answers wrongly. A profile that was mistyped fails here by name.
+//! Each figure of a profile matters: there is a question whose answer follows from it, and which a changed figure
+//! answers wrongly. A mistyped profile fails here by name.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -45,7 +45,7 @@ fn each_figure_decides_an_answer_and_another_figure_makes_it_wrong() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Figures whose tests are below, or that no answer shows.
+/// Figures that are tested below, or that no answer shows.
 const ELSEWHERE: &[&str] = &["wake.handoff", "wake.thread-start", "frequencies."];
 
 #[test]
@@ -89,7 +89,7 @@ fn counters_run_at_the_published_frequencies() {
     }
 }
 
-/// How long a thread that computes beside a competitor for its only CPU is off it, at most.
+/// The longest time that a thread which computes beside a competitor is off its only CPU.
 fn longest_gap(platform: &SharedPlatform) -> Nanos {
     let _load = platform.load("spin").unwrap().start(1).unwrap();
     let (end, mut last, mut gap) = (platform.now() + Nanos::from_secs(2), platform.now(), Nanos::ZERO);
@@ -118,7 +118,7 @@ fn slices_are_as_long_as_stated() {
     }
 }
 
-/// Medians of 50, in us: from a thread's creation, and from a post, until the other side runs.
+/// Medians of 50, in us, from a thread's creation and from a post until the other side runs.
 fn starts_and_handoffs(platform: &SharedPlatform) -> (i64, i64) {
     let median = |mut spans: Vec<Nanos>| {
         spans.sort_unstable();
@@ -186,7 +186,7 @@ fn no_timer_of_its_own_ends_early_on_windows() {
     }
 }
 
-/// What newer systems brought: the version as profiles state it, and the kernel or the build it came with.
+/// Features of newer systems: the version as profiles state it, and the kernel or the build that introduced it.
 const NEWER: &[(&str, &str, &[u64])] = &[
     ("epoll-pwait2", "Linux 5.11", &[5, 11]),
     ("io-uring", "Linux 5.4", &[5, 4]),
@@ -198,12 +198,12 @@ const NEWER: &[(&str, &str, &[u64])] = &[
     ("waitable-timer-high-resolution", "Windows 10 1803", &[17_134]),
 ];
 
-/// `5.10.102.1-microsoft` as numbers that compare.
+/// `5.10.102.1-microsoft` as comparable numbers.
 fn version(text: &str) -> Vec<u64> {
     text.split(|c: char| !c.is_ascii_digit()).map_while(|part| part.parse().ok()).collect()
 }
 
-/// Why each clock, wait and hand-off of that name can't be used there; nothing for one that can.
+/// Why each clock, wait and hand-off with that name can't be used; `None` for one that can.
 fn reasons(platform: &SharedPlatform, name: &str) -> Vec<Option<Unavailable>> {
     let clocks = platform.clocks().iter().filter(|clock| clock.info().name == name);
     let waits = platform.waits().iter().filter(|wait| wait.info().name == name);

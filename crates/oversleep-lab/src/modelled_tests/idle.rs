@@ -32,7 +32,7 @@ fn a_park_that_takes_a_tick_costs_the_throughput_and_a_resolution_of_1_ms_regain
         assert!((5.0..14.0).contains(&regained), "{name}: {regained} times as much");
         let park = mean_park(as_found.series("E1/jet/flat-out").expect("it is there"));
         assert!(park.is_some_and(|park| (Nanos(14_000_000)..=Nanos(15_700_000)).contains(&park)), "{name}: {park:?}");
-        // Paced: half a tick as found, well below a millisecond with 1 ms, microseconds where no timer takes part.
+        // Paced: half a tick as found, well below a millisecond with 1 ms, microseconds where no timer is involved.
         let ms = |file: &ResultFile, strategy: &str| p50(file, &format!("E1/{strategy}/rate=1000")) / 1e6;
         assert!((6.0..10.0).contains(&ms(&as_found, "jet")), "{name}: {} ms", ms(&as_found, "jet"));
         assert!((0.3..1.1).contains(&ms(&raised, "jet")), "{name}: {} ms", ms(&raised, "jet"));
@@ -44,7 +44,7 @@ fn run_at<'a>(runs: &[Run<'a>], grid: Option<Nanos>, queue: u64) -> Run<'a> {
     *runs.iter().find(|run| (run.grid, run.queue) == (grid, queue)).expect("it is one of them")
 }
 
-/// E2 with an eighth of the rate and of the queue, which leaves each run where it is on the curve.
+/// E2 with an eighth of the rate and of the queue, which doesn't change the position of a run on the curve.
 fn by_park(name: &str) -> ResultFile {
     let plan = Plan {
         idle: IdlePlan { queue: Some(128), item: Some(Nanos(1_952)), ..IdlePlan::default() },
@@ -68,7 +68,7 @@ fn the_cpu_rate_of_one_run_and_the_queue_of_another_predict_a_third() {
             let off = third.rate / rule.predict(queue, third.park);
             assert!((0.7..1.3).contains(&off), "{name}, {grid:?}, {queue}: {} is {off} of {rule:?}", third.rate);
         }
-        // All of them together say the same.
+        // All of them together give the same.
         let fitted = fit(&runs).expect("there are enough");
         let (rate, share) = (fitted.cpu_rate.expect("seen"), fitted.queue_share.expect("seen"));
         assert!((rate / cpu.rate - 1.0).abs() < 0.02 && (0.4..=1.05).contains(&share), "{name}: {fitted:?}");

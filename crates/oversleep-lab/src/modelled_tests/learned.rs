@@ -1,4 +1,4 @@
-//! Machines learned from a result: as late as it was, and under the rules of its system once something is changed.
+//! Machines learned from a result: as late as the original, and under the rules of its system once a setting changes.
 
 use oversleep_record::conditions::Setting;
 use oversleep_record::series::Pace;
@@ -43,7 +43,7 @@ fn a_machine_is_learned_from_a_result() {
     assert!(matches!(like(&real, &[], 1), Err(MachineError::NothingToLearn { .. })));
 }
 
-/// What a real machine's result would be, and a model learned from it.
+/// The result of a (modelled) machine, and a model learned from it.
 fn relearned(name: &str) -> SharedPlatform {
     let mut real = check(name, &[ExperimentId::A1, ExperimentId::A4, ExperimentId::B5]);
     real.platform.modelled = None;
@@ -99,7 +99,7 @@ fn service_classes_and_slack_reach_learned_waits() {
     let mac = relearned("macos-14-m1");
     let background =
         Conditions::as_found().with("qos", Setting::Policy { policy: "background".to_owned(), priority: 0 });
-    // Learned on deadlines, where calls ask for what is left of a period and are put off by a share of that.
+    // Learned from deadlines, where calls request the rest of a period and are delayed by a share of it.
     let found = mean_us(&mac, "usleep", MS, Conditions::as_found());
     assert!((1_200.0..1_265.0).contains(&found), "{found}");
     assert!(mean_us(&mac, "nanosleep", Nanos::from_millis(10), background) > 40_000.0);
@@ -143,7 +143,7 @@ fn a_damaged_result_does_not_take_virtual_time_to_its_end() {
     assert!(most < 3_601_000_000_000, "{most}");
 }
 
-/// Waits that another interrupt ended before their slack was used up: no more than they used goes with it.
+/// Waits that another interrupt ended before their slack was used up: only the used part of the slack is removed.
 #[test]
 fn no_learned_wait_of_linux_is_early_whatever_its_slack() {
     let mut real = check("linux-hz250", &[ExperimentId::B5]);
@@ -165,7 +165,7 @@ fn no_learned_wait_of_linux_is_early_whatever_its_slack() {
     assert!((38_000..39_000).contains(&found), "as found it is as it was: {found}");
 }
 
-/// What is asked beyond what was measured follows the rule of the wait from there on.
+/// Requests beyond the measured ones follow the rule of the wait from there on.
 #[test]
 fn longer_requests_than_the_learned_ones_follow_the_rule() {
     let linux = relearned("linux-hz250");

@@ -1,4 +1,4 @@
-//! Loads of modelled machines, as their profiles make them.
+//! Loads of modelled machines, as defined by their profiles.
 
 use oversleep_record::Nanos;
 use oversleep_record::conditions::{Conditions, Setting};
@@ -13,7 +13,7 @@ fn on(name: &str, overrides: &[&str]) -> SharedPlatform {
     platform(name, &overrides, 1).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What 400 waits of a millisecond took, smallest first.
+/// The durations of 400 waits of a millisecond, smallest first.
 fn waits(platform: &SharedPlatform, wait: &str) -> Vec<Nanos> {
     let mut waiter = platform.wait(wait).unwrap().open(platform).unwrap();
     let span = Nanos::from_millis(1);
@@ -55,7 +55,7 @@ fn timers_of_others_end_a_wait_within_its_slack_and_take_little_of_a_cpu() {
     let (least, most) = late(waits(&linux, "nanosleep"));
     assert!(least >= Nanos(60_000) && most <= Nanos(80_000), "alone at the end of its slack: {least} to {most}");
     let load = linux.load("timers").unwrap().start(1).unwrap();
-    // A timer every 100 µs, so in half of the cases one comes within the slack of 50 µs.
+    // A timer fires every 100 µs, so in half of the cases one fires within the slack of 50 µs.
     let (least, most) = late(waits(&linux, "nanosleep"));
     assert!(least < Nanos(35_000) && most >= Nanos(60_000), "beside timers: {least} to {most}");
     let before = linux.now();
@@ -100,7 +100,7 @@ fn a_load_that_computes_shares_the_cpu() {
     }
 }
 
-/// How late 1,000 waits of a millisecond are under a policy beside so many hogs on two CPUs, smallest first.
+/// The lateness of 1,000 waits of a millisecond under a policy beside this many hogs on two CPUs, smallest first.
 fn late_beside(machine: &str, hogs: u32, policy: &str, change: &str) -> Vec<Nanos> {
     let lab =
         load(machine, &["cpus.count=2".to_owned(), change.to_owned()], 1).unwrap_or_else(|error| panic!("{error}"));
@@ -152,7 +152,7 @@ fn on_macos_a_sleeper_runs_before_those_that_compute() {
     assert!((Nanos(125_000)..Nanos(160_000)).contains(&fixed[500]), "an eighth, whatever its class: {}", fixed[500]);
 }
 
-/// Threads of one rank take whole turns on Windows: one more to wait for never makes a wait shorter.
+/// Threads of one rank take whole turns on Windows: an additional competitor never makes a wait shorter.
 #[test]
 fn more_competitors_never_shorten_a_wait_where_threads_take_turns() {
     for machine in ["windows-10-2004", "windows-server-2022"] {
@@ -165,13 +165,13 @@ fn more_competitors_never_shorten_a_wait_where_threads_take_turns() {
             ask(&lab, &question).unwrap_or_else(|error| panic!("{machine}: {error}")).mean_ns()
         };
         let means = [0, 1, 2, 3, 4, 6, 8, 12].map(mean);
-        // 500 draws of where in a turn a wait ends.
+        // 500 draws of the phase at which a wait ends.
         assert!(means.windows(2).all(|pair| pair[1] >= pair[0] * 0.98), "{machine}: {means:?}");
         assert!(means[7] > means[0] * 5.0, "{machine}: {means:?}");
     }
 }
 
-/// How long 40 yields take on a machine with so many CPUs, beside so many hogs, shortest first, in turns of a thread.
+/// The durations of 40 yields on a machine with this many CPUs and hogs, shortest first, in turns of a thread.
 fn yields_beside(cpus: u32, hogs: u32, seed: u64) -> Vec<f64> {
     let lab = load("windows-10-2004", &[format!("cpus.count={cpus}")], seed).unwrap_or_else(|error| panic!("{error}"));
     let mut question = Question { count: 40, ..Question::of("yield(switch-to-thread)".parse().unwrap()) };
@@ -185,8 +185,8 @@ fn yields_beside(cpus: u32, hogs: u32, seed: u64) -> Vec<f64> {
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig::with_cases(16))]
 
-    /// A thread that yields runs again after one turn of each thread that shares its CPU. All CPUs have equally many, give
-    /// or take one, so a hog more for each of them never makes a yield shorter.
+    /// A thread that yields runs again after one turn of each thread that shares its CPU. All CPUs have the same
+    /// number, give or take one, so one more hog for each of them never makes a yield shorter.
     #[test]
     fn a_yield_lasts_a_turn_of_each_thread_that_shares_its_cpu(
         cpus in 1_u32..=8,

@@ -1,4 +1,4 @@
-//! Modelled machines as a whole: what published machines do comes out of their rules.
+//! Modelled machines as a whole: their rules reproduce the published behaviour.
 
 use oversleep_record::conditions::{Outcome, Setting};
 use oversleep_record::series::Pace;
@@ -43,7 +43,7 @@ pub(super) fn series(platform: &SharedPlatform, wait: &str, request: Nanos, cond
     run(platform, vec![probe.boxed()]).series.remove(0)
 }
 
-/// Mean length of such a wait, in us.
+/// The mean duration of such a wait, in us.
 pub(super) fn mean_us(platform: &SharedPlatform, wait: &str, request: Nanos, conditions: Conditions) -> f64 {
     (series(platform, wait, request, conditions).distribution.mean().unwrap() + request.0 as f64) / 1e3
 }
@@ -277,7 +277,7 @@ fn a_fork_join_is_quantised_by_its_clock_and_by_a_polling_wait_alone() {
     let values = |key: &str| &measured.series.iter().find(|series| series.key == key).expect(key).samples.value;
     assert!(values("D1/blocked/coarse").iter().all(|ns| [0, 15, 16, 31, 32].contains(&(ns / 1_000_000))));
     assert!(values("D1/blocked/precise").iter().all(|ns| ns < 5_000_000), "no portion is longer than 4 ms");
-    // It starts right after a tick and ends at one, but for the first of each round.
+    // Each starts right after a tick and ends at one, except for the first of each round.
     let ticks = values("D1/polling/precise").iter().filter(|ns| (15_000_000..16_300_000).contains(ns)).count();
     assert!(ticks >= 28, "{ticks} of 33: a wait of 1 ms is a tick");
 }
@@ -301,7 +301,7 @@ fn every_machine_runs_and_the_same_seed_writes_the_same_bytes() {
         let file = check(name, &experiments);
         assert_eq!(file.platform.modelled, Some(format!("{name} with seed 7")));
         assert!(file.series.iter().filter(|series| series.has_values()).count() > 20, "{name}");
-        // One machine for each way of taking turns and each system; the digests of `tests/figures` hold all of them.
+        // One machine for each scheduler and each system; the digests of `tests/figures` cover all of them.
         if ["windows-11", "linux-hz250", "wsl2", "macos-14-m1"].contains(&name) {
             assert_eq!(file.write(), check(name, &experiments).write(), "{name}");
         }
@@ -340,7 +340,7 @@ fn names_descriptions_and_mistakes() {
     assert!(load("linux-hz250", &["policy=fifo:0".to_owned()], 0).is_err());
 }
 
-/// Experiments by id on a modelled machine, as the command runs them, explained.
+/// Experiments by id on a modelled machine, as the command runs them, with findings.
 pub(super) fn explained(name: &str, experiments: &[ExperimentId]) -> ResultFile {
     looked_at(name, experiments, Depth::Normal)
 }

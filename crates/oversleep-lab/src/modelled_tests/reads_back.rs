@@ -1,4 +1,4 @@
-//! Whatever a run writes, the reader reads; and a run whose result it would refuse doesn't begin.
+//! The reader accepts every result that a run writes, and a run whose result it would refuse doesn't start.
 
 use oversleep_measure::{Depth, Limit, Plan, Silent, StopFlag, experiment};
 use oversleep_record::file::SERIES_MAX;
@@ -30,7 +30,7 @@ fn comes_back(file: &ResultFile) {
     assert!(read.write() == written, "it changes on its way through a file");
 }
 
-/// One wait with that many requests, each measured once.
+/// A plan for one wait with that many requests, each measured once.
 fn requests(count: usize) -> Plan {
     let requests = (0..count as i64).map(|index| Nanos(1_000_000 + index)).collect();
     let subjects = vec!["nanosleep".to_owned()];
@@ -69,7 +69,7 @@ proptest! {
     #[test]
     fn every_plan_s_result_comes_back(
         machine in prop::sample::select(machines::names()),
-        // Load, sweeps and teams of threads take the most time and make series like the others'.
+        // Load, sweeps and many threads take the most time and produce no other kinds of series.
         experiments in prop::sample::subsequence(
             vec![
                 ExperimentId::A1, ExperimentId::A2, ExperimentId::A4, ExperimentId::B1, ExperimentId::B3,

@@ -1,4 +1,4 @@
-//! Waits of modelled machines as measured or as their systems' sources have them: wheels, ticks, phases and shares.
+//! Waits of modelled machines compared with measurements or their systems' source code: wheels, ticks, phases and shares.
 
 use oversleep_record::series::Pace;
 use oversleep_record::{Conditions, ExperimentId, FactName, Nanos};
@@ -19,7 +19,7 @@ fn timeouts_of_the_timer_wheel_are_the_coarser_the_longer() {
     }
 }
 
-/// A random phase is any phase alike: the mean is half a tick more than was asked.
+/// All phases are equally likely: the mean is half a tick more than the request.
 #[test]
 fn calls_at_random_phase_meet_every_part_of_a_tick_alike() {
     let windows = platform("windows-11", &[]);
@@ -41,7 +41,7 @@ fn calls_at_random_phase_meet_every_part_of_a_tick_alike() {
     }
 }
 
-/// A delay that is a share of the request is that of the whole request, however the wait is paced elsewhere.
+/// A delay that is a share of the request is a share of the whole request, even if the wait is periodic elsewhere.
 #[test]
 fn a_survey_of_a_mac_asks_each_wait_for_all_of_its_span() {
     let file = check("macos-14-m1", &[ExperimentId::B5]);
@@ -51,7 +51,7 @@ fn a_survey_of_a_mac_asks_each_wait_for_all_of_its_span() {
     assert!((125_000..140_000).contains(&poll), "an eighth, whatever the class: {poll}");
 }
 
-/// Booted with highres=off, or built without: hrtimer_run_queues looks for what is due at each tick.
+/// Booted with highres=off, or built without: hrtimer_run_queues checks for expired timers at each tick.
 #[test]
 fn without_high_resolution_timers_every_wait_ends_on_the_tick() {
     let linux = platform("linux-hz250", &["timers.high-resolution=false"]);

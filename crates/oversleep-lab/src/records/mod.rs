@@ -1,5 +1,6 @@
-//! What runtimes make of a span: records, not runs. `runtimes.toml` has those that sources state,
-//! `runtimes-measured.toml` those that `oversleep report RESULT --records` made of a result; a result's own go before both.
+//! How runtimes translate a span. These are records; no runtime is run. `runtimes.toml` has records from sources,
+//! `runtimes-measured.toml` those that `oversleep report RESULT --records` derived from a result; a result's own records
+//! take precedence over both.
 
 mod modelled;
 
@@ -34,7 +35,7 @@ struct File {
     trick: Vec<Trick>,
 }
 
-/// What was published as a way to make waits of a runtime finer on Windows.
+/// A published trick for making waits of a runtime finer on Windows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Trick {
@@ -42,7 +43,7 @@ struct Trick {
     name: String,
     /// The runtime, as `oversleep runtimes` names it.
     family: String,
-    /// The wait that it was published for.
+    /// The wait for which it was published.
     wait: String,
     /// Whether the process then holds a timer resolution of 1 ms.
     holds_a_millisecond: bool,
@@ -50,24 +51,24 @@ struct Trick {
     source: String,
 }
 
-/// What one runtime makes of a span on one system.
+/// How one runtime translates a span on one system.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Record {
-    /// `R04`; of a measured one the runtime, its version and its wait.
+    /// `R04`; for a measured one the runtime, its version and its wait.
     pub id: String,
-    /// What programmers write.
+    /// The names that programmers use.
     pub names: Vec<String>,
-    /// Whose call it is.
+    /// The runtime.
     pub runtime: String,
-    /// The same as `oversleep runtimes` names it, if that is another name.
+    /// The runtime's name in `oversleep runtimes`, if it differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub family: Option<String>,
     /// The versions that the record is about.
     pub versions: String,
     /// `windows`, `linux`, `macos`.
     pub system: String,
-    /// Registry name of the wait that it ends up in.
+    /// Registry name of the wait that it uses.
     pub wait: String,
     rounds: Rounds,
     /// Whether it requests 1 ms of Windows while it waits, unless the request is a multiple of 10 ms.
@@ -79,21 +80,21 @@ pub struct Record {
     pub source: String,
 }
 
-/// What a runtime does to a span before it calls the system.
+/// How a runtime rounds a span before it calls the system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Rounds {
-    /// It passes nanoseconds on.
+    /// It passes nanoseconds through.
     Not,
     /// To whole milliseconds.
     Up,
     /// To whole milliseconds, at least one.
     Down,
-    /// To whole milliseconds, also to none.
+    /// Down to whole milliseconds, possibly to zero.
     DownToZero,
     /// To the nearest whole millisecond.
     Nearest,
-    /// To whole milliseconds on a grid of its own, so that up to one more passes.
+    /// Up to whole milliseconds on its own grid, so that up to one more passes.
     UpToGrid,
 }
 
@@ -116,7 +117,7 @@ impl From<Rule> for Rounds {
 pub enum Evidence {
     /// The source says so.
     Published,
-    /// It was seen on such a runtime.
+    /// It was measured on such a runtime.
     Measured,
 }
 
@@ -129,19 +130,19 @@ impl Evidence {
     }
 }
 
-/// All records that come with the product.
+/// All built-in records.
 pub fn runtimes() -> &'static [Record] {
     &FILES.record
 }
 
-/// The systems on which a record says what becomes of that call.
+/// The systems for which a record translates that call.
 pub fn systems(name: &str) -> Vec<&'static str> {
     let is_named = |record: &&Record| record.names.iter().any(|known| known.eq_ignore_ascii_case(name));
     let systems: BTreeSet<&str> = FILES.record.iter().filter(is_named).map(|record| &*record.system).collect();
     systems.into_iter().collect()
 }
 
-/// The records of a result: one for each wait whose rule it tells.
+/// The records of a result: one for each wait whose rule is known.
 pub fn records(file: &ResultFile) -> Vec<Record> {
     let waits = waits(file);
     waits.iter().filter_map(|wait| record(file, &waits, wait)).collect()
@@ -150,18 +151,18 @@ pub fn records(file: &ResultFile) -> Vec<Record> {
 /// Records as a file of them.
 ///
 /// # Errors
-/// Those of the writer of TOML.
+/// The errors of the TOML writer.
 pub fn document(records: Vec<Record>) -> Result<String, toml::ser::Error> {
     toml::to_string(&File { record: records, trick: Vec::new() })
 }
 
 fn record(file: &ResultFile, all: &[RuntimeWait<'_>], wait: &RuntimeWait<'_>) -> Option<Record> {
-    // A question is about an idle program, and a busy one may wait by other means than the call beneath.
+    // A question is about an idle program, and a busy one may use another call than the one beneath.
     if wait.idle_name().is_some() {
         return None;
     }
     let rule = wait.ruling().ok()?.rule;
-    // `Thread.sleep(ms,ns)` answers to `Thread.sleep` if no other form of it keeps more of a request.
+    // `Thread.sleep(ms,ns)` also answers to `Thread.sleep`, unless another form of it preserves more of a request.
     let plain = |name: &str| name.split('(').next().unwrap_or_default().to_owned();
     let is_form = |other: &&RuntimeWait<'_>| {
         other.runtime == wait.runtime && other.idle_name().is_none() && plain(other.name) == plain(wait.name)
@@ -170,7 +171,7 @@ fn record(file: &ResultFile, all: &[RuntimeWait<'_>], wait: &RuntimeWait<'_>) ->
     let keeps = |rule: Rule| [Rule::Exact, Rule::RoundsUp, Rule::RoundsToNearest].iter().position(|one| *one == rule);
     let keeps_most =
         forms.filter_map(|form| Some((keeps(form.ruling().ok()?.rule).unwrap_or(usize::MAX), form.name))).min();
-    // `Sleep` alone could be a call of the system, so it is `free-pascal.Sleep`.
+    // `Sleep` alone could be a system call, so it is `free-pascal.Sleep`.
     let qualified = |name: String| match name.contains(['.', ':']) {
         true => name,
         false => format!("{}.{name}", wait.runtime.name),
@@ -194,8 +195,8 @@ fn record(file: &ResultFile, all: &[RuntimeWait<'_>], wait: &RuntimeWait<'_>) ->
     })
 }
 
-/// The record of that call on that platform, and the wait; a result's own records, `first`, go before those that come with
-/// the product. Where names differ only in case and the typed case fits none, the first is meant.
+/// The record of that call on that platform, and the wait. A result's own records, `first`, take precedence over the
+/// built-in ones. If names differ only in case and none matches exactly, the first is meant.
 pub(crate) fn find<'a>(
     platform: &'a dyn Platform,
     first: &[Record],
@@ -216,7 +217,7 @@ pub(crate) fn find<'a>(
 }
 
 impl Record {
-    /// Its runtime, as `oversleep runtimes` names it.
+    /// Its runtime's name in `oversleep runtimes`.
     pub fn family(&self) -> &str {
         self.family.as_deref().unwrap_or(&self.runtime)
     }
@@ -232,12 +233,12 @@ impl Record {
         }
     }
 
-    /// Whether it holds 1 ms of Windows while it waits so long.
+    /// Whether it holds 1 ms on Windows during a wait of that length.
     pub(crate) fn holds_while(&self, rounded: Nanos) -> bool {
         self.holds_a_millisecond && rounded.0 % (10 * MILLISECOND.0) != 0
     }
 
-    /// How it rounds, after the call.
+    /// Its rounding, as a clause after the call.
     fn how(&self) -> &'static str {
         match self.rounds {
             Rounds::Not => "",
@@ -255,8 +256,8 @@ impl Record {
         format!("record {}, {}: {source}; {}", self.id, self.evidence.as_str(), self.versions)
     }
 
-    /// What the runtime makes of the request, how that is known, what `others` of that name make of it, and what was run
-    /// instead of it.
+    /// The sentence about the request: its translation, the evidence, the translations of `others` with that name, and
+    /// the call that was run instead.
     pub(crate) fn sentence(&self, name: &str, wait: &dyn Wait, request: Nanos, others: &[Record]) -> String {
         let rounded = self.rounded(request);
         let what = if rounded == request { String::new() } else { format!(": {request} becomes {rounded}") };
@@ -273,7 +274,7 @@ impl Record {
         )
     }
 
-    /// Why nothing can be said of a request of which nothing is left.
+    /// Why there is no answer for a request that is rounded to zero.
     pub(crate) fn nothing_left(&self, request: Nanos) -> String {
         format!("{} makes 0 ms of {request} and does not wait ({})", self.runtime, self.citation())
     }

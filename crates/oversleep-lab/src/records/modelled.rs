@@ -1,5 +1,5 @@
-//! Language runtimes on a modelled machine. No runtime runs: each of its calls is the call of the system that a record
-//! names, with what the record makes of the request.
+//! Language runtimes on a modelled machine. No runtime is run: each of its calls is replaced by the system call that a
+//! record names, with the translated request.
 
 use oversleep_measure::runtime_waits::{
     PUBLISHED_PARKS, PUBLISHED_PARKS_NS, RULE_REQUESTS_NS, beneath, beneath_once, count, requests, rounds,
@@ -16,10 +16,10 @@ use super::{Evidence, FILES, MILLISECOND, Record, Trick};
 
 /// How often each request that shows a rule is repeated in a round.
 const FEW: u64 = 4;
-/// What a result without a trick is called beside those with one.
+/// The name of a result without a trick, beside those with one.
 const AS_FOUND: &str = "as-found";
 
-/// The runtimes that have records for that system, as `oversleep runtimes` names them.
+/// The runtimes with records for that system, by their names in `oversleep runtimes`.
 pub fn families(os: &str) -> Vec<&'static str> {
     let mut all: Vec<&str> = FILES.record.iter().filter(|one| one.system == os).map(Record::family).collect();
     all.sort_unstable();
@@ -27,8 +27,8 @@ pub fn families(os: &str) -> Vec<&'static str> {
     all
 }
 
-/// The waits of those runtimes that the plan names, all where it names none, and the system's own beneath them, as far
-/// as they belong to these experiments. `own` are the records of the result that the machine is like.
+/// The waits of the runtimes that the plan names (all if it names none) and the system's own waits beneath them, as far
+/// as they belong to these experiments. `own` has the records of the result that the machine is like.
 pub(crate) fn probes(
     platform: &dyn Platform,
     own: &[Record],
@@ -73,7 +73,7 @@ pub(crate) fn probes(
     all
 }
 
-/// Whether the published experiments on parks are about it.
+/// Whether the published experiments on parks concern this record.
 fn is_published_park(record: &Record) -> bool {
     FILES.trick.iter().any(|trick| trick.is_for(record))
 }
@@ -88,7 +88,7 @@ impl Trick {
 struct Call {
     record: Record,
     requested: Nanos,
-    /// In each round.
+    /// The number of calls in each round.
     count: u64,
     rounds: u32,
     conditions: Conditions,
@@ -99,7 +99,7 @@ impl Call {
     fn of(record: &Record, experiment: ExperimentId, requested: Nanos, count: u64, rounds: u32) -> Call {
         let is_duration = experiment == ExperimentId::R2;
         let quantity = if is_duration { Quantity::Duration } else { Quantity::Lateness };
-        // Of a measured record, its own form of the call: `Thread.sleep(ms,ns)`.
+        // A measured record has its own form of the call: `Thread.sleep(ms,ns)`.
         let (id, name) = match (record.evidence, record.id.split_once('/')) {
             (Evidence::Measured, Some((runtime, name))) => (runtime.to_owned(), name),
             _ => (record.id.clone(), record.names.first().map_or("", String::as_str)),
@@ -126,7 +126,7 @@ impl Call {
 
     fn under(self, trick: &Trick, platform: &dyn Platform) -> Call {
         let mut call = self.named(&trick.name);
-        // Elsewhere a process has nothing of the kind to hold.
+        // Other systems have no such setting for a process.
         if trick.holds_a_millisecond && platform.tunable(RESOLUTION).is_some() {
             call.conditions = holding();
             call.recorder.series_mut().conditions = holding();
@@ -139,7 +139,7 @@ impl Call {
     }
 }
 
-/// The process holds 1 ms.
+/// Conditions under which the process holds 1 ms.
 fn holding() -> Conditions {
     Conditions::as_found().with(RESOLUTION, Setting::Nanos(MILLISECOND))
 }
@@ -171,7 +171,7 @@ impl Probe for Call {
                 break;
             }
             let start = bench.stamp();
-            // Runtimes don't call the system for a request of which nothing is left.
+            // Runtimes don't call the system for a request that is rounded to zero.
             let ended = match passed {
                 Nanos::ZERO => WaitEnd::TimedOut,
                 _ => waiter.wait(bench.target(start, start + passed)),

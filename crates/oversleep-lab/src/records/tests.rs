@@ -1,4 +1,4 @@
-//! Records as they come with the product, and as results give them.
+//! Built-in records, and records derived from results.
 
 use std::collections::BTreeSet;
 
@@ -70,7 +70,7 @@ fn versions_that_make_something_else_of_a_request_are_named() {
     assert!(sentence.contains(" java 25.0.3 passes 1.5 ms (record java-25.0.3/Thread.sleep("), "{sentence}");
 }
 
-/// A wait of a runtime that truncates, and one that ends on a grid of its own.
+/// A wait of a runtime that truncates, and one that ends on its own grid.
 fn result() -> ResultFile {
     let mut sheet = oversleep_record::testing::Sheet::linux();
     for ns in [300_000, 400_000, 999_000, 1_000_000, 1_100_000, 1_500_000, 1_999_000, 2_000_000] {
@@ -115,7 +115,7 @@ fn a_result_gives_its_own_records_and_they_go_first() {
     assert!(record.nothing_left(Nanos(300_000)).starts_with("engine makes 0 ms of 300 µs and does not wait (record"));
 }
 
-/// What `oversleep runtimes NAMES --on MACHINE` measures.
+/// The result of `oversleep runtimes NAMES --on MACHINE`.
 fn on(machine: &str, names: &[&str]) -> ResultFile {
     let lab = crate::Laboratory::on(platform(machine, &[], 1).unwrap_or_else(|error| panic!("{error}")));
     let ids = [ExperimentId::R1, ExperimentId::R2, ExperimentId::B10, ExperimentId::B11];
@@ -167,7 +167,7 @@ fn published_parks_take_a_tick_on_modelled_windows() {
     }
 }
 
-/// What a record says of a runtime is what the rule finder finds in the model's waits.
+/// The rule finder finds the rules of the records in the waits of the model.
 #[test]
 fn rules_of_records_are_found_again_in_what_a_model_measures() {
     let file = on("linux-hz250", &[]);
@@ -181,7 +181,7 @@ fn rules_of_records_are_found_again_in_what_a_model_measures() {
         };
         let record = runtimes().iter().filter(|record| record.system == "linux").find(is_it).expect("its record");
         match wait.ruling() {
-            // A model has no grid of a runtime's own.
+            // A model doesn't have a runtime's own grid.
             Ok(ruling) if record.rounds != Rounds::UpToGrid => {
                 assert_eq!(Rounds::from(ruling.rule), record.rounds, "{}: {ruling}", record.id);
                 found += 1;

@@ -1,4 +1,4 @@
-//! The machine to measure, and what can be asked about it without measuring.
+//! The machine to measure, and the questions that need no measurement.
 
 use oversleep_record::Environment;
 use oversleep_record::conditions::Setting;
@@ -12,7 +12,7 @@ use crate::records::Record;
 #[derive(Clone)]
 pub struct Laboratory {
     pub(crate) platform: SharedPlatform,
-    /// What the runtimes of a result make of a request, if the platform is like its machine.
+    /// The runtime records of a result, if the platform is like its machine.
     pub(crate) records: Vec<Record>,
 }
 
@@ -26,7 +26,7 @@ impl Laboratory {
         &*self.platform
     }
 
-    /// Which platform it is.
+    /// The platform's identity.
     pub fn platform_id(&self) -> PlatformId {
         self.platform.id()
     }
@@ -36,12 +36,12 @@ impl Laboratory {
         catalogue::entries(&self.platform, kind)
     }
 
-    /// All names of a kind. Nothing is opened, so this is cheap enough to check what was typed.
+    /// All names of a kind. Nothing is opened, so this is cheap enough for validating what was typed.
     pub fn names(&self, kind: Kind) -> Vec<&'static str> {
         catalogue::names(&*self.platform, kind)
     }
 
-    /// What this process may see and change here.
+    /// What this process may observe and change here.
     pub fn abilities(&self) -> Vec<Ability> {
         self.platform.abilities()
     }
@@ -51,7 +51,7 @@ impl Laboratory {
         self.platform.environment()
     }
 
-    /// How many CPUs this process may use.
+    /// The number of CPUs that this process may use.
     pub fn cpu_count(&self) -> usize {
         self.platform.cpus().len()
     }

@@ -24,7 +24,7 @@ pub struct Request {
     pub command: CommandName,
     /// Experiments, in the order of their series.
     pub experiments: Vec<&'static Experiment>,
-    /// How much, and under which conditions.
+    /// How much to measure, and under which conditions.
     pub plan: Plan,
     /// A name that the user gave the result.
     pub name: Option<String>,
@@ -43,15 +43,15 @@ pub enum RunError {
         /// Why.
         reason: Unavailable,
     },
-    /// Its result would have more parts than any reader takes, so nothing is measured.
+    /// Its result would exceed the limits of the reader, so nothing is measured.
     #[error(
         "that would be {series} series in {rounds} rounds, and a result has at most {SERIES_MAX} series in {ROUNDS_MAX} \
          rounds"
     )]
     TooMuch {
-        /// Series that it would have.
+        /// The number of its series.
         series: usize,
-        /// Their rounds, all together.
+        /// The number of their rounds.
         rounds: u64,
     },
 }
@@ -63,13 +63,13 @@ impl Laboratory {
     }
 
     /// The longest period of the request's schedules: a series with less time than that has no deadline in it. `None`
-    /// where nothing is on a schedule.
+    /// if nothing is on a schedule.
     pub fn period_max(&self, request: &Request) -> Option<Nanos> {
         self.probes(request).filter_map(|probe| probe.period()).max()
     }
 
     fn probes(&self, request: &Request) -> impl Iterator<Item = Box<dyn Probe>> {
-        // Of a real machine, programs of theirs measure them.
+        // On a real machine, programs measure the waits of runtimes.
         let are_modelled = request.command == CommandName::Runtimes && self.platform_id().modelled.is_some();
         let is_wanted = |id| are_modelled && request.experiments.iter().any(|experiment| experiment.id == id);
         let of_runtimes = records::probes(self.platform(), &self.records, &request.plan, &is_wanted);
@@ -77,20 +77,20 @@ impl Laboratory {
         own.chain(of_runtimes)
     }
 
-    /// Runs a request. Raising `stop` ends the run after the wait in progress, and the result is what was measured
+    /// Runs a request. Raising `stop` ends the run after the wait in progress; the result then has what was measured
     /// until then.
     ///
     /// # Errors
-    /// Only what makes a run impossible; what can't be measured is noted in the result with its reason.
+    /// Only what makes a run impossible; anything that can't be measured is noted in the result with its reason.
     pub fn run(&self, request: &Request, stop: &StopFlag, progress: &mut dyn Progress) -> Result<ResultFile, RunError> {
         self.run_with(request, Vec::new(), stop, progress)
     }
 
-    /// The same with further probes, which others bring: they measure what is no part of the platform. Their time is
-    /// theirs: where there are any, no part is left out to end sooner.
+    /// The same with additional probes from the caller, for what isn't part of the platform. They need their full time,
+    /// so nothing is skipped to end sooner.
     ///
     /// # Errors
-    /// As [`Laboratory::run`].
+    /// As for [`Laboratory::run`].
     pub fn run_with(
         &self,
         request: &Request,
@@ -160,7 +160,7 @@ impl Laboratory {
         time_max: Option<Nanos>,
         progress: &mut dyn Progress,
     ) -> Measured {
-        // A short run promises to end soon for the sake of whoever waits for it. Nobody waits for virtual time.
+        // A short run promises to end soon because a user waits for it. In virtual time, nobody waits.
         let time_max = time_max.filter(|_| !self.platform.time_is_virtual());
         let mut measured = Measured::default();
         measure(bench, probes, time_max, progress, &mut measured);
@@ -168,7 +168,7 @@ impl Laboratory {
     }
 }
 
-/// Facts that findings take to hold while everything was measured, and that somebody may change meanwhile.
+/// Facts that findings assume to be constant during the measurement, although someone may change them.
 pub(crate) const HOLDING: &[FactName] = &[
     FactName::CgroupCpuPeriod,
     FactName::CgroupCpuQuotaCpus,
@@ -192,7 +192,7 @@ pub(crate) const HOLDING: &[FactName] = &[
     FactName::TimerWindowHidden,
 ];
 
-/// Facts read before the run say nothing about it where they are other ones after it: they are unknown.
+/// Facts that changed during the run become unknown, because they say nothing about the whole of it.
 fn no_longer_so(before: &mut Environment, after: &Environment) {
     for &name in HOLDING {
         let (Some(was), Some(is)) = (before.known(name), after.known(name)) else { continue };
@@ -204,7 +204,7 @@ fn no_longer_so(before: &mut Environment, after: &Environment) {
     }
 }
 
-/// The probes, if the result of them all can be read.
+/// The probes, if a reader would accept the result of all of them.
 ///
 /// # Errors
 /// They are too many.

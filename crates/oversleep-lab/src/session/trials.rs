@@ -7,7 +7,7 @@ use oversleep_record::trial::{Trial, TrialPair};
 use oversleep_record::{Conditions, ExperimentId, Nanos, ResultFile, SeriesKey};
 use oversleep_system::Platform;
 
-/// What is to be measured for the trials, and the trials whose pairs name the series.
+/// The probes for the trials, and the trials whose pairs name the series.
 #[derive(Default)]
 pub(super) struct Trials {
     pub probes: Vec<Box<dyn Probe>>,

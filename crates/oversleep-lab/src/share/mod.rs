@@ -1,7 +1,7 @@
-//! A result for others: figures of the machine, and nothing that identifies a person or a host.
+//! A copy of a result for others: figures of the machine, and nothing that identifies a person or a host.
 //!
-//! [`share`] builds a new result from a list of what is kept (`words` has the list). What it doesn't know, it leaves out:
-//! names that users gave, paths, command lines, texts of errors, serial numbers, exact times, raw readings of clocks.
+//! [`share`] builds a new result from an allowlist (in `words`). Everything unknown is left out: names that users gave,
+//! paths, command lines, error messages, serial numbers, exact times, raw readings of clocks.
 
 mod reliability;
 mod series;
@@ -17,12 +17,12 @@ use oversleep_record::shared::{LeftOut, Shared};
 use oversleep_record::trial::Trial;
 use oversleep_record::{ClockResult, FactName, ResultFile, SeriesKey, Unavailable};
 
-/// The day is enough to tell results apart; a second could be looked up in a log.
+/// The date suffices to distinguish results; an exact time could be matched with a log.
 const DAY_S: i64 = 86_400;
-/// What stands for a text that is left out.
+/// The replacement for a text that is left out.
 const LEFT_OUT: &str = "left out";
 
-/// The result for others. It reads as any result, and findings are worked out again by whoever reads it.
+/// The copy for others. It can be read like any result, and its readers compute findings again.
 pub fn share(file: &ResultFile) -> ResultFile {
     let series: Vec<_> = file.series.iter().filter_map(series::shared).collect();
     let clocks: Vec<ClockResult> = file.clocks.iter().filter_map(|seen| clock(&file.platform.os, seen)).collect();
@@ -64,12 +64,12 @@ pub fn share(file: &ResultFile) -> ResultFile {
     }
 }
 
-/// How far a result can be relied on: the note that a shared one carries.
+/// How reliable a result is: the note in a shared copy.
 pub fn note(file: &ResultFile) -> Shared {
     reliability::of(file)
 }
 
-/// The facts on the list, each without what is not.
+/// The listed facts, each reduced to its known words.
 fn environment(all: &Environment) -> Environment {
     let mut kept = Environment::default();
     for (name, fact) in &all.facts {
@@ -96,7 +96,7 @@ fn fact_value(name: FactName, value: &FactValue) -> Option<FactValue> {
     })
 }
 
-/// Of which kind a reason is. Its text may name a file, a group or a program.
+/// The kind of a reason, because its text may name a file, a group or a program.
 fn reason(reason: &Unavailable) -> Unavailable {
     match reason {
         Unavailable::NotOnThisPlatform | Unavailable::NotMeasured => reason.clone(),
@@ -117,7 +117,7 @@ fn floor(floor: &Floor) -> Option<Floor> {
         .then(|| Floor { cross_check: floor.cross_check.as_ref().filter(is_known).cloned(), ..floor.clone() })
 }
 
-/// A clock that a system or a runtime has, without an example of its value, which tells when the machine was started.
+/// A clock of a system or a runtime, without its example value, which reveals when the machine was booted.
 fn clock(os: &str, clock: &ClockResult) -> Option<ClockResult> {
     let mut described = oversleep_system::clocks::of(os).iter().filter(|_| clock.runtime.is_none());
     let described = described.find(|described| described.name == clock.name)?;
@@ -133,7 +133,7 @@ fn clock(os: &str, clock: &ClockResult) -> Option<ClockResult> {
     })
 }
 
-/// A trial of a known remedy of which all series are there.
+/// A trial of a known remedy, if all of its series are present.
 fn trial(trial: &Trial, keys: &BTreeSet<&SeriesKey>) -> Option<Trial> {
     oversleep_explain::remedy(&trial.remedy)?;
     let is_there = trial.pairs.iter().all(|pair| keys.contains(&pair.before) && keys.contains(&pair.after));

@@ -1,4 +1,4 @@
-//! How far a result can be relied on, in figures.
+//! The reliability of a result, in figures.
 
 use oversleep_record::file::Completion;
 use oversleep_record::series::distinct_rounds;
@@ -6,14 +6,14 @@ use oversleep_record::shared::{LeftOut, Reliability, Shared};
 use oversleep_record::stats::{Steadiness, steadiness};
 use oversleep_record::{Depth, Disturbance, Nanos, ResultFile, Series};
 
-/// Share of the series whose rounds may disagree in a good result, in thousandths. Some always do, as series of spans
-/// below the step of a clock.
+/// The share of series whose rounds may disagree in a good result, in thousandths. Some always do, such as series of
+/// spans below the step of a clock.
 const UNSTEADY_MAX_PERMILLE: u64 = 50;
-/// And beyond which nothing can be relied on.
+/// The share beyond which nothing is reliable.
 const UNSTEADY_POOR_PERMILLE: u64 = 250;
-/// Share of a CPU that others may take in a good result.
+/// The share of a CPU that other processes may take in a good result.
 const TAKEN_MAX_PERMILLE: u64 = 50;
-/// And beyond which nothing can be relied on.
+/// The share beyond which nothing is reliable.
 const TAKEN_POOR_PERMILLE: u64 = 500;
 
 /// The note for a result, without what was left out.
@@ -21,7 +21,7 @@ pub(super) fn of(file: &ResultFile) -> Shared {
     let series: Vec<&Series> = file.series.iter().filter(|series| series.has_values()).collect();
     let count = |fits: fn(Steadiness) -> bool| series.iter().filter(|series| fits(steadiness(series))).count() as u64;
     let mut rounds: Vec<i64> = series.iter().map(|series| series.rounds.len() as i64).collect();
-    // Under oversleep's own load the CPUs are busy on purpose.
+    // Under oversleep's own load the CPUs are intentionally busy.
     let unloaded = series.iter().copied().filter(|series| series.conditions.load.is_empty());
     let seen =
         distinct_rounds(unloaded).into_iter().fold(Disturbance::default(), |sum, round| sum.merged(&round.disturbance));

@@ -1,4 +1,4 @@
-//! Series for others: what is measured, how, and every value as a distribution.
+//! Series for others: the subject, the method, and every value as a distribution.
 
 use oversleep_record::conditions::{Conditions, Outcome};
 use oversleep_record::label::{self, Labels};
@@ -9,10 +9,10 @@ use oversleep_record::{Series, SeriesKey};
 
 use super::{reason, words};
 
-/// How splits were observed, as Linux has it; other texts are left out.
+/// The methods of observing splits on Linux; other texts are left out.
 const SPLIT_METHODS: [&str; 2] = ["perf context-switch records and /proc/thread-self/schedstat", "model"];
 
-/// The series; `None` where a name in it is none that oversleep knows.
+/// The series; `None` if oversleep doesn't know a name in it.
 pub(super) fn shared(series: &Series) -> Option<Series> {
     let is_known = words::is_experiment(series.experiment)
         && is_key(&series.key)
@@ -43,7 +43,7 @@ pub(super) fn shared(series: &Series) -> Option<Series> {
     Some(Series { runtime, status, samples, conditions, labels, split, why, ..series.clone() })
 }
 
-/// A key of which each part is a name, a number or a setting that oversleep knows.
+/// Whether each part of the key is a name, a number or a setting that oversleep knows.
 pub(super) fn is_key(key: &SeriesKey) -> bool {
     let is_part = |part: &str| {
         let is_experiment = part.parse().is_ok_and(words::is_experiment);
@@ -85,7 +85,7 @@ fn is_label(name: &str) -> bool {
     words::is_name(name) || LABELS.contains(&name)
 }
 
-/// All labels, or `None` if one of them is unknown: without it, the series could be taken for another.
+/// All labels, or `None` if one of them is unknown: without it, the series could be mistaken for another.
 fn labels(labels: &Labels) -> Option<Labels> {
     let is_kept = |(name, value): (&str, &str)| {
         let is_remedy = name == label::REMEDY.name() && oversleep_explain::remedy(value).is_some();

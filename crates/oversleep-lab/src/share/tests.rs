@@ -1,4 +1,4 @@
-//! Nothing that somebody wrote gets into a shared result, and nothing that oversleep knows is missing there.
+//! No text written by a user gets into a shared result, and everything that oversleep knows is kept.
 
 use oversleep_explain as explain;
 use oversleep_measure::{Depth, Plan, Silent, StopFlag};
@@ -15,7 +15,7 @@ use crate::session::Request;
 /// A result in which every field is filled and every variant occurs.
 const EVERYTHING: &[u8] = include_bytes!("../../../../schema/golden/v2/everything.json");
 
-/// What a person or a host could be called, and how such a name could hide in what is kept.
+/// A name of a person or a host, and ways in which it could hide in what is kept.
 const MARKER: &str = "qzmarker";
 const HIDDEN: [&str; 12] = [
     "qzmarker",
@@ -32,10 +32,10 @@ const HIDDEN: [&str; 12] = [
     "1ms+qzmarker",
 ];
 
-/// Objects whose keys are names; those of others are fields, and unknown ones are passed over.
+/// Objects whose keys are names. The keys of others are fields, and unknown fields are ignored.
 const MAPS: [&str; 4] = ["environment", "requested", "outcomes", "labels"];
 
-/// Every text and every name in a document, by the way to it: the keys and places, and whether the last one is meant itself.
+/// Every text and every name in a document with its path: keys and indices, and whether the last key itself is meant.
 fn texts(value: &Value, way: &mut Vec<String>, found: &mut Vec<(Vec<String>, bool)>) {
     match value {
         Value::String(_) => found.push((way.clone(), false)),
@@ -88,7 +88,7 @@ fn read(document: &Value) -> Option<ResultFile> {
 fn no_text_and_no_key_of_a_result_carries_a_name_into_the_shared_one() {
     let mut document: Value = serde_json::from_slice(EVERYTHING).expect("it is JSON");
     for series in document["series"].as_array_mut().expect("a list") {
-        // Numbers alone, which take time to read.
+        // Only numbers, which take time to read.
         series.as_object_mut().expect("an object").retain(|name, _| name != "samples" && name != "rounds");
     }
     let mut places = Vec::new();
@@ -96,7 +96,7 @@ fn no_text_and_no_key_of_a_result_carries_a_name_into_the_shared_one() {
     let (mut seeds, mut read_count) = (0, 0);
     let facts = |way: &[String]| way.first().is_some_and(|first| first == "environment" || first == "platform");
     for (at, (way, is_key)) in places.iter().enumerate() {
-        // Places of one kind follow one another, so each kind meets all of them.
+        // Places of one kind follow one another, so each kind gets all of the hidden texts.
         let all = if facts(way) { HIDDEN.len() } else { 2 };
         for hidden in (0..all).map(|next| HIDDEN[(2 * at + next) % HIDDEN.len()]) {
             seeds += 1;

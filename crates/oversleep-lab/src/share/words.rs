@@ -1,5 +1,5 @@
-//! The words that a shared result may hold: those of oversleep's own registries, and those that systems and makers of
-//! processors use. What is not listed here is left out, whatever it is.
+//! The words allowed in a shared result: those of oversleep's own registries, and those of systems and processor
+//! makers. Everything else is left out.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -14,7 +14,7 @@ use crate::machines;
 /// The systems that oversleep describes.
 const SYSTEMS: [&str; 3] = ["linux", "windows", "macos"];
 const ARCHITECTURES: [&str; 5] = ["x86_64", "aarch64", "x86", "arm", "riscv64"];
-/// Words in keys that are no names of clocks, waits, tunables or remedies.
+/// Words in keys other than names of clocks, waits, tunables or remedies.
 const KEY_WORDS: &str = "\
     after all-kinds any as-found back-to-back before blocked coarse competing competition cpu_kind efficiency idle \
     interrupts load neighbour none one-way performance ping-pong polling power precise random residency resolution \
@@ -64,13 +64,13 @@ pub fn is_experiment(id: ExperimentId) -> bool {
     id == ExperimentId::TRIAL || experiment(id).is_some()
 }
 
-/// An idle state as processors and kernels name them: `C1E`, `C6_S0Ix` is none.
+/// An idle state as named by processors and kernels: `C1E`. `C6_S0Ix` is not one.
 pub fn is_idle_state(text: &str) -> bool {
     let rest = text.strip_prefix('C').map(|rest| rest.trim_end_matches("_ACPI").trim_end_matches(['E', 'P', 'S']));
     matches!(text, "POLL" | "WFI" | "haltpoll") || rest.is_some_and(|rest| is_number(rest, 2))
 }
 
-/// Digits alone, no more than so many.
+/// Whether the text consists of at most this many digits.
 pub fn is_number(text: &str, digits_max: usize) -> bool {
     !text.is_empty() && text.len() <= digits_max && text.bytes().all(|byte| byte.is_ascii_digit())
 }
@@ -156,7 +156,7 @@ pub fn is_change(text: &str) -> bool {
     }
 }
 
-/// Words in facts, in lower case. Makers and lines of processors, systems and their flavours, drivers and modes.
+/// Words in facts, in lower case: makers and lines of processors, systems and their flavours, drivers and modes.
 const FACT_WORDS: &str = "\
     ac acpi acpi-cpufreq acpi-pm acpi_idle acpi_pm amd amd-pstate amd-pstate-epp amd_pstate amd64 amzn apple arch \
     arch_sys_counter arm arm64 athlon atom authenticamd aws azure balanced battery bcm2711 bcm2712 bhyve broadcom c \
@@ -194,7 +194,7 @@ fn is_model_number(text: &str) -> bool {
         && after.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit())
 }
 
-/// A processor's name without what is no maker, no line and no model's number.
+/// A processor's name, reduced to its maker, its line and its model number.
 fn processor(text: &str) -> Option<String> {
     let is_kept = |word: &&str| {
         let rate = word.strip_suffix("GHz").is_some_and(is_version);
@@ -206,7 +206,7 @@ fn processor(text: &str) -> Option<String> {
     is_maker.then(|| kept.join(" "))
 }
 
-/// A kernel's release without what somebody called his own: `6.8.0-45-generic`.
+/// A kernel's release, without custom suffixes: `6.8.0-45-generic`.
 fn release(text: &str) -> Option<String> {
     let version = version(text)?;
     let rest = text[version.len()..].split(['-', '.', '+', '~']).filter(|part| {
@@ -218,7 +218,7 @@ fn release(text: &str) -> Option<String> {
     Some(std::iter::once(version.as_str()).chain(rest).collect::<Vec<_>>().join("-"))
 }
 
-/// Words of which each is known or a number.
+/// The text if each of its words is known or a number.
 fn words(text: &str) -> Option<String> {
     let is_kept = |word: &str| {
         let inner = word.trim_matches(|c: char| "(),;:".contains(c));
@@ -233,7 +233,7 @@ fn words(text: &str) -> Option<String> {
     text.split_whitespace().all(is_kept).then(|| text.to_owned())
 }
 
-/// A boot parameter that bears on timing, with the values that those have.
+/// A boot parameter that affects timing, with its known values.
 fn boot_parameter(text: &str) -> Option<String> {
     let known = "amd_pstate clocksource highres hpet idle intel_idle.max_cstate intel_pstate irqaffinity isolcpus \
                  max_cstate maxcpus mitigations nohpet nohz nohz_full nosmt notsc preempt processor.max_cstate psi \
@@ -249,7 +249,7 @@ fn boot_parameter(text: &str) -> Option<String> {
     is_kept.then(|| text.to_owned())
 }
 
-/// What of a fact's text may be shared; `None` if nothing. A fact that isn't listed has no text to share.
+/// The part of a fact's text that may be shared; `None` for a fact that isn't listed.
 pub fn of_fact(name: FactName, text: &str) -> Option<String> {
     use FactName as Fact;
     match name {

@@ -1,24 +1,24 @@
-//! By what factor a predicted cost or wake-up may be off: for a machine of which nothing is known, it can be no more exact
-//! than sources differ about such machines.
+//! The tolerance for a predicted cost or wake-up, as a factor: for an unknown machine, it can't be smaller than the
+//! differences between sources about such machines.
 
 use super::observation::{Kind, Observation};
 use crate::ask::{Question, Subject};
 use crate::machines::{self, Differ, SOURCES_MIN, Statement};
 
-/// No factor exceeds this, whatever sources differ by.
+/// The largest factor, however much sources differ.
 pub const FACTOR_MAX: f64 = 2.0;
 
-/// By what factor a predicted cost or wake-up may be off.
+/// The tolerance for a predicted cost or wake-up, as a factor.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Allowance {
     pub factor: f64,
-    /// How it came about.
+    /// Its origin.
     pub because: String,
 }
 
 impl Allowance {
-    /// That of a row, from what sources other than its own say about the figure on such machines; `None` for a row that
-    /// rules decide, and where nobody states such a figure.
+    /// The tolerance of a row, from the other sources' figures for such machines; `None` for a row that rules decide,
+    /// and if nobody states such a figure.
     ///
     /// # Errors
     /// There is no such machine.

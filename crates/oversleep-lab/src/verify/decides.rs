@@ -1,19 +1,19 @@
-//! Whether rules decide a row, or the machine: the same figure on every machine with these rules, or not.
+//! Whether rules decide a row, or the machine: whether all machines with these rules have the same figure.
 
 use super::judge::{self, varied};
 use super::{Kind, Observation};
 use crate::ask::{Question, Subject, ask};
 use crate::machines::{self, Description};
 
-/// How far a figure may move between machines for rules to decide it, if its source didn't round it further.
+/// The largest difference between machines for a figure that rules decide, unless its source rounded it further.
 const MOVES_MAX: f64 = 0.02;
-/// As many waits tell means of mixtures apart from one another.
+/// Enough waits to distinguish the means of mixtures.
 const WAITS: u64 = 200;
 
-/// What decides a row. A row is of the rules if its figure stays within 2 %, or what its source rounded it by, on machines
-/// that obey the same rules and differ in what is a machine's own: wake-ups that cost half as much, or twice; near misses of
-/// an interrupt, or late steps of a timer, that never happen or always; and a timer behind the interrupt as other published
-/// machines have it. What a read or a yield costs is a machine's own. What was published plays no part in it.
+/// Decides what determines a row. Rules do if its figure stays within 2 %, or within its source's rounding, on machines
+/// that obey the same rules and differ in their own properties: wake-ups that cost half or twice as much; near misses
+/// of an interrupt, or late steps of a timer, that never or always happen; and any of the published timers behind the
+/// interrupt. The cost of a read or a yield is always the machine's own. The published figures aren't used.
 ///
 /// # Errors
 /// What is wrong with the row or its machine.
@@ -45,7 +45,7 @@ pub fn decides(observation: &Observation) -> Result<Kind, String> {
     Ok(if is_rule { Kind::Rule } else { Kind::Cost })
 }
 
-/// Timers behind the interrupt of machines of which grants are published: 24 MHz (djdallmann-timermicroadjust), 100 MHz and
+/// Timers behind the interrupt of machines with published grants: 24 MHz (djdallmann-timermicroadjust), 100 MHz and
 /// exact ones (pc-tuning), and one that grants 0.5108 ms for 0.5 (trickybits-2024).
 const TIMERS: [[&str; 2]; 4] = [
     ["timers.timer-hz=24000000", "timers.tick-shortest=500us"],
@@ -54,7 +54,7 @@ const TIMERS: [[&str; 2]; 4] = [
     ["timers.timer-hz=100000000", "timers.tick-shortest=510.8us"],
 ];
 
-/// Whether the machine of the row states that figure; Wine alone states that its tick ends no waits.
+/// Whether the machine of the row states that figure; only Wine states that its tick ends no waits.
 fn has(observation: &Observation, path: &str) -> Result<bool, String> {
     Ok(figures_of(observation)?.figures.iter().any(|figure| figure.path == path))
 }
@@ -63,7 +63,7 @@ fn figures_of(observation: &Observation) -> Result<Description, String> {
     machines::describe(judge::name_of(observation)?, &observation.set).map_err(|error| error.to_string())
 }
 
-/// Changes that give each chance of the row's machine that probability.
+/// Changes that set each probability of the row's machine to this value.
 fn chances_of(observation: &Observation, share: &str) -> Result<Vec<String>, String> {
     let is_chance = |path: &str| ["timers.p-two-tick", "timers.grid-p-late"].contains(&path);
     let figures = figures_of(observation)?.figures;

@@ -1,4 +1,4 @@
-//! Which figures of a profile concern a question, and so whether its answer was fitted to a row or predicts it.
+//! The figures of a profile that matter for a question, and whether its answer was therefore fitted to a row or predicts it.
 
 use oversleep_record::Nanos;
 use oversleep_system::tunables::names;
@@ -8,19 +8,19 @@ use crate::ask::{Question, Subject, in_registry_names};
 use crate::machines::{Description, Figure};
 use crate::session::Laboratory;
 
-/// How a row relates to the figures that its answer used.
+/// The relation of a row to the figures behind its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Basis {
     /// None of them is from the row's source.
     Predicted,
-    /// These are, by path.
+    /// These are from it, by path.
     Fitted(Vec<String>),
-    /// These are means of what several sources say, its own among them. The row is predicted from the others.
+    /// These are means of several sources, including the row's. The row is predicted from the others.
     Shared(Vec<String>),
 }
 
 impl Basis {
-    /// What the answer of that question on that machine is to a row of that source.
+    /// The relation between the answer of that question on that machine and a row of that source.
     pub(super) fn of(machine: &Laboratory, figures: &Description, question: &Question, source: &str) -> Basis {
         let mut concerned = Concerned::of(machine.platform(), question, is_real_time(question, figures));
         let has_cost =
@@ -44,7 +44,7 @@ impl Basis {
     }
 }
 
-/// Whether whoever asks runs under a real-time policy: by a condition, or as every program on that machine does.
+/// Whether the asking thread runs under a real-time policy: by a condition, or because every program on that machine does.
 pub(super) fn is_real_time(question: &Question, figures: &Description) -> bool {
     let starts_with = figures.figures.iter().find(|figure| figure.path == "scheduler.policy");
     let requested = question.conditions.setting(names::POLICY).map(ToString::to_string);
@@ -52,7 +52,7 @@ pub(super) fn is_real_time(question: &Question, figures: &Description) -> bool {
     policy.starts_with("fifo") || policy.starts_with("rr")
 }
 
-/// The paths of the figures that a question concerns; one that ends in a point stands for all that begin so.
+/// The paths of the figures that matter for a question; a path that ends in a dot is a prefix.
 struct Concerned(Vec<String>);
 
 impl Concerned {
@@ -137,7 +137,7 @@ impl Concerned {
         }
     }
 
-    /// The tick, and what decides about requests where there is one.
+    /// The tick, and the figures that decide about requests if there is one.
     fn tick(&mut self, question: &Question) {
         let own = question.conditions.setting(names::RESOLUTION).is_some();
         self.add(&["timers.tick", "timers.held-by-others"]);
@@ -150,7 +150,7 @@ impl Concerned {
         if !question.neighbours.is_empty() {
             self.add(&["timers.requests-reach"]);
         }
-        // A request of whole milliseconds is granted as it is, to within the grid of the timer.
+        // A request of whole milliseconds is granted unchanged, to within the grid of the timer.
         let is_fine = |text: String| text.parse::<Nanos>().is_ok_and(|period| period < Nanos::from_millis(1));
         let requests = question.conditions.setting(names::RESOLUTION).into_iter().chain(&question.neighbours);
         if requests.map(ToString::to_string).any(is_fine) {

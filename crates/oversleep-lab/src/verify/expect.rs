@@ -1,4 +1,4 @@
-//! What a model must give to reproduce an observation, and how it is compared.
+//! The model's expected answer for an observation, and how it is compared.
 
 use oversleep_record::Nanos;
 use oversleep_record::words::percent;
@@ -8,7 +8,7 @@ use super::figures::{Figures, Span, in_words, two_percent};
 use super::tolerance::{Judged, Tolerance};
 use crate::ask::{Answer, Subject};
 
-/// What the model must give.
+/// The expected answer.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(untagged)]
 pub enum Expect {
@@ -18,12 +18,12 @@ pub enum Expect {
     Other(Other),
 }
 
-/// What is no single figure.
+/// Expectations other than a single figure.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(untagged, deny_unknown_fields)]
 pub enum Other {
-    /// Published values, which lie between the model's first and last percentile. A model that admits too much predicts
-    /// nothing: those two may differ by `NARROW` at most.
+    /// Published values, which must lie between the model's first and last percentile. A model with a wide range would
+    /// predict nothing, so these two may differ by `NARROW` at most.
     Inside {
         /// As published.
         inside: Vec<Span>,
@@ -31,7 +31,7 @@ pub enum Other {
         #[serde(default = "two_percent")]
         within: f64,
     },
-    /// A published range. No value of the model leaves a narrow one; a wide one has to be the model's own.
+    /// A published range. All values of the model must lie within a narrow one; a wide one must match the model's own.
     Range {
         /// As published: the shortest and the longest.
         range: [Span; 2],
@@ -39,7 +39,7 @@ pub enum Other {
         #[serde(default = "two_percent")]
         within: f64,
     },
-    /// Published values which may be a sample of the model's distribution (Kolmogorov and Smirnov's test, 5 %).
+    /// Published values that may be a sample of the model's distribution (Kolmogorov–Smirnov test, 5 %).
     Sample {
         /// As published.
         sample: Vec<Span>,
@@ -53,15 +53,15 @@ pub enum Other {
     Multiples {
         /// The grid.
         multiples_of: Span,
-        /// The multiple seen most.
+        /// The most frequent multiple.
         mostly: Span,
     },
-    /// A shape: at least so many different whole milliseconds occur.
+    /// A shape: at least this many different whole milliseconds occur.
     Varied {
         /// How many.
         different_milliseconds: usize,
     },
-    /// Another question gives the same: shortest, median and longest differ by no more than a span.
+    /// Another question gives the same answer: shortest, median and longest differ by no more than a span.
     Agrees {
         /// The other question.
         agrees_with: Subject,
@@ -80,7 +80,7 @@ pub enum Other {
     },
 }
 
-/// The longest divided by the shortest, above which a range is wide.
+/// The ratio of the longest to the shortest, above which a range is wide.
 pub const NARROW: f64 = 1.25;
 
 impl Expect {
@@ -96,7 +96,7 @@ impl Expect {
         }
     }
 
-    /// How exactly the model is held to it, in words.
+    /// The tolerance of the comparison, in words.
     pub(super) fn held_to(&self) -> String {
         match self {
             Expect::Figures(Figures { factor: Some(factor), .. }) => {
@@ -114,7 +114,7 @@ impl Expect {
         }
     }
 
-    /// What the source may have rounded its figures by, in ns.
+    /// The possible rounding of the source's figures, in ns.
     pub(super) fn rounded_by_ns(&self) -> f64 {
         match self {
             Expect::Figures(Figures { to_the: Some(unit), .. }) => unit.0 / 2.0,
@@ -122,7 +122,7 @@ impl Expect {
         }
     }
 
-    /// The figures of an answer that the row speaks of: what it names, or the median and the mean.
+    /// The figures of an answer that the row concerns: those that it names, or the median and the mean.
     pub(super) fn figures_of(&self, answer: &Answer, request: Option<Nanos>) -> Vec<f64> {
         let request = request.map_or(0.0, |request| request.0 as f64);
         match self {
@@ -131,7 +131,7 @@ impl Expect {
         }
     }
 
-    /// What is wrong with the tolerance that the row states; costs may be off by a factor, rules may not.
+    /// What is wrong with the tolerance that the row states; only costs may differ by a factor.
     pub fn problem(&self, may_be_off_by_a_factor: bool, has_reason: bool) -> Option<&'static str> {
         let share = match self {
             Expect::Figures(figures) => {
@@ -175,9 +175,9 @@ impl Expect {
         Judged::of(reproduced, model)
     }
 
-    /// Whether what the answer adds to the rule is within that factor of what was published: the whole of a cost, and of a
-    /// wait's lateness what the rule, which is exact, leaves. `rule` is the answer of a machine where waking up takes no
-    /// time. `None` if the row states no such figure.
+    /// Whether the part of the answer beyond the rule is within that factor of the published one: the whole of a cost;
+    /// for a wait, its lateness less that of the rule, which is exact. `rule` is the answer of a machine where a
+    /// wake-up takes no time. `None` if the row states no such figure.
     pub(super) fn is_within(
         &self,
         factor: f64,
@@ -228,13 +228,13 @@ impl Other {
             }
             Other::AtMost { at_most } => (max <= at_most.0, format!("at most {}", in_words(max))),
             Other::Absent { .. } => (false, "it is there".to_owned()),
-            // [`Expect::agree`] compares two answers.
+            // [`Expect::agree`] compares two answers instead.
             Other::Agrees { .. } => (false, "one answer alone".to_owned()),
         }
     }
 }
 
-/// The largest difference between the shares of the model's values and of the published ones up to any point.
+/// The largest difference between the cumulative shares of the model's values and of the published ones.
 fn distance(answer: &Answer, sample: &[Span]) -> f64 {
     let mut sample: Vec<f64> = sample.iter().map(|span| span.0).collect();
     sample.sort_by(f64::total_cmp);
@@ -248,8 +248,8 @@ fn distance(answer: &Answer, sample: &[Span]) -> f64 {
     sample.iter().enumerate().map(differs).fold(0.0, f64::max)
 }
 
-/// What that difference stays below in 95 % of samples (M. A. Stephens, Journal of the American Statistical
-/// Association 69, 1974, table 1A).
+/// The critical value of that difference at 95 % (M. A. Stephens, Journal of the American Statistical Association 69,
+/// 1974, table 1A).
 fn distance_max(count: usize) -> f64 {
     let root = (count as f64).sqrt();
     1.358 / (root + 0.12 + 0.11 / root)

@@ -1,11 +1,11 @@
-//! Figures that a row names, as published, and how the model's are compared with them.
+//! The published figures of a row, and their comparison with the model's.
 
 use oversleep_record::Nanos;
 use serde::{Deserialize, Deserializer};
 
 use crate::ask::Answer;
 
-/// Figures as published, and how far the model's may be off.
+/// Published figures, with the tolerance for the model's.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Figures {
@@ -21,21 +21,21 @@ pub struct Figures {
     pub overshoot_p50: Option<Span>,
     /// The mean of that.
     pub overshoot_mean: Option<Span>,
-    /// The least of that, below zero if waits end early.
+    /// The smallest of these, below zero if waits end early.
     pub overshoot_min: Option<Span>,
-    /// The most of that.
+    /// The largest of these.
     pub overshoot_max: Option<Span>,
     /// Wake-ups per second of a loop of such waits.
     pub wakeups_per_second: Option<f64>,
-    /// The standard deviation that the source states for the values of its mean; or that of its own means of the same
-    /// thing, each of which is one value.
+    /// The standard deviation that the source states for the values behind its mean; or that of several means of the
+    /// same quantity, each of which counts as one value.
     pub deviation: Option<Span>,
-    /// Of how many such values its mean is.
+    /// The number of such values behind its mean.
     pub of: Option<u32>,
     /// Tolerated share of the published figure.
     #[serde(default = "two_percent")]
     pub within: f64,
-    /// Tolerated factor, for costs and wake-ups: by how much the source's own figures differ.
+    /// The tolerated factor, for costs and wake-ups: the factor by which the source's own figures differ.
     pub factor: Option<f64>,
     /// The unit that the source rounded to: the model's figure may be off by half of it.
     pub to_the: Option<Span>,
@@ -61,11 +61,11 @@ impl<'de> Deserialize<'de> for Span {
     }
 }
 
-/// A figure of an answer to a request of so many ns.
+/// A figure of an answer to a request in ns.
 type Of = fn(&Answer, f64) -> f64;
 
 impl Figures {
-    /// Each figure by its name, as published, and the same of an answer.
+    /// Each figure by name, as published and as a function of an answer.
     pub(super) fn named(&self) -> Vec<(&'static str, f64, Of)> {
         let spans: [(&'static str, Option<Span>, Of); 8] = [
             ("mean", self.mean, |answer, _| answer.mean_ns()),
@@ -124,7 +124,7 @@ impl Figures {
         }))
     }
 
-    /// By how much a mean of that many values with that deviation is off in one of twenty cases.
+    /// The error that a mean of that many values with that deviation exceeds in one of twenty cases.
     pub(super) fn sampling_error(&self) -> f64 {
         match (self.deviation, self.of) {
             (Some(deviation), Some(of)) => 1.96 * deviation.0 / f64::from(of).sqrt(),

@@ -1,4 +1,4 @@
-//! Asks the model of a row and judges what it gives.
+//! Asks the model of a row and judges its answer.
 
 use super::allowance::Allowance;
 use super::evidence::is_real_time;
@@ -34,8 +34,8 @@ pub(super) fn judge(
     }
 }
 
-/// Judges what a machine gives of which the row's source states no figure: a cost or wake-up within the factor by which
-/// other sources differ about it.
+/// Judges the answer of a machine for which the row's source states no figure: a cost or wake-up must be within the
+/// factor by which other sources differ about it.
 fn predicted(
     observation: &Observation,
     question: &Question,
@@ -59,13 +59,13 @@ fn predicted(
     Ok(Judged { reproduced: judged.reproduced || is_within, held_to, is_of_machines: true, ..judged })
 }
 
-/// What the rules alone make of a wait: the answer of the same machine where waking up takes no time.
+/// The part of a wait that the rules alone decide: the answer of the same machine where a wake-up takes no time.
 fn rule_alone(observation: &Observation, question: &Question, without: Option<&str>) -> Result<Option<Answer>, String> {
     let machine = varied(observation, without, 0.0, &[])?;
     Ok(ask(&machine, question).ok())
 }
 
-/// The machine of a row with wake-ups that cost so many times as much, and other changes.
+/// The machine of a row with the cost of wake-ups multiplied, and other changes.
 pub(super) fn varied(
     observation: &Observation,
     without: Option<&str>,
@@ -88,7 +88,7 @@ fn machine_of(observation: &Observation, without: Option<&str>) -> Result<Labora
     machine.map_err(|error| error.to_string())
 }
 
-/// What figures of a row's machine are without their source.
+/// The figures of a row's machine without their source.
 fn fallbacks(observation: &Observation, figures: &[String]) -> Vec<Fallback> {
     let source = observation.source.as_str();
     let name = name_of(observation).unwrap_or_default();
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
     use crate::verify::FACTOR_MAX;
 
-    /// What became of a row with that text, asked as it is or without its source.
+    /// The judgement of a row with that text, asked as it is or without its source.
     fn judged(text: &str, leaves_out: bool) -> Judged {
         let row = format!("id = 'x'\npublished = ''\ncount = 300\n{text}");
         judge(&toml::from_str(&row).unwrap(), leaves_out, &mut Described::default()).unwrap().2

@@ -31,7 +31,7 @@ use judge::judge;
 #[cfg(test)]
 pub(crate) use judge::measured;
 
-/// The observations, by subject. A new one is an entry in one of them.
+/// The observations, by subject. Add a new one to one of these files.
 const FILES: &[(&str, &str)] = &[
     ("clocks", include_str!("../../observations/clocks.toml")),
     ("linux", include_str!("../../observations/linux.toml")),
@@ -56,29 +56,29 @@ struct File {
     observation: Vec<Observation>,
 }
 
-/// What became of one row.
+/// The verdict on one row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
     /// Measured on its model.
     Judged(Judged),
     /// Its model can't answer: the row or a profile is wrong.
     Broken(String),
-    /// The models don't cover it, and why: it counts as missed.
+    /// No model covers it, for this reason: it counts as missed.
     Uncovered(String),
-    /// It says nothing that a model could say, and why: it doesn't count.
+    /// No model could make such a statement, for this reason: it doesn't count.
     Outside(String),
 }
 
-/// One row with what became of it.
+/// One row with its verdict.
 #[derive(Clone, Debug)]
 pub struct Row {
     /// The observation.
     pub observation: Observation,
     /// Whether its source gave figures that the answer used; `None` if it is not covered, or broken.
     pub basis: Option<Basis>,
-    /// What those figures fell back to, if their source was left out.
+    /// The replacements of those figures, if their source was left out.
     pub without: Vec<Fallback>,
-    /// What became of it.
+    /// The verdict.
     pub verdict: Verdict,
 }
 
@@ -87,7 +87,7 @@ pub struct Row {
 pub struct Fallback {
     /// Its path.
     pub path: String,
-    /// What it is without its source; `None` if the rule is switched off.
+    /// Its value without its source; `None` if the rule is switched off.
     pub value: Option<String>,
     /// The source of that; `None` if no other source states the figure.
     pub source: Option<String>,
@@ -106,7 +106,7 @@ pub fn observations() -> Result<Vec<Observation>, String> {
     Ok(all)
 }
 
-/// Asks the models: some hundred experiments in virtual time, which take a second or two.
+/// Asks the models: a few hundred experiments in virtual time, which take a second or two.
 ///
 /// # Errors
 /// As [`observations`].
@@ -114,7 +114,7 @@ pub fn verify() -> Result<Vec<Row>, String> {
     all(false)
 }
 
-/// The same, but each row is asked of the models as they would be without the row's source: all are predicted.
+/// The same, but each row is put to the models as they would be without the row's source: all are predicted.
 ///
 /// # Errors
 /// As [`observations`].
@@ -127,7 +127,7 @@ fn all(leaves_out: bool) -> Result<Vec<Row>, String> {
     Ok(observations()?.into_iter().map(|observation| row(observation, leaves_out, &mut known)).collect())
 }
 
-/// Machines as they are described, by what makes them: reading a profile takes longer than many a question.
+/// A cache of descriptions by machine and changes, because reading a profile takes longer than many a question.
 #[derive(Default)]
 struct Described(BTreeMap<(String, Vec<String>), Description>);
 
@@ -159,7 +159,7 @@ mod tests {
 
     use super::*;
 
-    /// Published by sources of which the models have figures, and yet off: what no rule gives.
+    /// Observations from sources whose figures the models use, but that no rule reproduces.
     const FITTED_MISSES: [&str; 7] = ["O233", "O166", "O230", "O232/range", "O232/mean", "H190", "H018"];
 
     #[test]
@@ -265,7 +265,7 @@ mod tests {
             toml::from_str::<Observation>(&text).unwrap()
         };
         let reproduced = |expect: &str| measured(&row(expect)).unwrap().reproduced;
-        // 2.0 ms. A deviation of 0.2 ms makes the mean of 20 values uncertain by 0.09 ms.
+        // 2.0 ms. With a deviation of 0.2 ms, the mean of 20 values has an error of 0.09 ms.
         assert!(!reproduced("mean = '1.92 ms'"));
         assert!(reproduced("mean = '1.92 ms', deviation = '0.2 ms', of = 20"));
         assert!(!reproduced("mean = '1.90 ms', deviation = '0.2 ms', of = 20"));

@@ -1,4 +1,4 @@
-//! A published observation: what somebody measured, on which machine, and what a model must give to reproduce it.
+//! A published observation: the measurement, the machine, and the answer with which a model reproduces it.
 
 use std::collections::BTreeMap;
 
@@ -10,29 +10,29 @@ use super::expect::Expect;
 use crate::ask::question::{self, COUNT};
 use crate::ask::{Question, Subject};
 
-/// One row of the file of observations. `id` may end in `/part`: an observation that says several things has a row for
-/// each, and is reproduced when all of them are.
+/// One row of the file of observations. `id` may end in `/part`: an observation with several statements has a row for
+/// each, and is reproduced if all of them are.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Observation {
     /// `O109`, `O169/2ms`.
     pub id: String,
-    /// Who published it, where: the id of a source.
+    /// The publication: the id of a source.
     pub source: String,
-    /// Who of several reporters there.
+    /// The reporter, if the source has several.
     pub by: Option<String>,
-    /// What was published, in its own terms.
+    /// The published statement, in its own terms.
     pub published: String,
-    /// Why the models don't cover it, though one could: it counts as missed. Then none of the fields below is there.
+    /// Why no model covers it, though one could: it counts as missed. The fields below are then absent.
     pub uncovered: Option<String>,
-    /// Why no model can or should say it: a policy, a program, a single draw. It doesn't count. Nor are the fields below
-    /// there then.
+    /// Why no model can or should make the statement: a policy, a program, a single draw. It doesn't count. The fields
+    /// below are then absent, too.
     pub outside: Option<String>,
     /// What decides it.
     pub kind: Option<Kind>,
     /// The profile.
     pub machine: Option<String>,
-    /// What differs from the profile, as `--set` takes it.
+    /// Changes to the profile, as for `--set`.
     #[serde(default)]
     pub set: Vec<String>,
     /// The question.
@@ -40,20 +40,20 @@ pub struct Observation {
     /// Tunables that the asking process holds.
     #[serde(default)]
     pub own: BTreeMap<String, String>,
-    /// What other processes hold of the resolution.
+    /// The settings of the resolution that other processes hold.
     #[serde(default)]
     pub neighbours: Vec<String>,
     /// Background load.
     pub load: Option<String>,
-    /// How waits follow one another.
+    /// The pace of the waits.
     pub pace: Option<Pace>,
     /// Values to take.
     pub count: Option<u64>,
     /// The clock that takes the timestamps.
     pub clock: Option<String>,
-    /// What the model must give.
+    /// The expected answer of the model.
     pub expect: Option<Expect>,
-    /// Where the tolerance comes from, if it is not 2 %.
+    /// The reason for the tolerance, if it is not 2 %.
     pub because: Option<String>,
 }
 
@@ -61,10 +61,10 @@ pub struct Observation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// Ticks, grids, rounding, whose request holds: the rules of a system, the same on each of its machines.
+    /// Ticks, grids, rounding, whose request applies: the rules of a system, the same on each of its machines.
     Rule,
-    /// What is one machine's own: what reading, waking up or yielding costs, how often a near miss of an interrupt ends a
-    /// wait, the timer behind it. [`decides`](super::decides()) tells the two apart.
+    /// Properties of one machine: the cost of a read, a wake-up or a yield, how often a near miss of an interrupt ends
+    /// a wait, the timer behind it. [`decides`](super::decides()) distinguishes the two.
     Cost,
 }
 
@@ -72,7 +72,7 @@ impl Kind {
     /// Both.
     pub const ALL: [Kind; 2] = [Kind::Rule, Kind::Cost];
 
-    /// As the files of observations have it.
+    /// The id in the files of observations.
     pub fn id(self) -> &'static str {
         match self {
             Kind::Rule => "rule",

@@ -1,4 +1,4 @@
-//! Published observations beside the figures of a result that they speak of, by id and source.
+//! Published observations beside the figures of a result that they concern, by id and source.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -13,43 +13,43 @@ use super::{Expect, Judged, Observation, Other, observations};
 use crate::ask::{Answer, Question, Subject};
 use crate::machines::{self, Description, Source};
 
-/// Fewest values that a figure is compared on.
+/// The fewest values for a comparison.
 const VALUES_MIN: u64 = 20;
 
 static OBSERVATIONS: LazyLock<Vec<Observation>> = LazyLock::new(|| observations().unwrap_or_default());
 
-/// The machines that observations name, as their profiles describe them.
+/// The descriptions of the machines that observations name.
 static MACHINES: LazyLock<BTreeMap<String, Description>> = LazyLock::new(|| {
     let names = machines::names().into_iter();
     names.filter_map(|name| Some((name.to_owned(), machines::describe(name, &[]).ok()?))).collect()
 });
 
-/// An observation beside the figure that it speaks of.
+/// An observation beside the figure that it concerns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Beside {
     /// Its id, with its part.
     pub id: &'static str,
-    /// What was published, in its own terms.
+    /// The published statement, in its own terms.
     pub published: &'static str,
     /// Where.
     pub source: String,
     /// The figure, as a question: `nanosleep(1ms)`.
     pub figure: String,
-    /// What that figure is here, in the terms of the observation.
+    /// That figure here, in the terms of the observation.
     pub here: String,
     /// Whether that is within what the observation tolerates.
     pub is_reproduced: bool,
 }
 
 impl Observation {
-    /// Its source in a line: who, what, when.
+    /// Its source in a line: author, title, year.
     pub fn source_in_words(&self) -> String {
         let Some(source) = Source::find(&self.source) else { return self.source.clone() };
         let by = self.by.as_ref().map(|by| format!("{by} in ")).unwrap_or_default();
         by + &source.citation()
     }
 
-    /// The experiment that measures what it speaks of; `None` if none does.
+    /// The experiment that measures it; `None` if none does.
     pub fn experiment(&self) -> Option<ExperimentId> {
         Some(experiment_of(&self.question().ok()?))
     }
@@ -89,7 +89,7 @@ fn experiment_of(question: &Question) -> ExperimentId {
     }
 }
 
-/// Requests of the sweep that the survey of waits leaves out.
+/// Requests of the sweep that the survey of waits omits.
 fn is_swept(request: Nanos) -> bool {
     (2..=15).any(|ms| ms != 5 && request == Nanos::from_millis(ms))
 }
@@ -105,7 +105,7 @@ fn of(file: &ResultFile, id: ExperimentId, observation: &'static Observation) ->
         return None;
     }
     let (question, expect) = (observation.question().ok()?, observation.expect.as_ref()?);
-    // Two answers, or none, are no figure of one series.
+    // Two answers, or none, can't be compared with a figure of one series.
     if matches!(expect, Expect::Other(Other::Agrees { .. } | Other::Absent { .. })) {
         return None;
     }
@@ -125,7 +125,7 @@ fn of(file: &ResultFile, id: ExperimentId, observation: &'static Observation) ->
     })
 }
 
-/// The figures of a result that answer a question, and what they are of.
+/// The figures of a result that answer a question, and their subject.
 fn answer(file: &ResultFile, id: ExperimentId, question: &Question) -> Option<(Answer, String)> {
     let clock = |name: &str| file.clocks.iter().find(|clock| clock.name == *name && clock.unavailable.is_none());
     match &question.subject {
@@ -154,7 +154,7 @@ fn answer(file: &ResultFile, id: ExperimentId, question: &Question) -> Option<(A
     }
 }
 
-/// Whether the series measured what the question asks, in the same way.
+/// Whether the series measured the question's subject in the same way.
 fn is_of(file: &ResultFile, series: &Series, question: &Question) -> bool {
     let is_subject = match &question.subject {
         Subject::Wait { name, request } => {
@@ -200,7 +200,7 @@ fn is_same_system(file: &ResultFile, observation: &Observation) -> bool {
         let changes = file.environment.list(FactName::ModelSet).unwrap_or_default();
         return modelled.split(" with ").next() == Some(name) && changes == observation.set;
     }
-    // What was changed of a profile for a row is a figure of that row's machine.
+    // A row that changes its profile has a machine of its own.
     let Some(machine) = MACHINES.get(name).filter(|_| observation.set.is_empty()) else { return false };
     let figure = |path: &str| {
         machine.figures.iter().find(|figure| figure.path == path).map(|figure| figure.value.trim_matches('"'))
@@ -220,7 +220,7 @@ fn is_same_system(file: &ResultFile, observation: &Observation) -> bool {
         || era(facts.integer(FactName::OsBuild)) == era(build)
             && is_server(facts.flag(FactName::OsIsServer))
                 == is_server(figure("facts.os.is_server").map(|is| is == "true"));
-    // What was measured under Wine says nothing about Windows, nor the other way round.
+    // Measurements under Wine say nothing about Windows, and vice versa.
     let is_wine = facts.text(FactName::OsWineVersion).is_some() || figure("facts.os.wine_version").is_some();
     is_os && is_arch && is_policy && is_wsl && is_hz && is_era && !is_wine
 }

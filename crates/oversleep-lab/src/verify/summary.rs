@@ -1,4 +1,4 @@
-//! How many observations became what; one with several rows is reproduced when all of them are.
+//! Counts observations by verdict; one with several rows is reproduced if all of them are.
 
 use std::collections::BTreeMap;
 
@@ -7,28 +7,28 @@ use super::{Basis, Judged, Kind, Row, Verdict};
 /// Observations that were compared with a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// How many.
+    /// The number of these.
     pub covered: usize,
     /// Of these, within tolerance.
     pub reproduced: usize,
 }
 
-/// What became of all of them.
+/// The verdicts on all of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Compared with a model.
     pub all: Tally,
-    /// Of these, the ones whose source gave the answer a figure.
+    /// Of these, the ones for which a figure of the answer is from their source.
     pub fitted: Tally,
     /// And the others.
     pub predicted: Tally,
-    /// All, held to how exactly each source measured and printed, also where a cost is predicted for another machine.
+    /// All, with the tolerance of each source's own precision, even where a cost is predicted for another machine.
     pub as_exactly: Tally,
-    /// Those of which a figure exists for one source only, so that without it the model has a rule's default.
+    /// Those with a figure that one source alone states, so that without it the model has a rule's default.
     pub of_one_source: Tally,
     /// Not compared, though a model could cover them: they count as missed.
     pub uncovered: usize,
-    /// Those that say nothing that a model could.
+    /// Those whose statement no model could make.
     pub outside: usize,
 }
 
@@ -40,7 +40,7 @@ impl Summary {
 }
 
 impl Tally {
-    /// The observations of which the rows that fit are compared.
+    /// Tallies the observations whose rows satisfy `fits`.
     pub fn of(rows: &[Row], fits: impl Fn(&Row) -> bool) -> Tally {
         Tally::by(rows, fits, Row::is_reproduced)
     }
@@ -62,13 +62,13 @@ impl Tally {
         Tally::of(rows, |row| row.observation.kind == Some(kind))
     }
 
-    /// Those of a kind of whose figures there is other evidence.
+    /// Those of a kind whose figures have other evidence.
     pub fn with_other_evidence(rows: &[Row], kind: Kind) -> Tally {
         let alone = of_one_source(rows);
         Tally::of(rows, |row| row.observation.kind == Some(kind) && !alone.contains(&row.observation.whole()))
     }
 
-    /// As one number less another.
+    /// One number minus another.
     pub fn less(self, other: Tally) -> Tally {
         Tally { covered: self.covered - other.covered, reproduced: self.reproduced - other.reproduced }
     }
@@ -79,7 +79,7 @@ impl Row {
         !matches!(self.verdict, Verdict::Uncovered(_) | Verdict::Outside(_))
     }
 
-    /// Whether the model gave what was published.
+    /// Whether the model reproduces the observation.
     pub fn is_reproduced(&self) -> bool {
         matches!(self.verdict, Verdict::Judged(Judged { reproduced: true, .. }))
     }
@@ -89,12 +89,12 @@ impl Row {
         matches!(self.verdict, Verdict::Judged(Judged { as_exactly: true, .. }))
     }
 
-    /// Whether a figure that its answer used exists for its source only. It is known where the source was left out.
+    /// Whether a figure behind its answer is stated by its source alone. Known only if the source was left out.
     pub fn is_of_one_source(&self) -> bool {
         self.without.iter().any(|figure| figure.source.is_none())
     }
 
-    /// Whether a figure that its answer used is from its source.
+    /// Whether a figure behind its answer is from its source.
     pub fn is_fitted(&self) -> bool {
         self.basis.as_ref().is_some_and(Basis::is_fitted)
     }
@@ -112,7 +112,7 @@ fn wholes(rows: &[Row]) -> impl Iterator<Item = Vec<&Row>> {
     wholes.into_values()
 }
 
-/// Counts observations. One of which a part was fitted is fitted.
+/// Counts observations. One with a fitted part is fitted.
 pub fn summary(rows: &[Row]) -> Summary {
     let fitted: Vec<&str> = rows.iter().filter(|row| row.is_fitted()).map(|row| row.observation.whole()).collect();
     let is_fitted = |row: &Row| fitted.contains(&row.observation.whole());

@@ -1,14 +1,14 @@
-//! How exactly a model is held to an observation. A rule is held to 2 %, and a figure that was taken from the row's own
-//! source to how exactly that source measured.
+//! The tolerances for observations: 2 % for a rule, and the source's own precision for a figure that was taken from the
+//! row's source.
 
-/// What a model gave for an observation.
+/// The model's answer for an observation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judged {
-    /// Whether that is within what is tolerated.
+    /// Whether it is within the tolerance.
     pub reproduced: bool,
-    /// Whether it is within what the row itself states: how exactly its source measured and printed.
+    /// Whether it is within what the row itself states: the precision of its source.
     pub as_exactly: bool,
-    /// What it was held to, in words.
+    /// The tolerance, in words.
     pub held_to: String,
     /// Whether that is the factor by which sources differ about such machines.
     pub is_of_machines: bool,
@@ -17,13 +17,13 @@ pub struct Judged {
 }
 
 impl Judged {
-    /// Held to what the row states alone.
+    /// Judged by what the row states alone.
     pub(super) fn of(reproduced: bool, model: String) -> Judged {
         Judged { reproduced, as_exactly: reproduced, held_to: String::new(), is_of_machines: false, model }
     }
 }
 
-/// How a row is compared with its model.
+/// The kind of comparison of a row with its model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tolerance {
     /// Figures within 2 %.
@@ -32,13 +32,13 @@ pub enum Tolerance {
     Rounded,
     /// Means of few values, whose standard deviation the source states.
     Sampled,
-    /// Figures within the factor by which the source's own differ.
+    /// Figures within the factor by which the source's own figures differ.
     Factor,
     /// Costs and wake-ups that are predicted, within the factor by which other sources differ about them.
     Machines,
     /// A range of values, or a sample.
     Range,
-    /// The shape of a distribution, a bound, or that something is not there.
+    /// The shape of a distribution, a bound, or the absence of something.
     Shape,
 }
 

@@ -1,5 +1,6 @@
-//! Whatever a result holds and whatever is typed about a machine: everything the laboratory does with it ends, and ends
-//! in words. Results are good ones with edits that keep to the form of the file; `fuzz/` goes the same ways for longer.
+//! Whatever a result contains and whatever is typed about a machine, every operation of the laboratory ends, with an
+//! explanation where it fails. Results are valid ones with edits that preserve the form of the file; `fuzz/` does the same
+//! for longer.
 
 use oversleep_record::ResultFile;
 use oversleep_record::testing::damaged;
@@ -11,7 +12,7 @@ fn any_bytes() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(any::<u8>(), 0..48)
 }
 
-/// A good result and one that came of it.
+/// A valid result and one derived from it.
 fn any_pair() -> impl Strategy<Value = (&'static ResultFile, ResultFile)> {
     let good = uses::good();
     (0..good.len(), any_bytes())
@@ -41,7 +42,7 @@ fn any_words() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Few: each runs what a command runs.
+/// Only a few, because each runs what a command runs.
 fn cases(cases: u32) -> ProptestConfig {
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
 }

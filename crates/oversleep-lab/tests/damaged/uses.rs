@@ -1,5 +1,5 @@
-//! What the laboratory does with a result or with words about a machine, and what holds whatever they are. The ordinary
-//! tests beside this and the fuzz targets use it alike.
+//! What the laboratory does with a result or the description of a machine, with invariants for any input. The ordinary
+//! tests beside this file and the fuzz targets share it.
 #![allow(dead_code, reason = "each fuzz target uses its part")]
 
 use std::sync::OnceLock;
@@ -25,7 +25,7 @@ pub fn good() -> &'static [ResultFile] {
 fn taken_on(machine: &str) -> ResultFile {
     let plan = Plan { requests: vec![Nanos::from_millis(1)], limit: Some(Limit::Count(24)), ..Plan::default() };
     let lab = machines::load(machine, &[], machines::SEED).expect("it is one of the profiles");
-    // Load, sweeps and teams of threads take the most time and make series like the others'.
+    // Load, sweeps and many threads take the most time and produce no other kinds of series.
     let is_quick = |id: ExperimentId| {
         !(id.as_str().starts_with('D') || [ExperimentId::B2, ExperimentId::B9, ExperimentId::C6].contains(&id))
     };
@@ -34,13 +34,13 @@ fn taken_on(machine: &str) -> ResultFile {
     lab.run(&request, &StopFlag::new(), &mut Silent).expect("the reference clock is always there")
 }
 
-/// A small result that bytes make and alter, and one that fewer of them make; `None` where the reader refuses it.
+/// A small result made and altered by bytes, and one made by fewer of them; `None` if the reader refuses it.
 pub fn small_pair(bytes: &[u8]) -> Option<(ResultFile, ResultFile)> {
     let (making, changes) = bytes.split_at(bytes.len() / 2);
     let good = made(making);
     let choice = bytes.first().copied().unwrap_or(0);
     let base = if choice & 4 == 0 { good.clone() } else { made(&making[..making.len() / 2]) };
-    // A text takes ten times as long, and few come past the reader.
+    // A text takes ten times as long, and the reader accepts few of them.
     let file = match choice >> 4 {
         15 => ResultFile::read(&damaged_text(good.write(), &changes[..changes.len().min(10)])).ok()?,
         _ => altered(good, changes)?,
@@ -48,12 +48,12 @@ pub fn small_pair(bytes: &[u8]) -> Option<(ResultFile, ResultFile)> {
     Some((file, base))
 }
 
-/// Whether a result has the text itself, in a name or a reason.
+/// Whether the text itself occurs in a result, in a name or a reason.
 fn holds(file: &ResultFile, text: &str) -> bool {
     String::from_utf8_lossy(&file.write()).contains(text)
 }
 
-/// All that is said of a result.
+/// All findings of a result.
 pub fn explained(file: &ResultFile) {
     for finding in explain::findings(file) {
         assert!(!finding.sentence.trim().is_empty(), "{} says nothing", finding.id);
@@ -66,7 +66,7 @@ pub fn explained(file: &ResultFile) {
     let _ = (explain::verdicts::clock_table(file), explain::split::rows(file), explain::remedies_to_try(file));
 }
 
-/// A result differs from no copy of itself.
+/// A result doesn't differ from a copy of itself.
 pub fn compared_with_itself(file: &ResultFile) {
     let alike = compare::compare(&[file.clone(), file.clone()], |_| Vec::new());
     for (series, judged) in alike.verdicts(1) {
@@ -74,7 +74,7 @@ pub fn compared_with_itself(file: &ResultFile) {
     }
 }
 
-/// A comparison drops nothing, and what it says can be written.
+/// A comparison drops nothing, and it can be written.
 pub fn compared(file: &ResultFile, base: &ResultFile) {
     let no_words = |_: &ResultFile| Vec::new();
     let compared = compare::compare(&[base.clone(), file.clone()], no_words);
@@ -83,7 +83,7 @@ pub fn compared(file: &ResultFile, base: &ResultFile) {
     serde_json::from_value::<oversleep_record::comparison::Comparison>(written).expect("what was written is read");
 }
 
-/// The machine of a result is modelled or refused in words; what is modelled ends its waits.
+/// The machine of a result is modelled or refused with a reason; a modelled machine ends its waits.
 pub fn modelled(file: &ResultFile) {
     let mut file = file.clone();
     file.platform.modelled = None;
@@ -98,7 +98,7 @@ fn run_some(lab: &Laboratory, conditions: Conditions) {
     run(lab, conditions, &[ExperimentId::A1, ExperimentId::B3, ExperimentId::B5], Vec::new());
 }
 
-/// One wait, so that a run takes little time.
+/// Runs one wait, so that it takes little time.
 fn run_one(lab: &Laboratory, conditions: Conditions, choice: u8) {
     let waits = lab.names(Kind::Wait);
     let Some(wait) = waits.get(usize::from(choice) % waits.len().max(1)) else { return };
@@ -122,7 +122,7 @@ fn run(lab: &Laboratory, conditions: Conditions, ids: &[ExperimentId], subjects:
     assert!(read.series.len() == file.series.len() && read.findings.iter().all(|finding| !finding.sentence.is_empty()));
 }
 
-/// What is typed about a modelled machine.
+/// What a user types about a modelled machine.
 #[derive(Debug)]
 pub struct Typed<'a> {
     /// Which machine, by its place in the list.
@@ -139,7 +139,7 @@ pub struct Typed<'a> {
     pub neighbour: Option<Setting>,
 }
 
-/// A machine changed so is there or refused in words; whether it is there.
+/// Checks that a machine with these changes is created or refused with a reason; returns it if it is created.
 pub fn is_there(typed: &Typed<'_>) -> Option<Laboratory> {
     let names = machines::names();
     match machines::load(names[typed.machine % names.len()], &typed.changes, machines::SEED) {
@@ -151,7 +151,7 @@ pub fn is_there(typed: &Typed<'_>) -> Option<Laboratory> {
     }
 }
 
-/// A machine changed so answers, or says why not; it is described, and what it measures is read.
+/// A machine with these changes answers or says why not; its description and its measurements can be read.
 pub fn ask_each(typed: &Typed<'_>) {
     if let Some(lab) = is_there(typed) {
         described(typed);
@@ -161,7 +161,8 @@ pub fn ask_each(typed: &Typed<'_>) {
     }
 }
 
-/// One of these by its number: a run takes a hundred times as long as a question. Whether the machine is there.
+/// Makes one of these checks, chosen by number, because a run takes a hundred times as long as a question. Returns whether
+/// the machine exists.
 pub fn ask_one(typed: &Typed<'_>, number: u32) -> bool {
     let Some(lab) = is_there(typed) else { return false };
     match number % 256 {
@@ -182,7 +183,7 @@ fn described(typed: &Typed<'_>) {
 /// The longest span that is set beside load.
 const LOADED_MAX: Nanos = Nanos::from_secs(10);
 
-/// The conditions that the machine can have of those typed.
+/// Those of the typed conditions that the machine supports.
 fn conditions_of(lab: &Laboratory, typed: &Typed<'_>) -> Conditions {
     let mut conditions = Conditions::as_found();
     let tunables = lab.names(Kind::Tunable);
@@ -194,7 +195,7 @@ fn conditions_of(lab: &Laboratory, typed: &Typed<'_>) -> Conditions {
         }
     }
     let loads = lab.names(Kind::Load);
-    // Beside load, waits of minutes are hundreds of millions of events.
+    // Beside load, waits of minutes cause hundreds of millions of events.
     let has_long = conditions.requested.values().any(|set| matches!(set, Setting::Nanos(span) if *span > LOADED_MAX));
     if let Some((place, hogs)) = typed.load.filter(|_| !loads.is_empty() && !has_long) {
         conditions = conditions.with_load(loads[place % loads.len()], hogs);
@@ -223,7 +224,7 @@ fn figures(machine: usize) -> &'static [Figure] {
     &all[machine % all.len()]
 }
 
-/// Something typed, as bytes choose it: figures of the machine with values of its own and of others.
+/// User input chosen by bytes: figures of the machine with its own values and others.
 pub fn typed_by<'a>(bytes: &'a [u8], words: &'a str) -> Typed<'a> {
     let byte = |place: usize| usize::from(bytes.get(place).copied().unwrap_or(0));
     let machine = byte(0);

@@ -1,4 +1,4 @@
-//! Findings in two parts: what each came to with what its remedies gained, and the figures it rests on.
+//! Findings in two parts: their verdicts with the gains of their remedies, and the figures behind them.
 
 use oversleep_record::finding::{Advice, Evidence, Finding, Tried};
 use oversleep_record::{Nanos, ResultFile};
@@ -42,7 +42,7 @@ fn tell_tried(stream: &mut Stream, tried: &Tried) {
     };
 }
 
-/// Where each figure of the evidence stands, and its numbers.
+/// The place of each figure in the evidence, and its numbers.
 pub fn evidence(file: &ResultFile, places: &Places) -> Part {
     let mut stream = Stream::default();
     let mut count = 0;
@@ -50,7 +50,7 @@ pub fn evidence(file: &ResultFile, places: &Places) -> Part {
         for Evidence { source, text } in &finding.evidence {
             count += 1;
             stream.line("evidence").put(&finding.id);
-            // Series that say the same stand in one source.
+            // Series with the same text share one source.
             for source in source.split(", ").flat_map(|sources| sources.split(" and ")) {
                 stream.put(places.get(source).map_or(source, String::as_str));
             }
@@ -60,14 +60,14 @@ pub fn evidence(file: &ResultFile, places: &Places) -> Part {
     Part::new("evidence", stream, count, "figures")
 }
 
-/// The numbers of a sentence, with the unit where one follows. What has letters in it before the first digit is a name.
+/// The numbers of a sentence, with the unit if one follows. A word with letters before the first digit is a name.
 fn numbers(text: &str) -> Vec<String> {
     let mut numbers: Vec<String> = Vec::new();
     let mut wants_unit = false;
     for word in text.split_whitespace() {
         let bare = word.trim_matches(|letter: char| !letter.is_alphanumeric() && !"-−%/".contains(letter));
         let (number, per) = bare.split_once('/').unwrap_or((bare, ""));
-        // How thousands are set apart and how a minus is drawn is no figure.
+        // The thousands separator and the form of a minus are not part of a figure.
         let number = number.replace(',', "").replace('−', "-");
         if number.parse::<f64>().is_ok_and(f64::is_finite) {
             numbers.push(if per.is_empty() { number } else { format!("{number}/{per}") });

@@ -1,8 +1,8 @@
-//! The golden digests: a line for each part in `figures.golden`, with how many of what it holds.
+//! The golden digests: a line for each part in `figures.golden`, with the number of its items.
 //!
-//! The tokens of a part that changed go to `figures/found` in cargo's directory for what tests write. When the digests
-//! are written anew, the tokens of every part go to `figures/golden` beside it: done before a change, it leaves what a
-//! changed part can be compared with.
+//! The tokens of changed parts are written to `figures/found` in cargo's directory for test output. When the digests
+//! are updated, the tokens of every part are written to `figures/golden` beside it: doing this before a change allows
+//! comparing the changed parts afterwards.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ const HEAD: &str = "\
 # OVERSLEEP_UPDATE_GOLDEN=1 cargo test -p oversleep-lab --test figures writes them anew.
 ";
 
-/// Most changes that a message tells one by one.
+/// The most changes that a message lists one by one.
 const TOLD_MAX: usize = 40;
 
 /// Parts and their digests, as the file has them.
@@ -25,10 +25,10 @@ fn golden() -> impl Iterator<Item = (&'static str, &'static str)> {
     lines.map(|line| line.split_once(": ").expect("a name, a colon, a digest"))
 }
 
-/// What differs from the golden digests, a line each. The tokens of each such part are written to a file.
+/// The differences from the golden digests, a line each. The tokens of each changed part are written to a file.
 pub fn changed(rows: &[Row]) -> Vec<String> {
     let mut changed = Vec::new();
-    // What an earlier run found would read as if it were so now.
+    // Remove the output of an earlier run, which would be misleading.
     let _ = fs::remove_dir_all(folder("found"));
     for row in rows {
         let (name, digest) = (row.name.as_str(), row.part.digest());
@@ -47,7 +47,7 @@ pub fn changed(rows: &[Row]) -> Vec<String> {
     changed
 }
 
-/// What a failing test says.
+/// The message of a failing test.
 pub fn message(changed: &[String]) -> String {
     let mut told: Vec<String> = changed.iter().take(TOLD_MAX).map(|change| format!("  {change}")).collect();
     if changed.len() > TOLD_MAX {
@@ -66,10 +66,10 @@ pub fn message(changed: &[String]) -> String {
     )
 }
 
-/// Writes the golden digests anew, and the tokens they were made of.
+/// Writes the golden digests anew, with the tokens behind them.
 pub fn write(rows: &[Row]) {
     let lines: String = rows.iter().map(|row| format!("{}: {}\n", row.name, row.part.digest())).collect();
-    // The checkout whose tests run, which may have been moved since they were built.
+    // The checkout under test, which may have been moved since the build.
     let here = std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
     let path = here.join("tests/figures/figures.golden");
     fs::write(&path, format!("{HEAD}{lines}")).unwrap_or_else(|error| panic!("{}: {error}", path.display()));

@@ -1,12 +1,12 @@
-//! The figures of every modelled machine, held by digests: whatever is renamed, reworded or moved, this test says
-//! whether a figure changed with it.
+//! Golden digests of every modelled machine's figures: whatever is renamed, reworded or moved, this test shows whether
+//! a figure changed with it.
 //!
-//! What four commands work out on each machine (`runs`) is told as lines of tokens, numbers and names of identity only
-//! (`result`, `series`, `findings`, `waits`, `words`, `stream`), and each part's digest is compared with the one in
-//! `figures.golden` (`golden`). No sentence is a token, nor is what the result file calls a field: a redesign may have
-//! to change how these files read the record, but never `figures.golden`.
+//! The results of four commands on each machine (`runs`) are converted to lines of tokens: numbers and identifying
+//! names only (`result`, `series`, `findings`, `waits`, `words`, `stream`). Each part's digest is compared with the one
+//! in `figures.golden` (`golden`). Sentences and field names of the result file are not tokens: a redesign may have to
+//! change how these files read the record, but never `figures.golden`.
 //!
-//! `OVERSLEEP_UPDATE_GOLDEN=1 cargo test -p oversleep-lab --test figures` writes the digests anew, where a figure was
+//! `OVERSLEEP_UPDATE_GOLDEN=1 cargo test -p oversleep-lab --test figures` writes the digests anew, if a figure was
 //! meant to change.
 
 mod findings;

@@ -1,8 +1,7 @@
-//! A result as parts: the head, the facts, the clocks, what is said of each clock, and what `series` and `findings`
-//! tell.
+//! A result as parts: the head, the facts, the clocks, their verdicts, and the parts from `series` and `findings`.
 //!
-//! Each type of the record is taken apart with all its fields, so that a new one doesn't compile until it is a token or
-//! is left out by name. A value that is unknown is no token: a field that no model fills changes nothing.
+//! Each type of the record is destructured with all its fields, so that a new field doesn't compile until it is a token
+//! or is ignored by name. An unknown value is not a token: a field that no model fills changes nothing.
 
 use std::collections::BTreeMap;
 
@@ -15,11 +14,11 @@ use oversleep_record::{ClockResult, ResultFile};
 use crate::stream::{Part, Stream};
 use crate::{findings, series, words};
 
-/// The series by their keys: each one's experiment and its place among that experiment's. Keys are no tokens, since how
-/// they are spelled may change.
+/// The series by key: each one's experiment and its index in that experiment. Keys are not tokens, since their spelling
+/// may change.
 pub type Places<'a> = BTreeMap<&'a str, String>;
 
-/// All parts of a result; what is empty is none.
+/// All parts of a result, without empty ones.
 pub fn parts(file: &ResultFile) -> Vec<Part> {
     let groups = series::groups(file);
     let mut places = Places::new();
@@ -72,7 +71,7 @@ fn head(file: &ResultFile, groups: &[series::Group]) -> Part {
     Part::new("head", stream, groups.len(), "experiments")
 }
 
-/// Names, numbers and single words. Where a fact came from and several words are prose.
+/// Names, numbers and single words. The source of a fact and values of several words are prose.
 fn facts(file: &ResultFile) -> Part {
     let facts = &file.environment.facts;
     let mut stream = Stream::default();

@@ -1,5 +1,5 @@
-//! What is run: each command but `idle` as it is without an option but `--on MACHINE`, so with the seed 1
-//! ([`machines::SEED`]), on every modelled machine. The requests are those that the command line makes.
+//! The runs: each command except `idle` without options other than `--on MACHINE`, so with the seed 1
+//! ([`machines::SEED`]), on every modelled machine. The requests are those of the command line.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,15 +14,15 @@ use oversleep_record::{CommandName, ExperimentId, Nanos, ResultFile};
 use crate::stream::Part;
 use crate::{result, waits};
 
-/// One part of what one command worked out on one machine.
+/// One part of a command's result on one machine.
 pub struct Row {
     /// `windows-11 check series/B5`.
     pub name: String,
-    /// What it came to.
+    /// Its content.
     pub part: Part,
 }
 
-/// A command: its name here, and the parts of what it works out. The longest first: threads take them in this order.
+/// A command: its name here, and the parts of its result. The longest first, because threads take them in this order.
 type Command = (&'static str, fn(&Laboratory) -> Vec<Part>);
 
 const COMMANDS: [Command; 5] = [
@@ -45,7 +45,7 @@ const COMMANDS: [Command; 5] = [
             ],
         ))
     }),
-    // Two strategies and short rounds: workers at full speed are what takes longest to model.
+    // Two strategies and short rounds: workers at full speed take the longest to model.
     ("idle", |lab| {
         let ids = [ExperimentId::E1, ExperimentId::E2];
         let plan = Plan {
@@ -58,11 +58,11 @@ const COMMANDS: [Command; 5] = [
     ("waits-list", |lab| vec![waits::part(&lab.entries(Kind::Wait))]),
 ];
 
-/// Machines that differ from another one in a figure or two, which `modelled_tests/figures.toml` holds.
+/// Machines that differ from another one in a figure or two, which `modelled_tests/figures.toml` covers.
 const ALIKE: [&str; 6] =
     ["windows-xp", "windows-8.1", "windows-10-hpet", "windows-10-510us", "windows-10-laptop", "windows-11-half-ms"];
 
-/// Most threads at work: the histograms of a check take 0.1 GB.
+/// The most threads: the histograms of a check take 0.1 GB.
 const THREADS_MAX: usize = 4;
 
 /// Every part of every command on every machine, by machine.
@@ -85,7 +85,7 @@ pub fn all() -> Vec<Row> {
 }
 
 fn rows(machine: &str, (command, parts): Command) -> Vec<Row> {
-    // A machine of its own for each command, as the command line starts it: its chances begin anew.
+    // A new machine for each command, as on the command line, so that its random numbers start anew.
     let lab = machines::load(machine, &[], machines::SEED).unwrap_or_else(|error| panic!("{error}"));
     let row = |part: Part| Row { name: format!("{machine} {command} {}", part.name), part };
     parts(&lab).into_iter().map(row).collect()
@@ -112,7 +112,7 @@ fn run(
 ) -> ResultFile {
     let request = Request { command, experiments, plan, name: None, try_remedies };
     let file = lab.run(&request, &StopFlag::new(), &mut Silent).unwrap_or_else(|error| panic!("{error}"));
-    // What is said of these figures can be checked here without measuring them again.
+    // The sentences about these figures can be checked here without measuring again.
     assert_eq!(contradictions(&file), [], "{:?}", file.platform.modelled);
     file
 }

@@ -1,4 +1,4 @@
-//! Series and trials: what was asked for, under which conditions, and every number that came of it.
+//! Series and trials: the requests, the conditions, and every resulting number.
 
 use oversleep_record::conditions::{LoadSpec, Outcome};
 use oversleep_record::series::{Counts, Round};
@@ -71,7 +71,7 @@ fn tell(stream: &mut Stream, place: usize, series: &Series) {
     stream.some("requested", requested_ns.map(|span| span.0)).some("asked", rounded_ns.map(|span| span.0));
     stream.some("pace", pace.map(words::pace)).put("clock").put(clock).put(words::status(status));
     tell_conditions(stream, conditions);
-    // What a label says tells series apart; what it is called may change, and its place with it.
+    // The values of labels distinguish series; their names, and therefore their order, may change.
     let mut labels: Vec<&str> = labels.iter().map(|(_, value)| value).collect();
     labels.sort();
     stream.line("  labels").all(labels);
@@ -140,7 +140,7 @@ fn tell_disturbance(stream: &mut Stream, disturbance: &Disturbance) {
         timer_interrupts,
         all_interrupts,
         own_cpu_ns,
-        // They follow from the other figures.
+        // These follow from the other figures.
         stalled_ns: _,
         suspended_ns: _,
         processor,

@@ -1,4 +1,4 @@
-//! A part of what a command worked out: its tokens as text, a line for each thing, and the digest of that text.
+//! A part of a command's result: its tokens as text, a line for each item, and the digest of that text.
 
 use std::fmt::{Display, Write};
 
@@ -9,7 +9,7 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Begins a line. The word is this test's own, whatever the record calls it.
+    /// Begins a line. The word is defined by this test, whatever the name in the record.
     pub fn line(&mut self, word: &str) -> &mut Stream {
         if !self.text.is_empty() {
             self.text.push('\n');
@@ -24,7 +24,7 @@ impl Stream {
         self
     }
 
-    /// Adds a word and what it is about, or neither where that is unknown.
+    /// Adds a word and its token, or neither if the token is unknown.
     pub fn some(&mut self, word: &str, token: Option<impl Display>) -> &mut Stream {
         match token {
             Some(token) => self.put(word).put(token),
@@ -39,16 +39,16 @@ impl Stream {
     }
 }
 
-/// A part that has a digest of its own, so that a change says where it is.
+/// A part with its own digest, so that a change can be located.
 #[derive(Debug)]
 pub struct Part {
     /// `facts`, `series/B5`.
     pub name: String,
     /// All its tokens.
     pub text: String,
-    /// How many things it holds.
+    /// The number of its items.
     pub count: usize,
-    /// Of what: `series`.
+    /// The kind of its items: `series`.
     what: &'static str,
 }
 

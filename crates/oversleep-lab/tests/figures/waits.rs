@@ -1,5 +1,5 @@
-//! The list of waits: the properties of each that decide when it ends. The catalogue tells them in words, which are
-//! taken apart here and nowhere else.
+//! The list of waits: the properties of each that decide when it ends. The catalogue has them in words, which are
+//! parsed only here.
 
 use oversleep_lab::catalogue::Entry;
 use oversleep_record::Nanos;
@@ -15,8 +15,8 @@ pub fn part(entries: &[Entry]) -> Part {
     Part::new("waits", stream, entries.len(), "waits")
 }
 
-/// Family, what it takes, granularity in ns and how it rounds, what zero means, the rule of its slack: words that
-/// stay as they are whatever the catalogue says.
+/// Family, argument, granularity in ns and rounding, the meaning of zero, the rule of its slack: words that stay the
+/// same whatever the catalogue says.
 fn properties(entry: &Entry) -> [String; 6] {
     let property = |name| {
         let named = entry.properties.iter().find(|(property, _)| *property == name);

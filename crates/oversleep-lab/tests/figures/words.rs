@@ -1,5 +1,5 @@
-//! One word for each value of the record's enumerations. They go into the digests, so they stay as they are whatever
-//! the values are renamed to.
+//! One word for each value of the record's enumerations. The digests contain them, so they stay the same even if the
+//! values are renamed.
 
 use oversleep_explain::verdicts::Validity;
 use oversleep_record::Unavailable;

@@ -1,5 +1,5 @@
-//! On the machine that the tests run on: whatever a measurement changes is restored, and, with `-- --ignored`, what real
-//! time gives.
+//! On the machine that runs the tests: every change of a measurement is restored; and, with `-- --ignored`,
+//! measurements in real time.
 
 mod real_time;
 mod restores;

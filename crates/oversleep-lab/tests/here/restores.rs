@@ -1,4 +1,4 @@
-//! Whatever a measurement changes is as before afterwards, also when the measurement panics.
+//! Every change of a measurement is restored, even if the measurement panics.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,13 @@ use oversleep_measure::{Bench, Measured, Probe, SeriesRecorder, Silent, measure}
 use oversleep_record::conditions::Setting;
 use oversleep_record::{Conditions, Nanos, Unavailable};
 
-/// What every tunable says of itself now, on this thread.
+/// The current value of every tunable, on this thread.
 fn as_it_stands() -> BTreeMap<&'static str, String> {
     let tunables = Laboratory::on(oversleep_native::here()).entries(Kind::Tunable);
     tunables.into_iter().map(|entry| (entry.name, format!("{:?}", entry.properties))).collect()
 }
 
-/// Everything at once: what this process may not change, or this system has not, is denied, and that is restored too.
+/// All tunables at once: those that this process may not change, or that this system lacks, are denied.
 fn everything() -> Conditions {
     Conditions::as_found()
         .with("slack", Setting::Nanos(Nanos(1)))
@@ -74,7 +74,7 @@ fn everything_goes_back() {
     let before = as_it_stands();
     run(false);
     assert_eq!(as_it_stands(), before);
-    // The panic costs its own series; what it unwound through is put back.
+    // The panic only affects its own series; everything that it unwound through is restored.
     run(true);
     assert_eq!(as_it_stands(), before);
 }

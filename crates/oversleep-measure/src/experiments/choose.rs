@@ -28,7 +28,7 @@ pub(super) fn timed_waits(platform: &dyn Platform) -> Vec<String> {
         .collect()
 }
 
-/// The coarse clock of elapsed time that programs time with: the first whose stated step is coarse.
+/// The usual coarse clock of elapsed time: the first whose stated step is coarse.
 pub fn coarse_clock(platform: &dyn Platform) -> Option<&dyn Clock> {
     let is_wanted = |clock: &&dyn Clock| {
         clock.info().counts == Counts::ElapsedTime
@@ -47,7 +47,7 @@ pub(super) fn coarse_clocks(platform: &dyn Platform) -> Vec<&dyn Clock> {
     platform.clocks().iter().map(AsRef::as_ref).filter(is_wanted).collect()
 }
 
-/// What is known of a clock before it is read.
+/// What is known about a clock before it is read.
 pub(super) fn described(clock: &dyn Clock) -> ClockResult {
     let info = clock.info();
     ClockResult {
@@ -70,7 +70,7 @@ pub(super) fn described(clock: &dyn Clock) -> ClockResult {
     }
 }
 
-/// The result of that clock; the first to ask for it begins it with the description.
+/// The result of that clock; if there is none yet, a new one with its description.
 pub(super) fn clock_result<'a>(measured: &'a mut Measured, described: &ClockResult) -> &'a mut ClockResult {
     measured.clocks.entry(described.name.clone()).or_insert_with(|| described.clone())
 }

@@ -1,4 +1,4 @@
-//! A1: what one read of each clock costs.
+//! A1: the cost of one read of each clock.
 
 use oversleep_record::clock::is_coarse;
 use oversleep_record::series::{Quantity, Series, Unit};
@@ -32,16 +32,16 @@ pub(super) static A1: Experiment = Experiment {
 
 /// The shortest batch: at 20 ns each, the two timestamps around it are less than 0.1 % of it.
 const BATCH_MIN: Nanos = Nanos(50_000);
-/// Fewest reads of a clock that are timed on request: fewer would be timed with the timestamps around them.
+/// The fewest reads for a requested number: the timestamps around fewer would affect the result.
 pub const READS_MIN: u64 = 10_000;
 /// Each clock is read in so many rounds.
 const ROUNDS: u32 = 5;
-/// About how many reads take the shortest batch, and how long one takes.
+/// The approximate number of reads in the shortest batch, and the approximate duration of one.
 const BATCH_READS_USUAL: u64 = 1_024;
 const READ_ESTIMATE: Nanos = Nanos(50);
-/// Batches per round where a batch takes several ticks of the reference clock: ten in all.
+/// Batches per round if a batch takes several ticks of the reference clock: ten in all.
 const BATCHES_OF_TICKS: u64 = 2;
-/// The clocks that others are compared with, besides the reference clock.
+/// The clocks with which others are compared, besides the reference clock.
 const ESSENTIAL: [&str; 2] = ["std-instant", "monotonic-syscall"];
 /// The longest batch.
 const BATCH_READS_MAX: u64 = 1 << 24;
@@ -92,7 +92,7 @@ struct CostProbe {
 }
 
 impl CostProbe {
-    /// The reads of the next round, where a number of reads is asked for.
+    /// The reads of the next round, if a number of reads was requested.
     fn share(&mut self) -> Option<u64> {
         let round = u64::from(self.rounds_run);
         self.rounds_run += 1;
@@ -137,7 +137,7 @@ impl Probe for CostProbe {
         self.recorder.series_mut().clock = platform.reference_clock().to_owned();
         let reference = platform.clock(platform.reference_clock());
         let step = reference.and_then(|clock| clock.stated_step_ns()).unwrap_or_default();
-        // A reference clock that moves in ticks must have moved by several.
+        // If the reference clock moves in ticks, the batch must take several.
         let enough = BATCH_MIN.max(step * 8);
         let mut still = StillClock::default();
         if self.batch_reads == 0 {
@@ -151,7 +151,7 @@ impl Probe for CostProbe {
                 self.batch_reads *= 2;
             }
         }
-        // Its batches are so long that few must do.
+        // Its batches are so long that a few must suffice.
         let batches = if is_coarse(step) { self.batches.min(BATCHES_OF_TICKS) } else { self.batches };
         let mut recorded = 0;
         let mut left = share;
@@ -159,10 +159,10 @@ impl Probe for CostProbe {
             if bench.stopped() {
                 return Ok(());
             }
-            // The last batch takes what is left, so that exactly as many reads are timed as were asked for.
+            // The last batch takes the remainder, so that exactly the requested number of reads is timed.
             let reads = left.filter(|&left| left < 2 * self.batch_reads).unwrap_or(self.batch_reads);
             let (before, duration) = timed(reads);
-            // Not the time of a batch: it was disturbed, or a tick of the clock, when the size was chosen.
+            // The batch is too short: a disturbance, or a tick of the clock, falsified the choice of its size.
             if duration.0 < enough.0 / 2 && self.batch_reads < BATCH_READS_MAX && left.is_none_or(|left| left > reads) {
                 self.batch_reads *= 2;
                 continue;

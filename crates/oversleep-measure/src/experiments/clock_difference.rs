@@ -1,4 +1,4 @@
-//! A2, A3 and A5: what each clock shows of a wait of 100 ms, what it counts, and how fast it runs.
+//! A2, A3 and A5: the time that each clock shows for a wait of 100 ms, what it counts, and its rate.
 
 use oversleep_record::clock::{Counts, Difference, Drift};
 use oversleep_record::{ClockResult, Conditions, ExperimentId, Nanos, Unavailable};
@@ -30,7 +30,7 @@ pub(super) static A2: Experiment = Experiment {
     ..Experiment::BLANK
 };
 
-/// The rounds of A2 note what this one shows.
+/// Its data come from the rounds of A2.
 pub(super) static A3: Experiment = Experiment {
     id: ExperimentId::A3,
     title: "what each clock counts",
@@ -47,7 +47,7 @@ pub(super) static A3: Experiment = Experiment {
     ..Experiment::BLANK
 };
 
-/// The rounds of A2 keep the readings this one needs.
+/// The rounds of A2 record the readings that it needs.
 pub(super) static A5: Experiment = Experiment {
     id: ExperimentId::A5,
     title: "counter frequency and drift",
@@ -94,7 +94,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
 struct Anchor {
     raw: u64,
     at: Nanos,
-    /// Half the bracket: how far `at` may be off.
+    /// Half the bracket: the uncertainty of `at`.
     uncertain: Nanos,
 }
 
@@ -102,7 +102,7 @@ struct ClockUnderTest {
     index: usize,
     result: ClockResult,
     scale: Option<ClockScale>,
-    /// What the system states of its frequency.
+    /// The frequency that the system states.
     stated_hz: Option<u64>,
     first: Option<Anchor>,
     last: Option<Anchor>,
@@ -204,8 +204,8 @@ impl ClockUnderTest {
         self.stated_hz.is_none() && self.scale.is_some_and(|scale| scale.frequency_hz.is_some())
     }
 
-    /// Ticks per second over the whole run, for a counter of unstated frequency: far better than the short calibration
-    /// that its readings are converted by.
+    /// Ticks per second over the whole run, for a counter of unstated frequency: far more precise than the short
+    /// calibration that converts its readings.
     fn measured_frequency(&self) -> Option<u64> {
         let (first, last) = (self.first?, self.last?);
         let window = i128::from((last.at - first.at).0);

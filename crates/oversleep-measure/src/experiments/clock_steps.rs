@@ -42,7 +42,7 @@ const BLOCK_READS: usize = 64;
 const READING_MAX: Nanos = Nanos(45_000_000);
 /// Turns that two CPUs take per clock and round.
 const TURNS: u64 = 400;
-/// The longest time for them: a CPU that is taken away meanwhile must not hold up the run.
+/// The longest time for them, so that losing a CPU doesn't hold up the run.
 const TURNS_TIME_MAX: Nanos = Nanos(10_000_000);
 
 fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
@@ -155,10 +155,10 @@ impl StepProbe {
     }
 }
 
-/// What two threads take turns with.
+/// The state that two threads share to take turns.
 #[derive(Default)]
 struct Turn {
-    /// Reads made so far. It is the first thread's turn where they are even.
+    /// The number of reads so far. An even number means that it is the first thread's turn.
     count: AtomicU64,
     value: AtomicU64,
     backward: AtomicU64,
@@ -202,7 +202,7 @@ fn take_turns(platform: &SharedPlatform, index: usize, turn: &Turn, parity: u64,
     }
 }
 
-/// The calling thread on that CPU, until the guard is dropped; `None` if the system refuses.
+/// Pins the calling thread to that CPU until the guard is dropped; `None` if the system refuses.
 fn pinned(platform: &dyn Platform, cpu: u32) -> Option<Option<Box<dyn Restore>>> {
     let (outcome, guard) = platform.tunable(names::PIN)?.apply(&Setting::Cpus(vec![cpu]));
     outcome.holds().then_some(guard)

@@ -1,4 +1,4 @@
-//! A6: the verdict, concluded from what A1 to A5 measured.
+//! A6: the verdict, derived from the results of A1 to A5.
 
 use crate::experiment::{Command, Experiment};
 use oversleep_record::ExperimentId;

@@ -1,5 +1,5 @@
-//! Several coarse clocks polled for their steps in one loop: each is followed as far as alone, in the time that the
-//! slowest takes.
+//! Polls several coarse clocks for their steps in one loop: each is followed as far as in a loop of its own, in the
+//! time that the slowest takes.
 
 use oversleep_record::{Nanos, Unavailable};
 
@@ -12,21 +12,21 @@ use crate::still::{Reads, StillClock};
 /// A clock that hardly moves must not hold up the run.
 const POLLING_MAX: Nanos = Nanos(200_000_000);
 
-/// Reads of all clocks together before the time is checked again: some microseconds.
+/// Reads of all clocks before the time is checked again: a few microseconds.
 const READS: u64 = 1_024;
 
 /// One clock being followed.
 struct Followed {
     scale: ClockScale,
     previous: u64,
-    /// Its value at its first change, where whole steps begin.
+    /// Its value at its first change, from which whole steps are counted.
     first: Option<u64>,
     moved: Nanos,
 }
 
-/// Polls the clocks at those indices until each has moved that far, and at least once. Every change is one value of its
-/// series. The clocks are read in bursts, one after the other: some microseconds in all, against steps of half a
-/// millisecond.
+/// Polls the clocks at those indices until each has advanced that far, and at least once. Every change is one value of
+/// its series. The clocks are read in bursts, one after the other: a few microseconds in all, compared with steps of
+/// half a millisecond.
 pub(super) fn record_steps(bench: &Bench, clocks: &mut [(usize, SeriesRecorder)], distance: Nanos) {
     let platform = bench.platform();
     let mut followed = Vec::with_capacity(clocks.len());
@@ -64,7 +64,7 @@ pub(super) fn record_steps(bench: &Bench, clocks: &mut [(usize, SeriesRecorder)]
 impl Followed {
     fn moved_to(&mut self, raw: u64, bench: &Bench, recorder: &mut SeriesRecorder) {
         let previous = std::mem::replace(&mut self.previous, raw);
-        // Up to the first change it is only a part of a step.
+        // The time up to the first change is only a part of a step.
         let Some(first) = self.first else {
             self.first = Some(raw);
             return;

@@ -1,4 +1,4 @@
-//! C6: how many interrupts many timers cost as slack grows.
+//! C6: the number of interrupts that many timers cost as slack grows.
 
 use std::fmt;
 use std::sync::Arc;
@@ -62,12 +62,12 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
         .collect()
 }
 
-/// What lets several timers end together.
+/// The reason why several timers may end together.
 #[derive(Clone)]
 enum Slack {
     /// A setting of the resolution tunable of that name.
     Held(&'static str, Setting),
-    /// A delay that the wait itself is told to tolerate.
+    /// A tolerable delay, passed to the wait itself.
     Tolerated(Nanos),
 }
 
@@ -116,7 +116,7 @@ impl Coalescing {
                 plan.conditions_and(Conditions::as_found().with(name, setting.clone())),
                 plan.depth.pick(Nanos::from_millis(40), Nanos::from_millis(60), Nanos::from_secs(1)),
             ),
-            // A tolerance shows only beyond a tick, so the ends to count are few and take longer.
+            // A tolerance shows only beyond a tick, so there are few ends to count, and they take longer.
             Slack::Tolerated(_) => (
                 plan.conditions.clone(),
                 plan.depth.pick(Nanos::from_millis(125), Nanos::from_millis(250), Nanos::from_secs(1)),
@@ -212,7 +212,7 @@ impl Probe for Coalescing {
         let (over, woken) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
         let shared = bench.shared_platform();
         let mut pause = bench.open_wait(self.pause)?;
-        // Opened here once before, because the sleepers have no series to record a reason in.
+        // Opened once here, because the sleepers have no series to record a reason in.
         let wait = platform.wait(self.wait).ok_or(Unavailable::NotOnThisPlatform);
         wait.and_then(|wait| self.slack.open(wait, shared).map(drop))?;
         let sleepers = self.start(bench, &over, &woken)?;

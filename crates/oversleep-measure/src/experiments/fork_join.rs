@@ -60,13 +60,13 @@ pub(super) static D2: Experiment = Experiment {
     ..Experiment::BLANK
 };
 
-/// A fork-join that spins for so many times its work never ends.
+/// A fork-join that spins for this multiple of its work never ends.
 const SPIN_FACTOR: i64 = 20;
 const ROUNDS: u32 = 3;
-/// The least that work is timed for, and the most of it, which takes some seconds.
+/// The shortest duration of timed work, and the most units of it, which take a few seconds.
 const TIMED_MIN: Nanos = Nanos::from_millis(2);
 const UNITS_MAX: u64 = 1 << 32;
-/// Work between two looks at the clock and at the flag that ends the run: about a millisecond.
+/// Work between two checks of the clock and of the flag that ends the run: about a millisecond.
 const UNITS_AT_ONCE: u64 = 1 << 20;
 
 fn probe(platform: &dyn Platform, plan: &Plan, id: ExperimentId, style: JoinStyle) -> Box<dyn Probe> {
@@ -74,7 +74,7 @@ fn probe(platform: &dyn Platform, plan: &Plan, id: ExperimentId, style: JoinStyl
     let portions = if style == JoinStyle::Single { all.of_one() } else { all };
     let repeats = plan.depth.pick(15, 33, 100);
     let amount = Amount::values(repeats, ROUNDS).limited_by(plan);
-    // A clock that the user chose stands in for the coarse one; the precise one times every run beside it.
+    // A clock that the user chose replaces the coarse one; the precise one times every run beside it.
     let chosen = plan.clock.as_deref().and_then(|name| platform.clock(name));
     let coarse = chosen.or_else(|| choose::coarse_clock(platform)).map(|clock| clock.info().name);
     let recorder = |role, clock: &str| {
@@ -102,8 +102,8 @@ fn probe(platform: &dyn Platform, plan: &Plan, id: ExperimentId, style: JoinStyl
     })
 }
 
-/// Units of [`Platform::work`] in a millisecond: what an earlier experiment of the run found, or what this one finds.
-/// `None` where the run is to end, also because the clock can't time work.
+/// Units of [`Platform::work`] in a millisecond, from an earlier experiment of the run or measured now. `None` if the
+/// run must end, for example because the clock can't time work.
 pub(super) fn calibrated_work(bench: &Bench, known: &OnceLock<u64>) -> Option<u64> {
     if let Some(units) = known.get() {
         return Some(*units);
@@ -115,7 +115,8 @@ pub(super) fn calibrated_work(bench: &Bench, known: &OnceLock<u64>) -> Option<u6
 fn calibrate_work(bench: &Bench) -> Option<u64> {
     let reference = bench.platform().clock(bench.platform().reference_clock());
     let step = reference.and_then(|clock| clock.stated_step_ns()).unwrap_or_default();
-    // A clock that moves in ticks must have moved by several: as stated, or as seen where it didn't move at all.
+    // A clock that moves in ticks must have moved by several ticks: by its stated step, or by the observed one if it didn't
+    // move at all.
     let mut enough = TIMED_MIN.max(step * 8);
     let (mut stood, mut least) = (false, Nanos::MAX);
     let mut still = StillClock::default();
@@ -123,7 +124,8 @@ fn calibrate_work(bench: &Bench) -> Option<u64> {
     while units <= UNITS_MAX {
         let time = timed(bench, &mut still, units)?;
         if time >= enough {
-            // The fastest of three was disturbed least. Where it took no time, the first was disturbed, or a tick.
+            // The fastest of three was disturbed least. If it took no time, the first was disturbed, or timed by a single
+            // tick.
             let mut three = [Nanos::ZERO; 3];
             for time in &mut three {
                 *time = timed(bench, &mut still, units)?;
@@ -148,7 +150,7 @@ fn calibrate_work(bench: &Bench) -> Option<u64> {
     None
 }
 
-/// The time that work takes by the reference clock; `None` where the run is to end.
+/// The time that work takes by the reference clock; `None` if the run must end.
 fn timed(bench: &Bench, still: &mut StillClock, units: u64) -> Option<Nanos> {
     let platform = bench.platform();
     let before = platform.now();
@@ -181,10 +183,10 @@ struct ForkJoin {
 }
 
 impl ForkJoin {
-    /// One fork and join, of the work that its number draws.
+    /// One fork and join, with the work drawn for its number.
     ///
     /// # Errors
-    /// Why it could not be done as described; every thread that was started has ended.
+    /// Why it could not be done as described; every started thread has ended.
     fn once(&self, bench: &Bench, work: Vec<u64>, sleeper: &mut dyn Waiter) -> Result<(), Unavailable> {
         let platform = bench.platform();
         if self.style == JoinStyle::Single {
@@ -315,7 +317,7 @@ mod tests {
         let sim = Sim::start(testing::machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(66_000))).build());
         let plan = Plan { limit: Some(Limit::Time(Nanos::from_millis(100))), ..Plan::default() };
         let measured = testing::measure_on(sim.clone(), vec![probe(&*sim, &plan, D2.id, JoinStyle::Single)]);
-        // The one in progress when the time is up is finished.
+        // The fork-join in progress when the time is up is finished.
         let precise = measured.series.iter().find(|series| series.key == "D2/single/precise").expect("measured");
         let all: i64 = precise.samples.value.iter().sum();
         assert!((99_000_000..104_000_000).contains(&all), "{all}");

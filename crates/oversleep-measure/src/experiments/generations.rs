@@ -39,7 +39,7 @@ pub(super) static D3: Experiment = Experiment {
 
 const ROUNDS: u32 = 3;
 const WORKERS_MAX: usize = 8;
-/// The longest time to spin for one generation, which takes milliseconds.
+/// The longest spin for one generation, which takes milliseconds.
 const SPIN_MAX: Nanos = Nanos::from_millis(200);
 
 fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
@@ -182,7 +182,7 @@ impl Probe for Generations {
             pool.fork();
             let are_done = || pool.left.load(Ordering::Acquire) == 0;
             waited = wait_for_workers(self.style, platform, &mut *sleeper, SPIN_MAX, are_done);
-            // Unless it is blocked, the signal is there already, or within a moment.
+            // Unless the main thread blocks, the signal has arrived, or will in a moment.
             pool.done.wait();
             generations += 1;
             let now = platform.now();
@@ -227,7 +227,7 @@ mod tests {
         let machine = testing::machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(66_000)));
         let sim = Sim::start(machine.build());
         let plan = Plan { limit: Some(Limit::Time(Nanos::from_millis(30))), ..Plan::default() };
-        // Else the first round calibrates the work, too.
+        // Otherwise the first round calibrates the work, too.
         plan.work_units.set(1_000).unwrap();
         let series = testing::measure_on(sim.clone(), probes(&*sim, &plan)).series.remove(0);
         let windows: Vec<i64> = series.rounds.iter().map(|round| round.disturbance.window_ns.0 / 1_000_000).collect();

@@ -1,4 +1,4 @@
-//! D4: how long it takes to wake a thread.
+//! D4: the time to wake a thread.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
@@ -34,7 +34,7 @@ pub(super) static D4: Experiment = Experiment {
 };
 
 const ROUNDS: u32 = 3;
-/// What the partner gets to fall asleep.
+/// The time that the partner gets to fall asleep.
 const FALL_ASLEEP: Nanos = Nanos(50_000);
 
 fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
@@ -60,7 +60,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     probes
 }
 
-/// About how long one takes.
+/// The approximate duration of one.
 fn estimate(way: Way) -> Nanos {
     match way {
         Way::OneWay => FALL_ASLEEP + Nanos(20_000),
@@ -77,7 +77,7 @@ struct HandoffProbe {
     conditions: Conditions,
 }
 
-/// What the two threads share.
+/// The state that the two threads share.
 struct Pair {
     there: Arc<dyn Handoff>,
     back: Arc<dyn Handoff>,
@@ -100,7 +100,7 @@ impl Pair {
         }
     }
 
-    /// Answers, and wakes the other side where it can't go on.
+    /// Answers, and wakes the other side if it can't continue.
     fn answer_or_refuse(&self, platform: &dyn Platform) {
         let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.answer(platform))) else { return };
         // A model ends threads by unwinding them, without a message.
@@ -261,7 +261,7 @@ mod tests {
         let sim = Sim::start(testing::machine().build());
         let plan = Plan { limit: Some(Limit::Time(Nanos::from_millis(10))), ..Plan::default() };
         for series in testing::measure_on(sim.clone(), probes(&*sim, &plan)).series {
-            // A ping-pong takes 10 µs and some reads of the clock, a single way 50 µs of falling asleep more.
+            // A ping-pong takes 10 µs and a few clock reads; a single way takes 50 µs more, for falling asleep.
             let range = if series.label(label::WAY) == Some(Way::OneWay) { 160..168 } else { 980..1_000 };
             assert!(range.contains(&series.counts.recorded), "{}: {}", series.key, series.counts.recorded);
         }

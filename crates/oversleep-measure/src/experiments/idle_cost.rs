@@ -1,4 +1,4 @@
-//! C5: wake-ups per second, and what they cost in idle time and power.
+//! C5: wake-ups per second, and their cost in idle time and power.
 
 use oversleep_record::conditions::{Held, Setting};
 use oversleep_record::label::{self, Activity, Counted};
@@ -55,7 +55,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     };
     let states: Vec<String> = match platform.idle_counters().states {
         Ok(states) => states.into_iter().map(|state| state.name).collect(),
-        // One series carries the reason.
+        // A single series has the reason.
         Err(_) => vec!["idle".to_owned()],
     };
     let common = Common { tunable: resolution.info().name, sleep: sleep.name, states, window, rounds };
@@ -68,7 +68,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     probes
 }
 
-/// What all probes have in common.
+/// The common part of all probes.
 struct Common {
     tunable: &'static str,
     sleep: &'static str,
@@ -125,7 +125,7 @@ impl IdleCost {
         }
     }
 
-    /// Waits through the window, and returns how often the thread woke up within it.
+    /// Waits through the window, and returns the number of the thread's wake-ups in it.
     fn wait_through(&self, bench: &Bench, waiter: &mut dyn Waiter) -> Result<u64, Unavailable> {
         let platform = bench.platform();
         let end = platform.now() + self.window;

@@ -1,4 +1,4 @@
-//! Interrupts per second, of the timer where the system tells them apart.
+//! Interrupts per second: those of the timer, if the system counts them separately.
 
 use oversleep_record::disturbance::Disturbance;
 use oversleep_record::label::{self, InterruptKind};
@@ -17,8 +17,8 @@ pub(super) fn per_second(count: u64, window: Nanos) -> Result<i64, Unavailable> 
     Ok((count as f64 / window.as_secs_f64()).round() as i64)
 }
 
-/// Records the rate of timer interrupts. Where a system counts interrupts of every kind together, it records their rate
-/// and labels the series so.
+/// Records the rate of timer interrupts. If a system only counts interrupts of every kind together, it records their
+/// rate and labels the series so.
 pub(super) fn record(recorder: &mut SeriesRecorder, at: Nanos, seen: &Disturbance) {
     let counted = match (seen.timer_interrupts, seen.all_interrupts) {
         (None, Some(all)) => {

@@ -9,14 +9,13 @@ use crate::still::{Reads, StillClock};
 /// The styles with workers.
 pub(super) const THREADED: [JoinStyle; 3] = [JoinStyle::Blocked, JoinStyle::Spinning, JoinStyle::Polling];
 
-/// The sleep between two looks of a main thread that polls.
+/// The sleep between two checks of a main thread that polls.
 pub const POLL_PAUSE: Nanos = Nanos::from_millis(1);
 
-/// Waits in that style until the workers are done. A blocked main thread does that in the join itself.
+/// Waits in that style until the workers are done. A blocked main thread waits in the join itself.
 ///
 /// # Errors
-/// A real-time main thread that spins on the only CPU would keep its workers off it for ever; it gives up after
-/// `spin_max`.
+/// A real-time main thread that spins on the only CPU would starve its workers forever; it gives up after `spin_max`.
 pub(super) fn wait_for_workers(
     style: JoinStyle,
     platform: &dyn Platform,

@@ -42,7 +42,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     .limited_by(plan);
     let mut probes = Vec::new();
     for (index, load) in platform.loads().iter().enumerate() {
-        // The first kind is the plain CPU hog; beside the others only the simplest sleep is measured, unless there is
+        // The first kind is the plain CPU hog. Beside the others only the simplest sleep is measured, unless there is
         // time.
         let all_waits = index == 0 || plan.depth == Depth::Thorough;
         if plan.depth == Depth::Quick && index > 0 {

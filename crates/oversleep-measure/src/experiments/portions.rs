@@ -1,4 +1,4 @@
-//! How much work each thread of a fork-join does.
+//! The work of each thread in a fork-join.
 
 use oversleep_record::Nanos;
 use oversleep_system::split_mix;
@@ -7,7 +7,8 @@ use crate::plan::{Plan, WorkSpan};
 
 /// As published: eight threads.
 pub const FORK_JOIN_THREADS: u32 = 8;
-/// As published: 10 to 20 ms of work each. Shorter runs do a fifth or a tenth of it: the shape of the result is the same.
+/// As published: 10 to 20 ms of work each. Shorter runs do a fifth or a tenth of it, which doesn't change the shape of the
+/// result.
 const WORK_MIN: [Nanos; 3] = [Nanos::from_millis(1), Nanos::from_millis(2), Nanos::from_millis(10)];
 
 /// The threads of a fork-join, and the span that the work of each is drawn from.
@@ -18,7 +19,7 @@ pub(super) struct Portions {
 }
 
 impl Portions {
-    /// The user's, or else the published ones, scaled to the depth of the run.
+    /// The user's portions, or else the published ones, scaled to the depth of the run.
     pub(super) fn of(plan: &Plan) -> Portions {
         let [quick, normal, thorough] = WORK_MIN;
         let min = plan.depth.pick(quick, normal, thorough);
@@ -33,7 +34,7 @@ impl Portions {
         Portions { threads: 1, ..self }
     }
 
-    /// How many.
+    /// The number of threads.
     pub(super) fn threads(self) -> u32 {
         self.threads
     }
@@ -48,13 +49,13 @@ impl Portions {
         self.mean() * i64::from(self.threads)
     }
 
-    /// The longest that all of it can be.
+    /// The longest total work.
     pub(super) fn total_max(self) -> Nanos {
         self.work.max * i64::from(self.threads)
     }
 
-    /// The work of each thread in one fork-join. Real work varies, so each is drawn evenly from the span; the same number
-    /// draws the same, so that every style of joining does the same work.
+    /// The work of each thread in one fork-join. Real work varies, so each portion is drawn uniformly from the span.
+    /// The same number gives the same work, so that every style of joining does the same.
     pub(super) fn draw(self, number: u64) -> impl Iterator<Item = Nanos> {
         let first = number.wrapping_mul(u64::from(self.threads));
         let width = u128::from((self.work.max - self.work.min).0.unsigned_abs()) + 1;

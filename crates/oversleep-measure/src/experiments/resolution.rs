@@ -1,4 +1,4 @@
-//! C1 and C2: what the system states about its timer resolution, and what holding another one does.
+//! C1 and C2: what the system states about its timer resolution, and the effect of holding another one.
 
 use oversleep_record::conditions::Setting;
 use oversleep_record::series::{Pace, Quantity};
@@ -85,8 +85,8 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     probes
 }
 
-/// Those the user named; else those worth comparing, and in a thorough run every millisecond of a timer that processes
-/// share.
+/// The settings that the user named; else those worth comparing, and in a thorough run every millisecond of a timer
+/// that processes share.
 fn settings(resolution: &dyn Tunable, plan: &Plan) -> Vec<Setting> {
     if !plan.settings.is_empty() {
         return plan.settings.clone();

@@ -1,5 +1,5 @@
-//! R1 to R5, B10 and B11: the waits and clocks of language runtimes. Programs of those languages measure them, so these
-//! entries have no probes of their own; `oversleep-runtimes` brings them.
+//! R1 to R5, B10 and B11: the waits and clocks of language runtimes. Programs in those languages measure them, so these
+//! entries have no probes; `oversleep-runtimes` provides them.
 
 use oversleep_record::ExperimentId;
 use oversleep_record::series::Quantity;
@@ -7,7 +7,7 @@ use oversleep_record::series::Quantity;
 use crate::experiment::{Column, Command, Experiment};
 use crate::plan::Depth;
 
-/// What all of them state.
+/// The common fields of all of them.
 const BLANK: Experiment = Experiment { depth: Depth::Thorough, commands: &[Command::Runtimes], ..Experiment::BLANK };
 
 pub(super) static B10: Experiment = Experiment {

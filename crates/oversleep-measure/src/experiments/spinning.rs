@@ -1,4 +1,4 @@
-//! B12: waits that spin, how exact they are and how much CPU time they use.
+//! B12: waits that spin, their precision and their CPU time.
 
 use oversleep_record::series::Quantity;
 use oversleep_record::{ExperimentId, Nanos};

@@ -42,7 +42,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
             continue;
         }
         let is_plain_sleep = choose::simplest_sleep(platform).is_some_and(|sleep| sleep.name == info.name);
-        // Where a wait is late by a share of its request, one request tells nothing about the share.
+        // If a wait is late by a share of its request, one request doesn't show the share.
         let shows_share = is_plain_sleep && info.slack == SlackRule::ClassShare;
         let own = own_requests(plan, info.slack == SlackRule::ThreadSlackOrShare || is_plain_sleep);
         for requested in plan.requests_or(&own) {
@@ -68,7 +68,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     probes
 }
 
-/// 100 ms take most of the time, and tell something only where a share of the timeout is added.
+/// Requests of 100 ms take most of the time, and are only informative if a share of the timeout is added.
 fn own_requests(plan: &Plan, adds_share: bool) -> Vec<Nanos> {
     let mut requests = match plan.depth {
         Depth::Quick => vec![Nanos::from_micros(300), Nanos::from_millis(1)],
@@ -86,14 +86,14 @@ fn own_requests(plan: &Plan, adds_share: bool) -> Vec<Nanos> {
     requests
 }
 
-/// As many as a conclusion needs, and a few more.
+/// The number of values that a conclusion needs, and a few more.
 const COUNT_JUDGED: u64 = 32;
-/// The longest request whose share is judged: a leeway may have an upper bound, and long waits take the time of the
+/// The longest request whose share is judged: a leeway may have an upper bound, and long waits take time from the
 /// others.
 const SHARE_LONGEST: Nanos = Nanos::from_millis(5);
 
 fn amount(plan: &Plan, requested: Nanos, shows_share: bool) -> Amount {
-    // A wait that was named gets a close look; a survey of all waits shares the time.
+    // A named wait gets a close look; in a survey all waits share the time.
     let (time, count_min, count_max) = match (plan.subjects.is_empty(), plan.depth) {
         (false, Depth::Quick) => (Nanos::from_millis(500), 10, 100_000),
         (false, Depth::Normal) => (Nanos::from_millis(2_000), 10, 100_000),
@@ -108,8 +108,8 @@ fn amount(plan: &Plan, requested: Nanos, shows_share: bool) -> Amount {
     };
     let count = (time.0 / requested.0.max(1)).unsigned_abs().clamp(count_min, count_max);
     let rounds = u32::try_from(count.div_ceil(4)).unwrap_or(1).clamp(1, 5);
-    // The count decides. The time is for machines where 1 ms takes 15.6 ms: the 30 values that a conclusion needs fit
-    // in.
+    // The count decides. The time limit is for machines where 1 ms takes 15.6 ms: the 30 values that a conclusion needs
+    // fit in.
     Amount { count, time: time.max(requested * 3) * 8, rounds }
 }
 

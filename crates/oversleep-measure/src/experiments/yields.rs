@@ -1,4 +1,4 @@
-//! B7: what giving the CPU away costs, alone and among competitors.
+//! B7: the cost of yielding the CPU, alone and among competitors.
 
 use oversleep_record::label::{self, Competition};
 use oversleep_record::series::{Quantity, Series, Unit};

@@ -6,7 +6,7 @@ use oversleep_record::conditions::{Outcome, Setting};
 use oversleep_record::{Conditions, Unavailable};
 use oversleep_system::{Platform, Restore, Scope};
 
-/// Notes what became of settings in a round. One that didn't hold in some round didn't hold.
+/// Notes the outcomes of settings in a round. A setting that didn't hold in some round didn't hold at all.
 pub(super) fn note_outcomes(conditions: &mut Conditions, outcomes: &BTreeMap<String, Outcome>) {
     for (name, outcome) in outcomes {
         if conditions.outcomes.get(name).is_none_or(Outcome::holds) {
@@ -15,7 +15,7 @@ pub(super) fn note_outcomes(conditions: &mut Conditions, outcomes: &BTreeMap<Str
     }
 }
 
-/// What the thread's own settings are now, of those that were granted. What others share may change for their sake.
+/// The thread's own granted settings at present. Shared ones may change because of other processes.
 pub(super) fn held_now(platform: &dyn Platform, outcomes: &BTreeMap<String, Outcome>) -> BTreeMap<String, Setting> {
     let granted = outcomes.iter().filter(|(_, outcome)| outcome.holds());
     let own = granted.filter_map(|(name, _)| platform.tunable(name)).filter(|it| it.info().scope == Scope::Thread);
@@ -35,7 +35,7 @@ pub(super) fn no_longer_held(
     changed.map(lost).collect()
 }
 
-/// Restores every change when dropped, the last one first.
+/// Restores every change on drop, the last one first.
 #[derive(Default)]
 pub(super) struct Guards(pub(super) Vec<Box<dyn Restore>>);
 

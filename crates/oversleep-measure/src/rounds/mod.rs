@@ -19,12 +19,12 @@ use held::{apply, held_now, no_longer_held, note_outcomes};
 use overdue::{Guard, Unfinished, end_if_overdue, limit};
 use oversleep_system::{Load, Platform, processor_between};
 
-/// The name of measuring threads. A panic of one becomes the reason why its series is unavailable, and the run goes on.
+/// The name of measuring threads. A panic of one becomes the reason why its series is unavailable, and the run continues.
 pub const MEASURING_THREAD: &str = "measure";
 
-/// Follows a run. It is called between rounds, never while something is measured.
+/// Follows a run. It is called between rounds, never during a measurement.
 pub trait Progress {
-    /// `done` of the estimated `total` is over; `label` comes next.
+    /// `done` of the estimated `total` has passed; `label` is next.
     fn next(&mut self, done: Nanos, total: Nanos, label: &str);
 }
 
@@ -36,17 +36,17 @@ impl Progress for Silent {
     fn next(&mut self, _done: Nanos, _total: Nanos, _label: &str) {}
 }
 
-/// A probe and how many of its rounds have run. The runner and the measuring threads hold it in turn.
+/// A probe and the number of its completed rounds. The runner and the measuring threads hold it in turn.
 struct Entry {
     probe: Arc<Mutex<Box<dyn Probe>>>,
     rounds_run: u32,
     rounds: u32,
     is_essential: bool,
-    /// How long a round takes: as estimated, and then as the last one did.
+    /// The duration of a round: first estimated, then that of the last one.
     round_time: Nanos,
-    /// Why its thread was left behind, which holds the probe for ever.
+    /// Why its thread was abandoned, which holds the probe forever.
     left: Option<Unavailable>,
-    /// The series as they were before the round that runs, in case its thread has to be left behind.
+    /// The series before the current round, in case its thread has to be abandoned.
     earlier: Vec<Series>,
 }
 
@@ -58,7 +58,7 @@ impl Entry {
         Entry { probe, rounds_run: 0, rounds, is_essential, round_time, left: None, earlier }
     }
 
-    /// How long the rounds take that it still must have.
+    /// The duration of its remaining essential rounds.
     fn essential_left(&self) -> Nanos {
         let is_wanted = self.is_essential && self.left.is_none();
         if is_wanted { self.round_time * i64::from(self.rounds - self.rounds_run) } else { Nanos::ZERO }
@@ -73,14 +73,14 @@ fn series_of(probe: &mut dyn Probe) -> Vec<Series> {
     probe.recorders().into_iter().map(|recorder| recorder.series().clone()).collect()
 }
 
-/// A probe that panicked keeps what it measured before, so a poisoned lock is no reason to give it up.
+/// A probe that panicked keeps its earlier measurements, so a poisoned lock is still usable.
 fn lock(probe: &Mutex<Box<dyn Probe>>) -> MutexGuard<'_, Box<dyn Probe>> {
     probe.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 /// Runs every probe until its rounds are done, the bench is stopped, or `time_max` has passed (checked between rounds).
-/// A busy machine takes longer for everything; because rounds are interleaved, each series then lacks its last ones. Those
-/// that conclusions rest on come first: others only use the time that is left beside them.
+/// On a busy machine everything takes longer; because rounds are interleaved, each series then lacks its last ones.
+/// Essential probes come first: others only use the remaining time.
 pub fn measure(
     bench: &Bench,
     probes: Vec<Box<dyn Probe>>,
@@ -104,8 +104,8 @@ pub fn measure(
                 continue;
             }
             let rounds = entry.rounds;
-            // A probe with few rounds has them spread over the whole run, the first one early in case the run is cut
-            // short.
+            // The rounds of a probe with few rounds are distributed over the whole run, the first one early in case the
+            // run is cut short.
             let due = ((u64::from(round) + 1) * u64::from(rounds)).div_ceil(u64::from(rounds_max));
             let gives_way = !entry.is_essential && essential_left > Nanos::ZERO;
             let reserved = if gives_way { essential_left + entry.round_time } else { Nanos::ZERO };
@@ -147,7 +147,7 @@ pub fn measure(
     }
 }
 
-/// One round on a thread of its own: whatever is changed for it ends with the thread at the latest.
+/// Runs one round on a separate thread, so that all its changes end with the thread at the latest.
 ///
 /// # Errors
 /// Why the round couldn't be measured.
@@ -160,7 +160,7 @@ fn run_round(bench: &Bench, probe: &Arc<Mutex<Box<dyn Probe>>>) -> Result<(), Un
         }
         let needs_guard = recorders.iter().any(|recorder| watching(recorder) == Watching::Guard);
         let limit = limit(probe.round_estimate());
-        // In virtual time a thread has always ended, so there is nothing to wait for.
+        // In virtual time the thread ends as soon as it is joined, so no guard is needed.
         let has_guard = needs_guard && !bench.platform().time_is_virtual();
         let guard = has_guard.then(|| Guard::new(bench.platform()));
         (start_loads(bench.platform(), &probe.conditions().load)?, limit, guard)
@@ -173,7 +173,7 @@ fn run_round(bench: &Bench, probe: &Arc<Mutex<Box<dyn Probe>>>) -> Result<(), Un
     if let Some(Unfinished::Left(reason)) = overdue {
         return Err(Unfinished::Left(reason));
     }
-    // What the thread changed was restored as its stack unwound.
+    // The thread's changes were restored when its stack unwound.
     let ended = catch_unwind(AssertUnwindSafe(|| thread.join()));
     drop(loads);
     if let Some(stopped) = guard.and_then(|guard| guard.stopped(bench.platform())) {
@@ -185,12 +185,12 @@ fn run_round(bench: &Bench, probe: &Arc<Mutex<Box<dyn Probe>>>) -> Result<(), Un
     overdue.map_or(Ok(()), Err)
 }
 
-/// A round on the calling thread, between two readings of what the machine counts.
+/// A round on the calling thread, between two readings of the machine's counters.
 fn run_on_this_thread(bench: &Bench, probe: &mut dyn Probe) {
     let platform = bench.platform();
     let (outcomes, _guards) = apply(platform, probe.conditions());
     let held = held_now(platform, &outcomes);
-    // The processor's gauges take longest to read, so they are read outside the counters' window.
+    // The processor's gauges are the slowest to read, so they are read outside the counters' window.
     let processor_before = platform.processor_state();
     for recorder in probe.recorders() {
         note_outcomes(&mut recorder.series_mut().conditions, &outcomes);
@@ -217,13 +217,13 @@ fn run_on_this_thread(bench: &Bench, probe: &mut dyn Probe) {
     }
 }
 
-/// The waits of a runtime are those of another process, whose stops this one doesn't see.
+/// A runtime waits in another process, whose stops this one doesn't notice.
 fn watching(recorder: &SeriesRecorder) -> Watching {
     let series = recorder.series();
     if series.runtime.is_some() { Watching::Nothing } else { Watching::of(series.quantity) }
 }
 
-/// How long this process was stopped, by the values of the round. Series that one thread fills show the same stops.
+/// How long this process was stopped, by the values of the round. All series of one thread show the same stops.
 fn stopped(probe: &mut dyn Probe) -> Option<Nanos> {
     probe.recorders().into_iter().filter_map(|recorder| recorder.stopped_in_round()).max()
 }

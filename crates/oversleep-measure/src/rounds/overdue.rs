@@ -1,4 +1,4 @@
-//! Rounds that don't end: a wait never returns where something moves the clocks of this process.
+//! Rounds that don't end: a wait never returns if something moves the clocks of this process.
 
 use oversleep_record::{Nanos, Unavailable};
 use oversleep_system::{CounterReading, Platform, ThreadHandle};
@@ -10,7 +10,7 @@ use crate::stop::StopFlag;
 pub(super) enum Unfinished {
     /// It has a reason, and its thread has ended.
     Ended(Unavailable),
-    /// Its thread goes on.
+    /// Its thread continues.
     Left(Unavailable),
 }
 
@@ -20,11 +20,11 @@ impl From<Unavailable> for Unfinished {
     }
 }
 
-/// A round may take so many times as long as it is estimated to, and this much more: waits take a tick instead of what was
-/// requested, and a busy machine takes longer for everything.
+/// The limit for a round is this multiple of its estimate, plus a constant: waits may take a tick instead of the
+/// request, and everything takes longer on a busy machine.
 const OVERDUE_FACTOR: i64 = 20;
 const OVERDUE_MIN: Nanos = Nanos::from_secs(10);
-/// For how long a round may go on that is estimated to take so long.
+/// The time limit of a round with that estimate.
 pub(super) fn limit(estimate: Nanos) -> Nanos {
     estimate * OVERDUE_FACTOR + OVERDUE_MIN
 }
@@ -32,11 +32,11 @@ pub(super) fn limit(estimate: Nanos) -> Nanos {
 /// A pause of the whole process (a stop, a suspend) counts as no more than this.
 const WATCH_SLICE: Nanos = Nanos::from_secs(1);
 
-/// How long a guard waits at a time. It sees no stop that is shorter.
+/// The length of a guard's waits. It doesn't notice shorter stops.
 const GUARD_SLICE: Nanos = Nanos::from_millis(25);
 
-/// The thread that waits for the end of a round, as a witness of stops: by how much its own waits are longer than they
-/// should be, and what of that is no time in the run queue.
+/// The thread that waits for the end of a round. It detects stops by the lateness of its own waits, less the time in
+/// the run queue.
 pub(super) struct Guard {
     last: (Nanos, Option<Nanos>),
     begun: CounterReading,
@@ -49,7 +49,7 @@ impl Guard {
         Guard { last: (platform.now(), platform.run_delay()), begun, stopped: Nanos::ZERO }
     }
 
-    /// Notes the end of a wait of at most so long.
+    /// Notes the end of a wait of at most this length.
     fn note(&mut self, platform: &dyn Platform, slice: Nanos) {
         let now = (platform.now(), platform.run_delay());
         let before = std::mem::replace(&mut self.last, now);
@@ -60,7 +60,7 @@ impl Guard {
         }
     }
 
-    /// For how long this process was stopped; `None` where it can't be told.
+    /// How long this process was stopped; `None` if that can't be determined.
     pub(super) fn stopped(mut self, platform: &dyn Platform) -> Option<Nanos> {
         self.last.1?;
         if self.stopped == Nanos::ZERO {
@@ -71,11 +71,11 @@ impl Guard {
     }
 }
 
-/// For how long the waits of a round that is overdue are ended again and again.
+/// How often the waits of an overdue round are ended.
 const ENDING_TRIES: u32 = 100;
 const ENDING_PAUSE: Nanos = Nanos::from_millis(20);
 
-/// Waits for a round to end. One that takes far too long is ended; where it can't be, its thread is left behind.
+/// Waits for a round to end. Ends one that takes far too long; if that fails, its thread is abandoned.
 pub(super) fn end_if_overdue(
     platform: &dyn Platform,
     thread: &dyn ThreadHandle,
@@ -131,7 +131,7 @@ mod tests {
                 counters
             });
         let mut guard = Guard::new(&platform);
-        // Each wait: its duration, and what of it was time in the run queue.
+        // The duration of each wait, and its time in the run queue.
         for (duration, in_queue) in [(25, 0), (1_025, 0), (400, 380), (325, 0), (60, 0), (3, 0)] {
             now.fetch_add(duration, Ordering::Relaxed);
             queued.fetch_add(in_queue, Ordering::Relaxed);

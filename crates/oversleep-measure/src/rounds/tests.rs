@@ -38,7 +38,7 @@ fn run(time_max: Option<Nanos>, stop_after_rounds: Option<u32>) -> Measured {
     measured
 }
 
-/// A slow machine, or one whose waits end at a tick: nothing main may end as a few values that are cut short.
+/// On a slow machine, or one whose waits end at a tick, no essential series may be cut short to a few values.
 #[test]
 fn where_not_everything_fits_what_conclusions_rest_on_has_all_of_its_rounds() {
     let machine = testing::machine()
@@ -60,7 +60,7 @@ fn where_not_everything_fits_what_conclusions_rest_on_has_all_of_its_rounds() {
     assert_eq!(measured.series[1].status, Status::Complete);
 }
 
-/// Measures a round, then panics as `std::thread::sleep` does where the system refuses its call.
+/// Measures a round, then panics like `std::thread::sleep` if the system refuses its call.
 struct PanickingWait(WaitProbe);
 
 impl Probe for PanickingWait {
@@ -78,7 +78,7 @@ impl Probe for PanickingWait {
     }
     fn round(&mut self, bench: &Bench) -> Result<(), Unavailable> {
         self.0.round(bench)?;
-        // As `panic!` does, without what the default hook prints.
+        // Like `panic!`, but without the output of the default hook.
         std::panic::resume_unwind(Box::new("left: 38, right: 4".to_owned()));
     }
     fn recorders(&mut self) -> Vec<&mut SeriesRecorder> {
@@ -118,7 +118,7 @@ fn measured_on(platform: testing::Altered, conditions: Conditions) -> Series {
     measured.series.remove(0)
 }
 
-/// A setting that somebody else changes in the second round.
+/// A setting that another process changes in the second round.
 struct Changed(std::sync::atomic::AtomicU32);
 
 impl oversleep_system::Tunable for Changed {
@@ -171,7 +171,7 @@ fn a_wait_that_never_returns_costs_only_its_own_series() {
     assert_eq!((left, recorded, key_left), (ended, 0, key), "its thread has the values");
 }
 
-/// Lets threads go on for ever from the second round on.
+/// Makes threads run forever from the second round on.
 struct StuckLater(Arc<std::sync::atomic::AtomicI64>, u32);
 
 impl Progress for StuckLater {
@@ -263,7 +263,7 @@ fn what_the_kernel_counted_is_counted_once_however_many_series_a_round_fills() {
     }));
     let bench = Bench::new(Arc::clone(&platform), StopFlag::new(), None).unwrap();
     let mut probes = Vec::new();
-    // Two, and as many series per round as a neighbour's steps have.
+    // Two, and the number of series per round in a neighbour's steps.
     for id in [ExperimentId::B1, ExperimentId::C3, ExperimentId::C4, ExperimentId::D1] {
         probes.extend((crate::experiment(id).unwrap().probes)(&*platform, &crate::Plan::default()));
     }

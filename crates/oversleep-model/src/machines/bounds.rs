@@ -1,4 +1,4 @@
-//! Bounds within which every run comes to an end, wherever a figure comes from: a profile, the user, or a result that a
+//! Bounds that ensure that every run ends, whatever the source of a figure: a profile, the user, or a result that a
 //! machine was learned from.
 
 use oversleep_record::Nanos;
@@ -9,19 +9,19 @@ use crate::sim::ClockModel;
 pub(super) const SLICE_MIN: Nanos = Nanos::from_micros(10);
 /// A thread that never gets a slice waits forever, and so does whatever waits for it.
 pub(super) const STARVING_MIN: Nanos = Nanos::from_millis(1);
-/// What waking up takes is milliseconds on the slowest machines. With hours of it no run would come to an end.
+/// A wake-up takes milliseconds on the slowest machines. If it took hours, no run would end.
 pub(super) const WAKE_MAX: Nanos = Nanos::from_secs(1);
 /// Waiting for a clock would never end if a read took no time or the clock stood still for longer than this.
 const STEP_MAX: Nanos = Nanos::from_secs(1);
 const COST_MIN_PS: u64 = 100;
 const COST_MAX_PS: u64 = 1_000_000_000;
-/// The reference clock is what every loop that waits for a moment reads.
+/// Every loop that waits for a moment reads the reference clock.
 const REFERENCE_STEP_MAX: Nanos = Nanos::from_millis(100);
 
-/// Whether experiments on such a clock come to an end.
+/// Whether experiments on such a clock end.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The fault of the clock.
 pub(super) fn check_clock(clock: &ClockModel, reference: &str) -> Result<(), String> {
     if !(COST_MIN_PS..=COST_MAX_PS).contains(&clock.read_cost_ps) {
         return Err("reading it takes from 0.1 ns to 1 ms".to_owned());

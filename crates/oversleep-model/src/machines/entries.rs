@@ -1,4 +1,4 @@
-//! An entry of a profile: a figure, its source, and what other sources say.
+//! An entry of a profile: a figure, its source, and the values of other sources.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use super::value::Stated;
 struct Entry {
     value: toml::Value,
     source: String,
-    /// What other sources say, the next best first.
+    /// The values of other sources, best first.
     #[serde(default)]
     also: Vec<Other>,
 }
@@ -26,7 +26,8 @@ pub(super) struct Other {
     pub source: String,
 }
 
-/// The figure of an entry: of its source or, without that one, of the next that isn't it. `None`: there is no other.
+/// The figure of an entry: that of its source, or of the best other source if that one is excluded. `None` if there is no
+/// other.
 pub(super) fn read_entry(
     path: &str,
     entry: toml::Value,
@@ -46,7 +47,7 @@ pub(super) fn read_entry(
     Ok(chosen)
 }
 
-/// What the sources of an entry say, the best first.
+/// The values of an entry's sources, best first.
 pub(super) fn others(entry: toml::Value) -> Result<Vec<Other>, String> {
     let Entry { value, source, also } = entry.try_into().map_err(|error| format!("{error}"))?;
     Ok(std::iter::once(Other { value, source }).chain(also).collect())

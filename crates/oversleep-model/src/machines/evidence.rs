@@ -1,5 +1,5 @@
-//! What several sources say about a figure of one kind of machine: what waking up takes on a desktop, what a clock costs
-//! that is read from the HPET. A profile draws from the kinds that it names where it has no figure of its own.
+//! Figures of kinds of machines, from several sources: the cost of a wake-up on a desktop, or of a clock that is read
+//! from the HPET. A profile uses the kinds that it names where it has no figure of its own.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -10,7 +10,7 @@ use super::parameters::parameter_of;
 use super::sources::Source;
 use super::value::{Stated, Value, mean};
 
-/// A figure as one source has it.
+/// A figure from one source.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Said {
@@ -27,10 +27,10 @@ static KINDS: LazyLock<Kinds> =
 /// Separates the ids of several sources of one figure.
 const AND: &str = " + ";
 
-/// The figures of a kind of machine: the mean of what its sources say, without one of them.
+/// The figures of a kind of machine: the mean of its sources, without the excluded one.
 ///
 /// # Errors
-/// There is no such kind, or what is wrong with it.
+/// There is no such kind, or the fault in it.
 pub(super) fn figures_of(kind: &str, without: Option<&str>) -> Result<Vec<(String, Stated)>, String> {
     let paths = KINDS.get(kind).ok_or_else(|| format!("there is no evidence about '{kind}'"))?;
     let mut figures = Vec::new();
@@ -44,12 +44,12 @@ pub(super) fn figures_of(kind: &str, without: Option<&str>) -> Result<Vec<(Strin
     Ok(figures)
 }
 
-/// The kinds of machine of which something is known.
+/// The kinds of machines with evidence.
 pub(super) fn kinds() -> impl Iterator<Item = &'static str> {
     KINDS.keys().map(String::as_str)
 }
 
-/// What each source but one says about the figures of a kind, by path.
+/// The values of all sources but one for the figures of a kind, by path.
 pub(super) fn said_of(kind: &str, without: &str) -> Vec<(String, Vec<(String, Value)>)> {
     let paths = KINDS.get(kind).into_iter().flatten();
     let values =
@@ -57,10 +57,10 @@ pub(super) fn said_of(kind: &str, without: &str) -> Vec<(String, Vec<(String, Va
     paths.map(|(path, _)| (path.clone(), values(path))).collect()
 }
 
-/// Each source of a figure of a kind, with what it says.
+/// Each source of a figure of a kind, with its value.
 ///
 /// # Errors
-/// There is no such kind, or what is wrong with it.
+/// There is no such kind, or the fault in it.
 pub(super) fn values_of(kind: &str, path: &str) -> Result<Vec<(String, Value)>, String> {
     let paths = KINDS.get(kind).ok_or_else(|| format!("there is no evidence about '{kind}'"))?;
     let parameter = parameter_of(path).ok_or_else(|| format!("'{path}' is not a figure of a modelled machine"))?;
@@ -89,7 +89,7 @@ fn pooled(path: &str, said: &[(&String, &Said)]) -> Result<Stated, String> {
     Ok(Stated { value: parameter.kind.read(&text)?, text, source_id: ids.join(AND), source })
 }
 
-/// Whether a figure that names those sources is from that one, alone or with others.
+/// Whether a figure with those sources is from this one, alone or with others.
 pub(super) fn is_from(source_id: &str, id: &str) -> bool {
     source_id.split(AND).any(|one| one == id)
 }

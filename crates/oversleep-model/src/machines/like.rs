@@ -1,4 +1,4 @@
-//! A machine learned from a real one's result: how late its waits were, what its clocks cost and how they step.
+//! A machine learned from the result of a real one: the lateness of its waits, and the costs and steps of its clocks.
 
 use std::collections::BTreeMap;
 
@@ -15,22 +15,22 @@ use crate::sim::{ClockSource, Learned, Machine, Overshoot, Sim, Spread, Tick, Wa
 /// The quantiles kept of each measurement, per mille: dense at both ends, where waits differ.
 const QUANTILES: [u32; 17] = [0, 10, 50, 100, 200, 300, 400, 500, 600, 700, 800, 900, 950, 990, 995, 999, 1_000];
 
-/// No wait is later than this, or a damaged result could exhaust virtual time.
+/// The longest lateness that is accepted, so that a damaged result can't exhaust virtual time.
 const LATENESS_MAX: Nanos = Nanos::from_secs(3_600);
 
 /// A machine like the one that the result was measured on: the rules of its system, with its own lateness per
 /// wait and request, clock costs, clock steps and facts. Waits that weren't measured follow the rules alone.
 ///
 /// # Errors
-/// The result is of a model or of a system there is no model of, holds no waits, or an override can't be made.
+/// The result is of a model or of an unmodelled system, has no waits, or an override is invalid.
 pub fn like(result: &ResultFile, overrides: &[String], seed: u64) -> Result<SharedPlatform, MachineError> {
     Ok(Sim::start(learned(result, overrides, seed)?))
 }
 
-/// The figures of that machine, as [`like`] has them.
+/// The figures of that machine, as for [`like`].
 ///
 /// # Errors
-/// As [`like`].
+/// As for [`like`].
 pub fn learned(result: &ResultFile, overrides: &[String], seed: u64) -> Result<Machine, MachineError> {
     let nothing = |why: String| MachineError::NothingToLearn { why };
     if let Some(model) = &result.platform.modelled {
@@ -49,7 +49,7 @@ pub fn learned(result: &ResultFile, overrides: &[String], seed: u64) -> Result<M
     let mut profile = Profile::named(base)?;
     profile.name = format!("like {} {}", result.platform.os, result.platform.arch);
     for change in from_facts(result) {
-        // Facts that the model has no parameter for stay as the base has them.
+        // Facts without a model parameter keep the value of the base profile.
         let _ = profile.set(&change);
     }
     let profile = changed(profile, overrides)?;
@@ -72,7 +72,7 @@ pub fn learned(result: &ResultFile, overrides: &[String], seed: u64) -> Result<M
         if let Some(cost_ps) = cost_ps(result, seen.cost_series.as_ref()) {
             clock.read_cost_ps = cost_ps;
         }
-        // A clock that follows the timer interrupt steps as that does, whatever its period was then.
+        // A clock that follows the timer interrupt steps with it, whatever the interrupt's period was in the result.
         let follows_interrupt = clock.source == ClockSource::LastInterrupt;
         if let Some(step) = seen.stated_step_ns.filter(|step| *step > Nanos::ZERO && !follows_interrupt) {
             clock.step_ns = step;
@@ -88,12 +88,12 @@ pub fn learned(result: &ResultFile, overrides: &[String], seed: u64) -> Result<M
     Ok(machine)
 }
 
-/// How far a median may differ from the rule's: this share of what the wait took, or this span where that is longer.
+/// The tolerance between a median and the rule's: this share of the wait's duration, or this span if it is longer.
 const RULE_SHARE: f64 = 0.1;
 const RULE_WIDTH: Nanos = Nanos::from_micros(250);
 
-/// Whether the rule of the tick gives what was measured of a wait that follows it. Such a rule also says how long calls take
-/// that don't begin on a tick, which quantiles of back-to-back calls don't.
+/// Whether the rule of the tick agrees with the measurements of a wait that follows it. The rule is then preferred,
+/// because it also covers calls that don't begin on a tick, unlike quantiles of back-to-back calls.
 fn rule_gives(tick: &Tick, wait: &WaitModel, measured: &[(Nanos, Spread)]) -> bool {
     wait.info.slack == SlackRule::TimerResolution
         && measured.iter().all(|(requested, late)| {
@@ -126,7 +126,7 @@ fn base(result: &ResultFile) -> Option<&'static str> {
     }
 }
 
-/// The overrides that its facts amount to.
+/// The overrides that follow from its facts.
 fn from_facts(result: &ResultFile) -> Vec<String> {
     let facts = &result.environment;
     let mut changes = Vec::new();
@@ -143,8 +143,8 @@ fn from_facts(result: &ResultFile) -> Vec<String> {
     changes
 }
 
-/// By wait and request: how late it was where nothing was changed and nothing else ran. Where several experiments measured
-/// the same, the one with the most values counts.
+/// The lateness by wait and request, where nothing was changed and nothing else ran. If several experiments measured
+/// the same, the one with the most values is used.
 fn lateness(result: &ResultFile) -> BTreeMap<String, Vec<(Nanos, Spread)>> {
     let mut best: BTreeMap<(&str, Nanos), &Series> = BTreeMap::new();
     for series in &result.series {
@@ -169,7 +169,7 @@ fn lateness(result: &ResultFile) -> BTreeMap<String, Vec<(Nanos, Spread)>> {
                 1_000 => calls.max(),
                 _ => calls.quantile(share),
             };
-            // The histogram's buckets can put quantiles out of order.
+            // The buckets of the histogram can put quantiles out of order.
             let least = quantiles.last().map_or(Nanos(i64::MIN), |&(_, value)| value);
             let value = value.map(|value| Nanos(value).max(-LATENESS_MAX).min(LATENESS_MAX));
             quantiles.extend(value.map(|value| (share, value.max(least))));

@@ -1,4 +1,4 @@
-//! Modelled machines by name: profiles are data, which the user may change; and machines learned from the result of a real
+//! Modelled machines by name, from profiles that the user may change; and machines learned from the result of a real
 //! one.
 
 mod bounds;
@@ -36,12 +36,12 @@ pub enum MachineError {
         /// The name, as it was typed.
         name: String,
     },
-    /// A requested change can't be made.
+    /// A requested change is invalid.
     #[error("'{change}': {why}")]
     BadOverride {
         /// As it was typed.
         change: String,
-        /// What is wrong, and what would be possible.
+        /// What is wrong, and which values are possible.
         why: String,
     },
     /// The figures contradict themselves, or one is missing.
@@ -52,7 +52,7 @@ pub enum MachineError {
         /// What is wrong.
         why: String,
     },
-    /// No machine can be learned from a result.
+    /// The result doesn't support a model.
     #[error("no machine can be learned from this result: {why}")]
     NothingToLearn {
         /// Why not.
@@ -76,13 +76,13 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// Whether it is from the source of that id, alone or with others.
+    /// Whether it is from the source with that id, alone or with others.
     pub fn is_from(&self, id: &str) -> bool {
         evidence::is_from(&self.source_id, id)
     }
 }
 
-/// What there is to know about a modelled machine.
+/// The description of a modelled machine.
 #[derive(Clone, Debug)]
 pub struct Description {
     /// Its name, as `--on` takes it.
@@ -98,19 +98,19 @@ pub fn names() -> Vec<&'static str> {
     PROFILES.iter().map(|(name, _)| *name).collect()
 }
 
-/// What a machine consists of; `overrides` as [`platform`] takes them.
+/// The figures of a machine; `overrides` as for [`platform`].
 ///
 /// # Errors
-/// There is no such machine, or an override that can't be made.
+/// There is no such machine, or an override is invalid.
 pub fn describe(name: &str, overrides: &[String]) -> Result<Description, MachineError> {
     describe_without(name, None, overrides)
 }
 
-/// The same without a source, given by its id: its figures fall back to what another source says, then to the profile
-/// that this one is based on, then to the rule's default.
+/// The same without one source, given by its id: its figures fall back to other sources, then to the profile that this
+/// one is based on, then to the rule's default.
 ///
 /// # Errors
-/// As [`describe`].
+/// As for [`describe`].
 pub fn describe_without(name: &str, without: Option<&str>, overrides: &[String]) -> Result<Description, MachineError> {
     let profile = changed(Profile::named_without(name, without)?, overrides)?;
     let foreign = foreign_clocks(&profile);
@@ -128,19 +128,19 @@ pub fn describe_without(name: &str, without: Option<&str>, overrides: &[String])
     Ok(Description { name: profile.name, title: profile.title, figures: figures.collect() })
 }
 
-/// That machine as a platform. Overrides are `parameter=value`; the last part of a parameter's path is enough where only
-/// one parameter ends so: `tick=1ms`, `timers.p-two-tick=0.68`. The same seed gives the same results to the byte.
+/// That machine as a platform. Overrides are `parameter=value`; the last part of a parameter's path suffices if it is
+/// unique: `tick=1ms`, `timers.p-two-tick=0.68`. The same seed gives the same results to the byte.
 ///
 /// # Errors
-/// There is no such machine, or an override that can't be made.
+/// There is no such machine, or an override is invalid.
 pub fn platform(name: &str, overrides: &[String], seed: u64) -> Result<SharedPlatform, MachineError> {
     platform_without(name, None, overrides, seed)
 }
 
-/// The same without a source, as [`describe_without`].
+/// The same without one source, as for [`describe_without`].
 ///
 /// # Errors
-/// As [`platform`].
+/// As for [`platform`].
 pub fn platform_without(
     name: &str,
     without: Option<&str>,
@@ -150,15 +150,15 @@ pub fn platform_without(
     Ok(Sim::start(build::machine(&changed(Profile::named_without(name, without)?, overrides)?, seed)?))
 }
 
-/// The figures of that machine, for whoever follows its rules on a real one; overrides as [`platform`] takes them.
+/// The figures of that machine, for code that applies its rules on a real one; overrides as for [`platform`].
 ///
 /// # Errors
-/// As [`platform`].
+/// As for [`platform`].
 pub fn machine(name: &str, overrides: &[String], seed: u64) -> Result<Machine, MachineError> {
     build::machine(&changed(Profile::named(name)?, overrides)?, seed)
 }
 
-/// Clocks that the system has on other processors only: a profile may inherit figures for them.
+/// Clocks that the system has on other processors only, for which a profile may inherit figures.
 fn foreign_clocks(profile: &Profile) -> Vec<&'static str> {
     let stated = |path: &str| profile.stated.get(path).map_or("", |stated| stated.text.as_str());
     let (os, arch) = (stated("machine.os"), stated("machine.arch"));
@@ -172,7 +172,7 @@ fn changed(mut profile: Profile, overrides: &[String]) -> Result<Profile, Machin
         profile.set(change)?;
         profile.changes.push(change.trim().to_owned());
     }
-    // Figures that contradict one another show when they are put together.
+    // Contradictions between figures only show when a machine is built from them.
     match build::machine(&profile, 0) {
         Ok(_) => Ok(profile),
         Err(MachineError::Malformed { why, .. }) if !profile.changes.is_empty() => {

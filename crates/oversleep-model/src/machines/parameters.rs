@@ -2,18 +2,18 @@
 
 use super::value::Kind;
 
-/// One parameter, or a family of them where the path ends in `*`.
+/// One parameter, or a family of them if the path ends in `*`.
 pub(super) struct Parameter {
     pub path: &'static str,
     pub kind: Kind,
     pub doc: &'static str,
-    /// The system whose rules use it, where only one does.
+    /// The only system whose rules use it, if there is one.
     pub only_on: Option<&'static str>,
 }
 
 use Kind::{Cost, Flag, Integer, Ladder, Policy, Share, Span, Spread, Text, Tiers, Word};
 
-/// A table of parameters: the path, the system whose rules use it where only one does, the kind, and what it means.
+/// A table of parameters: the path, the only system whose rules use it if there is one, the kind, and the meaning.
 macro_rules! parameters {
     ($($path:literal $(on $os:literal)?: $kind:expr => $doc:literal,)*) => {
         &[$(Parameter { path: $path, kind: $kind, doc: $doc, only_on: [$(Some($os),)? None][0] }),*]
@@ -112,8 +112,8 @@ pub(super) const PARAMETERS: &[Parameter] = parameters! {
     "facts.*": Text => "A fact about the machine, as a real one reports it.",
 };
 
-/// What the rules assume where no source states a figure, for figures that no machine works without. Others switch their
-/// rule off.
+/// Default values, for figures that every machine needs but no source states. Other missing figures switch their rule
+/// off.
 pub(super) const DEFAULTS: &[(&str, &str)] = &[
     ("cpus.count", "4"),
     ("scheduler.slice", "10ms"),
@@ -147,7 +147,7 @@ pub(super) fn parameter_of(path: &str) -> Option<&'static Parameter> {
     })
 }
 
-/// The path meant by what was typed: whole, or its last part where that is enough. `_` is `-`.
+/// The path for what was typed: the whole path, or its last part if it is unique. `_` is `-`.
 ///
 /// # Errors
 /// A sentence that lists the possibilities.
@@ -171,7 +171,7 @@ pub(super) fn path_of(typed: &str) -> Result<String, String> {
     }
 }
 
-/// The parameter whose last part shares most pairs of letters with what was typed, if it shares enough of them.
+/// The parameter whose last part has the most pairs of letters in common with what was typed, if there are enough.
 fn nearest(typed: &str) -> Option<&'static str> {
     let last = |path: &str| path.rsplit('.').next().unwrap_or(path).to_lowercase();
     let pairs = |text: &str| text.as_bytes().windows(2).map(<[u8]>::to_vec).collect::<Vec<_>>();

@@ -20,7 +20,7 @@ pub(super) struct Profile {
     pub name: String,
     pub title: String,
     pub stated: BTreeMap<String, Stated>,
-    /// What the user changed, as typed.
+    /// The user's changes, as typed.
     pub changes: Vec<String>,
 }
 
@@ -29,12 +29,13 @@ pub(super) struct Profile {
 struct File {
     title: String,
     base: Option<String>,
-    /// The kinds of machine whose evidence gives what this file doesn't, the nearest first ([`super::evidence`]).
+    /// The kinds of machines whose evidence supplies missing figures, the nearest first ([`super::evidence`]).
     #[serde(default)]
     draws_on: Vec<String>,
-    /// Why figures are inherited that were measured on the machine of the base and not on this one: they are assumed.
+    /// Why figures measured on the machine of the base are inherited although they weren't measured on this one: they are
+    /// assumed.
     inherited: Option<String>,
-    /// By id of the source: what it says about the figures below.
+    /// By id of the source: its statement about the figures below.
     #[serde(default)]
     sources: BTreeMap<String, String>,
     #[serde(flatten)]
@@ -57,11 +58,11 @@ pub(super) const PROFILES: &[(&str, &str)] = profiles! {
     "raspberry-pi-4" "wsl1" "wsl2"
 };
 
-/// How many profiles one may be based on, directly and indirectly.
+/// The longest chain of profiles that are based on each other.
 const BASES_MAX: usize = 8;
 
 impl Profile {
-    /// The profile of that name, with all that it is based on. Each is read once.
+    /// The profile with that name, with all that it is based on. Each is read once.
     pub(super) fn named(name: &str) -> Result<Profile, MachineError> {
         static READ: [OnceLock<Profile>; PROFILES.len()] = [const { OnceLock::new() }; PROFILES.len()];
         let read = PROFILES.iter().zip(&READ).find(|((known, _), _)| *known == name).map(|(_, read)| read);
@@ -75,8 +76,8 @@ impl Profile {
         Ok(profile)
     }
 
-    /// The profile of that name as it would be without one source: its figures fall back to what another source says,
-    /// then to the profile that this one is based on, then to the rule's default.
+    /// The same profile without one source: its figures fall back to other sources, then to the profile that this one
+    /// is based on, then to the rule's default.
     pub(super) fn named_without(name: &str, without: Option<&str>) -> Result<Profile, MachineError> {
         if without.is_none() {
             return Profile::named(name);
@@ -94,8 +95,8 @@ impl Profile {
         Profile::read(name, text, BASES_MAX, without)
     }
 
-    /// What each source says about a figure: of that profile first, then of what it is based on, up to one that takes
-    /// nothing over from another kind of machine.
+    /// The values of each source for a figure: those of the profile first, then those of its bases, up to the first
+    /// base of another kind of machine.
     pub(super) fn statements(name: &str, path: &str) -> Result<Vec<Vec<(String, Value)>>, MachineError> {
         let malformed = |why: String| MachineError::Malformed { name: name.to_owned(), why };
         let mut all = Vec::new();
@@ -163,14 +164,14 @@ impl Profile {
                 }
             }
         }
-        // The nearest kind last, so that it replaces what others and the base say.
+        // The nearest kind comes last, so that it replaces the values of the others and of the base.
         for kind in file.draws_on.iter().rev() {
             stated.extend(evidence::figures_of(kind, without).map_err(malformed)?);
         }
         for (room, entries) in file.rooms {
             for (key, entry) in entries {
                 let path = format!("{room}.{key}");
-                // Without its source a machine is still the machine that it is.
+                // Excluding a source must not change the identity of a machine.
                 let is_identity = matches!(room.as_str(), "machine" | "cpus" | "facts" | "frequencies" | "since");
                 let without = without.filter(|_| !is_identity && path != "scheduler.policy");
                 let figure = read_entry(&path, entry, &file.sources, without);
@@ -183,7 +184,7 @@ impl Profile {
         Ok(Profile { name: name.to_owned(), title: file.title, stated, changes: Vec::new() })
     }
 
-    /// Changes one parameter as `path=value` says.
+    /// Changes one parameter, given as `path=value`.
     pub(super) fn set(&mut self, change: &str) -> Result<(), MachineError> {
         let bad = |why: String| MachineError::BadOverride { change: change.to_owned(), why };
         let (typed, text) =
@@ -214,7 +215,7 @@ impl Profile {
     /// Whether a change of that parameter has an effect on this machine.
     ///
     /// # Errors
-    /// Why not, and what would.
+    /// Why not, and what would have an effect.
     fn fits(&self, path: &str) -> Result<(), String> {
         let text = |path: &str| self.stated.get(path).map_or("", |stated| stated.text.as_str());
         let os = text("machine.os");

@@ -9,7 +9,7 @@ use serde::Deserialize;
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
-    /// Its id: two statements have the same source exactly if they have the same id.
+    /// Its id: two statements have the same source if and only if they have the same id.
     #[serde(skip)]
     pub id: String,
     /// Who.
@@ -22,7 +22,7 @@ pub struct Source {
     pub url: Option<String>,
 }
 
-/// The id of figures that nobody published.
+/// The id of figures without a published source.
 pub const ASSUMED: &str = "assumed";
 /// The id of figures that the user changed.
 pub(super) const BY_USER: &str = "user";
@@ -37,7 +37,7 @@ static SOURCES: LazyLock<BTreeMap<String, Source>> = LazyLock::new(|| {
 });
 
 impl Source {
-    /// The source of that id.
+    /// The source with that id.
     pub fn find(id: &str) -> Option<&'static Source> {
         SOURCES.get(id)
     }
@@ -54,7 +54,7 @@ impl Source {
         format!("{author}{}{year}", self.title)
     }
 
-    /// The citation with what the source says about a figure, and its address.
+    /// The citation with the source's statement about a figure, and its address.
     pub(super) fn cite(&self, says: &str) -> String {
         let says = if says.is_empty() { String::new() } else { format!(": {says}") };
         let url = self.url.as_ref().map(|url| format!(", {url}")).unwrap_or_default();

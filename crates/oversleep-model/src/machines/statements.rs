@@ -1,5 +1,5 @@
-//! What every source says about a figure of a machine, and by how much sources differ: how exactly a cost of one machine
-//! tells that of another.
+//! The values of all sources for a figure of a machine, and how much they differ: the precision with which one
+//! machine's cost predicts another's.
 
 use oversleep_record::Nanos;
 
@@ -8,29 +8,29 @@ use super::evidence;
 use super::profile::Profile;
 use super::value::Value;
 
-/// What one source says about a figure.
+/// The value of one source for a figure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Statement {
     /// The id of the source.
     pub source_id: String,
-    /// In ns; of a distribution, its mean.
+    /// In ns; for a distribution, its mean.
     pub ns: f64,
 }
 
-/// Fewer sources that happen to agree don't tell by how much machines differ.
+/// The fewest sources that show how much machines differ, because a few may agree by chance.
 pub const SOURCES_MIN: usize = 3;
 
-/// By how much what sources say differs.
+/// How much the sources' values differ.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Differ {
     /// The highest divided by the lowest.
     pub ratio: f64,
-    /// Whose figures those are, the lowest first; empty where no two sources state the figure, and the ratio is the median
-    /// of those of other figures of the kind.
+    /// The sources of those figures, the lowest first; empty if no two sources state the figure, so that the ratio is
+    /// the median of those of other figures of the kind.
     pub between: Vec<String>,
 }
 
-/// What sources other than one say about what a read of that clock costs on that machine.
+/// The values of all sources but one for the cost of a read of that clock on that machine.
 ///
 /// # Errors
 /// There is no such machine.
@@ -40,7 +40,7 @@ pub fn costs_stated(machine: &str, clock: &str, without: &str) -> Result<Vec<Sta
     if own.is_empty() { of("costs.other") } else { Ok(own) }
 }
 
-/// What sources other than one say about a yield on that machine.
+/// The values of all sources but one for a yield on that machine.
 ///
 /// # Errors
 /// There is no such machine.
@@ -48,8 +48,8 @@ pub fn yields_stated(machine: &str, without: &str) -> Result<Vec<Statement>, Mac
     stated(machine, "wake.yield", without, Value::as_ns)
 }
 
-/// What sources other than one say about waking up on that machine after a wait of that length: the cost, and the exit from
-/// the idle state that is chosen then.
+/// The values of all sources but one for a wake-up on that machine after a wait of that length: the cost, and the exit
+/// from the idle state that is chosen then.
 ///
 /// # Errors
 /// There is no such machine.
@@ -71,7 +71,7 @@ pub fn wakes_stated(
     Ok(wakes)
 }
 
-/// By how much those statements differ: the ratio of the highest to the lowest. Fewer than two don't tell.
+/// How much those statements differ: the ratio of the highest to the lowest. `None` for fewer than two.
 pub fn differ(statements: &[Statement]) -> Option<Differ> {
     let mut sorted: Vec<&Statement> = statements.iter().filter(|one| one.ns > 0.0).collect();
     sorted.sort_by(|one, other| one.ns.total_cmp(&other.ns));
@@ -80,14 +80,14 @@ pub fn differ(statements: &[Statement]) -> Option<Differ> {
     (sorted.len() > 1).then(|| Differ { ratio: last.ns / first.ns, between })
 }
 
-/// What sources usually differ by about one figure, where one of them is left out: the median, over all figures of that
+/// How much sources usually differ about one figure, without the excluded source: the median, over all figures of that
 /// family (`costs`, `wake`) and kind of machine that two others state.
 pub fn usual_ratio(family: &str, without: &str) -> Option<Differ> {
     let mut ratios: Vec<f64> = evidence::kinds()
         .flat_map(|kind| evidence::said_of(kind, without))
         .filter(|(path, _)| path.split('.').next() == Some(family))
         .filter_map(|(_, said)| {
-            // The steps of a ladder are no single figure.
+            // The steps of a ladder are not a single figure.
             let statement = |(source_id, value): (String, Value)| Some(Statement { source_id, ns: value.as_ns()? });
             Some(differ(&said.into_iter().filter_map(statement).collect::<Vec<_>>())?.ratio)
         })
@@ -97,7 +97,7 @@ pub fn usual_ratio(family: &str, without: &str) -> Option<Differ> {
     Some(Differ { ratio, between: Vec::new() })
 }
 
-/// Those of the nearest profiles, that machine's own first and then those that it is based on, until they tell by how much
+/// The statements of the nearest profiles, the machine's own first and then its bases, until they show how much
 /// machines differ.
 fn stated(
     machine: &str,

@@ -4,7 +4,7 @@ use oversleep_record::Nanos;
 
 use crate::sim::Spread;
 
-/// What kind of value a parameter takes.
+/// The kind of a parameter's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A span: `15.625ms`.
@@ -55,7 +55,7 @@ pub(super) struct Stated {
     pub value: Value,
     /// The source's id.
     pub source_id: String,
-    /// The source, with what it says.
+    /// The source, with its statement.
     pub source: String,
 }
 
@@ -84,7 +84,7 @@ impl Value {
 }
 
 impl Value {
-    /// A cost or span in ns; the mean of a distribution. Nothing else is one figure.
+    /// A cost or span in ns; the mean of a distribution. `None` for other kinds.
     pub(super) fn as_ns(&self) -> Option<f64> {
         match self {
             Value::Cost(ps) => Some(*ps as f64 / 1_000.0),
@@ -94,7 +94,7 @@ impl Value {
         }
     }
 
-    /// So many times that span or distribution, as it would be typed.
+    /// That span or distribution multiplied by a factor, in typed form.
     pub(super) fn times(&self, times: f64) -> Option<String> {
         let span = |span: Nanos| Nanos((span.0 as f64 * times).round() as i64).0;
         let distribution = |spread: &Spread| {
@@ -114,7 +114,7 @@ impl Value {
         })
     }
 
-    /// The mean of what holds for that span, in ns: zero below the first step.
+    /// The mean of the step for that span, in ns: zero below the first step.
     pub(super) fn step_at(&self, span: Nanos) -> Option<f64> {
         let Value::Ladder(steps) = self else { return None };
         Some(steps.iter().rev().find(|(from, _)| *from <= span).map_or(0.0, |(_, spread)| spread.mean_ns()))
@@ -161,11 +161,11 @@ impl Kind {
     }
 }
 
-/// Where distributions are compared to give their mean.
+/// The quantiles at which distributions are averaged.
 const QUANTILES: [f64; 5] = [0.0, 0.5, 0.9, 0.99, 1.0];
 
-/// The mean of values of one kind, as a file would have it: of costs the geometric one; of distributions, the mean of each
-/// quantile; of steps, the mean of what holds from each of them on.
+/// The mean of values of one kind, in the form of a file: the geometric mean of costs; for distributions, the mean of
+/// each quantile; for ladders, the mean at each step.
 ///
 /// # Errors
 /// Values of that kind have no mean.
@@ -199,7 +199,7 @@ pub(super) fn mean(values: &[Value]) -> Result<String, String> {
     }
     Ok(match (costs.len(), spans.len(), spreads.len(), ladders.len()) {
         (count, 0, 0, 0) if count == all => {
-            // The one from which all are off by the least factor: a cost is compared by factors.
+            // Costs are compared by factors, so this mean minimises the factors.
             let logs: f64 = costs.iter().map(|&ps| (ps.max(1) as f64).ln()).sum();
             format!("{}ns", (logs / all.max(1) as f64).exp().round() / 1_000.0)
         }

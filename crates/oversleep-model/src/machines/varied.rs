@@ -1,13 +1,13 @@
-//! A machine whose wake-ups cost more or less: what of a figure the rules decide, and what the machine.
+//! A machine whose wake-ups cost more or less, to separate what the rules decide from what the machine decides.
 
 use super::MachineError;
 use super::profile::Profile;
 
-/// Changes that make every wake-up of that machine cost so many times as much, for `overrides` of [`super::platform`].
-/// With 0, a wait takes what the rules alone make of it.
+/// Overrides for [`super::platform`] that multiply the cost of every wake-up by a factor. With 0, only the rules decide
+/// the length of a wait.
 ///
 /// # Errors
-/// As [`super::describe`].
+/// As for [`super::describe`].
 pub fn with_wakes_times(
     name: &str,
     without: Option<&str>,

@@ -17,19 +17,19 @@ struct SimClock {
     origin: Nanos,
     /// Raw value at the epoch's zero: the distance from 1601 to 1970 doesn't fit a span.
     raw_origin: u64,
-    /// The bits that the raw value has.
+    /// The bits of the raw value.
     mask: u64,
     known: Known,
 }
 
-/// A clock's last value and for how long it holds, because a coarse clock is read millions of times between two steps.
-/// Only the running thread reads clocks.
+/// A clock's last value and its validity, because a coarse clock is read millions of times between two steps. Only the
+/// running thread reads clocks.
 #[derive(Default)]
 struct Known {
     raw: AtomicU64,
     from: AtomicI64,
     until: AtomicI64,
-    /// How often the grid of interrupts had changed by then, which ends it too.
+    /// The count of changes of the interrupt grid at that time. A later change invalidates the value, too.
     grid_changes: AtomicU64,
 }
 
@@ -49,7 +49,7 @@ pub(super) fn registry(machine: &Machine, kernel: &Arc<Kernel>) -> Vec<Box<dyn C
 }
 
 impl SimClock {
-    /// Its raw value at that moment of what it follows.
+    /// Its raw value when its source has this value.
     fn reading(&self, followed: Nanos) -> u64 {
         let model = &self.model;
         let drift = match model.drift_ppm {
@@ -61,7 +61,7 @@ impl SimClock {
         let ns = (self.origin + stepped - skew).max(Nanos::ZERO).0.unsigned_abs();
         let raw = match model.frequency_hz {
             1_000_000_000 => ns,
-            // Seconds and the rest separately, so that no product exceeds 64 bits for a counter of up to 10 GHz.
+            // Seconds and the remainder separately, so that no product exceeds 64 bits for a counter of up to 10 GHz.
             hz => ns / 1_000_000_000 * hz + ns % 1_000_000_000 * hz / 1_000_000_000,
         };
         raw.wrapping_add(self.raw_origin) & self.mask
@@ -93,7 +93,7 @@ impl SimClock {
         raw
     }
 
-    /// Its raw value now and how long that holds, where it is known already.
+    /// Its raw value now and for how long it holds, if that is known already.
     fn known(&self) -> Option<(u64, Nanos)> {
         let (known, now) = (&self.known, self.kernel.now().0);
         let until = known.until.load(Ordering::Relaxed);
@@ -103,7 +103,7 @@ impl SimClock {
         holds.then(|| (known.raw.load(Ordering::Relaxed), Nanos(until)))
     }
 
-    /// How many reads, up to `reads_max`, end before that moment for certain while nothing else happens.
+    /// The number of reads, up to `reads_max`, that are certain to end before that moment if nothing else happens.
     fn reads_before(&self, until: Nanos, reads_max: u64) -> u64 {
         let cost_ps = self.model.read_cost_ps.max(1);
         let left = until.min(self.kernel.alone_until()) - self.kernel.now() - Nanos(1);

@@ -1,4 +1,4 @@
-//! Modelled hand-offs: all of them a semaphore with one wake cost. The waiter runs after it, where a CPU is free.
+//! Modelled hand-offs: each is a semaphore with one wake cost. Afterwards the waiter runs, as soon as a CPU is free.
 
 use std::sync::Arc;
 

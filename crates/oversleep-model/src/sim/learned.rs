@@ -1,20 +1,20 @@
-//! Lateness as seen on a real machine: distributions per request, to draw from.
+//! Lateness measured on a real machine: distributions per request, from which values are drawn.
 
 use oversleep_record::Nanos;
 
 use super::spread::{Random, Spread};
 
-/// How late one wait was, by request.
+/// The lateness of one wait, by request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Learned {
     /// Request and lateness, shortest request first; never empty.
     requests: Vec<(Nanos, Spread)>,
-    /// The slack of the thread that waited, where slack is part of the lateness.
+    /// The slack of the thread that waited, if slack is part of the lateness.
     slack: Option<Nanos>,
 }
 
 impl Learned {
-    /// From what was measured; `None` if nothing was.
+    /// From measurements; `None` without any.
     pub fn new(mut requests: Vec<(Nanos, Spread)>, slack: Option<Nanos>) -> Option<Learned> {
         requests.sort_by_key(|&(request, _)| request);
         (!requests.is_empty()).then_some(Learned { requests, slack })
@@ -30,9 +30,9 @@ impl Learned {
         self.requests[self.requests.len() - 1].0
     }
 
-    /// A lateness for a request of that length: as measured between measured requests, the same quantile of both,
-    /// weighted by where the request lies. Beyond them, and where something is changed, what the rule puts a wait off by
-    /// changes, and the rest of what was measured stays.
+    /// Draws a lateness for a request of that length. Between measured requests it is the same quantile of both,
+    /// weighted by distance. Beyond them, and under changed settings, the rule's delay changes, and the rest of the
+    /// measured lateness stays.
     pub(super) fn draw(&self, requested: Nanos, random: &Random, put_off: impl Fn(When, Nanos) -> Nanos) -> Nanos {
         let probability = random.unit();
         let (near, other) = self.around(requested);
@@ -47,14 +47,14 @@ impl Learned {
         if change >= Nanos::ZERO {
             return late + change;
         }
-        // Other interrupts end waits before their slack is used up. Of such a wait it isn't known how much was the
-        // wake-up: at least what the quickest of those took that used up all of it. And no timer ends early by it.
+        // Other interrupts may end a wait before its slack is used up. How much of such a lateness was the wake-up is
+        // unknown: at least as much as in the fastest wait that used its whole slack. No timer becomes early because of it.
         let beyond = late_at(&near.1).map(|late| late - put_off(When::Learned, near.0));
         let least = beyond.filter(|&wake| wake > Nanos::ZERO).min().unwrap_or(Nanos::ZERO);
         (late + change).max(late.min(least))
     }
 
-    /// The measured request nearest to this one, and where it lies between two, the other.
+    /// The measured request nearest to this one, and the next one on the other side, if there is one.
     fn around(&self, requested: Nanos) -> (&(Nanos, Spread), Option<&(Nanos, Spread)>) {
         let after = self.requests.iter().position(|&(at, _)| at >= requested);
         match after {
@@ -68,16 +68,16 @@ impl Learned {
     }
 }
 
-/// Under what the rule is to say by how much a wait is put off.
+/// The conditions under which the rule computes a delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum When {
-    /// As it was where the wait was measured.
+    /// Those of the measurement.
     Learned,
-    /// As it is now.
+    /// The present ones.
     Now,
 }
 
-/// How late a wait was at shares of its values, finely enough for the least beyond the slack.
+/// The lateness at several shares of a wait's values, finely enough to find the smallest beyond the slack.
 fn late_at(spread: &Spread) -> impl Iterator<Item = Nanos> + '_ {
     const SHARES: u32 = 20;
     (0..=SHARES).map(|share| spread.quantile(f64::from(share) / f64::from(SHARES)))
@@ -106,7 +106,7 @@ mod tests {
         let learned = Learned::new(measured, Some(Nanos(50_000))).unwrap();
         let random = Random::seeded(1);
         let lates = |request: i64, slack: i64| {
-            // A share of 0.1 % where that is more than the slack.
+            // A share of 0.1 % if that is more than the slack.
             let rule = |when: When, span: Nanos| {
                 Nanos(span.0 / 1_000).max(Nanos(if when == When::Now { slack } else { 50_000 }))
             };
@@ -119,7 +119,7 @@ mod tests {
         is_near(lates(1_000_000, 50_000), (38_000, 70_000));
         is_near(lates(1_000_000, 1_050_000), (1_038_000, 1_070_000));
         is_near(lates(500_000_000, 50_000), (488_000, 520_000));
-        // 0.1 % of 1 ms are left; the least wake-up seen beyond the slack took 0.8 µs.
+        // 0.1 % of 1 ms remain; the fastest wake-up beyond the slack took 0.8 µs.
         is_near(lates(1_000_000, 1), (800, 21_000));
     }
 }

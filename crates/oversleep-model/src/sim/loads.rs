@@ -1,5 +1,5 @@
-//! Modelled loads: threads that compete for the CPUs, of the kinds that real machines have. What a load does to caches and
-//! to the memory bus is not modelled; a load that does nothing else is refused with that reason.
+//! Modelled loads: threads that compete for the CPUs, of the same kinds as on real machines. The effects of a load on
+//! caches and the memory bus are not modelled; a load with no other effect is refused with that reason.
 
 use std::sync::Arc;
 
@@ -47,8 +47,8 @@ pub(super) fn registry(machine: &Machine, kernel: &Arc<Kernel>) -> Vec<Box<dyn L
     machine.loads.iter().map(load).collect()
 }
 
-/// What a hog of that kind does. The modelled kernels are preemptible, so a hog in a system call gives way as one that
-/// computes does.
+/// The behaviour of a hog of that kind. The modelled kernels are preemptible, so a hog in a system call is preempted
+/// like one that computes.
 fn hog(info: &LoadInfo, machine: &Machine) -> Result<Hog, Unavailable> {
     match (info.timer, info.name) {
         (Some(timer), _) => Ok(Hog::Wakes(waking(machine, timer))),

@@ -1,4 +1,4 @@
-//! What is modelled: plain data, no behaviour.
+//! The model of a machine: plain data without behaviour.
 
 use oversleep_record::{Environment, Nanos, Unavailable};
 
@@ -11,17 +11,17 @@ use oversleep_system::{ClockInfo, Cpu, HandoffInfo, LoadInfo, SlackRule, Tunable
 /// A machine in figures.
 #[derive(Clone, Debug)]
 pub struct Machine {
-    /// Profile name, shown in every heading.
+    /// The profile's name, shown in every heading.
     pub name: String,
     /// `linux`, `windows`, `macos`.
     pub os: String,
     /// `x86_64`, `aarch64`.
     pub arch: String,
-    /// Everything random follows from it.
+    /// The seed of all random values.
     pub seed: u64,
     /// Its CPUs; threads beyond their number wait for one.
     pub cpus: Vec<Cpu>,
-    /// How CPUs are shared out.
+    /// How threads share the CPUs.
     pub scheduler: Scheduler,
     /// What decides when timers end.
     pub timing: Timing,
@@ -35,29 +35,29 @@ pub struct Machine {
     pub work_unit_cost_ns: Nanos,
     /// The kinds of load.
     pub loads: &'static [LoadInfo],
-    /// What a hog that lives by timers computes each time it wakes up, switches included.
+    /// The computation of a timer-driven hog at each wake-up, including switches.
     pub timer_load_work_ns: Nanos,
     /// From a thread's creation until it runs.
     pub spawn_cost_ns: Nanos,
     /// From a hand-off's post, or a thread's end, until the waiter runs.
     pub handoff_wake: Spread,
-    /// Cost of giving the CPU away when nobody wants it.
+    /// Cost of yielding the CPU when no other thread wants it.
     pub yield_cost: Spread,
     /// Clocks.
     pub clocks: Vec<ClockModel>,
     /// Waits.
     pub waits: Vec<WaitModel>,
-    /// Hand-offs, and why the machine hasn't got one.
+    /// Hand-offs, and why the machine doesn't have one.
     pub handoffs: Vec<(&'static HandoffInfo, Option<Unavailable>)>,
     /// What can be changed.
     pub tunables: Vec<&'static TunableInfo>,
     /// Facts about the machine.
     pub facts: Environment,
-    /// Times in which nothing runs.
+    /// Times at which nothing runs.
     pub stalls: Vec<Stall>,
 }
 
-/// What a clock follows.
+/// The source of a clock's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClockSource {
     /// Virtual time.
@@ -87,24 +87,24 @@ pub struct ClockModel {
     pub frequency_hz: u64,
     /// Parts per million it runs fast.
     pub drift_ppm: i64,
-    /// How far it is behind on every other CPU.
+    /// How far it is behind on every second CPU.
     pub skew_ns: Nanos,
-    /// Why this machine hasn't got it, where it hasn't.
+    /// Why this machine doesn't have it.
     pub unavailable: Option<Unavailable>,
 }
 
-/// By how much a wait misses its deadline.
+/// The amount by which a wait misses its deadline.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Overshoot {
-    /// As the rules of its system say ([`oversleep_system::SlackRule`]), and the wake cost of the machine.
+    /// By the rules of its system ([`oversleep_system::SlackRule`]), plus the wake cost of the machine.
     ByRule,
-    /// Always the same; below zero is early.
+    /// A constant; below zero is early.
     Fixed(Nanos),
     /// The thread's slack plus a wake cost.
     SlackPlus(Nanos),
-    /// One after the other, over and over.
+    /// These values in turn, repeatedly.
     Cycle(Vec<Nanos>),
-    /// As seen on a real machine.
+    /// As measured on a real machine.
     Learned(Learned),
 }
 
@@ -115,19 +115,19 @@ pub struct WaitModel {
     pub info: WaitInfo,
     /// How late it is, idle.
     pub overshoot: Overshoot,
-    /// What it costs beyond the machine's wake cost.
+    /// Its cost beyond the machine's wake cost.
     pub extra: Spread,
     /// The shortest span it waits; shorter ones are stretched (`SetTimer` has 10 ms).
     pub shortest_ns: Nanos,
-    /// What its span is rounded up to, beyond the call's own rounding.
+    /// The unit to which its span is rounded up, beyond the call's own rounding.
     pub unit_ns: Nanos,
-    /// By how much the system may put it off to serve it with others.
+    /// The longest delay that the system may add to serve it together with others.
     pub tolerance_ns: Nanos,
-    /// It ends on multiples of this only; nothing if it is zero.
+    /// The grid on which it ends; none if zero.
     pub grid_ns: Nanos,
     /// The timer resolution it holds while it waits (`timeSetEvent`).
     pub raises_to_ns: Option<Nanos>,
-    /// Why this machine hasn't got it, where it hasn't.
+    /// Why this machine doesn't have it.
     pub unavailable: Option<Unavailable>,
 }
 
@@ -147,13 +147,13 @@ impl WaitModel {
         }
     }
 
-    /// What is waited for when so much is requested: the call's own rounding, then this machine's.
+    /// The span for a request: rounded by the call, then by this machine.
     pub fn rounded(&self, requested: Nanos) -> Nanos {
         self.info.rounded(requested).max(self.shortest_ns).round_up_to(self.unit_ns)
     }
 
-    /// When the rules of its system end the wait that is entered `now` and due at `due`. `grid` is the one of the timer
-    /// interrupt as this process sees it.
+    /// When the rules of its system end the wait that is entered `now` and due at `due`. `grid` is the grid of the
+    /// timer interrupt as this process sees it.
     pub fn expiry(
         &self,
         timing: &Timing,
@@ -164,7 +164,7 @@ impl WaitModel {
         happens: impl FnOnce(f64) -> bool,
     ) -> Expiry {
         match self.grid_ns {
-            // Whatever looks for timers that are due there knows no slack.
+            // Waits on a grid are found by polling, which ignores slack.
             period if period > Nanos::ZERO && self.info.slack != SlackRule::Tick => {
                 Expiry::at(Grid { origin: Nanos::ZERO, period }.at_or_after(due))
             }
@@ -172,8 +172,8 @@ impl WaitModel {
         }
     }
 
-    /// When such a wait of `thread`, entered `now` for that span, ends on this machine while nothing else runs: as it was
-    /// learned, as long as nothing was changed that the rules know better, and by the rules otherwise.
+    /// When such a wait of `thread`, entered `now` for that span, ends on this machine while nothing else runs: as
+    /// learned, unless a changed setting makes the rules more accurate.
     pub fn end(
         &self,
         timing: &Timing,
@@ -199,7 +199,7 @@ impl WaitModel {
         }
     }
 
-    /// By how much the rule puts off a wait of that length that is entered now, where a rule does that.
+    /// The rule's delay for a wait of that length that is entered now, if there is such a rule.
     pub fn put_off(
         &self,
         timing: &Timing,
@@ -215,21 +215,21 @@ impl WaitModel {
     }
 }
 
-/// What a wake-up costs, from the timer until the thread runs, on a CPU that is free.
+/// The cost of a wake-up, from the timer until the thread runs, on a free CPU.
 #[derive(Clone, Debug)]
 pub struct Wake {
     /// Interrupt and switch.
     pub cost: Spread,
     /// The same for a thread under a real-time policy.
     pub real_time: Spread,
-    /// Idle states by how long the CPU was expected to idle, the shortest first: span from which on the state is chosen,
-    /// and what leaving it adds. Bounded by the latency limit a program holds.
+    /// Idle states by expected idle time, the shortest first: the span from which the state is chosen, and its exit
+    /// cost. A latency limit held by a program bounds them.
     pub idle_exits: Vec<(Nanos, Spread)>,
     /// The same for a thread under a real-time policy.
     pub real_time_idle_exits: Vec<(Nanos, Spread)>,
 }
 
-/// A time in which nothing runs: the process is stopped, or the machine is.
+/// A time in which nothing runs, because the process or the machine is stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stall {
     /// When it begins.

@@ -1,9 +1,9 @@
 //! A modelled machine in virtual time behind the platform interface.
 //!
-//! Experiments run on it unchanged and exactly: a clock read costs what the model says, a wait ends when the model
-//! says, and nothing takes real time. `machine` says what is modelled. `kernel` is the event loop with its CPUs,
-//! `resolution` the timer interrupt, `scheduler` how CPUs are shared out, `systems` what each system offers; the other
-//! files put the model behind each part of the interface. By which rules timers end is [`oversleep_system::rules`].
+//! Experiments run on it unchanged and exactly: the model decides the cost of a clock read and the end of a wait, and
+//! nothing takes real time. `machine` is the description of a machine. `kernel` is the event loop with its CPUs,
+//! `resolution` the timer interrupt, `scheduler` the scheduler, `systems` what each system offers; the other files put
+//! the model behind each part of the interface. The rules of timers are in [`oversleep_system::rules`].
 
 mod clocks;
 mod handoffs;
@@ -49,7 +49,7 @@ pub struct Sim {
     machine: Arc<Machine>,
     /// Cost of reading the reference clock, in ps, and its step.
     reference: (u64, Nanos),
-    /// What the reference clock showed last.
+    /// The last value that the reference clock showed.
     shown: AtomicI64,
     clocks: Vec<Box<dyn Clock>>,
     waits: Vec<Box<dyn Wait>>,
@@ -119,7 +119,7 @@ impl Platform for Sim {
     }
 
     fn spin_until(&self, until: Nanos, _is_over: &mut dyn FnMut(Nanos) -> bool) {
-        // The turns of the loop in one step: it ends as late as the loop would, within a turn.
+        // Takes the turns of the loop in one step: it ends as late as the loop would, within one turn.
         self.kernel.spend(until - self.kernel.now());
     }
 
@@ -171,7 +171,8 @@ impl Platform for Sim {
             let period = settings::resolution(&self.kernel);
             facts.set(FactName::TimerPeriodNow, FactValue::Nanos(period), "model");
         }
-        // Also where the model was learned from a machine that tells: these say what stands beside each series.
+        // Even if the model was learned from a machine with these gauges, because these facts describe what is recorded with
+        // each series.
         for gauge in [FactName::CpufreqReading, FactName::ThermalSensor] {
             facts.set(gauge, FactValue::Unknown(Unavailable::no_hardware("clock rate or heat in the model")), "model");
         }
@@ -199,7 +200,7 @@ impl Platform for Sim {
     }
 }
 
-/// The kernel model notes each switch-in; nothing has to be watched.
+/// The modelled kernel records each switch-in, so no observer is needed.
 struct SimSplitter {
     kernel: Arc<Kernel>,
     armed_at: Nanos,

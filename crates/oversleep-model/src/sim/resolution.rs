@@ -1,12 +1,11 @@
-//! The modelled timer interrupt: its hardware follows the requests that are held, by the rules of
-//! [`oversleep_system::rules`].
+//! The modelled timer interrupt: its hardware follows the held requests, by the rules of [`oversleep_system::rules`].
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use oversleep_record::Nanos;
 use oversleep_system::rules::{Grid, Requests, Tick};
 
-/// The requests that are held, and the interrupts that they caused. Only the running thread changes it.
+/// The held requests, and the interrupts that they caused. Only the running thread changes it.
 #[derive(Debug, Default)]
 pub(super) struct Arbiter {
     pub(super) requests: Requests,
@@ -40,7 +39,7 @@ impl HardwareGrid {
 }
 
 impl Arbiter {
-    /// Sets the hardware to the period that the requests come to now. Its next tick is one new period after its last.
+    /// Sets the hardware to the period that follows from the requests. Its next tick is one new period after its last.
     pub(super) fn arbitrate(&mut self, tick: &Tick, grid: &HardwareGrid, now: Nanos) {
         let before = grid.grid();
         let after = self.requests.hardware_grid(tick, before, now);

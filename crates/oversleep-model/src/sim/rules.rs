@@ -1,4 +1,4 @@
-//! The rules of a modelled machine in sentences: why a wait ends when it does there, and how a clock moves.
+//! The rules of a modelled machine in sentences: why a wait ends when it does, and how a clock moves.
 
 use std::cmp::Ordering;
 
@@ -11,7 +11,7 @@ use super::scheduler::{OnWake, Scheduler, SchedulerKind, Standing};
 use oversleep_system::rules::{IGNORED_REQUEST, SleepingThread, by_request, by_tick, by_timer};
 use oversleep_system::{Family, SlackRule, WaitInfo, ZeroMeans};
 
-/// Why a wait of the calling thread for such a span ends when it does, with what is held now.
+/// Why a wait of the calling thread for such a span ends when it does, under the present settings.
 pub(super) fn of_wait(model: &WaitModel, kernel: &Kernel, requested: Nanos) -> String {
     let state = kernel.lock();
     match in_force(model, &state, &state.sleeping_thread(kernel.me())) {
@@ -60,8 +60,8 @@ pub(super) fn of_wait(model: &WaitModel, kernel: &Kernel, requested: Nanos) -> S
     sentence + &of_load(kernel)
 }
 
-/// The lateness in force. What was learned holds for the machine as found: once a resolution is held or the service class
-/// changed, the rules apply.
+/// The lateness in force. Learned lateness applies to the machine as found: once a resolution is held or the service
+/// class changed, the rules apply.
 pub(super) fn in_force<'a>(model: &'a WaitModel, state: &State, thread: &SleepingThread) -> &'a Overshoot {
     let is_as_found = match model.info.slack {
         SlackRule::TimerResolution => state.holds_no_resolution(),
@@ -74,21 +74,21 @@ pub(super) fn in_force<'a>(model: &'a WaitModel, state: &State, thread: &Sleepin
     }
 }
 
-/// What a thread meets under load; nothing if CPUs are idle.
+/// The effect of load on a thread; empty if CPUs are idle.
 pub(super) fn of_load(kernel: &Kernel) -> String {
     let state = kernel.lock();
     let own = state.standing_of(kernel.me());
     of_turn(kernel.scheduler(), kernel.timing().wheel_ns, &own, state.wanted_cpus()).unwrap_or_default()
 }
 
-/// Why the timer interrupt comes as often as it does now; nothing on a machine without a tick.
+/// The reason for the present period of the timer interrupt; `None` on a machine without a tick.
 pub(super) fn of_resolution(kernel: &Kernel) -> Option<String> {
     let tick = kernel.tick()?;
     let ignored = if kernel.lock().requests_are_ignored(tick) { IGNORED_REQUEST } else { "" };
     Some(by_request(tick, kernel.hardware_grid.grid().period) + ignored)
 }
 
-/// What the call makes of a span that it can't express.
+/// How the call rounds a span that it can't express.
 fn of_rounding(info: &WaitInfo, requested: Nanos) -> String {
     let rounded = info.rounded(requested);
     if rounded == requested {
@@ -102,7 +102,7 @@ fn of_rounding(info: &WaitInfo, requested: Nanos) -> String {
     format!("; the call takes {units}: {requested} becomes {rounded}")
 }
 
-/// What a thread meets that is ready while all CPUs run others.
+/// What happens to a ready thread while all CPUs run others.
 fn of_turn(scheduler: &Scheduler, tick: Nanos, own: &Standing, (wanted, cpus): (usize, usize)) -> Option<String> {
     if wanted <= cpus {
         return None;
@@ -159,7 +159,7 @@ fn of_weight(own: &Standing) -> String {
     }
 }
 
-/// How a clock moves where the timer interrupt comes at that period; `None` on a machine without one.
+/// How a clock moves while the timer interrupt has that period; `None` on a machine without one.
 pub(super) fn of_clock(model: &ClockModel, interrupt: Option<Nanos>, wheel: Nanos) -> String {
     let (has_tick, interrupt) = (interrupt.is_some(), interrupt.unwrap_or(model.step_ns));
     match model.source {

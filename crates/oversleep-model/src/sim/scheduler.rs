@@ -1,4 +1,4 @@
-//! How threads share the CPUs: the figures of a scheduler, and what a policy means to it.
+//! How threads share the CPUs: the figures of a scheduler, and the effect of a policy.
 
 use oversleep_record::Nanos;
 
@@ -11,7 +11,7 @@ pub struct Scheduler {
     pub kind: SchedulerKind,
     /// How long a thread runs while another of its rank waits.
     pub slice_ns: Nanos,
-    /// From runnable to displacing another thread.
+    /// The delay until a runnable thread displaces another one.
     pub preempt_delay: Spread,
     /// CPU time of a wake-up that counts towards the share of the thread that wakes up.
     pub wake_cpu_ns: Nanos,
@@ -26,14 +26,14 @@ pub struct Scheduler {
 /// When a thread gets a slice although threads of a higher rank take all CPUs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Starving {
-    /// After waiting for so long.
+    /// The minimum waiting time.
     pub after_ns: Nanos,
-    /// At the next multiple of this: how often the system looks for such threads.
+    /// The period at which the system looks for such threads; it helps at the next multiple.
     pub look_ns: Nanos,
 }
 
 impl Starving {
-    /// When a thread that has waited since then gets a slice.
+    /// When a thread that has been waiting since then gets a slice.
     pub(super) fn helped_at(&self, since: Nanos) -> Nanos {
         (since + self.after_ns).round_up_to(self.look_ns.max(Nanos(1)))
     }
@@ -65,19 +65,19 @@ pub struct Policy {
     pub name: String,
     /// Lowest and highest priority or nice value.
     pub priority: (i32, i32),
-    /// Threads of a higher rank run before all of a lower one. The priority is added where it ranks.
+    /// Threads of a higher rank run before all of a lower one. A priority that ranks is added.
     pub rank: i32,
-    /// What the priority does.
+    /// The effect of the priority.
     pub priority_is: PriorityIs,
     /// Share of the CPU at nice 0, where a plain thread has 1024.
     pub weight: u32,
     /// Whether its threads' timers have no slack.
     pub is_real_time: bool,
-    /// What its threads do to others of their rank when they wake up.
+    /// The effect of its threads on others of their rank when they wake up.
     pub on_wake: OnWake,
 }
 
-/// What threads of a policy do to others of their rank when they wake up, on systems where that differs.
+/// The effect of a policy's threads on others of their rank when they wake up, on systems where policies differ in that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnWake {
     /// Displace them if their share allows it.
@@ -88,7 +88,7 @@ pub enum OnWake {
     GivesWay,
 }
 
-/// What a priority does.
+/// The effect of a priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PriorityIs {
     /// Nothing, because there is none.
@@ -101,7 +101,7 @@ pub enum PriorityIs {
     Nice,
 }
 
-/// What the scheduler knows about a thread.
+/// The scheduler's view of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Standing {
     pub policy: usize,
@@ -133,7 +133,7 @@ impl Scheduler {
         self.standing(&self.initial.0, self.initial.1).unwrap_or_else(|| self.plain())
     }
 
-    /// The standing of other threads: the same, unless it is a privilege.
+    /// The standing of other threads: the same, unless it needs a privilege.
     pub(super) fn plain(&self) -> Standing {
         let initial = self.standing(&self.initial.0, self.initial.1).filter(|initial| !initial.is_real_time);
         let first = || self.policies.first().map(|first| first.standing(0, 0));

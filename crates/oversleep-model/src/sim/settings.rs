@@ -1,4 +1,4 @@
-//! The parameters behind tunables: which settings each accepts, and how it is read and set.
+//! The parameters behind tunables: their accepted settings, and how they are read and set.
 
 use oversleep_record::conditions::Setting;
 use oversleep_record::{Nanos, Unavailable};
@@ -35,7 +35,7 @@ const CLASSES: [(&str, &str); 5] = [
 ];
 
 impl Parameter {
-    /// The parameter behind the tunable of that name; `None` if machines are modelled without it.
+    /// The parameter behind the tunable with that name; `None` if it isn't modelled.
     pub(super) fn named(name: &str, machine: &Machine) -> Option<Parameter> {
         let tiers = &machine.timing.tiers;
         Some(match name {
@@ -76,7 +76,7 @@ impl Parameter {
         }
     }
 
-    /// Which settings it accepts, for messages, where that depends on the machine.
+    /// The settings that it accepts, for messages, if they depend on the machine.
     pub(super) fn expected(&self) -> Option<String> {
         match self {
             Parameter::Pin(count) => Some(format!("CPU numbers from 0 to {}", count.saturating_sub(1).min(63))),
@@ -149,7 +149,7 @@ impl Parameter {
         let word = |policy: &str, priority| Setting::Policy { policy: policy.to_owned(), priority };
         match self {
             Parameter::Slack => info.spans_to_compare(),
-            // The shortest first, as the modelled figures are published.
+            // The shortest first, as in the published figures behind the model.
             Parameter::Resolution => info.spans_to_compare().into_iter().rev().collect(),
             Parameter::Tier(names) => names.iter().map(|name| word(name, 0)).collect(),
             Parameter::Class(classes) => classes.iter().map(|(name, _)| word(name, 0)).collect(),

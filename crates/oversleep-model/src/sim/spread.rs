@@ -1,15 +1,15 @@
-//! Costs that vary: distributions by their quantiles, and the seeded random numbers that draw from them.
+//! Varying costs: distributions defined by quantiles, and the seeded random numbers for drawing from them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use oversleep_record::Nanos;
 use oversleep_system::split_mix;
 
-/// The distribution of a span: its quantiles, with straight lines between them.
+/// The distribution of a span, given by its quantiles and interpolated linearly.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spread {
     quantiles: Vec<(f64, Nanos)>,
-    /// The same at even distances in ns, to draw from; empty if there is only one value.
+    /// The same at equidistant probabilities, in ns, to draw from; empty if there is only one value.
     table: Vec<i64>,
 }
 
@@ -27,7 +27,7 @@ impl Spread {
         Spread::with_table(vec![(0.0, from), (1.0, to)])
     }
 
-    /// From quantiles in order: a probability from 0 to 1, and its value. The first and the last value hold beyond them.
+    /// From ascending quantiles: a probability from 0 to 1, and its value. The first and the last value apply beyond them.
     ///
     /// # Errors
     /// There is no quantile, a probability is outside 0 to 1, or the quantiles don't rise.
@@ -86,13 +86,13 @@ impl Spread {
     }
 }
 
-/// Random numbers that are the same for the same seed (SplitMix64). Only the running thread draws, so the order of the
+/// Random numbers that are the same for the same seed (SplitMix64). Only the running thread draws, so the order of
 /// draws is the same too.
 #[derive(Debug)]
 pub struct Random(AtomicU64);
 
 impl Random {
-    /// Those of that seed.
+    /// The generator with that seed.
     pub fn seeded(seed: u64) -> Random {
         Random(AtomicU64::new(seed))
     }
@@ -108,7 +108,7 @@ impl Random {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// True with that probability. No number is drawn where the answer is certain.
+    /// True with that probability. Draws no number if the answer is certain.
     pub fn happens(&self, probability: f64) -> bool {
         probability >= 1.0 || (probability > 0.0 && self.unit() < probability)
     }

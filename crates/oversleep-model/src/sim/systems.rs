@@ -1,5 +1,5 @@
-//! The systems that there are models of, and what their policies mean to a scheduler. What a system offers is described in
-//! `oversleep-system`; a machine's figures come from its profile.
+//! The modelled systems, and the effect of their policies on a scheduler. `oversleep-system` describes what a system
+//! offers; a machine's figures come from its profile.
 
 use super::scheduler::{OnWake, Policy, PriorityIs};
 use oversleep_system::{
@@ -57,7 +57,7 @@ impl System {
     }
 }
 
-/// What a policy means to the scheduler.
+/// The effect of a policy on the scheduler.
 fn policy(os: &str, word: &Word) -> Policy {
     let plain = Policy {
         name: word.name.to_owned(),
@@ -70,8 +70,8 @@ fn policy(os: &str, word: &Word) -> Policy {
     };
     match (os, word.name) {
         ("linux", "other") => Policy { priority_is: PriorityIs::Nice, ..plain },
-        // batch and idle displace no thread of another policy by waking up: check_preempt_wakeup_fair in
-        // kernel/sched/fair.c.
+        // A thread under batch or idle doesn't displace a thread of another policy when it wakes up:
+        // check_preempt_wakeup_fair in kernel/sched/fair.c.
         ("linux", "batch") => Policy { priority_is: PriorityIs::Nice, on_wake: OnWake::Waits, ..plain },
         // WEIGHT_IDLEPRIO in kernel/sched/sched.h.
         ("linux", "idle") => Policy { weight: 3, on_wake: OnWake::GivesWay, ..plain },

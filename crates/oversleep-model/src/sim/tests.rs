@@ -1,4 +1,4 @@
-//! The model as a whole: that it is reproducible, shares CPUs, and keeps what it holds within bounds.
+//! The model as a whole: it is reproducible, shares CPUs, and its memory is bounded.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -49,7 +49,7 @@ fn a_span_that_its_call_makes_nothing_is_not_waited_for() {
         waiter.wait(Target { remaining: span, deadline: start + span });
         shared.now() - start
     };
-    // The library drops what is below 100 ns, and calls Sleep(0); a yield of this machine takes 1 µs.
+    // The library drops spans below 100 ns, and calls Sleep(0); a yield of this machine takes 1 µs.
     assert!(took("thread-sleep", Nanos(99)) < Nanos(2_000));
     assert!(took("thread-sleep", Nanos(100)) > Nanos(100_000));
     assert!(took("wait-for-single-object", Nanos::ZERO) < Nanos(2_000));
@@ -83,7 +83,7 @@ fn the_same_seed_gives_the_same_run_and_another_one_another() {
 #[test]
 fn threads_beyond_the_cpus_take_turns() {
     let sim = Sim::start(machine());
-    // Three times 10 ms of work on two CPUs, and each gets its share: nobody ends before the others had theirs.
+    // Three times 10 ms of work on two CPUs with equal shares: nobody ends before the others had theirs.
     let workers: Vec<_> = (0..3)
         .map(|_| {
             let there = Arc::clone(&sim);
@@ -106,7 +106,7 @@ fn a_sleeper_displaces_hogs_and_a_spinner_waits_its_turn() {
     });
     assert!(slept < Nanos(1_100_000), "{slept}");
     assert_eq!(counted.own_cpu_ns.map(|own| own.0 < 200_000), Some(true));
-    // Ten slices of work beside two hogs on two CPUs take half as long again.
+    // Ten slices of work beside two hogs on two CPUs take 1.5 times as long.
     let (took, counted) = on_a_thread(&sim, |sim| {
         let begun = sim.now();
         sim.work(30_000);

@@ -95,7 +95,7 @@ impl Tunable for SimTunable {
         match self.parameter.set(&self.kernel, setting) {
             Ok(()) => {
                 let (parameter, former, kernel) = (self.parameter.clone(), was.clone(), Arc::clone(&self.kernel));
-                // The former value is accepted again.
+                // The former value is always accepted again.
                 let guard = undo(move || drop(parameter.set(&kernel, &former)));
                 (Outcome::Applied { was: Some(was), now: setting.clone() }, Some(Box::new(guard)))
             }
@@ -104,7 +104,7 @@ impl Tunable for SimTunable {
     }
 }
 
-/// A request for a resolution, released when dropped.
+/// A request for a resolution, released on drop.
 struct Request {
     number: u64,
     kernel: Arc<Kernel>,
@@ -130,7 +130,7 @@ impl oversleep_system::Neighbour for ModelledNeighbour {
         self.outcome.as_ref()
     }
 
-    /// Nothing ends a modelled process but the one that started it.
+    /// Only its starter ends a modelled process.
     fn check(&mut self) -> Result<(), Unavailable> {
         Ok(())
     }
@@ -153,7 +153,7 @@ pub(super) fn neighbour(
         _ => None,
     };
     let Some((number, granted)) = held else {
-        // Slack and tiers belong to a thread: the other process has them, and nothing else changes.
+        // Slack and tiers belong to a thread of the other process, so nothing else changes.
         let outcome = Outcome::Applied { was: None, now: setting.clone() };
         return Ok(ModelledNeighbour { outcome: Some(outcome), _request: None });
     };

@@ -1,4 +1,4 @@
-//! Modelled waits: what each is given, who waits, and the rules that decide when it ends.
+//! Modelled waits: their arguments, the waiting thread, and the rules that decide when they end.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +13,7 @@ use super::spread::Spread;
 use oversleep_system::rules::{Expiry, SleepingThread};
 use oversleep_system::{Family, SharedPlatform, TICK_TOLERANCES, Target, Wait, WaitEnd, WaitInfo, Waiter, ZeroMeans};
 
-/// A wait and the machine it is of.
+/// A wait and its machine.
 struct Shared {
     model: WaitModel,
     wake: Wake,
@@ -44,7 +44,7 @@ impl Wait for SimWait {
     }
 
     fn rule(&self, requested: Nanos) -> Option<String> {
-        // As it is while it waits.
+        // The resolution while it waits.
         let raised = self.0.model.raises_to_ns.and_then(|period| self.0.kernel.hold_resolution(period, true));
         let rule = rules::of_wait(&self.0.model, &self.0.kernel, requested);
         if let Some((number, _)) = raised {
@@ -76,7 +76,7 @@ impl Wait for SimWait {
 struct SimWaiter {
     shared: Arc<Shared>,
     tolerance: Nanos,
-    /// What was requested last, and what the call makes of it.
+    /// The last request, and its value after the call's rounding.
     rounded: (Nanos, Nanos),
 }
 
@@ -123,7 +123,7 @@ impl Shared {
         self.model.rounded(requested)
     }
 
-    /// Whether the call makes that span one of nothing, for which it doesn't wait.
+    /// Whether the call rounds that span to zero, so that it doesn't wait.
     fn is_over_at_once(&self, requested: Nanos) -> bool {
         let info = &self.model.info;
         let is_over = matches!(info.zero, ZeroMeans::Yields | ZeroMeans::ReturnsAtOnce);
@@ -141,7 +141,7 @@ impl Shared {
             Overshoot::SlackPlus(wake) => Sleep { expiry: Expiry { soft: due, hard: due + thread.slack }, wake: *wake },
             Overshoot::Cycle(spans) => exactly(spans[self.turn.fetch_add(1, Ordering::Relaxed) % spans.len()]),
             Overshoot::Learned(learned) => {
-                // Its lateness is against what was requested, rounding included.
+                // Its lateness counts from the request, so it includes rounding.
                 let deadline = if info.takes.is_absolute() { due } else { now + target.remaining };
                 let was = thread_with(learned.slack().unwrap_or(thread.slack));
                 let late = learned.draw(target.remaining, &kernel.random, |when, span| match when {
@@ -159,13 +159,13 @@ impl Shared {
         }
     }
 
-    /// By how much the rule puts off a wait of that length that is entered now, where a rule does that.
+    /// The rule's delay for a wait of that length that is entered now, if there is such a rule.
     fn put_off(&self, thread: &SleepingThread, now: Nanos, span: Nanos) -> Nanos {
         let happens = |probability| self.kernel.random.happens(probability);
         self.model.put_off(self.kernel.timing(), thread, (now, span), happens)
     }
 
-    /// What leaving an idle state takes longer than it did at the longest request that was learned.
+    /// The additional cost of leaving a deeper idle state than after the longest learned request.
     fn deeper_idle(&self, state: &State, learned: &Learned, requested: Nanos) -> Nanos {
         let exit = |span| {
             let (_, exit) = self.wake.idle_exits.iter().rev().find(|(from, _)| span >= *from)?;
@@ -178,8 +178,8 @@ impl Shared {
         (longer - known).max(Nanos::ZERO)
     }
 
-    /// From the timer's end until the thread is ready to run. A CPU that idles leaves an idle state first, the deeper
-    /// the longer it was to idle.
+    /// From the timer's end until the thread is ready to run. An idle CPU leaves an idle state first, which is deeper
+    /// the longer it expected to be idle.
     fn wake_cost(&self, state: &State, thread: &SleepingThread, span: Nanos) -> Nanos {
         let random = &self.kernel.random;
         let (cost, exits) = match thread.is_real_time {
@@ -193,12 +193,12 @@ impl Shared {
             let exit = exit.draw(random);
             wake += state.idle_exit_max().map_or(exit, |most| exit.min(most));
         }
-        // However much less than others a wait costs, nobody wakes before the timer.
+        // Even if a wait costs less than others, its thread doesn't wake before the timer.
         wake.max(Nanos::ZERO)
     }
 }
 
-/// An ordinary thread with that slack, as waits are learned from.
+/// An ordinary thread with that slack, like those from which waits are learned.
 fn thread_with(slack: Nanos) -> SleepingThread {
     SleepingThread { slack, is_real_time: false, is_nice: false, tier: 0 }
 }

@@ -1,4 +1,4 @@
-//! Memory traffic that no cache can hold.
+//! Memory traffic beyond the size of any cache.
 
 use std::hint::black_box;
 
@@ -21,12 +21,12 @@ pub struct Sizes {
     pub available: Option<u64>,
 }
 
-/// Twice the largest cache, within bounds; the upper bound where the machine doesn't state it.
+/// Twice the largest cache, within bounds; the upper bound if the machine doesn't state it.
 fn buffer_bytes(largest_cache: Option<u64>) -> u64 {
     largest_cache.map_or(64 * MIB, |cache| cache.saturating_mul(2).clamp(16 * MIB, 64 * MIB))
 }
 
-/// Size of each hog's buffer, or why so many hogs are too many: a load must not make the system kill a process.
+/// The size of each hog's buffer, or why there are too many hogs: a load must not make the system kill a process.
 fn plan(hogs: u32, sizes: Sizes) -> Result<usize, Unavailable> {
     let each = buffer_bytes(sizes.largest_cache);
     let all = each.saturating_mul(u64::from(hogs));
@@ -49,7 +49,7 @@ pub fn start(enter: fn(), sizes: Sizes, hogs: u32) -> Result<Box<dyn Load>, Unav
     super::start(enter, hogs, move || {
         let mut buffer: Vec<u64> = Vec::new();
         buffer.try_reserve_exact(words).map_err(|error| Unavailable::failed("allocating a hog's buffer", error))?;
-        // Written, so that every page is there before the hog counts as running.
+        // Written, so that every page is allocated before the hog counts as running.
         buffer.resize(words, 1);
         Ok(move |stopped: &dyn Fn() -> bool| stream(&mut buffer, stopped))
     })

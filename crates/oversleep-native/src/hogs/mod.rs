@@ -12,7 +12,7 @@ use oversleep_record::Unavailable;
 
 use oversleep_system::{Load, LoadInfo, LoadKind, check_hogs};
 
-/// Starts so many hogs of one kind.
+/// Starts this many hogs of one kind.
 pub type Start = fn(u32) -> Result<Box<dyn Load>, Unavailable>;
 
 /// A kind of load: its description, and its hogs.
@@ -31,9 +31,9 @@ impl LoadKind for Kind {
     }
 }
 
-/// The `registry` of a system's loads, each paired with its hogs. The module has `machine`, what hogs need to know of that
-/// system, and `timers`, the hogs that live by its timers. On its own thread, each hog leaves by `$enter` what it must not
-/// inherit.
+/// Builds the `registry` of a system's loads, each paired with its hogs. The module has `machine`, for system-specific
+/// figures, and `timers`, for the timer-driven hogs. On its own thread, each hog calls `$enter` to drop what it must
+/// not inherit.
 macro_rules! loads {
     ($infos:path, $enter:expr) => {
         const STARTS: &[(&str, $crate::hogs::Start)] = &[
@@ -72,7 +72,7 @@ impl Drop for Hogs {
     }
 }
 
-/// Starts hogs and returns when all of them run. On each hog's thread, `enter` leaves what it must not inherit, then
+/// Starts hogs and returns when all of them run. On each hog's thread, `enter` drops what it must not inherit, then
 /// `prepare` makes what its loop needs; the loop runs until the stop flag is set.
 ///
 /// # Errors

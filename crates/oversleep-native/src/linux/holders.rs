@@ -61,7 +61,7 @@ fn name_and_flags(stat: &str) -> Option<(String, u64)> {
     Some((stat.get(begin + 1..end)?.to_owned(), flags))
 }
 
-/// The reason for all processes, without the path of one.
+/// The reason for all processes, without the path of a particular one.
 fn explained(reason: Unavailable) -> Unavailable {
     const WHAT: &str = "reading the timer slack of other processes";
     match reason {

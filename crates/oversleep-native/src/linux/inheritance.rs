@@ -10,11 +10,11 @@ use super::os;
 use crate::neighbour_process;
 use oversleep_system::ResolutionRow;
 
-/// Values that no default and no other program has.
+/// Values that no default and no other program uses.
 const HELD: Nanos = Nanos(777_777);
 const HELD_LATER: Nanos = Nanos(333_333);
 
-/// Each way of starting something, with the slack it started with. Measured on a temporary thread.
+/// Each way of starting something, with its initial slack. Measured on a temporary thread.
 pub fn rows() -> Vec<ResolutionRow> {
     let measured = std::thread::Builder::new().name("inheritance".to_owned()).spawn(measured);
     let measured = measured.map_err(|error| Unavailable::failed("pthread_create", error));
@@ -90,7 +90,7 @@ mod tests {
         assert_eq!(os::timer_slack().expect("as before"), before);
         let Some(thread) = rows.iter().find(|row| row.what == "a new thread") else { return };
         assert!(thread.says.as_ref().is_ok_and(|says| says.starts_with("inherits it")), "{thread:?}");
-        // A child is this program again, and a test harness can't act as a neighbour.
+        // A child is another instance of this program, and a test harness can't act as a neighbour.
         assert!(rows.iter().filter(|row| row.what.starts_with("a child")).all(|row| row.says.is_err()), "{rows:?}");
     }
 

@@ -13,19 +13,19 @@ use super::strategy::Kind;
 use super::worker::Idle;
 use crate::bench::Bench;
 
-/// Idle turns between two looks at the clock.
+/// Idle turns between two checks of the clock.
 const TURNS_PER_LOOK: u32 = 64;
 
-/// What a run came to.
+/// The outcome of a run.
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
-    /// What its threads did while they had no item. A source that paces is no part of them.
+    /// The idling of its threads. A source that paces its items is not included.
     pub idling: Idling,
     /// Items per second, flat out.
     pub rate: Option<f64>,
-    /// When each item was due, and how long after that its last worker had it.
+    /// When each item was due, and how long after that it reached its last worker.
     pub latencies: Vec<(Nanos, Nanos)>,
-    /// When items were due that no worker had by the end, and how long ago that was then.
+    /// Items that reached no worker by the end: when they were due, and how long before the end that was.
     pub missed: Vec<(Nanos, Nanos)>,
     /// Items that were due.
     pub due: u64,
@@ -34,7 +34,7 @@ pub(super) struct Outcome {
 /// Runs a pipeline for about `window`, its source on the calling thread.
 ///
 /// # Errors
-/// What the machine doesn't have or refused.
+/// What the machine lacks or refused.
 pub(super) fn run(bench: &Bench, line: &Line, offered: Offered, window: Nanos) -> Result<Outcome, Unavailable> {
     let platform = bench.platform();
     let rings = (0..line.workers).map(|_| Ok(Ring::new(line.queue, handoffs(platform, line.kind)?)));
@@ -75,7 +75,7 @@ pub(super) fn run(bench: &Bench, line: &Line, offered: Offered, window: Nanos) -
     Ok(outcome(&shared, sent?))
 }
 
-/// Two hand-offs for a ring whose sides block: condition variables, or what the machine has instead.
+/// Two hand-offs for a ring whose sides block: condition variables, or the machine's replacement.
 fn handoffs(platform: &dyn Platform, kind: Kind) -> Result<Option<[Arc<dyn Handoff>; 2]>, Unavailable> {
     if kind != Kind::Blocking {
         return Ok(None);

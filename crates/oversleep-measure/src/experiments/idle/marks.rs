@@ -1,9 +1,9 @@
-//! From when to when the throughput of a run is counted.
+//! The start and the end of the throughput measurement of a run.
 
 use oversleep_record::Nanos;
 
-/// Moments at which so many items had been taken: the first and the last in the time that counts. Where a worker idles, it
-/// counts from the end of an idle spell to the end of another one, so that whole spells are counted.
+/// Pairs of a time and a number of items: the first and the last that count. If a worker idles, throughput counts from
+/// the end of one idle spell to the end of another, so that it includes whole spells.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Marks {
     turns: Option<[(Nanos, u64); 2]>,

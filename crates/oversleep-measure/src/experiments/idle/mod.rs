@@ -1,6 +1,6 @@
-//! E1 and E2: a queue between threads, by what they do while they have no item.
+//! E1 and E2: a queue between threads, by how they wait for items.
 //!
-//! `strategy` decides what an idle turn does, `worker` carries that out, `ring` is the queue, `line` one run of a
+//! `strategy` decides on the idle turns, `worker` carries them out, `ring` is the queue, `line` is one run of a
 //! pipeline; `strategies` and `park_rule` are the experiments.
 
 mod line;
@@ -34,15 +34,15 @@ pub use strategy::{CUSTOM, STRATEGIES, Strategy};
 
 /// The queue of a streaming engine: Jet's edges hold as many.
 pub const QUEUE: u64 = 1_024;
-/// The work of a worker for an item: a full queue of [`QUEUE`] keeps a worker busy for 0.25 ms, which lies between a
-/// park of Linux and one of Windows.
+/// A worker's computation per item: a full queue of [`QUEUE`] keeps it busy for 0.25 ms, which lies between a park of
+/// Linux and one of Windows.
 pub const ITEM: Nanos = Nanos(244);
 
 /// A strategy to measure: its name, and what it does.
 type Chosen = (String, Kind);
 
-/// The strategy of the user's own, if any of its figures is given. The others are those of `typical`; a park's longest
-/// request is at least its first.
+/// The user's own strategy, if any of its figures is given. The other figures are those of `typical`; the longest
+/// request of a park is at least the first.
 fn own_backoff(plan: &IdlePlan) -> Option<Backoff> {
     let &IdlePlan { spins, yields, park_from, park_to, .. } = plan;
     let is_given = spins.or(yields).is_some() || park_from.or(park_to).is_some();
@@ -55,7 +55,7 @@ fn own_backoff(plan: &IdlePlan) -> Option<Backoff> {
     })
 }
 
-/// The strategies that the user named, and the one of the user's own; all of them where there is neither.
+/// The strategies that the user named, and the user's own; all of them if there is neither.
 fn chosen(plan: &Plan) -> Vec<Chosen> {
     let own = own_backoff(&plan.idle);
     let is_wanted =
@@ -64,7 +64,7 @@ fn chosen(plan: &Plan) -> Vec<Chosen> {
     named.chain(own.map(|own| (CUSTOM.to_owned(), Kind::Fixed(own)))).collect()
 }
 
-/// What a probe runs, round after round.
+/// The measurement of a probe in each round.
 struct LineProbe {
     line: Line,
     item: Nanos,
@@ -76,7 +76,7 @@ struct LineProbe {
     conditions: Conditions,
 }
 
-/// How a series of a pipeline is labelled.
+/// The labels of a pipeline's series.
 fn labels(line: &Line, item: Nanos) -> Labels {
     let labels = Labels::new()
         .with(queue_labels::QUEUE, line.queue as u64)
@@ -110,8 +110,8 @@ fn line(platform: &dyn Platform, plan: &Plan, kind: Kind) -> Line {
 /// The longest round: latencies are kept until it ends.
 const WINDOW_MAX: Nanos = Nanos::from_secs(2);
 
-/// How long each of the rounds takes, and how many there are. A model takes as long over a second of spinning as a machine,
-/// and its rounds differ by nothing but chance, so a thorough run of one measures as long as a normal run.
+/// The duration of each round, and the number of rounds. Modelling a second of spinning takes as long as a real one,
+/// and modelled rounds differ only by chance, so a thorough run on a model measures as long as a normal run.
 fn window(platform: &dyn Platform, plan: &Plan, of_depth_ms: [i64; 3], rounds: [u32; 3]) -> (Nanos, u32) {
     const ROUNDS: u32 = 3;
     let depth = if platform.time_is_virtual() { plan.depth.min(Depth::Normal) } else { plan.depth };

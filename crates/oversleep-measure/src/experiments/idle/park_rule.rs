@@ -1,4 +1,4 @@
-//! E2: throughput by the size of the queue and by how long a park takes.
+//! E2: throughput by the size of the queue and the duration of a park.
 
 use oversleep_record::queue_labels;
 use oversleep_record::series::{Quantity, Series, Unit};
@@ -44,7 +44,7 @@ pub(in crate::experiments) static E2: Experiment = Experiment {
     ..Experiment::BLANK
 };
 
-/// The grids that parks are put off to: two timer resolutions of Windows.
+/// The grids to which parks are delayed: two timer resolutions of Windows.
 const GRIDS: [Nanos; 2] = [Nanos::from_millis(1), Nanos(15_625_000)];
 
 fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
@@ -53,12 +53,12 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
         let Kind::Fixed(Backoff { spins, yields, .. }) = kind else { return false };
         *spins < u64::MAX && *yields < u64::MAX
     };
-    // Where the user chose strategies, the first of them that always parks.
+    // If the user chose strategies, the first of them that always parks.
     let is_own = !plan.subjects.is_empty() || own_backoff(&plan.idle).is_some();
     let own = is_own.then(|| chosen(plan).into_iter().find(parks));
     let Some((name, kind)) = own.unwrap_or_else(jet) else { return Vec::new() };
     let queue = plan.idle.queue.unwrap_or(QUEUE);
-    // A queue that lasts about as long as a park lies on the knee, where neither limit holds by itself: with the default
+    // A queue that lasts about as long as a park is at the knee, where neither limit holds by itself: with the default
     // work that is between these sizes, for the parks of every grid.
     let sizes = plan.depth.pick(&[1, 256][..], &[1, 16, 256], &[1, 2, 4, 8, 16, 32, 64, 128, 256]);
     let mut sizes: Vec<u64> = sizes.iter().map(|share| (queue * 16 / share).max(1)).rev().collect();

@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering, fence};
 
 use oversleep_system::Handoff;
 
-/// A number in a cache line of its own, so that the two sides don't take lines from each other.
+/// A number in its own cache line, to avoid false sharing between the two sides.
 #[repr(align(128))]
 struct Alone(AtomicUsize);
 
-/// A bounded queue with one producer and one consumer. An item is a moment, in ns.
+/// A bounded queue with one producer and one consumer. An item is a time in ns.
 pub(super) struct Ring {
     slots: Box<[AtomicI64]>,
     capacity: usize,
@@ -17,13 +17,13 @@ pub(super) struct Ring {
     head: Alone,
     /// Items put in so far; the producer's.
     tail: Alone,
-    /// No item will come any more.
+    /// Set when no more items will come.
     is_closed: AtomicBool,
-    /// Where the sides block, if they do.
+    /// The bells of sides that block.
     bells: Option<[Bell; 2]>,
 }
 
-/// A side that blocks, and how it is woken.
+/// The means of waking a side that blocks.
 struct Bell {
     handoff: Arc<dyn Handoff>,
     is_wanted: AtomicBool,
@@ -60,7 +60,7 @@ impl Ring {
         self.tail.0.load(Ordering::Acquire).wrapping_sub(self.head.0.load(Ordering::Acquire))
     }
 
-    /// How many items more it takes now.
+    /// The number of further items for which there is room now.
     pub(super) fn room(&self) -> usize {
         self.capacity.saturating_sub(self.len())
     }
@@ -69,7 +69,7 @@ impl Ring {
         self.len() == 0
     }
 
-    /// Puts an item in; the producer has seen that there is room.
+    /// Adds an item; the producer has checked that there is room.
     pub(super) fn push(&self, item: i64) {
         let tail = self.tail.0.load(Ordering::Relaxed);
         self.slot(tail).store(item, Ordering::Relaxed);
@@ -89,13 +89,13 @@ impl Ring {
         Some(item)
     }
 
-    /// No item will come any more.
+    /// Closes the ring: no more items will come.
     pub(super) fn close(&self) {
         self.is_closed.store(true, Ordering::Release);
         self.ring(Side::Consumer);
     }
 
-    /// Whether the producer has closed it. Items may be in it still.
+    /// Whether the producer has closed it. It may still contain items.
     pub(super) fn is_closed(&self) -> bool {
         self.is_closed.load(Ordering::Acquire)
     }
@@ -104,22 +104,22 @@ impl Ring {
         self.bells.as_ref().map(|bells| &bells[side as usize])
     }
 
-    /// Wakes that side where it blocks.
+    /// Wakes that side if it blocks.
     pub(super) fn ring(&self, side: Side) {
         let Some(bell) = self.bell(side) else { return };
-        // What was put in or taken out is visible before the look at whether somebody waits for it.
+        // Makes the change of the queue visible before the check whether the other side waits for it.
         fence(Ordering::SeqCst);
         if bell.is_wanted.load(Ordering::Relaxed) && bell.is_wanted.swap(false, Ordering::AcqRel) {
             bell.handoff.post();
         }
     }
 
-    /// Blocks that side until the other one rings, unless `has_reason` to go on shows up first.
+    /// Blocks that side until the other one rings, unless `has_reason` returns true first.
     pub(super) fn block(&self, side: Side, has_reason: impl Fn() -> bool) {
         let Some(bell) = self.bell(side) else { return };
         bell.is_wanted.store(true, Ordering::Relaxed);
         fence(Ordering::SeqCst);
-        // Whoever takes the wish back decides: if the other side has taken it, its signal has to be waited for.
+        // Whoever clears the flag decides: if the other side has cleared it, this side must wait for its signal.
         if has_reason() && bell.is_wanted.swap(false, Ordering::AcqRel) {
             return;
         }

@@ -1,4 +1,4 @@
-//! What the threads of a pipeline share, and how its run is broken off.
+//! The shared state of a pipeline's threads, and how a run is aborted.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
@@ -10,11 +10,11 @@ use super::ring::{Ring, Side};
 use super::strategy::Kind;
 use crate::bench::Bench;
 
-/// Items that a worker takes before it looks at anything else.
+/// Items that a worker takes before it checks anything else.
 pub(super) const BATCH: usize = 64;
 /// How long after its start a paced source sends its first item.
 pub(super) const LEAD: Nanos = Nanos(200_000);
-/// A run that takes so many times its window is ended; items still in a queue are recorded as missed.
+/// A run is aborted after this multiple of its window; items still in a queue are recorded as missed.
 pub(super) const OVERRUN: i64 = 4;
 
 /// A pipeline.
@@ -24,7 +24,7 @@ pub(super) struct Line {
     pub kind: Kind,
     /// The wait that parks.
     pub park: String,
-    /// The grid that parks end on; `None` as the machine does.
+    /// The grid on which parks end; `None` for the machine's own behaviour.
     pub grid: Option<Nanos>,
     /// Items that each queue holds.
     pub queue: usize,
@@ -43,24 +43,24 @@ pub(super) enum Offered {
     PerSecond(u64),
 }
 
-/// What the threads of a run share.
+/// The shared state of a run.
 pub(super) struct Shared {
     pub bench: Bench,
     pub line: Line,
     pub offered: Offered,
     pub rings: Vec<Ring>,
     pub ready: AtomicUsize,
-    /// A thread has ended before its time, so nothing can go on.
+    /// Set if a thread has ended early, so that the run can't continue.
     pub is_broken: AtomicBool,
     pub refused: OnceLock<Unavailable>,
-    /// When it is ended at the latest.
+    /// The latest time at which it is aborted.
     pub give_up_at: OnceLock<Nanos>,
-    /// From when to when throughput is counted.
+    /// The start and the end of the throughput measurement.
     pub counted: OnceLock<(Nanos, Nanos)>,
     pub ended: Mutex<Vec<(usize, Ended)>>,
 }
 
-/// What one worker hands over.
+/// The results of one worker.
 #[derive(Debug, Default)]
 pub(super) struct Ended {
     pub idling: Idling,
@@ -78,7 +78,7 @@ impl Shared {
         self.give_up_at.get().is_some_and(|&at| self.bench.platform().now() >= at)
     }
 
-    /// Ends the run: every thread that blocks is woken.
+    /// Ends the run and wakes every blocked thread.
     pub fn break_off(&self) {
         self.is_broken.store(true, Ordering::Release);
         for ring in &self.rings {
@@ -88,7 +88,7 @@ impl Shared {
     }
 }
 
-/// Breaks the run off where a thread ends before its time, also by a panic.
+/// Aborts the run if a thread ends early, including by a panic.
 pub(super) struct Guard<'a>(pub &'a Shared, pub bool);
 
 impl Drop for Guard<'_> {

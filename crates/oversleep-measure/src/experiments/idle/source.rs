@@ -1,4 +1,4 @@
-//! What sends items into a pipeline: as many as there is room for, or each when it is due.
+//! The source of a pipeline's items: as many as there is room for, or each when it is due.
 
 use std::sync::atomic::Ordering;
 
@@ -9,12 +9,12 @@ use super::shared::{BATCH, Guard, LEAD, OVERRUN, Offered, Shared};
 use super::worker::Idle;
 use crate::still::{Reads, StillClock};
 
-/// What the source did.
+/// The results of the source.
 #[derive(Default)]
 pub(super) struct Sent {
     /// When it began to send.
     pub start: Nanos,
-    /// How it idled, if it did.
+    /// Its idling, if it idled.
     pub idling: Option<Idling>,
     /// Items that were due.
     pub due: u64,
@@ -36,7 +36,7 @@ pub(super) fn source(shared: &Shared, window: Nanos) -> Result<Sent, Unavailable
     let _ = shared.give_up_at.set(start + window * OVERRUN);
     let sent = match shared.offered {
         Offered::FlatOut => {
-            // What the empty queues take at first doesn't count.
+            // The items that fill the empty queues at first are not counted.
             let _ = shared.counted.set((start + Nanos(window.0 / 8), start + window));
             idle.begin(platform);
             flat_out(shared, &mut idle, start + window)?;
@@ -74,7 +74,7 @@ pub(super) fn due(number: u64, rate: u64, first: Nanos) -> Nanos {
     first + Nanos(i64::try_from(after).unwrap_or(i64::MAX))
 }
 
-/// Sends items when they are due, or as soon as there is room: they are due all the same.
+/// Sends items when they are due, or as soon as there is room. Their due times don't change.
 fn paced(shared: &Shared, rate: u64, first: Nanos, window: Nanos) -> u64 {
     let (platform, ring) = (shared.bench.platform(), &shared.rings[0]);
     let mut still = StillClock::default();
@@ -86,7 +86,7 @@ fn paced(shared: &Shared, rate: u64, first: Nanos, window: Nanos) -> u64 {
             platform.relax();
             shared.bench.note(&mut still, platform.now(), Reads::ONE);
             if shared.is_late() {
-                // All that were due are missed, sent or not.
+                // All remaining due items are missed, whether they were sent or not.
                 let left = (number..).take_while(|&number| due(number, rate, first) < first + window).count();
                 return number + left as u64;
             }

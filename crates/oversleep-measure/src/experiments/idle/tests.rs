@@ -12,7 +12,7 @@ use super::*;
 use crate::plan::IdlePlan;
 use crate::testing::{self, MachineBuilder};
 
-/// Two CPUs; a park is so much longer than requested. A unit of work is 1 µs, so an item is too.
+/// Two CPUs; a park takes longer than requested by `overshoot`. A unit of work is 1 µs, and so is an item.
 fn machine(overshoot: i64) -> MachineBuilder {
     testing::machine().with_cpus(4).with_wait("nanosleep", Overshoot::Fixed(Nanos(overshoot)))
 }
@@ -63,7 +63,7 @@ fn a_park_caps_the_rate_at_a_queue_of_items_per_park() {
     }
     // A condition variable wakes the source for each batch that was taken, and 5 µs pass until it runs.
     assert!(p50(&fine, "E1/condvar/flat-out") > 900_000, "{}", p50(&fine, "E1/condvar/flat-out"));
-    // The source parks for 10 ms at least: 100 items in that time.
+    // The source parks for at least 10 ms: 100 items in that time.
     let coarse = of(9_999_000);
     let rate = p50(&coarse, "E1/jet/flat-out");
     assert!((9_900..=11_000).contains(&rate), "{rate}");
@@ -100,17 +100,17 @@ fn latency_is_what_the_strategy_adds() {
 
 #[test]
 fn items_are_due_whether_or_not_there_is_room() {
-    // Room for one item, and the worker is away for 200 ms: the source can't send, and the items are due all the same.
+    // Room for one item, and the worker is away for 200 ms: the source can't send, but the items are due nevertheless.
     let mut plan = plan(&["park"], 40);
     plan.idle.queue = Some(1);
     let series = measured(machine(199_999_000), ExperimentId::E1, &plan);
     let paced = series.iter().find(|series| series.key == "E1/park/rate=1000").expect("it is measured");
     assert_eq!((paced.counts.recorded, paced.counts.expected), (120, Some(120)), "nothing is omitted");
-    // The run is ended after four times its 40 ms, when one item of each round was sent.
+    // The run is aborted after four times its 40 ms, when one item of each round had been sent.
     assert_eq!((paced.counts.missed, paced.calls().count()), (117, 3));
     let (min, max) = (paced.distribution.min().unwrap_or(0), paced.distribution.max().unwrap_or(0));
     assert!(min > 120_000_000 && max < 201_000_000, "{min} to {max}");
-    // Where there is room in time, a late worker makes every item late that was due meanwhile.
+    // If there is room in the queue, a late worker delays every item that was due meanwhile.
     plan.idle.queue = Some(100);
     let plan = Plan { work_units: Arc::clone(&plan.work_units), ..plan };
     let series = measured(machine(9_999_000), ExperimentId::E1, &plan);
@@ -125,7 +125,7 @@ fn the_learned_back_off_does_not_park_where_a_park_takes_a_tick() {
     let (typical, learned) = (p50(&series, "E1/typical/rate=1000"), p50(&series, "E1/oversleep/rate=1000"));
     // It learns from one park, whose items are late, and doesn't try again within the 100 ms.
     assert!(typical > 5_000_000 && learned < 2_000, "{learned} against {typical}");
-    // Flat out neither parks: an item is due to come before the spins are over.
+    // Flat out neither parks, because the next item arrives before the spins are over.
     assert!(p50(&series, "E1/typical/flat-out") > 980_000);
 }
 
@@ -149,8 +149,8 @@ fn throughput_follows_queue_and_grid() {
     plan.idle.queue = Some(128);
     let series = measured(machine(20_000), ExperimentId::E2, &plan);
     assert_eq!(series.len(), 9);
-    // Both sides wake at the same point of the grid. The worker looks first, finds nothing and parks again, so it takes
-    // two points of the grid to fill and empty the queue: the effective Q is half the size.
+    // Both sides wake at the same point of the grid. The worker checks first, finds nothing and parks again, so it
+    // takes two points of the grid to fill and empty the queue: the effective Q is half the size.
     for (key, expected) in [
         ("E2/jet/queue=2048", 1_000_000),
         ("E2/jet/grid=15.625ms/queue=8", 256),

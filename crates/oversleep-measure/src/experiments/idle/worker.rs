@@ -1,4 +1,4 @@
-//! How a thread idles: the strategy's decisions carried out on the platform, and counted.
+//! How a thread idles: carries out the strategy's decisions on the platform, and counts them.
 
 use oversleep_record::{Idling, Nanos, Unavailable};
 use oversleep_system::{Family, Platform, Target, WaitEnd, Waiter};
@@ -8,7 +8,7 @@ use super::strategy::{Idler, Kind, Step};
 use crate::bench::Bench;
 use crate::still::Reads;
 
-/// The strategy of one thread, with what it needs open.
+/// The strategy of one thread, with its open waits.
 pub(super) struct Idle {
     idler: Idler,
     give_way: Option<Box<dyn Waiter>>,
@@ -18,15 +18,15 @@ pub(super) struct Idle {
     counted: Idling,
 }
 
-/// The wait that parks where the user names none: the first of those for another thread, which parks of most languages
-/// are made of, or else the simplest sleep.
+/// The default wait for parking: the first of those for another thread, on which the parks of most languages are based,
+/// or else the simplest sleep.
 pub(super) fn default_park(platform: &dyn Platform) -> Option<&'static str> {
     let wait = platform.simplest(Family::Lock).or_else(|| platform.simplest(Family::Sleep))?;
     Some(wait.info().name)
 }
 
 impl Idle {
-    /// For the calling thread.
+    /// Opens the strategy for the calling thread.
     ///
     /// # Errors
     /// Why a wait that the strategy needs can't be used here.
@@ -51,27 +51,27 @@ impl Idle {
         })
     }
 
-    /// The thread begins to work now.
+    /// Notes that the thread begins to work now.
     pub(super) fn begin(&mut self, platform: &dyn Platform) {
         self.cpu_before = platform.counters().totals.own_cpu_ns;
     }
 
-    /// What it came to.
+    /// The idling of the thread.
     pub(super) fn end(self, platform: &dyn Platform) -> Idling {
         let cpu = platform.counters().totals.own_cpu_ns.zip(self.cpu_before).map(|(after, before)| after - before);
         Idling { cpu_ns: cpu, ..self.counted }
     }
 
-    /// There was an item.
+    /// Call this after a turn that found an item.
     #[inline]
     pub(super) fn reset(&mut self) {
         self.idler.reset();
     }
 
-    /// A turn without an item. A blocked thread goes on when the other side of the ring rings, or at once if
+    /// A turn without an item. A blocked thread continues when the other side of the ring rings, or at once if
     /// `has_reason`.
     ///
-    /// How long it took, in reads of a clock.
+    /// Returns its duration, in reads of a clock.
     ///
     /// # Errors
     /// A wait failed.
@@ -103,7 +103,7 @@ impl Idle {
                 return Ok(Reads::of(requested));
             }
         }
-        // A spin, or a yield that nobody takes up, takes about as long as a read.
+        // A spin, or a yield to no other thread, takes about as long as a read.
         Ok(Reads::ONE)
     }
 
@@ -121,7 +121,7 @@ impl Idle {
     }
 }
 
-/// A wait that a signal ended is a wait that ended: the worker looks for an item.
+/// A signal ends a wait like any other event: the worker looks for an item.
 fn ended(end: WaitEnd) -> Result<(), Unavailable> {
     match end {
         WaitEnd::Failed(reason) => Err(reason),

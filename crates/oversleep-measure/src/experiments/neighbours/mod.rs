@@ -1,4 +1,4 @@
-//! C3 and C4: what other processes' requests do to a process that requests nothing.
+//! C3 and C4: how other processes' requests affect a process that requests nothing.
 
 mod probe;
 
@@ -78,7 +78,7 @@ fn lowest_wins(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     NeighbourProbe::boxed(platform, plan, C4.id, steps).into_iter().collect()
 }
 
-/// 1 to 15 ms where a setting is the period of a timer that processes share; otherwise what is worth comparing.
+/// 1 to 15 ms if a setting is the period of a timer that processes share; otherwise the settings worth comparing.
 fn settings(resolution: &dyn Tunable) -> Vec<Setting> {
     let mut settings = resolution.settings_to_compare();
     if are_spans(&settings) && resolution.info().scope != Scope::Thread {

@@ -1,4 +1,4 @@
-//! One probe: neighbours hold one setting after another, and this process records what it sees meanwhile.
+//! One probe: neighbours hold one setting after another, and this process records the effects.
 
 use oversleep_record::clock::Counts;
 use oversleep_record::conditions::{HeldSettings, Outcome, Setting};
@@ -14,23 +14,23 @@ use crate::recorder::SeriesRecorder;
 use crate::wait_loop::{self, WaitTask};
 use oversleep_system::{Neighbour, Platform, Scope, Target, Tunable, WaitInfo};
 
-/// How long a change of the machine's timer takes to show: more than any default tick.
+/// The time until a change of the machine's timer shows: more than any default tick.
 const SETTLING: Nanos = Nanos::from_millis(20);
 
-/// The longest that a sleep of 1 ms takes where it ends on the default tick of Windows.
+/// The longest duration of a 1 ms sleep that ends on the default tick of Windows.
 const DEFAULT_TICK: Nanos = Nanos(16_000_000);
-/// As many rounds and sleeps as a conclusion needs, and a few more sleeps.
+/// The rounds and sleeps that a conclusion needs, and a few more sleeps.
 const ROUNDS_JUDGED: u32 = 3;
 const SLEEPS_JUDGED: i64 = 34;
 
 /// How far the coarse clocks are followed: two default ticks.
 const CLOCK_DISTANCE: Nanos = Nanos::from_millis(20);
 
-/// About how long a program takes to start and answer; longer where every program is scanned first.
+/// The approximate time for a program to start and answer; longer if every program is scanned first.
 pub(super) const STARTING: Nanos = Nanos::from_millis(50);
 
-/// What comes first in a run that may be cut short: the steps that findings compare (nobody's request, 1 ms and 2 ms),
-/// then whose request wins, then the ends and the middle of the curve, then what lies between them.
+/// The priority of steps in a run that may be cut short: first those that findings compare (no request, 1 ms and 2 ms),
+/// then whose request wins, then the ends and the middle of the curve, then the rest.
 fn rank(steps: &[Vec<Setting>]) -> u32 {
     match steps {
         [held] => match held.first() {
@@ -45,29 +45,29 @@ fn rank(steps: &[Vec<Setting>]) -> u32 {
     }
 }
 
-/// What is recorded while the same neighbours hold the same settings.
+/// The recordings while the same neighbours hold the same settings.
 struct Step {
-    /// What the neighbours hold, one setting each; where it is empty, one neighbour holds nothing.
+    /// The settings of the neighbours; if empty, one neighbour holds nothing.
     held: Vec<Setting>,
     /// By request.
     sleeps: Vec<(Nanos, SeriesRecorder)>,
     /// By the clock's index in the platform's list.
     clock_steps: Vec<(usize, SeriesRecorder)>,
-    /// The resolution that the system states, where that is a duration.
+    /// The resolution that the system states, if it is a duration.
     stated: Option<SeriesRecorder>,
 }
 
-/// The neighbours of one step, by what they hold.
+/// The neighbours of one step, by their setting.
 type Neighbours = Vec<(Option<Setting>, Box<dyn Neighbour>)>;
 
-/// Steps in their order within each round. A neighbour that the next step needs stays.
+/// Runs the steps in order in each round. A neighbour that the next step needs is kept.
 pub(super) struct NeighbourProbe {
     steps: Vec<Step>,
     sleep: &'static str,
     /// Sleeps per step and round, and the longest time for them.
     count: u64,
     time: Nanos,
-    /// The least that a sleep takes, for the estimate: the tick where it ends on one.
+    /// The shortest duration of a sleep, for the estimate: the tick if it ends on one.
     tick: Nanos,
     rank: u32,
     rounds: u32,
@@ -83,7 +83,7 @@ impl NeighbourProbe {
         steps: Vec<Vec<Setting>>,
     ) -> Option<Box<dyn Probe>> {
         let sleep = choose::simplest_sleep(platform)?;
-        // A finding compares what a neighbour that holds 1 or 2 ms does with what nobody's request does. For that it
+        // A finding compares the effect of a neighbour that holds 1 or 2 ms with the case without any request. That
         // needs rounds that agree, and each sleep lasts until the default tick if this process doesn't follow.
         let is_fine = |setting: &Setting| matches!(setting, Setting::Nanos(held) if *held <= Nanos::from_millis(2));
         let is_shared = platform.resolution_tunable().is_some_and(|tunable| tunable.info().scope != Scope::Thread);
@@ -183,8 +183,7 @@ impl Step {
         neighbours.iter_mut().try_for_each(|(_, neighbour)| neighbour.check())
     }
 
-    /// Brings the neighbours to what this step needs: ends those that it doesn't, and starts those that are missing or
-    /// have ended.
+    /// Ends the neighbours that this step doesn't need, and starts those that are missing or have ended.
     fn gather(&mut self, bench: &Bench, neighbours: &mut Neighbours) -> Result<(), Unavailable> {
         let wanted: Vec<Option<Setting>> =
             if self.held.is_empty() { vec![None] } else { self.held.iter().cloned().map(Some).collect() };

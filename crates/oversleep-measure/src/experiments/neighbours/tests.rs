@@ -34,7 +34,7 @@ fn held(settings: &str) -> HeldSettings {
     settings.parse().expect("settings")
 }
 
-/// How long a sleep of 1 ms takes back to back on a tick, in tenths of a millisecond.
+/// The duration of a 1 ms sleep back to back on a tick, in tenths of a millisecond.
 fn duration_of_sleep(measured: &Measured, experiment: ExperimentId, neighbour: &str) -> i64 {
     let lateness = median(measured, &format!("{experiment}/sleep/1ms/neighbour={neighbour}"));
     (lateness + Nanos::from_millis(1) + Nanos(50_000)).0 / 100_000
@@ -52,7 +52,7 @@ fn where_one_tick_serves_all_everything_follows_the_neighbour() {
     for ms in 1..=15 {
         let neighbour = format!("{ms}ms");
         assert_eq!(stated(&neighbour), Nanos::from_millis(ms));
-        // Called just after a tick, 1 ms ends at the next tick but one where the tick is 1 ms itself.
+        // Called just after a tick, 1 ms ends at the tick after the next if the tick is 1 ms itself.
         assert_eq!(
             duration_of_sleep(&measured, ExperimentId::C3, &neighbour),
             if ms == 1 { 20 } else { ms * 10 },
@@ -106,7 +106,7 @@ fn a_refused_neighbour_is_the_reason_of_its_own_step_only() {
 
 #[test]
 fn a_neighbour_that_dies_holds_nothing_any_more_and_its_step_says_so() {
-    // It dies while the first round sleeps beside it.
+    // The neighbour dies while the first round sleeps beside it.
     let short = Nanos::from_millis(60);
     let machine = Arc::new(ticking::killing(Nanos::from_millis(3), short));
     let measured = measure_on(machine.clone(), &C3);
@@ -118,7 +118,7 @@ fn a_neighbour_that_dies_holds_nothing_any_more_and_its_step_says_so() {
         assert_eq!(died, series.label(label::NEIGHBOUR) == Some(held("3ms")), "{}: {:?}", series.key, series.status);
     }
     assert!(ticking::has_default_period(&*machine));
-    // B dies beside C: the step of both is not available, and what the others hold is there.
+    // B dies beside C: the step of both is not available, but the others are.
     let measured = measure_on(Arc::new(ticking::killing(Nanos::from_millis(2), Nanos::from_millis(400))), &C4);
     let is_available = |who: &str| {
         let mut of = measured.series.iter().filter(|series| series.label(label::NEIGHBOUR) == Some(held(who)));
@@ -162,7 +162,7 @@ fn a_run_cut_short_has_what_conclusions_need() {
     // C4 names the longest setting that its neighbours hold.
     let order = ["nothing", "1 ms", "2 ms", "4 ms", "5 ms", "10 ms", "15 ms", "3 ms", "4 ms", "6 ms"];
     assert_eq!(labels.0[..order.len()], order);
-    // The series keep their order all the same.
+    // The series keep their order nevertheless.
     let of_c3 = |series: &&Series| series.key.is_of(ExperimentId::C3) && series.key.subject() == "sleep";
     let keys: Vec<&str> = measured.series.iter().filter(of_c3).map(|series| series.key.as_str()).collect();
     assert_eq!(keys[3], "C3/sleep/1ms/neighbour=3ms");

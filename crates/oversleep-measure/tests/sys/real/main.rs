@@ -1,4 +1,4 @@
-//! What only a real machine can do to a measurement: a CPU quota, and a stop. In real time, so run them apart:
+//! Disturbances that only a real machine has: a CPU quota, and a stop. In real time, so run these tests separately:
 //! `cargo test -p oversleep-measure --test real -- --ignored --test-threads=1`.
 #![cfg(target_os = "linux")]
 
@@ -23,7 +23,7 @@ fn meanwhile(measured: &Measured) -> Disturbance {
     distinct_rounds(&measured.series).iter().fold(Disturbance::default(), |sum, round| sum.merged(&round.disturbance))
 }
 
-/// This process in a control group of its own, with a fifth of a CPU. It leaves the group when this is dropped.
+/// Puts this process into its own control group with a fifth of a CPU. It leaves the group on drop.
 struct Quota(&'static str);
 
 impl Quota {

@@ -1,4 +1,4 @@
-//! What a modelled machine says about itself.
+//! The facts of a modelled machine.
 
 use oversleep_record::environment::{Environment, FactValue};
 use oversleep_record::{FactName, Nanos};
@@ -8,7 +8,7 @@ use crate::machines::MachineError;
 use crate::machines::value::Value;
 use crate::sim::{Reach, Timing};
 
-/// Facts as the profile states them, and those that follow from its figures.
+/// Facts that the profile states, and those that follow from its figures.
 pub(super) fn stated(
     figures: &Figures<'_>,
     timing: &Timing,
@@ -22,7 +22,7 @@ pub(super) fn stated(
         facts.set(known, fact(name, &stated.text).map_err(|why| figures.wrong(path, why))?, "model");
     }
     let mut set = |name, value| facts.set(name, value, "model");
-    // With these the run can be repeated from its file.
+    // With these, the run can be repeated from its file.
     set(FactName::ModelName, FactValue::Text(figures.0.name.clone()));
     set(
         FactName::ModelSeed,

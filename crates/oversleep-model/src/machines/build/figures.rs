@@ -7,7 +7,7 @@ use crate::machines::profile::Profile;
 use crate::machines::value::Value;
 use crate::sim::Spread;
 
-/// Looks figures up. Where a profile states none, it gives the value that switches the rule off.
+/// Looks figures up. If a profile states none, returns the value that switches the rule off.
 pub(in crate::machines) struct Figures<'a>(pub(super) &'a Profile);
 
 impl Figures<'_> {
@@ -19,7 +19,7 @@ impl Figures<'_> {
         (self.share(path) * 1e6).round() as i64
     }
 
-    /// Whether a flag that is on unless it is stated is off.
+    /// Whether a flag is off. A flag is on unless the profile states otherwise.
     pub(super) fn is_off(&self, path: &str) -> bool {
         matches!(self.value(path), Some(Value::Flag(false)))
     }
@@ -42,7 +42,7 @@ impl Figures<'_> {
         }
     }
 
-    /// Why the machine doesn't have the clock or wait of that name.
+    /// Why the machine doesn't have the clock or wait with that name.
     pub(super) fn missing(&self, name: &str) -> Option<Unavailable> {
         match self.value(&format!("since.{name}")) {
             Some(Value::Text(needs)) => Some(Unavailable::TooOld { needs: needs.clone() }),
@@ -57,7 +57,7 @@ impl Figures<'_> {
     }
 }
 
-/// Figures of one kind each, with the value where a profile states none.
+/// Lookups for each kind of figure, with the default if a profile states none.
 macro_rules! figures {
     ($($name:ident: $kind:ident($of:ty) or $none:expr;)+) => {
         impl Figures<'_> {

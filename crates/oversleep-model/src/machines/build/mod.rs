@@ -18,10 +18,10 @@ use crate::sim::{
 };
 use oversleep_system::{ClockInfo, Cpu, CpuKind, Follows, WaitInfo};
 
-/// An affinity is a word of that many bits.
+/// An affinity has this many bits.
 const CPUS_MAX: i64 = 64;
 
-/// A machine's name in every heading and file. It includes what was changed, so that nobody takes it for the original.
+/// The machine's name in every heading and file. It includes the changes, so that nobody mistakes it for the original.
 fn full_name(profile: &Profile, seed: u64) -> String {
     let mut parts = profile.changes.clone();
     if seed != super::SEED {
@@ -85,7 +85,7 @@ fn cpus(figures: &Figures<'_>, count: i64) -> Vec<Cpu> {
     (0..count).map(|number| Cpu { number: number as u32, kind: kind(number) }).collect()
 }
 
-/// What a wake-up costs; a machine whose processors enter no idle states leaves none.
+/// The cost of a wake-up. A machine whose processors don't enter idle states has no exit cost.
 fn wake(figures: &Figures<'_>) -> Wake {
     let stays_awake = figures.is_off("cpus.idle-states");
     let exits = |path| if stays_awake { Vec::new() } else { figures.ladder(path) };
@@ -157,7 +157,7 @@ fn tick(figures: &Figures<'_>) -> Result<Option<Tick>, MachineError> {
         shortest_ns,
         timer_hz: (timer_hz > 0).then_some(timer_hz),
         base: if figures.text("timers.base") == "last-tick" { TickBase::LastTick } else { TickBase::Call },
-        // Only a processor that idles lets an interrupt pass for one that comes a little later.
+        // Only an idle processor lets one interrupt pass in favour of a slightly later one.
         p_two_tick: if figures.is_off("cpus.idle-states") { 1.0 } else { figures.share("timers.p-two-tick") },
         margin_ns: figures.span("timers.margin"),
         ends_waits: !figures.is_off("timers.tick-ends-waits"),
@@ -189,12 +189,12 @@ fn clock(figures: &Figures<'_>, info: ClockInfo, timing: &Timing, reference: &st
         }
     };
     let finest = Nanos(i64::try_from(1_000_000_000 / frequency_hz).unwrap_or(1).max(1));
-    // A tick that ends no waits is not what clocks follow either.
+    // Clocks don't follow a tick that ends no waits.
     let has_tick = timing.tick.as_ref().is_some_and(|tick| tick.ends_waits);
     let followed = match info.follows {
         Follows::KernelTick => timing.wheel_ns.max(finest),
         Follows::DefaultTick if has_tick => timing.tick.as_ref().map_or(finest, |tick| tick.default_ns),
-        // The unit rounds what is read; the step is of what it follows.
+        // The unit rounds the reading; the step is that of the clock's source.
         _ => finest,
     };
     let own = figures.span(&format!("steps.{name}"));
@@ -224,7 +224,7 @@ fn clock(figures: &Figures<'_>, info: ClockInfo, timing: &Timing, reference: &st
 fn wait(figures: &Figures<'_>, timing: &Timing, info: &WaitInfo) -> WaitModel {
     let name = info.name;
     let own = figures.span(&format!("grids.{name}"));
-    // Without high-resolution timers the kernel looks for those that are due at its own tick.
+    // Without high-resolution timers the kernel checks for expired timers at its own tick.
     let grid_ns = if lacks_high_resolution(figures, timing) { own.max(timing.wheel_ns) } else { own };
     let raises = figures.span(&format!("raises.{name}"));
     WaitModel {

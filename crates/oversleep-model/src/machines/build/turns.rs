@@ -1,4 +1,4 @@
-//! How threads take turns on a machine's CPUs, by the figures of its profile.
+//! The scheduler of a machine's CPUs, from the figures of its profile.
 
 use super::Figures;
 use crate::machines::MachineError;

@@ -1,4 +1,4 @@
-//! Who is on which CPU, and what happens next.
+//! Assigns CPUs to threads, and finds the next event.
 
 use std::sync::atomic::Ordering;
 
@@ -9,10 +9,10 @@ use super::state::{Hog, Phase, Slot, State};
 use crate::sim::scheduler::SchedulerKind;
 use oversleep_system::SwitchIn;
 
-/// What happens to a thread next. Of two events at the same moment, that of the lower slot comes first.
+/// The next event of a thread. Of two simultaneous events, that of the lower slot comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Next {
-    /// Its computation is done, and its code goes on.
+    /// Its computation is done, and its code continues.
     Done,
     /// Its slice is over, and another thread wants the CPU.
     SliceOver,
@@ -23,7 +23,7 @@ enum Next {
 }
 
 impl Kernel {
-    /// Lets time pass until the code of a thread goes on, and returns that thread.
+    /// Lets time pass until the code of a thread continues, and returns that thread.
     pub(super) fn advance(&self, state: &mut State) -> Slot {
         loop {
             let next = state.live.iter().filter_map(|&slot| self.next_of(state, slot)).min();
@@ -81,7 +81,7 @@ impl Kernel {
         state.ready.iter().any(wants)
     }
 
-    /// Tells the holder of the baton what it may do without asking.
+    /// Publishes how far the holder of the baton may go without taking the lock.
     pub(super) fn publish(&self, state: &State, me: Slot) {
         let thread = &state.threads[me];
         let now = self.now();
@@ -99,7 +99,7 @@ impl Kernel {
         };
         let has_stalls = !self.model.stalls.is_empty();
         let computing = if has_stalls { Nanos(i64::MIN) } else { first.min(own) };
-        // While it waits, its CPU must stay free for it, and its interrupt must end no other timer.
+        // While it waits, its CPU must stay free for it, and its interrupt must not end another timer.
         let may_share = others.filter_map(|&slot| match state.threads[slot].phase {
             Phase::Asleep { expiry, .. } => Some(expiry.soft),
             _ => None,
@@ -118,7 +118,7 @@ impl Kernel {
         }
     }
 
-    /// The holder of the baton stops: the CPU time it used since it got the baton is counted.
+    /// Suspends the holder of the baton, and counts the CPU time that it has used since it got the baton.
     pub(super) fn pause(&self, state: &mut State, me: Slot) {
         let used = self.cpu_time();
         let thread = &mut state.threads[me];
@@ -131,7 +131,7 @@ impl Kernel {
         }
     }
 
-    /// Counts the CPU time that a thread on a CPU used until now.
+    /// Counts the CPU time that a thread on a CPU has used until now.
     pub(super) fn count(&self, state: &mut State, slot: Slot) {
         let now = self.now();
         let thread = &mut state.threads[slot];
@@ -157,16 +157,16 @@ impl Kernel {
         }
     }
 
-    /// Takes a thread off its CPU and puts it behind the threads that wait.
+    /// Takes a thread off its CPU and queues it behind the waiting threads.
     pub(super) fn put_aside(&self, state: &mut State, slot: Slot) {
         self.leave_cpu(state, slot, Phase::Ready { since: self.now() });
-        // If each CPU has its own turns, the thread stays there; otherwise balancing finds it the next CPU that is due.
+        // If each CPU has its own queue, the thread stays there; otherwise balancing finds it the next CPU.
         let stays = self.model.scheduler.kind == SchedulerKind::RoundRobin || self.is_fair(state, slot);
         state.threads[slot].queue = stays.then_some(state.threads[slot].cpu);
         state.ready.push(slot);
     }
 
-    /// A thread that slept becomes ready to run.
+    /// Makes a sleeping thread ready to run.
     fn wake_up(&self, state: &mut State, slot: Slot) {
         let now = self.now();
         let Phase::Asleep { expiry, since, wake, shares, .. } = state.threads[slot].phase else { return };
@@ -177,7 +177,7 @@ impl Kernel {
         self.make_ready(state, slot, since);
     }
 
-    /// The interrupt that ended one timer also ends the other timers of its CPU that may end by then.
+    /// Fires the other timers of a CPU that may end by the time of an interrupt.
     fn fire_with(&self, state: &mut State, fired: Slot, at: Nanos) {
         let cpu = state.threads[fired].cpu;
         for index in 0..state.live.len() {
@@ -197,7 +197,7 @@ impl Kernel {
         }
     }
 
-    /// A thread wants a CPU: it gets a free one or that of a thread it displaces, or it waits for its turn.
+    /// Gives a ready thread a free CPU or that of a thread it displaces; otherwise the thread queues.
     pub(super) fn make_ready(&self, state: &mut State, slot: Slot, since: Option<Nanos>) {
         let now = self.now();
         let is_fair = self.is_fair(state, slot);
@@ -243,7 +243,7 @@ impl Kernel {
         Some(thread.cpu).filter(|&cpu| cpu < count).filter(is_free).or_else(|| (0..count).find(is_free))
     }
 
-    /// A thread is not owed more than one slice for the time it slept.
+    /// Limits what a thread is owed for the time it slept to one slice.
     fn catch_up(&self, state: &mut State, slot: Slot) {
         let on_cpus = state.cpus.iter().flatten();
         let least = on_cpus.map(|&other| state.threads[other].share_used).min().unwrap_or(Nanos::ZERO);
@@ -251,7 +251,7 @@ impl Kernel {
         thread.share_used = thread.share_used.max(least - self.model.scheduler.slice_ns);
     }
 
-    /// The thread that one which became ready displaces at once.
+    /// The thread that a newly ready thread displaces at once.
     fn victim(&self, state: &State, slot: Slot) -> Option<Slot> {
         let woken = &state.threads[slot];
         let candidates = state.cpus.iter().flatten().copied().filter(|&other| woken.may_use(state.threads[other].cpu));
@@ -296,7 +296,7 @@ impl Kernel {
         now + self.model.scheduler.slice_ns
     }
 
-    /// If no other thread wanted the CPU, a new slice began each time one was over.
+    /// Begins new slices for threads whose CPU no other thread wanted.
     fn renew_slices(&self, state: &mut State) {
         let (now, slice) = (self.now(), self.turn_length().0);
         for cpu in 0..state.cpus.len() {
@@ -319,7 +319,7 @@ impl Kernel {
         }
     }
 
-    /// Gives free CPUs to waiting threads: the highest rank first, within it the one that had least or waited longest.
+    /// Gives free CPUs to waiting threads: by rank, and within a rank by the least CPU time or the longest wait.
     pub(super) fn fill_cpus(&self, state: &mut State) {
         for cpu in 0..state.cpus.len() {
             if state.cpus[cpu].is_some() || state.ready.is_empty() {
@@ -330,7 +330,7 @@ impl Kernel {
                 state.ready.iter().enumerate().filter(|&(_, &slot)| state.threads[slot].may_use(cpu as u32));
             let chosen = candidates.min_by_key(|&(position, &slot)| {
                 let thread = &state.threads[slot];
-                // A CPU that would idle takes a thread from another CPU's queue.
+                // A CPU that would become idle takes a thread from another CPU's queue.
                 (
                     std::cmp::Reverse(thread.standing.rank),
                     !thread.queues_for(cpu as u32),

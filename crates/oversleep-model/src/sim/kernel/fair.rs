@@ -1,12 +1,12 @@
-//! Turns on Linux: each CPU has a queue of its own and compares the shares of CPU time that its threads have had, by
-//! weight. Slices end at scheduler ticks. Source: kernel/sched/fair.c.
+//! Fair scheduling on Linux: each CPU has its own queue and compares its threads' shares of CPU time, by weight. Slices
+//! end at scheduler ticks. Source: kernel/sched/fair.c.
 //!
 //! EEVDF (since Linux 6.6): a thread is eligible while it has had no more than its CPU's average. The eligible thread
 //! with the earliest deadline is next; a deadline is one slice after the thread's share when it began. A running thread
 //! that is eligible is protected until its slice is used up (`RUN_TO_PARITY`). A thread that wakes up is owed what it was
 //! owed when it began to sleep (`PLACE_LAG`).
 //!
-//! CFS (before): the thread that has had the least is next. A sleeper gets a credit of half a period
+//! CFS (before 6.6): the thread that has had the least is next. A sleeper gets a credit of half a period
 //! (`GENTLE_FAIR_SLEEPERS`), and displaces a thread that has had more by at least the wake-up granularity.
 
 use std::cmp::Reverse;
@@ -17,7 +17,7 @@ use super::Kernel;
 use super::state::{Phase, Slot, State, Thread};
 use crate::sim::scheduler::{OnWake, SchedulerKind};
 
-/// A thread's place in the order of turns: whether it has had more than the average, and its deadline or its share.
+/// A thread's position in the order: whether it has had more than the average, and its deadline or its share.
 pub(super) type Turn = (bool, Nanos);
 
 impl Thread {
@@ -32,7 +32,7 @@ impl Kernel {
         matches!(self.model.scheduler.kind, SchedulerKind::Eevdf | SchedulerKind::Cfs { .. })
     }
 
-    /// Whether these rules decide this thread's turns.
+    /// Whether these rules schedule this thread.
     pub(super) fn is_fair(&self, state: &State, slot: Slot) -> bool {
         self.has_fair_queues() && !state.threads[slot].standing.is_real_time
     }
@@ -58,7 +58,7 @@ impl Kernel {
         }
     }
 
-    /// Where a thread stands in the order of turns on a CPU whose average is known.
+    /// A thread's position in the order of a CPU whose average is known.
     pub(super) fn turn_of(&self, state: &State, slot: Slot, average: Nanos) -> Turn {
         let share = self.share_used_now(state, slot);
         match self.model.scheduler.kind {
@@ -68,12 +68,12 @@ impl Kernel {
         }
     }
 
-    /// What those that have had more of that CPU wait for, to be told to [`Kernel::turn_of`].
+    /// The average that [`Kernel::turn_of`] needs for this CPU.
     pub(super) fn turn_average(&self, state: &State, cpu: u32) -> Nanos {
         if self.has_fair_queues() { self.average(state, cpu, None).0 } else { Nanos::ZERO }
     }
 
-    /// A thread leaves its CPU: what it is owed or owes is kept until it wakes up.
+    /// Stores what a thread that leaves its CPU is owed or owes, until it wakes up.
     pub(super) fn keep_lag(&self, state: &mut State, slot: Slot) {
         if !self.is_fair(state, slot) {
             return;
@@ -87,7 +87,7 @@ impl Kernel {
         thread.lag = (average - thread.share_used).max(Nanos::ZERO - most).min(most);
     }
 
-    /// A thread that slept joins a CPU with what it was owed.
+    /// Adds a woken thread to a CPU with what it was owed.
     pub(super) fn place(&self, state: &mut State, slot: Slot, cpu: u32) {
         if !self.is_fair(state, slot) {
             return;
@@ -102,14 +102,14 @@ impl Kernel {
                 if was_here { thread.share_used.max(credited) } else { credited }
             }
             _ => {
-                // Its debt shrinks while it sleeps, because the others go on (DELAY_DEQUEUE).
+                // Its debt shrinks while it sleeps, because the others continue to run (DELAY_DEQUEUE).
                 let passed = average - (thread.share_used + thread.lag);
                 let lag = match thread.lag {
                     owed if owed >= Nanos::ZERO => owed,
                     _ if !was_here => Nanos::ZERO,
                     owes => (owes + passed.max(Nanos::ZERO)).min(Nanos::ZERO),
                 };
-                // It changes the average by joining, so it is placed where it is owed the same afterwards.
+                // It changes the average by joining, so its position is chosen such that it is owed the same afterwards.
                 let own = i128::from(thread.standing.weight);
                 match i128::from(weight) {
                     0 => average,
@@ -125,7 +125,7 @@ impl Kernel {
         thread.is_woken = true;
     }
 
-    /// The CPU time of a wake-up counts toward the share of the thread that woke up.
+    /// Adds the CPU time of a wake-up to the share of the woken thread.
     pub(super) fn charge_wake(&self, state: &mut State, slot: Slot) {
         let thread = &mut state.threads[slot];
         if std::mem::take(&mut thread.is_woken) {
@@ -144,7 +144,7 @@ impl Kernel {
         }
     }
 
-    /// The thread that one which woke up displaces at once.
+    /// The thread that a woken thread displaces at once.
     pub(super) fn displaced(&self, state: &State, woken: Slot) -> Option<Slot> {
         let cpu = state.threads[woken].cpu;
         let running = state.cpus[cpu as usize].filter(|&running| self.is_fair(state, running))?;
@@ -171,7 +171,7 @@ impl Kernel {
         !is_protected && !own.0 && others
     }
 
-    /// When the turn of a thread that gets a CPU now is over.
+    /// The end of the slice of a thread that gets a CPU now.
     pub(super) fn turn_end(&self, state: &mut State, slot: Slot, cpu: u32) -> Nanos {
         let (now, slice) = (self.now(), self.model.scheduler.slice_ns);
         if !self.is_fair(state, slot) {
@@ -211,7 +211,7 @@ impl Kernel {
         if self.has_fair_queues() { self.next_tick(slice) } else { slice }
     }
 
-    /// A new slice of the thread began at that moment.
+    /// Notes that a new slice of the thread began at that moment.
     pub(super) fn renew_deadline(&self, state: &mut State, slot: Slot, begun: Nanos) {
         let share = self.share_used_now(state, slot);
         let thread = &mut state.threads[slot];
@@ -219,7 +219,7 @@ impl Kernel {
         thread.deadline = share - ran + thread.by_weight(self.model.scheduler.slice_ns);
     }
 
-    /// The slice of a thread on a CPU began at that moment.
+    /// Notes that the slice of a thread on a CPU began at that moment.
     pub(super) fn begin_slice(&self, state: &mut State, slot: Slot, begun: Nanos) {
         let now = self.now();
         let end = match self.is_fair(state, slot) {
@@ -234,7 +234,7 @@ impl Kernel {
         }
     }
 
-    /// A thread that yields has its next slice after those of the others.
+    /// Moves the next slice of a thread that yields behind those of the others.
     pub(super) fn give_up_turn(&self, state: &mut State, slot: Slot) {
         if self.is_fair(state, slot) {
             let thread = &mut state.threads[slot];
@@ -242,7 +242,7 @@ impl Kernel {
         }
     }
 
-    /// The thread's slice is over, and the thread is next again.
+    /// Whether a thread whose slice is over is next again.
     pub(super) fn keeps_turn(&self, state: &mut State, slot: Slot) -> bool {
         if !self.is_fair(state, slot) {
             return false;
@@ -262,7 +262,7 @@ impl Kernel {
         keeps
     }
 
-    /// A thread whose slice is over moves to a CPU with fewer computing threads.
+    /// Moves a thread whose slice is over to a CPU with fewer computing threads.
     pub(super) fn balance(&self, state: &mut State, slot: Slot) {
         state.threads[slot].is_busy = true;
         let Some(queue) = state.threads[slot].queue.filter(|_| self.is_fair(state, slot)) else { return };
@@ -275,7 +275,7 @@ impl Kernel {
         }
     }
 
-    /// A thread that waits for one CPU moves to another one and takes what it is owed along.
+    /// Moves a waiting thread to another CPU, together with what it is owed.
     pub(super) fn migrate(&self, state: &mut State, slot: Slot, cpu: u32) {
         let Some(queue) = state.threads[slot].queue.filter(|&queue| queue != cpu && self.is_fair(state, slot)) else {
             return;

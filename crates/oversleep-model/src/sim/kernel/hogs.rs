@@ -1,4 +1,4 @@
-//! Competitors without code: threads that take CPUs as a load does, moved by the event loop alone.
+//! Competitors without code: threads that use CPUs as a load does, driven by the event loop alone.
 
 use oversleep_record::Nanos;
 
@@ -52,11 +52,11 @@ impl Kernel {
         self.publish_to(&mut state, me);
     }
 
-    /// A competitor driven by timers has done its work and waits for its next timer.
+    /// Ends the work of a timer-driven competitor, and lets it wait for its next timer.
     pub(super) fn rest(&self, state: &mut State, slot: Slot, waking: &Waking) {
         self.leave_cpu(state, slot, Phase::Blocked);
         let begun = match (waking.is_periodic, state.threads[slot].timer_due) {
-            // It skips the expiries it missed: a periodic timer that is read late reports how often it expired.
+            // It skips missed expiries: a periodic timer that is read late reports how often it expired.
             (true, due) => Grid { origin: due, period: waking.span }.at_or_before(self.now()),
             (false, _) => self.now(),
         };

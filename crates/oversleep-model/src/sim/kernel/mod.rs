@@ -1,11 +1,11 @@
 //! The event loop: virtual time, and threads that run one at a time.
 //!
-//! Each modelled thread has a stack of its own, but only the one that holds the baton runs; when it spends time or blocks,
-//! the baton goes to whoever is due first. The order depends on nothing but the model, so runs are reproducible.
+//! Each modelled thread has its own stack, but only the holder of the baton runs; when it spends time or blocks, the
+//! baton goes to the thread with the earliest event. The order depends only on the model, so runs are reproducible.
 //!
-//! Time and what the running thread needs are in atomics that only the holder of the baton writes. If nothing else
-//! can happen before a moment (the horizon), getting there takes a comparison and a store. Everything else is
-//! [`state`] behind a lock, which is uncontended: a wait of a lone thread takes it once and switches to nobody.
+//! Time and the running thread's data are in atomics that only the holder of the baton writes. If nothing else can
+//! happen before a moment (the horizon), reaching it takes a comparison and a store. Everything else is [`state`]
+//! behind a lock, which is uncontended: a wait of a lone thread takes it once and switches to no other thread.
 
 mod carriers;
 mod cpu;
@@ -40,14 +40,14 @@ use oversleep_system::{CounterReading, SwitchIn};
 static NEXT_KERNEL: AtomicU64 = AtomicU64::new(1);
 
 thread_local! {
-    /// Kernel and slot of the calling thread. A thread that no kernel started is every kernel's first thread.
+    /// The kernel and slot of the calling thread. A thread that no kernel started is the first thread of every kernel.
     static CURRENT: Cell<(u64, Slot)> = const { Cell::new((0, FIRST)) };
 }
 
 /// The slot of a kernel's first thread.
 const FIRST: Slot = 0;
 
-/// Restores which thread the calling thread is, after others ran on it.
+/// Restores the identity of the calling thread after others ran on it.
 struct Here((u64, Slot));
 
 impl Drop for Here {
@@ -56,7 +56,7 @@ impl Drop for Here {
     }
 }
 
-/// What the event loop needs to know of a machine.
+/// The parts of a machine that the event loop needs.
 pub(super) struct Model {
     pub seed: u64,
     pub cpu_count: u32,
@@ -72,7 +72,7 @@ pub(super) struct Kernel {
     now: AtomicI64,
     /// Until just before this moment, the running thread may compute without affecting any other.
     computing_horizon: AtomicI64,
-    /// Until just before this moment, the running thread may wait and is sure to find a CPU afterwards.
+    /// Until just before this moment, the running thread may wait, and is sure to find a CPU afterwards.
     waiting_horizon: AtomicI64,
     /// CPU time of the running thread, minus the present time.
     cpu_time_base: AtomicI64,
@@ -80,7 +80,7 @@ pub(super) struct Kernel {
     others_cpu_time: AtomicI64,
     /// The CPU of the running thread.
     cpu: AtomicU32,
-    /// What clock reads cost beyond whole nanoseconds.
+    /// The part of the cost of clock reads below whole nanoseconds.
     spare_ps: AtomicU64,
     pub(super) random: Random,
     pub(super) hardware_grid: HardwareGrid,
@@ -131,11 +131,11 @@ impl Kernel {
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
-        // A panic of an experiment under test must not hide behind a poisoned lock: the state stays consistent.
+        // A panic of an experiment under test must not be hidden by a poisoned lock: the state stays consistent.
         self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// The present time; asking for it costs nothing.
+    /// The present time, without any cost.
     pub(super) fn now(&self) -> Nanos {
         Nanos(self.now.load(Ordering::Relaxed))
     }
@@ -177,7 +177,7 @@ impl Kernel {
         &self.model.scheduler
     }
 
-    /// The caller computes for `span`.
+    /// Lets the caller compute for `span`.
     pub(super) fn spend(&self, span: Nanos) {
         if span <= Nanos::ZERO {
             return;
@@ -195,14 +195,14 @@ impl Kernel {
         self.pass_baton(state, me);
     }
 
-    /// The caller computes for this many ps; the rest below a whole ns is kept for the next call.
+    /// Lets the caller compute for this many ps; the remainder below a whole ns is kept for the next call.
     pub(super) fn spend_ps(&self, span_ps: u64) {
         let total = self.spare_ps.load(Ordering::Relaxed).saturating_add(span_ps);
         self.spare_ps.store(total % 1_000, Ordering::Relaxed);
         self.spend(Nanos(i64::try_from(total / 1_000).unwrap_or(i64::MAX)));
     }
 
-    /// The caller waits; `plan` gets the caller's thread and says until when.
+    /// Lets the caller wait; `plan` gets the caller's thread and returns until when.
     pub(super) fn sleep(&self, plan: impl FnOnce(&State, Slot) -> Sleep) {
         let me = self.me();
         let mut state = self.lock();
@@ -226,7 +226,7 @@ impl Kernel {
         self.pass_baton(state, me);
     }
 
-    /// The caller lets others of its rank run first, if there are any.
+    /// Lets others of the caller's rank run first, if there are any.
     pub(super) fn give_way(&self, cost: Nanos) {
         self.spend(cost);
         let me = self.me();
@@ -249,7 +249,7 @@ impl Kernel {
         })
     }
 
-    /// Gives the baton to whoever is due first and returns when the caller has it again.
+    /// Gives the baton to the thread with the earliest event, and returns when the caller has it again.
     fn pass_baton(&self, mut state: MutexGuard<'_, State>, me: Slot) {
         let next = self.advance(&mut state);
         drop(state);
@@ -263,7 +263,7 @@ impl Kernel {
         }
     }
 
-    /// The first thread waits: it runs whichever thread has the baton until it has the baton itself.
+    /// Waits on the first thread: runs the other threads until it gets the baton itself.
     fn run_others(&self, mut next: Slot) {
         let _here = Here(CURRENT.get());
         while next != FIRST {
@@ -279,7 +279,7 @@ impl Kernel {
         }
     }
 
-    /// What was counted for the caller's thread and for the system.
+    /// The counters of the caller's thread and of the system.
     pub(super) fn counters(&self) -> CounterReading {
         let me = self.me();
         let state = self.lock();

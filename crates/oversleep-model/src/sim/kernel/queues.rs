@@ -1,12 +1,12 @@
-//! Queues of CPUs where threads take whole turns, as on Windows: which one a thread joins.
+//! The queues of CPUs on systems whose threads take whole turns, such as Windows: which one a thread joins.
 
 use super::Kernel;
 use super::state::{Slot, State};
 use crate::sim::scheduler::SchedulerKind;
 
 impl Kernel {
-    /// The CPU that a thread waits for if it finds none free. With round-robin each CPU has a queue of its own; a thread
-    /// joins one with the fewest threads, so that one hog more never shortens a wait. Chance decides between equals.
+    /// The CPU whose queue a thread joins if none is free. With round-robin each CPU has its own queue; a thread joins
+    /// one with the fewest threads, so that an additional hog never shortens a wait. Ties are random.
     pub(super) fn queue_for(&self, state: &State, slot: Slot) -> Option<u32> {
         if self.is_fair(state, slot) {
             return Some(state.threads[slot].cpu);

@@ -1,4 +1,4 @@
-//! What threads and the process may change about themselves.
+//! Settings that threads and the process may change.
 
 use oversleep_record::Nanos;
 
@@ -12,7 +12,7 @@ use oversleep_system::rules::{Expiry, Grid, SleepingThread};
 const FIXED_TIER: usize = 1;
 
 impl State {
-    /// What of the thread decides about its timers.
+    /// The thread's properties that matter for its timers.
     pub(in crate::sim) fn sleeping_thread(&self, slot: Slot) -> SleepingThread {
         let thread = &self.threads[slot];
         SleepingThread {
@@ -23,7 +23,7 @@ impl State {
         }
     }
 
-    /// What of the thread decides about its turns.
+    /// The thread's properties that matter for its scheduling.
     pub(in crate::sim) fn standing_of(&self, slot: Slot) -> Standing {
         self.threads[slot].standing
     }
@@ -70,7 +70,7 @@ impl Kernel {
         self.lock().threads[self.me()].affinity
     }
 
-    /// Sets the CPUs that the caller may run on, one per bit; the caller moves there at once.
+    /// Sets the CPUs that the caller may run on, one per bit. The caller moves there at once.
     pub(in crate::sim) fn set_affinity(&self, affinity: u64) {
         let me = self.me();
         let mut state = self.lock();
@@ -110,7 +110,7 @@ impl Kernel {
         state.arbiter.arbitrate(tick, &self.hardware_grid, self.now());
     }
 
-    /// The grid that this process's waits end on.
+    /// The grid on which this process's waits end.
     pub(in crate::sim) fn process_grid(&self, state: &State) -> Option<Grid> {
         Some(state.arbiter.requests.process_grid(self.tick()?, self.hardware_grid.grid()))
     }

@@ -1,4 +1,4 @@
-//! Threads that others of a higher rank keep from running. No system lets them wait forever.
+//! Threads that are starved by others of a higher rank. No system lets them wait forever.
 
 use oversleep_record::Nanos;
 
@@ -6,7 +6,7 @@ use super::Kernel;
 use super::state::{Phase, Slot, State};
 
 impl Kernel {
-    /// When the system helps a thread that waits while threads of a higher rank have all CPUs it may use.
+    /// When the system helps a thread whose CPUs are all taken by threads of a higher rank.
     pub(super) fn helped_at(&self, state: &State, slot: Slot) -> Option<Nanos> {
         let thread = &state.threads[slot];
         let Phase::Ready { since } = thread.phase else { return None };
@@ -16,7 +16,7 @@ impl Kernel {
         starves.then(|| self.model.scheduler.starving.helped_at(since))
     }
 
-    /// The thread gets a slice in place of the lowest-ranking thread that runs.
+    /// Gives the thread a slice in place of the lowest-ranking running thread.
     pub(super) fn help(&self, state: &mut State, slot: Slot) {
         let since = self.now();
         let usable = |&running: &Slot| state.threads[slot].may_use(state.threads[running].cpu);

@@ -1,4 +1,4 @@
-//! What the lock guards: everything about threads.
+//! The state behind the lock: everything about threads.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -15,7 +15,7 @@ use oversleep_system::{SlackRule, SwitchIn};
 /// A thread's place in the table. A run starts thousands of threads, so slots of ended ones are reused.
 pub(in crate::sim) type Slot = usize;
 
-/// What a thread is doing.
+/// The phase of a thread.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Phase {
     /// On a CPU.
@@ -47,13 +47,13 @@ pub(super) enum Phase {
 }
 
 impl Phase {
-    /// Waits for a moment that no timer decides: its start, or a wake-up by another thread.
+    /// A wait that isn't ended by a timer: a thread's start, or a wake-up by another thread.
     pub(super) fn asleep(at: Nanos, since: Option<Nanos>) -> Phase {
         Phase::Asleep { at, expiry: Expiry::at(at), wake: Nanos::ZERO, since, shares: true }
     }
 }
 
-/// What a competitor does with the CPU it gets.
+/// How a competitor uses its CPU.
 #[derive(Clone, Debug)]
 pub(in crate::sim) enum Hog {
     /// It computes forever.
@@ -80,7 +80,7 @@ pub(in crate::sim) struct Waking {
 /// One thread.
 pub(in crate::sim) struct Thread {
     pub(super) phase: Phase,
-    /// How long it must compute until its code goes on.
+    /// The remaining computation until its code continues.
     pub(super) left: Nanos,
     /// CPU time up to the last count.
     pub(super) used: Nanos,
@@ -90,12 +90,12 @@ pub(in crate::sim) struct Thread {
     pub(super) deadline: Nanos,
     /// What it was owed when it left its CPU, by weight.
     pub(super) lag: Nanos,
-    /// Whether it last left its CPU because its slice was over: then it computes and has not just woken up.
+    /// Whether it last left its CPU at the end of its slice: then it is computing and has not just woken up.
     pub(super) is_busy: bool,
     /// Whether it has slept since it last ran.
     pub(super) is_woken: bool,
     pub(super) cpu: u32,
-    /// The CPU it waits for, if CPUs have queues of their own.
+    /// The CPU it waits for, if CPUs have separate queues.
     pub(super) queue: Option<u32>,
     /// The CPUs it may run on, one per bit.
     pub(super) affinity: u64,
@@ -112,7 +112,7 @@ pub(in crate::sim) struct Thread {
     pub(super) switched_in: Option<SwitchIn>,
     pub(super) joiners: Vec<Slot>,
     pub(super) ended: Arc<AtomicBool>,
-    /// The stack of its code while it doesn't run. The first thread has none, because it is the caller's.
+    /// The stack of its code while it doesn't run. The first thread has none, because it uses the caller's.
     pub(super) carrier: Option<Carrier>,
 }
 
@@ -162,7 +162,7 @@ pub(super) struct Semaphore {
     pub(super) waiters: Vec<Slot>,
 }
 
-/// Threads, CPUs and what they share.
+/// Threads, CPUs and their shared state.
 pub(in crate::sim) struct State {
     pub(super) threads: Vec<Thread>,
     /// The slots in use; only a few at a time.
@@ -237,18 +237,18 @@ impl State {
         self.ready.is_empty()
     }
 
-    /// How many threads always want a CPU, the caller included, and the number of CPUs.
+    /// How many threads always want a CPU, including the caller, and the number of CPUs.
     pub(in crate::sim) fn wanted_cpus(&self) -> (usize, usize) {
         let spins = |&&slot: &&Slot| matches!(self.threads[slot].hog, Some(Hog::Spins));
         (1 + self.live.iter().filter(spins).count(), self.cpus.len())
     }
 
-    /// Whether nobody, this process or another, holds a resolution.
+    /// Whether no process, this one or another, holds a resolution.
     pub(in crate::sim) fn holds_no_resolution(&self) -> bool {
         self.arbiter.requests.is_empty()
     }
 
-    /// Whose request the timer interrupt follows.
+    /// The process whose request the timer interrupt follows.
     pub(in crate::sim) fn requester(&self, tick: &Tick) -> Requester {
         self.arbiter.requests.in_force(tick)
     }

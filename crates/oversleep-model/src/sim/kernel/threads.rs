@@ -1,4 +1,4 @@
-//! Threads from start to join, and the semaphores they wake each other by.
+//! Threads from start to join, and the semaphores with which they wake each other.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -14,7 +14,7 @@ struct SimThread {
     kernel: Arc<Kernel>,
     slot: Slot,
     ended: Arc<AtomicBool>,
-    /// The value it panicked with.
+    /// The payload of its panic.
     panic: Arc<Mutex<Option<Panic>>>,
 }
 
@@ -52,13 +52,13 @@ impl Kernel {
         thread.share_used = parent.share_used;
         let ended = Arc::clone(&thread.ended);
         let slot = state.add(thread);
-        // If no CPU is free, threads started together spread over all CPUs.
+        // If no CPU is free, threads started together are distributed over all CPUs.
         state.threads[slot].cpu = (slot % state.cpus.len()) as u32;
         self.publish_to(&mut state, me);
         (slot, ended)
     }
 
-    /// The caller's thread ends. Returns the thread that gets the baton.
+    /// Ends the caller's thread. Returns the thread that gets the baton.
     fn finish(&self, me: Slot) -> Slot {
         let mut state = self.lock();
         self.pause(&mut state, me);
@@ -79,7 +79,7 @@ impl Kernel {
         self.model.join_wake.draw(&self.random)
     }
 
-    /// The caller waits until another thread has ended.
+    /// Lets the caller wait until another thread has ended.
     fn wait_for_end(&self, slot: Slot, ended: &AtomicBool) {
         let me = self.me();
         let mut state = self.lock();
@@ -142,7 +142,7 @@ impl Kernel {
         (state.threads.len(), state.semaphores.len())
     }
 
-    /// Something changed while the caller runs, and so did what it may do without asking.
+    /// Publishes the caller's new limits after a change of the state.
     pub(super) fn publish_to(&self, state: &mut super::State, me: Slot) {
         self.pause(state, me);
         self.publish(state, me);

@@ -1,4 +1,4 @@
-//! What this process can see and change on Linux.
+//! What this process can observe and change on Linux.
 
 mod change;
 mod observe;

@@ -1,4 +1,4 @@
-//! What this process can see.
+//! What this process can observe.
 
 use oversleep_record::environment::FactValue;
 use oversleep_record::{FactName, Unavailable};
@@ -52,7 +52,7 @@ pub(super) const ENTRIES: &[Entry] = abilities! {
         || known(FactName::ClocksourceCurrent, "/sys/devices/system/clocksource", SYSFS),
 };
 
-/// The evidence for a fact, or the reason why it isn't known, with a hint where something is missing.
+/// The evidence for a fact, or the reason why it isn't known, with a hint if something is missing.
 fn known(fact: FactName, evidence: &str, hint: &str) -> Result<String, Unavailable> {
     match environment::fact(fact) {
         FactValue::Unknown(Unavailable::Missing { what }) => Err(Unavailable::missing(format!("{what} ({hint})"))),

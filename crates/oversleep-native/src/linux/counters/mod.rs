@@ -27,7 +27,7 @@ pub struct SystemCounters {
     pressure: Option<SystemFile>,
     interrupts: Option<SystemFile>,
     throttling: Vec<SystemFile>,
-    /// Where several groups have a limit: how long any of them throttled this one.
+    /// If several groups have a limit: how long any of them throttled this one.
     throttled_by_any: Option<SystemFile>,
     ticks_per_second: i64,
     /// The last reported CPU time of other processes; see [`SystemCounters::other_cpu`].
@@ -93,8 +93,8 @@ impl SystemCounters {
         Some(Nanos(self.other_cpu_ns.fetch_max(others, Ordering::Relaxed).max(others)))
     }
 
-    /// How long the machine was suspended since it was started: the clock that goes on in suspend less the one that
-    /// doesn't. They are read one after the other, so less than a millisecond is no suspend.
+    /// How long the machine has been suspended since boot: the clock that counts suspend minus the one that doesn't.
+    /// They are read one after the other, so a difference below a millisecond is no suspend.
     fn suspended(&self, boot_time: Option<Nanos>, monotonic: Nanos) -> Option<Nanos> {
         let (now, last) = ((boot_time? - monotonic).0, self.suspended_ns.load(Ordering::Relaxed));
         if (now - last).abs() < 1_000_000 {
@@ -104,8 +104,8 @@ impl SystemCounters {
         Some(Nanos(now))
     }
 
-    /// The sum for this group and those above it, because each counts only its own throttling. Two groups may throttle at
-    /// the same moment, so their times don't add up: since Linux 6.6 the kernel counts the moments of any of them.
+    /// The sum for this group and its ancestors, because each counts only its own throttling. Two groups may throttle at the
+    /// same time, so their times don't add up: since Linux 6.6 the kernel counts the time in which any of them throttles.
     fn throttling(&self) -> Option<Throttling> {
         let mut sum = None;
         for file in &self.throttling {
@@ -132,7 +132,7 @@ fn throttling_files() -> Vec<SystemFile> {
     if limited.is_empty() { groups.folders.iter().find_map(counting).into_iter().collect() } else { limited }
 }
 
-/// `cpu.stat.local` of this group, where more than one has a limit.
+/// `cpu.stat.local` of this group, if more than one has a limit.
 fn throttled_by_any() -> Option<SystemFile> {
     let groups = cgroup::find(&Disk).ok()?;
     let limits = groups.folders.iter().filter(|folder| groups.limit_of(folder, &Disk).is_some()).count();

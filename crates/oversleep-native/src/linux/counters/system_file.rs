@@ -5,7 +5,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
 
-/// Enough for `/proc/interrupts` with a few dozen CPUs. Longer files are cut, and the wanted line may be missing.
+/// Enough for `/proc/interrupts` with a few dozen CPUs. Longer files are truncated, so a line may be missing.
 const BUFFER_BYTES: usize = 64 << 10;
 
 thread_local! {
@@ -23,7 +23,7 @@ impl SystemFile {
         Some(file)
     }
 
-    /// What `parse` makes of the current content.
+    /// The result of `parse` for the current content.
     pub(super) fn with_text<T>(&self, parse: impl FnOnce(&str) -> Option<T>) -> Option<T> {
         BUFFER.with_borrow_mut(|buffer| {
             buffer.resize(BUFFER_BYTES, 0);

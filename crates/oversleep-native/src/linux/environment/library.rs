@@ -1,4 +1,4 @@
-//! The libraries through which a program reads clocks and waits: the C library, and our own.
+//! The libraries through which a program reads clocks and waits: the C library, and oversleep.
 
 use oversleep_record::environment::FactValue;
 

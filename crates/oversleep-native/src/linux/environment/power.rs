@@ -18,7 +18,7 @@ fn source(files: &dyn Files) -> Result<&'static str, Unavailable> {
     for supply in files.names(FOLDER) {
         let says = |file: &str| files.text(&format!("{FOLDER}/{supply}/{file}")).unwrap_or_default();
         match says("type").as_str() {
-            // Mice and headsets have batteries too.
+            // Mice and headsets have batteries, too.
             "Battery" if says("scope") != "Device" => discharging |= says("status") == "Discharging",
             "Mains" | "USB" | "USB_C" | "USB_PD" => mains = Some(mains.unwrap_or(false) || says("online") == "1"),
             _ => {}

@@ -43,7 +43,7 @@ fn trivial_call_once() -> u64 {
     unsafe { libc::syscall(libc::SYS_getppid) as u64 }
 }
 
-/// Reads, calls and trivial calls.
+/// The fastest batches of reads, calls and trivial calls.
 fn fastest_batches() -> [u128; 3] {
     let mut best_ns = [u128::MAX; 3];
     // Interleaved, so that a slow phase of the machine affects all three.
@@ -60,8 +60,8 @@ fn fastest_batches() -> [u128; 3] {
     best_ns
 }
 
-/// What a batch takes on a clock that moves by jiffies, on which the fastest take no time: how many fit between two of its
-/// steps.
+/// The duration of a batch on a clock that moves by jiffies, where the fastest ones take no time: derived from the
+/// number of batches between two of its steps.
 fn batch_in_ticks<T: Copy + PartialEq + Sub<Output = Duration>>(
     read: impl Fn() -> u64,
     now: impl Fn() -> T,
@@ -77,7 +77,7 @@ fn batch_in_ticks<T: Copy + PartialEq + Sub<Output = Duration>>(
         }
         Err(Unavailable::failed("reading the clock", format!("it did not move in {BATCHES_MAX} batches of reads")))
     };
-    // The first step begins anywhere within one.
+    // The first step is incomplete.
     until_step()?;
     until_step().map(|(batches, step): (u128, Duration)| step.as_nanos() / batches)
 }

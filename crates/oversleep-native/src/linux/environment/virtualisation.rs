@@ -30,7 +30,7 @@ fn wsl(release: &str) -> &'static str {
     }
 }
 
-/// A kernel that runs as a program of another one. CPUID is the host's there.
+/// A kernel that runs as a program of another one. CPUID describes the host there.
 pub(super) const USER_MODE_LINUX: &str = "user-mode-linux";
 
 /// The hypervisor's common name, `none` on bare metal.
@@ -73,7 +73,7 @@ fn by_device_tree(files: &dyn Files) -> Result<String, Unavailable> {
     }
 }
 
-/// The kind of container, by the marks that container engines leave.
+/// The kind of container, from files that container engines leave behind.
 fn container(files: &dyn Files, variable: impl Fn(&str) -> Option<String>) -> &'static str {
     let exists = |path: &str| files.bytes(path).is_ok();
     let known = |name: &str| match name.trim() {
@@ -87,8 +87,8 @@ fn container(files: &dyn Files, variable: impl Fn(&str) -> Option<String>) -> &'
     if variable("KUBERNETES_SERVICE_HOST").is_some() {
         return "kubernetes";
     }
-    // Virtual machines made from a container's image have the marks too. But a container has at least one namespace of
-    // its own, and the kernel's initial namespaces have fixed numbers (include/linux/proc_ns.h).
+    // A virtual machine made from a container's image has these files, too. But a container has at least one namespace
+    // of its own, and the kernel's initial namespaces have fixed numbers (include/linux/proc_ns.h).
     let first = [("pid", "pid:[4026531836]"), ("uts", "uts:[4026531838]"), ("ipc", "ipc:[4026531839]")];
     let is_first =
         |(kind, number): (&str, &str)| files.link(&format!("/proc/self/ns/{kind}")).as_deref() == Some(number);

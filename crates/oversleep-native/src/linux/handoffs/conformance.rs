@@ -1,4 +1,4 @@
-//! What a hand-off of Linux must do in addition to every other: go on waiting after signals.
+//! Additional requirements for hand-offs on Linux: they continue to wait after signals.
 
 use std::sync::Arc;
 use std::sync::mpsc;

@@ -1,4 +1,4 @@
-//! What hogs need to know about this machine.
+//! Figures of this machine for hogs.
 
 use crate::hogs::memory::Sizes;
 use crate::linux::files::{Disk, Files};

@@ -1,5 +1,5 @@
-//! What a wait of Linux must do in addition to every other: it ends by signals as it says, and leaves neither descriptors
-//! nor a changed signal mask behind.
+//! Additional requirements for waits on Linux: signals end them as stated, and they leave neither descriptors nor a
+//! changed signal mask behind.
 
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +15,7 @@ use crate::native::waits::Open;
 pub(super) use crate::native::wait_conformance::NeverEarly;
 use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
 
-/// What signals do.
+/// The effect of signals.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Signals {
     /// They end the wait as interrupted.
@@ -59,7 +59,7 @@ fn exercise(
         Signals::Interrupt => interrupt(waiter),
         Signals::AreRetried => under_signals(|| wait_out(waiter, Nanos::from_millis(3))),
     }
-    // The interrupted wait leaves nothing that ends this one.
+    // Nothing of the interrupted wait may end this one.
     wait_out(waiter, Nanos::from_micros(100));
     // A waiter dropped after an interrupted wait leaves nothing behind either.
     if signals == Signals::Interrupt {

@@ -1,4 +1,4 @@
-//! How a wait is tried once when it is opened, so that a call which doesn't work here says so before it is measured.
+//! Tries a wait once when it is opened, so that a call which doesn't work here is reported before it is measured.
 
 use oversleep_record::{Nanos, Unavailable};
 
@@ -12,7 +12,7 @@ pub(super) fn proved(waiter: impl Waiter + 'static) -> Result<Box<dyn Waiter>, U
     proved_by::<Linux>(waiter, Nanos::from_micros(1))
 }
 
-/// As [`proved`], for waits in whole milliseconds: after a wait of zero, which runs the same code and takes no tick.
+/// Like [`proved`], for waits in whole milliseconds: tries a wait of zero, which runs the same code and takes no tick.
 pub(super) fn proved_at_once(waiter: impl Waiter + 'static) -> Result<Box<dyn Waiter>, Unavailable> {
     proved_by::<Linux>(waiter, Nanos::ZERO)
 }

@@ -15,8 +15,8 @@ pub(in crate::linux) enum Until<'a> {
     Deadline(&'a libc::timespec),
 }
 
-/// Sleeps while `word` holds `expected`. It returns `Ok` when it is woken, maybe for no reason, and else the error
-/// number: `EAGAIN` if the word held another value, `ETIMEDOUT`, `EINTR`.
+/// Sleeps while `word` is `expected`. Returns `Ok` when it is woken, possibly spuriously, and otherwise the error
+/// number: `EAGAIN` if the word had another value, `ETIMEDOUT`, `EINTR`.
 pub(in crate::linux) fn wait(word: &AtomicU32, expected: u32, until: Until<'_>) -> Result<(), i32> {
     // The plain operation takes a span, the bitset one a deadline; both wake on any bit.
     let (operation, time) = match until {

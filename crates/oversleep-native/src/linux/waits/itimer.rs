@@ -1,12 +1,12 @@
 //! The process's own timer, `ITIMER_REAL`, and its SIGALRM.
 //!
-//! The signal goes to the process: the kernel gives it to any thread that doesn't block it, the main thread first. So
-//! the waiting thread can't wait for the signal itself. A handler, whichever thread runs it, sets a word and wakes the
-//! waiting thread from a futex. Where every other thread blocks SIGALRM, the handler runs in the waiting thread, as with
-//! `pause`. Elsewhere another thread relays it, and the relay is part of the measured wait, as it is for any program
-//! that uses this call.
+//! The kernel delivers the process's signal to any thread that doesn't block it, preferably the main thread. So the
+//! waiting thread can't wait for the signal itself. A handler, in whatever thread, sets a word and wakes the waiting
+//! thread from a futex. If every other thread blocks SIGALRM, the handler runs in the waiting thread, as with `pause`.
+//! Otherwise another thread relays it, and the relay is part of the measured wait, as it is for any program that uses
+//! this call.
 //!
-//! The wait never hangs: the futex gives up a second after the timer, in case something in the process replaces our
+//! The wait never hangs: the futex times out a second after the timer, in case other code in the process replaces the
 //! handler.
 
 use std::mem::MaybeUninit;
@@ -29,14 +29,14 @@ calls! { waits::LINUX;
 /// How long after its timer the wait gives up on the signal.
 const GUARD: Nanos = Nanos::from_secs(1);
 
-/// Whether a thread of this process has the timer.
+/// Whether a thread of this process owns the timer.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
 /// 0 while the signal is outstanding, 1 once the handler ran.
 static NOTICE: AtomicU32 = AtomicU32::new(0);
 
-/// Runs in any thread, in the middle of anything, so it does little: it stores a word, makes one system call and restores
-/// the error number of the code it interrupts.
+/// Runs in any thread at any point, so it does little: it stores a word, makes one system call and restores the error
+/// number of the interrupted code.
 extern "C" fn on_alarm(_signal: libc::c_int) {
     // SAFETY: the address of this thread's error number is always valid. https://man7.org/linux/man-pages/man3/errno.3.html
     let errno = unsafe { libc::__errno_location() };
@@ -69,7 +69,7 @@ impl Drop for Taken {
 struct IntervalTimer {
     handler_before: libc::sigaction,
     was_blocked: bool,
-    /// Whether a signal was sent that the handler has not seen.
+    /// Whether a signal was sent that has not reached the handler.
     outstanding: bool,
     _taken: Taken,
 }
@@ -86,7 +86,7 @@ fn set(after: libc::timeval) -> Result<libc::timeval, i32> {
     }
 }
 
-/// Whether somebody in the process uses the timer.
+/// Whether other code in the process uses the timer.
 fn is_running() -> Result<bool, i32> {
     let mut now = MaybeUninit::<libc::itimerval>::uninit();
     // SAFETY: the place is writable. https://man7.org/linux/man-pages/man2/getitimer.2.html
@@ -120,7 +120,7 @@ impl IntervalTimer {
         // SAFETY: the call succeeded and filled it.
         let handler_before = unsafe { before.assume_init() };
         let mut timer = IntervalTimer { handler_before, was_blocked: false, outstanding: false, _taken: taken };
-        // One thread at least must be able to take the signal.
+        // At least one thread must be able to receive the signal.
         timer.was_blocked = signals::change(libc::SIG_UNBLOCK, libc::SIGALRM)?;
         Ok(timer)
     }
@@ -132,8 +132,8 @@ impl IntervalTimer {
         if NOTICE.load(Ordering::Acquire) == 1 { Ok(()) } else { slept.and(Err(libc::EINTR)) }
     }
 
-    /// Stops the timer and waits for a signal that is already sent, so that it meets neither the next wait nor the
-    /// handler that was there before ours, whose default ends the process.
+    /// Stops the timer and waits for a signal that was already sent, so that it reaches neither the next wait nor the
+    /// former handler, whose default ends the process.
     fn disarm(&mut self) {
         if let Ok(left) = set(libc::timeval { tv_sec: 0, tv_usec: 0 }) {
             // A timer with time left has not fired.
@@ -227,7 +227,7 @@ mod tests {
         drop(timer);
         assert_eq!((handler(), is_running()), (before, Ok(false)));
 
-        // Somebody else's timer is left alone.
+        // A timer of other code is left alone.
         set(libc::timeval { tv_sec: 1_000, tv_usec: 0 }).unwrap();
         assert!(IntervalTimer::open().is_err());
         assert!(set(libc::timeval { tv_sec: 0, tv_usec: 0 }).unwrap().tv_sec > 900);

@@ -53,7 +53,7 @@ impl Queue {
             .map_err(|error| Unavailable::failed("mq_open", error))?;
         // SAFETY: an all-zero mq_attr is valid (numbers only).
         let mut attributes: libc::mq_attr = unsafe { std::mem::zeroed() };
-        // The smallest queue there is, because RLIMIT_MSGQUEUE limits what a user's queues may hold together.
+        // The smallest possible queue, because RLIMIT_MSGQUEUE limits all queues of a user together.
         attributes.mq_maxmsg = 1;
         attributes.mq_msgsize = 1;
         let flags = libc::O_RDONLY | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC;
@@ -66,7 +66,7 @@ impl Queue {
         }
         // SAFETY: a descriptor just made, owned by nobody else.
         let queue = Queue(unsafe { OwnedFd::from_raw_fd(queue) });
-        // The name goes at once, so that nothing stays behind when this process is killed.
+        // The name is removed at once, so that nothing is left behind if this process is killed.
         // SAFETY: the name is terminated. https://man7.org/linux/man-pages/man3/mq_unlink.3.html
         unsafe { libc::mq_unlink(name.as_ptr()) };
         Ok(queue)

@@ -1,7 +1,7 @@
 //! The calls behind the waits of Linux, which [`oversleep_system::waits::LINUX`] describes.
 //!
-//! An entry names a description and opens its call; its test stands beneath. There is a file per family, and one each
-//! for what several entries need: argument conversion, error reasons, blocked signals, the futex call.
+//! An entry names a description and opens its call, followed by its test. There is a file per family, and shared files
+//! for argument conversion, error reasons, blocked signals and the futex call.
 
 mod args;
 #[cfg(test)]

@@ -47,7 +47,7 @@ fn ppoll(target: Target) -> WaitEnd {
     ended_by_zero(PPOLL, unsafe { libc::ppoll(std::ptr::null_mut(), 0, &span, std::ptr::null()) })
 }
 
-/// An epoll instance that watches nothing.
+/// An epoll instance without descriptors.
 fn epoll(info: &WaitInfo) -> Result<OwnedFd, Unavailable> {
     // SAFETY: takes flags only. https://man7.org/linux/man-pages/man2/epoll_create1.2.html
     let fd = unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) };

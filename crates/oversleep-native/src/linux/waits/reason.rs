@@ -1,4 +1,4 @@
-//! Turns what a call returned into how the wait ended, or into a reason that people can act on.
+//! Translates what a call returned into the end of the wait, or into an actionable reason.
 
 use std::ffi::CStr;
 use std::io::Error;
@@ -8,7 +8,7 @@ use oversleep_record::Unavailable;
 pub(super) use crate::unix::waits::{errno, too_long};
 use oversleep_system::{WaitEnd, WaitInfo};
 
-/// How a wait ended whose call failed with `errno`; `timed_out` is the number that means it worked.
+/// The end of a wait whose call failed with `errno`; `timed_out` is the number that means success.
 pub(super) fn ended(info: &'static WaitInfo, errno: i32, timed_out: i32) -> WaitEnd {
     if errno == timed_out {
         WaitEnd::TimedOut
@@ -19,7 +19,7 @@ pub(super) fn ended(info: &'static WaitInfo, errno: i32, timed_out: i32) -> Wait
     }
 }
 
-/// How a wait ended whose call returns 0 when its time is up and −1 otherwise.
+/// The end of a wait whose call returns 0 when its time is up and −1 otherwise.
 pub(super) fn ended_by_zero(info: &'static WaitInfo, returned: i32) -> WaitEnd {
     if returned == 0 { WaitEnd::TimedOut } else { ended(info, errno(), 0) }
 }

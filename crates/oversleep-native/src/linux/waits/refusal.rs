@@ -1,4 +1,4 @@
-//! What waits say where the system refuses their calls, tried in a thread with a seccomp filter like a container's.
+//! The reasons of waits whose calls the system refuses, in a thread with a seccomp filter like a container's.
 
 use oversleep_record::Unavailable;
 
@@ -26,7 +26,7 @@ fn forbid(call: libc::c_long, errno: i32) -> bool {
     }
 }
 
-/// What the wait of that name says if `call` fails with `errno`; `None` if it can't be tried.
+/// The reason of the wait with that name if `call` fails with `errno`; `None` if it can't be tried.
 fn reason(name: &str, call: libc::c_long, errno: i32) -> Option<Unavailable> {
     let open = call_of(super::CALLS, name).expect("paired");
     let body = move || forbid(call, errno).then(|| open().err().expect("the call is forbidden"));
@@ -66,7 +66,7 @@ fn a_call_the_kernel_does_not_know_is_missing_or_too_new() {
     }
 }
 
-/// A filter can hide a call from every wait, and with any number: none of them panics, and none measures nothing.
+/// A filter can hide a call from every wait, with any error number: no wait panics, and none measures nothing.
 #[test]
 fn every_wait_says_why_where_any_of_these_calls_is_refused() {
     let calls = [

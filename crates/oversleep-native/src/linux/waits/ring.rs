@@ -1,7 +1,7 @@
-//! The least of an io_uring: it submits one entry at a time and takes completions one by one.
+//! A minimal io_uring: it submits one entry at a time and takes completions one by one.
 //!
-//! No crate is used for it, because one operation of the interface's sixty is needed and a dependency would be many times
-//! this file. Layouts and numbers are those of `linux/io_uring.h`.
+//! It uses no crate, because it needs one of some sixty operations and a dependency would be many times this file.
+//! Layouts and numbers are those of `linux/io_uring.h`.
 
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::ptr::NonNull;
@@ -136,7 +136,7 @@ pub(super) struct Ring {
     completion_head: *mut u32,
     completion_tail: *mut u32,
     completion_mask: u32,
-    /// Put, and not yet taken by the kernel.
+    /// Pushed, and not yet taken by the kernel.
     pending: u32,
     fd: OwnedFd,
     _rings: Mapping,
@@ -191,7 +191,7 @@ impl Ring {
         })
     }
 
-    /// Puts one submission where the next [`Ring::enter`] finds it; false where there is no room.
+    /// Queues one submission for the next [`Ring::enter`]; false if there is no room.
     pub(super) fn push(&mut self, submission: Submission) -> bool {
         if self.pending > self.submission_mask {
             return false;
@@ -210,8 +210,8 @@ impl Ring {
         true
     }
 
-    /// Submits what was put and sleeps until `complete` completions are there. A signal ends the sleep: as a success if
-    /// anything was submitted, else as `EINTR`.
+    /// Submits the queued entries and sleeps until there are `complete` completions. A signal ends the sleep: as a
+    /// success if anything was submitted, otherwise as `EINTR`.
     pub(super) fn enter(&mut self, complete: u32) -> Result<(), i32> {
         // SAFETY: the descriptor is a ring's; no signal mask is passed. What the entries point to, the caller keeps.
         // https://man7.org/linux/man-pages/man2/io_uring_enter.2.html

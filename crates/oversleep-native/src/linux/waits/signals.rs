@@ -1,17 +1,17 @@
-//! Signals held back from a thread while it waits for them by call.
+//! Signals that a thread blocks because it waits for them by a call.
 
 use std::cell::RefCell;
 use std::marker::PhantomData;
 
 use oversleep_record::Unavailable;
 
-/// Which real-time signal `sigtimedwait` waits for, counted from the first that the C library leaves.
+/// The real-time signal of `sigtimedwait`, counted from the first one that the C library leaves to programs.
 pub(super) const FOR_SIGTIMEDWAIT: libc::c_int = 5;
-/// Which one the POSIX timer sends.
+/// The real-time signal of the POSIX timer.
 pub(super) const FOR_TIMER_CREATE: libc::c_int = 6;
 
 thread_local! {
-    /// The signals this thread holds back, with the number of holders and whether they were blocked before.
+    /// The signals that this thread blocks, with the number of holders and whether they were blocked before.
     static HELD: RefCell<Vec<Holding>> = const { RefCell::new(Vec::new()) };
 }
 

@@ -35,7 +35,7 @@ impl Receive {
         // Tried without a wait, which would take two ticks.
         waiter.set_timeout(1).map_err(|errno| refused(SO_RCVTIMEO, "setsockopt(SO_RCVTIMEO)", errno))?;
         if !waiter.has_timeout() {
-            // Without a timeout it would receive for ever.
+            // Without a timeout it would receive forever.
             return Err(Unavailable::Nonsense { what: "setsockopt(SO_RCVTIMEO) succeeds and sets nothing".to_owned() });
         }
         match waiter.receive(libc::MSG_DONTWAIT) {

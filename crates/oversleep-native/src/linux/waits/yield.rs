@@ -1,4 +1,4 @@
-//! Giving the CPU away.
+//! Yielding the CPU.
 
 use super::entry::{Stateless, proved};
 use super::reason::ended_by_zero;

@@ -1,4 +1,4 @@
-//! Idle strategies: what a worker does in a turn that found no item. Decisions only, so the tests take no time.
+//! Idle strategies: the action of a worker in a turn that found no item. Decisions only, so the tests take no time.
 
 use oversleep_record::Nanos;
 
@@ -15,30 +15,30 @@ pub struct Backoff {
     pub park_to: Nanos,
 }
 
-/// What kind of strategy it is.
+/// The kind of a strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Spins, then yields, then parks for longer and longer.
     Fixed(Backoff),
-    /// The same, but every park is timed: no park may take longer than `park_to` in total, lateness included, and where
-    /// even the first would, it yields instead.
+    /// The same, but every park is timed: no park may take longer than `park_to` in total, including its lateness; if
+    /// even the first would, the worker yields instead.
     Learned(Backoff),
     /// Blocks until the other side signals.
     Blocking,
 }
 
-/// A strategy as it is offered.
+/// A strategy in the list.
 #[derive(Debug)]
 pub struct Strategy {
-    /// As it is typed.
+    /// Its name, as typed.
     pub name: &'static str,
-    /// What a programmer writes.
+    /// Its equivalent in a program.
     pub call: &'static str,
     /// What it is, and who uses it.
     pub doc: &'static str,
-    /// The page that states its figures; empty for those that anybody would write.
+    /// The page that documents its figures; empty for strategies without a particular origin.
     pub page: &'static str,
-    /// What it does.
+    /// Its kind.
     pub kind: Kind,
 }
 
@@ -63,18 +63,18 @@ impl Strategy {
 const US: Nanos = Nanos(1_000);
 const MS: Nanos = Nanos(1_000_000);
 
-/// The strategy of a program that states one itself.
+/// The name of a strategy that the user specifies.
 pub const CUSTOM: &str = "custom";
 
 const fn backoff(spins: u64, yields: u64, park_from: Nanos, park_to: Nanos) -> Backoff {
     Backoff { spins, yields, park_from, park_to }
 }
 
-/// What `custom` does unless the user states it: as [`STRATEGIES`] has it under `typical`.
+/// The defaults of `custom`: those of `typical` in [`STRATEGIES`].
 pub const TYPICAL: Backoff = backoff(100, 10, US, MS);
 
-/// Every strategy. Those that the `park` family of a streaming engine or a ring buffer uses have the figures of its
-/// source; a turn in which theirs only change state is not counted here.
+/// Every strategy. Those of a streaming engine or a ring buffer have the figures of its source; turns in which the
+/// original only changes state are not counted here.
 pub const STRATEGIES: &[Strategy] = &[
     Strategy {
         name: "spin",
@@ -157,7 +157,7 @@ pub fn find(name: &str) -> Option<&'static Strategy> {
     STRATEGIES.iter().find(|strategy| strategy.name == name)
 }
 
-/// What an idle turn does.
+/// The action of an idle turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     Spin,
@@ -172,15 +172,16 @@ pub(super) struct Idler {
     kind: Kind,
     /// Idle turns in a row.
     turn: u64,
-    /// Idle turns that would have parked if that weren't too expensive.
+    /// Idle turns that would have parked if parking weren't too expensive.
     refused: u64,
-    /// How much longer than requested parks take; the longest recent one.
+    /// The longest recent lateness of a park.
     lateness: Option<Nanos>,
 }
 
-/// Of at least so many turns that don't park because it is too expensive, one finds out whether it still is.
+/// While parking is too expensive, at least this many turns yield before one probes whether that is still true.
 const PROBE_EVERY: u64 = 1_024;
-/// How many ns of lateness make that a turn more, so that parks take a hundredth of the time of yields.
+/// The probes become rarer with the lateness: this many ns add one turn, so that parks take a hundredth of the time of
+/// yields.
 const PROBE_NS_PER_TURN: u64 = 5;
 
 impl Idler {
@@ -188,12 +189,12 @@ impl Idler {
         Idler { kind, turn: 0, refused: 0, lateness: None }
     }
 
-    /// There was an item.
+    /// Call this after a turn that found an item.
     pub(super) fn reset(&mut self) {
         self.turn = 0;
     }
 
-    /// There was none: what to do now.
+    /// Call this after a turn that found none. Returns what to do.
     pub(super) fn next(&mut self) -> Step {
         let (backoff, is_learned) = match self.kind {
             Kind::Fixed(backoff) => (backoff, false),
@@ -223,10 +224,10 @@ impl Idler {
         Step::Park(doubled.map_or(longest, |ns| Nanos(ns).min(longest)).max(Nanos(1)))
     }
 
-    /// A park of that request took so long.
+    /// Learns from the duration of a park.
     pub(super) fn learn(&mut self, requested: Nanos, took: Nanos) {
-        // One that ended early says nothing about lateness. The longest lateness decays by an eighth per park, so that
-        // one stall doesn't end parking for good.
+        // A park that ended early says nothing about lateness. The longest lateness decays by an eighth per park, so
+        // that one stall doesn't end parking for good.
         if took >= requested {
             let remembered = self.lateness.map_or(Nanos::ZERO, |late| Nanos(late.0 - late.0 / 8));
             self.lateness = Some((took - requested).max(remembered));

@@ -1,4 +1,4 @@
-//! What each strategy does, turn by turn.
+//! The actions of each strategy, turn by turn.
 
 use super::*;
 
@@ -29,7 +29,7 @@ fn absurd_figures_hold() {
     assert_eq!(Idler::new(Kind::Fixed(backoff(0, 0, MS, Nanos::ZERO))).next(), Step::Park(Nanos(1)));
 }
 
-/// The library decides alike: whatever its parks took here, this one does the same next.
+/// The library decides in the same way: given the durations of its parks, this strategy does the same next.
 #[test]
 fn the_learned_strategy_decides_as_the_library_does() {
     use oversleep::backoff::{Idled, Limits};
@@ -61,7 +61,7 @@ fn the_learned_strategy_decides_as_the_library_does() {
                 other => panic!("{other:?}"),
             };
             assert_eq!(step, expected, "turn {turn} of {limits:?}");
-            // Real parks take real time; some of each kind are enough.
+            // Real parks take real time; a few of each kind are enough.
             if turn > 40 && turn < 1_000 && matches!(step, Step::Park(_)) {
                 break;
             }

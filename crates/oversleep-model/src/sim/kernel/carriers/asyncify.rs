@@ -1,6 +1,6 @@
-//! Carriers for WebAssembly whose module was rewritten by binaryen's `wasm-opt --asyncify`: it makes every function on
-//! the way return and be entered again where it was. What a carrier stops in the middle of is kept in memory of its own,
-//! with its part of the stack that Rust keeps in linear memory.
+//! Carriers for WebAssembly modules that Binaryen's `wasm-opt --asyncify` has rewritten: it makes every function on the
+//! call stack return, and re-enters it later at the same place. The state of a suspended carrier is kept in separate
+//! memory, together with its part of the stack that Rust keeps in linear memory.
 //!
 //! The rewriting replaces the imports of the module `asyncify`. Two functions here call them, so it leaves both as they
 //! are: [`Carrier::resume`], where a carrier's part of the stack begins, and [`pass`], where it ends. Neither may be
@@ -31,32 +31,32 @@ unsafe extern "C" {
     fn set_stack_pointer(to: usize);
 }
 
-/// Locals of the functions in progress: 816 bytes are the most that was seen.
+/// Locals of the suspended functions: the observed maximum is 816 bytes.
 const LOCALS_BYTES: usize = 32 << 10;
-/// What these functions keep in linear memory: 3 kB are the most that was seen.
+/// The stack of these functions in linear memory: the observed maximum is 3 kB.
 const STACK_BYTES: usize = 128 << 10;
-/// What the C ABI of WebAssembly demands of a stack pointer.
+/// The alignment of a stack pointer in the C ABI of WebAssembly.
 const ALIGNMENT: usize = 16;
 
-/// What the rewritten functions write their locals to: binaryen's layout, then the memory itself.
+/// The buffer for the locals of the rewritten functions: Binaryen's layout, then the memory itself.
 #[repr(C)]
 struct Saved {
     next: usize,
     end: usize,
 }
 
-/// The part of a carrier that stays where it is.
+/// The part of a carrier that is never moved.
 struct Inside {
     saved: Saved,
-    /// Until it begins.
+    /// The job, until it begins.
     job: Option<Job>,
     /// Its slot at the latest resumption.
     me: Slot,
-    /// Who gets the baton, if it stopped in the middle.
+    /// The thread that gets the baton, if the job was suspended.
     passed: Option<Slot>,
-    /// Whether it is being entered again where it stopped.
+    /// Whether it is being re-entered where it was suspended.
     is_rewinding: bool,
-    /// The stack pointer where it stopped.
+    /// The stack pointer where it was suspended.
     stopped_at: usize,
     /// Locals and stack.
     _memory: [Box<[u8]>; 2],
@@ -67,7 +67,7 @@ thread_local! {
     static RUNNING: Cell<*mut Inside> = const { Cell::new(ptr::null_mut()) };
 }
 
-/// Runs one job, which stops at each [`pass`].
+/// Runs one job, which is suspended at each [`pass`].
 pub(in crate::sim::kernel) struct Carrier {
     inside: *mut Inside,
     is_over: bool,
@@ -84,7 +84,7 @@ fn memory(bytes: usize) -> io::Result<Box<[u8]>> {
 }
 
 impl Carrier {
-    /// One that has not begun.
+    /// A carrier whose job has not begun.
     ///
     /// # Errors
     /// There is no memory for another stack.
@@ -98,12 +98,12 @@ impl Carrier {
         Ok(Carrier { inside: Box::into_raw(Box::new(inside)), is_over: false })
     }
 
-    /// Runs the job until it stops. A panic ends the module.
+    /// Runs the job until it is suspended or ends. A panic ends the module.
     #[inline(never)]
     pub(in crate::sim::kernel) fn resume(&mut self, me: Slot) -> Stop {
         assert!(!self.is_over, "its job is not over");
         let inside = self.inside;
-        // Whoever resumes may be a carrier itself.
+        // The resumer may be a carrier itself.
         let outer = RUNNING.replace(inside);
         // SAFETY: nobody else touches it while its carrier does not run; while it does, only `run` and `pass` do, through
         // the same pointer.
@@ -144,7 +144,7 @@ impl Drop for Carrier {
     fn drop(&mut self) {
         // SAFETY: it came from a box, and its carrier does not run.
         let has_begun = unsafe { (*self.inside).job.is_none() };
-        // Like a thread that is never woken again, one in the middle keeps what it has: to unwind it would run its code.
+        // A suspended carrier keeps its data, like a thread that is never woken again, because unwinding would run its code.
         if self.is_over || !has_begun {
             // SAFETY: it came from a box, and nothing refers to it any more.
             drop(unsafe { Box::from_raw(self.inside) });
@@ -152,7 +152,7 @@ impl Drop for Carrier {
     }
 }
 
-/// The bottom of a carrier's stack: what is rewound begins here.
+/// The bottom of a carrier's stack, where rewinding begins.
 #[inline(never)]
 fn run(inside: *mut Inside) -> Slot {
     // SAFETY: `resume` keeps it there; rewinding enters the job again without taking it.
@@ -160,7 +160,7 @@ fn run(inside: *mut Inside) -> Slot {
     job(me)
 }
 
-/// Stops the calling carrier, which hands the baton on, and returns its slot when it has it again.
+/// Suspends the calling carrier, which hands the baton on, and returns its slot when it gets the baton again.
 #[inline(never)]
 pub(in crate::sim::kernel) fn pass(next: Slot) -> Slot {
     let inside = RUNNING.get();

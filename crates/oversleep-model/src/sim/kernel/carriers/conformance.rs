@@ -1,10 +1,10 @@
-//! What the event loop relies on, of each kind of carrier: each states it for itself beneath its own code. Where panics
-//! end the program and nothing runs tests, in a browser, `turns` is called by what stands in for a test.
+//! The requirements of the event loop, as tests for each kind of carrier; each runs them in its own file. In a browser,
+//! where panics end the program and there is no test harness, the replacement for a test calls `turns`.
 
 macro_rules! conformance {
     () => {
         pub mod conformance {
-            //! What the event loop relies on.
+            //! The requirements of the event loop.
 
             #[cfg(test)]
             use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,7 +13,7 @@ macro_rules! conformance {
 
             use super::*;
 
-            /// Everything that needs no unwinding panic.
+            /// All tests that need no unwinding panic.
             #[cfg_attr(test, allow(dead_code, reason = "tests call each part by itself"))]
             pub fn turns() {
                 it_goes_on_where_it_stopped_and_each_time_knows_its_slot();
@@ -85,7 +85,7 @@ macro_rules! conformance {
                 let owned = Arc::new(AtomicUsize::new(0));
                 let there = Arc::clone(&owned);
                 drop(Carrier::new(Box::new(move |me| there.fetch_add(me, Ordering::Relaxed))).unwrap());
-                // A thread of the system lets go of it a little later.
+                // An OS thread releases it slightly later.
                 while Arc::strong_count(&owned) > 1 {
                     std::thread::yield_now();
                 }

@@ -1,10 +1,9 @@
-//! What the code of modelled threads runs on. Only one of them runs at a time, so a carrier does no more than stop in the
-//! middle of its job and go on later: a stack of its own is enough, and changing stacks costs a hundredth of what waking
-//! a thread of the system does. Where stacks can't be changed, a carrier is a thread of the system after all.
-//! WebAssembly has neither: a carrier runs on the stack of whoever resumes it, unless the module is rewritten so that
-//! functions can stop and go on (feature `asyncify`).
+//! Carriers run the code of modelled threads. Only one modelled thread runs at a time, so a carrier only has to suspend
+//! its job and resume it later. A separate stack is enough for that, and switching stacks costs a hundredth of waking
+//! an OS thread. Where stacks can't be switched, a carrier is an OS thread. WebAssembly has neither: a carrier runs on
+//! the stack of its resumer, unless the module is rewritten so that functions can be suspended (feature `asyncify`).
 //!
-//! Whoever holds the baton resumes a carrier and has it back when that one's job is over or hands the baton on.
+//! The holder of the baton resumes a carrier, and gets the baton back when that job ends or hands the baton on.
 
 #[cfg(any(test, feature = "asyncify"))]
 #[macro_use]
@@ -14,24 +13,24 @@ use cfg_if::cfg_if;
 
 use super::state::Slot;
 
-/// What a carrier runs, given the slot it has: in the end it says who gets the baton.
+/// The job of a carrier. It gets the carrier's slot, and returns the slot that gets the baton at its end.
 pub(super) type Job = Box<dyn FnOnce(Slot) -> Slot + Send>;
 
-/// Why a carrier stopped, and who gets the baton.
+/// Why a carrier stopped, and which slot gets the baton.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
-    /// It goes on later.
+    /// It was suspended.
     #[cfg_attr(
         all(target_family = "wasm", not(feature = "asyncify")),
         expect(dead_code, reason = "a nested carrier runs to its end")
     )]
     Passed(Slot),
-    /// Its job is over.
+    /// Its job has ended.
     Ended(Slot),
 }
 
 cfg_if! {
-    // Where corosensei can change stacks: the manifest asks for it under the same condition.
+    // The manifest requires corosensei, which can switch stacks, under the same condition.
     if #[cfg(any(
         all(target_arch = "x86_64", any(unix, windows)),
         all(unix, any(target_arch = "aarch64", target_arch = "riscv64", target_arch = "loongarch64"))

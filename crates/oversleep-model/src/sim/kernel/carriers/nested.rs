@@ -1,6 +1,6 @@
-//! Carriers that run on the stack of whoever resumes them, for WebAssembly, which can't change stacks: one modelled
-//! thread beside the first, and it runs to its end. Starting another one from within fails, so what needs several
-//! threads is unavailable there.
+//! Carriers on the stack of their resumer, for WebAssembly, which can't switch stacks: only one modelled thread beside
+//! the first, and it runs to its end. Starting another one from within fails, so what needs several threads is
+//! unavailable there.
 
 use std::cell::Cell;
 use std::io;
@@ -17,10 +17,10 @@ thread_local! {
 pub(in crate::sim::kernel) struct Carrier(Option<Job>);
 
 impl Carrier {
-    /// One that has not begun.
+    /// A carrier whose job has not begun.
     ///
     /// # Errors
-    /// Within another carrier: neither could stop for the other.
+    /// Fails within another carrier: neither could be suspended for the other.
     pub(in crate::sim::kernel) fn new(job: Job) -> io::Result<Carrier> {
         if RUNNING.get() {
             let message = "modelled threads can't take turns in WebAssembly";
@@ -29,7 +29,7 @@ impl Carrier {
         Ok(Carrier(Some(job)))
     }
 
-    /// Runs the job. A panic of the job goes through.
+    /// Runs the job. A panic of the job propagates.
     pub(in crate::sim::kernel) fn resume(&mut self, me: Slot) -> Stop {
         let job = self.0.take().expect("its job is not over");
         let _running = Running(RUNNING.replace(true));
@@ -37,7 +37,7 @@ impl Carrier {
     }
 }
 
-/// Puts back what it found.
+/// Restores the former value on drop.
 struct Running(bool);
 
 impl Drop for Running {
@@ -46,7 +46,7 @@ impl Drop for Running {
     }
 }
 
-/// Never called: only two threads that take turns hand the baton on.
+/// Never called: the baton is only handed on between two threads that take turns.
 #[cfg(target_family = "wasm")]
 pub(in crate::sim::kernel) fn pass(_next: Slot) -> Slot {
     unreachable!("a carrier on the stack of another can't stop in the middle")

@@ -1,4 +1,4 @@
-//! Carriers that are a stack each, on the thread of the system that resumes them.
+//! Carriers with a stack each, on the OS thread that resumes them.
 
 use std::cell::Cell;
 use std::io;
@@ -12,22 +12,22 @@ use corosensei::{Coroutine, CoroutineResult, Yielder};
 use super::{Job, Stop};
 use crate::sim::kernel::state::Slot;
 
-/// As much as the first thread of a program has on Windows. Only what is used of it takes memory.
+/// As large as a program's main stack on Windows. Only the used part takes memory.
 const STACK_BYTES: usize = 1 << 20;
-/// Stacks that have nothing to do: a run starts thousands of modelled threads, and a new stack costs page faults. All
-/// modelled machines share them.
+/// Unused stacks: a run starts thousands of modelled threads, and a new stack costs page faults. All modelled machines
+/// share them.
 static IDLE: Mutex<Vec<DefaultStack>> = Mutex::new(Vec::new());
-/// More than this many aren't kept.
+/// The most unused stacks that are kept.
 const IDLE_MAX: usize = 64;
 
 thread_local! {
-    /// The way back of the carrier that runs on this thread.
+    /// The way back to the resumer of the carrier that runs on this thread.
     static BACK: Cell<*const Yielder<Slot, Slot>> = const { Cell::new(ptr::null()) };
 }
 
-/// Runs one job, which stops at each [`pass`].
+/// Runs one job, which is suspended at each [`pass`].
 pub(in crate::sim::kernel) struct Carrier {
-    /// There until it is dropped.
+    /// Present until it is dropped.
     coroutine: Option<Coroutine<Slot, Slot, Slot>>,
     /// The thread that first resumed it.
     home: Option<ThreadId>,
@@ -38,15 +38,15 @@ pub(in crate::sim::kernel) struct Carrier {
 unsafe impl Send for Carrier {}
 
 fn idle() -> MutexGuard<'static, Vec<DefaultStack>> {
-    // Nothing between taking and giving back can leave the list in disorder.
+    // No panic can leave the list inconsistent.
     IDLE.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 impl Carrier {
-    /// One that has not begun.
+    /// A carrier whose job has not begun.
     ///
     /// # Errors
-    /// The system's, where it has no memory for another stack.
+    /// The system's error if it has no memory for another stack.
     pub(in crate::sim::kernel) fn new(job: Job) -> io::Result<Carrier> {
         let kept = idle().pop();
         let stack = kept.map_or_else(|| DefaultStack::new(STACK_BYTES), Ok)?;
@@ -57,12 +57,12 @@ impl Carrier {
         Ok(Carrier { coroutine: Some(Coroutine::with_stack(stack, body)), home: None })
     }
 
-    /// Runs the job until it stops. A panic of the job goes through.
+    /// Runs the job until it is suspended or ends. A panic of the job propagates.
     pub(in crate::sim::kernel) fn resume(&mut self, me: Slot) -> Stop {
         let here = std::thread::current().id();
         let home = *self.home.get_or_insert(here);
         assert_eq!(home, here, "a modelled machine with threads in progress stays on one thread of the system");
-        // Whoever resumes may be a carrier itself.
+        // The resumer may be a carrier itself.
         let outer = Outer(BACK.get());
         let result = self.coroutine.as_mut().expect("it is not dropped").resume(me);
         drop(outer);
@@ -90,13 +90,13 @@ impl Drop for Carrier {
                 idle.push(coroutine.into_stack());
             }
         } else if coroutine.started() {
-            // Like a thread that is never woken again, it keeps what it has: to unwind it would run its code.
+            // It keeps its data, like a thread that is never woken again, because unwinding would run its code.
             std::mem::forget(coroutine);
         }
     }
 }
 
-/// Stops the calling carrier, which hands the baton on, and returns its slot when it has it again.
+/// Suspends the calling carrier, which hands the baton on, and returns its slot when it gets the baton again.
 pub(in crate::sim::kernel) fn pass(next: Slot) -> Slot {
     let back = BACK.get();
     assert!(!back.is_null(), "only a carrier can be left");

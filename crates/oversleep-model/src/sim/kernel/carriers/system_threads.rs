@@ -1,4 +1,4 @@
-//! Carriers that are a thread of the system each.
+//! Carriers that are OS threads.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -9,30 +9,30 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use super::{Job, Stop};
 use crate::sim::kernel::state::Slot;
 
-/// Why it stops, or what its job panicked with.
+/// Why it stopped, or the panic of its job.
 type Report = Result<Stop, Box<dyn Any + Send>>;
 
 thread_local! {
-    /// What the carrier that is this thread hears and tells.
+    /// The channels of the carrier that this thread is.
     static BATON: RefCell<Option<(Receiver<Slot>, Sender<Report>)>> = const { RefCell::new(None) };
 }
 
-/// Runs one job, which stops at each [`pass`].
+/// Runs one job, which is suspended at each [`pass`].
 pub(in crate::sim::kernel) struct Carrier {
     turn: Sender<Slot>,
     told: Receiver<Report>,
 }
 
 impl Carrier {
-    /// One that has not begun.
+    /// A carrier whose job has not begun.
     ///
     /// # Errors
-    /// The system's, where it refuses another thread.
+    /// The system's error if it refuses another thread.
     pub(in crate::sim::kernel) fn new(job: Job) -> io::Result<Carrier> {
         let (turn, turns) = channel();
         let (tell, told) = channel();
         std::thread::Builder::new().name("modelled".to_owned()).spawn(move || {
-            // Nobody ever resumes one whose carrier is gone.
+            // A thread whose carrier was dropped is never resumed.
             let Ok(me) = turns.recv() else { return };
             let end = tell.clone();
             BATON.set(Some((turns, tell)));
@@ -42,19 +42,19 @@ impl Carrier {
         Ok(Carrier { turn, told })
     }
 
-    /// Runs the job until it stops. A panic of the job goes through.
+    /// Runs the job until it is suspended or ends. A panic of the job propagates.
     pub(in crate::sim::kernel) fn resume(&mut self, me: Slot) -> Stop {
         self.turn.send(me).expect("its job is not over");
         self.told.recv().expect("it tells why it stops").unwrap_or_else(|panic| resume_unwind(panic))
     }
 }
 
-/// Stops the calling carrier, which hands the baton on, and returns its slot when it has it again.
+/// Suspends the calling carrier, which hands the baton on, and returns its slot when it gets the baton again.
 pub(in crate::sim::kernel) fn pass(next: Slot) -> Slot {
     BATON.with_borrow(|baton| {
         let (turns, tell) = baton.as_ref().expect("only a carrier can be left");
         let _ = tell.send(Ok(Stop::Passed(next)));
-        // One that is never resumed waits for ever, with what it owns.
+        // A thread that is never resumed waits forever, with the data that it owns.
         turns.recv().unwrap_or_else(|_| {
             loop {
                 std::thread::park();
