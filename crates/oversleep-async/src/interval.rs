@@ -74,8 +74,8 @@ impl Interval {
         self
     }
 
-    /// Waits for the next period, and says which was delivered, how late, and what was missed. If the future is dropped
-    /// before it is ready, no period is lost.
+    /// Waits for the next period. Returns which one was delivered, how late, and what was missed. If the future is
+    /// dropped before it is ready, no period is lost.
     ///
     /// ```
     /// # oversleep_async::doc::block_on(async {

@@ -16,7 +16,7 @@ use oversleep::{Clock, Instant};
 
 pub use interval::{Interval, interval, interval_of};
 
-/// How early [`Sleep::exactly`] has its task woken at most, and so how long its last poll may spin.
+/// The longest lead with which [`Sleep::exactly`] has its task woken, and so the longest spin of its last poll.
 const LEAD_MAX_NS: u64 = 60_000;
 
 /// Sleeps for at least `duration` from now on.
@@ -93,7 +93,7 @@ impl Sleep {
         Clock::now() >= self.deadline && monotonic_ns() >= self.deadline.as_nanos()
     }
 
-    /// Ends within a microsecond of the deadline where the executor polls in time. The task is woken up to 60 µs early,
+    /// Ends within a microsecond of the deadline if the executor polls in time. The task is woken up to 60 µs early,
     /// and its last poll spins for the rest. Meanwhile that thread of the executor runs nothing else.
     ///
     /// ```

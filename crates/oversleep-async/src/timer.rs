@@ -61,8 +61,8 @@ fn run(parker: &Parker) -> ! {
             queue.wakers.first_key_value().map(|(&(deadline_ns, _), _)| deadline_ns)
         };
         if !due.is_empty() {
-            // Not while the queue is locked: a waker may drop or make a sleep. It may also panic, which must not end
-            // the thread that all other sleeps depend on.
+            // The queue must not be locked here: a waker may drop or create a sleep. It may also panic, which must not
+            // end the thread that all other sleeps depend on.
             for waker in due.drain(..) {
                 let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| waker.wake()));
             }
@@ -77,13 +77,13 @@ fn run(parker: &Parker) -> ! {
     }
 }
 
-/// A place in the queue, given up on drop.
+/// A place in the queue, removed on drop.
 #[derive(Debug)]
 pub(crate) struct Entry {
     key: Key,
 }
 
-/// Has this task woken at this time.
+/// Schedules a wake-up of this task.
 pub(crate) fn wake_at(deadline_ns: u64, waker: &Waker) -> Entry {
     let timer = timer();
     let mut queue = timer.queue();
@@ -99,7 +99,7 @@ pub(crate) fn wake_at(deadline_ns: u64, waker: &Waker) -> Entry {
 }
 
 impl Entry {
-    /// The task has moved to another waker, or was woken too early.
+    /// Updates the waker, if the task has moved to another one or was woken too early.
     pub(crate) fn renew(&mut self, waker: &Waker) {
         let timer = timer();
         let mut queue = timer.queue();

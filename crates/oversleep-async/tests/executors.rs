@@ -1,4 +1,4 @@
-//! Sleeps on tokio and on the simplest executor: never early, dropped without a trace, and exact where tokio rounds to
+//! Sleeps on tokio and on the simplest executor: never early, removed on drop, and exact where tokio rounds to
 //! milliseconds. Bounds of lateness are generous, because this machine may be busy.
 
 use std::future::{Future, poll_fn};
@@ -11,7 +11,7 @@ use oversleep::clock::monotonic_ns;
 use oversleep_async::doc::block_on;
 use oversleep_async::{Sleep, interval, sleep, sleep_until};
 
-/// What a future answers to its first poll.
+/// The result of a future's first poll.
 async fn polled_once<T>(future: impl Future<Output = T>) -> Poll<T> {
     let mut future = pin!(future);
     poll_fn(|context| Poll::Ready(future.as_mut().poll(context))).await
@@ -100,7 +100,7 @@ fn it_is_exact_where_tokio_rounds() {
     ours.sort_unstable();
     theirs.sort_unstable();
     println!("median of 100 µs: ours {:?}, tokio {:?}", ours[30], theirs[30]);
-    // The fastest of sixty says what each can do, however busy this machine is.
+    // The fastest of sixteen shows what each can do, however busy this machine is.
     assert!(ours[0] >= REQUESTED && ours[0] < Duration::from_millis(1), "{ours:?}");
     assert!(theirs[0] > ours[0], "{theirs:?}");
 }

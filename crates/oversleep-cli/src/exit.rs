@@ -1,4 +1,4 @@
-//! How the command ends: its exit code, and the one error it may end with.
+//! How the command ends: its exit code, and its one error message.
 
 use std::process::ExitCode;
 
@@ -7,7 +7,7 @@ use oversleep_record::file::Completion;
 use oversleep_record::finding::Verdict;
 use oversleep_request::Refusal;
 
-/// What the exit codes mean, for the help and the manual pages.
+/// The meaning of the exit codes, for the help and the manual pages.
 pub const CODES: &str = "\
 Exit codes:
     0  success
@@ -36,7 +36,7 @@ pub enum Exit {
 /// Why a command failed: one message that says what, where, and what to do next.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// The command line can't be meant.
+    /// The command line makes no sense.
     #[error("{0}")]
     Usage(String),
     /// Anything else that failed.
@@ -85,10 +85,10 @@ pub fn code(ended: &Result<Exit, Failure>) -> ExitCode {
     })
 }
 
-/// As shells have it: 128 + SIGINT.
+/// As in shells: 128 + SIGINT.
 pub const INTERRUPTED: u8 = 130;
 
-/// How a run ended, by its result.
+/// The exit for a run with this result.
 pub fn of_result(file: &ResultFile) -> Exit {
     if file.completion == Completion::Interrupted {
         Exit::Interrupted
@@ -99,7 +99,7 @@ pub fn of_result(file: &ResultFile) -> Exit {
     }
 }
 
-/// Whether no measurement allowed a conclusion. Findings from facts alone are possible at any time and don't count.
+/// Whether no measurement allowed a conclusion. Findings from facts alone are always possible and don't count.
 fn is_too_disturbed(file: &ResultFile) -> bool {
     let was_measured = |source: &str| file.series(source).is_some() || file.clock(source).is_some();
     let mut disturbed = false;

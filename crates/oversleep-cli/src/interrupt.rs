@@ -1,5 +1,5 @@
-//! Ctrl-C, a terminal that hangs up, SIGTERM, the limit on CPU time. While something is measured, the first of them ends the
-//! run with what it has, and the second ends the process; at any other time the first one ends the process.
+//! Handles Ctrl-C, a terminal that hangs up, SIGTERM, and the limit on CPU time. During a measurement, the first signal ends
+//! the run, which keeps its values, and the second ends the process; at any other time the first one ends the process.
 
 use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,18 +14,18 @@ use crate::exit::{Failure, INTERRUPTED};
 use crate::message;
 use crate::output::{rescue, unfinished};
 
-/// Signals within this time are one: `timeout` sends its signal to the process and to its group, a shell and a terminal
-/// may each send one, and nobody presses Ctrl-C again that soon because the first one did nothing.
+/// Signals within this time count as one: `timeout` sends its signal to the process and to its group, and a shell and a
+/// terminal may each send one. A user who presses Ctrl-C again because nothing happened waits longer.
 const ONE_SIGNAL: Duration = Duration::from_millis(500);
-/// How long a delivery in progress may take to complete when a signal ends it.
+/// The time limit for completing a delivery when a signal ends it.
 const DELIVERY: Duration = Duration::from_secs(1);
-/// How long last words may take. Standard error may be a pipe that nobody reads, and a disk may not answer.
+/// The time limit for last messages. Standard error may be a pipe that nobody reads, and a disk may not answer.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
-/// What this process does, and so what a signal means.
+/// The current phase of this process, which determines the meaning of a signal.
 #[derive(Default)]
 enum Phase {
-    /// Nothing that a signal should leave complete.
+    /// No phase that a signal should let complete.
     #[default]
     Other,
     /// It measures.
@@ -34,11 +34,11 @@ enum Phase {
     Delivering,
     /// It waits for a signal.
     Waiting(mpsc::Sender<()>),
-    /// A program runs, and signals are for that.
+    /// A program runs, and signals are for that program.
     LeftToProgram,
 }
 
-/// What to do about a signal.
+/// The reaction to a signal.
 enum Action {
     Nothing,
     EndMeasuring(StopFlag, Arc<AtomicBool>),
@@ -51,7 +51,7 @@ enum Action {
 #[derive(Default)]
 struct State {
     phase: Phase,
-    /// When the signal came that ended the measurement.
+    /// When the signal arrived that ended the measurement.
     ended: Option<Instant>,
 }
 
@@ -72,7 +72,8 @@ impl State {
         }
     }
 
-    /// The CPU time is used up: a run that measures ends as by a signal, and anything else uses what is left to complete.
+    /// The CPU time is used up: a measuring run ends as after a signal, and other commands use the remaining time to
+    /// complete.
     fn on_cpu_limit(&mut self, now: Instant) -> Action {
         match self.phase {
             Phase::Measuring(..) if self.ended.is_none() => self.on_signal(now),
@@ -82,16 +83,16 @@ impl State {
 }
 
 static STATE: Mutex<State> = Mutex::new(State { phase: Phase::Other, ended: None });
-/// The flag that ends the run when memory runs out. It takes no lock, and a process sets it once.
+/// The flag that ends the run when memory runs out. Reading it takes no lock, and a process sets it once.
 static MEASURED: OnceLock<StopFlag> = OnceLock::new();
-/// Why signals can't be caught, where they can't.
+/// Why signals can't be caught, if so.
 static INSTALLED: OnceLock<Result<(), String>> = OnceLock::new();
 
 fn state() -> MutexGuard<'static, State> {
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Catches signals from now on. Where they can't be caught, they end the process as usual; signals that were ignored when
+/// Catches signals from now on. If they can't be caught, they end the process as usual. Signals that were ignored when
 /// this process began (`nohup`) stay ignored.
 pub fn install() {
     let installed = interruption::leaving_ignored(|| ctrlc::set_handler(on_signal));
@@ -120,12 +121,13 @@ fn heed(action: Action, ending: &'static str) {
         }
         Action::Release(sender) => _ = sender.send(()),
         Action::Quit => quit(|| {}),
-        // Every change belongs to threads or open files of this process: the system restores it with their end.
+        // Every change belongs to threads or open files of this process, and the system restores it when they end.
         Action::QuitMeasuring => quit(|| {
             message::note("quitting at once: no result is written, and the system restores what the run changed");
         }),
         Action::QuitDelivering => {
-            // If nothing blocks it, it is complete before the signal matters, and the process ends as it would have.
+            // If nothing blocks it, the delivery completes in this time, and the process ends as it would have without the
+            // signal.
             pause(DELIVERY);
             quit(|| {
                 let kept = rescue::now();
@@ -144,7 +146,7 @@ fn quit(last_words: impl FnOnce() + Send + 'static) {
     std::process::exit(i32::from(INTERRUPTED));
 }
 
-/// Does something in a thread of its own and waits for it, but not longer than this.
+/// Runs an action in a separate thread and waits for it, up to this limit.
 fn within(limit: Duration, action: impl FnOnce() + Send + 'static) {
     let (sender, done) = mpsc::channel();
     let begun = thread::Builder::new().spawn(move || {
@@ -156,13 +158,13 @@ fn within(limit: Duration, action: impl FnOnce() + Send + 'static) {
     }
 }
 
-/// Waits in a way that needs no timer call: `std::thread::sleep` panics where a filter refuses that.
+/// Waits without a timer call: `std::thread::sleep` panics if a filter refuses that.
 fn pause(time: Duration) {
     let (_sender, nothing) = mpsc::channel::<()>();
     let _ = nothing.recv_timeout(time);
 }
 
-/// Signals end the measurement, not the process, until this is dropped. From then on they end the delivery.
+/// Signals end the measurement, not the process, until this is dropped. Afterwards they end the delivery.
 pub struct MeasuringGuard {
     over: Arc<AtomicBool>,
 }
@@ -198,8 +200,8 @@ pub fn raise_on_signal(stop: &StopFlag) -> MeasuringGuard {
     MeasuringGuard { over }
 }
 
-/// Ends waits again and again until the measurement is over: a thread may check the flag just before it is raised, and enter
-/// its wait after that. If one goes on all the same, that is reported once.
+/// Ends waits repeatedly until the measurement is over: a thread may check the flag just before it is raised, and enter
+/// its wait after that. If a wait continues nevertheless, that is reported once.
 fn end_waits(over: &AtomicBool) {
     const PAUSE: Duration = Duration::from_millis(20);
     const REPORTED_AFTER: Duration = Duration::from_secs(1);
@@ -218,7 +220,7 @@ fn end_waits(over: &AtomicBool) {
 /// Waits for the first signal. `ready` is called once a signal would be noticed.
 ///
 /// # Errors
-/// Signals can't be caught, so the wait would never end well.
+/// Signals can't be caught, so the wait would never end properly.
 pub fn wait_for_signal(ready: impl FnOnce()) -> Result<(), Failure> {
     installed().map_err(|error| Failure::failed(format!("can't wait for Ctrl-C: {error}")))?;
     let (sender, signalled) = mpsc::channel();
@@ -230,7 +232,7 @@ pub fn wait_for_signal(ready: impl FnOnce()) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Leaves signals to the program that runs; this process ends when the program does.
+/// Leaves signals to the running program; this process ends when the program does.
 pub fn leave_to_programs() {
     state().phase = Phase::LeftToProgram;
 }

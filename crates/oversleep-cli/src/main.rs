@@ -1,7 +1,7 @@
-//! The `oversleep` command: it turns what was typed into a request to the laboratory, and the result into reports and files.
+//! The `oversleep` command: turns a command line into a request to the laboratory, and the result into reports and files.
 //!
-//! `args` is what can be typed, `command` has one file per command, `request` is what to measure, `output` is where results
-//! go. Results come from the laboratory or from a file; reports are made from a result alone (`oversleep-report`).
+//! `args` has the shared options, `command` has one file per command, `request` builds the request, `output` delivers
+//! results. Results come from the laboratory or from a file; reports are made from a result alone (`oversleep-report`).
 #![forbid(unsafe_code)]
 
 mod args;

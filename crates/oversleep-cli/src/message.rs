@@ -1,4 +1,4 @@
-//! Messages on standard error, each in one line. Failing to write one is no reason to fail.
+//! Messages on standard error, one line each. A failure to write one is ignored.
 
 use std::io::Write;
 use std::panic::PanicHookInfo;
@@ -11,7 +11,7 @@ use crate::safe;
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 
-/// The error that a command ends with.
+/// The error with which a command ends.
 pub fn error(text: &str) {
     write(&format!("{ERROR}error:{ERROR:#} "), text);
 }
@@ -26,7 +26,7 @@ pub fn note(text: &str) {
     write("", text);
 }
 
-/// Reports a panic of a measuring thread, or of one that looks at the system, in one line: it costs only its own series or
+/// Reports a panic of a measuring thread, or of one that observes the system, in one line: it affects only its own series or
 /// answer, while the usual report reads like the program's end. A panic of the main thread is reported as usual.
 pub fn report_panics_of_threads_in_a_line() {
     let usual = std::panic::take_hook();

@@ -1,5 +1,4 @@
-//! The progress bar. The thread that waits for the rounds draws it between them, so nothing ticks while something is
-//! measured.
+//! The progress bar. The thread that waits for the rounds draws it between them, so nothing ticks during a measurement.
 
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -11,12 +10,12 @@ use oversleep_record::Nanos;
 use crate::message;
 use crate::safe;
 
-/// A run that is estimated to take longer than this is announced.
+/// A run with a longer estimate is announced.
 const LONG: Nanos = Nanos::from_secs(3_600);
-/// A hundred rounds per second don't need a hundred drawings.
+/// The drawing rate is limited, because there may be a hundred rounds per second.
 const DRAWINGS_PER_SECOND: u8 = 10;
 
-/// Shows how far a run is.
+/// Shows the progress of a run.
 pub struct Meter {
     bar: Option<ProgressBar>,
     began: Instant,
@@ -48,7 +47,7 @@ impl Meter {
 impl Progress for Meter {
     fn next(&mut self, done: Nanos, total: Nanos, label: &str) {
         if done == Nanos::ZERO {
-            // The trials are a second plan with an estimate of its own.
+            // The trials are a second plan with a separate estimate.
             self.began = Instant::now();
             self.total = total;
         }
@@ -71,7 +70,7 @@ impl Progress for Meter {
     }
 }
 
-/// The time left, by the estimate corrected for how wrong it was so far.
+/// The time left: the estimate, corrected by its error so far.
 fn remaining(done: Nanos, total: Nanos, elapsed: Duration) -> Option<Nanos> {
     let left = (total - done).0.max(0) as f64;
     if done <= Nanos::ZERO {

@@ -1,4 +1,4 @@
-//! Reading result files: by path, or `-` for standard input. There are two kinds: of measurements, and of `oversleep why`.
+//! Reads result files: by path, or `-` for standard input. There are two kinds: of measurements, and of `oversleep why`.
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};
@@ -18,11 +18,11 @@ pub enum Either {
     Why(Box<Summary>),
 }
 
-/// Bytes that were read are kept until the kind is known. A recording says it at once, a result in its first field.
+/// Bytes that are kept until the kind is known. A recording shows it at once, a result in its first field.
 const KEPT_BYTES: usize = 1 << 20;
 
-/// Reads a result of either kind, or a recording of `oversleep why`. `command` is the command line that a result could be
-/// piped into.
+/// Reads a result of either kind, or a recording of `oversleep why`. `command` is the command line for piping a result
+/// in.
 pub fn either(path: &Path, command: &str) -> Result<Either, Failure> {
     let (name, mut source): (String, Box<dyn Read>) = match Document::at(path) {
         Document::Stdout => (standard_input(command)?, Box::new(io::stdin().lock())),
@@ -59,7 +59,7 @@ pub fn either(path: &Path, command: &str) -> Result<Either, Failure> {
     }
 }
 
-/// Whether a file is a result or a recording of `oversleep why`, as far as its beginning tells.
+/// Whether a file is a result or a recording of `oversleep why`, judging by its beginning.
 pub fn is_of_why(path: &Path) -> bool {
     let Document::File(path) = Document::at(path) else { return false };
     let Ok(file) = File::open(path) else { return false };
@@ -68,7 +68,7 @@ pub fn is_of_why(path: &Path) -> bool {
         && (Reader::knows(&bytes) || String::from_utf8_lossy(&bytes).contains(WHY_SCHEMA))
 }
 
-/// Remembers what it read.
+/// A reader that keeps what it has read.
 struct Kept<'a> {
     source: &'a mut dyn Read,
     bytes: Vec<u8>,
@@ -86,12 +86,12 @@ impl Read for Kept<'_> {
     }
 }
 
-/// Reads a result. `command` is the command line that a result could be piped into.
+/// Reads a result. `command` is the command line for piping a result in.
 pub fn read(path: &Path, command: &str) -> Result<ResultFile, Failure> {
     read_reduced(path, command, |_| {})
 }
 
-/// As [`read`], without what `reduce` leaves out of each series.
+/// Like [`read`], without what `reduce` removes from each series.
 pub fn read_reduced(path: &Path, command: &str, reduce: fn(&mut Series)) -> Result<ResultFile, Failure> {
     let (name, read) = match Document::at(path) {
         Document::Stdout => (standard_input(command)?, ResultFile::read_reduced(io::stdin().lock(), reduce)),

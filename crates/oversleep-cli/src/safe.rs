@@ -1,5 +1,5 @@
-//! Text that may come from anywhere (arguments, paths, fields of a result file, the system) and must not control the
-//! terminal it is printed on. Everything that is printed passes through one of these.
+//! Untrusted text (arguments, paths, fields of a result file, messages of the system), which must not control the
+//! terminal. Everything that is printed passes through one of these functions.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -7,10 +7,10 @@ use std::io::{self, Write};
 use oversleep_record::words::counted;
 use oversleep_report::terminal::{clean, is_obeyed};
 
-/// Most letters of a message: an argument or a field may be of any length.
+/// The most characters of a message: an argument or a field may be of any length.
 const LINE_MAX: usize = 2_000;
 
-/// One line of a message. Of a long one the beginning stays, which says what is wrong, and the end, which says what to do.
+/// One line of a message. A long one keeps its beginning, which states the problem, and its end, which states what to do.
 pub fn line(text: &str) -> String {
     let letters = text.chars().count();
     let Some(left_out) = letters.checked_sub(LINE_MAX).filter(|&left_out| left_out > 0) else { return clean(text) };
@@ -19,7 +19,7 @@ pub fn line(text: &str) -> String {
     format!("{} … ({} more) … {}", clean(&begins), counted(left_out, "letter"), clean(&ends))
 }
 
-/// Text with our own styles and line ends, which stay; nothing else that a terminal would obey does.
+/// Text that keeps oversleep's styles and line ends, and nothing else that a terminal would obey.
 pub fn styled(text: &str) -> Cow<'_, str> {
     if !text.chars().any(|letter| letter != '\n' && is_obeyed(letter)) {
         return text.into();
@@ -45,8 +45,7 @@ fn style_length(text: &str) -> Option<usize> {
     figures[end..].starts_with('m').then_some(2 + end + 1)
 }
 
-/// A JSON document that says the same: letters that a terminal would obey occur only within its strings, and have an
-/// escape there.
+/// An equivalent JSON document: characters that a terminal would obey occur only within its strings, and are escaped.
 pub fn json(text: &str) -> Cow<'_, str> {
     let is_blank = |letter| matches!(letter, '\n' | '\r' | '\t');
     if !text.chars().any(|letter| is_obeyed(letter) && !is_blank(letter)) {
@@ -55,7 +54,7 @@ pub fn json(text: &str) -> Cow<'_, str> {
     let mut safe = String::with_capacity(text.len());
     for letter in text.chars() {
         match is_obeyed(letter) && !is_blank(letter) {
-            // All of them are in the first plane, which takes one escape each.
+            // All of them are in the Basic Multilingual Plane, where one escape suffices.
             true => safe.push_str(&format!("\\u{:04x}", u32::from(letter))),
             false => safe.push(letter),
         }
@@ -63,15 +62,15 @@ pub fn json(text: &str) -> Cow<'_, str> {
     safe.into()
 }
 
-/// Passes a JSON document on as [`json`] makes it, piece by piece.
+/// Writes a JSON document in the form of [`json`], piece by piece.
 pub struct JsonWriter<W> {
     out: W,
-    /// The beginning of a letter that the next piece ends.
+    /// The beginning of a character that the next piece completes.
     rest: Vec<u8>,
 }
 
 impl<W: Write> JsonWriter<W> {
-    /// To this writer.
+    /// Writes to this writer.
     pub fn new(out: W) -> JsonWriter<W> {
         JsonWriter { out, rest: Vec::new() }
     }

@@ -1,4 +1,4 @@
-//! Results compared from the command line: exact, since they come from modelled machines.
+//! Comparisons of results from the command line: exact, since the results come from modelled machines.
 
 mod support;
 
@@ -9,7 +9,7 @@ use oversleep_record::environment::FactValue;
 use oversleep_record::{FactName, ResultFile};
 use support::{Ended, Home};
 
-/// Leaves a measurement on a model in that file.
+/// Writes a measurement on a model to that file.
 fn measure(home: &Home, file: &str, args: &[&str]) {
     let waits = ["waits", "--request", "1ms", "--count", "200", "--quiet", "--out", file];
     home.run(waits.iter().chain(args)).fine();
@@ -27,7 +27,7 @@ fn compared(ended: &Ended) -> Comparison {
     serde_json::from_str(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {}", ended.stdout))
 }
 
-/// What each series comes to at the median.
+/// The verdict on each series at the median.
 fn verdicts(comparison: &Comparison) -> Vec<(&str, &Verdict)> {
     comparison.verdicts(1).map(|(series, judged)| (series.key.as_str(), &judged.verdict)).collect()
 }

@@ -1,4 +1,4 @@
-//! What is generated from the command line: completions and manual pages.
+//! Files generated from the command line: completions and manual pages.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! Help and lists: what they say, and that all of them are there.
+//! Help and lists: their texts, and that they are complete.
 
 mod support;
 
@@ -27,7 +27,7 @@ const COMMANDS: [&str; 20] = [
     "man",
 ];
 
-/// What it says; the program is called by the same name everywhere.
+/// The help text, with the program's name made the same everywhere.
 fn stdout(args: &[&str]) -> String {
     Home::new().run(args).fine().stdout.replace("oversleep.exe", "oversleep")
 }
@@ -59,7 +59,7 @@ fn examples_name_what_this_system_has() {
     let help = stdout(&["waits", "-h"]);
     let examples = help.lines().skip(1).take_while(|line| !line.is_empty());
     let named: Vec<&str> = examples
-        // What is typed ends where its column does.
+        // The typed part ends at the end of its column.
         .filter_map(|line| line.trim().split("  ").next()?.strip_prefix("oversleep waits "))
         .flat_map(|typed| typed.split_whitespace().take_while(|word| !word.starts_with("--")))
         .collect();

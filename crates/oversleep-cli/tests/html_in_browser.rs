@@ -1,4 +1,4 @@
-//! The page in a real browser: everything is in the document, nothing is complained about, nothing is asked for.
+//! The page in a real browser: the document is complete, and there are no complaints and no requests.
 //!
 //! Skipped, with the reason, where there is no Chromium; `OVERSLEEP_REQUIRE_BROWSER=1` makes that a failure.
 
@@ -22,7 +22,7 @@ fn browser() -> Option<PathBuf> {
     BROWSERS.iter().flat_map(|name| places.iter().map(move |place| place.join(name))).find(|program| program.is_file())
 }
 
-/// What the browser made of a page.
+/// The browser's view of a page.
 struct Seen {
     dom: String,
     log: String,
@@ -86,12 +86,12 @@ fn a_browser_shows_everything_and_asks_for_nothing() {
         for id in ["findings", "pictures", "measurements", "method", "machine", "result"] {
             assert!(seen.dom.contains(&format!("id=\"{id}\"")), "{name}: {id} is not in the document\n{}", seen.log);
         }
-        // Labels that no version writes tell nothing apart, so the hostile page lacks the pictures that compare by them.
+        // Unknown labels can't distinguish series, so the hostile page lacks the pictures that compare by them.
         let by_labels: &[&str] = if name == "rich" { &["two-clocks", "fork-join"] } else { &[] };
         for picture in ["percentiles", "split", "clock-cost"].iter().chain(by_labels) {
             assert!(seen.dom.contains(&format!("id=\"picture-{picture}\"")), "{name}: {picture}");
         }
-        // Only what the parser took for elements counts: the hostile texts must all have stayed texts.
+        // Checks the parsed elements: the hostile texts must all have stayed texts.
         assert!(!seen.dom.contains("<img") && !seen.dom.contains("<script>"), "{name}: a text became an element");
         assert_eq!(seen.dom.matches("<script").count(), 1, "{name}");
         assert!(!seen.log.contains("CONSOLE"), "{name}: {}", seen.log);

@@ -1,5 +1,5 @@
-//! The investigations that others published, as `docs/investigations.md` repeats them: every command of the page runs, and
-//! what it gives on modelled machines is compared with the published figures.
+//! The published investigations in `docs/investigations.md`: every command of the page runs, and its results on
+//! modelled machines are compared with the published figures.
 
 mod support;
 
@@ -11,13 +11,13 @@ use oversleep_record::series::Quantity;
 use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
 use support::Home;
 
-/// The page; nothing if the crate is tested without it.
+/// The page; `None` if the crate is tested without it.
 fn page() -> Option<String> {
     let path = format!("{}/../../docs/investigations.md", env!("CARGO_MANIFEST_DIR"));
     fs::read_to_string(path).map_err(|error| eprintln!("skipped: the page: {error}")).ok()
 }
 
-/// The words of a command, whose arguments with brackets are quoted.
+/// The words of a command, whose arguments with parentheses are quoted.
 fn words(line: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut is_quoted = false;
@@ -43,7 +43,7 @@ fn p50_us(file: &ResultFile, key: &str) -> f64 {
     Nanos(series(file, key).distribution.p50().expect("values")).as_micros_f64()
 }
 
-/// The values of a series in whole ms, each once.
+/// The values of a series in whole ms, without duplicates.
 fn whole_ms(series: &Series) -> Vec<i64> {
     let mut values: Vec<i64> = series.samples.value.iter().map(|ns| (ns + 500_000) / 1_000_000).collect();
     values.sort_unstable();
@@ -85,7 +85,7 @@ fn every_command_of_the_page_runs_and_several_machines_are_compared() {
     rule_change(&home);
 }
 
-/// The table of 1909 and 2004: what Sleep(1) takes beside each setting.
+/// The table of 1909 and 2004: the duration of Sleep(1) beside each setting.
 fn rule_change(home: &Home) {
     let printed = home.run(["compare", "1909.json", "2004.json", "--json"]).fine().stdout;
     let comparison: Comparison = serde_json::from_str(&printed).expect("JSON");
@@ -115,7 +115,7 @@ fn rule_change(home: &Home) {
     for (held, ms) in [("2ms", 2.0), ("2ms+4ms", 2.0), ("4ms", 4.0)] {
         is_near(ExperimentId::C4, held, 0, ms);
     }
-    // They have everything in common, and differ where the rule does.
+    // All series are in both, and differ where the rule does.
     assert!(comparison.series.iter().all(|series| series.sides.len() == 2));
     let differs = |held: &str| {
         let of_sleep = |key: &str| key.starts_with("C3/sleep/1ms") && key.ends_with(&format!("neighbour={held}"));

@@ -1,4 +1,4 @@
-//! Modelled machines from the command line: measured on, asked, listed, compared with what others published.
+//! Modelled machines from the command line: measured, asked, listed, compared with published figures.
 
 mod support;
 
@@ -7,7 +7,7 @@ use oversleep_record::{FactName, ResultFile};
 use serde_json::Value;
 use support::Home;
 
-/// A measurement on a model: the file it leaves.
+/// The result file of a measurement on a model.
 fn result(home: &Home, args: &[&str]) -> ResultFile {
     home.run(args.iter().chain(&["--quiet", "--out", "r.json"])).fine();
     ResultFile::read(&std::fs::read(home.path().join("r.json")).expect("written")).expect("a result")
@@ -176,7 +176,7 @@ fn what_makes_no_sense_is_refused_with_what_would() {
 fn machines_answer_side_by_side_with_their_rules() {
     let arguments = ["ask", "sleep(1ms)", "--on", "windows-10-1909,windows-10-2004", "--neighbour", "2ms"];
     let text = Home::new().run(arguments).fine().stdout;
-    // The lines of a rule are broken wherever the page ends.
+    // The lines of a rule are broken at the width of the page.
     let rules = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(rules.contains("interrupts come every 2 ms") && rules.contains("served only at every 8th"), "{text}");
     let json = Home::new().run(arguments.iter().chain(&["--json"])).fine().stdout;
@@ -210,7 +210,7 @@ fn a_check_has_values_enough_to_conclude_about_the_timers_of_windows() {
     }
 }
 
-/// The tunables of the measured machine, not of the one that works the model out, are what can be given.
+/// The accepted tunables are those of the measured machine, not of the one that runs the model.
 #[test]
 fn every_tunable_of_a_model_can_be_given() {
     let mean_us = |args: &[&str]| {
@@ -276,7 +276,7 @@ fn questions_are_understood_in_the_words_of_other_languages() {
     }
 }
 
-/// A clock that is asked for is the one a fork-join is timed by.
+/// The user's clock times a fork-join.
 #[test]
 fn a_fork_join_is_timed_by_the_clock_that_was_asked_for() {
     let arguments =
@@ -319,7 +319,7 @@ fn a_runtime_is_a_record_a_measured_machine_a_model_and_a_neighbour_may_have_lef
     let median =
         |told: &str| serde_json::from_str::<Value>(told).expect("JSON")[0]["p50_ns"].as_f64().expect("a median") / 1e6;
     assert!(median(&beside) < 2.1 && median(&after) > 15.0, "{beside} {after}");
-    // A result of this very machine would not do everywhere: nothing is learned of Wine.
+    // A result of this very machine would not always do: a result under Wine doesn't support a model.
     let mut machine =
         result(&home, &["waits", "thread-sleep", "--request", "1ms", "--count", "50", "--on", "linux-hz250"]);
     machine.platform.modelled = None;

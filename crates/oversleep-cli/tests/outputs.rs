@@ -1,4 +1,4 @@
-//! Where results go: standard output, files, pictures, and again from a file.
+//! Destinations of results: standard output, files, pictures; and stored results.
 
 mod support;
 
@@ -101,7 +101,7 @@ fn check_leaves_a_result_and_a_page_and_clobbers_none() {
     assert!(result.starts_with("oversleep-20") && result.ends_with("Z.json"), "{result}");
     assert!(ended.stderr.contains(&format!("Written: {result}, {page}")), "{}", ended.stderr);
     assert_eq!(read(&home, result).command, "check");
-    // Without a command it is check, and within the same second it takes other names.
+    // Without a command it is check. Within the same second, it chooses other names.
     home.run(&check[1..]).fine();
     assert_eq!(home.files().len(), 4);
     home.run(check.into_iter().chain(["--json"])).fine();
@@ -181,7 +181,7 @@ fn records_of_a_result_say_where_and_how_they_were_found() {
     let text = fs::read_to_string(home.path().join("records.toml")).expect("written");
     let head: Vec<&str> = text.lines().take_while(|line| line.starts_with('#')).collect();
     assert_eq!(head.len(), 3, "{text}");
-    // A model has no day.
+    // A model has no date.
     assert_eq!(head[0], "# What waits of language runtimes make of a request, found on an unknown day.");
     assert!(head[1].starts_with("# Machine: Linux "), "{}", head[1]);
     for line in ["id = \"java-17.0.15/Thread.sleep(ms)\"", "rounds = \"down-to-zero\"", "source = \"model\""] {

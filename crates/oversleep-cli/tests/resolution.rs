@@ -1,4 +1,4 @@
-//! `resolution`: what is said, held and measured, and that neighbours end with the measurement.
+//! `resolution`: its messages, settings and measurements, and that neighbours end with the measurement.
 
 mod support;
 
@@ -134,7 +134,7 @@ fn neighbours_are_measured_beside_and_shown() {
     assert!(page.contains("What a neighbour"), "the picture is part of the page");
 }
 
-/// Tiers and classes are words: no span is missing there.
+/// Tiers and classes are words, so a missing span is no fault.
 #[test]
 fn where_settings_are_words_no_stated_span_is_missed() {
     let home = Home::new();
@@ -144,7 +144,7 @@ fn where_settings_are_words_no_stated_span_is_missed() {
     assert!(result.series.iter().all(|series| !matches!(series.status, Status::Unavailable { .. })));
 }
 
-/// The children of a process that still run; `None` if that can't be seen.
+/// The running children of a process; `None` if they can't be listed.
 fn children(parent: &Child) -> Option<Vec<u32>> {
     let processes = fs::read_dir("/proc").ok()?.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     let is_child = |pid: &u32| status(*pid).is_some_and(|(_, its_parent)| its_parent == parent.id());
@@ -181,7 +181,7 @@ fn neighbours_die_with_a_parent_that_is_killed() {
     parent.kill().expect("it runs");
     parent.wait().expect("it ends");
     assert_eq!(seen.len(), 1, "one neighbour at a time");
-    // One that has ended and that nobody waits for remains as a name only.
+    // An ended process that nobody has waited for remains as a zombie.
     let is_gone = |pid: &u32| status(*pid).is_none_or(|(state, _)| state == 'Z');
     let all_gone = (0..500).any(|_| {
         std::thread::sleep(Duration::from_millis(20));

@@ -1,4 +1,4 @@
-//! A command line that can't be meant ends with one message and exit code 2, before anything is measured.
+//! An invalid command line ends with one message and exit code 2, before anything is measured.
 
 mod support;
 
@@ -147,12 +147,12 @@ fn a_time_too_short_for_one_wait_is_refused() {
         "error: --for 1ns is shorter than the longest request, 16ms; give --for 16ms or more, or shorter requests with \
          --request",
     );
-    // Call by call, the wait that is in progress when the time is up is finished.
+    // Call by call, the wait in progress when the time is up is finished.
     let home = Home::new();
     let args = ["waits", "spin", "--request", "2ms", "--for", "1ms", "--pace", "back-to-back", "--quiet"];
     assert!(home.run(args).with_code(0).stdout.contains("2 ms"));
     home.run(["waits", "spin", "--request", "2ms", "--for", "2ms", "--quiet"]).with_code(0);
-    // What isn't on a schedule is measured at least once.
+    // A measurement without a schedule has at least one value.
     home.run(["handoff", "condvar", "--for", "1ns", "--quiet"]).with_code(0);
     home.run(["forkjoin", "--for", "1ms", "--quiet"]).with_code(0);
 }
@@ -191,7 +191,7 @@ fn places_that_can_not_be_written_are_found_before_measuring() {
         (["--html", "temp"], "error: can't write 'temp': it is a directory; name a file in it\n"),
         (["--json", ""], "error: a value is required for '--json [<FILE>]' but none was supplied\n"),
     ] {
-        // If the place were checked last, an hour of measuring would come first.
+        // If the destination were checked last, an hour of measuring would come first.
         let ended = home.run(["waits", "thread-sleep", "--for", "1h"].into_iter().chain(args));
         assert!(matches!(ended.code, Some(1 | 2)), "{args:?}: {:?}", ended.code);
         assert!(ended.stderr.starts_with(what), "{args:?}: {}", ended.stderr);

@@ -1,4 +1,4 @@
-//! Typed conditions, in the laboratory's terms.
+//! Conditions for the laboratory, from the options.
 
 use oversleep_lab::Laboratory;
 use oversleep_lab::catalogue::Kind;
@@ -11,7 +11,7 @@ use crate::args::ConditionArgs;
 use crate::names;
 use crate::refusal::Refusal;
 
-/// The tunables that have an option of their own, by the same name.
+/// The tunables that have an option of the same name.
 pub const OPTIONS: [&str; 6] = [
     tunables::SLACK,
     tunables::RESOLUTION,
@@ -21,7 +21,7 @@ pub const OPTIONS: [&str; 6] = [
     tunables::DMA_LATENCY,
 ];
 
-/// The typed conditions, checked against what this platform has.
+/// The requested conditions, validated for this platform.
 pub fn conditions(lab: &Laboratory, args: &ConditionArgs) -> Result<Conditions, Refusal> {
     let options = [
         (tunables::SLACK, args.slack.map(Setting::Nanos)),
@@ -49,7 +49,7 @@ pub fn conditions(lab: &Laboratory, args: &ConditionArgs) -> Result<Conditions, 
     Ok(conditions)
 }
 
-/// These conditions with one more tunable, whichever the machine has.
+/// These conditions with one more tunable of the machine.
 fn with_tuned(lab: &Laboratory, conditions: Conditions, name: &str, setting: &Setting) -> Result<Conditions, Refusal> {
     let known = names::of(lab, Kind::Tunable);
     if !known.contains(&name) {
@@ -62,7 +62,7 @@ fn with_tuned(lab: &Laboratory, conditions: Conditions, name: &str, setting: &Se
     Ok(conditions.with(name, setting.clone()))
 }
 
-/// Settings of the resolution tunable, each once, checked against what can be held here.
+/// Settings of the resolution tunable, without duplicates, validated for this machine.
 pub fn resolutions(lab: &Laboratory, settings: Vec<Setting>) -> Result<Vec<Setting>, Refusal> {
     let name = lab.resolution_tunable().map_or(tunables::RESOLUTION, |tunable| tunable.name);
     for setting in &settings {
@@ -71,7 +71,7 @@ pub fn resolutions(lab: &Laboratory, settings: Vec<Setting>) -> Result<Vec<Setti
     Ok(distinct(settings))
 }
 
-/// What this system calls the tunable that another calls `slack` or `resolution`.
+/// This system's name of the tunable that another calls `slack` or `resolution`.
 fn hint(lab: &Laboratory, error: &NotASetting) -> String {
     match lab.resolution_tunable() {
         Some(here)
@@ -87,7 +87,7 @@ fn hint(lab: &Laboratory, error: &NotASetting) -> String {
     }
 }
 
-/// Why a setting was refused, in the words of the command line.
+/// Why a setting was refused, in terms of the command line.
 fn refusal(lab: &Laboratory, option: &str, error: &NotASetting, hint: &str) -> Refusal {
     refusal_on(&lab.platform_id().os, option, error, hint)
 }

@@ -4,7 +4,7 @@ use crate::names;
 use crate::refusal::Refusal;
 use oversleep_measure::{Experiment, experiment_named, registry};
 
-/// The experiments of those ids and the ones they read, in the registry's order.
+/// The experiments with these ids and those that they read, in the registry's order.
 ///
 /// # Errors
 /// The first unknown id.
@@ -18,7 +18,7 @@ pub fn named(ids: &[String]) -> Result<Vec<&'static Experiment>, Refusal> {
     Ok(registry().iter().copied().filter(|experiment| wanted.contains(&experiment.id)).collect())
 }
 
-/// The experiment of that id.
+/// The experiment with that id.
 ///
 /// # Errors
 /// There is none.

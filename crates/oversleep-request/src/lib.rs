@@ -1,6 +1,6 @@
-//! From what was typed to what to measure: options and their values are parsed, names are looked up, settings are checked
-//! against the machine, and everything is put into one request to the laboratory. Nothing is measured or changed here,
-//! and no file is read: the command and the page in the browser both start from it.
+//! Turns a command line into a request to the laboratory: parses options and values, looks up names, and validates
+//! settings for the machine. Nothing is measured or changed here, and no file is read: both the command and the page in
+//! the browser use it.
 #![forbid(unsafe_code)]
 
 pub mod args;

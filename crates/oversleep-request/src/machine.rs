@@ -9,7 +9,7 @@ use crate::refusal::Refusal;
 /// A modelled machine with its changes.
 ///
 /// # Errors
-/// Unknown machines, and figures that can't be changed like that.
+/// Unknown machines, and invalid changes.
 pub fn modelled(name: &str, model: &ModelArgs) -> Result<Laboratory, Refusal> {
     known(name)?;
     let seed = model.seed.unwrap_or(machines::SEED);

@@ -1,4 +1,4 @@
-//! What was typed for a measuring command, as one request to the laboratory.
+//! The options of a measuring command, as one request to the laboratory.
 
 use oversleep_lab::catalogue::Kind;
 use oversleep_lab::{Laboratory, Request};
@@ -12,14 +12,14 @@ use crate::conditions::{self, distinct};
 use crate::names;
 use crate::refusal::Refusal;
 
-/// What was typed for a measuring command.
+/// The options of a measuring command.
 #[derive(Clone)]
 pub struct MeasuringArgs {
     /// The command's name.
     pub command: CommandName,
-    /// Experiments, by id; where there are none, those that `check` runs on the machine.
+    /// Experiments, by id; if empty, those that `check` runs on the machine.
     pub experiments: Vec<&'static Experiment>,
-    /// How thoroughly.
+    /// The depth.
     pub depth: Depth,
     /// Durations to request.
     pub requests: Vec<Nanos>,
@@ -27,7 +27,7 @@ pub struct MeasuringArgs {
     pub limit: Option<Limit>,
     /// Reads of each clock whose cost is timed.
     pub reads: Option<u64>,
-    /// How waits follow one another.
+    /// The pace of waits.
     pub pace: Option<Pace>,
     /// Settings of the resolution to compare.
     pub settings: Vec<Setting>,
@@ -37,20 +37,20 @@ pub struct MeasuringArgs {
     pub work: Option<WorkSpan>,
     /// Queues and idle strategies.
     pub idle: IdlePlan,
-    /// Names of what to measure.
+    /// Names of the subjects to measure.
     pub subjects: Vec<String>,
-    /// What they are names of.
+    /// The kind of these names.
     pub subject_kind: Option<Kind>,
     /// Conditions.
     pub conditions: ConditionArgs,
-    /// On which machine.
+    /// The machine.
     pub machine: MachineArgs,
     /// Whether remedies are tried.
     pub try_remedies: bool,
 }
 
 impl MeasuringArgs {
-    /// A command without options of its own.
+    /// The arguments of a command without options of its own.
     pub fn new(
         command: CommandName,
         depth: DepthArgs,
@@ -77,14 +77,14 @@ impl MeasuringArgs {
         }
     }
 
-    /// The request for the laboratory, for a result of that name.
+    /// The request for the laboratory; `name` is the name of the result.
     ///
     /// # Errors
-    /// Unknown names, and settings that the machine can't have.
+    /// Unknown names, and settings that the machine doesn't support.
     pub fn request(self, lab: &Laboratory, name: Option<String>) -> Result<Request, Refusal> {
         let subjects = match self.subject_kind {
             Some(kind) => names::checked(lab, kind, self.subjects)?,
-            // Whoever has names of its own has checked them.
+            // Commands whose subjects are of no single kind check the names themselves.
             None => self.subjects,
         };
         let conditions = conditions::conditions(lab, &self.conditions)?;

@@ -1,11 +1,11 @@
-//! Names of registries: looked up, with a suggestion where one is unknown.
+//! Looks up names in registries, and suggests the nearest one for an unknown name.
 
 use oversleep_lab::Laboratory;
 use oversleep_lab::catalogue::Kind;
 
 use crate::refusal::Refusal;
 
-/// How alike names must be for a suggestion, from 0 to 1.
+/// The lowest similarity for a suggestion, from 0 to 1.
 const ALIKE_MIN: f64 = 0.75;
 
 /// All names of a kind.
@@ -13,7 +13,7 @@ pub fn of(lab: &Laboratory, kind: Kind) -> Vec<&'static str> {
     lab.names(kind)
 }
 
-/// What one of this kind is called, and the command that lists all of them.
+/// The noun for one of this kind, and the command that lists all of them.
 fn words(kind: Kind) -> (&'static str, Option<&'static str>) {
     match kind {
         Kind::Clock => ("clock", Some("oversleep clocks --list")),
@@ -25,7 +25,7 @@ fn words(kind: Kind) -> (&'static str, Option<&'static str>) {
     }
 }
 
-/// These names, each once, if all of them are known.
+/// These names without duplicates, if all of them are known.
 ///
 /// # Errors
 /// The first unknown name, with the nearest known one.
@@ -47,7 +47,7 @@ pub fn checked(lab: &Laboratory, kind: Kind, names: Vec<String>) -> Result<Vec<S
     Ok(kept)
 }
 
-/// An error about an unknown name: what was probably meant, and where all names are listed.
+/// An error about an unknown name: the name that was probably meant, and where all names are listed.
 pub fn unknown(what: &str, name: &str, known: &[&str], list: Option<&str>) -> Refusal {
     let all = match list {
         Some(command) => format!("`{command}` lists them all"),
@@ -64,7 +64,7 @@ fn sentence(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// The known name that is most like the given one; case, and `_` for `-`, don't count.
+/// The most similar known name, ignoring case and treating `_` as `-`.
 pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     let plain = |name: &str| name.to_lowercase().replace('_', "-");
     let given = plain(name);

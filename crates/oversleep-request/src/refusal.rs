@@ -1,9 +1,9 @@
-//! Why something typed can't be done.
+//! Why a command line can't be executed.
 
 /// One message that says what, where, and what to do next.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
-    /// The command line can't be meant.
+    /// The command line makes no sense.
     #[error("{0}")]
     Usage(String),
     /// Anything else that failed.

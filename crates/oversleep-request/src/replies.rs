@@ -1,4 +1,4 @@
-//! The answers to what was asked.
+//! The answers to the questions.
 
 use oversleep_lab::ask::{NoAnswer, Question, Subject, ask};
 use oversleep_lab::catalogue::Kind;
@@ -11,11 +11,11 @@ use crate::args::AskArgs;
 use crate::refusal::Refusal;
 use crate::{conditions, machine, names};
 
-/// A machine's name, and the machine, or why it can't be asked.
+/// A machine's name, and the machine, or why it has no answer.
 pub type Machine = (String, Result<Laboratory, Refusal>);
 
 impl AskArgs {
-    /// The modelled machines that it names. Each of them may lack the figures that are to be changed.
+    /// The modelled machines that the options name. Some may lack the figures that are to be changed.
     ///
     /// # Errors
     /// Unknown machines.
@@ -29,10 +29,10 @@ impl AskArgs {
             .collect()
     }
 
-    /// Asks each machine each question. A machine that can't have the conditions says so in its place.
+    /// Asks each machine each question. For a machine that doesn't support the conditions, the reply is the reason.
     ///
     /// # Errors
-    /// The reason, if no machine can be asked, or if the only answer is that there is none.
+    /// The reason, if no machine can be asked, or if the only reply is a reason.
     pub fn replies(&self, machines: Vec<Machine>) -> Result<Vec<Reply>, Refusal> {
         let (mut replies, mut refused) = (Vec::new(), Vec::new());
         for (machine, lab) in machines {
@@ -91,7 +91,7 @@ impl AskArgs {
         }
     }
 
-    /// What differs from an undisturbed machine.
+    /// The deviations from an undisturbed machine.
     fn under(&self, question: &Question) -> Vec<(&'static str, String)> {
         let neighbours: Vec<String> = question.neighbours.iter().map(ToString::to_string).collect();
         let pace = self.pace.pace();
@@ -106,7 +106,7 @@ impl AskArgs {
     }
 }
 
-/// What was changed of a model, its seed too.
+/// The changes of a model, including its seed.
 fn changes(facts: &Environment) -> Vec<String> {
     let seed = facts.integer(FactName::ModelSeed).map(|seed| seed.to_string());
     let seed = seed.or_else(|| facts.text(FactName::ModelSeed).map(str::to_owned));
@@ -115,7 +115,7 @@ fn changes(facts: &Environment) -> Vec<String> {
     set.iter().cloned().chain(seed.map(|seed| format!("seed {seed}"))).collect()
 }
 
-/// Why there is no answer, with the systems on which a runtime's call is known, or the name that was probably meant.
+/// Why there is no answer, with the systems for which a runtime's call is known, or the name that was probably meant.
 fn with_suggestion(lab: &Laboratory, reason: &NoAnswer) -> String {
     if let NoAnswer::Unknown { kind: Kind::Wait, name, .. } = reason {
         let systems = records::systems(name);
@@ -150,7 +150,7 @@ mod tests {
         typed.ask.replies(typed.ask.modelled()?)
     }
 
-    /// Which machines answer, and what the others say.
+    /// The machines that answer, and the reasons of the others.
     fn answered(words: &str) -> (Vec<String>, Vec<String>) {
         let replies = replies(words).expect(words);
         let (answers, refusals): (Vec<Reply>, Vec<Reply>) = replies.into_iter().partition(|reply| reply.answer.is_ok());

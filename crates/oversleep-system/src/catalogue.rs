@@ -1,6 +1,6 @@
-//! How catalogues are written: an entry in few lines, and the pages that many entries name.
+//! The notation of catalogues: an entry in few lines, and the pages that many entries cite.
 
-/// A description: its base, name and call, then what differs from the base, then who uses it and what to beware of.
+/// A description: its base, name and call, the fields that differ from the base, then who uses it and its pitfalls.
 macro_rules! entry {
     ($base:path: $name:literal => $call:literal, $($field:ident: $value:expr,)* $doc:literal) => {{
         let mut info = $base;
@@ -42,7 +42,7 @@ macro_rules! man {
     };
 }
 
-/// An enumeration, with the words that tables show for each of its kinds, and where documents state it in full, that.
+/// An enumeration, with the words of each variant for tables and, if documents state it in full, the full text.
 macro_rules! worded {
     (
         $(#[$about:meta])* pub enum $kind:ident { $($name:ident = $words:literal, $rule:literal;)+ }

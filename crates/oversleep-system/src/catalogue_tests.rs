@@ -1,4 +1,4 @@
-//! What every catalogue must state of each of its entries.
+//! Requirements for all entries of every catalogue.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use crate::{clocks, loads, tunables};
 
 const SYSTEMS: [&str; 4] = ["linux", "windows", "macos", "freebsd"];
 
-/// Each name once, and a whole sentence.
+/// Checks that names are unique and docs are whole sentences.
 #[track_caller]
 fn check(os: &str, entries: impl Iterator<Item = (&'static str, &'static str)>) {
     let mut names = BTreeSet::new();

@@ -1,36 +1,36 @@
-//! Clocks: what is known of each before it is read, and the reads.
+//! Clocks: their descriptions, and their reads.
 
 use oversleep_record::clock::{AcrossSuspend, Counts, Epoch};
 use oversleep_record::{Nanos, Unavailable};
 
 use super::catalogue::worded;
 
-/// What is known of a clock before it is read. The catalogues are in [`crate::clocks`].
+/// The description of a clock. The catalogues are in [`crate::clocks`].
 #[derive(Clone, Copy, Debug)]
 pub struct ClockInfo {
     /// Registry name, as typed on the command line: `monotonic`, `monotonic-coarse`, `tsc`.
     pub name: &'static str,
     /// The call as a programmer writes it: `clock_gettime(CLOCK_MONOTONIC)`.
     pub call: &'static str,
-    /// One or two sentences: what it is good for and what to beware of.
+    /// One or two sentences about its use and its pitfalls.
     pub doc: &'static str,
     /// What it counts.
     pub counts: Counts,
-    /// From when.
+    /// Its epoch.
     pub epoch: Epoch,
     /// Unit of the raw value.
     pub unit: ClockUnit,
-    /// Across suspend.
+    /// Its behaviour across suspend.
     pub across_suspend: AcrossSuspend,
-    /// Bits of the raw value before it wraps; 64 where the unit makes a wrap a matter of centuries.
+    /// Bits of the raw value before it wraps; 64 if the unit makes a wrap take centuries.
     pub bits: u32,
     /// Whether a read may need no system call, through the vDSO or an instruction.
     pub may_avoid_syscall: bool,
-    /// What moves its value.
+    /// The source of its value.
     pub follows: Follows,
-    /// The clock that shows the same from the hardware, where an interrupt moves this one.
+    /// The clock with the same value read from the hardware, if an interrupt updates this one.
     pub precise: Option<&'static str>,
-    /// Clocks that read the same counter in order, where the processor may read this one early.
+    /// Clocks with ordered reads of the same counter, if the processor may read this one early.
     pub ordered: &'static [&'static str],
     /// The only architecture that has it; `None` if every one does.
     pub architecture: Option<&'static str>,
@@ -48,7 +48,7 @@ impl ClockInfo {
         self.architecture.is_none_or(|only| only == architecture)
     }
 
-    /// The same, absent from modelled machines.
+    /// The same description, absent from modelled machines.
     pub(crate) const fn not_modelled(self) -> ClockInfo {
         ClockInfo { is_modelled: false, ..self }
     }
@@ -70,12 +70,12 @@ worded! {
         /// Ticks of a counter, whose frequency the machine states or which has to be calibrated.
         Ticks = "ticks",
     }
-    /// As results spell it.
+    /// The name in results.
     pub const fn name
 }
 
 impl ClockUnit {
-    /// As tables show it: what results spell `us` is `µs`.
+    /// The symbol in tables: `µs` for `us`.
     pub const fn symbol(self) -> &'static str {
         match self {
             ClockUnit::HundredNanoseconds => "100 ns",
@@ -106,9 +106,9 @@ impl ClockUnit {
 }
 
 worded! {
-    /// What moves a clock's value.
+    /// The source of a clock's value.
     pub enum Follows {
-        /// What it counts, as finely as its unit or the counter behind it shows.
+        /// Time itself, with the precision of the unit or the counter.
         Time = "as fine as its unit or its counter",
         /// The kernel's tick, 1/HZ.
         KernelTick = "the kernel's tick, 1/HZ",
@@ -117,13 +117,13 @@ worded! {
         /// The last timer interrupt.
         LastInterrupt = "the timer resolution in effect",
     }
-    /// What its steps are, in a few words, as tables show it.
+    /// Its steps, in a few words for tables.
     pub const fn words
 }
 
 /// One clock of one platform.
 pub trait Clock: Send + Sync {
-    /// What is known of it.
+    /// Its description.
     fn info(&self) -> &ClockInfo;
 
     /// Whether it can be read here.
@@ -138,12 +138,12 @@ pub trait Clock: Send + Sync {
     /// The step that the system states (`clock_getres`), if it states one.
     fn stated_step_ns(&self) -> Option<Nanos>;
 
-    /// The rule by which it moves, in a sentence. Models know theirs; a real system doesn't tell.
+    /// The rule by which it moves, in a sentence. Only models know theirs.
     fn rule(&self) -> Option<String> {
         None
     }
 
-    /// One read, in raw units. Call it only where [`Clock::available`] returned `Ok`.
+    /// One read, in raw units. Call it only if [`Clock::available`] returned `Ok`.
     fn read(&self) -> u64;
 
     /// Reads until the value differs from `seen`, at most `reads_max` times, and returns the last value.
@@ -151,10 +151,10 @@ pub trait Clock: Send + Sync {
         (0..reads_max).map(|_| self.read()).find(|&raw| raw != seen).unwrap_or(seen)
     }
 
-    /// Reads `count` times in a loop compiled for this clock alone, so that the clock is timed and not the interface.
-    /// The values are kept from the optimiser.
+    /// Reads `count` times in a loop compiled for this clock alone, so that the interface isn't timed. The values are
+    /// kept from the optimiser.
     fn read_batch(&self, count: u64);
 
-    /// Fills `out` with consecutive reads, likewise.
+    /// Fills `out` with consecutive reads, in the same way.
     fn read_into(&self, out: &mut [u64]);
 }

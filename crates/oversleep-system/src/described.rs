@@ -1,4 +1,4 @@
-//! What every description states, for lists that show any kind.
+//! The common part of all descriptions, for lists of any kind.
 
 use crate::{ClockInfo, HandoffInfo, LoadInfo, TunableInfo, WaitInfo};
 
@@ -10,10 +10,10 @@ pub trait Described {
     /// The call as a programmer writes it; empty if there is none.
     fn call(&self) -> &'static str;
 
-    /// What it is good for and what to beware of.
+    /// Its use and its pitfalls.
     fn doc(&self) -> &'static str;
 
-    /// Its other properties in words, in the order to show them: `unit` → `ns`.
+    /// Its other properties in words, in display order: `unit` → `ns`.
     fn properties(&self) -> Vec<(&'static str, String)> {
         Vec::new()
     }

@@ -1,4 +1,4 @@
-//! What the examples of the help name: what a user of a system would type there, from the descriptions.
+//! Names for the examples in the help: what a user of a system would type, from the descriptions.
 
 use oversleep_record::clock::Counts;
 
@@ -20,7 +20,7 @@ pub struct Examples {
     pub policy: &'static str,
 }
 
-/// Those of a system with a catalogue of its own, on such an architecture; `None` if it lacks one of them.
+/// Those of a system with its own catalogue, on this architecture; `None` if it lacks one of them.
 pub fn of(os: &str, architecture: &str) -> Option<Examples> {
     let wait = |family| waits::simplest(waits::of(os), family).map(|info| info.name);
     let reference = clocks::reference(os);
@@ -31,7 +31,7 @@ pub fn of(os: &str, architecture: &str) -> Option<Examples> {
             && info.name != reference
     });
     let policy = tunables::of(os).iter().find(|info| info.name == "policy")?;
-    // A span can be typed as an option; words such as tiers can't everywhere.
+    // A span can be typed as an option everywhere, words such as tiers can't.
     let resolution = tunables::of(os).iter().find(|info| info.sets_resolution && !info.compared.is_empty());
     let finer = resolution.unwrap_or(policy);
     let [one, other, ..] = handoffs::of(os) else { return None };

@@ -11,7 +11,7 @@ pub struct HandoffInfo {
     pub name: &'static str,
     /// The calls as a programmer writes them.
     pub call: &'static str,
-    /// One or two sentences: who uses it and what to beware of.
+    /// One or two sentences about its users and its pitfalls.
     pub doc: &'static str,
     /// Version of the system that introduced it.
     pub since: &'static str,
@@ -21,10 +21,10 @@ pub struct HandoffInfo {
 
 /// A kind of hand-off.
 pub trait HandoffKind: Send + Sync {
-    /// What is known of it.
+    /// Its description.
     fn info(&self) -> &HandoffInfo;
 
-    /// A new one, unsignalled.
+    /// Opens a new one, unsignalled.
     ///
     /// # Errors
     /// Why it is not available here.

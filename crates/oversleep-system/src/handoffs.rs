@@ -1,8 +1,8 @@
 //! Every hand-off of every system, described once: the ways in which one thread wakes another.
 //!
-//! Each is what a careful programmer writes with that primitive: a count that a post before the wait raises, so it is
-//! never lost, and a wait that goes on after signals and stray wake-ups. A post always notifies, also where nobody
-//! waits, so that its cost doesn't depend on who came first.
+//! Each is the careful implementation with that primitive: a count that a post before the wait raises, so that it is
+//! never lost, and a wait that continues after signals and spurious wake-ups. A post always notifies, even if nobody
+//! waits, so that its cost doesn't depend on the order.
 
 use crate::HandoffInfo;
 use crate::catalogue::{archive, entry, man, man7, win32};
@@ -44,8 +44,8 @@ pub const LINUX: &[HandoffInfo] = &[
      and executors build on it. A post holds a short lock to find the waiting thread." },
 ];
 
-/// The hand-offs of Windows. What the standard library's locks rest on, the alert of a thread by its number, has no
-/// public interface.
+/// The hand-offs of Windows. The primitive beneath the standard library's locks, the alert of a thread by its id, has
+/// no public interface.
 pub const WINDOWS: &[HandoffInfo] = &[
     entry! { BLANK: "event" => "SetEvent and WaitForSingleObject of an auto-reset event", since: "Windows XP",
     page: win32!("api/synchapi/nf-synchapi-setevent"),

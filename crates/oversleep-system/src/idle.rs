@@ -34,7 +34,7 @@ pub struct Package {
 }
 
 impl IdleReading {
-    /// A reading in which nothing is known, for that reason.
+    /// A reading in which everything is unknown for that reason.
     pub fn unknown(at: Nanos, why: Unavailable) -> IdleReading {
         IdleReading { at, cpus: 0, states: Err(why.clone()), packages: Err(why) }
     }

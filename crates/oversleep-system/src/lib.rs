@@ -1,7 +1,7 @@
 //! What a platform is: the descriptions of every clock, wait, hand-off, tunable and load of every system, the rules by which
 //! timers end, and the interface through which experiments use a machine.
 //!
-//! A platform is a real machine or a model in virtual time. An experiment can't know which, so it takes time from the
+//! A platform is a real machine or a model in virtual time. An experiment can't tell which, so it takes time from the
 //! platform, starts threads through it, and calls [`Platform::relax`] in every spin loop.
 #![forbid(unsafe_code)]
 
@@ -52,7 +52,7 @@ pub trait Platform: Send + Sync {
     /// Its name in results.
     fn id(&self) -> PlatformId;
 
-    /// The time on the reference clock, which every deadline is on: monotonic nanoseconds since an arbitrary origin.
+    /// The time on the reference clock, on which all deadlines are: monotonic nanoseconds since an arbitrary origin.
     fn now(&self) -> Nanos;
 
     /// Registry name of the reference clock.
@@ -62,7 +62,7 @@ pub trait Platform: Send + Sync {
     /// loop that waits for another thread or for time.
     fn relax(&self);
 
-    /// Keeps the CPU busy until that moment of the reference clock, or until `is_over` says so of a reading of it.
+    /// Keeps the CPU busy until that moment of the reference clock, or until `is_over` returns true for a reading of it.
     fn spin_until(&self, until: Nanos, is_over: &mut dyn FnMut(Nanos) -> bool) {
         loop {
             let now = self.now();
@@ -73,7 +73,7 @@ pub trait Platform: Send + Sync {
         }
     }
 
-    /// Computes for `units` of work. A unit is the same work on every call; the caller calibrates how long it takes.
+    /// Computes for `units` of work. A unit is the same work on every call; the caller calibrates its duration.
     fn work(&self, units: u64);
 
     /// The clocks, available or not.
@@ -85,7 +85,7 @@ pub trait Platform: Send + Sync {
     /// The ways of waking a thread.
     fn handoffs(&self) -> &[Box<dyn HandoffKind>];
 
-    /// What can be changed for a measurement.
+    /// The settings that a measurement can change.
     fn tunables(&self) -> &[Box<dyn Tunable>];
 
     /// The kinds of background load.
@@ -97,14 +97,14 @@ pub trait Platform: Send + Sync {
     /// Starts a thread.
     ///
     /// # Errors
-    /// The reason where the system refuses another thread.
+    /// The reason if the system refuses another thread.
     fn spawn(&self, name: &str, body: Box<dyn FnOnce() + Send>) -> Result<Box<dyn ThreadHandle>, Unavailable>;
 
-    /// Starts a thread whose end can be waited for at most so long ([`ThreadHandle::ended_within`]), which makes it dearer
-    /// to start.
+    /// Starts a thread for whose end the caller can wait with a time limit ([`ThreadHandle::ended_within`]), which
+    /// makes it more expensive to start.
     ///
     /// # Errors
-    /// The reason where the system refuses another thread.
+    /// The reason if the system refuses another thread.
     fn spawn_watched(&self, name: &str, body: Box<dyn FnOnce() + Send>) -> Result<Box<dyn ThreadHandle>, Unavailable> {
         self.spawn(name, body)
     }
@@ -135,7 +135,7 @@ pub trait Platform: Send + Sync {
     /// Which processes hold which setting of the resolution tunable.
     ///
     /// # Errors
-    /// Why the system doesn't state it, and what does.
+    /// Why the system doesn't state it, and how to find out.
     fn resolution_holders(&self) -> Result<ResolutionHolders, Unavailable> {
         Err(resolution::nobody_tells(&self.id()))
     }
@@ -151,14 +151,14 @@ pub trait Platform: Send + Sync {
     /// Counters of the system and of the calling thread now. Two readings give a disturbance.
     fn counters(&self) -> CounterReading;
 
-    /// [`run_delay_ns`](oversleep_record::Disturbance) of [`Platform::counters`] alone, which may be read between values.
+    /// Only [`run_delay_ns`](oversleep_record::Disturbance) of [`Platform::counters`], which may be read between values.
     fn run_delay(&self) -> Option<Nanos> {
         self.counters().totals.run_delay_ns
     }
 
-    /// How fast the calling thread's CPU may run and how hot it is now, and how often heat has slowed a CPU down since an
-    /// arbitrary origin. It costs more than [`Platform::counters`], so it is read before the first of them and after the
-    /// last. It is empty if no gauge is readable; the environment's facts state why.
+    /// The present clock rate and temperature of the calling thread's CPU, and how often heat has slowed a CPU down
+    /// since an arbitrary origin. It costs more than [`Platform::counters`], so it is read before the first of them and
+    /// after the last. It is empty if no gauge is readable; the environment's facts state why.
     fn processor_state(&self) -> ProcessorState {
         ProcessorState::default()
     }
@@ -181,18 +181,18 @@ pub trait ThreadHandle: Send {
     /// Whether its body has returned.
     fn is_finished(&self) -> bool;
 
-    /// Blocks until its body has returned, or for about that long, and says whether it has. The limit is kept whatever
-    /// the clocks of this machine show. A modelled thread always ends; of one that isn't watched it says that it has.
+    /// Blocks until its body has returned, or for about that long, and returns whether it has. The limit is kept whatever
+    /// the clocks of this machine show. A modelled thread always ends, so for one that isn't watched it returns true.
     fn ended_within(&self, limit: Nanos) -> bool {
         let _ = limit;
         true
     }
 
-    /// Blocks until its body has returned, and passes a panic of the body on to the caller.
+    /// Blocks until its body has returned, and resumes a panic of the body in the caller.
     fn join(self: Box<Self>);
 }
 
-/// The platform as experiments hold it.
+/// The platform as used by experiments.
 pub type SharedPlatform = Arc<dyn Platform>;
 
 impl dyn Platform + '_ {
@@ -216,7 +216,7 @@ impl dyn Platform + '_ {
         self.tunables().iter().map(AsRef::as_ref).find(|tunable| tunable.info().name == name)
     }
 
-    /// The tunable that decides how exactly this system's timers end, where it has one.
+    /// The tunable that decides how exactly this system's timers end, if it has one.
     pub fn resolution_tunable(&self) -> Option<&dyn Tunable> {
         self.tunables().iter().map(AsRef::as_ref).find(|tunable| tunable.info().sets_resolution)
     }

@@ -1,22 +1,22 @@
-//! Background load: hogs that compete with what is measured.
+//! Background load: hogs that compete with the measurement.
 
 use oversleep_record::{Nanos, Unavailable};
 
-/// What is known of a kind of load. The catalogues are in [`crate::loads`].
+/// The description of a kind of load. The catalogues are in [`crate::loads`].
 #[derive(Clone, Copy, Debug)]
 pub struct LoadInfo {
     /// Registry name: `spin`, `memory`, `syscalls`, `timers`.
     pub name: &'static str,
-    /// One or two sentences: what it does to its neighbours.
+    /// One or two sentences about its effect on neighbours.
     pub doc: &'static str,
-    /// What its hogs sleep by, where they sleep.
+    /// The timer of its hogs, if they sleep.
     pub timer: Option<HogTimer>,
 }
 
-/// The timer that hogs of the load `timers` live by.
+/// The timer that drives hogs of the load `timers`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HogTimer {
-    /// Registry name of the wait that it resembles.
+    /// Registry name of the wait that resembles it.
     pub wait: &'static str,
     /// From one wake-up to the next.
     pub span: Nanos,
@@ -40,7 +40,7 @@ pub fn check_hogs(hogs: u32) -> Result<(), Unavailable> {
 
 /// A kind of load.
 pub trait LoadKind: Send + Sync {
-    /// What is known of it.
+    /// Its description.
     fn info(&self) -> &LoadInfo;
 
     /// Starts that many hogs and returns when all of them run. They stop when the guard is dropped.

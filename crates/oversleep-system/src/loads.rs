@@ -1,6 +1,6 @@
 //! Every kind of background load, described once for each system, in the order in which it is listed.
 //!
-//! A system's room adds the hogs to a description, a model what its hogs do.
+//! A system's folder adds the hogs to a description, a model adds their behaviour.
 
 use oversleep_record::Nanos;
 
@@ -66,7 +66,7 @@ pub const MACOS: &[LoadInfo] = &[
     },
 ];
 
-/// The loads of a system by its name in results; none if it has no room of its own.
+/// The loads of a system by its name in results; none if it has no catalogue.
 pub fn of(os: &str) -> &'static [LoadInfo] {
     match os {
         "linux" => LINUX,

@@ -1,4 +1,4 @@
-//! Neighbours: other processes that hold a timer setting of their own, to show what reaches this one.
+//! Neighbours: other processes with their own timer setting, which show what affects this one.
 
 use oversleep_record::Unavailable;
 use oversleep_record::conditions::Outcome;
@@ -9,7 +9,7 @@ pub trait Neighbour: Send {
     /// What the system granted it; `None` if it holds nothing.
     fn outcome(&self) -> Option<&Outcome>;
 
-    /// Checks that it still runs, and so holds what it holds.
+    /// Checks that it is still running, and so still holds its setting.
     ///
     /// # Errors
     /// How it ended.

@@ -1,4 +1,4 @@
-//! What a platform lets this process observe: CPUs, counters and switch-ins.
+//! What this process can observe on a platform: CPUs, counters and switch-ins.
 
 pub use oversleep_record::label::CpuKind;
 use oversleep_record::{Disturbance, Nanos, ProcessorState, Unavailable};
@@ -22,10 +22,10 @@ pub struct CounterReading {
 }
 
 impl CounterReading {
-    /// What happened from `self` to `later`.
+    /// The changes from `self` to `later`.
     pub fn until(&self, later: &CounterReading) -> Disturbance {
         fn span(a: Option<Nanos>, b: Option<Nanos>) -> Option<Nanos> {
-            // Some counters can go back, as steal does on live migration. Such a window is unknown, not negative.
+            // Some counters can go back, such as steal after a live migration. Such a window is unknown, not negative.
             let difference = b? - a?;
             (difference >= Nanos::ZERO).then_some(difference)
         }
@@ -49,7 +49,7 @@ impl CounterReading {
             all_interrupts: count(a.all_interrupts, b.all_interrupts),
             own_cpu_ns: span(a.own_cpu_ns, b.own_cpu_ns),
             suspended_ns: span(a.suspended_ns, b.suspended_ns),
-            // It follows from these and from what was measured meanwhile.
+            // Derived from these and from the measured values.
             stalled_ns: None,
             // It is read separately, before and after these: [`Platform::processor_state`](super::Platform).
             processor: ProcessorState::default(),
@@ -57,8 +57,8 @@ impl CounterReading {
     }
 }
 
-/// The processor between two readings of [`Platform::processor_state`](super::Platform::processor_state): the extremes of
-/// its gauges, and by how much its counts grew.
+/// The processor between two readings of [`Platform::processor_state`](super::Platform::processor_state): the extremes
+/// of its gauges, and the increments of its counters.
 pub fn processor_between(before: &ProcessorState, after: &ProcessorState) -> ProcessorState {
     let spent = || Some(after.thermal_throttled_ns? - before.thermal_throttled_ns?);
     let grown = || after.thermal_throttles?.checked_sub(before.thermal_throttles?);
@@ -78,7 +78,7 @@ pub struct SwitchIn {
     pub run_queue_delay: Nanos,
 }
 
-/// Watches the thread that made it.
+/// Watches the thread that created it.
 pub trait Splitter {
     /// Starts to watch; call it just before a wait.
     fn arm(&mut self);
@@ -87,18 +87,18 @@ pub trait Splitter {
     /// or an event was lost.
     fn last_switch_in(&mut self) -> Option<SwitchIn>;
 
-    /// How it watches, for the result.
+    /// Its method, for the result.
     fn method(&self) -> &'static str;
 }
 
-/// Something this process may or may not see or change.
+/// Something that this process may or may not observe or change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ability {
     /// Short name: `real-time policies`, `switch-in times`.
     pub name: String,
-    /// What it gives the user.
+    /// Its benefit for the user.
     pub gives: String,
-    /// How its presence showed, or why it is absent and how to allow it.
+    /// The evidence for it, or why it is absent and how to allow it.
     pub state: Result<String, Unavailable>,
 }
 

@@ -1,9 +1,9 @@
-//! Registries: descriptions paired with what one system adds to them. Whether each has the other is checked while
-//! compiling.
+//! Registries: descriptions paired with the implementation of one system. The compiler checks that neither lacks the
+//! other.
 
 use crate::Described;
 
-/// Registry name of a description, and what makes an entry of it.
+/// Registry name of a description, and the function that makes an entry from it.
 pub type Made<I, T> = (&'static str, fn(&'static I) -> Box<T>);
 
 /// The entries of a catalogue, in its order: `registry!(clocks::LINUX, READS)`. A description without an entry, or an
@@ -30,7 +30,7 @@ macro_rules! names_of {
     }};
 }
 
-/// The description of that name, looked up while compiling: `describe!(tunables::LINUX, "slack")`.
+/// The description with that name, looked up at compile time: `describe!(tunables::LINUX, "slack")`.
 #[macro_export]
 macro_rules! describe {
     ($infos:path, $name:expr) => {
@@ -38,7 +38,7 @@ macro_rules! describe {
     };
 }
 
-/// The entries of descriptions, in their order. [`registry!`](crate::registry) checks that none is missing.
+/// The entries for descriptions, in their order. [`registry!`](crate::registry) checks that none is missing.
 pub fn registry<I: Described, T: ?Sized>(infos: &'static [I], made: &[&[Made<I, T>]]) -> Vec<Box<T>> {
     let of = |name| made.iter().copied().flatten().find(|(known, _)| *known == name);
     infos.iter().filter_map(|info| of(info.name()).map(|(_, make)| make(info))).collect()
@@ -47,7 +47,7 @@ pub fn registry<I: Described, T: ?Sized>(infos: &'static [I], made: &[&[Made<I, 
 /// Checks that each description has exactly one entry, and each entry a description.
 ///
 /// # Panics
-/// With the name of the one that stands alone, or that occurs twice. In a constant, that stops the compiler.
+/// With the name that has no counterpart or occurs twice. In a constant, this is a compile error.
 pub const fn assert_paired<T>(described: &[&str], made: &[&[(&str, T)]]) {
     let mut at = 0;
     while at < described.len() {
@@ -68,10 +68,10 @@ pub const fn assert_paired<T>(described: &[&str], made: &[&[(&str, T)]]) {
     }
 }
 
-/// Where that name is among the others.
+/// The index of that name among the others.
 ///
 /// # Panics
-/// With the name, where it is absent or occurs twice. In a constant, that stops the compiler.
+/// With the name, if it is absent or occurs twice. In a constant, this is a compile error.
 pub const fn position(names: &[&str], name: &str) -> usize {
     let (mut at, mut found) = (0, None);
     while at < names.len() {

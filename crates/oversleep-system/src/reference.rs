@@ -1,4 +1,4 @@
-//! The reference tables of the documentation, as Markdown, from the descriptions.
+//! The reference tables of the documentation, as Markdown, generated from the descriptions.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use crate::{
     HandoffInfo, LoadInfo, SlackRule, TunableInfo, WaitInfo, ZeroMeans, clocks, handoffs, loads, tunables, waits,
 };
 
-/// The clocks of a system, a row each: name, call, what it is, unit, by what it moves, across suspend, version, page.
+/// The clocks of a system, a row each: name, call, doc, unit, source, across suspend, version, page.
 pub fn clocks(os: &str) -> String {
     let head = "| clock | call | what it is | unit | its steps | across suspend | since | page |";
     let mut table = format!("{head}\n|---|---|---|---|---|---|---|---|\n");
@@ -29,8 +29,7 @@ pub fn clocks(os: &str) -> String {
     table
 }
 
-/// The tunables of a system, a row each: name, call, what it does, which settings it takes, whom it reaches, version,
-/// page.
+/// The tunables of a system, a row each: name, call, doc, accepted settings, scope, version, page.
 pub fn tunables(os: &str) -> String {
     let head = "| tunable | call | what it does | settings | reaches | since | page |";
     let mut table = format!("{head}\n|---|---|---|---|---|---|---|\n");
@@ -50,7 +49,7 @@ pub fn loads(os: &str) -> String {
     table
 }
 
-/// The waits of a system, a row each: name, call, what it takes, zero, slack, version, page.
+/// The waits of a system, a row each: name, call, argument, zero, slack, version, page.
 pub fn waits(os: &str) -> String {
     let mut table = "| wait | call | takes | zero | slack | since | page |\n|---|---|---|---|---|---|---|\n".to_owned();
     for info in waits::of(os) {
@@ -70,14 +69,14 @@ pub fn waits(os: &str) -> String {
     table
 }
 
-/// Which waits of a system do what where they are given zero.
+/// The waits of a system by what an argument of zero does.
 pub fn waits_by_zero(os: &str) -> String {
     use ZeroMeans::{Disarms, NoArgument, ReturnsAtOnce, SleepsShortest, WaitsForEver, Yields};
     let groups = [ReturnsAtOnce, SleepsShortest, Yields, Disarms, WaitsForEver, NoArgument];
     grouped(os, "zero", groups.map(|zero| (zero.words(), move |info: &WaitInfo| info.zero == zero)))
 }
 
-/// Which deliberate delay applies to which waits of a system.
+/// The waits of a system by the deliberate delay that applies.
 pub fn waits_by_slack(os: &str) -> String {
     use SlackRule::{ClassShare, KernelShare, NoTimer, None, OfItsWaits};
     use SlackRule::{ThreadSlack, ThreadSlackOrShare, Tick, TimerResolution};
@@ -109,7 +108,7 @@ fn grouped<const N: usize>(os: &str, head: &str, groups: [(&str, impl Fn(&WaitIn
 }
 
 fn row(table: &mut String, cells: &[&str]) {
-    // Writing to a string can't fail. A bar inside a cell would end it.
+    // Writing to a string can't fail. A bar inside a cell would end the cell.
     let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
     let _ = writeln!(table, "| {} |", cells.join(" | "));
 }

@@ -4,12 +4,12 @@ use oversleep_record::Unavailable;
 use oversleep_record::conditions::Setting;
 use oversleep_record::environment::PlatformId;
 
-/// One line of that.
+/// One such statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResolutionRow {
     /// Its subject: `after fork and exec`.
     pub what: &'static str,
-    /// What holds, or why it is unknown.
+    /// The statement, or why it is unknown.
     pub says: Result<String, Unavailable>,
     /// How it was determined.
     pub how: &'static str,
@@ -35,7 +35,7 @@ pub struct Holders {
     pub names: Vec<String>,
 }
 
-/// Why a system doesn't state who holds what. Windows shows it only to administrators, in a report:
+/// Why a system doesn't state which process holds what. Windows shows it only to administrators, in a report:
 /// <https://learn.microsoft.com/windows-hardware/design/device-experiences/powercfg-command-line-options#energy>.
 pub fn nobody_tells(id: &PlatformId) -> Unavailable {
     if id.os == "windows" && id.modelled.is_none() {

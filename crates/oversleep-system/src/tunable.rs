@@ -1,4 +1,4 @@
-//! Tunables: what a measurement may change, always with the way back.
+//! Tunables: settings that a measurement may change, always with the way back.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -9,7 +9,7 @@ use oversleep_record::{Nanos, Unavailable};
 use super::catalogue::worded;
 
 worded! {
-    /// How far a change reaches.
+    /// The scope of a change.
     pub enum Scope {
         /// The calling thread; the change ends with it at the latest.
         Thread = "the measuring thread",
@@ -18,21 +18,21 @@ worded! {
         /// The whole machine while this process holds the change; the system undoes it when the process ends.
         MachineWhileHeld = "the whole machine while it is held",
     }
-    /// In a few words, as tables show it.
+    /// In a few words for tables.
     pub const fn words
 }
 
-/// Whom a change reaches.
+/// The scope of a change on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reached {
     /// In one sentence, without a full stop.
     pub sentence: String,
-    /// Whether the timers of a program that makes no request follow it while it is held; `None` if that is unknown.
+    /// Whether it affects the timers of a program that makes no request, while it is held; `None` if that is unknown.
     pub programs: Option<bool>,
 }
 
 impl Reached {
-    /// What follows from a scope, and from what inherits the change.
+    /// What follows from a scope and from inheritance.
     pub fn by_scope(scope: Scope, heirs: Option<&'static str>) -> Reached {
         let (sentence, programs) = match (scope, heirs) {
             (Scope::MachineWhileHeld, _) => return Reached::the_machine(),
@@ -63,28 +63,28 @@ impl Reached {
     }
 }
 
-/// What is known of a tunable. The catalogues are in [`crate::tunables`].
+/// The description of a tunable. The catalogues are in [`crate::tunables`].
 #[derive(Clone, Copy, Debug)]
 pub struct TunableInfo {
     /// Registry name, also the command line's option: `slack`, `policy`, `pin`, `lock-memory`, `dma-latency`.
     pub name: &'static str,
     /// The call that changes it.
     pub call: &'static str,
-    /// One or two sentences: what it does to timing.
+    /// One or two sentences about its effect on timing.
     pub doc: &'static str,
-    /// Which settings it accepts: what follows "give" in a message.
+    /// The accepted settings, to follow "give" in a message.
     pub expected: &'static str,
-    /// A setting as typed in examples: the finest or the most urgent.
+    /// A setting for examples: the finest or the most urgent.
     pub example: &'static str,
-    /// How far a change reaches.
+    /// The scope of a change.
     pub scope: Scope,
-    /// What starts with the setting of the thread that starts it: `threads and programs`.
+    /// What inherits the setting of the thread that starts it: `threads and programs`.
     pub inherited_by: Option<&'static str>,
     /// Whether it decides how exactly this system's timers end: slack, resolution, tier. At most one does.
     pub sets_resolution: bool,
-    /// The words that it takes as settings, the simplest first; empty if it takes none.
+    /// The words that it accepts, the simplest first; empty if it accepts none.
     pub words: &'static [Word],
-    /// Spans worth measuring side by side, the default first; empty if it takes none or there is nothing to compare.
+    /// Spans worth comparing, the default first; empty if it takes none or there is nothing to compare.
     pub compared: &'static [Nanos],
     /// Whether modelled machines have it.
     pub is_modelled: bool,
@@ -94,7 +94,7 @@ pub struct TunableInfo {
     pub page: &'static str,
 }
 
-/// A word that a tunable takes as a setting: `fifo:80`.
+/// A word that a tunable accepts as a setting: `fifo:80`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Word {
     /// The word.
@@ -116,7 +116,7 @@ impl Word {
 }
 
 impl TunableInfo {
-    /// The word of a setting and its number, where it is one of this tunable's and its number is in range.
+    /// The word and the number of a setting, if the word is one of this tunable's and the number is in range.
     pub fn word(&self, setting: &Setting) -> Option<(&'static str, i32)> {
         let Setting::Policy { policy, priority } = setting else { return None };
         let word = self.words.iter().find(|word| word.name == policy)?;
@@ -145,7 +145,7 @@ pub struct NotASetting {
     pub problem: Problem,
 }
 
-/// What is wrong with a setting.
+/// The fault of a setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Problem {
     /// The tunable accepts these settings.
@@ -157,7 +157,7 @@ pub enum Problem {
 }
 
 impl NotASetting {
-    /// A setting of the wrong kind, out of range or with an unknown name, and which ones are accepted.
+    /// A setting of the wrong kind, out of range or with an unknown name, with the accepted ones.
     pub fn expecting(tunable: &str, given: &Setting, expected: impl Into<String>) -> NotASetting {
         let problem = Problem::Expected(expected.into());
         NotASetting { tunable: tunable.to_owned(), given: given.clone(), problem }
@@ -201,7 +201,7 @@ impl From<NotASetting> for Unavailable {
     }
 }
 
-/// Puts back what was changed when dropped, on the thread that changed it.
+/// Restores the former setting on drop, on the thread that changed it.
 pub trait Restore {}
 
 /// A guard that runs this once when it is dropped.
@@ -221,7 +221,7 @@ pub fn undo(undo: impl FnOnce() + 'static) -> impl Restore + 'static {
 
 /// One tunable of one platform.
 pub trait Tunable: Send + Sync {
-    /// What is known of it.
+    /// Its description.
     fn info(&self) -> &TunableInfo;
 
     /// Its value for the calling thread now.
@@ -239,29 +239,29 @@ pub trait Tunable: Send + Sync {
         Ok(())
     }
 
-    /// Changes it for the calling thread, or as far as its scope reaches. The guard, where there is one, restores the
-    /// former value when dropped, also while a panic unwinds. A setting that [`Tunable::validate`] refuses is
+    /// Changes it for the calling thread, or in its scope. The guard, if there is one, restores the former value on
+    /// drop, even while a panic unwinds. For a setting that [`Tunable::validate`] refuses, the outcome is
     /// [`Outcome::Denied`].
     fn apply(&self, setting: &Setting) -> (Outcome, Option<Box<dyn Restore>>);
 
-    /// Whom a change reaches here: what its scope says, unless the system's version or a setting decides.
+    /// The scope of a change on this machine: that of the description, unless the system's version or a setting decides.
     fn reached(&self) -> Reached {
         Reached::by_scope(self.info().scope, self.info().inherited_by)
     }
 
-    /// The rule by which it is what it is now, in a sentence. Models know theirs; a real system doesn't tell.
+    /// The rule behind its present value, in a sentence. Only models know theirs.
     fn rule(&self) -> Option<String> {
         None
     }
 
-    /// Settings worth measuring side by side here, the default first; empty if there is nothing to compare.
+    /// Settings worth comparing here, the default first; empty if there is nothing to compare.
     fn settings_to_compare(&self) -> Vec<Setting> {
         self.info().spans_to_compare()
     }
 }
 
 impl dyn Tunable + '_ {
-    /// Whom a change reaches, in a sentence without a full stop. For a timer resolution, the system's version decides.
+    /// The scope of a change, in a sentence without a full stop. For a timer resolution, the system's version decides.
     pub fn reaches(&self) -> String {
         match self.info().scope {
             Scope::Thread | Scope::Process if !self.info().sets_resolution => {

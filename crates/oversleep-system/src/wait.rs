@@ -6,7 +6,7 @@ use super::SharedPlatform;
 use super::catalogue::worded;
 
 worded! {
-    /// What kind of call it is.
+    /// The kind of a call.
     pub enum Family {
         /// Does nothing but wait.
         Sleep = "sleep",
@@ -14,27 +14,27 @@ worded! {
         Poll = "poll",
         /// Waits for another thread, with a timeout.
         Lock = "lock",
-        /// Arms a timer and waits for its notice.
+        /// Arms a timer and waits for its notification.
         Timer = "timer",
         /// Waits for a message or signal, with a timeout.
         Message = "message",
         /// Spends CPU time until the deadline.
         Spin = "spin",
-        /// Gives the CPU to another thread; has no deadline.
+        /// Yields the CPU to another thread; has no deadline.
         Yield = "yield",
     }
-    /// As tables show it.
+    /// The name in tables.
     pub const fn name
 }
 
-/// The unit of the argument and what happens to what doesn't fit.
+/// The unit of the argument, and the rounding of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Granularity {
     /// Smallest step of the argument.
     pub step: Nanos,
-    /// Whether a request between two steps is rounded up, as every call here does so as never to be early.
+    /// Whether a request between two steps is rounded up, as in every system call here, so that it is never early.
     pub rounds_up: bool,
-    /// Whether one that is rounded down still waits for a step, as runtimes do; otherwise nothing is left of a short one.
+    /// Whether a rounded-down request is at least one step, as in some runtimes; otherwise a short one becomes zero.
     pub is_a_step_at_least: bool,
 }
 
@@ -52,7 +52,7 @@ impl Granularity {
     /// Whole units of 100 ns, rounded up: the unit of the Windows kernel.
     pub const HUNDRED_NS: Granularity = Granularity { step: Nanos(100), rounds_up: true, is_a_step_at_least: true };
 
-    /// What a request is rounded to.
+    /// The request after rounding.
     #[inline]
     pub fn rounded(&self, requested: Nanos) -> Nanos {
         if self.rounds_up {
@@ -64,7 +64,7 @@ impl Granularity {
     }
 }
 
-/// What a call takes to end by.
+/// The form of a call's end time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Takes {
     /// A span that begins with the call.
@@ -73,7 +73,7 @@ pub enum Takes {
     Deadline,
     /// A point in time on the wall clock: setting that clock during the wait moves its end.
     TimeOfDay,
-    /// Nothing: the call has no end of its own.
+    /// None: the call has no end of its own.
     Nothing,
 }
 
@@ -91,21 +91,21 @@ worded! {
         ReturnsAtOnce = "returns at once",
         /// Sleeps nevertheless, as briefly as the call can: through the timer slack on Linux, 10 ms for `SetTimer`.
         SleepsShortest = "sleeps as briefly as it can",
-        /// Gives the CPU away and returns.
+        /// Yields the CPU and returns.
         Yields = "yields",
         /// Disarms the timer: waiting for it then never ends.
         Disarms = "disarms: never ends",
-        /// Waits for ever.
+        /// Waits forever.
         WaitsForEver = "waits forever",
-        /// It takes no duration.
+        /// The call takes no duration.
         NoArgument = "takes no duration",
     }
-    /// In a few words, as tables show it.
+    /// In a few words for tables.
     pub const fn words
 }
 
 worded! {
-    /// Which of the system's deliberate delays applies.
+    /// The deliberate delay of the system that applies.
     pub enum SlackRule {
         ThreadSlack = "thread's slack", "the thread's timer slack: 50 µs unless changed";
         ThreadSlackOrShare = "thread's slack, or 0.1 % of the timeout",
@@ -123,38 +123,38 @@ worded! {
         OfItsWaits = "as the waits it makes",
             "as the waits that it makes; where a thread has timer slack, it lowers it meanwhile";
     }
-    /// In a few words, as tables show it.
+    /// In a few words for tables.
     pub const fn words
-    /// In full, as documents state it.
+    /// In full, for documents.
     pub const fn rule
 }
 
-/// Delays that timers of Windows are compared with: none, one default tick of 15.6 ms, two, and what its vendor recommends.
+/// Tolerances to compare for timers of Windows: none, one default tick of 15.6 ms, two, and the vendor's recommendation.
 /// <https://learn.microsoft.com/windows-hardware/drivers/ddi/wdm/nf-wdm-kesetcoalescabletimer>, remarks.
 pub const TICK_TOLERANCES: [Nanos; 4] =
     [Nanos::ZERO, Nanos::from_millis(16), TWO_TICKS_TOLERANCE, Nanos::from_millis(100)];
 
-/// The least tolerance that its vendor recommends, two default ticks; the wait with a tolerance has this one.
+/// The smallest tolerance that the vendor recommends, two default ticks; the wait with a tolerance has this one.
 pub const TWO_TICKS_TOLERANCE: Nanos = Nanos::from_millis(32);
 
-/// The description of a wait: what is known of it before it is called. Those of every system are in [`crate::waits`].
+/// The description of a wait. Those of every system are in [`crate::waits`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaitInfo {
     /// Registry name, as typed on the command line: `nanosleep`, `epoll-wait`.
     pub name: &'static str,
     /// The call as a programmer writes it.
     pub call: &'static str,
-    /// One or two sentences: who uses it and what to beware of.
+    /// One or two sentences about its users and its pitfalls.
     pub doc: &'static str,
-    /// What kind of call.
+    /// The kind of call.
     pub family: Family,
-    /// What it takes to end by.
+    /// The form of its end time.
     pub takes: Takes,
     /// Unit and rounding of its argument.
     pub granularity: Granularity,
-    /// What zero means.
+    /// The meaning of zero.
     pub zero: ZeroMeans,
-    /// Which deliberate delay applies.
+    /// The deliberate delay that applies.
     pub slack: SlackRule,
     /// Version of the system that introduced it.
     pub since: &'static str,
@@ -165,8 +165,8 @@ pub struct WaitInfo {
 }
 
 impl WaitInfo {
-    /// A relative wait in whole nanoseconds that a model has and whose zero returns at once, without words: what
-    /// descriptions begin from.
+    /// The base of descriptions: a relative wait in whole nanoseconds that a model has and whose zero returns at once,
+    /// without texts.
     pub const BLANK: WaitInfo = WaitInfo {
         name: "",
         call: "",
@@ -181,13 +181,13 @@ impl WaitInfo {
         is_modelled: true,
     };
 
-    /// What a request is rounded to, and so what the call is given: the one rule of models and of real calls.
+    /// The request after rounding, which is what the call is given: models and real calls share this rule.
     #[inline]
     pub fn rounded(&self, requested: Nanos) -> Nanos {
         self.granularity.rounded(requested)
     }
 
-    /// What its call takes and in which unit, in words: `a span in ms, rounded up`; `nothing` for a yield.
+    /// The argument of its call and its unit, in words: `a span in ms, rounded up`; `nothing` for a yield.
     pub fn takes_words(&self) -> String {
         let what = match self.takes {
             Takes::Span => "a span",
@@ -220,7 +220,7 @@ impl WaitInfo {
     }
 }
 
-/// When a wait shall end: the same moment said twice, for relative and for absolute primitives.
+/// The end of a wait, in two forms: for relative and for absolute primitives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Target {
     /// From now, above zero; a relative primitive rounds it by its granularity.
@@ -234,7 +234,7 @@ pub struct Target {
 pub enum WaitEnd {
     /// By its timer (or, for a yield, at all).
     TimedOut,
-    /// By a signal or a stray wake-up.
+    /// By a signal or a spurious wake-up.
     Interrupted,
     /// The call failed.
     Failed(Unavailable),
@@ -242,30 +242,31 @@ pub enum WaitEnd {
 
 /// One timed wait of one platform.
 pub trait Wait: Send + Sync {
-    /// What is known of it.
+    /// Its description.
     fn info(&self) -> &WaitInfo;
 
-    /// The rule by which it ends now that is asked for such a span by the calling thread, in a sentence. Models know
-    /// theirs; a real system doesn't tell.
+    /// The rule by which it would end now for such a span in the calling thread, in a sentence. Only models know
+    /// theirs.
     fn rule(&self, _requested: Nanos) -> Option<String> {
         None
     }
 
-    /// Opens what the calls need (a descriptor, a lock) for the calling thread, and proves that the call works.
+    /// Opens what the calls need (a descriptor, a lock) for the calling thread, and checks that the call works.
     ///
     /// # Errors
     /// Why it can't be used here.
     fn open(&self, platform: &SharedPlatform) -> Result<Box<dyn Waiter>, Unavailable>;
 
-    /// Delays worth measuring side by side that the call can be told to tolerate, none first; empty if it takes none.
+    /// Tolerances worth comparing that the call accepts, none first; empty if it accepts none.
     fn tolerances_to_compare(&self) -> Vec<Nanos> {
         Vec::new()
     }
 
-    /// As [`Wait::open`], with a delay that is tolerated: the system may add up to it, to end several timers together.
+    /// Like [`Wait::open`], with a tolerated delay: the system may delay the wait by up to this, to end several timers
+    /// together.
     ///
     /// # Errors
-    /// Why it can't be used here, or that the call takes no such thing.
+    /// Why it can't be used here, or that the call takes no tolerance.
     fn open_tolerating(&self, platform: &SharedPlatform, tolerance: Nanos) -> Result<Box<dyn Waiter>, Unavailable> {
         let _ = (platform, tolerance);
         Err(Unavailable::NotOnThisPlatform)

@@ -1,7 +1,7 @@
-//! What the page calls: bytes in, bytes out. A request is one buffer: how many pieces it has, the length of each, then the
-//! pieces. The first is JSON, the others are the files. An answer has the same shape: JSON first, then the documents.
-//! Numbers are 32 bits, little-endian. An instance answers one request; the page takes a new one for each, so nothing is
-//! freed, and a panic, which ends the instance, loses nothing.
+//! The page's interface: bytes in, bytes out. A request is one buffer: the number of pieces, the length of each, then
+//! the pieces. The first is JSON, the others are the files. An answer has the same form: JSON first, then the
+//! documents. Numbers are 32 bits, little-endian. An instance answers one request; the page creates a new one for each,
+//! so nothing is freed, and a panic, which ends the instance, loses nothing.
 
 use std::cell::Cell;
 
@@ -17,29 +17,29 @@ thread_local! {
     static ANSWER_BYTES: Cell<usize> = const { Cell::new(0) };
 }
 
-/// What the page asks for.
+/// A request of the page.
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 enum Request {
     /// A command line, with the names of the files.
     Run { words: Vec<String>, files: Vec<String> },
-    /// What the controls offer.
+    /// The options of the controls.
     Catalogue {},
     /// A machine's figures.
     Figures { machine: String },
 }
 
-/// Memory for a request of that many bytes.
+/// Allocates a request of that many bytes.
 // SAFETY: no other function of the module has that name.
 #[unsafe(no_mangle)]
 pub extern "C" fn reserve(bytes: usize) -> *mut u8 {
     Box::leak(vec![0_u8; bytes].into_boxed_slice()).as_mut_ptr()
 }
 
-/// Answers the request in memory that [`reserve`] gave.
+/// Answers the request in memory from [`reserve`].
 ///
 /// # Safety
-/// `request` points at that many bytes.
+/// `request` must point at that many bytes.
 // SAFETY: no other function of the module has that name.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn answer(request: *const u8, bytes: usize) -> *const u8 {
@@ -50,14 +50,14 @@ pub unsafe extern "C" fn answer(request: *const u8, bytes: usize) -> *const u8 {
     Box::leak(answer.into_boxed_slice()).as_ptr()
 }
 
-/// How long the answer is.
+/// The length of the answer.
 // SAFETY: no other function of the module has that name.
 #[unsafe(no_mangle)]
 pub extern "C" fn answer_bytes() -> usize {
     ANSWER_BYTES.get()
 }
 
-/// What the event loop of modelled machines relies on; it ends the instance where that doesn't hold.
+/// Checks the requirements of the modelled machines' event loop; ends the instance if one isn't met.
 // SAFETY: no other function of the module has that name.
 #[cfg(target_family = "wasm")]
 #[unsafe(no_mangle)]
@@ -73,7 +73,7 @@ unsafe extern "C" {
     safe fn progress(done: f64, total: f64);
 }
 
-/// Says to the page how far a check is.
+/// Reports the progress of a check to the page.
 struct PageProgress;
 
 impl Progress for PageProgress {

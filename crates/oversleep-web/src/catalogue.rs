@@ -1,4 +1,4 @@
-//! What the controls of the page offer: machines with their figures, and what can be asked of each.
+//! The options of the page's controls: machines with their figures, and the questions for each.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,8 +9,8 @@ use oversleep_report::listing::machines::document;
 use oversleep_system::Family;
 use serde_json::{Value, json};
 
-/// Every machine with its title, the names of its waits and clocks, and its settings; and every call of a runtime that a
-/// record speaks of, with the systems of its records.
+/// Every machine with its title, the names of its waits and clocks, and its settings; and every call of a runtime that
+/// has a record, with the systems of its records.
 pub fn catalogue() -> Value {
     let machines: Value = names().iter().filter_map(|name| one(name)).collect();
     json!({ "machines": machines, "runtimes": calls_of_runtimes() })
@@ -19,7 +19,7 @@ pub fn catalogue() -> Value {
 fn calls_of_runtimes() -> Value {
     let mut calls: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
     for record in runtimes() {
-        // `Thread.sleep(ms)` tells forms apart; a question has no such name.
+        // `Thread.sleep(ms)` distinguishes forms of a call, which a question can't name.
         for name in record.names.iter().filter(|name| !name.contains('(')) {
             calls.entry((&record.runtime, name)).or_default().insert(&record.system);
         }

@@ -1,4 +1,4 @@
-//! A command line and what it gives.
+//! Runs a command line.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -17,20 +17,20 @@ use oversleep_request::args::{AskArgs, CheckArgs, MachineArgs};
 use oversleep_request::machine::modelled;
 use oversleep_why::Summary;
 
-/// A file that was dropped.
+/// A dropped file.
 pub struct File<'a> {
     /// Its name.
     pub name: &'a str,
-    /// What is in it.
+    /// Its contents.
     pub bytes: &'a [u8],
 }
 
 /// One document of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// What it is: `text`, `json`, `html`, `svg`, `csv`.
+    /// Its kind: `text`, `json`, `html`, `svg`, `csv`.
     pub kind: &'static str,
-    /// Its name as a file.
+    /// Its file name.
     pub name: String,
     /// The document.
     pub bytes: Vec<u8>,
@@ -61,7 +61,7 @@ struct FileArgs {
 /// Runs a command line, without the name of the command.
 ///
 /// # Errors
-/// What the command would say.
+/// The command's error message.
 pub fn run(words: &[String], files: &[File], progress: &mut dyn Progress) -> Result<Vec<Part>, String> {
     let words = std::iter::once("oversleep").chain(words.iter().map(String::as_str));
     match Typed::try_parse_from(words).map_err(|error| error.render().to_string())? {
@@ -106,7 +106,7 @@ fn check(args: CheckArgs, files: &[File], progress: &mut dyn Progress) -> Result
     Ok(documents(&result))
 }
 
-/// What there is of a result.
+/// All documents of a result.
 fn documents(result: &ResultFile) -> Vec<Part> {
     let mut parts = vec![
         Part::new("html", "report.html", html::report(result)),

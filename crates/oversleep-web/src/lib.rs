@@ -1,8 +1,8 @@
-//! What the page in the browser can do: a command line as it would be typed, with the files that were dropped instead of
-//! a disk. The answers are the command's own, byte for byte.
+//! The engine of the page in the browser: runs a command line, with dropped files instead of a disk. The answers are
+//! the command's own, byte for byte.
 //!
-//! `command` parses and runs a command line, `catalogue` says what the page's controls offer, `boundary` is what the page
-//! calls.
+//! `command` parses and runs a command line, `catalogue` lists the options of the page's controls, `boundary` is the
+//! interface for the page.
 
 mod boundary;
 pub mod catalogue;

@@ -5,12 +5,12 @@ use oversleep_system::examples::Examples;
 
 pub use crate::exit::CODES;
 
-/// How much memory a command takes, for the top help; docs/memory.md has what was measured.
+/// The memory use of commands, for the top-level help; docs/memory.md has the measurements.
 pub const MEMORY: &str = "\
 Memory: no command takes more than 150 MB for files of up to 200 MB, and check takes less
 than 60 MB, however long it measures.";
 
-/// Commands as they are typed on this system, each with what it does, in two columns.
+/// Commands as typed on this system, each with its purpose, in two columns.
 fn block(rows: &[(String, &str)]) -> String {
     const WIDTH_MIN: usize = 37;
     let width = rows.iter().map(|(typed, _)| typed.len()).max().unwrap_or_default().max(WIDTH_MIN);
@@ -178,7 +178,7 @@ Examples:
   oversleep runtimes jet --fetch         a streaming engine, and what its parks cost
   oversleep runtimes ./my-engine-timer   a program of yours that speaks probes/PROTOCOL.md";
 
-/// At the head of `ask`. Every shell understands double quotes, those of Windows too.
+/// At the head of `ask`. Every shell understands double quotes, including those of Windows.
 pub fn ask() -> String {
     let Examples { waits: [sleep, _], finer: (tunable, setting), .. } = oversleep_native::examples();
     block(&[

@@ -1,5 +1,5 @@
-//! What can be typed besides what every machine understands ([`oversleep_request::args`]): where results go, and the text
-//! of the help. A command's own options stand with the command.
+//! Options besides those of [`oversleep_request::args`]: where results go, and the text of the help. A command's own
+//! options are in its file.
 
 pub mod help;
 mod output;

@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::value;
 
-/// Where a document goes: a file, or standard output for `-`.
+/// The destination of a document: a file, or standard output for `-`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Document {
     /// Standard output.
@@ -17,7 +17,7 @@ pub enum Document {
 }
 
 impl Document {
-    /// From what was typed.
+    /// The destination for a typed path.
     pub fn at(path: &Path) -> Document {
         if path.as_os_str() == OsStr::new("-") { Document::Stdout } else { Document::File(path.to_owned()) }
     }

@@ -1,4 +1,4 @@
-//! What every measuring command takes besides how much to measure.
+//! The options of every measuring command besides the amount.
 
 use clap::Args;
 

@@ -38,7 +38,7 @@ impl Check {
         if args.machine.on.is_some() || args.machine.like.is_some() {
             return Err(Failure::usage("--why follows waits in this machine's kernel; leave out --on and --like"));
         }
-        // Better known before the measurement than after it.
+        // The check comes before the measurement, so that the user learns of a problem in time.
         if let Err(error) = own_waits::can_follow() {
             message::warning(&format!("--why: {error}"));
             return measuring::run(args, &self.output, Files::Automatic);

@@ -1,4 +1,4 @@
-//! `compare`: results of machines, kernels, releases or runs compared with the first of them.
+//! `compare`: compares results of machines, kernels, releases or runs with the first of them.
 
 use std::path::PathBuf;
 

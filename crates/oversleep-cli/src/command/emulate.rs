@@ -15,10 +15,10 @@ use crate::output::place::Places;
 use crate::output::stdout;
 use crate::{interrupt, message, reading, request};
 
-/// What a failure of its own ends with, as `env` and `timeout` have it.
+/// The exit code of oversleep's own failures, as in `env` and `timeout`.
 const OWN_FAILURE: i32 = 125;
 
-/// The exit codes, which are the program's where it ran.
+/// The exit codes, which are those of the program if it ran.
 const CODES: &str = "\
 Exit codes:
   the program's own; a signal that ends the program ends oversleep too
@@ -185,7 +185,7 @@ impl Emulate {
         }
     }
 
-    /// What was emulated, where it was asked for. A failure doesn't change how the program ended.
+    /// Delivers the requested summaries of the emulation. A failure doesn't change the program's exit code.
     fn deliver(&self, ended: &Ended) -> Result<(), Failure> {
         let Some(report) = &ended.report else { return Ok(()) };
         if let Some(path) = &self.out {
@@ -197,7 +197,7 @@ impl Emulate {
         if self.summary {
             lines(report).iter().for_each(|line| message::note(line));
         } else {
-            // What made the program go another way than without emulation is said in any case.
+            // Calls that changed the program's behaviour are always reported.
             let other_way = |passed: &&PassedBy| matches!(&*passed.call, "ptrace" | "execve");
             report.passed_by.iter().filter(other_way).for_each(|passed| message::note(&passed_by(passed)));
         }
@@ -232,7 +232,7 @@ impl Ctl {
     }
 }
 
-/// What was emulated, in lines.
+/// The summary of the emulation, in lines.
 fn lines(report: &Report) -> Vec<String> {
     let span = |ns: i64| Nanos(ns).to_string();
     let lengths = |lengths: &Lengths| span(lengths.p50_ns);

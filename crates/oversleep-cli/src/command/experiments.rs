@@ -1,4 +1,4 @@
-//! `experiments`: what each measures and how, and what others published.
+//! `experiments`: the question and the method of each, and published figures.
 
 use clap::Args;
 use oversleep_measure::registry;

@@ -60,7 +60,7 @@ fn add_pages(command: &clap::Command, pages: &mut Vec<(String, clap::Command)>) 
     command.get_subcommands().for_each(|command| add_pages(command, pages));
 }
 
-/// A page: what clap knows, then the examples and the exit codes as sections of their own.
+/// A page: clap's text, then the examples and the exit codes as separate sections.
 fn page(command: &clap::Command) -> io::Result<Vec<u8>> {
     let examples = command.get_before_help().map(ToString::to_string);
     let codes = command.get_after_help().map(ToString::to_string);

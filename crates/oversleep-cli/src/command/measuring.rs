@@ -1,5 +1,5 @@
-//! What every measuring command does: check what was typed and where the result goes, measure, warn of refused conditions,
-//! and deliver the result.
+//! The common part of all measuring commands: validates the options and the destinations, measures, warns of refused
+//! conditions, and delivers the result.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -30,12 +30,12 @@ pub enum Files {
     AsAsked,
 }
 
-/// Runs a measuring command, from what was typed to its last message.
+/// Runs a measuring command, from its options to its last message.
 pub fn run(args: MeasuringArgs, output: &OutputArgs, files: Files) -> Result<Exit, Failure> {
     run_and(args, output, files, |_, _, _, _| {})
 }
 
-/// The same, with `more` done to the result before it is shown.
+/// The same, with `more` applied to the result before it is shown.
 pub fn run_and(
     args: MeasuringArgs,
     output: &OutputArgs,
@@ -67,7 +67,7 @@ pub fn run_and(
     warn_of_refusals(&file, &request.plan.conditions);
     let ended = ended(&file);
     if ended.is_err() {
-        // Outputs that were named are written anyway; files that nobody named would hold no measurement.
+        // Outputs that were named are written anyway; the automatic files would contain no measurement.
         delivery.only_what_was_named();
     }
     delivery.deliver(&file)?;
@@ -104,7 +104,7 @@ fn side_by_side(args: &MeasuringArgs, machines: Vec<MachineArgs>, output: &Outpu
     Ok(if stop.is_raised() { Exit::Interrupted } else { ended })
 }
 
-/// Refuses `waits --json nanosleep`, which looks as if nanosleep were to be measured.
+/// Refuses `waits --json nanosleep`, in which nanosleep was probably meant as a wait.
 fn refuse_a_name_as_file(lab: &Laboratory, args: &MeasuringArgs, output: &OutputArgs) -> Result<(), Failure> {
     let (Some(kind), Some(path)) = (args.subject_kind, output.json.as_ref().and_then(|path| path.to_str())) else {
         return Ok(());
@@ -129,8 +129,8 @@ pub(super) fn explain(error: &RunError) -> Failure {
     }
 }
 
-/// Warns once of each condition that the user requested and the system refused, however many series it concerns. The report
-/// names what experiments and trials request by themselves.
+/// Warns once of each condition that the user requested and the system refused, however many series it concerns.
+/// Requests of experiments and trials are in the report.
 fn warn_of_refusals(file: &ResultFile, requested: &Conditions) {
     let mut refusals: BTreeMap<String, String> = BTreeMap::new();
     for series in &file.series {

@@ -1,5 +1,5 @@
-//! The commands, one file each with its options and what it does. A new one is a file, a line in [`Command`] and one in
-//! [`Command::run`].
+//! The commands, one file each with its options and its implementation. A new one is a file, a line in [`Command`] and
+//! one in [`Command::run`].
 
 mod ask;
 mod check;
@@ -108,8 +108,8 @@ pub fn run() -> Result<Exit, Failure> {
     }
 }
 
-/// Shows what clap has to say: help, the version, or an error. An error repeats what was typed, so clap is asked again
-/// without the letters that a terminal would obey.
+/// Shows clap's output: help, the version, or an error. An error repeats what was typed, so clap parses it again
+/// without the characters that a terminal would obey.
 fn show(answer: clap::Error, typed: &[OsString]) -> Result<Exit, Failure> {
     let safe: Vec<OsString> = typed.iter().map(|one| safe::line(&one.to_string_lossy()).into()).collect();
     let is_safe = safe == typed;
@@ -117,7 +117,7 @@ fn show(answer: clap::Error, typed: &[OsString]) -> Result<Exit, Failure> {
     let answer = match again.filter(|again| again.kind() == answer.kind()) {
         Some(again) => again,
         None if is_safe => answer,
-        // Those letters are what is wrong, and this text has no styles.
+        // The error is about those characters, and this text has no styles.
         None => return Err(Failure::Usage(answer.to_string().trim().trim_start_matches("error: ").to_owned())),
     };
     if answer.use_stderr() {
@@ -139,8 +139,8 @@ impl Cli {
     }
 }
 
-/// The arguments, with `check` where they name no command: at the end, or before the first option that isn't one of the
-/// whole program.
+/// The arguments, with `check` inserted if they name no command: at the end, or before the first option that isn't a
+/// global one.
 fn with_command(mut typed: Vec<OsString>) -> Vec<OsString> {
     let mut at = 1;
     while let Some(argument) = typed.get(at) {

@@ -1,7 +1,7 @@
-//! `check --why`: where the lateness of oversleep's own waits went, in rounds of their own.
+//! `check --why`: splits the lateness of oversleep's own waits, in separate rounds.
 //!
-//! The kernel program is loaded after everything else was measured and removed after the last of these rounds, so no other
-//! figure has its cost in it. What these rounds measure is dropped; only the parts are kept.
+//! The kernel program is loaded after all other measurements and removed after the last of these rounds, so it affects
+//! no other figure. The values of these rounds are dropped; only the parts are kept.
 
 use oversleep_collect::{CollectError, Collector, Options};
 use oversleep_explain as explain;
@@ -34,10 +34,10 @@ fn open() -> Result<Collector, CollectError> {
     Ok(collector)
 }
 
-/// Splits the waits of a result that have a split already, and works out its findings again.
+/// Splits the waits of a result that already have a split, and computes its findings again.
 ///
 /// # Errors
-/// The kernel refuses.
+/// The reason if the kernel refuses.
 pub fn add(lab: &Laboratory, request: &Request, stop: &StopFlag, file: &mut ResultFile) -> Result<(), CollectError> {
     let Some(waits) = experiment(ExperimentId::B5) else { return Ok(()) };
     let arch = Arch::named(std::env::consts::ARCH).ok_or(CollectError::System)?;
@@ -68,7 +68,7 @@ pub fn add(lab: &Laboratory, request: &Request, stop: &StopFlag, file: &mut Resu
     Ok(())
 }
 
-/// The same conditions, for one wait.
+/// A request under the same conditions, for one wait.
 fn of_one(request: &Request, waits: &'static Experiment, wait: &str) -> Request {
     Request {
         command: request.command,
@@ -85,8 +85,8 @@ fn of_one(request: &Request, waits: &'static Experiment, wait: &str) -> Request 
     }
 }
 
-/// Whether it is one of the measured waits, and not one of those that the program makes meanwhile: those are longer, as a
-/// look at the terminal every 50 ms.
+/// Whether it is one of the measured waits, and not one that the program makes meanwhile: those are longer, such as the
+/// terminal check every 50 ms.
 fn is_measured(wait: &Wait) -> bool {
     let requested = wait.requested_ns.and_then(|ns| i64::try_from(ns).ok()).map(Nanos);
     wait.outcome == Outcome::Timer && requested.is_some_and(|ns| ns <= REQUEST * 2)

@@ -1,4 +1,4 @@
-//! `page`: the page that shows results and asks modelled machines in any browser, as one file.
+//! `page`: writes the page that shows results and asks modelled machines in any browser, as one file.
 
 use std::path::{Path, PathBuf};
 
@@ -13,11 +13,11 @@ use crate::output::place::{self, Places};
 use crate::output::stdout;
 use crate::reading::{self, Either};
 
-/// The page as it is built from `oversleep-web` by `cargo xtask page`.
+/// The page that `cargo xtask page` builds from `oversleep-web`.
 const PAGE: &str = include_str!("../../oversleep.html");
-/// Where the results stand in it.
+/// The place for results in it.
 const PLACE: &str = r#"<script type="application/json" id="embedded">[]</script>"#;
-/// The most that results in a page may have together: browsers read longer ones slowly.
+/// The largest total size of results in a page: browsers read longer ones slowly.
 const BYTES_MAX: usize = 64 << 20;
 
 /// Write a page that shows results and asks modelled machines in any browser, offline
@@ -89,7 +89,7 @@ fn with_results(files: &[PathBuf]) -> Result<String, Failure> {
         }
         embedded.push(one);
     }
-    // An element of a page ends at its closing tag, whatever it stands in.
+    // A script element ends at its closing tag, even within a string.
     let text = Value::from(embedded).to_string().replace('<', "\\u003c");
     Ok(PAGE.replacen(PLACE, &PLACE.replace("[]", &text), 1))
 }

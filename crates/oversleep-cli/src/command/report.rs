@@ -1,4 +1,5 @@
-//! `report`: a result file shown again. Findings are worked out again, so an old result gains from what this version knows.
+//! `report`: shows a result file again. Findings are computed again, so an old result benefits from this version's
+//! knowledge.
 
 use std::path::{Path, PathBuf};
 
@@ -82,7 +83,7 @@ impl Report {
             ..OutputArgs::default()
         };
         let delivery = Delivery::only_named(&output, &self.files)?;
-        // One result at a time is in memory. One that can't be used is no reason not to show the others.
+        // Only one result at a time is in memory. The others are shown even if one can't be used.
         let mut unusable = Vec::new();
         for path in &self.files {
             match reading::either(path, "report -") {
@@ -178,14 +179,14 @@ fn results_in(directory: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(found)
 }
 
-/// Where the table goes.
+/// The destinations of the table.
 struct Written<'a> {
     json: Option<&'a Path>,
     html: Option<&'a Path>,
 }
 
 impl<'a> Written<'a> {
-    /// Checks the places before anything is read.
+    /// Checks the destinations before anything is read.
     fn check(json: &'a Option<PathBuf>, html: &'a Option<PathBuf>, read: &[PathBuf]) -> Result<Written<'a>, Failure> {
         let mut places = Places::reading(read)?;
         let mut on_stdout = 0;
@@ -222,7 +223,7 @@ impl<'a> Written<'a> {
     }
 }
 
-/// Where and when the records were found, and by which commands. The file may be anybody's, so its words stay in a comment.
+/// The origin of the records: place, date and commands. The file may come from anyone, so its words stay in a comment.
 fn heading(result: &ResultFile) -> String {
     let day = result.taken_unix_s.and_then(Utc::of_unix).map_or_else(|| "an unknown day".to_owned(), Utc::to_day);
     let machine = head::machine(result).join(", ").replace(|c: char| c.is_control(), " ");

@@ -1,4 +1,4 @@
-//! Several results compared: read one at a time, or measured one after the other, and shown together.
+//! Compares several results, read one at a time or measured one after the other, and shows them together.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -17,10 +17,10 @@ use crate::output::stdout;
 use crate::reading;
 use crate::width::width;
 
-/// Most results compared at once: each has a letter.
+/// The most results compared at once: each has a letter.
 pub const RESULTS_MAX: usize = 26;
 
-/// Where a comparison goes.
+/// The destinations of a comparison.
 #[derive(Clone, Copy, Debug)]
 pub struct Outputs<'a> {
     /// One JSON document.
@@ -31,10 +31,10 @@ pub struct Outputs<'a> {
     pub full: bool,
 }
 
-/// What of a comparison is shown.
+/// The view of a comparison.
 pub type Shown = fn(&Comparison, Vec<Sketch>, &[String], bool) -> View;
 
-/// Results compared, with what the page shows of each.
+/// Compared results, with what the page shows of each.
 #[derive(Debug)]
 pub struct Compared {
     comparison: Comparison,
@@ -52,14 +52,14 @@ impl Compared {
     }
 }
 
-/// Compares result files, of which the base and one other are in memory at a time. `command` is the command line that a
-/// result could be piped into.
+/// Compares result files; the base and one other are in memory at a time. `command` is the command line for piping a
+/// result in.
 ///
 /// # Errors
 /// The first result that can't be used.
 pub fn read(files: &[PathBuf], command: &str, with_pictures: bool) -> Result<Compared, Failure> {
     let is_file = |path: &PathBuf| matches!(Document::at(path), Document::File(_));
-    // Pictures need the raw samples. Files are read twice, so that no whole result is in memory beside another.
+    // Pictures need the raw samples. Files are read twice, so that only one whole result at a time is in memory.
     let mut pictures = Vec::new();
     for (place, path) in (0..).zip(files).filter(|_| with_pictures) {
         let drawn = if is_file(path) { Sketch::pictures(place, &reading::read(path, command)?) } else { Vec::new() };
@@ -85,7 +85,7 @@ pub fn read(files: &[PathBuf], command: &str, with_pictures: bool) -> Result<Com
     Compared::of(adding, files.iter().map(name).collect())
 }
 
-/// Compares results that are measured one after the other, each under a name.
+/// Compares results that are measured one after the other, each with a name.
 ///
 /// # Errors
 /// The first that fails.
@@ -99,10 +99,10 @@ pub fn measured(results: impl IntoIterator<Item = Result<(String, ResultFile), F
     Compared::of(adding, names)
 }
 
-/// Refuses what makes no sense, before anything is read or measured.
+/// Refuses invalid combinations before anything is read or measured.
 ///
 /// # Errors
-/// Too many results, standard input or output used twice, a place that can't be written.
+/// Too many results, standard input or output used twice, a destination that can't be written.
 pub fn check(files: &[PathBuf], outputs: Outputs<'_>) -> Result<(), Failure> {
     if files.len() > RESULTS_MAX {
         return Err(Failure::usage(format!("can't compare {} results; the maximum is {RESULTS_MAX}", files.len())));
@@ -130,10 +130,10 @@ pub fn check(files: &[PathBuf], outputs: Outputs<'_>) -> Result<(), Failure> {
 }
 
 impl Compared {
-    /// Shows it in the places named, on the terminal where none is.
+    /// Shows the comparison in the named destinations, or on the terminal if there are none.
     ///
     /// # Errors
-    /// A place that can't be written.
+    /// A destination that can't be written.
     pub fn deliver(self, outputs: Outputs<'_>, shown: Shown) -> Result<Exit, Failure> {
         let Compared { comparison, sketches, names } = self;
         let ends = if comparison.concludes() { Exit::Fine } else { Exit::TooDisturbed };

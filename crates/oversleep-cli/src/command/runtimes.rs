@@ -142,7 +142,7 @@ impl Runtimes {
 }
 
 impl Runtimes {
-    /// On a modelled machine no runtime runs: records say what each makes of a request.
+    /// On a modelled machine no runtime is run: records state how each translates a request.
     fn modelled(self) -> Result<Exit, Failure> {
         let of_real_ones = [
             ("--list", self.list),
@@ -175,7 +175,8 @@ impl Runtimes {
     }
 }
 
-/// Says once for each operation why it could not be measured. What a version of a runtime doesn't have is no failure.
+/// Warns once for each operation that could not be measured. An operation that a version of a runtime doesn't have is no
+/// failure.
 fn warn_of_failures(file: &ResultFile) {
     let mut said: Vec<(&Option<Runtime>, &str)> = Vec::new();
     for series in file.series.iter().filter(|series| series.runtime.is_some()) {
@@ -189,7 +190,7 @@ fn warn_of_failures(file: &ResultFile) {
     }
 }
 
-/// What is here, what is not, and what would be measured.
+/// The installed and the missing runtimes, and what would be measured.
 fn list(survey: &Survey, lab: &Laboratory) -> Result<Exit, Failure> {
     let os = lab.platform_id().os;
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! `share`: one small file for an issue or a mail, without anything that identifies a person or a host.
+//! `share`: writes one small file for an issue or an email, without anything that identifies a person or a host.
 
 use std::path::{Path, PathBuf};
 
@@ -81,7 +81,7 @@ impl Share {
         Ok(Exit::Fine)
     }
 
-    /// Where the copy goes, checked before anything is read; `None` is a new file here.
+    /// The destination of the copy, checked before anything is read; `None` means a new file here.
     fn place(&self) -> Result<Option<Document>, Failure> {
         let mut places = Places::reading([&self.file])?;
         let Some(path) = &self.out else {
@@ -96,7 +96,7 @@ impl Share {
         Ok(Some(place))
     }
 
-    /// What others will see, and where it is.
+    /// Shows what recipients will see, and where the copy is.
     fn report(shared: &ResultFile, written: &Path) -> Result<(), Failure> {
         let length = std::fs::metadata(written).map_or(0, |file| file.len().div_ceil(1_000));
         stdout::text(&terminal::shared(shared, width(), &format!("{} ({length} KB)", written.display())))
@@ -118,7 +118,7 @@ fn write(place: Option<Document>, stem: &str, contents: Contents) -> Result<Opti
     }
 }
 
-/// `oversleep-shared-2025-01-31`, without a day for a model.
+/// `oversleep-shared-2025-01-31`, without a date for a model.
 fn stem(shared: &ResultFile) -> String {
     let day = shared.taken_unix_s.and_then(Utc::of_unix).map(|taken| format!("-{}", taken.to_day()));
     format!("oversleep-shared{}", day.unwrap_or_default())

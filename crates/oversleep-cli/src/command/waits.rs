@@ -45,7 +45,7 @@ impl Waits {
         if self.list {
             return registry::list(Kind::Wait, &self.names, &self.run.machine, &self.run.output);
         }
-        // A named wait is one with a deadline or a yield; the survey adds the waits that spin.
+        // A named wait has a deadline or is a yield; the survey also includes the waits that spin.
         let command = if self.names.is_empty() { Command::Waits } else { Command::NamedWaits };
         let args = MeasuringArgs {
             experiments: command.experiments(),

@@ -1,4 +1,4 @@
-//! One result delivered to every place you named.
+//! Delivers one result to every destination that the user named.
 
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -16,22 +16,22 @@ use oversleep_record::words::counted;
 use oversleep_report::terminal::Detail;
 use oversleep_report::view::overview;
 
-/// The places, checked before anything is measured.
+/// The destinations, checked before anything is measured.
 #[derive(Debug, Default)]
 pub struct Delivery {
     json: Vec<PathBuf>,
     html: Option<PathBuf>,
     svg: Option<PathBuf>,
-    /// The directory for files that you did not name.
+    /// The directory for files that the user did not name.
     automatic: Option<PathBuf>,
     stdout: Stdout,
     quiet: bool,
     detail: Detail,
-    /// Whether a file holds the result already, because it was read from there.
+    /// Whether a file has the result already, because it was read from there.
     is_stored: bool,
 }
 
-/// What standard output shows.
+/// The content of standard output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Stdout {
     /// The report.
@@ -41,16 +41,16 @@ enum Stdout {
     Json,
     /// The page.
     Html,
-    /// Nothing: you named files only.
+    /// Nothing: the user named files only.
     Nothing,
 }
 
 impl Delivery {
-    /// Checks every place before anything is measured. With `automatic`, a result file and a page are written to the
-    /// current directory unless you named a place. The results that are read must stay.
+    /// Checks every destination before anything is measured. With `automatic`, a result file and a page are written to
+    /// the current directory unless the user named a destination. Results that are read must not be overwritten.
     ///
     /// # Errors
-    /// The first place that can't be written, or two documents for one place.
+    /// The first destination that can't be written, or two documents for one destination.
     pub fn prepare(args: &OutputArgs, automatic: bool, read: Option<&PathBuf>) -> Result<Delivery, Failure> {
         let mut delivery = Delivery::named(args, Places::reading(read)?)?;
         let named = args.json.is_some() || args.html.is_some() || args.svg.is_some() || args.out.is_some();
@@ -62,10 +62,10 @@ impl Delivery {
         Ok(delivery)
     }
 
-    /// Only the places you named, for results that are read; the report where you named none.
+    /// Only the destinations that the user named, for results that are read; the report if there are none.
     ///
     /// # Errors
-    /// As [`Delivery::prepare`].
+    /// As for [`Delivery::prepare`].
     pub fn only_named(args: &OutputArgs, read: &[PathBuf]) -> Result<Delivery, Failure> {
         let mut delivery = Delivery::named(args, Places::reading(read)?)?;
         let files = args.json.is_some() || args.html.is_some() || args.svg.is_some() || args.out.is_some();
@@ -76,7 +76,7 @@ impl Delivery {
         Ok(delivery)
     }
 
-    /// Leaves out the files that you did not name.
+    /// Leaves out the files that the user did not name.
     pub fn only_what_was_named(&mut self) {
         self.automatic = None;
     }
@@ -88,7 +88,7 @@ impl Delivery {
             match path.as_deref().map(|path| place::output(option, path)).transpose()? {
                 None => {}
                 Some(Document::Stdout) => delivery.claim_stdout(Stdout::Json, option)?,
-                // The same document twice is one.
+                // The same document twice is written once.
                 Some(Document::File(path)) if places.has(&path) => {}
                 Some(Document::File(path)) => {
                     places.add(option, &path)?;
@@ -122,10 +122,10 @@ impl Delivery {
         Ok(())
     }
 
-    /// Writes the result to every place. Where one fails, the others are still written, and a copy is kept elsewhere.
+    /// Writes the result to every destination. If one fails, the others are still written, and a copy is kept elsewhere.
     ///
     /// # Errors
-    /// Every place that failed, and where the result is now.
+    /// Every destination that failed, and where the result is now.
     pub fn deliver(&self, result: &ResultFile) -> Result<(), Failure> {
         let mut tally = Tally { kept: self.is_stored, ..Tally::default() };
         let mut files = Files::default();
@@ -158,7 +158,7 @@ impl Delivery {
             Err(Failure::ReaderGone) => tally.reader_gone = true,
             Err(error) => tally.failed.push(error.to_string()),
         }
-        // On a terminal the bottom line of a check has just named them.
+        // On a terminal, the bottom line of a check has just named them.
         let is_named = self.stdout == Stdout::Report && overview::has_bottom_line(result) && io::stdout().is_terminal();
         if !self.quiet && !is_named && !tally.written.is_empty() {
             message::note(&format!("Written: {}", tally.written.join(", ")));
@@ -200,7 +200,7 @@ impl Delivery {
     }
 }
 
-/// The outcome for each place.
+/// The outcomes of the destinations.
 #[derive(Debug, Default)]
 struct Tally {
     written: Vec<String>,
@@ -211,7 +211,7 @@ struct Tally {
 }
 
 impl Tally {
-    /// The result is safe.
+    /// Notes that the result is safe.
     fn keep(&mut self) {
         self.kept = true;
         rescue::release();
@@ -230,8 +230,8 @@ impl Tally {
     }
 }
 
-/// The current directory, or the one for temporary files where you can't write to it: a shell in a read-only directory is
-/// no reason not to measure.
+/// The current directory, or the one for temporary files if the current one isn't writable: that should not prevent a
+/// measurement.
 fn automatic_directory() -> Option<PathBuf> {
     let refuge = std::env::temp_dir();
     for (index, directory) in [PathBuf::new(), refuge].into_iter().enumerate() {

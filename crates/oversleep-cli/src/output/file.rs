@@ -1,7 +1,8 @@
-//! Files: checked before they are needed, replaced as a whole or not at all, and never overwritten unless you name them.
+//! Files: checked before they are needed, replaced as a whole or not at all, and never overwritten unless the user names
+//! them.
 //!
-//! A file has no name until it is complete, where the system has such files, so that a process that is killed leaves nothing
-//! behind. Elsewhere it has a hidden name meanwhile.
+//! A file has no name until it is complete, if the system supports that, so that a killed process leaves nothing
+//! behind. Otherwise it has a hidden name meanwhile.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, BufWriter, Write};
@@ -16,7 +17,7 @@ use super::unfinished::{self, Unfinished};
 /// How much of a document is written at a time.
 pub const WRITE_BYTES: usize = 64 << 10;
 
-/// Checks whether a file can be written there, and leaves no trace.
+/// Checks whether a file can be written there, without leaving a trace.
 ///
 /// # Errors
 /// Why not, and what to do.
@@ -31,10 +32,10 @@ pub fn check(path: &Path) -> Result<(), String> {
         }
         // A device or a pipe: opening it may block, or be noticed at the other end.
         Ok(found) if !found.is_file() => Ok(()),
-        // Replacing a file takes write access to its directory only, but a protected file must stay, also one that may only
-        // grow.
+        // Replacing a file only needs write access to its directory, but a protected file must not be replaced, not
+        // even an append-only one.
         Ok(_) => OpenOptions::new().write(true).open(path).and_then(|_| Draft::check(directory_of(&target))),
-        // Windows says of a name that is too long that there is no such file.
+        // For a name that is too long, Windows reports that there is no such file.
         Err(error) if error.kind() == io::ErrorKind::NotFound && has_too_long_a_name(path) => {
             Err(io::Error::new(io::ErrorKind::InvalidFilename, "its name is too long"))
         }
@@ -47,13 +48,13 @@ pub fn check(path: &Path) -> Result<(), String> {
     tried.map_err(|error| why_not(path, &error))
 }
 
-/// Whether a name, or what a link with that name leads to, ends as only a directory's may.
+/// Whether a name, or the target of a link with that name, has the form of a directory's name.
 fn is_named_as_directory(path: &Path, target: &Path) -> bool {
     let ends = |path: &Path| path.to_string_lossy().ends_with(std::path::is_separator);
     ends(path) || ends(target)
 }
 
-/// Whether no file system has names of that length.
+/// Whether no file system allows names of that length.
 fn has_too_long_a_name(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.to_string_lossy().encode_utf16().count() > 255)
 }
@@ -91,10 +92,10 @@ pub struct Files {
 }
 
 impl Files {
-    /// Writes the document there. The old file stays until all of the new one is safely written.
+    /// Writes the document there. The old file stays until the new one is complete on disk.
     ///
     /// # Errors
-    /// The system's, or this command has written that file already; the old file is untouched then.
+    /// The system's, or this command has already written that file; the old file is then untouched.
     pub fn replace(&mut self, path: &Path, contents: Contents) -> io::Result<()> {
         let permissions = match fs::metadata(path) {
             Ok(found) if !found.is_file() => {
@@ -119,7 +120,7 @@ impl Files {
     /// Writes the document to a new file: `stem.extension`, or `stem-2.extension` and so on.
     ///
     /// # Errors
-    /// The system's; nothing is left behind then.
+    /// The system's; nothing is left behind.
     pub fn create(&mut self, directory: &Path, stem: &str, extension: &str, contents: Contents) -> io::Result<PathBuf> {
         const ATTEMPTS: u32 = 10_000;
         let mut draft = Draft::write(directory, contents, None)?;
@@ -142,7 +143,7 @@ impl Files {
     }
 }
 
-/// A file that is written and waits for its name.
+/// A written file that has no name yet.
 struct Draft<'a> {
     directory: &'a Path,
     contents: Contents<'a>,
@@ -199,7 +200,7 @@ impl<'a> Draft<'a> {
         self.finish(|hidden| fs::rename(hidden, path))
     }
 
-    /// Writes it again under a hidden name: without `/proc`, a file that has no name can't get one.
+    /// Writes it again under a hidden name: without `/proc`, an unnamed file can't get a name.
     fn hide(&mut self) -> io::Result<()> {
         self.state = State::Hidden(filled(self.directory, self.contents, self.permissions.as_ref())?);
         Ok(())
@@ -240,7 +241,7 @@ fn hidden(directory: &Path) -> io::Result<(Unfinished, File)> {
     Unfinished::make(&path, || File::create_new(&path))
 }
 
-/// A hidden name that no other process and no other file of this one uses. It is short, whatever the file will be called.
+/// A hidden name that no other process and no other file of this one uses. It is short, whatever the final name.
 fn hidden_name(directory: &Path) -> PathBuf {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -252,14 +253,14 @@ fn directory_of(path: &Path) -> &Path {
     path.parent().unwrap_or(Path::new(""))
 }
 
-/// The directory as calls want it.
+/// The directory in the form for system calls.
 fn in_words(directory: &Path) -> &Path {
     if directory.as_os_str().is_empty() { Path::new(".") } else { directory }
 }
 
-/// The target of a symbolic link, so that the link stays one, also where there is no such file yet.
+/// The target of a symbolic link, so that the link is preserved, even if its target doesn't exist yet.
 pub fn resolved(path: &Path) -> PathBuf {
-    // As many as Linux follows.
+    // The same limit as in Linux.
     const LINKS_MAX: u32 = 40;
     if let Ok(found) = fs::canonicalize(path) {
         return found;

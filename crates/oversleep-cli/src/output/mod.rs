@@ -1,5 +1,5 @@
-//! Where results go: standard output, files that are replaced as a whole, and a safe place when neither works. Places are
-//! checked before anything is measured, and a result is kept whatever happens to them.
+//! Delivers results: to standard output, to files that are replaced as a whole, and to a safe place if neither works.
+//! Destinations are checked before anything is measured, and a result is kept whatever happens to them.
 
 use std::io::{self, Write};
 
@@ -13,5 +13,6 @@ pub mod unfinished;
 
 pub use delivery::{Delivery, stem};
 
-/// Writes a document piece by piece, because a result may be much longer than the memory there is. It may be called again.
+/// Writes a document piece by piece, because a result may be much longer than the available memory. May be called
+/// repeatedly.
 pub type Contents<'a> = &'a dyn Fn(&mut dyn Write) -> io::Result<()>;

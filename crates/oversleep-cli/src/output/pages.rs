@@ -11,7 +11,7 @@ use oversleep_report::html;
 use oversleep_report::terminal::{self, Detail};
 use oversleep_report::view::pictures;
 
-/// For the terminal, with styles; `files` are the places where the result was written.
+/// The report for the terminal, with styles; `files` are the places where the result was written.
 pub fn text(result: &ResultFile, detail: Detail, files: &[String]) -> String {
     terminal::report(result, width(), detail, files)
 }

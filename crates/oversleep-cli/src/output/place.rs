@@ -1,5 +1,5 @@
-//! Which file an output means. Two outputs, or an output and an input, may be one file under two names: a path with `./`, a
-//! symbolic or hard link, a device that stands for standard output.
+//! Determines which file an output is. Two outputs, or an output and an input, may be one file under two names: a path
+//! with `./`, a symbolic or hard link, a device that stands for standard output.
 
 use std::ffi::OsString;
 use std::io;
@@ -12,7 +12,7 @@ use super::{Contents, stdout};
 use crate::args::Document;
 use crate::exit::Failure;
 
-/// Where an output goes. A path that leads to what standard output is connected to, such as `/dev/stdout`, is standard
+/// The destination of an output. A path to what standard output is connected to, such as `/dev/stdout`, is standard
 /// output.
 ///
 /// # Errors
@@ -32,10 +32,10 @@ pub fn output(option: &str, path: &Path) -> Result<Document, Failure> {
     Ok(Document::File(path))
 }
 
-/// Writes a document where an output goes.
+/// Writes a document to an output's destination.
 ///
 /// # Errors
-/// The system's, with the place.
+/// The system's, with the destination.
 pub fn write(option: &str, path: &Path, document: Contents, files: &mut Files) -> Result<(), Failure> {
     match output(option, path)? {
         Document::Stdout if option == "--json" => stdout::json_document(document),
@@ -46,12 +46,12 @@ pub fn write(option: &str, path: &Path, document: Contents, files: &mut Files) -
     }
 }
 
-/// Any number of outputs may be discarded.
+/// Several outputs may be discarded.
 fn is_null(path: &Path) -> bool {
     FileId::of_path(path).is_some_and(|file| Some(file) == FileId::of_null_device())
 }
 
-/// A file that exists, or a name in a directory that does.
+/// An existing file, or a name in an existing directory.
 #[derive(Debug, PartialEq, Eq)]
 enum Identity {
     Existing(FileId),
@@ -59,7 +59,7 @@ enum Identity {
 }
 
 impl Identity {
-    /// `None` where it can't be told; such a place can't be written either.
+    /// `None` if it can't be determined; such a place can't be written either.
     fn of(path: &Path) -> Option<Identity> {
         if let Some(file) = FileId::of_path(path) {
             return Some(Identity::Existing(file));
@@ -70,7 +70,7 @@ impl Identity {
     }
 }
 
-/// The files that a command reads and writes, each under the name that was typed.
+/// The files that a command reads and writes, each with the name that was typed.
 #[derive(Debug, Default)]
 pub struct Places {
     read: Vec<(PathBuf, Identity)>,
@@ -78,7 +78,7 @@ pub struct Places {
 }
 
 impl Places {
-    /// These files are read, `-` from standard input; no output may replace them.
+    /// Starts with the files that are read, `-` for standard input; no output may replace them.
     ///
     /// # Errors
     /// Standard output is redirected to one of them.
@@ -129,8 +129,8 @@ impl Places {
         Ok(())
     }
 
-    /// Adds the pictures in a directory that an option names: whatever they will be called, another output or a result that
-    /// is read may be neither one of them nor what a link among them leads to.
+    /// Adds the pictures in a directory that an option names: whatever their names, no other output and no result that
+    /// is read may be one of them or the target of a link among them.
     ///
     /// # Errors
     /// Another option, or an input, is a picture there.

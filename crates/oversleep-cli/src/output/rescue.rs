@@ -1,4 +1,4 @@
-//! What was measured and isn't written yet, for a signal that ends the process meanwhile.
+//! Keeps a result that isn't written yet, in case a signal ends the process.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,24 +13,24 @@ struct Unwritten {
     stem: String,
 }
 
-/// `None`: nothing is to be kept, or an output holds it.
+/// `None` if there is no result to keep, or an output has it.
 static UNWRITTEN: Mutex<Option<Unwritten>> = Mutex::new(None);
 
 fn set(unwritten: Option<Unwritten>) {
     *UNWRITTEN.lock().unwrap_or_else(PoisonError::into_inner) = unwritten;
 }
 
-/// From now on a signal that ends the process leaves this result in the directory for temporary files.
+/// From now on, a signal that ends the process leaves this result in the directory for temporary files.
 pub fn hold(result: &Arc<ResultFile>, stem: String) {
     set(Some(Unwritten { result: Arc::clone(result), stem }));
 }
 
-/// An output holds it now.
+/// Notes that an output has the result now.
 pub fn release() {
     set(None);
 }
 
-/// Writes what is unwritten and says where it is.
+/// Writes the unwritten result and returns where it is.
 pub fn now() -> String {
     let unwritten = UNWRITTEN.lock().unwrap_or_else(PoisonError::into_inner).take();
     let Some(Unwritten { result, stem }) = unwritten else { return "the result file is complete".to_owned() };
@@ -45,7 +45,7 @@ pub fn keep(result: &ResultFile, stem: &str) -> Option<PathBuf> {
     Files::default().create(&std::env::temp_dir(), stem, "json", &|out| result.write_to(out)).ok()
 }
 
-/// Where a result is that could not be written where you named.
+/// The place of a result that could not be written to the named destination.
 pub fn is_kept_in(path: &std::path::Path) -> String {
     let path = path.display();
     format!("the result is kept in {path}: `oversleep report {path}` shows it")

@@ -1,4 +1,4 @@
-//! Standard output: text with styles where you want them, or one document and nothing else.
+//! Standard output: text with optional styles, or one document and nothing else.
 
 use std::io::{self, BufWriter, Write};
 
@@ -28,7 +28,7 @@ pub fn text(text: &str) -> Result<(), Failure> {
     done(out.write_all(safe::styled(text).as_bytes()).and_then(|()| out.flush()))
 }
 
-/// A document, as it is.
+/// A document, unchanged.
 pub fn document(contents: Contents) -> Result<(), Failure> {
     check()?;
     let mut out = BufWriter::with_capacity(WRITE_BYTES, io::stdout().lock());
@@ -40,7 +40,7 @@ pub fn json(value: &serde_json::Value) -> Result<(), Failure> {
     json_document(&|out| writeln!(out, "{value:#}"))
 }
 
-/// A JSON document, with escapes for the letters that a terminal would obey.
+/// A JSON document, with escapes for the characters that a terminal would obey.
 pub fn json_document(contents: Contents) -> Result<(), Failure> {
     document(&|out| {
         let mut out = BufWriter::with_capacity(WRITE_BYTES, safe::JsonWriter::new(out));

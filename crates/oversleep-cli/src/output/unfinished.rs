@@ -1,4 +1,4 @@
-//! Files that have a name and are not complete yet, so that a process that ends at once leaves none of them behind.
+//! Files that have a name but are not complete, so that a process that ends abruptly can remove them.
 
 use std::fs;
 use std::io;
@@ -34,7 +34,7 @@ impl Unfinished {
         &self.0
     }
 
-    /// Takes the last step, which completes the file; the process can't end in between.
+    /// Runs the last step, which completes the file; the process can't end in between.
     ///
     /// # Errors
     /// The step failed; the file is still unfinished.
@@ -55,19 +55,19 @@ impl Drop for Unfinished {
     }
 }
 
-/// What a hidden name begins and ends with, around the number of the process that writes.
+/// The beginning and the end of a hidden name, around the id of the writing process.
 const HIDDEN: (&str, &str) = (".oversleep-", ".part");
-/// Who writes a file touches it more often.
+/// A file that is being written is touched more often.
 const STALE: Duration = Duration::from_secs(60);
-/// The same where nobody says which processes there are.
+/// The same if it is unknown which processes exist.
 const LONG_STALE: Duration = Duration::from_secs(24 * 3_600);
 
-/// A hidden name in that directory; `mark` tells it from others of this process.
+/// A hidden name in that directory; `mark` distinguishes it from others of this process.
 pub fn hidden_name(directory: &Path, mark: &str) -> PathBuf {
     directory.join(format!("{}{}-{mark}{}", HIDDEN.0, std::process::id(), HIDDEN.1))
 }
 
-/// Removes the files that killed processes left in a directory while they wrote.
+/// Removes the files that killed processes left in a directory while they were writing.
 pub fn remove_stale(directory: &Path) {
     let own = std::process::id();
     let proc = Path::new("/proc");
@@ -88,7 +88,7 @@ pub fn remove_stale(directory: &Path) {
     }
 }
 
-/// Removes them all, for a process that ends now. No file can be registered or finished afterwards.
+/// Removes them all when the process ends. No file can be registered or finished afterwards.
 pub fn remove_all() {
     let all = lock();
     for path in all.iter() {

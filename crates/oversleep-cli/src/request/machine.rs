@@ -11,7 +11,7 @@ use crate::reading;
 /// The laboratory on the machine that the options name.
 ///
 /// # Errors
-/// Unknown machines, figures that can't be changed like that, a result that can't be read.
+/// Unknown machines, invalid changes, a result that can't be read.
 pub fn laboratory(args: &MachineArgs) -> Result<Laboratory, Failure> {
     match (&args.on, &args.like) {
         (Some(name), _) => Ok(modelled(name, &args.model)?),

@@ -1,4 +1,4 @@
-//! From what was typed to what to measure, with files and this machine; the rest is [`oversleep_request`].
+//! Builds a request from the options, with files and this machine; the rest is [`oversleep_request`].
 
 pub mod machine;
 

@@ -1,5 +1,5 @@
-//! `emulate`: what a program must not notice but for its waits. The times themselves are tested as functions; here they
-//! have wide bounds, or none.
+//! `emulate`: what a program must not notice except in its waits. The times themselves are tested as functions; here
+//! they have wide bounds, or none.
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
 use std::os::unix::process::ExitStatusExt;
@@ -10,7 +10,7 @@ use super::support::Home;
 
 const MACHINE: &str = "windows-10-1909";
 
-/// The command, run with another machine's timing; nothing where nobody may trace.
+/// Runs the command with another machine's timing; `None` if tracing is forbidden.
 pub fn emulated(home: &Home, options: &[&str], program: &[&str]) -> Option<Output> {
     let output = command(home, options, program).output().expect("it starts");
     let refused = String::from_utf8_lossy(&output.stderr).contains("can't trace");
@@ -118,7 +118,7 @@ fn nobody_is_left_when_it_is_killed() {
     }
 }
 
-/// A program in C, compiled here; nothing where there is no compiler.
+/// A program in C, compiled here; `None` if there is no compiler.
 pub fn compiled(home: &Home, source: &str, options: &[&str]) -> Option<String> {
     let (from, to) = (home.path().join("program.c"), home.path().join("program"));
     std::fs::write(&from, source).expect("a file");
@@ -130,7 +130,7 @@ pub fn compiled(home: &Home, source: &str, options: &[&str]) -> Option<String> {
     Some(to.display().to_string())
 }
 
-/// Counts the values that a clock shows in 0.2 s by another clock, and steps back of it.
+/// Counts the values of a clock in 0.2 s by another clock, and its steps back.
 const CLOCKS: &str = r#"
 #include <stdio.h>
 #include <stdlib.h>
@@ -191,7 +191,7 @@ fn clocks_that_there_are_not_are_refused() {
     }
 }
 
-/// A frame loop as games have it: what is left of a frame is slept away, in whole milliseconds.
+/// A frame loop as in games: the rest of a frame is slept away, in whole milliseconds.
 const LOOP: &str = r#"
 #include <poll.h>
 #include <stdio.h>

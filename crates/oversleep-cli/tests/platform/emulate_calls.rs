@@ -1,10 +1,10 @@
-//! `emulate`: the calls that runtimes rarely make. No wait ends before its time, and the report names each.
+//! `emulate`: calls that runtimes rarely make. No wait ends early, and the report names each.
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
 use super::emulate::{compiled, emulated};
 use super::support::Home;
 
-/// Each line: the call, what was requested and what it took, in µs.
+/// Each line: the call, its request and its duration, in µs.
 const CALLS: &str = r#"
 #define _GNU_SOURCE
 #include <errno.h>
@@ -95,11 +95,12 @@ fn no_call_ends_early_and_the_report_names_each() {
     for line in text.lines() {
         let [call, requested, took] = line.split(' ').collect::<Vec<_>>()[..] else { continue };
         let [requested, took] = [requested, took].map(|number| number.parse::<i64>().expect("µs"));
-        // Three periods of 20 ms are three of a tick each there: a periodic timer keeps to whole ticks.
+        // Three periods of 20 ms are three periods of one tick each there: a periodic timer is rounded to whole ticks.
         let least = if requested == 60_000 { 3 * 15_625 } else { requested };
         // The clock reads whole µs, twice.
         assert!(took >= least - 2, "{line}");
-        // recv ends on this kernel's own tick; the others within two of the machine's, but a busy machine comes later.
+        // recv ends on this kernel's own tick; the others within two of the modelled machine's, but a busy machine comes
+        // later.
         assert!(report.contains(&format!("\"call\": \"{call}\"")), "{call}: {report}");
         count += 1;
     }
@@ -107,7 +108,7 @@ fn no_call_ends_early_and_the_report_names_each() {
     assert!(report.contains("io_uring"), "{report}");
 }
 
-/// A program for 32 bits that needs no library: it sleeps 2 ms and ends with 5.
+/// A 32-bit program that needs no library: it sleeps 2 ms and exits with 5.
 const OF_32_BITS: &str = r#"
 static const int span[2] = { 0, 2000000 };
 void _start(void) {

@@ -1,12 +1,12 @@
-//! `emulate`: waits that a program makes so often that they stop no more. They keep to the machine's rules, and the program
-//! still finds all that it would find at its calls.
+//! `emulate`: waits that are so frequent that they no longer stop. They follow the machine's rules, and the calls
+//! otherwise behave as usual.
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
 use super::emulate::{compiled, emulated};
 use super::support::Home;
 
-/// Each call 60 times with 1 ms; a line with the shortest and the median of each, in µs. Then the ways in which a wait ends
-/// otherwise; each that isn't as the manual has it is a line of its own.
+/// Makes each call 60 times with 1 ms, and prints the shortest and the median of each, in µs. Then tries the other ways
+/// in which a wait ends; each deviation from the manual is a separate line.
 const OFTEN: &str = r#"
 #define _GNU_SOURCE
 #include <errno.h>
@@ -141,7 +141,7 @@ fn waits_without_a_stop_end_and_fail_as_the_others() {
                 assert!(of("clock_nanosleep", "count") > 0 && least < 1_990, "{options:?}: {text}");
                 continue;
             }
-            // Waits that follow one another end a tick apart.
+            // Successive waits end a tick apart.
             assert!(median >= 1_500, "{options:?}: {line}");
             let (count, sampled) = (of(call, "count"), of(call, "sampled"));
             assert!(count >= 60 && sampled >= 16, "{options:?}, {call}: {report}");
@@ -153,7 +153,7 @@ fn waits_without_a_stop_end_and_fail_as_the_others() {
     }
 }
 
-/// A program that filters its own calls after it has slept often: what a sandbox doesn't know ends it.
+/// A program that filters its own calls after frequent sleeps: an unknown call in the sandbox ends it.
 const SANDBOX: &str = r#"
 #include <linux/filter.h>
 #include <linux/seccomp.h>

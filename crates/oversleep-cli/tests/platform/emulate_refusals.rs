@@ -1,4 +1,4 @@
-//! `emulate`: what can't be emulated, and that the reason is said.
+//! `emulate`: what can't be emulated, and the reason that is given.
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
 use std::os::unix::fs::PermissionsExt;
@@ -43,7 +43,7 @@ fn an_emulation_inside_another_says_that_it_is_traced() {
     assert!(stderr(&output).contains("another tracer, such as strace, gdb or another emulate"), "{}", stderr(&output));
 }
 
-/// Executes a program that may not trace, as containers have it.
+/// Executes a program under a filter that forbids tracing, as in containers.
 const CONTAINER: &str = r#"
 #include <errno.h>
 #include <linux/filter.h>
@@ -89,7 +89,7 @@ fn a_setuid_program_of_an_ordinary_user_runs_without_its_privileges_and_is_named
     if !is_root || !is_installed("setpriv") {
         return;
     }
-    // Where an ordinary user finds them: the command, and a copy of `id` that says whose rights it has.
+    // In places that an ordinary user can access: the command, and a copy of `id` that shows whose rights it has.
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).expect("rights");
     let copied = |from: &str, name: &str, mode| {

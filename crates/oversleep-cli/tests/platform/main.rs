@@ -1,4 +1,4 @@
-//! What only one kind of system has: devices that are full, arguments that are no text.
+//! Features of single systems: full devices, arguments that are not text.
 #![cfg(unix)]
 
 mod emulate;
@@ -49,7 +49,7 @@ fn a_reader_that_has_seen_enough_is_no_error() {
     }
 }
 
-/// A device that is full, where there is one.
+/// A full device, if there is one.
 fn full() -> Option<File> {
     fs::OpenOptions::new().write(true).open("/dev/full").ok()
 }
@@ -76,7 +76,7 @@ fn full_standard_output_loses_nothing() {
     assert!(Ended::of(output).with_code(1).stderr.starts_with("error: can't write to standard output: "));
 }
 
-/// The message names a file that holds the result.
+/// Checks that the message names a file that contains the result.
 #[track_caller]
 fn kept(home: &Home, stderr: &str, begins: &str) {
     assert!(stderr.starts_with(begins) && stderr.contains("the result is kept in "), "{stderr}");
@@ -98,7 +98,7 @@ fn with_no_place_left_the_result_goes_to_standard_output() {
     assert!(ResultFile::read(last.as_bytes()).is_ok());
 }
 
-/// A file system of its own; taken away with the guard.
+/// A separate file system, unmounted by the guard.
 struct Mounted(std::path::PathBuf);
 
 impl Drop for Mounted {
@@ -165,8 +165,8 @@ fn a_link_stays_a_link() {
     assert!(fs::metadata(home.path().join("real.json")).expect("there").len() > 100);
 }
 
-/// Runs a line of documentation. One that measures for long is interrupted as soon as it heeds it; all the rest runs to
-/// its end.
+/// Runs a line of documentation. One that measures for long is interrupted once it handles signals; the others run to
+/// their end.
 fn run_line(home: &Home, line: &str) {
     if line.contains(['|', '>', ';', '&']) {
         let output = home.prepared(Command::new("sh")).args(["-ec", line]).output().expect("a shell");
@@ -174,7 +174,7 @@ fn run_line(home: &Home, line: &str) {
         return;
     }
     let words: Vec<&str> = line.split_whitespace().skip(1).map(|word| word.trim_matches('\'')).collect();
-    // On a busy machine it may take a while until signals are heeded; one that kills says so.
+    // On a busy machine it may take a while until signals are handled; a run that a signal kills is repeated.
     for delay_ms in [200, 800, 3_200, 12_800, 51_200] {
         let mut child =
             home.command().args(&words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
@@ -198,7 +198,7 @@ fn run_line(home: &Home, line: &str) {
     panic!("{line}: signals are never heeded");
 }
 
-/// A place with the results that lines of documentation read.
+/// A home with the results that lines of documentation read.
 fn furnished(lines: &[String]) -> Home {
     let home = Home::new();
     home.run(SHORT.iter().chain(&["--out", "r.json"])).fine();
@@ -252,14 +252,14 @@ fn every_example_of_the_help_runs() {
     }
 }
 
-/// A page of the project; nothing if the crate is tested without it.
+/// A page of the project; `None` if the crate is tested without it.
 fn page(name: &str) -> Option<String> {
     let text = fs::read_to_string(format!("{}/../../{name}", env!("CARGO_MANIFEST_DIR")));
     let text = text.map_err(|error| eprintln!("skipped: {name}: {error}")).ok()?;
     Some(text.replace("\r\n", "\n"))
 }
 
-/// A model answers the same everywhere, so the README's answer is compared with it.
+/// A model gives the same answer everywhere, so the README's answer can be compared with it.
 #[test]
 fn the_answer_in_the_readme_is_the_one_that_is_given() {
     let Some(text) = page("README.md") else { return };

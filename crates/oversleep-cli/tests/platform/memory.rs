@@ -1,4 +1,4 @@
-//! How much memory the command takes: that of what it holds, not of the text that it reads or writes.
+//! The memory use of the command: that of its data, not of the text that it reads or writes.
 
 use std::io::Read;
 use std::process::Stdio;
@@ -46,7 +46,7 @@ fn a_result_takes_less_memory_than_its_text_whether_it_is_measured_read_or_compa
             "-",
         ])
     };
-    // What the program itself takes depends on how it was built, so a long result is compared with a short one.
+    // The program's own memory depends on the build, so a long result is compared with a short one.
     let (program, short) = measure("1000");
     let (measured, text) = measure("100000");
     let longer = (text.len() - short.len()) as u64;

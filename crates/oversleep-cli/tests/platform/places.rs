@@ -37,7 +37,7 @@ fn an_output_never_replaces_what_is_read_or_another_output() {
     }
     // The same document under two names is written once.
     home.run(SHORT.iter().chain(&["--out", "n.json", "--json", "./n.json", "--quiet"])).fine();
-    // What is discarded isn't a file.
+    // A discarded output isn't a file.
     home.run(SHORT.iter().chain(&["--json", "/dev/null", "--html", "/dev/null"])).fine();
 }
 
@@ -58,7 +58,7 @@ fn a_name_of_standard_output_is_standard_output() {
     assert_eq!(Ended::of(output).code, Some(2), "messages would be lost");
 }
 
-/// A shell's line, with the program as `$0`.
+/// A line for the shell, with the program as `$0`.
 fn shell(home: &Home, line: &str) -> Ended {
     let mut command = home.prepared(Command::new("sh"));
     Ended::of(command.args(["-c", line, env!("CARGO_BIN_EXE_oversleep")]).output().expect("a shell"))
@@ -104,18 +104,18 @@ fn a_limit_on_file_sizes_is_an_error_of_every_command() {
 #[test]
 fn memory_that_runs_out_is_an_error() {
     let home = Home::new();
-    // How much is enough differs by machine and build.
+    // The sufficient amount differs between machines and builds.
     let mut crashes = Vec::new();
     for kilobytes in (20_000..40_000).step_by(1_000) {
         let ended = shell(&home, &format!("ulimit -v {kilobytes}; exec \"$0\" waits thread-sleep --count 3"));
         assert!(!ended.stderr.contains("panicked"), "{kilobytes}: {}", ended.stderr);
-        // With far too little, the loader says so (127), or the process never begins.
+        // With far too little, the loader fails (127), or the process never begins.
         let has_begun = ended.code != Some(127) && !ended.stderr.is_empty();
         if has_begun && !matches!(ended.code, Some(0 | 1)) {
             crashes.push(format!("{kilobytes}: {:?} {}", ended.code, ended.stderr));
         }
     }
-    // Where the last page went to the program, its stack can't grow: the system ends it, and nothing can be said.
+    // If the program got the last page, its stack can't grow: the system kills it, and no message is possible.
     assert!(crashes.len() <= 2, "{crashes:?}");
 }
 

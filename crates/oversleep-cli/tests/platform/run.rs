@@ -1,4 +1,4 @@
-//! `run`: what a program gets that is run with a setting.
+//! `run`: the settings of a program that is run with one.
 #![cfg(target_os = "linux")]
 
 use super::support::Home;

@@ -1,6 +1,6 @@
-//! The runtimes of this machine against a table of what others were seen to do on Linux: every wait of the table is
-//! measured, and its rule is found again from durations alone. A runtime that isn't installed is SKIPPED. The result stays
-//! in the build's directory for temporary files, so that records and reports can be made of it.
+//! The runtimes of this machine compared with a table of rules observed on Linux: every wait of the table is measured,
+//! and its rule is inferred again from durations alone. A runtime that isn't installed is SKIPPED. The result stays in
+//! the build's directory for temporary files, so that records and reports can be made from it.
 
 use std::fs;
 use std::path::Path;
@@ -13,15 +13,15 @@ use oversleep_record::{ExperimentId, FactName, Nanos, ResultFile};
 use crate::support::Home;
 
 const MILLISECOND: Nanos = Nanos::from_millis(1);
-/// Share of the timer slack by which a wait without it is less late than nanosleep.
+/// A wait without slack is less late than nanosleep by at least this share of the slack.
 const OF_SLACK_MIN: f64 = 0.5;
-/// How many times as late a wait is that waits its turn for 5 ms or 100 ms.
+/// A wait that is delayed for 5 ms or 100 ms is at least this many times as late.
 const HELD_UP_MIN: i64 = 10;
 
 /// A line of the table.
 struct Line {
     runtime: &'static str,
-    /// Major versions from the first one up to before the second one.
+    /// Major versions from the first number up to, but not including, the second.
     versions: (u32, u32),
     wait: &'static str,
     rule: Rule,
@@ -74,7 +74,7 @@ const TABLE: &[Line] = &[
     line("c", "mq_timedreceive", Rule::Exact),
 ];
 
-/// What was measured, and what is wrong with it.
+/// The measurements, and the deviations from the table.
 struct Check<'a> {
     file: &'a ResultFile,
     all: Vec<RuntimeWait<'a>>,
@@ -90,7 +90,7 @@ impl<'a> Check<'a> {
         Check { file, all: waits(file), faults: Vec::new() }
     }
 
-    /// That wait of every version of the runtime.
+    /// All versions of this wait.
     fn named(&self, runtime: &str, wait: &str) -> Vec<RuntimeWait<'a>> {
         let is_it = |one: &&RuntimeWait<'_>| one.runtime.name == runtime && one.name == wait;
         self.all.iter().filter(is_it).cloned().collect()
@@ -124,12 +124,12 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// How late that wait of the first version was at the median, for 1 ms.
+    /// The median lateness of that wait in the first version, for 1 ms.
     fn lateness(&self, runtime: &str, wait: &str) -> Option<i64> {
         self.named(runtime, wait).first()?.at(MILLISECOND)?.distribution.p50()
     }
 
-    /// What one read of that clock costs.
+    /// The cost of one read of that clock.
     fn cost(&self, runtime: &str, clock: &str) -> Option<i64> {
         let is_it = |series: &&Series| {
             series.quantity == Quantity::Cost
@@ -158,7 +158,7 @@ fn every_rule_of_the_runtimes_is_found_on_the_real_ones() {
     judge(&ResultFile::read(&fs::read(&kept).expect("readable")).expect("a result"));
 }
 
-/// The same of the result that the last run left.
+/// Judges the result of the last run again.
 #[test]
 #[ignore = "reads what every_rule_of_the_runtimes_is_found_on_the_real_ones left"]
 fn the_last_result_is_judged_again() {
@@ -186,7 +186,7 @@ fn judge(file: &ResultFile) {
         let count = early(&wait);
         check.demand(count > Some(0), format!("{} {} can end early: {count:?} did", wait.runtime, wait.name));
     }
-    // The shortest park is the timer slack and a wake-up, which parkNanos(1) shows.
+    // The shortest park takes the timer slack and a wake-up, as parkNanos(1) shows.
     let shortest =
         |series: &&Series| series.requested_ns == Some(Nanos(1)) && series.subject == "LockSupport.parkNanos";
     let parks: Vec<i64> =

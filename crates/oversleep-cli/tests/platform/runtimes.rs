@@ -1,4 +1,4 @@
-//! `runtimes` where little is as it should be: nothing installed, no search path, nowhere to write, nobody's rights, Ctrl-C.
+//! `runtimes` under adverse conditions: nothing installed, no search path, no writable directory, no privileges, Ctrl-C.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -12,7 +12,7 @@ const FEW: [&str; 6] = ["--quick", "--request", "1ms", "--only", "sleep", "--jso
 #[test]
 fn without_a_search_path_and_with_nowhere_to_write_each_runtime_has_a_reason() {
     let home = Home::new();
-    // Nobody can make a directory there, root neither.
+    // Not even root can create a directory there.
     let nowhere = |command: &mut Command| {
         command.envs([("HOME", "/proc/no"), ("XDG_CACHE_HOME", "/proc/no"), ("TMPDIR", "/proc/no")]);
     };
@@ -58,7 +58,7 @@ fn nobody_measures_what_nobody_may() {
     assert_eq!((home.files().len(), home.temporary_files().len()), (0, 0), "nothing is left");
 }
 
-/// What is left of processes is seen in /proc.
+/// /proc shows which processes are left.
 #[cfg(target_os = "linux")]
 mod stopped {
     use std::fs;
@@ -77,7 +77,7 @@ mod stopped {
         !Path::new("/proc").join(number.trim()).exists()
     }
 
-    /// A program that lists a wait, and then never answers and ignores every signal that can be ignored.
+    /// A program that lists a wait, then never answers and ignores every signal that can be ignored.
     const HANGS: &str = r#"#!/bin/sh
 echo '{"type":"hello","proto":1,"runtime":"engine","version":"1","clock":"e","now":1}'
 if [ "$1" = list ]; then

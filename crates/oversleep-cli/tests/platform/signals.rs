@@ -1,4 +1,4 @@
-//! Signals: what was measured is kept, what was changed is given back, and nothing half written is left.
+//! Signals: measurements are kept, changes are restored, and no incomplete file is left.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -14,7 +14,7 @@ fn signal(child: &Child, name: &str) {
     assert!(sent.success());
 }
 
-/// A run that would take hours, once it is sure to heed signals: the announcement of its length comes after that.
+/// A run that would take hours, once it surely handles signals: the announcement of its length comes after that.
 fn long_run(wait: &str, home: &Home, more: &[&str]) -> (Child, BufReader<std::process::ChildStderr>) {
     let mut child = home
         .command()
@@ -37,7 +37,7 @@ fn what_was_measured_is_kept_when_it_is_interrupted() {
     for name in ["INT", "TERM"] {
         let home = Home::new();
         let (child, mut stderr) = long_run("nanosleep", &home, &["--request", "1ms", "--out", "r.json"]);
-        // Enough time for some waits on any machine.
+        // Enough time for a few waits on any machine.
         std::thread::sleep(std::time::Duration::from_millis(500));
         signal(&child, name);
         let mut lines = String::new();
@@ -54,7 +54,7 @@ fn what_was_measured_is_kept_when_it_is_interrupted() {
     }
 }
 
-/// `timeout` sends its signal to the process and to its group: two of them, a moment apart.
+/// `timeout` sends its signal to the process and to its group: two signals, a moment apart.
 #[test]
 fn signals_that_come_together_are_one() {
     let home = Home::new();
@@ -78,7 +78,7 @@ fn the_first_signal_ends_a_blocked_delivery_and_the_result_is_kept() {
     let mut command = home.command();
     command.args(SHORT).args(["--json", "pipe"]).stdout(Stdio::null()).stderr(Stdio::piped());
     let child = command.spawn().expect("it starts");
-    // If it is measuring still, this ends the run, and the next one ends the delivery.
+    // If it is still measuring, this ends the run, and the next one ends the delivery.
     std::thread::sleep(std::time::Duration::from_millis(1_500));
     signal(&child, "INT");
     let ended = Ended::of(child.wait_with_output().expect("it ends")).with_code(130);
@@ -116,7 +116,7 @@ fn a_killed_process_leaves_nothing_half_written() {
     }
 }
 
-/// The kernel says so by a signal, and kills a second later.
+/// The kernel announces this by a signal, and kills a second later.
 #[test]
 fn the_limit_on_cpu_time_ends_a_run_with_its_result() {
     for limits in ["ulimit -St 1", "ulimit -t 2"] {
@@ -131,13 +131,13 @@ fn the_limit_on_cpu_time_ends_a_run_with_its_result() {
     }
 }
 
-/// The first signal doesn't wait for a wait of a minute, on systems that let it be ended.
+/// The first signal doesn't wait for a wait of a minute, on systems that can end one.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_long_wait_is_ended_by_the_first_signal() {
     let home = Home::new();
     let (child, mut stderr) = long_run("nanosleep", &home, &["--request", "60s", "--out", "r.json"]);
-    // Some of the first wait.
+    // A part of the first wait.
     std::thread::sleep(std::time::Duration::from_millis(200));
     let sent = std::time::Instant::now();
     signal(&child, "INT");
@@ -151,8 +151,8 @@ fn a_long_wait_is_ended_by_the_first_signal() {
     assert!(!lines.contains("can't be interrupted"), "{lines}");
 }
 
-/// `std::thread::sleep` goes on after a signal, which is said. A signal that comes before the wait has begun ends the run
-/// at once, so it is tried again, later.
+/// `std::thread::sleep` continues after a signal, which is reported. A signal before the wait has begun ends the run at
+/// once, so the test then tries again, later.
 #[test]
 fn what_can_not_be_cut_short_is_said_to_be_finished() {
     let is_finished = |pause: std::time::Duration| {
@@ -168,8 +168,8 @@ fn what_can_not_be_cut_short_is_said_to_be_finished() {
     assert!((1..=10).any(|attempt| is_finished(std::time::Duration::from_millis(200) * attempt)));
 }
 
-/// `std::thread::sleep` goes on after a signal: the first one can't end it. One that comes before the wait has begun ends
-/// the run, so it is tried again, later.
+/// `std::thread::sleep` continues after a signal, so the first one can't end it. One before the wait has begun ends the
+/// run, so the test then tries again, later.
 #[test]
 fn the_second_signal_ends_it_at_once() {
     let quits_at_once = |pause: std::time::Duration| {
@@ -180,7 +180,7 @@ fn the_second_signal_ends_it_at_once() {
         for line in &mut lines {
             signal(&child, "INT");
             stderr.read_line(line).expect("readable");
-            // Signals within half a second are one.
+            // Signals within half a second count as one.
             std::thread::sleep(std::time::Duration::from_millis(600));
         }
         assert!(lines[0].starts_with("ending the run"), "{lines:?}");
@@ -234,7 +234,7 @@ fn holding_ends_with_a_signal_and_a_program_gets_what_is_sent_to_its_keeper() {
     assert_eq!(keeper.wait().expect("it ends").code(), Some(3));
 }
 
-/// Its signal goes to the main thread, which waits for the end of the round.
+/// The signal goes to the main thread, which waits for the end of the round.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_wait_that_ends_by_a_signal_is_measured_to_its_end() {

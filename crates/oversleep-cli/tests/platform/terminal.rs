@@ -1,4 +1,4 @@
-//! Nothing that was typed, or stands in a file, controls the terminal.
+//! No argument and no file contents control the terminal.
 
 use std::ffi::OsString;
 use std::fs;
@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStringExt;
 
 use crate::support::{Home, SHORT};
 
-/// A title, a cleared screen, a new line that looks like a message of ours, and writing that turns round.
+/// A title, a cleared screen, a line that looks like a message of oversleep, and a change of writing direction.
 const HOSTILE: &str = "x\u{1b}]0;title\u{7}\u{1b}[2J\u{9b}31m\r\nerror: all is well\u{202e}y";
 
 #[track_caller]

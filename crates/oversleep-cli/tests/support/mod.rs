@@ -1,4 +1,4 @@
-//! What the tests of the command share: a directory to stand in, and the command run in it.
+//! Shared code of the command's tests: a working directory, and the command run in it.
 
 #![allow(dead_code, reason = "each test uses its part")]
 
@@ -10,12 +10,12 @@ use oversleep_record::ResultFile;
 /// A measurement that takes a few ms, of a wait that every system has.
 pub const SHORT: [&str; 6] = ["waits", "thread-sleep", "--request", "1ms", "--count", "3"];
 
-/// The system the command runs on: `linux`, `windows`, `macos`. Its names for what it has are its own.
+/// The system that the command runs on: `linux`, `windows`, `macos`. Names of clocks and waits depend on it.
 pub fn os() -> String {
     oversleep_lab::Laboratory::on(oversleep_native::here()).platform_id().os
 }
 
-/// A directory of the test's own, with one for temporary files in it.
+/// A directory for the test, with one for temporary files in it.
 pub struct Home {
     directory: tempfile::TempDir,
 }
@@ -31,7 +31,7 @@ impl Home {
         self.directory.path()
     }
 
-    /// The files in it, hidden ones too, but for the directory of temporary files.
+    /// The files in it, including hidden ones, except the directory of temporary files.
     pub fn files(&self) -> Vec<String> {
         names(self.path()).into_iter().filter(|name| name != "temp").collect()
     }
@@ -41,12 +41,12 @@ impl Home {
         names(&self.path().join("temp"))
     }
 
-    /// The command, standing there, as if nothing in the environment concerned it.
+    /// The command with this working directory, in a clean environment.
     pub fn command(&self) -> Command {
         self.prepared(Command::new(binary()))
     }
 
-    /// Any program, standing there; `oversleep` is found by name.
+    /// Any program with this working directory; `oversleep` is in its search path.
     pub fn prepared(&self, mut command: Command) -> Command {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let directory = binary().parent().expect("it is in a directory").to_owned();
@@ -84,7 +84,7 @@ fn names(directory: &Path) -> Vec<String> {
     names
 }
 
-/// How it ended.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Ended {
     pub code: Option<i32>,
@@ -101,20 +101,20 @@ impl Ended {
         }
     }
 
-    /// It ended well.
+    /// Asserts success.
     #[track_caller]
     pub fn fine(self) -> Ended {
         self.with_code(0)
     }
 
-    /// It ended so.
+    /// Asserts this exit code.
     #[track_caller]
     pub fn with_code(self, code: i32) -> Ended {
         assert_eq!(self.code, Some(code), "stdout: {}\nstderr: {}", self.stdout, self.stderr);
         self
     }
 
-    /// Standard output is one result and nothing else.
+    /// Asserts that standard output is one result and nothing else.
     #[track_caller]
     pub fn result(&self) -> ResultFile {
         let read = ResultFile::read(self.stdout.as_bytes());

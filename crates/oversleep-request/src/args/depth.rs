@@ -19,7 +19,7 @@ pub struct DepthArgs {
 }
 
 impl DepthArgs {
-    /// In the laboratory's terms.
+    /// The depth for the laboratory.
     pub fn depth(self) -> Depth {
         match (self.quick, self.thorough) {
             (true, _) => Depth::Quick,

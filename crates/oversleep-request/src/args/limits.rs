@@ -47,7 +47,7 @@ pub struct LimitArgs {
 }
 
 impl LimitArgs {
-    /// In the laboratory's terms; `None` leaves it to the depth.
+    /// The limit for the laboratory; `None` leaves it to the depth.
     pub fn limit(self) -> Option<Limit> {
         self.time.map(Limit::Time).or(self.count.map(Limit::Count))
     }
@@ -66,7 +66,7 @@ pub enum PaceArg {
 }
 
 impl PaceArg {
-    /// In the record's terms.
+    /// The pace for the record.
     pub fn pace(self) -> Pace {
         match self {
             PaceArg::Periodic => Pace::Periodic,

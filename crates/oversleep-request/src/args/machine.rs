@@ -28,7 +28,7 @@ pub struct MachineArgs {
 }
 
 impl MachineArgs {
-    /// Each machine by itself: `--on` can name several.
+    /// One set of options per machine: `--on` can name several.
     pub fn each(&self) -> Vec<MachineArgs> {
         match &self.on {
             Some(names) => {

@@ -1,4 +1,4 @@
-//! What can be typed: options that commands share, and the parsers of values.
+//! Options that commands share, and the parsers of their values.
 #![allow(missing_docs, reason = "clap takes the documentation of a flattened field from its type")]
 
 mod ask;

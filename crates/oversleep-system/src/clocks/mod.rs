@@ -1,6 +1,6 @@
 //! Every clock of every system, described once, in the order in which it is listed.
 //!
-//! A system's room adds the read to a description, a model the figures. A new clock is one entry here and one read.
+//! A system's folder adds the read to a description, a model adds the figures. A new clock is one entry here and one read.
 
 mod everywhere;
 mod linux;
@@ -16,7 +16,7 @@ use oversleep_record::clock::{AcrossSuspend, Counts, Epoch};
 
 use crate::clock::{ClockInfo, ClockUnit, Follows};
 
-/// What most clocks have in common; an entry states what differs.
+/// The common fields of most clocks; an entry states what differs.
 pub const COMMON: ClockInfo = ClockInfo {
     name: "",
     call: "",
@@ -36,7 +36,7 @@ pub const COMMON: ClockInfo = ClockInfo {
     page: "",
 };
 
-/// The clocks of a system by its name in results, those of every system where it has no room of its own.
+/// The clocks of a system by its name in results; for a system without a catalogue, those of every system.
 pub fn of(os: &str) -> &'static [ClockInfo] {
     match os {
         "linux" => LINUX,
@@ -46,7 +46,7 @@ pub fn of(os: &str) -> &'static [ClockInfo] {
     }
 }
 
-/// The clock of a system that deadlines are on, by its registry name.
+/// The registry name of the system's clock for deadlines.
 pub const fn reference(os: &str) -> &'static str {
     match os.as_bytes() {
         b"linux" => "monotonic",

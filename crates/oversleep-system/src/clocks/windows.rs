@@ -33,14 +33,14 @@ const CPU_OF_PROCESS: ClockInfo = ClockInfo {
 
 const CPU_OF_THREAD: ClockInfo = ClockInfo { counts: Counts::ThreadCpuTime, epoch: Epoch::Thread, ..CPU_OF_PROCESS };
 
-/// A clock that is built on the performance counter, which counts the time asleep.
+/// A clock that is based on the performance counter, which counts the time asleep.
 /// <https://learn.microsoft.com/windows/win32/api/profileapi/nf-profileapi-queryperformancecounter>
 const fn counting_sleep(info: ClockInfo) -> ClockInfo {
     ClockInfo { across_suspend: AcrossSuspend::Continues, ..info }
 }
 
-/// The clocks of Windows, in the order of its registry. GetTickCount64 comes first of the coarse ones: experiments take
-/// the first coarse clock, and programs are timed with this one.
+/// The clocks of Windows, in the order of its registry. GetTickCount64 is the first of the coarse ones: experiments
+/// take the first coarse clock, and many programs are timed with this one.
 pub const WINDOWS: &[ClockInfo] = &[
     entry! { ELAPSED: "qpc" => "QueryPerformanceCounter", unit: ClockUnit::Ticks, since: "Windows 2000",
     page: win32!("api/profileapi/nf-profileapi-queryperformancecounter"),

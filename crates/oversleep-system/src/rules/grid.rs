@@ -1,4 +1,4 @@
-//! Moments at even distances.
+//! Equidistant moments.
 
 use oversleep_record::Nanos;
 
@@ -7,18 +7,18 @@ use oversleep_record::Nanos;
 pub struct Grid {
     /// One of its moments.
     pub origin: Nanos,
-    /// From one moment to the next.
+    /// The distance between two moments.
     pub period: Nanos,
 }
 
 impl Grid {
-    /// The last moment at or before that one.
+    /// The last moment of the grid at or before that one.
     #[inline]
     pub fn at_or_before(&self, moment: Nanos) -> Nanos {
         self.origin + (moment - self.origin).round_down_to(self.period)
     }
 
-    /// The first moment at or after that one.
+    /// The first moment of the grid at or after that one.
     #[inline]
     pub fn at_or_after(&self, moment: Nanos) -> Nanos {
         self.origin + (moment - self.origin).round_up_to(self.period)

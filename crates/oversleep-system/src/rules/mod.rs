@@ -1,7 +1,7 @@
 //! The rules by which systems decide when a timer ends: pure functions of typed parameters.
 //!
-//! A model fills the parameters with a machine's figures and draws the chances; sentences about a wait read the same
-//! functions. How a call rounds its argument is [`Granularity`](crate::Granularity).
+//! A model sets the parameters to a machine's figures and draws the random events; sentences about a wait use the same
+//! functions. [`Granularity`](crate::Granularity) has the rounding of a call's argument.
 
 mod grid;
 mod one_shot;
@@ -23,26 +23,26 @@ use oversleep_record::Nanos;
 
 use crate::SlackRule;
 
-/// What decides when timers end on a machine.
+/// The rules and figures that decide when timers end on a machine.
 #[derive(Clone, Debug)]
 pub struct Timing {
     /// Timer slack of every new thread.
     pub default_slack_ns: Nanos,
-    /// What `select` and `poll` add by themselves.
+    /// The additional slack of `select` and `poll`.
     pub poll_share: PollShare,
-    /// A periodic interrupt that ends waits, where the system has one.
+    /// A periodic interrupt that ends waits, if the system has one.
     pub tick: Option<Tick>,
     /// One-shot timers.
     pub one_shot: OneShot,
     /// Period of the scheduler's tick, for timeouts in whole ticks; zero if no wait depends on it.
     pub wheel_ns: Nanos,
-    /// Shares of the request by which timers are postponed, by class; the first is every thread's own.
+    /// Leeways of timers as shares of the request, by class; the first applies to ordinary threads.
     pub tiers: Vec<Tier>,
-    /// The share of waits that the kernel makes itself, whatever the thread's class.
+    /// The share for waits that the kernel makes itself, whatever the thread's class.
     pub kernel_tier: Option<Tier>,
 }
 
-/// When a timer may and when it must end.
+/// When a timer may end, and when it must.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Expiry {
     /// When it may end, together with others.
@@ -52,15 +52,15 @@ pub struct Expiry {
 }
 
 impl Expiry {
-    /// Exactly then.
+    /// Exactly at that moment.
     pub fn at(moment: Nanos) -> Expiry {
         Expiry { soft: moment, hard: moment }
     }
 }
 
 impl Timing {
-    /// When a timer ends that is set at `from` for `due`: at the tick of this process's `grid`, where the machine has one
-    /// that ends waits of that rule, and as [`Timing::expiry`] says otherwise.
+    /// When a timer ends that is set at `from` for `due`: at the tick of this process's `grid` if the machine has one
+    /// that ends waits of that rule, and otherwise as in [`Timing::expiry`].
     pub fn timer_expiry(
         &self,
         grid: Option<Grid>,
@@ -79,8 +79,8 @@ impl Timing {
         }
     }
 
-    /// When a wait ends that is entered `now` and due at `due`, where the timer interrupt doesn't decide
-    /// ([`Tick::end`]). `happens` draws a chance: whether something of that probability happens this time.
+    /// When a wait ends that is entered `now` and due at `due`, if the timer interrupt doesn't decide ([`Tick::end`]).
+    /// `happens` draws whether an event of that probability happens.
     pub fn expiry(
         &self,
         rule: SlackRule,

@@ -1,22 +1,22 @@
-//! Timers that are programmed for one moment.
+//! Timers that are programmed for a single moment.
 
 use oversleep_record::Nanos;
 
 use super::Grid;
 
-/// Timers that are programmed for one moment.
+/// Timers that are programmed for a single moment.
 #[derive(Clone, Copy, Debug)]
 pub struct OneShot {
     /// They end on multiples of this; one nanosecond where they end when they are due.
     pub grid_ns: Nanos,
-    /// Whether they end when they are due all the same; only those that come late are late by a step of the grid.
+    /// Whether they normally end when they are due, and the grid only determines how late the late ones are.
     pub ends_when_due: bool,
     /// Share of waits that end one grid step later.
     pub p_late: f64,
-    /// How much later they may end, together with other timers.
+    /// The longest delay for ending together with other timers.
     pub slack_ns: Nanos,
-    /// The longest span for which the grid is the same as for the timers before it; a longer one may begin anywhere in a
-    /// step. Zero: all have one grid.
+    /// The longest span whose grid is aligned with that of earlier timers; a longer one may begin anywhere in a step.
+    /// Zero: all share one grid.
     pub aligned_max_ns: Nanos,
 }
 
@@ -39,7 +39,7 @@ impl OneShot {
         self.aligned_max_ns <= Nanos::ZERO || span <= self.aligned_max_ns
     }
 
-    /// A moment of a step that differs from one due moment to the next without a pattern.
+    /// A moment within a step that varies between due moments without a pattern.
     fn anywhere(&self, due: Nanos) -> Nanos {
         // Fibonacci hashing: the moments of one run differ by nanoseconds.
         let scattered = (due.0 as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
@@ -51,7 +51,7 @@ impl OneShot {
 pub(super) mod tests {
     use super::*;
 
-    /// Steps of 0.5 ms, kept to by timers of up to 2 ms.
+    /// Steps of 0.5 ms, to which timers of up to 2 ms are aligned.
     pub fn grid() -> OneShot {
         let grid_ns = Nanos(500_000);
         OneShot { grid_ns, aligned_max_ns: Nanos(2_000_000), ..exact() }

@@ -1,10 +1,10 @@
-//! Arbitration of the timer interrupt: who requested which period, what the hardware runs at, what each process gets.
+//! Arbitration of the timer interrupt: the requests, the hardware's period, and the period for each process.
 
 use oversleep_record::Nanos;
 
 use super::{Grid, Reach, Tick};
 
-/// The requests that are held on a machine, as one process sees them: its own and those of others.
+/// The requests on a machine, from the point of view of one process: its own and those of others.
 #[derive(Debug, Default)]
 pub struct Requests {
     held: Vec<Held>,
@@ -21,7 +21,7 @@ struct Held {
     is_own: bool,
 }
 
-/// Whose request is in force.
+/// The process whose request is in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Requester {
     /// Nobody requests less than the default.
@@ -33,8 +33,8 @@ pub enum Requester {
 }
 
 impl Requests {
-    /// Requests a period, for this process or for another one. Returns the number that releases it, and what it was
-    /// granted.
+    /// Requests a period, for this process or for another one. Returns the number that releases it, and the granted
+    /// period.
     pub fn hold(&mut self, tick: &Tick, requested: Nanos, is_own: bool) -> (u64, Nanos) {
         self.next += 1;
         let granted = tick.granted(requested);
@@ -59,8 +59,8 @@ impl Requests {
         counting.map(|held| held.granted).min().unwrap_or(tick.default_ns).min(tick.default_ns)
     }
 
-    /// The hardware's grid after the requests changed: the next tick of a new period comes that long after the last one of
-    /// the former.
+    /// The hardware's grid after the requests changed: the first tick of a new period comes one new period after the
+    /// last tick of the old one.
     pub fn hardware_grid(&self, tick: &Tick, before: Grid, now: Nanos) -> Grid {
         match self.hardware_period(tick) {
             period if period == before.period => before,
@@ -68,7 +68,7 @@ impl Requests {
         }
     }
 
-    /// The grid that this process's waits end on, where the hardware's is that.
+    /// The grid on which this process's waits end, given the hardware's grid.
     pub fn process_grid(&self, tick: &Tick, hardware: Grid) -> Grid {
         let has_requested = self.held.iter().any(|held| held.is_own) && !self.ignores_own(tick);
         match tick.reach {
@@ -79,7 +79,7 @@ impl Requests {
         }
     }
 
-    /// Whose request the hardware follows.
+    /// The process whose request the hardware follows.
     pub fn in_force(&self, tick: &Tick) -> Requester {
         let hardware = self.hardware_period(tick);
         let is_own = || !self.ignores_own(tick) && self.held.iter().any(|held| held.is_own && held.granted == hardware);
@@ -109,7 +109,7 @@ mod tests {
         Tick { reach, timer_hz: None, ..tick() }
     }
 
-    /// What this process and the hardware run at after such requests (its own or not).
+    /// The periods of this process and of the hardware after these requests (its own or not).
     fn periods(tick: &Tick, requested: &[(i64, bool)], has_opted_out: bool) -> (i64, i64) {
         let mut requests = Requests { has_opted_out, ..Requests::default() };
         for &(requested, is_own) in requested {

@@ -1,4 +1,4 @@
-//! The rules in sentences: why a wait ends when it does. Clauses without a full stop, for others to follow.
+//! The rules in sentences: why a wait ends when it does. Clauses without a full stop, so that others can follow.
 
 use oversleep_record::Nanos;
 use oversleep_record::words::percent;
@@ -6,11 +6,11 @@ use oversleep_record::words::percent;
 use super::{Requester, SleepingThread, Tick, TickBase, Tier, Timing, wheel_step};
 use crate::SlackRule;
 
-/// What follows where this process's request is ignored.
+/// The consequence if this process's request is ignored.
 pub const IGNORED_REQUEST: &str =
     "; this process's request is ignored while its window is hidden, unless it opts out (power-throttling=off)";
 
-/// Why the timer interrupt comes as often as it does, and what a request would be granted.
+/// Why the timer interrupt has its present period, and what a request would be granted.
 pub fn by_request(tick: &Tick, hardware: Nanos) -> String {
     let holds = if hardware < tick.default_ns {
         format!("the shortest period that any process requests is in effect, {hardware} now")
@@ -28,8 +28,8 @@ pub fn by_request(tick: &Tick, hardware: Nanos) -> String {
     format!("{holds}; {granted}, and one for less than {0} counts as one for {0}", tick.shortest_ns)
 }
 
-/// Why a wait on the timer interrupt ends when it does: the hardware's period, whose request that is, and the period at
-/// which this process is served.
+/// Why a wait on the timer interrupt ends when it does: the hardware's period, whose request that is, and the period
+/// for this process.
 pub fn by_tick(tick: &Tick, requester: Requester, hardware: Nanos, own: Nanos) -> String {
     let from = match tick.base {
         TickBase::Call => "the wait ends at the first timer interrupt after its span has passed",
@@ -64,7 +64,7 @@ pub fn by_tick(tick: &Tick, requester: Requester, hardware: Nanos, own: Nanos) -
     format!("{from}; {served}{chance}")
 }
 
-/// Where measurements of a process without a request beside a neighbour scatter from one multiple to the next.
+/// In this range, measurements of a process without a request beside a neighbour vary between two multiples.
 const DISPUTED_RANGE: std::ops::RangeInclusive<Nanos> = Nanos::from_millis(4)..=Nanos::from_millis(8);
 
 /// Why a wait that the timer interrupt doesn't decide ends when it does.

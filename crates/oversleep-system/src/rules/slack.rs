@@ -2,16 +2,16 @@
 
 use oversleep_record::Nanos;
 
-/// The thread that waits, as far as it decides about timers.
+/// The properties of the waiting thread that matter for timers.
 #[derive(Clone, Copy, Debug)]
 pub struct SleepingThread {
     /// Its timer slack.
     pub slack: Nanos,
-    /// Whether it is under a real-time policy, which knows no slack.
+    /// Whether it is under a real-time policy, which has no slack.
     pub is_real_time: bool,
     /// Whether its nice value is above zero.
     pub is_nice: bool,
-    /// Which of the machine's tiers postpones its timers.
+    /// The index of the tier that delays its timers.
     pub tier: usize,
 }
 
@@ -31,17 +31,17 @@ pub struct PollShare {
     pub plain_ppm: i64,
     /// For a thread of positive nice value.
     pub nice_ppm: i64,
-    /// At most this.
+    /// The upper bound.
     pub max_ns: Nanos,
 }
 
 impl PollShare {
-    /// In parts per million of that thread's timeouts.
+    /// The share for that thread's timeouts, in parts per million.
     pub fn ppm(&self, thread: &SleepingThread) -> i64 {
         if thread.is_nice { self.nice_ppm } else { self.plain_ppm }
     }
 
-    /// By how much a wait of that span may be late: the share, or the thread's slack where that is more.
+    /// The slack of a wait of that span: the share, or the thread's slack if that is more.
     #[inline]
     pub fn slack(&self, thread: &SleepingThread, span: Nanos) -> Nanos {
         if thread.is_real_time {
@@ -54,19 +54,19 @@ impl PollShare {
     }
 }
 
-/// By how much the timers of one class of threads are postponed, on macOS.
+/// The leeway of one class of threads' timers on macOS.
 #[derive(Clone, Debug)]
 pub struct Tier {
-    /// Its name, as the tunable takes it.
+    /// Its name, as a setting of the tunable.
     pub name: String,
-    /// The request is shifted right by so many bits; to the left below zero.
+    /// The request is shifted right by this many bits; to the left if below zero.
     pub shift: i32,
-    /// At most this; zero if nothing is postponed.
+    /// The upper bound; zero means no delay.
     pub max_ns: Nanos,
 }
 
 impl Tier {
-    /// By how much a wait of that span may be late.
+    /// The leeway of a wait of that span.
     #[inline]
     pub fn leeway(&self, span: Nanos) -> Nanos {
         let shifted = match self.shift {

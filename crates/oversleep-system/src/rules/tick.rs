@@ -1,4 +1,4 @@
-//! The timer interrupt of Windows: what a request for a period is granted, and at which interrupt a wait ends.
+//! The timer interrupt of Windows: the period that a request is granted, and the interrupt at which a wait ends.
 
 use oversleep_record::Nanos;
 
@@ -11,20 +11,20 @@ pub struct Tick {
     pub default_ns: Nanos,
     /// Shortest period.
     pub shortest_ns: Nanos,
-    /// Frequency of the timer behind it: periods are multiples of 128 of its cycles, rounded down. `None`: any period in
-    /// units of 100 ns.
+    /// Frequency of the timer behind it: periods are multiples of 128 of its cycles, rounded down. `None`: any multiple
+    /// of 100 ns.
     pub timer_hz: Option<u64>,
-    /// What a wait counts from.
+    /// The start from which a wait counts.
     pub base: TickBase,
     /// Share of waits that an interrupt missed by less than [`Tick::margin_ns`] doesn't end: they take one tick more.
     pub p_two_tick: f64,
-    /// How little before its time an interrupt may come and still, sometimes, end a wait.
+    /// The interrupt may come earlier than the wait's end by at most this, and still end it in some cases.
     pub margin_ns: Nanos,
-    /// Whether it ends waits at all. Under Wine it is no more than a period that calls report: waits are the host's.
+    /// Whether it ends waits at all. Under Wine it is only a period that calls report: the host ends the waits.
     pub ends_waits: bool,
-    /// The period that another process holds all the time; zero if none does.
+    /// The period that another process holds permanently; zero if none does.
     pub held_ns: Nanos,
-    /// Whom a request reaches.
+    /// The processes that a request affects.
     pub reach: Reach,
     /// Whether requests of programs whose window is hidden are ignored.
     pub drops_hidden: bool,
@@ -32,7 +32,7 @@ pub struct Tick {
     pub is_hidden: bool,
 }
 
-/// What a wait on the tick counts from.
+/// The start from which a wait on the tick counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TickBase {
     /// The call: never early.
@@ -41,7 +41,7 @@ pub enum TickBase {
     LastTick,
 }
 
-/// Whom a request for a resolution reaches.
+/// The processes that a request for a resolution affects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
     /// Every process.
@@ -51,8 +51,8 @@ pub enum Reach {
 }
 
 impl Tick {
-    /// When a wait of `span` that is entered `now` ends on this process's grid, where it may be postponed by `tolerance`.
-    /// `happens` draws a chance: whether something of that probability happens this time.
+    /// When a wait of `span` that is entered `now` ends on this process's grid, with a tolerated delay of `tolerance`.
+    /// `happens` draws whether an event of that probability happens.
     #[inline]
     pub fn end(
         &self,
@@ -71,12 +71,12 @@ impl Tick {
             return coarse.at_or_after(due);
         }
         let end = self.near_end(grid, now, due, happens);
-        // A span of nothing counted from the last tick is over: the wait ends at the next one nevertheless.
+        // A zero span counted from the last tick is over already: the wait nevertheless ends at the next tick.
         if end > now { end } else { grid.at_or_after(now + Nanos(1)) }
     }
 
-    /// The first tick at or after `due`, or the one before it where that misses by less than the margin and chance has
-    /// it so.
+    /// The first tick at or after `due`, or the one before it if that is early by less than the margin and the draw
+    /// succeeds.
     fn near_end(&self, grid: Grid, now: Nanos, due: Nanos, happens: impl FnOnce(f64) -> bool) -> Nanos {
         let end = grid.at_or_after(due);
         let before = end - grid.period;
@@ -84,7 +84,7 @@ impl Tick {
         if is_near && !happens(self.p_two_tick) { before } else { end }
     }
 
-    /// The period that a request is granted: a multiple of 128 cycles of the timer below it, in units of 100 ns.
+    /// The period that a request is granted: a multiple of 128 cycles of the underlying timer, in units of 100 ns.
     pub fn granted(&self, requested: Nanos) -> Nanos {
         let requested = requested.max(self.shortest_ns).min(self.default_ns);
         let Some(hz) = self.timer_hz else { return requested.round_down_to(Nanos(100)) };
@@ -96,24 +96,24 @@ impl Tick {
         Nanos((multiple * 128 * 10_000_000 / i128::from(hz) * 100) as i64)
     }
 
-    /// The period at which a process without a request is served, where requests reach only those who made one.
+    /// The period for a process without a request, if requests only affect the processes that made one.
     pub fn period_without_request(&self, hardware: Nanos) -> Nanos {
         if hardware >= self.default_ns {
             return hardware;
         }
         let (default, period) = (self.default_ns.0, hardware.0);
-        // The nearest multiple of a short period; of a long one, the largest that is not longer than the default.
+        // For a short period the nearest multiple; for a long one the largest multiple that does not exceed the default.
         let multiple = if period <= 2_000_000 { (default + period / 2) / period } else { default / period };
         Nanos(period * multiple.max(1))
     }
 
-    /// How long a wait of that span takes at the default period when calls follow one another, each entered right after a
-    /// tick: where near misses end it, and where none does.
+    /// The duration of back-to-back waits of that span at the default period, each entered right after a tick: if near
+    /// misses end it, and if none does.
     pub fn back_to_back(&self, span: Nanos, tolerance: Nanos) -> [Nanos; 2] {
         const AFTER_TICK: Nanos = Nanos(2_000);
         let grid = Grid { origin: Nanos::ZERO, period: self.default_ns };
         let entered = self.default_ns * 1_000 + AFTER_TICK;
-        // The thread runs as long after the tick that ends it.
+        // The thread runs equally long after the tick that ends each wait.
         [false, true].map(|takes_two| self.end(grid, entered, span, tolerance, |_| takes_two) - entered + AFTER_TICK)
     }
 }
@@ -155,7 +155,7 @@ pub(super) mod tests {
         for (requested, got) in [(5_013, 4_960), (5_014, 5_013), (5_067, 5_066), (5_121, 5_120)] {
             assert_eq!(granted(requested), got, "{requested}");
         }
-        // The formula published with the table, for every request of it.
+        // The published formula of the table, for every request in it.
         for requested in 5_000..=6_000 {
             assert_eq!(granted(requested), (3 * requested - 1) / 160 * 160 / 3);
         }

@@ -1,9 +1,9 @@
-//! Linux's timer wheel, on which socket timeouts end: the longer they are, the coarser.
+//! Linux's timer wheel, which ends socket timeouts: the longer they are, the coarser.
 
 use oversleep_record::Nanos;
 
-/// When a timeout on Linux's timer wheel ends: after whole ticks counted from the last one, at the next step of the level
-/// that holds it, so that none ends early. The function is `calc_wheel_index` of
+/// When a timeout on Linux's timer wheel ends: after whole ticks counted from the last one, at the next step of its
+/// level, so that none ends early. The function is `calc_wheel_index` of
 /// <https://github.com/torvalds/linux/blob/master/kernel/time/timer.c>, since 4.8.
 pub fn wheel_end(tick: Nanos, now: Nanos, span: Nanos) -> Nanos {
     let ticks = span.round_up_to(tick).0 / tick.0;
@@ -12,7 +12,7 @@ pub fn wheel_end(tick: Nanos, now: Nanos, span: Nanos) -> Nanos {
     Nanos(((expires >> shift) + 1) << shift) * tick.0
 }
 
-/// The steps in which the wheel keeps a timeout of that length.
+/// The granularity of the wheel for a timeout of that length.
 pub fn wheel_step(tick: Nanos, span: Nanos) -> Nanos {
     let ticks = span.round_up_to(tick).0 / tick.0.max(1);
     tick * (1 << wheel_shift(ticks))

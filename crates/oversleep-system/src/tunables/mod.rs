@@ -1,6 +1,6 @@
 //! Everything that a measurement may change, described once for each system, in the order in which it is listed.
 //!
-//! A system's room adds the change to a description, a model the parameter.
+//! A system's folder adds the change to a description, a model adds the parameter.
 
 mod linux;
 mod macos;
@@ -12,7 +12,7 @@ pub use self::windows::WINDOWS;
 
 use crate::tunable::{Scope, TunableInfo};
 
-/// What most tunables have in common; an entry states what differs.
+/// The common fields of most tunables; an entry states what differs.
 pub const COMMON: TunableInfo = TunableInfo {
     name: "",
     call: "",
@@ -29,7 +29,7 @@ pub const COMMON: TunableInfo = TunableInfo {
     page: "",
 };
 
-/// The names of tunables that other crates speak of; one that no system describes doesn't compile.
+/// The names of tunables that other crates use; one that no system describes doesn't compile.
 pub mod names {
     use super::{LINUX, WINDOWS};
     use crate::describe;
@@ -42,13 +42,13 @@ pub mod names {
     pub const POLICY: &str = describe!(LINUX, "policy").name;
     /// The CPUs that a thread may use.
     pub const PIN: &str = describe!(LINUX, "pin").name;
-    /// Memory that stays in memory.
+    /// Locked memory.
     pub const LOCK_MEMORY: &str = describe!(LINUX, "lock-memory").name;
-    /// The longest wake-up latency that processors may take.
+    /// The bound on the wake-up latency of processors.
     pub const DMA_LATENCY: &str = describe!(LINUX, "dma-latency").name;
 }
 
-/// The tunables of a system by its name in results; none if it has no room of its own.
+/// The tunables of a system by its name in results; none if it has no catalogue.
 pub fn of(os: &str) -> &'static [TunableInfo] {
     match os {
         "linux" => LINUX,

@@ -1,5 +1,5 @@
-//! What a measurement may change on Windows. Memory is missing: Windows locks single ranges within the working set, not
-//! a whole process.
+//! What a measurement may change on Windows. Locked memory is missing: Windows locks single ranges within the working
+//! set, not a whole process.
 
 use oversleep_record::Nanos;
 

@@ -1,4 +1,4 @@
-//! The names of the waits that experiments compose of others: reads of the clock, yields and sleeps.
+//! The names of the waits that experiments compose: reads of the clock, yields and sleeps.
 
 /// Reads the clock until the deadline.
 pub const SPIN: &str = "spin";

@@ -1,5 +1,5 @@
-//! Waits of libraries: oversleep's own, which every catalogue lists last, and the standard library's, which is all that
-//! is known of a system without a catalogue.
+//! Waits of libraries: oversleep's own, which every catalogue lists last, and the standard library's, the only one for
+//! a system without a catalogue.
 
 use crate::{SlackRule, Takes, WaitInfo};
 

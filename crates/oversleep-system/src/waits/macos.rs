@@ -1,7 +1,7 @@
-//! The waits of macOS. The kernel may end every wait of user code late by a share of its length, which the thread's
-//! latency tier decides ([`SlackRule::ClassShare`]); it spares real-time threads and timers marked as critical.
+//! The waits of macOS. The kernel may end every wait of user code late by a share of its length, which depends on the
+//! thread's latency tier ([`SlackRule::ClassShare`]). Real-time threads and timers marked as critical are exempt.
 //!
-//! `setitimer` isn't here: its signal goes to whichever thread of the process lets it through, and macOS has no timed
+//! `setitimer` is missing: its signal goes to any thread of the process that doesn't block it, and macOS has no timed
 //! wait for a signal.
 
 use super::library::SLEEP_UNTIL;

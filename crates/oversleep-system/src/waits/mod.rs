@@ -1,8 +1,8 @@
 //! Every wait of every system, described once. A machine adds the call (`oversleep-native`), a model its figures
-//! (`oversleep-model`); lists, help and reference tables are made from these descriptions.
+//! (`oversleep-model`); lists, help and reference tables are generated from these descriptions.
 //!
-//! A new wait is one entry in the file of its system, beside others of its family: the simplest of a family stands
-//! first. Waits made of a clock and another wait are described where they are made, in `oversleep-measure`.
+//! A new wait is one entry in the file of its system, next to others of its family: the simplest of a family comes
+//! first. Waits composed of a clock and another wait are described in `oversleep-measure`.
 
 pub mod composed;
 mod library;
@@ -18,7 +18,7 @@ pub use windows::WINDOWS;
 
 use crate::{Family, WaitInfo};
 
-/// The waits of a system by its name in results, those of every system where it has no catalogue of its own.
+/// The waits of a system by its name in results; for a system without a catalogue, those of every system.
 pub fn of(os: &str) -> &'static [WaitInfo] {
     match os {
         "linux" => LINUX,
@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn no_call_of_ours_rounds_down() {
         for (os, _) in SYSTEMS {
-            // The standard library drops what is less than a unit of Windows.
+            // The standard library drops spans below a unit of Windows.
             let down: Vec<&str> = of(os).iter().filter(|info| !info.granularity.rounds_up).map(|i| i.name).collect();
             assert!(down.is_empty() || down == ["thread-sleep"], "{os}: {down:?}");
         }

@@ -1,9 +1,9 @@
-//! Sets of waits by what their descriptions say. They are constants, so that other constants can be made of them.
+//! Sets of waits by properties of their descriptions. They are constants, so that other constants can be derived from them.
 
 use super::{LINUX, MACOS, WINDOWS};
 use crate::{Family, SlackRule, Takes, WaitInfo, ZeroMeans};
 
-/// The names of the waits that fit, a condition after the other, each in the order of the list.
+/// The names of the waits that satisfy each of these conditions in turn, in the order of the list.
 macro_rules! names_where {
     ($waits:path, $($fits:path),+) => {{
         const LENGTH: usize = {
@@ -39,7 +39,7 @@ pub const WINDOWS_SLEEPS: &[&str] = names_where!(WINDOWS, is_sleep_by_timer);
 /// Sleeps of macOS by its ordinary timer, the simplest first.
 pub const MACOS_SLEEPS: &[&str] = names_where!(MACOS, is_sleep_by_timer);
 
-/// Waits of Linux whose timer has no slack. Timers that a program arms come first, since one can take a sleep's place.
+/// Waits of Linux whose timer has no slack. Timers that a program arms come first, since they can replace a sleep.
 pub const LINUX_EXACT: &[&str] = names_where!(LINUX, is_exact_timer, is_exact_otherwise);
 /// Timers of macOS that the kernel doesn't coalesce.
 pub const MACOS_EXACT: &[&str] = names_where!(MACOS, is_exact_timer, is_exact_otherwise);
@@ -53,7 +53,7 @@ pub const LINUX_MILLISECOND_POLLS: &[&str] = names_where!(LINUX, is_poll_in_mill
 /// Sleeps of Windows, and its waits for another thread, that end at a timer interrupt.
 pub const WINDOWS_TICK_WAITS: &[&str] = names_where!(WINDOWS, is_sleep_by_timer, is_lock_at_tick);
 
-/// The sleeps by the ordinary timer of a system by its name in results; of an unknown one, those of Linux.
+/// The sleeps by the ordinary timer of a system by its name in results; for an unknown system, those of Linux.
 pub fn plain_sleeps(os: &str) -> &'static [&'static str] {
     match os {
         "windows" => WINDOWS_SLEEPS,

@@ -1,4 +1,4 @@
-//! `machines verify`: the models beside the figures that others published.
+//! `machines verify`: compares the models with published figures.
 
 use clap::Args;
 use oversleep_lab::verify::{Verdict, summary, verify, verify_leaving_out};
@@ -30,11 +30,11 @@ pub struct Verify {
     json: bool,
 }
 
-/// The models have to reproduce so many of a hundred observations whose sources gave them figures.
+/// The percentage of observations with fitted figures that the models have to reproduce.
 const REPRODUCED_PERCENT_MIN: usize = 85;
 
 impl Verify {
-    /// Runs it. Ends with the code of a failed assertion where the models contradict too many of their own sources.
+    /// Runs it. Ends with the code of a failed assertion if the models contradict too many of their own sources.
     pub fn run(self) -> Result<Exit, Failure> {
         let rows = if self.leave_out { verify_leaving_out() } else { verify() }.map_err(Failure::failed)?;
         match self.json {

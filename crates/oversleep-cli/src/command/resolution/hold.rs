@@ -1,4 +1,4 @@
-//! `resolution hold`: a setting held while a program runs, or until Ctrl-C.
+//! `resolution hold`: holds a setting while a program runs, or until Ctrl-C.
 
 use std::ffi::{OsStr, OsString};
 
@@ -64,7 +64,7 @@ impl Hold {
     }
 }
 
-/// A warning where the program runs although what is held doesn't reach it.
+/// A warning if the program runs although the held setting doesn't affect it.
 fn left_out(name: &str, program: &OsStr, outcome: &Outcome, reached: &Reached) -> Option<String> {
     let is_left_out = outcome.holds() && reached.programs == Some(false);
     is_left_out.then(|| format!("this doesn't reach '{}': it must request its own {name}", program.display()))

@@ -1,4 +1,5 @@
-//! `resolution`: shows what decides how precisely timers end here, holds settings, and measures them and neighbours.
+//! `resolution`: shows the setting that decides how precisely timers end here, holds settings, and measures them and
+//! neighbours.
 
 mod hold;
 mod show;

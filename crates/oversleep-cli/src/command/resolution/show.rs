@@ -1,4 +1,4 @@
-//! `resolution show`: what decides how precisely timers end here, whom a setting reaches, and who holds which.
+//! `resolution show`: shows the setting that decides how precisely timers end here, its scope, and who holds which value.
 
 use clap::Args;
 use oversleep_lab::Laboratory;

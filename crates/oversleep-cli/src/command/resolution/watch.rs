@@ -1,4 +1,4 @@
-//! `resolution watch`: what changes while people use the machine, until Ctrl-C.
+//! `resolution watch`: reports changes while people use the machine, until Ctrl-C.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::message;
 use crate::output::{self, Delivery, rescue, stdout};
 use crate::request::machine;
 
-/// Looks of a model after its script has ended.
+/// The number of observations of a model after its script has ended.
 const LOOKS_AFTER: i64 = 5;
 
 /// Watch the granted resolution, a coarse clock's step and a 1 ms sleep, and print each change as it happens
@@ -101,7 +101,7 @@ impl Watch {
         }
     }
 
-    /// What is watched, and what the system doesn't tell.
+    /// Prints the subjects of the watch, and what the system doesn't reveal.
     fn begin(&self, lab: &oversleep_lab::Laboratory, watched: &Watched) {
         if self.output.quiet {
             return;

@@ -1,4 +1,4 @@
-//! What settings change: the program runs under `oversleep why` without and with them, and the two results are compared.
+//! `run --measure`: runs the program under `oversleep why` without and with the settings, and compares the two results.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -13,9 +13,9 @@ pub struct Runs {
 }
 
 impl Runs {
-    /// Makes room for the results.
+    /// Creates the folder for the results.
     pub fn new() -> Result<Runs, Failure> {
-        // A folder that is there already may be somebody else's.
+        // An existing folder may belong to someone else.
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         let name = format!("oversleep-run-{}-{}", std::process::id(), since.as_nanos());
         let folder = std::env::temp_dir().join(name);
@@ -24,13 +24,13 @@ impl Runs {
         Ok(Runs { folder })
     }
 
-    /// Runs it as it is.
+    /// Runs the program without the settings.
     pub fn before(&self, program: &[OsString]) -> Result<(), Failure> {
         message::note("the first run is without the settings");
         self.one("before.json", program, false).map(drop)
     }
 
-    /// Runs it with the settings that the calling thread holds.
+    /// Runs the program with the settings that the calling thread holds.
     pub fn after(&self, program: &[OsString], locks_memory: bool) -> Result<Exit, Failure> {
         message::note("the second run is with the settings");
         self.one("after.json", program, locks_memory)
@@ -40,7 +40,7 @@ impl Runs {
         let path = self.folder.join(name);
         let own = own_program()?;
         let mut arguments: Vec<OsString> = vec!["why".into(), "--quiet".into(), "--out".into(), path.clone().into()];
-        // The document goes to a file that nobody reads: the table of each run would only be in the way of the comparison.
+        // The document goes to an unused file, because the table of each run would only distract from the comparison.
         let mut document = OsString::from("--json=");
         document.push(self.folder.join(format!("{name}.document")));
         arguments.extend([document, "--".into()]);
@@ -58,7 +58,7 @@ impl Runs {
         Ok(Exit::Program(ended))
     }
 
-    /// Says what changed.
+    /// Prints what changed.
     pub fn compare(&self) -> Result<(), Failure> {
         let files = ["before.json", "after.json"].map(|name| self.folder.join(name));
         let status = Command::new(own_program()?).arg("why").args(&files).status();

@@ -1,5 +1,5 @@
-//! Memory that stays resident in programs that know nothing of it. The lock belongs to a program and isn't inherited, so
-//! each program is made to lock its own before its first instruction.
+//! Keeps the memory of unmodified programs resident. A memory lock belongs to a program and isn't inherited, so each
+//! program is made to lock its own memory before its first instruction.
 
 use std::ffi::OsString;
 
@@ -13,9 +13,9 @@ use oversleep_system::tunables::names::LOCK_MEMORY;
 use crate::exit::{Exit, Failure};
 use crate::message;
 
-/// Whether the system lets this user's programs lock their memory; a warning where it doesn't.
+/// Whether the system lets this user's programs lock their memory; warns if it doesn't.
 pub fn can_be_locked(lab: &Laboratory, is_quiet: bool) -> bool {
-    // Programs may do what this process may: it locks its own for a moment.
+    // Programs have the same permission as this process, which locks its own memory for a moment to find out.
     let held = lab.hold(&Conditions::as_found().with(LOCK_MEMORY, Setting::Flag(true)));
     let why = match held.first().map(|held| &held.outcome) {
         Some(Outcome::Denied { why }) => why.to_string(),
@@ -34,7 +34,7 @@ pub fn can_be_locked(lab: &Laboratory, is_quiet: bool) -> bool {
     false
 }
 
-/// Runs a program, and has it and all that it executes lock their memory.
+/// Runs a program, and makes it and all that it executes lock their memory.
 pub fn run(typed: &[OsString], is_quiet: bool) -> Result<Exit, Failure> {
     let request = Request {
         plan: None,

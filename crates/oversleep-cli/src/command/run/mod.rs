@@ -1,5 +1,5 @@
-//! `run`: an unmodified program on a better machine: settings that it and its children inherit, or that the machine has
-//! while it runs.
+//! `run`: runs an unmodified program with finer timing: settings that it and its children inherit, or that the machine
+//! has meanwhile.
 
 mod measure;
 mod memory;
@@ -98,7 +98,7 @@ impl Run {
             None if locks_memory => memory::run(&self.program, self.quiet),
             None => plainly(&self.program),
         };
-        // The last first: each goes back to what it was when it was set.
+        // In reverse order, so that each returns to its value before it was set.
         while held.pop().is_some() {}
         let ended = ended?;
         if let Some(measured) = measured {
@@ -128,7 +128,7 @@ fn plainly(typed: &[OsString]) -> Result<Exit, Failure> {
     ended.map(Exit::Program).map_err(|error| Failure::failed(format!("can't run '{}': {error}", program.display())))
 }
 
-/// What became of a setting, and whether it reaches the program.
+/// Reports the outcome of a setting, and whether it affects the program.
 fn tell(held: &Held, is_quiet: bool) {
     let Held { name, requested, outcome, reached, .. } = held;
     match outcome {

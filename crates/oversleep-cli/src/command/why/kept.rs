@@ -1,4 +1,4 @@
-//! Results of `why` as `report`, `compare` and `share` take them.
+//! Results of `why` in `report`, `compare` and `share`.
 
 use std::path::{Path, PathBuf};
 
@@ -13,10 +13,10 @@ use crate::output::place;
 use crate::output::stdout;
 use crate::reading::{self, Either};
 
-/// Shows one result in the places named, on the terminal where none is.
+/// Shows one result in the named destinations, or on the terminal if there are none.
 ///
 /// # Errors
-/// A place that can't be written.
+/// A destination that can't be written.
 pub fn show(summary: &Summary, json: Option<&Path>, html: Option<&Path>) -> Result<(), Failure> {
     let mut files = Files::default();
     if let Some(path) = json {
@@ -35,7 +35,7 @@ pub fn show(summary: &Summary, json: Option<&Path>, html: Option<&Path>) -> Resu
 /// Compares results, the base first.
 ///
 /// # Errors
-/// The first that can't be used, a place that can't be written.
+/// The first that can't be used, or a destination that can't be written.
 pub fn side_by_side(paths: &[PathBuf], outputs: Outputs<'_>) -> Result<Exit, Failure> {
     let read = |path: &PathBuf| match reading::either(path, "compare a.json -")? {
         Either::Why(summary) => Ok(*summary),

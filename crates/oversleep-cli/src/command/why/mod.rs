@@ -1,4 +1,4 @@
-//! `why`: where the lateness of another program's waits went.
+//! `why`: shows where the lateness of another program's waits went.
 
 pub mod kept;
 mod output;

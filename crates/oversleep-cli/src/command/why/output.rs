@@ -1,4 +1,4 @@
-//! Where a summary goes: the terminal, a result file, a page, JSON. And results that are shown again.
+//! Delivers a summary to the terminal, a result file, a page or JSON, and shows stored results again.
 
 use std::fs::{self, File};
 use std::io::BufWriter;
@@ -55,7 +55,7 @@ pub fn check(why: &Why) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Shows a summary and writes its files; says whether the bound is exceeded.
+/// Shows a summary and writes its files. Returns whether the bound is exceeded.
 pub fn deliver(why: &Why, summary: &Summary) -> Result<bool, Failure> {
     let json = |out: &mut dyn std::io::Write| summary.write_to(out);
     let page = html::why::report(summary);
@@ -84,7 +84,7 @@ pub fn deliver(why: &Why, summary: &Summary) -> Result<bool, Failure> {
     match &why.json {
         Some(path) => place::write("--json", path, &json, &mut files)?,
         None if takes_stdout(&why.html) || takes_stdout(&why.out) => {}
-        // A recording or a result that is only turned into another document is not printed, too.
+        // A recording or a result that is only converted to another document is not printed.
         None if !why.files.is_empty() && why.html.is_some() => {}
         None => stdout::text(&text::report(summary))?,
     }
@@ -108,7 +108,7 @@ fn stem(summary: &Summary) -> String {
     format!("oversleep-why-{}", taken.map_or_else(|| "undated".to_owned(), Utc::for_file_name))
 }
 
-/// A recording or a result, shown again.
+/// Shows a recording or a result again.
 pub fn again(why: &Why, path: &Path) -> Result<Exit, Failure> {
     check(why)?;
     let summary = read(why, path)?;

@@ -20,9 +20,9 @@ use super::{Why, output};
 use crate::exit::{Exit, Failure};
 use crate::{interrupt, message};
 
-/// The time from one look at the program to the next.
+/// The interval between checks of the program.
 const LOOK: Duration = Duration::from_millis(50);
-/// From one live table to the next.
+/// The interval between live tables.
 const TABLE: Duration = Duration::from_secs(1);
 
 pub fn run(why: &Why) -> Result<Exit, Failure> {
@@ -114,7 +114,7 @@ pub fn run(why: &Why) -> Result<Exit, Failure> {
     })
 }
 
-/// A process that runs.
+/// A running process.
 fn named(tgid: u32) -> Option<Named> {
     let name = oversleep_collect::command_name(tgid)?;
     Some(Named { tgid, name, cgroup: oversleep_collect::cgroup_of(tgid) })
@@ -128,7 +128,7 @@ fn start(why: &Why, collector: &mut Collector) -> Result<Option<Child>, Failure>
     child.map(Some).map_err(|error| Failure::failed(format!("can't run '{}': {error}", program.display())))
 }
 
-/// As shells have it: the code, or 128 and the signal that ended it.
+/// The exit code as in shells: the code, or 128 plus the signal that ended it.
 fn code(ended: ExitStatus) -> i32 {
     ended.code().unwrap_or_else(|| {
         let text = ended.to_string();

@@ -1,6 +1,6 @@
-//! A change of a modelled machine's figure: `KEY=VALUE`. The machine knows its keys and what they take.
+//! A change of a modelled machine's figure: `KEY=VALUE`. The machine validates the key and the value.
 
-/// Checks that both parts are there.
+/// Checks that both parts are present.
 pub fn change(text: &str) -> Result<String, String> {
     match text.split_once('=') {
         Some((key, value)) if !key.trim().is_empty() && !value.trim().is_empty() => Ok(text.to_owned()),

@@ -1,6 +1,6 @@
 //! Counts of values per series.
 
-/// More values would tell no more, and would not fit into memory with their timestamps.
+/// More values would add no information, and would not fit into memory with their timestamps.
 const COUNT_MAX: u64 = 1_000_000_000;
 
 /// A count from 1 to 10^9; `_` may group digits.

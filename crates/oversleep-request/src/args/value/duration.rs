@@ -16,7 +16,7 @@ fn span(text: &str) -> Result<Nanos, String> {
 }
 
 fn positive(text: &str, what: &str, example: &str) -> Result<Nanos, String> {
-    // 0 needs no unit, so the error is about the 0.
+    // 0 needs no unit, so an error should be about the 0.
     let span = if text.trim() == "0" { Nanos::ZERO } else { span(text)? };
     if span > Nanos::ZERO { Ok(span) } else { Err(format!("{what} must be longer than 0, like {example}")) }
 }
@@ -31,7 +31,7 @@ pub fn request(text: &str) -> Result<Nanos, String> {
     at_most(span, REQUEST_MAX, "a request is at most 60s")
 }
 
-/// How long each series may take.
+/// The time limit for each series.
 pub fn run_time(text: &str) -> Result<Nanos, String> {
     let span = positive(text, "the time per series", "5s")?;
     at_most(span, RUN_MAX, "the time per series is at most 24h")
@@ -43,7 +43,7 @@ pub fn watch_time(text: &str) -> Result<Nanos, String> {
     at_most(span, Nanos(31 * RUN_MAX.0), "the time to watch is at most 744h")
 }
 
-/// From one look of a watch to the next.
+/// The interval between observations of a watch.
 pub fn interval(text: &str) -> Result<Nanos, String> {
     let span = positive(text, "the time between looks", "1s")?;
     if span < Nanos::from_millis(100) {

@@ -1,6 +1,6 @@
-//! The name a user gives a result.
+//! The name that a user gives a result.
 
-/// The longest name: it stands in the heading of reports.
+/// The longest name, because it is part of the heading of reports.
 const CHARS_MAX: usize = 200;
 
 /// One line of text.

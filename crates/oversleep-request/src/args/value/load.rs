@@ -1,11 +1,11 @@
-//! Background load: a kind, and how many threads of it.
+//! Background load: a kind, and the number of its threads.
 
 /// Load as typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypedLoad {
     /// The kind's name, which the laboratory looks up.
     pub kind: String,
-    /// How many threads; `None` means one per CPU.
+    /// The number of threads; `None` means one per CPU.
     pub hogs: Option<u32>,
 }
 

@@ -2,7 +2,7 @@
 
 use oversleep_record::conditions::Setting;
 
-/// `fifo:80`, `other:5`, `idle`. The laboratory knows which names and numbers there are.
+/// `fifo:80`, `other:5`, `idle`. The laboratory validates names and numbers.
 pub fn policy(text: &str) -> Result<Setting, String> {
     let (name, priority) = match text.split_once(':') {
         None => (text, 0),

@@ -4,7 +4,7 @@ use oversleep_record::conditions::Setting;
 
 use super::{policy, resolution};
 
-/// A duration, like `1ms`; or a word with a number, like a service class, which the platform looks up.
+/// A duration, like `1ms`; or a word with a number, like a service class, which the platform validates.
 pub fn setting(text: &str) -> Result<Setting, String> {
     let is_word = text.trim().starts_with(|first: char| first.is_ascii_alphabetic());
     if is_word { policy(text) } else { resolution(text).map(Setting::Nanos) }

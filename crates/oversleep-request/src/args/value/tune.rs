@@ -1,4 +1,4 @@
-//! A tunable by name with its setting: one option for whatever the measured machine has.
+//! A tunable by name with its setting: one option for all tunables of the measured machine.
 
 use oversleep_record::conditions::Setting;
 
@@ -22,7 +22,7 @@ pub fn tune(text: &str) -> Result<TypedTunable, String> {
         ("", _) | (_, "") => return Err(form.to_owned()),
         (_, "on") => Setting::Flag(true),
         (_, "off") => Setting::Flag(false),
-        // A tunable with an option of its own is read as that option reads it.
+        // A tunable with its own option is parsed like that option.
         ("slack", value) => Setting::Nanos(slack(value)?),
         ("dma-latency", value) => Setting::Nanos(latency_bound(value)?),
         ("policy", value) => policy(value)?,

@@ -3,7 +3,7 @@
 use oversleep_measure::WorkSpan;
 use oversleep_record::Nanos;
 
-/// The most; a fork-join of longer work shows nothing new.
+/// The longest work; a longer fork-join would show nothing new.
 const WORK_MAX: Nanos = Nanos::from_secs(60);
 
 /// One duration, or two with `..` between them; the first may leave its unit to the second.
