@@ -1,23 +1,23 @@
-//! What may depend on what, and where the operating system may be known: the one place to edit when the shape of the
-//! project changes. `ARCHITECTURE.md` draws the same arrows.
+//! The allowed dependencies, and the places that may depend on the operating system: the one file to edit when the
+//! shape of the project changes. `ARCHITECTURE.md` draws the same arrows.
 //!
-//! Cargo keeps the arrows that a `Cargo.toml` states. These tables keep what Cargo can't: which arrows a `Cargo.toml`
+//! Cargo enforces the arrows in a `Cargo.toml`. These tables have what Cargo can't enforce: which arrows a `Cargo.toml`
 //! may state, the rooms inside a crate, and where a system, `unsafe`, a thread or a file may appear.
 
-/// What one crate may depend on.
+/// The allowed dependencies of one crate.
 pub struct CrateRules {
     pub name: &'static str,
     /// The crates of this project.
     pub ours: &'static [&'static str],
-    /// Further crates of this project, in its tests only.
+    /// Additional crates of this project, in its tests only.
     pub ours_in_tests: &'static [&'static str],
-    /// The crates of others, outside tests. `None`: any that `never` doesn't name.
+    /// External crates, outside tests. `None`: any that `never` doesn't name.
     pub others: Option<&'static [&'static str]>,
-    /// Further crates of others, behind a feature that is off by default.
+    /// Additional external crates, behind a feature that is off by default.
     pub optional: &'static [&'static str],
-    /// The crates it may never name, not in tests either.
+    /// Crates that it must never name, not even in tests.
     pub never: &'static [&'static str],
-    /// Whether it computes only: no system, no threads, files, processes or clocks of its own. It compiles for
+    /// Whether it only computes: no system, no threads, files, processes or clocks of its own. It compiles for
     /// WebAssembly without a native dependency.
     pub is_pure: bool,
 }
@@ -25,11 +25,11 @@ pub struct CrateRules {
 /// Bindings to an operating system.
 const OS_BINDINGS: &[&str] = &["libc", "windows-sys", "windows", "nix", "rustix", "mach2"];
 
-/// What a pure crate can't use either: terminals, signals, the processor.
+/// Further crates that a pure crate can't use: terminals, signals, the processor.
 const NATIVE: &[&str] =
     &["raw-cpuid", "ctrlc", "indicatif", "anstream", "terminal_size", "oversleep", "oversleep-native"];
 
-/// Can no pure crate use that crate?
+/// Whether no pure crate may use that crate.
 pub fn is_native(name: &str) -> bool {
     OS_BINDINGS.contains(&name) || NATIVE.contains(&name)
 }
@@ -39,7 +39,7 @@ const NOTHING: CrateRules =
 const PURE: CrateRules = CrateRules { never: OS_BINDINGS, is_pure: true, ..NOTHING };
 
 pub const CRATES: &[CrateRules] = &[
-    // Applications link it, so nothing but the system's own bindings comes along, and serde on request.
+    // Applications link it, so its only dependencies are the system's bindings, and serde on request.
     CrateRules { name: "oversleep", others: Some(&["libc", "windows-sys"]), optional: &["serde"], ..NOTHING },
     CrateRules { name: "oversleep-async", ours: &["oversleep"], others: Some(&[]), ..NOTHING },
     CrateRules { name: "oversleep-capi", ours: &["oversleep"], ..NOTHING },
@@ -79,7 +79,7 @@ pub const CRATES: &[CrateRules] = &[
         ..PURE
     },
     CrateRules { name: "oversleep-why", ours: &["oversleep-record"], ..PURE },
-    // A loader of kernel programs comes along, so only the command depends on it.
+    // It brings a loader of kernel programs, so only the command depends on it.
     CrateRules { name: "oversleep-collect", ours: &["oversleep-native", "oversleep-why"], ..NOTHING },
     CrateRules {
         name: "oversleep-runtimes",
@@ -130,7 +130,7 @@ pub const CRATES: &[CrateRules] = &[
     },
 ];
 
-/// The rules of the crate of that name.
+/// The rules of the crate with that name.
 pub fn rules_of(name: &str) -> Option<&'static CrateRules> {
     CRATES.iter().find(|rules| rules.name == name)
 }
@@ -140,21 +140,21 @@ pub fn pure_crates() -> impl Iterator<Item = &'static CrateRules> {
     CRATES.iter().filter(|rules| rules.is_pure)
 }
 
-/// Is `path` in the sources of a pure crate?
+/// Whether `path` is in the sources of a pure crate.
 pub fn is_pure(path: &str) -> bool {
     matches!(path.split('/').collect::<Vec<_>>()[..], ["crates", name, "src", _, ..]
         if rules_of(name).is_some_and(|rules| rules.is_pure))
 }
 
-/// The modules of one crate that may not see everything.
+/// The modules of one crate whose dependencies are restricted.
 pub struct House {
     pub src: &'static str,
     pub rooms: &'static [Room],
-    /// Modules at the crate's top that every room may use.
+    /// Top-level modules that every room may use.
     pub shared: &'static [&'static str],
 }
 
-/// A module at a crate's top (`<name>.rs`, `<name>/`) and what it may use besides itself and other people's crates.
+/// A top-level module (`<name>.rs`, `<name>/`) and what it may use besides itself and external crates.
 pub struct Room {
     pub name: &'static str,
     /// Rooms of the same crate, or modules in them (`view::pictures`).
@@ -166,7 +166,7 @@ pub struct Room {
 pub const HOUSES: &[House] = &[
     House {
         src: "crates/oversleep-model/src",
-        // A machine is data: the model knows no profile by name.
+        // A machine is data: the model doesn't depend on profiles.
         rooms: &[
             Room { name: "sim", rooms: &[], uses_crates: true },
             Room { name: "machines", rooms: &["sim"], uses_crates: true },
@@ -177,7 +177,7 @@ pub const HOUSES: &[House] = &[
     House {
         src: "crates/oversleep-report/src",
         rooms: &[
-            // From plain numbers to SVG: pictures know nothing of what they show.
+            // From plain numbers to SVG: pictures are independent of their subject.
             Room { name: "picture", rooms: &[], uses_crates: false },
             Room { name: "view", rooms: &["picture"], uses_crates: true },
             Room { name: "html", rooms: &["view", "picture"], uses_crates: true },
@@ -187,7 +187,7 @@ pub const HOUSES: &[House] = &[
     },
 ];
 
-/// Where the operating system may be known.
+/// Where code may depend on the operating system.
 pub const OS_PLACES: &[&str] = &[
     "crates/oversleep/src/sys/",
     "crates/oversleep-native/src/",
@@ -197,9 +197,9 @@ pub const OS_PLACES: &[&str] = &[
     "crates/oversleep-collect/",
     // Stacks for modelled threads differ by system.
     CARRIERS,
-    // Only a page has what it imports.
+    // Its imports exist only in a page.
     "crates/oversleep-web/src/boundary.rs",
-    // How systems name shared libraries, and how a linker is told.
+    // The names of shared libraries, and the linker's options, depend on the system.
     "crates/oversleep-capi/build.rs",
     "crates/oversleep-capi/tests/programs/toolchain.rs",
 ];
@@ -207,17 +207,17 @@ pub const OS_PLACES: &[&str] = &[
 /// The stacks of modelled threads.
 pub const CARRIERS: &str = "crates/oversleep-model/src/sim/kernel/carriers/";
 
-/// Directories of a crate's `tests/` where the operating system may be known.
+/// Directories of a crate's `tests/` where code may depend on the operating system.
 const OS_TESTS: &[&str] = &["platform", "sys"];
 
-/// Where the processor may be known, besides the places above: the library reads its counters.
+/// Where code may depend on the processor, besides the places above: the library reads its counters.
 pub const ARCH_PLACES: &[&str] = &["crates/oversleep/src/clock/"];
 
 /// Where `unsafe` may be written.
 pub const UNSAFE_PLACES: &[&str] = &[
     "crates/oversleep/src/sys/",
     "crates/oversleep/src/clock/",
-    // A filter of system calls that only a test puts on.
+    // A filter of system calls that only a test installs.
     "crates/oversleep/tests/sys/",
     // A child whose system calls a test reads.
     "crates/oversleep-native/tests/sys/",
@@ -237,14 +237,14 @@ pub const UNSAFE_PLACES: &[&str] = &[
     "benches/src/sys/",
 ];
 
-/// Is `path` (from the project's root) where the operating system may be known?
+/// Whether code at `path` (from the project's root) may depend on the operating system.
 pub fn is_os_place(path: &str) -> bool {
     let parts: Vec<&str> = path.split('/').collect();
     let is_test = matches!(parts[..], ["crates", _, "tests", room, _, ..] if OS_TESTS.contains(&room));
     is_test || is_in(path, OS_PLACES)
 }
 
-/// Is `path` in one of `places`, which are directories ending in `/`, or one of them?
+/// Whether `path` is one of `places`, or in one of those that end in `/`.
 pub fn is_in(path: &str, places: &[&str]) -> bool {
     places.iter().any(|place| path.starts_with(place))
 }
@@ -269,7 +269,7 @@ mod tests {
         assert!(!is_pure("crates/oversleep-explain/tests/all.rs"));
     }
 
-    /// The crates that a crate is built from, its tests left out.
+    /// The crates that a crate depends on, except in its tests.
     fn built_from(name: &str) -> Vec<&'static str> {
         let mut found: Vec<&'static str> = Vec::new();
         let mut pending = vec![name];

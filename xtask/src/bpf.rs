@@ -1,7 +1,7 @@
 //! Compiles the kernel program of `oversleep why`, and checks that its source and the committed object agree.
 //!
-//! The object is committed, so that building oversleep needs no clang. Beside it lies a file that says which source and
-//! compiler it was made from: the source is compared everywhere, the object where the same compiler is at hand.
+//! The object is committed, so that building oversleep needs no clang. A file beside it records the source and the
+//! compiler: the source is always compared, the object only if the same compiler is available.
 
 use std::fs;
 use std::path::Path;
@@ -64,7 +64,7 @@ fn one(root: &Path, program: &str, is_check: bool) -> Result<String, String> {
     }
 }
 
-/// A number that stands for the sources (FNV-1a).
+/// A hash of the sources (FNV-1a).
 fn sources(dir: &Path, program: &str) -> Result<String, String> {
     let mut sum = 0xcbf2_9ce4_8422_2325_u64;
     let names = HEADERS.iter().map(|&name| name.to_owned()).chain([format!("{program}.bpf.c")]);
@@ -88,7 +88,7 @@ fn compile(dir: &Path, program: &str) -> Result<Vec<u8>, String> {
     let shown = object.display().to_string();
     let source = format!("{program}.bpf.c");
     let result = run(dir, "clang", &["-O2", "-g", "-target", "bpf", "-Wall", "-Werror", "-c", &source, "-o", &shown])
-        // Types stay; what only a debugger of the program would read goes, and paths of this machine with it.
+        // Types are kept; other debug information is removed, including paths of this machine.
         .and_then(|()| run(dir, "llvm-strip", &["-g", &shown]))
         .and_then(|()| fs::read(&object).map_err(|error| format!("{shown}: {error}")));
     let _ = fs::remove_file(&object);
@@ -96,12 +96,12 @@ fn compile(dir: &Path, program: &str) -> Result<Vec<u8>, String> {
 }
 
 fn run(dir: &Path, program: &str, args: &[&str]) -> Result<(), String> {
-    // libbpf's headers include the kernel's own, which Debian keeps by processor.
+    // libbpf's headers include the kernel's own, which are in an architecture-specific directory on Debian.
     let include = format!("-I/usr/include/{}-linux-gnu", std::env::consts::ARCH);
     let mut command = Command::new(program);
     command.current_dir(dir).args(args);
     if program == "clang" {
-        // Where the tree lies on this machine is no part of the object.
+        // The object must not depend on the location of the tree.
         command.arg(include).arg(format!("-fdebug-prefix-map={}=.", dir.display()));
     }
     match command.status() {

@@ -1,6 +1,6 @@
-//! `cargo xtask crates`: what the crates are built from. Each pure crate is resolved and compiled for WebAssembly, so
-//! that results can be explained and modelled machines run in a browser. `tidy` compares the manifests with the same
-//! table; this chore asks Cargo, which knows what other people's crates bring along.
+//! `cargo xtask crates`: checks what the crates are built from. Each pure crate is resolved and compiled for
+//! WebAssembly, so that results can be explained and modelled machines run in a browser. `tidy` compares the manifests
+//! with the same table; this chore asks Cargo, which knows the transitive dependencies.
 
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -10,7 +10,7 @@ use crate::cross::{Prerequisites, can_build_for};
 
 const TARGET: &str = "wasm32-unknown-unknown";
 
-/// Runs the chore. Exit code 0: all is well, or the target can't be installed here; 1: a crate is not pure.
+/// Runs the chore. Exit code 0: all crates are fine, or the target can't be installed here; 1: a crate is not pure.
 pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
     let may_install = match args {
         [] => true,
@@ -59,7 +59,7 @@ fn built_from(root: &Path, package: &str) -> Result<Vec<String>, String> {
     Ok(text.lines().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect())
 }
 
-/// What is wrong with the packages that a pure crate is built from.
+/// The faults in the dependencies of a pure crate.
 fn wrong_in(rules: &CrateRules, packages: &[String]) -> Vec<String> {
     let is_native = |name: &str| arrows::is_native(name) || rules_of(name).is_some_and(|rules| !rules.is_pure);
     let mut wrong: Vec<&str> = packages.iter().map(String::as_str).filter(|name| is_native(name)).collect();

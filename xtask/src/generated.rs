@@ -1,4 +1,4 @@
-//! Files that a chore writes whole, and `--check`, which only compares them.
+//! Files that a chore generates, and `--check`, which only compares them.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -12,8 +12,8 @@ pub fn only_checks(chore: &str, args: &[String]) -> Result<bool, String> {
     }
 }
 
-/// Writes the files that a chore makes, each as its path from the root and its text, or compares them with those that
-/// are there. Exit code 0: written, or current; 1: `--check` found one stale.
+/// Writes the files that a chore generates, each as its path from the root and its text, or compares them with the
+/// existing ones. Exit code 0: written, or current; 1: `--check` found one stale.
 pub fn keep(root: &Path, chore: &str, args: &[String], files: &[(&str, String)]) -> Result<ExitCode, String> {
     let checks = only_checks(chore, args)?;
     let mut code = ExitCode::SUCCESS;

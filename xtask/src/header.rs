@@ -8,10 +8,10 @@ use crate::generated;
 /// The committed header, from the project's root.
 const PATH: &str = "crates/oversleep-capi/include/oversleep.h";
 const CRATE: &str = "crates/oversleep-capi";
-/// How every name in it begins.
+/// The prefix of every name in it.
 #[cfg(test)]
 const PREFIX: &str = "oversleep_";
-/// The modules, in the order in which a reader needs them. Every module is in this list or the next.
+/// The modules, in the order that suits a reader. Every module is in this list or the next.
 const MODULES: &[&str] = &[
     "version",
     "status",
@@ -26,7 +26,8 @@ const MODULES: &[&str] = &[
     "slice",
     "resolution",
 ];
-/// Modules that export nothing to C. The root is one, because cbindgen would read all others a second time through it.
+/// Modules that export nothing to C. The root is one of them, because cbindgen would read all others a second time through
+/// it.
 const INNER: &[&str] = &["lib", "boundary", "tests"];
 
 /// Runs the chore. Exit code 0: written, or current; 1: `--check` found it stale.
@@ -34,7 +35,7 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
     generated::keep(root, "header", args, &[(PATH, document(root)?)])
 }
 
-/// The header as it should be.
+/// The current header.
 fn document(root: &Path) -> Result<String, String> {
     let config = cbindgen::Config::from_file(root.join(CRATE).join("cbindgen.toml"))
         .map_err(|e| format!("could not read cbindgen.toml: {e}"))?;

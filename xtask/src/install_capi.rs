@@ -11,14 +11,14 @@ const PACKAGE: &str = "oversleep-capi";
 const USAGE: &str =
     "install-capi takes --prefix DIR and, if you need them, --destdir DIR, --target TRIPLE and --profile NAME";
 
-/// What was typed.
+/// The options.
 struct Options {
     /// Where programs will look for it.
     prefix: PathBuf,
-    /// The directory that stands for `/` while files are copied, for those who make packages.
+    /// The directory that replaces `/` while files are copied, for package builds.
     destination: Option<PathBuf>,
     profile: String,
-    /// The system it is for; this one if it isn't stated.
+    /// The target system; this one if it isn't stated.
     target: Option<String>,
 }
 
@@ -61,12 +61,12 @@ struct Built {
     version: String,
 }
 
-/// Where files go below the prefix.
+/// The names of the installed files below the prefix.
 struct Names {
     shared: &'static str,
-    /// By which name a linker finds the shared library, where it isn't the file itself.
+    /// The name by which a linker finds the shared library, if it isn't the file itself.
     link: Option<&'static str>,
-    /// What a linker takes in place of a DLL.
+    /// The import library of a DLL.
     import: Option<&'static str>,
     fixed: &'static str,
 }
@@ -202,7 +202,7 @@ fn directories(file: PathBuf) -> Result<PathBuf, String> {
 
 fn copy(from: &Path, to: PathBuf) -> Result<PathBuf, String> {
     let to = directories(to)?;
-    // A running program keeps the old file; writing into it would break that program.
+    // A running program keeps the old file; overwriting it would break that program.
     let _ = std::fs::remove_file(&to);
     std::fs::copy(from, &to).map_err(|e| format!("could not copy {} to {}: {e}", from.display(), to.display()))?;
     Ok(to)
@@ -225,7 +225,7 @@ mod tests {
     use super::*;
     use std::io::Write;
 
-    /// Says why something was not tested, where the harness can't keep it to itself.
+    /// Prints why something was not tested, bypassing the capture of the test harness.
     fn skip(why: &str) {
         assert!(std::env::var_os("OVERSLEEP_REQUIRE_CC").is_none_or(|value| value != "1"), "{why}");
         let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
@@ -238,7 +238,7 @@ mod tests {
         said.into_owned()
     }
 
-    /// Installs, then builds and runs an example with nothing but what pkg-config says.
+    /// Installs, then builds and runs an example with only the flags of pkg-config.
     #[test]
     fn what_is_installed_is_found_by_pkg_config() {
         if cfg!(windows) {

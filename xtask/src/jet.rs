@@ -1,7 +1,7 @@
-//! `cargo xtask jet`: Hazelcast Jet under `oversleep emulate windows-10-1909`, flat out. How much throughput do parks of
-//! 15.6 ms cost, how much do finer timer resolutions regain, and is throughput min(CPU rate, Q / park)? The CPU rate is
-//! that of the native run, the effective Q that of the run with the longest parks; the others are predicted from these
-//! two. Rounds of all of them alternate. It takes ten minutes, Java and Jet (`oversleep runtimes jet --fetch`).
+//! `cargo xtask jet`: runs Hazelcast Jet under `oversleep emulate windows-10-1909`, flat out. How much throughput do
+//! parks of 15.6 ms cost, how much do finer timer resolutions regain, and is throughput min(CPU rate, Q / park)? The
+//! CPU rate is that of the native run, the effective Q that of the run with the longest parks; the others are predicted
+//! from these two. Rounds of all runs alternate. It takes ten minutes, Java and Jet (`oversleep runtimes jet --fetch`).
 //! Options: --rounds N, --engine jet-5.7, --binary PATH.
 
 use std::fs;
@@ -12,14 +12,14 @@ use oversleep_record::series::Quantity;
 use oversleep_record::{ExperimentId, ResultFile};
 
 const MACHINE: &str = "windows-10-1909";
-/// As found natively, as found on the machine, and with finer resolutions there.
+/// Native, as found on the modelled machine, and with finer resolutions there.
 const RUNS: [Run; 4] = [
     Run { name: "native", resolution: None, is_emulated: false },
     Run { name: "15.6 ms", resolution: None, is_emulated: true },
     Run { name: "4 ms", resolution: Some("4ms"), is_emulated: true },
     Run { name: "1 ms", resolution: Some("1ms"), is_emulated: true },
 ];
-/// How far a measured rate may be off, as a share of the predicted one.
+/// The tolerance of a measured rate, as a share of the predicted one.
 const WITHIN: f64 = 0.3;
 
 struct Run {
@@ -28,12 +28,12 @@ struct Run {
     is_emulated: bool,
 }
 
-/// What the rounds of a run came to.
+/// The results of a run's rounds.
 #[derive(Default)]
 struct Rounds {
     /// Items per second.
     rates: Vec<f64>,
-    /// Medians of how long its threads parked, in seconds.
+    /// Median parks of its threads, in seconds.
     parks: Vec<f64>,
 }
 
@@ -102,7 +102,7 @@ fn median(values: &[f64]) -> f64 {
     sorted.get(sorted.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// Prints what came of it; whether the predictions hold.
+/// Prints the results. Returns whether the predictions hold.
 fn print_and_judge(engine: &str, all: &[Rounds; RUNS.len()]) -> bool {
     let [native, longest, ..] = all;
     let (cpu_rate, queue) = (median(&native.rates), median(&longest.rates) * median(&longest.parks));

@@ -1,11 +1,11 @@
-//! `cargo xtask loom`: the latch of the library's clock in every order that threads and their memory accesses can take.
-//! The package `loom/` compiles the library's own sources with loom's atomics; it has its own lock file, so that loom
-//! concerns nobody else.
+//! `cargo xtask loom`: checks the latch of the library's clock under every interleaving of threads and memory accesses.
+//! The package `loom/` compiles the library's own sources with loom's atomics; it has its own lock file, so that other
+//! packages don't depend on loom.
 
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-/// Runs the chore. Exit code 0: no order breaks the latch; 1: one does, and the output shows it.
+/// Runs the chore. Exit code 0: no interleaving breaks the latch; 1: one does, and the output shows it.
 pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
     if let Some(unknown) = args.first() {
         return Err(format!("loom takes no arguments, not `{unknown}`"));

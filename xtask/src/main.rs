@@ -1,7 +1,7 @@
-//! The project's own chores, run as `cargo xtask <chore>`. Each chore is a module here and a row in [`CHORES`]; nothing
-//! that ships depends on this package. It is built with the record, for its schemas, with the crates whose registries
-//! `docs/` is written from, with the generator of the C header, with a reader of TOML, with what packs the
-//! page, and otherwise with the standard library alone.
+//! The project's chores, run as `cargo xtask <chore>`. Each chore is a module here and a row in [`CHORES`]; no released
+//! crate depends on this package. It depends on the record (for its schemas), on the crates whose registries `docs/` is
+//! generated from, on the generator of the C header, on a TOML parser, and on the page's compressor; everything else
+//! uses the standard library alone.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -1,7 +1,7 @@
-//! `cargo xtask page`: the page in the browser, as one file: the crate `oversleep-web` for WebAssembly, rewritten so that
-//! modelled threads can take turns, packed, in the page's own source. The command embeds it, so it is kept in the tree;
-//! `--check` reports a stale one and runs its tests; with `--sample` they check one machine per system. It needs node with
-//! npm, which brings binaryen.
+//! `cargo xtask page`: builds the page for the browser as one file: the crate `oversleep-web` for WebAssembly,
+//! rewritten so that modelled threads can switch, packed into the page's own source. The command embeds it, so it is
+//! committed; `--check` reports a stale one and runs its tests; with `--sample` they check one machine per system. It
+//! needs Node with npm, which installs Binaryen.
 
 use std::fs;
 use std::io::Write;
@@ -13,14 +13,14 @@ use lzma_rust2::{LzmaOptions, LzmaWriter};
 use crate::cross::{Prerequisites, can_build_for, on_path};
 
 const TARGET: &str = "wasm32-unknown-unknown";
-/// Where the page is kept, from the project's root.
+/// The path of the page, from the project's root.
 const PAGE: &str = "crates/oversleep-cli/oversleep.html";
 const SOURCE: &str = "crates/oversleep-web/page";
 /// The page's script: its files in the order in which they are joined.
 const SCRIPT: &[&str] = &["elements", "client", "documents", "results", "question", "answer", "check", "begin"];
-/// Its `wasm-opt` decides every byte.
+/// The output depends on this version of `wasm-opt`.
 const BINARYEN: &str = "binaryen@132.0.0";
-/// What rustc's WebAssembly uses, and no more.
+/// The WebAssembly features that rustc's output uses.
 const FEATURES: &[&str] = &[
     "--enable-bulk-memory",
     "--enable-bulk-memory-opt",
@@ -30,8 +30,8 @@ const FEATURES: &[&str] = &[
     "--enable-reference-types",
     "--enable-sign-ext",
 ];
-/// Functions that are never in progress while a modelled thread stops: those that read, explain, write or allocate. To
-/// leave them as they are halves what the rewriting adds. `_RN` begins the names of the standard library as it is shipped.
+/// Functions that never run while a modelled thread switches: those that read, explain, write or allocate. Excluding
+/// them halves the size that the rewriting adds. `_RN` is the prefix of names in the precompiled standard library.
 const NEVER_STOPPED: &str = "asyncify-removelist@*oversleep_report*,*oversleep_why*,*oversleep_explain*,*oversleep_record*,\
     *serde*,*toml*,*core*fmt*,_RN*,*miniz*,*base64*,*flate2*,*dlmalloc*,*BTreeMap*,*btree*,*raw_vec*,*zmij*,*clap*";
 /// The test of each kind of browser, and the names of its programs.
@@ -39,9 +39,9 @@ const BROWSERS: &[(&str, &[&str])] = &[
     ("browser.mjs", &["chromium", "chromium-browser", "google-chrome"]),
     ("firefox.mjs", &["firefox", "firefox-esr"]),
 ];
-/// What `oversleep why` delivered once.
+/// A recording from `oversleep why`.
 const RECORDING: &str = "crates/oversleep-why/tests/recorded/fifo.why";
-/// As promised.
+/// The documented limit.
 const BYTES_MAX: usize = 1_500_000;
 
 /// Runs the chore. Exit code 0: written, current, or impossible here with the reason; 1: `--check` found it stale.
@@ -76,7 +76,8 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs the page's own tests on it: every answer beside the command's, and the page in a browser where there is one.
+/// Runs the page's own tests: every answer is compared with the command's, and the page is driven in a browser if there is
+/// one.
 fn tested(root: &Path, page: &str, is_sample: bool) -> Result<bool, String> {
     let scratch = root.join("target/page");
     let (built, command) = (scratch.join("built.html"), root.join("target/release/oversleep"));
@@ -134,7 +135,7 @@ fn engine(root: &Path, binaryen: &Path) -> Result<Vec<u8>, String> {
     let cargo_home = std::env::var_os("CARGO_HOME")
         .map(PathBuf::from)
         .or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")));
-    // Messages of panics name files; where this tree and other people's crates lie may not change the page.
+    // Messages of panics contain file names; the locations of this tree and of external crates must not change the page.
     let mut flags = format!("-C link-arg=--export=__stack_pointer --remap-path-prefix={}=.", root.display());
     if let Some(home) = cargo_home {
         flags += &format!(" --remap-path-prefix={}=cargo", home.display());
@@ -150,7 +151,7 @@ fn engine(root: &Path, binaryen: &Path) -> Result<Vec<u8>, String> {
     };
     let (small, stopping, bare) =
         (scratch.join("small.wasm"), scratch.join("stopping.wasm"), scratch.join("bare.wasm"));
-    // `resume`, `run` and `pass` are where stopping begins and ends; inlined, they would be rewritten themselves.
+    // Switching begins and ends in `resume`, `run` and `pass`; if they were inlined, they would be rewritten themselves.
     wasm_opt(&built, &small, &["-g", "--no-inline=*carriers*", "-Oz"])?;
     let imports = "--pass-arg=asyncify-imports@none.none";
     wasm_opt(&small, &stopping, &["-g", "--asyncify", imports, &format!("--pass-arg={NEVER_STOPPED}"), "-Oz"])?;
@@ -163,8 +164,8 @@ fn engine(root: &Path, binaryen: &Path) -> Result<Vec<u8>, String> {
     Ok(packed)
 }
 
-/// Seven bits in a letter: a sixth shorter than base64 in UTF-8, which every server and browser takes for what it is. What
-/// a parser of HTML changes or ends at (NUL, a carriage return, `<`) stands 128 further on.
+/// Seven bits per character: a sixth shorter than base64 in UTF-8, and unambiguous for every server and browser.
+/// Characters that an HTML parser changes or ends at (NUL, a carriage return, `<`) are shifted by 128.
 fn seven_bits(bytes: &[u8]) -> String {
     let (mut text, mut bits, mut count) = (String::with_capacity(bytes.len() * 6 / 5), 0_u32, 0);
     let mut put = |seven: u32| {
@@ -225,7 +226,7 @@ mod tests {
         let bytes: Vec<u8> = (0..=255).chain([0, 0, 255]).collect();
         let text = seven_bits(&bytes);
         assert!(!text.contains(['\0', '\r', '<']));
-        // As engine.js reads it.
+        // Decodes as in engine.js.
         let (mut back, mut bits, mut count) = (Vec::new(), 0_u32, 0);
         for letter in text.chars() {
             bits = bits << 7 | (u32::from(letter) & 0x7f);

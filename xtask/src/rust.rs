@@ -1,13 +1,13 @@
-//! Enough of Rust's grammar to separate code, comments and literals, so that no check trips over a word in a string. It
-//! doesn't parse: it blanks what isn't code and cuts the rest into words and signs.
+//! Separates code, comments and literals in Rust files, so that no check mistakes a word in a string for code. It
+//! doesn't parse: it blanks what isn't code and splits the rest into words and signs.
 
 /// A scanned Rust file.
 pub struct Source {
-    /// The text with comments and the insides of literals blanked; line and column stay.
+    /// The text with comments and the contents of literals blanked; lines and columns are preserved.
     pub code: String,
     /// The text with everything but comments blanked.
     pub comments: String,
-    /// The insides of string literals; everything else is `\0`.
+    /// The contents of string literals; everything else is `\0`.
     pub literals: String,
     /// Characters inside string literals, per line.
     pub literal_chars: Vec<usize>,
@@ -85,7 +85,7 @@ impl Source {
         self.tokens.len()
     }
 
-    /// Does a run of tokens starting at `at` read as `texts`?
+    /// Whether the tokens from `at` on are `texts`.
     pub fn reads(&self, at: usize, texts: &[&str]) -> bool {
         let run = self.tokens.get(at..at + texts.len());
         run.is_some_and(|run| run.iter().zip(texts).all(|(token, text)| token.is(text)))
@@ -141,7 +141,7 @@ fn classify(chars: &[char]) -> Vec<Kind> {
     kinds
 }
 
-/// Marks a literal's inside; the closing quote before `end` stays code.
+/// Marks a literal's contents; the closing quote before `end` stays code.
 fn fill_inside(kinds: &mut [Kind], from: usize, end: usize) {
     let to = end.saturating_sub(1).min(kinds.len());
     if from < to {

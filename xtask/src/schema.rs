@@ -1,8 +1,8 @@
-//! `cargo xtask schema`: the JSON schemas of the result files and of comparisons, from the types that read them. Schemas
-//! of earlier versions stay as they were published.
+//! `cargo xtask schema`: generates the JSON schemas of result files and comparisons from the types that parse them.
+//! Schemas of earlier versions stay as published.
 //!
-//! The types say what a field is and what it is for; this file adds what their derivation leaves out: title and
-//! identity, the ranges of the integers, and the unit that each name ends in.
+//! The types describe the fields; this file adds what the derivation omits: title and identity, the ranges of integers,
+//! and the unit at the end of each name.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -19,7 +19,7 @@ use crate::generated;
 
 /// One schema.
 struct Kept {
-    /// Where it is kept, from the project's root.
+    /// Its path, from the project's root.
     path: &'static str,
     id: &'static str,
     title: &'static str,
@@ -53,7 +53,7 @@ const KEPT: [Kept; 4] = [
     },
 ];
 
-/// The last word of a name, and the unit it stands for.
+/// The last word of a name, and its unit.
 const UNITS: &[(&str, &str)] = &[
     ("ns", "ns"),
     ("us", "µs"),
@@ -70,7 +70,7 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
     generated::keep(root, "schema", args, &KEPT.map(|kept| (kept.path, document(&kept))))
 }
 
-/// The schema as it is kept: indented, in alphabetical order, ending in a newline.
+/// The schema in its committed form: indented, in alphabetical order, ending in a newline.
 fn document(kept: &Kept) -> String {
     let settings =
         SchemaSettings::draft2020_12().with_transform(integer_ranges).with_transform(units).with_transform(prose);
@@ -78,14 +78,14 @@ fn document(kept: &Kept) -> String {
     schema.insert("$id".to_owned(), kept.id.into());
     schema.insert("title".to_owned(), kept.title.into());
     let mut document = schema.to_value();
-    // A no-op unless some other package of the build makes JSON objects keep their order.
+    // A no-op unless another package of the build makes JSON objects keep their order.
     document.sort_all_objects();
     let mut text = serde_json::to_string_pretty(&document).expect("a schema is plain data");
     text.push('\n');
     text
 }
 
-/// What an integer's `format` means, as the range the reader accepts: `format` alone does not refuse anything.
+/// Replaces an integer's `format` by the range that the reader accepts, because `format` alone refuses nothing.
 fn integer_ranges(schema: &mut Schema) {
     transform_subschemas(&mut integer_ranges, schema);
     let format = schema.remove("format");
@@ -95,17 +95,17 @@ fn integer_ranges(schema: &mut Schema) {
         Some("uint16") => (0.into(), u16::MAX.into()),
         Some("uint32") => (0.into(), u32::MAX.into()),
         Some("uint64") => (0.into(), u64::MAX.into()),
-        // A number with a fraction: JSON can't write the ones that are not finite.
+        // A number with a fraction: JSON can't represent values that are not finite.
         Some("double") | None => return,
         Some(other) => panic!("the record types have a new format, {other}: say its range here"),
     };
-    // A type may have stated a narrower range of its own.
+    // A type may have stated a narrower range.
     let schema = schema.ensure_object();
     schema.entry("minimum").or_insert(lowest);
     schema.entry("maximum").or_insert(highest);
 }
 
-/// The unit of every figure whose name ends in one, as the annotation `x-unit`.
+/// Adds the unit of every figure whose name ends in one, as the annotation `x-unit`.
 fn units(schema: &mut Schema) {
     transform_subschemas(&mut units, schema);
     let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) else { return };
@@ -117,7 +117,7 @@ fn units(schema: &mut Schema) {
     }
 }
 
-/// Descriptions for readers in any language: paragraphs on one line each, and no Rust.
+/// Rewrites descriptions for readers in any language: one line per paragraph, and no Rust.
 fn prose(schema: &mut Schema) {
     transform_subschemas(&mut prose, schema);
     let Some(Value::String(text)) = schema.get_mut("description") else { return };

@@ -1,7 +1,7 @@
-//! `cargo xtask sentences`: holds what reports say against their own figures. Without files it runs the built command
-//! on every modelled machine, at each depth, as found and under load, with several seeds, and on this machine;
-//! `--binary PATH` takes another command, `--machine NAME` one machine instead of all. What two seeds say of one
-//! machine may not contradict either.
+//! `cargo xtask sentences`: checks the sentences of reports against their figures. Without files it runs the built
+//! command on every modelled machine, at each depth, as found and under load, with several seeds, and on this machine;
+//! `--binary PATH` tests another command, `--machine NAME` one machine instead of all. The conclusions of two seeds for
+//! one machine must not contradict each other either.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,16 +13,16 @@ use oversleep_explain::verdicts::clock_table;
 use oversleep_record::ResultFile;
 use oversleep_record::finding::Verdict;
 
-/// How a machine is measured.
+/// The ways of measuring a machine.
 const WAYS: &[&str] =
     &["check --quick", "check", "check --thorough", "check --load spin:8", "check --quick --load spin:8", "clocks"];
 const SEEDS: std::ops::RangeInclusive<u32> = 1..=3;
-/// Found where it was seen at all, which chance decides.
+/// Findings of rare events, which may or may not occur in a run.
 const BY_CHANCE: &[&str] = &["early-return", "early-wake-ups"];
-/// How often this machine is measured, and with what beside it.
+/// The measurements of this machine, with their loads.
 const HERE: &[&str] = &["check --quick", "check --quick --load spin:8", "check --quick --pin 0", "clocks"];
 
-/// Runs the chore. Exit code 0: nothing contradicts anything.
+/// Runs the chore. Exit code 0: no contradictions.
 pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
     let (mut files, mut binary, mut only) = (Vec::new(), None, None);
     let mut args = args.iter();
@@ -53,7 +53,7 @@ struct Judge {
     results: usize,
     sentences: usize,
     wrong: usize,
-    /// What was concluded of a machine measured in some way, by that and the name of the finding or clock.
+    /// The conclusions about a machine, by the way of measuring and the name of the finding or clock.
     said: BTreeMap<(String, String), (String, String)>,
 }
 
@@ -88,7 +88,7 @@ impl Judge {
         fs::remove_dir_all(directory).map_err(|error| format!("{}: {error}", directory.display()))
     }
 
-    /// Judges one result; `same` names all results that must conclude the same.
+    /// Judges one result; `same` identifies the results that must have the same conclusions.
     fn file(&mut self, shown: &str, path: &Path, same: Option<&str>) -> Result<(), String> {
         let text = fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
         let file = ResultFile::read(&text).map_err(|error| format!("{}: {error}", path.display()))?;

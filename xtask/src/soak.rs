@@ -1,5 +1,6 @@
-//! `cargo xtask soak`: long runs of the built command on modelled machines. Every deadline of the span is counted, counters
-//! wrap on the way, and memory doesn't grow. `--short` runs a hundredth of it; `--binary PATH` takes another command.
+//! `cargo xtask soak`: long runs of the built command on modelled machines. Every deadline of the span must be counted,
+//! counters wrap on the way, and memory must not grow. `--short` runs a hundredth of it; `--binary PATH` tests another
+//! command.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,9 +15,9 @@ struct Run {
     name: &'static str,
     arguments: &'static str,
     request_ns: u64,
-    /// How many deadlines of that request the span has.
+    /// The number of deadlines with that request in the span.
     count: u64,
-    /// What `--short` divides it by.
+    /// The divisor for `--short`.
     short: u64,
     /// How often the clock of the timestamps wraps in the whole run.
     wraps: u64,
@@ -57,15 +58,15 @@ const RUNS: &[Run] = &[
         wraps: 2,
     },
 ];
-/// No run may take more, whatever its span.
+/// The memory limit of every run, whatever its span.
 const PEAK_KB_MAX: u64 = 40_000;
-/// By how much memory may grow after the first tenth of a run, which must be long enough for the command to have begun.
+/// The largest growth of memory after the first tenth of a run, which must be long enough for the command to have started.
 const GROWTH_KB_MAX: u64 = 4_000;
 const BEGUN_LOOKS: usize = 20;
 /// 32 bits of ms.
 const WRAP_NS: u64 = (1 << 32) * 1_000_000;
 
-/// Runs the chore. Exit code 0: every run was as it must be.
+/// Runs the chore. Exit code 0: every run met its expectations.
 pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
     let (mut short, mut binary) = (false, None);
     let mut args = args.iter();
@@ -93,7 +94,7 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
     Ok(if faults == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The command, optimised.
+/// The path of the command, built with optimisation.
 pub fn built(root: &Path) -> Result<PathBuf, String> {
     let mut build = Command::new(env!("CARGO"));
     match build.current_dir(root).args(["build", "--quiet", "--release", "-p", "oversleep-cli"]).status() {
@@ -105,7 +106,7 @@ pub fn built(root: &Path) -> Result<PathBuf, String> {
 }
 
 impl Run {
-    /// Runs it, prints its row, and returns what is wrong.
+    /// Runs it, prints its row, and returns the deviations.
     fn run(&self, program: &Path, root: &Path, count: u64) -> Result<Vec<String>, String> {
         let out = root.join("target").join(format!("soak-{}.json", std::process::id()));
         let mut command = Command::new(program);
@@ -148,8 +149,8 @@ impl Run {
     }
 }
 
-/// Waits for a process and looks at its memory meanwhile. Returns whether it ended well, and its most memory in kB at each
-/// look, where the system counts that.
+/// Waits for a process and samples its memory meanwhile. Returns whether it succeeded, and its peak memory in kB at
+/// each sample, if the system counts it.
 fn watched(mut child: Child) -> Result<(bool, Vec<u64>), String> {
     let mut peaks = Vec::new();
     loop {

@@ -1,4 +1,4 @@
-//! The tracked text files of the project, read once. Checks see this and nothing else.
+//! The tracked text files of the project, read once. Checks see nothing else.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -6,10 +6,10 @@ use std::process::Command;
 
 use crate::rust::Source;
 
-/// What a chore builds and nobody reads: links may point to it.
+/// Generated files that no check reads, but to which links may point.
 const BUILT: &[&str] = &["crates/oversleep-cli/oversleep.html"];
 
-/// A text file; Rust files carry their scanned form as well.
+/// A text file; Rust files have their scanned form as well.
 pub struct File {
     /// From the project's root, with `/` on every system.
     pub path: String,
@@ -18,7 +18,7 @@ pub struct File {
 }
 
 impl File {
-    /// The scanned form. Only for files that [`Tree::rust_files`] gave.
+    /// The scanned form. Only for files from [`Tree::rust_files`].
     pub fn source(&self) -> &Source {
         self.rust.as_ref().expect("a .rs file is scanned when it is read")
     }
@@ -28,12 +28,12 @@ impl File {
 #[derive(Default)]
 pub struct Tree {
     files: BTreeMap<String, File>,
-    /// Files that aren't UTF-8 text: links may point to them, and no check reads them.
+    /// Files that aren't UTF-8: links may point to them, and no check reads them.
     opaque: Vec<String>,
 }
 
 impl Tree {
-    /// What git tracks or would track; without git (an unpacked archive), every file outside build output.
+    /// The files that git tracks or would track; without git (an unpacked archive), every file outside build output.
     pub fn read(root: &Path) -> Result<Self, String> {
         let paths = match listed_by_git(root) {
             Some(paths) if !paths.is_empty() => paths,
@@ -89,7 +89,7 @@ impl Tree {
         self.files.get(path)
     }
 
-    /// Is there a file or a directory of this name?
+    /// Whether there is a file or a directory with this name.
     pub fn has(&self, path: &str) -> bool {
         let below = format!("{path}/");
         path.is_empty()

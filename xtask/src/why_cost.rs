@@ -1,6 +1,6 @@
-//! Measures what following a program costs, and that nothing is lost uncounted: attribution beside busy CPUs, what it
-//! adds to a wake-up in turn with `perf trace`, CPU time, a minute at the highest rate, a replay, 10,000 threads. It needs
-//! root on Linux, a release build and five minutes.
+//! Measures the cost of following a program, and checks that no loss is uncounted: attribution beside busy CPUs, the
+//! overhead per wake-up alternated with `perf trace`, CPU time, a minute at the highest rate, a replay, 10,000 threads.
+//! It needs root on Linux, a release build and five minutes.
 
 use std::path::Path;
 use std::process::ExitCode;

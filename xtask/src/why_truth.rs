@@ -1,5 +1,5 @@
-//! Runs the ground truth of `oversleep why`: a known time burnt at each stage of a wait, and programs that do what the
-//! split should show. It needs root on Linux and takes five minutes.
+//! Runs the ground truth of `oversleep why`: burns a known time at each stage of a wait, and runs programs whose splits
+//! are known. It needs root on Linux and takes five minutes.
 
 use std::path::Path;
 use std::process::{Command, ExitCode};

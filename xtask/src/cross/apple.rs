@@ -1,5 +1,5 @@
-//! macOS on both processors. Nothing here can run its programs, so they are compiled, and one of them is linked by zig. A
-//! second link would take as long again and differ by the processor alone.
+//! macOS on both processors. Its programs can't run here, so they are compiled, and one of them is linked by zig. A
+//! second link would take as long again and differ only in the processor.
 
 use std::path::Path;
 
@@ -7,8 +7,8 @@ use super::Cross;
 use super::toolchain::Toolchain;
 use super::zig::Zig;
 
-/// The targets, each with the first bytes of its programs: the magic number of a 64-bit Mach-O file and the processor, as
-/// `<mach-o/loader.h>` and `<mach/machine.h>` number them, low byte first.
+/// The targets, each with the first bytes of its programs: the magic number of a 64-bit Mach-O file and the processor,
+/// from `<mach-o/loader.h>` and `<mach/machine.h>`, low byte first.
 const TARGETS: &[(&str, [u8; 8])] = &[
     ("aarch64-apple-darwin", [0xcf, 0xfa, 0xed, 0xfe, 0x0c, 0, 0, 1]),
     ("x86_64-apple-darwin", [0xcf, 0xfa, 0xed, 0xfe, 0x07, 0, 0, 1]),
@@ -21,7 +21,7 @@ pub fn check(cross: &mut Cross) {
         }
     }
     let (target, begins) = TARGETS[0];
-    // Last, because it takes longest where cargo-zigbuild has to be built first.
+    // Last, because it takes longest if cargo-zigbuild has to be built first.
     if let Some(toolchain) = cross.toolchain(target, &format!("{target}: link the command")) {
         link(cross, target, &toolchain, begins);
     }

@@ -9,7 +9,7 @@ use super::results::Allowed;
 const TARGET: &str = "aarch64-unknown-linux-gnu";
 const LINKER: &str = "aarch64-linux-gnu-gcc";
 const QEMU: &str = "qemu-aarch64";
-/// Where Debian puts the other architecture's C library.
+/// Debian's directory for the other architecture's C library.
 const LIBRARIES: &str = "/usr/aarch64-linux-gnu";
 
 /// Tests that only compute: hundreds of modelled runs, or as many documents against the schema. They take minutes under an
@@ -24,8 +24,8 @@ const COMPUTING: &[&str] = &[
     "no_figure_of_a_modelled_machine_has_changed",
 ];
 
-/// Tests that compare two clocks within microseconds. The emulator takes microseconds to read either, so the first rate is
-/// up to 1,300 ppm off, and it translates code between two reads now and then: one run of twelve failed.
+/// Tests that compare two clocks within microseconds. The emulator takes microseconds to read either, so the first rate
+/// is up to 1,300 ppm wrong, and it occasionally translates code between two reads: one run of twelve failed.
 const TIMED: &[&str] = &["it_agrees_with_the_operating_systems_clock", "coarse_is_a_past_moment_not_far_behind"];
 
 /// The calls that qemu 7's user-mode emulation lacks.
@@ -41,7 +41,7 @@ pub fn check(cross: &mut Cross) {
     } else {
         cross.report.skip("arm-linux: clippy", "this toolchain has no clippy");
     }
-    // Its programs take longer to build and to emulate than may be left; a part of them would prove little.
+    // Its programs take longer to build and to emulate than the remaining time may allow; a part of them would prove little.
     if !cross.has_time("arm-linux", "arm-linux: under qemu-user") {
         return;
     }

@@ -1,4 +1,4 @@
-//! Runs the command on another system as a user would first, then opens, explains and compares its results on this one.
+//! Runs the command on another system like a new user, then opens, explains and compares its results on this one.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -33,23 +33,23 @@ const RUNS: &[(&[&str], Option<&str>)] = &[
 const NEIGHBOURS: (&[&str], Option<&str>) =
     (&["resolution", "neighbours", "--quick", "--quiet"], Some("neighbours.json"));
 
-/// How a program of the other system is started here.
+/// The way to start a program of the other system here.
 pub struct Carrier<'a> {
     /// Its name, for the report: `Wine`, `qemu-user`.
     pub name: &'static str,
-    /// The program that carries ours.
+    /// The carrier's program.
     pub program: &'a str,
-    /// Its own arguments, before our program.
+    /// Its own arguments, before the carried program.
     pub arguments: &'a [&'a str],
     /// Whether a program under it can start itself again.
     pub starts_programs: bool,
-    /// What reports and comparisons say about results taken under it, in lower case.
+    /// The caveat in reports and comparisons about results taken under it, in lower case.
     pub caveat: &'a str,
     /// A program there that ends with exit code 7.
     pub ends_with_7: &'a [&'a str],
     /// Its environment.
     pub environment: &'a [(&'a str, &'a Path)],
-    /// What its results must and must not hold.
+    /// Requirements for its results.
     pub allowed: Allowed,
 }
 
@@ -116,13 +116,13 @@ fn file_name(file: &Path) -> String {
     file.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// A result taken there opens here, is explained, and says what carried it.
+/// Checks that a result taken there can be opened and explained here, and names its carrier.
 fn open_here(cross: &mut Cross, system: &str, file: &Path, carrier: &Carrier) {
     let own = own_program(cross);
     cross.report.check(&format!("{system}: {} opens here", file_name(file)), || {
         has_caveat(&prints(&own, &["report", "--full"], &[file])?, carrier)?;
         let document = prints(&own, &["report", "--json"], &[file])?;
-        // Any system's findings are judged wherever a result is read; those that are absent or lack data say so.
+        // Findings of every system are judged wherever a result is read; those that are absent or lack data say so.
         if !document.contains("\"verdict\"") {
             return Err("it holds no finding".to_owned());
         }
@@ -130,7 +130,7 @@ fn open_here(cross: &mut Cross, system: &str, file: &Path, carrier: &Carrier) {
     });
 }
 
-/// A result taken there compares with one of this system, and the comparison says what it can't conclude.
+/// Checks that a result taken there can be compared with one of this system, and that the comparison states its limits.
 fn compare_here(cross: &mut Cross, system: &str, files: [&Path; 2], carrier: &Carrier) {
     let own = own_program(cross);
     cross.report.check(&format!("{system}: {} compares with a result of this system", file_name(files[1])), || {
@@ -161,12 +161,12 @@ fn own_program(cross: &Cross) -> PathBuf {
     target_directory(cross).join("debug/oversleep")
 }
 
-/// Where cargo puts what it builds.
+/// Cargo's target directory.
 pub fn target_directory(cross: &Cross) -> &Path {
     cross.scratch.parent().unwrap_or(&cross.scratch)
 }
 
-/// Where the command for that target is.
+/// The path of the command for that target.
 pub fn binary(cross: &Cross, toolchain: &Toolchain) -> PathBuf {
     let suffix = if toolchain.target().contains("windows") { ".exe" } else { "" };
     target_directory(cross).join(toolchain.target()).join("debug").join(format!("oversleep{suffix}"))

@@ -1,5 +1,5 @@
-//! The calls that the Windows command imports. A call that PLATFORM.md says is looked up when needed must not be one of
-//! them, or systems without that call refuse to start the program.
+//! The calls that the Windows command imports. A call that PLATFORM.md describes as looked up must not be imported, or
+//! the program can't start on systems without that call.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,7 +10,7 @@ const OBJDUMP: &str = "x86_64-w64-mingw32-objdump";
 
 /// Rust's standard library imports these for this target; its target for Windows 7 (`x86_64-win7-windows-gnu`) doesn't.
 const BY_STD: &[&str] = &["GetSystemTimePreciseAsFileTime", "WaitOnAddress", "WakeByAddressSingle"];
-/// Looked up although every Windows since 2000 has it, because the vendor doesn't document it. The library imports it.
+/// Looked up although every Windows since 2000 has it, because it is undocumented. The library imports it.
 const ALWAYS_THERE: &[&str] = &["NtSetTimerResolution"];
 
 /// Checks that a program imports nothing that is looked up.
@@ -52,7 +52,7 @@ fn looked_up(platform: &str) -> BTreeSet<String> {
     rows.flat_map(|(calls, _)| names(calls)).collect()
 }
 
-/// The calls of Windows 8 and later. A note after the version ("8; the bit 11") is about something else.
+/// The calls of Windows 8 and later. A note after the version ("8; the bit 11") concerns something else.
 fn newer(platform: &str) -> BTreeSet<String> {
     let since = |version: &str| version.split(|c: char| !c.is_ascii_digit()).next()?.parse::<u32>().ok();
     // 95, 98 and 2000 are older.

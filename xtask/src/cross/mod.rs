@@ -1,7 +1,7 @@
-//! `cargo xtask cross`: checks the other systems from this one. It builds and lints for Windows, aarch64 Linux and macOS,
-//! links the command for all of them, runs the tests and the command for Windows under Wine and for aarch64 under
-//! qemu-user, and opens their results here. It installs what is missing where that is allowed (`--no-install` forbids
-//! it); what stays missing is a line with its reason, never a silent pass.
+//! `cargo xtask cross`: checks the other systems from this one. It builds and lints for Windows, aarch64 Linux and
+//! macOS, links the command for all of them, runs the tests and the command for Windows under Wine and for aarch64
+//! under qemu-user, and opens their results here. It installs missing tools if allowed (`--no-install` forbids it); for
+//! a tool that stays missing it prints a line with the reason, so that no check passes silently.
 
 mod apple;
 mod arm_linux;
@@ -25,14 +25,14 @@ pub use report::run_limited;
 use toolchain::Toolchain;
 pub use toolchain::can_build_for;
 
-/// The flags that name every crate that is shipped.
+/// The flags that name every released crate.
 fn product() -> Vec<&'static str> {
     packages(&[])
 }
 
-/// The flags that name the crates whose tests run on the systems that something carries here. The tests of the C
-/// interface need a C compiler of the target with pkg-config, so they run on Linux only. The command's are added where
-/// programs can start others.
+/// The flags that name the crates whose tests run under a carrier here. The tests of the C interface need a C compiler
+/// of the target with pkg-config, so they run on Linux only. The command's tests are added if programs can start
+/// others.
 fn tested() -> Vec<&'static str> {
     packages(&["oversleep-capi", "oversleep-report", "oversleep-cli"])
 }
@@ -42,7 +42,7 @@ fn packages(except: &[&str]) -> Vec<&'static str> {
     names.flat_map(|name| ["-p", name]).collect()
 }
 
-/// One system to check for.
+/// A system to check for.
 struct System {
     name: &'static str,
     check: fn(&mut Cross),
@@ -51,14 +51,14 @@ struct System {
 const SYSTEMS: &[System] = &[
     System { name: "windows", check: windows::check },
     System { name: "macos", check: apple::check },
-    // Last: what an emulator of programs takes is more than the others together, and differs most by machine.
+    // Last, because a user-mode emulator takes longer than the others together, and varies most between machines.
     System { name: "arm-linux", check: arm_linux::check },
 ];
 
-/// What every system's check works with.
+/// The context of every system's check.
 struct Cross {
     root: PathBuf,
-    /// Where everything made here goes.
+    /// The directory for all output.
     scratch: PathBuf,
     prerequisites: Prerequisites,
     report: Report,
@@ -66,13 +66,13 @@ struct Cross {
 }
 
 impl Cross {
-    /// How to build for the target; where nothing here can, the report says why the step of that name is left out.
+    /// The toolchain for the target; if there is none, the report says why the step of that name is skipped.
     fn toolchain(&mut self, target: &'static str, step: &str) -> Option<Toolchain> {
         let toolchain = Toolchain::for_target(target, &mut self.prerequisites);
         toolchain.map_err(|reason| self.report.skip(step, &reason)).ok()
     }
 
-    /// Lints everything that is shipped, or only compiles it where clippy is missing.
+    /// Lints all released crates, or only compiles them if clippy is missing.
     fn lint(&mut self, toolchain: &Toolchain, system: &str) {
         let verb = if toolchain.has_clippy() { "clippy" } else { "check" };
         let mut check = toolchain.cargo(verb, &self.root);
@@ -84,13 +84,13 @@ impl Cross {
     }
 }
 
-/// The whole chore should end within this; the last line compares.
+/// The time limit for the whole chore, with which the last line compares.
 const BUDGET: Duration = Duration::from_secs(20 * 60);
-/// Extras that would begin later than this are left out.
+/// Extras that would begin later than this are skipped.
 const LAST_EXTRA: Duration = Duration::from_secs(10 * 60);
 
 impl Cross {
-    /// Whether an extra of that system can still begin; the report says so where not.
+    /// Whether there is time for an extra of that system; if not, the report says so.
     fn has_time(&mut self, system: &str, extra: &str) -> bool {
         let has_time = self.begun.elapsed() <= LAST_EXTRA;
         if !has_time {

@@ -1,4 +1,4 @@
-//! Finds what a cross check needs besides a Rust toolchain, installs it where that is allowed, or says why it can't.
+//! Finds what a cross check needs besides a Rust toolchain, and installs it if allowed; otherwise says why it is missing.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -27,7 +27,7 @@ impl Prerequisites {
         on_path(program).map(|_| ()).ok_or_else(|| format!("{} did not install {program}", packages.join(" ")))
     }
 
-    /// Makes sure that a file exists, likewise.
+    /// Makes sure that a file exists, in the same way.
     ///
     /// # Errors
     /// What is missing, and why it could not be installed.
@@ -42,7 +42,7 @@ impl Prerequisites {
     /// Installs Debian packages.
     ///
     /// # Errors
-    /// Why they can't be.
+    /// Why that failed.
     pub fn install(&mut self, packages: &[&str]) -> Result<(), String> {
         self.debian(packages)
     }
@@ -82,7 +82,7 @@ pub fn quietly(command: &mut Command) -> bool {
     command.status().is_ok_and(|status| status.success())
 }
 
-/// Where a program is.
+/// The path of a program.
 pub fn on_path(program: &str) -> Option<PathBuf> {
     std::env::split_paths(&std::env::var_os("PATH")?).map(|dir| dir.join(program)).find(|file| file.is_file())
 }

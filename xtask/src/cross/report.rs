@@ -27,7 +27,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// A report whose logs go into that directory.
+    /// A report with its logs in that directory.
     pub fn new(logs: PathBuf) -> Result<Report, String> {
         fs::create_dir_all(&logs).map_err(|error| format!("{}: {error}", logs.display()))?;
         Ok(Report { logs, lines: Vec::new() })
@@ -120,7 +120,7 @@ pub fn tail(log: &Path) -> String {
     let (before, last) = lines.split_at(lines.len().saturating_sub(TAIL_LINES));
     let is_failure = |line: &&str| line.ends_with("... FAILED") || line.contains("panicked at ");
     let failed = before.iter().enumerate().filter(|(_, line)| is_failure(line));
-    // A panic's words are in the lines after it.
+    // A panic's message is in the lines after it.
     let failed = failed.flat_map(|(at, _)| &before[at..before.len().min(at + 3)]);
     failed.chain(last).copied().collect::<Vec<_>>().join("\n")
 }

@@ -1,5 +1,5 @@
-//! What a result taken under Wine or an emulator must hold: every value that can be measured there, and no conclusion
-//! about the system that isn't there.
+//! Requirements for a result taken under Wine or an emulator: every value that can be measured there, and no conclusion
+//! about the real system.
 
 use std::path::Path;
 
@@ -7,13 +7,13 @@ use oversleep_record::finding::Verdict;
 use oversleep_record::series::Status;
 use oversleep_record::{ResultFile, Unavailable};
 
-/// What a carrier is known to lack, and what its results must not conclude.
+/// The known limits of a carrier, and the forbidden conclusions of its results.
 pub struct Allowed {
-    /// How the keys of series begin that can't be measured under it, each with the reason.
+    /// The prefixes of the keys of series that can't be measured under it, each with the reason.
     pub lacks: &'static [(&'static str, &'static str)],
-    /// The finding that names the carrier, where there is one.
+    /// The finding that names the carrier, if there is one.
     pub named_by: Option<&'static str>,
-    /// How the ids of findings begin that must not conclude: they are about the system that isn't there.
+    /// The prefix of the ids of findings that must not conclude, because they are about the real system.
     pub silent: Option<&'static str>,
 }
 
@@ -29,7 +29,7 @@ fn judge(result: &ResultFile, allowed: &Allowed) -> Result<(), String> {
     for series in &result.series {
         let Status::Unavailable { reason } = &series.status else { continue };
         let is_known = allowed.lacks.iter().any(|(key, _)| series.key.as_str().starts_with(key));
-        // A refusal by this machine, or a call of another processor, says nothing about the carrier.
+        // A refusal by this machine, or a call of another processor, is not due to the carrier.
         let is_elsewhere = matches!(reason, Unavailable::NotOnThisPlatform | Unavailable::NotPermitted { .. });
         if !is_known && !is_elsewhere {
             faults.push(format!("{} is not available: {reason}", series.key));

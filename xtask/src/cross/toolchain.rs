@@ -40,7 +40,7 @@ impl Toolchain {
         command
     }
 
-    /// Whether clippy can run: Debian's toolchain has none that fits.
+    /// Whether clippy can run: Debian's toolchain has no matching one.
     pub fn has_clippy(&self) -> bool {
         !self.from_debian && quietly(Command::new("cargo").args(["clippy", "--version"]))
     }

@@ -76,7 +76,7 @@ pub fn check(cross: &mut Cross) {
     super::prerequisites::quietly(Command::new("wineserver").arg("-k").env("WINEPREFIX", &prefix));
 }
 
-/// Where Wine's files are, without its messages and without a browser.
+/// The location of Wine's files, with messages and browser disabled.
 fn environment(prefix: &Path) -> [(&'static str, &Path); 3] {
     [("WINEPREFIX", prefix), ("WINEDEBUG", Path::new("-all")), ("WINEDLLOVERRIDES", Path::new("mscoree,mshtml="))]
 }

@@ -1,6 +1,6 @@
 //! A linker for macOS: zig, from the Python package index, called by cargo-zigbuild, from crates.io. Both are installed
-//! below the target directory. Zig brings the stubs of macOS's C library; this file adds the other libraries of Apple's SDK
-//! that our programs name.
+//! below the target directory. Zig includes stubs of macOS's C library; this file adds the other libraries of Apple's
+//! SDK that the programs link.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,11 +8,11 @@ use std::process::Command;
 use super::prerequisites::{Prerequisites, quietly};
 use super::report::{run_limited, tail};
 
-/// Other versions of zig take other linker flags.
+/// Other versions of zig have different linker flags.
 const ZIG: &str = "ziglang==0.15.*";
 const ZIGBUILD: &str = "0.24.1";
 
-/// Where both are.
+/// The paths of both.
 pub struct Zig {
     zigbuild: PathBuf,
     zig: PathBuf,
@@ -23,7 +23,7 @@ impl Zig {
     /// Finds what an earlier run installed, or installs it.
     ///
     /// # Errors
-    /// What is missing and why it stays so.
+    /// What is missing, and why.
     pub fn prepare(scratch: &Path, prerequisites: &mut Prerequisites) -> Result<Zig, String> {
         let room = scratch.join("zig");
         let stubs = room.join("stubs");
@@ -64,7 +64,7 @@ fn zig(room: &Path, prerequisites: &mut Prerequisites) -> Result<PathBuf, String
         return Err(format!("zig is not installed; run `pip install '{ZIG}'`"));
     }
     prerequisites.program("python3", &["python3"])?;
-    // Debian's python3 comes without the modules that make environments.
+    // Debian's python3 lacks the modules for virtual environments.
     if !quietly(Command::new("python3").args(["-c", "import ensurepip, venv"])) {
         prerequisites.install(&["python3-venv"])?;
     }
@@ -94,7 +94,7 @@ fn last_line(text: &str) -> &str {
     text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("no output")
 }
 
-/// A library of Apple's SDK: where its stub goes, its name on a Mac, and the symbols that programs of ours name.
+/// A library of Apple's SDK: the path of its stub, its name on a Mac, and the symbols that the programs use.
 struct Stub {
     file: &'static str,
     installed: &'static str,

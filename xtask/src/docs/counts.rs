@@ -1,4 +1,4 @@
-//! What the project consists of, for the README and `ARCHITECTURE.md`: how many of everything, and the crates.
+//! The parts of the project for the README and `ARCHITECTURE.md`: counts, and the crates.
 
 use super::Part;
 use super::markdown::table;
@@ -24,7 +24,7 @@ fn counts(tree: &Tree) -> String {
     table(["count", "what"], rows.map(|(count, what, page)| [count.to_string(), format!("[{what}]({page})")]))
 }
 
-/// What each crate may depend on, as `arrows.rs` says.
+/// The allowed dependencies of each crate, from `arrows.rs`.
 fn crates() -> String {
     let row = |rules: &CrateRules| {
         let names = |list: &[&str]| match list {

@@ -1,4 +1,4 @@
-//! The tables of `docs/kernels.md`: kernels, and machines with what must hold on each.
+//! The tables of `docs/kernels.md`: kernels, and machines with their expectations.
 
 use super::Part;
 use super::markdown::table;

@@ -1,11 +1,11 @@
 //! Plain text as Markdown.
 
-/// Says where a page comes from. `source` is what to edit instead.
+/// States the origin of a page. `source` is the file to edit instead.
 pub fn head(source: &str) -> String {
     format!("<!-- Written by `cargo xtask docs` from {source}. Edit that, not this. -->\n\n")
 }
 
-/// A paragraph: signs that Markdown would read are escaped, code in backquotes stays.
+/// A paragraph: characters with a meaning in Markdown are escaped, code in backquotes is kept.
 pub fn prose(text: &str) -> String {
     let mut out = String::new();
     for (i, part) in text.split('`').enumerate() {
@@ -32,7 +32,7 @@ pub fn prose(text: &str) -> String {
     out
 }
 
-/// A text of paragraphs; one that begins with a short head and a colon ("How oversleep knows: …") gets that head in bold.
+/// A text of paragraphs. If a paragraph begins with a short head and a colon ("How oversleep knows: …"), the head is bold.
 pub fn paragraphs(text: &str) -> String {
     let paragraph = |text: &str| match text.split_once(": ") {
         Some((head, rest)) if is_head(head) => format!("**{head}:** {}", prose(rest)),

@@ -1,7 +1,7 @@
-//! `cargo xtask docs`: the pages of `docs/` that the registries state, and such tables in other pages.
+//! `cargo xtask docs`: generates pages of `docs/` and tables of other pages from the registries.
 //!
-//! A page is a whole file; a part is between two markers of a page written by hand. `tidy` compares both with the
-//! tree, so no page repeats by hand what a registry says.
+//! A page is a whole file; a part is between two markers in a page written by hand. `tidy` compares both with the tree,
+//! so no page duplicates a registry by hand.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -30,12 +30,12 @@ struct Part {
     text: String,
 }
 
-/// Directories in which every file is a page of the chore.
+/// Directories that contain only pages of this chore.
 const DIRECTORIES: &[&str] = &["docs/findings/", "docs/experiments/"];
 /// How to mend a stale page.
 const REMEDY: &str = "run `cargo xtask docs` and commit what it wrote";
 
-/// A file that doesn't say what the registries say.
+/// A file that disagrees with the registries.
 pub struct Stale {
     pub path: String,
     mend: Mend,
@@ -68,7 +68,7 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
 }
 
 impl Stale {
-    /// What is wrong with it, and how to mend it.
+    /// The fault, and its remedy.
     pub fn sentences(&self) -> (String, String) {
         match &self.mend {
             Mend::Write(_) => ("it doesn't say what the registries say".to_owned(), REMEDY.to_owned()),

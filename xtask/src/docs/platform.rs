@@ -1,5 +1,5 @@
-//! The tables of `PLATFORM.md` that descriptions state: clocks, waits, hand-offs, tunables and loads of each system, what
-//! zero means to its waits and which slack applies.
+//! The tables of `PLATFORM.md` that are generated from descriptions: clocks, waits, hand-offs, tunables and loads of
+//! each system, the meaning of zero and the slack of its waits.
 
 use oversleep_system::reference;
 

@@ -1,4 +1,4 @@
-//! The page of what others published: every observation by its id, with its source.
+//! The page of published observations, by id, each with its source.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ const OBSERVATIONS: &str = "crates/oversleep-lab/observations/";
 const SOURCES: &str = "crates/oversleep-model/sources.toml";
 pub const PATH: &str = "docs/published.md";
 
-/// The page; none where the tree has no observations.
+/// The page; none if the tree has no observations.
 pub fn pages(tree: &Tree) -> Vec<Page> {
     let sources = tree.get(SOURCES).and_then(|file| file.text.parse::<Table>().ok()).unwrap_or_default();
     let files = tree.files().filter(|file| file.path.starts_with(OBSERVATIONS) && file.path.ends_with(".toml"));
@@ -51,7 +51,7 @@ pub fn pages(tree: &Tree) -> Vec<Page> {
     vec![Page { path: PATH.to_owned(), text: page }]
 }
 
-/// `Bruce Dawson, The Great Rule Change (2020)`, as a link where the source has an address.
+/// `Bruce Dawson, The Great Rule Change (2020)`, as a link if the source has an address.
 fn source(sources: &Table, id: &str, by: &str) -> String {
     let Some(source) = sources.get(id) else { return id.to_owned() };
     let text = |name: &str| source.get(name).and_then(Value::as_str).unwrap_or_default();

@@ -1,8 +1,8 @@
-//! What calls cost beside the same calls natively: medians of paired rounds.
+//! The cost of calls compared with native runs: medians of paired rounds.
 
 use super::{Bench, Verdict};
 
-/// A call that the filter doesn't look at, one whose arguments it does, and a wait that is over at once; ns per call.
+/// A call that the filter ignores, one whose arguments it checks, and a wait that is over at once; ns per call.
 const SOURCE: &str = r#"
 #define _GNU_SOURCE
 #include <linux/futex.h>

@@ -1,5 +1,5 @@
-//! Kills a process of an emulation at random moments, also while the program executes others. Nobody is left, stopped
-//! or not.
+//! Kills a process of an emulation at random moments, including while the program executes others. No process may be
+//! left, stopped or not.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use super::{Bench, Verdict};
 
-/// In the environment of all processes of one round.
+/// In the environment of all processes of a round.
 const MARK: &str = "OVERSLEEP_KILLED_ROUND";
-/// How long the kernel may take to end what it kills, on a machine with other work.
+/// The time limit for the kernel to end killed processes, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 pub fn run(bench: &Bench) -> Result<Verdict, String> {
@@ -73,7 +73,7 @@ fn children_of(process: u32) -> Vec<u32> {
     text.split_whitespace().filter_map(|word| word.parse().ok()).collect()
 }
 
-/// Those that have the mark in their environment, with their state.
+/// The processes with the mark in their environment, with their state.
 fn processes_with(mark: &str) -> Vec<String> {
     let wanted = format!("{MARK}={mark}");
     let Ok(folder) = std::fs::read_dir("/proc") else { return Vec::new() };

@@ -1,13 +1,13 @@
-//! The sleep of each language on the machine's ticks: its median on the tick, and no wider than it is natively.
+//! The sleep of each language on the machine's ticks: its median is on the tick, and its spread no wider than natively.
 
 use super::{Bench, MACHINE, Verdict};
 
-/// How often each sleeps.
+/// The number of sleeps of each language.
 const COUNT: usize = 100;
-/// How far a median may be from its tick, and a percentile beyond what it is natively: 50 µs.
+/// The tolerance of a median from its tick, and of a percentile beyond the native one: 50 µs.
 const ALLOWED_NS: i64 = 50_000;
 
-/// Name, file, source, how it is built, how it is run.
+/// Name, file, source, build command, run command.
 type Language = (&'static str, &'static str, &'static str, &'static [&'static str], &'static [&'static str]);
 
 const C: &str = r#"
@@ -114,7 +114,7 @@ pub fn run(bench: &Bench) -> Result<Verdict, String> {
         are_some = true;
         let typed: Vec<String> = typed.iter().map(|&word| word.to_owned()).collect();
         let native = percentiles(&bench.output(None, &typed)?)?;
-        // A runtime is treated as its port unless that is turned off: here it is the calls that are looked at.
+        // A runtime is treated as its port unless that is turned off; here the calls themselves are tested.
         for (options, tick) in
             [(&["--adapters", "off"][..], 15_625_000), (&["--adapters", "off", "--resolution", "1ms"], 997_300)]
         {

@@ -1,7 +1,7 @@
-//! Runs what `oversleep emulate` must hold with real programs: each language's sleep on the machine's ticks, random kills,
-//! what calls cost, thousands of threads, and other people's test suites with the verdicts that they have alone. Parts are
-//! named; without a name, all run. It needs Linux on x86-64 and takes minutes; figures mean something on a quiet machine
-//! only.
+//! Checks the guarantees of `oversleep emulate` with real programs: each language's sleep on the machine's ticks,
+//! random kills, the cost of calls, thousands of threads, and the test suites of other projects, which must have the
+//! same verdicts as natively. Parts are named; without a name, all run. It needs Linux on x86-64 and takes minutes;
+//! figures are only meaningful on a quiet machine.
 
 mod cost;
 mod kills;
@@ -12,10 +12,10 @@ mod suites;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
-/// The machine that all of them emulate.
+/// The machine that all parts emulate.
 const MACHINE: &str = "windows-10-1909";
 
-/// What a part found.
+/// The result of a part.
 enum Verdict {
     Holds,
     Fails,
@@ -35,16 +35,16 @@ const PARTS: &[Part] = &[
     Part { name: "suites", run: suites::run },
 ];
 
-/// The command, and room for files.
+/// The command, and a directory for files.
 pub struct Bench {
     command: PathBuf,
     folder: PathBuf,
-    /// Whether everything is run, and as often as it must hold.
+    /// Whether everything is run, with the full number of repetitions.
     is_whole: bool,
 }
 
 impl Bench {
-    /// A program, natively or emulated with these options.
+    /// A program, native or emulated with these options.
     fn program(&self, options: Option<&[&str]>, typed: &[String]) -> Command {
         let mut command = match options {
             None => Command::new(&typed[0]),
@@ -58,7 +58,7 @@ impl Bench {
         command
     }
 
-    /// What it writes to its standard output.
+    /// Its standard output.
     fn output(&self, options: Option<&[&str]>, typed: &[String]) -> Result<String, String> {
         let output = self.program(options, typed).output().map_err(|error| format!("{}: {error}", typed[0]))?;
         if output.stdout.is_empty() && !output.status.success() {
@@ -67,7 +67,7 @@ impl Bench {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
-    /// Writes a file and builds it; none where there is no such compiler.
+    /// Writes a file and builds it; `None` if the compiler is missing.
     fn built(&self, name: &str, source: &str, compiler: &[&str]) -> Option<()> {
         std::fs::write(self.folder.join(name), source).ok()?;
         let built =

@@ -1,15 +1,16 @@
-//! Thousands of threads on one tick: each sleep takes the ticks that the model says, as far as this machine wakes so many in
-//! time at all. What it can do is shown by the same threads natively, each sleeping until the next multiple of a tick.
+//! Thousands of threads on one tick: each sleep takes the ticks of the model, as far as this machine can wake so many
+//! threads in time. The machine's limit is that of the same threads natively, each sleeping until the next multiple of a
+//! tick.
 
 use super::{Bench, MACHINE, Verdict};
 
-/// Threads, what they request in µs, how often, and how many ticks that takes.
+/// The number of threads, their request in µs, the repetitions, and the expected ticks.
 const HERDS: [(u32, u32, u32, u32); 4] =
     [(500, 1_000, 60, 1), (1_000, 1_000, 60, 1), (2_000, 1_000, 60, 1), (5_000, 100_000, 10, 7)];
-/// How much larger the share of late sleeps may be than natively.
+/// How much larger than natively the share of late sleeps may be.
 const ALLOWED: f64 = 0.03;
 
-/// Prints how many sleeps took more than the ticks that they should by half a tick or more, how many took less, and all.
+/// Prints the numbers of sleeps that took at least half a tick too long, of those that took too little, and of all.
 const SOURCE: &str = r#"
 #include <pthread.h>
 #include <stdio.h>
@@ -92,7 +93,7 @@ fn numbers(text: &str) -> Result<[f64; 3], String> {
     read.try_into().map_err(|_| format!("no three numbers: {text}"))
 }
 
-/// The sum of a field of the report, whatever the call.
+/// The sum of a field of the report over all calls.
 fn counted(report: &str, field: &str) -> u64 {
     let named = format!("\"{field}\": ");
     report.lines().filter_map(|line| line.trim().strip_prefix(&named)?.trim_end_matches(',').parse::<u64>().ok()).sum()

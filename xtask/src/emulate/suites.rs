@@ -1,4 +1,4 @@
-//! Other people's test suites: each test has the verdict that it has without emulation, on the same day.
+//! Test suites of other projects: each test has the same verdict as without emulation, on the same day.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ const PYTHON: &[&str] = &[
     "test.test_socket",
     "test.test_asyncio.test_events",
 ];
-/// Tests that assert real time: what they assert, which a tick of 15.6 ms can't meet.
+/// Tests that assert real time, each with an assertion that a tick of 15.6 ms can't meet.
 const ASSERT_TIME: &[(&str, &str)] =
     &[("test.test_epoll test_control_and_wait", "a wait of 10 ms takes at most 10 ms more")];
 

@@ -20,12 +20,12 @@ mod linux {
     /// Replaces this process by the program.
     ///
     /// # Errors
-    /// An unknown call, or the system can't filter.
+    /// An unknown call, or the system doesn't support filters.
     pub fn run(args: &[String]) -> Result<ExitCode, String> {
         let at = args.iter().position(|one| one == "--").ok_or("the program goes behind --")?;
         let (refused, program) = (&args[..at], &args[at + 1..]);
         let (name, arguments) = program.split_first().ok_or("a program is missing")?;
-        // One filter for all calls with one error: the call that installs the next one may be refused by then.
+        // One filter for all calls with the same error: the call that installs the next filter may be refused by then.
         let mut by_error: BTreeMap<u32, BTreeMap<i64, Vec<SeccompRule>>> = BTreeMap::new();
         for one in refused {
             let (call, error) = one.split_once(':').ok_or("write CALL:ERROR")?;

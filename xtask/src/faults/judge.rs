@@ -1,14 +1,14 @@
-//! Compares how a case ended with what is expected of it.
+//! Compares the end of a case with its expectation.
 
 use oversleep_record::ResultFile;
 
 use super::row::{Case, Expect, Where};
 use super::stage::Ended;
 
-/// More than this is no message that somebody reads.
+/// A longer output is useless as a message.
 const MESSAGES_MAX: usize = 10_000;
 
-/// Everything that is not as expected.
+/// All deviations from the expectation.
 pub fn faults(expect: &Expect, case: &Case, ended: &Ended) -> Vec<String> {
     let mut faults = Vec::new();
     let stderr = String::from_utf8_lossy(&ended.stderr);
@@ -21,7 +21,7 @@ pub fn faults(expect: &Expect, case: &Case, ended: &Ended) -> Vec<String> {
             _ => {}
         }
     }
-    // A panic of one measurement is a warning, which begins in another way.
+    // A panic of one measurement is a warning, which begins differently.
     if stderr.contains("panicked at ") {
         faults.push("it panicked".to_owned());
     }
@@ -57,7 +57,7 @@ fn is_obeyed(letter: char) -> bool {
     (letter.is_control() && letter != '\n') || is_mark
 }
 
-/// What is wrong with a file that a run left.
+/// The fault in a file that a run left.
 fn half_written(name: &str, bytes: &[u8]) -> Option<String> {
     let is_whole = match name.rsplit_once('.').map_or("", |(_, extension)| extension) {
         "json" => serde_json::from_slice::<serde_json::Value>(bytes).is_ok(),

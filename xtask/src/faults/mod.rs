@@ -1,5 +1,5 @@
-//! `cargo xtask faults`: the fault table. Each row stages one fault with the built command and compares what happens with
-//! its expectation. Without `--all` a sample of the cases runs; a name limits it to the rows whose kind or name has it.
+//! `cargo xtask faults`: the fault table. Each row stages one fault with the built command and compares the outcome with its
+//! expectation. Without `--all` a sample of the cases runs; a name limits it to the rows whose kind or name contains it.
 
 #[cfg(unix)]
 mod filter;
@@ -31,7 +31,7 @@ pub fn command(_: &std::path::Path, _: &[String]) -> Result<std::process::ExitCo
     Err("the fault table runs on Unix systems".to_owned())
 }
 
-/// As [`command`].
+/// The same as [`command`].
 #[cfg(not(unix))]
 pub fn filtered(_: &[String]) -> Result<std::process::ExitCode, String> {
     Err("system calls are filtered on Linux only".to_owned())

@@ -1,4 +1,4 @@
-//! What this machine can stage.
+//! The faults that this machine can stage.
 
 use std::process::{Command, Stdio};
 
@@ -23,7 +23,7 @@ pub fn lacking(need: Need) -> Option<String> {
         Need::Strace => (runs("strace -qq -o /dev/null true"), "strace is not installed, or may not trace".to_owned()),
         Need::Command(name) => (runs(&format!("command -v {name}")), format!("{name} is not installed")),
         Need::Group(controller) => {
-            // Of version 2, every group can be frozen.
+            // With version 2, every group can be frozen.
             let two = "grep -qw $C /sys/fs/cgroup/cgroup.subtree_control || test $C = freezer -a -e /sys/fs/cgroup/cgroup.procs";
             let script = format!(
                 "C={controller}; R=/sys/fs/cgroup; if test -d $R/$C; then R=$R/$C; else {two} || exit 1; fi; \

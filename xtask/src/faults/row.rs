@@ -1,4 +1,4 @@
-//! What a row of the fault table consists of: how the fault is staged, and what is expected.
+//! A row of the fault table: how the fault is staged, and the expected outcome.
 
 /// One row: one fault, staged in one or more cases, with one expectation.
 pub struct Row {
@@ -7,34 +7,34 @@ pub struct Row {
     pub needs: Vec<Need>,
     pub cases: Vec<Case>,
     pub expect: Expect,
-    /// Cases that the sample runs.
+    /// The number of cases in the sample.
     pub sampled: usize,
 }
 
-/// What a machine must offer so that a row can be staged.
+/// A requirement for staging a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
     /// A mount namespace, usually root.
     Mounts,
     /// A filter of system calls.
     Filter,
-    /// `strace`, which ends a process at a chosen system call.
+    /// `strace`, which kills a process at a chosen system call.
     Strace,
-    /// A command that not every system has.
+    /// An optional command.
     Command(&'static str),
     /// A device.
     Device(&'static str),
-    /// Control groups of one's own with this controller, usually root.
+    /// Writable control groups with this controller, usually as root.
     Group(&'static str),
 }
 
 /// One run.
 #[derive(Clone, Default)]
 pub struct Case {
-    /// A shell's lines. `$O` is the command, `$X` this program, the current directory is empty but for what is given.
+    /// A shell script. `$O` is the command, `$X` this program; the current directory only contains the given files.
     pub script: String,
     pub signals: Vec<Signal>,
-    /// Files that stand in the current directory, and must stay as they are.
+    /// Files in the current directory that must stay unchanged.
     pub given: Vec<(String, Vec<u8>)>,
 }
 
@@ -46,37 +46,37 @@ pub struct Signal {
 
 #[derive(Clone, Copy)]
 pub enum After {
-    /// That many ms after the process was started.
+    /// This many ms after the process was started.
     StartMs(u64),
-    /// That many ms after its first line on standard error, which says that it measures.
+    /// This many ms after its first line on standard error, which announces the measurement.
     LineMs(u64),
 }
 
-/// What is expected of every case of a row. Besides, always: no panic, no crash, no hang; nothing half-written is left and
-/// what was given is unchanged; nothing that a terminal would obey is printed.
+/// The expectation for every case of a row. In addition, always: no panic, no crash, no hang; no incomplete file is
+/// left and the given files are unchanged; nothing that a terminal would obey is printed.
 pub struct Expect {
     pub codes: &'static [i32],
-    /// The process may also end by the signal that it was sent.
+    /// The process may also be killed by the signal that it was sent.
     pub may_be_killed: bool,
     pub result: Where,
     /// Standard error has one of these; an empty list means anything.
     pub says: &'static [&'static str],
 }
 
-/// Where what was measured must be.
+/// The expected place of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Where {
     /// In the file `r.json`.
     Named,
     /// In the directory for temporary files.
     Temporary,
-    /// On standard output, whole or as its last line.
+    /// On standard output, as the whole output or its last line.
     Stdout,
     /// In one of these, if the exit code says that something was measured (0 or 4).
     IfMeasured,
-    /// Nothing need be kept.
+    /// No result is required.
     Unneeded,
-    /// No file may hold one.
+    /// No file may contain one.
     Nowhere,
 }
 

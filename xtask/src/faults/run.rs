@@ -1,4 +1,4 @@
-//! Which cases run, several at a time, and what is reported.
+//! Selects and runs the cases, several at a time, and reports.
 
 use std::collections::HashMap;
 use std::fs;
@@ -13,10 +13,10 @@ use super::row::{Case, Need, Row};
 use super::table::{self, Material};
 use super::{judge, needs, page, stage};
 
-/// Cases at a time: most of them wait.
+/// Cases at a time. Most of them only wait.
 const AT_ONCE: usize = 4;
 
-/// What a row came to.
+/// The outcome of a row.
 pub struct Ran {
     pub runs: usize,
     pub outcome: Outcome,
@@ -24,7 +24,7 @@ pub struct Ran {
 
 pub enum Outcome {
     Skipped(String),
-    /// The cases that were not as expected, each with its script and what was wrong.
+    /// The failed cases, each with its script and the deviations.
     Ran {
         failed: Vec<(String, String)>,
     },
@@ -47,7 +47,7 @@ struct Options {
     names: Vec<String>,
 }
 
-/// Runs the chore. Exit code 0: everything was as expected.
+/// Runs the chore. Exit code 0: every outcome was as expected.
 pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
     let options = options(args)?;
     let program = match &options.binary {
@@ -103,7 +103,7 @@ fn options(args: &[String]) -> Result<Options, String> {
     Ok(options)
 }
 
-/// The command as cargo has built it, which it does if needed.
+/// The path of the command, built by cargo if needed.
 fn built(root: &Path) -> Result<PathBuf, String> {
     let mut build = Command::new(env!("CARGO"));
     let status = build.current_dir(root).args(["build", "--quiet", "-p", "oversleep-cli"]).status();
@@ -115,7 +115,7 @@ fn built(root: &Path) -> Result<PathBuf, String> {
     Ok(target.join("debug/oversleep"))
 }
 
-/// What rows are made with, written by the command itself.
+/// The input files of rows, written by the command itself.
 fn material(program: &Path, scratch: &Path) -> Result<Material, String> {
     let arguments =
         "exec \"$O\" check --on windows-11 --only A1,B5 --quick --request 1ms --count 20 --no-remedies --json -";
@@ -174,7 +174,7 @@ fn run_all(rows: &[&Row], all: bool, program: &Path, scratch: &Path) -> Vec<Ran>
     reasons.into_iter().enumerate().map(of_row).collect()
 }
 
-/// What is wrong with a case, and what it ran.
+/// The deviation of a case, and its script.
 fn fault(row: &Row, case: &Case, program: &Path, room: &Path) -> Option<(String, String)> {
     let what = match stage::run(case, program, room) {
         Err(reason) => (format!("could not be staged: {reason}"), String::new()),

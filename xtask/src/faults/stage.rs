@@ -1,4 +1,4 @@
-//! Runs one case in a directory of its own.
+//! Runs one case in a separate directory.
 
 use std::fs::{self, File};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -12,7 +12,7 @@ use super::row::{After, Case, Signal};
 /// No case takes this long, on any machine.
 const LIMIT: Duration = Duration::from_secs(90);
 
-/// What failed, for an error of the system's.
+/// A message for a system error.
 fn failed(what: &'static str) -> impl Fn(std::io::Error) -> String {
     move |error| format!("{what}: {error}")
 }
@@ -24,7 +24,7 @@ pub struct Ended {
     pub is_over: bool,
     pub stdout: Vec<u8>,
     pub stderr: Vec<u8>,
-    /// Every file that is left in its directory, by its path there, with the contents.
+    /// Every file left in its directory, by relative path, with the contents.
     pub files: Vec<(String, Vec<u8>)>,
     /// The same for its directory for temporary files.
     pub temporary: Vec<(String, Vec<u8>)>,
@@ -33,7 +33,7 @@ pub struct Ended {
 /// Runs it.
 ///
 /// # Errors
-/// It could not be staged.
+/// The case could not be staged.
 pub fn run(case: &Case, program: &Path, room: &Path) -> Result<Ended, String> {
     let (work, temporary) = (room.join("work"), room.join("temporary"));
     if room.exists() {
@@ -45,7 +45,7 @@ pub fn run(case: &Case, program: &Path, room: &Path) -> Result<Ended, String> {
     }
     let output = |name: &str| File::create(room.join(name)).map_err(failed("a file for output"));
     let own = std::env::current_exe().map_err(failed("this program"))?;
-    // It leads the group that everything of this case belongs to, so that the group's id stays this case's own.
+    // The leader of a process group for this case, so that the group's id can't be reused.
     let mut leader = Command::new("sleep");
     let leader = leader.arg("1000").stdin(Stdio::null()).stdout(Stdio::null()).process_group(0).spawn();
     let mut group = Group(leader.map_err(failed("sleep"))?);
@@ -71,7 +71,7 @@ pub fn run(case: &Case, program: &Path, room: &Path) -> Result<Ended, String> {
         }
         thread::sleep(Duration::from_millis(5));
     };
-    // What the script left running in the background, and what hangs.
+    // Ends processes that the script left in the background, or that hang.
     group.end();
     if status.is_none() {
         child.wait().map_err(failed("waiting"))?;
@@ -104,7 +104,7 @@ fn remove(room: &Path) -> Result<(), String> {
     fs::remove_dir_all(room).map_err(|error| format!("{}: {error}", room.display()))
 }
 
-/// Sends a signal at its moment, unless the process has ended. It isn't reaped before that, so the id is its own.
+/// Sends a signal at its moment, unless the process has ended. The process isn't reaped before, so its id can't be reused.
 fn send(child: &mut Child, signal: &Signal, began: Instant, stderr: &Path) {
     let has_ended = |child: &mut Child| !matches!(child.try_wait(), Ok(None)) || began.elapsed() > LIMIT;
     let wait = match signal.after {

@@ -1,11 +1,11 @@
-//! The file system that a kernel starts with: an archive in the format `newc` of cpio, uncompressed, because unpacking costs
-//! emulated time. The kernel unpacks archives that follow one another.
+//! The initial file system of a kernel: an archive in cpio's `newc` format, uncompressed, because unpacking costs
+//! emulated time. The kernel unpacks several concatenated archives.
 //! <https://docs.kernel.org/driver-api/early-userspace/buffer-format.html>
 
 const DIRECTORY: u32 = 0o040_755;
 const PROGRAM: u32 = 0o100_755;
 
-/// An archive under construction.
+/// An archive being built.
 #[derive(Default)]
 pub struct Archive {
     bytes: Vec<u8>,
@@ -14,7 +14,7 @@ pub struct Archive {
 }
 
 impl Archive {
-    /// A directory, with those above it.
+    /// Adds a directory, with its parents.
     pub fn directory(&mut self, path: &str) {
         let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
         for above in ends.map(|end| &path[..end]) {
@@ -25,7 +25,7 @@ impl Archive {
         }
     }
 
-    /// A file that anybody may read and run.
+    /// Adds a file that every user may read and run.
     pub fn file(&mut self, path: &str, content: &[u8]) {
         if let Some((directory, _)) = path.rsplit_once('/') {
             self.directory(directory);

@@ -1,7 +1,6 @@
-//! Boots a machine in qemu without the host's processor: `-icount` makes the guest's time its count of instructions, 4 ns
-//! each, and skips the time in which it idles. With the guest's clock and random numbers taken from there too, nothing that
-//! the host does reaches a figure.
-//! <https://www.qemu.org/docs/master/devel/tcg-icount.html>
+//! Boots a machine in QEMU without the host's processor: `-icount` makes the guest's time its count of instructions, 4
+//! ns each, and skips idle time. The guest's clock and random numbers derive from it too, so the host doesn't affect
+//! any figure. <https://www.qemu.org/docs/master/devel/tcg-icount.html>
 
 use std::path::Path;
 use std::process::Command;
@@ -11,19 +10,19 @@ use super::machine::{Arch, Machine};
 use super::program;
 use crate::cross::run_limited;
 
-/// Programs that carry the guests, each with its package.
+/// The emulators, each with its packages.
 pub const EMULATORS: [(Arch, &str, &[&str]); 2] =
     [(Arch::X86, "qemu-system-x86_64", &["qemu-system-x86"]), (Arch::Arm, "qemu-system-aarch64", &["qemu-system-arm"])];
 
-/// The longest that a machine may take on the host.
+/// The time limit for a machine on the host.
 const MINUTES_MAX: u32 = 4;
 /// Parameters of every kernel. Self-tests of ciphers would keep new kernels busy for seconds.
 const ALWAYS: &str = "loglevel=4 panic=-1 cryptomgr.notests";
 
-/// Boots a machine and brings back what it left.
+/// Boots a machine and returns the files that it left.
 ///
 /// # Errors
-/// It didn't come up, or never ended.
+/// It didn't boot, or never ended.
 pub fn boot(machine: &Machine, kernel: &Path, base: &[u8], directory: &Path) -> Result<Guest, String> {
     let failed = |error: std::io::Error| format!("{}: {error}", directory.display());
     if directory.exists() {

@@ -1,4 +1,4 @@
-//! What a machine left: its log, and the results, read as every other command reads them.
+//! The output of a machine: its log, and the results, parsed as in every other command.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use oversleep_record::environment::FactValue;
 use oversleep_record::finding::{Finding, Severity, Verdict};
 use oversleep_record::{FactName, Nanos, ResultFile, Series};
 
-/// The files that came back from a machine.
+/// The files from a machine.
 pub struct Guest {
     pub directory: PathBuf,
 }
@@ -22,25 +22,25 @@ impl Guest {
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    /// A result of that name.
+    /// The result with that name.
     pub fn result(&self, name: &str) -> Result<ResultFile, String> {
         let bytes = std::fs::read(self.directory.join(name)).map_err(|_| format!("there is no {name}"))?;
         ResultFile::read(&bytes).map_err(|error| format!("{name}: {error}"))
     }
 
-    /// Whether the log has this line: how a command of the script ended.
+    /// Whether the log has this line, which records the end of a command of the script.
     pub fn logged(&self, line: &str) -> Result<(), String> {
         let log = self.text("log");
         if log.lines().any(|logged| logged == line) { Ok(()) } else { Err(format!("the log says {:?}", log.trim())) }
     }
 
-    /// Whether a text file has these words.
+    /// Whether a text file contains these words.
     pub fn prints(&self, name: &str, words: &str) -> Result<(), String> {
         let text = self.text(name);
         if text.contains(words) { Ok(()) } else { Err(format!("{name} says {:?}", text.trim())) }
     }
 
-    /// Whether a text file has a line that begins and goes on like this.
+    /// Whether a text file has a line with this beginning and these words.
     pub fn line(&self, name: &str, begins: &str, words: &str) -> Result<(), String> {
         let text = self.text(name);
         match text.lines().find(|line| line.starts_with(begins)) {
@@ -50,7 +50,7 @@ impl Guest {
         }
     }
 
-    /// Whether a text file is there without these words.
+    /// Whether a text file exists without these words.
     pub fn lacks(&self, name: &str, words: &str) -> Result<(), String> {
         let text = self.text(name);
         let lines = text.lines().find(|line| line.contains(words));
@@ -61,7 +61,7 @@ impl Guest {
         }
     }
 
-    /// Whether that result came to that verdict, in a sentence that has all of these words.
+    /// Whether that result has this verdict, in a sentence that contains all of these words.
     fn is_in(&self, name: &str, verdict: Verdict, id: &str, words: &[&str]) -> Result<(), String> {
         let result = self.result(name)?;
         let finding = result.findings.iter().find(|finding| finding.id == id);
@@ -72,17 +72,17 @@ impl Guest {
         Err(format!("{id} is {:?}: {}", finding.verdict, finding.sentence))
     }
 
-    /// Whether it was found, in these words.
+    /// Whether the check found it, with these words.
     pub fn found(&self, id: &str, words: &[&str]) -> Result<(), String> {
         self.is_in(CHECK, Verdict::Found, id, words)
     }
 
-    /// Whether that result says that it was found, in these words.
+    /// Whether that result found it, with these words.
     pub fn found_in(&self, name: &str, id: &str, words: &[&str]) -> Result<(), String> {
         self.is_in(name, Verdict::Found, id, words)
     }
 
-    /// Whether the library's clock agreed with the system's to better than this over the check.
+    /// Whether the library's clock agreed with the system's within this limit over the check.
     pub fn clocks_agree_within(&self, limit: Nanos) -> Result<(), String> {
         let floor = self.result(CHECK)?.floor.ok_or("the check has no floor")?;
         let compared = floor.cross_check.ok_or("no other clock was compared")?;
@@ -90,7 +90,7 @@ impl Guest {
         if apart < limit { Ok(()) } else { Err(format!("they agreed within {apart}")) }
     }
 
-    /// What contradicts something else in a result of this machine.
+    /// The contradictions in the results of this machine.
     pub fn contradictions(&self) -> Vec<String> {
         let files = std::fs::read_dir(&self.directory).into_iter().flatten().flatten();
         let mut names: Vec<String> = files.map(|file| file.file_name().to_string_lossy().into_owned()).collect();
@@ -110,7 +110,7 @@ impl Guest {
         self.is_in(CHECK, Verdict::NotFound, id, &[])
     }
 
-    /// Whether it was not found, for whatever reason.
+    /// Whether it was not found, for any reason.
     pub fn not_found(&self, id: &str) -> Result<(), String> {
         match self.found(id, &[]) {
             Ok(()) => Err(format!("{id} is found")),
@@ -118,7 +118,7 @@ impl Guest {
         }
     }
 
-    /// Whether the check calls nothing a fault, or only these.
+    /// Whether the check finds no faults, or only these.
     pub fn faults_only(&self, ids: &[&str]) -> Result<(), String> {
         let result = self.result(CHECK)?;
         let is_fault = |finding: &&Finding| {
@@ -131,19 +131,19 @@ impl Guest {
         if wrong.is_empty() { Ok(()) } else { Err(wrong.join("; ")) }
     }
 
-    /// Whether a fact of the check reads like this.
+    /// Whether a fact of the check has this value.
     pub fn fact(&self, name: FactName, is: &FactValue) -> Result<(), String> {
         let result = self.result(CHECK)?;
         let fact = result.environment.known(name);
         if fact == Some(is) { Ok(()) } else { Err(format!("{name} is {fact:?}")) }
     }
 
-    /// Whether the median of a series of that result lies in this range.
+    /// Whether the median of a series of that result is in this range.
     pub fn median(&self, name: &str, key: &str, from: Nanos, to: Nanos) -> Result<(), String> {
         self.figure(name, key, |series| series.distribution.p50().map(Nanos), from, to)
     }
 
-    /// Whether its longest value does.
+    /// Whether its longest value is in this range.
     pub fn longest(&self, name: &str, key: &str, from: Nanos, to: Nanos) -> Result<(), String> {
         self.figure(name, key, |series| series.distribution.max().map(Nanos), from, to)
     }

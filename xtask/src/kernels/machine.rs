@@ -1,16 +1,16 @@
-//! What a machine of the table consists of.
+//! The entries of the table of machines.
 
 use super::guest::Guest;
 use super::packages::Package;
 
-/// The processor that a kernel is for.
+/// The architecture of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Arch {
     X86,
     Arm,
 }
 
-/// A kernel: the package that holds it.
+/// A kernel, with its package.
 #[derive(Clone, Copy)]
 pub struct Kernel {
     /// Its name here and in `docs/kernels.md`.
@@ -19,27 +19,27 @@ pub struct Kernel {
     pub package: Package,
 }
 
-/// A machine, what runs on it, and what must come of it.
+/// A machine, its commands, and the expectations.
 pub struct Machine {
     pub name: &'static str,
-    /// What it is, for the page.
+    /// Its description for the page.
     pub is: &'static str,
     pub kernel: &'static Kernel,
     pub cpus: u32,
-    /// Further parameters of the kernel.
+    /// Additional kernel parameters.
     pub boot: &'static str,
-    /// A shell's lines, run as root in the directory whose files come back. `oversleep` is on the path.
+    /// A shell script, run as root in the directory whose files are brought back. `oversleep` is in the search path.
     pub script: &'static str,
     /// Whether it runs without `--all`.
     pub is_sampled: bool,
     pub expects: &'static [Expectation],
 }
 
-/// One thing that must hold.
+/// One expectation.
 pub struct Expectation {
-    /// As the page says it.
+    /// Its text on the page.
     pub says: &'static str,
-    /// What is there instead, where it doesn't hold.
+    /// Returns the deviation if it isn't met.
     pub holds: fn(&Guest) -> Result<(), String>,
 }
 

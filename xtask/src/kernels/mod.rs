@@ -1,7 +1,7 @@
-//! `cargo xtask kernels`: boots other kernels, and machines that are hard to come by, in an emulator in which time is exact,
-//! runs the built command there, and compares what it says with what was done to the machine. A machine is an entry of
-//! [`table::MACHINES`], or of [`why::MACHINES`] where `why` follows a program. Without `--all` those run that fit into a few
-//! minutes; names limit it.
+//! `cargo xtask kernels`: boots other kernels and unusual machines in an emulator with exact time, runs the built
+//! command there, and compares its report with the machine's known configuration. A machine is an entry of
+//! [`table::MACHINES`], or of [`why::MACHINES`] if `why` follows a program there. Without `--all` only the machines
+//! that fit into a few minutes run; names limit it.
 
 mod archive;
 mod boot;

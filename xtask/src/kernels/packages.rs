@@ -1,6 +1,5 @@
-//! The packages that kernels and the guests' shell come in: each of one version, known by its hash, so that nothing else
-//! can stand in for it. They are unpacked and never installed. Debian's mirrors drop a version when the next one is out;
-//! <https://snapshot.debian.org> keeps all.
+//! The packages with the kernels and the guests' shell, each pinned by version and hash. They are unpacked and never
+//! installed. Debian's mirrors drop a version when the next one is released; <https://snapshot.debian.org> keeps all.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,22 +13,22 @@ pub struct Package {
     pub version: &'static str,
     /// `debian` or `debian-security`.
     pub archive: &'static str,
-    /// Its file below an archive's root.
+    /// The path of its file below an archive's root.
     pub path: &'static str,
     pub sha256: &'static str,
 }
 
-/// The moment whose state of the archives is asked for where the mirrors have gone on: one at which all were there.
+/// The state of the archives that is used if the mirrors have dropped a version: one that contains all packages.
 const SNAPSHOT: &str = "20261122T000000Z";
-/// APT's own program for single files: it uses the proxies that APT is configured with, and compares hashes.
+/// APT's helper for single files: it uses APT's proxy configuration, and checks hashes.
 const HELPER: &str = "/usr/lib/apt/apt-helper";
 
 /// Why a package is not available.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Missing {
-    /// Nothing here can reach it.
+    /// It can't be downloaded.
     Unreachable(String),
-    /// It can be reached, but it isn't what it should be.
+    /// It was downloaded, but is not the right one.
     Wrong(String),
 }
 
@@ -42,12 +41,12 @@ impl Package {
         ]
     }
 
-    /// What it is called in a message.
+    /// Its name in messages.
     pub fn words(&self) -> String {
         format!("{} {}", self.name, self.version)
     }
 
-    /// The file in the package whose path fits this pattern, unpacked into the cache once.
+    /// The file in the package that matches this pattern, unpacked into the cache once.
     ///
     /// # Errors
     /// Why it is not available.
@@ -90,8 +89,8 @@ impl Package {
     }
 }
 
-/// What the answers of all archives come to: it is wrong only if one of them sent another file, or if all of them were
-/// reached and none has it.
+/// Combines the answers of all archives: the package is wrong only if an archive sent another file, or if all of them
+/// were reached and none has it.
 fn judge(package: &Package, answers: &[(String, String)]) -> Missing {
     let has = |answer: &str, word: &str| answer.contains(word);
     let is_other =
@@ -121,7 +120,7 @@ fn judge(package: &Package, answers: &[(String, String)]) -> Missing {
     }
 }
 
-/// The only file of a package whose path fits this pattern.
+/// The only file of a package that matches this pattern.
 fn unpack(package: &Path, pattern: &str) -> Result<Vec<u8>, String> {
     let script = "set -o pipefail; dpkg-deb --fsys-tarfile \"$1\" | tar -xO --wildcards \"$2\"";
     let output = Command::new("bash").args(["-c", script, "unpack"]).arg(package).arg(pattern).output();
@@ -132,7 +131,7 @@ fn unpack(package: &Path, pattern: &str) -> Result<Vec<u8>, String> {
     Err(format!("it holds no {pattern}: {}", String::from_utf8_lossy(&output.stderr).trim()))
 }
 
-/// What else is needed: emulators, and what takes packages apart.
+/// The other prerequisites: emulators, and tools for unpacking packages.
 ///
 /// # Errors
 /// What is missing and can't be installed.

@@ -1,5 +1,5 @@
-//! The kernels, and the shell of the guests, each of one version. Kernels for clouds have what is needed here and boot
-//! fastest. Those of releases that Debian no longer changes stay on its mirrors.
+//! The kernels and the guests' shell, pinned by version. Cloud kernels have everything that is needed here and boot
+//! fastest. Debian keeps those of old releases on its mirrors.
 
 use super::machine::{Arch, Kernel};
 use super::packages::Package;
@@ -74,7 +74,7 @@ pub static LINUX_6_12_RT: Kernel = Kernel {
     ),
 };
 
-/// The newest one that Debian had when these versions were chosen.
+/// The newest one in Debian when these versions were chosen.
 pub static LINUX_7_2: Kernel = Kernel {
     name: "Linux 7.2",
     arch: Arch::X86,
@@ -89,7 +89,7 @@ pub static LINUX_7_2: Kernel = Kernel {
 pub static KERNELS: &[&Kernel] =
     &[&LINUX_5_10, &LINUX_6_1, &LINUX_6_1_RT, &LINUX_6_12, &LINUX_6_12_RT, &LINUX_7_2, &LINUX_6_1_ARM];
 
-/// The shell of a processor's guests.
+/// The shell for guests with this processor.
 pub const fn shell(arch: Arch) -> Package {
     match arch {
         Arch::X86 => package(

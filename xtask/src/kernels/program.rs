@@ -1,4 +1,4 @@
-//! What the guests run: the built command with the libraries it is linked with, a shell, and the first program.
+//! The programs of the guests: the built command with its shared libraries, a shell, and the init script.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,8 +8,8 @@ use super::archive::Archive;
 use super::machine::Arch;
 use crate::cross::{Prerequisites, can_build_for};
 
-/// The first program of every guest. Two seconds pass before anything is measured: the kernel offers `tsc` a second after
-/// its first line, and is busy with itself until then.
+/// The init script of every guest. It waits two seconds before any measurement: the kernel offers `tsc` a second after
+/// its first line, and is busy until then.
 const INIT: &str = "\
 #!/bin/busybox sh
 /bin/busybox mount -t proc proc /proc
@@ -36,7 +36,7 @@ tar -cz . >$out
 poweroff -f
 ";
 
-/// Where a guest's loader and libraries come from, and how its program is built.
+/// The origin of a guest's loader and libraries, and how its program is built.
 pub struct Target {
     pub arch: Arch,
     triple: Option<&'static str>,
@@ -65,7 +65,7 @@ pub const TARGETS: [Target; 2] = [
     },
 ];
 
-/// What the command is linked with, besides the loader.
+/// The shared libraries of the command, besides the loader.
 const LIBRARIES: [&str; 3] = ["libc.so.6", "libm.so.6", "libgcc_s.so.1"];
 
 impl Target {
@@ -73,7 +73,7 @@ impl Target {
         TARGETS.iter().find(|target| target.arch == arch).expect("each processor has one")
     }
 
-    /// Finds or installs what building the command for it takes.
+    /// Finds or installs the prerequisites for building the command.
     ///
     /// # Errors
     /// What is missing and can't be installed.
@@ -85,10 +85,10 @@ impl Target {
         prerequisites.program(self.strip, &["binutils", "binutils-aarch64-linux-gnu"])
     }
 
-    /// Builds one of our programs as users get it.
+    /// Builds one of the project's programs as users get it.
     ///
     /// # Errors
-    /// It can't be built.
+    /// The build failed.
     pub fn build(&self, root: &Path, args: &[&str], file: &str) -> Result<PathBuf, String> {
         let mut build = Command::new(env!("CARGO"));
         build.current_dir(root).args(["build", "--release"]).args(args);

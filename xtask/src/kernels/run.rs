@@ -1,4 +1,4 @@
-//! Which machines run, several at a time, and what is reported.
+//! Selects and runs the machines, several at a time, and reports.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -20,25 +20,25 @@ use crate::cross::Prerequisites;
 struct Options {
     all: bool,
     no_install: bool,
-    /// How many machines at a time; as many as this machine has CPUs unless said otherwise.
+    /// The number of machines at a time; by default this machine's number of CPUs.
     jobs: Option<usize>,
-    /// A command that is built already, for x86-64.
+    /// An already built command, for x86-64.
     binary: Option<PathBuf>,
     names: Vec<String>,
 }
 
-/// What a machine came to.
+/// The outcome of a machine.
 enum Outcome {
     Skipped(String),
     Ran { took_s: u64, failed: Vec<String> },
 }
 
-/// What all machines of a processor need.
+/// The common prerequisites of a processor's machines.
 struct Ready {
     base: Vec<u8>,
 }
 
-/// Runs the chore. Exit code 0: everything that could run was as expected.
+/// Runs the chore. Exit code 0: every machine that could run was as expected.
 pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
     let options = options(args)?;
     if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
@@ -120,8 +120,8 @@ fn chosen(options: &Options) -> Result<Vec<&'static Machine>, String> {
     Ok(machines().filter(is_wanted).collect())
 }
 
-/// Finds or installs what a processor's machines need, and packs what they start with. The command must build: a failure
-/// of that is none of the machine's.
+/// Finds or installs the prerequisites of a processor's machines, and packs their initial files. A failure to build the
+/// command isn't the fault of a machine.
 fn prepare(
     root: &Path,
     scratch: &Path,
@@ -151,7 +151,7 @@ fn prepare(
     Ok(Ok(Ready { base: target.base(scratch, &program, &truth, &busybox)? }))
 }
 
-/// The emulator's own first line: its version decides how many instructions a span of time is.
+/// The first line of the emulator's output: the number of instructions per span of time depends on its version.
 fn version(program: &str) -> String {
     let output = Command::new(program).arg("--version").output();
     let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The machines: what is done to each, and what the command must say there. An entry is all that a further one takes.
+//! The machines: their configurations, and the expected reports. A further machine needs only an entry here.
 
 use oversleep_record::environment::FactValue;
 use oversleep_record::{FactName, Nanos};
@@ -6,7 +6,7 @@ use oversleep_record::{FactName, Nanos};
 use super::machine::{Expectation, Machine, expect};
 use super::pins::{LINUX_5_10, LINUX_6_1, LINUX_6_1_ARM, LINUX_6_1_RT, LINUX_6_12, LINUX_6_12_RT, LINUX_7_2};
 
-/// A short check whose result is `check.json`. One that never ends is ended after two minutes of the guest's time.
+/// A short check whose result is `check.json`. It is killed after two minutes of the guest's time.
 macro_rules! check {
     ($($further:literal),*) => {
         concat!("timeout -s KILL 120 oversleep check --quick --quiet --out check.json >report; echo \"check: $?\"\n", $($further),*)
@@ -40,7 +40,7 @@ const SLACK: Expectation = expect("timer slack makes sleeps 50 µs late", |guest
 });
 const NO_PRESSURE: Expectation = expect("no other work is said to want the CPU", |guest| guest.absent("OVS-L014"));
 
-/// A machine of one CPU with the ordinary kernel: what entries differ from.
+/// A machine with one CPU and the ordinary kernel, on which entries are based.
 const PLAIN: Machine = Machine {
     name: "plain-6.1",
     is: "an ordinary machine",

@@ -1,11 +1,12 @@
-//! The machines on which `why` follows programs: its kernel program must load, split waits without a gap, and show in the
-//! right part what the injector burns. Time is exact there: what is above 200 µs is the injector's own way, about 1 µs.
+//! The machines on which `why` follows programs: its kernel program must load, split waits without a gap, and show the time
+//! that the injector burns in the right part. Time is exact there: the excess over 200 µs is the injector's own overhead,
+//! about 1 µs.
 
 use super::guest::Guest;
 use super::machine::{Expectation, Machine, expect};
 use super::pins::{LINUX_5_10, LINUX_6_1, LINUX_6_1_ARM, LINUX_6_1_RT, LINUX_6_12, LINUX_6_12_RT, LINUX_7_2};
 
-/// A shell whose children wait for 1 ms, followed.
+/// Follows a shell whose children wait for 1 ms.
 macro_rules! why {
     ($($further:literal),*) => {
         concat!(
@@ -16,7 +17,7 @@ macro_rules! why {
     };
 }
 
-/// The same, then every stage of the injector.
+/// The same, then all stages of the injector.
 macro_rules! inject {
     ($rounds:literal) => {
         why!("truth --rounds ", $rounds, " --bound-us 2 'inject s' 'timer interrupt' >truth; echo \"truth: $?\"")
@@ -39,7 +40,7 @@ fn injected(guest: &Guest) -> Result<(), String> {
     if stages.len() == 6 && wrong.is_empty() { Ok(()) } else { Err(format!("truth says {text:?}")) }
 }
 
-/// A machine of two CPUs: what entries differ from.
+/// A machine with two CPUs, on which entries are based.
 const PLAIN: Machine = Machine {
     name: "why",
     is: "`why` follows a program",
@@ -57,7 +58,7 @@ pub static MACHINES: &[Machine] = &[
         name: "why-5.10",
         kernel: &LINUX_5_10,
         cpus: 1,
-        // The injector needs bpf_loop, of 5.17.
+        // The injector needs bpf_loop, which exists since 5.17.
         script: why!(),
         is_sampled: false,
         expects: &[ENDS, SPLIT, WHOLE],

@@ -104,12 +104,12 @@ pub fn java(context: &Context) -> Result<Answer, String> {
     Ok(Answer::Holds(line(&said, "lateness ")))
 }
 
-/// The first line that begins so.
+/// The first line with this beginning.
 fn line(text: &str, begins: &str) -> String {
     text.lines().find(|line| line.contains(begins)).map_or_else(|| "its tests pass".to_owned(), str::to_owned)
 }
 
-/// A JDK with the foreign function interface: `JAVA_HOME`, or one where Debian's packages are.
+/// A JDK with the foreign function interface: `JAVA_HOME`, or one installed by a Debian package.
 fn java_home() -> Option<PathBuf> {
     let named = std::env::var_os("JAVA_HOME").map(PathBuf::from);
     let installed = std::fs::read_dir("/usr/lib/jvm").ok();

@@ -15,7 +15,7 @@ pub fn features(context: &Context) -> Result<Answer, String> {
     Ok(Answer::Holds("std and serde, each alone, both and neither, compile".to_owned()))
 }
 
-/// The version that `Cargo.toml` promises.
+/// The minimum version in `Cargo.toml`.
 pub fn oldest_compiler(context: &Context) -> Result<Answer, String> {
     let manifest = std::fs::read_to_string(context.root.join("Cargo.toml")).map_err(|error| error.to_string())?;
     let version = manifest.lines().find_map(|line| line.strip_prefix("rust-version = \""));
@@ -37,7 +37,7 @@ pub fn oldest_compiler(context: &Context) -> Result<Answer, String> {
     let mut check =
         context.cargo(&[&toolchain, "check", "--quiet", "-p", "oversleep-capi", "--features", "oversleep/serde"]);
     check.args(CRATES.iter().flat_map(|name| ["-p", name])).env("CARGO_TARGET_DIR", context.scratch.join("target"));
-    // The outer toolchain would win over the stated one.
+    // The outer toolchain would take precedence over the stated one.
     output(check.env_remove("RUSTUP_TOOLCHAIN").env_remove("RUSTC").env_remove("CARGO"))?;
     Ok(Answer::Holds(format!("it compiles with Rust {version}")))
 }

@@ -1,8 +1,8 @@
-//! `cargo xtask library`: the library as others get it. Its packages as they would be published, every feature, the
-//! oldest compiler that is promised, WebAssembly, every interleaving of the parker's token, C programs built by CMake, and
-//! the bindings in their own languages.
+//! `cargo xtask library`: checks the library as users get it: its packages as published, every feature, the oldest
+//! supported compiler, WebAssembly, every interleaving of the parker's token, C programs built by CMake, and the
+//! bindings in their own languages.
 //!
-//! A step that can't run here says `SKIPPED:` and why.
+//! A step that can't run here prints `SKIPPED:` and the reason.
 
 mod bindings;
 mod builds;
@@ -11,7 +11,7 @@ mod packages;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-/// What a step found, if nothing is wrong.
+/// The result of a successful step.
 enum Answer {
     Holds(String),
     Skipped(String),
@@ -31,10 +31,10 @@ const STEPS: &[(&str, Step)] = &[
     ("java", bindings::java),
 ];
 
-/// Where a step works.
+/// The environment of a step.
 struct Context {
     root: PathBuf,
-    /// A directory of its own, below `target/library`.
+    /// A separate directory below `target/library`.
     scratch: PathBuf,
     may_install: bool,
 }

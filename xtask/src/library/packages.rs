@@ -5,7 +5,7 @@ use std::process::Command;
 
 use super::{Answer, Context, output};
 
-/// The package that programs depend on, and the files without which it must not be published.
+/// The package for users, and the files without which it must not be published.
 const PACKAGE: &str = "oversleep";
 const FILES: [&str; 4] = ["README.md", "LICENSE-MIT", "LICENSE-APACHE", "src/lib.rs"];
 
@@ -44,15 +44,15 @@ pub fn unpacked(context: &Context) -> Result<Answer, String> {
     Ok(Answer::Holds(format!("{count} documentation tests pass in the unpacked package")))
 }
 
-/// Below `target` Cargo would take an unpacked package for a lost member of this workspace.
+/// Below `target`, Cargo would take an unpacked package for a member of this workspace.
 fn stand_alone(directory: &Path) -> Result<(), String> {
     let manifest = directory.join("Cargo.toml");
     let text = std::fs::read_to_string(&manifest).map_err(|error| format!("{}: {error}", manifest.display()))?;
     super::write(&manifest, &format!("{text}\n[workspace]\n"))
 }
 
-/// Compares the interface with that of the last release. Before the first release it may still change, so differences from
-/// the commit before this one are told, and are no failure.
+/// Compares the interface with that of the last release. Before the first release it may still change, so differences
+/// from the previous commit are reported, but are no failure.
 pub fn semver(context: &Context) -> Result<Answer, String> {
     if output(&mut context.cargo(&["semver-checks", "--version"])).is_err() {
         return Ok(Answer::Skipped(
@@ -78,7 +78,7 @@ pub fn semver(context: &Context) -> Result<Answer, String> {
     }
 }
 
-/// The names of the checks that cargo-semver-checks says have failed.
+/// The names of the checks that cargo-semver-checks reports as failed.
 fn failed_checks(text: &str) -> Vec<String> {
     let names = text.lines().filter_map(|line| line.strip_prefix("--- failure "));
     names.filter_map(|rest| Some(rest.split(':').next()?.to_owned())).collect()

@@ -1,5 +1,5 @@
-//! Modules beside one another don't import one another in a circle: such modules are one, and can't be read or tested
-//! apart. Read from the paths in the code, tests left out; a module may use what its parent declares.
+//! Sibling modules must not import one another in a cycle, because such modules can't be read or tested apart. Found
+//! from the paths in the code, except in tests; a module may use what its parent declares.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use crate::tree::Tree;
 
 pub const CHECK: Check = Check { name: "circles", about: "modules beside one another import one another one way", run };
 
-/// Circles that stay: the directory, two of its modules, and why they belong together.
+/// Accepted cycles: the directory, two of its modules, and the reason.
 const ALLOWED: &[(&str, [&str; 2], &str)] = &[
     ("crates/oversleep/src", ["clock", "sys"], "a system answers in the words of the clock that asks it"),
     (
@@ -31,7 +31,7 @@ const ALLOWED: &[(&str, [&str; 2], &str)] = &[
     ),
 ];
 
-/// A module that another beside it imports, and where.
+/// The siblings that a module imports, and where.
 type Imports = BTreeMap<String, BTreeMap<String, (String, usize)>>;
 
 fn run(tree: &Tree, findings: &mut Findings) {
@@ -69,7 +69,7 @@ fn run(tree: &Tree, findings: &mut Findings) {
     }
 }
 
-/// A shortest circle through each module that is in one; each circle once.
+/// A shortest cycle through each module that is in one; each cycle once.
 fn circles(imports: &Imports) -> Vec<Vec<String>> {
     let mut found: BTreeMap<BTreeSet<String>, Vec<String>> = BTreeMap::new();
     for start in imports.keys() {

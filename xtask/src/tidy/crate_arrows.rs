@@ -1,5 +1,5 @@
-//! Crates depend on one another one way only, as [`CRATES`](crate::arrows::CRATES) says, and a pure crate forbids
-//! `unsafe`. Read from each `crates/*/Cargo.toml` and the crate's root.
+//! The dependencies between crates follow [`CRATES`](crate::arrows::CRATES), and a pure crate forbids `unsafe`. Found
+//! from each `crates/*/Cargo.toml` and the crate's root.
 
 use super::Check;
 use super::finding::Findings;

@@ -1,5 +1,5 @@
 //! Relative links in Markdown lead to a file of the project, and their anchors to a heading in it. A path in backquotes
-//! that begins at a directory or a crate of the project names something that is there; `<os>` stands for any system.
+//! that begins at a directory or a crate of the project must exist; `<os>` stands for any system.
 
 use super::Check;
 use super::finding::Findings;
@@ -71,7 +71,7 @@ fn is_there(tree: &Tree, path: &str) -> bool {
     })
 }
 
-/// `to` as seen from the directory of `from`; `None` if it leads out of the project.
+/// `to` relative to the directory of `from`; `None` if it leads out of the project.
 fn resolve(from: &str, to: &str) -> Option<String> {
     let to = to.replace("%20", " ");
     let mut parts: Vec<&str> = from.split('/').collect();
@@ -129,7 +129,7 @@ fn links(text: &str) -> Vec<(usize, String)> {
     for (number, line) in prose(text) {
         let mut add = |target: &str| {
             let target = target.trim().trim_start_matches('<');
-            // What follows a space is the title.
+            // The title follows a space.
             let target = target.split([' ', '>']).next().unwrap_or(target);
             if !target.is_empty() {
                 found.push((number, target.to_owned()));
@@ -150,7 +150,7 @@ fn links(text: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// The anchors of a page: its headings as the usual renderers name them, and those given in HTML.
+/// The anchors of a page: its headings as named by the usual renderers, and those given in HTML.
 fn anchors(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut fenced = false;
@@ -178,7 +178,7 @@ fn anchors(text: &str) -> Vec<String> {
 }
 
 fn slug(heading: &str) -> String {
-    // Of a link only its text counts.
+    // Only the text of a link counts.
     let mut text = String::new();
     let mut rest = heading;
     while let Some((before, after)) = rest.split_once("](") {

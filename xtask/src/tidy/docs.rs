@@ -1,4 +1,4 @@
-//! `docs/` and the tables between markers say what the registries say. The chore `docs` writes them.
+//! `docs/` and the tables between markers agree with the registries. The chore `docs` writes them.
 
 use super::Check;
 use super::finding::Findings;
@@ -9,7 +9,7 @@ pub const CHECK: Check =
     Check { name: "docs", about: "docs/ and the tables between markers say what the registries say", run };
 
 fn run(tree: &Tree, findings: &mut Findings) {
-    // Trees made up for tests of other checks hold no documents.
+    // Trees for tests of other checks have no documents.
     if !tree.has("docs") {
         return;
     }

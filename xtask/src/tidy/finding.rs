@@ -1,4 +1,4 @@
-//! What a check reports: where, what is wrong, and what to do about it. All three are required.
+//! The report of a check: where, what is wrong, and what to do about it. All three are required.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// The findings so far, filed under the check that is running.
+/// The findings so far, under the check that is running.
 #[derive(Debug, Default)]
 pub struct Findings {
     pub check: &'static str,
@@ -38,7 +38,7 @@ impl Findings {
     }
 }
 
-/// Runs one check on made-up files and returns its findings as `path:line: what`.
+/// Runs one check on the given files and returns its findings as `path:line: what`.
 #[cfg(test)]
 pub fn found_by(check: &super::Check, files: &[(&str, &str)]) -> Vec<String> {
     let mut findings = Findings { check: check.name, ..Findings::default() };

@@ -10,7 +10,7 @@ pub const CHECK: Check =
 
 const CHARS_MAX: usize = 125;
 
-/// Recorded output, and texts as others wrote them.
+/// Recorded output, and texts of others.
 const VERBATIM: &[&str] = &["/fixtures/", "/golden/", "/snapshots/", "/corpus/", "/seeds/"];
 
 fn run(tree: &Tree, findings: &mut Findings) {
@@ -42,7 +42,7 @@ fn check_rust(file: &File, line: &str, number: usize, findings: &mut Findings) {
         findings.add(&file.path, number, "tab", "use spaces (`cargo fmt`)");
     }
     let chars = line.chars().count();
-    // An address can't be broken, and a literal only where its meaning allows.
+    // An address can't be broken, and a literal only if its meaning permits.
     let literal = file.source().literal_chars.get(number - 1).copied().unwrap_or(0);
     if chars - literal.min(chars) > CHARS_MAX && !line.contains("://") {
         findings.add(&file.path, number, format!("{chars} characters, more than {CHARS_MAX}"), "break the line");

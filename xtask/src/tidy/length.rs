@@ -16,7 +16,7 @@ const LINES_MAX: usize = 400;
 struct Entry<'a> {
     lines: usize,
     path: &'a str,
-    /// Where in the ratchet.
+    /// Its line in the ratchet.
     at: usize,
 }
 
@@ -78,8 +78,8 @@ fn run(tree: &Tree, findings: &mut Findings) {
     }
 }
 
-/// The ratchet with every number lowered to the current length and every needless entry removed. Nothing is raised or
-/// added here, because that is a decision for a person. `None`: it is as low as it can be.
+/// The ratchet with every number lowered to the current length and every obsolete entry removed. Nothing is raised or
+/// added, because that is a decision for a person. `None`: nothing to change.
 pub fn lowered(tree: &Tree) -> Option<String> {
     let ratchet = &tree.get(RATCHET)?.text;
     let mut text = String::new();

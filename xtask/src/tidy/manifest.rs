@@ -1,4 +1,4 @@
-//! Reads the package's name and its dependencies from a Cargo.toml. One that isn't TOML names nothing.
+//! Reads the package's name and its dependencies from a Cargo.toml. One that isn't valid TOML has none.
 
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
@@ -6,7 +6,7 @@ use toml::de::{DeString, DeTable, DeValue};
 /// One line of a dependency table.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Dependency {
-    /// The package's name, also where the line renames it.
+    /// The package's name, even if the line renames it.
     pub name: String,
     pub dev: bool,
     pub is_optional: bool,
@@ -43,7 +43,7 @@ pub fn dependencies(text: &str) -> Vec<Dependency> {
     found
 }
 
-/// What the table of that name holds.
+/// The contents of the tables with that name.
 fn tables<'a, 'i>(
     place: &'a DeTable<'i>,
     name: &str,

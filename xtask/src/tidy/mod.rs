@@ -1,8 +1,8 @@
 //! `cargo xtask tidy`: the rules of the source tree, as a program.
 //!
-//! One check per file, each with its reason and its tests beside it, and one row in [`CHECKS`]. A check reads a
-//! [`Tree`] held in memory and reports [`Finding`]s; it never touches the disk, so its tests can show it failing.
-//! What may depend on what, and where the operating system may be known, is data: see `arrows.rs`.
+//! There is one check per file, with its reason and its tests, and one row in [`CHECKS`]. A check reads a [`Tree`] in
+//! memory and reports [`Finding`]s; it never touches the disk, so its tests can show it failing. The allowed
+//! dependencies, and the places that may depend on the operating system, are data in `arrows.rs`.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -100,7 +100,7 @@ fn update_ratchet(root: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Every check on the whole tree; all findings at once, in the order of the files.
+/// Runs every check on the whole tree. Returns all findings at once, in the order of the files.
 fn run(tree: &Tree) -> Vec<Finding> {
     let mut findings = Findings::default();
     for check in CHECKS {

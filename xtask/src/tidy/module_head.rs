@@ -1,5 +1,5 @@
-//! Every Rust file begins by saying what it is for and what belongs in it. Fixtures are data, and a build script's
-//! purpose is its name.
+//! Every Rust file begins with its purpose and what belongs in it. Exempt are fixtures, which are data, and build
+//! scripts, whose purpose is their name.
 
 use super::Check;
 use super::finding::Findings;

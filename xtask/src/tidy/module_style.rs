@@ -1,5 +1,5 @@
-//! One module style: a module with files of its own is `name/mod.rs`, never `name.rs` beside `name/`; and no path climbs
-//! three times: `crate::` says where it leads.
+//! One module style: a module with submodules in files is `name/mod.rs`, never `name.rs` beside `name/`; and no path
+//! uses `super` three times in a row, because `crate::` is clearer.
 
 use super::Check;
 use super::finding::Findings;
@@ -17,7 +17,7 @@ fn run(tree: &Tree, findings: &mut Findings) {
     for file in tree.rust_files() {
         let directory = file.path.trim_end_matches(".rs");
         let is_program = ["/src/bin/", "/examples/", "/tests/", "/benches/"].iter().any(|part| {
-            // A program may have a directory of its name beside it: it is the root of another crate.
+            // A program may have a directory with its name: it is the root of another crate.
             file.path.rsplit_once(part).is_some_and(|(_, name)| !name.contains('/'))
         });
         let holds_rust = |name: &str| tree.rust_files().any(|other| other.path.starts_with(name));

@@ -1,6 +1,6 @@
 //! Every call to the operating system is in `PLATFORM.md`, in a table of its system, with its reason and the first version
-//! that has it. The calls are functions of `libc` and `windows_sys` by any path, alias or import, `SYS_name`, functions
-//! declared in `extern` blocks, and functions looked up by their name (`c"name"`), in `oversleep-native` and `sys/`.
+//! that has it. Calls are functions of `libc` and `windows_sys` by any path, alias or import, `SYS_name`, functions declared
+//! in `extern` blocks, and functions looked up by name (`c"name"`), in `oversleep-native` and `sys/`.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -14,7 +14,7 @@ use crate::tree::{File, Tree};
 
 pub const CHECK: Check = Check { name: "os-calls", about: "PLATFORM.md names every call to the system", run };
 
-/// One call: its name, and where it is made.
+/// One call: its name, and its place.
 struct Call {
     name: String,
     line: usize,
@@ -70,13 +70,13 @@ fn names_of_calls(source: &Source) -> Vec<(String, usize)> {
     let bound = imported(source);
     let mut found = Vec::new();
     for (i, token) in tokens.iter().enumerate() {
-        // `SYS_NICE` is a capability's name; the numbers of system calls are in small letters.
+        // `SYS_NICE` is the name of a capability; the numbers of system calls are in lower case.
         let number = token.text.strip_prefix("SYS_").filter(|name| name.chars().any(char::is_lowercase));
         let own_name = bound.get(token.text.as_str());
         if let Some(name) = number {
             found.push((name.to_owned(), token.line));
         } else if i > 0 && (tokens[i - 1].is("::") || tokens[i - 1].is(".") || tokens[i - 1].is("fn")) {
-            // The path was read from its beginning; a method or a definition only shares the name.
+            // The path was already read from its beginning; a method or a definition only shares the name.
         } else if is_binding(&token.text) || own_name.is_some() {
             let end = path_end(source, i);
             let is_call = source.reads(end + 1, &["("]);
@@ -98,19 +98,19 @@ fn is_binding(word: &str) -> bool {
     matches!(word, "libc" | "windows_sys")
 }
 
-/// `libc::CPU_SET(…)` and the like are C macros and make no call, and neither does making a value of a type.
+/// `libc::CPU_SET(…)` and the like are C macros and make no call; constructors of types don't, either.
 fn is_function(name: &str) -> bool {
     const OF_TYPES: &[&str] = &["default", "from", "from_u128", "try_from", "zeroed"];
     name.chars().any(char::is_lowercase) && !is_in_memory(name) && !OF_TYPES.contains(&name)
 }
 
-/// Is the path used as a value, passed on or bound? Then the function is called elsewhere. Types of arguments look alike;
-/// libc's are known by their names.
+/// Whether the path is used as a value, passed on or bound, so that the function is called elsewhere. Types of
+/// arguments look similar; those of libc are known by their names.
 fn is_value(source: &Source, begin: usize, end: usize) -> bool {
     let is_any =
         |at: usize, signs: &[&str]| source.tokens.get(at).is_some_and(|token| signs.contains(&token.text.as_str()));
     let name = source.tokens[end].text.as_str();
-    // Numbers of calls are read elsewhere; the other two are a Windows enumeration and the types of libc.
+    // Numbers of calls are handled elsewhere; the other two are a Windows enumeration and the types of libc.
     let is_other = ["c_", "SYS_", "Relation"].iter().any(|begin| name.starts_with(begin));
     let is_type = is_other || name.ends_with("_t") || name == "sched_param";
     let in_import = source.tokens[..begin].iter().rev().find(|token| token.is("use") || token.is(";"));
@@ -130,7 +130,7 @@ fn path_end(source: &Source, mut at: usize) -> usize {
     at
 }
 
-/// What a file imports from the bindings, by the name it gives it.
+/// The file's imports from the bindings, by their local names.
 fn imported(source: &Source) -> BTreeMap<&str, String> {
     let tokens = &source.tokens;
     let mut names = BTreeMap::new();
@@ -147,7 +147,7 @@ fn imported(source: &Source) -> BTreeMap<&str, String> {
     names
 }
 
-/// Names of functions that are looked up: C strings that look like one, except in tests.
+/// Names of looked-up functions: C strings of that form, except in tests.
 fn looked_up(file: &File) -> Vec<(String, usize)> {
     let mut found = Vec::new();
     for (at, (text, code)) in file.text.lines().zip(file.source().code.lines()).enumerate() {
@@ -168,7 +168,7 @@ fn looked_up(file: &File) -> Vec<(String, usize)> {
     found
 }
 
-/// The lines that only Linux compiles: items under that very condition.
+/// The lines that only Linux compiles: items under exactly that condition.
 fn linux_alone(file: &File) -> Vec<Range<usize>> {
     let source = file.source();
     let lines: Vec<&str> = file.text.lines().collect();
@@ -191,7 +191,7 @@ fn linux_alone(file: &File) -> Vec<Range<usize>> {
 const IN_MEMORY: &str = "__errno_location major makedev minor sigaddset sigdelset sigemptyset sigfillset sigismember \
                          strerror_r strlen";
 
-/// Is it one of them, or `syscall`, whose argument names the call: `SYS_name`?
+/// Whether it is one of them, or `syscall`, whose argument names the call: `SYS_name`.
 fn is_in_memory(name: &str) -> bool {
     name == "syscall" || IN_MEMORY.split(' ').any(|known| known == name)
 }

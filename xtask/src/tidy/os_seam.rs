@@ -1,6 +1,6 @@
-//! The operating system is known in the places of [`OS_PLACES`](crate::arrows::OS_PLACES) only; everything else is the
+//! Only the places in [`OS_PLACES`](crate::arrows::OS_PLACES) depend on the operating system; everything else is the
 //! same code everywhere, and runs on modelled machines too. A condition on the system, a binding to it or a processor's
-//! own instruction elsewhere would be a second seam.
+//! own instruction anywhere else would be a second seam.
 
 use super::Check;
 use super::finding::Findings;
@@ -19,7 +19,7 @@ const REMEDY: &str = "move it to oversleep-native (laboratory) or sys/ (library)
 const REMEDY_IN_TESTS: &str = "move a test of one system to tests/sys/ or tests/platform/";
 /// The one constant of the build that doesn't name the system.
 const ARCH_CONSTANT: &str = "ARCH";
-/// The variables that tell a build script about the system.
+/// The variables by which a build script learns the system.
 const BUILD_VARIABLES: &[&str] =
     &["CARGO_CFG_TARGET_", "CARGO_CFG_WINDOWS", "CARGO_CFG_UNIX", "\"TARGET\"", "\"HOST\""];
 
@@ -38,7 +38,7 @@ fn run(tree: &Tree, findings: &mut Findings) {
                 () if ["(", "[", "{"].iter().any(|open| source.reads(i + 1, &["!", open])) => i + 2,
                 () => continue,
             };
-            // Of a `cfg_attr` only the condition counts, but an attribute's own words don't collide with these.
+            // Only the condition of a `cfg_attr` matters, but an attribute's own words don't collide with these.
             for word in &source.tokens[open..source.past_closing(open)] {
                 let text = word.text.as_str();
                 if OS_CONDITIONS.contains(&text) || (ARCH_CONDITIONS.contains(&text) && !arch_is_fine) {
@@ -70,7 +70,7 @@ fn run(tree: &Tree, findings: &mut Findings) {
     }
 }
 
-/// Is that a constant of `std::env::consts` other than the processor's, or all of them by an alias?
+/// Whether it is a constant of `std::env::consts` other than the processor's, or all of them by an alias.
 fn names_the_system(path: &[String]) -> bool {
     let Some(at) = path.iter().position(|part| part == "consts") else { return false };
     // `std::f64::consts` and the like are numbers.
@@ -109,7 +109,7 @@ mod tests {
             "use std::env::consts as c;",
         ] {
             assert_eq!(found_by(&CHECK, &[(path, text)]).len(), 1, "{text}");
-            // The name alone makes no room.
+            // The name alone doesn't make it a permitted place.
             let named = path.replace("src/", "src/sys/");
             assert_eq!(found_by(&CHECK, &[(&named, text)]).len(), 1, "{named}: {text}");
             for fine in ["crates/oversleep-native/src/linux/a.rs", "crates/oversleep/src/sys/mod.rs", "benches/a.rs"] {

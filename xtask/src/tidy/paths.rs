@@ -1,5 +1,5 @@
-//! Finds the paths (`crate::a::b`, `use oversleep_record::{…}`) in a Rust file and writes them out from the crate's
-//! root: groups are spread, `self` and `super` resolved, also inside `mod name { … }`.
+//! Finds the paths (`crate::a::b`, `use oversleep_record::{…}`) in a Rust file and expands them from the crate's root:
+//! groups are expanded, `self` and `super` resolved, even inside `mod name { … }`.
 
 use crate::rust::{Source, Token};
 
@@ -10,7 +10,7 @@ pub struct PathUse {
     pub line: usize,
 }
 
-/// The module a file is, from its path below `src/`: `a/b.rs` and `a/b/mod.rs` are `a::b`.
+/// The module of a file, from its path below `src/`: `a/b.rs` and `a/b/mod.rs` are `a::b`.
 pub fn module_of(below_src: &str) -> Vec<String> {
     let stem = below_src.strip_suffix(".rs").unwrap_or(below_src);
     let mut parts: Vec<String> = stem.split('/').map(str::to_owned).collect();
@@ -21,8 +21,8 @@ pub fn module_of(below_src: &str) -> Vec<String> {
     parts
 }
 
-/// Every path in the file that begins at a crate. Paths through a name in scope aren't followed: the `use` that
-/// brought the name is seen.
+/// Every path in the file that begins at a crate. Paths through a name in scope aren't followed, because the `use` of
+/// that name is found.
 pub fn uses(source: &Source, module: &[String]) -> Vec<PathUse> {
     let tokens = &source.tokens;
     let is = |i: usize, text: &str| tokens.get(i).is_some_and(|t| t.is(text));

@@ -1,5 +1,5 @@
-//! What `PLATFORM.md` says about each system: the calls that its tables name, by section. A call is named in backquotes, in
-//! a row that also states its first version and links the page that describes it.
+//! The contents of `PLATFORM.md` for each system: the calls in its tables, by section. A call is in backquotes, in a
+//! row that also states its first version and links its documentation.
 
 use crate::arrows::is_in;
 use crate::rust::is_word_char;
@@ -54,12 +54,12 @@ pub struct PlatformPage {
     rows: Vec<Row>,
 }
 
-/// What the page lacks about a call.
+/// The fault of the page for a call.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Lack {
     /// No row of these sections names it.
     Row(String),
-    /// A row does, without version or page.
+    /// A row names it, without version or page.
     VersionOrPage,
 }
 
@@ -74,7 +74,7 @@ impl PlatformPage {
             } else if let Some(heading) = line.strip_prefix("### ") {
                 section = format!("{level2}/{heading}");
             } else if let Some(cells) = line.strip_prefix('|') {
-                // `\|` is a sign in a cell's text.
+                // `\|` is a character in a cell's text.
                 let cells = cells.trim_end().trim_end_matches('|').replace("\\|", "/");
                 let cells: Vec<&str> = cells.split('|').map(str::trim).collect();
                 if columns.is_empty() {
@@ -94,7 +94,7 @@ impl PlatformPage {
         PlatformPage { rows }
     }
 
-    /// What it lacks about a call made in the file at `path`; `on_linux_alone` if only Linux compiles the call.
+    /// The fault of the page for a call in the file at `path`; `on_linux_alone` if only Linux compiles the call.
     pub fn lack(&self, path: &str, name: &str, on_linux_alone: bool) -> Option<Lack> {
         let groups = PLACES.iter().find(|(place, _)| is_in(path, &[place])).map_or(&[][..], |(_, groups)| groups);
         let groups = if on_linux_alone { &groups[..groups.len().min(1)] } else { groups };
@@ -116,7 +116,7 @@ fn is_below(section: &str, within: &str) -> bool {
     within.is_empty() || section.strip_prefix(within).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// The words inside backticks.
+/// The words in backquotes.
 fn quoted_words(line: &str) -> Vec<String> {
     let quoted = line.split('`').skip(1).step_by(2);
     let words = quoted.flat_map(|code| code.split(|c| !is_word_char(c))).filter(|word| !word.is_empty());

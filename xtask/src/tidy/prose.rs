@@ -1,17 +1,17 @@
-//! What people read of a file: comments, string literals, Markdown. Lines that belong together are joined, so that a
-//! phrase is found across a line break; code in backquotes is left out.
+//! The prose of a file: comments, string literals, Markdown. Adjacent lines are joined, so that a phrase is found
+//! across a line break; code in backquotes is left out.
 
 use super::test_code::TestLines;
 use crate::tree::File;
 
-/// No phrase reaches across it.
+/// No phrase extends across it.
 const BOUNDARY: char = '\u{1}';
 
 /// A text in which white space is one space, a number `#` and a placeholder `{}`, with the lines it came from.
 #[derive(Default)]
 pub struct Prose {
     pub text: String,
-    /// Where a line begins in `text`, with its number, in order.
+    /// The start of each line in `text`, with its number, in order.
     lines: Vec<(usize, usize)>,
 }
 
@@ -22,7 +22,7 @@ impl Prose {
         after.checked_sub(1).map_or(1, |i| self.lines[i].1)
     }
 
-    /// Everything that people read of the file. Literals of tests repeat what other code says, so they are left out.
+    /// The prose of the file. Literals of tests repeat other code, so they are left out.
     pub fn of(file: &File, tests: &TestLines) -> Prose {
         let mut prose = Prose::default();
         match &file.rust {
@@ -114,7 +114,7 @@ impl Prose {
         }
     }
 
-    /// Adds text as it is matched.
+    /// Adds text in the form for matching.
     fn push(&mut self, text: &str) {
         let mut letters = text.chars().peekable();
         while let Some(letter) = letters.next() {
@@ -140,7 +140,7 @@ impl Prose {
     }
 }
 
-/// A text that stands alone: a whole literal, or a cell of a Markdown table.
+/// A separate text: a whole literal, or a cell of a Markdown table.
 pub struct Cell<'a> {
     pub line: usize,
     pub text: &'a str,
@@ -181,7 +181,7 @@ pub fn cells<'a>(file: &'a File, tests: &TestLines) -> Vec<Cell<'a>> {
     found
 }
 
-/// What stands before a literal that heads a column, by the kind of its cells.
+/// The code before a literal that is a column's head, by the kind of its cells.
 const BEFORE_HEADS: &[(&str, CellKind)] = &[
     ("figures(\"", CellKind::HeadOfFigures),
     ("figure(\"", CellKind::HeadOfFigures),
@@ -189,7 +189,7 @@ const BEFORE_HEADS: &[(&str, CellKind)] = &[
     ("head: \"", CellKind::Head),
 ];
 
-/// What a literal is that begins after so many characters of a line.
+/// The kind of a literal that begins after this many characters of a line.
 fn kind_after(code: &str, chars: usize) -> CellKind {
     let before: String = code.chars().take(chars).collect();
     let head = BEFORE_HEADS.iter().find(|(begin, _)| before.ends_with(begin));

@@ -1,6 +1,6 @@
-//! A pure crate computes: it starts no thread, opens no file, starts no process, reads no variable and no clock, and
-//! prints nothing. So it runs in a browser, and the same input gives the same output. Only the carriers of modelled
-//! threads are excepted; tests are free.
+//! A pure crate only computes: it starts no thread, opens no file, starts no process, reads no variable and no clock,
+//! and prints nothing. So it runs in a browser, and the same input gives the same output. The carriers of modelled
+//! threads are exempt, and so are tests.
 
 use super::Check;
 use super::finding::Findings;

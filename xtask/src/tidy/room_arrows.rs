@@ -1,6 +1,6 @@
-//! Inside a crate, rooms depend on one another one way only, as [`HOUSES`] says. Read from the paths in the code, not
-//! from comments or strings. A room is a module at the crate's top; modules that aren't rooms compose them, so no
-//! room may use one of those.
+//! Inside a crate, the dependencies between rooms follow [`HOUSES`]. Found from the paths in the code, not from
+//! comments or strings. A room is a top-level module; other top-level modules combine rooms, so no room may use one of
+//! those.
 
 use super::Check;
 use super::finding::Findings;
@@ -50,7 +50,7 @@ fn may_use(house: &House, room: &Room, path: &PathUse) -> bool {
         || room.rooms.iter().any(|to| leads_to(path, &format!("crate::{to}")))
 }
 
-/// Is `target` a prefix of the path, by whole segments?
+/// Whether `target` is a prefix of the path, by whole segments.
 fn leads_to(path: &PathUse, target: &str) -> bool {
     let target: Vec<&str> = target.split("::").collect();
     path.segments.len() >= target.len() && path.segments.iter().zip(&target).all(|(a, b)| a == b)

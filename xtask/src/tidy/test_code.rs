@@ -1,5 +1,5 @@
-//! Which code only tests compile: items under `#[cfg(test)]`, the files of modules declared so, and `tests/`. A feature
-//! `testing` beside `test` counts too: it is for the tests of other crates.
+//! The code that only tests compile: items under `#[cfg(test)]`, the files of such modules, and `tests/`. A feature
+//! `testing` beside `test` counts too, because it is for the tests of other crates.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -39,7 +39,7 @@ impl TestCode {
         TestLines { ranges }
     }
 
-    /// Is all of the file test code, or data for it?
+    /// Whether all of the file is test code, or data for it.
     pub fn holds_all(&self, file: &File) -> bool {
         let path = file.path.as_str();
         path.contains("/tests/")
@@ -58,7 +58,8 @@ impl TestLines {
     }
 }
 
-/// Where the modules that a file declares are: beside `mod.rs`, `lib.rs` and `main.rs`, else in a directory of its name.
+/// The directory of the modules that a file declares: that of `mod.rs`, `lib.rs` or `main.rs`, else one with the file's
+/// name.
 fn module_directory(path: &str) -> String {
     let (directory, name) = path.rsplit_once('/').map_or(("", path), |(directory, name)| (directory, name));
     let slash = if directory.is_empty() { "" } else { "/" };
@@ -89,7 +90,7 @@ fn items(source: &Source) -> Vec<Item> {
         if !is_condition || !tokens[i..end].iter().any(|t| t.is("test")) || tokens[i..end].iter().any(|t| t.is("not")) {
             continue;
         }
-        // Behind the condition's `]`, up to the item's body or its end.
+        // After the condition's `]`, up to the item's body or its end.
         let Some(at) = (end + 1..tokens.len()).find(|&at| tokens[at].is("{") || tokens[at].is(";")) else { continue };
         if tokens[at].is(";") && at > 2 && tokens[at - 2].is("mod") {
             found.push(Item::File(tokens[at - 1].text.clone()));

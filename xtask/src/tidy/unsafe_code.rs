@@ -1,6 +1,6 @@
-//! `unsafe` is written in the places of [`UNSAFE_PLACES`] only, and each block, `impl`, `extern` block and attribute has a
-//! `// SAFETY:` comment directly above it (or before it on its line) that says why it is sound. An `unsafe fn` demands
-//! something of its callers: this check looks at its place, clippy at its `# Safety` section.
+//! `unsafe` occurs in the places of [`UNSAFE_PLACES`] only, and each block, `impl`, `extern` block and attribute has a
+//! `// SAFETY:` comment directly above it (or before it on its line) that says why it is sound. An `unsafe fn` has
+//! requirements for its callers: this check only looks at its place, clippy checks its `# Safety` section.
 
 use super::Check;
 use super::finding::Findings;
@@ -39,7 +39,7 @@ fn run(tree: &Tree, findings: &mut Findings) {
 }
 
 fn needs_reason(source: &Source, at: usize) -> bool {
-    // `unsafe fn`, `unsafe extern "C" fn` and `unsafe trait` demand something of others.
+    // `unsafe fn`, `unsafe extern "C" fn` and `unsafe trait` state requirements for others.
     let rest = source.tokens[at + 1..].iter().filter(|t| !t.is("\"") && !t.is("extern"));
     let next = rest.map(|t| t.text.as_str()).next();
     !matches!(next, Some("fn" | "trait"))

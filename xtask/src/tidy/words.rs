@@ -1,4 +1,4 @@
-//! Words that don't belong in the tree: unfinished work, paths of one machine, and every second word for a thing that
+//! Words that must not occur in the tree: unfinished work, paths of one machine, and every second word for a thing that
 //! has a name. The lists are data: [`LIST`], and the exceptions with their reasons in [`EXCEPTIONS`].
 
 use std::collections::BTreeSet;
@@ -17,13 +17,13 @@ pub const LIST: &str = "xtask/tidy/banned-words.txt";
 /// One `path | phrase | why it may stay there` per line; a path ending in `/` is a directory.
 pub const EXCEPTIONS: &str = "xtask/tidy/allowed-words.txt";
 
-/// What others wrote, what programs wrote, and the lists themselves.
+/// Texts of others, output of programs, and the lists themselves.
 const UNREAD: &[&str] = &["/golden/", "/fixtures/", "/corpus/", "/seeds/", "/runs/", "proptest-regressions/"];
 const UNREAD_ENDS: &[&str] = &[".snap", ".json", ".lock", ".h", ".svg", ".jsonl", "LICENSE-APACHE", "LICENSE-MIT"];
-/// Written from registries, whose sources are read.
+/// Generated from registries, whose sources are checked.
 const GENERATED: &[&str] = &["docs/findings/", "docs/experiments/"];
 
-/// What a definition begins with.
+/// The keywords of definitions.
 const DEFINING: &[&str] = &["fn", "struct", "enum", "trait", "type", "const", "static", "mod"];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -141,7 +141,7 @@ fn read_exceptions<'a>(tree: &'a Tree, findings: &mut Findings) -> Vec<Exception
     exceptions
 }
 
-/// Every place of a banned phrase in a file, by line.
+/// Every occurrence of a banned phrase in a file, by line.
 fn found_in<'a, 'b>(file: &File, banned: &'b [Banned<'a>], tests: &TestLines) -> Vec<(usize, &'b Banned<'a>)> {
     let mut found = Vec::new();
     let of = |place: Where| banned.iter().filter(move |b| b.place == place);
@@ -178,7 +178,7 @@ fn found_in<'a, 'b>(file: &File, banned: &'b [Banned<'a>], tests: &TestLines) ->
     found
 }
 
-/// Does a word belong to a command (`oversleep handoff`), a file or a setting (`wakeup-granularity`)?
+/// Whether a word belongs to a command (`oversleep handoff`), a file or a setting (`wakeup-granularity`).
 fn is_part_of_a_name(text: &str, at: usize, phrase: &str) -> bool {
     const JOINTS: &[char] = &['-', '.', '/', '_', '='];
     let (before, after) = (&text[..at], &text[at + phrase.len()..]);
@@ -200,12 +200,12 @@ fn is_name(word: &str, pattern: &str) -> bool {
     }
 }
 
-/// Where a text holds the phrase as whole words. A phrase in small letters is found in capitals too.
+/// Where a text contains the phrase as whole words. A phrase in lower case matches capitals, too.
 fn places(text: &str, phrase: &str) -> Vec<usize> {
     if phrase.chars().any(char::is_uppercase) {
         whole_words(text, phrase)
     } else {
-        // Letters of one length only, so that places stay.
+        // ASCII only, so that positions are preserved.
         whole_words(&text.to_ascii_lowercase(), phrase)
     }
 }
@@ -217,7 +217,7 @@ fn whole_words(text: &str, phrase: &str) -> Vec<usize> {
         let joined = |edge: Option<char>, neighbour: Option<char>| {
             edge.is_some_and(is_letter) && neighbour.is_some_and(is_letter)
         };
-        // A path such as `/a/` is this machine's only where a path begins.
+        // A path such as `/a/` is one of this machine only at the beginning of a path.
         let inner_path = phrase.starts_with('/') && before.is_some_and(|c| is_word_char(c) || c == '.');
         !joined(phrase.chars().next(), before) && !joined(phrase.chars().next_back(), after) && !inner_path
     };

@@ -1,4 +1,4 @@
-//! Files that are no result, or a damaged one.
+//! Files that are not results, or damaged ones.
 
 use serde_json::Value;
 
@@ -45,7 +45,7 @@ pub fn rows(material: &Material) -> Vec<Row> {
     rows
 }
 
-/// Things that are no regular file.
+/// Things that are not regular files.
 fn no_files() -> Vec<Row> {
     let row = |name: &str, make: &str| {
         let cases = READERS.iter().map(|reader| Case::script(format!("{make}; exec \"$O\" {reader}"))).collect();
@@ -65,7 +65,7 @@ fn no_files() -> Vec<Row> {
     rows
 }
 
-/// A result in which one value is replaced by another kind of value. Some of these are results still.
+/// A result in which one value is replaced by another kind of value. Some of these are still valid.
 fn damaged(material: &Material) -> Vec<Row> {
     let Ok(result) = serde_json::from_slice::<Value>(&material.result) else { return Vec::new() };
     let pointers = super::injection::pointers(&result, |_| true);

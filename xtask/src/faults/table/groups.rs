@@ -1,4 +1,4 @@
-//! Limits of control groups, and clocks that somebody moves.
+//! Limits of control groups, and clocks that are changed.
 
 use crate::faults::row::{Case, Expect, Need, Row, Where};
 
@@ -10,7 +10,7 @@ const LARGE: &str =
 const FAKETIME: &str = "L=$(ls /usr/lib/*/faketime/libfaketimeMT.so.1 /usr/lib/faketime/libfaketimeMT.so.1 2>/dev/null | \
      head -n 1); export LD_PRELOAD=$L FAKETIME_NO_CACHE=1 FAKETIME_TIMESTAMP_FILE=$PWD/t; ";
 
-/// Runs the command in a group of its own, of version 1 or 2; `limit` writes into `$G`, `meanwhile` happens beside it.
+/// Runs the command in its own control group, of version 1 or 2; `limit` writes into `$G`, `meanwhile` runs concurrently.
 fn grouped(controller: &str, limit: &str, command: &str, meanwhile: &str) -> Case {
     Case::script(format!(
         "R=/sys/fs/cgroup; test -d $R/{controller} && R=$R/{controller}; G=$R/oversleep-faults-$$; export G; mkdir $G; {limit}; \
@@ -19,7 +19,7 @@ fn grouped(controller: &str, limit: &str, command: &str, meanwhile: &str) -> Cas
     ))
 }
 
-/// Writes a limit as version 1 or as version 2 has it.
+/// Writes a limit in the form of version 1 or 2.
 fn limited(group: &str, one: &[(&str, &str)], two: (&str, &str)) -> String {
     let write = |(file, value): &(&str, &str)| format!("echo {value} >${group}/{file}");
     let one: Vec<String> = one.iter().map(write).collect();

@@ -1,4 +1,4 @@
-//! Text that tries to control the terminal, from everywhere text may come from.
+//! Text that tries to control the terminal, from every possible source of text.
 
 use std::collections::BTreeMap;
 
@@ -8,9 +8,9 @@ use super::Material;
 use crate::faults::row::{Case, Expect, Row};
 
 const KIND: &str = "injection";
-/// A title, a cleared screen, a colour, a line that looks like a message, and writing that turns round.
+/// A title, a cleared screen, a colour, a line that looks like a message, and a change of writing direction.
 const HOSTILE: &str = "x\u{1b}]0;t\u{7}\u{1b}[2J\u{9b}31m\r\nerror: all is well\u{202e}y";
-/// The same as a shell's `printf` makes it.
+/// The same for a shell's `printf`.
 const PRINTED: &str = r"x\033]0;t\007\033[2J\302\23331m\r\nerror: all is well\342\200\256y";
 /// Command lines with the text in place of `?`.
 const TYPED: &[&str] = &[
@@ -86,9 +86,9 @@ pub fn rows(material: &Material) -> Vec<Row> {
     ]
 }
 
-/// Arguments and fields of such a length that a message with all of them hides what it says.
+/// Arguments and fields of such a length that a message with all of them would hide its point.
 fn long(material: &Material) -> Row {
-    // Longer names are no names, which another row stages.
+    // Longer names are invalid, which another row covers.
     let typed = |line: &&str| {
         let script = format!("h=$(printf %20000s | tr ' ' x); exec \"$O\" {}", line.replace('?', "$h"));
         Case::script(script).given("old.json", material.result.clone())
@@ -120,7 +120,7 @@ fn fields(material: &Material) -> Row {
     Row::new(KIND, "every text of a result", Expect::codes(&[0]), cases).sampling(4)
 }
 
-/// Where the values of that kind are. Of those in lists, one for each name stands for all.
+/// The places of the values of that kind. Of those in lists, one represents all with the same name.
 pub fn pointers(value: &Value, is_wanted: impl Fn(&Value) -> bool) -> Vec<String> {
     let mut found = BTreeMap::new();
     collect(value, String::new(), String::new(), &is_wanted, &mut found);

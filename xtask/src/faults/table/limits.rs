@@ -6,8 +6,8 @@ use crate::faults::row::{Case, Expect, Row, Where};
 const KIND: &str = "limits";
 const SHORT: &str = "waits thread-sleep nanosleep --request 1ms --count 3 --out r.json";
 
-/// The least memory, in steps of 500 kB, with which the program starts, which differs by build. With less, the kernel or
-/// the loader ends it before it can say anything.
+/// The least memory, in steps of 500 kB, with which the program starts; it depends on the build. With less, the kernel
+/// or the loader kills it before it can print a message.
 const LEAST: &str = "{ least=20000; until (ulimit -v $least; exec \"$O\" --version) >/dev/null; do \
      least=$((least + 500)); done; } 2>/dev/null";
 

@@ -11,7 +11,7 @@ mod system;
 
 use super::row::Row;
 
-/// What rows are made with.
+/// The input files of rows.
 pub struct Material {
     /// A result that the command has just written.
     pub result: Vec<u8>,

@@ -1,4 +1,4 @@
-//! An output that fails, or is another one under a second name.
+//! An output that fails, or that is the same file as another one.
 
 use super::Material;
 use crate::faults::row::{Case, Expect, Need, Row, Where};
@@ -6,7 +6,7 @@ use crate::faults::row::{Case, Expect, Need, Row, Where};
 const KIND: &str = "outputs";
 const SHORT: &str = "waits thread-sleep --request 1ms --count 3";
 
-/// Places that are refused before anything is measured: what they are, how they are made, what they are called.
+/// Destinations that are refused before anything is measured: description, setup, path.
 const REFUSED: &[(&str, &str, &str)] = &[
     ("in a directory that doesn't exist", "", "no/x"),
     ("a directory", "mkdir d", "d"),
@@ -23,7 +23,7 @@ const REFUSED: &[(&str, &str, &str)] = &[
         "s; r=$?; rm s; exit $r",
     ),
 ];
-/// Names of one file: how they are made, and both of them.
+/// Two names of one file: setup, and both names.
 const SAME: &[(&str, &str, &str, &str)] = &[
     ("the same name", "", "a", "a"),
     ("./", "", "a", "./a"),
@@ -52,7 +52,7 @@ pub fn rows(material: &Material) -> Vec<Row> {
 fn refused() -> Vec<Row> {
     let row = |(name, make, path): &(&str, &str, &str)| {
         let case = |option: &str| {
-            // If the place were checked last, an hour of measuring would come first.
+            // If the destination were checked last, an hour of measuring would come first.
             Case::script(format!("{}exec \"$O\" waits thread-sleep --for 1h {option}={path}", before(make)))
         };
         let expect = Expect::codes(&[1, 2]).result(Where::Nowhere).says(&["error: can't write", "error: a value is"]);
@@ -139,7 +139,7 @@ fn full() -> Vec<Row> {
     let nowhere =
         Row::new(KIND, "a full device, and no directory for temporary files", expect, vec![Case::script(last)])
             .needing(&[Need::Device("/dev/full")]);
-    // It ends soon in any case, because a file that stays like that can't be removed.
+    // It ends soon in any case, because a file with this attribute can't be removed.
     let script = format!(
         "echo old >a.json; chattr +a a.json && {{ \"$O\" {SHORT} --out a.json; r=$?; chattr -a a.json; rm a.json; exit $r; }}"
     );
@@ -189,7 +189,7 @@ fn standard_output(material: &Material) -> Vec<Row> {
     vec![closed, read_only, shown_again, gone, Row::new(KIND, "standard input is empty or closed", expect, no_input)]
 }
 
-/// Outputs that look odd and are fine.
+/// Outputs that look odd but are valid.
 fn fine() -> Vec<Row> {
     let row = |name: &str, script: String, result| {
         Row::new(KIND, name, Expect::codes(&[0]).result(result), vec![Case::script(script)])

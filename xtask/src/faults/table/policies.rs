@@ -1,4 +1,4 @@
-//! Scheduling policies, users and privileges that a process is started with.
+//! Scheduling policies, users and privileges under which a process is started.
 
 use crate::faults::row::{Case, Expect, Need, Row, Where};
 
@@ -8,7 +8,7 @@ const MEASURING: &[&str] = &[
     "waits thread-sleep --request 1ms --count 3 --policy fifo:1 --slack 1ns --dma-latency 0 --lock-memory --out r.json",
     "clocks --quick --out r.json",
 ];
-/// The name, the command it takes, and how a program is started so.
+/// The name, the required command, and how a program is started with it.
 const STARTED: &[(&str, &str, &str)] = &[
     ("the idle policy", "chrt", "chrt -i 0"),
     ("the batch policy", "chrt", "chrt -b 0"),
@@ -27,7 +27,7 @@ const STARTED: &[(&str, &str, &str)] = &[
 
 pub fn rows() -> Vec<Row> {
     let row = |(name, needed, start): &(&str, &'static str, &str)| {
-        // A refusal of the starter is no fault of what it would start. Another user writes to a directory that is open.
+        // A refusal of the starter isn't a fault of the started program. Another user writes to a world-writable directory.
         let case = |command: &&str| {
             Case::script(format!(
                 "chmod 777 . \"$TMPDIR\"; {start} true 2>/dev/null || exit 0; exec {start} \"$O\" {command}"

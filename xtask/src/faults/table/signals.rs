@@ -13,7 +13,7 @@ const LONG: &[(&str, &str)] = &[
     ("under load", "waits nanosleep --request 1ms --for 24h --load spin:1 --slack 1ns --out r.json"),
 ];
 const ENDING: &[&str] = &["INT", "TERM", "HUP"];
-/// What keeps a delivery from ending: nothing reads the pipe.
+/// Deliveries that never complete: nothing reads the pipe.
 const BLOCKED: &[(&str, &str)] = &[
     ("a named pipe without a reader", "mkfifo p; exec \"$O\" waits thread-sleep --count 3 --request 1ms --json p"),
     ("a page for a pipe without a reader", "mkfifo p; exec \"$O\" waits thread-sleep --count 3 --request 1ms --html p"),
@@ -57,7 +57,7 @@ fn stopped() -> Row {
         "waits nanosleep --request 1ms --for 7s --load spin:2",
         "ask 'nanosleep(1ms)' --count 6000",
     ];
-    // A guard sees a stop up to 25 ms too short, and on a busy machine the shell sends CONT late.
+    // A guard underestimates a stop by up to 25 ms, and on a busy machine the shell sends CONT late.
     let says = &["stopped for 1 s", "stopped for 1.", "stopped for 9"];
     Row::new(
         KIND,
@@ -74,7 +74,7 @@ fn long(command: &str) -> Case {
 
 fn starting() -> Row {
     let at = |&ms: &u64| ENDING.iter().map(move |signal| long(LONG[0].1).signal(signal, After::StartMs(ms)));
-    // A second signal ends the run if the first came before the process could heed any.
+    // A second signal ends the run if the first came before the process could handle any.
     let again = |case: Case| case.signal("TERM", After::StartMs(8_000));
     let cases = [3, 0, 1, 2, 5, 8, 13, 21, 34, 55, 89].iter().flat_map(at).map(again).collect();
     Row::new(KIND, "one signal while it starts", Expect::codes(&[130]).or_killed(), cases).sampling(2)
@@ -134,7 +134,7 @@ fn limits_of_others() -> Row {
     Row::new(KIND, "signals that end nothing, then one that does", expect, cases)
 }
 
-/// Batch systems send it without a limit of the process.
+/// Batch systems send it independently of the process's limit.
 fn cpu_time() -> Row {
     let commands = LONG.iter().map(|(_, command)| long(command).signal("XCPU", After::LineMs(300)));
     let expect = Expect::codes(&[130]).result(Where::Named).says(&["the CPU time that this process may use"]);
@@ -143,7 +143,7 @@ fn cpu_time() -> Row {
 
 fn delivering() -> Vec<Row> {
     let row = |(name, script): &(&str, &str)| {
-        // On a slow machine the first may come while it measures, and ends that.
+        // On a slow machine the first may arrive during the measurement, and ends that.
         let case =
             |signal| Case::script(*script).signal(signal, After::StartMs(3_000)).signal("TERM", After::StartMs(9_000));
         let expect = Expect::codes(&[130]).result(Where::Temporary).says(&["the result is kept in"]);
@@ -157,7 +157,7 @@ fn delivering() -> Vec<Row> {
     BLOCKED.iter().map(row).collect()
 }
 
-/// Killed at a system call: `strace` ends the process when it enters the call.
+/// Killed at a system call: `strace` kills the process when it enters the call.
 fn killed(material: &Material) -> Vec<Row> {
     let at = |command: &str, call: &str, when: usize, given: &[&str]| {
         let filter = format!("-e trace={call} -e inject={call}:signal=KILL:when={when}");
@@ -183,7 +183,7 @@ fn killed(material: &Material) -> Vec<Row> {
     ]
 }
 
-/// Killed between the two steps that replace a file, which leaves a hidden one; a later run removes it.
+/// Killed between the two steps of replacing a file, which leaves a hidden file; a later run removes it.
 fn replacing(material: &Material) -> Row {
     let filter = "-e trace=rename,renameat,renameat2 -e inject=rename,renameat,renameat2:signal=KILL:when=1";
     let script = format!(

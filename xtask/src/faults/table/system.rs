@@ -49,9 +49,9 @@ const CALLS: &[&str] = &[
     "timerfd_create",
     "uname",
 ];
-/// EPERM and ENOSYS, as filters of containers answer.
+/// EPERM and ENOSYS, the errors of container filters.
 const ERRORS: &[u32] = &[1, 38];
-/// Environments that no shell makes.
+/// Environments that no shell creates.
 const ENVIRONMENTS: &[(&str, &str)] = &[
     ("empty", "exec env -i \"$O\""),
     ("with a width of nothing", "COLUMNS=0 exec \"$O\""),
@@ -85,7 +85,7 @@ pub fn rows() -> Vec<Row> {
         let cases = ERRORS.iter().flat_map(filtered).collect();
         rows.push(Row::new(KIND, format!("{call} is refused"), measured(), cases).needing(&[Need::Filter]));
     }
-    // A call that claims to have done what it didn't.
+    // A call that reports success without doing anything.
     let case = |command| Case::script(format!("exec \"$X\" faults-filter setsockopt:0 -- \"$O\" {command}"));
     let cases = ["waits so-rcvtimeo --request 1ms --count 3 --out r.json", READING[0], READING[4]].map(case).to_vec();
     rows.push(Row::new(KIND, "setsockopt does nothing", measured(), cases).needing(&[Need::Filter]));
