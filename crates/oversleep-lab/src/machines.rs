@@ -8,7 +8,7 @@ use crate::session::Laboratory;
 
 pub use oversleep_model::{
     ASSUMED, Description, Differ, Figure, SEED, SOURCES_MIN, Source, Statement, costs_stated, describe,
-    describe_without, differ, names, usual_ratio, wakes_stated, with_wakes_times, yields_stated,
+    describe_without, differ, is_known, names, usual_ratio, wakes_stated, with_wakes_times, yields_stated,
 };
 
 /// A laboratory on the modelled machine with that name; overrides as for [`oversleep_model::platform`].

@@ -21,10 +21,10 @@ pub fn modelled(name: &str, model: &ModelArgs) -> Result<Laboratory, Refusal> {
 /// # Errors
 /// There is none, with the name that was probably meant.
 pub fn known(name: &str) -> Result<(), Refusal> {
-    let known = machines::names();
-    if known.contains(&name) {
+    if machines::is_known(name) {
         return Ok(());
     }
+    let known = machines::names();
     let meant = names::nearest(name, &known).map(|near| format!("did you mean '{near}'? ")).unwrap_or_default();
     Err(Refusal::usage(format!("unknown modelled machine '{name}'; {meant}`oversleep machines` lists them all")))
 }

@@ -1,13 +1,16 @@
 //! Checks the guarantees of `oversleep emulate` with real programs: each language's sleep on the machine's ticks,
-//! random kills, the cost of calls, thousands of threads, and the test suites of other projects, which must have the
-//! same verdicts as natively. Parts are named; without a name, all run. It needs Linux on x86-64 and takes minutes;
-//! figures are only meaningful on a quiet machine.
+//! random kills, the cost of calls, thousands of threads, back-off strategies, test suites of other projects, which must
+//! have the same verdicts as natively, and builds of real projects. Parts are named, or one item of a part, as in
+//! `works:javac`; without a name, all run. It needs Linux on x86-64 and takes minutes; figures are only meaningful on a
+//! quiet machine.
 
+mod backoff;
 mod cost;
 mod kills;
 mod languages;
 mod scale;
 mod suites;
+mod works;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
@@ -32,7 +35,9 @@ const PARTS: &[Part] = &[
     Part { name: "kills", run: kills::run },
     Part { name: "cost", run: cost::run },
     Part { name: "scale", run: scale::run },
+    Part { name: "backoff", run: backoff::run },
     Part { name: "suites", run: suites::run },
+    Part { name: "works", run: works::run },
 ];
 
 /// The command, and a directory for files.
@@ -41,9 +46,28 @@ pub struct Bench {
     folder: PathBuf,
     /// Whether everything is run, with the full number of repetitions.
     is_whole: bool,
+    /// What was named: parts, or `part:thing`.
+    names: Vec<String>,
 }
 
 impl Bench {
+    /// Whether that part is to run.
+    fn wants_part(&self, part: &str) -> bool {
+        let is_it = |name: &String| name.split(':').next() == Some(part);
+        self.names.is_empty() || self.names.iter().any(is_it)
+    }
+
+    /// Whether that thing of a part is to run.
+    fn wants(&self, part: &str, thing: &str) -> bool {
+        let mut things = self.names.iter().filter_map(|name| name.strip_prefix(part)?.strip_prefix(':')).peekable();
+        things.peek().is_none() || things.any(|name| name == thing)
+    }
+
+    /// Whether some of a part were named, one by one.
+    fn is_named(&self, part: &str) -> bool {
+        self.names.iter().any(|name| name.strip_prefix(part).is_some_and(|rest| rest.starts_with(':')))
+    }
+
     /// A program, native or emulated with these options.
     fn program(&self, options: Option<&[&str]>, typed: &[String]) -> Command {
         let mut command = match options {
@@ -77,9 +101,13 @@ impl Bench {
 }
 
 pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
+    if let Some((backoff::WORKER, rest)) = args.split_first().map(|(first, rest)| (&**first, rest)) {
+        return backoff::worker(rest);
+    }
     let is_whole = args.iter().any(|arg| arg == "--all");
-    let names: Vec<&String> = args.iter().filter(|arg| *arg != "--all").collect();
-    if let Some(unknown) = names.iter().find(|name| PARTS.iter().all(|part| part.name != name.as_str())) {
+    let names: Vec<String> = args.iter().filter(|arg| *arg != "--all").cloned().collect();
+    let is_known = |name: &String| PARTS.iter().any(|part| name.split(':').next() == Some(part.name));
+    if let Some(unknown) = names.iter().find(|name| !is_known(name)) {
         let known: Vec<&str> = PARTS.iter().map(|part| part.name).collect();
         return Err(format!("no part is named `{unknown}`; there are {}, and --all", known.join(", ")));
     }
@@ -91,9 +119,9 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     let folder = target.join("emulate");
     std::fs::create_dir_all(&folder).map_err(|error| format!("can't make {}: {error}", folder.display()))?;
-    let bench = Bench { command: target.join("debug/oversleep"), folder, is_whole };
+    let bench = Bench { command: target.join("debug/oversleep"), folder, is_whole, names };
     let mut is_fine = true;
-    for part in PARTS.iter().filter(|part| names.is_empty() || names.iter().any(|name| *name == part.name)) {
+    for part in PARTS.iter().filter(|part| bench.wants_part(part.name)) {
         println!("== {}", part.name);
         match (part.run)(&bench)? {
             Verdict::Holds => println!("{}: ok", part.name),

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use oversleep_emulate::plan::{self, ClockChoice, Plan};
+use oversleep_emulate::plan::{ClockChoice, Plan};
 use oversleep_emulate::report::{Lengths, PassedBy, Report};
 use oversleep_emulate::{Ended, Request};
 use oversleep_record::Nanos;
@@ -167,9 +167,7 @@ impl Emulate {
         let (set, seed) = (&self.model.set, self.model.seed);
         match (&self.machine, &self.like) {
             (Some(name), _) => {
-                if plan::configured(name).is_none() {
-                    request::machine::known(name)?;
-                }
+                request::machine::known(name)?;
                 Plan::named(name, set, seed).map_err(Failure::usage)
             }
             (None, Some(path)) => {
@@ -262,7 +260,7 @@ fn lines(report: &Report) -> Vec<String> {
         ));
     }
     if report.waits.is_empty() {
-        lines.push("  the program made no timed wait".to_owned());
+        lines.push("  no wait of the program was given another end".to_owned());
     }
     for clock in &report.clocks {
         lines.push(format!("  clock {} as {}: steps of {}", clock.clock, clock.stands_for, span(clock.step_ns)));

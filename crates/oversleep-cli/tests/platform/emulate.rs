@@ -118,6 +118,39 @@ fn nobody_is_left_when_it_is_killed() {
     }
 }
 
+/// The first lines of C programs that make many calls: the current time of a clock in µs, and a time some µs ahead.
+pub const TIMES: &str = r#"
+#define _GNU_SOURCE
+#include <errno.h>
+#include <linux/futex.h>
+#include <mqueue.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static long long now(int id) { struct timespec t; clock_gettime(id, &t); return t.tv_sec * 1000000LL + t.tv_nsec / 1000; }
+static struct timespec at(int id, long long us) {
+    long long end = now(id) + us;
+    struct timespec t = { end / 1000000, end % 1000000 * 1000 };
+    return t;
+}
+"#;
+
 /// A program in C, compiled here; `None` if there is no compiler.
 pub fn compiled(home: &Home, source: &str, options: &[&str]) -> Option<String> {
     let (from, to) = (home.path().join("program.c"), home.path().join("program"));
@@ -178,6 +211,17 @@ fn clocks_go_in_the_machines_steps() {
             let Some(read) = numbers(options, id) else { return };
             assert!(read[1] > 500 && read[2] == 0, "an exact clock stays exact: {options:?} {read:?}");
         }
+    }
+}
+
+#[test]
+fn what_can_be_emulated_can_be_asked() {
+    let home = Home::new();
+    for (machine, range) in [("linux-hz100", 1.05e6..1.2e6), ("linux-no-highres", 4e6..8.2e6)] {
+        let answer = home.run(["ask", "nanosleep(1ms)", "--on", machine, "--json"]).fine();
+        let answer: serde_json::Value = serde_json::from_str(&answer.stdout).expect("JSON");
+        assert_eq!(answer[0]["machine"], machine);
+        assert!(range.contains(&answer[0]["p50_ns"].as_f64().expect("a median")), "{answer}");
     }
 }
 

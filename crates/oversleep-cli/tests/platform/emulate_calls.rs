@@ -1,34 +1,11 @@
 //! `emulate`: calls that runtimes rarely make. No wait ends early, and the report names each.
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
-use super::emulate::{compiled, emulated};
+use super::emulate::{TIMES, compiled, emulated};
 use super::support::Home;
 
 /// Each line: the call, its request and its duration, in µs.
 const CALLS: &str = r#"
-#define _GNU_SOURCE
-#include <errno.h>
-#include <mqueue.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/epoll.h>
-#include <sys/select.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
-#include <sys/time.h>
-#include <sys/timerfd.h>
-#include <time.h>
-#include <unistd.h>
-
-static long long now(int id) { struct timespec t; clock_gettime(id, &t); return t.tv_sec * 1000000LL + t.tv_nsec / 1000; }
-static struct timespec at(int id, long long us) {
-    long long end = now(id) + us;
-    struct timespec t = { end / 1000000, end % 1000000 * 1000 };
-    return t;
-}
 #define SHOW(call, us, what) do { long long begun = now(1); what; \
     printf("%s %lld %lld\n", call, (long long)(us), now(1) - begun); fflush(stdout); } while (0)
 
@@ -86,7 +63,7 @@ int main(void) {
 #[test]
 fn no_call_ends_early_and_the_report_names_each() {
     let home = Home::new();
-    let Some(program) = compiled(&home, CALLS, &["-w"]) else { return };
+    let Some(program) = compiled(&home, &[TIMES, CALLS].concat(), &["-w"]) else { return };
     let Some(output) = emulated(&home, &["--out", "calls.json"], &[&program]) else { return };
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success() && text.ends_with("io_uring_setup 1\n") && !text.contains("left time"), "{text}");

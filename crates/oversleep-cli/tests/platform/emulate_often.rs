@@ -2,36 +2,12 @@
 //! otherwise behave as usual.
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
-use super::emulate::{compiled, emulated};
+use super::emulate::{TIMES, compiled, emulated};
 use super::support::Home;
 
 /// Makes each call 60 times with 1 ms, and prints the shortest and the median of each, in µs. Then tries the other ways
 /// in which a wait ends; each deviation from the manual is a separate line.
 const OFTEN: &str = r#"
-#define _GNU_SOURCE
-#include <errno.h>
-#include <linux/futex.h>
-#include <poll.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/epoll.h>
-#include <sys/prctl.h>
-#include <sys/select.h>
-#include <sys/syscall.h>
-#include <sys/time.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
-
-static long long now(int id) { struct timespec t; clock_gettime(id, &t); return t.tv_sec * 1000000LL + t.tv_nsec / 1000; }
-static struct timespec at(int id, long long us) {
-    long long end = now(id) + us;
-    struct timespec t = { end / 1000000, end % 1000000 * 1000 };
-    return t;
-}
 static int by_size(const void *one, const void *other) {
     long long a = *(const long long *)one, b = *(const long long *)other;
     return (a > b) - (a < b);
@@ -52,6 +28,8 @@ static void *sleeps(void *none) { for (int i = 0; i < 40; i++) nanosleep(&one, 0
 int main(void) {
     int word2 = 1;
     MUST(nanosleep((void *)8, 0) == -1 && errno == EFAULT);
+    char *page = mmap(0, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    mprotect(page + 4096, 4096, PROT_NONE);
     /* A thread that is in the call while its place is replaced. */
     pthread_t early;
     pthread_create(&early, 0, parked, 0);
@@ -87,6 +65,16 @@ int main(void) {
     MUST(syscall(SYS_futex, &word2, FUTEX_WAIT_BITSET_PRIVATE, 1, &past, 0, -1) == -1 && errno == ETIMEDOUT);
     MUST(nanosleep(&bad, 0) == -1 && errno == EINVAL);
     MUST(clock_nanosleep(1, TIMER_ABSTIME, &past, 0) == 0);
+    /* Times that can't be read: nowhere, at no address at all, and half of them. */
+    void *bads[] = { (void *)8, (void *)0x8000000000000000, page + 4096 - 8 };
+    for (int i = 0; i < 3; i++) {
+        MUST(nanosleep(bads[i], 0) == -1 && errno == EFAULT);
+        MUST(clock_nanosleep(1, TIMER_ABSTIME, bads[i], 0) == EFAULT);
+        MUST(syscall(SYS_futex, &word2, FUTEX_WAIT_PRIVATE, 1, bads[i], 0, 0) == -1 && errno == EFAULT);
+        MUST(syscall(SYS_select, 0, 0, 0, 0, bads[i]) == -1 && errno == EFAULT);
+        MUST(syscall(SYS_ppoll, 0, 0, bads[i], 0) == -1 && errno == EFAULT);
+    }
+    MUST(nanosleep(&one, 0) == 0);
     int pair[2];
     pipe(pair);
     struct pollfd ready = { pair[1], POLLOUT };
@@ -120,7 +108,7 @@ int main(void) {
 fn waits_without_a_stop_end_and_fail_as_the_others() {
     let home = Home::new();
     for options in [&["-w", "-pthread"][..], &["-w", "-pthread", "-static"], &["-w", "-pthread", "-no-pie"]] {
-        let Some(program) = compiled(&home, OFTEN, options) else { continue };
+        let Some(program) = compiled(&home, &[TIMES, OFTEN].concat(), options) else { continue };
         let emulating = ["--resolution", "2ms", "--out", "often.json"];
         let Some(output) = emulated(&home, &emulating, &[&program]) else { return };
         let text = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -16,14 +16,13 @@ use oversleep_system::rules::Grid;
 use super::counters::Counters;
 use super::crew::lock;
 use super::entry::{LeadsTo, Waiting};
-use super::ptrace::Tid;
+use super::ptrace::{self, Registers, Tid};
 use super::regions::{self, Memory, PAGE_AT, Region, SITE};
 use super::stub::{self, AFTER_SLOW, Room};
 use super::trampoline::{DATA, Entry};
 use crate::plan::{ClosedForm, Requested};
 
-/// So often a wait stops at a place before that is replaced. A program that passes a bad address once finds the kernel's
-/// error there.
+/// So often a wait stops at a place before that is replaced.
 pub const WORTHWHILE: u32 = 16;
 
 /// Where things are in a site, as `sites.s` has it.
@@ -216,6 +215,18 @@ impl Process {
         let rest = [counter as i64, entry.address() as i64, number, sleeps, 1];
         Some((at, figures(&wait.form).iter().chain(&rest).flat_map(|word| word.to_le_bytes()).collect()))
     }
+}
+
+/// Whether a signal stopped a thread because our code read a time from an address that the program may not read. The thread
+/// is then led to the call that stops, which fails with the kernel's own error.
+pub fn recovers(tid: Tid) -> bool {
+    const WORD: u64 = 8;
+    let Ok(registers) = ptrace::registers(tid) else { return false };
+    let reads = Entry::Load.address()..Entry::Loaded.address();
+    // The reading was called, so where it returns to is on the stack.
+    let (rip, rsp) = (Entry::Slow.address(), registers.rsp.wrapping_add(WORD));
+    reads.contains(&registers.rip)
+        && ptrace::set_registers(tid, &Registers { rip, rsp, orig_rax: u64::MAX, ..registers }).is_ok()
 }
 
 /// The figures of a rule, as `sites.s` has them.

@@ -137,7 +137,21 @@ oversleep_end_of:
     mov rdi, [rsp + 96]
     .endm
 
+    // The two words that a program points to. If it may not read them, the supervisor finds the thread stopped by a signal
+    // between these marks, and leads it to the call that stops, which fails as the kernel has it.
+    .globl oversleep_load
+    .hidden oversleep_load
+oversleep_load:
+    mov rax, [rdx]
+    mov rdx, [rdx + 8]
+    .globl oversleep_loaded
+    .hidden oversleep_loaded
+oversleep_loaded:
+    ret
+
     // The call that stops.
+    .globl oversleep_slow
+    .hidden oversleep_slow
 oversleep_slow:
     mov r11, [rsp + 40]
     mov rcx, [r11 + ovs_site_slow]
@@ -156,8 +170,7 @@ oversleep_as_is:
     .macro ovs_time unit
     test rdx, rdx
     jz oversleep_slow
-    mov rax, [rdx]
-    mov rdx, [rdx + 8]
+    call oversleep_load
     cmp rax, 2000000000
     ja oversleep_slow
     cmp rdx, 1000000000 / \unit
@@ -276,13 +289,7 @@ oversleep_ends:
 
     // A sleep, here and not at its entry, because it counts those that end a tick or more too late.
 oversleep_sleep:
-    ovs_absolute 0
-    mov edi, 1
-    mov esi, 1
-    mov rdx, rsp
-    xor r10d, r10d
-    mov eax, 230
-    syscall
+    ovs_sleep
     test rax, rax
     jnz 2f
     mov edi, 1

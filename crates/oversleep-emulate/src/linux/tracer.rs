@@ -11,6 +11,7 @@ use super::crew::{Member, SHARE, lock};
 use super::entry::now;
 use super::ptrace::{self, Registers, Stop, Tid};
 use super::shared::Shared;
+use super::sites;
 use crate::report::Tally;
 
 /// A tracer that slept no longer than this before a stop was busy, and may come late to it.
@@ -136,6 +137,7 @@ impl Tracer {
                 ptrace::go_on(tid, 0)
             }
             Stop::WithGroup => ptrace::listen(tid),
+            Stop::Signal(libc::SIGSEGV | libc::SIGBUS) if sites::recovers(tid) => ptrace::go_on(tid, 0),
             Stop::Signal(signal) => ptrace::go_on(tid, signal),
             Stop::Trap => self.begins(tid),
             Stop::Started => {

@@ -77,6 +77,10 @@ entries! {
     ClockGetres = oversleep_clock_getres;
     #[cfg(test)]
     RuleEnd = oversleep_rule_end;
+    // Where sites read what a program points to, and where they go on if that can't be read.
+    Load = oversleep_load;
+    Loaded = oversleep_loaded;
+    Slow = oversleep_slow;
     // What sites lead to.
     SiteNanosleep = oversleep_site_nanosleep;
     SiteClockNanosleep = oversleep_site_clock_nanosleep;

@@ -51,6 +51,17 @@ oversleep_trampolines:
     mov rdx, [rsp + 80]
     .endm
 
+    // Sleeps until the end, as every sleep does.
+    .macro ovs_sleep
+    ovs_absolute 0
+    mov edi, 1
+    mov esi, 1
+    mov rdx, rsp
+    xor r10d, r10d
+    mov eax, 230
+    syscall
+    .endm
+
     // What is left until the moment at \end, \least at least, in rax.
     .macro ovs_left end, least
     mov eax, 228
@@ -221,13 +232,7 @@ oversleep_\name\()_begun:
 
     // A span of sleep becomes a deadline; only a signal leaves a rest.
     ovs_entry nanosleep
-    ovs_absolute 0
-    mov edi, 1
-    mov esi, 1
-    mov rdx, rsp
-    xor r10d, r10d
-    mov eax, 230
-    syscall
+    ovs_sleep
 oversleep_nanosleep_ended:
     cmp rax, -4
     jne 2f
@@ -238,13 +243,7 @@ oversleep_nanosleep_ended:
     ovs_end
 
     ovs_entry clock_nanosleep
-    ovs_absolute 0
-    mov edi, 1
-    mov esi, 1
-    mov rdx, rsp
-    xor r10d, r10d
-    mov eax, 230
-    syscall
+    ovs_sleep
 oversleep_clock_nanosleep_ended:
     cmp rax, -4
     jne 2f

@@ -27,28 +27,6 @@ pub struct Plan {
     random: Random,
 }
 
-/// A kernel that differs from that of a modelled machine by its configuration alone.
-pub struct Configured {
-    /// What it is called here.
-    pub name: &'static str,
-    /// The modelled machine.
-    pub base: &'static str,
-    /// What is set of it.
-    pub set: &'static [&'static str],
-}
-
-/// Kernels for slow timers: 100 ticks a second, which timers count in where they have none of their own
-/// (<https://docs.kernel.org/timers/highres.html>).
-pub const CONFIGURED: [Configured; 2] = [
-    Configured { name: "linux-hz100", base: "linux-hz250", set: &["hz=100"] },
-    Configured { name: "linux-no-highres", base: "linux-hz250", set: &["high-resolution=false"] },
-];
-
-/// The one of that name.
-pub fn configured(name: &str) -> Option<&'static Configured> {
-    CONFIGURED.iter().find(|configured| configured.name == name)
-}
-
 /// Until when a program waits, as it says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Requested {
@@ -96,15 +74,8 @@ impl Plan {
     /// # Errors
     /// There is no such machine, an override can't be made, or there is nothing to emulate.
     pub fn named(name: &str, overrides: &[String], seed: Option<u64>) -> Result<Plan, String> {
-        let configured = configured(name);
-        let (base, set) = configured.map_or((name, &[][..]), |one| (one.base, one.set));
-        let overrides: Vec<String> = set.iter().map(|&one| one.to_owned()).chain(overrides.iter().cloned()).collect();
-        let machine = oversleep_model::machine(base, &overrides, seed.unwrap_or(oversleep_model::SEED));
-        let mut machine = machine.map_err(|error| error.to_string())?;
-        if let Some(configured) = configured {
-            machine.name = machine.name.replacen(configured.base, configured.name, 1);
-        }
-        Plan::of(machine)
+        let machine = oversleep_model::machine(name, overrides, seed.unwrap_or(oversleep_model::SEED));
+        Plan::of(machine.map_err(|error| error.to_string())?)
     }
 
     /// The plan of a machine like the one that the result was taken on: each wait as late as it was there.

@@ -101,6 +101,20 @@ fn slack_shares_and_leeways_are_the_models_too() {
 }
 
 #[test]
+fn kernels_of_another_configuration_wait_as_their_model_does() {
+    const MILLISECOND: Nanos = Nanos::from_millis(1);
+    for requested in [1, 5, 10].map(Nanos::from_millis) {
+        // The model wakes up, and the plan's program needs its time to wait again: both are below 100 µs.
+        let (modelled, planned) = both("linux-hz100", &[], None, Class::Sleep, requested);
+        let late = [modelled, planned].map(|span| span - requested);
+        assert!(late.iter().all(|late| (Nanos(50_000)..Nanos(150_000)).contains(late)), "{requested}: {late:?}");
+        let (modelled, planned) = both("linux-no-highres", &[], None, Class::Sleep, requested);
+        let ticks = |span: Nanos| (span + MILLISECOND).0 / (4 * MILLISECOND.0);
+        assert_eq!(ticks(modelled), ticks(planned), "{requested}: {modelled}, {planned}");
+    }
+}
+
+#[test]
 fn kernels_of_another_configuration_are_machines_too() {
     for (name, wait, late_min, late_max) in [
         // Without timers of their own, waits end at the second tick of 4 ms at the latest.

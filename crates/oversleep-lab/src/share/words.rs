@@ -121,7 +121,7 @@ pub fn model(text: &str) -> String {
         let mut words = like.split(' ');
         Some(format!("like {} {}", system(words.next()?), system(words.next()?)))
     });
-    let known = machines::names().contains(&name).then(|| name.to_owned());
+    let known = machines::is_known(name).then(|| name.to_owned());
     let name = known.or(like).unwrap_or_else(|| "a machine".to_owned());
     if changes.is_empty() {
         return name;

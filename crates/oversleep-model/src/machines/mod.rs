@@ -3,6 +3,7 @@
 
 mod bounds;
 mod build;
+mod configured;
 mod entries;
 mod evidence;
 mod like;
@@ -13,6 +14,7 @@ mod statements;
 mod value;
 mod varied;
 
+pub use configured::{CONFIGURED, Configured};
 pub use like::{learned, like};
 pub use sources::{ASSUMED, Source};
 pub use statements::{Differ, SOURCES_MIN, Statement, costs_stated, differ, usual_ratio, wakes_stated, yields_stated};
@@ -96,6 +98,11 @@ pub struct Description {
 /// The names of all modelled machines.
 pub fn names() -> Vec<&'static str> {
     PROFILES.iter().map(|(name, _)| *name).collect()
+}
+
+/// Whether a machine has that name: one of [`names`], or of [`CONFIGURED`].
+pub fn is_known(name: &str) -> bool {
+    configured::configured(name).is_some() || PROFILES.iter().any(|(known, _)| *known == name)
 }
 
 /// The figures of a machine; `overrides` as for [`platform`].

@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use super::MachineError;
 use super::bounds::WAKE_MAX;
+use super::configured::{Configured, configured};
 use super::entries::{Other, cited, others, read_entry, text_of};
 use super::evidence;
 use super::parameters::{DEFAULTS, parameter_of, path_of};
@@ -64,6 +65,9 @@ const BASES_MAX: usize = 8;
 impl Profile {
     /// The profile with that name, with all that it is based on. Each is read once.
     pub(super) fn named(name: &str) -> Result<Profile, MachineError> {
+        if let Some(configured) = configured(name) {
+            return Profile::named(configured.base)?.configured(configured);
+        }
         static READ: [OnceLock<Profile>; PROFILES.len()] = [const { OnceLock::new() }; PROFILES.len()];
         let read = PROFILES.iter().zip(&READ).find(|((known, _), _)| *known == name).map(|(_, read)| read);
         if let Some(profile) = read.and_then(OnceLock::get) {
@@ -82,8 +86,19 @@ impl Profile {
         if without.is_none() {
             return Profile::named(name);
         }
+        if let Some(configured) = configured(name) {
+            return Profile::named_without(configured.base, without)?.configured(configured);
+        }
         let mut profile = Profile::parsed(name, without)?;
         profile.fill_defaults().map_err(|why| MachineError::Malformed { name: name.to_owned(), why })?;
+        Ok(profile)
+    }
+
+    /// The profile of a kernel that differs from this one's by its configuration alone.
+    fn configured(self, by: &Configured) -> Result<Profile, MachineError> {
+        let title = format!("{}, with {}", self.title, by.set.join(", "));
+        let mut profile = Profile { name: by.name.to_owned(), title, ..self };
+        by.set.iter().try_for_each(|change| profile.set(change))?;
         Ok(profile)
     }
 

@@ -1,0 +1,115 @@
+//! Builds of real projects: through the emulation they give the same files, and take at most a twentieth longer.
+
+use std::time::Instant;
+
+use super::{Bench, Verdict};
+
+/// How much longer a build may take.
+const ALLOWED: f64 = 1.05;
+
+/// A build of something that is on the machine anyway. All are scripts for `sh`.
+struct Work {
+    name: &'static str,
+    /// Once, natively; it fails where something isn't installed.
+    prepare: &'static str,
+    /// Before each build.
+    clean: &'static str,
+    build: &'static str,
+    /// Prints what was built.
+    result: &'static str,
+}
+
+const WORKS: &[Work] = &[
+    Work {
+        name: "go",
+        prepare: "go version && test -d \"$(go env GOROOT)/src/cmd/gofmt\" && mkdir -p work-go",
+        clean: "rm -rf work-go/cache work-go/gofmt",
+        build: "GOCACHE=$PWD/work-go/cache go build -trimpath -o work-go/gofmt cmd/gofmt",
+        result: "sha256sum work-go/gofmt",
+    },
+    Work {
+        name: "javac",
+        prepare: "mkdir -p work-javac && cd work-javac && \
+                  jar xf \"$(dirname \"$(dirname \"$(readlink -f \"$(command -v javac)\")\")\")/lib/src.zip\" \
+                  java.base/java/util",
+        clean: "rm -rf work-javac/out",
+        build: "cd work-javac && javac -nowarn -XDignore.symbol.file --patch-module java.base=java.base -d out \
+                $(find java.base/java/util -name '*.java' | sort)",
+        result: "cd work-javac && find out -type f | sort | xargs sha256sum",
+    },
+    Work {
+        name: "make",
+        prepare: "cmake -S /usr/src/googletest/googletest -B work-make -Dgtest_build_samples=ON",
+        clean: "make -s -C work-make clean",
+        build: "make -s -j4 -C work-make",
+        result: "cd work-make && sha256sum $(find . -name '*.a' -o -name '*_unittest' | sort)",
+    },
+    Work {
+        name: "npm",
+        prepare: "mkdir -p work-npm && cd work-npm && npm pack --silent \"$(npm root -g)/npm\"",
+        clean: "rm -rf work-npm/project && mkdir work-npm/project && echo '{}' >work-npm/project/package.json",
+        build: "cd work-npm/project && npm install --silent --offline --no-audit --no-fund --cache ../cache ../npm-*.tgz",
+        result: "cd work-npm/project && find node_modules -type f ! -name .package-lock.json | sort | xargs sha256sum",
+    },
+];
+
+pub fn run(bench: &Bench) -> Result<Verdict, String> {
+    let (mut is_fine, mut are_some) = (true, false);
+    let pairs = if bench.is_whole { 5 } else { 2 };
+    for work in WORKS.iter().filter(|work| bench.wants("works", work.name)) {
+        let script = |script: &str| ["sh", "-c", script].map(str::to_owned).to_vec();
+        let natively = |words: &str| bench.program(None, &script(words)).output();
+        if !natively(work.prepare).is_ok_and(|output| output.status.success()) {
+            println!("  {}: not installed", work.name);
+            continue;
+        }
+        are_some = true;
+        let built = |options: Option<&[&str]>| -> Result<(f64, String), String> {
+            bench.output(None, &script(work.clean))?;
+            let begun = Instant::now();
+            let output = bench.program(options, &script(work.build)).output().map_err(|error| error.to_string())?;
+            let took = begun.elapsed().as_secs_f64();
+            if !output.status.success() {
+                return Err(format!("{}: {}", work.name, String::from_utf8_lossy(&output.stderr)));
+            }
+            Ok((took, bench.output(None, &script(work.result))?))
+        };
+        // The first of all fills the system's caches.
+        built(None)?;
+        let (mut ratios, mut natives, mut is_same) = (Vec::new(), Vec::new(), true);
+        for pair in 0..pairs {
+            // Each comes first in every other pair.
+            let ((native, expected), (emulated, given)) = if pair % 2 == 0 {
+                let native = built(None)?;
+                (native, built(Some(&[]))?)
+            } else {
+                let emulated = built(Some(&[]))?;
+                (built(None)?, emulated)
+            };
+            is_same &= expected == given && !given.trim().is_empty();
+            ratios.push(emulated / native);
+            natives.push(native);
+        }
+        let [ratio, native] = [&mut ratios, &mut natives].map(|values| median(values));
+        is_fine &= is_same && ratio <= ALLOWED;
+        let spread = (natives[pairs - 1] / natives[0] - 1.0) * 100.0;
+        println!(
+            "  {}: {} files, {:+.1} % at the median of {pairs} pairs (bar {:+.0} %); natively {native:.1} s, which vary by {spread:.0} %",
+            work.name,
+            if is_same { "the same" } else { "OTHER" },
+            (ratio - 1.0) * 100.0,
+            (ALLOWED - 1.0) * 100.0,
+        );
+    }
+    Ok(match (are_some, is_fine) {
+        (false, _) => Verdict::Skipped,
+        (true, true) => Verdict::Holds,
+        (true, false) => Verdict::Fails,
+    })
+}
+
+/// The median; the values are in order afterwards.
+fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    (values[(values.len() - 1) / 2] + values[values.len() / 2]) / 2.0
+}
