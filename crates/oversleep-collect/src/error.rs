@@ -1,4 +1,4 @@
-//! Why events can't be collected, and what would help.
+//! Why events can't be collected, and the remedy.
 
 /// Why events can't be collected.
 #[derive(Debug, thiserror::Error)]
@@ -25,7 +25,7 @@ pub enum CollectError {
     /// No such process.
     #[error("there is no process {0}")]
     NoProcess(u32),
-    /// Anything else.
+    /// Any other error.
     #[error("the collector can't be loaded into this kernel: {0}")]
     Load(String),
 }

@@ -1,7 +1,7 @@
-//! Collects the events of timed waits from the kernel: it loads a program into the kernel, says whom to follow, and reads
-//! what arrives. What the events mean is decided by `oversleep-why`.
+//! Collects the events of timed waits from the kernel: it loads a program into the kernel, tells it which processes to
+//! follow, and reads the events that arrive. `oversleep-why` interprets them.
 //!
-//! Linux, and Windows by its documentation only. Everywhere else opening a collector says so.
+//! Supports Linux, and Windows by its documentation only. On any other system, opening a collector fails.
 #![forbid(unsafe_code)]
 
 mod error;
@@ -24,16 +24,16 @@ use oversleep_why::Event;
 pub use sys::{Collector, cgroup_of, command_name};
 
 impl Collector {
-    /// Reads everything that arrived into `events`.
+    /// Appends everything that has arrived to `events`.
     pub fn drain_all(&mut self, events: &mut Vec<Event>, is_last: bool) {
         while self.drain(events, is_last) {}
     }
 
-    /// Hands everything that arrived to `each`, a batch at a time, so that a flood takes no more memory than a batch. The
-    /// last look stops the kernel program first. `batch` is only room, to be used again for the next look.
+    /// Passes everything that has arrived to `each` in batches, so that a flood takes no more memory than one batch.
+    /// With `is_last`, the kernel program is stopped first. `batch` is a buffer for reuse between calls.
     ///
     /// # Errors
-    /// What `each` returns; the rest is not read.
+    /// The error of `each`; the rest isn't read.
     pub fn drain_each<E>(
         &mut self,
         batch: &mut Vec<Event>,
@@ -53,38 +53,38 @@ impl Collector {
     }
 }
 
-/// Whom to follow.
+/// What to follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Every process but this one.
+    /// Every process except this one.
     pub everyone: bool,
-    /// The processes that a followed one starts, too.
+    /// Also the processes that a followed process starts.
     pub children: bool,
-    /// Stacks of the worst waits: where in the program and in the kernel they were called from.
+    /// Stacks of the worst waits: from where in the program and in the kernel they were called.
     pub stacks: bool,
-    /// The length of the kernel's tick: timeouts of sockets end on it.
+    /// The length of the kernel's tick in ns: timeouts of sockets end on it.
     pub tick_ns: u64,
 }
 
-/// What the kernel's counters say at the end, beside what arrived.
+/// The kernel's counters at the end, to be compared with what arrived.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Losses {
     /// Events that the kernel program delivered.
     pub sent: u64,
     /// Events that arrived.
     pub received: u64,
-    /// Events for which the buffer had no room.
+    /// Events that were dropped because the buffer was full.
     pub no_room: u64,
-    /// Times that the kernel didn't run the program, because it was running already.
+    /// How often the kernel skipped the program because it was already running.
     pub not_run: u64,
     /// Threads that were not followed, because there were too many.
     pub threads_not_followed: u64,
-    /// Tracepoints that this kernel doesn't have, with what is missing without them.
+    /// Tracepoints that this kernel lacks, with what is missing without them.
     pub missing: Vec<&'static str>,
 }
 
 impl Losses {
-    /// Events that were sent and never arrived, whatever the counters of the buffer say.
+    /// Events that were sent but never arrived, whatever the counters of the buffer say.
     pub fn vanished(&self) -> u64 {
         self.sent.saturating_sub(self.received)
     }

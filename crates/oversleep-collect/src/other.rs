@@ -1,4 +1,4 @@
-//! Systems without a collector.
+//! The stand-in for systems without a collector.
 
 use std::io;
 use std::process::{Child, Command};
@@ -7,12 +7,12 @@ use oversleep_why::Event;
 
 use crate::{CollectError, Losses, Options};
 
-/// A collector; there is none on this system.
+/// The collector, which can't exist on this system.
 #[derive(Debug)]
 pub enum Collector {}
 
 impl Collector {
-    /// Says that there is none.
+    /// Fails.
     ///
     /// # Errors
     /// Always.
@@ -20,7 +20,7 @@ impl Collector {
         Err(CollectError::System)
     }
 
-    /// What the program means to wait for.
+    /// Sets how long the program intends to wait, in ns, if the user says so.
     pub fn want(&mut self, _want_ns: Option<u64>) {
         match *self {}
     }
@@ -41,12 +41,12 @@ impl Collector {
         match *self {}
     }
 
-    /// How late a wait has to be for its stacks.
+    /// Sets the lateness from which a wait's stacks are taken, in ns.
     pub fn stacks_from(&mut self, _lateness_ns: i64) {
         match *self {}
     }
 
-    /// Reads what arrived.
+    /// Reads the events that have arrived.
     pub fn drain(&mut self, _events: &mut Vec<Event>, _is_last: bool) -> bool {
         match *self {}
     }
@@ -61,7 +61,7 @@ impl Collector {
         match self {}
     }
 
-    /// How long the next look may wait.
+    /// The time until the next read.
     pub fn pause(&self) -> std::time::Duration {
         match *self {}
     }
@@ -72,7 +72,7 @@ impl Collector {
     }
 }
 
-/// The group whose quota a process has.
+/// The cgroup whose quota applies to a process.
 pub fn cgroup_of(_pid: u32) -> Option<String> {
     None
 }

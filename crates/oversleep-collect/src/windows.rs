@@ -1,6 +1,6 @@
-//! The collector for Windows: a session of the kernel's logger, whose records become events of the same state machine.
+//! The collector for Windows: a session of the kernel logger, whose records become events of the same state machine.
 //!
-//! It is written from Microsoft's documentation, compiles, and has not run on Windows yet.
+//! Written from Microsoft's documentation; it compiles, but has never run on Windows.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -23,7 +23,7 @@ const MISSING: &[&str] = &[
     "processes that a followed one starts",
 ];
 
-/// A session of the kernel's logger. Dropping it ends it.
+/// A session of the kernel logger. Dropping it ends the session.
 pub struct Collector {
     trace: KernelTrace,
     options: Options,
@@ -43,7 +43,7 @@ impl Collector {
     /// Starts a session.
     ///
     /// # Errors
-    /// Why it can't be, and what would help.
+    /// Why the session can't be started, and the remedy.
     pub fn open(options: Options) -> Result<Collector, CollectError> {
         let trace = KernelTrace::start().map_err(|error| match error {
             TraceError::NotAdministrator => CollectError::Refused {
@@ -62,15 +62,15 @@ impl Collector {
         })
     }
 
-    /// How late a wait has to be for its stacks; these records have none.
+    /// Sets the lateness from which a wait's stacks are taken, in ns; these records have none.
     pub fn stacks_from(&mut self, _lateness_ns: i64) {}
 
-    /// How long the next look may wait.
+    /// The time until the next read.
     pub fn pause(&self) -> std::time::Duration {
         std::time::Duration::from_millis(100)
     }
 
-    /// What the program means to wait for: the records don't say it.
+    /// Sets how long the program intends to wait, in ns, if the user says so: the records don't contain it.
     pub fn want(&mut self, want_ns: Option<u64>) {
         self.translator = Translator::new(want_ns);
     }
@@ -78,7 +78,7 @@ impl Collector {
     /// Follows a process that runs already.
     ///
     /// # Errors
-    /// If there is none.
+    /// If there is no such process.
     pub fn follow(&mut self, pid: u32) -> Result<(), CollectError> {
         if kernel_trace::program_of(pid).is_none() {
             return Err(CollectError::NoProcess(pid));
@@ -121,7 +121,7 @@ impl Collector {
         false
     }
 
-    /// The session ends when it is dropped; what it delivered until then has been counted.
+    /// Does nothing: the session ends when it is dropped; what it delivered until then has been counted.
     pub fn stop(&mut self) {}
 
     /// The record with its times in nanoseconds.
@@ -146,7 +146,7 @@ impl Collector {
         drop(self);
     }
 
-    /// What was counted.
+    /// What was lost.
     pub fn losses(&mut self) -> Losses {
         Losses {
             sent: self.received,
@@ -158,7 +158,7 @@ impl Collector {
     }
 }
 
-/// The group whose quota a process has.
+/// The group whose quota applies to a process.
 pub fn cgroup_of(_pid: u32) -> Option<String> {
     None
 }

@@ -1,4 +1,4 @@
-//! What was emulated: waits per call with their lengths, and the calls that were passed by, with why.
+//! The report of what was emulated: waits per call with their lengths, and the calls that were left alone, with reasons.
 
 use std::collections::BTreeMap;
 
@@ -24,94 +24,94 @@ impl Lengths {
     }
 }
 
-/// The waits by one call.
+/// The waits that one call made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Waits {
     /// The system call.
     pub call: String,
     /// The machine's wait that stood for it.
     pub stands_for: String,
-    /// How many were given another end.
+    /// How many got another end.
     pub count: u64,
     /// What was requested.
     pub requested: Lengths,
-    /// From the call to the end that it would have had here at the earliest.
+    /// From the call to the earliest end that it would have had here.
     pub native: Lengths,
-    /// From the call to the end on the machine. A wait that something else ended before is counted with this length.
+    /// From the call to the end on the machine. A wait that something else ended earlier is counted with this length.
     pub emulated: Lengths,
-    /// How many of them have their lengths counted: those that stopped. Where a program waits often, one in 256 does.
+    /// How many of them were measured: those that stopped. Where a program waits often, one in 256 stops.
     #[serde(default)]
     pub sampled: u64,
     /// How many may have taken a tick more than on the machine, because the supervisor was busy when they began.
     pub may_have_missed: u64,
-    /// How many sleeps, of those that didn't stop, ended a tick or more after they should have: the machine was busy.
+    /// How many sleeps, of those that didn't stop, ended at least a tick too late because this system was busy.
     #[serde(default)]
     pub woke_late: u64,
 }
 
-/// Calls that were made as they are.
+/// Calls that were made unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PassedBy {
     /// The system call.
     pub call: String,
-    /// Why.
+    /// The reason.
     pub why: String,
-    /// How many.
+    /// How many there were.
     pub count: u64,
 }
 
-/// A clock that went in other steps than this system's.
+/// A clock whose steps differed from this system's.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SteppedClock {
-    /// The clock of Linux that the program read.
+    /// The Linux clock that the program read.
     pub clock: String,
     /// The machine's clock that stood for it.
     pub stands_for: String,
-    /// Its steps.
+    /// Its steps in ns.
     pub step_ns: i64,
 }
 
-/// What was done otherwise for programs of a runtime, because its Windows port does.
+/// Behaviour that was emulated for the programs of a runtime, because its Windows port behaves so.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AdapterUsed {
     /// The runtime.
     pub runtime: String,
     /// What its port does.
     pub does: String,
-    /// Where that can be read.
+    /// The source of this claim.
     pub source: String,
 }
 
 /// What was emulated.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Report {
-    /// The machine, with what was changed of it.
+    /// The machine, with its overrides.
     pub machine: String,
-    /// The program, as it was typed.
+    /// The program and its arguments as typed.
     pub program: Vec<String>,
-    /// Programs that ran, with their children.
+    /// Programs that were executed, including by children.
     pub execs: u64,
-    /// Threads that were watched at the same time, at most.
+    /// The most threads that were traced at the same time.
     pub threads_max: u64,
     /// Threads of the supervisor.
     pub tracers: u64,
     /// Programs that had their memory locked.
     #[serde(default)]
     pub locked: u64,
-    /// The system's error for one that hadn't.
+    /// The system's error for a program whose memory wasn't locked.
     #[serde(default)]
     pub not_locked: Option<i32>,
-    /// Clocks.
+    /// The emulated clocks.
     pub clocks: Vec<SteppedClock>,
-    /// Runtimes that were treated as their ports.
+    /// The adapters that were applied.
     pub adapters: Vec<AdapterUsed>,
     /// Waits by call.
     pub waits: Vec<Waits>,
-    /// Calls that were made as they are, by call and reason.
+    /// Calls that were made unchanged, by call and reason.
     pub passed_by: Vec<PassedBy>,
 }
 
-/// What one thread of the supervisor counts.
+/// The counts of one supervisor thread.
 #[derive(Default)]
 pub struct Tally {
     waits: BTreeMap<(&'static str, &'static str), Counted>,
@@ -129,7 +129,7 @@ struct Counted {
 }
 
 impl Tally {
-    /// A wait was given another end: spans in ns from the call on.
+    /// Counts a wait that got another end: spans in ns from the call on.
     pub fn wait(&mut self, call: &'static str, stands_for: &'static str, spans: [i64; 3], may_have_missed: bool) {
         let counted = self.waits.entry((call, stands_for)).or_default();
         counted.requested.record(spans[0]);
@@ -138,19 +138,19 @@ impl Tally {
         counted.may_have_missed += u64::from(may_have_missed);
     }
 
-    /// So many waits were given another end by code inside the program.
+    /// Counts waits that code inside the program gave another end.
     pub fn without_stop(&mut self, (call, stands_for): (&'static str, &'static str), [count, late]: [u64; 2]) {
         let counted = self.waits.entry((call, stands_for)).or_default();
         counted.without_stop += count;
         counted.woke_late += late;
     }
 
-    /// A call was made as it is.
+    /// Counts a call that was made unchanged.
     pub fn passed_by(&mut self, call: &'static str, why: &'static str) {
         *self.passed_by.entry((call, why)).or_default() += 1;
     }
 
-    /// Adds what another thread counted.
+    /// Adds another thread's counts.
     pub fn merge(&mut self, other: &Tally) {
         for (key, counted) in &other.waits {
             let own = self.waits.entry(*key).or_default();
@@ -166,7 +166,7 @@ impl Tally {
         }
     }
 
-    /// As the report has it.
+    /// Converts the counts to the report's form.
     pub fn into_report(self, machine: String) -> Report {
         let lengths = |values: &Distribution| Lengths::of(values).unwrap_or_default();
         let waits = self.waits.into_iter().map(|((call, stands_for), counted)| Waits {

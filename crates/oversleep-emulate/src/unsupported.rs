@@ -1,10 +1,10 @@
-//! Systems and processors on which nothing is emulated.
+//! The stand-in for systems and processors without emulation.
 
 use crate::{Ended, Failure, Request};
 
 const WHY: &str = "emulation needs Linux on x86-64: the supervisor redirects its system calls there";
 
-/// Runs nothing.
+/// Runs nothing: there is no emulation here.
 ///
 /// # Errors
 /// Always.
@@ -12,7 +12,7 @@ pub fn run(_request: Request) -> Result<Ended, Failure> {
     Err(Failure::Own(WHY.to_owned()))
 }
 
-/// Changes nothing.
+/// Changes nothing: there is no emulation here.
 ///
 /// # Errors
 /// Always.
@@ -20,5 +20,5 @@ pub fn control(_supervisor: i32, _words: &str) -> Result<String, Failure> {
     Err(Failure::Own(WHY.to_owned()))
 }
 
-/// Ends nothing.
+/// Does nothing: no program was run.
 pub fn end_by(_signal: i32) {}

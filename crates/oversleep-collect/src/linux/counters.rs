@@ -1,10 +1,10 @@
-//! What the kernel program counts, by CPU.
+//! The kernel program's counters, by CPU.
 
 use aya::maps::{Array, MapData};
 
 use super::u64_at;
 
-/// Bytes of a CPU's state in the kernel program, and where its counters are.
+/// Size of a CPU's state in the kernel program in bytes, and the offset of its counters.
 pub const CPU_BYTES: usize = 424;
 const CPU_SENT_AT: usize = 128;
 const CPU_LOST_AT: usize = 272;
@@ -33,7 +33,7 @@ impl Counters {
         Counters { cpus, cpu_count: cpu_count() }
     }
 
-    /// All of one kind, on all CPUs.
+    /// The sum of one counter over all CPUs.
     pub fn sum(&self, counter: Counter) -> u64 {
         let (at, count) = match counter {
             Counter::Sent => (CPU_SENT_AT, KINDS),
@@ -45,7 +45,7 @@ impl Counters {
     }
 }
 
-/// CPUs that this machine may have.
+/// The number of CPUs that this machine may have.
 fn cpu_count() -> u32 {
     let possible = std::fs::read_to_string("/sys/devices/system/cpu/possible").unwrap_or_default();
     possible.trim().rsplit(['-', ',']).next().and_then(|last| last.parse::<u32>().ok()).map_or(1024, |last| last + 1)

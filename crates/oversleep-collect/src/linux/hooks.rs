@@ -8,7 +8,8 @@ use aya::{Btf, Ebpf};
 use super::refusal;
 use crate::CollectError;
 
-/// The functions of the kernel program, the tracepoint of each, and what is missing without it; empty where nothing works.
+/// The functions of the kernel program, the tracepoint of each, and what is missing without it; empty if nothing works
+/// without.
 const HOOKS: &[(&str, &str, &str)] = &[
     ("on_sys_exit", "sys_exit", ""),
     ("on_hrtimer_start", "hrtimer_start", ""),
@@ -36,10 +37,10 @@ const HOOKS: &[(&str, &str, &str)] = &[
     // Last, so that no wait begins before its other steps can be seen.
     ("on_sys_enter", "sys_enter", ""),
 ];
-/// Without these nothing can be said.
+/// How many of them are indispensable.
 const NEEDED: usize = 8;
 
-/// Loads and attaches them; says what this kernel doesn't have.
+/// Loads and attaches them; returns what is missing because this kernel lacks the tracepoint.
 pub fn attach(bpf: &mut Ebpf, btf: &Btf) -> Result<Vec<&'static str>, CollectError> {
     let mut missing = HashSet::new();
     for (n, (function, tracepoint, without)) in HOOKS.iter().enumerate() {

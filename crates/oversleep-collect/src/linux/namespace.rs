@@ -1,4 +1,4 @@
-//! Ids of processes as the user sees them: those of the PID namespace that this process is in.
+//! Process ids as the user sees them: those of the PID namespace of this process.
 
 use std::collections::HashMap;
 
@@ -6,36 +6,36 @@ use oversleep_why::event::{Event, Kind};
 
 /// The first namespace, whose ids are the kernel's own (`PROC_PID_INIT_INO`).
 const FIRST: u32 = 0xeffffffc;
-/// Beyond the largest id that Linux gives (`PID_MAX_LIMIT`): a task of another namespace keeps the kernel's id, moved here.
+/// Above the largest id on Linux (`PID_MAX_LIMIT`): a task of another namespace keeps the kernel's id plus this offset.
 pub const OUTSIDE: u32 = 1 << 30;
-/// Threads remembered at most.
+/// The most threads that are remembered.
 const KEPT_MAX: usize = 65_536;
 
-/// The namespace of this process, as the kernel program takes it: 0 for the first one.
+/// The namespace of this process in the form that the kernel program takes: 0 for the first one.
 pub fn own() -> u32 {
     let link = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
     number(&link.to_string_lossy()).filter(|&number| number != FIRST).unwrap_or(0)
 }
 
-/// From `pid:[4026531836]`.
+/// Parses `pid:[4026531836]`.
 fn number(link: &str) -> Option<u32> {
     link.strip_prefix("pid:[")?.strip_suffix(']')?.parse().ok()
 }
 
-/// The user's ids by the kernel's.
+/// Maps the kernel's ids to the user's.
 #[derive(Debug, Default)]
 pub struct Ids {
     known: HashMap<u32, (u32, u32)>,
 }
 
 impl Ids {
-    /// Gives an event the user's ids. Events that begin something bring them along.
+    /// Translates an event's ids to the user's. Events that begin something carry both.
     pub fn translate(&mut self, event: &mut Event) {
         let tid = event.tid;
         if brings_ids(event.kind) {
             let ids = std::mem::take(&mut event.fields[5]);
             let ids = (ids as u32, (ids >> 32) as u32);
-            // A turn of a task that isn't followed is the only event of it.
+            // The only event of a task that isn't followed is its turn on a CPU.
             if event.kind == Kind::Run {
                 (event.tid, event.tgid) = if ids.0 == 0 { (outside(tid), outside(event.tgid)) } else { ids };
                 return;
@@ -58,7 +58,7 @@ impl Ids {
         }
     }
 
-    /// Its process is 0 where it isn't known.
+    /// The ids of a thread and its process; the process is 0 if it isn't known.
     fn of(&self, tid: u32) -> (u32, u32) {
         self.known.get(&tid).copied().unwrap_or((outside(tid), 0))
     }
@@ -68,7 +68,7 @@ fn brings_ids(kind: Kind) -> bool {
     matches!(kind, Kind::Arm | Kind::Waking | Kind::Run | Kind::Fork | Kind::Exec | Kind::Gone)
 }
 
-/// 0 is a CPU's idle task in every namespace.
+/// The id of a task outside the namespace. 0 is a CPU's idle task in every namespace.
 fn outside(id: u32) -> u32 {
     if id == 0 { 0 } else { OUTSIDE.saturating_add(id) }
 }

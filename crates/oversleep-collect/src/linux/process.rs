@@ -1,6 +1,6 @@
-//! What the system says of a process.
+//! What the system knows about a process.
 
-/// The group whose quota a process has.
+/// The cgroup whose quota applies to a process.
 pub fn cgroup_of(pid: u32) -> Option<String> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/cgroup")).ok()?;
     let of = |line: &str| {

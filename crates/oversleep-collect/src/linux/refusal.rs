@@ -1,4 +1,4 @@
-//! What the kernel's refusals mean, and what would help.
+//! What the kernel's refusals mean, and the remedy for each.
 
 use std::error::Error;
 use std::io;
@@ -15,7 +15,7 @@ pub fn types(error: &dyn Error) -> CollectError {
 
 /// The program or one of its maps can't be loaded.
 pub fn load(error: &(dyn Error + 'static)) -> CollectError {
-    // A kernel that is locked down knows no function that reads its memory: a program with one is an invalid argument.
+    // In lockdown, the kernel has no functions that read its memory: loading a program that calls one fails with EINVAL.
     let lockdown = std::fs::read_to_string(LOCKDOWN).unwrap_or_default();
     if is_permission(error) || is_confidential(&lockdown) { refused() } else { CollectError::Load(chain(error)) }
 }
@@ -26,7 +26,7 @@ fn is_confidential(lockdown: &str) -> bool {
     lockdown.contains("[confidentiality]")
 }
 
-/// Whether the kernel refused for want of a privilege.
+/// Whether the kernel refused for lack of a privilege.
 pub fn is_permission(error: &(dyn Error + 'static)) -> bool {
     os_error(error) == Some(io::ErrorKind::PermissionDenied)
 }
@@ -81,7 +81,7 @@ fn exe() -> String {
 fn has_setcap() -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let own = std::env::split_paths(&path);
-    // Users often have no sbin in their path, but sudo does.
+    // Users often have no sbin directory in their PATH, but sudo does.
     own.chain(["/usr/sbin", "/sbin", "/usr/local/sbin"].map(Into::into)).any(|place| place.join("setcap").is_file())
 }
 
@@ -89,7 +89,7 @@ const CAP_SYS_ADMIN: u32 = 21;
 const CAP_PERFMON: u32 = 38;
 const CAP_BPF: u32 = 39;
 
-/// What the system says of this process and of itself.
+/// What the system reveals about this process and itself.
 #[derive(Clone, Copy)]
 struct Here<'a> {
     status: &'a str,
@@ -119,7 +119,7 @@ impl Here<'_> {
         version == (0, 0) || version >= (5, 8)
     }
 
-    /// Whether the program lies where the kernel ignores capabilities of files.
+    /// Whether the program is on a file system where the kernel ignores file capabilities.
     fn is_on_nosuid(&self) -> bool {
         let mount = |line: &str| {
             let mut fields = line.split(' ').skip(4);
@@ -130,7 +130,7 @@ impl Here<'_> {
         self.mounts.lines().filter_map(mount).max_by_key(|(length, _)| *length).is_some_and(|(_, is_nosuid)| is_nosuid)
     }
 
-    /// The names of the distribution and of those it is like.
+    /// Whether the distribution is `name` or derived from it.
     fn is_like(&self, name: &str) -> bool {
         let ids =
             self.distribution.lines().filter_map(|line| line.strip_prefix("ID=").or(line.strip_prefix("ID_LIKE=")));
@@ -156,7 +156,7 @@ impl Here<'_> {
     }
 }
 
-/// From what the kernel says of this process.
+/// The refusal that explains the kernel's facts about this process.
 fn refusal(here: &Here) -> CollectError {
     let refused = |missing: &str, remedy: String| CollectError::Refused { missing: missing.to_owned(), remedy };
     if is_confidential(here.lockdown) {
@@ -202,7 +202,7 @@ fn refusal(here: &Here) -> CollectError {
              \"{capabilities}+ep\"; }}; in configuration.nix"
         )
     } else if here.is_on_nosuid() {
-        // There the kernel ignores capabilities of files.
+        // The kernel ignores file capabilities there.
         format!(
             "sudo install {exe} /usr/local/bin/oversleep && sudo setcap {capabilities}+ep /usr/local/bin/oversleep, because \
              {exe} is on a file system that is mounted nosuid"

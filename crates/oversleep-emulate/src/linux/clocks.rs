@@ -1,8 +1,9 @@
-//! The clocks of a program: what its vDSO shows goes in the steps of the emulated machine's clocks.
+//! The clocks of a program: its vDSO advances in the steps of the emulated machine's clocks.
 //!
-//! Each program has the kernel's vDSO, and its C library or runtime looks up the clock functions in its table of symbols
-//! when it begins. We change the values of those symbols, in the program's own copy of the page, so that they lead to our
-//! functions (`clocks.s`); these call the kernel's and round down. Code, unwinding tables and versions stay the kernel's.
+//! The kernel maps its vDSO into every program, and the C library or runtime looks up the clock functions in the vDSO's
+//! symbol table at startup. The supervisor patches the values of those symbols in the program's own copy of the page so that
+//! they lead to injected functions (`clocks.s`), which call the kernel's and round down. Code, unwind tables and versions
+//! stay the kernel's.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -17,23 +18,22 @@ use super::trampoline::{DATA, Entry};
 use super::vdso::Vdso;
 use crate::plan::{LinuxClock, Stepped};
 
-/// Where things are in the data, as `clocks.s` has it.
+/// Offsets into the data; must match `clocks.s`.
 const FUNCTIONS: u64 = 8;
-/// A word by which data of ours are known.
+/// A marker word that identifies oversleep's data.
 const MARK_AT: u64 = 0x38;
 const MARK: u64 = u64::from_le_bytes(*b"ovsClock");
 const TABLES: u64 = 0x100;
 const TABLE: usize = 0x300;
 const ROW: usize = 64;
 
-/// Why a program reads this system's clocks.
+/// Reasons why a program keeps reading this system's clocks.
 pub const NO_VDSO: &str = "the program has no vDSO whose clocks could be replaced, so only clocks that it reads by system calls \
     are emulated";
 
-/// The same.
 const UNWRITABLE: &str = "the system doesn't let its memory be written, so the program reads this system's clocks";
 
-/// What is looked up in a vDSO and replaced, and the place of the kernel's own address in the data.
+/// The symbols that are replaced in a vDSO, and where the data keeps the kernel's own address of each.
 const SYMBOLS: [(&[&str], Entry, u64); 4] = [
     (&["clock_gettime", "__vdso_clock_gettime"], Entry::ClockGettime, 0),
     (&["gettimeofday", "__vdso_gettimeofday"], Entry::Gettimeofday, 1),
@@ -41,11 +41,11 @@ const SYMBOLS: [(&[&str], Entry, u64); 4] = [
     (&["time", "__vdso_time"], Entry::Time, 3),
 ];
 
-/// The steps of a program's clocks at one time, as its data have them.
+/// The steps of a program's clocks at one time, in the layout of the injected data.
 pub struct Table(Vec<u8>);
 
 impl Table {
-    /// The table of these clocks, where interrupts come on that grid of the monotonic clock.
+    /// The table for these clocks, with timer interrupts on that grid of the monotonic clock.
     pub fn new(stepped: &[Stepped], grid: Option<Grid>) -> Table {
         let mut bytes = vec![0; TABLE];
         for clock in stepped {
@@ -65,10 +65,10 @@ impl Table {
     }
 }
 
-/// Writes the table of a program that has just been executed.
+/// Writes the table of a program that was just executed.
 ///
 /// # Errors
-/// Why it goes on reading this system's.
+/// The reason why it keeps reading this system's clocks.
 pub fn write(tid: Tid, table: &Table) -> Result<(), &'static str> {
     let written = memory_of(tid).and_then(|memory| {
         memory.write_all_at(&[table.0.as_slice(), &table.0].concat(), DATA + TABLES)?;
@@ -77,15 +77,15 @@ pub fn write(tid: Tid, table: &Table) -> Result<(), &'static str> {
     written.map_err(|_| UNWRITABLE)
 }
 
-/// Replaces the functions by which that program reads its clocks.
+/// Replaces the functions by which the program reads its clocks.
 ///
 /// # Errors
-/// Why it goes on reading this system's.
+/// The reason why it keeps reading this system's clocks.
 pub fn redirect(tid: Tid, stepped: &[Stepped]) -> Result<(), &'static str> {
     let memory = memory_of(tid).map_err(|_| UNWRITABLE)?;
     let vdso = Vdso::of(tid, &memory).ok_or(NO_VDSO)?;
     let steps_realtime = stepped.iter().any(|clock| clock.clock == LinuxClock::Realtime);
-    // All or nothing: a program that got some of its clocks from us and some from the kernel would see them disagree.
+    // All or nothing: a program with some emulated clocks and some of the kernel's would see them disagree.
     let mut changes = Vec::new();
     for (names, entry, number) in SYMBOLS {
         if matches!(entry, Entry::Gettimeofday | Entry::Time) && !steps_realtime {
@@ -108,10 +108,10 @@ pub fn redirect(tid: Tid, stepped: &[Stepped]) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Gives a running process another table. The one in force stays as it is while the other is written.
+/// Gives a running process another table. The active table stays valid while the other one is written.
 ///
 /// # Errors
-/// The process is gone, or has no clocks of ours.
+/// The process is gone, or none of its clocks are emulated.
 pub fn change(process: Tid, table: &Table) -> io::Result<()> {
     let memory = memory_of(process)?;
     if word(&memory, DATA + MARK_AT)? != MARK {
@@ -158,7 +158,7 @@ mod tests {
         0
     }
 
-    /// The code and its data in this process, as a program has them; none where the place is taken.
+    /// Maps the code and its data into this process at the address that programs use; `None` if the address is taken.
     fn placed() -> Option<File> {
         let memory = crate::linux::tests::placed()?;
         let kernels = [

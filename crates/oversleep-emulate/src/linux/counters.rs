@@ -1,4 +1,4 @@
-//! What is counted inside programs: one page, shared with all of them, with two counters for each call and its wait.
+//! Counters that injected code updates: one page, shared with all programs, with two counters per call and its wait.
 
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::Mutex;
@@ -8,7 +8,7 @@ use super::crew::lock;
 
 /// Pairs of counters on the page.
 const COUNT: usize = 256;
-/// One of so many waits stops all the same, and is counted there.
+/// One wait in this many stops at the supervisor regardless, and is counted there.
 pub const SAMPLE: u64 = 256;
 
 /// A call, and the machine's wait that stands for it.
@@ -18,7 +18,7 @@ pub type Counted = (&'static str, &'static str);
 pub struct Counters {
     page: *const [[AtomicU64; 2]; COUNT],
     file: OwnedFd,
-    /// Whose they are, in order.
+    /// The call and wait that each pair belongs to, in the order of the page.
     whose: Mutex<Vec<Counted>>,
 }
 
@@ -28,7 +28,7 @@ unsafe impl Send for Counters {}
 unsafe impl Sync for Counters {}
 
 impl Counters {
-    /// A new page; nothing where the system has none to give.
+    /// A new page; `None` if the system refuses it.
     pub fn new() -> Option<Counters> {
         // SAFETY: a new file and a new mapping. https://man7.org/linux/man-pages/man2/memfd_create.2.html
         unsafe {
@@ -47,12 +47,12 @@ impl Counters {
         }
     }
 
-    /// Where another process finds the page.
+    /// The path by which another process can open the page.
     pub fn path(&self) -> String {
         format!("/proc/{}/fd/{}", std::process::id(), self.file.as_raw_fd())
     }
 
-    /// The distance of that pair from the page's beginning; nothing where the page is full.
+    /// The offset of the pair within the page; `None` if the page is full.
     pub fn offset(&self, counted: Counted) -> Option<u64> {
         let mut whose = lock(&self.whose);
         let at = whose.iter().position(|other| *other == counted).or_else(|| {
@@ -62,7 +62,7 @@ impl Counters {
         Some(16 * at as u64)
     }
 
-    /// How many waits were made without a stop, by call, and how many sleeps of them ended a tick or more too late.
+    /// Per call: how many waits ran without a stop, and how many of those sleeps ended a tick or more too late.
     pub fn all(&self) -> Vec<(Counted, [u64; 2])> {
         let whose = lock(&self.whose);
         // SAFETY: the page stays mapped.

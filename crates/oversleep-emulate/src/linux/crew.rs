@@ -1,8 +1,9 @@
-//! Several threads of a supervisor share the threads of a program out among themselves.
+//! Several supervisor threads divide the program's threads among themselves.
 //!
-//! The system finds the thread that stopped by looking through all that its tracer traces. Past some hundreds, that takes
-//! longer than leading a wait. So a tracer that has enough gives each new thread to another one: only its tracer can let
-//! go of a thread, and only its next one can take it, so between the two it waits in [`Entry::Park`].
+//! To find the thread that stopped, the kernel walks all threads that the tracer traces. With some hundreds of them, that
+//! takes longer than redirecting a wait. So a tracer with enough threads hands each new one to another tracer. Only its
+//! current tracer can detach a thread and only the next one can attach to it, so in between the thread waits in
+//! [`Entry::Park`].
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
@@ -11,41 +12,41 @@ use std::thread;
 use super::ptrace::{self, Registers, Tid};
 use super::trampoline::Entry;
 
-/// What another thread guards, whether or not that one failed: a tally stays one.
+/// Locks state that other threads guard. A poisoned lock is used anyway: a tally stays a tally.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a new tracer does, as that member.
+/// What a new tracer runs, given its member.
 pub type Tracing = Box<dyn FnOnce(Arc<Member>) + Send>;
 
-/// How many threads one tracer has.
+/// How many threads one tracer keeps.
 pub const SHARE: usize = 64;
-/// A signal that does nothing but stop the thread that is the bell.
+/// A signal whose only effect is to stop the bell.
 const RING: i32 = libc::SIGUSR1;
 
-/// A thread on its way to another tracer, and what its registers are to be when it arrives.
+/// A thread on its way to another tracer, and the registers that it gets on arrival.
 pub struct Parcel {
     pub tid: Tid,
     pub registers: Box<Registers>,
 }
 
-/// A tracer that takes threads of others.
+/// A tracer that takes threads from others.
 pub struct Member {
-    /// Those on their way; none once it takes no more.
+    /// Threads on their way to it; `None` once it takes no more.
     parcels: Mutex<Option<Vec<Parcel>>>,
     pub count: AtomicUsize,
-    /// A process that it traces too. A signal to that ends its wait, at whatever moment it comes.
+    /// A process that it also traces. A signal to this process ends the tracer's wait, whenever it arrives.
     bell: Tid,
 }
 
 impl Member {
-    /// Takes what is on its way.
+    /// Takes the threads that are on their way.
     pub fn take(&self) -> Vec<Parcel> {
         lock(&self.parcels).as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// Whether it ends: nothing is on its way, and nothing will be.
+    /// Whether it is done: no thread is on its way, and none will be.
     pub fn close(&self) -> bool {
         let mut parcels = lock(&self.parcels);
         let is_over = parcels.as_ref().is_none_or(Vec::is_empty);
@@ -73,7 +74,7 @@ impl Member {
     }
 }
 
-/// The tracers that take threads of others.
+/// The tracers that take threads from others.
 #[derive(Default)]
 pub struct Crew {
     members: Mutex<Vec<Arc<Member>>>,
@@ -81,19 +82,19 @@ pub struct Crew {
 }
 
 impl Crew {
-    /// Gives away a new thread, which is stopped for the caller and has not run yet. It keeps it where nobody takes it.
-    /// `tracing` makes what a further tracer does.
+    /// Hands over a new thread, which is stopped for the caller and has not run yet; `false` if the caller keeps it.
+    /// `tracing` makes the function that a further tracer runs.
     pub fn give_away(&self, tid: Tid, tracing: impl Fn() -> Tracing) -> bool {
         let Ok(registers) = ptrace::registers(tid) else { return false };
         let Some(member) = self.member(&tracing) else { return false };
         let parked = Registers { rip: Entry::Park.address(), orig_rax: u64::MAX, ..registers };
         if ptrace::set_registers(tid, &parked).and_then(|()| ptrace::let_go(tid)).is_err() {
-            // It was killed.
+            // The thread was killed.
             return false;
         }
         let mut parcel = Parcel { tid, registers: Box::new(registers) };
         let mut member = Some(member);
-        // It may have ended since; a new one takes it. Where none can start, the thread waits for one.
+        // The member may have ended since; then a new one takes the thread. If none can start, the thread stays parked.
         loop {
             match member.as_ref().map(|member| member.give(parcel)) {
                 Some(Ok(())) => return true,
@@ -104,14 +105,14 @@ impl Crew {
         }
     }
 
-    /// Waits for all of them.
+    /// Waits for all tracers.
     pub fn join(&self) {
         while let Some(one) = { lock(&self.threads).pop() } {
             let _ = one.join();
         }
     }
 
-    /// One that has room, a new one if need be.
+    /// A member that has room; starts a new one if necessary.
     fn member(&self, tracing: &impl Fn() -> Tracing) -> Option<Arc<Member>> {
         let mut members = lock(&self.members);
         members.retain(|member| lock(&member.parcels).is_some());

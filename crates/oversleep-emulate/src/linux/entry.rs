@@ -1,4 +1,4 @@
-//! A timed wait that begins: what it requests, when it ends on the emulated machine, and where its thread is led for that.
+//! The start of a timed wait: what it requests, when it ends on the emulated machine, and where its thread is redirected.
 
 use std::io;
 
@@ -9,45 +9,45 @@ use super::ptrace::{self, Registers, Tid};
 use super::trampoline::Entry;
 use crate::plan::{Class, Requested};
 
-/// What is done about a call.
+/// What to do with a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// It is made as it is: it waits for nothing, or fails.
+    /// Make it unchanged: it doesn't wait, or it fails.
     AsIs,
-    /// The same, with a reason that the report names.
+    /// Make it unchanged, for a reason that the report names.
     PassBy(&'static str),
-    /// It isn't made, and returns this.
+    /// Skip it and return this value.
     Return(i64),
     /// It requests a resolution in ns, or releases the one that its process requested.
     Resolution(u64),
-    /// Its process puts a filter on itself.
+    /// Its process installs a seccomp filter on itself.
     Sandbox,
-    /// It reads that clock, and is led there where that is one of ours.
+    /// It reads that clock; redirect it there if the clock is emulated.
     Clock(Entry, i32),
-    /// A wait with another end.
+    /// A wait that gets another end.
     Wait(Waiting),
 }
 
-/// A wait as its call says it.
+/// A wait as its call describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waiting {
     pub class: Class,
     pub requested: Requested,
     pub leads_to: LeadsTo,
-    /// The clock that a deadline is on.
+    /// The clock of the deadline.
     pub clock: libc::clockid_t,
 }
 
-/// Where its thread is led, and with what.
+/// Where the thread is redirected, and with which values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeadsTo {
     /// The end is on the monotonic clock; `rax` is that number.
     Number(Entry, libc::c_long),
     /// The end is on the monotonic clock; `rax` is when it would end here.
     NativeEnd(Entry),
-    /// The end is on a clock that is so far ahead of the monotonic one; `rax` is that number.
+    /// The end is on a clock that is this far ahead of the monotonic one; `rax` is that number.
     OnClock(Entry, libc::c_long, Nanos),
-    /// A timer: its interval is in `rax`, and its end on a clock that is so far ahead.
+    /// A timer: its interval is in `rax`, and its end is on a clock that is this far ahead.
     Timer(Entry, Nanos, Nanos),
     /// A socket's timeout: the end is a span.
     Socket,
@@ -61,7 +61,7 @@ pub fn now_on(clock: libc::clockid_t) -> Nanos {
     Nanos(time.tv_sec * 1_000_000_000 + time.tv_nsec)
 }
 
-/// In which steps one of the system's clocks goes.
+/// The resolution of one of the system's clocks.
 pub fn resolution_of(clock: libc::clockid_t) -> Nanos {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the struct is writable. https://man7.org/linux/man-pages/man2/clock_getres.2.html
@@ -69,7 +69,7 @@ pub fn resolution_of(clock: libc::clockid_t) -> Nanos {
     Nanos(time.tv_sec * 1_000_000_000 + time.tv_nsec)
 }
 
-/// The monotonic clock, which all ends are on.
+/// The time on the monotonic clock, which all ends refer to.
 pub fn now() -> Nanos {
     now_on(libc::CLOCK_MONOTONIC)
 }
@@ -82,18 +82,18 @@ pub fn ahead(clock: libc::clockid_t) -> Nanos {
     }
 }
 
-/// Seconds and a fraction in units of so many ns; nothing where the call would fail.
+/// Seconds and a fraction in units of `unit` ns; `None` if the call would fail.
 fn time([secs, fraction]: [i64; 2], unit: i64) -> Option<Nanos> {
     if secs < 0 || fraction < 0 || fraction >= 1_000_000_000 / unit {
         return None;
     }
-    // An end beyond that is never reached: 290 years.
+    // An end beyond 290 years is never reached.
     secs.checked_mul(1_000_000_000)?.checked_add(fraction * unit).filter(|&ns| ns < i64::MAX / 4).map(Nanos)
 }
 
 const UNREADABLE: Answer = Answer::AsIs;
 
-/// What is to be done about the call that those registers make.
+/// Decides what to do with the call that these registers make.
 pub fn answer(tid: Tid, registers: &Registers) -> Answer {
     answer_reading(registers, |address| ptrace::read(tid, address), |address| ptrace::read(tid, address))
 }
@@ -193,8 +193,9 @@ fn timer(class: Class, [span, until]: [Entry; 2], words: Option<[i64; 4]>, (is_a
     if !is_absolute {
         return wait(Requested::Span(value), LeadsTo::Timer(span, interval, Nanos::ZERO), libc::CLOCK_MONOTONIC);
     }
-    // The call doesn't say which clock the timer is on. A time of day is decades ahead of any time since the boot; among
-    // those, a machine that was suspended counts its sleep in one of them, and its timers are taken for the other.
+    // The call doesn't say which clock the timer is on. A time of day is decades ahead of any time since boot, so that tells
+    // these apart. Of the clocks since boot, one counts suspended time; on a machine that was suspended, a timer on one is
+    // mistaken for one on the other.
     const DECADES: Nanos = Nanos(900_000_000_000_000_000);
     let clock = if value > DECADES { libc::CLOCK_REALTIME } else { libc::CLOCK_MONOTONIC };
     let ahead = ahead(clock);

@@ -1,7 +1,7 @@
-//! The filter of system calls: it stops a program at its timed waits and at nothing else.
+//! The seccomp filter: it stops a program at its timed waits and nowhere else.
 //!
-//! Numbers are compared first, so that the kernel knows of every other call without running the filter that it is allowed
-//! (its cache of constant answers, Linux 5.11). Calls from within [`super::trampoline`] are allowed.
+//! Call numbers are compared first, so that the kernel can tell without running the filter that every other call is
+//! allowed (its cache of constant answers, Linux 5.11). Calls from within [`super::trampoline`] are allowed.
 
 use std::io;
 
@@ -20,7 +20,7 @@ const ARCH_X86_64: u32 = 0xc000_003e;
 /// Numbers from here on are of the x32 ABI.
 const X32: u32 = 0x4000_0000;
 
-/// What of a call makes it a timed wait.
+/// What makes a call a timed wait.
 #[derive(Clone, Copy)]
 enum When {
     Always,
@@ -30,15 +30,15 @@ enum When {
     Positive(u8),
     /// A futex operation that waits, with a timeout.
     Futex,
-    /// The clock, in that argument, is one that passes while nothing runs.
+    /// The clock in that argument advances while the thread isn't running.
     Passing(u8),
     /// That argument has that value.
     Is(u8, u32),
     /// That argument has one of these values.
     Either(u8, [u32; 2]),
-    /// The clock, in the first argument, is one of those that are stepped.
+    /// The clock in the first argument is one of those that advance in steps.
     Stepped,
-    /// The time of day is stepped.
+    /// The time of day advances in steps.
     SteppedRealtime,
     /// A timeout of a socket.
     SocketTimeout,
@@ -103,7 +103,7 @@ fn argument(number: u8, half: u32) -> libc::sock_filter {
 }
 
 fn given(number: u8) -> Vec<libc::sock_filter> {
-    // The upper half decides where the lower is zero; jumping over the answer "no" means yes.
+    // The upper half decides if the lower is zero; jumping over the answer "no" means yes.
     vec![
         argument(number, 0),
         instruction(JUMP_EQUAL, 0, 0, 3),
@@ -152,7 +152,7 @@ fn tests(when: When, stepped: &[u32]) -> Vec<libc::sock_filter> {
     }
 }
 
-/// The filter's program, where these clocks are stepped. Whoever reads one by a system call is stopped, too.
+/// The filter's program for these stepped clocks. A system call that reads one of them is stopped, too.
 pub fn program(stepped: &[u32]) -> Vec<libc::sock_filter> {
     let mut program = vec![
         load(4),
@@ -172,7 +172,7 @@ pub fn program(stepped: &[u32]) -> Vec<libc::sock_filter> {
             continue;
         }
         let mut body = tests(when, stepped);
-        // Calls of our own code are made as they are: its room is a power of two, and begins at a multiple of it.
+        // Calls from the injected code pass: its region's size is a power of two, and it is aligned to its size.
         body.extend([
             load(12),
             instruction(JUMP_EQUAL, (trampoline::BASE >> 32) as u32, 0, 3),
@@ -189,7 +189,7 @@ pub fn program(stepped: &[u32]) -> Vec<libc::sock_filter> {
     program
 }
 
-/// Puts the filter on the calling thread and all programs and threads that it starts. It allocates nothing.
+/// Installs the filter on the calling thread, for all programs and threads that it starts. Doesn't allocate.
 ///
 /// # Errors
 /// The system's refusal.

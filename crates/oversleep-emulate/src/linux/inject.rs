@@ -1,4 +1,4 @@
-//! A program that begins to run gets the code that makes its waits, or has its memory locked.
+//! Prepares a newly executed program: injects the code that makes its waits, or locks its memory.
 
 use std::fs::OpenOptions;
 use std::io;
@@ -10,38 +10,38 @@ use super::trampoline;
 /// Why a program runs with native timing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Native {
-    /// It is gone.
+    /// The process is gone.
     Gone,
-    /// It is for 32 bits.
+    /// It is a 32-bit program.
     Of32Bits,
     /// The system refused the mapping.
     Refused,
 }
 
-/// `cs` of code for 64 bits.
+/// The value of `cs` in 64-bit code.
 const CODE_64: u64 = 0x33;
-/// `syscall`.
+/// The instruction `syscall`.
 const SYSCALL: u64 = 0x050f;
 
-/// What a program gets before its first instruction.
+/// What a program is to get before its first instruction.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
     /// The code that makes its waits.
     pub code: bool,
-    /// All its memory locked, now and later.
+    /// All its memory locked, current and future.
     pub locked_memory: bool,
 }
 
 /// What it got.
 pub struct Got {
-    /// The code, or why not.
+    /// The code, or why it wasn't injected.
     pub code: Result<(), Native>,
-    /// The error of locking its memory; 0 where that worked.
+    /// The error of locking its memory; 0 on success.
     pub locked_memory: Option<i32>,
 }
 
-/// Makes a program that has just been executed call the system for us; its thread is stopped at that event, and is left at
-/// the end of its `execve`, about to run its first instruction.
+/// Makes a newly executed program make system calls for the supervisor. Its thread is stopped at that event, and is
+/// left at the end of its `execve`, about to run its first instruction.
 pub fn at_exec(tid: Tid, wanted: Wanted) -> Got {
     let fails = |native| Got { code: Err(native), locked_memory: None };
     match ptrace::registers(tid) {
@@ -49,7 +49,8 @@ pub fn at_exec(tid: Tid, wanted: Wanted) -> Got {
         Ok(registers) if registers.cs != CODE_64 => return fails(Native::Of32Bits),
         Ok(_) => {}
     }
-    // A signal would run instead of the call, or be lost: it waits. SIGKILL ends the process, and SIGSTOP is put off.
+    // A signal would run instead of the call or get lost, so signals wait. SIGKILL ends the process, and SIGSTOP is
+    // deferred.
     let Ok(mask) = ptrace::set_mask(tid, u64::MAX) else { return fails(Native::Gone) };
     let mut is_stopped = false;
     let got = calls(tid, wanted, &mut is_stopped).unwrap_or_else(|_| fails(Native::Gone));
@@ -87,7 +88,7 @@ fn calls(tid: Tid, wanted: Wanted, is_stopped: &mut bool) -> io::Result<Got> {
     Ok(got)
 }
 
-/// Makes one system call of it, where its next instruction is one; returns what that did.
+/// Makes one system call in the thread, whose next instruction must be one; returns the call's result.
 fn call(
     tid: Tid,
     before: &Registers,
@@ -102,7 +103,7 @@ fn call(
     Ok(ptrace::registers(tid)?.rax as i64)
 }
 
-/// Lets it run until a system call begins or ends.
+/// Lets the thread run until a system call begins or ends.
 fn next_call(tid: Tid, is_stopped: &mut bool) -> io::Result<()> {
     loop {
         ptrace::until_call(tid)?;
@@ -121,7 +122,7 @@ fn write(tid: Tid) -> io::Result<()> {
     if memory.and_then(|memory| memory.write_all_at(code, trampoline::BASE)).is_ok() {
         return Ok(());
     }
-    // Some kernels let nobody write protected memory through that file.
+    // Some kernels don't allow writes to protected memory through that file.
     for (at, bytes) in code.chunks(8).enumerate() {
         let mut word = [0; 8];
         word[..bytes.len()].copy_from_slice(bytes);

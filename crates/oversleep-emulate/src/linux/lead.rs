@@ -1,4 +1,4 @@
-//! What a tracer does at the two stops that matter: a program is executed, or a timed wait begins.
+//! What a tracer does at the two stops that matter: an executed program, and the start of a timed wait.
 
 use std::io;
 use std::sync::atomic::Ordering;
@@ -49,7 +49,7 @@ impl Tracer {
         }
     }
 
-    /// Gives a program the clocks and the waits of its runtime's port.
+    /// Sets up the clocks and waits that the port of the program's runtime would use.
     fn prepare(&mut self, tid: Tid) {
         let shared = &self.shared;
         let Some(plan) = &shared.plan else { return };
@@ -68,7 +68,7 @@ impl Tracer {
         {
             lock(&self.tally).passed_by("clock_gettime", why);
         }
-        // A filter of its own stays with all that a process executes.
+        // The process's own filter stays in force for everything that it executes.
         if let Some(adapted) = adapted.filter(|_| shared.processes.of(tid).is_none()) {
             let own_code = programs::of(tid).own_code(tid);
             shared.processes.set(tid, Special::Adapted(Arc::new(Program { adapted, own_code })));
@@ -89,7 +89,7 @@ impl Tracer {
         self.shared.sites.turn_off(process);
     }
 
-    /// A timed wait begins, or another call that the filter stops at.
+    /// Handles the start of a timed wait, or another call that the filter stops at.
     pub(super) fn lead(&mut self, tid: Tid, now: Nanos) -> io::Result<()> {
         self.meet(tid);
         let registers = ptrace::registers(tid)?;
@@ -164,13 +164,13 @@ impl Tracer {
             lock(&self.tally).passed_by(name, NO_SUCH_WAIT);
             return Ok(());
         };
-        // The timeout of a socket is no wait yet: it lasts as long as one that begins at a tick.
+        // Setting a socket's timeout doesn't wait yet: the timeout lasts as long as a wait that begins at a tick.
         let from = match (waiting.class, grid) {
             (Class::Socket, Some(grid)) => grid.at_or_before(now),
             _ => now,
         };
         let requested = match waiting.requested {
-            // A deadline is on the clock that the program sees.
+            // The program takes a deadline from the clock that it sees.
             Requested::Deadline(at) if self.shared.steps_exact_clocks.load(Ordering::Relaxed) => {
                 let process = self.process(tid);
                 Requested::Deadline(at + self.shared.behind(process, waiting.clock, from))
@@ -215,7 +215,7 @@ impl Tracer {
 }
 
 impl Tracer {
-    /// Whether waits have stopped so often at that place that it is worth replacing.
+    /// Whether waits at this place have stopped often enough to make replacing it worthwhile.
     fn is_frequent(&mut self, registers: &Registers) -> bool {
         const PLACES_MAX: usize = 10_000;
         if self.stops.len() > PLACES_MAX {
@@ -227,7 +227,7 @@ impl Tracer {
     }
 }
 
-/// Leads a thread from its call to the code that waits in its place.
+/// Redirects a thread from its call to the code that waits in its place.
 fn lead_to(
     tid: Tid,
     registers: Registers,
@@ -246,7 +246,7 @@ fn lead_to(
     go_to(tid, registers, entry, [end.0 as u64, rax])
 }
 
-/// Lets a thread go on in our code instead of its call.
+/// Lets a thread continue in the injected code instead of making its call.
 fn go_to(tid: Tid, mut registers: Registers, entry: Entry, [r11, rax]: [u64; 2]) -> io::Result<()> {
     registers.rcx = registers.rip;
     registers.rip = entry.address();
@@ -256,7 +256,7 @@ fn go_to(tid: Tid, mut registers: Registers, entry: Entry, [r11, rax]: [u64; 2])
     ptrace::set_registers(tid, &registers)
 }
 
-/// Skips the call: it returns that.
+/// Skips the call and makes it return `value`.
 fn returns(tid: Tid, mut registers: Registers, value: i64) -> io::Result<()> {
     registers.orig_rax = u64::MAX;
     registers.rax = value as u64;

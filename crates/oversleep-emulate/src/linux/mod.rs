@@ -1,8 +1,9 @@
 //! The supervisor on Linux.
 //!
-//! Three processes: the one that was typed (`front`), which is the program's parent and ends as the program does; the
-//! program, and all that it starts; and the supervisor (`supervisor`), which traces those. So a stop of the job stops the
-//! program and never the supervisor, and whichever of the two ends unexpectedly, the kernel kills the program.
+//! Three processes are involved: the one that the user started (`front`), which is the program's parent and ends as the
+//! program does; the program and everything that it starts; and the supervisor (`supervisor`), which traces those. So
+//! stopping the job stops the program and never the supervisor, and if either of the two ends unexpectedly, the kernel kills
+//! the program.
 
 mod clocks;
 mod counters;

@@ -1,14 +1,14 @@
-//! Room in a program's own code that nothing runs through: what compilers fill up between two functions.
+//! Unused room in a program's own code: the padding that compilers insert between two functions.
 
 use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic};
 
-/// How far a jump of two bytes reaches.
+/// The reach of a two-byte jump.
 const REACH: u64 = 127;
-/// A jump of five bytes is put there.
+/// Room for a five-byte jump.
 pub const ROOM: usize = 5;
 
-/// Where in the code that follows `place`, which begins with an instruction, there is room. Instructions are decoded from
-/// there on, so that no byte of one is taken for another, and filling counts only behind one that never goes on.
+/// Finds room in the code that follows `place`, which begins with an instruction. Instructions are decoded from there on, so
+/// that no operand byte is mistaken for an instruction. Padding counts only after an instruction that never falls through.
 pub fn behind(place: u64, code: &[u8]) -> Option<u64> {
     let mut decoder = Decoder::with_ip(64, code, place, DecoderOptions::NONE);
     let (mut instruction, mut targets) = (Instruction::default(), Vec::new());
@@ -38,7 +38,7 @@ pub fn behind(place: u64, code: &[u8]) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// Behind a call that waits: what a C library has there.
+    /// What a C library has after a call that waits.
     const RETURNS: [u8; 3] = [0xf7, 0xd8, 0xc3];
 
     fn room(parts: &[&[u8]]) -> Option<u64> {
@@ -60,9 +60,9 @@ mod tests {
     fn filling_that_is_run_through_is_none() {
         let nops = [0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0];
         assert_eq!(room(&[&[0xf7, 0xd8], &nops, &[0xc3]]), None);
-        // mov rax, rbx ends with the byte of a return.
+        // `mov rax, rbx` ends with the opcode of a return.
         assert_eq!(room(&[&[0x48, 0x89, 0xc3], &nops, &[0xc3]]), None);
-        // A jump back into it: jmp to 0x1003.
+        // A jump back into the padding: `jmp` to 0x1003.
         assert_eq!(room(&[&RETURNS, &nops, &[0xeb, 0xf4]]), None);
         assert_eq!(room(&[&[0x90; 126], &[0xc3], &nops]), Some(0x107f));
         assert_eq!(room(&[&[0x90; 128], &[0xc3], &nops]), None, "too far");

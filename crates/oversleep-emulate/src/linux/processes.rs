@@ -1,4 +1,4 @@
-//! Processes whose waits are not those of most: they run natively, or their runtime has a port that waits otherwise.
+//! Processes with special treatment: they run natively, or their runtime has a port that waits otherwise.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,9 +10,9 @@ use crate::plan::Adapted;
 /// What is special about a process.
 #[derive(Clone)]
 pub enum Special {
-    /// It runs natively, because of that.
+    /// It runs natively, for this reason.
     Native(&'static str),
-    /// It is of a runtime with adapters.
+    /// Its runtime has adapters.
     Adapted(Arc<Program>),
 }
 
@@ -20,11 +20,12 @@ pub enum Special {
 pub struct Program {
     /// What its runtime's port does.
     pub adapted: Adapted,
-    /// Where its own code is, to tell it from libraries.
+    /// The address range of its own code, to tell it from libraries.
     pub own_code: std::ops::Range<u64>,
 }
 
-/// Why a program that filters its own calls runs natively. A filter stays with all that the process executes.
+/// Why a program that filters its own calls runs natively: the filter stays in force for everything that the process
+/// executes.
 pub const SANDBOX: &str =
     "the program filters its own system calls and may forbid those that emulation makes: native timing";
 
@@ -32,7 +33,7 @@ pub const SANDBOX: &str =
 #[derive(Default)]
 pub struct Processes {
     special: RwLock<HashMap<Tid, Special>>,
-    /// Whether there are any: most programs have none, and each wait asks.
+    /// Whether there are any. Most programs have none, and every wait checks.
     are_some: AtomicBool,
 }
 
@@ -47,25 +48,25 @@ impl Processes {
         self.special.read().unwrap_or_else(PoisonError::into_inner).get(&process).cloned()
     }
 
-    /// From now on, that process is so.
+    /// Marks a process as special from now on.
     pub fn set(&self, process: Tid, special: Special) {
         self.special.write().unwrap_or_else(PoisonError::into_inner).insert(process, special);
         self.are_some.store(true, Ordering::Relaxed);
     }
 
-    /// It executes another program.
+    /// Called when the process executes another program.
     pub fn executes(&self, process: Tid) {
         self.remove_unless(process, |special| matches!(special, Special::Native(why) if *why == SANDBOX));
     }
 
-    /// It started that process.
+    /// Called when the process starts another one.
     pub fn starts(&self, process: Tid, started: Tid) {
         if let Some(special) = self.of(process) {
             self.set(started, special);
         }
     }
 
-    /// It ended.
+    /// Called when the process has ended.
     pub fn forget(&self, process: Tid) {
         self.remove_unless(process, |_| false);
     }

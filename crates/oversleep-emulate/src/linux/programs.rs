@@ -1,4 +1,4 @@
-//! Which program a process has just been made to execute.
+//! Identifies the program that a process has just executed.
 
 use std::fs::File;
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -6,11 +6,11 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use super::ptrace::Tid;
 use crate::plan::{Executed, version};
 
-/// How much of a file is read for its notes.
+/// How many bytes of a file are searched for its notes.
 const HEAD: usize = 8 << 10;
-/// How much of its data is read for what Go's linker writes there, as debug/buildinfo does.
+/// How many bytes of its data are searched for the build info of Go's linker; the same limit as in debug/buildinfo.
 const DATA: usize = 64 << 10;
-/// What that begins with. <https://pkg.go.dev/debug/buildinfo>
+/// The magic bytes of that build info. <https://pkg.go.dev/debug/buildinfo>
 const BUILD_INFO: &[u8] = b"\xff Go buildinf:";
 const PT_LOAD: u32 = 1;
 const PF_W: u32 = 2;
@@ -21,7 +21,7 @@ pub struct Found {
     file: Option<File>,
 }
 
-/// Looks at the program of a process.
+/// Inspects the program of a process.
 pub fn of(process: Tid) -> Found {
     let link = format!("/proc/{process}/exe");
     let path = std::fs::read_link(&link).unwrap_or_default();
@@ -33,23 +33,23 @@ pub fn of(process: Tid) -> Found {
     Found { executed: Executed { file: name, head }, file }
 }
 
-/// Whether its file gives a program the rights of another user or group.
+/// Whether its file is setuid or setgid, which changes the user or group that the program runs as.
 pub fn changes_user(process: Tid) -> bool {
     std::fs::metadata(format!("/proc/{process}/exe"))
         .is_ok_and(|file| file.mode() & (libc::S_ISUID | libc::S_ISGID) != 0)
 }
 
 impl Found {
-    /// The version that its data say: what Go's linker wrote there.
+    /// The version in the program's data, as Go's linker stored it.
     pub fn version(&self, mark: &str) -> Option<[u32; 2]> {
         let data = self.data()?;
         let at = data.windows(BUILD_INFO.len()).position(|window| window == BUILD_INFO)?;
-        // Since Go 1.18 the version follows 32 bytes of head.
+        // Since Go 1.18, the version follows a header of 32 bytes.
         let text = data.get(at + 32..)?;
         version(&String::from_utf8_lossy(&text[..text.len().min(64)]), mark)
     }
 
-    /// The beginning of its first writable part.
+    /// The start of its first writable segment.
     fn data(&self) -> Option<Vec<u8>> {
         let head = &self.executed.head;
         let word = |at: usize| Some(u64::from_le_bytes(head.get(at..at + 8)?.try_into().ok()?));
@@ -66,7 +66,7 @@ impl Found {
         Some(data)
     }
 
-    /// Where its own code is in the process, which runs nothing yet.
+    /// The address range of its own code in the process, which runs nothing yet.
     pub fn own_code(&self, process: Tid) -> std::ops::Range<u64> {
         let path = std::fs::read_link(format!("/proc/{process}/exe")).unwrap_or_default();
         let maps = std::fs::read_to_string(format!("/proc/{process}/maps")).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The calls of ptrace that the supervisor makes, each for a thread that is stopped for it.
+//! The ptrace calls of the supervisor. Each one operates on a thread that is stopped for the supervisor.
 //! <https://man7.org/linux/man-pages/man2/ptrace.2.html>
 
 use std::ffi::c_void;
@@ -9,7 +9,7 @@ pub use libc::user_regs_struct as Registers;
 /// A thread of an emulated program.
 pub type Tid = libc::pid_t;
 
-/// Signals of group-stops.
+/// The signals of group-stops.
 pub const STOPS: [i32; 4] = [libc::SIGSTOP, libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU];
 
 fn ask(request: libc::c_uint, tid: Tid, address: usize, data: usize) -> io::Result<i64> {
@@ -20,7 +20,7 @@ fn ask(request: libc::c_uint, tid: Tid, address: usize, data: usize) -> io::Resu
     }
 }
 
-/// Begins to trace a running thread: all that it starts is traced too, and is killed when the tracer ends.
+/// Starts to trace a running thread. Everything that it starts is traced, too, and is killed when the tracer ends.
 pub fn seize(tid: Tid) -> io::Result<()> {
     let options = libc::PTRACE_O_TRACESYSGOOD
         | libc::PTRACE_O_TRACESECCOMP
@@ -32,32 +32,32 @@ pub fn seize(tid: Tid) -> io::Result<()> {
     ask(libc::PTRACE_SEIZE, tid, 0, options as usize).map(drop)
 }
 
-/// Lets it run, with a signal or 0.
+/// Continues the thread, with a signal or 0.
 pub fn go_on(tid: Tid, signal: i32) -> io::Result<()> {
     ask(libc::PTRACE_CONT, tid, 0, signal as usize).map(drop)
 }
 
-/// Lets it run until the next system call begins or ends.
+/// Continues the thread until the next system call begins or ends.
 pub fn until_call(tid: Tid) -> io::Result<()> {
     ask(libc::PTRACE_SYSCALL, tid, 0, 0).map(drop)
 }
 
-/// Leaves it in its group-stop until something ends that.
+/// Leaves the thread in its group-stop until something ends that.
 pub fn listen(tid: Tid) -> io::Result<()> {
     ask(libc::PTRACE_LISTEN, tid, 0, 0).map(drop)
 }
 
-/// Stops tracing it; it runs on.
+/// Stops tracing the thread, which continues.
 pub fn let_go(tid: Tid) -> io::Result<()> {
     ask(libc::PTRACE_DETACH, tid, 0, 0).map(drop)
 }
 
-/// Stops it wherever it is.
+/// Stops the thread wherever it is.
 pub fn interrupt(tid: Tid) -> io::Result<()> {
     ask(libc::PTRACE_INTERRUPT, tid, 0, 0).map(drop)
 }
 
-/// Its registers.
+/// The thread's registers.
 pub fn registers(tid: Tid) -> io::Result<Registers> {
     // SAFETY: a struct of numbers.
     let mut registers: Registers = unsafe { std::mem::zeroed() };
@@ -65,12 +65,12 @@ pub fn registers(tid: Tid) -> io::Result<Registers> {
     Ok(registers)
 }
 
-/// Gives it those registers.
+/// Sets the thread's registers.
 pub fn set_registers(tid: Tid, registers: &Registers) -> io::Result<()> {
     ask(libc::PTRACE_SETREGS, tid, 0, registers as *const Registers as usize).map(drop)
 }
 
-/// The word at an address of its memory.
+/// Reads the word at an address of the thread's memory.
 pub fn peek(tid: Tid, address: u64) -> io::Result<u64> {
     let mut word = 0_u64;
     let here = libc::iovec { iov_base: (&raw mut word).cast(), iov_len: 8 };
@@ -83,7 +83,7 @@ pub fn peek(tid: Tid, address: u64) -> io::Result<u64> {
     }
 }
 
-/// Words at an address of its memory.
+/// Reads words at an address of the thread's memory.
 pub fn read<const N: usize>(tid: Tid, address: u64) -> io::Result<[i64; N]> {
     let mut words = [0_i64; N];
     let here = libc::iovec { iov_base: words.as_mut_ptr().cast(), iov_len: size_of_val(&words) };
@@ -96,12 +96,12 @@ pub fn read<const N: usize>(tid: Tid, address: u64) -> io::Result<[i64; N]> {
     }
 }
 
-/// Writes a word there, whatever the memory's protection.
+/// Writes a word to the thread's memory, regardless of page protection.
 pub fn poke(tid: Tid, address: u64, word: u64) -> io::Result<()> {
     ask(libc::PTRACE_POKEDATA, tid, address as usize, word as usize).map(drop)
 }
 
-/// Blocks these signals for it; returns those that were.
+/// Blocks these signals for the thread; returns the previous mask.
 pub fn set_mask(tid: Tid, mask: u64) -> io::Result<u64> {
     const GET: libc::c_uint = 0x420a;
     const SET: libc::c_uint = 0x420b;
@@ -111,14 +111,14 @@ pub fn set_mask(tid: Tid, mask: u64) -> io::Result<u64> {
     Ok(before)
 }
 
-/// What came with an event: the new thread, or the former id of one that executes.
+/// The message of an event: the new thread's id, or the former id of a thread that executes a program.
 pub fn message(tid: Tid) -> io::Result<u64> {
     let mut message: libc::c_ulong = 0;
     ask(libc::PTRACE_GETEVENTMSG, tid, 0, &raw mut message as usize)?;
     Ok(message)
 }
 
-/// What a thread reports.
+/// Why a thread stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
     /// It is gone.
@@ -127,7 +127,7 @@ pub enum Stop {
     Wait,
     /// It started another thread or process.
     Started,
-    /// Its process executes another program.
+    /// Its process executed another program.
     Executes,
     /// Its group was stopped.
     WithGroup,
@@ -140,7 +140,7 @@ pub enum Stop {
 }
 
 impl Stop {
-    /// What a status of `wait4` says.
+    /// Decodes a status of `wait4`.
     pub fn of(status: i32) -> Stop {
         if !libc::WIFSTOPPED(status) {
             return Stop::Gone;
@@ -158,7 +158,7 @@ impl Stop {
     }
 }
 
-/// Waits for one thread of the calling tracer, or for any with −1; nothing if it traces none.
+/// Waits for one thread of the calling tracer, or for any with −1; `None` if it traces none.
 pub fn wait(tid: Tid, flags: i32) -> io::Result<Option<(Tid, Stop)>> {
     loop {
         let mut status = 0;

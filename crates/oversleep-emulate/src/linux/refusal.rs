@@ -1,4 +1,4 @@
-//! Why a program can't be emulated here, and what can be done about that.
+//! Why a program can't be emulated here, and the remedy.
 
 use std::io;
 
@@ -26,7 +26,7 @@ pub fn why(stage: i32, error: io::Error, program: &str) -> Failure {
     }
 }
 
-/// Why nobody may trace, by the system's setting and by whether this command is traced itself.
+/// Why tracing is forbidden, by the system's setting and by whether this command is traced itself.
 /// <https://docs.kernel.org/admin-guide/LSM/Yama.html>
 fn untraceable(scope: &str, is_traced: bool) -> &'static str {
     match scope {
@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn each_setting_has_its_reason() {
-        // 1 lets ancestors trace, and those that a program names: it names the supervisor.
+        // 1 allows ancestors to trace, and those that a program names: it names the supervisor.
         for (scope, is_traced, says) in [
             ("", false, "container"),
             ("1", false, "container"),

@@ -1,4 +1,4 @@
-//! Memory of ours in a program near to its own code: a head, sites, and behind them a view of the counters.
+//! Regions: memory that is injected near a program's own code. A region has a head, sites, and a view of the counters.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -8,18 +8,18 @@ use oversleep_system::rules::Grid;
 
 use super::ptrace::Tid;
 
-/// Room for a head and sites, and where the counters are.
+/// The size of a head and its sites; the counters follow at this offset.
 pub const PAGE_AT: u64 = 0x4000;
 const SIZE: u64 = PAGE_AT + 0x1000;
-/// The length of a site, as `sites.s` has it.
+/// The length of a site; must match `sites.s`.
 pub const SITE: u64 = 0x140;
 /// Where the first site is.
 const FIRST: u64 = 0x100;
-/// How far a jump of five bytes reaches, with room to spare.
+/// The reach of a five-byte jump, with a margin.
 const REACH: u64 = 0x7000_0000;
-/// Below that, systems refuse mappings.
+/// Systems refuse mappings below this address.
 const LOWEST: u64 = 0x1_0000;
-/// What lies between a region and its neighbours, so that the kernel joins it with none.
+/// The gap between a region and its neighbours, so that the kernel doesn't merge mappings.
 const GAP: u64 = 0x8000;
 
 /// The memory of a process.
@@ -53,7 +53,7 @@ pub struct Region {
 }
 
 impl Region {
-    /// The one that a thread has made there; nothing where the system gave it something else, or nothing.
+    /// The region that a thread has just mapped there; `None` if the system mapped it elsewhere or refused.
     pub fn found(process: Tid, at: u64) -> Option<Region> {
         let maps = std::fs::read_to_string(format!("/proc/{process}/maps")).ok()?;
         let has = |begin: u64, length: u64, may: &str| {
@@ -64,13 +64,13 @@ impl Region {
         is_there.then_some(Region { at, sites: 0 })
     }
 
-    /// Writes its head.
+    /// Writes the region's head.
     pub fn begin(&self, memory: &Memory, grid: Grid) -> io::Result<()> {
         let words = [0, 0, grid.period.0, grid.origin.0, grid.period.0, grid.origin.0];
         memory.write(self.at, &words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>())
     }
 
-    /// Puts another grid in force. The one that is stays as it is while that is written.
+    /// Activates another grid. The current one stays valid while the new one is written.
     pub fn set_grid(&self, memory: &Memory, grid: Grid) -> io::Result<()> {
         let generation = memory.word(self.at)?.wrapping_add(1);
         let words = [grid.period.0.to_le_bytes(), grid.origin.0.to_le_bytes()].concat();
@@ -78,7 +78,7 @@ impl Region {
         memory.write(self.at, &generation.to_le_bytes())
     }
 
-    /// All its sites stop again.
+    /// Disables all its sites: their waits stop again.
     pub fn turn_off(&self, memory: &Memory) -> io::Result<()> {
         memory.write(self.at + 8, &1_u64.to_le_bytes())
     }
@@ -98,12 +98,12 @@ impl Region {
     }
 }
 
-/// The counters of the region that has this site.
+/// The counters of the region that contains this site.
 pub fn page_of(regions: &[Region], site: u64) -> Option<u64> {
     regions.iter().find(|region| (region.at..region.at + PAGE_AT).contains(&site)).map(|region| region.at + PAGE_AT)
 }
 
-/// Whether a process has not got its own memory yet, as after vfork.
+/// Whether a process still shares its parent's memory, as after vfork.
 pub fn shares_memory_with_parent(process: Tid) -> bool {
     const KCMP_VM: libc::c_int = 1;
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
@@ -112,7 +112,7 @@ pub fn shares_memory_with_parent(process: Tid) -> bool {
     parent.is_some_and(|parent| unsafe { libc::syscall(libc::SYS_kcmp, process, parent, KCMP_VM, 0, 0) == 0 })
 }
 
-/// Where a region fits near to a place of a process.
+/// Finds an address near a place of a process where a region fits.
 pub fn free_near(process: Tid, place: u64) -> Option<u64> {
     nearest(&std::fs::read_to_string(format!("/proc/{process}/maps")).ok()?, place)
 }
@@ -122,7 +122,7 @@ fn nearest(maps: &str, place: u64) -> Option<u64> {
     for line in maps.lines() {
         let (from, to) = line.split_whitespace().next()?.split_once('-')?;
         let (from, to) = (u64::from_str_radix(from, 16).ok()?, u64::from_str_radix(to, 16).ok()?);
-        // The end of a gap is farthest from what may grow into it; the stack alone grows downwards.
+        // The end of a gap is farthest from mappings that may grow into it; only the stack grows downwards.
         if from >= end + SIZE + 2 * GAP && !line.ends_with("[stack]") {
             let at = from - SIZE - GAP;
             let is_nearer = found.is_none_or(|other| at.abs_diff(place) < other.abs_diff(place));

@@ -1,4 +1,4 @@
-//! What the threads of a supervisor share.
+//! State that the threads of a supervisor share.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
@@ -17,15 +17,15 @@ use crate::Request;
 use crate::plan::{ClockChoice, Holder, Plan, Resolution, Stepped};
 use crate::report::{AdapterUsed, SteppedClock, Tally};
 
-/// What the threads of a supervisor share.
+/// State that the threads of a supervisor share.
 pub struct Shared {
-    /// The machine; none where programs wait as here.
+    /// The emulated machine; `None` if programs wait natively.
     pub plan: Option<Plan>,
-    /// Whether the system gives setuid programs nothing while we trace.
+    /// Whether setuid programs gain no privileges because they are traced by an unprivileged user.
     pub is_unprivileged: bool,
     /// Whether programs have their memory locked.
     pub locks_memory: bool,
-    /// How many have, and the last error of one that hasn't.
+    /// How many programs have their memory locked, and the last error of one that hasn't.
     pub locked: AtomicU64,
     pub not_locked: AtomicI32,
     pub resolution: RwLock<Resolution>,
@@ -33,20 +33,20 @@ pub struct Shared {
     pub sites: Sites,
     /// Which clocks a program gets.
     pub choice: ClockChoice,
-    /// Those of a program without adapters.
+    /// The stepped clocks of a program without adapters.
     pub stepped: Vec<Stepped>,
-    /// Whether programs of known runtimes are treated as their ports.
+    /// Whether programs of known runtimes get the behaviour of their ports.
     pub has_adapters: bool,
-    /// Processes that have clocks of ours, and which ones.
+    /// The processes with emulated clocks, and which clocks these are.
     clocked: Mutex<HashMap<Tid, Arc<Vec<Stepped>>>>,
-    /// Whether some process has one that programs take deadlines from.
+    /// Whether some process has an emulated clock that programs take deadlines from.
     pub steps_exact_clocks: AtomicBool,
-    /// Whether the interrupt's period has changed since programs were given their clocks.
+    /// Whether the interrupt period has changed since programs got their clocks.
     has_changed: AtomicBool,
     pub execs: AtomicU64,
     pub threads: AtomicU64,
     pub threads_max: AtomicU64,
-    /// What was done otherwise for programs of some runtimes: runtime, what its port does, and the source.
+    /// The adapters that were applied: runtime, what its port does, and the source.
     pub adapters: Mutex<BTreeSet<[&'static str; 3]>>,
     pub tallies: Mutex<Vec<Arc<Mutex<Tally>>>>,
     pub crew: Crew,
@@ -96,7 +96,7 @@ impl Shared {
         self.stepped.iter().map(row).collect()
     }
 
-    /// What was done otherwise for programs of some runtimes, for the report.
+    /// The adapters that were applied, for the report.
     pub fn adapters(&self) -> Vec<AdapterUsed> {
         let row = |[runtime, does, source]: &[&'static str; 3]| AdapterUsed {
             runtime: (*runtime).to_owned(),
@@ -106,12 +106,12 @@ impl Shared {
         lock(&self.adapters).iter().map(row).collect()
     }
 
-    /// Requests a resolution for that holder; nothing releases it. Returns what is granted.
+    /// Requests a resolution for that holder, or releases it with `None`. Returns what is granted.
     pub fn hold(&self, holder: Holder, requested: Option<Nanos>, now: Nanos) -> Option<Nanos> {
         self.change(|resolution| resolution.hold(holder, requested, now))
     }
 
-    /// A process ended, and holds no resolution any more.
+    /// A process ended: releases its resolution.
     pub fn forget(&self, process: Tid, now: Nanos) {
         self.processes.forget(process);
         lock(&self.clocked).remove(&process);
@@ -122,7 +122,7 @@ impl Shared {
         }
     }
 
-    /// Changes what is held, and the clocks that show the last interrupt with it.
+    /// Changes the held requests, and with them the clocks that show the last interrupt.
     fn change<T>(&self, how: impl FnOnce(&mut Resolution) -> T) -> T {
         let mut resolution = self.resolution.write().unwrap_or_else(PoisonError::into_inner);
         let before = resolution.hardware_grid();
@@ -138,10 +138,10 @@ impl Shared {
         changed
     }
 
-    /// Gives a program that has just been executed its clocks.
+    /// Gives its clocks to a program that was just executed.
     ///
     /// # Errors
-    /// Why it reads this system's.
+    /// The reason why it reads this system's clocks.
     pub fn place_clocks(&self, process: Tid, stepped: Vec<Stepped>) -> Result<(), &'static str> {
         let resolution = self.resolution.read().unwrap_or_else(PoisonError::into_inner);
         lock(&self.clocked).remove(&process);
@@ -154,7 +154,7 @@ impl Shared {
         redirected
     }
 
-    /// How far a clock of that process is behind time, where it is one of ours that Linux calls exact.
+    /// How far an emulated clock of that process lags, if Linux calls the clock exact.
     pub fn behind(&self, process: Tid, id: i32, now: Nanos) -> Nanos {
         let Some(stepped) = lock(&self.clocked).get(&process).map(Arc::clone) else { return Nanos::ZERO };
         let Some(clock) = stepped.iter().find(|clock| clock.clock.id() == id) else { return Nanos::ZERO };
@@ -164,17 +164,17 @@ impl Shared {
         now + ahead - clock.reading(now + ahead, on_clock)
     }
 
-    /// Whether a process has that clock of ours.
+    /// Whether that clock is emulated in the process.
     pub fn has_clock(&self, process: Tid, id: i32) -> bool {
         lock(&self.clocked).get(&process).is_some_and(|stepped| stepped.iter().any(|clock| clock.clock.id() == id))
     }
 
-    /// Whether a new process is of interest, and not only its waits.
+    /// Whether new processes matter in themselves, not only for their waits.
     pub fn follows_starts(&self) -> bool {
         self.processes.are_some() || self.sites.are_some() || !lock(&self.clocked).is_empty()
     }
 
-    /// A process started another. That has a copy of its clocks: perhaps one from before the last change.
+    /// A process started another, which has a copy of its clocks: maybe one from before the last change.
     pub fn starts(&self, process: Tid, started: Tid) {
         self.processes.starts(process, started);
         let resolution = self.resolution.read().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! The sockets of a supervisor: pairs between its processes, and the one by which others change what it emulates.
+//! The sockets of a supervisor: pairs between its processes, and the control socket at which others change what it emulates.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
@@ -15,7 +15,7 @@ fn address(front: i32) -> io::Result<SocketAddr> {
     SocketAddr::from_abstract_name(format!("oversleep-emulate-{front}"))
 }
 
-/// The socket at which the supervisor of that process is told things.
+/// The control socket of the supervisor of process `front`.
 ///
 /// # Errors
 /// The system's refusal.
@@ -23,10 +23,10 @@ pub fn listen(front: i32) -> io::Result<UnixListener> {
     UnixListener::bind_addr(&address(front)?)
 }
 
-/// Tells the supervisor of the process `front` something, and returns its answer.
+/// Sends a command to the supervisor of process `front`, and returns its answer.
 ///
 /// # Errors
-/// There is no such supervisor, it belongs to somebody else, or it refuses.
+/// There is no such supervisor, it belongs to another user, or it refuses.
 pub fn control(front: i32, words: &str) -> Result<String, Failure> {
     let failed = |error: io::Error| {
         let hint = "the program's environment has the number to give: OVERSLEEP_EMULATE";
@@ -44,7 +44,7 @@ pub fn control(front: i32, words: &str) -> Result<String, Failure> {
     }
 }
 
-/// The user that is at the other end.
+/// The user at the other end.
 pub fn user_of(socket: &UnixStream) -> Option<u32> {
     let mut who = libc::ucred { pid: 0, uid: u32::MAX, gid: u32::MAX };
     let mut length = size_of::<libc::ucred>() as libc::socklen_t;
@@ -61,7 +61,7 @@ pub fn user_of(socket: &UnixStream) -> Option<u32> {
     (told == 0).then_some(who.uid)
 }
 
-/// Two ends of a connection, above the numbers of the standard streams.
+/// The two ends of a connection, with descriptors above those of the standard streams.
 ///
 /// # Errors
 /// The system's refusal.
@@ -70,7 +70,7 @@ pub fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok((raised(one.into())?, raised(other.into())?))
 }
 
-/// The same descriptor with a number above 9, which no shell script uses by itself, closed in programs.
+/// A duplicate of the descriptor above 9, which no shell script uses by itself, closed on exec.
 fn raised(descriptor: OwnedFd) -> io::Result<OwnedFd> {
     // SAFETY: duplicates a descriptor that is open. https://man7.org/linux/man-pages/man2/fcntl.2.html
     match unsafe { libc::fcntl(descriptor.as_raw_fd(), libc::F_DUPFD_CLOEXEC, 10) } {
@@ -80,7 +80,7 @@ fn raised(descriptor: OwnedFd) -> io::Result<OwnedFd> {
     }
 }
 
-/// Writes a number; it allocates nothing.
+/// Sends a number. Doesn't allocate.
 pub fn send(to: RawFd, number: i32) -> io::Result<()> {
     let bytes = number.to_ne_bytes();
     // SAFETY: the bytes are readable. MSG_NOSIGNAL: an end that is gone is an error, not a signal.
@@ -90,7 +90,7 @@ pub fn send(to: RawFd, number: i32) -> io::Result<()> {
     }
 }
 
-/// Reads a number; nothing where the other end is gone. It allocates nothing.
+/// Receives a number; `None` if the other end is gone. Doesn't allocate.
 pub fn receive(from: RawFd) -> Option<i32> {
     let mut bytes = [0_u8; 4];
     loop {
@@ -103,7 +103,7 @@ pub fn receive(from: RawFd) -> Option<i32> {
     }
 }
 
-/// Reads all that comes until the other end closes.
+/// Reads until the other end closes.
 pub fn receive_all(from: OwnedFd) -> Option<Vec<u8>> {
     let mut socket = UnixStream::from(from);
     socket.set_read_timeout(Some(PATIENCE)).ok()?;

@@ -1,4 +1,4 @@
-//! What a place is made to lead to: a jump into room that nothing runs through, from there one to a stub, and the stub.
+//! What replaces a place: a jump into padding, from there a jump to a stub, and the stub itself.
 
 use std::io;
 
@@ -7,7 +7,7 @@ use super::regions::Memory;
 use super::trampoline::Entry;
 use super::{padding, trampoline};
 
-/// What a site leads to, by the number of its call.
+/// The entry that a site leads to, by call number.
 fn leads_to(call: libc::c_long) -> Option<Entry> {
     Some(match call {
         libc::SYS_nanosleep => Entry::SiteNanosleep,
@@ -23,28 +23,29 @@ fn leads_to(call: libc::c_long) -> Option<Entry> {
     })
 }
 
-/// Where a stub's own call returns to.
+/// Where a stub's own call returns to, as an offset.
 pub const AFTER_SLOW: u64 = 10;
-/// How a stub begins, and its call.
+/// How a stub begins; its system call follows.
 const LEA: [u8; 2] = [0x8d, 0x88];
 const JRCXZ: [u8; 2] = [0xe3, 16];
 const SYSCALL: [u8; 2] = [0x0f, 0x05];
 
-/// Goes on at our code where the number is that of the call, and makes the call otherwise. It changes what a call may.
+/// A stub: it continues in the injected code if the call number matches, and makes the call otherwise. It clobbers only the
+/// registers that a system call may change.
 pub fn stub(call: libc::c_long, returns_to: u64, site: u64) -> Option<Vec<u8>> {
     let entry = leads_to(call)?;
     let minus = (-i32::try_from(call).ok()?).to_le_bytes();
     let jump_through = |to: u64| [&[0xff, 0x25, 0, 0, 0, 0][..], &to.to_le_bytes()].concat();
     Some(
         [
-            // lea ecx, [rax - number]; jrcxz past the call and what follows it
+            // lea ecx, [rax - number]; jrcxz over the call and the jump after it
             &LEA[..],
             &minus,
             &JRCXZ,
-            // syscall; jmp to behind the place
+            // syscall; jmp back to the instruction after the place
             &SYSCALL,
             &jump_through(returns_to),
-            // mov r11, the site; mov rcx, behind the place; jmp to our code
+            // mov r11, the site; mov rcx, the return address; jmp to the injected code
             &[0x49, 0xbb],
             &site.to_le_bytes(),
             &[0x48, 0xb9],
@@ -55,10 +56,10 @@ pub fn stub(call: libc::c_long, returns_to: u64, site: u64) -> Option<Vec<u8>> {
     )
 }
 
-/// Bytes of a line of the cache. A store of 8 bytes within one is seen whole or not at all by the other processors.
+/// Size of a cache line in bytes. Other processors see a store of 8 bytes within one line either whole or not at all.
 const LINE: u64 = 64;
 
-/// Where a place's jump goes on.
+/// Where the jump of a place continues.
 pub struct Room {
     place: u64,
     at: u64,
@@ -75,7 +76,7 @@ impl Room {
         if code[..2] != SYSCALL || is_stub || trampoline::is_own(place) {
             return None;
         }
-        // Two bytes are written at once where they are in one line of the cache.
+        // Two bytes are written atomically if they are in one cache line.
         let is_alone = || std::fs::read_dir(format!("/proc/{process}/task")).is_ok_and(|all| all.count() == 1);
         if place % LINE == LINE - 1 && !is_alone() {
             return None;
@@ -83,7 +84,7 @@ impl Room {
         padding::behind(returns_to, &code[2..]).map(|at| Room { place, at })
     }
 
-    /// Writes the jumps. The one that is in use comes last.
+    /// Writes the jumps. The one that is in use is written last.
     pub fn jump(&self, tid: Tid, memory: &Memory, site: u64) -> io::Result<()> {
         let far = i32::try_from(site as i64 - (self.at + padding::ROOM as u64) as i64);
         let far = far.map_err(|_| io::Error::from(io::ErrorKind::Unsupported))?;

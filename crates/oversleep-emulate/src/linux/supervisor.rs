@@ -1,4 +1,4 @@
-//! The process that traces the program, and answers what the other process and other programs request.
+//! The process that traces the program, and answers requests from the front process and other programs.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -19,10 +19,10 @@ use crate::Request;
 use crate::plan::{ClockChoice, Holder, Plan, Resolution, Stepped};
 use crate::report::{Report, Tally};
 
-/// What the other process says when the program has ended: the answer is the report.
+/// Sent by the front process when the program has ended; the answer is the report.
 pub const FINISH: i32 = 1;
 
-/// Traces the program to its end. The process is a copy of one that goes on as `front`, and never returns to what that did.
+/// Traces the program to its end. This process is a copy of the one that continues as `front`, and never returns.
 pub fn run(request: (Request, Vec<Stepped>), front: i32, to_front: OwnedFd, to_program: OwnedFd) -> ! {
     let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         supervise(request, front, to_front, to_program);
@@ -31,10 +31,10 @@ pub fn run(request: (Request, Vec<Stepped>), front: i32, to_front: OwnedFd, to_p
     unsafe { libc::_exit(i32::from(outcome.is_err())) }
 }
 
-/// The clocks that go in other steps than here. A clock of Linux that goes in the same steps here is left alone.
+/// The clocks whose steps differ from this system's. A Linux clock with the same steps is left alone.
 ///
 /// # Errors
-/// A clock was chosen that the machine hasn't got.
+/// A chosen clock doesn't exist on the machine.
 pub fn stepped(plan: Option<&Plan>, choice: &ClockChoice) -> Result<Vec<Stepped>, String> {
     let Some(plan) = plan else { return Ok(Vec::new()) };
     let mut stepped = plan.clocks(choice)?;
@@ -79,7 +79,7 @@ fn supervise((request, stepped): (Request, Vec<Stepped>), front: i32, to_front: 
         })
     };
     if socket::receive(to_front.as_raw_fd()) == Some(FINISH) {
-        // What the program left running in the background goes on, as it does without us.
+        // What the program left running in the background continues, as it does without supervision.
         // SAFETY: takes numbers. https://man7.org/linux/man-pages/man2/PR_SET_PDEATHSIG.2const.html
         unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, 0) };
         let document = serde_json::to_vec(&report(&shared)).unwrap_or_default();
@@ -91,7 +91,7 @@ fn supervise((request, stepped): (Request, Vec<Stepped>), front: i32, to_front: 
     shared.crew.join();
 }
 
-/// Lives apart from the program's terminal, its streams and its descriptors, and no longer than `front`.
+/// Detaches from the program's terminal, streams and descriptors, and ends no later than `front`.
 fn apart(front: i32, keep: [RawFd; 2]) {
     // SAFETY: calls that take numbers or constants. A descriptor that stayed open here would keep a pipe open that the
     // program's reader waits for.
@@ -101,8 +101,8 @@ fn apart(front: i32, keep: [RawFd; 2]) {
             libc::_exit(0);
         }
         libc::setsid();
-        // Where that is allowed: a wait that stops waits for us first, so we come before what computes. No further than
-        // that, or a program that waits often would leave the rest of the machine nothing.
+        // If permitted: a wait that stops waits for the supervisor first, so it takes precedence over computation. A
+        // higher priority would let a program that waits often starve the rest of the machine.
         libc::setpriority(libc::PRIO_PROCESS, 0, -5);
         for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT] {
             libc::signal(signal, libc::SIG_IGN);
@@ -141,7 +141,7 @@ fn report(shared: &Shared) -> Report {
     }
 }
 
-/// One request of another program of the same user.
+/// Serves one request from another program of the same user.
 fn obey(shared: &Shared, connection: UnixStream) -> io::Result<()> {
     // SAFETY: takes nothing.
     let own = unsafe { libc::getuid() };

@@ -1,4 +1,4 @@
-//! The filter, run by an interpreter, and the bounds of the code.
+//! Runs the filter in an interpreter, and checks the bounds of the code.
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;
@@ -10,7 +10,8 @@ use oversleep_system::rules::Grid;
 use super::*;
 use crate::plan::{Class, Holder, Plan, Requested};
 
-/// The code in this process, at the place that it has in programs, and this process's memory; none where that is taken.
+/// Maps the code into this process at the address that programs use, and opens this process's memory; `None` if the address
+/// is taken.
 pub fn placed() -> Option<File> {
     static PLACED: OnceLock<bool> = OnceLock::new();
     let memory = OpenOptions::new().read(true).write(true).open("/proc/self/mem").ok()?;
@@ -82,7 +83,7 @@ fn code_inside_programs_ends_waits_when_the_plan_does() {
     assert!(compared > 10_000, "{compared}");
 }
 
-/// What the filter answers to a call with those arguments, from code at that address.
+/// The filter's answer to a call with those arguments from code at that address.
 fn answer(call: libc::c_long, arguments: [u64; 6], place: u64) -> u32 {
     answer_where(&[], call, arguments, place)
 }

@@ -1,11 +1,11 @@
-//! The table of symbols in a program's vDSO. <https://man7.org/linux/man-pages/man7/vdso.7.html>
+//! The symbol table of a program's vDSO. <https://man7.org/linux/man-pages/man7/vdso.7.html>
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
 use super::ptrace::Tid;
 
-/// No vDSO is larger: it is two pages of code today.
+/// Upper bound for the size of a vDSO, which has two pages of code today.
 const SIZE_MAX: usize = 64 << 10;
 const PAGE: usize = 4 << 10;
 const AT_SYSINFO_EHDR: u64 = 33;
@@ -13,30 +13,30 @@ const PT_LOAD: u32 = 1;
 const PT_DYNAMIC: u32 = 2;
 const DT_STRTAB: u64 = 5;
 const DT_SYMTAB: u64 = 6;
-/// Bytes of one symbol.
+/// Size of one symbol in bytes.
 const SYMBOL: usize = 24;
 
-/// A vDSO as it is in a program's memory.
+/// A vDSO, read from a program's memory.
 pub struct Vdso {
     image: Vec<u8>,
     base: u64,
-    /// What is added to a symbol's value for its address.
+    /// Added to a symbol's value, it yields the address.
     pub bias: u64,
     symbols: usize,
     strings: usize,
 }
 
-/// A symbol of it.
+/// A symbol of the vDSO.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Symbol {
-    /// Where it is.
+    /// The function's address.
     pub address: u64,
-    /// Where the word is that says so.
+    /// The address of the word that holds the symbol's value.
     pub value_at: u64,
 }
 
 impl Vdso {
-    /// The one of a program; none if it has none, or one of a form that isn't known.
+    /// The vDSO of a program; `None` if it has none, or one in an unknown format.
     pub fn of(process: Tid, memory: &File) -> Option<Vdso> {
         let auxiliary = std::fs::read(format!("/proc/{process}/auxv")).ok()?;
         let mut pairs = auxiliary.chunks_exact(16);
@@ -84,8 +84,8 @@ impl Vdso {
         Some(Vdso { image, base, bias, symbols: symbols?, strings: strings? })
     }
 
-    /// The functions with these names. Linkers put the strings behind the symbols, whose number is said nowhere else than
-    /// in tables of hashes.
+    /// The functions with these names. Linkers put the strings behind the symbols, whose number is stored only in hash
+    /// tables.
     pub fn symbols(&self, names: &[&str]) -> Vec<Symbol> {
         let end = if self.strings > self.symbols { self.strings } else { self.symbols };
         let all = (self.symbols..end).step_by(SYMBOL).filter_map(|at| {
@@ -102,7 +102,7 @@ impl Vdso {
     }
 }
 
-/// The number of so many bytes there.
+/// Reads a little-endian number of `BYTES` bytes.
 fn number<const BYTES: usize>(image: &[u8], at: usize) -> Option<u64> {
     let mut bytes = [0; 8];
     bytes[..BYTES].copy_from_slice(image.get(at..at.checked_add(BYTES)?)?);
@@ -113,7 +113,7 @@ fn number<const BYTES: usize>(image: &[u8], at: usize) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// This process's own, read through its memory.
+    /// The vDSO of this process, read through its memory file.
     fn own() -> Option<Vdso> {
         let memory = File::open("/proc/self/mem").ok()?;
         Vdso::of(i32::try_from(std::process::id()).ok()?, &memory)
@@ -142,7 +142,7 @@ mod tests {
             })
             .is_none()
         );
-        // A header without anything, and one whose counts point far outside.
+        // A header without content, and one whose counts point far outside.
         for filler in [0, 0xff] {
             let read = |_: u64, page: &mut [u8]| {
                 page.fill(filler);

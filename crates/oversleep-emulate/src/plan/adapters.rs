@@ -1,5 +1,6 @@
-//! What the Windows port of a language's runtime does where its Linux build makes a certain call. A runtime is not its own
-//! port: rounding a sleep that the port doesn't make to a tick of 15.6 ms would slow programs down that are fast there.
+//! What the Windows port of a language runtime does in place of a Linux call. Applying the rules of Linux calls to a runtime
+//! would be wrong: rounding a sleep that the port doesn't make to a tick of 15.6 ms would slow down programs that are fast
+//! there.
 
 use std::sync::OnceLock;
 
@@ -7,58 +8,58 @@ use serde::Deserialize;
 
 use super::{Class, ClockChoice, Plan};
 
-/// A language's runtime, and how one knows a program of it.
+/// A language runtime, and how to recognize its programs.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Runtime {
-    /// `go`, `cpython`.
+    /// Its name, such as `go` or `cpython`.
     pub name: String,
-    /// Its programs: names of files, where `*` stands for anything.
+    /// File names of its programs; `*` matches anything.
     #[serde(default)]
     programs: Vec<String>,
-    /// A note of that name in the program's file.
+    /// The name of an ELF note in the program's file.
     #[serde(default)]
     note: Option<String>,
-    /// What stands before the version in the program's name or file.
+    /// The text that precedes the version in the program's name or file.
     #[serde(default)]
     version_after: Option<String>,
 }
 
-/// What its port does instead of a call.
+/// What a runtime's port does instead of a call.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Adapter {
-    /// Of which runtime.
+    /// The runtime's name.
     pub runtime: String,
-    /// From that version on, and before that one.
+    /// The first version that it applies to, and the first that it no longer applies to.
     #[serde(default)]
     from: Option<[u32; 2]>,
     #[serde(default)]
     before: Option<[u32; 2]>,
-    /// On machines with that system.
+    /// The operating system of the machines that it applies to.
     on: String,
     /// The kind of wait that it replaces.
     #[serde(default)]
     class: Option<Class>,
-    /// Whose call: `program` is the runtime's own code, not that of libraries.
+    /// Whose call it replaces: `program` is the runtime's own code, as opposed to libraries.
     #[serde(default)]
     caller: Caller,
-    /// The machine's wait that its port makes; the first that the machine has.
+    /// The machine's waits that the port may make; the first that the machine has is used.
     #[serde(default)]
     waits: Vec<String>,
-    /// In which unit the port passes a span, rounded down to one at least.
+    /// Whether the port passes a span in whole milliseconds, rounded down, but at least one.
     #[serde(default)]
     truncates_to_ms: bool,
-    /// A clock of Linux, and the machine's clock that the port reads instead: `monotonic=get-tick-count-64`.
+    /// A Linux clock and the machine's clock that the port reads instead: `monotonic=get-tick-count-64`.
     #[serde(default)]
     clock: Option<String>,
     /// What the port does, in a sentence.
     pub does: String,
-    /// Where that can be read.
+    /// The source of this claim.
     pub source: String,
 }
 
-/// Whose code makes a call.
+/// Which code makes a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Caller {
@@ -83,28 +84,28 @@ fn registry() -> &'static Registry {
     })
 }
 
-/// What is known of a program before it runs.
+/// What is known about a program before it runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Executed {
     /// The name of its file, without folders.
     pub file: String,
-    /// The beginning of its file, which has its notes.
+    /// The start of its file, which contains its notes.
     pub head: Vec<u8>,
 }
 
-/// What a program's runtime changes.
+/// What the runtime of a program changes.
 #[derive(Clone, Debug, Default)]
 pub struct Adapted {
-    /// By class: whose calls, the machine's wait, and whether spans are truncated to whole milliseconds.
+    /// By class: the caller, the machine's wait, and whether spans are truncated to whole milliseconds.
     waits: Vec<(Class, Caller, usize, bool)>,
-    /// Clocks, as the option has them.
+    /// Clocks, in the syntax of the option.
     pub clocks: Option<ClockChoice>,
     /// The adapters, for the report.
     pub adapters: Vec<&'static Adapter>,
 }
 
 impl Adapted {
-    /// The position of the wait that stands for calls of that class, and whether it truncates.
+    /// The index of the wait that stands for calls of that class, and whether its span is truncated.
     pub fn wait(&self, class: Class, is_own_code: bool) -> Option<(usize, bool)> {
         let is_met = |caller| caller == Caller::Any || is_own_code;
         let found = self.waits.iter().find(|(of, caller, ..)| *of == class && is_met(*caller));
@@ -113,8 +114,8 @@ impl Adapted {
 }
 
 impl Plan {
-    /// What the runtime of that program changes on this machine; nothing where it is of none, or of one that calls what the
-    /// kind of wait says.
+    /// What the runtime of that program changes on this machine; `None` if no runtime is recognized, or if its port
+    /// makes the call that the class implies.
     pub fn adapted(&self, program: &Executed, version_of: impl Fn(&str) -> Option<[u32; 2]>) -> Option<Adapted> {
         let runtime = registry().runtime.iter().find(|runtime| runtime.is_of(program))?;
         let version =
@@ -161,14 +162,14 @@ impl Adapter {
             Some(version) => {
                 self.from.is_none_or(|from| version >= from) && self.before.is_none_or(|before| version < before)
             }
-            // The newest is the likeliest.
+            // An unknown version is most likely the newest.
             None => self.before.is_none(),
         }
     }
 }
 
-/// Whether a file that begins so has a note of that name: lengths of the name and of what follows, a kind, and the name,
-/// filled up to four bytes.
+/// Whether the head of a file contains a note of that name: the lengths of name and content, a type, and the name,
+/// padded to four bytes.
 fn has_note(head: &[u8], name: &str) -> bool {
     let (shortest, longest) = (name.len() + 1, (name.len() + 1).next_multiple_of(4));
     let is_named = |note: &[u8]| note[12..].starts_with(name.as_bytes()) && note[12 + name.len()] == 0;
@@ -178,7 +179,7 @@ fn has_note(head: &[u8], name: &str) -> bool {
     })
 }
 
-/// The first two numbers of the version that follows a word in a text.
+/// The first two numbers of the version that follows `mark` in a text.
 pub fn version(text: &str, mark: &str) -> Option<[u32; 2]> {
     let rest = &text[text.find(mark)? + mark.len()..];
     let mut numbers = rest.split(|letter: char| !letter.is_ascii_digit()).map(|number| number.parse().ok());

@@ -2,7 +2,7 @@
 
 macro_rules! classes {
     ($($(#[$doc:meta])* $name:ident = $windows:literal, $linux:literal, $macos:literal;)+) => {
-        /// What kind of wait a program of Linux makes.
+        /// The kind of a wait in a Linux program.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Deserialize)]
         #[serde(rename_all = "kebab-case")]
         pub enum Class {
@@ -12,10 +12,10 @@ macro_rules! classes {
         impl Class {
             /// All of them.
             pub const ALL: &[Class] = &[$(Class::$name),+];
-            /// How many there are.
+            /// The number of classes.
             pub const COUNT: usize = Class::ALL.len();
 
-            /// The wait that stands for it on a machine with that system.
+            /// The wait that stands for this class on a machine with that system.
             pub fn wait_of(self, os: &str) -> Option<&'static str> {
                 let (windows, linux, macos) = match self {
                     $(Class::$name => ($windows, $linux, $macos),)+
@@ -31,11 +31,11 @@ macro_rules! classes {
     };
 }
 
-// A port to Windows calls Sleep, waits for objects and completion ports, in whole milliseconds.
+// A port to Windows calls Sleep or waits for objects and completion ports, in whole milliseconds.
 classes! {
     /// `nanosleep`, a relative `clock_nanosleep`.
     Sleep = "sleep", "nanosleep", "nanosleep";
-    /// `clock_nanosleep` until a moment.
+    /// `clock_nanosleep` with an absolute time.
     SleepUntil = "sleep", "clock-nanosleep-abs", "mach-wait-until";
     /// A futex with a span.
     Futex = "wait-for-single-object", "futex", "cond-timedwait";

@@ -1,4 +1,4 @@
-//! Which clock of a machine stands for one that a program of Linux reads, and in which steps it goes.
+//! Which clock of a machine stands for a clock that a Linux program reads, and the steps in which it advances.
 
 use oversleep_model::sim::{ClockModel, ClockSource};
 use oversleep_record::Nanos;
@@ -9,7 +9,7 @@ use super::Plan;
 macro_rules! clocks {
     ($($(#[$doc:meta])*
         $name:ident = $id:literal, $own:literal, reads $reads:ident, $windows:literal, $macos:literal;)+) => {
-        /// A clock that programs of Linux read without a system call.
+        /// A clock that Linux programs read without a system call.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum LinuxClock {
             $($(#[$doc])* $name,)+
@@ -19,7 +19,7 @@ macro_rules! clocks {
             /// All of them.
             pub const ALL: &[LinuxClock] = &[$(LinuxClock::$name),+];
 
-            /// The number that `clock_gettime` takes.
+            /// Its id for `clock_gettime`.
             pub fn id(self) -> i32 {
                 match self { $(LinuxClock::$name => $id,)+ }
             }
@@ -29,7 +29,7 @@ macro_rules! clocks {
                 match self { $(LinuxClock::$name => $own,)+ }
             }
 
-            /// The exact clock that it is a coarser reading of; itself where it is exact.
+            /// The exact clock that a coarse clock is a reading of; an exact clock yields itself.
             pub fn reads(self) -> LinuxClock {
                 match self { $(LinuxClock::$name => LinuxClock::$reads,)+ }
             }
@@ -48,7 +48,7 @@ macro_rules! clocks {
     };
 }
 
-// A port to Windows takes spans from the performance counter, and times of day as of the last interrupt.
+// A port to Windows measures spans with the performance counter, and reads the time of day as of the last interrupt.
 clocks! {
     /// `CLOCK_REALTIME`, `gettimeofday`, `time`.
     Realtime = 0, "realtime", reads Realtime, "system-time", "realtime";
@@ -66,16 +66,16 @@ clocks! {
     Tai = 11, "tai", reads Tai, "system-time", "realtime";
 }
 
-/// Which clocks show what the machine's clocks would.
+/// Which clocks show what the machine's clocks would show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClockChoice {
-    /// Those of this system.
+    /// None: all show this system's time.
     Off,
-    /// Clocks that Linux itself calls coarse show the machine's; the others are this system's.
+    /// Clocks that Linux calls coarse show the machine's; the others show this system's.
     Coarse,
-    /// Each shows what stands for it.
+    /// Each clock shows the machine's clock that stands for it.
     All,
-    /// These show what stands for them, or the machine's clock that is named with it.
+    /// Only these show the machine's clock that stands for them, or the one that is named with it.
     These(Vec<(LinuxClock, Option<String>)>),
 }
 
@@ -101,7 +101,7 @@ impl std::str::FromStr for ClockChoice {
     }
 }
 
-/// The steps in which a clock goes, whatever the resolution.
+/// The steps in which a clock advances, independent of the timer resolution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stepped {
     /// The clock that a program reads.
@@ -110,20 +110,20 @@ pub struct Stepped {
     pub stands_for: &'static str,
     /// Whether it shows the last timer interrupt.
     pub follows_interrupts: bool,
-    /// It shows multiples of this.
+    /// The clock shows multiples of this.
     pub step: Nanos,
-    /// What it shows is rounded down to this at last.
+    /// Its reading is finally rounded down to this.
     pub unit: Nanos,
 }
 
-/// A clock whose steps are shorter goes as smoothly as this system's: 100 ns of a performance counter are three readings.
+/// A clock with shorter steps stays as smooth as this system's: 100 ns of a performance counter take three readings.
 const COARSE: Nanos = Nanos(10_000);
 
 impl Plan {
-    /// The clocks that go in other steps than here.
+    /// The clocks whose steps differ from this system's.
     ///
     /// # Errors
-    /// The machine has no clock of a name that was chosen.
+    /// A chosen name is none of the machine's clocks.
     pub fn clocks(&self, choice: &ClockChoice) -> Result<Vec<Stepped>, String> {
         let is_coarse = |clock: &LinuxClock| clock.reads() != *clock;
         let of = |clocks: &mut dyn Iterator<Item = LinuxClock>| clocks.map(|clock| (clock, None)).collect();
@@ -162,14 +162,14 @@ impl Plan {
         let step = model.step_ns.max(Nanos(1));
         let unit = Nanos(i64::try_from(1_000_000_000 / model.frequency_hz.max(1)).unwrap_or(1).max(1));
         let stepped = Stepped { clock, stands_for: model.info.name, follows_interrupts, step, unit };
-        // A coarse clock of this system follows its own tick, even where what stands for it is exact.
+        // A coarse clock of this system advances with its own tick, even if its counterpart is exact.
         let is_coarse_here = clock.reads() != clock;
         (is_coarse_here || follows_interrupts || step >= COARSE || unit >= COARSE).then_some(stepped)
     }
 }
 
 impl Stepped {
-    /// What it shows at that moment of the exact clock, where interrupts come on that grid of that clock.
+    /// What it shows when the exact clock shows `at`, with interrupts on that grid of the exact clock.
     pub fn reading(&self, at: Nanos, interrupts: Option<Grid>) -> Nanos {
         let followed = match interrupts.filter(|grid| self.follows_interrupts && at >= grid.origin) {
             Some(grid) => grid.at_or_before(at),
@@ -178,7 +178,7 @@ impl Stepped {
         followed.round_down_to(self.step).round_down_to(self.unit)
     }
 
-    /// How long it shows the same, where the interrupt has that period.
+    /// How long a reading stays the same, given the interrupt's period.
     pub fn shows_multiples_of(&self, interrupt: Nanos) -> Nanos {
         let followed = if self.follows_interrupts { interrupt } else { Nanos(1) };
         followed.max(self.step).max(self.unit)

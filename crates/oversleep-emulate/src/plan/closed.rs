@@ -1,6 +1,6 @@
-//! Waits whose end is a matter of arithmetic alone: no chance is drawn, and nothing was learned. Code inside a program can
-//! work those out by itself. Only the figures are here: the rules are the machine's (`Plan::end`), and a test holds that
-//! code against them.
+//! Waits whose end follows from arithmetic alone: nothing is drawn at random, and nothing was learned. Code inside a
+//! program can compute those itself. This module has only the figures: the rules are the machine's (`Plan::end`), and a
+//! test checks the injected code against them.
 
 use oversleep_model::sim::{Overshoot, TickBase, WaitModel};
 use oversleep_record::Nanos;
@@ -10,26 +10,26 @@ use super::Plan;
 /// The figures of a wait that ends at a tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClosedForm {
-    /// In which unit a span is passed on, rounded down to one at least; 0 where it is passed on as it is.
+    /// The unit that a span is rounded down to, at least one; 0 if it isn't rounded.
     pub floor: Nanos,
     /// The call's own unit.
     pub step: Nanos,
-    /// Whether it rounds up to that.
+    /// Whether the call rounds up to its unit.
     pub rounds_up: bool,
-    /// The least that it waits for.
+    /// The shortest span that the call waits for.
     pub least: Nanos,
-    /// The machine's least.
+    /// The shortest wait of the machine.
     pub shortest: Nanos,
     /// The machine's unit, which it rounds up to.
     pub unit: Nanos,
     /// Whether it counts from the tick before the call.
     pub is_from_last_tick: bool,
-    /// By how much a tick may come too early and ends it nevertheless.
+    /// How much too early a tick may come and still end the wait.
     pub margin: Nanos,
 }
 
 impl Plan {
-    /// The figures of that wait; nothing where a chance, a distribution or another rule than the tick's decides.
+    /// The figures of that wait; `None` if chance, a distribution or a rule other than the tick's decides.
     pub fn closed_form(&self, (wait, truncates): (&WaitModel, bool)) -> Option<ClosedForm> {
         let tick = self.machine.timing.tick.as_ref()?;
         let is_learned = matches!(wait.overshoot, Overshoot::Learned(_));

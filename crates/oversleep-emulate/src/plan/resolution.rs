@@ -1,12 +1,12 @@
-//! The timer resolution of the emulated machine: who holds what, and the grid that each process sees.
+//! The timer resolution of the emulated machine: the requests that are held, and the grid that each process sees.
 
 use oversleep_record::Nanos;
 use oversleep_system::rules::{Grid, Requests, Tick};
 
-/// Who holds a request.
+/// The holder of a resolution request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holder {
-    /// Every process of the program, as if each had made it.
+    /// Every process of the program, as if each had made the request.
     All,
     /// The process with that id.
     Process(i32),
@@ -33,7 +33,7 @@ impl Resolution {
         resolution
     }
 
-    /// What is held where no machine is emulated: nothing.
+    /// No requests, for use when no machine is emulated.
     pub fn of_no_machine() -> Resolution {
         Resolution::new(None, Nanos::ZERO)
     }
@@ -58,7 +58,7 @@ impl Resolution {
         self.held.iter().any(|(holder, _)| matches!(holder, Holder::Process(_)))
     }
 
-    /// Requests a period in place of what that holder requested before; nothing releases it. Returns what is granted.
+    /// Replaces the holder's request by this period; `None` releases it. Returns what is granted.
     pub fn hold(&mut self, holder: Holder, requested: Option<Nanos>, now: Nanos) -> Option<Nanos> {
         let tick = self.tick.clone()?;
         self.held.retain(|(other, _)| *other != holder);
@@ -67,7 +67,7 @@ impl Resolution {
         Some(requested.map_or(tick.default_ns, |requested| tick.granted(requested)))
     }
 
-    /// Releases what a process held that ended.
+    /// Releases the request of a process that ended.
     pub fn forget(&mut self, process: i32, now: Nanos) {
         let before = self.held.len();
         self.held.retain(|(holder, _)| *holder != Holder::Process(process));
@@ -76,7 +76,7 @@ impl Resolution {
         }
     }
 
-    /// The grid that the waits of that process end on; none on a machine without a tick.
+    /// The grid on which that process's waits end; `None` on a machine without a tick.
     pub fn grid(&self, process: i32) -> Option<Grid> {
         let tick = self.tick.as_ref()?;
         Some(self.requests(tick, process).process_grid(tick, self.grid))

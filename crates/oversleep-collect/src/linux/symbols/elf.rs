@@ -1,4 +1,4 @@
-//! Names of functions in a program's file, and in the file of its debugging information where one is installed.
+//! Function names from a program's file, and from its separate debug file if one is installed.
 
 use std::fmt::Write;
 use std::fs::File;
@@ -6,14 +6,14 @@ use std::fs::File;
 use object::read::{ReadCache, ReadRef};
 use object::{Object, ObjectSegment, ObjectSymbol, SymbolKind};
 
-/// A function: where it begins, how long it is, and its name as the linker has it.
+/// A function: its address, its size, and its linker name.
 struct Function {
     at: u64,
     size: u64,
     name: String,
 }
 
-/// The function at each of those offsets of a file.
+/// The name of the function at each of these file offsets.
 pub fn names(file: &File, offsets: &[u64]) -> Vec<Option<String>> {
     let nothing = || vec![None; offsets.len()];
     let cache = ReadCache::new(file);
@@ -29,7 +29,7 @@ pub fn names(file: &File, offsets: &[u64]) -> Vec<Option<String>> {
     addresses.into_iter().map(|address| name_at(&functions, address?)).collect()
 }
 
-/// Where the program's linker put what is at an offset of the file.
+/// The linked address of what is at an offset of the file.
 fn address<'a, R: ReadRef<'a>>(file: &object::File<'a, R>, offset: u64) -> Option<u64> {
     file.segments().find_map(|segment| {
         let (from, size) = segment.file_range();
@@ -38,7 +38,7 @@ fn address<'a, R: ReadRef<'a>>(file: &object::File<'a, R>, offset: u64) -> Optio
     })
 }
 
-/// Those functions that have one of the addresses, or no stated end and may have it.
+/// The functions that contain one of the addresses, or have no stated size and may contain it.
 fn functions<'a, R: ReadRef<'a>>(file: &object::File<'a, R>, addresses: &[Option<u64>]) -> Vec<Function> {
     let mut wanted: Vec<u64> = addresses.iter().flatten().copied().collect();
     wanted.sort_unstable();
@@ -58,7 +58,7 @@ fn functions<'a, R: ReadRef<'a>>(file: &object::File<'a, R>, addresses: &[Option
     functions
 }
 
-/// Debian, Fedora and others put debugging information there.
+/// Opens the separate debug file, which Debian, Fedora and others install there.
 fn debug_file(build_id: &[u8]) -> Option<File> {
     let (first, rest) = build_id.split_first()?;
     let mut path = format!("/usr/lib/debug/.build-id/{first:02x}/");
@@ -68,7 +68,7 @@ fn debug_file(build_id: &[u8]) -> Option<File> {
     File::open(path + ".debug").ok()
 }
 
-/// The nearest one below the address that reaches it; one whose end is stated goes before.
+/// The nearest function below the address that reaches it; one with a stated size takes precedence.
 fn name_at(functions: &[Function], address: u64) -> Option<String> {
     let reaches =
         |function: &&Function| function.at <= address && (function.size == 0 || address - function.at < function.size);
@@ -76,13 +76,13 @@ fn name_at(functions: &[Function], address: u64) -> Option<String> {
     Some(format!("{}+{:#x}", readable(&best.name), address - best.at))
 }
 
-/// As the source has it.
+/// The name as written in the source: demangled, without the version.
 fn readable(name: &str) -> String {
     if let Ok(rust) = rustc_demangle::try_demangle(name) {
         return format!("{rust:#}");
     }
     let cpp = cpp_demangle::Symbol::new(name).ok().filter(|_| name.starts_with("_Z"));
-    // `clock_nanosleep@@GLIBC_2.17`: which version of it is linked is of no interest.
+    // `clock_nanosleep@@GLIBC_2.17`: the version that it was linked with doesn't matter.
     let plain = || name.split('@').next().unwrap_or(name).to_owned();
     cpp.and_then(|symbol| symbol.demangle().ok()).unwrap_or_else(plain)
 }

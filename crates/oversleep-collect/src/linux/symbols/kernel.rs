@@ -1,9 +1,9 @@
-//! Names of addresses in the kernel.
+//! Names of kernel addresses.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 
-/// The functions at those addresses, in ascending order; empty where the kernel doesn't tell them (`kptr_restrict`).
+/// The functions at those addresses, in ascending order; empty if the kernel hides them (`kptr_restrict`).
 pub fn names(addresses: &[u64]) -> Vec<(u64, String)> {
     if addresses.is_empty() {
         return Vec::new();
@@ -13,7 +13,7 @@ pub fn names(addresses: &[u64]) -> Vec<(u64, String)> {
 }
 
 fn of(lines: impl Iterator<Item = String>, addresses: &[u64]) -> Vec<(u64, String)> {
-    // The nearest function below each address; the list is in no order.
+    // The nearest function below each address; the list isn't sorted.
     let mut nearest: Vec<(u64, String)> = vec![(0, String::new()); addresses.len()];
     for line in lines {
         let mut fields = line.splitn(3, ' ');
@@ -26,7 +26,7 @@ fn of(lines: impl Iterator<Item = String>, addresses: &[u64]) -> Vec<(u64, Strin
         let Some(name) = fields.next() else { continue };
         let first = addresses.partition_point(|&address| address < at);
         for (found, _) in nearest[first..].iter_mut().zip(&addresses[first..]) {
-            // From here on all have a nearer one.
+            // All further addresses have a nearer one.
             if found.0 >= at {
                 break;
             }

@@ -1,4 +1,4 @@
-//! What a program has in its memory, by address.
+//! The memory map of a program.
 
 use std::fs::{self, File};
 use std::path::PathBuf;
@@ -8,9 +8,9 @@ use std::path::PathBuf;
 pub struct Region {
     pub from: u64,
     to: u64,
-    /// Of the file.
+    /// Its offset in the file.
     pub offset: u64,
-    /// `None` for memory that is no file's.
+    /// `None` for anonymous memory.
     pub path: Option<PathBuf>,
 }
 
@@ -19,7 +19,7 @@ impl Region {
         (self.from..self.to).contains(&address)
     }
 
-    /// Its file, also if that was deleted or lies in a container.
+    /// Opens its file, even if it was deleted or is in a container.
     pub fn open(&self, pid: u32) -> Option<File> {
         let (from, to) = (self.from, self.to);
         let path = self.path.as_ref()?;
@@ -28,7 +28,7 @@ impl Region {
     }
 }
 
-/// The regions that have code.
+/// Parses the executable regions.
 pub fn parse(text: &str) -> Vec<Region> {
     let region = |line: &str| {
         let mut fields = line.splitn(6, ' ');
@@ -36,17 +36,17 @@ pub fn parse(text: &str) -> Vec<Region> {
         let hex = |number| u64::from_str_radix(number, 16).ok();
         fields.next().filter(|access| access.contains('x'))?;
         let offset = hex(fields.next()?)?;
-        // Device and inode.
+        // Skips device and inode.
         let path = fields.nth(2).unwrap_or_default().trim();
         let path = path.strip_suffix(" (deleted)").unwrap_or(path);
-        // `[vdso]` is code, too, under a name that is no file's.
+        // `[vdso]` is code as well, but its name is no file.
         let path = (!path.is_empty() && !path.starts_with("//anon")).then(|| PathBuf::from(path));
         Some(Region { from: hex(from)?, to: hex(to)?, offset, path })
     };
     text.lines().filter_map(region).collect()
 }
 
-/// Names of code that a runtime made, from the list that it wrote (`/tmp/perf-PID.map`), if it did.
+/// Names of code that a runtime generated, from the list that the runtime writes (`/tmp/perf-PID.map`), if it does.
 pub fn made_code(pid: u32, addresses: &[u64]) -> Vec<(u64, String)> {
     let list = fs::read_to_string(format!("/tmp/perf-{pid}.map")).unwrap_or_default();
     named_by(&list, addresses)

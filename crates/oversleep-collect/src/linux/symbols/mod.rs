@@ -1,5 +1,5 @@
-//! Names of the addresses in stacks. While a program runs, only the file of each address is noted, because its memory map
-//! is gone when it ends; the files are read at the very end, where nothing is measured any more.
+//! Names of the addresses in stacks. While a program runs, only the file of each address is recorded, because the
+//! memory map is gone when the program ends. The files are read at the very end, when nothing is measured any more.
 
 mod elf;
 mod kernel;
@@ -15,9 +15,9 @@ use oversleep_why::stack::events_of_symbol;
 
 use maps::Region;
 
-/// Addresses that are named at most: stacks are taken of the worst waits only.
+/// The most addresses that are named: only the worst waits have stacks.
 const ADDRESSES_MAX: usize = 16_384;
-/// Programs whose maps are kept.
+/// The most programs whose maps are kept.
 const PROGRAMS_MAX: usize = 1_024;
 
 /// A file that was mapped into a program.
@@ -26,18 +26,18 @@ struct Mapped {
     file: Option<File>,
 }
 
-/// Where an address is.
+/// The location of an address.
 enum Place {
-    /// At that offset of a file.
+    /// At this offset of a file.
     File(Arc<Mapped>, u64),
-    /// In memory that is no file's: code that a runtime made.
+    /// In anonymous memory: code that a runtime generated.
     Made(u64),
 }
 
-/// An address whose name is looked for in a file: the process, the address, the offset in the file.
+/// An address to look up in a file: the process, the address, the offset in the file.
 type Wanted = (u32, u64, u64);
 
-/// A program's map, as it was read last.
+/// The map of a program as last read.
 #[derive(Default)]
 struct Program {
     regions: Vec<Region>,
@@ -53,7 +53,7 @@ pub struct Symbols {
 }
 
 impl Symbols {
-    /// Takes note of an event: of the addresses of a stack, of a program that is replaced.
+    /// Records the addresses of a stack event, and discards the map of a process that executes another program.
     pub fn note(&mut self, event: &Event) {
         match event.kind {
             Kind::Exec => drop(self.programs.remove(&event.tgid)),
@@ -81,7 +81,7 @@ impl Symbols {
         let program = self.programs.entry(pid).or_default();
         if !program.regions.iter().any(|region| region.has(address)) {
             let text = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
-            // A program that ended has none; what it had is still true of it.
+            // A program that has ended has an empty map; its last one still applies.
             if !text.is_empty() {
                 program.regions = maps::parse(&text);
             }
@@ -97,7 +97,7 @@ impl Symbols {
         Place::File(mapped.clone(), address - region.from + region.offset)
     }
 
-    /// The names of all of them, as events of that time.
+    /// Appends the names of all recorded addresses as events with time `t`.
     pub fn name(&mut self, t: u64, events: &mut Vec<Event>) {
         let kernel: Vec<u64> = std::mem::take(&mut self.kernel).into_keys().collect();
         for (address, name) in kernel::names(&kernel) {
@@ -152,7 +152,7 @@ mod tests {
         let mut head = Event::new(Kind::Stack, 5, std::process::id());
         head.x = 1;
         let mut symbols = Symbols::default();
-        // The second one is in no map.
+        // The second address is in no map.
         events_of_stack(head, &[own + 1, 0x10]).for_each(|event| symbols.note(&event));
         let mut events = Vec::new();
         symbols.name(9, &mut events);
