@@ -17,17 +17,17 @@ use serde::{Deserialize, Serialize};
 
 use oversleep_system::{Neighbour, Platform};
 
-/// The first argument of a neighbour, which no user types.
+/// The first argument of a neighbour process; not for users.
 const ARGUMENT: &str = "hold-as-neighbour";
 /// How long a child may take to print its outcome.
 const ANSWER_MAX: Duration = Duration::from_secs(10);
-/// How long it may take to end by itself before it is killed.
+/// How long the process may take to end before it is killed.
 const END_MAX: Duration = Duration::from_secs(2);
 
 /// Whether this program can act as a neighbour.
 static ANSWERS: AtomicBool = AtomicBool::new(false);
 
-/// The line that a child prints.
+/// The line that a child prints, as JSON.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Answer {
     /// The setting it started with.
@@ -111,7 +111,7 @@ impl Neighbour for Process {
     }
 }
 
-/// It ended before it was told to.
+/// The child ended before it was told to.
 fn ended(status: ExitStatus) -> Unavailable {
     Unavailable::failed("holding the setting in a neighbour process", format!("the process ended ({status})"))
 }

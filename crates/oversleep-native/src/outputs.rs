@@ -1,10 +1,10 @@
-//! What writing outputs takes of a system that is no Unix.
+//! System support for writing outputs on systems other than Unix.
 
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Renames a file to a name that nothing has.
+/// Renames a file to a name that isn't taken.
 ///
 /// # Errors
 /// The name is taken, or the system refuses.
@@ -12,7 +12,7 @@ pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     crate::rename_by_link(from, to)
 }
 
-/// A file, whatever it is called. Two hard links count as two files: replacing one leaves the other as it is.
+/// The identity of a file, whatever its name. Two hard links count as two files: replacing one leaves the other as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileId(PathBuf);
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::fn_clock::{FnClock, Read};
 
-/// An instant has no number, so the value counts from the first read.
+/// An `Instant` has no numeric value, so readings count from the first one.
 static ORIGIN: OnceLock<Instant> = OnceLock::new();
 
 /// Time since the first read.
@@ -19,7 +19,7 @@ pub(super) fn elapsed_ns() -> u64 {
     elapsed().as_nanos() as u64
 }
 
-/// Time since 1970; none where the clock is set before that.
+/// Time since 1970; `None` if the clock is set to an earlier time.
 fn since_1970() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }

@@ -5,9 +5,9 @@ use oversleep_record::Unavailable;
 use oversleep_record::conditions::{Outcome, Setting};
 use oversleep_system::{Ability, SharedPlatform, Tunable};
 
-/// One ability.
+/// An ability.
 pub struct Entry {
-    /// Short name.
+    /// Its short name.
     pub name: &'static str,
     /// What it is for.
     pub gives: &'static str,
@@ -61,7 +61,7 @@ fn check_all(tables: &[&[Entry]], native: fn() -> SharedPlatform) -> Vec<Ability
     abilities
 }
 
-/// One ability for a whole registry, and one for each entry that isn't available.
+/// An ability for a whole registry, and one for each entry that isn't available.
 fn summary(
     all: &str,
     one: &str,

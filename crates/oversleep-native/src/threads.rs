@@ -1,4 +1,4 @@
-//! The threads of a measurement and their work, the same on every real machine.
+//! The threads of a measurement and their work, identical on all real machines.
 
 use std::hint::black_box;
 use std::panic::resume_unwind;
@@ -19,7 +19,7 @@ impl ThreadHandle for Handle {
     }
 
     fn ended_within(&self, limit: Nanos) -> bool {
-        // Where the system has nothing to wait for it with, only joining is left.
+        // If the system offers no timed wait for the end, only joining remains.
         self.end.as_ref().is_none_or(|end| end.comes_within(limit))
     }
 
@@ -40,11 +40,11 @@ pub fn spawn(name: &str, body: Box<dyn FnOnce() + Send>) -> Result<Box<dyn Threa
     }
 }
 
-/// The same with an end that can be waited for.
+/// Starts a thread whose end can be waited for.
 pub fn spawn_watched(name: &str, body: Box<dyn FnOnce() + Send>) -> Result<Box<dyn ThreadHandle>, Unavailable> {
     let (signal, end) = end::pair();
     let body = move || {
-        // Dropped as the thread ends, also while it unwinds.
+        // Dropped when the thread ends, even by unwinding.
         let _signal = signal;
         body();
     };
@@ -54,7 +54,7 @@ pub fn spawn_watched(name: &str, body: Box<dyn FnOnce() + Send>) -> Result<Box<d
     }
 }
 
-/// The end of a thread as something to wait for: the end of a stream, of which it holds the other side.
+/// The end of a thread as the end of a stream whose other side the thread holds, so that it can be waited for.
 #[cfg(unix)]
 mod end {
     use std::io::{ErrorKind, Read};
@@ -78,14 +78,14 @@ mod end {
             let mut left = limit;
             loop {
                 match is_readable_within(&self.0, left) {
-                    // A wait that ends by a signal may wake this thread each time.
+                    // Repeated signals may interrupt this wait again and again.
                     Err(error) if error.kind() == ErrorKind::Interrupted => {
                         left = limit.saturating_sub(begun.elapsed());
                         if left.is_zero() {
                             return false;
                         }
                     }
-                    // A filter may refuse that call, or the next.
+                    // A seccomp filter may refuse this call, or the next one.
                     Err(_) => return self.ended_by_timeout(limit),
                     Ok(has_ended) => return has_ended,
                 }
@@ -96,7 +96,7 @@ mod end {
             let limit = limit.max(Duration::from_micros(1));
             let is_set = self.0.set_read_timeout(Some(limit)).is_ok();
             if !is_set || !matches!(self.0.read_timeout(), Ok(Some(_))) {
-                // Nothing is left that waits for so long; joining waits for ever.
+                // No other timed wait is left to try: `true` makes the caller join, which may block forever.
                 return true;
             }
             let passed = [ErrorKind::WouldBlock, ErrorKind::TimedOut, ErrorKind::Interrupted];
@@ -105,7 +105,7 @@ mod end {
     }
 }
 
-/// The same by a channel: nothing moves the clock of these systems under a process.
+/// The end of a thread by a channel, which is safe here: on these systems, nothing moves the clock under a running process.
 #[cfg(not(unix))]
 mod end {
     use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};

@@ -1,4 +1,5 @@
-//! Any operating system without its own folder: what the standard library offers, and reasons for everything else.
+//! The stand-in for operating systems without a module of their own: what the standard library offers, and reasons for
+//! everything else.
 
 use oversleep_record::environment::Environment;
 use oversleep_record::{Nanos, ProcessorState, Unavailable};

@@ -1,4 +1,4 @@
-//! Compiled probes: built once for a source and a toolchain, and kept.
+//! Compiled probes: built once per source and toolchain, then cached.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -14,21 +14,21 @@ use crate::surroundings::Surroundings;
 
 /// How long a compiler may take.
 const BUILD_MAX: Duration = Duration::from_secs(180);
-/// Names of unfinished builds begin so.
+/// The prefix of unfinished builds.
 const UNFINISHED: &str = ".unfinished-";
 
-/// Where compiled probes are kept: the user's cache, or a directory that this run removes.
+/// Where compiled probes are stored: the user's cache, or a directory that this run removes.
 #[derive(Debug)]
 pub struct Cache {
     place: Option<PathBuf>,
-    /// What is removed when the run ends.
+    /// The directory to remove when the run ends.
     own: Option<PathBuf>,
-    /// Why nothing can be kept anywhere.
+    /// Why no directory is writable.
     refusal: String,
 }
 
 impl Cache {
-    /// The first place that can be written.
+    /// Opens the first place that is writable.
     pub fn open(surroundings: &Surroundings) -> Cache {
         let mut refusals = Vec::new();
         if let Some(kept) = kept_place(surroundings) {
@@ -47,7 +47,7 @@ impl Cache {
         }
     }
 
-    /// The directory with an installation's compiled probe, built now if it isn't there.
+    /// The directory with an installation's compiled probe, which is built now if necessary.
     ///
     /// # Errors
     /// Why it can't be built, in words.
@@ -64,7 +64,7 @@ impl Cache {
         let built = built(installation, build, &unfinished, surroundings);
         let kept = built.and_then(|()| match fs::rename(&unfinished, &ready) {
             Ok(()) => Ok(ready.clone()),
-            // Another run was faster.
+            // Another run finished first.
             Err(_) if ready.is_dir() => Ok(ready.clone()),
             Err(error) => Err(format!("its compiled probe can't be kept: {error}")),
         });
@@ -81,7 +81,7 @@ impl Drop for Cache {
     }
 }
 
-/// Where the user's caches are.
+/// The user's cache directory.
 fn kept_place(surroundings: &Surroundings) -> Option<PathBuf> {
     let named = |name: &str| surroundings.variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let caches = match surroundings.os.as_str() {
@@ -99,13 +99,13 @@ fn is_writable(place: &Path) -> io::Result<()> {
     fs::remove_dir(&probe)
 }
 
-/// A name that no other process and no other call of this one chooses.
+/// A name that no other process and no other call in this process uses.
 fn temporary(place: &Path, prefix: &str) -> PathBuf {
     static CHOSEN: AtomicU64 = AtomicU64::new(0);
     place.join(format!("{prefix}{}-{}", process::id(), CHOSEN.fetch_add(1, Ordering::Relaxed)))
 }
 
-/// What a compiled probe depends on, as a name: sources, command, toolchain.
+/// A name derived from everything that a compiled probe depends on: sources, command, toolchain.
 fn name(installation: &Installation, build: &Build) -> String {
     let mut hasher = DefaultHasher::new();
     let Installation { descriptor, exe, version, .. } = installation;
@@ -116,7 +116,7 @@ fn name(installation: &Installation, build: &Build) -> String {
     format!("{}-{version}-{:016x}", descriptor.name, hasher.finish())
 }
 
-/// Compiles a probe, one way or the other.
+/// Compiles a probe, by the fallback if the first way fails.
 fn built(installation: &Installation, build: &Build, dir: &Path, surroundings: &Surroundings) -> Result<(), String> {
     let Err(error) = compile(installation, build, dir, surroundings) else { return Ok(()) };
     match &build.otherwise {
@@ -157,11 +157,11 @@ fn compile(installation: &Installation, build: &Build, dir: &Path, surroundings:
         Some(meaning) => format!("its probe can't be compiled: {meaning}; {error}"),
         None => format!("its probe can't be compiled: {error}"),
     })?;
-    // Linkers and build caches leave more than the program.
+    // Linkers and build caches leave other files behind.
     if build.outputs.is_empty() { Ok(()) } else { keep_only(dir, installation.descriptor, &build.outputs) }
 }
 
-/// The compiler beside a runtime, or on the search path.
+/// The compiler: next to the runtime, or on the search path.
 fn compiler(installation: &Installation, program: &str, surroundings: &Surroundings) -> Option<PathBuf> {
     let beside = installation.exe.parent().map(|folder| surroundings.programs_in(folder, program)).unwrap_or_default();
     beside.into_iter().chain(surroundings.on_path(program)).next()
@@ -170,7 +170,7 @@ fn compiler(installation: &Installation, program: &str, surroundings: &Surroundi
 fn keep_only(dir: &Path, descriptor: &Descriptor, outputs: &[String]) -> Result<(), String> {
     let aside = dir.with_extension("kept");
     let moved = outputs.iter().try_for_each(|output| {
-        // Linkers of Windows add the extension by themselves.
+        // Linkers on Windows add the extension themselves.
         let output = if dir.join(output).exists() { output.clone() } else { format!("{output}.exe") };
         let to = aside.join(&output);
         fs::create_dir_all(to.parent().unwrap_or(&aside))?;

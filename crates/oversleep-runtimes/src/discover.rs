@@ -1,4 +1,5 @@
-//! Finding runtimes: by option, variable, search path, registry and known places. What is not there is a reason.
+//! Finds runtimes by option, variable, search path, registry and known places. For each missing runtime, it returns a
+//! reason.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,7 +13,7 @@ use crate::surroundings::Surroundings;
 /// How long a runtime may take to state its version.
 const VERSION_MAX: Duration = Duration::from_secs(10);
 
-/// A runtime that the user named by its program: `java=/opt/jdk/bin/java`.
+/// A runtime whose program the user specified: `java=/opt/jdk/bin/java`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Given {
     /// The runtime's name.
@@ -24,7 +25,7 @@ pub struct Given {
 /// Looks for one runtime.
 ///
 /// # Errors
-/// Why there is none.
+/// Why it isn't available.
 pub fn find(
     descriptor: &'static Descriptor,
     given: &[Given],
@@ -71,7 +72,7 @@ pub fn find(
     }))
 }
 
-/// Programs that may be it, the likeliest first.
+/// Candidate programs, the likeliest first.
 fn candidates(descriptor: &Descriptor, surroundings: &Surroundings) -> Vec<PathBuf> {
     let find = &descriptor.find;
     let mut all = Vec::new();
@@ -99,7 +100,7 @@ fn candidates(descriptor: &Descriptor, surroundings: &Surroundings) -> Vec<PathB
     all
 }
 
-/// The texts that `reg query` printed.
+/// The values in the output of `reg query`.
 fn registry_values(printed: &str) -> impl Iterator<Item = &str> {
     printed
         .lines()
@@ -108,13 +109,13 @@ fn registry_values(printed: &str) -> impl Iterator<Item = &str> {
         .filter(|value| !value.is_empty())
 }
 
-/// The program that really runs, and its version.
+/// The program behind a shim, and its version.
 ///
 /// # Errors
 /// Why it can't be used.
 fn ask(descriptor: &Descriptor, candidate: &Path, real: &Path) -> Result<(PathBuf, String), String> {
     let exe = match &descriptor.find.resolve {
-        // A link to another name may be a shim that goes by the name it was called (rustup, ccache).
+        // A link to another name may be a shim that depends on the name it is called by (rustup, ccache).
         None if real.file_name() != candidate.file_name() => candidate.to_owned(),
         None => real.to_owned(),
         Some(resolve) => {
@@ -141,7 +142,7 @@ fn version_in(printed: &str) -> Option<String> {
     Some(version.trim_end_matches('.').to_owned())
 }
 
-/// Whether a version is at least another one, number by number.
+/// Whether a version is at least another one, compared number by number.
 pub fn is_at_least(version: &str, least: &str) -> bool {
     let numbers = |text: &str| text.split('.').map(|part| part.parse().unwrap_or(0)).collect::<Vec<u64>>();
     numbers(version) >= numbers(least)

@@ -10,12 +10,12 @@ use crate::probe::Launch;
 use crate::surroundings::Surroundings;
 
 impl Installation {
-    /// Whether its version has that operation.
+    /// Whether the installed version has that operation.
     pub fn has(&self, op: &Op) -> bool {
         op.since.as_ref().is_none_or(|since| discover::is_at_least(&self.version, since))
     }
 
-    /// How its probe is started. It is compiled now if it isn't yet.
+    /// How to start its probe, which is compiled now if necessary.
     ///
     /// # Errors
     /// Why it can't be compiled.

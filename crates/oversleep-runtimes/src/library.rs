@@ -1,4 +1,4 @@
-//! Libraries that a probe is built on: found in the local repository of Maven, or fetched by Maven where the user says so.
+//! Libraries that a probe uses: found in the local Maven repository, or fetched by Maven if the user permits.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,20 +12,20 @@ use crate::surroundings::Surroundings;
 
 /// How long Maven may take to fetch a library: Hazelcast is 14 MB.
 const FETCH_MAX: Duration = Duration::from_secs(600);
-/// The goal that fetches one file, with the version of its plugin.
+/// The Maven goal that fetches one file, with a pinned plugin version.
 const GET: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:get";
-/// The option of Maven that names its local repository.
+/// The Maven option for the local repository.
 const OPTION: &str = "-Dmaven.repo.local=";
 
 impl Library {
-    /// Where it is in a repository of Maven.
+    /// Its path in a Maven repository.
     fn path_in(&self, repository: &Path) -> PathBuf {
         let Library { group, artifact, version, .. } = self;
         let folder = group.split('.').fold(repository.to_owned(), |folder, part| folder.join(part));
         folder.join(artifact).join(version).join(format!("{artifact}-{version}.jar"))
     }
 
-    /// The arguments with which Maven fetches it: nothing but this file, its checksum verified.
+    /// The Maven arguments that fetch only this file and verify its checksum.
     fn fetching(&self) -> [String; 6] {
         let Library { group, artifact, version, .. } = self;
         let what = format!("-Dartifact={group}:{artifact}:{version}");
@@ -33,7 +33,7 @@ impl Library {
     }
 }
 
-/// The local repository of Maven: the one that its options or its settings name, or the usual one.
+/// The local Maven repository: the one in Maven's options or settings, or the default.
 fn repository(surroundings: &Surroundings) -> Option<PathBuf> {
     let options = ["MAVEN_ARGS", "MAVEN_OPTS"].iter().filter_map(|name| surroundings.variable(name)?.to_str());
     let named = options.flat_map(str::split_whitespace).find_map(|word| word.strip_prefix(OPTION));
@@ -49,7 +49,7 @@ fn repository(surroundings: &Surroundings) -> Option<PathBuf> {
     })
 }
 
-/// An installation of a runtime becomes one of each library that is there.
+/// Expands an installation to one per library that is there.
 pub fn with_libraries(
     found: &Installation,
     surroundings: &Surroundings,
@@ -78,21 +78,21 @@ pub fn with_libraries(
     (all, missing)
 }
 
-/// `jet-5.7`.
+/// The id of a library's version: `jet-5.7`.
 fn id(descriptor: &Descriptor, library: &Library) -> String {
     let parts: Vec<&str> = library.version.split('.').take(descriptor.version.parts).collect();
     format!("{}-{}", descriptor.name, parts.join("."))
 }
 
-/// Lets Maven fetch a library.
+/// Makes Maven fetch a library.
 ///
 /// # Errors
-/// Why it couldn't.
+/// Why it failed.
 pub fn fetch(library: &Library, surroundings: &Surroundings) -> Result<(), String> {
     let maven = ["mvn", "mvn.cmd"].iter().flat_map(|name| surroundings.on_path(name)).next();
     let maven = maven.ok_or("Maven is missing. Install it with: apt-get install maven")?;
     let mut command = Command::new(maven);
-    // Where it is looked for afterwards: Java may know another home than this process.
+    // The repository that is searched afterwards: Java's idea of the home directory may differ from this process's.
     if let Some(repository) = repository(surroundings) {
         command.arg(format!("{OPTION}{}", repository.display()));
     }

@@ -1,15 +1,15 @@
-//! What a running program has said so far, and what of it a series keeps beside its values.
+//! What a running program has reported so far, and what a series keeps of that besides values.
 
 use oversleep_record::{Nanos, Series, label};
 
 use crate::instrument::Stamps;
 
-/// What a process has said so far.
+/// What a process has reported so far.
 #[derive(Default)]
 pub struct Session {
-    /// Its clock at hello, and when that came.
+    /// Its clock at hello, and when hello arrived.
     pub hello: Option<(i64, Nanos)>,
-    /// Moments by its clock, and when they were heard of.
+    /// Moments by its clock, and when they arrived.
     pub pairs: Vec<(i64, Nanos)>,
     /// Its timestamps.
     pub stamps: Stamps,
@@ -18,7 +18,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// What moves the probe's clock onto the clock of this run.
+    /// The offset from the probe's clock to this run's clock.
     pub fn offset(&self) -> Nanos {
         self.hello.map_or(Nanos::ZERO, |(now, arrived)| arrived - Nanos(now))
     }

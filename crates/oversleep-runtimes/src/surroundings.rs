@@ -1,4 +1,4 @@
-//! What of this process and machine decides where runtimes are looked for: variables, search path, home, roots.
+//! What determines where runtimes are looked for: environment variables, search path, home, roots.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -11,48 +11,48 @@ pub struct Surroundings {
     pub os: String,
     /// Environment variables.
     pub variables: Vec<(String, OsString)>,
-    /// What stands before absolute roots: `/`, or a test's directory.
+    /// The prefix of absolute paths: `/`, or a test's directory.
     pub root: PathBuf,
 }
 
 impl Surroundings {
-    /// Of this process.
+    /// The surroundings of this process.
     pub fn here(os: &str) -> Surroundings {
         let variables = env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value))).collect();
         Surroundings { os: os.to_owned(), variables, root: PathBuf::from("/") }
     }
 
-    /// A variable that is not empty.
+    /// An environment variable that isn't empty.
     pub fn variable(&self, name: &str) -> Option<&OsString> {
         let fits = |known: &str| if self.is_windows() { known.eq_ignore_ascii_case(name) } else { known == name };
         self.variables.iter().find(|(known, value)| fits(known) && !value.is_empty()).map(|(_, value)| value)
     }
 
-    /// Whether it is Windows, whose programs have an extension and whose variables don't mind the case.
+    /// Whether it is Windows, where programs have an extension and variable names are case-insensitive.
     pub fn is_windows(&self) -> bool {
         self.os == "windows"
     }
 
-    /// The user's home.
+    /// The user's home directory.
     pub fn home(&self) -> Option<PathBuf> {
         ["HOME", "USERPROFILE"].iter().find_map(|name| self.variable(name)).map(PathBuf::from)
     }
 
-    /// Programs of that name on the search path, in its order.
+    /// Programs with that name on the search path, in its order.
     pub fn on_path(&self, program: &str) -> Vec<PathBuf> {
         let Some(path) = self.variable("PATH") else { return Vec::new() };
         let folders = env::split_paths(path).filter(|folder| folder.is_absolute());
         folders.flat_map(|folder| self.programs_in(&folder, program)).collect()
     }
 
-    /// The program of that name in a folder, with or without the extension of the system.
+    /// The program with that name in a folder, with or without the system's extension.
     pub fn programs_in(&self, folder: &Path, program: &str) -> Vec<PathBuf> {
         let plain = folder.join(program);
         let with_extension = self.is_windows().then(|| folder.join(format!("{program}.exe")));
         [Some(plain), with_extension].into_iter().flatten().filter(|path| is_program(path)).collect()
     }
 
-    /// The files that a pattern names: `*` stands for any part of a name, `~` for the home.
+    /// The files that match a pattern: `*` stands for any part of a name, `~` for the home directory.
     pub fn matching(&self, pattern: &str) -> Vec<PathBuf> {
         let mut names = pattern.split('/').filter(|name| !name.is_empty());
         let start = match pattern.split('/').next() {
@@ -75,7 +75,7 @@ impl Surroundings {
     }
 }
 
-/// The entries of a folder that a name with `*` fits, in order.
+/// The entries of a folder that match a name with `*`, sorted.
 fn entries(folder: &Path, name: &str) -> Vec<PathBuf> {
     let Some((before, after)) = name.split_once('*') else { return vec![folder.join(name)] };
     let fits =

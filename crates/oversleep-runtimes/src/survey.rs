@@ -1,4 +1,4 @@
-//! Which runtimes are there, and why the others are not.
+//! Surveys which runtimes are available, and why the others aren't.
 
 use oversleep_record::FactName;
 use oversleep_record::environment::{Environment, FactValue};
@@ -8,19 +8,19 @@ use crate::installation::{Installation, Missing};
 use crate::library;
 use crate::surroundings::Surroundings;
 
-/// The runtimes that are there, and those that are not.
+/// The runtimes that are available, and those that aren't.
 #[derive(Debug, Default)]
 pub struct Survey {
-    /// Found here.
+    /// Those that were found.
     pub found: Vec<Installation>,
-    /// Not found, each with its reason.
+    /// Those that are missing, each with its reason.
     pub missing: Vec<Missing>,
-    /// Found, but for a library.
+    /// Those that were found, but without a library.
     pub(crate) incomplete: Vec<(Installation, &'static descriptor::Library)>,
 }
 
 impl Survey {
-    /// A runtime that a library runs on becomes one of each of its versions.
+    /// Expands a runtime that hosts a library to one per version of the library.
     pub(crate) fn add_libraries(&mut self, on: &Installation, surroundings: &Surroundings) {
         let (found, missing) = library::with_libraries(on, surroundings);
         self.found.extend(found);
@@ -30,7 +30,7 @@ impl Survey {
         }
     }
 
-    /// Lets Maven fetch the libraries that are missing; `progress` is told which. What can't be fetched stays missing.
+    /// Makes Maven fetch the missing libraries; `progress` is told which. A library that can't be fetched stays missing.
     pub fn fetch(&mut self, surroundings: &Surroundings, progress: &mut dyn FnMut(&str)) {
         for (on, library) in std::mem::take(&mut self.incomplete) {
             progress(&on.id);
@@ -48,7 +48,8 @@ impl Survey {
         }
     }
 
-    /// Adds what was found and what was not to the facts about the machine; paths stay out of it, for they name people.
+    /// Adds what was found and what is missing to the facts about the machine. Paths are left out: they may contain user
+    /// names.
     pub fn note_in(&self, environment: &mut Environment) {
         const SOURCE: &str = "oversleep runtimes";
         let found = self.found.iter().map(Installation::title).collect();

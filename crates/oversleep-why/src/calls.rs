@@ -1,8 +1,8 @@
-//! The system calls that wait for a time, by processor: number, name, and how each states its timeout.
+//! The system calls with a timeout, by processor: number, name, and how each one states its timeout.
 
 use serde::{Deserialize, Serialize};
 
-/// The processor whose call numbers a stream has.
+/// The processor that determines a stream's call numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -25,14 +25,14 @@ impl Arch {
     }
 }
 
-/// How a call states its timeout. The numbers are those of `enum form` in the kernel program.
+/// How a call states its timeout. The values are those of `enum form` in the kernel program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// A span in a `timespec`.
     SpanTimespec = 1,
-    /// A span or a deadline, by a flag.
+    /// A span or a deadline, depending on a flag.
     ClockNanosleep,
-    /// A span or a deadline, by the operation.
+    /// A span or a deadline, depending on the operation.
     Futex,
     /// Milliseconds.
     Millis,
@@ -44,20 +44,20 @@ pub enum Form {
     IoUring,
     /// A deadline, with a clock as an argument.
     Futex2,
-    /// No timeout in its arguments: it may still wait for a timer or have one by `SO_RCVTIMEO`.
+    /// No timeout in its arguments: it may still wait for a timer, or have a timeout by `SO_RCVTIMEO`.
     Untimed,
     /// It sets a timer of its own, by a period and a first expiry in `timespec`.
     SetsTimer,
-    /// The same in `timeval`.
+    /// As `SetsTimer`, but in `timeval`.
     SetsTimeval,
     /// It sets a timer of its own, in seconds.
     Seconds,
 }
 
-/// From here on, numbers are those of 32-bit programs on x86.
+/// Call numbers from this one on are those of 32-bit programs on x86.
 pub const COMPAT: u32 = 512;
 
-/// What result of a call means that its time was over.
+/// Which result of a call means that its time was over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Over {
     /// This value.
@@ -73,13 +73,13 @@ pub struct Call {
     pub name: &'static str,
     /// Its numbers: x86-64, then 64-bit Arm.
     pub numbers: [Option<u32>; 2],
-    /// How it states its timeout.
+    /// How the call states its timeout.
     pub form: Form,
-    /// Which argument that is.
+    /// The index of the argument with the timeout.
     pub timeout: u8,
-    /// Which argument has the flags that decide between span and deadline.
+    /// The index of the argument with the flags that distinguish a span from a deadline.
     pub flags: u8,
-    /// Bytes of each half of its times.
+    /// Size in bytes of each half of its times.
     pub width: u8,
     /// The result of a wait that ended by time.
     pub over: Over,
@@ -94,7 +94,7 @@ const fn call(name: &'static str, x86: i32, arm: i32, form: Form, timeout: u8, o
     Call { name, numbers: [number_of(x86), number_of(arm)], form, timeout, flags: 1, width: 8, over }
 }
 
-/// A call of 32-bit programs on x86, whose times have halves of that many bytes.
+/// A call of 32-bit programs on x86, with `width` bytes for each half of its times.
 const fn compat(name: &'static str, number: u32, width: u8, form: Form, timeout: u8, over: Over) -> Call {
     Call { name, numbers: [Some(COMPAT + number), None], form, timeout, flags: 1, width, over }
 }
@@ -103,7 +103,7 @@ const fn number_of(n: i32) -> Option<u32> {
     if n < 0 { None } else { Some(n as u32) }
 }
 
-/// Every call that is followed.
+/// All calls that are followed.
 pub const CALLS: &[Call] = &[
     call("nanosleep", 35, 101, Form::SpanTimespec, 0, ZERO),
     call("clock_nanosleep", 230, 115, Form::ClockNanosleep, 2, ZERO),
@@ -184,7 +184,7 @@ pub const CALLS: &[Call] = &[
     compat("alarm", 27, 4, Form::Seconds, 0, Over::Any),
 ];
 
-/// Waits of Windows, under numbers of our own.
+/// Waits of Windows, which have no fixed numbers: these are oversleep's.
 const WINDOWS: &[Call] = &[
     call("NtDelayExecution", 0x1_0000, 0x1_0000, Form::Untimed, 0, Over::Any),
     call("NtWaitFor", 0x1_0001, 0x1_0001, Form::Untimed, 0, Over::Any),
@@ -202,7 +202,7 @@ impl Call {
     }
 }
 
-/// Does that result say that the kernel will restart the call? `ERESTARTSYS`, `-NOINTR`, `-NOHAND`, `-RESTARTBLOCK`.
+/// Whether the result says that the kernel will restart the call: `ERESTARTSYS`, `-NOINTR`, `-NOHAND`, `-RESTARTBLOCK`.
 pub fn is_restarted(result: i64) -> bool {
     matches!(result, -514..=-512 | -516)
 }

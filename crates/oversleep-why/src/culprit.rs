@@ -1,4 +1,4 @@
-//! Who is to blame: tasks that ran instead, interrupts that came first.
+//! What delayed a wait: tasks that ran instead, and interrupts that came first.
 
 use serde::{Deserialize, Serialize};
 
@@ -52,7 +52,7 @@ impl Culprit {
     }
 }
 
-/// Turns of one culprit that are kept.
+/// The most turns that are kept of one culprit.
 pub const TURNS_KEPT: usize = 24;
 
 /// From one time to another, on the clock of the deadlines.
@@ -104,14 +104,14 @@ pub(crate) struct Turn {
 }
 
 impl Turn {
-    /// What of it lies between two times.
+    /// The part of the turn between two times.
     pub fn overlap(&self, from: u64, to: u64) -> Option<Span> {
         let span = Span { from_ns: self.from.max(from), to_ns: self.to.min(to) };
         (span.from_ns < span.to_ns).then_some(span)
     }
 }
 
-/// 0 goes first: deadline, real-time, fair, idle; and the priority among real-time tasks.
+/// The order of tasks, lowest first: deadline, real-time, fair, idle; then the priority among real-time tasks.
 fn rank(policy: u32, prio: i32) -> (u32, i32) {
     match policy {
         6 => (0, 0),
@@ -138,14 +138,14 @@ pub fn why(culprit: (u32, i32), victim: (u32, i32)) -> Why {
     }
 }
 
-/// What stands for the policy of threads on Windows, where the priority alone decides.
+/// Stands for the policy of threads on Windows, where only the priority matters.
 pub const WINDOWS_POLICY: u32 = 64;
 
-/// The scheduling policy in words, with its priority where it has one.
+/// The scheduling policy in words, with its priority if it has one.
 pub fn policy_words(policy: u32, prio: i32) -> String {
     let rt = 99 - i64::from(prio);
     match policy {
-        // A fair task that holds a lock for a real-time one runs at that one's priority.
+        // A fair task that holds a lock for a real-time task runs at that task's priority.
         0 | 3 if prio < 100 => format!("boosted to priority {rt}"),
         0 => format!("SCHED_OTHER, nice {}", i64::from(prio) - 120),
         1 => format!("SCHED_FIFO, priority {rt}"),

@@ -1,4 +1,4 @@
-//! The result file of `oversleep why`: one JSON document of a schema of its own, read as strictly as any other result.
+//! The result file of `oversleep why`: one JSON document with its own schema, read as strictly as any other result.
 
 use std::collections::BTreeSet;
 use std::io::{self, Read, Write};
@@ -13,14 +13,14 @@ use crate::recording::Reader;
 use crate::session::replay;
 use crate::summary::{Summary, WORST};
 
-/// Waits in full that a file may have.
+/// The most waits in full that a file may have.
 const WORST_MAX: usize = 10 * WORST;
 
 impl Summary {
-    /// Reads and checks a result file. Its findings are worked out again from the rest.
+    /// Reads and checks a result file. Its findings are recomputed from the rest.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The first thing that is wrong with it.
     pub fn read_from(source: &mut dyn Read) -> Result<Summary, FileError> {
         let mut summary: Summary = document(source, &[WHY_SCHEMA])?;
         match summary.fault() {
@@ -35,7 +35,7 @@ impl Summary {
     /// Reads a result file or a recording.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The first thing that is wrong with it.
     pub fn of_bytes(bytes: &[u8]) -> Result<Summary, String> {
         if Reader::knows(bytes) {
             return replay(bytes).map_err(|error| error.to_string());
@@ -43,7 +43,7 @@ impl Summary {
         Summary::read_from(&mut &bytes[..]).map_err(|error| error.to_string())
     }
 
-    /// Whether a file begins as a recording or as a result of `oversleep why` does.
+    /// Whether a file starts like a recording or a result of `oversleep why`.
     pub fn knows(bytes: &[u8]) -> bool {
         Reader::knows(bytes)
             || matches!(document::<Head>(&mut &bytes[..], &[WHY_SCHEMA]), Ok(head) if head.schema == WHY_SCHEMA)
@@ -52,13 +52,13 @@ impl Summary {
     /// Writes the file: one JSON document on one line, ending in a newline.
     ///
     /// # Errors
-    /// The writer's.
+    /// Errors of the writer.
     pub fn write_to(&self, mut out: impl Write) -> io::Result<()> {
         serde_json::to_writer(&mut out, self)?;
         out.write_all(b"\n")
     }
 
-    /// What in it contradicts itself.
+    /// The first contradiction in the file.
     fn fault(&self) -> Option<String> {
         if self.groups.len() > 2 * GROUPS_MAX + 1 || self.worst.len() > WORST_MAX {
             return Some("it has more groups or waits than any run keeps".to_owned());

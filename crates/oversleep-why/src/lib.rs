@@ -1,8 +1,8 @@
 //! Where the lateness of a program's timed waits went.
 //!
-//! A collector follows the kernel and delivers events; this crate turns them into waits, splits the lateness of each one
-//! into parts that add up to it exactly, names who ran instead, and says what helps. It computes only, so a stream that
-//! was recorded on one machine can be read on any other.
+//! A collector follows the kernel and delivers events. This crate turns them into waits, splits the lateness of each
+//! wait into parts that add up to it exactly, names what ran instead, and gives advice. It only computes, so a stream
+//! that was recorded on one machine can be read on any other.
 #![forbid(unsafe_code)]
 
 pub mod builder;

@@ -1,4 +1,4 @@
-//! The parts of a wait's lateness. They are differences of adjacent times of one clock, so they add up exactly.
+//! The parts of a wait's lateness. They are differences of adjacent times on one clock, so they add up exactly.
 
 pub use oversleep_record::part::{Part, Parts};
 use serde::{Deserialize, Serialize};
@@ -15,10 +15,10 @@ pub struct Segment {
     pub to_ns: i64,
 }
 
-/// Splits the time from one point to another at marks between them.
+/// Splits a span of time at marks within it.
 ///
-/// A mark outside of what is left is moved to its edge, so no part is below zero but the first one. What lies before a
-/// mark that was seen, but after one that should have been and wasn't, is `unattributed`.
+/// A mark outside of the rest is moved to the rest's edge, so only the first part can be negative. The time before a
+/// mark that was seen, but after one that is missing, is `unattributed`.
 #[derive(Clone, Debug)]
 pub struct Splitter {
     at: i64,
@@ -29,7 +29,7 @@ pub struct Splitter {
 }
 
 impl Splitter {
-    /// From `start` to `end`. Ends before starts are kept: the first part is then below zero.
+    /// A splitter from `start` to `end`. An `end` before `start` is accepted: the first part is then negative.
     pub fn new(start: i64, end: i64) -> Splitter {
         Splitter {
             at: start,
@@ -40,7 +40,7 @@ impl Splitter {
         }
     }
 
-    /// The first part, which may be below zero: the timer's deadline may come before the program's.
+    /// The first part, which may be negative: the timer's deadline may precede the program's.
     pub fn first(&mut self, part: Part, mark: Option<i64>) {
         match mark {
             Some(mark) => self.advance(part, mark.min(self.end)),
@@ -48,7 +48,7 @@ impl Splitter {
         }
     }
 
-    /// The part up to `mark`; `None` if that was not seen.
+    /// The part up to `mark`; `None` if the mark wasn't seen.
     pub fn until(&mut self, part: Part, mark: Option<i64>) {
         let Some(mark) = mark else {
             self.is_certain = false;
@@ -67,7 +67,7 @@ impl Splitter {
         self.at = mark;
     }
 
-    /// What of one part lies between two times belongs to another.
+    /// Reassigns the portion of one part between two times to another part.
     pub fn carve(&mut self, from: Part, to: Part, begin: i64, end: i64) {
         let mut cut = Vec::with_capacity(self.segments.len() + 2);
         for segment in std::mem::take(&mut self.segments) {
@@ -85,7 +85,7 @@ impl Splitter {
         self.segments = cut;
     }
 
-    /// The end of a part belongs to another, as much as there is of it.
+    /// Reassigns the end of a part to another one, up to the part's own length.
     pub fn shift(&mut self, from: Part, to: Part, span: i64) {
         let mut left = span;
         let last = |splitter: &Splitter| splitter.segments.iter().rev().find(|segment| segment.part == from).copied();
@@ -96,8 +96,7 @@ impl Splitter {
         }
     }
 
-    /// The parts and where they lie; what is left belongs to `last`, or is unattributed if something before it was not
-    /// seen.
+    /// The parts and their positions. The rest belongs to `last`, or is unattributed if a mark before it is missing.
     pub fn finish(mut self, last: Part) -> (Parts, Vec<Segment>) {
         self.until(last, Some(self.end));
         (self.parts, self.segments)

@@ -1,7 +1,8 @@
-//! A stream of events as a file: written while it is collected, read again on any system.
+//! A stream of events as a file: written during collection, readable on any system.
 //!
-//! A line that names the format, a line of JSON that says where the stream is from, then the events: each field as the
-//! difference to what the last event suggests, in numbers of variable length. 20 to 30 bytes stand for one event.
+//! The file has a line that names the format, a line of JSON that describes the origin of the stream, and the events. Each
+//! field is encoded as the difference from the value that the previous events suggest, as a variable-length number. An event
+//! takes 20 to 30 bytes.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -13,7 +14,7 @@ use crate::event::{Event, Kind, Name};
 
 /// The first line.
 const MAGIC: &[u8] = b"oversleep-why 1\n";
-/// Longest line of JSON, and most names, that a recording may have.
+/// The longest JSON line, and the most names, that a recording may have.
 const META_MAX: usize = 1 << 20;
 const NAMES_MAX: u64 = 1 << 20;
 
@@ -59,7 +60,7 @@ pub enum RecordingError {
     /// A later version wrote it.
     #[error("a later version of oversleep wrote it (format {0}); use that version to read it")]
     Later(String),
-    /// The line that says where it is from can't be read.
+    /// The line that describes the stream's origin can't be read.
     #[error("its second line can't be read: {0}")]
     Meta(String),
 }
@@ -72,7 +73,7 @@ pub struct Recorder<W> {
     buffer: Vec<u8>,
 }
 
-/// What both sides remember of the events before.
+/// What both encoder and decoder remember of previous events.
 #[derive(Clone, Debug, Default)]
 struct Coder {
     t: u64,
@@ -82,7 +83,7 @@ struct Coder {
     listed: Vec<Name>,
 }
 
-/// Which fields of a kind are times, or near to one: they are written as differences to the event's own.
+/// A bit mask of a kind's fields that are times, or close to one: they are encoded relative to the event's own time.
 fn time_fields(kind: Kind) -> u8 {
     match kind {
         Kind::Arm => 0b01_1001,
@@ -96,10 +97,10 @@ fn time_fields(kind: Kind) -> u8 {
 }
 
 impl<W: Write> Recorder<W> {
-    /// Begins a recording.
+    /// Starts a recording.
     ///
     /// # Errors
-    /// If it can't be written.
+    /// If the head can't be written.
     pub fn new(mut out: W, meta: &Meta) -> io::Result<Recorder<W>> {
         out.write_all(MAGIC)?;
         serde_json::to_writer(&mut out, meta)?;
@@ -107,7 +108,7 @@ impl<W: Write> Recorder<W> {
         Ok(Recorder { out, coder: Coder::default(), buffer: Vec::new() })
     }
 
-    /// Adds events.
+    /// Appends events.
     ///
     /// # Errors
     /// If they can't be written.
@@ -119,7 +120,7 @@ impl<W: Write> Recorder<W> {
         self.out.write_all(&self.buffer)
     }
 
-    /// Ends it.
+    /// Finishes the recording.
     ///
     /// # Errors
     /// If the end can't be written.
@@ -139,7 +140,7 @@ impl Coder {
         push(out, u64::from(event.x));
         let times = time_fields(event.kind);
         for (n, &field) in event.fields.iter().enumerate() {
-            // 0 says "not seen" in a field of a time, and stays short.
+            // 0 means "not seen" in a field of a time, and stays short.
             match times >> n & 1 {
                 1 if field == 0 => push(out, 0),
                 1 => push(out, zigzag(field.wrapping_sub(event.t)).wrapping_add(1)),
@@ -184,10 +185,10 @@ impl Coder {
     }
 }
 
-/// Reads the events of a recording, one after another.
+/// Reads the events of a recording one by one.
 #[derive(Clone, Debug)]
 pub struct Reader<'a> {
-    /// Where it is from.
+    /// The origin of the stream.
     pub meta: Meta,
     rest: &'a [u8],
     coder: Coder,
@@ -195,15 +196,15 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Whether a file begins as a recording does.
+    /// Whether a file starts like a recording.
     pub fn knows(bytes: &[u8]) -> bool {
         bytes.starts_with(b"oversleep-why ")
     }
 
-    /// Begins to read.
+    /// Reads the head.
     ///
     /// # Errors
-    /// If it is no recording that this version reads.
+    /// If this version can't read it as a recording.
     pub fn new(bytes: &'a [u8]) -> Result<Reader<'a>, RecordingError> {
         let Some(rest) = bytes.strip_prefix(MAGIC) else {
             return Err(match bytes.strip_prefix(b"oversleep-why ") {
@@ -220,7 +221,7 @@ impl<'a> Reader<'a> {
         Ok(Reader { meta, rest: &rest[line + 1..], coder: Coder::default(), is_broken: false })
     }
 
-    /// Whether it ended in the middle of an event: whoever wrote it was killed, or the file is damaged.
+    /// Whether it ends in the middle of an event: its writer was killed, or the file is damaged.
     pub fn is_broken(&self) -> bool {
         self.is_broken
     }

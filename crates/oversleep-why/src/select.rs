@@ -19,7 +19,7 @@ enum Term {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection(Vec<Term>);
 
-/// Why a selection can't be meant.
+/// Why a selection is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` selects nothing that is known; use a call (futex), a lateness (>1ms, <=50us), thread=NAME, program=NAME or request=1ms"
@@ -71,7 +71,7 @@ impl Selection {
     }
 }
 
-/// A bound on lateness that fails the run: `p99>200us`.
+/// A bound on lateness that makes the run fail: `p99>200us`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bound {
     /// The quantile in thousandths; 1000 is the maximum.
@@ -101,7 +101,7 @@ impl std::str::FromStr for Bound {
 }
 
 impl Bound {
-    /// What exceeds it, by group: the value found.
+    /// The groups that exceed the bound, with their values.
     pub fn exceeded_by<'a>(&self, summary: &'a crate::Summary) -> Vec<(&'a crate::group::Group, i64)> {
         let value = |group: &crate::group::Group| match self.permille {
             1000 => group.lateness.max(),

@@ -1,4 +1,4 @@
-//! Events to waits to a summary and a trace, whether they come from the kernel or from a recording.
+//! From events to waits, and to a summary and a trace, for a live kernel or a recording.
 
 use std::collections::HashSet;
 use std::io::{self, Write};
@@ -14,7 +14,7 @@ use crate::select::Selection;
 use crate::summary::{Losses, Summary};
 use crate::trace::TraceWriter;
 
-/// A trace, and the threads that are named in it.
+/// A trace, and the threads that it has named.
 type Trace<'a> = (TraceWriter<Box<dyn Write + 'a>>, HashSet<u32>);
 
 /// One run.
@@ -35,7 +35,7 @@ impl std::fmt::Debug for Session<'_> {
 }
 
 impl<'a> Session<'a> {
-    /// A run of which nothing was seen yet.
+    /// A session before its first event.
     pub fn new(arch: Arch, names: Names, only: Option<Selection>, want_ns: Option<u64>) -> Session<'a> {
         Session {
             machine: Machine::new(arch),
@@ -47,16 +47,16 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Writes waits there, too.
+    /// Also writes the waits to a trace.
     ///
     /// # Errors
-    /// The writer's.
+    /// Errors of the writer.
     pub fn trace_to(&mut self, out: impl Write + 'a) -> io::Result<()> {
         self.trace = Some((TraceWriter::new(Box::new(out) as Box<dyn Write + 'a>)?, HashSet::new()));
         Ok(())
     }
 
-    /// Takes events, in the order of time.
+    /// Processes events, which are in order of time.
     ///
     /// # Errors
     /// If the trace can't be written.
@@ -91,17 +91,17 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Groups so far.
+    /// The groups so far.
     pub fn groups(&self) -> Vec<&Group> {
         self.builder.groups()
     }
 
-    /// How late a wait has to be to become one of the worst; `None` while there are few.
+    /// The lateness from which a wait is one of the worst; `None` while there are few.
     pub fn worst_from(&self) -> Option<i64> {
         self.builder.worst_from()
     }
 
-    /// The stream is over.
+    /// Ends the stream and returns the summary.
     ///
     /// # Errors
     /// If the trace can't be written.
@@ -122,7 +122,7 @@ impl<'a> Session<'a> {
 /// The summary of a recording.
 ///
 /// # Errors
-/// If it is none that this version reads. One that ends early is read up to there.
+/// If this version can't read it. A recording that ends early is read up to its end.
 pub fn replay(bytes: &[u8]) -> Result<Summary, RecordingError> {
     let mut reader = Reader::new(bytes)?;
     let meta = reader.meta.clone();

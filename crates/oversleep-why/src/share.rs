@@ -1,6 +1,6 @@
-//! A result for others: what the kernel did, and nothing that a user named.
+//! A result to share: what the kernel did, without any names that users chose.
 //!
-//! It is built from what is on a list. Programs, threads and tasks get numbers, unless they are the kernel's own.
+//! It is built from an allow-list. Programs, threads and tasks become numbers, except the kernel's own.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +12,10 @@ use crate::recording::Meta;
 use crate::summary::Summary;
 use crate::wait::Wait;
 
-/// The day is enough to tell results apart.
+/// Times are rounded down to the day, which is enough to tell results apart.
 const DAY_S: i64 = 86_400;
 
-/// Numbers for names, in the order in which they are met.
+/// Numbers for names, in the order of first use.
 #[derive(Default)]
 struct Aliases(BTreeMap<(&'static str, String), usize>);
 
@@ -30,7 +30,7 @@ impl Aliases {
     }
 }
 
-/// The name of one of the kernel's own tasks, without what a driver or a user may have added.
+/// The name of a kernel task, without what a driver or user may have added; `None` for other tasks.
 fn kernel_task(name: &str) -> Option<String> {
     let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if let Some(rest) = name.strip_prefix("kworker/") {
@@ -49,7 +49,7 @@ fn kernel_task(name: &str) -> Option<String> {
     (is_numbered || PLAIN.contains(&name)).then(|| name.to_owned())
 }
 
-/// The result for others. It reads as any result.
+/// A copy of the result to share, which reads like any result.
 pub fn share(summary: &Summary) -> Summary {
     let mut names = Aliases::default();
     let groups = summary.groups.iter().map(|group| of_group(group, &mut names)).collect();
@@ -72,7 +72,7 @@ pub fn share(summary: &Summary) -> Summary {
     shared
 }
 
-/// The numbers of a kernel release; whoever built it may have added a name.
+/// The numbers of a kernel release, without a name that its builder may have added.
 fn release(kernel: &str) -> String {
     kernel.chars().take_while(|c| c.is_ascii_digit() || *c == '.').collect::<String>().trim_end_matches('.').to_owned()
 }
@@ -80,7 +80,7 @@ fn release(kernel: &str) -> String {
 fn of_group(group: &Group, names: &mut Aliases) -> Group {
     let mut shared = group.clone();
     shared.key.program = names.of("program", &group.key.program);
-    // A thread that is called like its program stays so.
+    // A thread named like its program stays named like it.
     shared.key.thread = thread(&group.key.thread, &group.key.program, names);
     shared.key.call = call(&group.key.call).unwrap_or_else(|| "unknown".to_owned());
     shared.key.timer = group.key.timer.as_deref().and_then(call);
@@ -97,7 +97,7 @@ fn thread(name: &str, program: &str, names: &mut Aliases) -> String {
     if name == program { names.of("program", program) } else { names.of("thread", name) }
 }
 
-/// The name of a call that is known.
+/// The name of a known call.
 fn call(name: &str) -> Option<String> {
     let is_known = name == "timer" || CALLS.iter().any(|call| call.name == name);
     is_known.then(|| name.to_owned())
@@ -105,7 +105,7 @@ fn call(name: &str) -> Option<String> {
 
 fn cause(cause: &IrqCause, names: &mut Aliases) -> IrqCause {
     match cause {
-        // Names of devices may have an address in them.
+        // Device names may contain an address.
         IrqCause::Interrupt { number, ran_ns, .. } => {
             IrqCause::Interrupt { number: *number, name: "a device".to_owned(), ran_ns: *ran_ns }
         }
@@ -114,7 +114,7 @@ fn cause(cause: &IrqCause, names: &mut Aliases) -> IrqCause {
     }
 }
 
-/// A wait on a time line of its own, so that it doesn't say since when the machine runs.
+/// Moves a wait to a time line of its own, so that it doesn't reveal the machine's uptime.
 fn of_wait(wait: &Wait, programs: &[&str], names: &mut Aliases) -> Wait {
     let mut shared = wait.clone();
     shared.call = wait.call.as_deref().and_then(call);
@@ -149,7 +149,7 @@ fn of_wait(wait: &Wait, programs: &[&str], names: &mut Aliases) -> Wait {
             moved(&mut turn.to_ns);
         }
     }
-    // The kernel's own functions are everybody's; those of the program and of modules aren't.
+    // The kernel's own functions are public; those of the program and of modules aren't.
     shared.stack.user.clear();
     for frame in &mut shared.stack.kernel {
         if frame.contains(['[', '(']) {

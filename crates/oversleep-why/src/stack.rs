@@ -1,4 +1,4 @@
-//! Where a wait was called from: addresses as the kernel saw them, and their names where somebody looked them up.
+//! The call stacks of waits: addresses from the kernel, and their names once they are resolved.
 
 use std::collections::HashMap;
 
@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::{Event, Kind, Name};
 
-/// Addresses kept of one stack. The kernel program sends fewer; what a stream has beyond is not from it.
+/// The most addresses that are kept of one stack. The kernel program sends fewer; more can only come from a foreign stream.
 const FRAMES_MAX: usize = 64;
-/// Addresses whose names are kept, and the bytes of one name.
+/// The most addresses whose names are kept, and the longest name in bytes.
 const SYMBOLS_MAX: usize = 65_536;
 const TEXT_MAX: usize = 240;
 /// Addresses in one event, and bytes of text.
@@ -28,13 +28,13 @@ pub struct Stack {
 }
 
 impl Stack {
-    /// Whether nothing is known.
+    /// Whether neither stack is known.
     pub fn is_empty(&self) -> bool {
         self.kernel.is_empty() && self.user.is_empty()
     }
 }
 
-/// The same as addresses.
+/// A stack as addresses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Frames {
     /// In the kernel.
@@ -44,7 +44,7 @@ pub struct Frames {
 }
 
 impl Frames {
-    /// Takes the addresses of an event.
+    /// Appends the addresses of an event.
     pub(crate) fn add(&mut self, event: &Event) {
         let frames = if event.x & 1 == 0 { &mut self.kernel } else { &mut self.user };
         let room = FRAMES_MAX.saturating_sub(frames.len());
@@ -52,7 +52,7 @@ impl Frames {
     }
 }
 
-/// A stack as events, which are copies of `head` with some addresses each.
+/// A stack as events: copies of `head` with a few addresses each.
 pub fn events_of_stack(head: Event, frames: &[u64]) -> impl Iterator<Item = Event> + '_ {
     frames.chunks(FRAMES_PER_EVENT).map(move |chunk| {
         let mut fields = [0; 6];
@@ -84,7 +84,7 @@ pub fn events_of_symbol(t: u64, tgid: u32, address: u64, text: &str) -> Vec<Even
 pub struct Symbols(HashMap<(u32, u64), Vec<u8>>);
 
 impl Symbols {
-    /// Takes a piece of a name; pieces come in their order.
+    /// Appends a piece of a name; pieces arrive in order.
     pub(crate) fn add(&mut self, event: &Event) {
         let key = (event.tgid, event.fields[0]);
         if self.0.len() >= SYMBOLS_MAX && !self.0.contains_key(&key) {
@@ -98,13 +98,13 @@ impl Symbols {
         text.extend(bytes.take_while(|&byte| byte != 0));
     }
 
-    /// A stack of a process, with names where there are some.
+    /// A stack of a process, with names as far as they are known.
     pub fn stack(&self, tgid: u32, frames: &Frames) -> Stack {
         let names = |tgid, frames: &[u64]| frames.iter().map(|&address| self.name(tgid, address)).collect();
         Stack { kernel: names(0, &frames.kernel), user: names(tgid, &frames.user) }
     }
 
-    /// An address without a name is told by its number alone for the program; those of the kernel are its secret.
+    /// An unknown address of the program is shown as a number; kernel addresses are kept secret.
     fn name(&self, tgid: u32, address: u64) -> String {
         let text = self.0.get(&(tgid, address)).map(|bytes| String::from_utf8_lossy(bytes));
         match text.filter(|text| !text.is_empty()) {

@@ -1,4 +1,4 @@
-//! A summary as text for a terminal: a table, findings, the worst waits as timelines.
+//! A summary as terminal text: a table, findings, and the worst waits as timelines.
 
 use std::fmt::Write;
 
@@ -11,16 +11,16 @@ use crate::part::{Part, Parts};
 use crate::summary::Summary;
 use crate::wait::{Outcome, Request, Wait, signed};
 
-/// Groups in a table.
+/// The most groups in a table.
 pub(crate) const ROWS_MAX: usize = 20;
 
-/// A stack of the program with fewer calls than this ended too early.
+/// A program stack with fewer calls than this was cut off.
 const SHORT_STACK: usize = 3;
-/// Why, and what helps.
+/// Explains why, with advice.
 pub const STACKS_END: &str = "\n  Stacks of a program end where code was built without frame pointers. Build it with \
     -fno-omit-frame-pointer (C, C++) or -C force-frame-pointers=yes (Rust) to see more.\n";
 
-/// How a part is drawn in a bar.
+/// The letter that draws a part in a bar.
 pub fn letter(part: Part) -> char {
     match part {
         Part::Api => 'a',
@@ -38,7 +38,7 @@ pub fn letter(part: Part) -> char {
     }
 }
 
-/// A bar of that many letters; each part has its share of it.
+/// A bar of `width` letters, divided by the parts' shares.
 pub fn bar(share: impl Fn(Part) -> f64, width: usize) -> String {
     let mut bar = String::new();
     let mut sum = 0.0;
@@ -52,7 +52,7 @@ pub fn bar(share: impl Fn(Part) -> f64, width: usize) -> String {
     bar
 }
 
-/// What the letters of bars mean, those that are used.
+/// A legend for the letters that the bars use.
 fn legend(bars: &[String]) -> String {
     let used = |part: &&Part| bars.iter().any(|bar| bar.contains(letter(**part)));
     let parts = Part::ALL.iter().filter(used);
@@ -63,7 +63,7 @@ fn quantile(group: &Group, quantile: f64) -> String {
     group.lateness.quantile(quantile).map_or_else(|| "–".to_owned(), |ns| Nanos(ns).to_string())
 }
 
-/// Groups as a table, the most lateness first.
+/// Groups as a table, in order of total lateness.
 pub fn table(groups: &[&Group], bar_width: usize) -> String {
     let heads = ["program", "thread", "call", "requested", "count", "p50", "p99", "max", "split"];
     let mut rows: Vec<[String; 9]> = vec![heads.map(str::to_owned)];
@@ -96,7 +96,7 @@ pub fn table(groups: &[&Group], bar_width: usize) -> String {
         let mut line = String::new();
         for (n, cell) in row.iter().enumerate() {
             let pad = " ".repeat(widths[n] - cell.chars().count());
-            // Figures are set flush right.
+            // Numeric columns are right-aligned.
             let _ = if (4..8).contains(&n) { write!(line, "{pad}{cell}  ") } else { write!(line, "{cell}{pad}  ") };
         }
         text.push_str(line.trim_end());
@@ -179,7 +179,7 @@ fn otherwise(summary: &Summary) -> String {
     words.join(", ")
 }
 
-/// One wait: its parts in the order of time, and who is to blame.
+/// One wait: its parts in order of time, and its culprits.
 fn timeline(number: usize, wait: &Wait) -> String {
     let mut text = String::new();
     let requested = wait.requested_ns.map(|ns| format!(" for {}", Nanos(signed(ns)))).unwrap_or_default();
@@ -219,14 +219,14 @@ fn timeline(number: usize, wait: &Wait) -> String {
     text
 }
 
-/// Where a wait was called from, with what that place is; nothing where no stack was taken.
+/// The call stacks of a wait, each with its heading; empty if no stack was taken.
 pub fn stacks(wait: &Wait) -> impl Iterator<Item = (&'static str, &[String])> {
     let stack = &wait.stack;
     let both = [("called from", &*stack.user), ("in the kernel", &*stack.kernel)];
     both.into_iter().filter(|(_, frames)| !frames.is_empty())
 }
 
-/// What is known of a part of one wait; empty if that is nothing.
+/// What is known about a part of one wait; may be empty.
 pub fn part_note(part: Part, wait: &Wait) -> String {
     match part {
         Part::Irq => wait.irq_cause.as_ref().map(irq_words).unwrap_or_default(),
@@ -266,7 +266,7 @@ pub fn irq_words(cause: &IrqCause) -> String {
     }
 }
 
-/// A line for exit messages: who exceeded a bound.
+/// One line of the exit message: a group that exceeds a bound.
 pub fn exceeded(group: &Group, value: i64) -> String {
     format!("{}: {}", name(&group.key), Nanos(value))
 }

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::wait::{Outcome, Wait, signed};
 
-/// Writes waits while they come, in the Trace Event Format of Chrome, which Perfetto reads.
+/// Writes waits as they arrive, in Chrome's Trace Event Format, which Perfetto reads.
 #[derive(Debug)]
 pub struct TraceWriter<W> {
     out: W,
@@ -14,10 +14,10 @@ pub struct TraceWriter<W> {
 }
 
 impl<W: Write> TraceWriter<W> {
-    /// Begins a trace.
+    /// Starts a trace.
     ///
     /// # Errors
-    /// If it can't be written.
+    /// If the head can't be written.
     pub fn new(mut out: W) -> io::Result<TraceWriter<W>> {
         out.write_all(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n")?;
         Ok(TraceWriter { out, is_first: true })
@@ -39,10 +39,10 @@ impl<W: Write> TraceWriter<W> {
         }))
     }
 
-    /// Adds a wait: the time requested, then its parts.
+    /// Adds a wait: the requested time, then its parts.
     ///
     /// # Errors
-    /// If it can't be written.
+    /// If the wait can't be written.
     pub fn add(&mut self, wait: &Wait) -> io::Result<()> {
         let call = wait.call.as_deref().unwrap_or("wait");
         let start = wait.marks.entered.map_or(signed(wait.deadline), signed);
@@ -62,10 +62,10 @@ impl<W: Write> TraceWriter<W> {
         Ok(())
     }
 
-    /// Names a thread's track.
+    /// Names the track of a thread.
     ///
     /// # Errors
-    /// If it can't be written.
+    /// If the name can't be written.
     pub fn name(&mut self, tgid: u32, tid: u32, process: &str, thread: &str) -> io::Result<()> {
         self.event(
             &json!({ "ph": "M", "name": "process_name", "pid": tgid, "tid": tid, "args": { "name": process } }),
@@ -73,7 +73,7 @@ impl<W: Write> TraceWriter<W> {
         self.event(&json!({ "ph": "M", "name": "thread_name", "pid": tgid, "tid": tid, "args": { "name": thread } }))
     }
 
-    /// Ends it.
+    /// Finishes the trace.
     ///
     /// # Errors
     /// If the end can't be written.

@@ -1,4 +1,4 @@
-//! One timed wait that came to its end: what was requested, why it ended, and where its lateness went.
+//! One timed wait that has ended: what was requested, why it ended, and where its lateness went.
 
 use serde::{Deserialize, Serialize};
 
@@ -155,19 +155,19 @@ pub struct Wait {
     /// Where it was called from, if that was asked for and the wait was late enough.
     #[serde(default, skip_serializing_if = "Stack::is_empty")]
     pub stack: Stack,
-    /// The same as addresses, until their names are known.
+    /// The stack as addresses, until their names are known.
     #[serde(skip)]
     pub frames: Frames,
 }
 
 impl Wait {
-    /// Whether every nanosecond of its lateness has a name.
+    /// Whether every nanosecond of its lateness is attributed.
     pub fn is_attributed(&self) -> bool {
         self.parts.unattributed == 0
     }
 
-    /// The same wait for a program that meant `want_ns` after the entry into the call, whatever it passed to it: what its
-    /// runtime added is then part of `api`.
+    /// The same wait for a program that intended to wait `want_ns` from the entry into the call, whatever it passed to
+    /// the call. What its runtime added becomes part of `api`.
     pub fn wanting(mut self, want_ns: u64) -> Wait {
         let Some(entered) = self.marks.entered.filter(|_| self.request == Request::Span) else {
             return self;
@@ -185,7 +185,7 @@ impl Wait {
     }
 }
 
-/// A time as a signed number; what is beyond 292 years stays there.
+/// A time as a signed number, saturated at 292 years.
 pub fn signed(t: u64) -> i64 {
     i64::try_from(t).unwrap_or(i64::MAX)
 }

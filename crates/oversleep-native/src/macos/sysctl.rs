@@ -32,7 +32,7 @@ fn bytes(name: &str) -> Result<Vec<u8>, Unavailable> {
     Ok(value)
 }
 
-/// A number of four or eight bytes.
+/// Reads a number of four or eight bytes.
 ///
 /// # Errors
 /// The reason if it isn't readable.

@@ -7,8 +7,8 @@
 use oversleep_record::environment::{Environment, FactValue};
 use oversleep_record::{FactName, Unavailable};
 
-/// One fact: its name, whose documentation says what it means for timing, the call or file that states it, and how to
-/// read it.
+/// A fact: its name, whose documentation explains what it means for timing, the call or file that it comes from, and
+/// how to read it.
 pub(crate) struct Entry<R> {
     pub(crate) name: FactName,
     pub(crate) source: &'static str,
@@ -18,7 +18,7 @@ pub(crate) struct Entry<R> {
 /// A fact, or why it isn't available here.
 pub(crate) type Answer = Result<FactValue, Unavailable>;
 
-/// A table of facts: the name, the source, and how to read it. `Entry` is the system's.
+/// A table of facts: the name, the source, and how to read it. `Entry` is the system's type.
 macro_rules! facts {
     ($($name:ident: $source:literal => $read:expr,)*) => {
         &[$(Entry { name: oversleep_record::FactName::$name, source: $source, read: $read }),*]

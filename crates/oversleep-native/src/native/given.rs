@@ -4,13 +4,14 @@
 use oversleep_record::Nanos;
 use oversleep_system::WaitInfo;
 
-/// What the call of `info` is given for such a request. It is never below zero, which calls refuse or take as for ever.
+/// The argument that the call of `info` gets for this request. It is never negative: calls refuse negative values or treat
+/// them as forever.
 #[inline]
 pub(crate) fn rounded(info: &WaitInfo, requested: Nanos) -> Nanos {
     info.rounded(requested.max(Nanos::ZERO))
 }
 
-/// Notes, in tests, what an argument just made for a call says.
+/// Records, in tests, the meaning of an argument that was just computed for a call.
 #[inline(always)]
 pub(crate) fn note(_info: &WaitInfo, _argument: Nanos) {
     #[cfg(test)]
@@ -26,11 +27,11 @@ pub(crate) mod tests {
     use super::*;
 
     thread_local! {
-        /// The wait whose argument this thread made last, and what the argument says.
+        /// The wait whose argument this thread computed last, and what the argument means.
         pub(super) static LAST: Cell<Option<(&'static str, Nanos)>> = const { Cell::new(None) };
     }
 
-    /// Requests on both sides of every unit.
+    /// Requests just below and above every unit.
     const REQUESTS: [Nanos; 6] =
         [Nanos(1), Nanos(999), Nanos(300_000), Nanos(1_000_000), Nanos(1_500_000), Nanos(2_000_100)];
 
@@ -43,7 +44,7 @@ pub(crate) mod tests {
             let end = waiter.wait(target);
             assert!(!matches!(end, WaitEnd::Failed(_)), "{}: {end:?}", info.name);
             let expected = match info.takes {
-                // The standard library takes any span and rounds by itself.
+                // The standard library accepts any span and rounds it.
                 Takes::Span if info.call.starts_with("std::") => None,
                 Takes::Span => Some(info.rounded(requested)),
                 Takes::Deadline => Some(info.rounded(target.deadline)),

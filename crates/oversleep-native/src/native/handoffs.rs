@@ -11,9 +11,9 @@ use oversleep_system::{Handoff, HandoffInfo, HandoffKind};
 
 type Opened = Result<Arc<dyn Handoff>, Unavailable>;
 
-/// Makes a hand-off.
+/// Creates a hand-off.
 pub(crate) type Open = fn() -> Opened;
-/// The name of a description and how a hand-off of that kind is made.
+/// The name of a description and how to create a hand-off of that kind.
 pub(crate) type Call = (&'static str, Open);
 
 struct NativeKind {

@@ -21,7 +21,7 @@ use oversleep_system::{
     ResolutionRow, Splitter, ThreadHandle, Tunable, Wait, clocks, resolution,
 };
 
-/// Makes the entries of a registry.
+/// Creates the entries of a registry.
 pub(super) type Registry<T> = fn() -> Vec<Box<T>>;
 
 /// An operating system: its registries, and what it states about the machine. The defaults are for systems that lack a
@@ -43,7 +43,7 @@ pub(super) trait System: Default + Send + Sync + 'static {
     fn now() -> Nanos;
 
     fn counters(&self) -> CounterReading;
-    /// `None` where the system doesn't count it.
+    /// `None` if the system doesn't count it.
     fn run_delay() -> Option<Nanos> {
         None
     }
@@ -54,7 +54,7 @@ pub(super) trait System: Default + Send + Sync + 'static {
         Err(Unavailable::NotOnThisPlatform)
     }
 
-    /// `None` if the system shows the settings of other processes to nobody.
+    /// `None` if the system doesn't reveal the settings of other processes.
     fn resolution_holders() -> Option<Result<ResolutionHolders, Unavailable>> {
         None
     }
@@ -249,7 +249,7 @@ mod tests {
         let clock = native.clock(native.reference_clock()).expect("registered");
         let (first, read, last) = (native.now(), clock.read(), native.now());
         assert!(first <= last, "{first:?} {last:?}");
-        // Where the clock counts something else than nanoseconds, only its own order can be told.
+        // If the clock counts units other than nanoseconds, only its monotonicity can be checked.
         if clock.info().unit == ClockUnit::Nanoseconds {
             let between = Nanos(read as i64);
             assert!(first <= between && between <= last, "{first:?} {between:?} {last:?}");

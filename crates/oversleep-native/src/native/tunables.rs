@@ -12,16 +12,16 @@ pub(crate) type Applied = (Outcome, Option<Box<dyn Restore>>);
 /// A tunable of a system: its description, and the change. Settings are parsed in one place, so that what passes the check
 /// is what can be applied.
 pub(crate) trait Entry: Send + Sync + 'static {
-    /// A setting as the system is given it.
+    /// A setting in the form that the system takes.
     type Request;
 
     /// Its description.
     const INFO: &'static TunableInfo;
 
-    /// `None` for a setting of another kind, out of range or with an unknown name.
+    /// Parses a setting; `None` if it is of another kind, out of range or has an unknown name.
     fn parse(setting: &Setting) -> Option<Self::Request>;
 
-    /// What this machine lacks for it, as far as that shows before a change.
+    /// What this machine lacks for it, as far as that is known before a change.
     fn check(request: &Self::Request) -> Result<(), Unavailable> {
         let _ = request;
         Ok(())
@@ -44,10 +44,10 @@ pub(crate) trait Entry: Send + Sync + 'static {
     }
 }
 
-/// An entry as the interface has it.
+/// An entry in the interface's form.
 pub(crate) struct Of<E>(pub(crate) E);
 
-/// The entry of a unit type for a system's registry.
+/// The registry entry of a unit type.
 macro_rules! of {
     ($entry:path) => {
         (<$entry as $crate::native::tunables::Entry>::INFO.name, |_| Box::new($crate::native::tunables::Of($entry)))
@@ -90,12 +90,12 @@ impl<E: Entry> Tunable for Of<E> {
     }
 }
 
-/// The outcome where the setting held already and nothing was changed.
+/// The outcome if the setting was already in force and nothing changed.
 pub(crate) fn already(is: Setting) -> Applied {
     (Outcome::AlreadySo { is }, None)
 }
 
-/// The outcome of a change that holds until the guard is dropped.
+/// The outcome of a change that stays in force until the guard is dropped.
 pub(crate) fn changed(was: Setting, now: Setting, guard: impl Restore + 'static) -> Applied {
     (Outcome::Applied { was: Some(was), now }, Some(Box::new(guard)))
 }
@@ -105,7 +105,7 @@ pub(crate) fn held(was: Setting, now: Setting, guard: impl Restore + 'static) ->
     if was == now { (Outcome::AlreadySo { is: now }, Some(Box::new(guard))) } else { changed(was, now, guard) }
 }
 
-/// [`Entry::parse`] of what is on or off.
+/// [`Entry::parse`] of a switch.
 pub(crate) fn flag(setting: &Setting) -> Option<bool> {
     match setting {
         &Setting::Flag(on) => Some(on),
@@ -113,7 +113,7 @@ pub(crate) fn flag(setting: &Setting) -> Option<bool> {
     }
 }
 
-/// [`Entry::parse`] of CPUs: at least one, in order and each once.
+/// [`Entry::parse`] of CPUs: at least one, ascending, without duplicates.
 pub(crate) fn cpus(setting: &Setting) -> Option<Vec<u32>> {
     let Setting::Cpus(cpus) = setting else { return None };
     let mut wanted = cpus.clone();
@@ -122,7 +122,7 @@ pub(crate) fn cpus(setting: &Setting) -> Option<Vec<u32>> {
     (!wanted.is_empty()).then_some(wanted)
 }
 
-/// A setting of a word and its number.
+/// A setting with its word and its number.
 pub(crate) fn word(word: &str, number: i32) -> Setting {
     Setting::Policy { policy: word.to_owned(), priority: number }
 }

@@ -13,13 +13,13 @@ use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
 /// Whether the wait's end is at or after its deadline on the reference clock.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NeverEarly {
-    /// The system promises it.
+    /// The system guarantees it.
     Holds,
-    /// The system promises nothing: another clock or the tick decides, or there is no deadline.
+    /// The system doesn't guarantee it: another clock or the tick decides, or there is no deadline.
     NotPromised,
 }
 
-/// Runs a check on a thread of its own and passes its panic on.
+/// Runs a check on a separate thread and propagates its panic.
 pub(crate) fn on_a_thread(body: impl FnOnce() + Send + 'static) {
     if let Err(panic) = std::thread::spawn(body).join() {
         std::panic::resume_unwind(panic);
@@ -47,7 +47,7 @@ pub(crate) fn exercise(
         let end = waiter.wait(target);
         assert!(matches!(end, WaitEnd::TimedOut | WaitEnd::Interrupted), "{}, {target:?}: {end:?}", info.name);
     }
-    // A second one in the same thread leaves the first as it was (where the process can have two).
+    // A second waiter in the same thread must not affect the first one (where the process can have two).
     drop(open());
     wait_out(info, waiter, Nanos::from_micros(10), never_early, now);
 }

@@ -9,7 +9,7 @@ type Opened = Result<Box<dyn Waiter>, Unavailable>;
 
 /// Opens a wait for the calling thread.
 pub(crate) type Open = fn() -> Opened;
-/// The name of a description and how its call is opened.
+/// The name of a description and how to open its call.
 pub(crate) type Call = (&'static str, Open);
 /// A table of calls, which a system's `waits/mod.rs` lists: the constant that holds a description, its name, and how the
 /// call is opened.
@@ -22,7 +22,7 @@ macro_rules! calls {
 }
 pub(crate) use calls;
 
-/// The same with a tolerance, for calls that take one.
+/// A wait whose call takes a tolerance.
 pub(crate) type TolerantCall = (&'static str, fn(Nanos) -> Opened);
 
 struct NativeWait {
@@ -60,7 +60,7 @@ pub(crate) fn registry(
     })
 }
 
-/// A wait that holds nothing. The call is a type parameter, so that it is inlined and [`Waiter::wait`] stays the only
+/// A wait without state. The call is a type parameter, so that it is inlined and [`Waiter::wait`] stays the only
 /// indirection.
 pub(crate) struct Stateless<F>(pub(crate) F);
 
@@ -70,8 +70,8 @@ impl<F: Fn(Target) -> WaitEnd> Waiter for Stateless<F> {
     }
 }
 
-/// The standard library's sleep, which goes on after signals. It takes any span; where the system counts in a coarser
-/// unit, the library rounds.
+/// The standard library's sleep, which resumes after signals. It accepts any span; if the system's unit is coarser, the
+/// library rounds.
 pub(crate) fn thread_sleep(target: Target) -> WaitEnd {
     std::thread::sleep(target.remaining.to_std().unwrap_or_default());
     WaitEnd::TimedOut

@@ -6,7 +6,7 @@ use oversleep_record::Unavailable;
 use crate::fn_clock::{FnClock, Read};
 use oversleep_system::{Clock, ClockInfo};
 
-/// What a system states about the counters.
+/// The system's rules for the counters.
 pub trait Rules: Sized + 'static {
     /// Why this process may not read them by that instruction, where the system forbids it.
     fn permitted(instruction: &str) -> Result<(), Unavailable>;
@@ -40,7 +40,7 @@ pub trait Rules: Sized + 'static {
         }),
     ];
 
-    /// The counters, of which this processor has none.
+    /// No counters: this processor has none.
     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     const READS: &'static [Read] = &[("tsc", absent), ("tscp", absent), ("tsc-fenced", absent), ("cntvct", absent)];
 }

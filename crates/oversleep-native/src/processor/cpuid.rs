@@ -9,7 +9,7 @@ fn cpuid() -> CpuId<CpuIdReaderNative> {
     CpuId::new()
 }
 
-/// Whether there is a time-stamp counter.
+/// Whether the processor has a time-stamp counter.
 pub fn tsc_present() -> bool {
     cpuid().get_feature_info().is_some_and(|features| features.has_tsc())
 }

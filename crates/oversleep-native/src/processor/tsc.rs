@@ -1,4 +1,4 @@
-//! What the processor says of its time-stamp counter; on other architectures, that there is none.
+//! CPUID's facts about the time-stamp counter; other architectures have none.
 
 use oversleep_record::Unavailable;
 
@@ -25,9 +25,9 @@ macro_rules! ask {
 }
 
 ask! {
-    /// Whether there is one.
+    /// Whether the processor has a time-stamp counter.
     present: bool = Ok(cpuid::tsc_present());
-    /// Whether it runs at one rate in all power states.
+    /// Whether it runs at a constant rate in all power states.
     invariant: bool = cpuid::tsc_invariant().ok_or_else(|| Unavailable::no_hardware("CPUID leaf 80000007h"));
     /// Whether the local timer can be armed with a value of the counter.
     deadline: bool = cpuid::tsc_deadline().ok_or_else(|| Unavailable::no_hardware("CPUID leaf 1"));

@@ -7,7 +7,7 @@ use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// The system's allocator; where it has nothing left, the process says so and ends.
+/// The system's allocator; when memory runs out, the process prints a message and exits.
 pub struct Allocator;
 
 // SAFETY: every call goes to the system's allocator with the same arguments; a null pointer is never returned.
@@ -52,7 +52,7 @@ fn given_from_reserve(ask: impl Fn() -> *mut u8) -> *mut u8 {
     end()
 }
 
-/// What it takes to end a run and to write its result. It is never touched, so it takes addresses and no memory.
+/// Enough to end a run and to write its result. It is never touched, so it takes address space but no memory.
 const RESERVE: Layout = match Layout::from_size_align(4 << 20, 16) {
     Ok(layout) => layout,
     Err(_) => panic!("a multiple of its alignment"),

@@ -1,10 +1,10 @@
-//! Clocks of `clock_gettime`, by their numbers.
+//! Clocks of `clock_gettime`, by their ids.
 
 use oversleep_record::Unavailable;
 
 use super::os;
 
-/// Whether the clock of that number is there.
+/// Whether the clock with that id exists.
 pub(crate) fn readable(id: libc::clockid_t) -> Result<(), Unavailable> {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `time` is a valid timespec that the call fills in.

@@ -29,7 +29,7 @@ impl Handoff for Condition {
     }
 }
 
-/// This thread's number, which no other thread has or will have; never 0.
+/// This thread's number: unique, never reused and never 0.
 fn thread_number() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     thread_local! {
@@ -72,8 +72,8 @@ impl Handoff for Park {
     }
 }
 
-/// Whether a signal ended the last call of this thread. Any other error means a bug here or a descriptor that somebody
-/// closed, and stops the program: going on would leave the other thread asleep for ever.
+/// Whether a signal ended this thread's last call. Any other error means a bug here or a descriptor closed by someone
+/// else, and aborts the program: otherwise the other thread would sleep forever.
 pub(crate) fn interrupted(call: &str) -> bool {
     let error = Error::last_os_error();
     assert!(error.kind() == ErrorKind::Interrupted, "{call}: {error}");

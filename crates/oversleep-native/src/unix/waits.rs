@@ -25,7 +25,7 @@ pub(crate) fn timespec(info: &WaitInfo, requested: Nanos) -> libc::timespec {
     argument
 }
 
-/// The same in whole microseconds.
+/// The span in whole microseconds.
 #[inline]
 pub(crate) fn micros(info: &WaitInfo, requested: Nanos) -> i64 {
     let argument = given::rounded(info, requested).0 / 1_000;
@@ -33,7 +33,7 @@ pub(crate) fn micros(info: &WaitInfo, requested: Nanos) -> i64 {
     argument
 }
 
-/// The same as a `timeval`.
+/// The span as a `timeval`.
 #[inline]
 pub(crate) fn timeval(info: &WaitInfo, requested: Nanos) -> libc::timeval {
     let micros = micros(info, requested);
@@ -41,7 +41,7 @@ pub(crate) fn timeval(info: &WaitInfo, requested: Nanos) -> libc::timeval {
     libc::timeval { tv_sec: micros / 1_000_000, tv_usec: (micros % 1_000_000) as libc::suseconds_t }
 }
 
-/// The same in whole milliseconds. `None` if it exceeds what the argument can say (24 days).
+/// The span in whole milliseconds; `None` if it exceeds the argument's range (24 days).
 #[inline]
 pub(crate) fn millis(info: &WaitInfo, requested: Nanos) -> Option<libc::c_int> {
     let argument = libc::c_int::try_from(given::rounded(info, requested).0 / 1_000_000).ok()?;
@@ -54,7 +54,7 @@ pub(crate) fn errno() -> i32 {
     Error::last_os_error().raw_os_error().unwrap_or(0)
 }
 
-/// The end of a wait whose span its argument can't hold: the wait is refused, because a shorter one would be early.
+/// The end of a wait whose span exceeds its argument's range: the wait is refused, because a shorter one would be early.
 #[cold]
 pub(crate) fn too_long(info: &'static WaitInfo) -> WaitEnd {
     WaitEnd::Failed(Unavailable::failed(info.call, Error::from_raw_os_error(libc::EOVERFLOW)))

@@ -1,5 +1,5 @@
-//! What a test may find missing: on a system that is new enough for every call, nothing; on Wine, only its known gaps.
-//! Without this check, a misspelt name or a refused flag would look like an older system, and no test would fail.
+//! What a test may find missing: nothing on a system that is new enough for every call, and only the known gaps on
+//! Wine. Without this check, a misspelt name or a refused flag would look like an older system, and no test would fail.
 
 use oversleep_record::Unavailable;
 

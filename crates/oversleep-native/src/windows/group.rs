@@ -26,7 +26,7 @@ impl Group {
     /// Starts a program. Ctrl-C at the console doesn't reach it.
     ///
     /// # Errors
-    /// If it can't be started.
+    /// Fails if the program can't be started.
     pub fn start(command: &mut Command) -> io::Result<Group> {
         let job = job()?;
         let mut child = command.creation_flags(CREATE_NEW_PROCESS_GROUP).spawn()?;
@@ -39,17 +39,17 @@ impl Group {
         Ok(Group { child, job, ended: None })
     }
 
-    /// Its standard output, once, if that is a pipe.
+    /// Takes the program's standard output, if it is a pipe.
     pub fn stdout(&mut self) -> Option<ChildStdout> {
         self.child.stdout.take()
     }
 
-    /// Its standard error, once, if that is a pipe.
+    /// Takes the program's standard error, if it is a pipe.
     pub fn stderr(&mut self) -> Option<ChildStderr> {
         self.child.stderr.take()
     }
 
-    /// How the program ended, if it has; what it started goes on until [`end`](Group::end).
+    /// The program's exit status, if it has ended; processes that it started run until [`end`](Group::end).
     ///
     /// # Errors
     /// The system's.
@@ -60,7 +60,7 @@ impl Group {
         }
     }
 
-    /// Ends the program and everything that it started, and returns how the program ended: by itself, if it had.
+    /// Ends the program and everything that it started, and returns the program's exit status, even if it had exited before.
     ///
     /// # Errors
     /// The system's.

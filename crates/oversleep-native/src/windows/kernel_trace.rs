@@ -19,9 +19,9 @@ use windows_sys::Win32::System::Threading::{
 
 /// The session's name, by which one that a killed process left behind is found and ended.
 const NAME: &str = "oversleep-why";
-/// Letters of the name that the properties have room for.
+/// Characters of the name that the properties have room for.
 const NAME_MAX: usize = 64;
-/// Records that wait to be taken; more are counted as lost.
+/// The most records that are queued; further ones are counted as lost.
 const KEPT_MAX: usize = 1 << 20;
 /// The largest record that is copied: a context switch has 24 bytes.
 const BYTES_MAX: usize = 64;
@@ -30,12 +30,12 @@ const BY_COUNTER: u32 = 1;
 /// What `OpenTraceW` returns if it fails.
 const INVALID: u64 = u64::MAX;
 
-/// Why there is no session.
+/// Why no session could be started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TraceError {
-    /// The caller is no administrator.
+    /// The caller isn't an administrator.
     NotAdministrator,
-    /// Anything else: the call, and its error.
+    /// Any other failure: the call, and its error.
     Failed(&'static str, u32),
 }
 
@@ -44,19 +44,19 @@ pub enum TraceError {
 pub struct KernelRecord {
     /// The first part of its class's GUID, which tells the kernel's classes apart.
     pub class: u32,
-    /// What of the class it is.
+    /// Its type within the class.
     pub opcode: u8,
-    /// When, by the performance counter.
+    /// Its time on the performance counter.
     pub counter: u64,
     /// The CPU.
     pub cpu: u16,
     /// The thread that ran there.
     pub thread: u32,
-    /// Its own bytes, the first [`BYTES_MAX`] of them.
+    /// Its payload, truncated to [`BYTES_MAX`].
     pub bytes: Vec<u8>,
 }
 
-/// Records that arrived, and how many did not fit.
+/// Records that have arrived, and how many were dropped.
 #[derive(Debug, Default)]
 struct Arrived {
     records: Vec<KernelRecord>,
@@ -111,13 +111,13 @@ impl KernelTrace {
     /// Starts a session.
     ///
     /// # Errors
-    /// Why there is none.
+    /// Why it can't be started.
     pub fn start() -> Result<KernelTrace, TraceError> {
         let (mut session, mut properties, name) = (CONTROLTRACE_HANDLE::default(), Properties::new(), name());
         // SAFETY: the properties have their own size, and room for the name where they say.
         let mut error = unsafe { StartTraceW(&mut session, name.as_ptr(), &mut properties.head) };
         if error == ERROR_ALREADY_EXISTS {
-            // A process that was killed left it behind.
+            // A killed process left this session behind.
             stop(0);
             properties = Properties::new();
             // SAFETY: as above.
@@ -170,13 +170,13 @@ impl KernelTrace {
         Ok(())
     }
 
-    /// Takes what arrived, and says how many records were lost so far.
+    /// Takes the records that have arrived, and returns how many have been lost so far.
     pub fn take(&self) -> (Vec<KernelRecord>, u64) {
         let mut arrived = self.arrived.lock().unwrap_or_else(PoisonError::into_inner);
         (std::mem::take(&mut arrived.records), arrived.lost)
     }
 
-    /// How often the performance counter counts in a second.
+    /// Ticks of the performance counter per second.
     pub fn counter_hz(&self) -> u64 {
         self.counter_hz
     }
@@ -195,7 +195,7 @@ impl Drop for KernelTrace {
     }
 }
 
-/// The file name of a process's program.
+/// The file name of a process's executable.
 pub fn program_of(process: u32) -> Option<String> {
     let mut path = [0u16; 1024];
     let mut length = path.len() as u32;

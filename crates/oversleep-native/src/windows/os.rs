@@ -39,8 +39,8 @@ pub fn performance_frequency() -> u64 {
     })
 }
 
-/// The reference clock: the performance counter in ns. The arithmetic is wide, because at 10 MHz the product of ticks
-/// and 10⁹ exceeds 64 bits half an hour after boot.
+/// The reference clock: the performance counter in ns. The arithmetic is in 128 bits, because at 10 MHz the product of
+/// ticks and 10⁹ exceeds 64 bits half an hour after boot.
 #[inline]
 pub fn now() -> Nanos {
     Nanos(ticks_to_ns(performance_count(), performance_frequency()) as i64)
@@ -137,7 +137,7 @@ impl<F: Copy> Newer<F> {
         Newer { library, name, since, found: OnceLock::new() }
     }
 
-    /// The function, if this system has it.
+    /// The function, if this system exports it.
     #[inline]
     pub fn get(&self) -> Option<F> {
         *self.found.get_or_init(|| self.look_up())
@@ -146,7 +146,7 @@ impl<F: Copy> Newer<F> {
     /// The function.
     ///
     /// # Errors
-    /// The version that has it.
+    /// The version that introduced it.
     pub fn required(&self) -> Result<F, Unavailable> {
         self.get().ok_or_else(|| Unavailable::TooOld { needs: self.since.to_owned() })
     }

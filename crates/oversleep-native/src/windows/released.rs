@@ -1,5 +1,5 @@
-//! Everything opened is released: handles, window objects and resolution requests are counted around many uses of every
-//! entry, including uses that fail or end in a panic. Other tests open handles at the same time, so the count runs in
+//! Everything that is opened is released: handles, window objects and resolution requests are counted around many uses
+//! of every entry, including uses that fail or panic. Other tests open handles at the same time, so the count runs in
 //! its own process.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -66,7 +66,7 @@ fn count_in(uses: usize, name: &str, mut once: impl FnMut()) {
     panic!("{name}: {before:?} before, {:?} after", held());
 }
 
-/// Checks with the system too, because the count is only our own list.
+/// Checks with the system as well, because the count is only oversleep's own list.
 fn nothing_is_requested(after: &str) {
     assert!(!tunables::take_back(), "{after}: a request for a timer resolution remains");
 }
@@ -147,7 +147,7 @@ fn everything_is_released_alone() {
             assert!(outcome.holds() || guard.is_none(), "{outcome:?}");
         });
         nothing_is_requested(tunable.info().name);
-        // Other processes influence the resolution in effect; our requests are counted instead.
+        // Other processes influence the effective resolution, so oversleep's requests are counted instead.
         if !matches!(found, Ok(Setting::Nanos(_))) {
             assert_eq!(tunable.current(), found, "{}", tunable.info().name);
         }

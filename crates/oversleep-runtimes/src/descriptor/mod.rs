@@ -1,5 +1,5 @@
-//! What a runtime is: the folders of `probes/`, and the `runtime.toml` in each, which says how to find, ask, build and run
-//! it, and what it can measure.
+//! The description of a runtime: the folders of `probes/`, each with a `runtime.toml` that says how to find, query,
+//! build and run the runtime, and what it can measure.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -8,7 +8,7 @@ use oversleep_record::ExperimentId;
 use oversleep_record::probe::OpKind;
 use serde::Deserialize;
 
-/// A folder of `probes/`, embedded.
+/// An embedded folder of `probes/`.
 struct Folder {
     name: &'static str,
     files: &'static [(&'static str, &'static str)],
@@ -25,7 +25,7 @@ static DESCRIPTORS: LazyLock<Vec<Descriptor>> = LazyLock::new(|| {
         read
     };
     let mut all: Vec<Descriptor> = FOLDERS.iter().map(read).collect();
-    // Those that most people use first; the order of tables.
+    // The most widely used runtimes come first; this is also the order of tables.
     let place = |one: &Descriptor| ORDER.iter().position(|name| *name == one.name).unwrap_or(ORDER.len());
     all.sort_by_key(place);
     all
@@ -40,7 +40,7 @@ impl Folder {
         self.files.iter().find(|(name, _)| *name == file).map(|(_, text)| *text)
     }
 
-    /// A file that a description names, and its text. `../mono/Probe.cs` is that of another folder.
+    /// The name and text of a file that a description names. `../mono/Probe.cs` is in another folder.
     fn source(&self, file: &str) -> (String, &'static str) {
         let (name, text) = match file.strip_prefix("../").and_then(|rest| rest.split_once('/')) {
             None => (file, self.text(file)),
@@ -52,7 +52,7 @@ impl Folder {
     }
 }
 
-/// Every runtime there is a probe for.
+/// All runtimes that have a probe.
 pub fn descriptors() -> &'static [Descriptor] {
     &DESCRIPTORS
 }
@@ -61,32 +61,32 @@ pub fn descriptors() -> &'static [Descriptor] {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Descriptor {
-    /// In keys and on the command line: `free-pascal`.
+    /// The name in keys and on the command line: `free-pascal`.
     pub name: String,
-    /// In headings: `Free Pascal`.
+    /// The name in headings: `Free Pascal`.
     pub title: String,
     /// The files of its probe; the first is passed to an interpreter.
     files: Vec<String>,
     /// The command that installs it on Debian.
     pub install: String,
-    /// Where it may be.
+    /// Where to look for it.
     pub find: Find,
     /// How to ask for its version.
     pub version: Version,
-    /// What runs it, as people write it, where it is a library: `Java`.
+    /// For a library, the runtime that hosts it, in the usual spelling: `Java`.
     #[serde(default)]
     pub host: String,
-    /// Versions of the library that its probe is built on; each is a runtime.
+    /// Versions of the library that its probe uses; each one counts as a runtime.
     #[serde(default)]
     pub library: Vec<Library>,
-    /// Whether it is measured only where it is named, because it takes minutes.
+    /// Whether it is measured only on request, because it takes minutes.
     #[serde(default)]
     pub only_if_named: bool,
     /// How its probe is compiled.
     pub build: Option<Build>,
     /// How its probe is run.
     pub run: Run,
-    /// Options and tricks of its own.
+    /// Its own options and tricks.
     #[serde(default)]
     pub variant: Vec<Variant>,
     /// What it can measure.
@@ -96,37 +96,37 @@ pub struct Descriptor {
     pub sources: Vec<(String, &'static str)>,
 }
 
-/// Where a runtime may be.
+/// Where to look for a runtime.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Find {
     /// Environment variables that name the program or a directory above it.
     #[serde(default)]
     pub env: Vec<String>,
-    /// Names of the program.
+    /// File names of the program.
     pub programs: Vec<String>,
     /// Paths of the program, with `*` and `~`.
     #[serde(default)]
     pub roots: Vec<String>,
-    /// Keys of Windows' registry.
+    /// Keys of the Windows registry.
     #[serde(default)]
     pub registry: Vec<RegistryKey>,
-    /// Prints the path of the program that a shim starts.
+    /// A command that prints the path of the program behind a shim.
     pub resolve: Option<Vec<String>>,
-    /// Whether every version found is a runtime, instead of the first one.
+    /// Whether every version that is found counts as a runtime, instead of only the first.
     #[serde(default)]
     pub all_versions: bool,
 }
 
-/// A key of Windows' registry that names directories.
+/// A key of the Windows registry that names directories.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RegistryKey {
-    /// The key; the keys below it count too.
+    /// The key, which includes the keys below it.
     pub key: String,
     /// The value that holds a directory.
     pub value: String,
-    /// The program in it.
+    /// The program in that directory.
     pub program: String,
 }
 
@@ -136,15 +136,15 @@ pub struct RegistryKey {
 pub struct Version {
     /// Arguments of the program; the first number it prints is its version.
     pub arguments: Vec<String>,
-    /// The version stands in the last line that begins so.
+    /// The prefix of the line that contains the version; the last such line counts.
     pub line: Option<String>,
-    /// How many numbers of it tell runtimes apart: 17.0.9 is Java 17.
+    /// How many of its numbers distinguish runtimes: 17.0.9 is Java 17.
     pub parts: usize,
-    /// The version where the program's own is another one.
+    /// A fixed version, if the program reports another one.
     pub fixed: Option<String>,
 }
 
-/// A version of a library, by its coordinates in Maven's repositories.
+/// A version of a library, by its Maven coordinates.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Library {
@@ -158,37 +158,37 @@ pub struct Library {
     pub folder: String,
 }
 
-/// How a probe is compiled. `{exe}`, `{dir}`, `{program}`, `{version}` and `{short}` stand for the runtime, the directory of
-/// the sources, the compiler beside the runtime, the version, and its first two numbers; `{jar}`, `{folder}` and
-/// `{separator}` for its library, the sources for that, and what stands between the parts of a path.
+/// How a probe is compiled. Placeholders: `{exe}` is the runtime, `{dir}` the source directory, `{program}` the
+/// compiler next to the runtime, `{version}` the version and `{short}` its first two numbers; `{jar}` is the library,
+/// `{folder}` its sources, and `{separator}` the separator of search paths.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Build {
-    /// The compiler, where it is another program than the runtime.
+    /// The compiler, if it isn't the runtime itself.
     pub program: Option<String>,
     /// The command.
     pub command: Vec<String>,
-    /// Directory to run it in.
+    /// The working directory of the command.
     pub directory: Option<String>,
-    /// Variables of its environment.
+    /// Environment variables of the command.
     #[serde(default)]
     pub environment: BTreeMap<String, String>,
     /// Files to keep; empty keeps all.
     #[serde(default)]
     pub outputs: Vec<String>,
-    /// What it means where it fails.
+    /// What a failure means.
     pub fails: Option<String>,
-    /// What is tried where it fails.
+    /// The fallback on failure.
     pub otherwise: Option<Box<Build>>,
 }
 
-/// How a probe is run; `{text}` stands for its source.
+/// How a probe is run; `{text}` stands for its source text.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Run {
     /// The command.
     pub command: Vec<String>,
-    /// Variables of its environment.
+    /// Environment variables of the command.
     #[serde(default)]
     pub environment: BTreeMap<String, String>,
 }
@@ -203,10 +203,10 @@ pub struct Variant {
     pub option: Option<String>,
     /// A step before all others.
     pub step: Option<String>,
-    /// Systems it is tried on; empty means all.
+    /// Systems on which it is tried; empty means all.
     #[serde(default)]
     pub systems: Vec<String>,
-    /// The operations it is tried on.
+    /// The operations on which it is tried.
     pub ops: Vec<String>,
 }
 
@@ -214,12 +214,12 @@ pub struct Variant {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Op {
-    /// What programmers write.
+    /// The operation as programmers write it.
     pub name: String,
-    /// What it is.
+    /// The kind of operation.
     #[serde(default)]
     pub kind: OpKind,
-    /// The call of the system that it ends up in, by system.
+    /// The underlying system call, by system.
     #[serde(default)]
     pub beneath: BTreeMap<String, String>,
     /// The first version of the runtime that has it.
@@ -227,9 +227,9 @@ pub struct Op {
     /// Systems that have it; empty means all.
     #[serde(default)]
     pub systems: Vec<String>,
-    /// Further steps, as an experiment was published.
+    /// Additional steps, as in a published experiment.
     pub published: Option<Published>,
-    /// Whether each call takes so long that few are made.
+    /// Whether a call takes so long that few are made.
     #[serde(default)]
     pub slow: bool,
 }
@@ -244,12 +244,12 @@ pub struct Published {
     pub requests_ns: Vec<i64>,
     /// How often.
     pub count: u64,
-    /// How many threads share the work, each as much as was requested.
+    /// How many threads share the work; each one makes the full number of requests.
     pub threads: Option<u64>,
 }
 
 impl Op {
-    /// Whether a system of that name has it.
+    /// Whether the operation exists on a system with that name.
     pub fn is_on(&self, os: &str) -> bool {
         self.systems.is_empty() || self.systems.iter().any(|system| system == os)
     }

@@ -1,4 +1,4 @@
-//! What the folders of the probes say.
+//! Tests of the runtime descriptions.
 
 use std::collections::BTreeSet;
 

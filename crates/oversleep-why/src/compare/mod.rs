@@ -1,4 +1,4 @@
-//! Two runs beside each other, as before and after a cure: which part of the lateness shrank, by group of waits.
+//! Compares runs, such as before and after a cure: which part of the lateness shrank, by group of waits.
 
 pub mod words;
 
@@ -207,7 +207,7 @@ fn changed(before: &Group, after: &Group) -> GroupChange {
     }
 }
 
-/// The values of a part; one that is missing was 0 in every wait.
+/// The values of a part; a missing part was 0 in every wait.
 struct Values<'a> {
     seen: Option<&'a Distribution>,
     count: u64,
@@ -257,7 +257,7 @@ fn moved(before: &Values, after: &Values, quantile: f64) -> Moved {
 }
 
 impl Change {
-    /// What can be said of it: of the 99th percentile, if the median didn't move.
+    /// The verdict on the median, or on the 99th percentile if the median didn't move.
     pub fn verdict(&self) -> Verdict {
         match (self.p50.verdict, self.p99) {
             (Verdict::Shrank | Verdict::Grew, _) | (_, None) => self.p50.verdict,
@@ -267,7 +267,7 @@ impl Change {
 }
 
 impl GroupChange {
-    /// The part whose mean shrank most, and by how much, if that can be told from chance.
+    /// The part whose mean shrank most, and how much it shrank, if chance can't explain that.
     pub fn cured(&self) -> Option<(Part, f64)> {
         let shrank = self.parts.iter().filter(|part| part.change.verdict() == Verdict::Shrank);
         let by = |part: &PartChange| part.change.before_mean_ns - part.change.after_mean_ns;

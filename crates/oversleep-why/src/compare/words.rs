@@ -8,7 +8,7 @@ use super::{Comparison, GroupChange, Moved, PartChange, Verdict};
 use crate::findings::name;
 use crate::text::ROWS_MAX;
 
-/// A comparison: by group of waits, how each part moved.
+/// The comparison as text: by group of waits, how each part moved.
 pub fn text(comparison: &Comparison) -> String {
     let mut text = String::new();
     for (n, against) in comparison.against_base.iter().enumerate() {

@@ -1,12 +1,12 @@
 //! Waits of Windows programs, from the records of the kernel logger (ETW), as events of the same state machine.
 //!
-//! It is written from Microsoft's documentation and tested with made-up records. It has not run on Windows yet.
+//! Written from Microsoft's documentation and tested with made-up records. It has never run on Windows.
 //!
-//! The records say when a thread left its CPU and why, when it was made ready, when it got a CPU, and how its call ended.
-//! They don't say what time was requested. So the lateness of a wait begins with the interrupt that ended it, unless the
-//! user says what the program meant (`--want`); then what lies between that time and the interrupt is the tick's, and
-//! counts as slack. Interrupts and deferred procedure calls are recorded when they end, which may be after the thread went
-//! on: a wait is passed on when its call ends.
+//! The records say when and why a thread left its CPU, when it was made ready, when it got a CPU, and how its call
+//! ended. They don't say what time was requested. So the lateness of a wait begins at the interrupt that ended it,
+//! unless the user states the intended time (`--want`); then the span from that time to the interrupt is due to the
+//! tick and counts as slack. Interrupts and deferred procedure calls are recorded when they end, which may be after the
+//! thread continued. So a wait is passed on only when its call ends.
 
 mod record;
 
@@ -23,24 +23,24 @@ const WAITING: i8 = 5;
 const SLEEPS: [i8; 2] = [4, 11];
 const STATUS_SUCCESS: u32 = 0;
 const STATUS_TIMEOUT: u32 = 0x102;
-/// The number of `NtDelayExecution` in our table of calls; Windows has no fixed ones.
+/// The number of `NtDelayExecution` in oversleep's table of calls; Windows has no fixed ones.
 pub const DELAY_EXECUTION: u32 = 0x1_0000;
-/// The number for every other wait.
+/// The number for all other waits.
 pub const WAIT_FOR: u32 = 0x1_0001;
-/// Threads, and handlers of one CPU, that are kept.
+/// The most threads, and handlers per CPU, that are kept.
 const KEPT_MAX: usize = 65_536;
 const HANDLERS_MAX: usize = 64;
 
-/// A record with what its header says.
+/// A record with the contents of its header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamped {
-    /// When it was made, in nanoseconds.
+    /// When it was made, in ns.
     pub t: u64,
     /// The CPU.
     pub cpu: u16,
     /// The thread that ran there.
     pub thread: u32,
-    /// What was recorded. Times in it are nanoseconds, too.
+    /// What was recorded, with times in ns.
     pub record: Record,
 }
 
@@ -50,34 +50,35 @@ struct Open {
     entered: u64,
     left: u64,
     is_sleep: bool,
-    /// When, and on which CPU it was made ready.
+    /// When and on which CPU it was made ready.
     ready: Option<(u64, u16)>,
-    /// When, on which CPU and after whom it went on.
+    /// When, on which CPU and after which thread it continued.
     running: Option<(u64, u16, u32)>,
     priority: i8,
 }
 
-/// Turns records into events.
+/// Translates records to events.
 #[derive(Debug, Default)]
 pub struct Translator {
     want_ns: Option<u64>,
     processes: HashMap<u32, u32>,
     entered: HashMap<u32, u64>,
     open: HashMap<u32, Open>,
-    /// By CPU: since when its thread runs, and what ended there: begin, end, whether it was an interrupt.
+    /// By CPU: since when its thread has been running, and the handlers that ended there: start, end, whether it was an
+    /// interrupt.
     since: HashMap<u16, u64>,
     handlers: HashMap<u16, Vec<(u64, u64, bool)>>,
-    /// Threads that are ready, by the CPU that made them so.
+    /// The number of open waits whose thread is ready, but not running yet.
     pending: usize,
 }
 
 impl Translator {
-    /// A translator; `want_ns` is what the program means to wait for, where the user says so.
+    /// A translator; `want_ns` is the time that the program intends to wait, if the user states it.
     pub fn new(want_ns: Option<u64>) -> Translator {
         Translator { want_ns, ..Translator::default() }
     }
 
-    /// Takes a record and adds the events that follow from it.
+    /// Takes a record and appends the events that follow from it.
     pub fn feed(&mut self, stamped: &Stamped, events: &mut Vec<Event>) {
         let Stamped { t, cpu, thread, record } = *stamped;
         match record {
@@ -171,7 +172,7 @@ impl Translator {
         let number = if open.is_sleep { DELAY_EXECUTION } else { WAIT_FOR };
         let tgid = self.process(thread);
         let event = |kind, t, cpu, x, fields| Event { cpu, tgid, x, fields, ..Event::new(kind, t, thread) };
-        // 1 is a span; 2, in the second byte, a timer that expires at a tick of the system's choice.
+        // 1 means a span; 2, in the second byte, a timer that expires at a tick that the system chooses.
         let form = u64::from(self.want_ns.is_some()) | 2 << 8;
         let arm = [open.entered, self.want_ns.unwrap_or(0), form, soft, soft, 0];
         let mut sent = vec![event(Kind::Arm, open.left, cpu, number, arm), event(Kind::Out, open.left, cpu, 0, [0; 6])];
@@ -191,12 +192,12 @@ impl Translator {
     }
 }
 
-/// A priority as the state machine orders it: smaller goes first.
+/// A priority in the state machine's order: smaller values come first.
 fn order(priority: i8) -> u64 {
     31u64.saturating_sub(priority.max(0).unsigned_abs().into())
 }
 
-/// Forgets everything rather than growing without bound.
+/// Clears the map rather than letting it grow without bound.
 fn bound<K, V>(map: &mut HashMap<K, V>) {
     if map.len() >= KEPT_MAX {
         map.clear();

@@ -1,6 +1,6 @@
 //! Records of the Windows kernel logger, as Microsoft's pages on the classes `Thread_V2` and `PerfInfo` describe them.
 
-/// The class that a record is of, by the GUID of its header.
+/// The class of a record, by the GUID in its header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// `{3d6fa8d1-fe05-11d0-9dda-00c04fd7ba7c}`: threads and context switches.
@@ -12,7 +12,7 @@ pub enum Class {
 /// What was recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Record {
-    /// A thread runs (now, at the latest).
+    /// A thread runs, no later than now.
     Thread {
         /// Its process.
         process: u32,
@@ -24,17 +24,17 @@ pub enum Record {
         /// Its id.
         thread: u32,
     },
-    /// A CPU went from one thread to another.
+    /// A CPU switched from one thread to another.
     Switch {
-        /// The thread that has it now.
+        /// The thread that runs now.
         new: u32,
-        /// The one that had it.
+        /// The thread that ran before.
         old: u32,
-        /// Priority of the one that had it: 0 to 31, the largest goes first.
+        /// Priority of the thread that ran before: 0 to 31; larger values take precedence.
         old_priority: i8,
-        /// Priority of the one that has it.
+        /// Priority of the thread that runs now.
         new_priority: i8,
-        /// What became of the old one: 5 waits, 1 is ready.
+        /// State of the thread that ran before: 5 is waiting, 1 is ready.
         old_state: i8,
         /// Why it waits.
         old_wait_reason: i8,
@@ -46,27 +46,27 @@ pub enum Record {
     },
     /// An interrupt or a deferred procedure call ended.
     Handler {
-        /// When it began, in the unit of the session's timestamps.
+        /// When it began, in the units of the session's timestamps.
         began: u64,
         /// Whether it is an interrupt.
         is_interrupt: bool,
     },
-    /// A system call begins in the thread of the record.
+    /// The record's thread enters a system call.
     CallEnter,
-    /// A system call ends in the thread of the record.
+    /// The record's thread leaves a system call.
     CallExit {
         /// Its NTSTATUS.
         status: u32,
     },
 }
 
-/// The record in these bytes; `None` for one that isn't needed, or is too short.
+/// Decodes a record; `None` if it isn't needed, or too short.
 pub fn decode(class: Class, opcode: u8, bytes: &[u8]) -> Option<Record> {
     let u32_at = |at: usize| bytes.get(at..at + 4)?.try_into().ok().map(u32::from_le_bytes);
     let u64_at = |at: usize| bytes.get(at..at + 8)?.try_into().ok().map(u64::from_le_bytes);
     let i8_at = |at: usize| bytes.get(at).map(|&byte| byte as i8);
     Some(match (class, opcode) {
-        // Start, and the threads that ran when the session began.
+        // A start, or a thread that was running when the session began.
         (Class::Thread, 1 | 3) => Record::Thread { process: u32_at(0)?, thread: u32_at(4)? },
         (Class::Thread, 2) => Record::ThreadEnd { thread: u32_at(4)? },
         (Class::Thread, 36) => Record::Switch {

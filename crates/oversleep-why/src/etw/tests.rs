@@ -11,7 +11,7 @@ use crate::wait::{Outcome, Wait};
 const APP: u32 = 42;
 const HOG: u32 = 7;
 const MS: u64 = 1_000_000;
-/// When the wait began.
+/// The start of the wait.
 const T: u64 = 100 * MS;
 
 fn switch(t: u64, cpu: u16, old: (u32, i8, i8, i8), new: u32) -> Stamped {
@@ -24,7 +24,7 @@ fn at(t: u64, cpu: u16, thread: u32, record: Record) -> Stamped {
     Stamped { t, cpu, thread, record }
 }
 
-/// A sleep of 1 ms that ends at a tick 2 ms later; a thread of higher priority has the CPU for 500 µs.
+/// A sleep of 1 ms that ends at a tick 2 ms later, while a thread of higher priority has the CPU for 500 µs.
 fn sleep() -> Vec<Stamped> {
     vec![
         at(T - 1, 0, 0, Record::Thread { process: 40, thread: APP }),

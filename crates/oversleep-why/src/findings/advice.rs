@@ -1,4 +1,4 @@
-//! What helps, for one program and one cause.
+//! The advice for one program and one cause.
 
 use crate::culprit::Why;
 use crate::group::{Group, Key};
@@ -7,7 +7,7 @@ use crate::wait::signed;
 
 use super::ns;
 
-/// Calls whose slack is a share of the timeout when that is more than the thread's.
+/// Calls whose slack is a share of the timeout, if that exceeds the thread's slack.
 const POLLING: &[&str] = &["poll", "ppoll", "select", "pselect6", "epoll_wait", "epoll_pwait", "epoll_pwait2"];
 
 pub fn slack(group: &Group) -> Vec<String> {

@@ -1,4 +1,4 @@
-//! What the waits of a run show, with evidence, and what helps that program.
+//! What the waits of a run show, with evidence and advice.
 
 mod advice;
 
@@ -10,9 +10,9 @@ use crate::part::Part;
 use crate::summary::{Finding, Summary};
 use crate::wait::Request;
 
-/// Findings shown; the ones that explain least are left out.
+/// The most findings that are shown; those that explain least are omitted.
 const FINDINGS_MAX: usize = 12;
-/// A part is worth a finding from this share of a group's lateness, or from this p99.
+/// A part deserves a finding from this share of a group's lateness on, or from this p99 on.
 const SHARE_MIN: f64 = 0.2;
 const P99_MIN_NS: i64 = 1_000_000;
 
@@ -117,7 +117,7 @@ fn evidence(part: Part, group: &Group) -> Vec<String> {
     lines
 }
 
-/// What a part of that size says of a group, and what helps.
+/// What a part of that size says about a group, and the advice.
 fn about(part: Part, group: &Group, summary: &Summary) -> Option<(String, Vec<String>)> {
     let who = name(&group.key);
     let at = |part| ns(group.p50(part).max(group.p99(part) / 2));

@@ -1,4 +1,4 @@
-//! From what was seen of a wait to its parts and culprits.
+//! Computes the parts and culprits of a wait from its events.
 
 use std::collections::VecDeque;
 
@@ -11,15 +11,15 @@ use crate::wait::{Marks, Outcome, Request, Wait, signed};
 use super::Machine;
 use super::open::{Fired, Open};
 
-/// The timer interrupt's tracepoint may come shortly before the expiry that its handler then sees. Further back it was
-/// another interrupt.
+/// The timer interrupt's tracepoint may come shortly before the expiry that its handler then sees. An earlier one
+/// belongs to another interrupt.
 const INTERRUPT_BEFORE_NS: u64 = 100_000;
-/// A timer interrupt is late from here on, and its cause is looked for.
+/// From this lateness on, a timer interrupt counts as late and its cause is looked for.
 const LATE_NS: i64 = 10_000;
-/// Culprits kept for one wait, the longest first.
+/// The most culprits that are kept for one wait, the longest first.
 const CULPRITS_MAX: usize = 16;
 
-/// The times of one wait, in order, as far as they were seen.
+/// The times of one wait, in order, as far as they are known.
 struct Times {
     deadline: u64,
     start: u64,
@@ -46,7 +46,7 @@ impl Machine {
             Request::Unknown => times.soft.and_then(|soft| soft.checked_sub(open.armed?.t)),
             Request::Deadline => open.entered.and_then(|entered| times.deadline.checked_sub(entered)),
         };
-        // A thread that is woken before it left its CPU has it already; but a switch may be missing.
+        // A thread that is woken before it left its CPU already has it; but the event of a switch may be missing.
         let stayed = (!open.has_slept && open.lost == 0).then(|| open.woken.map(|woken| woken.t)).flatten();
         let running = open.running.map(|(t, ..)| t).or(stayed);
         let marks = Marks {
@@ -142,9 +142,9 @@ impl Machine {
         }
         let mut found: Vec<Culprit> = Vec::new();
         for (from, to, cpu) in windows {
-            // They are in the order of time, and those of long ago are many.
+            // Turns are ordered by time, and most are long past.
             let since = |turns: &'_ VecDeque<Turn>| turns.partition_point(|turn| turn.to <= from);
-            // Mostly nobody ran.
+            // The fast path: usually no other task ran.
             let turns = self.turns.get(&cpu).filter(|turns| turns.back().is_some_and(|last| last.to > from));
             let turns = turns.map(|turns| turns.range(since(turns)..)).into_iter().flatten();
             for turn in turns.filter(|turn| turn.tid != wait.tid) {
@@ -160,7 +160,7 @@ impl Machine {
         found
     }
 
-    /// The hypervisor's share of the time around the wait's end, on its CPUs; no more than its lateness.
+    /// The time that the hypervisor took around the wait's end, on the wait's CPUs; at most its lateness.
     fn steal(&self, wait: &Wait) -> u64 {
         let cpus = [wait.timer_cpu, wait.cpu];
         let other = if cpus[0] == cpus[1] { None } else { cpus[1] };
@@ -184,7 +184,7 @@ fn culprit(turn: &Turn, span: Span, victim: (u32, i32)) -> Culprit {
     }
 }
 
-/// Why the wait ended: what its call says, if the timer agrees.
+/// Why the wait ended: by the result of its call, if the timer agrees.
 fn outcome(open: &Open, call: Option<&Call>, fired: Option<&Fired>) -> Outcome {
     const EINTR: i64 = -4;
     let Some((end, result)) = open.returned else {
@@ -195,11 +195,11 @@ fn outcome(open: &Open, call: Option<&Call>, fired: Option<&Fired>) -> Outcome {
     }
     let by_time = match call.map(|call| call.over) {
         Some(Over::Is(value)) => result == value,
-        // The call that the kernel restarted decides; it isn't seen here.
+        // The result of the restarted call decides; it isn't visible here.
         Some(Over::Any) | None => fired.is_some() && result != EINTR,
     };
-    // The kernel leaves out tracepoints now and then, without counting them: a call that says that its time was over, at
-    // such a time, needs no timer that was seen.
+    // The kernel skips tracepoints now and then, without counting that. If the call reports a timeout at a plausible
+    // time, the timer's event need not have been seen.
     let is_result = matches!(call.map(|call| call.over), Some(Over::Is(_)));
     let is_due = is_result && open.first_soft.is_some_and(|soft| end >= soft);
     match (by_time, fired.is_some() || is_due) {
@@ -216,7 +216,7 @@ fn times(open: &Open, request: Request, fired: Option<&Fired>) -> Option<Times> 
         Request::Timer => fired.map(|fired| fired.soft),
         _ => open.first_soft.or(fired.map(|fired| fired.soft).filter(|_| !is_wheel)),
     };
-    // The timer wheel lets a timer expire at a tick of its own choice: until then it is slack.
+    // The timer wheel lets a timer expire at a tick of its own choice: the time until then is slack.
     let hard = if is_wheel { u64::MAX } else { armed.map(|armed| armed.hard).or(fired.map(|f| f.hard)).unwrap_or(0) };
     let deadline = match (request, open.entered) {
         (Request::Timer, _) => open.by_timer.and_then(|by| by.deadline).or(soft)?,
@@ -240,7 +240,7 @@ fn irq_cause(fired: &Fired, times: &Times) -> IrqCause {
     let idle = fired.idle.map(|state| IrqCause::Idle { state });
     let Some(context) = fired.context else { return idle.unwrap_or(task) };
     let [irq_in, irq_out, soft_in, soft_out, numbers, _] = context.fields;
-    // An end of 0 is one that did not come yet.
+    // An end of 0 means that it hasn't ended yet.
     let ran = |start: u64, end: u64| {
         let end = if end < start { to } else { end };
         if start == 0 { 0 } else { end.min(to).saturating_sub(start.max(from)) }
@@ -260,7 +260,7 @@ fn softirq(numbers: u64) -> String {
     SOFTIRQS.get((numbers & 0xff) as usize).copied().unwrap_or("unknown").to_owned()
 }
 
-/// The last interrupt, softirq and idle state of the timer's CPU, as far as they reach beyond the timer's earliest expiry.
+/// The last interrupt, softirq and idle state of the timer's CPU, if they extend beyond the timer's earliest expiry.
 fn activities(fired: &Fired, times: &Times) -> Vec<Activity> {
     let Some(context) = fired.context else { return Vec::new() };
     let [irq_in, irq_out, soft_in, soft_out, numbers, idle_at] = context.fields;

@@ -1,4 +1,4 @@
-//! What CPUs did meanwhile.
+//! What the CPUs did in the meantime.
 
 use super::{Machine, TURNS_MAX, bound};
 use crate::culprit::Turn;

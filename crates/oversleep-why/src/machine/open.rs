@@ -1,11 +1,11 @@
-//! A wait in progress: what was seen of it so far.
+//! A wait in progress: what is known of it so far.
 
 use crate::calls::{Arch, Call};
 use crate::event::{Event, Name};
 use crate::stack::Frames;
 use crate::wait::Request;
 
-/// How the thread armed its own timer.
+/// The state of the thread's own timer when it was armed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Armed {
     pub t: u64,
@@ -13,7 +13,7 @@ pub(super) struct Armed {
     pub is_wheel: bool,
 }
 
-/// A timer's callback.
+/// The callback of a timer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fired {
     pub t: u64,
@@ -28,14 +28,14 @@ pub(super) struct Fired {
     pub context: Option<Event>,
 }
 
-/// The timer of its own that woke a thread.
+/// The timer object that woke a thread.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ByTimer {
     /// The call that set it.
     pub set_by: Option<u32>,
-    /// What that requested, or the period from then on.
+    /// What that call requested; later the period.
     pub requested: Option<u64>,
-    /// When it should have fired, where that isn't its expiry.
+    /// When it should have fired, if that differs from its expiry.
     pub deadline: Option<u64>,
     pub fired: Fired,
 }
@@ -66,9 +66,9 @@ pub(super) struct Open {
     pub armed: Option<Armed>,
     pub rearmed: Option<u64>,
     pub restarts: u32,
-    /// The call ended, to be restarted.
+    /// When the call ended in order to be restarted.
     pub suspended: Option<u64>,
-    /// What was requested when it was entered last, and when.
+    /// What the last entry into the call requested, and when.
     pub last: (u64, u64),
     pub fired: Option<Fired>,
     /// The timer object that woke the thread.
@@ -82,7 +82,7 @@ pub(super) struct Open {
     pub returned: Option<(u64, i64)>,
     pub throttled_at: Option<u64>,
     pub resumed: Option<u64>,
-    /// Events seen for the present call.
+    /// Events seen for the current call.
     pub seen: u32,
     pub lost: u32,
     pub frames: Frames,
@@ -121,14 +121,14 @@ impl Open {
         }
     }
 
-    /// Takes note of an armed timer; `self` is new, or continued by this call.
+    /// Records an armed timer; this wait is new, or is continued by this call.
     pub fn arm(&mut self, event: &Event) {
         let [entered, requested, form, soft, hard, _] = event.fields;
         let armed = Armed { t: event.t, hard, is_wheel: form >> 8 & 0xff == 2 };
         if self.suspended.is_some() || self.armed.is_some() {
             self.restarts = self.restarts.saturating_add(u32::from(self.suspended.is_some()));
             self.suspended = None;
-            // Either its time had come before, or the call was restarted with what was left of its span.
+            // Either the deadline had already passed, or the call was restarted with the rest of its span.
             let again = event.t.max(soft);
             if self.first_soft.is_some_and(|first| again > first) {
                 self.rearmed = Some(again);
@@ -150,24 +150,24 @@ impl Open {
         self.has_slept = false;
     }
 
-    /// Forgets how the thread was woken before its timer fired.
+    /// Discards how the thread was woken before its timer fired.
     pub fn clear_waking(&mut self) {
         (self.fired, self.by_timer, self.waking, self.woken, self.running) = (None, None, None, None, None);
         self.preempted_at = None;
         self.preempted.clear();
     }
 
-    /// Whether an event of arming continues this wait: the kernel restarted its call.
+    /// Whether an `Arm` event continues this wait because the kernel restarted its call.
     pub fn continues(&self, event: &Event, arch: Arch) -> bool {
         let Some(suspended) = self.suspended else {
-            // One call that arms its timer again, such as a poll that was woken for nothing.
+            // A call that arms its timer repeatedly, such as a poll after a spurious wake-up.
             return self.returned.is_none() && event.x == self.number && self.entered == Some(event.fields[0]);
         };
         let [entered, requested, ..] = event.fields;
         let is_restart = Call::of(arch, event.x).is_some_and(|call| call.name == "restart_syscall");
         let is_same = match self.request {
             Request::Deadline => requested == self.requested,
-            // select, ppoll and their kin leave to the program what is left of its span, and begin again with that.
+            // select, ppoll and similar calls return the rest of the span to the program, which starts over with that.
             Request::Span => {
                 let waited = self.last.1.checked_sub(requested);
                 waited.is_some_and(|waited| waited.abs_diff(suspended.saturating_sub(self.last.0)) < REST_WITHIN_NS)
@@ -179,10 +179,10 @@ impl Open {
     }
 }
 
-/// The rest of a span is computed shortly before its call ends.
+/// The rest of a span is computed at most this long before its call ends.
 const REST_WITHIN_NS: u64 = 100_000;
 
-/// The number of an idle state from its field, which counts from 1; 0 is "not idle".
+/// The idle state in a field, which counts from 1; 0 means "not idle".
 pub(super) fn idle_state(field: u64) -> Option<u32> {
     u32::try_from(field).ok()?.checked_sub(1)
 }

@@ -1,4 +1,4 @@
-//! A thread on its way from its timer to the end of its call.
+//! The steps of a thread from its timer to the end of its call.
 
 use super::open::{ByTimer, Open, Woken, idle_state};
 use super::timers::Timer;
@@ -7,8 +7,8 @@ use crate::calls::is_restarted;
 use crate::event::{Event, Kind};
 use crate::wait::Request;
 
-/// A quota that stops a thread on its way out of a call does so within this time of the call's end. Later it is the
-/// program's own work that used up the quota.
+/// A quota that stops a thread on its way out of a call does so within this time of the call's end. Later, the
+/// program's own work has used up the quota.
 const QUOTA_WITHIN_NS: u64 = 100_000;
 
 impl Machine {
@@ -20,7 +20,7 @@ impl Machine {
         });
         let is_open = self.threads.get(&event.tid).is_some_and(|open| open.returned.is_none());
         if !is_open {
-            // Only a timer's callback begins a wait in this way.
+            // Only a timer's callback can start a wait this way.
             if timer == 0 {
                 return;
             }
@@ -35,7 +35,7 @@ impl Machine {
         let Some(open) = self.threads.get_mut(&event.tid) else { return };
         open.seen = open.seen.saturating_add(1);
         if open.fired.is_none() && open.by_timer.is_none() {
-            // Whatever woke it before its time is of no interest any more.
+            // Whatever woke it before its time doesn't matter any more.
             (open.waking, open.woken, open.running) = (None, None, None);
             open.by_timer = by;
         }
@@ -94,7 +94,7 @@ impl Machine {
             Kind::Return if !is_over => {
                 open.lost = open.lost.saturating_add(event.x.saturating_sub(open.seen));
                 open.seen = 0;
-                // The signal of a timer is what its wait was for.
+                // The wait was for the signal of a timer.
                 let is_over = open.by_timer.is_some() && open.fired.is_none();
                 if is_restarted(a as i64) && !is_over {
                     open.suspended = Some(event.t);

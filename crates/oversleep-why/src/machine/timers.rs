@@ -1,16 +1,16 @@
-//! Timers that fire: a thread's own, and those that others set.
+//! Timers that fire: a thread's own, and timer objects.
 
 use super::open::{Fired, idle_state};
 use super::{Machine, bound};
 use crate::event::Event;
 
-/// A timer that is no thread's own.
+/// A timer object, which belongs to no single wait.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Timer {
     pub set_by: Option<u32>,
-    /// What was requested; later its period.
+    /// The requested span; later the period.
     pub requested: Option<u64>,
-    /// When it should fire first, where that isn't its expiry.
+    /// When it should fire first, if that differs from its expiry.
     pub deadline: Option<u64>,
     pub fired: Option<Fired>,
 }
@@ -18,7 +18,7 @@ pub(super) struct Timer {
 impl Timer {
     pub fn set(event: &Event) -> Timer {
         let [entered, requested, form, soft, ..] = event.fields;
-        // A request for a point in time is the expiry itself; io_uring's are in memory that isn't read.
+        // The expiry of a deadline is the deadline itself; io_uring's requests are in memory that isn't read.
         let deadline = (form == 1 && entered != 0).then(|| entered.saturating_add(requested));
         let since = if form == 2 { entered } else { event.t };
         let requested = if deadline.is_some() { Some(requested) } else { soft.checked_sub(since) };

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::reason::errno;
 
-/// Arms a timer whose completion says it is over.
+/// Arms a timer whose completion ends the wait.
 pub(super) const OP_TIMEOUT: u8 = 11;
 /// Stops the timer submitted with the number given as its address.
 pub(super) const OP_TIMEOUT_REMOVE: u8 = 12;
@@ -21,8 +21,8 @@ const ENTER_GETEVENTS: u32 = 1;
 const OFFSET_RINGS: libc::off_t = 0;
 const OFFSET_SUBMISSIONS: libc::off_t = 0x1000_0000;
 
-/// `struct io_sqring_offsets` and `struct io_cqring_offsets`, which have the same size; the names are of the first,
-/// with the second's where they differ.
+/// `struct io_sqring_offsets` and `struct io_cqring_offsets`, which have the same size. Field names are those of the
+/// former, with the latter's where they differ.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 struct Offsets {

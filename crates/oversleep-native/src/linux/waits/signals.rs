@@ -1,4 +1,4 @@
-//! Signals that a thread blocks because it waits for them by a call.
+//! Signals that a thread blocks in order to wait for them with a call.
 
 use std::cell::RefCell;
 use std::marker::PhantomData;
@@ -21,7 +21,7 @@ struct Holding {
     was_blocked: bool,
 }
 
-/// A set of that one signal.
+/// A set of just that signal.
 pub(super) fn only(signal: libc::c_int) -> libc::sigset_t {
     // SAFETY: an all-zero sigset_t is valid, and sigemptyset makes it a set in the library's terms.
     let mut set: libc::sigset_t = unsafe { std::mem::zeroed() };
@@ -46,7 +46,7 @@ pub(super) fn change(how: libc::c_int, signal: libc::c_int) -> Result<bool, Unav
     Ok(unsafe { libc::sigismember(&before, signal) } == 1)
 }
 
-/// Takes what is pending of `signal`, which the calling thread must block.
+/// Discards pending instances of `signal`, which the calling thread must have blocked.
 pub(super) fn drain(signal: libc::c_int) {
     let set = only(signal);
     let at_once = libc::timespec { tv_sec: 0, tv_nsec: 0 };
@@ -55,7 +55,7 @@ pub(super) fn drain(signal: libc::c_int) {
     while unsafe { libc::sigtimedwait(&set, std::ptr::null_mut(), &at_once) } == signal {}
 }
 
-/// Keeps a real-time signal blocked in this thread. The last holder takes what is pending and restores the mask.
+/// Keeps a real-time signal blocked in this thread. The last holder discards pending signals and restores the mask.
 ///
 /// It counts its holders, so that two waits of one thread may be dropped in any order: the default action of these
 /// signals ends the process.

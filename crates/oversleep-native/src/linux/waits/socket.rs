@@ -17,7 +17,7 @@ struct Receive {
     socket: OwnedFd,
     /// The other end stays open, because closing it would end the wait.
     _peer: OwnedFd,
-    /// The timeout the socket has; 0 before the first.
+    /// The socket's current timeout; 0 before the first wait.
     set_us: i64,
 }
 
@@ -74,7 +74,7 @@ impl Receive {
         returned == 0 && (found.tv_sec, found.tv_usec) != (0, 0)
     }
 
-    /// The error number that the receive ended with; 0 if it received something, which nobody sends.
+    /// The error that ended the receive; 0 if it received something, although nothing is sent.
     fn receive(&self, flags: libc::c_int) -> i32 {
         let mut byte = 0_u8;
         // SAFETY: there is room for the one byte asked for. https://man7.org/linux/man-pages/man2/recv.2.html

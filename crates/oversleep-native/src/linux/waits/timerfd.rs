@@ -27,7 +27,7 @@ impl TimerFd {
         Ok(TimerFd(unsafe { OwnedFd::from_raw_fd(fd) }))
     }
 
-    /// Arms it for that deadline; zero disarms.
+    /// Arms the timer for that deadline; zero disarms it.
     fn arm(&self, it_value: libc::timespec) -> Result<(), i32> {
         let once = libc::itimerspec { it_interval: args::exact_timespec(Nanos::ZERO), it_value };
         // SAFETY: the setting is valid; a null place for the old one is allowed.

@@ -12,7 +12,7 @@ unsafe extern "C" {
     fn clock_gettime_nsec_np(clock: libc::clockid_t) -> u64;
 }
 
-/// The same through the call without a structure.
+/// The same clock through the call that returns a number instead of a structure.
 macro_rules! nsec_clock {
     ($id:ident) => {
         |info| {

@@ -73,7 +73,7 @@ impl Handoff for KeventUser {
     fn wait(&self) {
         while !take(&self.count) {
             let mut seen = event(0, 0);
-            // SAFETY: no change is passed, there is room for one event, and a null timeout is for ever.
+            // SAFETY: no change is passed, there is room for one event, and a null timeout is forever.
             let events = unsafe {
                 libc::kevent(self.queue.as_raw_fd(), std::ptr::null(), 0, &raw mut seen, 1, std::ptr::null())
             };

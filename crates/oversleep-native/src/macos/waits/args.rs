@@ -16,15 +16,14 @@ pub(super) fn nanos(info: &WaitInfo, requested: Nanos) -> Nanos {
     argument
 }
 
-/// The same deadline in units of `mach_absolute_time`, never before it.
+/// The deadline in units of `mach_absolute_time`, rounded up so that it is never early.
 #[inline]
 pub(super) fn mach_deadline(info: &WaitInfo, deadline: Nanos) -> u64 {
     os::timebase().ticks_up(nanos(info, deadline).0 as u64)
 }
 
-/// The same moment on `CLOCK_REALTIME`, for calls that take no other clock. That clock steps by microseconds, so the
-/// deadline is at most one microsecond too late and never too early. Setting the wall clock during the wait moves its
-/// end.
+/// The deadline on `CLOCK_REALTIME`, for calls that take no other clock. That clock advances in microseconds, so the
+/// deadline is at most one microsecond late and never early. Setting the wall clock during the wait moves its end.
 pub(super) fn realtime_deadline(deadline: Nanos) -> Nanos {
     let now = os::now();
     let wall = Nanos(os::clock_ns(libc::CLOCK_REALTIME) as i64);

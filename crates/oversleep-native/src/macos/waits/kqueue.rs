@@ -80,7 +80,7 @@ impl Waiter for Timer {
         }
         let arm = self.change(libc::EV_ADD | libc::EV_ONESHOT, args::nanos(self.info, target.remaining));
         let mut event = arm;
-        // SAFETY: one change is passed, there is room for the one event, and a null timeout is for ever.
+        // SAFETY: one change is passed, there is room for the one event, and a null timeout is forever.
         let events = unsafe {
             libc::kevent64(self.queue.as_raw_fd(), &raw const arm, 1, &raw mut event, 1, 0, std::ptr::null())
         };
@@ -90,7 +90,7 @@ impl Waiter for Timer {
             1 => ended(self.info, i32::try_from(event.data).unwrap_or(libc::EINVAL), 0),
             _ => {
                 let errno = errno();
-                // A running timer would end the next wait. It doesn't matter whether it fired meanwhile.
+                // A timer left running would end the next wait. Whether it has fired by now doesn't matter.
                 let disarm = self.change(libc::EV_DELETE, Nanos::ZERO);
                 let at_once = args::exact_timespec(Nanos::ZERO);
                 // SAFETY: one change is passed and no event is asked for.

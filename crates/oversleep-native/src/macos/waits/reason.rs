@@ -4,7 +4,7 @@ use crate::macos::os::{self, KernReturn};
 pub(super) use crate::unix::waits::{errno, too_long};
 use oversleep_system::{WaitEnd, WaitInfo};
 
-/// How a wait ended whose call failed with `errno`; `timed_out` is the number that means it worked.
+/// How a wait ended whose call failed with `errno`; `timed_out` is the error that means that its time was up.
 pub(super) fn ended(info: &'static WaitInfo, errno: i32, timed_out: i32) -> WaitEnd {
     if errno == timed_out {
         WaitEnd::TimedOut

@@ -1,4 +1,4 @@
-//! What this process can change.
+//! Abilities to change settings.
 
 use oversleep_record::conditions::Setting;
 use oversleep_record::{Nanos, Unavailable};

@@ -8,7 +8,7 @@ use crate::processor::tsc;
 pub(super) struct WindowsRules;
 
 impl Rules for WindowsRules {
-    /// Windows doesn't take the counters away from a process.
+    /// Windows doesn't stop processes from reading the counters.
     fn permitted(_instruction: &str) -> Result<(), Unavailable> {
         Ok(())
     }

@@ -12,8 +12,8 @@ use crate::windows::os::Newer;
 
 type Query = unsafe extern "system" fn(*mut u64);
 
-/// A clock whose call is looked up; one that is not available is not read. The name that is looked up must be the one
-/// that is described: Wine lacks some of these calls, so no test on it finds a misspelt one.
+/// A clock whose function is looked up by name; if it isn't available, the clock isn't read. The name must match the
+/// description: Wine lacks some of these functions, so no test on Wine finds a misspelt one.
 macro_rules! looked_up {
     ($name:literal, $call:literal $(, $step:ident)?) => {
         ($name, |info| {
@@ -57,7 +57,7 @@ fn unbiased_interrupt_time() -> u64 {
     time
 }
 
-/// A KSYSTEM_TIME: low word, high word, and the high word again.
+/// The words of a KSYSTEM_TIME: low, high, and high again.
 const SHARED_INTERRUPT_TIME: *const u32 = 0x7ffe_0008 as *const u32;
 
 #[inline(always)]

@@ -17,7 +17,7 @@ pub(super) const READS: &[Read] = &[
 /// Whether this program is linked with msvcrt.dll; LLVM's variant of the GNU toolchain takes the UCRT.
 const MSVCRT: bool = cfg!(all(target_env = "gnu", not(target_abi = "llvm")));
 
-/// The UCRT's clock moves by CLOCKS_PER_SEC.
+/// The UCRT's clock advances in steps of 1/CLOCKS_PER_SEC.
 fn step_of_clock() -> Option<Nanos> {
     if MSVCRT { timer_resolution_in_milliseconds() } else { Some(Nanos::from_millis(1)) }
 }

@@ -5,17 +5,17 @@ use windows_sys::Win32::System::SystemInformation::GetSystemTimeAdjustment;
 
 use crate::windows::os;
 
-/// The timer resolution in effect, by which clocks move that show the last timer interrupt.
+/// The effective timer resolution: the step of clocks that show the last timer interrupt.
 pub(super) fn timer_resolution() -> Option<Nanos> {
     os::timer_periods().ok().map(|periods| periods.now)
 }
 
-/// The same for a clock in milliseconds, whose unit hides finer ones.
+/// The step of a clock in milliseconds, whose unit hides finer steps.
 pub(super) fn timer_resolution_in_milliseconds() -> Option<Nanos> {
     timer_resolution().map(|period| period.max(Nanos::from_millis(1)))
 }
 
-/// The period of the clock interrupt by which the system keeps its time, and by which the tick count moves.
+/// The period of the clock interrupt that advances the system time and the tick count.
 pub(in crate::windows) fn clock_interrupt_period() -> Option<Nanos> {
     let (mut adjustment, mut increment, mut disabled) = (0, 0, 0);
     // SAFETY: the three numbers are valid to write to.

@@ -4,13 +4,13 @@ use oversleep_record::Unavailable;
 use windows_sys::Win32::Foundation::{ERROR_FILE_NOT_FOUND, ERROR_SUCCESS};
 use windows_sys::Win32::System::Registry::{HKEY_LOCAL_MACHINE, RRF_RT_REG_DWORD, RRF_RT_REG_SZ, RegGetValueW};
 
-/// A number under `HKEY_LOCAL_MACHINE`; `None` if it isn't set.
+/// Reads a number under `HKEY_LOCAL_MACHINE`; `None` if it isn't set.
 pub(super) fn machine_number(key: &str, value: &str) -> Result<Option<u32>, Unavailable> {
     let mut number = [0_u32];
     Ok(read(key, value, RRF_RT_REG_DWORD, &mut number)?.then_some(number[0]))
 }
 
-/// A text under `HKEY_LOCAL_MACHINE`; `None` if it isn't set or is empty.
+/// Reads a string under `HKEY_LOCAL_MACHINE`; `None` if it isn't set or is empty.
 pub(super) fn machine_text(key: &str, value: &str) -> Result<Option<String>, Unavailable> {
     // Longer than any processor's name.
     let mut text = [0_u16; 256];

@@ -84,7 +84,7 @@ pub(in crate::windows) fn per_process(build: u32, global_requests: bool) -> bool
 /// Checks for high-resolution timers.
 ///
 /// # Errors
-/// The version that has them.
+/// The version that introduced them.
 pub(in crate::windows) fn high_resolution_timers() -> Result<(), Unavailable> {
     let flag = CREATE_WAITABLE_TIMER_HIGH_RESOLUTION;
     // SAFETY: no attributes and no name are given. An older system refuses the flag.

@@ -20,8 +20,8 @@ pub(super) fn registry() -> Vec<Box<dyn HandoffKind>> {
     native::handoffs::registry(handoffs::WINDOWS, CALLS)
 }
 
-/// Stops the program where a call failed: only a bug here or a handle that somebody else closed makes it fail, and going
-/// on would leave the other thread asleep for ever.
+/// Aborts the program if a call failed: only a bug here or a handle closed by someone else makes it fail, and otherwise
+/// the other thread would sleep forever.
 fn expect(worked: bool, call: &str) {
     assert!(worked, "{call}: {}", Error::last_os_error());
 }

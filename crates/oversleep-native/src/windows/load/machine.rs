@@ -6,7 +6,7 @@ use crate::hogs::memory::Sizes;
 use crate::windows::os;
 use crate::windows::processors;
 
-/// What the machine states about its memory.
+/// The machine's memory figures.
 pub(super) fn sizes() -> Sizes {
     let largest_cache = processors::caches().ok().and_then(|caches| caches.into_iter().max()).map(u64::from);
     Sizes { largest_cache, available: available_bytes() }

@@ -14,7 +14,7 @@ use oversleep_system::Load;
 
 /// Relative, in units of 100 ns.
 static DUE: i64 = -5_000;
-/// After this time a hog checks the stop flag whatever the timer does.
+/// A hog checks the stop flag at least this often, whatever the timer does.
 const LONGEST_WAIT_MS: u32 = 100;
 
 /// Starts hogs.
@@ -32,7 +32,7 @@ pub(super) fn start(count: u32) -> Result<Box<dyn Load>, Unavailable> {
 struct Timer(HANDLE);
 
 impl Timer {
-    /// A high-resolution timer where the system has it, otherwise an ordinary one.
+    /// A high-resolution timer if the system has it, otherwise an ordinary one.
     fn open() -> Result<Timer, Unavailable> {
         let made = [CREATE_WAITABLE_TIMER_HIGH_RESOLUTION, 0].into_iter().find_map(|flags| {
             // SAFETY: neither attributes nor a name are given. An older system refuses the flag.

@@ -80,8 +80,8 @@ fn set(now: Priority, wanted: Priority) -> Result<(), Unavailable> {
 }
 
 impl Priority {
-    /// The same as a setting: the class where it is a special one and the thread is plain in it, otherwise the thread's
-    /// priority.
+    /// The policy as a setting: the class if it is a special one and the thread has normal priority in it, otherwise
+    /// the thread's priority.
     fn setting(self) -> Setting {
         let class = name(Level::Class(self.class)).filter(|_| self.thread == THREAD_PRIORITY_NORMAL);
         let (policy, priority) = match class.or_else(|| name(Level::Thread(self.thread))) {
@@ -160,7 +160,7 @@ mod tests {
             let requested = PolicyTunable::parse(&setting).expect("a word of ours");
             let priority = plain.with(requested);
             assert_eq!(priority.setting(), setting);
-            // In a special class, the same word means the same.
+            // In a special class, the same word has the same meaning.
             let special = Priority { class: REALTIME_PRIORITY_CLASS, ..plain };
             assert_eq!(special.with(requested).setting(), setting);
         }

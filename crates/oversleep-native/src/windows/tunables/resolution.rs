@@ -125,8 +125,8 @@ impl Entry for Resolution {
         let answered = requests().add(&mut Windows, requested)?;
         let guard = undo(move || requests().remove(&mut Windows, requested));
         let now = answered.map_or_else(|| was.clone(), |units| Setting::Nanos(Nanos(i64::from(units) * 100)));
-        // Held also where the period stays the same, because another process requests one as short or the machine has
-        // none shorter: since Windows 10 2004, each process must make its own request.
+        // The request is held even if it doesn't change the period, because another process requests one as short or
+        // the machine has none shorter: since Windows 10 2004, each process must make its own request.
         Ok(held(was, now, guard))
     }
 }

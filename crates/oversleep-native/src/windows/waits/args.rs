@@ -10,8 +10,8 @@ use oversleep_system::WaitInfo;
 
 const NANOS_PER_MILLI: i64 = 1_000_000;
 
-/// What the call of `info` is given for that span, in whole milliseconds. `None` if it exceeds what the argument can
-/// say (49 days), whose greatest value means for ever.
+/// The argument that the call of `info` gets for that span, in whole milliseconds. `None` if it exceeds the argument's
+/// range (49 days), whose greatest value means forever.
 #[inline]
 pub(super) fn millis(info: &WaitInfo, span: Nanos) -> Option<u32> {
     let argument = u32::try_from(given::rounded(info, span).0 / NANOS_PER_MILLI).ok()?;
@@ -19,14 +19,13 @@ pub(super) fn millis(info: &WaitInfo, span: Nanos) -> Option<u32> {
     Some(argument).filter(|&millis| millis != INFINITE)
 }
 
-/// As [`millis`], for an argument with a sign (24 days), in which less than zero means for ever.
+/// As [`millis`], for a signed argument (24 days), where negative values mean forever.
 #[inline]
 pub(super) fn signed_millis(info: &WaitInfo, span: Nanos) -> Option<i32> {
     millis(info, span).and_then(|millis| i32::try_from(millis).ok())
 }
 
-/// The same in whole microseconds, as seconds and the rest. `None` if it exceeds what the argument can say (68
-/// years).
+/// The span in whole microseconds, as seconds and the rest. `None` if it exceeds the argument's range (68 years).
 #[inline]
 pub(super) fn micros(info: &WaitInfo, span: Nanos) -> Option<(i32, i32)> {
     let micros = given::rounded(info, span).0 / 1_000;
@@ -34,8 +33,8 @@ pub(super) fn micros(info: &WaitInfo, span: Nanos) -> Option<(i32, i32)> {
     Some((i32::try_from(micros / 1_000_000).ok()?, (micros % 1_000_000) as i32))
 }
 
-/// The same as the timers of the kernel take it: below zero, in units of 100 ns. Zero would be a point in time, the year
-/// 1601, which is over as well.
+/// The span in the form of kernel timers: negative, in units of 100 ns. Zero would be a point in time, the year 1601,
+/// which has passed as well.
 #[inline]
 pub(super) fn from_now(info: &WaitInfo, span: Nanos) -> i64 {
     let units = given::rounded(info, span).0 / 100;
@@ -43,7 +42,7 @@ pub(super) fn from_now(info: &WaitInfo, span: Nanos) -> i64 {
     -units
 }
 
-/// The same as a `FILETIME`.
+/// The result of [`from_now`] as a `FILETIME`.
 pub(super) fn file_time(from_now: i64) -> FILETIME {
     FILETIME { dwLowDateTime: from_now as u32, dwHighDateTime: (from_now >> 32) as u32 }
 }

@@ -41,13 +41,13 @@ pub(super) fn ended_unless_woken(info: &'static WaitInfo, woken: i32) -> WaitEnd
     }
 }
 
-/// The end of a wait whose call left an error.
+/// The end of a wait whose call failed.
 #[cold]
 pub(super) fn failed(info: &'static WaitInfo) -> WaitEnd {
     WaitEnd::Failed(os::failed(info.call))
 }
 
-/// The end of a wait whose span its argument can't hold: the wait is refused, because a shorter one would be early.
+/// The end of a wait whose span exceeds its argument's range: the wait is refused, because a shorter one would be early.
 #[cold]
 pub(super) fn too_long(info: &'static WaitInfo) -> WaitEnd {
     WaitEnd::Failed(Unavailable::failed(info.call, "the span is longer than its argument can say"))
