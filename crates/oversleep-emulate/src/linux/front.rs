@@ -1,4 +1,4 @@
-//! The process that the user started: the program's parent. It forwards signals and stops and ends as the program does.
+//! The process that was typed: the program's parent, which passes signals and stops on and ends as the program does.
 
 use std::ffi::CString;
 use std::io;
@@ -12,17 +12,17 @@ use crate::plan::Stepped;
 use crate::report::Report;
 use crate::{Ended, Failure, Request};
 
-/// Signals that are forwarded when a process sends them; a terminal sends its own to the program as well.
+/// Signals that are passed on when a process sends them; a terminal sends its own to the program too.
 const PASSED_ON: [i32; 7] =
     [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc::SIGUSR1, libc::SIGUSR2, libc::SIGWINCH];
-/// Signals that stop a job. The program decides how to react, and this process follows.
+/// Signals that stop a job. The program decides what they do, and this process follows.
 const JOB_STOPS: [i32; 3] = [libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU];
 
 static PROGRAM: AtomicI32 = AtomicI32::new(0);
-/// A signal that arrived before the program was started.
+/// A signal that came before the program was there.
 static EARLY: AtomicI32 = AtomicI32::new(0);
 
-/// The disposition of SIGPIPE when this process started: Rust ignores it before `main`, and a program would inherit that.
+/// What SIGPIPE did when this process began: Rust ignores it before `main`, and a program would inherit that.
 static SIGPIPE_WAS: AtomicI32 = AtomicI32::new(0);
 
 // SAFETY: the C library calls what is in this section before `main`, without arguments that it needs.
@@ -40,10 +40,10 @@ static AT_START: extern "C" fn() = {
     at_start
 };
 
-/// Runs the program to its end and returns how it ended.
+/// Runs the program to its end, and says how it ended.
 ///
 /// # Errors
-/// Why the program could not be started.
+/// Why it could not be started.
 pub fn run(request: Request) -> Result<Ended, Failure> {
     let own = |what: &str, error: io::Error| Failure::Own(format!("can't {what}: {error}"));
     let typed: Vec<String> = request.program.iter().map(|word| word.to_string_lossy().into_owned()).collect();
@@ -105,15 +105,15 @@ pub fn run(request: Request) -> Result<Ended, Failure> {
     Ok(Ended { code, signal, report: report.map(|report| Report { program: typed, ..report }) })
 }
 
-/// Everything that starting the program takes, prepared before the fork.
+/// All that starting the program takes, made before the fork.
 struct Start {
     argv: Words,
     envp: Words,
-    /// `None` if no wait is redirected.
+    /// None where no wait is led elsewhere.
     filter: Option<Vec<libc::sock_filter>>,
 }
 
-/// Strings in the form that `exec` takes.
+/// Words as `exec` takes them.
 struct Words {
     pointers: Vec<*const libc::c_char>,
     _words: Vec<CString>,
@@ -131,7 +131,7 @@ impl Start {
         let with_nul = |_| Failure::NotRun("an argument or a variable contains a NUL byte".to_owned());
         let argv: Result<Vec<CString>, _> = request.program.iter().map(|word| CString::new(word.as_bytes())).collect();
         let clocks: Vec<u32> = stepped.iter().map(|clock| clock.clock.id() as u32).collect();
-        // The program, or one that it starts, requests another resolution under this number.
+        // A program, or what it starts, asks for another resolution under this number.
         let number = format!("OVERSLEEP_EMULATE={}", std::process::id());
         let inherited = std::env::vars_os().filter(|(name, _)| name != "OVERSLEEP_EMULATE").map(|(mut name, value)| {
             name.push("=");
@@ -143,7 +143,7 @@ impl Start {
         Ok(Start { argv, envp, filter: request.plan.is_some().then(|| filter::program(&clocks)) })
     }
 
-    /// Runs in the new process: lets itself be traced, filters its calls, and executes the program.
+    /// In the new process: is traced from now on, filters its calls, and executes the program.
     fn run(&self, supervisor: i32, to_tracer: i32, why_not: i32) -> ! {
         // SAFETY: calls that take numbers, constants, or pointers to what outlives them.
         unsafe {
@@ -155,7 +155,7 @@ impl Start {
             if SIGPIPE_WAS.load(Ordering::Relaxed) == 0 {
                 libc::signal(libc::SIGPIPE, libc::SIG_DFL);
             }
-            // A system with Yama lets only ancestors trace.
+            // A Yama system lets only ancestors trace.
             libc::prctl(libc::PR_SET_PTRACER, supervisor, 0, 0, 0);
             let sent = socket::send(to_tracer, libc::getpid());
             match (sent, socket::receive(to_tracer)) {
@@ -164,7 +164,7 @@ impl Start {
                 _ => fail(BY_TRACE, libc::ESRCH),
             }
             if let Some(filter) = &self.filter {
-                // The ends are the machine's own, so the kernel here must add no slack.
+                // Ends are the machine's own: this one adds nothing to them.
                 libc::prctl(libc::PR_SET_TIMERSLACK, 1, 0, 0, 0);
                 if let Err(error) = filter::install(filter) {
                     fail(BY_FILTER, error.raw_os_error().unwrap_or(libc::EPERM));
@@ -176,7 +176,7 @@ impl Start {
     }
 }
 
-/// Waits for the program's end, and stops whenever the program stops.
+/// Waits for the program's end, and stops with it meanwhile.
 fn wait(program: i32) -> i32 {
     loop {
         let mut status = 0;
@@ -196,8 +196,8 @@ fn wait(program: i32) -> i32 {
     }
 }
 
-/// Stops by the signal that stopped the program, so that a shell sees its job stopped. Wakes the program if only this
-/// process is continued.
+/// Stops by the signal that stopped the program, so that a shell sees its job stopped, and wakes the program if only this
+/// process is woken.
 fn stop_with(program: i32, signal: i32) {
     // SAFETY: takes numbers, and writable memory of the right type; the signal has its ordinary effect for once.
     unsafe {
@@ -208,7 +208,7 @@ fn stop_with(program: i32, signal: i32) {
         } else {
             libc::raise(libc::SIGSTOP);
         }
-        // The stop was already reported, so only its end can be waited for.
+        // The stop was reported, so only its end can be waited for.
         let mut about: libc::siginfo_t = std::mem::zeroed();
         let flags = libc::WCONTINUED | libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
         let answer = libc::waitid(libc::P_PID, program as libc::id_t, &raw mut about, flags);
@@ -226,7 +226,7 @@ fn reap(program: i32) {
     {}
 }
 
-/// Forwards a signal to the program, unless a terminal sent it: then the program got it, too.
+/// Passes a signal on to the program, unless a terminal sent it: then the program has it.
 extern "C" fn pass_on(signal: i32, about: *mut libc::siginfo_t, _context: *mut libc::c_void) {
     let program = PROGRAM.load(Ordering::SeqCst);
     // SAFETY: the system passes a valid record to such a handler, and `kill` is allowed in one.
@@ -244,7 +244,7 @@ fn pass_on_from_now(signal: i32) {
     unsafe {
         let mut was: libc::sigaction = std::mem::zeroed();
         libc::sigaction(signal, std::ptr::null(), &raw mut was);
-        // What was ignored (nohup) stays ignored, in the program as well.
+        // What was ignored (nohup) stays so, in the program too.
         if was.sa_sigaction != libc::SIG_IGN {
             let mut passing: libc::sigaction = std::mem::zeroed();
             passing.sa_sigaction = pass_on as *const () as libc::sighandler_t;
@@ -254,7 +254,7 @@ fn pass_on_from_now(signal: i32) {
     }
 }
 
-/// Ends this process as the program ended: by the same signal, but without a core dump.
+/// Ends this process as the program ended: by the same signal, without a core of its own.
 pub fn end_by(signal: i32) {
     // SAFETY: takes numbers and readable memory.
     unsafe {

@@ -1,4 +1,4 @@
-//! A thread of the supervisor: it waits for the threads that it traces and leads their waits.
+//! A thread of the supervisor, which waits for its traced threads and redirects their waits.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -14,23 +14,23 @@ use super::shared::Shared;
 use super::sites;
 use crate::report::Tally;
 
-/// A tracer that slept no longer than this before a stop was busy, and may come late to it.
+/// A tracer that slept no longer than this before a stop was busy, and may have been late for it.
 pub const BUSY: Nanos = Nanos(5_000);
 
-/// One thread that traces.
+/// A tracing thread.
 pub struct Tracer {
     pub(super) shared: Arc<Shared>,
     pub(super) tally: Arc<Mutex<Tally>>,
-    /// The process of a thread, where it had to be looked up.
+    /// The process of a thread, if it had to be looked up.
     processes: HashMap<Tid, Tid>,
     known: HashSet<Tid>,
-    /// What it takes threads of others as; the first tracer takes none.
+    /// Its membership in the crew, through which it takes threads from others; the first tracer takes none.
     member: Option<Arc<Member>>,
-    /// Threads that come from another tracer, and what their registers will be.
+    /// Threads that arrive from another tracer, and the registers that they will get.
     arriving: HashMap<Tid, Box<Registers>>,
     /// How often threads stopped at a place in their program's code.
     pub(super) stops: HashMap<u64, u32>,
-    /// Since when it has not been idle: a thread that stops now may have begun to wait then.
+    /// Since when it has not been idle: a thread that stops now may have begun its wait then.
     pub(super) busy_since: Nanos,
 }
 
@@ -50,8 +50,8 @@ impl Tracer {
         }
     }
 
-    /// Runs a tracer. Should it fail, the whole supervisor ends, and the kernel kills the program with it: without a tracer
-    /// the program would stop at its next wait for ever.
+    /// Runs a tracer. If it panics, the whole supervisor exits, and the kernel kills the program with it: without a
+    /// tracer, the program would stop forever at its next wait.
     pub fn guarded(tracing: impl FnOnce()) {
         if std::panic::catch_unwind(std::panic::AssertUnwindSafe(tracing)).is_err() {
             // SAFETY: ends the process.
@@ -76,7 +76,7 @@ impl Tracer {
                 let _ = ptrace::go_on(tid, 0);
                 continue;
             }
-            // A thread that was killed meanwhile can't be asked anything; its end is reported by itself.
+            // A thread that was killed in the meantime can't be queried; its end is reported separately.
             let _ = self.serve(tid, stop, after);
             let is_done = stop == Stop::Gone && self.known.is_empty() && self.arriving.is_empty();
             if is_done && self.member.as_ref().is_some_and(|member| member.close()) {
@@ -85,7 +85,7 @@ impl Tracer {
         }
     }
 
-    /// Takes the threads that others give.
+    /// Takes the threads that other tracers hand over.
     fn receive(&mut self) {
         let Some(member) = self.member.clone() else { return };
         for parcel in member.take() {
@@ -97,13 +97,13 @@ impl Tracer {
         }
     }
 
-    /// A thread that came from another tracer goes on where it was; one that is new is given away if there are enough.
+    /// A thread that came from another tracer continues where it was; a new one is handed over if this tracer has enough.
     fn begins(&mut self, tid: Tid) -> io::Result<()> {
         if let Some(registers) = self.arriving.remove(&tid) {
             self.meet(tid);
             ptrace::set_registers(tid, &Registers { orig_rax: u64::MAX, ..*registers })?;
         } else if !self.known.contains(&tid) && self.known.len() >= SHARE {
-            // A process of its own would outlive us on its way.
+            // A process would outlive the supervisor on its way to another tracer.
             let process = process_of(tid);
             if process.is_some_and(|process| process != tid) && self.give_away(tid) {
                 return Ok(());
@@ -113,7 +113,7 @@ impl Tracer {
         ptrace::go_on(tid, 0)
     }
 
-    /// Gives a new thread to another tracer, if one takes it.
+    /// Hands a new thread over to another tracer, if one takes it.
     fn give_away(&self, tid: Tid) -> bool {
         let shared = &self.shared;
         shared.crew.give_away(tid, || {
@@ -168,7 +168,7 @@ impl Tracer {
         self.shared.forget(tid, now);
     }
 
-    /// A process that starts has what its parent has; a thread has it anyway.
+    /// A new process inherits what its parent has; a new thread shares it anyway.
     fn starts(&mut self, tid: Tid) {
         if !self.shared.follows_starts() {
             return;
@@ -181,7 +181,7 @@ impl Tracer {
         }
     }
 
-    /// It has another program now. Its other threads are gone, and it has the id of the first.
+    /// The process runs another program now. Its other threads are gone, and this thread has the id of the first.
     pub(super) fn is_process(&mut self, tid: Tid) {
         self.meet(tid);
         self.processes.insert(tid, tid);
@@ -193,7 +193,7 @@ impl Tracer {
     }
 }
 
-/// The process of a thread, as the system says.
+/// The process of a thread, according to the system.
 fn process_of(tid: Tid) -> Option<Tid> {
     let status = std::fs::read_to_string(format!("/proc/{tid}/status")).ok()?;
     status.lines().find_map(|line| line.strip_prefix("Tgid:"))?.trim().parse().ok()

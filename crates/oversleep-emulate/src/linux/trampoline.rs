@@ -1,11 +1,11 @@
-//! The code that a program is given: it makes a wait in place of the one that the program called, with another end, and
-//! returns to behind that call.
+//! The code that is injected into a program: it makes a wait with another end in place of the program's own, and
+//! returns to the instruction after that call.
 //!
-//! It is copied into each program at [`base`], so it refers to nothing outside. The supervisor leads a thread here in
-//! place of its call: `rcx` holds where to return to, `r11` the end, and `rax` what the entry says. These three are what a
-//! system call may change anyway; all else is as the program left it, and is again when the program goes on. What it keeps
-//! is on the thread's stack, below what the program may use without moving its pointer (128 bytes). So a signal that
-//! comes meanwhile finds an ordinary call that waits: it restarts, fails with EINTR, or is left by a jump, as any other.
+//! It is copied into each program at [`BASE`], so it refers to nothing outside. The supervisor redirects a thread here
+//! from its call: `rcx` holds the return address, `r11` the end, and `rax` a value that depends on the entry. A system
+//! call may clobber these three anyway; all other registers are preserved. Local data are on the thread's stack, below
+//! the red zone (128 bytes). So a signal that arrives meanwhile interrupts an ordinary waiting call: the call restarts,
+//! fails with EINTR, or is left by a jump, as any other.
 
 use std::arch::global_asm;
 
@@ -24,7 +24,7 @@ macro_rules! entries {
             $($(#[$when])* safe static $symbol: u8;)+
         }
 
-        /// Where a thread is led.
+        /// Where a thread is redirected.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Entry {
             $($(#[$when])* $name,)+
@@ -70,18 +70,18 @@ entries! {
     RawClockGetres = oversleep_raw_clock_getres;
     RawGettimeofday = oversleep_raw_gettimeofday;
     RawTime = oversleep_raw_time;
-    // Functions, for the symbols of a vDSO.
+    // Functions for the symbols of a vDSO.
     ClockGettime = oversleep_clock_gettime;
     Gettimeofday = oversleep_gettimeofday;
     Time = oversleep_time;
     ClockGetres = oversleep_clock_getres;
     #[cfg(test)]
     RuleEnd = oversleep_rule_end;
-    // Where sites read what a program points to, and where they go on if that can't be read.
+    // Where sites read memory that the program points to, and where they continue if it can't be read.
     Load = oversleep_load;
     Loaded = oversleep_loaded;
     Slow = oversleep_slow;
-    // What sites lead to.
+    // Entries for sites.
     SiteNanosleep = oversleep_site_nanosleep;
     SiteClockNanosleep = oversleep_site_clock_nanosleep;
     SiteFutex = oversleep_site_futex;
@@ -96,20 +96,20 @@ entries! {
 /// Where the code is in every program: below what the kernel gives to mappings by itself, which is 1 TiB below the stack,
 /// and where sanitizers leave room for libraries.
 pub const BASE: u64 = 0x7eb0_0000_0000;
-/// How much room it has.
+/// The room for the code in bytes.
 pub const SIZE: u64 = 0x2000;
-/// Where the data of clocks are: [`super::clocks`].
+/// The address of the clocks' data: [`super::clocks`].
 pub const DATA: u64 = BASE + SIZE;
-/// How much room both have.
+/// The room for code and data in bytes.
 pub const SIZE_WITH_DATA: u64 = SIZE + 0x1000;
 
-/// Whether that is in our code or its data.
+/// Whether an address is in the injected code or its data.
 pub fn is_own(address: u64) -> bool {
     (BASE..BASE + SIZE_WITH_DATA).contains(&address)
 }
 
 impl Entry {
-    /// Where it is in a program.
+    /// Its address in a program.
     pub fn address(self) -> u64 {
         BASE + self.offset()
     }

@@ -1,5 +1,5 @@
-//! What the rules of a modelled machine say about the waits of a program that runs on this one. Pure: the figures and the
-//! rules are the model's own.
+//! What the rules of a modelled machine say about the waits of a program on this one. Pure: the figures and rules are
+//! the model's own.
 
 mod adapters;
 mod classes;
@@ -19,36 +19,36 @@ use oversleep_model::sim::{Machine, Random, WaitModel};
 use oversleep_record::{Nanos, ResultFile};
 use oversleep_system::rules::{Grid, SleepingThread};
 
-/// The waits of one machine, by what a program of this system calls.
+/// The waits of one machine, by the calls of this system's programs.
 pub struct Plan {
     machine: Machine,
-    /// Positions in the machine's waits, by class.
+    /// Indices into the machine's waits, by class.
     waits: [Option<usize>; Class::COUNT],
     random: Random,
 }
 
-/// Until when a program waits, as it says.
+/// The end of a wait as the program requested it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Requested {
-    /// So long from the call.
+    /// A span from the call on.
     Span(Nanos),
-    /// Until that moment of the monotonic clock.
+    /// A time on the monotonic clock.
     Deadline(Nanos),
 }
 
-/// A wait that is given another end.
+/// A wait that gets another end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Planned {
-    /// What was requested, from the call on.
+    /// The requested span, from the call on.
     pub requested: Nanos,
-    /// When it would end here at the earliest.
+    /// The earliest end that it would have here.
     pub native: Nanos,
-    /// When it ends on the machine.
+    /// Its end on the machine.
     pub end: Nanos,
 }
 
 impl Plan {
-    /// The plan of that machine.
+    /// The plan for that machine.
     ///
     /// # Errors
     /// The machine has neither a tick nor a slack nor a learned lateness, so there is nothing to emulate.
@@ -59,7 +59,7 @@ impl Plan {
             machine.waits.iter().position(|wait| wait.info.name == name && wait.unavailable.is_none())
         };
         for &class in Class::ALL {
-            // A program that finds no poll there uses select.
+            // A program that finds no poll there uses select instead.
             waits[class as usize] = at(class).or_else(|| at(Class::Select).filter(|_| class == Class::Poll));
         }
         if waits.iter().all(Option::is_none) {
@@ -78,7 +78,7 @@ impl Plan {
         Plan::of(machine.map_err(|error| error.to_string())?)
     }
 
-    /// The plan of a machine like the one that the result was taken on: each wait as late as it was there.
+    /// The plan for a machine like the one of the result: each wait is as late as it was there.
     ///
     /// # Errors
     /// As [`oversleep_model::like`].
@@ -92,23 +92,23 @@ impl Plan {
         self.machine.timing.tick.is_some()
     }
 
-    /// Its name, with what was changed of it.
+    /// Its name, with its overrides.
     pub fn machine(&self) -> &str {
         &self.machine.name
     }
 
-    /// What is held of its timer resolution, to begin with.
+    /// The initial state of its timer resolution.
     pub fn resolution(&self, now: Nanos) -> Resolution {
         Resolution::new(self.machine.timing.tick.clone(), now)
     }
 
-    /// The machine's wait that stands for calls of that class; none if it has none.
+    /// The machine's wait that stands for calls of that class; `None` if it has none.
     pub fn wait(&self, class: Class) -> Option<&WaitModel> {
         self.waits[class as usize].map(|at| &self.machine.waits[at])
     }
 
-    /// The wait that stands for calls of that class of a program whose runtime has adapters, and whether its port rounds
-    /// spans down to whole milliseconds.
+    /// The wait that stands for calls of that class in a program whose runtime has adapters, and whether the runtime's
+    /// port rounds spans down to whole milliseconds.
     pub fn wait_of(&self, class: Class, adapted: Option<(&Adapted, bool)>) -> Option<(&WaitModel, bool)> {
         let own = adapted.and_then(|(adapted, is_own_code)| adapted.wait(class, is_own_code));
         match own {
@@ -117,11 +117,11 @@ impl Plan {
         }
     }
 
-    /// When that wait ends that is entered `now`. Nothing where it is over at once, so the call is made as it is.
+    /// The end of a wait that begins `now`. `None` if it is over at once, so that the call is made unchanged.
     ///
-    /// A deadline that passed after the last tick counts as the shortest wait: a program of this system converts a span to
-    /// a deadline and needs time until it waits for it, while the machine's own calls take the span. This is a correction
-    /// that emulation needs.
+    /// A deadline that passed after the last tick counts as the shortest wait. A program of this system converts a span
+    /// to a deadline and takes time until it waits for that, while the machine's own calls take the span; emulation has
+    /// to correct for this.
     pub fn end(
         &self,
         (wait, truncates): (&WaitModel, bool),

@@ -1,4 +1,4 @@
-//! That plans agree with the model's own waits.
+//! Plans agree with the model's own waits.
 
 use std::sync::Arc;
 
@@ -13,7 +13,8 @@ fn machine(name: &str, set: &[&str]) -> Machine {
     oversleep_model::machine(name, &set, 1).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// How long waits back to back take on the model itself, and by the plan of a program that needs 60 µs to wait again.
+/// The median length of consecutive waits on the model itself, and by the plan for a program that takes 60 µs until its next
+/// wait.
 fn both(name: &str, set: &[&str], held: Option<Nanos>, class: Class, requested: Nanos) -> (Nanos, Nanos) {
     const COUNT: usize = 21;
     const RUNS_FOR: Nanos = Nanos::from_micros(60);
