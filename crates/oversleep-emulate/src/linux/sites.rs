@@ -1,11 +1,11 @@
-//! Places in programs whose timed waits need no stop.
+//! Sites: replacements for the places in programs whose timed waits need no stop.
 //!
-//! A stop costs microseconds of two threads, so thousands of threads on one tick would wait for it in line. The places from
-//! which a program waits are few: where a wait has stopped at one of them some times, the two bytes of its system call are
-//! replaced by a jump into room that nothing runs through (`padding.rs`), and from there to a stub, where our code
-//! (`sites.s`) does what the supervisor would. Two bytes are written at once, so a thread that is in that call, or about
-//! to make it, finds either the call or the jump; it returns to behind both. Where any of that isn't possible, or the end
-//! is no matter of arithmetic (`ClosedForm`), the place goes on to stop.
+//! A stop costs two threads some microseconds, so thousands of threads on one tick would queue up for it. Programs wait
+//! from few places. When waits have stopped at one of them often enough, the two bytes of its system call are replaced
+//! by a jump into padding (`padding.rs`), which jumps to a stub, where injected code (`sites.s`) does what the
+//! supervisor would do. The two bytes are written atomically, so a thread that is about to make the call finds either
+//! the call or the jump, and a thread in the call returns to the instruction after both. If any of that isn't possible,
+//! or the end doesn't follow from arithmetic (`ClosedForm`), the place continues to stop.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -22,22 +22,22 @@ use super::stub::{self, AFTER_SLOW, Room};
 use super::trampoline::{DATA, Entry};
 use crate::plan::{ClosedForm, Requested};
 
-/// So often a wait stops at a place before that is replaced.
+/// After this many stops at a place, it is replaced.
 pub const WORTHWHILE: u32 = 16;
 
-/// Where things are in a site, as `sites.s` has it.
+/// Offsets in a site; must match `sites.s`.
 const STUB: usize = 0x40;
 const SPAN: usize = 0x60;
 const DEADLINE: usize = 0xd0;
 /// Where the making of a region finds its words.
 const INSTALL: u64 = DATA + 0x800;
 
-/// What is done about a place.
+/// What was done about a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Done {
-    /// The thread that stopped there waits as always.
+    /// Nothing: the thread that stopped there waits as usual.
     Nothing,
-    /// It is led to make a region, and makes its call again.
+    /// The thread is redirected to map a region, and repeats its call.
     Installs,
 }
 
@@ -45,7 +45,7 @@ pub enum Done {
 pub struct Frequent<'a> {
     pub tid: Tid,
     pub process: Tid,
-    /// The number of its call, and where that returns to.
+    /// The number of its call, and the call's return address.
     pub call: libc::c_long,
     pub returns_to: u64,
     pub waiting: &'a Waiting,
@@ -55,20 +55,20 @@ pub struct Frequent<'a> {
     pub grid: Grid,
 }
 
-/// What was replaced in one process.
+/// The replaced places of one process.
 #[derive(Clone, Default)]
 struct Process {
     regions: Vec<Region>,
-    /// The region that one of its threads makes.
+    /// The region that one of its threads is mapping.
     pending: Option<(Tid, u64)>,
     has_failed: bool,
-    /// Places that stay as they are.
+    /// Places that can't be replaced.
     refused: HashSet<u64>,
-    /// By where the call of a stub returns to: the place that the stub stands for.
+    /// The place that a stub stands for, by the return address of the stub's call.
     stubs: HashMap<u64, u64>,
 }
 
-/// What was replaced in all processes.
+/// The replaced places of all processes.
 pub struct Sites {
     processes: Mutex<HashMap<Tid, Arc<Mutex<Process>>>>,
     pub counters: Option<Counters>,
@@ -88,14 +88,14 @@ impl Sites {
         lock(&self.processes).get(&process).map(Arc::clone)
     }
 
-    /// The place that a stub's call was made for; the same place where it is none.
+    /// The place that a stub's call stands for; any other return address is its own place.
     pub fn origin(&self, process: Tid, returns_to: u64) -> u64 {
         let Some(of) = self.of(process) else { return returns_to };
         let of = lock(&of);
         of.stubs.get(&returns_to).copied().unwrap_or(returns_to)
     }
 
-    /// Replaces the place of such a wait, as far as that is possible.
+    /// Replaces the place of such a wait, if possible.
     pub fn replace(&self, wait: &Frequent) -> Done {
         let Some(counters) = &self.counters else { return Done::Nothing };
         let of = Arc::clone(lock(&self.processes).entry(wait.process).or_default());
@@ -112,7 +112,7 @@ impl Sites {
         }
     }
 
-    /// Another grid is in force for a process.
+    /// Activates another grid for a process.
     pub fn change(&self, grid_of: impl Fn(Tid) -> Option<Grid>) {
         for (process, of) in lock(&self.processes).iter() {
             let Some(grid) = grid_of(*process) else { continue };
@@ -122,7 +122,7 @@ impl Sites {
         }
     }
 
-    /// All waits of a process stop again.
+    /// Makes all waits of a process stop again.
     pub fn turn_off(&self, process: Tid) {
         let Some(of) = self.of(process) else { return };
         for region in &lock(&of).regions {
@@ -151,7 +151,7 @@ impl Process {
         let refused = || io::Error::from(io::ErrorKind::Unsupported);
         let memory = Memory::of(wait.process)?;
         if self.stubs.contains_key(&wait.returns_to) {
-            // Its stub left this one to us: as a sample, or because it had no rule for it until now.
+            // The site's stub left this wait to the supervisor: as a sample, or because it had no rule for it until now.
             let site = wait.returns_to - AFTER_SLOW;
             let (at, rule) = self
                 .rule(wait, counters, regions::page_of(&self.regions, site).ok_or_else(refused)?)
@@ -198,7 +198,7 @@ impl Process {
         Ok(Done::Nothing)
     }
 
-    /// A site's rule for such waits, and where it is in the site.
+    /// A site's rule for such waits, and the rule's offset in the site.
     fn rule(&self, wait: &Frequent, counters: &Counters, page: u64) -> Option<(usize, Vec<u8>)> {
         let (entry, number) = match wait.waiting.leads_to {
             LeadsTo::Number(entry, number) | LeadsTo::OnClock(entry, number, _) => (entry, number),
@@ -229,7 +229,7 @@ pub fn recovers(tid: Tid) -> bool {
         && ptrace::set_registers(tid, &Registers { rip, rsp, orig_rax: u64::MAX, ..registers }).is_ok()
 }
 
-/// The figures of a rule, as `sites.s` has them.
+/// The figures of a rule in the order of `sites.s`.
 pub fn figures(form: &ClosedForm) -> [i64; 8] {
     let [rounds_up, is_from_last_tick] = [form.rounds_up, form.is_from_last_tick].map(i64::from);
     [form.floor.0, form.step.0, rounds_up, form.least.0, form.shortest.0, form.unit.0, is_from_last_tick, form.margin.0]
