@@ -19,6 +19,13 @@ pub fn package_name(text: &str) -> Option<String> {
     Some(manifest.get_ref().get("package")?.get_ref().get("name")?.get_ref().as_str()?.to_owned())
 }
 
+/// Whether `cargo test` runs the examples in the library's documentation.
+pub fn runs_examples(text: &str) -> bool {
+    let Ok(manifest) = DeTable::parse(text) else { return true };
+    let library = manifest.get_ref().get("lib").and_then(|lib| lib.get_ref().get("doctest"));
+    library.and_then(|value| value.get_ref().as_bool()) != Some(false)
+}
+
 /// Everything in `[dependencies]`, `[dev-dependencies]`, `[build-dependencies]` and their `[target.….]` forms.
 pub fn dependencies(text: &str) -> Vec<Dependency> {
     let Ok(manifest) = DeTable::parse(text) else { return Vec::new() };

@@ -13,6 +13,7 @@ use finding::{Finding, Findings};
 mod circles;
 mod crate_arrows;
 mod doc_links;
+mod doc_tests;
 mod docs;
 mod finding;
 mod layout;
@@ -51,6 +52,7 @@ const CHECKS: &[Check] = &[
     words::CHECK,
     layout::CHECK,
     doc_links::CHECK,
+    doc_tests::CHECK,
     os_calls::CHECK,
     docs::CHECK,
 ];

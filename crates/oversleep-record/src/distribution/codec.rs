@@ -2,8 +2,6 @@
 //! bytes, in which a negative number stands for that many empty buckets.
 
 use std::borrow::Cow;
-use std::iter::Enumerate;
-use std::slice;
 
 use super::buckets::BUCKETS;
 
@@ -13,7 +11,12 @@ const NUMBER_BYTES_MAX: usize = 9;
 /// Filled buckets in ascending order, with their counts.
 pub enum Filled<'a> {
     /// From a counter for each bucket.
-    Dense(Enumerate<slice::Iter<'a, u64>>),
+    Dense {
+        /// A counter for each bucket.
+        counts: &'a [u64],
+        /// The next bucket to look at.
+        bucket: usize,
+    },
     /// From coded counts.
     Coded {
         /// The coded counts.
@@ -27,7 +30,7 @@ pub enum Filled<'a> {
 
 impl<'a> Filled<'a> {
     pub fn dense(counts: &'a [u64]) -> Filled<'a> {
-        Filled::Dense(counts.iter().enumerate())
+        Filled::Dense { counts, bucket: 0 }
     }
 
     pub fn coded(coded: Cow<'a, [u8]>) -> Filled<'a> {
@@ -40,7 +43,17 @@ impl Iterator for Filled<'_> {
 
     fn next(&mut self) -> Option<(usize, u64)> {
         match self {
-            Filled::Dense(counts) => counts.find(|(_, count)| **count > 0).map(|(bucket, count)| (bucket, *count)),
+            // Most buckets are empty. Indexed, because an iterator's calls would be left as calls in a development build.
+            Filled::Dense { counts, bucket } => {
+                while *bucket < counts.len() {
+                    let (this, count) = (*bucket, counts[*bucket]);
+                    *bucket += 1;
+                    if count > 0 {
+                        return Some((this, count));
+                    }
+                }
+                None
+            }
             Filled::Coded { coded, at, bucket } => loop {
                 let (number, length) = number(&coded[*at..])?;
                 *at += length;
