@@ -38,6 +38,8 @@ pub struct Request {
     pub clocks: ClockChoice,
     /// Whether programs of known runtimes wait and read clocks as the runtime's port to the machine's system does.
     pub has_adapters: bool,
+    /// Tells the user in which other way the program is run, where this system doesn't allow the ordinary one.
+    pub note: fn(&str),
     /// The program and its arguments.
     pub program: Vec<OsString>,
 }

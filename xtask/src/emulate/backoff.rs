@@ -14,8 +14,8 @@ const STRATEGIES: [(&str, bool); 3] = [("aeron", true), ("disruptor", true), ("o
 /// Items of a run, and the time between two.
 const ITEMS: u32 = 300;
 const BETWEEN: Duration = Duration::from_micros(10_700);
-/// A strategy collapses if its median is late by that, a third of a tick. One that doesn't stays below.
-const COLLAPSED_US: f64 = 5_000.0;
+/// A strategy collapses if its median is at least this late, a fifth of a tick. The others stay below.
+const COLLAPSED_US: f64 = 3_000.0;
 /// The word that this program is called with as a worker.
 pub const WORKER: &str = "backoff-worker";
 

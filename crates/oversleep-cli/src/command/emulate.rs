@@ -147,6 +147,7 @@ impl Emulate {
             resolution: self.resolution,
             clocks: self.clocks.clone(),
             has_adapters: self.adapters == "on",
+            note: message::note,
             program: self.program.clone(),
         };
         let ended = match oversleep_emulate::run(request) {

@@ -4,6 +4,7 @@
 mod emulate;
 mod emulate_calls;
 mod emulate_often;
+mod emulate_preload;
 mod emulate_refusals;
 mod memory;
 mod places;

@@ -8,12 +8,14 @@
 mod clocks;
 mod counters;
 mod crew;
+mod elf;
 mod entry;
 mod filter;
 mod front;
 mod inject;
 mod lead;
 mod padding;
+mod preload;
 mod processes;
 mod programs;
 mod ptrace;
@@ -22,6 +24,7 @@ mod regions;
 mod shared;
 mod sites;
 mod socket;
+mod start;
 mod stub;
 mod supervisor;
 #[cfg(test)]

@@ -37,6 +37,11 @@ fn untraceable(scope: &str, is_traced: bool) -> &'static str {
     }
 }
 
+/// Whether another tracer has this command, and would have the program.
+pub fn is_traced_already() -> bool {
+    is_traced(&std::fs::read_to_string("/proc/self/status").unwrap_or_default())
+}
+
 fn is_traced(status: &str) -> bool {
     status.lines().any(|line| line.strip_prefix("TracerPid:").is_some_and(|tracer| tracer.trim() != "0"))
 }

@@ -29,6 +29,8 @@ pub const WORTHWHILE: u32 = 16;
 const STUB: usize = 0x40;
 const SPAN: usize = 0x60;
 const DEADLINE: usize = 0xd0;
+/// Which one of 256 waits stops.
+const SAMPLED: i64 = 255;
 /// Where the making of a region finds its words.
 const INSTALL: u64 = DATA + 0x800;
 
@@ -212,7 +214,7 @@ impl Process {
             Entry::ClockNanosleep => 2,
             _ => 0,
         };
-        let rest = [counter as i64, entry.address() as i64, number, sleeps, 1];
+        let rest = [counter as i64, entry.address() as i64, number, sleeps, SAMPLED, 1];
         Some((at, figures(&wait.form).iter().chain(&rest).flat_map(|word| word.to_le_bytes()).collect()))
     }
 }

@@ -22,11 +22,12 @@
     .set ovs_rule_entry, 72
     .set ovs_rule_number, 80
     .set ovs_rule_sleeps, 88
-    .set ovs_rule_is_valid, 96
+    .set ovs_rule_sample, 96
+    .set ovs_rule_is_valid, 104
     // Where the two words are that the making of a region takes, and the path of the counters.
     .set ovs_install, 0x2800
     .set ovs_region_size, 0x4000
-    // One of so many is left to the call that stops, so that the report has its length.
+    // One of so many is left to the call that stops, so that the report has its length. A rule says which one, or none.
     .set ovs_sample, 255
     // An entry's own beginning, which is done here.
     .set ovs_begun, oversleep_abs_rdx_begun - oversleep_abs_rdx
@@ -159,8 +160,10 @@ oversleep_slow:
     mov rax, [rsp + 32]
     ovs_end
 
-    // A deadline that is past: the call as it is.
+    // A deadline that is past: the call as it is. Some rules are of no call.
 oversleep_as_is:
+    cmp qword ptr [r8 + ovs_rule_number], -2
+    je oversleep_slow
     ovs_restore
     mov rax, [rsp + 32]
     syscall
@@ -268,7 +271,7 @@ oversleep_ends:
     mov ecx, 1
     lock xadd [rdx], rcx
     and ecx, ovs_sample
-    cmp ecx, ovs_sample
+    cmp rcx, [r8 + ovs_rule_sample]
     je oversleep_slow
     // Where the entry wants no number, it wants the native end.
     mov rax, [r8 + ovs_rule_number]

@@ -9,12 +9,13 @@
 
 use std::arch::global_asm;
 
-global_asm!(include_str!("trampoline.s"), include_str!("sites.s"), include_str!("clocks.s"));
+global_asm!(include_str!("trampoline.s"), include_str!("sites.s"), include_str!("clocks.s"), include_str!("preload.s"));
 
 // SAFETY: the file above defines them, as bytes that never change.
 unsafe extern "C" {
     safe static oversleep_trampolines: u8;
     safe static oversleep_trampolines_end: u8;
+    safe static oversleep_preload_end: u8;
 }
 
 macro_rules! entries {
@@ -32,7 +33,7 @@ macro_rules! entries {
 
         impl Entry {
             /// Its distance from the beginning of the code.
-            fn offset(self) -> u64 {
+            pub fn offset(self) -> u64 {
                 let at: *const u8 = match self {
                     $($(#[$when])* Entry::$name => &raw const $symbol,)+
                 };
@@ -91,6 +92,34 @@ entries! {
     SiteTimeR10 = oversleep_site_time_r10;
     SiteTimeR8 = oversleep_site_time_r8;
     SiteSelect = oversleep_site_select;
+    // Functions of the C library, where they go on if they wait natively, and what waits in their place.
+    CNanosleep = oversleep_c_nanosleep;
+    CClockNanosleep = oversleep_c_clock_nanosleep;
+    CUsleep = oversleep_c_usleep;
+    CPoll = oversleep_c_poll;
+    CPpoll = oversleep_c_ppoll;
+    CSelect = oversleep_c_select;
+    CPselect = oversleep_c_pselect;
+    CEpollWait = oversleep_c_epoll_wait;
+    CEpollPwait = oversleep_c_epoll_pwait;
+    CEpollPwait2 = oversleep_c_epoll_pwait2;
+    CSyscall = oversleep_c_syscall;
+    CCondTimedwait = oversleep_c_cond_timedwait;
+    CCondClockwait = oversleep_c_cond_clockwait;
+    CSemTimedwait = oversleep_c_sem_timedwait;
+    CSemClockwait = oversleep_c_sem_clockwait;
+    CSlow = oversleep_c_slow;
+    CSlowPselect = oversleep_c_slow_pselect;
+    CSlowError = oversleep_c_slow_error;
+    CSlowCondTimedwait = oversleep_c_slow_cond_timedwait;
+    CSlowCondClockwait = oversleep_c_slow_cond_clockwait;
+    CSlowSemTimedwait = oversleep_c_slow_sem_timedwait;
+    CSlowSemClockwait = oversleep_c_slow_sem_clockwait;
+    CUntilCondTimedwait = oversleep_c_until_cond_timedwait;
+    CUntilCondClockwait = oversleep_c_until_cond_clockwait;
+    CUntilSemTimedwait = oversleep_c_until_sem_timedwait;
+    CUntilSemClockwait = oversleep_c_until_sem_clockwait;
+    CInit = oversleep_c_init;
 }
 
 /// Where the code is in every program: below what the kernel gives to mappings by itself, which is 1 TiB below the stack,
@@ -117,9 +146,18 @@ impl Entry {
 
 /// The code to copy to [`BASE`].
 pub fn code() -> &'static [u8] {
+    let code = until(&raw const oversleep_trampolines_end);
+    assert!(code.len() as u64 <= SIZE, "the code takes {} bytes", code.len());
+    code
+}
+
+/// The same with the functions of the C library behind it.
+pub fn code_with_functions() -> &'static [u8] {
+    until(&raw const oversleep_preload_end)
+}
+
+fn until(end: *const u8) -> &'static [u8] {
     let begin = &raw const oversleep_trampolines;
-    let length = &raw const oversleep_trampolines_end as usize - begin as usize;
-    assert!(length as u64 <= SIZE, "the code takes {length} bytes");
     // SAFETY: the two symbols enclose constant bytes of this program.
-    unsafe { std::slice::from_raw_parts(begin, length) }
+    unsafe { std::slice::from_raw_parts(begin, end as usize - begin as usize) }
 }

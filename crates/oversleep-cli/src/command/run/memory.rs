@@ -42,6 +42,7 @@ pub fn run(typed: &[OsString], is_quiet: bool) -> Result<Exit, Failure> {
         resolution: None,
         clocks: ClockChoice::Off,
         has_adapters: false,
+        note: message::note,
         program: typed.to_vec(),
     };
     let ended = oversleep_emulate::run(request).map_err(|failure| Failure::failed(failure.to_string()))?;

@@ -1,0 +1,159 @@
+//! Where nobody may trace: functions of the C library that wait as the machine does, in a library that the dynamic linker
+//! loads before the program's others (LD_PRELOAD). It is made here, of the same code as the places that wait often, so no
+//! compiler is needed. It reaches only what calls the C library, in programs that are linked dynamically.
+
+use std::ffi::CString;
+use std::io::{self, Write};
+use std::os::fd::FromRawFd;
+
+use oversleep_system::rules::Grid;
+
+use super::elf::Library;
+use super::entry::now;
+use super::sites::figures;
+use super::trampoline::{self, Entry};
+use crate::Request;
+use crate::plan::{Class, Holder, Plan};
+
+/// What isn't emulated that way, in words for whoever reads the reason.
+pub const REACHES: &str = "so LD_PRELOAD is used instead: it reaches waits by the C library's functions, in programs that are linked \
+    dynamically; those linked statically (as Go's are), timers, sockets' timeouts, clocks and adapters are as on this system, \
+    and neither `emulate ctl` nor the report has anything";
+
+/// Where the data are, counted from the code, and what is where in them, as `preload.s` has it.
+const DATA: u64 = 0x3000;
+const HEAD: u64 = 0;
+const COUNTER: u64 = 0x40;
+const FUNCTIONS: u64 = 0x80;
+const SITES: u64 = 0x200;
+const SITE: u64 = 0x140;
+/// What is where in a site, as `sites.s` has it.
+const SLOW: u64 = 0x40;
+const HEAD_AT: u64 = 0x48;
+const SPAN: u64 = 0x60;
+const DEADLINE: u64 = 0xd0;
+const RULE_COUNTER: u64 = 64;
+const RULE_ENTRY: u64 = 72;
+/// None of 256 waits is left to anybody else.
+const NO_SAMPLE: i64 = 256;
+/// The number of what is no call of the system.
+const NO_CALL: i64 = -2;
+
+/// What waits in a function's place: the kind of wait, the code, the number that it takes, and what of a sleep it is.
+type Rule = (Class, Entry, i64, i64);
+
+struct Function {
+    name: &'static str,
+    code: Entry,
+    /// What waits natively.
+    slow: Entry,
+    span: Option<Rule>,
+    deadline: Option<Rule>,
+}
+
+/// The functions, in the order of their sites.
+fn functions() -> [Function; 14] {
+    use Class as C;
+    use Entry as E;
+    let of = |name, code, slow, span, deadline| Function { name, code, slow, span, deadline };
+    let until = |entry| Some((C::FutexUntil, entry, NO_CALL, 0));
+    let absolute = Some((C::SleepUntil, E::AbsRdx, libc::SYS_clock_nanosleep, 0));
+    let futex = Some((C::Futex, E::FutexSpan, libc::SYS_futex, 0));
+    let futex_until = Some((C::FutexUntil, E::AbsR10, libc::SYS_futex, 0));
+    let epoll = |entry| Some((C::Epoll, entry, libc::SYS_epoll_pwait2, 0));
+    [
+        of("nanosleep", E::CNanosleep, E::CSlow, Some((C::Sleep, E::Nanosleep, -1, 1)), None),
+        of("clock_nanosleep", E::CClockNanosleep, E::CSlowError, Some((C::Sleep, E::ClockNanosleep, -1, 2)), absolute),
+        of("poll", E::CPoll, E::CSlow, Some((C::Poll, E::Poll, libc::SYS_ppoll, 0)), None),
+        // The C library's functions leave their timeout alone, which the kernel's calls don't.
+        of("ppoll", E::CPpoll, E::CSlow, Some((C::Poll, E::RelRdx, libc::SYS_ppoll, 0)), None),
+        of("select", E::CSelect, E::CSlow, Some((C::Select, E::Select, -1, 0)), None),
+        of("pselect", E::CPselect, E::CSlowPselect, Some((C::Select, E::RelR8, libc::SYS_pselect6, 0)), None),
+        of("epoll_wait", E::CEpollWait, E::CSlow, epoll(E::EpollWait), None),
+        of("epoll_pwait", E::CEpollPwait, E::CSlow, epoll(E::RelR10), None),
+        of("epoll_pwait2", E::CEpollPwait2, E::CSlow, epoll(E::RelR10), None),
+        of("syscall", E::CSyscall, E::CSlow, futex, futex_until),
+        of("pthread_cond_timedwait", E::CCondTimedwait, E::CSlowCondTimedwait, None, until(E::CUntilCondTimedwait)),
+        of("pthread_cond_clockwait", E::CCondClockwait, E::CSlowCondClockwait, None, until(E::CUntilCondClockwait)),
+        of("sem_timedwait", E::CSemTimedwait, E::CSlowSemTimedwait, None, until(E::CUntilSemTimedwait)),
+        of("sem_clockwait", E::CSemClockwait, E::CSlowSemClockwait, None, until(E::CUntilSemClockwait)),
+    ]
+}
+
+/// The variable that names it.
+pub const VARIABLE: &str = "LD_PRELOAD";
+
+/// The library for what is to be emulated; nothing where that isn't possible.
+pub fn library_of(request: &Request) -> Option<Vec<u8>> {
+    let plan = request.plan.as_ref()?;
+    let now = now();
+    let mut held = plan.resolution(now);
+    if request.resolution.is_some() {
+        held.hold(Holder::All, request.resolution, now);
+    }
+    library(plan, held.grid(0)?)
+}
+
+/// The library for a plan, where that grid is in force; nothing where its waits are no matter of arithmetic.
+fn library(plan: &Plan, grid: Grid) -> Option<Vec<u8>> {
+    let functions = functions();
+    let mut data = vec![0; (SITES + SITE * functions.len() as u64) as usize];
+    let mut put = |at: u64, words: &[i64]| {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        data[at as usize..at as usize + bytes.len()].copy_from_slice(&bytes);
+    };
+    put(HEAD, &[0, 0, grid.period.0, grid.origin.0, grid.period.0, grid.origin.0]);
+    let (mut addresses, mut are_some) = (Vec::new(), false);
+    for (function, site) in functions.iter().zip((SITES..).step_by(SITE as usize)) {
+        addresses.push((site + SLOW, function.slow.offset()));
+        addresses.push((site + HEAD_AT, DATA + HEAD));
+        for (rule, at) in [(function.span, site + SPAN), (function.deadline, site + DEADLINE)] {
+            let Some((class, entry, number, sleeps)) = rule else { continue };
+            let Some(form) = plan.wait_of(class, None).and_then(|wait| plan.closed_form(wait)) else { continue };
+            are_some = true;
+            put(at, &figures(&form));
+            put(at + RULE_COUNTER, &[0, 0, number, sleeps, NO_SAMPLE, 1]);
+            addresses.push((at + RULE_COUNTER, DATA + COUNTER));
+            addresses.push((at + RULE_ENTRY, entry.offset()));
+        }
+    }
+    let own = [("usleep", Entry::CUsleep)];
+    let names: Vec<(&str, u64)> = functions
+        .iter()
+        .map(|function| (function.name, function.code))
+        .chain(own)
+        .map(|(name, code)| (name, code.offset()))
+        .collect();
+    let library = Library {
+        code: trampoline::code_with_functions(),
+        functions: &names,
+        data: (DATA, &data),
+        addresses: &addresses,
+        others: &[(FUNCTIONS, "__errno_location"), (FUNCTIONS + 8, "dlsym"), (FUNCTIONS + 16, "dlvsym")],
+        needs: "libdl.so.2",
+        init: Entry::CInit.offset(),
+    };
+    are_some.then(|| library.file())
+}
+
+/// Keeps a library in memory as long as this process lives, and returns the variable by which programs load it, before
+/// whatever else they are told to.
+///
+/// # Errors
+/// The system gives no such memory.
+pub fn variable(library: &[u8], other: Option<&[u8]>) -> io::Result<CString> {
+    // SAFETY: the name is valid, and the descriptor is owned by nobody else.
+    let file = unsafe { libc::memfd_create(c"oversleep-preload".as_ptr(), libc::MFD_CLOEXEC) };
+    if file < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: as above. It stays open until this process ends.
+    let mut memory = std::mem::ManuallyDrop::new(unsafe { std::fs::File::from_raw_fd(file) });
+    memory.write_all(library)?;
+    let mut words = format!("{VARIABLE}=/proc/{}/fd/{file}", std::process::id()).into_bytes();
+    if let Some(other) = other.filter(|other| !other.is_empty()) {
+        words.push(b':');
+        words.extend_from_slice(other);
+    }
+    CString::new(words).map_err(|_| io::ErrorKind::InvalidInput.into())
+}
