@@ -170,6 +170,8 @@ fn what_makes_no_sense_is_refused_with_what_would() {
     Home::new().run(["check", "--like", "no-such-file.json"]).with_code(1);
     let ended = Home::new().run(["ask", "nanosleep(1ms)", "--on", "windows-11"]).with_code(1);
     assert!(ended.stderr.contains("windows-11 has no wait 'nanosleep'"), "{}", ended.stderr);
+    let ended = Home::new().run(["ask", "sleep(1ms)", "--on", "windows-11", "--clock", "monotonic"]).with_code(1);
+    assert_eq!(ended.stderr, "error: windows-11 has no clock 'monotonic'\n");
 }
 
 #[test]

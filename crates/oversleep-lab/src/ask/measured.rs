@@ -25,6 +25,9 @@ pub fn ask(machine: &Laboratory, question: &Question) -> Result<Answer, NoAnswer
     for (name, setting) in &question.conditions.requested {
         check_tunable(platform, name, setting)?;
     }
+    if let Some(clock) = &question.clock {
+        is_readable(platform, clock)?;
+    }
     let start = |setting: &Setting| {
         platform
             .neighbour(Some(setting))

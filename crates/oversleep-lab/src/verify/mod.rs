@@ -23,7 +23,7 @@ pub use expect::{Expect, Other};
 pub use figures::Figures;
 pub use observation::{Kind, Observation};
 pub use published::{Beside, beside, of_experiment};
-pub use summary::{Summary, Tally, summary};
+pub use summary::{COLLECTIONS, Summary, Tally, summary};
 pub use tolerance::{Judged, Tolerance};
 
 use crate::machines::{self, Description};
@@ -48,6 +48,7 @@ const FILES: &[(&str, &str)] = &[
     ("third", include_str!("../../observations/third.toml")),
     ("fourth", include_str!("../../observations/fourth.toml")),
     ("fifth", include_str!("../../observations/fifth.toml")),
+    ("sixth", include_str!("../../observations/sixth.toml")),
 ];
 
 #[derive(Deserialize)]
@@ -198,9 +199,14 @@ mod tests {
         assert_eq!(fitted.reproduced + predicted.reproduced, all.reproduced);
         let left_out = verify_leaving_out().expect("the files are well-formed");
         let Summary { all, as_exactly, of_one_source, .. } = summary(&left_out);
+        let of_collection = |letter| Tally::of_collection(&left_out, letter);
+        let collections = COLLECTIONS.map(of_collection);
+        let counted = summary(&left_out).counted();
+        assert_eq!(collections.iter().map(|tally| tally.covered).sum::<usize>(), counted.covered);
+        assert_eq!(collections.iter().map(|tally| tally.reproduced).sum::<usize>(), counted.reproduced);
         let parts = [fitted, predicted, all, as_exactly, of_one_source, all.less(of_one_source)].into_iter();
         let guide = include_str!("../../../../docs/guide.md");
-        for tally in parts.chain(Kind::ALL.map(|kind| Tally::of_kind(&left_out, kind))) {
+        for tally in parts.chain(Kind::ALL.map(|kind| Tally::of_kind(&left_out, kind))).chain(collections) {
             let stated = format!("| {} of {} |", tally.reproduced, tally.covered);
             assert!(guide.contains(&stated), "docs/guide.md doesn't say {stated}");
         }
@@ -230,8 +236,10 @@ mod tests {
         let left_out = row("O111", true);
         let fallback = Fallback {
             path: "timers.p-two-tick".to_owned(),
-            value: Some("0.83".to_owned()),
-            source: Some("dawson-2020 + pc-tuning + prosper-2238 + prosper-3056 + timer-resolution-22".to_owned()),
+            value: Some("0.819".to_owned()),
+            source: Some(
+                "dawson-2020 + pc-tuning + prosper-2238 + prosper-3056 + srt-637 + timer-resolution-22".to_owned(),
+            ),
         };
         assert_eq!(left_out.without, [fallback]);
         assert!(

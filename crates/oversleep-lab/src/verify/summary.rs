@@ -32,6 +32,9 @@ pub struct Summary {
     pub outside: usize,
 }
 
+/// The collections of observations, by the letter that their ids begin with, oldest first.
+pub const COLLECTIONS: [char; 3] = ['O', 'H', 'K'];
+
 impl Summary {
     /// All that count, covered or not, and those of them that are reproduced.
     pub fn counted(&self) -> Tally {
@@ -66,6 +69,17 @@ impl Tally {
     pub fn with_other_evidence(rows: &[Row], kind: Kind) -> Tally {
         let alone = of_one_source(rows);
         Tally::of(rows, |row| row.observation.kind == Some(kind) && !alone.contains(&row.observation.whole()))
+    }
+
+    /// Those of a collection, with the ones that no model covers as missed.
+    pub fn of_collection(rows: &[Row], letter: char) -> Tally {
+        let is_of_it = |row: &Row| row.observation.id.starts_with(letter);
+        let covered = Tally::of(rows, is_of_it);
+        let is_missed = |rows: &Vec<&Row>| {
+            rows.iter().all(|row| !row.is_covered() && is_of_it(row))
+                && rows.iter().any(|row| matches!(row.verdict, Verdict::Uncovered(_)))
+        };
+        Tally { covered: covered.covered + wholes(rows).filter(is_missed).count(), ..covered }
     }
 
     /// One number minus another.

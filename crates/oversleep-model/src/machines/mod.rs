@@ -7,6 +7,7 @@ mod configured;
 mod entries;
 mod evidence;
 mod like;
+mod overrides;
 mod parameters;
 mod profile;
 mod sources;

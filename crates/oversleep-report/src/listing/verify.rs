@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use oversleep_lab::machines::Source;
-use oversleep_lab::verify::{Basis, Kind, Row, Summary, Tally, Tolerance, Verdict, summary};
+use oversleep_lab::verify::{Basis, COLLECTIONS, Kind, Row, Summary, Tally, Tolerance, Verdict, summary};
 use oversleep_record::words::percent;
 use serde_json::{Value, json};
 
@@ -188,14 +188,16 @@ fn conclude(page: &mut Page, rows: &[Row], leaves_out: bool) {
         "Held to how exactly each source measured and printed, with no factor for other machines, {} are reproduced.",
         share(sum.as_exactly)
     );
+    let collections = COLLECTIONS.map(|letter| format!("{letter} {}", share(Tally::of_collection(rows, letter))));
     page.paragraph(
         0,
         &format!(
-            "{parts} By kind, {}. {exact} {} more are not covered and count as missed: of all that a model could say, {}. {} say \
-             nothing that a model could.",
+            "{parts} By kind, {}. {exact} {} more are not covered and count as missed: of all that a model could say, {}. By \
+             collection, as ids begin, the oldest first: {}. {} say nothing that a model could.",
             kinds.join("; "),
             sum.uncovered,
             share(sum.counted()),
+            collections.join(", "),
             sum.outside,
         ),
     );
@@ -250,6 +252,7 @@ pub fn document(rows: &[Row], leaves_out: bool) -> Value {
         |(tolerance, reproduced, rows)| json!({ "tolerance": tolerance.words(), "rows": rows, "reproduced": reproduced }),
     );
     let kinds = Kind::ALL.map(|kind| (kind.id().to_owned(), tally(Tally::of_kind(rows, kind))));
+    let collections = COLLECTIONS.map(|letter| (letter.to_string(), tally(Tally::of_collection(rows, letter))));
     json!({
         "left_out": leaves_out,
         "covered": sum.all.covered,
@@ -261,6 +264,7 @@ pub fn document(rows: &[Row], leaves_out: bool) -> Value {
         "as_exactly": tally(sum.as_exactly),
         "of_one_source": tally(sum.of_one_source),
         "kinds": kinds.into_iter().collect::<Value>(),
+        "collections": collections.into_iter().collect::<Value>(),
         "tolerances": tolerances.collect::<Value>(),
         "observations": rows.iter().map(row).collect::<Value>(),
     })

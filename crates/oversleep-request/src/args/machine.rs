@@ -48,6 +48,6 @@ pub struct ModelArgs {
     pub set: Vec<String>,
 
     /// Random seed of the modelled machine; the same seed gives the same result [default: 1]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = value::seed, allow_negative_numbers = true)]
     pub seed: Option<u64>,
 }

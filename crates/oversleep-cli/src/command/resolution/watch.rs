@@ -37,8 +37,14 @@ pub(super) struct Watch {
     every: Nanos,
 
     /// A process that holds a setting for a while, like 1ms@2s..5s; repeat it for several
+    ///
+    /// 1ms/8ms holds 1 ms, and 8 ms while the machine runs on battery, as browsers do.
     #[arg(long, value_name = "SETTING@FROM..UNTIL", value_parser = value::visit, value_delimiter = ',')]
     neighbour: Vec<Visit>,
+
+    /// When a modelled machine runs on battery, like 4s..8s; repeat it for several times
+    #[arg(long, value_name = "FROM..UNTIL", value_parser = value::on_battery, value_delimiter = ',')]
+    on_battery: Vec<(Nanos, Option<Nanos>)>,
 
     #[command(flatten)]
     machine: MachineArgs,
@@ -49,16 +55,23 @@ pub(super) struct Watch {
 impl Watch {
     pub(super) fn run(self) -> Result<Exit, Failure> {
         let lab = machine::laboratory(&self.machine)?;
-        for visit in &self.neighbour {
-            let name = lab.resolution_tunable().map_or("resolution", |tunable| tunable.name);
-            lab.validate(name, &visit.setting)
-                .map_err(|why| Failure::usage(format!("no neighbour can hold {} here: {why}", visit.setting)))?;
+        let name = lab.resolution_tunable().map_or("resolution", |tunable| tunable.name);
+        for setting in self.neighbour.iter().flat_map(|visit| std::iter::once(&visit.setting).chain(&visit.on_battery))
+        {
+            lab.validate(name, setting)
+                .map_err(|why| Failure::usage(format!("no neighbour can hold {setting} here: {why}")))?;
         }
         let is_model = lab.platform_id().modelled.is_some();
+        if !is_model && !self.on_battery.is_empty() {
+            return Err(Failure::usage(
+                "--on-battery is for modelled machines; name one with --on, or pull the plug of this one".to_owned(),
+            ));
+        }
         let mut watched = Watched {
             every: self.every,
             duration: self.time,
             script: self.neighbour.clone(),
+            on_battery: self.on_battery.clone(),
             name: self.output.name.clone(),
         };
         if is_model && watched.duration.is_none() {

@@ -56,12 +56,27 @@ fn stopped(file: &ResultFile) -> Checked {
             format!("this process was stopped for {span}; this machine was suspended for {suspended}")
         }
     };
-    let of = |series: &&Series| series.disturbance().stalled_ns.max(series.disturbance().suspended_ns);
-    let found = Conclusion::found(sentence);
-    Ok(match file.series.iter().max_by_key(of) {
-        Some(series) => found.rests_on(&series.key, marked(series)),
-        None => found,
+    let mut series: Vec<(&Series, Nanos)> = file.series.iter().map(|series| (series, longest(series))).collect();
+    series.retain(|(_, span)| *span > Nanos::ZERO);
+    series.sort_by_key(|(_, span)| std::cmp::Reverse(*span));
+    let found = series.iter().take(SERIES_MAX).fold(Conclusion::found(sentence), |found, (series, span)| {
+        found.rests_on(&series.key, format!("{}, {span}", marked(series)))
+    });
+    // What the sentence says is of all of them.
+    let all = is_some(stalled).into_iter().chain(is_some(suspended)).map(|span| span.to_string());
+    Ok(match series.len() {
+        0 | 1 => found,
+        count => found.rests_on(format!("all {count} series"), all.collect::<Vec<_>>().join(", ")),
     })
+}
+
+/// The most series that are named.
+const SERIES_MAX: usize = 3;
+
+/// How long a series was stopped or suspended, whichever is longer.
+fn longest(series: &Series) -> Nanos {
+    let rounds = series.rounds.iter().map(|round| &round.disturbance);
+    rounds.filter_map(|meanwhile| meanwhile.stalled_ns.max(meanwhile.suspended_ns)).sum()
 }
 
 /// The number of marked rounds of a series.
@@ -97,11 +112,34 @@ mod tests {
             "this process was stopped for 972 ms: it neither ran nor waited for a CPU nor slept by its own wish",
         );
         let evidence = &stopped.finding("OVS-G011").evidence[0];
-        assert_eq!((evidence.source.as_str(), evidence.text.as_str()), ("B5/nanosleep/1ms", "1 of its 4 rounds"));
+        assert_eq!(
+            (evidence.source.as_str(), evidence.text.as_str()),
+            ("B5/nanosleep/1ms", "1 of its 4 rounds, 972 ms")
+        );
         of(None, Some(12_000)).finds("OVS-G011", "this machine was suspended for 12 s during this run");
         of(Some(972), Some(12_000))
             .finds("OVS-G011", "this process was stopped for 972 ms; this machine was suspended for 12 s");
         of(Some(0), Some(0)).finds_no("OVS-G011", "nothing stopped this process or the machine in 80 ms");
         of(None, None).lacks_data("OVS-G011");
+    }
+
+    #[test]
+    fn how_long_it_was_stopped_is_in_the_evidence() {
+        let two = |key: &str, ms: i64| {
+            let mut series = rounds(key, &[66_000; 4], 20);
+            series.rounds[1].disturbance.stalled_ns = Some(Nanos::from_millis(ms));
+            series
+        };
+        let sheet = Sheet::linux().series(two("B5/nanosleep/1ms", 525)).series(two("B5/timerfd/1ms", 300));
+        let finding = sheet.finding("OVS-G011");
+        let evidence: Vec<_> = finding.evidence.iter().map(|one| (one.source.as_str(), one.text.as_str())).collect();
+        let expected = [
+            ("B5/nanosleep/1ms", "1 of its 4 rounds, 525 ms"),
+            ("B5/timerfd/1ms", "1 of its 4 rounds, 300 ms"),
+            // Measured in the same rounds: one stop, which is not counted twice.
+            ("all 2 series", "525 ms"),
+        ];
+        assert_eq!(evidence, expected);
+        assert!(finding.sentence.starts_with("this process was stopped for 525 ms"), "{}", finding.sentence);
     }
 }

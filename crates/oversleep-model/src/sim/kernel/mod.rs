@@ -11,6 +11,7 @@ mod carriers;
 mod cpu;
 mod fair;
 mod hogs;
+mod placing;
 mod queues;
 mod settings;
 mod starving;

@@ -37,10 +37,13 @@ fn line(series: &Series) -> TimelineLine {
     TimelineLine { label: name(series), points }
 }
 
-/// Neighbours from when they came until they left, or to the end.
+/// What neighbours requested, from when they did until they requested something else or left, or to the end.
 fn visits(file: &ResultFile) -> Vec<TimelineVisit> {
     const VISITS_MAX: usize = 12;
-    let comes = file.changes.iter().filter(|change| change.what.starts_with("neighbour ") && change.before.is_none());
+    let is_request = |change: &&oversleep_record::change::Change| {
+        change.what.starts_with("neighbour ") && change.after.starts_with("requests ")
+    };
+    let comes = file.changes.iter().filter(is_request);
     let visit = |change: &oversleep_record::change::Change| {
         let mut leaves = file.changes.iter().filter(|later| later.what == change.what && later.at_ns > change.at_ns);
         let until = leaves.find(|later| later.before.is_some()).map_or(file.duration_ns, |later| later.at_ns);

@@ -30,6 +30,12 @@ pub fn threads(text: &str) -> Result<u32, String> {
     u32::try_from(threads).ok().filter(|_| threads <= THREADS_MAX).ok_or_else(wrong)
 }
 
+/// A seed of a model's chances: any whole number of 64 bits.
+pub fn seed(text: &str) -> Result<u64, String> {
+    let wrong = |_| format!("'{text}' is not a seed; write a whole number from 0 to {}, like 7", u64::MAX);
+    text.trim().parse().map_err(wrong)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -39,6 +45,15 @@ mod tests {
         assert_eq!((threads("1"), threads("1024")), (Ok(1), Ok(1_024)));
         for text in ["0", "1025", "-1", "many", ""] {
             assert!(threads(text).unwrap_err().ends_with("write a whole number from 1 to 1024"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_seed_is_any_number_of_64_bits() {
+        assert_eq!((seed("0"), seed(" 18446744073709551615 ")), (Ok(0), Ok(u64::MAX)));
+        for text in ["abc", "-3", "1.5", "", "18446744073709551616"] {
+            let error = seed(text).unwrap_err();
+            assert!(error.starts_with(&format!("'{text}' is not a seed; write a whole number")), "{error}");
         }
     }
 

@@ -15,7 +15,7 @@ mod visit;
 mod work;
 
 pub use change::change;
-pub use count::{count, threads};
+pub use count::{count, seed, threads};
 pub use cpus::{CpuList, cpus};
 pub use duration::{interval, latency_bound, request, resolution, run_time, slack, watch_time};
 pub use items::{item, queue, rate, turns};
@@ -24,5 +24,5 @@ pub use load::{TypedLoad, load};
 pub use policy::policy;
 pub use setting::setting;
 pub use tune::{TypedTunable, tune};
-pub use visit::visit;
+pub use visit::{on_battery, visit};
 pub use work::work;

@@ -5,12 +5,16 @@ use std::collections::BTreeMap;
 
 use oversleep_measure::{Bench, Looks, Observed, Plan, SLEEP, StopFlag};
 use oversleep_record::change::Change;
-use oversleep_record::conditions::Setting;
 use oversleep_record::file::Completion;
 use oversleep_record::{CommandName, FactName, Nanos, ResultFile, Unavailable};
-use oversleep_system::{Neighbour, Scope};
+use oversleep_system::Scope;
+
+mod script;
+
+pub use script::{Visit, Watched};
 
 use crate::session::{HOLDING, Laboratory, Request, RunError};
+use script::{Present, next_look};
 
 /// The most changes kept in a result. Later ones are only counted, so that a watch of weeks stays small.
 pub const CHANGES_MAX: usize = 10_000;
@@ -20,38 +24,6 @@ const CHANGED_PERCENT: i64 = 15;
 const CHANGED_MIN: Nanos = Nanos(200_000);
 /// Facts are read less often by this factor, because that takes a few ms.
 const FACTS_EVERY: u64 = 5;
-
-/// A neighbour that holds a setting for a while.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Visit {
-    /// What it holds.
-    pub setting: Setting,
-    /// When it starts.
-    pub from: Nanos,
-    /// When it ends; `None` means at the end of the watch.
-    pub until: Option<Nanos>,
-}
-
-/// What to watch.
-#[derive(Clone, Debug)]
-pub struct Watched {
-    /// The interval between observations.
-    pub every: Nanos,
-    /// The duration; `None` means until the flag is raised.
-    pub duration: Option<Nanos>,
-    /// Neighbours that start and end.
-    pub script: Vec<Visit>,
-    /// A name that the user gave the result.
-    pub name: Option<String>,
-}
-
-impl Watched {
-    /// When the script has ended.
-    pub fn script_ends(&self) -> Nanos {
-        let ends = self.script.iter().map(|visit| visit.until.unwrap_or(visit.from));
-        ends.max().unwrap_or(Nanos::ZERO)
-    }
-}
 
 /// The last observations, by name.
 #[derive(Default)]
@@ -101,9 +73,6 @@ impl Seen {
     }
 }
 
-/// The running neighbours, by their index in the script.
-type Present = BTreeMap<usize, Box<dyn Neighbour>>;
-
 impl Laboratory {
     /// Watches this machine until the time is over or the flag is raised. `report` is called for each change at once.
     /// Everything that was held ends with the watch.
@@ -128,7 +97,7 @@ impl Laboratory {
         let mut file = self.blank_result(&request, &bench);
         let platform = self.platform();
         let counters = platform.counters();
-        let (mut looks, mut seen, mut present) = (Looks::new(&bench), Seen::default(), Present::new());
+        let (mut looks, mut seen, mut present) = (Looks::new(&bench), Seen::default(), Present::default());
         let (mut changes, mut beyond) = (Vec::new(), 0_u64);
         let mut tell = |change: Change| {
             report(&change);
@@ -138,7 +107,7 @@ impl Laboratory {
         let mut count = 0_u64;
         loop {
             let at = now();
-            self.follow(watched, at, &mut present).into_iter().for_each(&mut tell);
+            present.follow(self.platform(), watched, at).into_iter().for_each(&mut tell);
             if count.is_multiple_of(FACTS_EVERY) {
                 self.facts(&mut seen, at).into_iter().for_each(&mut tell);
             }
@@ -185,35 +154,6 @@ impl Laboratory {
             let start = bench.stamp();
             sleep.wait(bench.target(start, start + left.min(PART)));
         }
-    }
-
-    /// Starts and ends neighbours whose time has come.
-    fn follow(&self, watched: &Watched, at: Nanos, present: &mut Present) -> Vec<Change> {
-        let mut changes = Vec::new();
-        let change = |index: usize, before: Option<String>, after: String| Change {
-            at_ns: at,
-            what: format!("neighbour {}", index + 1),
-            before,
-            after,
-        };
-        for (index, visit) in watched.script.iter().enumerate() {
-            let is_over = visit.until.is_some_and(|until| at >= until);
-            if is_over && present.remove(&index).is_some() {
-                changes.push(change(index, Some(format!("holds {}", visit.setting)), "has exited".to_owned()));
-            } else if at >= visit.from && !is_over && !present.contains_key(&index) {
-                match self.platform().neighbour(Some(&visit.setting)) {
-                    Ok(neighbour) => {
-                        present.insert(index, neighbour);
-                        changes.push(change(index, None, format!("requests {}", visit.setting)));
-                    }
-                    Err(reason) if at < visit.from + watched.every => {
-                        changes.push(change(index, None, format!("can't start: {reason}")));
-                    }
-                    Err(_) => {}
-                }
-            }
-        }
-        changes
     }
 
     /// Facts and settings of the whole machine that decide how timers end.
@@ -277,81 +217,10 @@ fn of_look(seen: &mut Seen, look: &Observed) -> Vec<Change> {
     changes
 }
 
-/// The next observation: after the interval, or when a neighbour starts or ends.
-fn next_look(watched: &Watched, at: Nanos) -> Nanos {
-    let events = watched.script.iter().flat_map(|visit| [Some(visit.from), visit.until]).flatten();
-    events.filter(|&event| event > at).fold(at + watched.every, Nanos::min)
-}
-
 /// The sentence at the head of a watch if the system doesn't reveal who requested what.
 pub fn who_is_unknown(lab: &Laboratory) -> Option<Unavailable> {
     lab.platform().resolution_holders().err()
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::machines::load;
-
-    fn watch(machine: &str, script: &[(i64, i64, i64)]) -> (ResultFile, Vec<(i64, String)>) {
-        let lab = load(machine, &[], 1).unwrap_or_else(|error| panic!("{error}"));
-        let visit = |&(ms, from, until): &(i64, i64, i64)| Visit {
-            setting: Setting::Nanos(Nanos::from_millis(ms)),
-            from: Nanos::from_secs(from),
-            until: Some(Nanos::from_secs(until)),
-        };
-        let watched = Watched {
-            every: Nanos::from_secs(1),
-            duration: Some(Nanos::from_secs(12)),
-            script: script.iter().map(visit).collect(),
-            name: None,
-        };
-        let mut lines = Vec::new();
-        let mut report = |change: &Change| {
-            let before = change.before.as_ref().map(|before| format!("{before} → ")).unwrap_or_default();
-            lines.push((change.at_ns.0 / 1_000_000_000, format!("{}: {before}{}", change.what, change.after)));
-        };
-        let file = lab.watch(&watched, &StopFlag::new(), &mut report).unwrap_or_else(|error| panic!("{error}"));
-        (file, lines)
-    }
-
-    #[test]
-    fn before_2004_a_neighbour_changes_the_sleep_of_everybody() {
-        let (file, lines) = watch("windows-10-1909", &[(2, 3, 7)]);
-        let of =
-            |what: &str| -> Vec<&(i64, String)> { lines.iter().filter(|(_, line)| line.starts_with(what)).collect() };
-        let resolutions = of("resolution");
-        assert_eq!(resolutions.iter().map(|(at, _)| *at).collect::<Vec<_>>(), [0, 3, 7], "{lines:?}");
-        // 2 ms is granted on the grid of the hardware.
-        assert!(["→ 1.99 ms", "→ 2 ms"].iter().any(|granted| resolutions[1].1.ends_with(granted)), "{resolutions:?}");
-        assert!(resolutions[2].1.ends_with("→ 15.6 ms"), "{resolutions:?}");
-        let sleeps = of("sleep(1ms)");
-        assert_eq!(sleeps.len(), 3, "{lines:?}");
-        assert!(
-            (3..=5).contains(&sleeps[1].0) && ["→ 1.99 ms", "→ 2"].iter().any(|now| sleeps[1].1.contains(now)),
-            "{sleeps:?}"
-        );
-        assert!((7..=9).contains(&sleeps[2].0) && sleeps[2].1.contains("→ 15."), "{sleeps:?}");
-        assert_eq!(of("neighbour 1").len(), 2);
-        assert_eq!(file.changes.len(), lines.len());
-        assert!(ResultFile::read(&file.write()).is_ok_and(|back| back == file));
-    }
-
-    #[test]
-    fn since_2004_the_resolution_changes_and_the_sleep_does_not() {
-        for machine in ["windows-10-2004", "windows-11"] {
-            let (_, lines) = watch(machine, &[(2, 3, 7)]);
-            let of = |what: &str| lines.iter().filter(|(_, line)| line.starts_with(what)).count();
-            assert_eq!((of("resolution"), of("sleep(1ms)")), (3, 1), "{machine}: {lines:?}");
-        }
-    }
-
-    #[test]
-    fn one_busy_moment_is_no_change() {
-        let mut seen = Seen::default();
-        let mut level = |ms| seen.level("sleep(1ms)", Nanos::from_millis(ms), Nanos::ZERO).map(|change| change.after);
-        assert_eq!(level(15), Some("15 ms".to_owned()));
-        assert_eq!([40, 15, 2, 40].map(&mut level), [const { None }; 4]);
-        assert_eq!([2, 2, 2].map(&mut level), [None, Some("2 ms".to_owned()), None]);
-    }
-}
+mod tests;

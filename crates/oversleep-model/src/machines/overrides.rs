@@ -1,0 +1,105 @@
+//! Changes of a profile's figures, as `--set` takes them.
+
+use super::MachineError;
+use super::bounds::WAKE_MAX;
+use super::parameters::{parameter_of, path_of};
+use super::profile::Profile;
+use super::sources::BY_USER;
+use super::value::Stated;
+use crate::sim::systems::SYSTEMS;
+
+impl Profile {
+    /// Changes one parameter, given as `path=value`.
+    pub(super) fn set(&mut self, change: &str) -> Result<(), MachineError> {
+        let bad = |why: String| MachineError::BadOverride { change: change.to_owned(), why };
+        let (typed, text) =
+            change.split_once('=').ok_or_else(|| bad("write it as parameter=value, like tick=1ms".to_owned()))?;
+        let path = path_of(typed.trim()).map_err(bad)?;
+        let parameter =
+            parameter_of(&path).ok_or_else(|| bad(format!("'{path}' is not a figure of a modelled machine")))?;
+        self.fits(&path).map_err(bad)?;
+        let value = parameter.kind.read(text).map_err(bad)?;
+        if path.starts_with("wake.") && value.is_below_zero() {
+            return Err(bad("waking up takes time; only 'extra.NAME' may be below zero".to_owned()));
+        }
+        let is_wake = path.starts_with("wake.") || path.starts_with("extra.");
+        if is_wake && value.longest() > WAKE_MAX {
+            return Err(bad(format!("nobody takes longer than {WAKE_MAX} to wake up; write less")));
+        }
+        if path.starts_with("since.") && text.trim().is_empty() {
+            return Err(bad("name the version that brought it, like 'Windows 8'".to_owned()));
+        }
+        let source = "set by the user".to_owned();
+        let stated = Stated { text: text.trim().to_owned(), value, source_id: BY_USER.to_owned(), source };
+        self.stated.insert(path, stated);
+        Ok(())
+    }
+
+    /// Whether a change of that parameter has an effect on this machine.
+    ///
+    /// # Errors
+    /// Why not, and what would have an effect.
+    fn fits(&self, path: &str) -> Result<(), String> {
+        let text = |path: &str| self.stated.get(path).map_or("", |stated| stated.text.as_str());
+        let os = text("machine.os");
+        let Some(system) = SYSTEMS.iter().find(|system| system.os == os) else { return Ok(()) };
+        if path == "machine.os" {
+            return Err("the system decides which rules and figures there are; take another machine instead".to_owned());
+        }
+        let owner = parameter_of(path).and_then(|parameter| parameter.only_on);
+        if let Some(owner) = owner.filter(|owner| *owner != os) {
+            return Err(format!("'{path}' is a figure of {owner} machines and has no effect on {}", self.name));
+        }
+        let Some((family, name)) = path.split_once('.') else { return Ok(()) };
+        let clocks = || system.clocks().map(|info| info.name).collect::<Vec<_>>();
+        let waits = || system.waits().map(|info| info.name).collect::<Vec<_>>();
+        let known = match family {
+            "costs" if name == "other" => return Ok(()),
+            "costs" | "steps" | "frequencies" => clocks(),
+            "extra" | "shortest" | "units" | "tolerance" | "grids" | "raises" => waits(),
+            "since" => {
+                clocks().into_iter().chain(waits()).chain(system.handoffs().iter().map(|info| info.name)).collect()
+            }
+            _ => return Ok(()),
+        };
+        if known.contains(&name) {
+            Ok(())
+        } else {
+            Err(format!("{os} has no '{name}'; choose from {}", known.join(", ")))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use oversleep_record::Nanos;
+
+    use super::*;
+    use crate::machines::value::Value;
+
+    #[test]
+    fn overrides_replace_figures_and_say_what_is_wrong() {
+        let mut profile = Profile::named("windows-11").unwrap();
+        profile.set("tick=1ms").unwrap();
+        assert_eq!(profile.stated["timers.tick"].value, Value::Span(Nanos::from_millis(1)));
+        assert_eq!(profile.stated["timers.tick"].source, "set by the user");
+        for (change, says) in [
+            ("tick", "parameter=value"),
+            ("tock=1ms", "not a figure of a modelled machine"),
+            ("tick=1", "no unit"),
+            ("timers.base=never", "call, last-tick"),
+            ("costs.nonsense=1ns", "windows has no 'nonsense'; choose from qpc"),
+            ("extra.slep=1ms", "windows has no 'slep'"),
+            ("steps.nanosleep=1ms", "windows has no 'nanosleep'"),
+            ("since.x=1", "windows has no 'x'"),
+            ("since.sleep=", "name the version"),
+            ("slack=100us", "'timers.slack' is a figure of linux machines and has no effect on windows-11"),
+            ("tiers=a:1:1ms", "is a figure of macos"),
+            ("wake.cost=-10ms", "takes time"),
+            ("os=macos", "take another machine"),
+        ] {
+            let error = profile.set(change).unwrap_err().to_string();
+            assert!(error.contains(change) && error.contains(says), "{error}");
+        }
+    }
+}
