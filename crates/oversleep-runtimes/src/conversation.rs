@@ -24,7 +24,7 @@ pub enum Unfinished {
     NotStarted(String),
     /// A line is no record.
     Nonsense(String),
-    /// It ended by itself, so.
+    /// It ended by itself, or closed its output: what it did.
     Ended(String),
     /// It wrote more than is read.
     TooMuch,

@@ -2,7 +2,7 @@
 //! it ever goes back.
 
 use oversleep_measure::{Bench, SeriesRecorder};
-use oversleep_record::series::{Quantity, Runtime, Series, Unit};
+use oversleep_record::series::{Quantity, Runtime, Series, Status, Unit};
 use oversleep_record::{ExperimentId, Nanos, Unavailable};
 
 use crate::rate;
@@ -54,11 +54,20 @@ impl Instrument {
         }
     }
 
-    /// What a process showed, at its end.
-    pub fn record(&mut self, bench: &Bench, at: Nanos, moments: &[(i64, Nanos)], stamps: &Stamps) {
+    /// What a process showed, at its end: whether that told the rate of its clock.
+    pub fn record(&mut self, bench: &Bench, at: Nanos, moments: &[(i64, Nanos)], stamps: &Stamps) -> bool {
         let at = bench.since_origin(at);
-        if let Some(second) = rate::second(moments) {
-            self.second.record(at, second);
+        let second = rate::second(moments);
+        match second {
+            Some(second) => {
+                self.second.series_mut().status = Status::Complete;
+                self.second.record(at, second);
+            }
+            None if self.second.series().counts.recorded == 0 => self.second.unavailable(Unavailable::failed(
+                "the rate of its clock",
+                "its lines are too few or came too irregularly. Close other programs and measure again",
+            )),
+            None => {}
         }
         if let Some(step) = stamps.step {
             self.step.record(at, step);
@@ -66,6 +75,7 @@ impl Instrument {
         for _ in 0..stamps.backward {
             self.step.count_backward();
         }
+        second.is_some()
     }
 
     /// It can't be measured for this reason.

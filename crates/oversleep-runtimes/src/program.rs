@@ -36,7 +36,7 @@ pub fn ask(path: &str) -> Result<Program, String> {
         return Err(match why {
             Unfinished::NotStarted(error) => format!("it can't be started: {error}"),
             Unfinished::Nonsense(error) => error,
-            Unfinished::Ended(how) => format!("it ended without `end` when asked for `list`, with {how}"),
+            Unfinished::Ended(how) => format!("it {how}, when asked for `list`"),
             Unfinished::TooMuch => "it wrote too much when asked for `list`".to_owned(),
             Unfinished::Silent => "it did not answer `list` (see probes/PROTOCOL.md)".to_owned(),
         });

@@ -1,13 +1,16 @@
 //! At which rate a program's clock runs, from moments that the program states and the times at which they were heard of.
-//! A line may come late, never early, and on a busy machine by milliseconds.
+//! A line may come late, never early, and on a busy machine by milliseconds. So the lines that came soonest tell.
 
 use oversleep_record::Nanos;
 
 const SECOND: f64 = 1e9;
 /// Fewest moments that tell a rate.
 const MOMENTS_MIN: usize = 4;
-/// By how much of the span the delays of the lines may differ before the rate can't be told.
-const UNCERTAINTY_MAX: f64 = 0.008;
+/// By how much the rate may change when any one of the lines is left out before it can't be told.
+const UNCERTAINTY_MAX: f64 = 0.004;
+
+/// A moment: when it was heard of, and what the program's clock showed.
+type Point = (f64, f64);
 
 /// What the program's clock shows of a second; `None` where the lines came too irregularly to tell. The first lines of a
 /// process come late, because runtimes load or compile what writes them, so the first quarter counts only where there are
@@ -16,35 +19,47 @@ pub fn second(moments: &[(i64, Nanos)]) -> Option<i64> {
     let late = moments.len().div_ceil(4).min(moments.len().saturating_sub(MOMENTS_MIN));
     let moments = &moments[late..];
     let (first, last) = (moments.first()?, moments.last()?);
-    let span = (last.1 - first.1).0 as f64;
-    if moments.len() < MOMENTS_MIN || span <= 0.0 {
+    if moments.len() < MOMENTS_MIN || last.1 <= first.1 {
         return None;
     }
-    if last.0 == first.0 {
-        return Some(0);
-    }
     // As differences, so that a double holds them exactly.
-    let points: Vec<(f64, f64)> = moments
+    let points: Vec<Point> = moments
         .iter()
-        .map(|(shown, heard)| (shown.saturating_sub(first.0) as f64, (*heard - first.1).0 as f64))
+        .map(|(shown, heard)| ((*heard - first.1).0 as f64, shown.saturating_sub(first.0) as f64))
         .collect();
-    let mut slopes: Vec<f64> = Vec::new();
-    for (at, one) in points.iter().enumerate() {
-        let later = points[at + 1..].iter().filter(|other| other.1 - one.1 > span / 4.0);
-        slopes.extend(later.map(|other| (other.0 - one.0) / (other.1 - one.1)));
-    }
-    let rate = median(&mut slopes)?;
-    let mut delays: Vec<f64> = points.iter().map(|(shown, heard)| heard - shown / rate.max(1e-6)).collect();
-    delays.sort_by(f64::total_cmp);
-    // The usual delay varies; a few lines that came much later don't matter to the median of the slopes.
-    let spread = delays[delays.len() * 3 / 4] - delays[delays.len() / 4];
+    let rate = rate(&points)?;
+    let without = |at: usize| {
+        let mut others = points.clone();
+        others.remove(at);
+        self::rate(&others).map(|other| (other - rate).abs())
+    };
+    let is_certain = (0..points.len()).all(|at| without(at).is_some_and(|change| change <= UNCERTAINTY_MAX));
     let is_plausible = rate.is_finite() && (0.0..1e6).contains(&rate);
-    (is_plausible && spread / span <= UNCERTAINTY_MAX).then_some((rate * SECOND) as i64)
+    (is_plausible && is_certain).then_some((rate * SECOND) as i64)
 }
 
-fn median(values: &mut [f64]) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied()
+/// The slope of the line that no point lies above and that is nearest to them: a line that came late lies below it. It is
+/// how clocks of two machines are compared by messages that one sends (S. Moon, P. Skelly, D. Towsley, "Estimation and
+/// removal of clock skew from network delay measurements", 1999).
+fn rate(points: &[Point]) -> Option<f64> {
+    let slope = |one: Point, other: Point| (other.1 - one.1) / (other.0 - one.0);
+    let mut hull: Vec<Point> = Vec::new();
+    for &point in points {
+        if hull.last().is_some_and(|last| point.0 <= last.0) {
+            // Heard of at once: the later one came sooner.
+            hull.pop();
+        }
+        while let [.., before, last] = hull[..] {
+            if slope(before, last) > slope(last, point) {
+                break;
+            }
+            hull.pop();
+        }
+        hull.push(point);
+    }
+    let mean = points.iter().map(|point| point.0).sum::<f64>() / points.len() as f64;
+    let edges = hull.windows(2).map(|edge| (edge[0], edge[1]));
+    edges.filter(|(one, _)| one.0 <= mean).last().map(|(one, other)| slope(one, other))
 }
 
 #[cfg(test)]
@@ -81,6 +96,31 @@ mod tests {
         let late = [40_000, 21_000, 2_400, 300, 240, 180, 150, 140, 140, 130, 150, 140];
         let shown = second(&heard(1.0, &late)).unwrap();
         assert!((shown as f64 / 1e9 - 1.0).abs() < 3e-3, "{shown}");
+    }
+
+    /// Delays as on a machine whose CPUs are all busy: most lines come soon, the others by up to so much later.
+    fn busy(seed: u64, longest_us: i64) -> Vec<i64> {
+        let mut state = seed;
+        let mut next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as i64
+        };
+        (0..24)
+            .map(|_| if next() % 3 == 0 { next() % (longest_us * 1_000) / 1_000 } else { 40 + next() % 60 })
+            .collect()
+    }
+
+    #[test]
+    fn on_a_busy_machine_a_rate_that_is_told_is_right() {
+        for rate in [1.0, 0.985, 0.88, 1.1] {
+            for longest_us in [500, 4_000, 12_000] {
+                let told: Vec<i64> =
+                    (0..500).filter_map(|seed| second(&heard(rate, &busy(seed * 7 + 1, longest_us)))).collect();
+                assert!(told.len() > 300, "{rate}, {longest_us} µs: told {} times", told.len());
+                let worst = told.iter().map(|shown| (*shown as f64 / 1e9 - rate).abs()).fold(0.0, f64::max);
+                assert!(worst <= 0.006, "{rate}, {longest_us} µs: off by {worst}");
+            }
+        }
     }
 
     #[test]

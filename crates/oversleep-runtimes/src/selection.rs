@@ -10,7 +10,7 @@ use crate::descriptor::Op;
 use crate::engine;
 use crate::installation::{Installation, Missing};
 use crate::probe::{Launch, RuntimeProbe};
-use crate::program::{self, Program};
+use crate::program::Program;
 use crate::surroundings::Surroundings;
 use crate::survey::Survey;
 use crate::wanted::{Wanted, WantedError};
@@ -41,18 +41,12 @@ impl Wanted {
         }
         survey.found.retain(|one| failed.iter().all(|missing| missing.name != one.id));
         survey.missing.extend(failed);
-        for path in self.programs() {
-            match program::ask(path) {
-                Ok(program) => selection.add_program(&program),
-                Err(reason) => survey.missing.push(Missing { name: path.clone(), reason }),
-            }
+        let programs = self.ask_programs(survey);
+        if let Some(error) = self.unknown(&programs) {
+            return Err(error);
         }
-        match self.only.first() {
-            Some(only) if selection.probes.is_empty() && !survey.found.is_empty() => {
-                Err(WantedError::UnknownOp { only: only.clone() })
-            }
-            _ => Ok(selection.with_native()),
-        }
+        programs.iter().for_each(|program| selection.add_program(program));
+        Ok(selection.with_native())
     }
 }
 
@@ -118,8 +112,11 @@ impl Selection<'_> {
     /// A program of the user's own. Its waits have the simplest sleep beside them.
     fn add_program(&mut self, program: &Program) {
         let os = self.platform.id().os;
-        for (at, op) in program.ops.iter().filter(|op| self.wanted.means_op(&op.name)).enumerate() {
-            self.probes.push(Box::new(RuntimeProbe::new(&program.launch, op, self.plan, &os, at == 0)));
+        let ops: Vec<&Op> = program.ops.iter().filter(|op| self.wanted.means_op(&op.name)).collect();
+        let first = ops.iter().find(|op| op.kind == OpKind::Wait).or(ops.first()).map(|op| &op.name);
+        for &op in &ops {
+            let is_first = Some(&op.name) == first;
+            self.probes.push(Box::new(RuntimeProbe::new(&program.launch, op, self.plan, &os, is_first)));
             if op.kind == OpKind::Wait && self.beneath.is_empty() {
                 let simplest = self.platform.simplest(Family::Sleep);
                 self.beneath.extend(simplest.map(|wait| wait.info().name.to_owned()));

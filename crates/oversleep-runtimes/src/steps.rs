@@ -2,6 +2,7 @@
 //! zero at the end, which may never return.
 
 use std::cmp::Reverse;
+use std::ops::Range;
 
 use oversleep_measure::Plan;
 use oversleep_measure::runtime_waits::{RULE_REQUESTS_NS, count, requests, rounds};
@@ -42,6 +43,21 @@ pub fn published(op: &Op) -> Vec<Step> {
         published.requests_ns.iter().map(step)
     });
     steps.collect()
+}
+
+/// How long each of the waits is that show the rate of a program's clock. A line may come late by half a millisecond more
+/// than another, so all of them together have to be much longer.
+const RATE_REQUEST: Nanos = Nanos::from_millis(15);
+
+/// These steps with those that show the rate of the program's clock by what they say of the time, and where those are.
+/// They stand before the first request that may never return.
+pub fn with_rate(mut steps: Vec<Step>, plan: &Plan) -> (Vec<Step>, Range<usize>) {
+    let is_short = |step: &Step| step.requested < Nanos::from_millis(1);
+    let at = steps.iter().rposition(|step| !is_short(step)).map_or(0, |last| last + 1);
+    let rate = Step { experiment: ExperimentId::R3, requested: RATE_REQUEST, count: 1 };
+    let count = plan.depth.pick(12, 16, 20);
+    steps.splice(at..at, std::iter::repeat_n(rate, count));
+    (steps, at..at + count)
 }
 
 /// The step of an operation that passes items on.
@@ -96,6 +112,18 @@ mod tests {
         for published in parks {
             assert_eq!((&published.requests_ns[..], published.count), (&PUBLISHED_PARKS_NS[..], PUBLISHED_PARKS));
         }
+    }
+
+    #[test]
+    fn what_shows_the_rate_stands_before_what_may_never_return() {
+        let plan = Plan { depth: Depth::Quick, ..Plan::default() };
+        let op = descriptors().iter().flat_map(|one| &one.op).find(|op| op.name == "Object.wait(ms)").unwrap();
+        let plain = steps(op, &plan);
+        let (all, rate) = with_rate(plain.clone(), &plan);
+        assert_eq!(all.len(), plain.len() + rate.len());
+        assert!(all[rate.clone()].iter().all(|step| step.requested == RATE_REQUEST));
+        assert!(all[..rate.start].iter().all(|step| step.requested >= Nanos::from_millis(1)));
+        assert!(all[rate.end..].iter().all(|step| step.requested < Nanos::from_millis(1)));
     }
 
     #[test]

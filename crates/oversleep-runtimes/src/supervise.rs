@@ -108,13 +108,16 @@ impl Running {
         self.group.end()
     }
 
-    /// After it closed its output: what it ended with, and the last line of its standard error.
+    /// After it closed its output: what it did, like `ended too early, with exit code 3`, and the last line of its standard
+    /// error.
     pub fn last_words(&mut self) -> String {
         thread::sleep(GRACE);
-        let how = match self.end() {
-            Ok(status) => in_words(status),
-            Err(error) => format!("an end that could not be seen ({error})"),
+        let how = match self.group.ended_by_itself() {
+            Ok(Some(status)) => format!("ended too early, with {}", in_words(status)),
+            Ok(None) => "closed its output before `end` and went on".to_owned(),
+            Err(error) => format!("closed its output before `end` ({error})"),
         };
+        let _ = self.end();
         match self.errors.recv_timeout(GRACE).as_deref().ok().and_then(last_line) {
             Some(line) => format!("{how}: {line}"),
             None => how,

@@ -1,7 +1,9 @@
 //! What the user wants to see: runtimes by name or program, operations by parts of their names.
 
-use crate::descriptor::{Descriptor, descriptors};
+use crate::descriptor::{Descriptor, Op, descriptors};
 use crate::discover::{self, Given};
+use crate::installation::Missing;
+use crate::program::{self, Program};
 use crate::surroundings::Surroundings;
 use crate::survey::Survey;
 
@@ -53,8 +55,13 @@ pub fn is_program(name: &str) -> bool {
 }
 
 impl Wanted {
-    pub(crate) fn programs(&self) -> impl Iterator<Item = &String> {
-        self.names.iter().filter(|name| is_program(name))
+    /// Each once.
+    fn programs(&self) -> impl Iterator<Item = &String> {
+        let named = || self.names.iter().filter(|name| is_program(name));
+        named()
+            .enumerate()
+            .filter(move |(at, name)| !named().take(*at).any(|other| other == *name))
+            .map(|(_, name)| name)
     }
 
     /// Whether any runtime is meant besides programs.
@@ -62,7 +69,7 @@ impl Wanted {
         self.names.is_empty() || self.names.iter().any(|name| !is_program(name))
     }
 
-    fn means(&self, descriptor: &Descriptor) -> bool {
+    fn means_runtime(&self, descriptor: &Descriptor) -> bool {
         let is_named = |name: &String| {
             let name = name.to_ascii_lowercase();
             name == descriptor.name || name.strip_prefix(&descriptor.name).is_some_and(|rest| rest.starts_with('-'))
@@ -84,6 +91,35 @@ impl Wanted {
         self.only.is_empty() || self.only.iter().any(|only| op.contains(&only.to_ascii_lowercase()))
     }
 
+    /// Whether an operation is meant, by its name.
+    pub fn means(&self, op: &Op) -> bool {
+        self.means_op(&op.name)
+    }
+
+    /// That no operation has a text in its name: of the runtimes that are meant, whether they are here or not, and of these
+    /// programs.
+    pub fn unknown(&self, programs: &[Program]) -> Option<WantedError> {
+        let of_runtimes = descriptors().iter().filter(|one| self.means_runtime(one)).flat_map(|one| &one.op);
+        let all: Vec<&Op> = of_runtimes.chain(programs.iter().flat_map(|program| &program.ops)).collect();
+        let is_known = |only: &String| {
+            let only = only.to_ascii_lowercase();
+            all.iter().any(|op| op.name.to_ascii_lowercase().contains(&only))
+        };
+        self.only.iter().find(|only| !is_known(only)).map(|only| WantedError::UnknownOp { only: only.clone() })
+    }
+
+    /// The user's programs that answer; the others are missing with their reasons.
+    pub fn ask_programs(&self, survey: &mut Survey) -> Vec<Program> {
+        let mut asked = Vec::new();
+        for path in self.programs() {
+            match program::ask(path) {
+                Ok(program) => asked.push(program),
+                Err(reason) => survey.missing.push(Missing { name: path.clone(), reason }),
+            }
+        }
+        asked
+    }
+
     /// Looks for the runtimes that are wanted.
     ///
     /// # Errors
@@ -92,20 +128,21 @@ impl Wanted {
         let known = || descriptors().iter().map(|one| one.name.as_str());
         for name in self.names.iter().filter(|name| !is_program(name)) {
             let alone = Wanted { names: vec![name.clone()], ..Wanted::default() };
-            if !descriptors().iter().any(|one| alone.means(one)) {
+            if !descriptors().iter().any(|one| alone.means_runtime(one)) {
                 let known = known().collect::<Vec<_>>().join(", ");
                 return Err(WantedError::UnknownRuntime { name: name.clone(), known });
             }
         }
         let mut survey = Survey::default();
-        for descriptor in descriptors().iter().filter(|one| self.means(one)) {
+        for descriptor in descriptors().iter().filter(|one| self.means_runtime(one)) {
             match discover::find(descriptor, &self.given, surroundings) {
                 Ok(found) if descriptor.library.is_empty() => survey.found.extend(found),
                 Ok(found) => found.iter().for_each(|one| survey.add_libraries(one, surroundings)),
                 Err(missing) => survey.missing.push(missing),
             }
         }
-        for name in self.names.iter().filter(|name| !is_program(name) && !known().any(|known| known == name.as_str())) {
+        let is_version = |name: &&String| !is_program(name) && !known().any(|known| known.eq_ignore_ascii_case(name));
+        for name in self.names.iter().filter(is_version) {
             let is_missing = survey.missing.iter().any(|one| one.name.eq_ignore_ascii_case(name));
             let is_found = survey.found.iter().any(|one| one.id.eq_ignore_ascii_case(name));
             if !is_found && !is_missing && !survey.found.is_empty() {

@@ -83,7 +83,7 @@ fn meant(name: &str, value: &str) -> String {
 }
 
 fn meant_labels(labels: &Labels) -> BTreeMap<&str, String> {
-    let requested = labels.iter().filter(|(name, _)| ![label::GRANTED.name(), label::CALLS.name()].contains(name));
+    let requested = labels.iter().filter(|(name, _)| !label::OUTCOMES.contains(name));
     requested.map(|(name, value)| (name, meant(name, value))).collect()
 }
 
@@ -124,6 +124,24 @@ mod tests {
             series
         };
         assert!(together(beside("2ms"), beside("1992us")));
+    }
+
+    #[test]
+    fn what_a_program_used_and_how_it_ended_is_an_outcome() {
+        let of_java = |cpu_ms, collections| {
+            let mut series = waits("R1/Thread.sleep(ms)/1ms/java-17", &[70_000; 4]);
+            series.labels = series.labels.with(label::BENEATH, "cond-timedwait".to_owned());
+            series.labels = series.labels.with(label::CPU, Nanos::from_millis(cpu_ms));
+            series.labels = series.labels.with(label::COLLECTIONS, collections);
+            series
+        };
+        assert!(together(of_java(0, 0), of_java(10, 1)));
+        let mut stuck = of_java(0, 0);
+        stuck.labels.set(label::ENDED, label::Ended::Never);
+        assert!(together(of_java(0, 0), stuck));
+        let mut tried = of_java(0, 0);
+        tried.labels.set(label::VARIANT, "sleeping-thread".to_owned());
+        assert!(!together(of_java(0, 0), tried));
     }
 
     #[test]

@@ -159,6 +159,24 @@ pub fn held_out<'a>(runs: &[Run<'a>]) -> Option<(ParkRule, [Run<'a>; 2], Residua
     shows_both.then_some((rule, [*most, *least], residual))
 }
 
+/// The same for other parks of the same queue, as where only the timer of a machine changes: the effective Q is that of the
+/// queue's longest parks, the CPU rate that of the run with the most Q / park. Each queue with how far off its other runs are
+/// at most. Empty where [`held_out`] says nothing.
+pub fn held_out_by_queue(runs: &[Run<'_>]) -> Vec<(u64, f64)> {
+    let Some((_, [most, _], _)) = held_out(runs) else { return Vec::new() };
+    let mut queues: Vec<u64> = runs.iter().map(|run| run.queue).collect();
+    queues.sort_unstable();
+    queues.dedup();
+    let of_queue = |queue: u64| {
+        let of_it = || runs.iter().filter(move |run| run.queue == queue);
+        let longest = of_it().max_by_key(|run| run.park)?;
+        let rule = ParkRule::of_two(&most, longest);
+        let others = of_it().filter(|run| ![&most.series.key, &longest.series.key].contains(&&run.series.key));
+        Some((queue, rule.residual(others)?.worst))
+    };
+    queues.into_iter().filter_map(of_queue).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -192,6 +210,25 @@ mod tests {
         assert!((rule.predict(1_024, Some(Nanos(1_060_000))) - 676_000.0).abs() < 1_000.0);
         let (held, _, left) = held_out(&runs).expect("both limits are seen");
         assert!((held.queue_share.unwrap() - 0.7).abs() < 0.001 && left.worst < 1.001, "{held:?} {left:?}");
+    }
+
+    #[test]
+    fn a_queue_may_have_an_effective_q_of_its_own() {
+        // A short queue passes more of itself in a park than a long one does.
+        let mut sheet = Sheet::linux();
+        for (grid, park) in GRIDS {
+            for (queue, share) in [(64, 0.9), (1_024, 0.5), (16_384, 0.5)] {
+                let by_parks = share * f64::from(queue) / (park as f64 / 1e9);
+                let key = format!("E2/jet{grid}/queue={queue}");
+                sheet = sheet.steady(key, by_parks.min(4e6) as i64).idling(1.5, 1_000, park);
+            }
+        }
+        let runs = runs(&sheet.file);
+        let (_, _, left) = held_out(&runs).expect("both limits are seen");
+        assert!(left.worst > 1.7, "{left:?}");
+        let by_queue = held_out_by_queue(&runs);
+        assert_eq!(by_queue.iter().map(|(queue, _)| *queue).collect::<Vec<_>>(), [64, 1_024, 16_384]);
+        assert!(by_queue.iter().all(|(_, worst)| *worst < 1.001), "{by_queue:?}");
     }
 
     #[test]

@@ -5,11 +5,9 @@ use std::fmt;
 use oversleep_record::series::Quantity;
 use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
 
-/// A program's clock may differ from the system's by this share before its figures are in question. A round takes about
-/// 100 ms, and the delay of its lines varies by up to half a millisecond.
+/// A program's clock may differ from the system's by this share before its figures are in question. Each value is certain
+/// to within 0.4 %, or it isn't there.
 const RATE_ERROR_MAX: f64 = 0.01;
-/// The limit with fewer than three processes: the lines of one may all arrive later and later.
-const RATE_ERROR_OF_FEW_MAX: f64 = 0.05;
 /// The processes must agree about the error within this share of it.
 const DIFFERENCE_MAX: f64 = 0.5;
 /// A clock with longer steps can't time a wait of 1 ms.
@@ -84,7 +82,7 @@ impl Instrument<'_> {
     }
 
     /// Whether it can measure durations; `None` if that was not observed. A rate is wrong only if all processes agree
-    /// about it, because the lines of one may have been delayed.
+    /// about it.
     pub fn validity(&self) -> Option<Validity> {
         if self.step.is_some_and(|step| step.counts.backward > 0) {
             return Some(Validity::GoesBack);
@@ -92,8 +90,7 @@ impl Instrument<'_> {
         let error = self.rate_error()?;
         let seconds = &self.second.distribution;
         let range = (seconds.max()? - seconds.min()?) as f64 / 1e9;
-        let error_max = if self.second.counts.recorded < 3 { RATE_ERROR_OF_FEW_MAX } else { RATE_ERROR_MAX };
-        let is_wrong = error.abs() > error_max && range <= error.abs() * DIFFERENCE_MAX;
+        let is_wrong = error.abs() > RATE_ERROR_MAX && range <= error.abs() * DIFFERENCE_MAX;
         Some(match self.step() {
             _ if is_wrong && !OTHER_RATE.contains(&(1.0 + error)) => Validity::CountsSomethingElse,
             _ if is_wrong && error < 0.0 => Validity::Slow,

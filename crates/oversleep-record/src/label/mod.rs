@@ -142,6 +142,9 @@ pub const CPU: Label<Nanos> = Label::named("cpu_ns");
 /// A condition of the runtime's own: an option or a trick that was published as a remedy.
 pub const VARIANT: Label<String> = Label::named("variant");
 
+/// The labels that describe the outcome or the amount of a measurement, and not what was measured.
+pub const OUTCOMES: [&str; 5] = [CALLS.name(), GRANTED.name(), ENDED.name(), COLLECTIONS.name(), CPU.name()];
+
 /// A type that can be the value of a label.
 pub trait LabelValue: Sized {
     /// Parses the written form; `None` for a value that this version doesn't know.

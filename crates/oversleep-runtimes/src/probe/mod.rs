@@ -3,6 +3,7 @@
 mod round;
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::process::Command;
 
 use oversleep_measure::runtime_waits::rounds;
@@ -56,6 +57,8 @@ pub struct RuntimeProbe {
     recorders: Vec<(SeriesRecorder, usize, By)>,
     /// The program's own clock, where this probe compares it with the system's.
     instrument: Option<Instrument>,
+    /// The steps that are there only to show its rate.
+    rate: Range<usize>,
     rounds: u32,
     conditions: Conditions,
     /// The first step that never returned; none from there on is run again.
@@ -66,7 +69,13 @@ impl RuntimeProbe {
     /// A probe of that operation. `is_first` of its runtime: it also compares the program's clock with the system's.
     pub fn new(launch: &Launch, op: &Op, plan: &Plan, os: &str, is_first: bool) -> RuntimeProbe {
         let rounds = if engine::passes_items(op.kind) { engine::rounds(plan) } else { rounds(plan) };
-        RuntimeProbe::of(launch, op, steps(op, plan), rounds, os, is_first && !engine::passes_items(op.kind))
+        let steps = steps(op, plan);
+        let is_instrument = is_first && !engine::passes_items(op.kind);
+        let (steps, rate) = match is_instrument && op.kind == OpKind::Wait && !op.slow {
+            true => steps::with_rate(steps, plan),
+            false => (steps, 0..0),
+        };
+        RuntimeProbe { rate, ..RuntimeProbe::of(launch, op, steps, rounds, os, is_instrument) }
     }
 
     /// The same as it was published: as many calls, in one process.
@@ -83,11 +92,13 @@ impl RuntimeProbe {
             steps: steps.clone(),
             recorders: Vec::new(),
             instrument: None,
+            rate: 0..0,
             rounds: if op.slow { rounds.min(2) } else { rounds },
             conditions: Conditions::as_found(),
             stuck: None,
         };
-        for (at, step) in steps.into_iter().enumerate() {
+        let is_of_rate = |step: &Step| step.experiment == ExperimentId::R3 && op.kind != OpKind::Clock;
+        for (at, step) in steps.into_iter().enumerate().filter(|(_, step)| !is_of_rate(step)) {
             let is_timed_twice = step.experiment == ExperimentId::R4;
             let by: &[By] = if is_timed_twice { &[None, Some("GetTickCount64".to_owned())] } else { &[None] };
             for by in by {

@@ -1,5 +1,7 @@
 //! One round of a probe: its program runs, and its records fill the series.
 
+use std::ops::Range;
+
 use oversleep_measure::{Bench, SeriesRecorder};
 use oversleep_record::label::{self, Ended};
 use oversleep_record::probe::{Reads, Record, Samples, Windows};
@@ -11,40 +13,53 @@ use crate::limits::{self, START_MAX};
 use crate::session::{Session, add_cpu};
 use crate::supervise::{Event, OUTPUT_BYTES_MAX, Running};
 
+/// How often a program is run again for the rate of its clock, where its lines came too irregularly.
+const RATE_ATTEMPTS_MORE: u32 = 3;
+
 impl RuntimeProbe {
-    /// The steps of this round.
-    fn tokens(&self) -> Vec<String> {
+    /// Some of the steps as the program takes them.
+    fn tokens(&self, steps: Range<usize>) -> Vec<String> {
         let condition = self.variant.as_ref().and_then(|(_, step)| step.clone());
-        let steps = &self.steps[..self.stuck.unwrap_or(self.steps.len())];
-        condition.into_iter().chain(steps.iter().map(|step| step.token(&self.op))).collect()
+        condition.into_iter().chain(self.steps[steps].iter().map(|step| step.token(&self.op))).collect()
     }
 
-    /// Runs the program once.
+    /// Runs the program once, and again for the rate of its clock as long as that is not told.
     ///
     /// # Errors
     /// Why its operation can't be measured.
     pub(super) fn run(&mut self, bench: &Bench) -> Result<(), Unavailable> {
+        let mut is_told = self.run_steps(bench, 0..self.stuck.unwrap_or(self.steps.len()))?;
+        for _ in 0..RATE_ATTEMPTS_MORE {
+            if is_told || self.rate.is_empty() || self.stuck.is_some_and(|at| at < self.rate.end) || bench.stopped() {
+                break;
+            }
+            is_told = self.run_steps(bench, self.rate.clone())?;
+        }
+        Ok(())
+    }
+
+    /// Runs the program with some of the steps: whether the rate of its clock was told.
+    fn run_steps(&mut self, bench: &Bench, steps: Range<usize>) -> Result<bool, Unavailable> {
         let failed = |what: String| Unavailable::failed("the probe", what);
         let platform = bench.shared_platform().clone();
-        let started = Running::start(&mut self.launch.command(&self.tokens()), move || platform.now());
+        let started = Running::start(&mut self.launch.command(&self.tokens(steps.clone())), move || platform.now());
         let mut running = started.map_err(|error| failed(format!("it can't be started: {error}")))?;
-        let mut session = Session::default();
+        let mut session = Session { done: steps.start, ..Session::default() };
         let mut longest = START_MAX;
         loop {
             match running.next(longest, &|| bench.stopped()) {
-                Event::Stopped => return Ok(()),
+                Event::Stopped => return Ok(false),
                 Event::TooMuch => return Err(failed(format!("it wrote more than {} MiB", OUTPUT_BYTES_MAX >> 20))),
-                Event::Closed => return Err(failed(format!("it ended too early, with {}", running.last_words()))),
-                Event::Silent => return self.silent(&session).map_err(failed),
+                Event::Closed => return Err(failed(format!("it {}", running.last_words()))),
+                Event::Silent => return self.silent(&session).map(|()| false).map_err(failed),
                 Event::Line(arrived, line) => {
                     let Some(record) = Record::read(&line).map_err(|error| failed(error.to_string()))? else {
                         continue;
                     };
-                    let is_last = matches!(record, Record::End { .. });
-                    self.take(bench, &mut session, record, arrived)?;
-                    if is_last {
-                        return Ok(());
+                    if let Record::End { now } = record {
+                        return self.end(bench, &mut session, now, arrived, steps.start);
                     }
+                    self.take(bench, &mut session, record, arrived)?;
                     longest = limits::longest(self.kind, self.steps.get(session.done));
                 }
             }
@@ -115,21 +130,28 @@ impl RuntimeProbe {
                 Ok(())
             }
             Record::R(windows) if windows.op == self.op => self.record_windows(bench, session, &windows),
-            Record::End { .. } if session.done == 0 => {
-                Err(Unavailable::failed("the probe", "it ended without a record of any step"))
-            }
-            Record::End { now } => {
-                session.pairs.push((now, arrived));
-                if let Some(instrument) = &mut self.instrument {
-                    instrument.record(bench, arrived, &session.pairs, &session.stamps);
-                }
-                Ok(())
-            }
             Record::S(Samples { op, .. }) | Record::C(Reads { op, .. }) | Record::R(Windows { op, .. }) => {
                 Err(Unavailable::failed("the probe", format!("it reports {op}, which it wasn't asked for")))
             }
-            Record::Op { .. } | Record::Skip { .. } => Ok(()),
+            Record::Op { .. } | Record::Skip { .. } | Record::End { .. } => Ok(()),
         }
+    }
+
+    /// The last record, at that moment of the program's clock: whether that told its rate.
+    fn end(
+        &mut self,
+        bench: &Bench,
+        session: &mut Session,
+        now: i64,
+        arrived: Nanos,
+        begun: usize,
+    ) -> Result<bool, Unavailable> {
+        if session.done == begun {
+            return Err(Unavailable::failed("the probe", "it ended without a record of any step"));
+        }
+        session.pairs.push((now, arrived));
+        let instrument = self.instrument.as_mut();
+        Ok(instrument.is_some_and(|one| one.record(bench, arrived, &session.pairs, &session.stamps)))
     }
 
     fn all_series(&mut self) -> impl Iterator<Item = &mut Series> {

@@ -115,22 +115,51 @@ fn a_program_that_follows_the_protocol_is_a_row_like_any_other() {
     );
 }
 
-/// The published case: an instrument that ran 10 to 13 % slow, unnoticed.
-#[test]
-fn a_program_whose_clock_runs_slow_shows_it() {
-    const SLOW: &str = r#"now() { real=$(date +%s%N); echo $((real / 100 * 88)); }
+/// A program whose clock shows so many thousandths of each second.
+fn run_with_clock_at(permille: i64) -> Ran {
+    const ENGINE: &str = r#"now() { real=$(date +%s%N); echo $((real / 1000 * PERMILLE)); }
 echo '{"type":"hello","proto":1,"runtime":"engine","version":"1","clock":"e","now":'$(now)'}'
 if [ "$1" = list ]; then echo '{"type":"op","op":"tick","kind":"wait"}'; echo '{"type":"end","now":'$(now)'}'; exit; fi
 for step; do
-  request=${step#*@}; request=${request%@*}; start=$(now); sleep 0.05; d=$(($(now) - start))
+  request=${step#*@}; request=${request%@*}; start=$(now); sleep 0.02; d=$(($(now) - start))
   echo '{"type":"s","op":"tick","requested":'$request',"rounded":'$request',"n":1,"unit":"ns","t":['$start'],"d":['$d']}'
 done
 echo '{"type":"end","now":'$(now)'}'"#;
-    let ran = run_without_head(SLOW);
-    let second = ran.series("R3/clock/engine/second").distribution.p50().expect("it was compared");
-    assert!((860_000_000..900_000_000).contains(&second), "it shows {second} ns of a second");
-    let step = &ran.series("R3/instrument/engine/step");
-    assert!(step.has_values() && step.counts.backward == 0, "{:?}", step.counts);
+    run_without_head(&ENGINE.replace("PERMILLE", &permille.to_string()))
+}
+
+/// The published case is the first: an instrument that ran 10 to 13 % slow, unnoticed.
+#[test]
+fn the_rate_of_a_programs_clock_is_told_whether_it_is_right_or_wrong() {
+    for permille in [880, 985, 1_000, 1_015] {
+        let ran = run_with_clock_at(permille);
+        let series = ran.series("R3/clock/engine/second");
+        let second = series.distribution.p50().unwrap_or_else(|| panic!("{permille}: {:?}", series.status));
+        assert!((second - permille * 1_000_000).abs() < 6_000_000, "{permille}: it shows {second} ns of a second");
+        assert_eq!(series.status, Status::Complete);
+        let step = &ran.series("R3/instrument/engine/step");
+        assert!(step.has_values() && step.counts.backward == 0, "{:?}", step.counts);
+    }
+}
+
+/// What waits to show its clock's rate is no lateness of that request.
+#[test]
+fn the_waits_that_show_the_rate_are_no_rows() {
+    let ran = run_with_clock_at(1_000);
+    assert!(ran.measured.series.iter().all(|series| series.requested_ns != Some(Nanos::from_millis(15))));
+}
+
+/// Lines that come all at once, at the end, tell nothing of the time.
+#[test]
+fn a_rate_that_can_not_be_told_has_a_reason() {
+    let ran = run(&format!("{{ {WORKS}\n{END}; }} | (sleep 0.1; cat)"));
+    match &ran.series("R3/clock/engine/second").status {
+        Status::Unavailable { reason } => {
+            assert!(reason.to_string().starts_with("the rate of its clock: its lines are too few"), "{reason}");
+        }
+        other => panic!("{other:?}"),
+    }
+    assert!(ran.series("R1/tick/1ms/engine").has_values(), "its waits are measured nevertheless");
 }
 
 #[test]
@@ -167,6 +196,26 @@ fn a_probe_that_prints_nonsense_fails_in_one_line() {
 fn a_probe_that_ends_early_says_how() {
     let ran = run("echo 'engine: no device' >&2; exit 3");
     assert_eq!(ran.reason(), "the probe: it ended too early, with exit code 3: engine: no device");
+}
+
+#[test]
+fn a_probe_that_closes_its_output_is_ended_and_says_so() {
+    let ran = run("echo $$ > \"$0.pid\"; exec 1>&- 2>&-; exec sleep 600");
+    assert_eq!(ran.reason(), "the probe: it closed its output before `end` and went on");
+    assert!(ran.is_gone(), "it is left behind");
+}
+
+#[test]
+fn a_probe_that_stops_in_the_middle_of_a_line_is_ended() {
+    let ran = run("printf '{\"type\":\"s\",'; exec sleep 600");
+    assert!(ran.reason().starts_with("the probe: tick@2.3ms did not return within"), "{}", ran.reason());
+}
+
+#[test]
+fn bytes_that_are_no_text_are_no_record() {
+    let ran = run("head -c 60000 /dev/urandom; echo; echo '{\"type\":\"end\",\"now\":1}'");
+    let reason = ran.reason();
+    assert!(reason.starts_with("the probe: ") && !reason.chars().any(char::is_control), "{reason}");
 }
 
 #[test]

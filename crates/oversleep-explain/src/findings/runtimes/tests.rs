@@ -72,7 +72,7 @@ fn an_instrument_that_runs_slow_is_a_fault() {
         .finds("OVS-R005", "engine clock of engine 1 runs fast by 1.53 %: it showed 1.0153 s of a second");
     let mut once = second(1_015_300_000);
     once.file.series.last_mut().unwrap().counts.recorded = 1;
-    once.finds_no("OVS-R005", "1 clock compared with the system's: within 1.53 %");
+    once.finds("OVS-R005", "engine clock of engine 1 runs fast by 1.53 %: it showed 1.0153 s of a second");
     second(3_000_000).finds("OVS-R005", "engine clock of engine 1 doesn't count time: it showed 0.0030 s of a second");
     let step = |ns| second(1_000_400_000).steady("R3/instrument/engine/step", ns).of_runtime("engine", "1");
     step(40).finds_no("OVS-R005", "1 clock compared with the system's: within 0.04 %");

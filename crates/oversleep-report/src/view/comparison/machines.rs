@@ -19,7 +19,8 @@ pub(super) fn section(comparison: &Comparison, files: &[String], full: bool) -> 
     let mut shared: Vec<&SeriesComparison> = comparison.series.iter().filter(|series| is_shared(series)).collect();
     shared.sort_by(|one, other| {
         let order = |series: &SeriesComparison| {
-            (std::cmp::Reverse(holders(series)), !is_common_sleep(series), series::best_rank(series))
+            let is_telling = is_common_sleep(series) || is_common_wait_of_runtime(series);
+            (std::cmp::Reverse(holders(series)), !is_telling, series::best_rank(series))
         };
         order(one).cmp(&order(other)).then(series::factor(other).total_cmp(&series::factor(one)))
     });
@@ -49,17 +50,18 @@ pub(super) fn section(comparison: &Comparison, files: &[String], full: bool) -> 
     Some(Section::new("machines", "Machines side by side").tables([table]).notes(more))
 }
 
-/// The most informative experiments: sleeps, clocks, hand-offs, fork-joins.
-const TELLING: [ExperimentId; 5] =
-    [ExperimentId::B5, ExperimentId::A1, ExperimentId::D4, ExperimentId::D1, ExperimentId::B1];
+/// The most informative experiments: sleeps, waits of runtimes, clocks, hand-offs, fork-joins.
+const TELLING: [ExperimentId; 6] =
+    [ExperimentId::B5, ExperimentId::R1, ExperimentId::A1, ExperimentId::D4, ExperimentId::D1, ExperimentId::B1];
 
-/// One series of each experiment, the most informative first, then a second one of each, and so on; series of all
-/// results come before those of only some.
+/// One series of each experiment, and of each runtime in it, the most informative first, then a second one of each, and so
+/// on; series of all results come before those of only some.
 fn one_of_each_first(series: Vec<&SeriesComparison>) -> Vec<&SeriesComparison> {
-    let mut seen: BTreeMap<ExperimentId, usize> = BTreeMap::new();
+    let mut seen: BTreeMap<(ExperimentId, Option<String>), usize> = BTreeMap::new();
     let mut placed: Vec<(usize, usize, &SeriesComparison)> = Vec::new();
     for one in series {
-        let turn = seen.entry(one.experiment).or_default();
+        let runtime = one.runtime.as_ref().map(ToString::to_string);
+        let turn = seen.entry((one.experiment, runtime)).or_default();
         let place = TELLING.iter().position(|id| *id == one.experiment).unwrap_or(TELLING.len());
         placed.push((*turn, place, one));
         *turn += 1;
@@ -83,6 +85,11 @@ fn is_common_sleep(series: &SeriesComparison) -> bool {
     series.experiment == ExperimentId::B5
         && series.requested_ns == Some(COMMON_REQUEST)
         && series.sides.iter().any(|side| side.subject.is_some())
+}
+
+/// Whether it is a wait of a runtime for the common request.
+fn is_common_wait_of_runtime(series: &SeriesComparison) -> bool {
+    series.experiment == ExperimentId::R1 && series.runtime.is_some() && series.requested_ns == Some(COMMON_REQUEST)
 }
 
 /// A short head for a column: `nanosleep 1 ms`, `read of tsc`.

@@ -82,16 +82,27 @@ pub fn clocks_view(comparison: &Comparison, files: &[String], full: bool) -> Vie
     }
 }
 
-/// One picture of all results first, then the pictures of a kind together.
+/// One picture of all results first. Then, kind by kind, a row for each picture that several results have, and one for
+/// those that only one has.
 fn by_kind(common: Option<Picture>, sketches: Vec<Sketch>) -> Vec<Vec<Picture>> {
-    let mut kinds: Vec<Vec<Picture>> = common.into_iter().map(|picture| vec![picture]).collect();
+    let mut kinds: Vec<Vec<Vec<Picture>>> = Vec::new();
     for picture in sketches.into_iter().flat_map(|sketch| sketch.pictures) {
-        match kinds.iter_mut().find(|kind| kind[0].kind == picture.kind) {
-            Some(kind) => kind.push(picture),
-            None => kinds.push(vec![picture]),
+        match kinds.iter_mut().find(|kind| kind[0][0].kind == picture.kind) {
+            Some(kind) => match kind.iter_mut().find(|row| row[0].part == picture.part) {
+                Some(row) => row.push(picture),
+                None => kind.push(vec![picture]),
+            },
+            None => kinds.push(vec![vec![picture]]),
         }
     }
-    kinds
+    let mut rows: Vec<Vec<Picture>> = common.into_iter().map(|picture| vec![picture]).collect();
+    for kind in kinds {
+        let (shared, alone): (Vec<_>, Vec<_>) = kind.into_iter().partition(|row| row.len() > 1);
+        rows.extend(shared);
+        let alone: Vec<Picture> = alone.into_iter().flatten().collect();
+        rows.extend(Some(alone).filter(|alone| !alone.is_empty()));
+    }
+    rows
 }
 
 /// What must not be concluded, each sentence once with the results that it concerns.
@@ -197,13 +208,21 @@ fn fact_cell(fact: &FactDifference, index: usize) -> Option<Cell> {
 fn summary(comparison: &Comparison) -> Vec<String> {
     let mut sentences: Vec<String> = comparison.others().map(|result| against_base(comparison, result)).collect();
     if !comparison.concludes() {
-        sentences.push(
-            "Nothing could be concluded. Measure the same on each machine for longer (`oversleep check --thorough`, or one \
-             wait with `--count`), and close other programs meanwhile."
-                .to_owned(),
-        );
+        sentences.push(format!(
+            "Nothing could be concluded. Measure the same on each machine for longer ({}), and close other programs \
+                 meanwhile.",
+            longer(comparison)
+        ));
     }
     sentences
+}
+
+/// A command that takes more values of what the results hold.
+fn longer(comparison: &Comparison) -> &'static str {
+    match comparison.results.iter().all(|result| result.command == "runtimes") {
+        true => "`oversleep runtimes --thorough`, or some of them by name",
+        false => "`oversleep check --thorough`, or one wait with `--count`",
+    }
 }
 
 fn against_base(comparison: &Comparison, result: u32) -> String {

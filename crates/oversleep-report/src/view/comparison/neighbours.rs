@@ -125,6 +125,7 @@ pub(super) fn picture(comparison: &Comparison, sketches: &[Sketch], files: &[Str
     let question = oversleep_measure::experiment(id).map(|known| known.question).unwrap_or_default();
     Some(Picture {
         kind: "neighbour-curves",
+        part: String::new(),
         name: "neighbour-curves".to_owned(),
         caption: format!("{id}: {question}"),
         svg: curves.svg(),

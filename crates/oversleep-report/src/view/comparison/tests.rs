@@ -47,6 +47,59 @@ fn what_differs_most_comes_first() {
     );
 }
 
+/// Two versions of Java in each of two results.
+fn of_two_javas(late: i64) -> ResultFile {
+    let mut sheet = Sheet::linux();
+    for (id, version) in [("java-17", "17.0.15"), ("java-25", "25.0.3")] {
+        for (request, ns) in [("300us", 300_000), ("1ms", 1_000_000), ("1500us", 1_500_000), ("2ms", 2_000_000)] {
+            let key = format!("R1/LockSupport.parkNanos/{request}/{id}");
+            sheet = sheet.steady(key, late).of_runtime("java", version);
+            let key = format!("R2/LockSupport.parkNanos/{request}/{id}");
+            sheet = sheet.steady(key, ns + late).of_runtime("java", version);
+        }
+        let key = format!("B11/LockSupport.parkNanos/1ms/{id}/sleeping-thread");
+        sheet = sheet.steady(key, 3 * late).of_runtime("java", version);
+    }
+    sheet.file.command = "runtimes".to_owned();
+    sheet.file
+}
+
+#[test]
+fn the_same_picture_of_a_runtime_stands_beside_itself() {
+    let view = viewed(&[of_two_javas(90_000), of_two_javas(30_000)], false);
+    let names: Vec<Vec<&str>> =
+        view.pictures.iter().map(|row| row.iter().map(|picture| picture.name.as_str()).collect()).collect();
+    let of_maps = |version: &str| ["a", "b"].map(|letter| format!("{letter}-runtimes-java-{version}"));
+    for version in ["17_0_15", "25_0_3"] {
+        assert!(names.iter().any(|row| *row == of_maps(version)), "{names:?}");
+    }
+    assert!(names.iter().all(|row| row.len() == 2), "each has its counterpart: {names:?}");
+}
+
+#[test]
+fn each_runtime_shows_how_machines_differ() {
+    let view = viewed(&[of_two_javas(90_000), of_two_javas(30_000)], false);
+    let section = view.sections.iter().find(|section| section.id == "machines").unwrap();
+    let heads: Vec<&str> = section.tables[0].columns.iter().map(|column| column.head.as_str()).collect();
+    let first = ["LockSupport.parkNanos 1 ms java-17", "LockSupport.parkNanos 1 ms java-25"];
+    assert_eq!(heads[1..3].iter().filter(|head| first.contains(head)).count(), 2, "{heads:?}");
+}
+
+#[test]
+fn runtimes_are_measured_again_by_their_own_command() {
+    let few = |late| {
+        let mut file = Sheet::linux().series(rounds("R1/nanosleep/1ms", &[late], 3)).file;
+        file.command = "runtimes".to_owned();
+        file
+    };
+    let view = viewed(&[few(90_000), few(30_000)], false);
+    assert!(
+        view.summary.iter().any(|sentence| sentence.contains("`oversleep runtimes --thorough`")),
+        "{:?}",
+        view.summary
+    );
+}
+
 #[test]
 fn many_that_are_alike_do_not_hide_what_differs() {
     let sheet = |slow: i64, alike: i64| {

@@ -81,6 +81,8 @@ impl<'a> Drawing<'a> {
 pub struct Picture {
     /// The name of its kind, which pictures of other results share.
     pub kind: &'static str,
+    /// What it shows among those of its kind, which pictures of other results share, too.
+    pub part: String,
     /// Fit for a file and for an `id`, and unique.
     pub name: String,
     /// The question it answers.
@@ -105,7 +107,8 @@ pub fn of_result(file: &ResultFile, letter: &str) -> Vec<Picture> {
             }
             let heading = if letter.is_empty() { drawing.heading } else { format!("{letter}: {}", drawing.heading) };
             let frame = frame(file, &name, &heading, &drawing.note);
-            pictures.push(Picture { kind: entry.name, caption: caption(entry), svg: (drawing.svg)(frame), name });
+            let (svg, part) = ((drawing.svg)(frame), drawing.part);
+            pictures.push(Picture { kind: entry.name, part, caption: caption(entry), svg, name });
         }
     }
     pictures

@@ -77,7 +77,7 @@ fn stairs(file: &ResultFile) -> Vec<Drawing<'_>> {
             }
             .svg()
         };
-        drawings.push(Drawing::new(heading, "", svg).of(&format!("{} {}", wait.runtime.name, wait.name)));
+        drawings.push(Drawing::new(heading, "", svg).of(&format!("{} {}", wait.runtime, wait.name)));
     }
     drawings
 }

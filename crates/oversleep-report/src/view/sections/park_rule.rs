@@ -1,11 +1,11 @@
 //! Throughput by queue and park (E2), with the rule that it follows.
 
-use oversleep_explain::idle::{ParkRule, Run, fit, held_out, published, runs};
+use oversleep_explain::idle::{ParkRule, Run, fit, held_out, held_out_by_queue, published, runs};
 use oversleep_record::{ExperimentId, Nanos, ResultFile, queue_labels};
 
 use super::Entry;
 use crate::view::table::{Columns, Section};
-use crate::words::{grouped, percent};
+use crate::words::{grouped, list, percent};
 
 pub const ENTRY: Entry =
     Entry { id: "throughput-by-park", title: "Throughput by queue and park", experiments: &[ExperimentId::E2], build };
@@ -44,6 +44,19 @@ fn build(file: &ResultFile, section: Section) -> Section {
             percent(left.worst - 1.0)
         )
     });
+    let by_queue: Vec<String> = held_out_by_queue(&runs)
+        .iter()
+        .map(|(queue, worst)| {
+            format!("{} (queue {})", percent(worst - 1.0), grouped(i64::try_from(*queue).unwrap_or(i64::MAX)))
+        })
+        .collect();
+    let by_queue = (!by_queue.is_empty()).then(|| {
+        format!(
+            "With that CPU rate and the effective Q of the longest parks of the same queue, it predicts its other parks within \
+             {}.",
+            list(&by_queue)
+        )
+    });
     let strategy = runs.first().map(|run| {
         let series = run.series;
         let parks = series.label(queue_labels::PARK_FROM).zip(series.label(queue_labels::PARK_TO));
@@ -53,7 +66,7 @@ fn build(file: &ResultFile, section: Section) -> Section {
     let published = has_runs.then(published).into_iter().flatten();
     section
         .tables(columns.table("Items per second, and what min(CPU rate, Q / park) gives", runs))
-        .notes([fitted, held, strategy].into_iter().flatten().chain(published))
+        .notes([fitted, held, by_queue, strategy].into_iter().flatten().chain(published))
 }
 
 fn figures(rule: &ParkRule) -> String {

@@ -4,18 +4,20 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use oversleep_lab::{Laboratory, Request, records};
+use oversleep_lab::{Request, records};
 use oversleep_measure::{Plan, Progress, StopFlag, experiment};
 use oversleep_record::series::{Runtime, Status};
 use oversleep_record::{CommandName, ExperimentId, Nanos, ResultFile};
-use oversleep_runtimes::{Cache, Given, Op, Surroundings, Survey, Wanted, descriptors};
+use oversleep_runtimes::{Cache, Given, Surroundings, Wanted, descriptors};
+
+mod list;
 
 use super::measuring::{self, Files, ended, explain};
 use crate::args::{AMOUNT, ConditionArgs, DepthArgs, MachineArgs, OutputArgs, RequestArgs, help};
 use crate::exit::{Exit, Failure};
 use crate::interrupt;
 use crate::message;
-use crate::output::{self, Delivery, rescue, stdout};
+use crate::output::{self, Delivery, rescue};
 use crate::progress::Meter;
 use crate::request::{MeasuringArgs, machine};
 
@@ -91,7 +93,7 @@ impl Runtimes {
         let usage = |error: oversleep_runtimes::WantedError| Failure::usage(error.to_string());
         let mut survey = wanted.survey(&surroundings).map_err(usage)?;
         if self.list {
-            return list(&survey, &lab);
+            return list::list(&wanted, survey, &lab, self.output.json.is_some());
         }
         let mut delivery = Delivery::prepare(&self.output, false, None)?;
         let plan = Plan { depth: self.depth.depth(), requests: self.request.request, ..Plan::default() };
@@ -188,22 +190,4 @@ fn warn_of_failures(file: &ResultFile) {
             message::warning(&format!("{runtime}: {} could not be measured: {reason}", series.subject));
         }
     }
-}
-
-/// The installed and the missing runtimes, and what would be measured.
-fn list(survey: &Survey, lab: &Laboratory) -> Result<Exit, Failure> {
-    let os = lab.platform_id().os;
-    let mut text = String::new();
-    for one in &survey.found {
-        let descriptor = one.descriptor;
-        let only_if_named = if descriptor.only_if_named { " (only where you name it)" } else { "" };
-        text += &format!("{}  {}  {}{only_if_named}\n", one.id, one.title(), one.exe.display());
-        let names = descriptor.op.iter().filter(|op| op.is_on(&os)).map(|op: &Op| op.name.as_str());
-        text += &format!("    {}\n", names.collect::<Vec<_>>().join(", "));
-    }
-    for one in &survey.missing {
-        text += &format!("{}  not available: {}\n", one.name, one.reason);
-    }
-    stdout::text(&text)?;
-    Ok(Exit::Fine)
 }
