@@ -38,7 +38,8 @@ impl Cache {
             }
         }
         let own = temporary(&env::temp_dir(), "oversleep-runtimes-");
-        match fs::create_dir_all(&own) {
+        // Not its parents, which would be left behind.
+        match fs::create_dir(&own) {
             Ok(()) => Cache { place: Some(own.clone()), own: Some(own), refusal: String::new() },
             Err(error) => {
                 refusals.push(format!("{}: {error}", env::temp_dir().display()));

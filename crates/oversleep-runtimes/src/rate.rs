@@ -58,8 +58,8 @@ fn rate(points: &[Point]) -> Option<f64> {
         hull.push(point);
     }
     let mean = points.iter().map(|point| point.0).sum::<f64>() / points.len() as f64;
-    let edges = hull.windows(2).map(|edge| (edge[0], edge[1]));
-    edges.filter(|(one, _)| one.0 <= mean).last().map(|(one, other)| slope(one, other))
+    let mut edges = hull.windows(2).map(|edge| (edge[0], edge[1]));
+    edges.rfind(|(one, _)| one.0 <= mean).map(|(one, other)| slope(one, other))
 }
 
 #[cfg(test)]

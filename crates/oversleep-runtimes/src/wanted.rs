@@ -110,14 +110,14 @@ impl Wanted {
 
     /// The user's programs that answer; the others are missing with their reasons.
     pub fn ask_programs(&self, survey: &mut Survey) -> Vec<Program> {
-        let mut asked = Vec::new();
+        let mut answering = Vec::new();
         for path in self.programs() {
             match program::ask(path) {
-                Ok(program) => asked.push(program),
+                Ok(program) => answering.push(program),
                 Err(reason) => survey.missing.push(Missing { name: path.clone(), reason }),
             }
         }
-        asked
+        answering
     }
 
     /// Looks for the runtimes that are wanted.

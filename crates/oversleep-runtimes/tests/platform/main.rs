@@ -132,7 +132,10 @@ echo '{"type":"end","now":'$(now)'}'"#;
 #[test]
 fn the_rate_of_a_programs_clock_is_told_whether_it_is_right_or_wrong() {
     for permille in [880, 985, 1_000, 1_015] {
-        let ran = run_with_clock_at(permille);
+        // A machine with no time for the program for seconds measures nothing, with that reason: then once more.
+        let is_told = |ran: &Ran| ran.series("R3/clock/engine/second").has_values();
+        let first = run_with_clock_at(permille);
+        let ran = if is_told(&first) { first } else { run_with_clock_at(permille) };
         let series = ran.series("R3/clock/engine/second");
         let second = series.distribution.p50().unwrap_or_else(|| panic!("{permille}: {:?}", series.status));
         assert!((second - permille * 1_000_000).abs() < 6_000_000, "{permille}: it shows {second} ns of a second");
