@@ -46,7 +46,7 @@ const WORKS: &[Work] = &[
     },
     Work {
         name: "npm",
-        prepare: "mkdir -p work-npm && cd work-npm && npm pack --silent \"$(npm root -g)/npm\"",
+        prepare: "mkdir -p work-npm && cd work-npm && npm pack --silent --ignore-scripts \"$(npm root -g)/npm\"",
         clean: "rm -rf work-npm/project && mkdir work-npm/project && echo '{}' >work-npm/project/package.json",
         build: "cd work-npm/project && npm install --silent --offline --no-audit --no-fund --cache ../cache ../npm-*.tgz",
         result: "cd work-npm/project && find node_modules -type f ! -name .package-lock.json | sort | xargs sha256sum",
