@@ -100,6 +100,9 @@ pub fn run(what: &str) {
             Ok(text) => println!("ok: {text}"),
             Err(text) => println!("{text}"),
         },
+        // Opens a collector and says what came of it, and one that follows everything until it is killed.
+        "opens" => println!("{}", super::scenarios::opens()),
+        "follows" => super::scenarios::follows(),
         other => panic!("no victim is called {other}"),
     }
 }

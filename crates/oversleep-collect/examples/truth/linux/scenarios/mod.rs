@@ -3,6 +3,7 @@
 mod calls;
 mod namespaces;
 mod neighbours;
+mod robust;
 mod runtimes;
 mod slack;
 mod stops;
@@ -12,13 +13,16 @@ use std::time::Duration;
 
 pub use calls::calls;
 pub use namespaces::look;
+pub use robust::{follows, opens};
 
 /// What it does, and what the split said of it.
 pub type Scenario = fn() -> Result<String, String>;
 
 /// All of them, with their names.
 pub fn all() -> impl Iterator<Item = &'static (&'static str, Scenario)> {
-    [slack::ALL, neighbours::ALL, stops::ALL, namespaces::ALL, runtimes::ALL, unlisted::ALL].into_iter().flatten()
+    [slack::ALL, neighbours::ALL, stops::ALL, namespaces::ALL, runtimes::ALL, unlisted::ALL, robust::ALL]
+        .into_iter()
+        .flatten()
 }
 
 /// For how long most are watched.
