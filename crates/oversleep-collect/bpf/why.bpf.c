@@ -6,7 +6,7 @@
 
 #define KINDS 18
 enum kind {
-	ARM = 1, FIRE, WAKING, QUEUED, OUT, IN, RETURN, RUN, CONTEXT, FORK, EXEC, GONE, SET, STACK = 16,
+	WHOLE = 0, ARM, FIRE, WAKING, QUEUED, OUT, IN, RETURN, RUN, CONTEXT, FORK, EXEC, GONE, SET, STACK = 16,
 };
 
 // How a call states its timeout; user space fills `calls`, because numbers differ between processors.
@@ -43,12 +43,41 @@ struct stack {
 };
 #define USER_STACK (1 << 8)
 
-// `due`: when its wait should end, as far as that is known.
+// The steps of a wait that goes its usual way: each at most once, in the order of time. They are kept here and sent
+// together when the call returns; 0 is a step that was not seen.
+struct steps {
+	u64 armed, soft, hard, fired, irq, waking, queued, running, queued_throttled, running_throttled, ids;
+	u32 form, fired_idle, queued_on, queued_idle;
+	s32 prio;
+	u32 policy, cpus_allowed;
+	u16 armed_on, fired_on;
+	char comm[16];
+	// What the CPU did before, if the timer was late.
+	u64 irq_in, irq_out, soft_in, soft_out, numbers, idle_at;
+	char irq_name[16];
+	// The task that the timer interrupted.
+	char interrupted_comm[16];
+	u32 interrupted, is_late;
+};
+
+// A wait that went its usual way, from its arming to the end of its call. The kind is where an event has it.
+struct whole {
+	u64 t;
+	u32 tid, tgid;
+	u16 kind, cpu;
+	u32 nr, sent, has_slept;
+	u64 entered, request, result;
+	struct steps steps;
+};
+
+// `due`: when its wait should end, as far as that is known. `is_kept`: its steps are kept, and not sent one by one.
 struct thread {
 	u64 entered, request, timer, due;
 	u32 nr, sent;
 	s32 pending_cpu;
-	u8 state, requested, is_pending, has_slept;
+	u8 state, requested, is_pending, has_slept, is_kept, pad[3];
+	u32 tgid;
+	struct steps steps;
 };
 
 struct owner {
@@ -107,23 +136,26 @@ INLINE struct cpu *this_cpu(void) {
 	return bpf_map_lookup_elem(&cpus, &cpu);
 }
 
-INLINE struct event *begin_sized(u32 kind, u64 t, u32 tid, u32 tgid, u64 size) {
-	u32 id = bpf_get_smp_processor_id();
-	struct cpu *cpu = bpf_map_lookup_elem(&cpus, &id);
+// Room in the buffer, counted.
+INLINE void *reserve(u32 kind, u64 size) {
+	struct cpu *cpu = this_cpu();
 	if (!cpu || kind >= KINDS)
 		return 0;
-	struct event *e = bpf_ringbuf_reserve(&ring, size, 0);
-	if (!e) {
-		__sync_fetch_and_add(&cpu->lost[kind], 1);
+	void *room = bpf_ringbuf_reserve(&ring, size, 0);
+	__sync_fetch_and_add(room ? &cpu->emitted[kind] : &cpu->lost[kind], 1);
+	return room;
+}
+
+INLINE struct event *begin_sized(u32 kind, u64 t, u32 tid, u32 tgid, u64 size) {
+	struct event *e = reserve(kind, size);
+	if (!e)
 		return 0;
-	}
-	__sync_fetch_and_add(&cpu->emitted[kind], 1);
 	__builtin_memset(e, 0, sizeof(*e));
 	e->t = t;
 	e->tid = tid;
 	e->tgid = tgid;
 	e->kind = kind;
-	e->cpu = id;
+	e->cpu = bpf_get_smp_processor_id();
 	return e;
 }
 
@@ -133,6 +165,72 @@ INLINE struct event *begin(u32 kind, u64 t, u32 tid, u32 tgid) {
 
 INLINE void end(struct event *e) {
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
+}
+
+// Sends the steps that were kept, one by one: the wait doesn't go its usual way, or its end won't be seen. What follows
+// is sent when it happens.
+static __attribute__((noinline)) int send_kept(struct thread *thread, u32 tid, u32 tgid) {
+	if (!thread || !thread->is_kept)
+		return 0;
+	thread->is_kept = 0;
+	struct steps *steps = &thread->steps;
+	struct event *e = begin(ARM, steps->armed, tid, tgid);
+	if (e) {
+		e->cpu = steps->armed_on;
+		e->x = thread->nr;
+		e->a = thread->entered;
+		e->b = thread->request;
+		e->c = steps->form;
+		e->d = steps->soft;
+		e->e = steps->hard;
+		e->f = steps->ids;
+		__builtin_memcpy(e->comm, steps->comm, sizeof(e->comm));
+		end(e);
+	}
+	if (steps->fired && (e = begin(FIRE, steps->fired, tid, tgid))) {
+		e->cpu = steps->fired_on;
+		e->x = steps->interrupted;
+		__builtin_memcpy(e->comm, steps->interrupted_comm, sizeof(e->comm));
+		e->a = steps->irq;
+		e->c = steps->fired_idle;
+		e->d = steps->soft;
+		e->e = steps->hard;
+		end(e);
+	}
+	if (steps->fired && steps->is_late && (e = begin(CONTEXT, steps->fired, tid, tgid))) {
+		e->cpu = steps->fired_on;
+		e->x = steps->fired_idle;
+		e->a = steps->irq_in;
+		e->b = steps->irq_out;
+		e->c = steps->soft_in;
+		e->d = steps->soft_out;
+		e->e = steps->numbers;
+		e->f = steps->idle_at;
+		__builtin_memcpy(e->comm, steps->irq_name, sizeof(e->comm));
+		end(e);
+	}
+	if (steps->waking && (e = begin(WAKING, steps->waking, tid, tgid))) {
+		e->x = thread->nr;
+		e->b = thread->entered;
+		e->f = steps->ids;
+		__builtin_memcpy(e->comm, steps->comm, sizeof(e->comm));
+		end(e);
+	}
+	if (steps->queued && (e = begin(QUEUED, steps->queued, tid, tgid))) {
+		e->x = steps->queued_on;
+		e->a = steps->queued_idle;
+		e->b = steps->queued_throttled;
+		e->c = steps->prio;
+		e->d = steps->policy;
+		e->e = steps->cpus_allowed;
+		end(e);
+	}
+	if (steps->running && (e = begin(IN, steps->running, tid, tgid))) {
+		e->a = thread->has_slept;
+		e->b = steps->running_throttled;
+		end(e);
+	}
+	return 0;
 }
 
 // Whether a wait is so late that its stacks are of interest.
@@ -411,6 +509,8 @@ int on_sys_enter(u64 *ctx) {
 	struct thread *thread = make_thread(id);
 	if (!thread)
 		return 0;
+	// The end of its last call was left out by the kernel.
+	send_kept(thread, id, id >> 32);
 	thread->entered = t;
 	thread->request = 0;
 	thread->requested = REQUEST_NONE;
@@ -433,12 +533,34 @@ int on_sys_exit(u64 *ctx) {
 		return 0;
 	}
 	u64 t = bpf_ktime_get_ns();
-	if (wants_stack(thread, t))
+	if (wants_stack(thread, t)) {
+		send_kept(thread, id, id >> 32);
 		SEND_STACK(t, id, id >> 32, 1, bpf_get_stack(ctx, s->frames, sizeof(s->frames), USER_STACK));
+	}
 	thread->state = STATE_RETURNED;
 	thread->timer = 0;
 	thread->sent++;
 	unpend(thread);
+	if (thread->is_kept) {
+		thread->is_kept = 0;
+		struct whole *whole = reserve(WHOLE, sizeof(*whole));
+		if (!whole)
+			return 0;
+		whole->t = t;
+		whole->tid = id;
+		whole->tgid = id >> 32;
+		whole->kind = WHOLE;
+		whole->cpu = bpf_get_smp_processor_id();
+		whole->nr = thread->nr;
+		whole->sent = thread->sent;
+		whole->has_slept = thread->has_slept;
+		whole->entered = thread->entered;
+		whole->request = thread->request;
+		whole->result = ctx[1];
+		__builtin_memcpy(&whole->steps, &thread->steps, sizeof(whole->steps));
+		bpf_ringbuf_submit(whole, BPF_RB_NO_WAKEUP);
+		return 0;
+	}
 	struct event *e = begin(RETURN, t, id, id >> 32);
 	if (!e)
 		return 0;
@@ -482,7 +604,10 @@ INLINE void own(u64 timer, u64 id, u32 kind) {
 }
 
 INLINE void arm(struct thread *thread, u64 t, u64 id, u64 timer, u32 kind, s64 soft, s64 hard, s64 offset) {
-	if (thread->state != STATE_WAITING && thread->state != STATE_ENTERED) {
+	// A call that arms its timer again doesn't go the usual way.
+	send_kept(thread, id, id >> 32);
+	bool is_first = thread->state != STATE_WAITING;
+	if (is_first && thread->state != STATE_ENTERED) {
 		thread->entered = 0;
 		thread->requested = REQUEST_NONE;
 		thread->nr = ~0u;
@@ -498,16 +623,32 @@ INLINE void arm(struct thread *thread, u64 t, u64 id, u64 timer, u32 kind, s64 s
 	thread->timer = timer;
 	thread->sent++;
 	own(stack_of(timer), id, kind);
+	struct task_struct *task = (void *)bpf_get_current_task();
+	u32 form = (u32)thread->requested | kind << 8;
+	if (is_first) {
+		struct steps *steps = &thread->steps;
+		__builtin_memset(steps, 0, sizeof(*steps));
+		steps->armed = t;
+		steps->soft = soft - offset;
+		steps->hard = hard - offset;
+		steps->ids = ids_of(task);
+		steps->form = form;
+		steps->armed_on = bpf_get_smp_processor_id();
+		bpf_get_current_comm(steps->comm, sizeof(steps->comm));
+		thread->tgid = id >> 32;
+		thread->is_kept = 1;
+		return;
+	}
 	struct event *e = begin(ARM, t, id, id >> 32);
 	if (!e)
 		return;
 	e->x = thread->nr;
 	e->a = thread->entered;
 	e->b = thread->request;
-	e->c = (u64)thread->requested | (u64)kind << 8;
+	e->c = form;
 	e->d = soft - offset;
 	e->e = hard - offset;
-	e->f = ids_of((void *)bpf_get_current_task());
+	e->f = ids_of(task);
 	bpf_get_current_comm(e->comm, sizeof(e->comm));
 	end(e);
 }
@@ -568,18 +709,40 @@ INLINE void fire(struct owner *owner, u64 timer, s64 soft, s64 hard) {
 	struct cpu *cpu = this_cpu();
 	if (!cpu)
 		return;
+	u64 irq = cpu->timer_irq;
+	bool is_late = (s64)(irq - hard) >= (s64)late_ns || (s64)(t - irq) >= (s64)late_ns;
 	if (owner->kind != TIMER_OBJECT) {
 		// Addresses on stacks are used again: only the timer that the wait has armed last counts.
 		struct thread *thread = thread_of(owner->tid);
 		if (!thread || thread->state != STATE_WAITING || thread->timer != timer)
 			return;
 		thread->sent++;
+		struct steps *steps = &thread->steps;
+		if (thread->is_kept && owner->kind == TIMER_STACK && !steps->fired && !steps->waking && !steps->queued && !steps->running) {
+			steps->fired = t;
+			steps->irq = irq;
+			steps->fired_idle = cpu->idle;
+			steps->fired_on = bpf_get_smp_processor_id();
+			if (!is_late)
+				return;
+			steps->is_late = 1;
+			steps->irq_in = cpu->irq_in;
+			steps->irq_out = cpu->irq_out;
+			steps->soft_in = cpu->soft_in;
+			steps->soft_out = cpu->soft_out;
+			steps->numbers = cpu->soft | cpu->irq << 32;
+			steps->idle_at = cpu->idle_at;
+			__builtin_memcpy(steps->irq_name, cpu->irq_name, sizeof(steps->irq_name));
+			steps->interrupted = bpf_get_current_pid_tgid();
+			bpf_get_current_comm(steps->interrupted_comm, sizeof(steps->interrupted_comm));
+			return;
+		}
+		send_kept(thread, owner->tid, owner->tgid);
 	} else {
 		cpu->firing = timer;
 		cpu->firing_due = soft;
 		cpu->firing_tgid = owner->tgid;
 	}
-	u64 irq = cpu->timer_irq;
 	struct event *e = begin(FIRE, t, owner->tid, owner->tgid);
 	if (e) {
 		e->a = irq;
@@ -592,7 +755,7 @@ INLINE void fire(struct owner *owner, u64 timer, s64 soft, s64 hard) {
 		bpf_get_current_comm(e->comm, sizeof(e->comm));
 		end(e);
 	}
-	if ((s64)(irq - hard) < (s64)late_ns && (s64)(t - irq) < (s64)late_ns)
+	if (!is_late)
 		return;
 	e = begin(CONTEXT, t, owner->tid, owner->tgid);
 	if (!e)
@@ -650,6 +813,7 @@ int on_waking(u64 *ctx) {
 	if (firing && (!thread || thread->state != STATE_WAITING)) {
 		if (task->tgid != cpu->firing_tgid || !(thread = make_thread(tid)))
 			return 0;
+		thread->is_kept = 0;
 		if (thread->state != STATE_ENTERED) {
 			thread->nr = ~0u;
 			thread->entered = 0;
@@ -661,6 +825,12 @@ int on_waking(u64 *ctx) {
 	if (!thread || thread->state != STATE_WAITING)
 		return 0;
 	thread->sent++;
+	struct steps *steps = &thread->steps;
+	if (thread->is_kept && !firing && !steps->waking && !steps->queued && !steps->running) {
+		steps->waking = bpf_ktime_get_ns();
+		return 0;
+	}
+	send_kept(thread, tid, task->tgid);
 	struct event *e = begin(WAKING, bpf_ktime_get_ns(), tid, task->tgid);
 	if (!e)
 		return 0;
@@ -688,6 +858,18 @@ int on_queued(u64 *ctx) {
 	// A thread that is woken before it left its CPU waits for none.
 	if (task != (void *)bpf_get_current_task())
 		pend(thread, target);
+	struct steps *steps = &thread->steps;
+	if (thread->is_kept && !steps->queued && !steps->running) {
+		steps->queued = t;
+		steps->queued_on = target;
+		steps->queued_idle = cpu ? cpu->idle : 0;
+		steps->queued_throttled = throttled_ns(task);
+		steps->prio = task->prio;
+		steps->policy = task->policy;
+		steps->cpus_allowed = task->nr_cpus_allowed;
+		return 0;
+	}
+	send_kept(thread, tid, task->tgid);
 	struct event *e = begin(QUEUED, t, tid, task->tgid);
 	if (!e)
 		return 0;
@@ -751,6 +933,7 @@ int on_switch(u64 *ctx) {
 			// It goes to sleep, as in every wait: that it did is told when it has a CPU again.
 			thread->has_slept = 1;
 		} else {
+			send_kept(thread, prev_tid, prev->tgid);
 			thread->sent++;
 			if (flags & OUT_RUNNABLE)
 				pend(thread, bpf_get_smp_processor_id());
@@ -766,7 +949,15 @@ int on_switch(u64 *ctx) {
 	if (thread && thread->state >= STATE_WAITING) {
 		unpend(thread);
 		thread->sent++;
-		if (thread->state == STATE_WAITING && wants_stack(thread, t))
+		bool is_wanted = thread->state == STATE_WAITING && wants_stack(thread, t);
+		struct steps *steps = &thread->steps;
+		if (thread->is_kept && !is_wanted && !steps->running && (steps->waking || steps->queued)) {
+			steps->running = t;
+			steps->running_throttled = throttled_ns(next);
+			return 0;
+		}
+		send_kept(thread, next_tid, next->tgid);
+		if (is_wanted)
 			SEND_STACK(t, next_tid, next->tgid, 0, bpf_get_task_stack(next, s->frames, sizeof(s->frames), 0));
 		e = begin(IN, t, next_tid, next->tgid);
 		if (e) {
@@ -886,6 +1077,7 @@ int on_exit(u64 *ctx) {
 	struct thread *thread = thread_of(tid);
 	if (thread) {
 		unpend(thread);
+		send_kept(thread, tid, tgid);
 		bpf_map_delete_elem(&threads, &tid);
 	}
 	bool is_last = task->signal->live.counter <= 0;

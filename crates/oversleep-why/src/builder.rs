@@ -1,12 +1,12 @@
 //! From waits, one after another, to the summary of a run.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use oversleep_record::file::Tool;
 
 use crate::findings;
 use crate::group::{Group, Key};
-use crate::machine::Machine;
+use crate::machine::{Machine, Map};
 use crate::recording::Meta;
 use crate::summary::{Losses, SCHEMA, Summary, WORST};
 use crate::wait::{Outcome, Request, Wait};
@@ -24,7 +24,7 @@ pub struct Builder {
     /// Where in `groups` each is.
     places: BTreeMap<Key, usize>,
     /// The group of each thread's last wait: the next one is mostly of the same.
-    last_of: HashMap<u32, usize>,
+    last_of: Map<u32, usize>,
     worst: Vec<Wait>,
     first: Option<u64>,
     last: u64,
@@ -43,7 +43,7 @@ impl Builder {
         Builder {
             groups: Vec::new(),
             places: BTreeMap::new(),
-            last_of: HashMap::new(),
+            last_of: Map::default(),
             worst: Vec::new(),
             first: None,
             last: 0,

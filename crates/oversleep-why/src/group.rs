@@ -170,11 +170,14 @@ impl Group {
         self.attributed_count += u64::from(wait.is_attributed());
         self.steal_count += u64::from(wait.steal_ns != 0);
         self.lateness.record(wait.lateness_ns);
-        for (part, ns) in wait.parts.iter() {
-            if let (Some(values), Some(total)) = (self.parts.get_mut(&part), self.total_ns.get_mut(&part)) {
-                values.record(ns);
-                *total = total.saturating_add(ns);
-            } else if ns != 0 {
+        // Both have the same parts in the same order.
+        for ((&part, values), total) in self.parts.iter_mut().zip(self.total_ns.values_mut()) {
+            let ns = wait.parts.get(part);
+            values.record(ns);
+            *total = total.saturating_add(ns);
+        }
+        for (part, ns) in wait.parts.iter().filter(|&(_, ns)| ns != 0) {
+            if !self.parts.contains_key(&part) {
                 // A part that appears later was 0 before.
                 let mut values = Distribution::growing();
                 values.record_times(0, self.count - 1);

@@ -1,9 +1,8 @@
 //! The names of processes: from the stream, from a recording's head, or from whoever can ask the system.
 
-use std::collections::HashMap;
 use std::fmt;
 
-use crate::machine::Machine;
+use crate::machine::{Machine, Map};
 use crate::recording::Named;
 use crate::wait::Wait;
 
@@ -16,7 +15,7 @@ type Ask = Box<dyn Fn(u32) -> Option<Named>>;
 /// Names by process.
 #[derive(Default)]
 pub struct Names {
-    known: HashMap<u32, Named>,
+    known: Map<u32, Named>,
     ask: Option<Ask>,
 }
 
@@ -34,7 +33,7 @@ impl Names {
 
     /// Names that the system is asked for.
     pub fn live(ask: impl Fn(u32) -> Option<Named> + 'static) -> Names {
-        Names { known: HashMap::new(), ask: Some(Box::new(ask)) }
+        Names { known: Map::default(), ask: Some(Box::new(ask)) }
     }
 
     /// The name of the program that a wait belongs to.

@@ -1,53 +1,40 @@
 //! The collector for Linux: an eBPF program on the kernel's tracepoints, and a ring buffer that it fills.
 
 mod counters;
+mod drain;
 mod hooks;
 mod namespace;
 mod process;
 mod refusal;
 mod steal;
 mod symbols;
+mod whole;
 
 use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 use std::path::Path;
 use std::process::{Child, Command};
-use std::time::Duration;
 
 use aya::maps::{Array, HashMap, Map, MapData, RingBuf};
 use aya::programs::Program;
 use aya::{Btf, Ebpf, EbpfLoader};
 use oversleep_why::calls::{Arch, CALLS};
-use oversleep_why::event::{EVENT_BYTES, Event, Kind};
-use oversleep_why::stack::events_of_stack;
 
 use crate::{CollectError, Losses, Options};
 use counters::{Counter, Counters};
+use drain::Arrived;
 use namespace::Ids;
 pub use process::{cgroup_of, command_name};
 use steal::StealMeter;
 use symbols::Symbols;
+use whole::THREAD_BYTES;
 
 /// The kernel program, compiled from `bpf/why.bpf.c` by `cargo xtask bpf`.
 static OBJECT: &[u8] = aya::include_bytes_aligned!("../../bpf/why.bpf.o");
 
 /// What becomes one of the worst waits ends a little after its stack is taken.
 const STACK_MARGIN: i64 = 8;
-
-/// Where the event of a stack has the number of its addresses.
-const STACK_COUNT_AT: usize = 24;
-
-/// Events that are younger than this when the buffer is read are kept for the next time: another CPU may be about to
-/// deliver an older one.
-const KEPT_BACK_NS: u64 = 2_000_000;
-
-/// Events that one look takes at most.
-const BATCH: usize = 16_384;
-
-/// How often and how long the last look waits for events that are counted and not there yet.
-const COMMIT_LOOKS: u32 = 5;
-const COMMIT_WAIT: Duration = Duration::from_millis(1);
 
 /// A kernel program that is attached, and what it delivers. Dropping it detaches and unloads; so does the end of this
 /// process, however it comes about.
@@ -60,15 +47,12 @@ pub struct Collector {
     ids: Option<Ids>,
     counters: Counters,
     options: Options,
+    own: u32,
     follows_own: bool,
-    /// What arrived and was not passed on yet.
-    arrived: Vec<Event>,
-    /// Its order in time; kept, so that not every look allocates.
-    order: Vec<(u64, u32)>,
-    received: u64,
-    /// Events that the last looks found.
-    found: usize,
-    /// Events that were sent before the last look.
+    /// The kernel program's threads, with the steps of the waits that they are in.
+    threads: HashMap<MapData, u32, [u8; THREAD_BYTES]>,
+    arrived: Arrived,
+    /// Records that were sent before the last look.
     sent: Option<u64>,
     lost_reported: u64,
     not_run_at_stop: Option<u64>,
@@ -92,6 +76,9 @@ impl Collector {
 
     /// Detaches the kernel program. What it sent before is still there to be read, and its counters are final.
     pub fn stop(&mut self) {
+        if self.not_run_at_stop.is_some() {
+            return;
+        }
         self.not_run_at_stop = Some(self.not_run());
         for (_, program) in self.bpf.programs_mut() {
             if let Program::BtfTracePoint(program) = program {
@@ -132,6 +119,7 @@ impl Collector {
         let ring = RingBuf::try_from(map(&mut bpf, "ring")?).map_err(|error| refusal::load(&error))?;
         let targets = if namespace == 0 { "targets" } else { "followed" };
         let targets = HashMap::try_from(map(&mut bpf, targets)?).map_err(|error| refusal::load(&error))?;
+        let threads = HashMap::try_from(map(&mut bpf, "threads")?).map_err(|error| refusal::load(&error))?;
         let counters = Counters::of(taken(&mut bpf, "cpus")?);
         let stacks_from = Array::try_from(map(&mut bpf, "stacks_from")?).map_err(|error| refusal::load(&error))?;
         let missing = hooks::attach(&mut bpf, &btf)?;
@@ -142,11 +130,10 @@ impl Collector {
             ids: (namespace != 0).then(Ids::default),
             counters,
             options,
+            own: std::process::id(),
             follows_own: false,
-            arrived: Vec::new(),
-            order: Vec::new(),
-            received: 0,
-            found: 0,
+            threads,
+            arrived: Arrived::default(),
             sent: None,
             lost_reported: 0,
             not_run_at_stop: None,
@@ -177,7 +164,7 @@ impl Collector {
             return Err(CollectError::NoProcess(pid));
         }
         // Its own waits are of interest only to who asks for them by name.
-        self.follows_own |= pid == std::process::id();
+        self.follows_own |= pid == self.own;
         self.targets.insert(pid, 0, 0).map_err(|error| refusal::load(&error))
     }
 
@@ -204,80 +191,11 @@ impl Collector {
         child
     }
 
-    /// Reads what arrived, in the order of time. What is too young to be in order is kept for the next time, unless this
-    /// is the last.
-    ///
-    /// Says whether there is more, which should be read at once: a look takes a limited number, so memory does not grow
-    /// with what a flood of waits leaves in the buffer.
-    pub fn drain(&mut self, events: &mut Vec<Event>, is_last: bool) -> bool {
-        // What is sent from here on has no part in the account.
-        self.sent = is_last.then(|| self.counters.sum(Counter::Sent));
-        let mut room = BATCH;
-        for _ in 0..COMMIT_LOOKS {
-            while room > 0 {
-                let Some(item) = self.ring.next() else { break };
-                self.received += 1;
-                room -= 1;
-                if let Some(event) = Event::of_bytes(item.get(..EVENT_BYTES).unwrap_or_default()) {
-                    if event.kind == Kind::Stack {
-                        self.arrived.extend(events_of_stack(event, &frames(&item)));
-                    } else {
-                        self.arrived.push(event);
-                    }
-                }
-            }
-            // Another CPU may be about to fill in an event that has its place already.
-            if room == 0 || self.sent.is_none_or(|sent| self.received >= sent) {
-                break;
-            }
-            std::thread::sleep(COMMIT_WAIT);
-        }
-        // What is left of a flood may be little: the look before it counts, too.
-        self.found = (BATCH - room).max(self.found / 2);
-        let is_last = is_last && room > 0;
-        self.order.clear();
-        self.order.extend(self.arrived.iter().zip(0..).map(|(event, place)| (event.t, place)));
-        self.order.sort_unstable();
-        let oldest = self.order.first().map_or(0, |(t, _)| *t);
-        let newest = self.order.last().map_or(0, |(t, _)| *t);
-        let lost = self.counters.sum(Counter::Lost);
-        if lost > self.lost_reported {
-            let mut event = Event::new(Kind::Lost, oldest, 0);
-            event.fields[0] = lost - self.lost_reported;
-            events.push(event);
-            self.lost_reported = lost;
-        }
-        self.steal.read(oldest, newest, events);
-        let is_ready = |t: u64| is_last || t + KEPT_BACK_NS <= newest;
-        let own = std::process::id();
-        for &(_, place) in self.order.iter().take_while(|(t, _)| is_ready(*t)) {
-            let event = &mut self.arrived[place as usize];
-            if let Some(ids) = &mut self.ids {
-                ids.translate(event);
-            }
-            if self.follows_own || event.tgid != own || event.kind == Kind::Run {
-                self.symbols.note(event);
-                events.push(*event);
-            }
-        }
-        self.arrived.retain(|event| !is_ready(event.t));
-        if is_last && self.options.stacks {
-            self.symbols.name(newest, events);
-        }
-        room == 0
-    }
-
-    /// How long the next look may wait: a look costs the same whether it finds much or little. The buffer holds 170,000
-    /// events; waits of two busy CPUs make 700,000 a second.
-    pub fn pause(&self) -> Duration {
-        Duration::from_millis(if self.found > BATCH / 4 { 50 } else { 100 })
-    }
-
     /// The kernel's counters.
     pub fn losses(&mut self) -> Losses {
         Losses {
             sent: self.sent.unwrap_or_else(|| self.counters.sum(Counter::Sent)),
-            received: self.received,
+            received: self.arrived.received,
             no_room: self.counters.sum(Counter::Lost),
             not_run: self.not_run_at_stop.unwrap_or_else(|| self.not_run()),
             threads_not_followed: self.counters.sum(Counter::Full),
@@ -296,13 +214,6 @@ impl Collector {
     }
 }
 
-/// The addresses of a stack, which follow its event.
-fn frames(record: &[u8]) -> Vec<u64> {
-    let count = u64_at(record, STACK_COUNT_AT);
-    let frames = record.get(EVENT_BYTES..).unwrap_or_default().chunks_exact(8);
-    frames.take(usize::try_from(count).unwrap_or(0)).map(|frame| u64_at(frame, 0)).collect()
-}
-
 fn map(bpf: &mut Ebpf, name: &str) -> Result<Map, CollectError> {
     bpf.take_map(name).ok_or_else(|| CollectError::Load(format!("no map {name}")))
 }
@@ -313,4 +224,12 @@ fn taken<const N: usize>(bpf: &mut Ebpf, name: &str) -> Result<Array<MapData, [u
 
 fn u64_at(bytes: &[u8], at: usize) -> u64 {
     bytes.get(at..at + 8).and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_le_bytes)
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    bytes.get(at..at + 4).and_then(|bytes| bytes.try_into().ok()).map_or(0, u32::from_le_bytes)
+}
+
+fn u16_at(bytes: &[u8], at: usize) -> u16 {
+    bytes.get(at..at + 2).and_then(|bytes| bytes.try_into().ok()).map_or(0, u16::from_le_bytes)
 }

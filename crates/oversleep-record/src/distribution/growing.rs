@@ -5,8 +5,8 @@ use std::borrow::Cow;
 
 use super::codec::{self, Filled};
 
-/// The shortest list of newest values that is merged.
-const RECENT_MIN: usize = 256;
+/// The shortest list of newest values that is merged: 2 KB for one of many histograms.
+const RECENT_MIN: usize = 1_024;
 
 /// The counts; see the module.
 #[derive(Clone, Debug, Default)]
@@ -88,7 +88,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn it_counts_as_one_that_has_all_its_memory(
-            values in proptest::collection::vec((proptest::prelude::any::<i64>(), 20_u32..64), 0..2_000),
+            values in proptest::collection::vec((proptest::prelude::any::<i64>(), 20_u32..64), 0..4_000),
             times in 0_u64..100,
         ) {
             let (mut growing, mut ready) = (Distribution::growing(), Distribution::new());

@@ -9,6 +9,8 @@ mod timers;
 
 use std::collections::{HashMap, VecDeque};
 
+use foldhash::fast::RandomState;
+
 use crate::calls::Arch;
 use crate::culprit::Turn;
 use crate::event::{self, Event, Kind};
@@ -21,6 +23,10 @@ use timers::Timer;
 const TURNS_MAX: usize = 512;
 /// Threads, timers, processes and CPUs kept at most; beyond this a stream is not of a real machine.
 const KEPT_MAX: usize = 65_536;
+
+/// Each event is looked up by its thread, so finding it must be cheap. What a hostile stream could make slow by its numbers
+/// is bounded by `KEPT_MAX`, and numbers are hashed differently in each run.
+pub(crate) type Map<K, V> = HashMap<K, V, RandomState>;
 
 /// What the machine counted besides waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,12 +52,12 @@ pub struct Process {
 #[derive(Debug)]
 pub struct Machine {
     arch: Arch,
-    threads: HashMap<u32, Open>,
-    timers: HashMap<u64, Timer>,
-    turns: HashMap<u16, VecDeque<Turn>>,
+    threads: Map<u32, Open>,
+    timers: Map<u64, Timer>,
+    turns: Map<u16, VecDeque<Turn>>,
     /// From, to, and how much the hypervisor took.
-    steal: HashMap<u16, VecDeque<(u64, u64, u64)>>,
-    processes: HashMap<u32, Process>,
+    steal: Map<u16, VecDeque<(u64, u64, u64)>>,
+    processes: Map<u32, Process>,
     symbols: Symbols,
     counts: Counts,
     done: VecDeque<Wait>,
@@ -62,11 +68,11 @@ impl Machine {
     pub fn new(arch: Arch) -> Machine {
         Machine {
             arch,
-            threads: HashMap::new(),
-            timers: HashMap::new(),
-            turns: HashMap::new(),
-            steal: HashMap::new(),
-            processes: HashMap::new(),
+            threads: Map::default(),
+            timers: Map::default(),
+            turns: Map::default(),
+            steal: Map::default(),
+            processes: Map::default(),
             symbols: Symbols::default(),
             counts: Counts::default(),
             done: VecDeque::new(),
@@ -79,7 +85,7 @@ impl Machine {
     }
 
     /// The processes that the stream named.
-    pub fn processes(&self) -> &HashMap<u32, Process> {
+    pub fn processes(&self) -> &HashMap<u32, Process, RandomState> {
         &self.processes
     }
 
@@ -172,7 +178,7 @@ impl Machine {
 }
 
 /// Forgets everything rather than growing without bound.
-fn bound<K, V>(map: &mut HashMap<K, V>) {
+fn bound<K, V>(map: &mut Map<K, V>) {
     if map.len() >= KEPT_MAX {
         map.clear();
     }

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
+use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
 use oversleep_collect::{Collector, Options};
@@ -20,8 +21,8 @@ use super::{Why, output};
 use crate::exit::{Exit, Failure};
 use crate::{interrupt, message};
 
-/// The interval between checks of the program.
-const LOOK: Duration = Duration::from_millis(50);
+/// The longest time until a signal, or the end of a process that was not started here, is noticed.
+const LOOK: Duration = Duration::from_millis(200);
 /// The interval between live tables.
 const TABLE: Duration = Duration::from_secs(1);
 
@@ -58,25 +59,20 @@ pub fn run(why: &Why) -> Result<Exit, Failure> {
 
     let stop = StopFlag::new();
     let measuring = interrupt::raise_on_signal(&stop);
-    let mut child = start(why, &mut collector)?;
+    let child = start(why, &mut collector)?;
+    let pid = child.as_ref().map(Child::id);
+    let ending = child.map(await_end);
     let began = Instant::now();
     let mut table = Table::new(why);
-    let mut ended: Option<ExitStatus> = None;
-    let (mut batch, mut drained) = (Vec::new(), Instant::now());
+    let mut ended: Option<ExitStatus>;
+    let mut batch = Vec::new();
     loop {
+        let left = why.for_time.and_then(|time| time.to_std()).map(|time| time.saturating_sub(began.elapsed()));
+        ended = pause(collector.pause().min(LOOK).min(left.unwrap_or(LOOK)), ending.as_ref())?;
         let is_over = stop.is_raised()
             || why.for_time.and_then(|time| time.to_std()).is_some_and(|time| began.elapsed() >= time)
-            || (child.is_none() && !why.system && why.pid.iter().all(|&pid| is_gone(pid)));
-        if let Some(child) = &mut child {
-            ended =
-                child.try_wait().map_err(|error| Failure::failed(format!("can't wait for the program: {error}")))?;
-        }
+            || (pid.is_none() && !why.system && why.pid.iter().all(|&pid| is_gone(pid)));
         let is_last = is_over || ended.is_some();
-        if !is_last && drained.elapsed() < collector.pause() {
-            std::thread::sleep(LOOK);
-            continue;
-        }
-        drained = Instant::now();
         collector.drain_each(&mut batch, is_last, |events| {
             if let (Some(recorder), Some(path)) = (&mut recorder, &why.record) {
                 recorder.write(events).map_err(|error| write_failed(path, &error))?;
@@ -90,7 +86,6 @@ pub fn run(why: &Why) -> Result<Exit, Failure> {
         }
         collector.stacks_from(session.worst_from().unwrap_or(0));
         table.show(&session);
-        std::thread::sleep(LOOK);
     }
     table.clear();
     let losses = losses(&mut collector);
@@ -103,13 +98,13 @@ pub fn run(why: &Why) -> Result<Exit, Failure> {
         session.finish(meta, losses).map_err(|error| Failure::failed(format!("can't write the trace: {error}")))?;
     drop(measuring);
     let exceeded = output::deliver(why, &summary)?;
-    if let (Some(child), None) = (&child, ended) {
-        message::note(&format!("process {} goes on; it is not followed any more", child.id()));
+    if let (Some(pid), None) = (pid, ended) {
+        message::note(&format!("process {pid} goes on; it is not followed any more"));
     }
     Ok(match (exceeded, ended, stop.is_raised()) {
         (true, ..) => Exit::AssertionFailed,
         (_, Some(ended), _) => Exit::Program(code(ended)),
-        (_, None, true) if child.is_some() => Exit::Interrupted,
+        (_, None, true) if pid.is_some() => Exit::Interrupted,
         _ => Exit::Fine,
     })
 }
@@ -126,6 +121,31 @@ fn start(why: &Why, collector: &mut Collector) -> Result<Option<Child>, Failure>
     command.args(arguments);
     let child = collector.spawn(&mut command);
     child.map(Some).map_err(|error| Failure::failed(format!("can't run '{}': {error}", program.display())))
+}
+
+/// The end of a program. A thread of its own waits for it, because polling would cost more than collecting.
+type Ending = Receiver<io::Result<ExitStatus>>;
+
+fn await_end(mut child: Child) -> Ending {
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || {
+        // Nobody listens any more if the program outlives the run.
+        let _ = sender.send(child.wait());
+    });
+    receiver
+}
+
+/// Waits for that long, or until the program ends.
+fn pause(span: Duration, ending: Option<&Ending>) -> Result<Option<ExitStatus>, Failure> {
+    let failed = |error: io::Error| Failure::failed(format!("can't wait for the program: {error}"));
+    match ending.map(|ending| ending.recv_timeout(span)) {
+        Some(Ok(ended)) => ended.map(Some).map_err(failed),
+        Some(Err(_)) => Ok(None),
+        None => {
+            std::thread::sleep(span);
+            Ok(None)
+        }
+    }
 }
 
 /// The exit code as in shells: the code, or 128 plus the signal that ended it.
