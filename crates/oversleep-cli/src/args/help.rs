@@ -166,7 +166,7 @@ Examples:
   oversleep resolution watch                     until Ctrl-C
   oversleep resolution watch --for 8h --out r.json --html r.html
   oversleep resolution watch --on windows-10-1909 --neighbour 1ms@2s..5s,4ms@3s..9s
-  oversleep resolution watch --on windows-10-1909 --neighbour 1ms/8ms@1s..9s --on-battery 4s..7s";
+  oversleep resolution watch --on windows-7 --neighbour 1ms/8ms@1s..9s --on-battery 4s..7s";
 
 /// At the head of `runtimes`.
 pub const RUNTIMES: &str = "\

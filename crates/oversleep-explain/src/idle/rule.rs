@@ -159,9 +159,9 @@ pub fn held_out<'a>(runs: &[Run<'a>]) -> Option<(ParkRule, [Run<'a>; 2], Residua
     shows_both.then_some((rule, [*most, *least], residual))
 }
 
-/// The same for other parks of the same queue, as where only the timer of a machine changes. The effective Q is that of the
-/// queue's longest parks, the CPU rate that of the run with the most Q / park. It gives each queue with the largest factor by
-/// which its other runs are off. Empty where [`held_out`] gives nothing.
+/// Predicts other parks of the same queue, as where only the timer of a machine changes. The effective Q comes from the
+/// queue's longest parks, the CPU rate from the run with the most Q / park. Returns each queue with the largest factor by
+/// which its other runs are off; empty where [`held_out`] gives nothing.
 pub fn held_out_by_queue(runs: &[Run<'_>]) -> Vec<(u64, f64)> {
     let Some((_, [most, _], _)) = held_out(runs) else { return Vec::new() };
     let mut queues: Vec<u64> = runs.iter().map(|run| run.queue).collect();
