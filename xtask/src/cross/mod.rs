@@ -11,6 +11,7 @@ mod prerequisites;
 mod report;
 mod results;
 mod toolchain;
+mod under_wine;
 mod windows;
 mod zig;
 
@@ -103,6 +104,11 @@ impl Cross {
 
 /// Runs the chore. Exit code 0: everything that could run passed; 1: something failed.
 pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
+    if let [verb, program, arguments @ ..] = args
+        && verb == under_wine::VERB
+    {
+        return under_wine::run(program, arguments);
+    }
     let mut wanted: Vec<&System> = Vec::new();
     let mut may_install = true;
     for arg in args {

@@ -13,6 +13,9 @@ const LINKER: &str = "x86_64-w64-mingw32-gcc";
 /// Debian's `wine` also wants a 32-bit loader; the programs here are 64-bit and don't need one.
 const WINE: &str = "wine";
 
+/// Wine's server ends after that many seconds without a program, if it isn't ended before.
+const SERVER_IDLE_S_MAX: &str = "-p1200";
+
 /// Series that can't be measured under Wine 8, with the reason.
 const LACKS: &[(&str, &str)] = &[
     ("A1/interrupt-time", "kernelbase's functions of Windows 10"),
@@ -47,8 +50,14 @@ pub fn check(cross: &mut Cross) {
         Ok(prefix) => prefix,
         Err(reason) => return cross.report.skip("windows: under Wine", &reason),
     };
+    let runner = match super::under_wine::runner(WINE) {
+        Ok(runner) => runner,
+        Err(reason) => return cross.report.skip("windows: under Wine", &reason),
+    };
     let mut tests = toolchain.cargo("test", &cross.root);
-    tests.env(toolchain.variable("LINKER"), LINKER).env(toolchain.variable("RUNNER"), WINE);
+    tests.env(toolchain.variable("LINKER"), LINKER).env(toolchain.variable("RUNNER"), runner);
+    // One server for all programs: by default Debian's ends with each program, while the next one starts.
+    super::prerequisites::quietly(Command::new("wineserver").arg(SERVER_IDLE_S_MAX).envs(environment(&prefix)));
     tests
         .envs(environment(&prefix))
         .args(super::tested())
