@@ -142,6 +142,7 @@ fn quit(last_words: impl FnOnce() + Send + 'static) {
     within(LAST_WORDS, move || {
         last_words();
         unfinished::remove_all();
+        oversleep_native::group::end_all();
     });
     std::process::exit(i32::from(INTERRUPTED));
 }

@@ -64,6 +64,19 @@ fn unknown_names_come_with_a_suggestion() {
             &["waits", "--json", "thread-sleep"],
             "error: --json would write to a file 'thread-sleep'; put names before it: oversleep waits thread-sleep --json",
         ),
+        (
+            &["waits", "--list", "--json", "thread-sleep"],
+            "error: --json would write to a file 'thread-sleep'; put names before it: oversleep waits --list thread-sleep \
+             --json",
+        ),
+        (
+            &["runtimes", "--list", "--json", "java"],
+            "error: --json would write to a file 'java'; put names before it: oversleep runtimes --list java --json",
+        ),
+        (
+            &["runtimes", "--json", "java-17"],
+            "error: --json would write to a file 'java-17'; put names before it: oversleep runtimes java-17 --json",
+        ),
         (&["chekc"], "error: unrecognized subcommand 'chekc'"),
     ] {
         refused_with(args, message);

@@ -44,6 +44,8 @@ mod unsupported;
 use unsupported as native_platform;
 
 #[cfg(unix)]
+mod children;
+#[cfg(unix)]
 #[path = "unix/readable.rs"]
 mod readable;
 #[cfg(unix)]

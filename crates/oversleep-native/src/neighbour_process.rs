@@ -118,6 +118,13 @@ fn ended(status: ExitStatus) -> Unavailable {
 
 impl Drop for Process {
     fn drop(&mut self) {
+        self.end();
+        ended_for_good(&self.child);
+    }
+}
+
+impl Process {
+    fn end(&mut self) {
         drop(self.held_open.take());
         // Counted and not timed, so that it ends on a clock that stands still too.
         for _ in 0..END_MAX.as_millis() {
@@ -157,7 +164,7 @@ pub(super) fn start_with(
     apart(&mut command);
     prepare(&mut command);
     receives().map_err(failed)?;
-    let mut child = command.spawn().map_err(failed)?;
+    let mut child = spawn(&mut command).map_err(failed)?;
     let (held_open, answers) = (child.stdin.take(), child.stdout.take());
     // From here on, every return ends the child.
     let mut process =
@@ -197,6 +204,23 @@ fn receives() -> std::io::Result<()> {
 fn receives() -> std::io::Result<()> {
     Ok(())
 }
+
+/// The end of a program's group leaves neighbours alone.
+#[cfg(unix)]
+use crate::children::spawn_other as spawn;
+
+#[cfg(unix)]
+fn ended_for_good(child: &Child) {
+    crate::children::forget(child.id());
+}
+
+#[cfg(not(unix))]
+fn spawn(command: &mut Command) -> std::io::Result<Child> {
+    command.spawn()
+}
+
+#[cfg(not(unix))]
+fn ended_for_good(_child: &Child) {}
 
 /// Ctrl-C ends the measurement, but not its neighbours, which the round needs until its end.
 #[cfg(unix)]

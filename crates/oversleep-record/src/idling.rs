@@ -28,6 +28,9 @@ pub struct Idling {
     /// The durations of all parks together.
     #[serde(default)]
     pub parked_ns: Nanos,
+    /// Parks in vain: after them there was still nothing to do, so the thread parked again. `None` if not counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vain_parks: Option<u64>,
     /// How much longer than requested each park took, in ns.
     #[serde(default)]
     pub park_overshoot: Distribution,
@@ -43,6 +46,12 @@ impl Idling {
     pub fn mean_park(&self) -> Option<Nanos> {
         let parks = i64::try_from(self.parks()).ok().filter(|&parks| parks > 0)?;
         Some(Nanos(self.parked_ns.0 / parks))
+    }
+
+    /// The share of the parks that ended in vain; `None` if there was none or they were not counted.
+    pub fn vain_share(&self) -> Option<f64> {
+        let parks = Some(self.parks()).filter(|&parks| parks > 0)?;
+        Some(self.vain_parks? as f64 / parks as f64)
     }
 
     /// The number of parks per second.
@@ -69,6 +78,7 @@ impl Idling {
         self.yields = self.yields.saturating_add(thread.yields);
         self.blocks = self.blocks.saturating_add(thread.blocks);
         self.parked_ns += thread.parked_ns;
+        self.vain_parks = self.vain_parks.zip(thread.vain_parks).map(|(all, one)| all.saturating_add(one));
         self.park_overshoot.merge(&thread.park_overshoot);
     }
 
@@ -93,6 +103,7 @@ mod tests {
         let thread = |cpu, park: i64| Idling {
             cpu_ns: Some(Nanos(cpu)),
             parked_ns: Nanos(park),
+            vain_parks: Some(u64::from(park > 70_000)),
             park_overshoot: Distribution::of_counts([(park - 1_000, 1)]),
             ..Idling::default()
         };
@@ -102,7 +113,7 @@ mod tests {
         all.add_round(&round);
         assert_eq!((all.parks(), all.mean_park(), all.items), (4, Some(Nanos(70_000)), 20));
         assert_eq!((all.cores(), all.cpu_per_item()), (Some(0.6), Some(Nanos(60_000))));
-        assert_eq!(all.parks_per_second(), Some(2_000.0));
+        assert_eq!((all.parks_per_second(), all.vain_share()), (Some(2_000.0), Some(0.5)));
     }
 
     #[test]
@@ -111,6 +122,7 @@ mod tests {
         assert_eq!((nothing.mean_park(), nothing.cores(), nothing.parks_per_second()), (None, None, None));
         let mut counted = Idling { cpu_ns: Some(Nanos(1)), ..nothing.clone() };
         counted.add_thread(&nothing);
+        assert_eq!((nothing.vain_share(), counted.vain_parks), (None, None));
         assert_eq!(counted.cpu_ns, None, "a part of it would be no figure of the whole");
     }
 }

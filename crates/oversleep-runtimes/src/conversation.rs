@@ -1,4 +1,4 @@
-//! Everything that a probe says when it is started with some steps.
+//! One run of a probe outside a measurement: its lines, and how it ended.
 
 use std::time::Duration;
 
@@ -8,32 +8,32 @@ use oversleep_record::probe::Record;
 use crate::probe::Launch;
 use crate::supervise::{Event, Running};
 
-/// What a probe wrote.
+/// The output of a probe.
 #[derive(Debug)]
 pub struct Conversation {
-    /// Its lines, as they came, to the record `end` at most.
+    /// Its lines in order, up to the record `end`.
     pub lines: Vec<String>,
-    /// Why it did not come to `end`.
+    /// Why it did not reach `end`.
     pub unfinished: Option<Unfinished>,
 }
 
-/// Why a program was ended before its last record, or ended itself.
+/// Why a program did not reach its last record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unfinished {
-    /// It can't be started.
+    /// It couldn't be started.
     NotStarted(String),
-    /// A line is no record.
+    /// It wrote a line that is not a record.
     Nonsense(String),
-    /// It ended by itself, or closed its output: what it did.
+    /// It ended or closed its output; the text says how.
     Ended(String),
-    /// It wrote more than is read.
+    /// It wrote more than the limit.
     TooMuch,
-    /// It wrote nothing for too long.
+    /// It wrote nothing within the time limit.
     Silent,
 }
 
 impl Launch {
-    /// Starts the program with these steps and listens until `end`, or until it writes nothing for that long.
+    /// Starts the program with these steps and reads its lines until `end`, or until none arrives for `longest`.
     pub fn converse(&self, tokens: &[String], longest: Duration) -> Conversation {
         let mut lines = Vec::new();
         let unfinished = self.listen(tokens, longest, &mut lines).err();

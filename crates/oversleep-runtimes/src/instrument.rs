@@ -1,5 +1,4 @@
-//! The clock with which a program times everything: what it shows of a second, in which steps it moves at most, and whether
-//! it ever goes back.
+//! The clock that a program measures with: its rate, its step, and whether it ever goes back.
 
 use oversleep_measure::{Bench, SeriesRecorder};
 use oversleep_record::series::{Quantity, Runtime, Series, Status, Unit};
@@ -7,7 +6,7 @@ use oversleep_record::{ExperimentId, Nanos, Unavailable};
 
 use crate::rate;
 
-/// What becomes of a program's clock in a result. Each round adds a value.
+/// The series about a program's clock. Each round adds a value to each.
 pub struct Instrument {
     second: SeriesRecorder,
     step: SeriesRecorder,
@@ -17,13 +16,13 @@ pub struct Instrument {
 #[derive(Default)]
 pub struct Stamps {
     last: Option<i64>,
-    /// The smallest difference of two that followed each other.
+    /// The smallest positive difference between two consecutive timestamps.
     step: Option<i64>,
     backward: u64,
 }
 
 impl Stamps {
-    /// Takes in the start and the end of each call.
+    /// Adds the start and the end of each call.
     pub fn add(&mut self, starts: &[i64], durations: &[i64]) {
         let instants = starts.iter().zip(durations).flat_map(|(start, took)| [*start, start.saturating_add(*took)]);
         for now in instants {
@@ -38,7 +37,7 @@ impl Stamps {
 }
 
 impl Instrument {
-    /// That of a program which is run so often.
+    /// The clock of a program that runs in this many rounds.
     pub fn of(id: &str, runtime: &Runtime, rounds: u32) -> Instrument {
         let recorder = |subject: &str, quantity, word: &str| {
             let mut series = Series::new(ExperimentId::R3, subject, quantity, Unit::Ns);
@@ -47,14 +46,14 @@ impl Instrument {
             series.requested_ns = (quantity == Quantity::Duration).then(|| Nanos::from_secs(1));
             SeriesRecorder::new(series, u64::from(rounds))
         };
-        // A runtime may have a clock that is called `clock`.
+        // C has a clock named `clock`, so the subject of the step must differ.
         Instrument {
             second: recorder("clock", Quantity::Duration, "second"),
             step: recorder("instrument", Quantity::Step, "step"),
         }
     }
 
-    /// What a process showed, at its end: whether that told the rate of its clock.
+    /// Records what one process reported. Returns whether the rate of its clock could be determined.
     pub fn record(&mut self, bench: &Bench, at: Nanos, moments: &[(i64, Nanos)], stamps: &Stamps) -> bool {
         let at = bench.since_origin(at);
         let second = rate::second(moments);
@@ -78,12 +77,12 @@ impl Instrument {
         second.is_some()
     }
 
-    /// It can't be measured for this reason.
+    /// Marks both series as not available for this reason.
     pub fn unavailable(&mut self, reason: &Unavailable) {
         self.recorders().for_each(|recorder| recorder.unavailable(reason.clone()));
     }
 
-    /// What is recorded.
+    /// Both series.
     pub fn recorders(&mut self) -> impl Iterator<Item = &mut SeriesRecorder> {
         [&mut self.second, &mut self.step].into_iter()
     }

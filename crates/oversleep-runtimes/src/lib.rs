@@ -1,8 +1,9 @@
-//! The same question in every language: this crate finds the runtimes of a machine, compiles their probes once, runs them as
-//! probes of the laboratory, and hands back series.
+//! Waits and clocks of language runtimes. This crate finds the runtimes of a machine, compiles their probes once, runs
+//! them as probes of the laboratory, and returns series.
 //!
-//! `probes/` has a folder per runtime: a `runtime.toml` that says how to find, ask, build and run it, and the probe itself.
-//! Nothing here knows a runtime by name. What the series mean is decided in `oversleep-explain`.
+//! `probes/` has a folder per runtime with the probe and a `runtime.toml`, which says how to find the runtime, how to get
+//! its version, and how to build and run the probe. Nothing here knows a runtime by name. `oversleep-explain` interprets
+//! the series.
 #![forbid(unsafe_code)]
 
 mod cache;

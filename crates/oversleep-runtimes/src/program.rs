@@ -1,4 +1,4 @@
-//! A program of the user's own that speaks the protocol: what it can measure, by its own word.
+//! A program of the user's own that speaks the protocol. It lists itself what it can measure.
 
 use std::path::Path;
 use std::time::Duration;
@@ -13,19 +13,19 @@ use crate::probe::Launch;
 /// How long a program may take to list what it measures.
 const LIST_MAX: Duration = Duration::from_secs(10);
 
-/// What a program says about itself.
+/// A program and what it lists.
 #[derive(Debug)]
 pub struct Program {
-    /// How it is started.
+    /// How to start it.
     pub launch: Launch,
-    /// What it measures.
+    /// The operations that it can measure.
     pub ops: Vec<Op>,
 }
 
-/// Asks a program what it measures.
+/// Starts a program with `list` and reads what it can measure.
 ///
 /// # Errors
-/// Why it can't be used, in words.
+/// The reason if it can't be used.
 pub fn ask(path: &str) -> Result<Program, String> {
     let stem = Path::new(path).file_stem().map_or_else(|| path.to_owned(), |stem| stem.to_string_lossy().into_owned());
     let id = stem.chars().map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' }).collect();

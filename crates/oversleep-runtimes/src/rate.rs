@@ -1,20 +1,21 @@
-//! At which rate a program's clock runs, from moments that the program states and the times at which they were heard of.
-//! A line may come late, never early, and on a busy machine by milliseconds. So the lines that came soonest tell.
+//! The rate of a program's clock, from times that the program reports and the times at which its lines arrive.
+//! A line can arrive late but never early, and on a busy machine it is late by milliseconds. So the lines with the shortest
+//! delay determine the rate.
 
 use oversleep_record::Nanos;
 
 const SECOND: f64 = 1e9;
-/// Fewest moments that tell a rate.
+/// A rate needs at least this many lines.
 const MOMENTS_MIN: usize = 4;
-/// By how much the rate may change when any one of the lines is left out before it can't be told.
+/// The rate is unknown if leaving out any one line changes it by more than this.
 const UNCERTAINTY_MAX: f64 = 0.004;
 
-/// A moment: when it was heard of, and what the program's clock showed.
+/// When a line arrived, and the time of the program's clock in it.
 type Point = (f64, f64);
 
-/// What the program's clock shows of a second; `None` where the lines came too irregularly to tell. The first lines of a
-/// process come late, because runtimes load or compile what writes them, so the first quarter counts only where there are
-/// few others.
+/// By how many ns the program's clock advances in a second; `None` if the lines arrived too irregularly. The first lines of
+/// a process arrive late, because the runtime loads or compiles the code that writes them. So the first quarter is left
+/// out, unless too few lines remain.
 pub fn second(moments: &[(i64, Nanos)]) -> Option<i64> {
     let late = moments.len().div_ceil(4).min(moments.len().saturating_sub(MOMENTS_MIN));
     let moments = &moments[late..];
@@ -22,7 +23,7 @@ pub fn second(moments: &[(i64, Nanos)]) -> Option<i64> {
     if moments.len() < MOMENTS_MIN || last.1 <= first.1 {
         return None;
     }
-    // As differences, so that a double holds them exactly.
+    // A double represents these differences exactly.
     let points: Vec<Point> = moments
         .iter()
         .map(|(shown, heard)| ((*heard - first.1).0 as f64, shown.saturating_sub(first.0) as f64))
@@ -38,15 +39,15 @@ pub fn second(moments: &[(i64, Nanos)]) -> Option<i64> {
     (is_plausible && is_certain).then_some((rate * SECOND) as i64)
 }
 
-/// The slope of the line that no point lies above and that is nearest to them: a line that came late lies below it. It is
-/// how clocks of two machines are compared by messages that one sends (S. Moon, P. Skelly, D. Towsley, "Estimation and
-/// removal of clock skew from network delay measurements", 1999).
+/// The slope of the straight line that is closest to the points with none above it: a delay puts a point below it. The
+/// clocks of two machines are compared in this way by messages in one direction (S. Moon, P. Skelly, D. Towsley,
+/// "Estimation and removal of clock skew from network delay measurements", 1999).
 fn rate(points: &[Point]) -> Option<f64> {
     let slope = |one: Point, other: Point| (other.1 - one.1) / (other.0 - one.0);
     let mut hull: Vec<Point> = Vec::new();
     for &point in points {
         if hull.last().is_some_and(|last| point.0 <= last.0) {
-            // Heard of at once: the later one came sooner.
+            // Both arrived at the same time, so the later one had the shorter delay.
             hull.pop();
         }
         while let [.., before, last] = hull[..] {
@@ -66,7 +67,7 @@ fn rate(points: &[Point]) -> Option<f64> {
 mod tests {
     use super::*;
 
-    /// Moments 10 ms apart of a clock at that rate, each heard of after its delay.
+    /// Lines 10 ms apart from a clock of that rate, each with its delay.
     fn heard(rate: f64, delays_us: &[i64]) -> Vec<(i64, Nanos)> {
         let moment = |(at, delay): (usize, &i64)| {
             let real = at as i64 * 10_000_000;
@@ -85,20 +86,20 @@ mod tests {
 
     #[test]
     fn a_first_line_that_comes_late_makes_no_clock_fast() {
-        // As measured of Mono, which took 0.8 ms to write its first line and less for each one that followed.
+        // As measured with Mono, whose first line took 0.8 ms, and each further one less.
         let shown = second(&heard(1.0, &[840, 60, 55, 50, 52, 48, 50, 49, 51, 50])).unwrap();
         assert!((shown as f64 / 1e9 - 1.0).abs() < 1e-3, "{shown}");
     }
 
     #[test]
     fn lines_that_come_less_and_less_late_make_no_clock_fast() {
-        // As measured of Java, which loads what builds its lines while it writes the first three.
+        // As measured with Java, which loads classes while it writes its first three lines.
         let late = [40_000, 21_000, 2_400, 300, 240, 180, 150, 140, 140, 130, 150, 140];
         let shown = second(&heard(1.0, &late)).unwrap();
         assert!((shown as f64 / 1e9 - 1.0).abs() < 3e-3, "{shown}");
     }
 
-    /// Delays as on a machine whose CPUs are all busy: most lines come soon, the others by up to so much later.
+    /// Delays as on a machine whose CPUs are all busy: most are short, the others up to `longest_us`.
     fn busy(seed: u64, longest_us: i64) -> Vec<i64> {
         let mut state = seed;
         let mut next = || {

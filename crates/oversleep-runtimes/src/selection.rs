@@ -1,4 +1,4 @@
-//! The probes of a run: those of every runtime found and of the user's programs, and those of the system's calls beneath.
+//! The probes of a run: of each runtime, of the user's programs, and of the system's calls beneath them.
 
 use oversleep_measure::{Amount, Plan, Probe, find_wait, runtime_waits};
 use oversleep_record::probe::OpKind;
@@ -16,11 +16,11 @@ use crate::survey::Survey;
 use crate::wanted::{Wanted, WantedError};
 
 impl Wanted {
-    /// The probes of all runtimes found and of the user's programs, and those of the system's calls beneath. Compiles
-    /// what isn't compiled yet; `progress` is told what.
+    /// The probes of all runtimes found, of the user's programs, and of the system's calls beneath them. Compiles the probes
+    /// that aren't in the cache; `progress` gets the id of each runtime before.
     ///
     /// # Errors
-    /// An operation that no runtime has.
+    /// No runtime has such an operation.
     pub fn probes(
         &self,
         survey: &mut Survey,
@@ -50,18 +50,18 @@ impl Wanted {
     }
 }
 
-/// The probes of a run, while they are chosen.
+/// The probes chosen so far.
 struct Selection<'a> {
     wanted: &'a Wanted,
     platform: &'a dyn Platform,
     plan: &'a Plan,
     probes: Vec<Box<dyn Probe>>,
-    /// The system's calls that they end up in.
+    /// The system's calls beneath them.
     beneath: Vec<String>,
 }
 
 impl Selection<'_> {
-    /// Every operation that is meant, as it comes.
+    /// Adds the selected operations of a runtime.
     fn add_runtime(&mut self, installation: &Installation, launch: &Launch) {
         let os = self.platform.id().os;
         let Wanted { published, .. } = *self.wanted;
@@ -81,7 +81,7 @@ impl Selection<'_> {
                 None => probe,
             }));
             if let Some(wait) = op.beneath.get(&os) {
-                // Two versions of a runtime have one call beneath.
+                // Two versions of a runtime share the call beneath.
                 if published && !self.beneath.contains(wait) {
                     self.probes.extend(native_published(self.platform, wait, op));
                 }
@@ -93,13 +93,13 @@ impl Selection<'_> {
         }
     }
 
-    /// The same operation under each option or condition of the runtime, and as found beside them.
+    /// Adds an operation again with each of the runtime's options or conditions, and as found for comparison.
     fn add_variants(&mut self, installation: &Installation, launch: &Launch, op: &Op, os: &str) {
         let variants = || installation.descriptor.variant.iter().filter(|one| one.ops.contains(&op.name));
         if variants().next().is_none() {
             return;
         }
-        // What passes items on was measured as it comes, above.
+        // Operations that pass items on are already there as found.
         if !engine::passes_items(op.kind) {
             self.probes.push(Box::new(RuntimeProbe::varied(launch, op, None, self.plan)));
         }
@@ -109,7 +109,7 @@ impl Selection<'_> {
         }
     }
 
-    /// A program of the user's own. Its waits have the simplest sleep beside them.
+    /// Adds a program of the user's own. If nothing else is measured, the simplest sleep is measured beside its waits.
     fn add_program(&mut self, program: &Program) {
         let os = self.platform.id().os;
         let ops: Vec<&Op> = program.ops.iter().filter(|op| self.wanted.means_op(&op.name)).collect();
@@ -124,7 +124,7 @@ impl Selection<'_> {
         }
     }
 
-    /// All of them, after the system's own waits.
+    /// All probes, the system's own waits first.
     fn with_native(mut self) -> Vec<Box<dyn Probe>> {
         if self.wanted.published {
             return self.probes;
@@ -135,7 +135,7 @@ impl Selection<'_> {
     }
 }
 
-/// The call beneath an operation with the requests of its published experiment, as far as lateness tells of it.
+/// The call beneath an operation, with the requests of the published experiment if that is about lateness.
 fn native_published(platform: &dyn Platform, wait: &str, op: &Op) -> Vec<Box<dyn Probe>> {
     let Some(published) = op.published.as_ref().filter(|one| one.experiment == ExperimentId::B10) else {
         return Vec::new();
@@ -156,7 +156,7 @@ mod tests {
     use super::*;
     use crate::descriptor::descriptors;
 
-    /// Two versions of Java, which nobody starts.
+    /// Two versions of Java; neither is started.
     #[test]
     fn two_versions_of_a_runtime_have_one_published_call_beneath() {
         let platform = oversleep_native::here();

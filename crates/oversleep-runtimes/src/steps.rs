@@ -1,4 +1,4 @@
-//! What is requested of one operation: a published experiment, requests for its lateness, requests that show its rule, and
+//! The requests to one operation: those of a published experiment, those for its lateness, those that show its rule, and
 //! zero at the end, which may never return.
 
 use std::cmp::Reverse;
@@ -12,31 +12,31 @@ use oversleep_record::{ExperimentId, Nanos};
 use crate::descriptor::Op;
 use crate::engine;
 
-/// The steps that show the lateness and the rule of a wait, as a probe takes them.
+/// The steps that show the lateness and the rule of a wait, in the syntax of the protocol.
 pub fn rule_steps(op: &Op, plan: &Plan) -> Vec<String> {
     let is_rule = |step: &Step| matches!(step.experiment, ExperimentId::R1 | ExperimentId::R2);
     steps(op, plan).into_iter().filter(is_rule).map(|step| step.token(&op.name)).collect()
 }
 
-/// One step of a probe's plan: a request and how often, in one round.
+/// One step of a probe's plan in one round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
     /// The experiment that it belongs to.
     pub experiment: ExperimentId,
-    /// What is requested.
+    /// The requested duration.
     pub requested: Nanos,
-    /// How often in one round.
+    /// The number of calls.
     pub count: u64,
 }
 
 impl Step {
-    /// As a probe takes it.
+    /// The step in the syntax of the protocol.
     pub fn token(self, op: &str) -> String {
         format!("{op}@{}@{}", self.requested.0, self.count)
     }
 }
 
-/// The steps of an operation's published experiment, with as many calls.
+/// The steps of an operation's published experiment, with its number of calls.
 pub fn published(op: &Op) -> Vec<Step> {
     let steps = op.published.iter().flat_map(|published| {
         let step = |&ns: &i64| Step { experiment: published.experiment, requested: Nanos(ns), count: published.count };
@@ -45,22 +45,22 @@ pub fn published(op: &Op) -> Vec<Step> {
     steps.collect()
 }
 
-/// How long each of the waits is that show the rate of a program's clock. A line may come late by half a millisecond more
-/// than another, so all of them together have to be much longer.
+/// The duration of each wait that shows the rate of a program's clock. The delays of two lines may differ by half a
+/// millisecond, so all these waits together must be much longer.
 const RATE_REQUEST: Nanos = Nanos::from_millis(15);
 
-/// These steps with those that show the rate of the program's clock by what they say of the time, and where those are.
-/// They stand before the first request that may never return.
+/// Inserts steps that show the rate of the program's clock, and returns their positions. They come before the first request
+/// that may never return.
 pub fn with_rate(mut steps: Vec<Step>, plan: &Plan) -> (Vec<Step>, Range<usize>) {
     let is_short = |step: &Step| step.requested < Nanos::from_millis(1);
     let at = steps.iter().rposition(|step| !is_short(step)).map_or(0, |last| last + 1);
     let rate = Step { experiment: ExperimentId::R3, requested: RATE_REQUEST, count: 1 };
-    let count = plan.depth.pick(12, 16, 20);
+    let count = plan.depth.pick(8, 16, 20);
     steps.splice(at..at, std::iter::repeat_n(rate, count));
     (steps, at..at + count)
 }
 
-/// The step of an operation that passes items on.
+/// The step of an operation that passes items through an engine.
 pub fn items(kind: OpKind, plan: &Plan) -> Step {
     let (requested, count) = engine::amount(kind, plan.depth);
     Step { experiment: ExperimentId::R5, requested, count }
@@ -90,7 +90,7 @@ pub fn steps(op: &Op, plan: &Plan) -> Vec<Step> {
             let rule = RULE_REQUESTS_NS.map(|ns| step(ExperimentId::R2, Nanos(ns), few));
             let zero = step(ExperimentId::R2, Nanos::ZERO, 2);
             let mut all: Vec<Step> = late.chain(rule).chain([zero]).collect();
-            // The longest first: what is too short for a call may never return, and ends the process.
+            // The longest first: a request that is too short for a call may never return, which ends the process.
             all.sort_by_key(|step| Reverse(step.requested));
             published.chain(all).collect()
         }

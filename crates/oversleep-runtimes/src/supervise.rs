@@ -1,5 +1,5 @@
-//! A running program of somebody else: its output line by line, with limits. It is ended, with everything that it started,
-//! when this is dropped.
+//! Runs a program that may misbehave, and reads its output line by line, within limits. Dropping it ends the program and
+//! everything that it started.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::process::{Command, ExitStatus, Stdio};
@@ -10,25 +10,25 @@ use std::time::{Duration, Instant};
 use oversleep_native::group::Group;
 use oversleep_record::Nanos;
 
-/// Most bytes of standard output that are read.
+/// The limit on standard output; more ends the program.
 pub const OUTPUT_BYTES_MAX: u64 = 4 << 20;
-/// Most bytes of standard error that are kept.
+/// The number of bytes of standard error that are kept.
 const ERROR_BYTES_MAX: u64 = 4 << 10;
-/// How often a stop is looked for.
+/// The interval at which a stop is noticed.
 const SLICE: Duration = Duration::from_millis(20);
-/// How long a program that closed its output may take to end.
+/// The time that a program has to end after it closed its output.
 const GRACE: Duration = Duration::from_millis(100);
 
-/// What happens next.
+/// The next event of a running program.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A line, and when it came.
+    /// It wrote a line, which arrived at this time.
     Line(Nanos, String),
     /// It closed its output.
     Closed,
-    /// It wrote more than is read.
+    /// It wrote more than the limit.
     TooMuch,
-    /// Nothing came in time.
+    /// It wrote nothing within the time limit.
     Silent,
     /// The user ended the run.
     Stopped,
@@ -42,16 +42,16 @@ pub struct Running {
 }
 
 impl Running {
-    /// Starts a program. `clock` stamps the lines as they come.
+    /// Starts a program. `clock` gives the arrival time of each line.
     ///
     /// # Errors
-    /// If it can't be started.
+    /// The system's, if it can't be started.
     pub fn start(command: &mut Command, clock: impl Fn() -> Nanos + Send + 'static) -> io::Result<Running> {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut group = Group::start(command)?;
         let (send, lines) = mpsc::channel();
         if let Some(stdout) = group.stdout() {
-            // A process that left the group may keep the pipe open, so nobody waits for this thread.
+            // A process that left the group may keep the pipe open, so this thread is never joined.
             thread::Builder::new().name("probe output".to_owned()).spawn(move || {
                 let mut stdout = BufReader::new(stdout.take(OUTPUT_BYTES_MAX));
                 let mut bytes = Vec::new();
@@ -60,7 +60,7 @@ impl Running {
                     let at = clock();
                     read += bytes.len() as u64;
                     if read >= OUTPUT_BYTES_MAX {
-                        // The line may be cut off.
+                        // The line may be incomplete.
                         break;
                     }
                     let line = String::from_utf8_lossy(&bytes).into_owned();
@@ -78,14 +78,14 @@ impl Running {
                 let mut kept = Vec::new();
                 let _ = stderr.by_ref().take(ERROR_BYTES_MAX).read_to_end(&mut kept);
                 let _ = send.send(String::from_utf8_lossy(&kept).into_owned());
-                // A program that can't write would stop.
+                // Otherwise the pipe fills up and the program blocks.
                 let _ = io::copy(&mut stderr, &mut io::sink());
             })?;
         }
         Ok(Running { group, lines, errors })
     }
 
-    /// Waits for what happens next, for so long at most.
+    /// Waits for the next event, for `longest` at most.
     pub fn next(&mut self, longest: Duration, is_stopped: &dyn Fn() -> bool) -> Event {
         let begun = Instant::now();
         loop {
@@ -100,7 +100,7 @@ impl Running {
         }
     }
 
-    /// Ends it, and says how it ended.
+    /// Ends it and returns its exit status.
     ///
     /// # Errors
     /// The system's.
@@ -108,8 +108,8 @@ impl Running {
         self.group.end()
     }
 
-    /// After it closed its output: what it did, like `ended too early, with exit code 3`, and the last line of its standard
-    /// error.
+    /// Describes what a program did after it closed its output, like `ended too early, with exit code 3`, with the last line
+    /// of its standard error.
     pub fn last_words(&mut self) -> String {
         thread::sleep(GRACE);
         let how = match self.group.ended_by_itself() {
@@ -132,17 +132,17 @@ fn in_words(status: ExitStatus) -> String {
     }
 }
 
-/// The last line that has letters, without what a terminal would obey.
+/// The last line with letters in it, without control characters.
 fn last_line(text: &str) -> Option<String> {
     const CHARS_MAX: usize = 160;
     let line = text.lines().rev().find(|line| line.chars().any(char::is_alphabetic))?.trim();
     Some(line.chars().filter(|c| !c.is_control()).take(CHARS_MAX).collect())
 }
 
-/// What a program printed on both outputs, if it ended with exit code 0 in time.
+/// The text of both outputs of a program that ends with exit code 0 in time.
 ///
 /// # Errors
-/// Why not, in words.
+/// The reason if it doesn't.
 pub fn output_of(command: &mut Command, longest: Duration) -> Result<String, String> {
     let begun = Instant::now();
     let mut running = Running::start(command, || Nanos::ZERO).map_err(|error| error.to_string())?;

@@ -1,4 +1,4 @@
-//! What the user wants to see: runtimes by name or program, operations by parts of their names.
+//! The user's selection: runtimes by name, programs by path, operations by parts of their names.
 
 use crate::descriptor::{Descriptor, Op, descriptors};
 use crate::discover::{self, Given};
@@ -7,18 +7,18 @@ use crate::program::{self, Program};
 use crate::surroundings::Surroundings;
 use crate::survey::Survey;
 
-/// What the user wants to see.
+/// The user's selection.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
     /// Runtimes by name or id; empty means all. Programs of the user's own by path.
     pub names: Vec<String>,
     /// Only operations with one of these texts in their names.
     pub only: Vec<String>,
-    /// Runtimes by their programs.
+    /// Programs to use for runtimes, instead of looking for them.
     pub given: Vec<Given>,
-    /// Only experiments that others published, with as many calls as they made.
+    /// Only experiments that others published, with their numbers of calls.
     pub published: bool,
-    /// Whether to look also for runtimes that are measured only where they are named.
+    /// Whether to look for runtimes, too, that are measured only if they are named.
     pub all: bool,
 }
 
@@ -33,12 +33,12 @@ pub enum WantedError {
         /// All names.
         known: String,
     },
-    /// A runtime of that name is there, but not of that version.
+    /// That runtime is installed, but not that version.
     #[error("no '{name}' is installed here; found: {found}")]
     OtherVersion {
         /// As it was typed.
         name: String,
-        /// What is there instead.
+        /// The installed versions.
         found: String,
     },
     /// No operation has such a name.
@@ -49,13 +49,13 @@ pub enum WantedError {
     },
 }
 
-/// Whether a name is that of a program of the user's own.
+/// Whether a name is the path of a program of the user's own.
 pub fn is_program(name: &str) -> bool {
     name.contains(['/', '\\'])
 }
 
 impl Wanted {
-    /// Each once.
+    /// The programs of the user's own, each once.
     fn programs(&self) -> impl Iterator<Item = &String> {
         let named = || self.names.iter().filter(|name| is_program(name));
         named()
@@ -64,7 +64,7 @@ impl Wanted {
             .map(|(_, name)| name)
     }
 
-    /// Whether any runtime is meant besides programs.
+    /// Whether the selection includes runtimes, not only programs.
     fn means_runtimes(&self) -> bool {
         self.names.is_empty() || self.names.iter().any(|name| !is_program(name))
     }
@@ -91,13 +91,13 @@ impl Wanted {
         self.only.is_empty() || self.only.iter().any(|only| op.contains(&only.to_ascii_lowercase()))
     }
 
-    /// Whether an operation is meant, by its name.
+    /// Whether the selection includes this operation.
     pub fn means(&self, op: &Op) -> bool {
         self.means_op(&op.name)
     }
 
-    /// That no operation has a text in its name: of the runtimes that are meant, whether they are here or not, and of these
-    /// programs.
+    /// The error for a text of `only` that no operation contains. The operations are those of the selected runtimes, whether
+    /// they are installed or not, and of these programs.
     pub fn unknown(&self, programs: &[Program]) -> Option<WantedError> {
         let of_runtimes = descriptors().iter().filter(|one| self.means_runtime(one)).flat_map(|one| &one.op);
         let all: Vec<&Op> = of_runtimes.chain(programs.iter().flat_map(|program| &program.ops)).collect();
@@ -108,7 +108,7 @@ impl Wanted {
         self.only.iter().find(|only| !is_known(only)).map(|only| WantedError::UnknownOp { only: only.clone() })
     }
 
-    /// The user's programs that answer; the others are missing with their reasons.
+    /// Asks the user's programs what they measure. Those that don't answer are added to the missing ones.
     pub fn ask_programs(&self, survey: &mut Survey) -> Vec<Program> {
         let mut answering = Vec::new();
         for path in self.programs() {
@@ -120,10 +120,10 @@ impl Wanted {
         answering
     }
 
-    /// Looks for the runtimes that are wanted.
+    /// Looks for the selected runtimes.
     ///
     /// # Errors
-    /// A name that no runtime has.
+    /// No runtime has such a name.
     pub fn survey(&self, surroundings: &Surroundings) -> Result<Survey, WantedError> {
         let known = || descriptors().iter().map(|one| one.name.as_str());
         for name in self.names.iter().filter(|name| !is_program(name)) {

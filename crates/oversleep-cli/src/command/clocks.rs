@@ -44,7 +44,7 @@ impl Clocks {
             return self.compare();
         }
         if self.list {
-            return registry::list(Kind::Clock, &self.names, &self.run.machine, &self.run.output);
+            return registry::list(CommandName::Clocks, Kind::Clock, &self.names, &self.run.machine, &self.run.output);
         }
         if let Some(count) = self.count.filter(|&count| count < READS_MIN) {
             return Err(Failure::usage(format!(

@@ -35,7 +35,13 @@ impl Handoff {
     /// Runs it.
     pub fn run(self) -> Result<Exit, Failure> {
         if self.list {
-            return registry::list(Kind::Handoff, &self.names, &self.run.machine, &self.run.output);
+            return registry::list(
+                CommandName::Handoff,
+                Kind::Handoff,
+                &self.names,
+                &self.run.machine,
+                &self.run.output,
+            );
         }
         let args = MeasuringArgs {
             experiments: Command::Handoff.experiments(),

@@ -101,7 +101,7 @@ impl Idle {
     /// Runs it.
     pub fn run(self) -> Result<Exit, Failure> {
         if self.list {
-            return registry::list(Kind::Strategy, &self.names, &self.run.machine, &self.run.output);
+            return registry::list(CommandName::Idle, Kind::Strategy, &self.names, &self.run.machine, &self.run.output);
         }
         let OwnArgs { spins, yields, park_from, park_to } = self.own;
         if let (Some(from), Some(to)) = (park_from, park_to)

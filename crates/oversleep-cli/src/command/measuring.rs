@@ -106,16 +106,22 @@ fn side_by_side(args: &MeasuringArgs, machines: Vec<MachineArgs>, output: &Outpu
 
 /// Refuses `waits --json nanosleep`, in which nanosleep was probably meant as a wait.
 fn refuse_a_name_as_file(lab: &Laboratory, args: &MeasuringArgs, output: &OutputArgs) -> Result<(), Failure> {
-    let (Some(kind), Some(path)) = (args.subject_kind, output.json.as_ref().and_then(|path| path.to_str())) else {
-        return Ok(());
-    };
-    if names::of(lab, kind).contains(&path) {
-        return Err(Failure::usage(format!(
-            "--json would write to a file '{path}'; put names before it: oversleep {} {path} --json",
-            args.command
-        )));
+    let Some(kind) = args.subject_kind else { return Ok(()) };
+    refuse_names_as_file(&args.command.to_string(), output, |path| names::of(lab, kind).contains(&path))
+}
+
+/// The same for other names. `command` is what comes before the names.
+pub(super) fn refuse_names_as_file(
+    command: &str,
+    output: &OutputArgs,
+    is_name: impl Fn(&str) -> bool,
+) -> Result<(), Failure> {
+    match output.json.as_ref().and_then(|path| path.to_str()) {
+        Some(path) if is_name(path) => Err(Failure::usage(format!(
+            "--json would write to a file '{path}'; put names before it: oversleep {command} {path} --json"
+        ))),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 pub(super) fn explain(error: &RunError) -> Failure {

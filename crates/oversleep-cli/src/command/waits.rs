@@ -43,7 +43,7 @@ impl Waits {
     /// Runs it.
     pub fn run(self) -> Result<Exit, Failure> {
         if self.list {
-            return registry::list(Kind::Wait, &self.names, &self.run.machine, &self.run.output);
+            return registry::list(CommandName::Waits, Kind::Wait, &self.names, &self.run.machine, &self.run.output);
         }
         // A named wait has a deadline or is a yield; the survey also includes the waits that spin.
         let command = if self.names.is_empty() { Command::Waits } else { Command::NamedWaits };

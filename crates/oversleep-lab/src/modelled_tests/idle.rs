@@ -65,7 +65,7 @@ fn the_cpu_rate_of_one_run_and_the_queue_of_another_predict_a_third() {
         let rule = ParkRule::of_two(&cpu, &parks);
         for (grid, queue) in [(Some(MS), 128), (Some(MS), 2_048), (Some(tick), 2_048), (Some(tick), 8)] {
             let third = run_at(&runs, grid, queue);
-            let off = third.rate / rule.predict(queue, third.park);
+            let off = third.rate / rule.of(&third).expect("both figures are known");
             assert!((0.7..1.3).contains(&off), "{name}, {grid:?}, {queue}: {} is {off} of {rule:?}", third.rate);
         }
         // All of them together give the same.

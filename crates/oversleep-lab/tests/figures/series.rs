@@ -208,9 +208,9 @@ fn tell_split(stream: &mut Stream, split: &LatenessSplit) {
 }
 
 fn tell_idling(stream: &mut Stream, idling: &Idling) {
-    let Idling { window_ns, items, cpu_ns, spins, yields, blocks, parked_ns, park_overshoot } = idling;
+    let Idling { window_ns, items, cpu_ns, spins, yields, blocks, parked_ns, vain_parks, park_overshoot } = idling;
     stream.line("  idling").put(window_ns.0).put(items).some("cpu", cpu_ns.map(|span| span.0));
-    stream.all([spins, yields, blocks]).put(parked_ns.0);
+    stream.all([spins, yields, blocks]).put(parked_ns.0).some("vain", *vain_parks);
     tell_distribution(stream, "parks", park_overshoot);
 }
 

@@ -4,17 +4,46 @@ use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus};
 
-/// The environment variable by which the processes that a program starts are found again.
 #[cfg(target_os = "linux")]
-const MARK: &str = "OVERSLEEP_GROUP";
+use super::orphans;
+use crate::children::{Children, children};
+
+/// Ends these groups, and the processes that have left them.
+#[cfg_attr(not(target_os = "linux"), expect(unused_variables, reason = "only Linux hands orphans over"))]
+fn end_groups(leaders: &[u32], children: &Children) {
+    for leader in leaders.iter().filter_map(|&leader| libc::pid_t::try_from(leader).ok()) {
+        // SAFETY: takes two numbers; nobody has waited for the leader, so its number still names its group.
+        unsafe { libc::kill(-leader, libc::SIGKILL) };
+    }
+    // When the leader has ended, whatever it left is a child of this process.
+    leaders.iter().for_each(|&leader| wait_until_ended(leader));
+    #[cfg(target_os = "linux")]
+    if let Some(since) = leaders.iter().filter_map(|&leader| orphans::started(leader)).min() {
+        orphans::end_all(since, children);
+    }
+}
+
+/// Waits until a child has ended, and leaves its exit status to others.
+fn wait_until_ended(child: u32) {
+    // SAFETY: all zeros are a valid value of the structure.
+    let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
+    // SAFETY: `info` is a valid place.
+    while unsafe { libc::waitid(libc::P_PID, child, &raw mut info, libc::WEXITED | libc::WNOWAIT) } != 0
+        && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
+    {}
+}
+
+/// Ends every group of this process, before it quits.
+pub fn end_all() {
+    let children = children();
+    end_groups(&children.leaders, &children);
+}
 
 /// A running program and everything that it started. It is ended when this is dropped.
 #[derive(Debug)]
 pub struct Group {
     child: Child,
     ended: Option<ExitStatus>,
-    #[cfg(target_os = "linux")]
-    mark: Vec<u8>,
 }
 
 impl Group {
@@ -25,14 +54,15 @@ impl Group {
     pub fn start(command: &mut Command) -> io::Result<Group> {
         command.process_group(0);
         #[cfg(target_os = "linux")]
-        let mark = linux::prepare(command);
+        {
+            orphans::adopt();
+            end_with_this_thread(command);
+        }
+        // Another thread must not take it for an orphan meanwhile.
+        let mut children = children();
         let child = command.spawn()?;
-        Ok(Group {
-            child,
-            ended: None,
-            #[cfg(target_os = "linux")]
-            mark,
-        })
+        children.leaders.push(child.id());
+        Ok(Group { child, ended: None })
     }
 
     /// Its standard output, once, if that is a pipe.
@@ -70,13 +100,10 @@ impl Group {
         if let Some(status) = self.ended {
             return Ok(status);
         }
-        if let Ok(group) = libc::pid_t::try_from(self.child.id()) {
-            // SAFETY: takes two numbers; the child hasn't been waited for, so its id still names its group.
-            unsafe { libc::kill(-group, libc::SIGKILL) };
-        }
-        #[cfg(target_os = "linux")]
-        linux::end_all_with(&self.mark);
+        let mut children = children();
+        end_groups(&[self.child.id()], &children);
         let status = self.child.wait()?;
+        children.leaders.retain(|&leader| leader != self.child.id());
         self.ended = Some(status);
         Ok(status)
     }
@@ -88,44 +115,15 @@ impl Drop for Group {
     }
 }
 
-/// What only Linux has: a signal at the end of the parent, and the environment of other processes.
+/// Lets the program end when the thread that starts it is gone, also where this process is killed.
 #[cfg(target_os = "linux")]
-mod linux {
-    use std::fs;
-    use std::os::unix::process::CommandExt;
-    use std::process::Command;
-    use std::sync::atomic::{AtomicU64, Ordering};
-
-    use super::MARK;
-
-    /// Marks the program, and lets it end when this process is killed.
-    pub fn prepare(command: &mut Command) -> Vec<u8> {
-        static STARTED: AtomicU64 = AtomicU64::new(0);
-        let value = format!("{}-{}", std::process::id(), STARTED.fetch_add(1, Ordering::Relaxed));
-        command.env(MARK, &value);
-        // SAFETY: `prctl` with numbers only; it may be called between fork and exec.
-        unsafe {
-            command.pre_exec(|| {
-                libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-                Ok(())
-            });
-        }
-        format!("{MARK}={value}").into_bytes()
-    }
-
-    /// Ends the processes that left the group (`setsid`): they still have the environment that they were started with.
-    pub fn end_all_with(mark: &[u8]) {
-        let Ok(processes) = fs::read_dir("/proc") else { return };
-        let own = std::process::id();
-        for entry in processes.flatten() {
-            let number = entry.file_name().to_str().and_then(|name| name.parse::<libc::pid_t>().ok());
-            let Some(number) = number.filter(|&number| number > 0 && number.unsigned_abs() != own) else { continue };
-            let is_marked = |environment: Vec<u8>| environment.split(|&byte| byte == 0).any(|one| one == mark);
-            if fs::read(entry.path().join("environ")).is_ok_and(is_marked) {
-                // SAFETY: takes two numbers; the process had the mark a moment ago.
-                unsafe { libc::kill(number, libc::SIGKILL) };
-            }
-        }
+fn end_with_this_thread(command: &mut Command) {
+    // SAFETY: `prctl` with numbers only; it may be called between fork and exec.
+    unsafe {
+        command.pre_exec(|| {
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+            Ok(())
+        });
     }
 }
 
@@ -136,6 +134,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
+    use crate::children::{forget, spawn_other};
 
     fn shell(script: &str) -> Group {
         Group::start(Command::new("sh").args(["-c", script]).stdin(Stdio::null()).stdout(Stdio::piped())).unwrap()
@@ -190,5 +189,37 @@ mod tests {
         let member = first_line(&mut group);
         group.end().unwrap();
         assert!(is_gone(&member), "{member} is left behind");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_daemon_with_its_own_session_and_no_environment_ends_too() {
+        let mut group = shell("env -i setsid sh -c '(env -i setsid sleep 600 & echo $!)' & sleep 600");
+        let daemon = first_line(&mut group);
+        group.end().unwrap();
+        assert!(is_gone(&daemon), "{daemon} is left behind");
+        // The same after the program ended by itself.
+        let mut group = shell("(env -i setsid sleep 600 & echo $!)");
+        let daemon = first_line(&mut group);
+        while group.ended_by_itself().unwrap().is_none() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert!(is_gone(&daemon), "{daemon} is left behind");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn the_end_of_a_group_leaves_other_children_alone() {
+        let mut group = shell("echo; sleep 600");
+        first_line(&mut group);
+        let mut plain = Command::new("sleep").arg("600").spawn().unwrap();
+        let mut apart = spawn_other(Command::new("sleep").arg("600").process_group(0)).unwrap();
+        group.end().unwrap();
+        for child in [&mut plain, &mut apart] {
+            assert!(child.try_wait().unwrap().is_none(), "it runs on");
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+        forget(apart.id());
     }
 }

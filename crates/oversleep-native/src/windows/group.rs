@@ -99,3 +99,6 @@ fn job() -> io::Result<OwnedHandle> {
         unsafe { SetInformationJobObject(raw, JobObjectExtendedLimitInformation, (&raw const limits).cast(), size) };
     if is_set == 0 { Err(io::Error::last_os_error()) } else { Ok(job) }
 }
+
+/// Ends every group of this process, before it quits: Windows does so itself.
+pub fn end_all() {}

@@ -1,5 +1,4 @@
-//! One result in which every field is filled and every variant occurs. Its figures are invented; they only don't
-//! contradict one another.
+//! One result in which every field is filled and every variant occurs. Its figures are invented and consistent.
 
 use std::collections::BTreeMap;
 
@@ -350,6 +349,7 @@ fn idling() -> Idling {
         yields: 10,
         blocks: 1,
         parked_ns: Nanos(123_000),
+        vain_parks: Some(1),
         park_overshoot: of([55_000, 56_000]),
     }
 }

@@ -1,4 +1,4 @@
-//! One operation of one runtime as a probe of the laboratory: a process in each round, whose records fill the series.
+//! One operation of one runtime as a probe of the laboratory. Each round runs a process, whose records fill the series.
 
 mod round;
 
@@ -18,27 +18,27 @@ use crate::engine;
 use crate::instrument::Instrument;
 use crate::steps::{self, Step, steps};
 
-/// How long a start is estimated to take.
+/// An estimate of the time to start a program.
 const START: Nanos = Nanos::from_millis(120);
 
-/// Which of a step's series: timed by the probe's clock, or by another one.
+/// The clock of one of a step's series; `None` for the probe's own clock.
 type By = Option<String>;
 
-/// How the program of a probe is started.
+/// How to start the program of a probe.
 #[derive(Clone, Debug)]
 pub struct Launch {
-    /// The program and its arguments before the steps.
+    /// The program and the arguments that precede the steps.
     pub words: Vec<String>,
-    /// Variables of its environment.
+    /// Additional environment variables.
     pub environment: BTreeMap<String, String>,
     /// The runtime, as results name it.
     pub runtime: Runtime,
-    /// Tells it from others in keys: `java-17`.
+    /// Its name in keys: `java-17`.
     pub id: String,
 }
 
 impl Launch {
-    /// The program with these steps.
+    /// The command that runs the program with these steps.
     pub fn command(&self, tokens: &[String]) -> Command {
         let mut command = Command::new(&self.words[0]);
         command.args(&self.words[1..]).args(tokens).envs(&self.environment);
@@ -53,20 +53,20 @@ pub struct RuntimeProbe {
     kind: OpKind,
     variant: Option<(String, Option<String>)>,
     steps: Vec<Step>,
-    /// With the place of its step in `steps`.
+    /// Each with the index of its step in `steps`.
     recorders: Vec<(SeriesRecorder, usize, By)>,
-    /// The program's own clock, where this probe compares it with the system's.
+    /// The program's own clock, if this probe compares it with the system's.
     instrument: Option<Instrument>,
-    /// The steps that are there only to show its rate.
+    /// The indices of the steps that only show its rate.
     rate: Range<usize>,
     rounds: u32,
     conditions: Conditions,
-    /// The first step that never returned; none from there on is run again.
+    /// The index of the first step that never returned. Later rounds stop before it.
     stuck: Option<usize>,
 }
 
 impl RuntimeProbe {
-    /// A probe of that operation. `is_first` of its runtime: it also compares the program's clock with the system's.
+    /// A probe of that operation. The first one of a runtime also compares the program's clock with the system's.
     pub fn new(launch: &Launch, op: &Op, plan: &Plan, os: &str, is_first: bool) -> RuntimeProbe {
         let rounds = if engine::passes_items(op.kind) { engine::rounds(plan) } else { rounds(plan) };
         let steps = steps(op, plan);
@@ -78,7 +78,7 @@ impl RuntimeProbe {
         RuntimeProbe { rate, ..RuntimeProbe::of(launch, op, steps, rounds, os, is_instrument) }
     }
 
-    /// The same as it was published: as many calls, in one process.
+    /// The operation's published experiment, with its number of calls, in one process.
     pub fn published(launch: &Launch, op: &Op, os: &str) -> RuntimeProbe {
         RuntimeProbe::of(launch, op, steps::published(op), 1, os, false)
     }
@@ -126,7 +126,7 @@ impl RuntimeProbe {
         probe
     }
 
-    /// The same under an option or condition of the runtime, as the experiment that tries those.
+    /// The operation with an option or condition of the runtime; without one, as found for comparison.
     pub fn varied(launch: &Launch, op: &Op, variant: Option<&Variant>, plan: &Plan) -> RuntimeProbe {
         let plain = Op { published: None, ..op.clone() };
         let mut probe = RuntimeProbe::new(launch, &plain, plan, "", false);
@@ -151,7 +151,7 @@ impl RuntimeProbe {
         probe
     }
 
-    /// The same, not available for this reason.
+    /// Marks the probe as not available for this reason.
     pub fn unavailable(mut self, reason: &Unavailable) -> RuntimeProbe {
         self.mark(reason);
         self

@@ -1,4 +1,4 @@
-//! One round of a probe: its program runs, and its records fill the series.
+//! One round of a probe: runs its program and puts its records into the series.
 
 use std::ops::Range;
 
@@ -13,20 +13,20 @@ use crate::limits::{self, START_MAX};
 use crate::session::{Session, add_cpu};
 use crate::supervise::{Event, OUTPUT_BYTES_MAX, Running};
 
-/// How often a program is run again for the rate of its clock, where its lines came too irregularly.
+/// The number of further runs for the rate of a program's clock if its lines arrive too irregularly.
 const RATE_ATTEMPTS_MORE: u32 = 3;
 
 impl RuntimeProbe {
-    /// Some of the steps as the program takes them.
+    /// Some of the steps in the syntax of the protocol.
     fn tokens(&self, steps: Range<usize>) -> Vec<String> {
         let condition = self.variant.as_ref().and_then(|(_, step)| step.clone());
         condition.into_iter().chain(self.steps[steps].iter().map(|step| step.token(&self.op))).collect()
     }
 
-    /// Runs the program once, and again for the rate of its clock as long as that is not told.
+    /// Runs the program once, and again as long as the rate of its clock is unknown.
     ///
     /// # Errors
-    /// Why its operation can't be measured.
+    /// The reason if its operation can't be measured.
     pub(super) fn run(&mut self, bench: &Bench) -> Result<(), Unavailable> {
         let mut is_told = self.run_steps(bench, 0..self.stuck.unwrap_or(self.steps.len()))?;
         for _ in 0..RATE_ATTEMPTS_MORE {
@@ -38,7 +38,7 @@ impl RuntimeProbe {
         Ok(())
     }
 
-    /// Runs the program with some of the steps: whether the rate of its clock was told.
+    /// Runs the program with some of the steps. Returns whether the rate of its clock is known now.
     fn run_steps(&mut self, bench: &Bench, steps: Range<usize>) -> Result<bool, Unavailable> {
         let failed = |what: String| Unavailable::failed("the probe", what);
         let platform = bench.shared_platform().clone();
@@ -66,10 +66,10 @@ impl RuntimeProbe {
         }
     }
 
-    /// Nothing came in time.
+    /// The program wrote nothing within the time limit.
     ///
     /// # Errors
-    /// Unless it was a short request, which then means forever.
+    /// The reason, except after a short request, which then means forever.
     fn silent(&mut self, session: &Session) -> Result<(), String> {
         let at = session.done;
         if session.hello.is_none() {
@@ -137,7 +137,7 @@ impl RuntimeProbe {
         }
     }
 
-    /// The last record, at that moment of the program's clock: whether that told its rate.
+    /// Handles the last record. Returns whether the rate of the program's clock is known now.
     fn end(
         &mut self,
         bench: &Bench,
@@ -158,7 +158,7 @@ impl RuntimeProbe {
         self.every_recorder().map(SeriesRecorder::series_mut)
     }
 
-    /// The step that a record is about, which must be the last one that was done.
+    /// The index of the step that a record is about, which must be the latest.
     fn step(&self, session: &Session, requested: i64) -> Result<usize, Unavailable> {
         let is_next = |&at: &usize| self.steps.get(at).is_some_and(|step| step.requested.0 == requested);
         session.done.checked_sub(1).filter(is_next).ok_or_else(|| {

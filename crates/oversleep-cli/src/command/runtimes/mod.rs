@@ -75,12 +75,21 @@ fn given(typed: &str) -> Result<Given, String> {
     Ok(Given { name: name.to_owned(), program: PathBuf::from(program) })
 }
 
+/// Whether this is the name of a runtime, or of one of its versions.
+fn is_name(typed: &str) -> bool {
+    let typed = typed.to_ascii_lowercase();
+    let is_version = |name: &str| typed.strip_prefix(name).is_some_and(|rest| rest.starts_with('-'));
+    descriptors().iter().any(|one| typed == one.name || (is_version(&one.name) && !typed.contains('.')))
+}
+
 impl Runtimes {
     /// Runs it.
     pub fn run(self) -> Result<Exit, Failure> {
         if self.machine.on.is_some() || self.machine.like.is_some() {
             return self.modelled();
         }
+        let command = if self.list { "runtimes --list" } else { "runtimes" };
+        measuring::refuse_names_as_file(command, &self.output, is_name)?;
         let lab = machine::laboratory(&self.machine)?;
         let surroundings = Surroundings::here(&lab.platform_id().os);
         let wanted = Wanted {
@@ -93,7 +102,7 @@ impl Runtimes {
         let usage = |error: oversleep_runtimes::WantedError| Failure::usage(error.to_string());
         let mut survey = wanted.survey(&surroundings).map_err(usage)?;
         if self.list {
-            return list::list(&wanted, survey, &lab, self.output.json.is_some());
+            return list::list(&wanted, survey, &lab, self.output.json.as_deref());
         }
         let mut delivery = Delivery::prepare(&self.output, false, None)?;
         let plan = Plan { depth: self.depth.depth(), requests: self.request.request, ..Plan::default() };

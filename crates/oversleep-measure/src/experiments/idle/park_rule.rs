@@ -22,7 +22,7 @@ pub(in crate::experiments) static E2: Experiment = Experiment {
              of Windows that matter: oversleep puts off the end of each park to the next point of the grid. A worker \
              that has emptied its queue, or a source that has filled it, is away for a park, and at most a queue of \
              items is processed meanwhile. So throughput should be min(CPU rate, Q / park), with the park as it was \
-             measured. oversleep fits the CPU rate and the effective Q to the measured rates, and shows what is left.",
+             measured, and without the parks in vain, after which there was still nothing to do. oversleep fits the CPU rate and the effective Q to the measured rates, and shows what is left.",
     quantities: &[Quantity::ItemsPerSecond],
     columns: {
         const ALL: &[Column] = &[

@@ -15,6 +15,8 @@ pub(super) struct Idle {
     park: Option<Box<dyn Waiter>>,
     grid: Option<Nanos>,
     cpu_before: Option<Nanos>,
+    /// Whether it has parked since it last found an item.
+    has_parked: bool,
     counted: Idling,
 }
 
@@ -47,7 +49,8 @@ impl Idle {
             park: parks.then(|| bench.open_wait(park)).transpose()?,
             grid,
             cpu_before: None,
-            counted: Idling::default(),
+            has_parked: false,
+            counted: Idling { vain_parks: Some(0), ..Idling::default() },
         })
     }
 
@@ -66,6 +69,7 @@ impl Idle {
     #[inline]
     pub(super) fn reset(&mut self) {
         self.idler.reset();
+        self.has_parked = false;
     }
 
     /// A turn without an item. A blocked thread continues when the other side of the ring rings, or at once if
@@ -109,6 +113,10 @@ impl Idle {
 
     fn park(&mut self, platform: &dyn Platform, requested: Nanos) -> Result<(), Unavailable> {
         let Some(park) = &mut self.park else { return Ok(()) };
+        if let Some(vain) = &mut self.counted.vain_parks {
+            *vain += u64::from(self.has_parked);
+        }
+        self.has_parked = true;
         let start = platform.now();
         let due = start + requested;
         let deadline = self.grid.map_or(due, |grid| due.round_up_to(grid));

@@ -85,11 +85,12 @@ impl SystemCounters {
         CounterReading { at: os::monotonic_now(), totals }
     }
 
-    /// Busy time of all CPUs minus that of this process. The first is in ticks of 10 ms and the second in ns, so the
-    /// difference jitters by a few ticks. The reported value never decreases, because the true one doesn't.
+    /// Busy time of all CPUs minus that of this process and of the programs that it ran. The first is in ticks of 10 ms and
+    /// the second in ns, so the difference jitters by a few ticks. The reported value never decreases, because the true one
+    /// doesn't.
     fn other_cpu(&self, system: CpuTicks) -> Option<Nanos> {
         let busy = ticks_to_nanos(system.busy, self.ticks_per_second)?;
-        let others = (busy - cpu_time(libc::CLOCK_PROCESS_CPUTIME_ID)?).0;
+        let others = (busy - cpu_time(libc::CLOCK_PROCESS_CPUTIME_ID)? - children_cpu_time()).0;
         Some(Nanos(self.other_cpu_ns.fetch_max(others, Ordering::Relaxed).max(others)))
     }
 
@@ -143,6 +144,18 @@ fn throttled_by_any() -> Option<SystemFile> {
     file.with_text(cgroup::parse_local).map(|_| file)
 }
 
+/// CPU time of the children that have ended, with their own. Until a child ends, its time counts as that of others.
+fn children_cpu_time() -> Nanos {
+    // SAFETY: all-zero is a valid value, and the call only fills it.
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_CHILDREN, &mut usage);
+        usage
+    };
+    let span = |time: libc::timeval| Nanos::from_secs(time.tv_sec) + Nanos::from_micros(time.tv_usec);
+    span(usage.ru_utime) + span(usage.ru_stime)
+}
+
 fn cpu_time(clock: libc::clockid_t) -> Option<Nanos> {
     Some(Nanos(os::clock_ns(clock) as i64)).filter(|&time| time > Nanos::ZERO)
 }
@@ -166,6 +179,14 @@ mod tests {
         assert_eq!(window.voluntary_switches.is_some(), first.totals.voluntary_switches.is_some());
         assert!(window.voluntary_switches.is_none_or(|count| count >= 1), "{window:?}");
         assert!(window.own_cpu_ns.is_none_or(|time| time > Nanos::ZERO && time < window.window_ns), "{window:?}");
+    }
+
+    #[test]
+    fn programs_that_this_process_ran_are_not_others() {
+        let before = children_cpu_time();
+        let burn = "i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done";
+        assert!(std::process::Command::new("sh").args(["-c", burn]).status().unwrap().success());
+        assert!(children_cpu_time() - before > Nanos::from_millis(20), "{before}");
     }
 
     #[test]

@@ -22,7 +22,9 @@ fn build(file: &ResultFile, section: Section) -> Section {
         .figure("rule", move |run| of(run).map(|rate| grouped(rate.round() as i64)))
         .figure("off by", move |run| of(run).map(|rate| percent(run.rate / rate - 1.0)))
         .rank(1)
-        .words("bound by", move |run| rule.map(|rule| if rule.is_bound_by_parks(run) { "parks" } else { "CPU" }))
+        .words("bound by", move |run| rule.map(|rule| bound_by(&rule, run)))
+        .rank(2)
+        .figure("parks in vain", |run| run.series.idling.as_ref()?.vain_share().map(percent))
         .rank(2)
         .figure("CPU", |run| run.series.idling.as_ref()?.cores().map(percent))
         .rank(3)
@@ -57,6 +59,19 @@ fn build(file: &ResultFile, section: Section) -> Section {
             list(&by_queue)
         )
     });
+    let knee: Vec<&Run> = runs.iter().filter(|run| rule.is_some_and(|rule| rule.is_at_knee(run))).collect();
+    let knee = (!knee.is_empty()).then(|| {
+        format!(
+            "{} bound by both, because a queue's work takes about as long as a park: the rule doesn't apply there, and \
+             these runs are not judged.",
+            if knee.len() == 1 { "1 run is".to_owned() } else { format!("{} runs are", knee.len()) }
+        )
+    });
+    let vain = runs.iter().any(|run| run.useful < 1.0).then(|| {
+        "A park is in vain if there is still nothing to do when it ends. If both sides wake at the same tick, it is chance \
+         which one looks first, so up to half of the parks are in vain. The rule counts only the others."
+            .to_owned()
+    });
     let strategy = runs.first().map(|run| {
         let series = run.series;
         let parks = series.label(queue_labels::PARK_FROM).zip(series.label(queue_labels::PARK_TO));
@@ -66,7 +81,15 @@ fn build(file: &ResultFile, section: Section) -> Section {
     let published = has_runs.then(published).into_iter().flatten();
     section
         .tables(columns.table("Items per second, and what min(CPU rate, Q / park) gives", runs))
-        .notes([fitted, held, by_queue, strategy].into_iter().flatten().chain(published))
+        .notes([fitted, held, by_queue, knee, vain, strategy].into_iter().flatten().chain(published))
+}
+
+fn bound_by(rule: &ParkRule, run: &Run) -> &'static str {
+    match (rule.is_at_knee(run), rule.is_bound_by_parks(run)) {
+        (true, _) => "both",
+        (false, true) => "parks",
+        (false, false) => "CPU",
+    }
 }
 
 fn figures(rule: &ParkRule) -> String {

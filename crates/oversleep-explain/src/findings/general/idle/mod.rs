@@ -62,16 +62,18 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         applies_to: "every operating system",
         scope: Scope::Where(|file| !runs(file).is_empty()),
         severity: Severity::Note,
-        meaning: "With short parks or a long queue, the CPU decides: so many items per second. With longer parks the queue runs \
-                  empty, or full, before the other side wakes, and then each park passes one queue of items. Where both sides \
-                  wake at the same tick, the order in which they look decides whether a queue passes in one park or in two, so \
-                  the effective Q lies between half of the queue and all of it. What was published of a streaming engine (65 \
-                  million items per 10 s on Linux, 20 million on a Windows machine, 40 million there with a timer resolution of \
-                  1 ms) implies an effective Q of 23 to 32 of its queues of 1,024 items. With parks of 1.7 ms that Q allows 14 \
-                  million per second or more, so the 4 million were the CPU rate of the Windows machine.",
+        meaning: "With short parks or a long queue, the CPU decides: so many items per second. With longer parks the \
+                  queue runs empty, or full, before the other side wakes, and then each park passes one queue of items. \
+                  Where both sides wake at the same tick, it is chance which one looks first. A worker that is first \
+                  finds nothing, and its park was in vain, so a queue passes in one to two parks, and Q counts only for \
+                  the parks that were not in vain. Where a queue's work takes about as long as a park, both limits \
+                  matter, and the rule doesn't apply. What was published of a streaming engine (65 million items per 10 s \
+                  on Linux, 20 million on a Windows machine, 40 million there with a timer resolution of 1 ms) implies an \
+                  effective Q of 23 to 32 of its queues of 1,024 items. With parks of 1.7 ms that Q allows 14 million per \
+                  second or more, so the 4 million were the CPU rate of the Windows machine.",
         how_we_know: "oversleep runs a back-off that parks at once with several sizes of the queue, and with parks as this \
-                      machine makes them and put off to grids of 1 ms and 15.625 ms. It fits the CPU rate and the effective Q \
-                      to what it measured. It also takes both figures from two runs alone and predicts the others.",
+                      machine makes them and put off to grids of 1 ms and 15.625 ms. It counts the parks in vain, and fits the \
+                      CPU rate and the effective Q to what it measured. It also takes both figures from two runs alone and predicts the others.",
         what_to_do: "Work out the queue that you need: the CPU rate times the longest park on the machines you ship to. With \
                      4 million items per second and parks of 15.6 ms that is 62,000 items; with a resolution of 1 ms, 8,000.",
         sources: &[],

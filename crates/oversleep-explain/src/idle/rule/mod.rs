@@ -1,7 +1,17 @@
 //! The rule of throughput: T ≈ min(CPU rate, Q / park), with an effective Q.
+//!
+//! A park passes a queue of items only if there is something to do when it ends. If both sides park until the same tick,
+//! it is chance which of them looks first. A worker that is first finds nothing and parks for another tick; then the queue
+//! is full whoever is first. So with a probability p that the source is first, a queue passes in 2 − p ticks, and p changes
+//! from run to run. A queue whose work is shorter than the difference between the two wake-ups passes more often: the worker
+//! may empty it before the source looks, which then fills it again in the same tick. Parks that end independently of each
+//! other are hardly ever in vain. Therefore parks in vain are counted, and the effective Q excludes them.
+//!
+//! At the knee, where a queue's work takes about as long as a park, neither limit holds by itself: the worker's own work
+//! is a part of each turn, and the source refills the queue during some of it.
 
 use oversleep_record::queue_labels;
-use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
+use oversleep_record::{ExperimentId, Idling, Nanos, ResultFile, Series};
 
 use super::mean_park;
 
@@ -16,21 +26,19 @@ pub struct Run<'a> {
     pub grid: Option<Nanos>,
     /// The mean duration of a park; `None` if nothing parked.
     pub park: Option<Nanos>,
+    /// The share of the parks after which there was something to do; 1 if that was not counted.
+    pub useful: f64,
     /// Items per second.
     pub rate: f64,
 }
 
 impl Run<'_> {
-    /// Q / park, in items per second; infinite if nothing parked.
+    /// Q / park, in items per second, without parks in vain; infinite if nothing parked.
     fn queue_per_park(&self) -> f64 {
-        per_park(self.queue, self.park)
-    }
-}
-
-fn per_park(queue: u64, park: Option<Nanos>) -> f64 {
-    match park.filter(|&park| park > Nanos::ZERO) {
-        Some(park) => queue as f64 / park.as_secs_f64(),
-        None => f64::INFINITY,
+        match self.park.filter(|&park| park > Nanos::ZERO) {
+            Some(park) => self.useful * self.queue as f64 / park.as_secs_f64(),
+            None => f64::INFINITY,
+        }
     }
 }
 
@@ -41,7 +49,8 @@ pub fn runs<'a>(file: &'a ResultFile) -> Vec<Run<'a>> {
         // median jumps.
         let rate = series.distribution.mean().filter(|&rate| rate > 0.0)?;
         let (queue, grid) = (series.label(queue_labels::QUEUE)?, series.label(queue_labels::GRID));
-        Some(Run { series, queue, grid, park: mean_park(series), rate })
+        let useful = 1.0 - series.idling.as_ref().and_then(Idling::vain_share).unwrap_or(0.0);
+        Some(Run { series, queue, grid, park: mean_park(series), useful, rate })
     };
     file.experiment(ExperimentId::E2).filter_map(run).collect()
 }
@@ -51,7 +60,7 @@ pub fn runs<'a>(file: &'a ResultFile) -> Vec<Run<'a>> {
 pub struct ParkRule {
     /// Items per second when parks don't matter.
     pub cpu_rate: Option<f64>,
-    /// The effective Q as a share of the queue's size.
+    /// The effective Q of a park that is not in vain, as a share of the queue's size.
     pub queue_share: Option<f64>,
 }
 
@@ -68,6 +77,9 @@ pub struct Residual {
 /// small.
 const ONE_LIMIT_LEAVES: f64 = 3.0;
 const ONE_LIMIT_WITHIN: f64 = 0.05;
+/// The knee: parks allow from this share of the CPU rate up to that multiple of it. A park that is three times as long as
+/// the queue's work leaves the prediction a third too high at most, because the work adds that much to a turn.
+const KNEE: std::ops::Range<f64> = 1.0 / 3.0..1.5;
 
 impl ParkRule {
     /// From two runs alone: one that is bound by the CPU, one that is bound by its parks.
@@ -78,20 +90,24 @@ impl ParkRule {
         }
     }
 
-    /// The predicted rate for a queue of that size and parks of that length.
-    pub fn predict(&self, queue: u64, park: Option<Nanos>) -> f64 {
-        let by_parks = self.queue_share.map_or(f64::INFINITY, |share| share * per_park(queue, park));
-        self.cpu_rate.unwrap_or(f64::INFINITY).min(by_parks)
+    /// The limit that the parks of a run set.
+    fn by_parks(&self, run: &Run<'_>) -> f64 {
+        self.queue_share.map_or(f64::INFINITY, |share| share * run.queue_per_park())
     }
 
     /// The predicted rate of a run; `None` if the limit of that run is unknown.
     pub fn of(&self, run: &Run<'_>) -> Option<f64> {
-        Some(self.predict(run.queue, run.park)).filter(|rate| rate.is_finite())
+        Some(self.cpu_rate.unwrap_or(f64::INFINITY).min(self.by_parks(run))).filter(|rate| rate.is_finite())
     }
 
     /// Whether parks bound that run, by the rule.
     pub fn is_bound_by_parks(&self, run: &Run<'_>) -> bool {
-        self.queue_share.is_some_and(|share| share * run.queue_per_park() < self.cpu_rate.unwrap_or(f64::INFINITY))
+        self.by_parks(run) < self.cpu_rate.unwrap_or(f64::INFINITY)
+    }
+
+    /// Whether the two limits of a run are so close to each other that both matter: the rule doesn't apply there.
+    pub fn is_at_knee(&self, run: &Run<'_>) -> bool {
+        self.cpu_rate.is_some_and(|rate| KNEE.contains(&(self.by_parks(run) / rate)))
     }
 
     /// How far these runs differ from the rule; `None` without runs.
@@ -146,14 +162,17 @@ fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
 }
 
 /// The rule from two runs alone, and how well it predicts the others: the CPU rate of the run with the highest Q /
-/// park, the effective Q of the run with the lowest. `None` if these two don't show both limits.
+/// park, the effective Q of the run with the lowest. Runs at the knee are left out. `None` if these two don't show both
+/// limits.
 pub fn held_out<'a>(runs: &[Run<'a>]) -> Option<(ParkRule, [Run<'a>; 2], Residual)> {
     let fitted = fit(runs)?;
     fitted.cpu_rate.zip(fitted.queue_share)?;
     let by_limit = |a: &&Run<'_>, b: &&Run<'_>| a.queue_per_park().total_cmp(&b.queue_per_park());
     let (most, least) = (runs.iter().max_by(by_limit)?, runs.iter().min_by(by_limit)?);
     let rule = ParkRule::of_two(most, least);
-    let is_other = |run: &&Run<'_>| run.series.key != most.series.key && run.series.key != least.series.key;
+    let is_other = |run: &&Run<'_>| {
+        run.series.key != most.series.key && run.series.key != least.series.key && !rule.is_at_knee(run)
+    };
     let shows_both = rule.is_bound_by_parks(least) && !rule.is_bound_by_parks(most);
     let residual = rule.residual(runs.iter().filter(is_other))?;
     shows_both.then_some((rule, [*most, *least], residual))
@@ -171,97 +190,12 @@ pub fn held_out_by_queue(runs: &[Run<'_>]) -> Vec<(u64, f64)> {
         let of_it = || runs.iter().filter(move |run| run.queue == queue);
         let longest = of_it().max_by_key(|run| run.park)?;
         let rule = ParkRule::of_two(&most, longest);
-        let others = of_it().filter(|run| ![&most.series.key, &longest.series.key].contains(&&run.series.key));
+        let is_other = |run: &&Run<'_>| ![&most.series.key, &longest.series.key].contains(&&run.series.key);
+        let others = of_it().filter(is_other).filter(|run| !rule.is_at_knee(run));
         Some((queue, rule.residual(others)?.worst))
     };
     queues.into_iter().filter_map(of_queue).collect()
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::Sheet;
-
-    /// Runs of 4 M/s at most, with an effective Q of this share.
-    fn sheet(share: f64, grids: &[(&str, i64)], queues: &[u64], noise: &[f64]) -> Sheet {
-        let mut sheet = Sheet::linux();
-        let mut noise = noise.iter().cycle();
-        for (grid, park) in grids {
-            for queue in queues {
-                let by_parks = share * *queue as f64 / (*park as f64 / 1e9);
-                let rate = by_parks.min(4e6) * noise.next().copied().unwrap_or(1.0);
-                sheet = sheet.steady(format!("E2/jet{grid}/queue={queue}"), rate as i64).idling(1.5, 1_000, *park);
-            }
-        }
-        sheet
-    }
-
-    const GRIDS: [(&str, i64); 3] = [("", 60_000), ("/grid=1ms", 1_060_000), ("/grid=15.625ms", 15_690_000)];
-
-    #[test]
-    fn both_figures_are_found_again() {
-        let sheet = sheet(0.7, &GRIDS, &[64, 256, 1_024, 4_096], &[1.0]);
-        let runs = runs(&sheet.file);
-        assert_eq!(runs.len(), 12);
-        let rule = fit(&runs).expect("it fits");
-        let (rate, share) = (rule.cpu_rate.unwrap(), rule.queue_share.unwrap());
-        assert!((rate / 4e6 - 1.0).abs() < 0.001 && (share / 0.7 - 1.0).abs() < 0.001, "{rule:?}");
-        assert!(rule.residual(&runs).unwrap().worst < 1.001);
-        assert!((rule.predict(1_024, Some(Nanos(1_060_000))) - 676_000.0).abs() < 1_000.0);
-        let (held, _, left) = held_out(&runs).expect("both limits are seen");
-        assert!((held.queue_share.unwrap() - 0.7).abs() < 0.001 && left.worst < 1.001, "{held:?} {left:?}");
-    }
-
-    #[test]
-    fn a_queue_may_have_an_effective_q_of_its_own() {
-        // A short queue passes more of itself in a park than a long one does.
-        let mut sheet = Sheet::linux();
-        for (grid, park) in GRIDS {
-            for (queue, share) in [(64, 0.9), (1_024, 0.5), (16_384, 0.5)] {
-                let by_parks = share * f64::from(queue) / (park as f64 / 1e9);
-                let key = format!("E2/jet{grid}/queue={queue}");
-                sheet = sheet.steady(key, by_parks.min(4e6) as i64).idling(1.5, 1_000, park);
-            }
-        }
-        let runs = runs(&sheet.file);
-        let (_, _, left) = held_out(&runs).expect("both limits are seen");
-        assert!(left.worst > 1.7, "{left:?}");
-        let by_queue = held_out_by_queue(&runs);
-        assert_eq!(by_queue.iter().map(|(queue, _)| *queue).collect::<Vec<_>>(), [64, 1_024, 16_384]);
-        assert!(by_queue.iter().all(|(_, worst)| *worst < 1.001), "{by_queue:?}");
-    }
-
-    #[test]
-    fn noise_is_left_over_and_moves_the_figures_little() {
-        let sheet = sheet(1.0, &GRIDS, &[64, 256, 1_024, 4_096], &[0.9, 1.1, 1.05, 0.8, 1.2]);
-        let rule = fit(&runs(&sheet.file)).expect("it fits");
-        assert!((rule.cpu_rate.unwrap() / 4e6 - 1.0).abs() < 0.15, "{rule:?}");
-        assert!((rule.queue_share.unwrap() - 1.0).abs() < 0.15, "{rule:?}");
-        let left = rule.residual(&runs(&sheet.file)).unwrap();
-        assert!(left.median > 1.01 && left.worst < 1.35, "{left:?}");
-    }
-
-    #[test]
-    fn chance_alone_shows_no_second_limit() {
-        // As on a modelled Windows: a queue passes in one tick or in two.
-        let sheet = sheet(0.67, &GRIDS[2..], &[64, 256, 1_024, 4_096], &[1.2, 0.75, 1.0, 0.87, 1.2, 1.0, 0.9, 1.15]);
-        let rule = fit(&runs(&sheet.file)).expect("it fits");
-        assert_eq!(rule.cpu_rate, None, "{rule:?}");
-    }
-
-    #[test]
-    fn a_limit_that_no_run_shows_is_unknown() {
-        let parked = sheet(0.5, &GRIDS[2..], &[64, 256, 1_024], &[1.0]);
-        let rule = fit(&runs(&parked.file)).expect("it fits");
-        assert_eq!((rule.cpu_rate, rule.queue_share.map(|share| (share * 100.0).round())), (None, Some(50.0)));
-        assert!(held_out(&runs(&parked.file)).is_none());
-        let mut spinning = Sheet::linux();
-        for queue in [64, 256, 1_024] {
-            spinning = spinning.steady(format!("E2/custom/queue={queue}"), 4_000_000).idling(2.0, 0, 0);
-        }
-        let rule = fit(&runs(&spinning.file)).expect("it fits");
-        assert_eq!(rule, ParkRule { cpu_rate: Some(4e6), queue_share: None });
-        assert_eq!(rule.predict(1, Some(Nanos(1))), 4e6);
-        assert_eq!(fit(&runs(&spinning.file)[..2]), None);
-    }
-}
+mod tests;
