@@ -45,6 +45,9 @@ use unsupported as native_platform;
 
 #[cfg(unix)]
 mod children;
+#[cfg(target_os = "linux")]
+#[path = "linux/orphans.rs"]
+mod orphans;
 #[cfg(unix)]
 #[path = "unix/readable.rs"]
 mod readable;

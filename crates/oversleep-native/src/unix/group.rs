@@ -4,9 +4,9 @@ use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus};
 
-#[cfg(target_os = "linux")]
-use super::orphans;
 use crate::children::{Children, children};
+#[cfg(target_os = "linux")]
+use crate::orphans;
 
 /// Ends these groups, and the processes that have left them.
 #[cfg_attr(not(target_os = "linux"), expect(unused_variables, reason = "only Linux hands orphans over"))]

@@ -13,8 +13,6 @@ pub mod clocks;
 pub mod handoffs;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub mod lock_memory;
-#[cfg(target_os = "linux")]
-mod orphans;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub mod os;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
