@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 
 const DIR: &str = "crates/oversleep-collect/bpf";
-/// The programs, and the headers that all of them include.
+/// The programs, and the headers that all of them include. Those of one program are in a directory of its name.
 const PROGRAMS: &[&str] = &["why", "inject"];
 const HEADERS: &[&str] = &["kernel.h"];
 
@@ -67,9 +67,11 @@ fn one(root: &Path, program: &str, is_check: bool) -> Result<String, String> {
 /// A hash of the sources (FNV-1a).
 fn sources(dir: &Path, program: &str) -> Result<String, String> {
     let mut sum = 0xcbf2_9ce4_8422_2325_u64;
-    let names = HEADERS.iter().map(|&name| name.to_owned()).chain([format!("{program}.bpf.c")]);
-    for name in names {
-        let path = dir.join(name);
+    let own = fs::read_dir(dir.join(program)).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut paths: Vec<_> = HEADERS.iter().map(|name| dir.join(name)).chain(own).collect();
+    paths.sort();
+    paths.push(dir.join(format!("{program}.bpf.c")));
+    for path in paths {
         for byte in fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))? {
             sum = (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         }

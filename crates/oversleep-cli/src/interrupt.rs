@@ -4,7 +4,7 @@
 use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, mpsc};
-use std::thread;
+use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 use oversleep_measure::StopFlag;
@@ -28,8 +28,8 @@ enum Phase {
     /// No phase that a signal should let complete.
     #[default]
     Other,
-    /// It measures.
-    Measuring(StopFlag, Arc<AtomicBool>),
+    /// It measures, in this thread, which may be parked.
+    Measuring(StopFlag, Arc<AtomicBool>, Thread),
     /// It writes what was measured.
     Delivering,
     /// It waits for a signal.
@@ -41,7 +41,7 @@ enum Phase {
 /// The reaction to a signal.
 enum Action {
     Nothing,
-    EndMeasuring(StopFlag, Arc<AtomicBool>),
+    EndMeasuring(StopFlag, Arc<AtomicBool>, Thread),
     QuitMeasuring,
     QuitDelivering,
     Release(mpsc::Sender<()>),
@@ -60,9 +60,9 @@ impl State {
         let is_the_same = self.ended.is_some_and(|ended| now.duration_since(ended) < ONE_SIGNAL);
         match &self.phase {
             Phase::Measuring(..) | Phase::Delivering if is_the_same => Action::Nothing,
-            Phase::Measuring(stop, over) if self.ended.is_none() => {
+            Phase::Measuring(stop, over, thread) if self.ended.is_none() => {
                 self.ended = Some(now);
-                Action::EndMeasuring(stop.clone(), Arc::clone(over))
+                Action::EndMeasuring(stop.clone(), Arc::clone(over), thread.clone())
             }
             Phase::Measuring(..) => Action::QuitMeasuring,
             Phase::Delivering => Action::QuitDelivering,
@@ -114,9 +114,10 @@ fn on_signal() {
 fn heed(action: Action, ending: &'static str) {
     match action {
         Action::Nothing => {}
-        Action::EndMeasuring(stop, over) => {
+        Action::EndMeasuring(stop, over, measuring) => {
             within(Duration::from_millis(100), move || message::note(ending));
             stop.raise();
+            measuring.unpark();
             let _ = thread::Builder::new().spawn(move || end_waits(&over));
         }
         Action::Release(sender) => _ = sender.send(()),
@@ -182,7 +183,7 @@ impl Drop for MeasuringGuard {
 #[must_use]
 pub fn raise_on_signal(stop: &StopFlag) -> MeasuringGuard {
     let over = Arc::new(AtomicBool::new(false));
-    *state() = State { phase: Phase::Measuring(stop.clone(), Arc::clone(&over)), ended: None };
+    *state() = State { phase: Phase::Measuring(stop.clone(), Arc::clone(&over), thread::current()), ended: None };
     let at_limit = || {
         let action = state().on_cpu_limit(Instant::now());
         heed(
@@ -243,7 +244,7 @@ mod tests {
     use super::*;
 
     fn measuring() -> State {
-        State { phase: Phase::Measuring(StopFlag::new(), Arc::default()), ended: None }
+        State { phase: Phase::Measuring(StopFlag::new(), Arc::default(), thread::current()), ended: None }
     }
 
     fn after(began: Instant, ms: u64) -> Instant {
@@ -262,6 +263,15 @@ mod tests {
         assert!(matches!(state.on_signal(after(began, 500)), Action::QuitDelivering));
         state.phase = measuring().phase;
         assert!(matches!(state.on_signal(after(began, 500)), Action::QuitMeasuring));
+    }
+
+    #[test]
+    fn a_signal_ends_the_pause_of_the_thread_that_measures() {
+        let stop = StopFlag::new();
+        heed(Action::EndMeasuring(stop.clone(), Arc::new(AtomicBool::new(true)), thread::current()), "ending");
+        // Nothing else would end it.
+        thread::park();
+        assert!(stop.is_raised());
     }
 
     #[test]

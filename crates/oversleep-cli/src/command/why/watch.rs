@@ -21,7 +21,7 @@ use super::{Why, output};
 use crate::exit::{Exit, Failure};
 use crate::{interrupt, message};
 
-/// The longest time until a signal, or the end of a process that was not started here, is noticed.
+/// The longest time until the end of a process that was not started here is noticed.
 const LOOK: Duration = Duration::from_millis(200);
 /// The interval between live tables.
 const TABLE: Duration = Duration::from_secs(1);
@@ -128,24 +128,20 @@ type Ending = Receiver<io::Result<ExitStatus>>;
 
 fn await_end(mut child: Child) -> Ending {
     let (sender, receiver) = mpsc::channel();
+    let follower = std::thread::current();
     std::thread::spawn(move || {
         // Nobody listens any more if the program outlives the run.
         let _ = sender.send(child.wait());
+        follower.unpark();
     });
     receiver
 }
 
-/// Waits for that long, or until the program ends.
+/// Waits for that long, or until the program ends or a signal arrives.
 fn pause(span: Duration, ending: Option<&Ending>) -> Result<Option<ExitStatus>, Failure> {
     let failed = |error: io::Error| Failure::failed(format!("can't wait for the program: {error}"));
-    match ending.map(|ending| ending.recv_timeout(span)) {
-        Some(Ok(ended)) => ended.map(Some).map_err(failed),
-        Some(Err(_)) => Ok(None),
-        None => {
-            std::thread::sleep(span);
-            Ok(None)
-        }
-    }
+    std::thread::park_timeout(span);
+    ending.and_then(|ending| ending.try_recv().ok()).transpose().map_err(failed)
 }
 
 /// The exit code as in shells: the code, or 128 plus the signal that ended it.

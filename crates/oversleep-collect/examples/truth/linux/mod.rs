@@ -56,14 +56,14 @@ pub fn main() -> ExitCode {
 
 /// How often and how exactly, from the options before the names.
 fn bar(args: Vec<String>) -> Result<(Bar, Vec<String>), String> {
-    let mut bar = Bar { rounds: 10, bound_ns: 10_000 };
+    let mut bar = Bar { rounds: 10, bound_ns: 10_000, is_exact: false };
     let mut names = Vec::new();
     let mut args = args.into_iter();
     while let Some(arg) = args.next() {
         let mut number = || args.next().and_then(|value| value.parse().ok()).filter(|&number: &u32| number != 0);
         match arg.as_str() {
             "--rounds" => bar.rounds = number().ok_or("--rounds takes how often each stage is tried")? as usize,
-            "--bound-us" => bar.bound_ns = i64::from(number().ok_or("--bound-us takes microseconds")?) * 1_000,
+            "--exact" => bar = Bar { bound_ns: 1_000, is_exact: true, ..bar },
             _ => names.push(arg),
         }
     }

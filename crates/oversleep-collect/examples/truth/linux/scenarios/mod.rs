@@ -1,6 +1,7 @@
 //! Programs that do what the split should show.
 
 mod calls;
+mod held;
 mod namespaces;
 mod neighbours;
 mod robust;
@@ -20,7 +21,7 @@ pub type Scenario = fn() -> Result<String, String>;
 
 /// All of them, with their names.
 pub fn all() -> impl Iterator<Item = &'static (&'static str, Scenario)> {
-    [slack::ALL, neighbours::ALL, stops::ALL, namespaces::ALL, runtimes::ALL, unlisted::ALL, robust::ALL]
+    [slack::ALL, neighbours::ALL, stops::ALL, namespaces::ALL, runtimes::ALL, unlisted::ALL, held::ALL, robust::ALL]
         .into_iter()
         .flatten()
 }

@@ -21,7 +21,7 @@ pub const ALL: &[(&str, Scenario)] = &[
     ("CPU hotplug", hotplug),
 ];
 
-fn signal(pid: u32, name: &str) {
+pub fn signal(pid: u32, name: &str) {
     let _ = Command::new("kill").args([&format!("-{name}"), &pid.to_string()]).status();
 }
 
@@ -43,8 +43,8 @@ fn stopped() -> Result<String, String> {
     judge(longest.parts.stop > 20_000_000 && longest.parts.irq < 5_000_000, text)
 }
 
-/// A CPU group that is removed with this value.
-struct Cgroup(String);
+/// A control group that is removed with this value.
+pub struct Cgroup(pub String);
 
 impl Drop for Cgroup {
     fn drop(&mut self) {

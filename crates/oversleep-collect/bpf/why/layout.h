@@ -1,0 +1,120 @@
+// What is sent and kept, the settings, and the maps.
+#define KINDS 18
+enum kind {
+	WHOLE = 0, ARM, FIRE, WAKING, QUEUED, OUT, IN, RETURN, RUN, CONTEXT, FORK, EXEC, GONE, SET, STACK = 16,
+};
+
+// How a call states its timeout; user space fills `calls`, because numbers differ between processors.
+enum form {
+	FORM_NONE, FORM_SPAN_TS, FORM_CLOCK_NANOSLEEP, FORM_FUTEX, FORM_MS, FORM_TIMEVAL, FORM_DEADLINE_TS, FORM_IO_URING,
+	FORM_FUTEX2, FORM_UNTIMED, FORM_SETS_TIMER, FORM_SETS_TIMEVAL, FORM_SECONDS,
+};
+// `width`: bytes of each half of a time.
+struct call {
+	u8 form, timeout, width, flags;
+};
+// The calls of 32-bit programs have numbers of their own, which are kept from here on.
+#define COMPAT 512
+
+enum { REQUEST_NONE, REQUEST_SPAN, REQUEST_DEADLINE, REQUEST_ZERO };
+enum { STATE_IDLE, STATE_ENTERED, STATE_WAITING, STATE_RETURNED };
+enum { TIMER_STACK, TIMER_OBJECT, TIMER_WHEEL };
+enum { OUT_RUNNABLE = 1, OUT_THROTTLED = 2 };
+
+struct event {
+	u64 t;
+	u32 tid, tgid;
+	u16 kind, cpu;
+	u32 x;
+	u64 a, b, c, d, e, f;
+	char comm[16];
+};
+
+// The addresses of a call: of the kernel where the thread waited, of the program where it was called from.
+#define FRAMES 32
+struct stack {
+	struct event head;
+	u64 frames[FRAMES];
+};
+#define USER_STACK (1 << 8)
+
+// The steps of a wait that goes its usual way: each at most once, in the order of time. They are kept here and sent
+// together when the call returns; 0 is a step that was not seen.
+struct steps {
+	u64 armed, soft, hard, fired, irq, waking, queued, running, queued_throttled, running_throttled, ids;
+	u32 form, fired_idle, queued_on, queued_idle;
+	s32 prio;
+	u32 policy, cpus_allowed;
+	u16 armed_on, fired_on;
+	char comm[16];
+	// What the CPU did before, if the timer was late.
+	u64 irq_in, irq_out, soft_in, soft_out, numbers, idle_at;
+	char irq_name[16];
+	// The task that the timer interrupted.
+	char interrupted_comm[16];
+	u32 interrupted, is_late;
+};
+
+// A wait that went its usual way, from its arming to the end of its call. The kind is where an event has it.
+struct whole {
+	u64 t;
+	u32 tid, tgid;
+	u16 kind, cpu;
+	u32 nr, sent, has_slept;
+	u64 entered, request, result;
+	struct steps steps;
+};
+
+// `due`: when its wait should end, as far as that is known. `is_kept`: its steps are kept, and not sent one by one.
+struct thread {
+	u64 entered, request, timer, due;
+	u32 nr, sent;
+	s32 pending_cpu;
+	u8 state, requested, is_pending, has_slept, is_kept, pad[3];
+	u32 tgid;
+	struct steps steps;
+};
+
+struct owner {
+	u32 tid, tgid;
+	u32 kind, pad;
+};
+
+struct cpu {
+	u64 timer_irq, since, firing, firing_tgid, firing_due;
+	s64 pending;
+	u64 irq_in, irq_out, irq, soft_in, soft_out, soft, idle_at;
+	u32 idle, pad;
+	char irq_name[16];
+	u64 emitted[KINDS], lost[KINDS];
+	u64 full;
+};
+
+// Set before loading. `namespace` is the PID namespace whose ids the user sees, 0 for the first one, whose ids are the
+// kernel's own.
+const volatile u32 everyone, follow, own_tgid, namespace, stacks, stack_size = 16384;
+const volatile u64 tick_ns = 4000000, late_ns = 10000;
+
+#define MAP(name, kind, entries, K, V) \
+	struct { \
+		int (*type)[kind]; \
+		int (*max_entries)[entries]; \
+		K *key; \
+		V *value; \
+	} name __attribute__((section(".maps"), used))
+
+MAP(calls, BPF_MAP_TYPE_ARRAY, 2 * COMPAT, u32, struct call);
+MAP(targets, BPF_MAP_TYPE_HASH, 16384, u32, u32);
+// Processes to follow by their ids in `namespace`; each becomes a target when it is met.
+MAP(followed, BPF_MAP_TYPE_HASH, 16384, u32, u32);
+MAP(threads, BPF_MAP_TYPE_HASH, 32768, u32, struct thread);
+MAP(timers, BPF_MAP_TYPE_LRU_HASH, 32768, u64, struct owner);
+MAP(cpus, BPF_MAP_TYPE_ARRAY, 1024, u32, struct cpu);
+// Stacks are taken of waits that are at least so late, in ns; user space raises it to what the worst ones were.
+MAP(stacks_from, BPF_MAP_TYPE_ARRAY, 1, u32, s64);
+struct {
+	int (*type)[BPF_MAP_TYPE_RINGBUF];
+	int (*max_entries)[1 << 24];
+} ring __attribute__((section(".maps"), used));
+
+#define INLINE static __attribute__((always_inline))
