@@ -1,4 +1,4 @@
-//! From waits, one after another, to the summary of a run.
+//! Builds the summary of a run from its waits.
 
 use std::collections::BTreeMap;
 
@@ -11,19 +11,19 @@ use crate::recording::Meta;
 use crate::summary::{Losses, SCHEMA, Summary, WORST};
 use crate::wait::{Outcome, Request, Wait};
 
-/// Groups kept; requests that differ more are put together.
+/// The most groups that are kept. Beyond this, different requests share a group.
 pub(crate) const GROUPS_MAX: usize = 256;
 
-/// Threads whose last group is remembered.
+/// The most threads whose last group is remembered.
 const THREADS_MAX: usize = 16_384;
 
 /// Collects waits.
 #[derive(Clone, Debug)]
 pub struct Builder {
     groups: Vec<Group>,
-    /// Where in `groups` each is.
+    /// The index of each group in `groups`.
     places: BTreeMap<Key, usize>,
-    /// The group of each thread's last wait: the next one is mostly of the same.
+    /// The group of each thread's last wait, because its next wait usually belongs to the same one.
     last_of: Map<u32, usize>,
     worst: Vec<Wait>,
     first: Option<u64>,
@@ -38,7 +38,7 @@ impl Default for Builder {
 }
 
 impl Builder {
-    /// Nothing yet.
+    /// An empty builder.
     pub fn new() -> Builder {
         Builder {
             groups: Vec::new(),
@@ -51,13 +51,13 @@ impl Builder {
         }
     }
 
-    /// Takes note of the time of an event.
+    /// Records the time of an event.
     pub fn saw(&mut self, t: u64) {
         self.first = Some(self.first.map_or(t, |first| first.min(t)));
         self.last = self.last.max(t);
     }
 
-    /// A wait that the user didn't select.
+    /// Counts a wait that the user didn't select.
     pub fn leave_out(&mut self) {
         self.left_out += 1;
     }
@@ -83,7 +83,7 @@ impl Builder {
         }
     }
 
-    /// The place of a wait's group, which is made if need be.
+    /// The index of a wait's group, which is added if it is new.
     fn place(&mut self, wait: &Wait, program: &str) -> usize {
         let mut key = Key::of(wait, program);
         if self.groups.len() >= GROUPS_MAX && !self.places.contains_key(&key) {
@@ -112,7 +112,7 @@ impl Builder {
         self.worst.get(WORST - 1).map(|wait| wait.lateness_ns)
     }
 
-    /// Groups so far, the most lateness first.
+    /// The groups so far, in descending order of lateness.
     pub fn groups(&self) -> Vec<&Group> {
         let mut groups: Vec<&Group> = self.groups.iter().collect();
         groups.sort_by_key(|group| std::cmp::Reverse(lateness_total(group)));
@@ -126,7 +126,7 @@ impl Builder {
         let mut worst = self.worst;
         worst.iter_mut().for_each(|wait| wait.stack = machine.symbols().stack(wait.tgid, &wait.frames));
         let mut groups = self.groups;
-        // The same in every run: by their keys where they are equal.
+        // Equal lateness is ordered by key, so that every run prints the same order.
         groups.sort_by(|a, b| lateness_total(b).cmp(&lateness_total(a)).then_with(|| a.key.cmp(&b.key)));
         let mut summary = Summary {
             schema: SCHEMA.to_owned(),

@@ -1,4 +1,4 @@
-//! The names of processes: from the stream, from a recording's head, or from whoever can ask the system.
+//! The names of processes, from the stream, from the head of a recording, or from the running system.
 
 use std::fmt;
 
@@ -6,13 +6,13 @@ use crate::machine::{Machine, Map};
 use crate::recording::Named;
 use crate::wait::Wait;
 
-/// Processes that are remembered at most.
+/// The most processes that are remembered.
 const KEPT_MAX: usize = 16_384;
 
-/// Asks the system for a process.
+/// Reads a process's name from the system.
 type Ask = Box<dyn Fn(u32) -> Option<Named>>;
 
-/// Names by process.
+/// The names of processes.
 #[derive(Default)]
 pub struct Names {
     known: Map<u32, Named>,
@@ -31,7 +31,7 @@ impl Names {
         Names { known: named.iter().map(|named| (named.tgid, named.clone())).collect(), ask: None }
     }
 
-    /// Names that the system is asked for.
+    /// Names read from the running system.
     pub fn live(ask: impl Fn(u32) -> Option<Named> + 'static) -> Names {
         Names { known: Map::default(), ask: Some(Box::new(ask)) }
     }
@@ -46,14 +46,14 @@ impl Names {
         stream.filter(|name| !name.is_empty()).or_else(known).unwrap_or(&wait.thread)
     }
 
-    /// Asks the system for a process.
+    /// Reads a process's name from the system.
     pub fn learn(&mut self, tgid: u32) {
         if let Some(named) = self.ask.as_ref().and_then(|ask| ask(tgid)) {
             self.known.insert(tgid, named);
         }
     }
 
-    /// All that is known, for the head of a recording or a result.
+    /// All known names, for the head of a recording or a result.
     pub fn list(&self) -> Vec<Named> {
         let mut list: Vec<Named> = self.known.values().cloned().collect();
         list.sort_by_key(|named| named.tgid);

@@ -1,7 +1,8 @@
-//! Starts a program under Wine, and starts it again if Wine lost it: `cargo xtask cross under-wine wine PROGRAM…` is the
-//! runner of the tests for Windows. Wine 8 sometimes refuses a program (`wine client error: recvmsg: Connection reset by peer`) or
-//! never begins it, if its server ends at that moment. A test program prints its first line at once, so one that ends with
-//! an error or stays silent without any line of its own has not begun, and no test of it is lost by another start.
+//! Starts a program under Wine, and starts it again if Wine lost it: `cargo xtask cross under-wine wine PROGRAM…` is
+//! the runner of the tests for Windows. Wine 8 sometimes refuses a program (`wine client error: recvmsg: Connection
+//! reset by peer`) or never begins it, if its server ends at that moment. A test program prints its first line at once,
+//! so one that ends with an error or stays silent without any line of its own has not begun, and no test of it is lost
+//! by another start.
 
 use std::fs::File;
 use std::io::{Read, Write};

@@ -1,4 +1,4 @@
-//! What arrives in the ring buffer, put in the order of time.
+//! Reads the ring buffer and sorts its records by time.
 
 use std::time::Duration;
 
@@ -9,30 +9,29 @@ use super::counters::Counter;
 use super::whole::{self, EVENTS_MAX, WHOLE_BYTES};
 use super::{Collector, u64_at};
 
-/// Where the event of a stack has the number of its addresses.
+/// Offset of the number of addresses in the event of a stack.
 const STACK_COUNT_AT: usize = 24;
 
-/// What is younger than this when the buffer is read is kept for the next time: another CPU may be about to deliver
-/// something older.
+/// Records younger than this stay until the next look, because another CPU may still deliver an older one.
 const KEPT_BACK_NS: u64 = 2_000_000;
 
-/// Events that one look takes at most.
+/// The most events that one look takes.
 const BATCH: usize = 16_384;
 
-/// How often and how long the last look waits for what is counted and not there yet.
+/// How often and how long the last look waits for records that are counted but not there yet.
 const COMMIT_LOOKS: u32 = 5;
 const COMMIT_WAIT: Duration = Duration::from_millis(1);
 
-/// What arrived and was not passed on yet.
+/// Records that arrived and were not passed on yet.
 #[derive(Default)]
 pub struct Arrived {
     events: Vec<Event>,
     wholes: Vec<[u8; WHOLE_BYTES]>,
-    /// Their order in time, by their places; kept, so that not every look allocates.
+    /// Their order in time. It is kept, so that not every look allocates.
     order: Vec<(u64, Place)>,
-    /// Records so far.
+    /// The number of records so far.
     pub received: u64,
-    /// Events that the last looks found.
+    /// The number of events that the last looks found.
     found: usize,
 }
 
@@ -43,7 +42,7 @@ enum Place {
 }
 
 impl Arrived {
-    /// Takes a record; says how many events it stands for at most.
+    /// Takes a record, and returns the most events that it can stand for.
     fn take(&mut self, record: &[u8]) -> usize {
         self.received += 1;
         if let Some(whole) = whole::whole(record) {
@@ -62,19 +61,19 @@ impl Arrived {
         self.order.clear();
         self.order.extend(self.events.iter().zip(0..).map(|(event, n)| (event.t, Place::Event(n))));
         self.order.extend(self.wholes.iter().zip(0..).map(|(bytes, n)| (whole::time_of(bytes), Place::Whole(n))));
-        // Each CPU delivers in order: a sort that makes use of that.
+        // Each CPU delivers in order, and this sort is fast on sorted runs.
         self.order.sort();
     }
 }
 
 impl Collector {
-    /// Reads what arrived, in the order of time; the steps of a wait may come together at its end. What is too young to be
-    /// in order is kept for the next time, unless this is the last.
+    /// Reads the records that arrived, in the order of time. The steps of a wait may arrive together at its end. Records
+    /// that are too young to be in order stay until the next look, unless this is the last one.
     ///
-    /// Says whether there is more, which should be read at once: a look takes a limited number, so memory does not grow
-    /// with what a flood of waits leaves in the buffer.
+    /// Returns whether there are more, which should be read at once. A look takes a limited number, so that a flood of waits
+    /// doesn't need more memory.
     pub fn drain(&mut self, events: &mut Vec<Event>, is_last: bool) -> bool {
-        // What is sent from here on has no part in the account.
+        // Records that are sent from here on are not counted.
         self.sent = is_last.then(|| self.counters.sum(Counter::Sent));
         let mut room = BATCH;
         for _ in 0..COMMIT_LOOKS {
@@ -82,13 +81,13 @@ impl Collector {
                 let Some(item) = self.ring.next() else { break };
                 room = room.saturating_sub(self.arrived.take(&item));
             }
-            // Another CPU may be about to fill in a record that has its place already.
+            // Another CPU may have reserved a record that it still fills in.
             if room == 0 || self.sent.is_none_or(|sent| self.arrived.received >= sent) {
                 break;
             }
             std::thread::sleep(COMMIT_WAIT);
         }
-        // What is left of a flood may be little: the look before it counts, too.
+        // The rest of a flood may be small, so the look before it counts, too.
         self.arrived.found = (BATCH - room).max(self.arrived.found / 2);
         let is_last = is_last && room > 0;
         if is_last {
@@ -125,7 +124,7 @@ impl Collector {
         room == 0
     }
 
-    /// With the user's ids, if its process is followed.
+    /// Passes on an event with the user's ids, if its process is followed.
     fn pass_on(&mut self, mut event: Event, events: &mut Vec<Event>) {
         if let Some(ids) = &mut self.ids {
             ids.translate(&mut event);
@@ -136,7 +135,7 @@ impl Collector {
         }
     }
 
-    /// Waits that go on: their steps are still with the kernel.
+    /// Takes the steps of waits that go on, which the kernel program still keeps.
     fn take_unfinished(&mut self) {
         for (tid, state) in self.threads.iter().flatten() {
             self.arrived.events.extend(whole::events_of_thread(tid, &state));

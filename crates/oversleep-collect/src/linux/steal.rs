@@ -1,4 +1,4 @@
-//! Time that the hypervisor gave to others, by CPU, as the kernel's own accounting has it: in steps of its tick.
+//! Time that the hypervisor took from each CPU, by the kernel's accounting, in steps of its tick.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -8,17 +8,17 @@ use oversleep_why::event::{Event, Kind};
 /// `/proc/stat` counts in hundredths of a second.
 const USER_HZ_NS: u64 = 10_000_000;
 
-/// Reads how much was stolen since the last time.
+/// Reads how much time was stolen since the last look.
 #[derive(Debug)]
 pub struct StealMeter {
-    /// Kept open: opening it takes half the time of a look.
+    /// Kept open, because opening it would take half the time of a look.
     file: Option<File>,
     text: Vec<u8>,
     last: Vec<u64>,
 }
 
 impl StealMeter {
-    /// From now on.
+    /// A meter that counts from now on.
     pub fn new() -> StealMeter {
         let mut meter = StealMeter { file: File::open("/proc/stat").ok(), text: Vec::new(), last: Vec::new() };
         meter.last = meter.stolen();
@@ -41,7 +41,7 @@ impl StealMeter {
     }
 
     fn stolen(&mut self) -> Vec<u64> {
-        // The lines of CPUs come first; each has less than this.
+        // The lines of CPUs come first, and each is shorter than this.
         const LINE_BYTES: usize = 256;
         self.text.resize((self.last.len() + 1).max(64) * LINE_BYTES, 0);
         let length = self.file.as_ref().and_then(|file| file.read_at(&mut self.text, 0).ok()).unwrap_or(0);
@@ -50,7 +50,7 @@ impl StealMeter {
     }
 }
 
-/// The eighth number of each line `cpuN`.
+/// The eighth number of each line `cpuN`, which is the stolen time.
 fn of(text: &str) -> Vec<u64> {
     let lines = text.lines().filter(|line| line.starts_with("cpu") && !line.starts_with("cpu "));
     lines.map(|line| line.split_whitespace().nth(8).and_then(|n| n.parse().ok()).unwrap_or(0)).collect()

@@ -1,5 +1,5 @@
-//! The state machine: events in any order in, finished waits out. It never guesses: what it did not see is counted as
-//! unattributed, and it takes no more memory the longer it runs.
+//! The state machine takes events and returns finished waits. It never guesses: time between events that it did not see
+//! is counted as unattributed. Its memory does not grow with the length of the stream.
 
 mod close;
 mod cpus;
@@ -19,13 +19,13 @@ use crate::wait::Wait;
 use open::Open;
 use timers::Timer;
 
-/// Turns kept for each CPU, to name who ran.
+/// The most turns that are kept for each CPU. They tell which task ran.
 const TURNS_MAX: usize = 512;
-/// Threads, timers, processes and CPUs kept at most; beyond this a stream is not of a real machine.
+/// The most threads, timers, processes and CPUs that are kept. No stream of a real machine has more.
 const KEPT_MAX: usize = 65_536;
 
-/// Each event is looked up by its thread, so finding it must be cheap. What a hostile stream could make slow by its numbers
-/// is bounded by `KEPT_MAX`, and numbers are hashed differently in each run.
+/// Every event looks up its thread, so the hash must be cheap. A hostile stream can't make lookups slow: `KEPT_MAX` bounds
+/// the number of entries, and the hash is seeded anew in each run.
 pub(crate) type Map<K, V> = HashMap<K, V, RandomState>;
 
 /// What the machine counted besides waits.
@@ -33,7 +33,7 @@ pub(crate) type Map<K, V> = HashMap<K, V, RandomState>;
 pub struct Counts {
     /// Events fed.
     pub events: u64,
-    /// Events that the collector said were lost.
+    /// Events that the collector reported as lost.
     pub lost: u64,
     /// Waits whose end was not seen.
     pub unfinished: u64,
@@ -48,14 +48,14 @@ pub struct Process {
     pub parent: Option<u32>,
 }
 
-/// See the module.
+/// The state machine; see the module's description.
 #[derive(Debug)]
 pub struct Machine {
     arch: Arch,
     threads: Map<u32, Open>,
     timers: Map<u64, Timer>,
     turns: Map<u16, VecDeque<Turn>>,
-    /// From, to, and how much the hypervisor took.
+    /// The begin and the end of each interval, and how much of it the hypervisor took.
     steal: Map<u16, VecDeque<(u64, u64, u64)>>,
     processes: Map<u32, Process>,
     symbols: Symbols,
@@ -79,7 +79,7 @@ impl Machine {
         }
     }
 
-    /// What was counted so far.
+    /// The counts so far.
     pub fn counts(&self) -> Counts {
         self.counts
     }
@@ -89,7 +89,7 @@ impl Machine {
         &self.processes
     }
 
-    /// What the stream says of addresses.
+    /// The names of addresses that the stream contained.
     pub fn symbols(&self) -> &Symbols {
         &self.symbols
     }
@@ -104,7 +104,7 @@ impl Machine {
         self.done.pop_front()
     }
 
-    /// The stream is over: what is still open is given up, but waits whose call has returned.
+    /// Ends the stream. A wait whose call has returned is finished; every other open wait is counted as unfinished.
     pub fn finish(&mut self) {
         let mut tids: Vec<u32> = self.threads.keys().copied().collect();
         tids.sort_unstable();
@@ -143,7 +143,7 @@ impl Machine {
             Kind::Symbol => self.symbols.add(event),
             Kind::Lost => {
                 self.counts.lost = self.counts.lost.saturating_add(event.fields[0]);
-                // Any open wait may miss one of these. It says itself how many, if its end arrives.
+                // Any open wait may lack one of them. The event of its end says how many events it has.
             }
             Kind::Steal => self.on_steal(event),
         }
@@ -164,7 +164,7 @@ impl Machine {
         self.threads.insert(event.tid, open);
     }
 
-    /// Ends what is open of a thread.
+    /// Ends the open wait of a thread.
     fn close(&mut self, tid: u32) {
         let Some(open) = self.threads.remove(&tid) else { return };
         if open.returned.is_none() && open.suspended.is_none() {
@@ -177,7 +177,7 @@ impl Machine {
     }
 }
 
-/// Forgets everything rather than growing without bound.
+/// Clears a map that has reached its bound.
 fn bound<K, V>(map: &mut Map<K, V>) {
     if map.len() >= KEPT_MAX {
         map.clear();

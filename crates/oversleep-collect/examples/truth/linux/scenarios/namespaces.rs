@@ -14,7 +14,8 @@ pub const ALL: &[(&str, Scenario)] = &[
     ("inside a namespace", seen_from_inside),
 ];
 
-const UNSHARE: [&str; 4] = ["unshare", "--pid", "--fork", "--mount-proc"];
+/// What runs inside ends with it: otherwise it would go on when the scenario is over.
+const UNSHARE: [&str; 5] = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"];
 
 /// Ids are those of the namespace that looks, whatever the program itself sees.
 fn seen_from_outside(depth: usize) -> Result<String, String> {
