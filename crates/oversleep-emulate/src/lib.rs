@@ -1,8 +1,8 @@
-//! An unmodified program with another machine's timing: each of its timed waits ends when the rules of that machine say.
+//! Runs an unmodified program with another machine's timing: each timed wait ends when the rules of that machine say.
 //!
-//! `plan` is what the rules of a modelled machine say about a wait of this system: pure functions over the same figures and
-//! rules as the model's own waits. `linux` is the supervisor: it stops the program at its timed waits only and gives each
-//! of them another end. Everything else runs at native speed.
+//! `plan` applies the rules of a modelled machine to a wait of this system. Its functions are pure, and use the figures and
+//! rules of the model's own waits. `linux` is the supervisor. It stops the program at timed waits only, and gives each of
+//! them another end. Everything else runs at native speed.
 
 pub mod plan;
 pub mod report;
@@ -26,42 +26,42 @@ use std::ffi::OsString;
 use oversleep_record::Nanos;
 use plan::{ClockChoice, Plan};
 
-/// What to run, and as on which machine.
+/// What to run, and with which machine's timing.
 pub struct Request {
-    /// The rules of its waits; none lets them be as they are.
+    /// The rules for its waits. Without rules, waits are left alone.
     pub plan: Option<Plan>,
-    /// Whether each program that is executed has all its memory locked.
+    /// Whether to lock all memory of each executed program.
     pub locks_memory: bool,
-    /// The resolution that the program holds from its start, in every process of it.
+    /// The timer resolution that every process of the program holds from its start.
     pub resolution: Option<Nanos>,
-    /// Which clocks show the machine's.
+    /// Which of the program's clocks advance as the machine's do.
     pub clocks: ClockChoice,
-    /// Whether programs of known runtimes wait and read clocks as the runtime's port to the machine's system does.
+    /// Whether a program of a known runtime waits and reads clocks as the runtime's port to the machine's system does.
     pub has_adapters: bool,
-    /// Tells the user in which other way the program is run, where this system doesn't allow the ordinary one.
+    /// Tells the user how the program is run instead, if this system doesn't allow tracing.
     pub note: fn(&str),
     /// The program and its arguments.
     pub program: Vec<OsString>,
 }
 
-/// How the program ended, and what was emulated.
+/// How the program ended and what was emulated.
 #[derive(Debug)]
 pub struct Ended {
-    /// As a shell has it: the exit code, or 128 plus the signal's number.
+    /// The exit code, or 128 plus the signal's number, as in a shell.
     pub code: i32,
     /// The signal that ended it, if one did.
     pub signal: Option<i32>,
-    /// What was emulated, where the supervisor could say so.
+    /// What was emulated, if there was a supervisor to report it.
     pub report: Option<report::Report>,
 }
 
-/// Why the program was not run, or not to its end.
+/// Why the program was not run, or not until its end.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// The supervisor failed: exit code 125, as `env` and `timeout` have it.
+    /// The supervisor failed: exit code 125, as with `env` and `timeout`.
     #[error("{0}")]
     Own(String),
-    /// The program was found and can't be run: exit code 126.
+    /// The program exists but can't be run: exit code 126.
     #[error("{0}")]
     NotRun(String),
     /// There is no such program: exit code 127.
@@ -70,7 +70,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// The exit code of it.
+    /// The exit code that stands for it.
     pub fn code(&self) -> i32 {
         match self {
             Failure::Own(_) => 125,

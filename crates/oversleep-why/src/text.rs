@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use oversleep_record::Nanos;
+use oversleep_record::words::{counted, grouped};
 
 use crate::culprit::{IrqCause, policy_words};
 use crate::findings::{name, why_words};
@@ -117,10 +118,11 @@ pub fn report(summary: &Summary) -> String {
     let span = Nanos(signed(summary.span_ns));
     let _ = writeln!(
         text,
-        "{}: {} waits ended by their timer in {span}, {} for another reason.\n",
+        "{}: {} ended by {} in {span}, {} for another reason.\n",
         if summary.meta.target.is_empty() { "All processes" } else { &summary.meta.target },
-        summary.count(),
-        summary.otherwise_count(),
+        counted(summary.count(), "wait"),
+        if summary.count() == 1 { "its timer" } else { "their timer" },
+        grouped(summary.otherwise_count()),
     );
     text.push_str(&table(&groups, 24));
     if groups.iter().filter(|group| group.count != 0).count() > ROWS_MAX {
@@ -131,7 +133,8 @@ pub fn report(summary: &Summary) -> String {
         let _ = writeln!(text, "\nEnded otherwise: {otherwise}.");
     }
     if summary.left_out != 0 {
-        let _ = writeln!(text, "{} waits were not selected.", summary.left_out);
+        let were = if summary.left_out == 1 { "was" } else { "were" };
+        let _ = writeln!(text, "{} {were} not selected.", counted(summary.left_out, "wait"));
     }
     if !summary.losses.missing.is_empty() {
         let _ = writeln!(text, "Not available on this kernel: {}.", summary.losses.missing.join("; "));
@@ -152,7 +155,10 @@ pub fn report(summary: &Summary) -> String {
         }
     }
     if !summary.worst.is_empty() {
-        let _ = writeln!(text, "\nThe {} waits with the most lateness", summary.worst.len());
+        let _ = match summary.worst.len() {
+            1 => writeln!(text, "\nThe wait with the most lateness"),
+            count => writeln!(text, "\nThe {count} waits with the most lateness"),
+        };
         for (n, wait) in summary.worst.iter().enumerate() {
             text.push_str(&timeline(n + 1, wait));
         }

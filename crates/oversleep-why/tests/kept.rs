@@ -113,9 +113,10 @@ fn a_cure_shows_as_the_part_that_shrank() {
     assert!((means(true) - group.lateness.before_mean_ns).abs() < 1.0, "means add up");
     assert!((means(false) - group.lateness.after_mean_ns).abs() < 1.0);
     let said = words::text(&comparison);
-    assert!(said.contains("runq shrank most, by"), "{said}");
+    assert!(said.contains("What shrank most: waiting for a CPU, by"), "{said}");
+    assert!(!Part::ALL.iter().any(|part| said.contains(&format!(" {} p", part.name()))), "names of fields: {said}");
     let back = words::text(&compare(&[after, before]).unwrap());
-    assert!(back.contains("No part shrank; runq grew."), "{back}");
+    assert!(back.contains("No part shrank. What grew: waiting for a CPU."), "{back}");
 }
 
 #[test]
@@ -137,6 +138,17 @@ fn a_cure_that_is_another_call_is_compared_with_the_same_thread() {
         (0, 1, 2),
         "which of them?"
     );
+}
+
+#[test]
+fn one_wait_is_not_said_as_several() {
+    let mut one = summary();
+    one.groups.truncate(1);
+    one.groups[0].count = 1;
+    let (compared, alone) = (words::text(&compare(&[one.clone(), one.clone()]).unwrap()), text::report(&one));
+    assert!(compared.contains("(1 wait before, 1 after)"), "{compared}");
+    assert!(alone.contains(": 1 wait ended by its timer in "), "{alone}");
+    assert!(!format!("{compared}{alone}").contains(" 1 waits"), "{compared}{alone}");
 }
 
 #[test]

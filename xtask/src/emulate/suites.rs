@@ -133,6 +133,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_page_lists_each_test_that_may_differ_with_its_reason() {
+        let page = include_str!("../../../docs/emulation.md");
+        for (test, why) in MAY_DIFFER {
+            let row = page.lines().find(|line| line.contains(&format!("`{test}`")));
+            assert!(row.is_some_and(|row| row.contains(why)), "{test}: {why}");
+        }
+    }
+
+    #[test]
     fn verdicts_are_read_from_both() {
         let pair = |test: &str, verdict: &str| Some((test.to_owned(), verdict.to_owned()));
         assert_eq!(go_line("    --- FAIL: TestPool/sub (0.01s)"), pair("TestPool/sub", "FAIL"));

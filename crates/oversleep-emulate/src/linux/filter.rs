@@ -152,6 +152,15 @@ fn tests(when: When, stepped: &[u32]) -> Vec<libc::sock_filter> {
     }
 }
 
+/// Whether such calls are inspected where these clocks are stepped.
+fn is_inspected(when: When, stepped: &[u32]) -> bool {
+    match when {
+        When::Stepped => !stepped.is_empty(),
+        When::SteppedRealtime => stepped.contains(&(libc::CLOCK_REALTIME as u32)),
+        _ => true,
+    }
+}
+
 /// The filter's program for these stepped clocks. A system call that reads one of them is stopped, too.
 pub fn program(stepped: &[u32]) -> Vec<libc::sock_filter> {
     let mut program = vec![
@@ -163,12 +172,7 @@ pub fn program(stepped: &[u32]) -> Vec<libc::sock_filter> {
         instruction(RETURN, ALLOW, 0, 0),
     ];
     for &(call, when) in CALLS {
-        let is_met = match when {
-            When::Stepped => !stepped.is_empty(),
-            When::SteppedRealtime => stepped.contains(&(libc::CLOCK_REALTIME as u32)),
-            _ => true,
-        };
-        if !is_met {
+        if !is_inspected(when, stepped) {
             continue;
         }
         let mut body = tests(when, stepped);
@@ -208,4 +212,46 @@ pub fn install(program: &[libc::sock_filter]) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the kernel finds out about a call from its number alone when a filter is installed: only then does it keep the
+    /// answer instead of running the filter. It follows loads of the number and of the architecture, jumps and masks, and
+    /// gives up at any other instruction (`seccomp_is_const_allow`, Linux 5.11).
+    /// <https://github.com/torvalds/linux/blob/v6.12/kernel/seccomp.c>
+    fn is_always_allowed(program: &[libc::sock_filter], number: u32) -> bool {
+        let (mut at, mut value) = (0, 0);
+        loop {
+            let libc::sock_filter { code, jt, jf, k } = program[at];
+            at += 1;
+            let mut jump = |is_met: bool| at += usize::from(if is_met { jt } else { jf });
+            match (code, k) {
+                (LOAD, 0) => value = number,
+                (LOAD, 4) => value = ARCH_X86_64,
+                (AND, mask) => value &= mask,
+                (JUMP_EQUAL, k) => jump(value == k),
+                (JUMP_ABOVE_OR_EQUAL, k) => jump(value >= k),
+                (JUMP_ANY_BIT, k) => jump(value & k != 0),
+                (RETURN, answer) => return answer == ALLOW,
+                _ => return false,
+            }
+        }
+    }
+
+    #[test]
+    fn the_kernel_need_not_run_the_filter_for_any_other_call() {
+        const NUMBERS: u32 = 512;
+        let clocks = [libc::CLOCK_REALTIME as u32, libc::CLOCK_MONOTONIC_COARSE as u32];
+        for stepped in [&[][..], &clocks[..1], &clocks] {
+            let program = program(stepped);
+            for number in 0..NUMBERS {
+                let is_it = |&(call, when): &(libc::c_long, When)| call as u32 == number && is_inspected(when, stepped);
+                let is_inspected = CALLS.iter().any(is_it);
+                assert_eq!(is_always_allowed(&program, number), !is_inspected, "{number} with {stepped:?}");
+            }
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! The process that was typed: the program's parent, which passes signals and stops on and ends as the program does.
+//! The process that the user started. It is the program's parent, passes signals and stops on to it, and ends as it does.
 
 use std::io;
 use std::os::fd::AsRawFd;
@@ -11,17 +11,17 @@ use super::{preload, socket, supervisor};
 use crate::report::Report;
 use crate::{Ended, Failure, Request};
 
-/// Signals that are passed on when a process sends them; a terminal sends its own to the program too.
+/// Signals that are passed on if a process sent them. A terminal sends its signals to the program anyway.
 const PASSED_ON: [i32; 7] =
     [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc::SIGUSR1, libc::SIGUSR2, libc::SIGWINCH];
-/// Signals that stop a job. The program decides what they do, and this process follows.
+/// Signals that stop a job. The program decides what they do, and this process does the same.
 const JOB_STOPS: [i32; 3] = [libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU];
 
 static PROGRAM: AtomicI32 = AtomicI32::new(0);
-/// A signal that came before the program was there.
+/// A signal that arrived before the program was started.
 static EARLY: AtomicI32 = AtomicI32::new(0);
 
-/// Runs the program to its end, and says how it ended.
+/// Runs the program until it ends, and returns how it ended.
 ///
 /// # Errors
 /// Why it could not be started.
@@ -35,7 +35,7 @@ pub fn run(request: Request) -> Result<Ended, Failure> {
     let (to_tracer, to_program) = socket::pair().map_err(failed)?;
     // SAFETY: takes nothing.
     let front = unsafe { libc::getpid() };
-    // SAFETY: the copy never returns from here; it has this thread alone, and the allocator is usable after a fork.
+    // SAFETY: the child never returns from here. It has only this thread, and the allocator is usable after a fork.
     let supervisor = match unsafe { libc::fork() } {
         -1 => return Err(own("start the supervisor", io::Error::last_os_error())),
         0 => {
@@ -51,7 +51,7 @@ pub fn run(request: Request) -> Result<Ended, Failure> {
     let (begun, mut to_supervisor) = (start.begin(Some((supervisor, to_tracer)), follow), Some(to_supervisor));
     let begun = match begun {
         Err((BY_TRACE, error)) => {
-            // Nobody traces, so nobody supervises. The next program must not inherit what this process ignores now.
+            // Without a tracer there is no supervisor. The next attempt must not inherit the signals ignored here.
             to_supervisor = None;
             stop_with_jobs(libc::SIG_DFL);
             let why = refusal::why(BY_TRACE, error, &typed[0]);
@@ -78,7 +78,7 @@ pub fn run(request: Request) -> Result<Ended, Failure> {
     Ok(Ended { code, signal, report: report.map(|report| Report { program: typed, ..report }) })
 }
 
-/// The program is there: signals are passed on to it, and this process stops as it does.
+/// From now on, signals are passed on to the program, and this process stops when it stops.
 fn follow(program: i32) {
     PROGRAM.store(program, Ordering::SeqCst);
     let early = EARLY.swap(0, Ordering::SeqCst);
@@ -89,15 +89,15 @@ fn follow(program: i32) {
     stop_with_jobs(libc::SIG_IGN);
 }
 
-/// Sets what the signals do that stop a job.
+/// Sets the action of the signals that stop a job.
 fn stop_with_jobs(action: libc::sighandler_t) {
     for signal in JOB_STOPS {
-        // SAFETY: ignores signals or gives them their ordinary effect.
+        // SAFETY: the action is to ignore the signal, or its default.
         unsafe { libc::signal(signal, action) };
     }
 }
 
-/// The way for a program that nobody may trace, and that nobody traces already.
+/// Prepares the program to run with LD_PRELOAD, unless another tracer already traces this process.
 fn preloaded(request: &Request, why: Failure) -> Result<Start, Failure> {
     let library = (!refusal::is_traced_already()).then(|| preload::library_of(request)).flatten();
     let Some(library) = library else { return Err(why) };
@@ -108,7 +108,7 @@ fn preloaded(request: &Request, why: Failure) -> Result<Start, Failure> {
     Start::new(request, &[], Some(variable))
 }
 
-/// Waits for the program's end, and stops with it meanwhile.
+/// Waits until the program ends. Whenever it stops, this process stops too.
 fn wait(program: i32) -> i32 {
     loop {
         let mut status = 0;
@@ -128,10 +128,10 @@ fn wait(program: i32) -> i32 {
     }
 }
 
-/// Stops by the signal that stopped the program, so that a shell sees its job stopped, and wakes the program if only this
-/// process is woken.
+/// Stops this process by the signal that stopped the program, so that a shell sees its job stopped. If only this process is
+/// continued later, it continues the program.
 fn stop_with(program: i32, signal: i32) {
-    // SAFETY: takes numbers, and writable memory of the right type; the signal has its ordinary effect for once.
+    // SAFETY: takes numbers and writable memory of the right type. The signal has its default action meanwhile.
     unsafe {
         if JOB_STOPS.contains(&signal) {
             libc::signal(signal, libc::SIG_DFL);
@@ -140,7 +140,7 @@ fn stop_with(program: i32, signal: i32) {
         } else {
             libc::raise(libc::SIGSTOP);
         }
-        // The stop was reported, so only its end can be waited for.
+        // This stop was already reported, so only what follows it can be waited for.
         let mut about: libc::siginfo_t = std::mem::zeroed();
         let flags = libc::WCONTINUED | libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
         let answer = libc::waitid(libc::P_PID, program as libc::id_t, &raw mut about, flags);
@@ -150,7 +150,7 @@ fn stop_with(program: i32, signal: i32) {
     }
 }
 
-/// Passes a signal on to the program, unless a terminal sent it: then the program has it.
+/// Passes a signal on to the program, unless a terminal sent it: then the program received it as well.
 extern "C" fn pass_on(signal: i32, about: *mut libc::siginfo_t, _context: *mut libc::c_void) {
     let program = PROGRAM.load(Ordering::SeqCst);
     // SAFETY: the system passes a valid record to such a handler, and `kill` is allowed in one.
@@ -168,7 +168,7 @@ fn pass_on_from_now(signal: i32) {
     unsafe {
         let mut was: libc::sigaction = std::mem::zeroed();
         libc::sigaction(signal, std::ptr::null(), &raw mut was);
-        // What was ignored (nohup) stays so, in the program too.
+        // An ignored signal (nohup) stays ignored, in the program too.
         if was.sa_sigaction != libc::SIG_IGN {
             let mut passing: libc::sigaction = std::mem::zeroed();
             passing.sa_sigaction = pass_on as *const () as libc::sighandler_t;
@@ -178,7 +178,7 @@ fn pass_on_from_now(signal: i32) {
     }
 }
 
-/// Ends this process as the program ended: by the same signal, without a core of its own.
+/// Ends this process by the signal that ended the program, without a core file of its own.
 pub fn end_by(signal: i32) {
     // SAFETY: takes numbers and readable memory.
     unsafe {

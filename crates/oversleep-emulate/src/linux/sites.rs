@@ -1,11 +1,11 @@
 //! Sites: replacements for the places in programs whose timed waits need no stop.
 //!
-//! A stop costs two threads some microseconds, so thousands of threads on one tick would queue up for it. Programs wait
-//! from few places. When waits have stopped at one of them often enough, the two bytes of its system call are replaced
-//! by a jump into padding (`padding.rs`), which jumps to a stub, where injected code (`sites.s`) does what the
-//! supervisor would do. The two bytes are written atomically, so a thread that is about to make the call finds either
-//! the call or the jump, and a thread in the call returns to the instruction after both. If any of that isn't possible,
-//! or the end doesn't follow from arithmetic (`ClosedForm`), the place continues to stop.
+//! A stop takes microseconds of two threads, so thousands of threads on one tick would queue for it. But a program waits
+//! at few places. Once waits have stopped at a place often enough, the two bytes of its system call are replaced by a jump
+//! into padding (`padding.rs`). From there a second jump leads to a stub, where injected code (`sites.s`) does the
+//! supervisor's work. The two bytes are written atomically: a thread that is about to make the call executes either the
+//! call or the jump, and a thread inside the call returns to the instruction after both. Waits at a place go on stopping
+//! if it can't be replaced, or if arithmetic can't tell their end (`ClosedForm`).
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -22,24 +22,24 @@ use super::stub::{self, AFTER_SLOW, Room};
 use super::trampoline::{DATA, Entry};
 use crate::plan::{ClosedForm, Requested};
 
-/// After this many stops at a place, it is replaced.
+/// A place is replaced after this many stops.
 pub const WORTHWHILE: u32 = 16;
 
 /// Offsets in a site; must match `sites.s`.
 const STUB: usize = 0x40;
 const SPAN: usize = 0x60;
 const DEADLINE: usize = 0xd0;
-/// Which one of 256 waits stops.
+/// The one of 256 waits that still stops.
 const SAMPLED: i64 = 255;
-/// Where the making of a region finds its words.
+/// Where the code that maps a region finds its arguments.
 const INSTALL: u64 = DATA + 0x800;
 
 /// What was done about a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Done {
-    /// Nothing: the thread that stopped there waits as usual.
+    /// Nothing: the stopped thread waits as usual.
     Nothing,
-    /// The thread is redirected to map a region, and repeats its call.
+    /// The thread is to map a region first, and then to repeat its call.
     Installs,
 }
 
@@ -66,7 +66,7 @@ struct Process {
     has_failed: bool,
     /// Places that can't be replaced.
     refused: HashSet<u64>,
-    /// The place that a stub stands for, by the return address of the stub's call.
+    /// Places by the return address of their stub's call.
     stubs: HashMap<u64, u64>,
 }
 
@@ -90,7 +90,7 @@ impl Sites {
         lock(&self.processes).get(&process).map(Arc::clone)
     }
 
-    /// The place that a stub's call stands for; any other return address is its own place.
+    /// The place that a return address belongs to: a stub's stands for the replaced place, any other for itself.
     pub fn origin(&self, process: Tid, returns_to: u64) -> u64 {
         let Some(of) = self.of(process) else { return returns_to };
         let of = lock(&of);
@@ -219,13 +219,13 @@ impl Process {
     }
 }
 
-/// Whether a signal stopped a thread because our code read a time from an address that the program may not read. The thread
-/// is then led to the call that stops, which fails with the kernel's own error.
+/// Whether a signal stopped a thread because our code read a time from an address that the program may not read. If so, the
+/// thread continues at the call that stops, which fails with the kernel's own error.
 pub fn recovers(tid: Tid) -> bool {
     const WORD: u64 = 8;
     let Ok(registers) = ptrace::registers(tid) else { return false };
     let reads = Entry::Load.address()..Entry::Loaded.address();
-    // The reading was called, so where it returns to is on the stack.
+    // The code that reads was called, so its return address is on the stack.
     let (rip, rsp) = (Entry::Slow.address(), registers.rsp.wrapping_add(WORD));
     reads.contains(&registers.rip)
         && ptrace::set_registers(tid, &Registers { rip, rsp, orig_rax: u64::MAX, ..registers }).is_ok()

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use oversleep_record::Nanos;
+use oversleep_record::words::{counted, grouped};
 
 use super::{Comparison, GroupChange, Moved, PartChange, Verdict};
 use crate::findings::name;
@@ -29,51 +30,52 @@ pub fn text(comparison: &Comparison) -> String {
 }
 
 fn group_change(group: &GroupChange) -> String {
-    let mut text =
-        format!("{} ({} waits before, {} after)\n", name(&group.before), group.before_count, group.after_count);
+    let before = counted(group.before_count, "wait");
+    let mut text = format!("{} ({before} before, {} after)\n", name(&group.before), grouped(group.after_count));
     if group.before != group.after {
         let _ = writeln!(text, "  the only other waits of this thread: {}", name(&group.after));
     }
-    let mut row = |head: &str, figure: &Moved| {
+    let mut rows = vec![("p50".to_owned(), group.lateness.p50)];
+    rows.extend(group.lateness.p99.map(|p99| ("p99".to_owned(), p99)));
+    for PartChange { part, change } in &group.parts {
+        if change.p50.before_ns != 0 || change.p50.after_ns != 0 {
+            rows.push((format!("{}, p50", part.about()), change.p50));
+        }
+        if let Some(p99) = change.p99.filter(|p99| matches!(p99.verdict, Verdict::Shrank | Verdict::Grew)) {
+            rows.push((format!("{}, p99", part.about()), p99));
+        }
+    }
+    let width = rows.iter().map(|(head, _)| head.chars().count()).max().unwrap_or(0);
+    for (head, figure) in &rows {
         let _ = writeln!(
             text,
-            "  {head:<16} {:>9} → {:>9}  {}",
+            "  {head:<width$} {:>9} → {:>9}  {}",
             Nanos(figure.before_ns).to_string(),
             Nanos(figure.after_ns).to_string(),
             moved_words(figure),
         );
-    };
-    row("p50", &group.lateness.p50);
-    group.lateness.p99.iter().for_each(|p99| row("p99", p99));
-    for PartChange { part, change } in &group.parts {
-        if change.p50.before_ns != 0 || change.p50.after_ns != 0 {
-            row(&format!("{} p50", part.name()), &change.p50);
-        }
-        if let Some(p99) = change.p99.filter(|p99| matches!(p99.verdict, Verdict::Shrank | Verdict::Grew)) {
-            row(&format!("{} p99", part.name()), &p99);
-        }
     }
     let _ = writeln!(text, "  {}\n", change_words(group));
     text
 }
 
-/// What moved, in one sentence.
+/// What moved, in sentences.
 pub fn change_words(group: &GroupChange) -> String {
     let mean = |ns: f64| Nanos(ns.round() as i64);
     let (before, after) = (group.lateness.before_mean_ns, group.lateness.after_mean_ns);
     let grew = group.parts.iter().filter(|part| part.change.verdict() == Verdict::Grew);
-    let grew: Vec<&str> = grew.map(|part| part.part.name()).collect();
-    let beside = if grew.is_empty() { String::new() } else { format!("; {} grew", grew.join(", ")) };
+    let grew: Vec<&str> = grew.map(|part| part.part.about()).collect();
+    let beside = if grew.is_empty() { String::new() } else { format!(" What grew: {}.", grew.join("; ")) };
     match group.cured() {
         Some((part, by)) => format!(
-            "A wait is {} late on average instead of {}; {} shrank most, by {}{beside}.",
+            "A wait is {} late on average instead of {}. What shrank most: {}, by {}.{beside}",
             mean(after),
             mean(before),
-            part.name(),
+            part.about(),
             mean(by)
         ),
         None if grew.is_empty() => "No part differs by more than chance.".to_owned(),
-        None => format!("No part shrank{beside}."),
+        None => format!("No part shrank.{beside}"),
     }
 }
 

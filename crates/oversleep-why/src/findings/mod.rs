@@ -3,6 +3,7 @@
 mod advice;
 
 use oversleep_record::Nanos;
+use oversleep_record::words::counted;
 
 use crate::culprit::{IrqCause, Why, policy_words};
 use crate::group::{Group, Key};
@@ -88,10 +89,10 @@ pub fn name(key: &Key) -> String {
 fn evidence(part: Part, group: &Group) -> Vec<String> {
     let max = group.parts.get(&part).and_then(|part| part.max()).unwrap_or(0);
     let mut lines = vec![format!(
-        "{}: {:.0} % of the lateness of {} waits; p50 {}, p99 {}, max {}",
+        "{}: {:.0} % of the lateness of {}; p50 {}, p99 {}, max {}",
         part.name(),
         100.0 * group.share(part),
-        group.count,
+        counted(group.count, "wait"),
         ns(group.p50(part)),
         ns(group.p99(part)),
         ns(max),
@@ -101,11 +102,11 @@ fn evidence(part: Part, group: &Group) -> Vec<String> {
         blames.sort_by_key(|blame| std::cmp::Reverse(blame.total_ns));
         lines.extend(blames.iter().take(3).map(|blame| {
             format!(
-                "{} ({}{}) ran meanwhile in {} waits: {} in all, {} at most",
+                "{} ({}{}) ran meanwhile in {}: {} in all, {} at most",
                 blame.name,
                 policy_words(blame.policy, blame.prio),
                 if blame.is_pinned { ", pinned to this CPU" } else { "" },
-                blame.count,
+                counted(blame.count, "wait"),
                 ns(crate::wait::signed(blame.total_ns)),
                 ns(crate::wait::signed(blame.max_ns)),
             )

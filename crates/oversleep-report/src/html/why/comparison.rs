@@ -89,7 +89,7 @@ fn changed(m: &mut Markup, group: &GroupChange) {
     });
     type Row<'a> = (&'a str, &'a Change);
     let rows: Vec<Row> = std::iter::once(("lateness", &group.lateness))
-        .chain(group.parts.iter().map(|part| (part.part.name(), &part.change)))
+        .chain(group.parts.iter().map(|part| (part.part.about(), &part.change)))
         .collect();
     let columns = Columns::new()
         .words("part", |row: &&Row| row.0)
