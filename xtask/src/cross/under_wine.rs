@@ -2,7 +2,8 @@
 //! the runner of the tests for Windows. Wine 8 sometimes refuses a program (`wine client error: recvmsg: Connection
 //! reset by peer`) or never begins it, if its server ends at that moment. A test program prints its first line at once,
 //! so one that ends with an error or stays silent without any line of its own has not begun, and no test of it is lost
-//! by another start.
+//! by another start. What a test starts can be lost in the same way: `CreateProcess` then fails with the internal error
+//! 1359, because the new process ended before its first instruction. Such a test program is started again as a whole.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -23,6 +24,9 @@ const SILENT_MAX: Duration = Duration::from_mins(2);
 /// What Wine itself prints where it loses a program.
 const LOST: &str = "wine client error";
 
+/// How Rust shows the error of a start that Wine lost.
+const CHILD_LOST: &str = "Os { code: 1359,";
+
 /// Runs `program` with its arguments and passes its output and exit code on.
 ///
 /// # Errors
@@ -33,12 +37,15 @@ pub fn run(program: &str, arguments: &[String]) -> Result<ExitCode, String> {
         let mut command = Command::new(program);
         command.args(arguments);
         match started(&mut command, &log, SILENT_MAX, &mut std::io::stdout()) {
-            Ok(Ended::NotBegun) if start < STARTS_MAX => {
-                println!("{program} did not begin {}: started again", arguments.first().map_or("", String::as_str));
+            Ok(Ended::NotBegun | Ended::ChildLost(_)) if start < STARTS_MAX => {
+                println!(
+                    "{program} lost {}, or what it starts: started again",
+                    arguments.first().map_or("", String::as_str)
+                );
                 None
             }
             Ok(Ended::NotBegun) => Some(Err(format!("{program} did not begin in {STARTS_MAX} starts"))),
-            Ok(Ended::With(code)) => Some(Ok(ExitCode::from(code))),
+            Ok(Ended::With(code) | Ended::ChildLost(code)) => Some(Ok(ExitCode::from(code))),
             Err(error) => Some(Err(format!("{program}: {error}"))),
         }
     });
@@ -50,6 +57,8 @@ pub fn run(program: &str, arguments: &[String]) -> Result<ExitCode, String> {
 enum Ended {
     With(u8),
     NotBegun,
+    /// With this code, after it could not start another program.
+    ChildLost(u8),
 }
 
 /// One start. Its output goes through a file, because programs that Wine starts keep a pipe open.
@@ -66,7 +75,9 @@ fn started(command: &mut Command, log: &Path, silent_max: Duration, out: &mut im
         out.write_all(&text[passed_on..])?;
         match ended {
             Some(status) if status.success() || has_begun(&text) => {
-                return Ok(Ended::With(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)));
+                let code = status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1);
+                let has_lost_child = !status.success() && String::from_utf8_lossy(&text).contains(CHILD_LOST);
+                return Ok(if has_lost_child { Ended::ChildLost(code) } else { Ended::With(code) });
             }
             Some(_) => return Ok(Ended::NotBegun),
             None if begun_at.elapsed() > silent_max && !has_begun(&text) => {
@@ -114,6 +125,9 @@ mod tests {
         let lost = "echo 'wine client error:0: recvmsg: Connection reset by peer' >&2; exit 1";
         assert_eq!(shell(lost, long).0, Ended::NotBegun);
         assert_eq!(shell("sleep 60", Duration::ZERO).0, Ended::NotBegun);
+        let child_lost = "echo 'it starts: Os { code: 1359, kind: Uncategorized }'";
+        assert_eq!(shell(&format!("{child_lost}; exit 101"), long).0, Ended::ChildLost(101));
+        assert_eq!(shell(child_lost, long).0, Ended::With(0));
         // A line between others, as Wine prints it while a test runs.
         assert_eq!(shell(&format!("echo running 1 test; {lost}"), long).0, Ended::With(1));
     }

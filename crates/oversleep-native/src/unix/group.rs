@@ -134,6 +134,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
+    #[cfg(target_os = "linux")]
     use crate::children::{forget, spawn_other};
 
     fn shell(script: &str) -> Group {

@@ -4,6 +4,7 @@
 //! that isn't readable is `None`, never zero.
 
 mod parse;
+mod suspend;
 mod system_file;
 mod thread;
 
@@ -15,6 +16,7 @@ use std::time::Duration;
 use oversleep_record::{Disturbance, Nanos};
 
 use self::parse::{CpuTicks, ticks_to_nanos};
+use self::suspend::Suspend;
 use self::system_file::SystemFile;
 use super::cgroup::{self, Throttling};
 use super::files::Disk;
@@ -32,8 +34,7 @@ pub struct SystemCounters {
     ticks_per_second: i64,
     /// The last reported CPU time of other processes; see [`SystemCounters::other_cpu`].
     other_cpu_ns: AtomicI64,
-    /// The last reported time in suspend; see [`SystemCounters::suspended`].
-    suspended_ns: AtomicI64,
+    suspend: Suspend,
 }
 
 /// With hundreds of CPUs these two files take milliseconds to read. One that takes longer than this is left out,
@@ -54,7 +55,7 @@ impl SystemCounters {
             throttling: throttling_files(),
             ticks_per_second,
             other_cpu_ns: AtomicI64::new(0),
-            suspended_ns: AtomicI64::new(0),
+            suspend: Suspend::new(),
         }
     }
 
@@ -79,7 +80,7 @@ impl SystemCounters {
             // Interrupts of all kinds together say nothing about timers.
             all_interrupts: None,
             own_cpu_ns: cpu_time(libc::CLOCK_THREAD_CPUTIME_ID),
-            suspended_ns: self.suspended(cpu_time(libc::CLOCK_BOOTTIME), os::monotonic_now()),
+            suspended_ns: self.suspend.since_boot(),
             ..Disturbance::default()
         };
         CounterReading { at: os::monotonic_now(), totals }
@@ -92,17 +93,6 @@ impl SystemCounters {
         let busy = ticks_to_nanos(system.busy, self.ticks_per_second)?;
         let others = (busy - cpu_time(libc::CLOCK_PROCESS_CPUTIME_ID)? - children_cpu_time()).0;
         Some(Nanos(self.other_cpu_ns.fetch_max(others, Ordering::Relaxed).max(others)))
-    }
-
-    /// How long the machine has been suspended since boot: the clock that counts suspend minus the one that doesn't.
-    /// They are read one after the other, so a difference below a millisecond is no suspend.
-    fn suspended(&self, boot_time: Option<Nanos>, monotonic: Nanos) -> Option<Nanos> {
-        let (now, last) = ((boot_time? - monotonic).0, self.suspended_ns.load(Ordering::Relaxed));
-        if (now - last).abs() < 1_000_000 {
-            return Some(Nanos(last));
-        }
-        self.suspended_ns.store(now, Ordering::Relaxed);
-        Some(Nanos(now))
     }
 
     /// The sum for this group and its ancestors, because each counts only its own throttling. Two groups may throttle at the
@@ -187,17 +177,6 @@ mod tests {
         let burn = "i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done";
         assert!(std::process::Command::new("sh").args(["-c", burn]).status().unwrap().success());
         assert!(children_cpu_time() - before > Nanos::from_millis(20), "{before}");
-    }
-
-    #[test]
-    fn only_a_suspend_moves_the_two_clocks_apart() {
-        let counters = SystemCounters::open();
-        let ms = Nanos::from_millis;
-        let suspended = |boot, monotonic| counters.suspended(Some(boot), monotonic);
-        assert_eq!(suspended(ms(7_000) + Nanos(300), ms(2_000)), Some(ms(5_000) + Nanos(300)), "before this run");
-        assert_eq!(suspended(ms(7_100) - Nanos(900), ms(2_100)), Some(ms(5_000) + Nanos(300)), "jitter");
-        assert_eq!(suspended(ms(9_000), ms(2_200)), Some(ms(6_800)));
-        assert_eq!(counters.suspended(None, ms(2_300)), None);
     }
 
     #[test]
