@@ -25,6 +25,14 @@ pub enum CollectError {
     /// No such process.
     #[error("there is no process {0}")]
     NoProcess(u32),
+    /// A thread is no process.
+    #[error("{thread} is a thread of process {process}; follow that process: oversleep why -p {process}")]
+    Thread {
+        /// What was named.
+        thread: u32,
+        /// Its process.
+        process: u32,
+    },
     /// Any other error.
     #[error("the collector can't be loaded into this kernel: {0}")]
     Load(String),

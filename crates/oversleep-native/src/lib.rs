@@ -73,6 +73,14 @@ pub mod outputs;
 #[cfg(target_os = "windows")]
 pub use windows::{group, kernel_trace};
 
+#[cfg(not(any(target_os = "linux", target_os = "windows")))]
+mod process_end;
+#[cfg(target_os = "linux")]
+use linux::process_end;
+pub use process_end::ProcessEnd;
+#[cfg(target_os = "windows")]
+use windows::process_end;
+
 pub use examples::{PROGRAM as EXAMPLE_PROGRAM, here as examples};
 pub use native_app::run as run_app;
 pub use neighbour_process::run_if_neighbour;

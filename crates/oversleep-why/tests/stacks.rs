@@ -4,8 +4,8 @@ mod stream;
 
 use oversleep_why::calls::Arch;
 use oversleep_why::recording::Meta;
-use oversleep_why::stack::events_of_symbol;
-use oversleep_why::{Builder, Machine, Wait, text};
+use oversleep_why::stack::{events_of_stack, events_of_symbol};
+use oversleep_why::{Builder, Event, Kind, Machine, Wait, text};
 use stream::{D, Stream};
 
 fn waits(stream: &Stream) -> Vec<Wait> {
@@ -32,6 +32,27 @@ fn the_stacks_of_a_late_wait_belong_to_it_alone() {
     }));
     let waits = waits(&both);
     assert!(waits.len() == 2 && waits[1].frames.kernel.is_empty());
+}
+
+/// A wait that is late already when it is stopped brings its stacks then and at its end, which counts.
+#[test]
+fn a_wait_that_goes_on_has_the_stacks_of_its_end() {
+    let stream = Stream::stopped();
+    let mut both = Stream { events: Vec::new() };
+    let mut count = 0;
+    for event in stream.events {
+        if event.kind == Kind::Return {
+            count += 1;
+            for (x, base) in [(0, 0x10), (1, 0x20)] {
+                let mut head = Event::new(Kind::Stack, event.t, event.tid);
+                head.x = x;
+                both.events.extend(events_of_stack(head, &[base + count]));
+            }
+        }
+        both.events.push(event);
+    }
+    let wait = waits(&both).remove(0);
+    assert_eq!((wait.restarts, wait.frames.kernel, wait.frames.user), (1, vec![0x12], vec![0x22]));
 }
 
 #[test]

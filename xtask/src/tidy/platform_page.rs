@@ -14,6 +14,7 @@ const LINUX: &[&str] = &[
     "Load",
     "Counters",
     "Switch-in times",
+    "Waits of other programs",
     "Facts",
     "Other calls",
     "Emulation",

@@ -30,6 +30,7 @@ int on_sys_enter(u64 *ctx) {
 	thread->timer = 0;
 	thread->nr = nr;
 	thread->sent = 0;
+	thread->has_place = 0;
 	thread->state = STATE_ENTERED;
 	read_request(thread, call, (void *)ctx[0]);
 	return 0;
@@ -46,10 +47,8 @@ int on_sys_exit(u64 *ctx) {
 		return 0;
 	}
 	u64 t = bpf_ktime_get_ns();
-	if (wants_stack(thread, t)) {
-		send_kept(thread, id, id >> 32);
-		SEND_STACK(t, id, id >> 32, 1, bpf_get_stack(ctx, s->frames, sizeof(s->frames), USER_STACK));
-	}
+	if (wants_stack(thread, t))
+		send_stacks(ctx, thread, t, id);
 	thread->state = STATE_RETURNED;
 	thread->timer = 0;
 	thread->sent++;

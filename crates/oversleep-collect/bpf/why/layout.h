@@ -38,6 +38,12 @@ struct stack {
 };
 #define USER_STACK (1 << 8)
 
+// Where in the kernel a thread waited, while it isn't known how late the wait ends: `bytes` of addresses, or an error.
+struct place {
+	s64 bytes;
+	u64 frames[FRAMES];
+};
+
 // The steps of a wait that goes its usual way: each at most once, in the order of time. They are kept here and sent
 // together when the call returns; 0 is a step that was not seen.
 struct steps {
@@ -66,11 +72,12 @@ struct whole {
 };
 
 // `due`: when its wait should end, as far as that is known. `is_kept`: its steps are kept, and not sent one by one.
+// `has_place`: it is known where in the kernel it waits.
 struct thread {
 	u64 entered, request, timer, due;
 	u32 nr, sent;
 	s32 pending_cpu;
-	u8 state, requested, is_pending, has_slept, is_kept, pad[3];
+	u8 state, requested, is_pending, has_slept, is_kept, has_place, pad[2];
 	u32 tgid;
 	struct steps steps;
 };
@@ -94,6 +101,7 @@ struct cpu {
 // kernel's own.
 const volatile u32 everyone, follow, own_tgid, namespace, stacks, stack_size = 16384;
 const volatile u64 tick_ns = 4000000, late_ns = 10000;
+const volatile struct place no_place;
 
 #define MAP(name, kind, entries, K, V) \
 	struct { \
@@ -110,7 +118,9 @@ MAP(followed, BPF_MAP_TYPE_HASH, 16384, u32, u32);
 MAP(threads, BPF_MAP_TYPE_HASH, 32768, u32, struct thread);
 MAP(timers, BPF_MAP_TYPE_LRU_HASH, 32768, u64, struct owner);
 MAP(cpus, BPF_MAP_TYPE_ARRAY, 1024, u32, struct cpu);
-// Stacks are taken of waits that are at least so late, in ns; user space raises it to what the worst ones were.
+// Where each thread waits; one entry unless stacks are asked for.
+MAP(places, BPF_MAP_TYPE_LRU_HASH, 32768, u32, struct place);
+// Stacks are sent of waits that are at least so late, in ns; user space raises it to what the worst ones were.
 MAP(stacks_from, BPF_MAP_TYPE_ARRAY, 1, u32, s64);
 struct {
 	int (*type)[BPF_MAP_TYPE_RINGBUF];

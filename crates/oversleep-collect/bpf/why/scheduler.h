@@ -16,6 +16,7 @@ int on_waking(u64 *ctx) {
 		if (thread->state != STATE_ENTERED) {
 			thread->nr = ~0u;
 			thread->entered = 0;
+			thread->has_place = 0;
 		}
 		thread->sent = 0;
 		thread->state = STATE_WAITING;
@@ -118,6 +119,8 @@ int on_switch(u64 *ctx) {
 		}
 	}
 	struct thread *thread = prev_tid ? thread_of(prev_tid) : 0;
+	if (thread && !(ctx[0] & 1))
+		keep_place(ctx, thread, prev_tid);
 	if (thread && thread->state >= STATE_WAITING) {
 		u32 flags = 0;
 		struct task_struct___throttled *new = (void *)prev;
@@ -148,16 +151,13 @@ int on_switch(u64 *ctx) {
 	if (thread && thread->state >= STATE_WAITING) {
 		unpend(thread);
 		thread->sent++;
-		bool is_wanted = thread->state == STATE_WAITING && wants_stack(thread, t);
 		struct steps *steps = &thread->steps;
-		if (thread->is_kept && !is_wanted && !steps->running && (steps->waking || steps->queued)) {
+		if (thread->is_kept && !steps->running && (steps->waking || steps->queued)) {
 			steps->running = t;
 			steps->running_throttled = throttled_ns(next);
 			return 0;
 		}
 		send_kept(thread, next_tid, next->tgid);
-		if (is_wanted)
-			SEND_STACK(t, next_tid, next->tgid, 0, bpf_get_task_stack(next, s->frames, sizeof(s->frames), 0));
 		e = begin(IN, t, next_tid, next->tgid);
 		if (e) {
 			e->x = prev_tid;

@@ -123,6 +123,27 @@ INLINE bool wants_stack(struct thread *thread, u64 t) {
 	return from && (s64)(t - thread->due) >= *from;
 }
 
+// Notes where in the kernel a thread goes to sleep. What holds it up on its way out of the call is no such place.
+INLINE void keep_place(void *ctx, struct thread *thread, u32 tid) {
+	if (!stacks || thread->has_place || (thread->state != STATE_ENTERED && thread->state != STATE_WAITING))
+		return;
+	struct place *place = bpf_map_lookup_elem(&places, &tid);
+	if (!place) {
+		if (bpf_map_update_elem(&places, &tid, (void *)&no_place, BPF_ANY))
+			return;
+		place = bpf_map_lookup_elem(&places, &tid);
+		if (!place)
+			return;
+	}
+	place->bytes = bpf_get_stack(ctx, place->frames, sizeof(place->frames), 0);
+	thread->has_place = 1;
+}
+
+INLINE s64 copy_place(u64 *frames, struct place *place) {
+	__builtin_memcpy(frames, place->frames, sizeof(place->frames));
+	return place->bytes;
+}
+
 // Sends the stack that `get` writes; one that can't be read is sent, too, as a stack of no length.
 #define SEND_STACK(t, tid, tgid, from, get) \
 	do { \
@@ -134,3 +155,13 @@ INLINE bool wants_stack(struct thread *thread, u64 t) {
 			end(&s->head); \
 		} \
 	} while (0)
+
+// Sends both stacks of a thread whose call ends: where it waited, and where it was called from.
+INLINE void send_stacks(void *ctx, struct thread *thread, u64 t, u64 id) {
+	u32 tid = id, tgid = id >> 32;
+	send_kept(thread, tid, tgid);
+	struct place *place = thread->has_place ? bpf_map_lookup_elem(&places, &tid) : 0;
+	if (place)
+		SEND_STACK(t, tid, tgid, 0, copy_place(s->frames, place));
+	SEND_STACK(t, tid, tgid, 1, bpf_get_stack(ctx, s->frames, sizeof(s->frames), USER_STACK));
+}

@@ -49,6 +49,7 @@ INLINE void arm(struct thread *thread, u64 t, u64 id, u64 timer, u32 kind, s64 s
 	}
 	thread->state = STATE_WAITING;
 	thread->has_slept = 0;
+	thread->has_place = 0;
 	thread->timer = timer;
 	thread->sent++;
 	own(stack_of(timer), id, kind);

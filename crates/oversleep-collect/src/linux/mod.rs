@@ -13,7 +13,6 @@ mod whole;
 use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
-use std::path::Path;
 use std::process::{Child, Command};
 
 use aya::maps::{Array, HashMap, Map, MapData, RingBuf};
@@ -108,6 +107,9 @@ impl Collector {
         for (name, value) in &globals {
             loader.override_global(name, value, true);
         }
+        if !options.stacks {
+            loader.map_max_entries("places", 1);
+        }
         let mut bpf = loader.load(OBJECT).map_err(|error| refusal::load(&error))?;
         let mut calls: Array<MapData, [u8; 4]> = taken(&mut bpf, "calls")?;
         for call in CALLS {
@@ -158,10 +160,11 @@ impl Collector {
     /// Follows a process that runs already.
     ///
     /// # Errors
-    /// If there is none, or too many are followed.
+    /// If there is none, if it is a thread, or if too many are followed.
     pub fn follow(&mut self, pid: u32) -> Result<(), CollectError> {
-        if !Path::new(&format!("/proc/{pid}")).exists() {
-            return Err(CollectError::NoProcess(pid));
+        let process = process::process_of(pid).ok_or(CollectError::NoProcess(pid))?;
+        if process != pid {
+            return Err(CollectError::Thread { thread: pid, process });
         }
         // Its own waits are of interest only to who asks for them by name.
         self.follows_own |= pid == self.own;

@@ -16,3 +16,27 @@ pub fn cgroup_of(pid: u32) -> Option<String> {
 pub fn command_name(pid: u32) -> Option<String> {
     std::fs::read_to_string(format!("/proc/{pid}/comm")).ok().map(|name| name.trim_end().to_owned())
 }
+
+/// The process of a thread, which for its first thread has the same id; `None` if there is no such thread.
+pub fn process_of(tid: u32) -> Option<u32> {
+    let status = std::fs::read_to_string(format!("/proc/{tid}/status")).ok()?;
+    status.lines().find_map(|line| line.strip_prefix("Tgid:")?.trim().parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_has_the_id_of_its_process() {
+        let own = std::process::id();
+        let thread = std::thread::spawn(|| {
+            let link = std::fs::read_link("/proc/thread-self").unwrap();
+            let own = link.file_name().unwrap().to_str().unwrap().parse().unwrap();
+            (own, process_of(own))
+        });
+        let (thread, its_process) = thread.join().unwrap();
+        assert_ne!(thread, own);
+        assert_eq!((process_of(own), its_process, process_of(u32::MAX)), (Some(own), Some(own), None));
+    }
+}

@@ -17,6 +17,7 @@ mod inheritance;
 mod interruption;
 mod load;
 mod os;
+pub mod process_end;
 mod processor_state;
 mod splitter;
 mod tunables;

@@ -17,6 +17,7 @@ mod interrupts;
 pub mod kernel_trace;
 mod load;
 mod os;
+pub mod process_end;
 mod processor_state;
 mod processors;
 #[cfg(test)]

@@ -133,6 +133,8 @@ impl Open {
             if self.first_soft.is_some_and(|first| again > first) {
                 self.rearmed = Some(again);
             }
+            // Its stacks come when it ends.
+            self.frames = Frames::default();
         } else {
             self.entered = Some(entered).filter(|&entered| entered != 0);
             self.requested = requested;

@@ -49,11 +49,10 @@ impl Stream {
         stream
     }
 
-    /// The stacks that a collector adds to a late wait: of the kernel before the thread has its CPU, of the program before
-    /// its call returns.
+    /// The stacks that a collector adds to a late wait before its call returns.
     pub fn stacks(&mut self, kernel: &[u64], user: &[u64]) {
-        for (before, x, frames) in [(Kind::In, 0, kernel), (Kind::Return, 1, user)] {
-            let at = self.events.iter().position(|event| event.kind == before).expect("it is there");
+        for (x, frames) in [(0, kernel), (1, user)] {
+            let at = self.events.iter().position(|event| event.kind == Kind::Return).expect("it is there");
             let head = event(Kind::Stack, self.events[at].t, x, [0; 6]);
             let events: Vec<Event> = oversleep_why::stack::events_of_stack(head, frames).collect();
             self.events.splice(at..at, events);

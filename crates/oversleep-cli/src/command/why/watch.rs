@@ -4,11 +4,12 @@ use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
-use std::sync::mpsc::{self, Receiver};
+use std::sync::mpsc::{self, Receiver, TryRecvError};
 use std::time::{Duration, Instant};
 
 use oversleep_collect::{Collector, Options};
 use oversleep_measure::StopFlag;
+use oversleep_native::ProcessEnd;
 use oversleep_record::FactName;
 use oversleep_why::calls::Arch;
 use oversleep_why::names::Names;
@@ -21,7 +22,7 @@ use super::{Why, output};
 use crate::exit::{Exit, Failure};
 use crate::{interrupt, message};
 
-/// The longest time until the end of a process that was not started here is noticed.
+/// The longest time between two looks at what arrived.
 const LOOK: Duration = Duration::from_millis(200);
 /// The interval between live tables.
 const TABLE: Duration = Duration::from_secs(1);
@@ -34,9 +35,11 @@ pub fn run(why: &Why) -> Result<Exit, Failure> {
     let mut collector = Collector::open(options).map_err(failed)?;
     let arch = Arch::named(std::env::consts::ARCH).ok_or_else(|| failed(oversleep_collect::CollectError::System))?;
     let mut names = Names::live(named);
+    let mut ends = Vec::new();
     for &pid in &why.pid {
         collector.follow(pid).map_err(failed)?;
         names.learn(pid);
+        ends.push(ProcessEnd::of(pid).map_err(|error| unwatchable(pid, &error))?);
     }
     let mut meta = Meta {
         arch,
@@ -62,6 +65,7 @@ pub fn run(why: &Why) -> Result<Exit, Failure> {
     let child = start(why, &mut collector)?;
     let pid = child.as_ref().map(Child::id);
     let ending = child.map(await_end);
+    let others = await_all(ends);
     let began = Instant::now();
     let mut table = Table::new(why);
     let mut ended: Option<ExitStatus>;
@@ -71,7 +75,7 @@ pub fn run(why: &Why) -> Result<Exit, Failure> {
         ended = pause(collector.pause().min(LOOK).min(left.unwrap_or(LOOK)), ending.as_ref())?;
         let is_over = stop.is_raised()
             || why.for_time.and_then(|time| time.to_std()).is_some_and(|time| began.elapsed() >= time)
-            || (pid.is_none() && !why.system && why.pid.iter().all(|&pid| is_gone(pid)));
+            || (!why.pid.is_empty() && others.try_recv() == Err(TryRecvError::Disconnected));
         let is_last = is_over || ended.is_some();
         collector.drain_each(&mut batch, is_last, |events| {
             if let (Some(recorder), Some(path)) = (&mut recorder, &why.record) {
@@ -137,7 +141,22 @@ fn await_end(mut child: Child) -> Ending {
     receiver
 }
 
-/// Waits for that long, or until the program ends or a signal arrives.
+/// The end of the last of these processes closes the channel, which nobody sends to.
+fn await_all(ends: Vec<ProcessEnd>) -> Receiver<()> {
+    let (sender, receiver) = mpsc::channel();
+    let follower = std::thread::current();
+    for end in ends {
+        let (sender, follower) = (sender.clone(), follower.clone());
+        std::thread::spawn(move || {
+            end.wait();
+            drop(sender);
+            follower.unpark();
+        });
+    }
+    receiver
+}
+
+/// Waits for that long, or until a program ends or a signal arrives.
 fn pause(span: Duration, ending: Option<&Ending>) -> Result<Option<ExitStatus>, Failure> {
     let failed = |error: io::Error| Failure::failed(format!("can't wait for the program: {error}"));
     std::thread::park_timeout(span);
@@ -151,10 +170,6 @@ fn code(ended: ExitStatus) -> i32 {
         let signal = text.strip_prefix("signal: ").and_then(|rest| rest.split_whitespace().next()?.parse::<i32>().ok());
         128 + signal.unwrap_or(0)
     })
-}
-
-fn is_gone(pid: u32) -> bool {
-    !Path::new(&format!("/proc/{pid}")).exists()
 }
 
 fn target(why: &Why) -> String {
@@ -176,6 +191,13 @@ fn losses(collector: &mut Collector) -> Losses {
         threads_not_followed: counted.threads_not_followed,
         missing: counted.missing.iter().map(|missing| (*missing).to_owned()).collect(),
         ..Losses::default()
+    }
+}
+
+fn unwatchable(pid: u32, error: &io::Error) -> Failure {
+    match error.kind() {
+        io::ErrorKind::NotFound => failed(oversleep_collect::CollectError::NoProcess(pid)),
+        _ => Failure::failed(format!("can't wait for the end of process {pid}: {error}")),
     }
 }
 
