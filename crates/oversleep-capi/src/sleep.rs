@@ -83,7 +83,7 @@ pub extern "C" fn oversleep_sleep_ns(duration_ns: u64) -> Status {
 ///
 /// Cost: the operating system wakes the thread a learned margin before the deadline, in one to three waits, and the
 /// thread spins for the rest, for at most 600 microseconds. What is expected to cost least is done: what a wait costs is
-/// measured, and a microsecond of lateness is worth 2 of CPU time, and 20 beyond the first 50. If a sandbox refuses every
+/// measured, and a microsecond of lateness is worth 1 of CPU time, and 10 beyond the first 50. If a sandbox refuses every
 /// wait, the thread yields in a loop.
 ///
 /// On Linux the thread's timer slack is 1 ns during the waits, and beside busy threads its time slice is 100 microseconds
@@ -120,8 +120,8 @@ pub unsafe extern "C" fn oversleep_sleeper_set_budget_ns(sleeper: *mut Sleeper, 
     }
 }
 
-/// Sets the price of lateness: how many microseconds of CPU time a microsecond of lateness is worth. The default is 2.
-/// With 50 a sleep in about 50 is late; with 1 about every second one is, by less than a plain sleep, and little is spun.
+/// Sets the price of lateness: how many microseconds of CPU time a microsecond of lateness is worth. The default is 1.
+/// With 50 a sleep in about 50 is late; with 1 about every second one is, by some microseconds, and little is spun.
 /// Beyond the first 50 microseconds, lateness costs ten times as much. What was learned is kept.
 // SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]

@@ -78,8 +78,8 @@ pub fn sleep_until(deadline: Instant) {
 /// * or to wait once or twice more in between, where short waits end more exactly and cost little. These are called
 ///   *approaches*.
 ///
-/// To compare the two, lateness has a *price*: a microsecond of it is worth 2 µs of CPU time, and beyond the first 50 µs,
-/// 20 µs. So a wait ends early enough that two of three sleeps aren't late, and few are more than 50 µs late.
+/// To compare the two, lateness has a *price*: a microsecond of it is worth a microsecond of CPU time, and beyond the
+/// first 50 µs, 10 µs. So about half of the sleeps end some microseconds late, and few more than 50 µs.
 /// [`precise`](Sleeper::precise), [`thrifty`](Sleeper::thrifty) and [`with_price`](Sleeper::with_price) change the price.
 ///
 /// * **Coarse timers**: on a grid of half a millisecond, as Windows has, nine of ten sleeps of a millisecond end on time,
@@ -185,7 +185,7 @@ impl Sleeper {
     /// The default price of lateness in CPU time.
     ///
     /// ```
-    /// assert_eq!(oversleep::Sleeper::DEFAULT_PRICE, 2);
+    /// assert_eq!(oversleep::Sleeper::DEFAULT_PRICE, 1);
     /// ```
     pub const DEFAULT_PRICE: u32 = Objective::DEFAULT.price;
 
@@ -213,14 +213,14 @@ impl Sleeper {
         Self::with(Objective { price: 50, ..Objective::DEFAULT })
     }
 
-    /// A sleeper that saves CPU time: a price of 1, so a microsecond of lateness is worth a microsecond of CPU time.
-    /// About half of its sleeps end late, but less late than plain ones, and it spins for a few microseconds only.
+    /// A sleeper that saves CPU time: a price of 0, so it spins only where this machine was never late by less.
+    /// Nearly all of its sleeps end late, but less late than plain ones.
     ///
     /// ```
     /// oversleep::Sleeper::thrifty().sleep(std::time::Duration::from_micros(300));
     /// ```
     pub const fn thrifty() -> Self {
-        Self::with(Objective { price: 1, ..Objective::DEFAULT })
+        Self::with(Objective { price: 0, ..Objective::DEFAULT })
     }
 }
 

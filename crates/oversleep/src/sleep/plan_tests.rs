@@ -135,9 +135,9 @@ const ALL: [(End, u64); 5] = [(idle, 5_000), (guest, 22_000), (hogs, 9_000), (ha
 #[test]
 fn an_idle_machine_gets_an_approach() {
     let sum = Machine::new(idle, 5_000).learned(2_000, MS, DEFAULT);
-    assert!(sum.waits > 2 * sum.sleeps * 9 / 10, "{}", sum.waits);
+    assert!(sum.waits > 2 * sum.sleeps * 17 / 20, "{}", sum.waits);
     // One wait would need a margin of 77 µs, and so 32 µs of CPU time.
-    assert!(sum.cpu_us() <= 15 && sum.later_than(1_000) <= 100, "{} {}", sum.cpu_us(), sum.later_than(1_000));
+    assert!(sum.cpu_us() <= 15 && sum.later_than(1_000) <= 250, "{} {}", sum.cpu_us(), sum.later_than(1_000));
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn beside_hogs_the_margin_stays_small_and_slices_are_requested() {
 fn the_margin_covers_a_grid_of_half_a_millisecond() {
     for ahead_ns in [600_000, MS, 3 * MS, 16 * MS] {
         let sum = Machine::new(half_ms_grid, 8_000).learned(2_000, ahead_ns, DEFAULT);
-        assert!(sum.later_than(10_000) <= 80, "{ahead_ns}: {} in 1000", sum.later_than(10_000));
+        assert!(sum.later_than(10_000) <= 100, "{ahead_ns}: {} in 1000", sum.later_than(10_000));
         assert!(sum.waits <= sum.sleeps * 21 / 20 && sum.cpu_us() <= 280, "{} {}", sum.waits, sum.cpu_us());
     }
 }
@@ -198,7 +198,7 @@ fn a_budget_of_zero_makes_one_wait_and_spins_nothing() {
 fn a_higher_price_buys_less_lateness_with_more_cpu_time() {
     for (end, wait_cost_ns) in [(guest as End, 22_000), (half_ms_grid, 8_000)] {
         let of = |price| Machine::new(end, wait_cost_ns).learned(4_000, MS, Objective { price, ..DEFAULT });
-        let [thrifty, default, precise] = [1, DEFAULT.price, 50].map(of);
+        let [thrifty, default, precise] = [0, DEFAULT.price, 50].map(of);
         assert!(thrifty.cpu_ns <= default.cpu_ns && default.cpu_ns <= precise.cpu_ns);
         assert!(thrifty.cpu_ns < precise.cpu_ns && thrifty.mean_lateness_ns() > precise.mean_lateness_ns());
     }
@@ -225,7 +225,7 @@ fn only_what_is_cheaper_to_spin_is_spun() {
     assert_eq!(plan.first(40_000, DEFAULT), Step::Approach { number: 0, margin_ns: 8_192 });
     machine.sleeps(&mut plan, 500, MS, DEFAULT);
     machine.sleeps(&mut plan, 200, 60_000, DEFAULT);
-    // A wait costs 22 µs here, what follows it 12 µs or more, and each microsecond of lateness 2.
+    // A wait costs 22 µs here, what follows it 12 µs or more, and each microsecond of lateness 1.
     assert_eq!(plan.first(30_000, DEFAULT), Step::Spin);
     assert!(matches!(plan.first(200_000, DEFAULT), Step::Wait { .. }));
 }
@@ -251,7 +251,7 @@ fn an_improved_machine_is_noticed_within_a_few_hundred_sleeps() {
     let mut machine = Machine::new(idle, 5_000);
     machine.sleeps(&mut plan, 900, MS, DEFAULT);
     let sum = machine.sleeps(&mut plan, 500, MS, DEFAULT);
-    assert!(sum.cpu_us() <= 40 && sum.later_than(20_000) <= 50, "{} {}", sum.cpu_us(), sum.later_than(20_000));
+    assert!(sum.cpu_us() <= 40 && sum.later_than(20_000) <= 200, "{} {}", sum.cpu_us(), sum.later_than(20_000));
 }
 
 #[test]
