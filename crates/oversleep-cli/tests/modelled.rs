@@ -97,6 +97,14 @@ fn what_was_changed_of_a_model_stands_in_every_heading_and_in_the_file() {
     assert_eq!(here[0]["modelled"], Value::Null, "this machine is none");
 }
 
+/// Here, too, the answer names the record by which a runtime's call became one of this system.
+#[test]
+fn what_a_runtime_makes_of_a_request_is_said_on_this_machine() {
+    let text = Home::new().run(["ask", "LockSupport.parkNanos(5ms)", "--count", "3"]).fine().stdout;
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("of the JDK calls") && text.contains("The runtime was not run"), "{text}");
+}
+
 #[test]
 fn an_answer_is_of_all_values_and_says_what_they_are() {
     let ask = |more: &[&str]| {

@@ -33,10 +33,12 @@ impl CounterReading {
             b?.checked_sub(a?)
         }
         let (a, b) = (&self.totals, &later.totals);
+        let window = later.at - self.at;
         Disturbance {
-            window_ns: later.at - self.at,
+            window_ns: window,
             steal_ns: span(a.steal_ns, b.steal_ns),
-            cpu_pressure_ns: span(a.cpu_pressure_ns, b.cpu_pressure_ns),
+            // It is read a moment before the time, so it may cover more. Pressure of all the time is the most there is.
+            cpu_pressure_ns: span(a.cpu_pressure_ns, b.cpu_pressure_ns).map(|pressure| pressure.min(window)),
             other_cpu_ns: span(a.other_cpu_ns, b.other_cpu_ns),
             run_delay_ns: span(a.run_delay_ns, b.run_delay_ns),
             voluntary_switches: count(a.voluntary_switches, b.voluntary_switches),
@@ -105,6 +107,18 @@ pub struct Ability {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pressure_never_exceeds_the_time() {
+        let reading = |at_ms, pressure_ms| CounterReading {
+            at: Nanos::from_millis(at_ms),
+            totals: Disturbance { cpu_pressure_ns: Some(Nanos::from_millis(pressure_ms)), ..Disturbance::default() },
+        };
+        let pressure = |later_ms| reading(100, 50).until(&reading(131, later_ms)).cpu_pressure_ns;
+        assert_eq!(pressure(84), Some(Nanos::from_millis(31)), "34 ms of 31 ms");
+        assert_eq!(pressure(70), Some(Nanos::from_millis(20)));
+        assert_eq!(pressure(40), None, "it went back");
+    }
 
     #[test]
     fn between_two_readings_counts_grow_and_gauges_keep_their_extremes() {

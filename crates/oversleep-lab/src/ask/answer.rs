@@ -150,7 +150,7 @@ impl Answer {
         self.meaning
     }
 
-    /// The rule in a sentence. Only a model knows it.
+    /// What a runtime makes of the request, and the machine's rule, which only a model knows.
     pub fn rule(&self) -> Option<&str> {
         self.rule.as_deref()
     }

@@ -38,7 +38,7 @@ pub fn ask(machine: &Laboratory, question: &Question) -> Result<Answer, NoAnswer
         check(&mut neighbours, question)?;
         neighbours.clear();
     }
-    let rule = rule::of(platform, question).map(|rule| translation + &rule);
+    let rule = explained(translation, rule::of(platform, question));
     let answer = match &question.subject {
         Subject::Wait { name, request } => wait(machine, question, name, *request),
         Subject::Yield { name } => series(machine, question, ExperimentId::B7, Kind::Wait, name),
@@ -53,6 +53,14 @@ pub fn ask(machine: &Laboratory, question: &Question) -> Result<Answer, NoAnswer
     check(&mut neighbours, question)?;
     drop(neighbours);
     Ok(answer?.explained(rule))
+}
+
+/// What a runtime makes of the request, and the machine's rule. Only a model knows the latter.
+fn explained(translation: String, rule: Option<String>) -> Option<String> {
+    match rule {
+        Some(rule) => Some(translation + &rule),
+        None => translation.strip_suffix("; ").map(str::to_owned),
+    }
 }
 
 /// Checks that the neighbours are running, each with its setting.
