@@ -100,8 +100,14 @@ impl Symbols {
 
     /// A stack of a process, with names as far as they are known.
     pub fn stack(&self, tgid: u32, frames: &Frames) -> Stack {
-        let names = |tgid, frames: &[u64]| frames.iter().map(|&address| self.name(tgid, address)).collect();
-        Stack { kernel: names(0, &frames.kernel), user: names(tgid, &frames.user) }
+        let names =
+            |tgid, frames: &[u64]| -> Vec<String> { frames.iter().map(|&address| self.name(tgid, address)).collect() };
+        let mut kernel = names(0, &frames.kernel);
+        // The stack is taken within the scheduler: what it calls there is the collector.
+        if let Some(at) = kernel.iter().position(|name| name.starts_with("__schedule")) {
+            kernel.drain(..at);
+        }
+        Stack { kernel, user: names(tgid, &frames.user) }
     }
 
     /// An unknown address of the program is shown as a number; kernel addresses are kept secret.
@@ -136,6 +142,18 @@ mod tests {
         let stack = symbols.stack(7, &frames);
         assert_eq!((&*stack.user[0], &*stack.user[1], &*stack.user[2]), (long, "main", "0x7003"));
         assert!(symbols.stack(8, &frames).user.iter().all(|name| name.starts_with("0x")));
+    }
+
+    #[test]
+    fn the_collector_is_no_place_where_a_thread_waits() {
+        let mut symbols = Symbols::default();
+        let names = ["?", "bpf_trace_run4+0xfc", "__schedule+0x618", "schedule+0x23", "do_nanosleep+0x5e"];
+        let kernel: Vec<u64> = (1..=names.len() as u64).collect();
+        for (&address, name) in kernel.iter().zip(names) {
+            events_of_symbol(9, 0, address, name).iter().for_each(|event| symbols.add(event));
+        }
+        let stack = symbols.stack(7, &Frames { kernel, user: vec![] });
+        assert_eq!(stack.kernel, names[2..]);
     }
 
     #[test]

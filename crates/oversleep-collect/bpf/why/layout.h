@@ -112,6 +112,8 @@ const volatile struct place no_place;
 	} name __attribute__((section(".maps"), used))
 
 MAP(calls, BPF_MAP_TYPE_ARRAY, 2 * COMPAT, u32, struct call);
+// A value of `STARTS`: this process starts the one that is to be followed, which is all that is of interest in it.
+enum { STARTS = 2 };
 MAP(targets, BPF_MAP_TYPE_HASH, 16384, u32, u32);
 // Processes to follow by their ids in `namespace`; each becomes a target when it is met.
 MAP(followed, BPF_MAP_TYPE_HASH, 16384, u32, u32);

@@ -3,7 +3,7 @@ SEC("tp_btf/sched_process_fork")
 int on_fork(u64 *ctx) {
 	struct task_struct *parent = (void *)ctx[0], *child = (void *)ctx[1];
 	u32 from = parent->tgid, to = child->tgid, one = 1;
-	if (!follow || from == to || !is_target(from))
+	if (from == to || !is_target(from) || (!follow && !is_starting(from)))
 		return 0;
 	bpf_map_update_elem(&targets, &to, &one, BPF_ANY);
 	struct event *e = begin(FORK, bpf_ktime_get_ns(), child->pid, to);

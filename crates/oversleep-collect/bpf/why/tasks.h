@@ -37,10 +37,25 @@ INLINE bool is_target(u32 tgid) {
 	u32 id = id_in_namespace(BPF_CORE_READ(task, group_leader)), one = 1;
 	if (everyone)
 		return id && id != own_tgid;
-	if (!id || !bpf_map_lookup_elem(&followed, &id))
+	u32 *how = bpf_map_lookup_elem(&followed, &id);
+	if (!id || !how)
 		return 0;
-	bpf_map_update_elem(&targets, &tgid, &one, BPF_ANY);
+	if (*how != STARTS)
+		bpf_map_update_elem(&targets, &tgid, &one, BPF_ANY);
 	return 1;
+}
+
+// Whether the present process starts the one to follow.
+INLINE bool is_starting(u32 tgid) {
+	struct task_struct *task = (void *)bpf_get_current_task();
+	u32 *how;
+	if (namespace) {
+		u32 id = id_in_namespace(BPF_CORE_READ(task, group_leader));
+		how = bpf_map_lookup_elem(&followed, &id);
+	} else {
+		how = bpf_map_lookup_elem(&targets, &tgid);
+	}
+	return how && *how == STARTS;
 }
 
 INLINE struct thread *thread_of(u32 tid) {

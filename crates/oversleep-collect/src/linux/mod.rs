@@ -32,6 +32,9 @@ use whole::THREAD_BYTES;
 /// The kernel program, compiled from `bpf/why.bpf.c` by `cargo xtask bpf`.
 static OBJECT: &[u8] = aya::include_bytes_aligned!("../../bpf/why.bpf.o");
 
+/// Marks this process while it starts the one to follow.
+const STARTS: u32 = 2;
+
 /// What becomes one of the worst waits ends a little after its stack is taken.
 const STACK_MARGIN: i64 = 8;
 
@@ -179,16 +182,10 @@ impl Collector {
         if self.options.everyone {
             return command.spawn();
         }
-        if self.ids.is_some() {
-            // The id of this process is known only where it runs: the child is met at its first wait.
-            let child = command.spawn()?;
-            self.targets.insert(child.id(), 0, 0).map_err(|error| io::Error::other(error.to_string()))?;
-            return Ok(child);
-        }
-        // The kernel program adds the child of whoever is followed: for this moment that is this process.
+        // The kernel program adds the child of this process, whatever becomes of other children.
         let own = std::process::id();
         let failed = |error: aya::maps::MapError| io::Error::other(error.to_string());
-        self.targets.insert(own, 1, 0).map_err(failed)?;
+        self.targets.insert(own, STARTS, 0).map_err(failed)?;
         let child = command.spawn();
         self.targets.remove(&own).map_err(failed)?;
         child

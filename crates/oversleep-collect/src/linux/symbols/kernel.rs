@@ -3,6 +3,9 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 
+/// More than any function has in bytes.
+const FUNCTION_MAX: u64 = 1 << 20;
+
 /// The functions at those addresses, in ascending order; empty if the kernel hides them (`kptr_restrict`).
 pub fn names(addresses: &[u64]) -> Vec<(u64, String)> {
     if addresses.is_empty() {
@@ -33,7 +36,10 @@ fn of(lines: impl Iterator<Item = String>, addresses: &[u64]) -> Vec<(u64, Strin
             *found = (at, name.replace('\t', " "));
         }
     }
-    let named = addresses.iter().zip(nearest).filter(|(_, (_, name))| !name.is_empty());
+    // An address far beyond every function is in none of the list: a program that was loaded into the kernel.
+    let is_within = |address: u64, at: u64| address - at < FUNCTION_MAX;
+    let named = addresses.iter().zip(nearest);
+    let named = named.filter(|&(&address, (at, ref name))| !name.is_empty() && is_within(address, at));
     named.map(|(&address, (at, name))| (address, format!("{name}+{:#x}", address - at))).collect()
 }
 
@@ -49,6 +55,7 @@ mod tests {
         );
         let names: Vec<&str> = names.iter().map(|(_, name)| name.as_str()).collect();
         assert_eq!(names, ["schedule+0x50", "do_nanosleep+0x10", "wait_for_it [driver]+0x4"]);
+        assert!(super::of(list.lines().map(str::to_owned), &[0xffff_ffff_bc83_234e]).is_empty());
         let hidden = "0000000000000000 T _text\n";
         assert!(super::of(hidden.lines().map(str::to_owned), &[5]).is_empty());
     }

@@ -17,6 +17,9 @@ pub const ALL: &[(&str, Scenario)] = &[
 /// What runs inside ends with it: otherwise it would go on when the scenario is over.
 const UNSHARE: [&str; 5] = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"];
 
+/// Programs that are started one after another.
+const STARTED: usize = 5;
+
 /// Ids are those of the namespace that looks, whatever the program itself sees.
 fn seen_from_outside(depth: usize) -> Result<String, String> {
     let prefix: Vec<&str> = UNSHARE.iter().copied().cycle().take(depth * UNSHARE.len()).collect();
@@ -55,12 +58,33 @@ pub fn look() -> Result<String, String> {
     let victim = Running::start(&mut victim::command("waits:1000"))?;
     let found = waits_of(victim.pid(), SPAN)?;
     let started = waits_from(&mut victim::command("waits:1000"), SPAN)?;
+    // The first wait of a program that is started, which may come before this process runs again.
+    let mut firsts = 0;
+    for _ in 0..STARTED {
+        let mut sleep = std::process::Command::new("sleep");
+        let mut collector = crate::system::observe::collector()?;
+        let longest = Duration::from_secs(5);
+        firsts += crate::system::observe::watch_until(&mut collector, sleep.arg("0.005"), longest)?.0.len();
+    }
     let of = |waits: &[Wait], pid: u32| waits.iter().filter(|wait| wait.tgid == pid && wait.tid == pid).count();
     let (first, second) = (of(&found, victim.pid()), of(&started, started.first().map_or(0, |wait| wait.tgid)));
     let pid = started.first().map_or(0, |wait| wait.tgid);
-    let text =
-        format!("{first} of {} waits of process {}, {second} of {} of {pid}", found.len(), victim.pid(), started.len());
+    let text = format!(
+        "{first} of {} waits of process {}, {second} of {} of {pid}, {firsts} of {STARTED} first ones",
+        found.len(),
+        victim.pid(),
+        started.len()
+    );
     let gaps = found.iter().chain(&started).filter(|wait| !wait.is_attributed()).count();
     let is_whole = gaps * 100 < found.len() + started.len();
-    judge(first > 500 && first == found.len() && second > 500 && second == started.len() && pid < 100 && is_whole, text)
+    judge(
+        first > 500
+            && first == found.len()
+            && second > 500
+            && second == started.len()
+            && pid < 100
+            && is_whole
+            && firsts == STARTED,
+        text,
+    )
 }

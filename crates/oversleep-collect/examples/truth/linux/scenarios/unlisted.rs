@@ -9,7 +9,7 @@ use oversleep_why::{Builder, Outcome, Part, Wait};
 
 use super::{SPAN, Scenario, us};
 use crate::system::observe::{
-    Running, collector, collector_with, judge, p50, timed, waits_from, waits_of, watch, watch_while,
+    Running, collector, collector_with, judge, p50, timed, waits_from, waits_of, watch, watch_until, watch_while,
 };
 use crate::system::victim;
 
@@ -22,6 +22,7 @@ pub const ALL: &[(&str, Scenario)] = &[
     ("memory limit", memory_limit),
     ("exec in between", executes),
     ("waits across fork", forks),
+    ("without children", without_children),
     ("FIFO above FIFO", higher_fifo),
 ];
 
@@ -192,6 +193,20 @@ fn forks() -> Result<String, String> {
     let programs: std::collections::BTreeSet<u32> = short.iter().map(|wait| wait.tgid).collect();
     let text = format!("{} of 240 waits in {} of 10 processes", short.len(), programs.len());
     judge(short.len() == 240 && programs.len() == 10, text)
+}
+
+/// The program that is started is followed, and no process that it starts.
+fn without_children() -> Result<String, String> {
+    let program = "import os,time\nfor i in range(50): time.sleep(0.001)\n\
+                   if os.fork()==0:\n for i in range(50): time.sleep(0.002)\n os._exit(0)\nos.wait()";
+    let options = oversleep_collect::Options { everyone: false, children: false, stacks: false, tick_ns: 4_000_000 };
+    let mut collector = oversleep_collect::Collector::open(options).map_err(|error| format!("SKIPPED: {error}"))?;
+    let mut command = Command::new("python3");
+    let longest = Duration::from_secs(20);
+    let (waits, _) = watch_until(&mut collector, command.args(["-W", "ignore", "-c", program]), longest)?;
+    let programs: std::collections::BTreeSet<u32> = waits.iter().map(|wait| wait.tgid).collect();
+    let count = timed(waits).len();
+    judge(count == 50 && programs.len() == 1, format!("{count} of 50 waits, of {} of 1 process", programs.len()))
 }
 
 /// A real-time thread below another one waits for it.
