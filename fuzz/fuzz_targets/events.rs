@@ -36,6 +36,7 @@ fuzz_target!(|bytes: &[u8]| {
 fn meta() -> Meta {
     Meta {
         arch: Arch::X86_64,
+        by: Default::default(),
         kernel: String::new(),
         target: String::new(),
         taken_unix_s: None,

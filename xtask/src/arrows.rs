@@ -49,7 +49,7 @@ pub const CRATES: &[CrateRules] = &[
     CrateRules { name: "oversleep-model", ours: &["oversleep-record", "oversleep-system"], ..PURE },
     CrateRules {
         name: "oversleep-emulate",
-        ours: &["oversleep-record", "oversleep-system", "oversleep-model"],
+        ours: &["oversleep-record", "oversleep-system", "oversleep-native", "oversleep-model", "oversleep-why"],
         ..NOTHING
     },
     CrateRules {

@@ -15,12 +15,14 @@ pub enum CollectError {
     )]
     NoTypes,
     /// The kernel refused.
-    #[error("the kernel doesn't let this process follow others: {missing}. {remedy}")]
+    #[error("the kernel doesn't let this process follow others: {missing}. {remedy}{more}")]
     Refused {
         /// What is missing.
         missing: String,
-        /// The command that grants it.
+        /// What grants it.
         remedy: String,
+        /// What else is to be known about that; may be empty.
+        more: String,
     },
     /// No such process.
     #[error("there is no process {0}")]

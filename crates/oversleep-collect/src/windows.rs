@@ -49,6 +49,7 @@ impl Collector {
             TraceError::NotAdministrator => CollectError::Refused {
                 missing: "the kernel's logger needs an administrator".to_owned(),
                 remedy: "Run it in a terminal that was started with “Run as administrator”".to_owned(),
+                more: String::new(),
             },
             TraceError::Failed(call, error) => CollectError::Load(format!("{call} failed with error {error}")),
         })?;

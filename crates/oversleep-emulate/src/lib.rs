@@ -3,6 +3,8 @@
 //! `plan` applies the rules of a modelled machine to a wait of this system. Its functions are pure, and use the figures and
 //! rules of the model's own waits. `linux` is the supervisor. It stops the program at timed waits only, and gives each of
 //! them another end. Everything else runs at native speed.
+//!
+//! An [`Observation`] uses the same stops to follow the waits of a program and leaves them as they are.
 
 pub mod plan;
 pub mod report;
@@ -12,12 +14,12 @@ cfg_if::cfg_if! {
         mod linux;
         /// Whether programs can be supervised here.
         pub const IS_SUPPORTED: bool = true;
-        pub use linux::{control, end_by, run};
+        pub use linux::{Observation, Running, control, end_by, run};
     } else {
         mod unsupported;
         /// Whether programs can be supervised here.
         pub const IS_SUPPORTED: bool = false;
-        pub use unsupported::{control, end_by, run};
+        pub use unsupported::{Observation, Running, control, end_by, run};
     }
 }
 

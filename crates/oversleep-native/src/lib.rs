@@ -23,6 +23,8 @@ mod threads;
 mod linux;
 #[cfg(target_os = "linux")]
 use linux as native_platform;
+#[cfg(target_os = "linux")]
+pub use linux::splitter as switches;
 
 #[cfg(target_os = "windows")]
 mod windows;

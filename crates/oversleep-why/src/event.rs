@@ -3,6 +3,9 @@
 //! The layout is that of `struct event` in the collector's kernel program. No value is trusted: a stream may be
 //! truncated, shuffled or hostile.
 
+/// The kind of timer, in the second byte of [`Kind::Arm`]'s form, of a wait that a supervisor saw.
+pub const UNSEEN_TIMER: u64 = 3;
+
 /// Size of an event in bytes, as the kernel program writes it.
 pub const EVENT_BYTES: usize = 88;
 
@@ -10,7 +13,8 @@ pub const EVENT_BYTES: usize = 88;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// A thread armed the timer of its wait. `x` call number, `a` entry into the call, `b` request, `c` form of the
-    /// request and kind of timer, `d` soft expiry, `e` hard expiry.
+    /// request and kind of timer, `d` soft expiry, `e` hard expiry. The kind is [`UNSEEN_TIMER`] where a supervisor saw
+    /// the call only: then the expiries are those that the request and the thread's slack permit.
     Arm,
     /// The timer's callback begins. `a` entry of the timer interrupt, `b` timer, `c` idle state of the CPU + 1, `d`
     /// soft, `e` hard expiry, `f` kind of timer, `x` and `name` the interrupted task.
@@ -26,7 +30,8 @@ pub enum Kind {
     /// The thread has a CPU. `x` the task before it, `a` whether it slept since it armed its timer, `b` throttled time
     /// of its groups.
     In,
-    /// The call returns. `x` events sent for this call, `a` its result.
+    /// The call returns. `x` events sent for this call, `a` its result, `b` the time in the run queue after waking + 1, if
+    /// no other event shows it.
     Return,
     /// Another task leaves a CPU that a followed thread waits for. `a` start of its turn, `b` priority, `c` policy, `d`
     /// number of CPUs it may use, `x` bit 0: it was preempted.
@@ -115,6 +120,23 @@ impl Event {
     /// An event without fields.
     pub fn new(kind: Kind, t: u64, tid: u32) -> Event {
         Event { t, kind, cpu: 0, tid, tgid: tid, x: 0, fields: [0; 6], name: [0; 16] }
+    }
+
+    /// Encodes it as the kernel program does.
+    pub fn to_bytes(&self) -> [u8; EVENT_BYTES] {
+        let mut bytes = [0; EVENT_BYTES];
+        let mut put = |at: usize, field: &[u8]| bytes[at..at + field.len()].copy_from_slice(field);
+        put(0, &self.t.to_le_bytes());
+        put(8, &self.tid.to_le_bytes());
+        put(12, &self.tgid.to_le_bytes());
+        put(16, &self.kind.number().to_le_bytes());
+        put(18, &self.cpu.to_le_bytes());
+        put(20, &self.x.to_le_bytes());
+        for (n, field) in self.fields.iter().enumerate() {
+            put(24 + 8 * n, &field.to_le_bytes());
+        }
+        put(72, &self.name);
+        bytes
     }
 
     /// Decodes an event that the kernel program wrote; `None` if the length is wrong or the kind unknown.

@@ -133,6 +133,9 @@ pub struct Group {
     /// The threads' policy and priority, as last seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<(u32, i32)>,
+    /// How long timer slack allowed their timers to expire late at most, if the timers themselves were not seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slack_bound_ns: Option<u64>,
     /// Waits around which the hypervisor took time.
     pub steal_count: u64,
     /// A process of the group.
@@ -155,6 +158,7 @@ impl Group {
             blames: Vec::new(),
             irq_blames: Vec::new(),
             policy: None,
+            slack_bound_ns: None,
             steal_count: 0,
             tgid,
         }
@@ -190,6 +194,7 @@ impl Group {
             self.called_late.record(crate::wait::signed(wait.called_late_ns));
         }
         self.policy = wait.policy.zip(wait.prio).or(self.policy);
+        self.slack_bound_ns = self.slack_bound_ns.max(wait.slack_bound_ns);
         for culprit in &wait.culprits {
             self.blame(culprit);
         }

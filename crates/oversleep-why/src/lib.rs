@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod builder;
+pub mod by;
 pub mod calls;
 pub mod compare;
 pub mod culprit;

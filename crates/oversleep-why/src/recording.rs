@@ -9,6 +9,7 @@ use std::io::{self, Write};
 
 use serde::{Deserialize, Serialize};
 
+use crate::by::By;
 use crate::calls::Arch;
 use crate::event::{Event, Kind, Name};
 
@@ -27,6 +28,9 @@ pub struct Meta {
     /// The kernel, as it calls itself.
     #[serde(default)]
     pub kernel: String,
+    /// Who followed it.
+    #[serde(default, skip_serializing_if = "By::is_kernel")]
+    pub by: By,
     /// What was followed, in words.
     #[serde(default)]
     pub target: String,

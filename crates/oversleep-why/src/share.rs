@@ -58,6 +58,7 @@ pub fn share(summary: &Summary) -> Summary {
     let mut shared = Summary {
         meta: Meta {
             arch: summary.meta.arch,
+            by: summary.meta.by,
             kernel: release(&summary.meta.kernel),
             target: if summary.meta.target.is_empty() { String::new() } else { "a program".to_owned() },
             taken_unix_s: summary.meta.taken_unix_s.map(|taken| taken.saturating_sub(taken.rem_euclid(DAY_S))),

@@ -26,6 +26,7 @@ pub fn letter(part: Part) -> char {
     match part {
         Part::Api => 'a',
         Part::Stop => 'z',
+        Part::Timer => 't',
         Part::Slack => 's',
         Part::Irq => 'i',
         Part::Irqbody => 'b',
@@ -138,6 +139,9 @@ pub fn report(summary: &Summary) -> String {
     }
     if !summary.losses.missing.is_empty() {
         let _ = writeln!(text, "Not available on this kernel: {}.", summary.losses.missing.join("; "));
+    }
+    for (n, limit) in summary.meta.by.limits().iter().enumerate() {
+        let _ = writeln!(text, "{}{limit}", if n == 0 { "\n" } else { "" });
     }
     if summary.losses.is_truncated {
         let _ = writeln!(text, "The recording ends in the middle of an event; what comes before it was read.");

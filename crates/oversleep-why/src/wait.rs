@@ -113,6 +113,9 @@ pub struct Wait {
     pub segments: Vec<Segment>,
     /// What was seen.
     pub marks: Marks,
+    /// How long its timer slack allowed the timer to expire late, if the timer itself was not seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slack_bound_ns: Option<u64>,
     /// The CPU whose timer fired.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timer_cpu: Option<u16>,

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use oversleep_record::Distribution;
 use oversleep_record::file::Tool;
+use oversleep_why::by::By;
 use oversleep_why::culprit::{Activity, ActivityKind, IrqCause, Span, Why};
 use oversleep_why::findings;
 use oversleep_why::group::IrqBlame;
@@ -37,6 +38,7 @@ fn everything() -> Summary {
     let mut summary = Summary::of_bytes(FIFO).expect("a recording");
     summary.tool = Tool { name: "oversleep".to_owned(), version: "0.0.0".to_owned() };
     summary.meta.taken_unix_s = Some(1_790_000_000);
+    summary.meta.by = By::Supervisor;
     summary.meta.processes =
         vec![Named { tgid: 7, name: "app".to_owned(), cgroup: Some("/system.slice/app.service".to_owned()) }];
     (summary.want_ns, summary.left_out) = (Some(1_000_000), 3);
@@ -50,7 +52,7 @@ fn everything() -> Summary {
     let first = summary.groups.remove(0);
     for (n, request) in requests.into_iter().enumerate() {
         let mut group = first.clone();
-        (group.key.request, group.steal_count) = (request, 1);
+        (group.key.request, group.steal_count, group.slack_bound_ns) = (request, 1, Some(50_000));
         group.key.timer = (request == Request::Timer).then(|| "timerfd_settime".to_owned());
         for outcome in [Outcome::Timer, Outcome::Event, Outcome::Signal, Outcome::Unknown] {
             group.otherwise.insert(outcome, n as u64 + 1);
@@ -76,6 +78,7 @@ fn everything() -> Summary {
         wait.timer = Some("timerfd_settime".to_owned());
         (wait.called_late_ns, wait.steal_ns, wait.lost_events, wait.restarts) = (4, 3, 2, 1);
         (wait.timer_cpu_idle, wait.cpu_idle) = (Some(1), Some(2));
+        wait.slack_bound_ns = Some(50_000);
         wait.irq_cause = causes().into_iter().nth(n);
         wait.stack = Stack {
             kernel: vec!["schedule+0x1f".to_owned(), "do_nanosleep+0x66".to_owned()],
@@ -163,8 +166,10 @@ fn the_schema_takes_it_and_has_nothing_that_it_does_not_show() {
     let (mut stated, mut shown) = (BTreeSet::new(), BTreeSet::new());
     words_of_schema(&schema, &mut stated);
     words_of(&value, &mut shown);
-    // The recording is of the other processor.
-    stated.remove("aarch64");
+    // A recording is of one processor and by one follower.
+    for other in ["aarch64", "supervisor-without-switches"] {
+        stated.remove(other);
+    }
     let missing: Vec<&String> = stated.difference(&shown).collect();
     assert!(missing.is_empty(), "the published result has none of {missing:?}");
 }

@@ -13,6 +13,7 @@ use stream::{D, Stream};
 fn meta() -> Meta {
     Meta {
         arch: Arch::X86_64,
+        by: Default::default(),
         kernel: "6.18".to_owned(),
         target: "app".to_owned(),
         taken_unix_s: None,

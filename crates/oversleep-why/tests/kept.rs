@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use oversleep_record::file::FileError;
+use oversleep_why::by::By;
 use oversleep_why::compare::{Verdict, compare, words};
 use oversleep_why::share::share;
 use oversleep_why::{Part, Summary, text};
@@ -117,6 +118,19 @@ fn a_cure_shows_as_the_part_that_shrank() {
     assert!(!Part::ALL.iter().any(|part| said.contains(&format!(" {} p", part.name()))), "names of fields: {said}");
     let back = words::text(&compare(&[after, before]).unwrap());
     assert!(back.contains("No part shrank. What grew: waiting for a CPU."), "{back}");
+}
+
+#[test]
+fn results_of_different_followers_are_compared_without_their_parts() {
+    let mut other = summary();
+    other.meta.by = By::Supervisor;
+    let comparison = compare(&[summary(), other.clone()]).unwrap();
+    assert!(comparison.against_base[0].groups.iter().all(|group| group.parts.is_empty()));
+    let said = words::text(&comparison);
+    assert!(said.contains("taken in different ways") && said.contains("late on average instead of"), "{said}");
+    assert!(!said.contains("No part"), "{said}");
+    let said = words::text(&compare(&[other.clone(), other]).unwrap());
+    assert!(said.contains("No part differs by more than chance.") && !said.contains("different ways"), "{said}");
 }
 
 #[test]

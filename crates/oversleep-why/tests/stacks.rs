@@ -71,6 +71,7 @@ fn the_worst_waits_are_shown_with_the_names_that_came_at_the_end() {
     machine.take().iter().for_each(|wait| builder.add(wait, "app"));
     let meta = Meta {
         arch: Arch::X86_64,
+        by: Default::default(),
         kernel: String::new(),
         target: String::new(),
         taken_unix_s: None,

@@ -1,13 +1,14 @@
 //! Checks the guarantees of `oversleep emulate` with real programs: each language's sleep on the machine's ticks,
-//! random kills, the cost of calls, thousands of threads, back-off strategies, test suites of other projects, which must
-//! have the same verdicts as natively, and builds of real projects. Parts are named, or one item of a part, as in
-//! `works:javac`; without a name, all run. It needs Linux on x86-64 and takes minutes; figures are only meaningful on a
-//! quiet machine.
+//! random kills, the cost of calls, what `why` costs under such a supervisor, thousands of threads, back-off strategies,
+//! test suites of other projects, which must have the same verdicts as natively, and builds of real projects. Parts are
+//! named, or one item of a part, as in `works:javac`; without a name, all run. It needs Linux on x86-64 and takes minutes;
+//! figures are only meaningful on a quiet machine.
 
 mod backoff;
 mod cost;
 mod kills;
 mod languages;
+mod observe;
 mod scale;
 mod suites;
 mod works;
@@ -34,6 +35,7 @@ const PARTS: &[Part] = &[
     Part { name: "languages", run: languages::run },
     Part { name: "kills", run: kills::run },
     Part { name: "cost", run: cost::run },
+    Part { name: "observe", run: observe::run },
     Part { name: "scale", run: scale::run },
     Part { name: "backoff", run: backoff::run },
     Part { name: "suites", run: suites::run },

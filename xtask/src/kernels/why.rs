@@ -78,7 +78,10 @@ pub static MACHINES: &[Machine] = &[
                  ls /proc/*/fdinfo/* 2>/dev/null | xargs grep -l prog_id 2>/dev/null | wc -l >left",
         is_sampled: false,
         expects: &[
-            expect("it is refused, with what grants it", |guest| guest.prints("why", "setcap cap_bpf,cap_perfmon")),
+            expect("what grants the kernel's events is named", |guest| {
+                guest.prints("why", "setcap cap_bpf,cap_perfmon")
+            }),
+            expect("a supervisor follows the program", |guest| guest.prints("why", "A supervisor saw these waits")),
             expect("nothing stays loaded", |guest| guest.prints("left", "0")),
         ],
         ..PLAIN

@@ -15,6 +15,7 @@ mod signals;
 #[path = "../support/mod.rs"]
 mod support;
 mod terminal;
+mod why_supervised;
 
 use std::ffi::OsStr;
 use std::fs::{self, File};

@@ -158,7 +158,11 @@ impl Here<'_> {
 
 /// The refusal that explains the kernel's facts about this process.
 fn refusal(here: &Here) -> CollectError {
-    let refused = |missing: &str, remedy: String| CollectError::Refused { missing: missing.to_owned(), remedy };
+    let refused = |missing: &str, remedy: String| CollectError::Refused {
+        missing: missing.to_owned(),
+        remedy,
+        more: String::new(),
+    };
     if is_confidential(here.lockdown) {
         return refused(
             "it is locked down (confidentiality), so no program may read its memory",
@@ -212,13 +216,14 @@ fn refusal(here: &Here) -> CollectError {
     } else {
         format!("{} && sudo setcap {capabilities}+ep {exe}", here.install_setcap())
     };
-    refused(
-        &format!("it lacks {lacks}"),
-        format!(
-            "Run it with sudo, or grant them once: {grant}. To grant them to a group only, make the file its own first (chgrp, \
-             chmod 750). No sysctl grants them. Without privileges, `oversleep check` splits its own waits in three parts"
-        ),
-    )
+    CollectError::Refused {
+        missing: format!("it lacks {lacks}"),
+        remedy: format!("Run it with sudo, or grant them once: {grant}"),
+        more:
+            ". To grant them to a group only, make the file its own first (chgrp, chmod 750). No sysctl grants them. \
+               Without privileges, `oversleep check` splits its own waits in three parts"
+                .to_owned(),
+    }
 }
 
 #[cfg(test)]

@@ -47,7 +47,8 @@ enum When {
 /// The first argument of `prctl` by which a program changes the emulated resolution: "ovsR".
 pub const PRCTL_RESOLUTION: u32 = 0x6f76_7352;
 
-const CALLS: &[(libc::c_long, When)] = &[
+/// Timed waits, which stop in any case.
+const WAITS: &[(libc::c_long, When)] = &[
     (libc::SYS_futex, When::Futex),
     (libc::SYS_epoll_wait, When::Positive(3)),
     (libc::SYS_epoll_pwait, When::Positive(3)),
@@ -59,11 +60,6 @@ const CALLS: &[(libc::c_long, When)] = &[
     (libc::SYS_select, When::Given(4)),
     (libc::SYS_epoll_pwait2, When::Given(3)),
     (libc::SYS_rt_sigtimedwait, When::Given(2)),
-    (libc::SYS_timerfd_settime, When::Given(2)),
-    (libc::SYS_timer_settime, When::Given(2)),
-    (libc::SYS_setitimer, When::Is(0, 0)),
-    (libc::SYS_alarm, When::Positive(0)),
-    (libc::SYS_setsockopt, When::SocketTimeout),
     (libc::SYS_mq_timedsend, When::Given(4)),
     (libc::SYS_mq_timedreceive, When::Given(4)),
     (libc::SYS_semtimedop, When::Given(3)),
@@ -71,6 +67,15 @@ const CALLS: &[(libc::c_long, When)] = &[
     (IO_PGETEVENTS, When::Given(4)),
     (libc::SYS_futex_waitv, When::Given(3)),
     (FUTEX_WAIT2, When::Given(4)),
+];
+
+/// What else matters to an emulated program.
+const EMULATED: &[(libc::c_long, When)] = &[
+    (libc::SYS_timerfd_settime, When::Given(2)),
+    (libc::SYS_timer_settime, When::Given(2)),
+    (libc::SYS_setitimer, When::Is(0, 0)),
+    (libc::SYS_alarm, When::Positive(0)),
+    (libc::SYS_setsockopt, When::SocketTimeout),
     (libc::SYS_clock_gettime, When::Stepped),
     (libc::SYS_clock_getres, When::Stepped),
     (libc::SYS_gettimeofday, When::SteppedRealtime),
@@ -80,6 +85,10 @@ const CALLS: &[(libc::c_long, When)] = &[
     (libc::SYS_seccomp, When::Is(0, 1)),
     (libc::SYS_prctl, When::Either(0, [libc::PR_SET_SECCOMP as u32, PRCTL_RESOLUTION])),
 ];
+
+/// What else matters to an observed program: that a wait goes on after a signal, and that a thread changes its timer slack.
+const OBSERVED: &[(libc::c_long, When)] =
+    &[(libc::SYS_restart_syscall, When::Always), (libc::SYS_prctl, When::Is(0, libc::PR_SET_TIMERSLACK as u32))];
 
 /// Linux 4.18; libc has no name for it here.
 pub const IO_PGETEVENTS: libc::c_long = 333;
@@ -161,8 +170,18 @@ fn is_inspected(when: When, stepped: &[u32]) -> bool {
     }
 }
 
-/// The filter's program for these stepped clocks. A system call that reads one of them is stopped, too.
-pub fn program(stepped: &[u32]) -> Vec<libc::sock_filter> {
+/// The filter's program for an emulated program with these stepped clocks. A system call that reads one of them is stopped,
+/// too.
+pub fn of_emulated(stepped: &[u32]) -> Vec<libc::sock_filter> {
+    program(&[WAITS, EMULATED], stepped)
+}
+
+/// The filter's program for an observed program.
+pub fn of_observed() -> Vec<libc::sock_filter> {
+    program(&[WAITS, OBSERVED], &[])
+}
+
+fn program(calls: &[&[(libc::c_long, When)]], stepped: &[u32]) -> Vec<libc::sock_filter> {
     let mut program = vec![
         load(4),
         instruction(JUMP_EQUAL, ARCH_X86_64, 1, 0),
@@ -171,7 +190,7 @@ pub fn program(stepped: &[u32]) -> Vec<libc::sock_filter> {
         instruction(JUMP_ABOVE_OR_EQUAL, X32, 0, 1),
         instruction(RETURN, ALLOW, 0, 0),
     ];
-    for &(call, when) in CALLS {
+    for &(call, when) in calls.iter().copied().flatten() {
         if !is_inspected(when, stepped) {
             continue;
         }
@@ -245,11 +264,13 @@ mod tests {
     fn the_kernel_need_not_run_the_filter_for_any_other_call() {
         const NUMBERS: u32 = 512;
         let clocks = [libc::CLOCK_REALTIME as u32, libc::CLOCK_MONOTONIC_COARSE as u32];
-        for stepped in [&[][..], &clocks[..1], &clocks] {
-            let program = program(stepped);
+        let of_calls =
+            |calls: [&'static [(libc::c_long, When)]; 2], stepped| (calls, stepped, program(&calls, stepped));
+        let emulated = [&[][..], &clocks[..1], &clocks].map(|stepped| of_calls([WAITS, EMULATED], stepped));
+        for (calls, stepped, program) in emulated.into_iter().chain([of_calls([WAITS, OBSERVED], &[])]) {
             for number in 0..NUMBERS {
                 let is_it = |&(call, when): &(libc::c_long, When)| call as u32 == number && is_inspected(when, stepped);
-                let is_inspected = CALLS.iter().any(is_it);
+                let is_inspected = calls.iter().copied().flatten().any(is_it);
                 assert_eq!(is_always_allowed(&program, number), !is_inspected, "{number} with {stepped:?}");
             }
         }

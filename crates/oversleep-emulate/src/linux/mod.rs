@@ -14,6 +14,7 @@ mod filter;
 mod front;
 mod inject;
 mod lead;
+mod observe;
 mod padding;
 mod preload;
 mod processes;
@@ -34,4 +35,5 @@ mod trampoline;
 mod vdso;
 
 pub use front::{end_by, run};
+pub use observe::{Observation, Running};
 pub use socket::control;

@@ -33,8 +33,10 @@ static AT_START: extern "C" fn() = {
 pub struct Start {
     argv: Words,
     envp: Words,
-    /// None where no wait is led elsewhere.
+    /// None where no wait stops.
     filter: Option<Vec<libc::sock_filter>>,
+    /// Whether its waits have this system's timer slack.
+    has_slack: bool,
 }
 
 /// Words as `exec` takes them.
@@ -53,27 +55,38 @@ impl Words {
 impl Start {
     /// With a library to load before the program's, it isn't traced.
     pub fn new(request: &Request, stepped: &[Stepped], preload: Option<CString>) -> Result<Start, Failure> {
-        let with_nul = |_| Failure::NotRun("an argument or a variable contains a NUL byte".to_owned());
-        let argv: Result<Vec<CString>, _> = request.program.iter().map(|word| CString::new(word.as_bytes())).collect();
         let clocks: Vec<u32> = stepped.iter().map(|clock| clock.clock.id() as u32).collect();
+        let filter = (request.plan.is_some() && preload.is_none()).then(|| filter::of_emulated(&clocks));
         // A program, or what it starts, asks for another resolution under this number.
         let number = format!("OVERSLEEP_EMULATE={}", std::process::id());
         let is_passed_on = |(name, _): &(OsString, OsString)| {
             name != "OVERSLEEP_EMULATE" && (preload.is_none() || name != preload::VARIABLE)
         };
+        let more = [CString::new(number).map_err(with_nul)?].into_iter().chain(preload.clone()).collect();
+        // Ends are the machine's own: the slack of this one adds nothing to them.
+        let has_slack = filter.is_none() && preload.is_none();
+        Ok(Start { filter, has_slack, ..Start::of(&request.program, is_passed_on, more)? })
+    }
+
+    /// A program that stops where this filter says and is left alone otherwise.
+    pub fn observed(program: &[OsString], filter: Vec<libc::sock_filter>) -> Result<Start, Failure> {
+        Ok(Start { filter: Some(filter), ..Start::of(program, |_| true, Vec::new())? })
+    }
+
+    fn of(
+        program: &[OsString],
+        is_passed_on: impl Fn(&(OsString, OsString)) -> bool,
+        more: Vec<CString>,
+    ) -> Result<Start, Failure> {
+        let argv: Result<Vec<CString>, _> = program.iter().map(|word| CString::new(word.as_bytes())).collect();
         let inherited = std::env::vars_os().filter(is_passed_on).map(|(mut name, value)| {
             name.push("=");
             name.push(value);
-            name.into_vec()
+            CString::new(name.into_vec())
         });
-        let envp: Result<Vec<CString>, _> =
-            inherited.chain([number.into_bytes()]).map(CString::new).chain(preload.clone().map(Ok)).collect();
+        let envp: Result<Vec<CString>, _> = inherited.chain(more.into_iter().map(Ok)).collect();
         let (argv, envp) = (Words::new(argv.map_err(with_nul)?), Words::new(envp.map_err(with_nul)?));
-        Ok(Start {
-            argv,
-            envp,
-            filter: (request.plan.is_some() && preload.is_none()).then(|| filter::program(&clocks)),
-        })
+        Ok(Start { argv, envp, filter: None, has_slack: true })
     }
 
     /// Starts the program in a process of its own, traced by that supervisor, which answers there. An error has the stage
@@ -117,8 +130,7 @@ impl Start {
                     _ => fail(BY_TRACE, libc::ESRCH),
                 }
             }
-            if self.filter.is_some() || tracer.is_none() {
-                // Ends are the machine's own: this one adds nothing to them.
+            if !self.has_slack {
                 libc::prctl(libc::PR_SET_TIMERSLACK, 1, 0, 0, 0);
             }
             if let Some(filter) = &self.filter
@@ -138,4 +150,8 @@ fn reap(program: i32) {
     while unsafe { libc::waitpid(program, &raw mut status, 0) } == -1
         && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
     {}
+}
+
+fn with_nul(_: std::ffi::NulError) -> Failure {
+    Failure::NotRun("an argument or a variable contains a NUL byte".to_owned())
 }

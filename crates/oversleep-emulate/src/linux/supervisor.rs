@@ -46,7 +46,8 @@ pub fn stepped(plan: Option<&Plan>, choice: &ClockChoice) -> Result<Vec<Stepped>
 }
 
 fn supervise((request, stepped): (Request, Vec<Stepped>), front: i32, to_front: OwnedFd, to_program: OwnedFd) {
-    apart(front, [to_front.as_raw_fd(), to_program.as_raw_fd()]);
+    ends_with(front);
+    apart(&mut [to_front.as_raw_fd(), to_program.as_raw_fd()]);
     let mut held = match &request.plan {
         Some(plan) => plan.resolution(now()),
         None => Resolution::of_no_machine(),
@@ -91,15 +92,22 @@ fn supervise((request, stepped): (Request, Vec<Stepped>), front: i32, to_front: 
     shared.crew.join();
 }
 
-/// Detaches from the program's terminal, streams and descriptors, and ends no later than `front`.
-fn apart(front: i32, keep: [RawFd; 2]) {
-    // SAFETY: calls that take numbers or constants. A descriptor that stayed open here would keep a pipe open that the
-    // program's reader waits for.
+/// Ends no later than `front`.
+fn ends_with(front: i32) {
+    // SAFETY: calls that take numbers or constants.
     unsafe {
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
         if libc::getppid() != front {
             libc::_exit(0);
         }
+    }
+}
+
+/// Detaches from the program's terminal, streams and descriptors.
+pub(super) fn apart(keep: &mut [RawFd]) {
+    // SAFETY: calls that take numbers or constants. A descriptor that stayed open here would keep a pipe open that the
+    // program's reader waits for.
+    unsafe {
         libc::setsid();
         // If permitted: a wait that stops waits for the supervisor first, so it takes precedence over computation. A
         // higher priority would let a program that waits often starve the rest of the machine.
@@ -111,11 +119,13 @@ fn apart(front: i32, keep: [RawFd; 2]) {
         for stream in 0..3 {
             libc::dup2(nothing, stream);
         }
-        let [low, high] = if keep[0] < keep[1] { keep } else { [keep[1], keep[0]] };
-        for (from, to) in [(3, low - 1), (low + 1, high - 1), (high + 1, i32::MAX)] {
-            if from <= to {
-                libc::syscall(libc::SYS_close_range, from, to, 0);
+        keep.sort_unstable();
+        let mut from = 3;
+        for &kept in keep.iter().chain(&[i32::MAX]) {
+            if from < kept {
+                libc::syscall(libc::SYS_close_range, from, kept - 1, 0);
             }
+            from = kept.saturating_add(1);
         }
     }
 }

@@ -95,7 +95,7 @@ fn answer_where(stepped: &[u32], call: libc::c_long, arguments: [u64; 6], place:
     for (at, argument) in arguments.into_iter().enumerate() {
         (data[4 + 2 * at], data[5 + 2 * at]) = (argument as u32, (argument >> 32) as u32);
     }
-    let program = filter::program(stepped);
+    let program = filter::of_emulated(stepped);
     let (mut at, mut value) = (0, 0_u32);
     loop {
         let step = program[at];

@@ -194,7 +194,7 @@ impl Tracer {
 }
 
 /// The process of a thread, according to the system.
-fn process_of(tid: Tid) -> Option<Tid> {
+pub(super) fn process_of(tid: Tid) -> Option<Tid> {
     let status = std::fs::read_to_string(format!("/proc/{tid}/status")).ok()?;
     status.lines().find_map(|line| line.strip_prefix("Tgid:"))?.trim().parse().ok()
 }

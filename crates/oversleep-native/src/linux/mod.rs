@@ -19,7 +19,7 @@ mod load;
 mod os;
 pub mod process_end;
 mod processor_state;
-mod splitter;
+pub mod splitter;
 mod tunables;
 mod waits;
 

@@ -8,6 +8,7 @@ use oversleep_record::file::Tool;
 use oversleep_record::quantile_interval::of_quantile;
 use serde::{Deserialize, Serialize};
 
+use crate::by::By;
 use crate::group::{Group, Key};
 use crate::part::Part;
 use crate::summary::Summary;
@@ -36,6 +37,9 @@ pub struct Comparison {
 pub struct Run {
     /// What was followed, in words; empty for every process.
     pub target: String,
+    /// Who followed it.
+    #[serde(default, skip_serializing_if = "By::is_kernel")]
+    pub by: By,
     /// The kernel, as it calls itself.
     pub kernel: String,
     /// When it began, in seconds since 1970.
@@ -73,7 +77,8 @@ pub struct GroupChange {
     pub after_count: u64,
     /// The whole lateness.
     pub lateness: Change,
-    /// Each part that either run has; the means add up to those of the lateness.
+    /// Each part that either run has; the means add up to those of the lateness. Empty where different followers saw the
+    /// runs, because their parts are not the same.
     pub parts: Vec<PartChange>,
 }
 
@@ -147,6 +152,7 @@ pub fn compare(runs: &[Summary]) -> Option<Comparison> {
 fn run(summary: &Summary) -> Run {
     Run {
         target: summary.meta.target.clone(),
+        by: summary.meta.by,
         kernel: summary.meta.kernel.clone(),
         taken_unix_s: summary.meta.taken_unix_s,
         count: summary.count(),
@@ -171,6 +177,9 @@ fn against(base: &Summary, other: &Summary) -> Against {
             Some(at) => groups.push(changed(before, after.remove(at))),
             None => only_in_base.push(before.key.clone()),
         }
+    }
+    if base.meta.by != other.meta.by {
+        groups.iter_mut().for_each(|group: &mut GroupChange| group.parts.clear());
     }
     Against {
         run: run(other),

@@ -9,12 +9,19 @@ use super::{Comparison, GroupChange, Moved, PartChange, Verdict};
 use crate::findings::name;
 use crate::text::ROWS_MAX;
 
+/// What is said where a supervisor followed one run and the kernel the other, or with fewer records.
+pub const OTHER_WAY: &str = "These results were taken in different ways, so their parts can't be compared, and the lateness of one \
+    includes more of what following costs: take both in the same way (--by supervisor).";
+
 /// The comparison as text: by group of waits, how each part moved.
 pub fn text(comparison: &Comparison) -> String {
     let mut text = String::new();
     for (n, against) in comparison.against_base.iter().enumerate() {
         if comparison.against_base.len() > 1 {
             let _ = writeln!(text, "Result {} against result 1\n", n + 2);
+        }
+        if against.run.by != comparison.base.by {
+            let _ = writeln!(text, "{OTHER_WAY}\n");
         }
         for group in &against.groups {
             text.push_str(&group_change(group));
@@ -74,6 +81,9 @@ pub fn change_words(group: &GroupChange) -> String {
             part.about(),
             mean(by)
         ),
+        None if group.parts.is_empty() => {
+            format!("A wait is {} late on average instead of {}.", mean(after), mean(before))
+        }
         None if grew.is_empty() => "No part differs by more than chance.".to_owned(),
         None => format!("No part shrank.{beside}"),
     }

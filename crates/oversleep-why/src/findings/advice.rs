@@ -34,6 +34,13 @@ pub fn slack(group: &Group) -> Vec<String> {
     lines
 }
 
+pub fn unseen_slack() -> Vec<String> {
+    vec![
+        "To see how much, run the program with and without slack: oversleep run --slack 1ns --measure -- PROGRAM."
+            .to_owned(),
+    ]
+}
+
 pub fn rounding(key: &Key) -> Vec<String> {
     let precise = match key.call.as_str() {
         "epoll_wait" | "epoll_pwait" => "epoll_pwait2, which takes nanoseconds (Linux 5.11)",

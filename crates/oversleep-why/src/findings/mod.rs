@@ -140,6 +140,7 @@ fn about(part: Part, group: &Group, summary: &Summary) -> Option<(String, Vec<St
             (format!("{who} ends on a tick: {} of the lateness is the tick's", at(Part::Slack)), advice::wheel())
         }
         Part::Slack => (format!("{who} ends {} late because of timer slack", at(Part::Slack)), advice::slack(group)),
+        Part::Timer | Part::Unattributed => unseen(part, group)?,
         Part::Irq => {
             let (cause, advice) = irq(group);
             (format!("{who}: the timer interrupt comes up to {max} late; {cause}"), advice)
@@ -170,6 +171,7 @@ fn about(part: Part, group: &Group, summary: &Summary) -> Option<(String, Vec<St
                     blame.name,
                     policy_words(blame.policy, blame.prio)
                 ),
+                None if group.slack_bound_ns.is_some() => "who ran instead was not seen".to_owned(),
                 None => "the CPU needed that long to switch to it".to_owned(),
             };
             (format!("{who} waits for a CPU, for up to {max}: {who_ran}"), advice::run_queue(group))
@@ -182,9 +184,23 @@ fn about(part: Part, group: &Group, summary: &Summary) -> Option<(String, Vec<St
         ),
         Part::Quota => (format!("{who} is stopped by its CPU quota, for up to {max}"), advice::quota(group, summary)),
         Part::User => return None,
-        Part::Unattributed => return None,
     };
     Some(said)
+}
+
+/// A wait whose timer was not seen; `None` if the kernel's events show it.
+fn unseen(part: Part, group: &Group) -> Option<(String, Vec<String>)> {
+    let bound = crate::wait::signed(group.slack_bound_ns?);
+    let late = ns(group.p50(part).max(group.p99(part) / 2));
+    let slack = match bound {
+        0 => "none of it is timer slack".to_owned(),
+        bound => format!("up to {} of it may be timer slack", ns(bound)),
+    };
+    let verb = if part == Part::Timer { "is woken" } else { "ends" };
+    let rest = "without the kernel's events, a late interrupt and slow waking can't be told apart";
+    let sentence = format!("{} {verb} {late} late: {slack}; {rest}", name(&group.key));
+    let advice = if bound == 0 { Vec::new() } else { advice::unseen_slack() };
+    Some((sentence, advice))
 }
 
 fn irq(group: &Group) -> (String, Vec<String>) {

@@ -10,6 +10,7 @@ use crate::wait::{Marks, Outcome, Request, Wait, signed};
 
 use super::Machine;
 use super::open::{Fired, Open};
+use super::supervised;
 
 /// The timer interrupt's tracepoint may come shortly before the expiry that its handler then sees. An earlier one
 /// belongs to another interrupt.
@@ -51,8 +52,8 @@ impl Machine {
         let running = open.running.map(|(t, ..)| t).or(stayed);
         let marks = Marks {
             entered: open.entered,
-            soft: times.soft,
-            hard: times.soft.map(|_| times.hard).filter(|&hard| hard != u64::MAX),
+            soft: times.soft.filter(|_| !open.is_unseen()),
+            hard: times.soft.filter(|_| !open.is_unseen()).map(|_| times.hard).filter(|&hard| hard != u64::MAX),
             rearmed: times.rearmed,
             interrupt: times.interrupt,
             fired: times.fired,
@@ -61,6 +62,7 @@ impl Machine {
             running,
             returned,
         };
+        let is_unseen = open.is_unseen();
         let mut wait = Wait {
             tgid: open.tgid,
             tid: open.tid,
@@ -82,7 +84,8 @@ impl Machine {
             marks,
             timer_cpu: fired.map(|fired| fired.cpu),
             timer_cpu_idle: fired.and_then(|fired| fired.idle),
-            cpu: open.running.map(|(_, cpu, _)| cpu).or(open.woken.map(|woken| woken.cpu)),
+            cpu: open.running.map(|(_, cpu, _)| cpu).or(open.woken.map(|woken| woken.cpu)).filter(|_| !is_unseen),
+            slack_bound_ns: is_unseen.then(|| times.hard.saturating_sub(times.soft.unwrap_or(0))),
             cpu_idle: open.woken.and_then(|woken| woken.idle),
             policy: open.woken.map(|woken| woken.policy),
             prio: open.woken.map(|woken| woken.prio),
@@ -96,7 +99,9 @@ impl Machine {
             frames: open.frames.clone(),
             stack: Default::default(),
         };
-        if outcome == Outcome::Timer {
+        if outcome == Outcome::Timer && is_unseen {
+            supervised::split(open, (times.start, times.rearmed), &mut wait);
+        } else if outcome == Outcome::Timer {
             self.split(open, &times, &mut wait);
             wait.culprits = self.culprits(open, &wait);
             wait.irq_cause = fired.filter(|_| wait.parts.irq >= LATE_NS).map(|fired| irq_cause(&fired, &times));

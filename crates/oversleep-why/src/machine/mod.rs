@@ -5,6 +5,7 @@ mod close;
 mod cpus;
 mod open;
 mod steps;
+mod supervised;
 mod timers;
 
 use std::collections::{HashMap, VecDeque};

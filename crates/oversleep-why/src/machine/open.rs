@@ -1,7 +1,7 @@
 //! A wait in progress: what is known of it so far.
 
 use crate::calls::{Arch, Call};
-use crate::event::{Event, Name};
+use crate::event::{Event, Name, UNSEEN_TIMER};
 use crate::stack::Frames;
 use crate::wait::Request;
 
@@ -11,6 +11,8 @@ pub(super) struct Armed {
     pub t: u64,
     pub hard: u64,
     pub is_wheel: bool,
+    /// A supervisor saw the call and not its timer.
+    pub is_unseen: bool,
 }
 
 /// The callback of a timer.
@@ -80,6 +82,8 @@ pub(super) struct Open {
     pub preempted_at: Option<u64>,
     pub preempted: Vec<(u64, u64, u16)>,
     pub returned: Option<(u64, i64)>,
+    /// How long the thread waited for a CPU after it was woken, if no event shows when.
+    pub queued: Option<u64>,
     pub throttled_at: Option<u64>,
     pub resumed: Option<u64>,
     /// Events seen for the current call.
@@ -113,6 +117,7 @@ impl Open {
             preempted_at: None,
             preempted: Vec::new(),
             returned: None,
+            queued: None,
             throttled_at: None,
             resumed: None,
             seen: 0,
@@ -124,7 +129,8 @@ impl Open {
     /// Records an armed timer; this wait is new, or is continued by this call.
     pub fn arm(&mut self, event: &Event) {
         let [entered, requested, form, soft, hard, _] = event.fields;
-        let armed = Armed { t: event.t, hard, is_wheel: form >> 8 & 0xff == 2 };
+        let kind = form >> 8 & 0xff;
+        let armed = Armed { t: event.t, hard, is_wheel: kind == 2, is_unseen: kind == UNSEEN_TIMER };
         if self.suspended.is_some() || self.armed.is_some() {
             self.restarts = self.restarts.saturating_add(u32::from(self.suspended.is_some()));
             self.suspended = None;
@@ -150,6 +156,11 @@ impl Open {
         self.armed = Some(armed);
         self.clear_waking();
         self.has_slept = false;
+    }
+
+    /// Whether a supervisor saw the call and not its timer.
+    pub fn is_unseen(&self) -> bool {
+        self.armed.is_some_and(|armed| armed.is_unseen)
     }
 
     /// Discards how the thread was woken before its timer fired.

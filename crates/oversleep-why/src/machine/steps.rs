@@ -100,6 +100,8 @@ impl Machine {
                     open.suspended = Some(event.t);
                 } else {
                     open.returned = Some((event.t, a as i64));
+                    // For the kernel's events, this field is 0.
+                    open.queued = event.fields[1].checked_sub(1);
                 }
             }
             _ => {}

@@ -1,5 +1,6 @@
 //! `why`: shows where the lateness of another program's waits went.
 
+mod follower;
 pub mod kept;
 mod output;
 mod watch;
@@ -19,8 +20,9 @@ use crate::exit::{Exit, Failure};
 ///
 /// It follows every timed wait that an unmodified program makes, in any language, and splits the lateness of each one into
 /// parts that add up to it: timer slack, a late interrupt, waiting for a CPU, a CPU quota and others. It names who ran
-/// instead and says what helps. It needs Linux with kernel type information, and root or CAP_BPF and CAP_PERFMON;
-/// recordings can be read on any system. With a program it exits with that program's exit code, unless --fail-if holds.
+/// instead and says what helps. It needs Linux with kernel type information, and root or CAP_BPF and CAP_PERFMON; without
+/// them, a supervisor follows a program that it starts itself and tells fewer parts apart. Recordings can be read on any
+/// system. With a program it exits with that program's exit code, unless --fail-if holds.
 #[derive(Args, Debug)]
 #[command(before_help = help::WHY, after_help = help::CODES)]
 pub struct Why {
@@ -39,6 +41,14 @@ pub struct Why {
     /// Follow every process of this machine
     #[arg(long)]
     system: bool,
+
+    /// Who follows the program [default: the kernel, or the supervisor where the kernel doesn't allow it]
+    ///
+    /// kernel: a program in the kernel sees every part of a wait. supervisor: a process that stops the program before and
+    /// after each wait; it needs no privileges, sees fewer parts, and follows only a program that it starts itself (Linux on
+    /// x86-64).
+    #[arg(long, value_name = "WHO", value_enum, hide_possible_values = true, conflicts_with = "files")]
+    by: Option<follower::Choice>,
 
     /// End after this time, like 10s [default: when the program ends, or with Ctrl-C]
     #[arg(long = "for", value_name = "TIME", value_parser = value::run_time)]

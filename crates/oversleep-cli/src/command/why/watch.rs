@@ -3,11 +3,11 @@
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus};
+use std::process::ExitStatus;
 use std::sync::mpsc::{self, Receiver, TryRecvError};
 use std::time::{Duration, Instant};
 
-use oversleep_collect::{Collector, Options};
+use oversleep_collect::{CollectError, Options};
 use oversleep_measure::StopFlag;
 use oversleep_native::ProcessEnd;
 use oversleep_record::FactName;
@@ -15,9 +15,9 @@ use oversleep_why::calls::Arch;
 use oversleep_why::names::Names;
 use oversleep_why::recording::{Meta, Named, Recorder};
 use oversleep_why::session::Session;
-use oversleep_why::summary::Losses;
 use oversleep_why::text;
 
+use super::follower::{Follower, Program};
 use super::{Why, output};
 use crate::exit::{Exit, Failure};
 use crate::{interrupt, message};
@@ -32,24 +32,25 @@ pub fn run(why: &Why) -> Result<Exit, Failure> {
     let environment = oversleep_native::here().environment();
     let options =
         Options { everyone: why.system, children: !why.no_follow, stacks: why.stacks, tick_ns: super::tick_ns() };
-    let mut collector = Collector::open(options).map_err(failed)?;
-    let arch = Arch::named(std::env::consts::ARCH).ok_or_else(|| failed(oversleep_collect::CollectError::System))?;
+    let mut follower = Follower::of(why, options)?;
+    let arch = Arch::named(std::env::consts::ARCH).ok_or_else(|| Failure::failed(CollectError::System.to_string()))?;
     let mut names = Names::live(named);
     let mut ends = Vec::new();
     for &pid in &why.pid {
-        collector.follow(pid).map_err(failed)?;
+        follower.follow(pid)?;
         names.learn(pid);
         ends.push(ProcessEnd::of(pid).map_err(|error| unwatchable(pid, &error))?);
     }
     let mut meta = Meta {
         arch,
+        by: follower.by(),
         kernel: environment.text(FactName::KernelRelease).unwrap_or_default().to_owned(),
         target: target(why),
         taken_unix_s: output::now(),
         processes: names.list(),
     };
     let want_ns = why.want.and_then(|want| u64::try_from(want.0).ok());
-    collector.want(want_ns);
+    follower.want(want_ns);
     let mut session = Session::new(arch, names, why.only.clone(), want_ns);
     let create = |path: &Path| File::create(path).map_err(|error| write_failed(path, &error));
     if let Some(path) = &why.perfetto {
@@ -62,9 +63,9 @@ pub fn run(why: &Why) -> Result<Exit, Failure> {
 
     let stop = StopFlag::new();
     let measuring = interrupt::raise_on_signal(&stop);
-    let child = start(why, &mut collector)?;
-    let pid = child.as_ref().map(Child::id);
-    let ending = child.map(await_end);
+    let program = follower.start(&why.program, !why.no_follow)?;
+    let pid = program.as_ref().map(|(pid, _)| *pid);
+    let ending = program.map(|(_, program)| await_end(program));
     let others = await_all(ends);
     let began = Instant::now();
     let mut table = Table::new(why);
@@ -72,12 +73,12 @@ pub fn run(why: &Why) -> Result<Exit, Failure> {
     let mut batch = Vec::new();
     loop {
         let left = why.for_time.and_then(|time| time.to_std()).map(|time| time.saturating_sub(began.elapsed()));
-        ended = pause(collector.pause().min(LOOK).min(left.unwrap_or(LOOK)), ending.as_ref())?;
+        ended = pause(follower.pause().min(LOOK).min(left.unwrap_or(LOOK)), ending.as_ref())?;
         let is_over = stop.is_raised()
             || why.for_time.and_then(|time| time.to_std()).is_some_and(|time| began.elapsed() >= time)
             || (!why.pid.is_empty() && others.try_recv() == Err(TryRecvError::Disconnected));
         let is_last = is_over || ended.is_some();
-        collector.drain_each(&mut batch, is_last, |events| {
+        follower.drain_each(&mut batch, is_last, |events| {
             if let (Some(recorder), Some(path)) = (&mut recorder, &why.record) {
                 recorder.write(events).map_err(|error| write_failed(path, &error))?;
             }
@@ -88,12 +89,11 @@ pub fn run(why: &Why) -> Result<Exit, Failure> {
         if is_last {
             break;
         }
-        collector.stacks_from(session.worst_from().unwrap_or(0));
+        follower.stacks_from(session.worst_from().unwrap_or(0));
         table.show(&session);
     }
     table.clear();
-    let losses = losses(&mut collector);
-    collector.unload();
+    let losses = follower.end();
     if let (Some(recorder), Some(path)) = (recorder, &why.record) {
         recorder.finish().map_err(|error| write_failed(path, &error))?;
     }
@@ -119,23 +119,15 @@ fn named(tgid: u32) -> Option<Named> {
     Some(Named { tgid, name, cgroup: oversleep_collect::cgroup_of(tgid) })
 }
 
-fn start(why: &Why, collector: &mut Collector) -> Result<Option<Child>, Failure> {
-    let Some((program, arguments)) = why.program.split_first() else { return Ok(None) };
-    let mut command = Command::new(program);
-    command.args(arguments);
-    let child = collector.spawn(&mut command);
-    child.map(Some).map_err(|error| Failure::failed(format!("can't run '{}': {error}", program.display())))
-}
-
 /// The end of a program. A thread of its own waits for it, because polling would cost more than collecting.
 type Ending = Receiver<io::Result<ExitStatus>>;
 
-fn await_end(mut child: Child) -> Ending {
+fn await_end(program: Program) -> Ending {
     let (sender, receiver) = mpsc::channel();
     let follower = std::thread::current();
     std::thread::spawn(move || {
         // Nobody listens any more if the program outlives the run.
-        let _ = sender.send(child.wait());
+        let _ = sender.send(program.wait());
         follower.unpark();
     });
     receiver
@@ -182,27 +174,11 @@ fn target(why: &Why) -> String {
     }
 }
 
-fn losses(collector: &mut Collector) -> Losses {
-    let counted = collector.losses();
-    Losses {
-        no_room: counted.no_room,
-        vanished: counted.vanished(),
-        not_run: counted.not_run,
-        threads_not_followed: counted.threads_not_followed,
-        missing: counted.missing.iter().map(|missing| (*missing).to_owned()).collect(),
-        ..Losses::default()
-    }
-}
-
 fn unwatchable(pid: u32, error: &io::Error) -> Failure {
     match error.kind() {
-        io::ErrorKind::NotFound => failed(oversleep_collect::CollectError::NoProcess(pid)),
+        io::ErrorKind::NotFound => Failure::failed(CollectError::NoProcess(pid).to_string()),
         _ => Failure::failed(format!("can't wait for the end of process {pid}: {error}")),
     }
-}
-
-fn failed(error: oversleep_collect::CollectError) -> Failure {
-    Failure::failed(error.to_string())
 }
 
 fn write_failed(path: &Path, error: &io::Error) -> Failure {

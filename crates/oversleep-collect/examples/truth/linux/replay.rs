@@ -29,8 +29,14 @@ pub fn replay() -> Result<String, String> {
     machine.finish();
     let took = began.elapsed();
     let peak = memory_kb("VmHWM")?;
-    let meta =
-        Meta { arch: arch(), kernel: String::new(), target: String::new(), taken_unix_s: None, processes: Vec::new() };
+    let meta = Meta {
+        arch: arch(),
+        by: Default::default(),
+        kernel: String::new(),
+        target: String::new(),
+        taken_unix_s: None,
+        processes: Vec::new(),
+    };
     let lost = builder.finish(meta, None, Default::default(), &machine).losses;
     let text = format!(
         "{count} of {WAITS} waits without a gap in {:.1} s ({:.0}/s); memory at most {} MB, unfinished {}",

@@ -129,6 +129,7 @@ fn words(part: Part) -> &'static str {
         Part::Stop => "stopped",
         Part::Slack => "of timer slack",
         Part::Irq => "until the timer interrupt",
+        Part::Timer => "for the timer and waking",
         Part::Irqbody => "for other work of the interrupt",
         Part::Wake => "for waking the thread",
         Part::Ipi => "from waking to the run queue",

@@ -22,13 +22,14 @@ pub fn kernel_counter_hz() -> Option<u64> {
     None
 }
 
+pub use ring::{Switch, SwitchKind, SwitchRing};
 pub use schedstat::{ThreadStat, ThreadStatFile};
 
 use oversleep_system::{Splitter, SwitchIn};
 
 /// Records the switches of the thread that opened it.
 pub struct SwitchWatch {
-    ring: ring::SwitchRing,
+    ring: SwitchRing,
     stat: ThreadStatFile,
     armed: Option<ThreadStat>,
     _thread: PhantomData<*const ()>,
@@ -42,7 +43,7 @@ impl SwitchWatch {
     pub fn open() -> Result<SwitchWatch, Unavailable> {
         let stat = ThreadStatFile::open()?;
         stat.read()?;
-        Ok(SwitchWatch { ring: ring::SwitchRing::open()?, stat, armed: None, _thread: PhantomData })
+        Ok(SwitchWatch { ring: SwitchRing::open()?, stat, armed: None, _thread: PhantomData })
     }
 }
 

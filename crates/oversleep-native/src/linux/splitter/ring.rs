@@ -1,4 +1,4 @@
-//! The ring in which the kernel records this thread's context switches.
+//! The ring in which the kernel records a thread's context switches.
 //! <https://man7.org/linux/man-pages/man2/perf_event_open.2.html>
 
 use std::io;
@@ -47,8 +47,10 @@ const USE_CLOCK_ID: u64 = 1 << 25;
 const CONTEXT_SWITCH: u64 = 1 << 26;
 const FLAG_CLOSE_ON_EXEC: u64 = 1 << 3;
 
-/// Pages for records. A wait makes two records of 24 bytes.
+/// Pages for records of the calling thread. A wait makes two records of 24 bytes.
 const DATA_PAGES: usize = 8;
+/// Pages for records of another thread. Each of its threads has a ring, and the kernel bounds the pages of one user.
+const DATA_PAGES_OF_OTHERS: usize = 1;
 /// Offsets of the head and tail counters in the control page.
 const HEAD_OFFSET: usize = 1024;
 const TAIL_OFFSET: usize = 1032;
@@ -56,7 +58,28 @@ const TAIL_OFFSET: usize = 1032;
 const ALLOW: &str = "`sudo sysctl kernel.perf_event_paranoid=2`; in a container \
     `--security-opt seccomp=unconfined` or `--cap-add PERFMON`";
 
-pub(super) struct SwitchRing {
+/// A change of the thread that has a CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Switch {
+    /// When, on CLOCK_MONOTONIC.
+    pub at: Nanos,
+    /// What changed for the recorded thread.
+    pub kind: SwitchKind,
+}
+
+/// What changed for the recorded thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SwitchKind {
+    /// It got a CPU.
+    In,
+    /// It left its CPU to wait for something.
+    Out,
+    /// It left its CPU although it was runnable (Linux 4.17; earlier kernels call it `Out`).
+    Preempted,
+}
+
+/// A ring of the kernel with the context switches of one thread.
+pub struct SwitchRing {
     // The order matters: the mapping is dropped before the descriptor.
     map: Mapping,
     _event: OwnedFd,
@@ -65,18 +88,34 @@ pub(super) struct SwitchRing {
 struct Mapping {
     base: NonNull<u8>,
     page_bytes: usize,
+    data_pages: usize,
 }
+
+// SAFETY: the mapping belongs to its owner alone, in whatever thread that is.
+unsafe impl Send for Mapping {}
 
 impl Drop for Mapping {
     fn drop(&mut self) {
         // SAFETY: exactly the mapped range, to which nothing refers any more.
-        unsafe { libc::munmap(self.base.as_ptr().cast(), (1 + DATA_PAGES) * self.page_bytes) };
+        unsafe { libc::munmap(self.base.as_ptr().cast(), (1 + self.data_pages) * self.page_bytes) };
     }
 }
 
 impl SwitchRing {
     /// Starts recording the switches of the calling thread.
     pub(super) fn open() -> Result<SwitchRing, Unavailable> {
+        SwitchRing::open_for(0, DATA_PAGES)
+    }
+
+    /// Starts recording the switches of a thread that this process may trace.
+    ///
+    /// # Errors
+    /// The reason if its switches aren't readable here.
+    pub fn of_thread(tid: i32) -> Result<SwitchRing, Unavailable> {
+        SwitchRing::open_for(tid, DATA_PAGES_OF_OTHERS)
+    }
+
+    fn open_for(tid: i32, data_pages: usize) -> Result<SwitchRing, Unavailable> {
         let attr = EventAttr {
             kind: TYPE_SOFTWARE,
             size: size_of::<EventAttr>() as u32,
@@ -87,9 +126,16 @@ impl SwitchRing {
             clock_id: libc::CLOCK_MONOTONIC,
             ..EventAttr::default()
         };
-        // SAFETY: `attr` has the layout and the size it states; pid 0 is the calling thread, −1 every CPU and no group.
+        // SAFETY: `attr` has the layout and the size it states; thread 0 is the calling one, −1 every CPU and no group.
         let raw = unsafe {
-            libc::syscall(libc::SYS_perf_event_open, &raw const attr, 0_i64, -1_i64, -1_i64, FLAG_CLOSE_ON_EXEC)
+            libc::syscall(
+                libc::SYS_perf_event_open,
+                &raw const attr,
+                i64::from(tid),
+                -1_i64,
+                -1_i64,
+                FLAG_CLOSE_ON_EXEC,
+            )
         };
         if raw < 0 {
             return Err(explain(&io::Error::last_os_error()));
@@ -103,7 +149,7 @@ impl SwitchRing {
         let base = unsafe {
             libc::mmap(
                 std::ptr::null_mut(),
-                (1 + DATA_PAGES) * page_bytes,
+                (1 + data_pages) * page_bytes,
                 libc::PROT_READ | libc::PROT_WRITE,
                 libc::MAP_SHARED,
                 event.as_raw_fd(),
@@ -115,7 +161,7 @@ impl SwitchRing {
             return Err(os::refused("mmap of a perf buffer", &error, "raise kernel.perf_event_mlock_kb"));
         }
         let base = NonNull::new(base.cast()).ok_or_else(|| Unavailable::failed("mmap of a perf buffer", "null"))?;
-        Ok(SwitchRing { map: Mapping { base, page_bytes }, _event: event })
+        Ok(SwitchRing { map: Mapping { base, page_bytes, data_pages }, _event: event })
     }
 
     /// The control page.
@@ -143,10 +189,23 @@ impl SwitchRing {
 
     /// The switch-ins since the last call of this function or of `forget`.
     pub(super) fn take(&mut self) -> Switches {
+        let mut switches = Switches::default();
+        let is_whole = self.each(|switch| {
+            if switch.kind == SwitchKind::In {
+                switches.count += 1;
+                switches.last_at = switch.at;
+            }
+        });
+        Switches { lost: !is_whole, ..switches }
+    }
+
+    /// Passes the switches since the last call of this function or of `forget` to `each`, in order. Returns whether these
+    /// are all.
+    pub fn each(&mut self, each: impl FnMut(Switch)) -> bool {
         let head = self.head();
         let tail = self.counter(TAIL_OFFSET).load(Ordering::Relaxed);
         let mut bytes = Vec::with_capacity((head - tail) as usize);
-        let data_bytes = DATA_PAGES * self.map.page_bytes;
+        let data_bytes = self.map.data_pages * self.map.page_bytes;
         for position in tail..head {
             let offset = self.map.page_bytes + (position % data_bytes as u64) as usize;
             // SAFETY: within the data pages, and the kernel doesn't write between tail and head.
@@ -154,7 +213,7 @@ impl SwitchRing {
         }
         // Release, so that the bytes are copied before the kernel may reuse their place.
         self.counter(TAIL_OFFSET).store(head, Ordering::Release);
-        decode(&bytes)
+        decode(&bytes, each)
     }
 }
 
@@ -171,10 +230,12 @@ const RECORD_LOST: u32 = 2;
 const RECORD_LOST_SAMPLES: u32 = 13;
 const RECORD_SWITCH: u32 = 14;
 const MISC_SWITCH_OUT: u16 = 1 << 13;
+const MISC_SWITCH_OUT_PREEMPT: u16 = 1 << 14;
 
-/// Records: type (4 bytes), misc (2), size (2), and for a switch: pid (4), tid (4), time (8).
-fn decode(mut bytes: &[u8]) -> Switches {
-    let mut switches = Switches::default();
+/// Records: type (4 bytes), misc (2), size (2), and for a switch: pid (4), tid (4), time (8). Returns whether none is
+/// missing.
+fn decode(mut bytes: &[u8], mut each: impl FnMut(Switch)) -> bool {
+    let mut is_whole = true;
     while !bytes.is_empty() {
         let header = bytes.first_chunk::<8>().map(|h| {
             let kind = u32::from_ne_bytes([h[0], h[1], h[2], h[3]]);
@@ -182,23 +243,27 @@ fn decode(mut bytes: &[u8]) -> Switches {
         });
         let Some((kind, misc, size)) = header.filter(|&(_, _, size)| (8..=bytes.len()).contains(&size)) else {
             // A torn record: what follows isn't readable, so something is missing.
-            return Switches { lost: true, ..switches };
+            return false;
         };
         let (record, rest) = bytes.split_at(size);
         match kind {
-            RECORD_SWITCH if misc & MISC_SWITCH_OUT == 0 => match record[8..].last_chunk::<8>() {
+            RECORD_SWITCH => match record[8..].last_chunk::<8>() {
                 Some(time) => {
-                    switches.count += 1;
-                    switches.last_at = Nanos(u64::from_ne_bytes(*time) as i64);
+                    let kind = match misc & (MISC_SWITCH_OUT | MISC_SWITCH_OUT_PREEMPT) {
+                        0 => SwitchKind::In,
+                        MISC_SWITCH_OUT => SwitchKind::Out,
+                        _ => SwitchKind::Preempted,
+                    };
+                    each(Switch { at: Nanos(u64::from_ne_bytes(*time) as i64), kind });
                 }
-                None => switches.lost = true,
+                None => is_whole = false,
             },
-            RECORD_LOST | RECORD_LOST_SAMPLES => switches.lost = true,
+            RECORD_LOST | RECORD_LOST_SAMPLES => is_whole = false,
             _ => {}
         }
         bytes = rest;
     }
-    switches
+    is_whole
 }
 
 #[cfg(test)]
@@ -218,29 +283,36 @@ mod tests {
         assert_eq!(std::mem::offset_of!(EventAttr, clock_id), 92);
     }
 
+    fn decoded(bytes: &[u8]) -> (Vec<(SwitchKind, i64)>, bool) {
+        let mut switches = Vec::new();
+        let is_whole = decode(bytes, |switch| switches.push((switch.kind, switch.at.0)));
+        (switches, is_whole)
+    }
+
     #[test]
-    fn counts_switch_ins_and_keeps_the_last() {
+    fn switches_are_told_apart() {
         let stream = [
             record(RECORD_SWITCH, MISC_SWITCH_OUT, &[7, 100]),
             record(RECORD_SWITCH, 0, &[7, 200]),
             record(99, 0, &[1, 2, 3]),
-            record(RECORD_SWITCH, MISC_SWITCH_OUT, &[7, 300]),
+            record(RECORD_SWITCH, MISC_SWITCH_OUT | MISC_SWITCH_OUT_PREEMPT, &[7, 300]),
             record(RECORD_SWITCH, 0, &[7, 400]),
         ]
         .concat();
-        assert_eq!(decode(&stream), Switches { count: 2, last_at: Nanos(400), lost: false });
-        assert_eq!(decode(&[]), Switches::default());
+        use SwitchKind::{In, Out, Preempted};
+        assert_eq!(decoded(&stream), (vec![(Out, 100), (In, 200), (Preempted, 300), (In, 400)], true));
+        assert_eq!(decoded(&[]), (Vec::new(), true));
     }
 
     #[test]
     fn lost_and_torn_records_are_reported() {
         let one = record(RECORD_SWITCH, 0, &[7, 200]);
         let lost = [one.clone(), record(RECORD_LOST, 0, &[1, 5, 7, 250])].concat();
-        assert_eq!(decode(&lost), Switches { count: 1, last_at: Nanos(200), lost: true });
+        assert_eq!(decoded(&lost), (vec![(SwitchKind::In, 200)], false));
         for end in 1..one.len() {
-            assert!(decode(&one[..end]).lost, "{end} bytes");
+            assert!(!decoded(&one[..end]).1, "{end} bytes");
         }
-        assert!(decode(&record(RECORD_SWITCH, 0, &[])).lost, "no time in it");
-        assert!(decode(&[0; 8]).lost, "a size of zero must not loop");
+        assert!(!decoded(&record(RECORD_SWITCH, 0, &[])).1, "no time in it");
+        assert!(!decoded(&[0; 8]).1, "a size of zero must not loop");
     }
 }

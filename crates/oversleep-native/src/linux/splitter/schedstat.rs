@@ -1,4 +1,4 @@
-//! `/proc/thread-self/schedstat`: CPU time, run-queue delay and switch-ins of one thread.
+//! `schedstat` of a thread in /proc: CPU time, run-queue delay and switch-ins of one thread.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -34,6 +34,14 @@ impl ThreadStatFile {
         }
     }
 
+    /// Opens the file of that thread of a process.
+    ///
+    /// # Errors
+    /// The system's refusal.
+    pub fn of_thread(process: i32, tid: i32) -> std::io::Result<ThreadStatFile> {
+        File::open(format!("/proc/{process}/task/{tid}/schedstat")).map(ThreadStatFile)
+    }
+
     /// The current content.
     ///
     /// # Errors
@@ -49,7 +57,7 @@ impl ThreadStatFile {
     }
 }
 
-/// `run time, run delay, switch-ins`. The reading thread has been switched in, so three zeros come from a kernel that
+/// `run time, run delay, switch-ins`. A thread that runs or has run was switched in, so three zeros come from a kernel that
 /// doesn't count.
 fn parse(text: &str) -> Option<ThreadStat> {
     let mut numbers = text.split_ascii_whitespace();

@@ -2,7 +2,7 @@
 
 use oversleep_record::Nanos;
 use oversleep_why::Part;
-use oversleep_why::compare::words::{change_words, moved_words};
+use oversleep_why::compare::words::{OTHER_WAY, change_words, moved_words};
 use oversleep_why::compare::{Against, Change, Comparison, GroupChange, Moved, Run, Verdict};
 use oversleep_why::findings::name;
 
@@ -34,7 +34,7 @@ pub fn comparison(comparison: &Comparison, names: &[String]) -> String {
         });
         m.element("main", &[("id", "main"), ("class", "wide")], |m| {
             for (n, against) in comparison.against_base.iter().enumerate() {
-                one(m, n + 2, against);
+                one(m, n + 2, against, against.run.by != comparison.base.by);
             }
         });
     })
@@ -47,10 +47,13 @@ fn described(run: &Run) -> String {
     format!("{target}{kernel}{taken} · {}", counted(run.count, "wait"))
 }
 
-fn one(m: &mut Markup, number: usize, against: &Against) {
+fn one(m: &mut Markup, number: usize, against: &Against, is_other_way: bool) {
     super::section(m, &format!("against-{number}"), &format!("Result {number} against result 1"), |m| {
         if against.groups.is_empty() {
             m.leaf("p", &[], "The results have no waits in common: same program, thread, call and request.");
+        }
+        if is_other_way {
+            m.leaf("p", &[], OTHER_WAY);
         }
         let has = |part: Part| against.groups.iter().any(|group| group.parts.iter().any(|of| of.part == part));
         legend(m, Part::ALL.iter().copied().filter(|&part| has(part)));

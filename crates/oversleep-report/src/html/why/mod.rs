@@ -122,6 +122,7 @@ fn seen(m: &mut Markup, summary: &Summary) {
             for (count, what) in lines.into_iter().filter(|(count, _)| *count != 0) {
                 m.leaf("li", &[], &format!("{} {what}", grouped(count)));
             }
+            summary.meta.by.limits().iter().for_each(|limit| m.leaf("li", &[], limit));
             losses.missing.iter().for_each(|what| m.leaf("li", &[], &format!("not available on this kernel: {what}")));
         });
         m.leaf(

@@ -15,6 +15,7 @@ fn fill(part: Part) -> &'static str {
         Part::Stop => "#a9a9dd",
         Part::Slack => "#e6d85c",
         Part::Irq => "#f08a7e",
+        Part::Timer => "#d9c27a",
         Part::Irqbody => "#f7b9ae",
         Part::Wake => "#4fc3a1",
         Part::Ipi => "#a3dfcd",

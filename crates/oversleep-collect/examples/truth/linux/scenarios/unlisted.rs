@@ -49,6 +49,7 @@ fn stacks() -> Result<String, String> {
     }
     let meta = oversleep_why::recording::Meta {
         arch,
+        by: Default::default(),
         kernel: String::new(),
         target: String::new(),
         taken_unix_s: None,

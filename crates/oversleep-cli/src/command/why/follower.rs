@@ -1,0 +1,202 @@
+//! Who follows the program: a program in the kernel, or a supervisor, which needs no privileges.
+
+use std::ffi::OsString;
+use std::io;
+use std::process::{Child, Command, ExitStatus};
+use std::time::Duration;
+
+use clap::ValueEnum;
+use oversleep_collect::{CollectError, Collector, Options};
+use oversleep_emulate::{IS_SUPPORTED, Observation, Running};
+use oversleep_why::Event;
+use oversleep_why::by::By;
+use oversleep_why::summary::Losses;
+
+use super::Why;
+use crate::exit::Failure;
+use crate::message;
+
+/// Who may be named as the follower.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Choice {
+    /// A program in the kernel
+    Kernel,
+    /// A process that stops the program before and after each wait
+    Supervisor,
+}
+
+/// Whoever follows the program.
+pub enum Follower {
+    Kernel(Box<Collector>),
+    /// `None` until the program is started.
+    Supervisor(Option<Observation>),
+}
+
+/// A program that runs and ends.
+pub enum Program {
+    Child(Child),
+    Observed(Running),
+}
+
+impl Program {
+    pub fn wait(self) -> io::Result<ExitStatus> {
+        match self {
+            Program::Child(mut child) => child.wait(),
+            Program::Observed(running) => running.wait(),
+        }
+    }
+}
+
+impl Follower {
+    /// The chosen one, or the kernel if it allows that, or else the supervisor.
+    pub fn of(why: &Why, options: Options) -> Result<Follower, Failure> {
+        let by_supervisor = || Ok(Follower::Supervisor(None));
+        if why.by == Some(Choice::Supervisor) {
+            return match cannot_supervise(why) {
+                Some(reason) => Err(Failure::usage(format!("--by supervisor {reason}"))),
+                None => by_supervisor(),
+            };
+        }
+        let refused = match Collector::open(options) {
+            Ok(collector) => return Ok(Follower::Kernel(Box::new(collector))),
+            Err(error) => error,
+        };
+        match (cannot_supervise(why), why.by, &refused) {
+            (None, None, CollectError::Refused { missing, remedy, .. }) => {
+                if !why.quiet {
+                    message::note(&format!(
+                        "the kernel's events are not granted ({missing}), so a supervisor follows the program and sees \
+                         fewer parts of its lateness; for all of them: {}",
+                        lower_case(remedy)
+                    ));
+                }
+                by_supervisor()
+            }
+            (None, None, CollectError::NoTypes | CollectError::Load(_)) => {
+                if !why.quiet {
+                    message::note(&format!(
+                        "a supervisor follows the program and sees fewer parts of its lateness: {refused}"
+                    ));
+                }
+                by_supervisor()
+            }
+            (Some(reason), None, CollectError::Refused { .. }) if IS_SUPPORTED => {
+                Err(Failure::failed(format!("{refused}. A supervisor, which needs no privileges, {reason}")))
+            }
+            _ => Err(failed(refused)),
+        }
+    }
+
+    /// Follows a process that runs already.
+    pub fn follow(&mut self, pid: u32) -> Result<(), Failure> {
+        match self {
+            Follower::Kernel(collector) => collector.follow(pid).map_err(failed),
+            Follower::Supervisor(_) => Err(Failure::usage("a supervisor can't take over a running process")),
+        }
+    }
+
+    pub fn want(&mut self, want_ns: Option<u64>) {
+        if let Follower::Kernel(collector) = self {
+            collector.want(want_ns);
+        }
+    }
+
+    pub fn stacks_from(&mut self, lateness_ns: i64) {
+        if let Follower::Kernel(collector) = self {
+            collector.stacks_from(lateness_ns);
+        }
+    }
+
+    /// Starts the program. Returns its process id with it.
+    pub fn start(&mut self, program: &[OsString], children: bool) -> Result<Option<(u32, Program)>, Failure> {
+        let Some((name, arguments)) = program.split_first() else { return Ok(None) };
+        match self {
+            Follower::Kernel(collector) => {
+                let child = collector.spawn(Command::new(name).args(arguments));
+                let child =
+                    child.map_err(|error| Failure::failed(format!("can't run '{}': {error}", name.display())))?;
+                Ok(Some((child.id(), Program::Child(child))))
+            }
+            Follower::Supervisor(observation) => {
+                let begun = Observation::begin(program, children);
+                let begun = observation.insert(begun.map_err(|failure| Failure::failed(failure.to_string()))?);
+                Ok(Some((begun.id(), Program::Observed(begun.running()))))
+            }
+        }
+    }
+
+    /// Who follows, and with what.
+    pub fn by(&self) -> By {
+        match self {
+            Follower::Kernel(_) => By::Kernel,
+            Follower::Supervisor(_) => Observation::by(),
+        }
+    }
+
+    /// The time until the next look.
+    pub fn pause(&self) -> Duration {
+        match self {
+            Follower::Kernel(collector) => collector.pause(),
+            Follower::Supervisor(_) => Duration::from_millis(50),
+        }
+    }
+
+    /// Passes everything that has arrived to `each`, in batches.
+    pub fn drain_each<E>(
+        &mut self,
+        batch: &mut Vec<Event>,
+        is_last: bool,
+        mut each: impl FnMut(&[Event]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        match self {
+            Follower::Kernel(collector) => collector.drain_each(batch, is_last, each),
+            Follower::Supervisor(None) => Ok(()),
+            Follower::Supervisor(Some(observation)) => loop {
+                batch.clear();
+                let has_more = observation.drain(batch, is_last);
+                each(batch)?;
+                if !has_more {
+                    return Ok(());
+                }
+            },
+        }
+    }
+
+    /// Ends the following, and returns what was lost.
+    pub fn end(self) -> Losses {
+        let Follower::Kernel(mut collector) = self else { return Losses::default() };
+        let counted = collector.losses();
+        collector.unload();
+        Losses {
+            no_room: counted.no_room,
+            vanished: counted.vanished(),
+            not_run: counted.not_run,
+            threads_not_followed: counted.threads_not_followed,
+            missing: counted.missing.iter().map(|missing| (*missing).to_owned()).collect(),
+            ..Losses::default()
+        }
+    }
+}
+
+/// Why no supervisor can do what is wanted, as the rest of a sentence.
+fn cannot_supervise(why: &Why) -> Option<&'static str> {
+    if why.program.is_empty() {
+        return Some(
+            "can't take over running processes; it follows a program that it starts: oversleep why -- PROGRAM",
+        );
+    }
+    if why.stacks {
+        return Some("takes no call stacks: leave out --stacks");
+    }
+    (!IS_SUPPORTED).then_some("exists on Linux on x86-64 only")
+}
+
+/// The first letter in lower case, in the middle of a sentence.
+fn lower_case(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
+}
+
+fn failed(error: CollectError) -> Failure {
+    Failure::failed(error.to_string())
+}

@@ -1,0 +1,83 @@
+//! The process that traces an observed program and sends its events.
+
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::thread;
+
+use super::super::supervisor::apart;
+use super::super::{ptrace, socket};
+use super::stream::Stream;
+use super::tracer::Tracer;
+
+/// Sent by the front process when the program is to be followed no longer; the stream of events then ends.
+pub const FINISH: i32 = 1;
+/// The longest time that an event waits.
+const SENDING_MS: i32 = 50;
+
+/// Traces the program to its end. This process is a copy of the one that reads its events, and never returns.
+pub fn run(ends: [OwnedFd; 3], children: bool, has_switches: bool) -> ! {
+    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| supervise(ends, children, has_switches)));
+    // SAFETY: ends the process at once: what its parent registered is not its own.
+    unsafe { libc::_exit(i32::from(outcome.is_err())) }
+}
+
+fn supervise([to_front, stream, to_program]: [OwnedFd; 3], children: bool, has_switches: bool) {
+    // SAFETY: takes a constant.
+    let slack = unsafe { libc::prctl(libc::PR_GET_TIMERSLACK) };
+    apart(&mut [to_front.as_raw_fd(), stream.as_raw_fd(), to_program.as_raw_fd()]);
+    prepare();
+    let events = Arc::new(Stream::new());
+    let tracing = {
+        let events = Arc::clone(&events);
+        thread::Builder::new().spawn(move || {
+            super::super::tracer::Tracer::guarded(|| {
+                let Some(program) = socket::receive(to_program.as_raw_fd()) else { return };
+                let seized = ptrace::seize(program);
+                let refused = seized.err().map_or(0, |error| error.raw_os_error().unwrap_or(libc::EPERM));
+                let _ = socket::send(to_program.as_raw_fd(), refused);
+                drop(to_program);
+                if refused == 0 {
+                    Tracer::new(program, i64::from(slack), events, children, has_switches).run();
+                }
+            });
+        })
+    };
+    let mut stream = UnixStream::from(stream);
+    while !is_asked(to_front.as_raw_fd()) {
+        if events.send(&mut stream).is_err() {
+            break;
+        }
+    }
+    events.close();
+    let _ = events.send(&mut stream);
+    drop(stream);
+    if let Ok(tracing) = tracing {
+        let _ = tracing.join();
+    }
+}
+
+/// Whether the front process has finished or is gone; waits for that for a moment.
+fn is_asked(front: RawFd) -> bool {
+    let mut asked = libc::pollfd { fd: front, events: libc::POLLIN, revents: 0 };
+    // SAFETY: one writable record.
+    unsafe { libc::poll(&raw mut asked, 1, SENDING_MS) > 0 }
+}
+
+/// Waits of the supervisor end on time, and stops of the program don't interrupt it.
+fn prepare() {
+    // SAFETY: calls that take numbers, or records that outlive them.
+    unsafe {
+        libc::prctl(libc::PR_SET_TIMERSLACK, 1, 0, 0, 0);
+        libc::signal(libc::SIGPIPE, libc::SIG_IGN);
+        let mut stops: libc::sigset_t = std::mem::zeroed();
+        libc::sigaddset(&raw mut stops, libc::SIGCHLD);
+        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const stops, std::ptr::null_mut());
+        // Each thread of the program takes three descriptors.
+        let mut files = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        if libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut files) == 0 {
+            files.rlim_cur = files.rlim_max;
+            libc::setrlimit(libc::RLIMIT_NOFILE, &raw const files);
+        }
+    }
+}
