@@ -63,7 +63,7 @@ parts! {
     /// Stopped, or restarted after a signal.
     Stop stop "stopped, or restarted after a signal",
     /// What a supervisor can't tell apart: from the program's deadline to waking the thread.
-    Timer timer "timer slack, the interrupt and waking, not told apart",
+    Timer timer "timer slack, the interrupt and waking together",
     /// The kernel let the timer expire later, to share an interrupt.
     Slack slack "timer slack",
     /// From the last permitted time to the timer interrupt.

@@ -18,7 +18,6 @@ pub enum By {
 
 impl By {
     /// Whether the kernel's events were followed.
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
     pub fn is_kernel(&self) -> bool {
         *self == By::Kernel
     }

@@ -1,5 +1,5 @@
-//! What `why` costs a program's waits of 1 ms, by the program's own clock: paired medians of rounds in turn. Beside it is the
-//! lateness that `why` itself reported, which the stops of a supervisor change.
+//! What `why` costs a program's waits of 1 ms, by the program's own clock: paired medians of rounds in turn. Beside it is
+//! the lateness that `why` itself reported, which the stops of a supervisor change.
 
 use std::process::{Command, Stdio};
 

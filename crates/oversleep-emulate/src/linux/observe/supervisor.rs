@@ -44,7 +44,7 @@ fn supervise([to_front, stream, to_program]: [OwnedFd; 3], children: bool, has_s
         })
     };
     let mut stream = UnixStream::from(stream);
-    while !is_asked(to_front.as_raw_fd()) {
+    while !is_over(to_front.as_raw_fd()) {
         if events.send(&mut stream).is_err() {
             break;
         }
@@ -58,10 +58,10 @@ fn supervise([to_front, stream, to_program]: [OwnedFd; 3], children: bool, has_s
 }
 
 /// Whether the front process has finished or is gone; waits for that for a moment.
-fn is_asked(front: RawFd) -> bool {
-    let mut asked = libc::pollfd { fd: front, events: libc::POLLIN, revents: 0 };
+fn is_over(front: RawFd) -> bool {
+    let mut front_end = libc::pollfd { fd: front, events: libc::POLLIN, revents: 0 };
     // SAFETY: one writable record.
-    unsafe { libc::poll(&raw mut asked, 1, SENDING_MS) > 0 }
+    unsafe { libc::poll(&raw mut front_end, 1, SENDING_MS) > 0 }
 }
 
 /// Waits of the supervisor end on time, and stops of the program don't interrupt it.
