@@ -8,7 +8,7 @@ use oversleep_record::series::Quantity;
 use oversleep_record::{ExperimentId, Idling, Nanos, ResultFile, Series};
 
 pub use published::published;
-pub use rule::{ParkRule, Residual, Run, fit, held_out, held_out_by_queue, runs};
+pub use rule::{ParkRule, Residual, Run, fit, held_out, held_out_by_queue, off_in_words, runs};
 
 /// The figures of one strategy.
 #[derive(Clone, Debug)]

@@ -11,6 +11,7 @@
 //! is a part of each turn, and the source refills the queue during some of it.
 
 use oversleep_record::queue_labels;
+use oversleep_record::words::percent;
 use oversleep_record::{ExperimentId, Idling, Nanos, ResultFile, Series};
 
 use super::mean_park;
@@ -71,6 +72,12 @@ pub struct Residual {
     pub median: f64,
     /// The largest factor.
     pub worst: f64,
+}
+
+/// How far a rate is off its prediction, in words: `21 %`, from the factor between the two. In whole percent, rounded up,
+/// because a residual isn't an exact figure.
+pub fn off_in_words(factor: f64) -> String {
+    percent(((factor - 1.0) * 100.0).ceil().max(1.0) / 100.0)
 }
 
 /// One limit alone explains all runs if its squared residuals are at most this many times those of both limits, or this

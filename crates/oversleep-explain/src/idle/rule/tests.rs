@@ -91,6 +91,11 @@ fn noise_is_left_over_and_moves_the_figures_little() {
 }
 
 #[test]
+fn a_residual_is_said_in_whole_percent() {
+    assert_eq!([1.0, 1.000_05, 1.2005, 2.5].map(off_in_words), ["1 %", "1 %", "21 %", "150 %"]);
+}
+
+#[test]
 fn chance_alone_shows_no_second_limit() {
     // As on a modelled Windows: a queue passes in one tick or in two.
     let sheet = sheet(0.67, &GRIDS[2..], &[64, 256, 1_024, 4_096], &[1.2, 0.75, 1.0, 0.87, 1.2, 1.0, 0.9, 1.15]);

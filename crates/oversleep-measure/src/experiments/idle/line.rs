@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use oversleep_record::{Idling, Nanos, Unavailable};
 use oversleep_system::{Handoff, Platform};
 
+use super::marks::Marks;
 use super::ring::{Ring, Side};
 use super::shared::{BATCH, Ended, Guard, LEAD, Line, Offered, Shared};
 use super::source::{Sent, due, source};
@@ -17,12 +18,12 @@ use crate::bench::Bench;
 const TURNS_PER_LOOK: u32 = 64;
 
 /// The outcome of a run.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Outcome {
     /// The idling of its threads. A source that paces its items is not included.
     pub idling: Idling,
-    /// Items per second, flat out.
-    pub rate: Option<f64>,
+    /// Items per second, flat out, or why they are unknown.
+    pub rate: Result<f64, Unavailable>,
     /// When each item was due, and how long after that it reached its last worker.
     pub latencies: Vec<(Nanos, Nanos)>,
     /// Items that reached no worker by the end: when they were due, and how long before the end that was.
@@ -48,6 +49,7 @@ pub(super) fn run(bench: &Bench, line: &Line, offered: Offered, window: Nanos) -
         refused: OnceLock::new(),
         give_up_at: OnceLock::new(),
         counted: OnceLock::new(),
+        first_items: Default::default(),
         ended: Mutex::default(),
     });
     let mut workers = Vec::with_capacity(line.workers);
@@ -118,11 +120,16 @@ fn work(shared: &Shared, stage: usize) -> Result<Ended, Unavailable> {
         if is_closed && (shared.offered == Offered::FlatOut || input.is_empty()) || shared.is_over() {
             break;
         }
+        let mut is_counted = false;
         if output.is_none() && shared.offered == Offered::FlatOut && !input.is_empty() {
             let now = platform.now();
-            if shared.counted.get().is_some_and(|&(from, to)| from <= now && now <= to) {
+            shared.first_items[1].get_or_init(|| now);
+            is_counted = shared.counted().is_some_and(|(from, to)| from <= now && now <= to);
+            if is_counted {
                 ended.marks.note(now, ended.items, was_idle);
             }
+        } else if stage == 0 && ended.items == 0 && shared.offered == Offered::FlatOut && !input.is_empty() {
+            shared.first_items[0].get_or_init(|| platform.now());
         }
         let room = output.map_or(BATCH, |output| output.room().min(BATCH));
         let mut moved = 0;
@@ -143,6 +150,9 @@ fn work(shared: &Shared, stage: usize) -> Result<Ended, Unavailable> {
             }
         }
         ended.items += moved as u64;
+        if is_counted {
+            ended.marks.add(moved as u64);
+        }
         was_idle = moved == 0;
         if moved > 0 {
             idle.reset();
@@ -187,5 +197,21 @@ fn outcome(shared: &Shared, sent: Sent) -> Outcome {
         }
         _ => Vec::new(),
     };
-    Outcome { idling, rate: last.marks.rate(), latencies: last.latencies, missed, due: sent.due }
+    Outcome { idling, rate: rate(shared, &last.marks), latencies: last.latencies, missed, due: sent.due }
+}
+
+/// The throughput, or why it is unknown.
+fn rate(shared: &Shared, marks: &Marks) -> Result<f64, Unavailable> {
+    let window = shared.counted.get().map_or(Nanos::ZERO, |&(from, to)| to - from);
+    marks.rate(window).ok_or_else(|| {
+        let last = match shared.rings.len() {
+            1 => "the worker".to_owned(),
+            workers => format!("the last of {workers} workers"),
+        };
+        let what = match marks.has_items() {
+            true => format!("in {window}, items reached {last} in a few uneven bursts"),
+            false => format!("no items reached {last} in a window of {window}"),
+        };
+        Unavailable::failed("throughput", what + "; measure longer, with --for")
+    })
 }

@@ -71,6 +71,7 @@ struct LineProbe {
     offered: Offered,
     window: Nanos,
     rounds: u32,
+    rounds_run: u32,
     recorder: SeriesRecorder,
     work_units: Arc<OnceLock<u64>>,
     conditions: Conditions,
@@ -153,6 +154,7 @@ impl LineProbe {
             offered,
             window,
             rounds,
+            rounds_run: 0,
             recorder: SeriesRecorder::new(series, expected),
             work_units: Arc::clone(&plan.work_units),
             conditions: plan.conditions.clone(),
@@ -169,8 +171,15 @@ impl LineProbe {
         let begun = bench.platform().now();
         let outcome = line::run(bench, &self.line, self.offered, self.window)?;
         let recorder = &mut self.recorder;
-        if let (Offered::FlatOut, Some(rate)) = (self.offered, outcome.rate) {
-            recorder.record(bench.since_origin(begun), rate.round() as i64);
+        self.rounds_run += 1;
+        match outcome.rate {
+            _ if self.offered != Offered::FlatOut => {}
+            Ok(rate) => recorder.record(bench.since_origin(begun), rate.round() as i64),
+            // Another round may show it.
+            Err(reason) if self.rounds_run >= self.rounds && recorder.series().counts.recorded == 0 => {
+                return if bench.stopped() { Ok(()) } else { Err(reason) };
+            }
+            Err(_) => {}
         }
         for (due, latency) in outcome.latencies {
             if latency < Nanos::ZERO {

@@ -55,8 +55,10 @@ pub(super) struct Shared {
     pub refused: OnceLock<Unavailable>,
     /// The latest time at which it is aborted.
     pub give_up_at: OnceLock<Nanos>,
-    /// The start and the end of the throughput measurement.
+    /// The start and the end of the throughput measurement, if the queues filled at once.
     pub counted: OnceLock<(Nanos, Nanos)>,
+    /// When the first worker and the last one saw their first items, where these are two, flat out.
+    pub first_items: [OnceLock<Nanos>; 2],
     pub ended: Mutex<Vec<(usize, Ended)>>,
 }
 
@@ -70,6 +72,22 @@ pub(super) struct Ended {
 }
 
 impl Shared {
+    /// How much later the first items reached the last worker than the first one; `None` if they haven't reached it.
+    fn filled_after(&self) -> Option<Nanos> {
+        if self.rings.len() == 1 {
+            return Some(Nanos::ZERO);
+        }
+        let [first, last] = &self.first_items;
+        Some(*last.get()? - *first.get()?)
+    }
+
+    /// The start and the end of the throughput measurement. It is delayed until the pipeline has filled, so `None` until
+    /// then.
+    pub fn counted(&self) -> Option<(Nanos, Nanos)> {
+        let (&(from, to), filled_after) = (self.counted.get()?, self.filled_after()?);
+        Some((from + filled_after, to + filled_after))
+    }
+
     pub fn is_over(&self) -> bool {
         self.is_broken.load(Ordering::Acquire) || self.bench.stopped()
     }

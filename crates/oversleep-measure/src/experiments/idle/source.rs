@@ -39,7 +39,7 @@ pub(super) fn source(shared: &Shared, window: Nanos) -> Result<Sent, Unavailable
             // The items that fill the empty queues at first are not counted.
             let _ = shared.counted.set((start + Nanos(window.0 / 8), start + window));
             idle.begin(platform);
-            flat_out(shared, &mut idle, start + window)?;
+            flat_out(shared, &mut idle)?;
             Sent { start, idling: Some(idle.end(platform)), due: 0 }
         }
         Offered::PerSecond(rate) => Sent { start, idling: None, due: paced(shared, rate, start + LEAD, window) },
@@ -48,7 +48,7 @@ pub(super) fn source(shared: &Shared, window: Nanos) -> Result<Sent, Unavailable
     Ok(sent)
 }
 
-fn flat_out(shared: &Shared, idle: &mut Idle, until: Nanos) -> Result<(), Unavailable> {
+fn flat_out(shared: &Shared, idle: &mut Idle) -> Result<(), Unavailable> {
     let (platform, ring) = (shared.bench.platform(), &shared.rings[0]);
     let mut still = StillClock::default();
     loop {
@@ -62,7 +62,8 @@ fn flat_out(shared: &Shared, idle: &mut Idle, until: Nanos) -> Result<(), Unavai
         };
         let now = platform.now();
         shared.bench.note(&mut still, now, since);
-        if now >= until || shared.is_over() {
+        let until = shared.counted().map(|(_, to)| to).or_else(|| shared.give_up_at.get().copied());
+        if until.is_some_and(|until| now >= until) || shared.is_over() {
             return Ok(());
         }
     }

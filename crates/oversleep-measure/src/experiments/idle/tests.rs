@@ -144,6 +144,42 @@ fn workers_in_a_row_pass_every_item_on() {
 }
 
 #[test]
+fn a_burst_at_the_last_worker_is_not_a_rate() {
+    // Parks of a tick of 15.625 ms, and a window of 70 ms: the pipeline takes some ticks to fill, then passes its items
+    // in bursts. A queue passes in one to two ticks.
+    let tick = 0.015_625;
+    for workers in [1, 3, 5] {
+        let mut plan = plan(&["jet"], 70);
+        plan.idle.workers = Some(workers);
+        let sim = Sim::start(machine(20_000).build());
+        let mut probes = (E2.probes)(&*sim, &plan);
+        let key = "E2/jet/grid=15.625ms/queue=100";
+        probes.retain_mut(|probe| probe.recorders().iter().any(|recorder| recorder.series().key == key));
+        let rate = p50(&testing::measure_on(sim, probes).series, key) as f64;
+        let queues = rate * tick / 100.0;
+        assert!((0.4..=1.1).contains(&queues), "{workers} workers: {queues} queues per tick");
+    }
+    // No more items than one worker can process.
+    let mut plan = plan(&["jet", "spin"], 70);
+    plan.idle.workers = Some(3);
+    let series = measured(machine(15_600_000), ExperimentId::E1, &plan);
+    let (jet, spin) = (p50(&series, "E1/jet/flat-out"), p50(&series, "E1/spin/flat-out"));
+    assert!(jet < 10_000 && (980_000..=1_000_000).contains(&spin), "{jet}, {spin}");
+}
+
+#[test]
+fn a_pipeline_that_never_fills_has_no_rate_but_a_reason() {
+    let mut plan = plan(&["jet"], 10);
+    plan.idle.workers = Some(3);
+    let series = measured(machine(99_999_000), ExperimentId::E1, &plan);
+    let found = series.iter().find(|series| series.key == "E1/jet/flat-out").expect("it is listed");
+    let Status::Unavailable { reason } = &found.status else { panic!("{:?}", found.status) };
+    let reason = reason.to_string();
+    assert!(reason.contains("3 workers") && reason.contains("--for"), "{reason}");
+    assert_eq!(found.counts.recorded, 0);
+}
+
+#[test]
 fn throughput_follows_queue_and_grid() {
     let mut plan = plan(&[], 160);
     plan.idle.queue = Some(128);

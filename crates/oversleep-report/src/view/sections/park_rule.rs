@@ -1,6 +1,6 @@
 //! Throughput by queue and park (E2), with the rule that it follows.
 
-use oversleep_explain::idle::{ParkRule, Run, fit, held_out, held_out_by_queue, published, runs};
+use oversleep_explain::idle::{ParkRule, Run, fit, held_out, held_out_by_queue, off_in_words, published, runs};
 use oversleep_record::{ExperimentId, Nanos, ResultFile, queue_labels};
 
 use super::Entry;
@@ -43,13 +43,13 @@ fn build(file: &ResultFile, section: Section) -> Section {
             most.series.key,
             least.series.key,
             figures(&rule),
-            percent(left.worst - 1.0)
+            off_in_words(left.worst)
         )
     });
     let by_queue: Vec<String> = held_out_by_queue(&runs)
         .iter()
         .map(|(queue, worst)| {
-            format!("{} (queue {})", percent(worst - 1.0), grouped(i64::try_from(*queue).unwrap_or(i64::MAX)))
+            format!("{} (queue {})", off_in_words(*worst), grouped(i64::try_from(*queue).unwrap_or(i64::MAX)))
         })
         .collect();
     let by_queue = (!by_queue.is_empty()).then(|| {
@@ -102,8 +102,8 @@ fn in_words(rule: &ParkRule, runs: &[Run]) -> String {
     let left = rule.residual(runs).map(|left| {
         format!(
             "; half of the runs are within {} of it, all within {}",
-            percent(left.median - 1.0),
-            percent(left.worst - 1.0)
+            off_in_words(left.median),
+            off_in_words(left.worst)
         )
     });
     let only = match (rule.cpu_rate, rule.queue_share) {

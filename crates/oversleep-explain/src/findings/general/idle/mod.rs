@@ -7,7 +7,7 @@ use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::p50;
 use crate::finding::{Check, FindingEntry};
-use crate::idle::{ParkRule, Strategy, cores, fit, held_out, mean_park, rates, runs, strategies};
+use crate::idle::{ParkRule, Strategy, cores, fit, held_out, mean_park, off_in_words, rates, runs, strategies};
 use crate::read::{not_measured, sound};
 use crate::remedies::linux::LOWER_TIMER_SLACK;
 use crate::remedies::program::{BLOCK_INSTEAD_OF_PARKING, TIME_THE_PARKS};
@@ -195,25 +195,23 @@ fn throughput_rule(file: &ResultFile) -> Checked {
     let Some(left) = rule.residual(&runs) else {
         return Err(not_measured(file, ExperimentId::E2, "enough sizes of the queue"));
     };
-    // In whole percent, because a residual isn't an exact figure.
-    let off = |factor: f64| percent(((factor - 1.0) * 100.0).ceil().max(1.0) / 100.0);
     let rule_in_words = in_words(&rule);
     let conclusion = if left.median <= RULE_HOLDS_WITHIN {
         let held = held_out(&runs).map(|(_, _, held)| {
-            format!("; from two of the runs alone it predicts the others within {}", off(held.worst))
+            format!("; from two of the runs alone it predicts the others within {}", off_in_words(held.worst))
         });
         Conclusion::found(format!(
             "throughput is {rule_in_words}: of {} runs, half are within {} of it, and all within {}{}",
             runs.len(),
-            off(left.median),
-            off(left.worst),
+            off_in_words(left.median),
+            off_in_words(left.worst),
             held.unwrap_or_default()
         ))
     } else {
         Conclusion::absent(format!(
             "throughput does not follow {rule_in_words}, which fits best: half of {} runs are {} off it or more",
             runs.len(),
-            off(left.median)
+            off_in_words(left.median)
         ))
     };
     Ok(runs.iter().fold(conclusion, |all, run| {
