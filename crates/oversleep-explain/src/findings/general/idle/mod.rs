@@ -1,6 +1,7 @@
 //! Idle workers: which strategy suits this machine, and how much throughput a park costs.
 
 use oversleep_record::finding::Severity;
+use oversleep_record::queue_labels;
 use oversleep_record::words::{grouped, list, percent};
 use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
 
@@ -123,16 +124,19 @@ fn three_digits(value: f64) -> i64 {
 }
 
 /// Refuses a rate whose rounds disagree.
-fn steady(series: &Series) -> Checked<f64> {
+fn steady(file: &ResultFile, series: &Series) -> Checked<f64> {
     let medians: Vec<i64> = series.rounds.iter().filter_map(|round| round.median).filter(|&rate| rate > 0).collect();
     let (least, most) = (medians.iter().min(), medians.iter().max());
     let (Some(&least), Some(&most), Some(rate)) = (least, most, series.distribution.p50()) else {
         return Err(Conclusion::lacks(format!("{} has no rates. Use --thorough", series.key)));
     };
     if most as f64 > least as f64 * ROUNDS_WITHIN {
+        let why = match file.platform.modelled {
+            Some(_) => "which is chance in the model. Use --thorough, or longer rounds with --for",
+            None => "so something else was using the machine. Close other programs or use --thorough",
+        };
         return Err(Conclusion::disturbed(format!(
-            "the rounds of {} disagree ({} to {}), so something else was using the machine. Close other programs or use \
-             --thorough",
+            "the rounds of {} disagree ({} to {}), {why}",
             series.key,
             items(least as f64),
             items(most as f64)
@@ -152,7 +156,7 @@ fn collapse(file: &ResultFile) -> Checked {
     else {
         return Err(not_measured(file, ExperimentId::E1, "a strategy that parks, flat out,"));
     };
-    let (most, least) = (steady(fastest)?, steady(slowest)?);
+    let (most, least) = (steady(file, fastest)?, steady(file, slowest)?);
     let park = mean_park(slowest).unwrap_or_default();
     let conclusion = if best != worst && most >= least * COLLAPSE_FACTOR {
         let others: Vec<&str> = parked
@@ -189,7 +193,7 @@ fn in_words(rule: &ParkRule) -> String {
 fn throughput_rule(file: &ResultFile) -> Checked {
     let runs = runs(file);
     for run in &runs {
-        steady(run.series)?;
+        steady(file, run.series)?;
     }
     let rule = fit(&runs).ok_or_else(|| not_measured(file, ExperimentId::E2, "enough sizes of the queue"))?;
     let Some(left) = rule.residual(&runs) else {
@@ -231,6 +235,16 @@ fn recommendation(file: &ResultFile) -> Checked {
     let Some(&rate) = rates(&all).first() else {
         return Err(not_measured(file, ExperimentId::E1, "a strategy at a fixed rate"));
     };
+    let item = all.iter().find_map(|one| one.at(rate)?.label(queue_labels::ITEM)).unwrap_or_default();
+    let work = rate as f64 * item.as_secs_f64();
+    if work >= 1.0 {
+        return Err(Conclusion::lacks(format!(
+            "no strategy can keep up with {} items/s of {item} of work each: a worker would need {} of a CPU. Use a lower \
+             --rate or a shorter --item",
+            grouped(rate),
+            percent(work)
+        )));
+    }
     let best_rate = all.iter().filter_map(Strategy::rate).max();
     let keeps_up = |one: &&Strategy| match (one.rate(), best_rate) {
         (Some(rate), Some(best)) => rate as f64 >= best as f64 * RATE_SHARE_MIN,

@@ -47,6 +47,26 @@ fn a_recommendation_names_the_strategy_and_what_it_gives() {
     );
 }
 
+#[test]
+fn nobody_keeps_up_with_more_work_than_a_cpu_does() {
+    let mut sheet = strategy(Sheet::linux(), "spin", 1, 24_000_000_000, 1.0, (0, 0));
+    for series in &mut sheet.file.series {
+        series.labels.set(queue_labels::ITEM, Nanos::from_secs(1));
+    }
+    sheet.lacks_data("OVS-G014");
+}
+
+#[test]
+fn nothing_else_runs_on_a_model() {
+    let wild = |modelled: Option<&str>| {
+        let mut sheet = Sheet::linux().steady("E1/spin/flat-out", 3_900_000).idling(2.0, 0, 0);
+        sheet = sheet.wild("E1/jet/flat-out", 60_000).idling(0.1, 9, 60_000);
+        sheet.file.platform.modelled = modelled.map(str::to_owned);
+        collapse(&sheet.file).expect_err("the rounds disagree").sentence.contains("Close other programs")
+    };
+    assert!(wild(None) && !wild(Some("windows-11")));
+}
+
 fn by_park(off: f64) -> Sheet {
     let mut sheet = Sheet::linux();
     for (grid, park) in [("", 60_000_i64), ("/grid=1ms", 1_060_000), ("/grid=15.625ms", 15_690_000)] {
