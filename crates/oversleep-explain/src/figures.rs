@@ -11,6 +11,10 @@ use oversleep_record::words::{self, counted, list};
 
 /// Share of the pairs of rounds that must agree before a remedy is said to help.
 const ROUNDS_AGREE_MIN: f64 = 0.75;
+/// With too few rounds, this share of the values on each side may overlap.
+const APART_TAIL: f64 = 0.1;
+/// The fewest values on each side that can lie apart: by chance, so many do so less than once in 10,000 times.
+const APART_VALUES_MIN: u64 = 8;
 /// Smallest gain that counts, as a share of the lateness without it.
 const GAIN_SHARE_MIN: f64 = 0.1;
 /// If interference takes this share of an effect from each value, it may be the cause of the effect.
@@ -118,12 +122,26 @@ pub(crate) fn pooled(name: &str, members: &[&Series]) -> Option<Series> {
     Some(pool)
 }
 
-/// Whether the lateness fell by enough to matter, and did so in most rounds.
-pub(crate) fn helped(before: &Series, after: &Series) -> bool {
-    let (before_p50, after_p50) = (median_of(before), median_of(after));
+/// Whether a median fell by enough to matter, whatever the rounds say.
+pub fn is_gain(before_p50: i64, after_p50: i64) -> bool {
     let gain = before_p50.saturating_sub(after_p50);
-    let is_large = gain >= GAIN_MIN.0 && gain as f64 >= before_p50.unsigned_abs() as f64 * GAIN_SHARE_MIN;
-    is_large && share_of_rounds_lower(before, after).is_some_and(|share| share >= ROUNDS_AGREE_MIN)
+    gain >= GAIN_MIN.0 && gain as f64 >= before_p50.unsigned_abs() as f64 * GAIN_SHARE_MIN
+}
+
+/// Whether the lateness fell by enough to matter, and did so in most rounds. With too few rounds, as in a quick run, the
+/// values themselves must lie apart.
+pub(crate) fn helped(before: &Series, after: &Series) -> bool {
+    let agrees = || match share_of_rounds_lower(before, after) {
+        Some(share) => share >= ROUNDS_AGREE_MIN,
+        None => lie_apart(values(before), values(after)),
+    };
+    is_gain(median_of(before), median_of(after)) && agrees()
+}
+
+/// Whether nearly all values with a remedy are below nearly all without it.
+fn lie_apart(before: &Distribution, after: &Distribution) -> bool {
+    let ends = after.quantile(1.0 - APART_TAIL).zip(before.quantile(APART_TAIL));
+    before.count().min(after.count()) >= APART_VALUES_MIN && ends.is_some_and(|(after, before)| after < before)
 }
 
 /// The sum of one counter over the windows that could see it, and those windows' length; `None` if none could.

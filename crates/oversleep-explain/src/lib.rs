@@ -45,6 +45,7 @@ mod tried;
 pub mod verdicts;
 
 pub use entry::{Checked, Conclusion, RemedyEntry, Scope, Trial};
+pub use figures::is_gain;
 pub use finding::{Check, FindingEntry, Pair, PairCheck};
 pub use read::COMMON_REQUEST;
 pub use registry::{entry, findings, registry, remedies_to_try, remedy};

@@ -148,6 +148,10 @@ fn compile(installation: &Installation, build: &Build, dir: &Path, surroundings:
     let words = filled(&build.command, &values);
     let mut command = Command::new(&words[0]);
     command.args(&words[1..]);
+    // Compilers look for their assembler and linker there.
+    if let Ok(path) = env::join_paths(surroundings.search_path()) {
+        command.env("PATH", path);
+    }
     for (variable, value) in &build.environment {
         command.env(variable, &filled(std::slice::from_ref(value), &values)[0]);
     }

@@ -15,6 +15,11 @@ impl Installation {
         op.since.as_ref().is_none_or(|since| discover::is_at_least(&self.version, since))
     }
 
+    /// The runtime, as results name it.
+    pub fn runtime(&self) -> Runtime {
+        Runtime { name: self.descriptor.name.clone(), version: self.version.clone() }
+    }
+
     /// How to start its probe, which is compiled now if necessary.
     ///
     /// # Errors
@@ -28,7 +33,7 @@ impl Installation {
         Ok(Launch {
             words: descriptor::filled(&self.descriptor.run.command, &values),
             environment: self.descriptor.run.environment.clone(),
-            runtime: Runtime { name: self.descriptor.name.clone(), version: self.version.clone() },
+            runtime: self.runtime(),
             id: self.id.clone(),
         })
     }

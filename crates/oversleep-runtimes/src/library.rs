@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn without_maven_nothing_is_fetched() {
-        let nothing = surroundings(Path::new("/nowhere"), "");
+        let nothing = Surroundings { root: "/nowhere".into(), ..surroundings(Path::new("/nowhere"), "") };
         let error = fetch(descriptors().iter().flat_map(|one| &one.library).next().unwrap(), &nothing).unwrap_err();
         assert_eq!(error, "Maven is missing. Install it with: apt-get install maven");
     }

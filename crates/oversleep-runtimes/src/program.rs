@@ -57,6 +57,65 @@ pub fn ask(path: &str) -> Result<Program, String> {
     Ok(Program { launch, ops })
 }
 
+/// Gives programs that share a name their own: results tell programs apart by runtime and id. `taken` holds those of the
+/// runtimes installed.
+pub fn tell_apart(programs: &mut [Program], mut taken: Vec<(String, Runtime)>) {
+    let said: Vec<Runtime> = programs.iter().map(|program| program.launch.runtime.clone()).collect();
+    let is_shared = |runtime: &Runtime, taken: &[(String, Runtime)]| {
+        taken.iter().any(|(_, other)| other == runtime) || said.iter().filter(|other| *other == runtime).count() > 1
+    };
+    for program in programs {
+        let launch = &mut program.launch;
+        let plain = launch.id.clone();
+        for number in 2.. {
+            if taken.iter().all(|(id, _)| *id != launch.id) {
+                break;
+            }
+            launch.id = format!("{plain}-{number}");
+        }
+        if is_shared(&launch.runtime, &taken) {
+            launch.runtime.name = format!("{} ({})", launch.runtime.name, launch.id);
+        }
+        taken.push((launch.id.clone(), launch.runtime.clone()));
+    }
+}
+
 fn named(name: String, kind: OpKind) -> Op {
     Op { name, kind, beneath: Default::default(), since: None, systems: Vec::new(), published: None, slow: false }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn program(id: &str, name: &str) -> Program {
+        let runtime = Runtime { name: name.to_owned(), version: "1.0".to_owned() };
+        let launch = Launch { words: Vec::new(), environment: Default::default(), runtime, id: id.to_owned() };
+        Program { launch, ops: Vec::new() }
+    }
+
+    #[test]
+    fn programs_that_share_a_name_are_told_apart() {
+        let installed = Runtime { name: "java".to_owned(), version: "1.0".to_owned() };
+        let mut all = [
+            program("good", "engine"),
+            program("wrap", "engine"),
+            program("good", "other"),
+            program("java-17", "java"),
+            program("plain", "plain"),
+        ];
+        tell_apart(&mut all, vec![("java-17".to_owned(), installed)]);
+        let named: Vec<(&str, &str)> =
+            all.iter().map(|one| (one.launch.id.as_str(), one.launch.runtime.name.as_str())).collect();
+        assert_eq!(
+            named,
+            [
+                ("good", "engine (good)"),
+                ("wrap", "engine (wrap)"),
+                ("good-2", "other"),
+                ("java-17-2", "java (java-17-2)"),
+                ("plain", "plain")
+            ]
+        );
+    }
 }

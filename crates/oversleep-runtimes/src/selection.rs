@@ -42,7 +42,7 @@ impl Wanted {
         survey.found.retain(|one| failed.iter().all(|missing| missing.name != one.id));
         survey.missing.extend(failed);
         let programs = self.ask_programs(survey);
-        if let Some(error) = self.unknown(&programs) {
+        if let Some(error) = self.unknown(&programs, survey) {
             return Err(error);
         }
         programs.iter().for_each(|program| selection.add_program(program));

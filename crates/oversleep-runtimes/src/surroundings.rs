@@ -4,6 +4,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
+/// Folders in which systems and their package managers put programs, below the root.
+const USUAL: [&str; 4] = ["usr/local/bin", "usr/bin", "bin", "opt/homebrew/bin"];
+
 /// Where to look.
 #[derive(Clone, Debug)]
 pub struct Surroundings {
@@ -40,9 +43,20 @@ impl Surroundings {
 
     /// Programs with that name on the search path, in its order.
     pub fn on_path(&self, program: &str) -> Vec<PathBuf> {
-        let Some(path) = self.variable("PATH") else { return Vec::new() };
-        let folders = env::split_paths(path).filter(|folder| folder.is_absolute());
-        folders.flat_map(|folder| self.programs_in(&folder, program)).collect()
+        self.search_path().iter().flat_map(|folder| self.programs_in(folder, program)).collect()
+    }
+
+    /// The folders of the search path, then those where every Unix keeps its programs, each once.
+    pub fn search_path(&self) -> Vec<PathBuf> {
+        let stated = self.variable("PATH").map(|path| env::split_paths(path).collect::<Vec<_>>()).unwrap_or_default();
+        let usual = USUAL.iter().filter(|_| !self.is_windows()).map(|folder| self.root.join(folder));
+        let mut folders: Vec<PathBuf> = Vec::new();
+        for folder in stated.into_iter().filter(|folder| folder.is_absolute()).chain(usual) {
+            if !folders.contains(&folder) {
+                folders.push(folder);
+            }
+        }
+        folders
     }
 
     /// The program with that name in a folder, with or without the system's extension.
@@ -98,6 +112,23 @@ fn is_program(path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn without_a_search_path_the_usual_folders_are_searched() {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir_all(root.path().join("usr/bin")).unwrap();
+        fs::write(root.path().join("usr/bin/gcc"), "").unwrap();
+        let on = |os: &str, path: OsString| Surroundings {
+            os: os.to_owned(),
+            variables: vec![("PATH".to_owned(), path)],
+            root: root.path().to_owned(),
+        };
+        let gcc = root.path().join("usr/bin/gcc");
+        assert_eq!(on("linux", OsString::new()).on_path("gcc"), std::slice::from_ref(&gcc));
+        let stated = root.path().join("usr/bin").into_os_string();
+        assert_eq!(on("linux", stated).on_path("gcc"), [gcc], "each folder once");
+        assert!(on("windows", OsString::new()).on_path("gcc").is_empty());
+    }
 
     #[test]
     fn patterns_name_files_below_the_root_and_the_home() {

@@ -2,7 +2,7 @@
 
 use crate::descriptor::{Descriptor, Op, descriptors};
 use crate::discover::{self, Given};
-use crate::installation::Missing;
+use crate::installation::{Installation, Missing};
 use crate::program::{self, Program};
 use crate::surroundings::Surroundings;
 use crate::survey::Survey;
@@ -97,8 +97,12 @@ impl Wanted {
     }
 
     /// The error for a text of `only` that no operation contains. The operations are those of the selected runtimes, whether
-    /// they are installed or not, and of these programs.
-    pub fn unknown(&self, programs: &[Program]) -> Option<WantedError> {
+    /// they are installed or not, and of these programs. `None` if one of the user's programs didn't say what it measures:
+    /// its own reason comes first.
+    pub fn unknown(&self, programs: &[Program], survey: &Survey) -> Option<WantedError> {
+        if self.programs().any(|path| survey.missing.iter().any(|missing| missing.name == *path)) {
+            return None;
+        }
         let of_runtimes = descriptors().iter().filter(|one| self.means_runtime(one)).flat_map(|one| &one.op);
         let all: Vec<&Op> = of_runtimes.chain(programs.iter().flat_map(|program| &program.ops)).collect();
         let is_known = |only: &String| {
@@ -110,14 +114,21 @@ impl Wanted {
 
     /// Asks the user's programs what they measure. Those that don't answer are added to the missing ones.
     pub fn ask_programs(&self, survey: &mut Survey) -> Vec<Program> {
-        let mut answering = Vec::new();
+        let mut answering: Vec<Program> = Vec::new();
         for path in self.programs() {
             match program::ask(path) {
                 Ok(program) => answering.push(program),
                 Err(reason) => survey.missing.push(Missing { name: path.clone(), reason }),
             }
         }
+        let installed = |one: &Installation| (one.id.clone(), one.runtime());
+        program::tell_apart(&mut answering, survey.found.iter().map(installed).collect());
         answering
+    }
+
+    /// Whether the user named programs of their own.
+    pub fn names_programs(&self) -> bool {
+        self.programs().next().is_some()
     }
 
     /// Looks for the selected runtimes.

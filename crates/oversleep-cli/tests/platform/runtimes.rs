@@ -19,16 +19,20 @@ fn without_a_search_path_and_with_nowhere_to_write_each_runtime_has_a_reason() {
     let mut command = home.command();
     nowhere(command.args(["runtimes", "c", "cpp"]).args(FEW).env("PATH", "").env_remove("CC").env_remove("CXX"));
     let ended = Ended::of(command.output().expect("it starts")).fine();
+    let is_told = ["no directory can be written to compile its probe in", "not found. Install it with"];
     for name in ["c", "cpp"] {
-        let reason = format!("not measured: {name}: not found. Install it with: apt-get install ");
-        assert!(ended.stderr.contains(&reason), "{}", ended.stderr);
+        let is_its = |line: &&str| {
+            let named = line.strip_prefix("not measured: ").and_then(|line| line.strip_prefix(name));
+            named.is_some_and(|rest| rest.starts_with([':', '-']))
+        };
+        let told = ended.stderr.lines().find(is_its).unwrap_or_default();
+        assert!(is_told.iter().any(|reason| told.contains(reason)), "{name}: {}", ended.stderr);
     }
     assert!(ended.result().series.iter().all(|series| series.runtime.is_none()));
 
     let mut command = home.command();
     nowhere(command.args(["runtimes", "c"]).args(FEW));
     let ended = Ended::of(command.output().expect("it starts")).fine();
-    let is_told = ["no directory can be written to compile its probe in", "not found. Install it with"];
     assert!(is_told.iter().any(|reason| ended.stderr.contains(reason)), "{}", ended.stderr);
     assert_eq!((home.files().len(), home.temporary_files().len()), (0, 0), "nothing is left");
 }
@@ -56,6 +60,57 @@ fn nobody_measures_what_nobody_may() {
         .any(|series| series.runtime.as_ref().is_some_and(|runtime| runtime.name == "perl") && series.has_values());
     assert!(perl || ended.stderr.contains("not measured: perl"), "{}", ended.stderr);
     assert_eq!((home.files().len(), home.temporary_files().len()), (0, 0), "nothing is left");
+}
+
+/// Writes an executable script into a home.
+fn program(home: &Home, name: &str, text: &str) {
+    let path = home.path().join(name);
+    fs::write(&path, text).expect("written");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("its own");
+}
+
+/// Fails at once, with a message.
+const FAILS: &str = "#!/bin/sh\necho 'no licence' >&2\nexit 3\n";
+
+/// Waits by `sleep`, and answers each step with one duration.
+const WAITS: &str = r#"#!/bin/sh
+echo '{"type":"hello","proto":1,"runtime":"engine","version":"1","clock":"e","now":1}'
+if [ "$1" = list ]; then
+  echo '{"type":"op","op":"nap","kind":"wait"}'; echo '{"type":"end","now":2}'; exit
+fi
+for step in "$@"; do
+  ns=${step#*@}; ns=${ns%%[!0-9]*}
+  echo "{\"type\":\"s\",\"op\":\"nap\",\"requested\":$ns,\"rounded\":$ns,\"n\":1,\"unit\":\"ns\",\"t\":[5],\"d\":[$ns]}"
+done
+echo '{"type":"end","now":9}'
+"#;
+
+#[test]
+fn a_program_that_fails_is_told_with_its_reason_and_nothing_measured_is_a_failure() {
+    let home = Home::new();
+    program(&home, "fails", FAILS);
+    for arguments in [&["./fails"][..], &["./fails", "--only", "nap"], &["./nothere"], &["./nothere", "--quiet"]] {
+        let mut command = home.command();
+        command.args(["runtimes", "--quick"]).args(arguments);
+        let ended = Ended::of(command.output().expect("it starts")).with_code(1);
+        assert!(ended.stderr.contains("nothing could be measured; "), "{arguments:?}: {}", ended.stderr);
+        let reason = if arguments[0] == "./fails" { "no licence" } else { "can't be started" };
+        assert!(ended.stderr.contains(reason), "{arguments:?}: {}", ended.stderr);
+    }
+}
+
+#[test]
+fn two_programs_that_share_a_name_have_a_row_each() {
+    let home = Home::new();
+    for name in ["one", "two"] {
+        program(&home, name, WAITS);
+    }
+    let mut command = home.command();
+    command.args(["runtimes", "--quick", "--request", "1ms", "./one", "./two", "--json", "of.json"]);
+    let ended = Ended::of(command.output().expect("it starts")).fine();
+    let rows = ended.stdout.lines().filter(|line| line.contains("nap")).collect::<Vec<_>>();
+    assert!(rows.len() >= 2 && rows[0].starts_with("engine (one) 1"), "{}", ended.stdout);
+    assert!(rows.iter().any(|row| row.starts_with("engine (two) 1")), "{}", ended.stdout);
 }
 
 /// /proc shows which processes are left.

@@ -15,7 +15,8 @@ const REQUEST: Nanos = Nanos::from_micros(300);
 
 /// Two waits of one runtime for that request, the first that has both.
 fn both<'a>(file: &'a ResultFile, runtime: &str, before: &[&str], after: &str) -> Option<(&'a Series, &'a Series)> {
-    let all = waits(file);
+    let mut all = waits(file);
+    all.retain(|wait| wait.clock_fault.is_none());
     let mut worse = all.iter().filter(|wait| wait.runtime.name == runtime && before.contains(&wait.name));
     worse.find_map(|wait| {
         let better = all.iter().find(|other| other.runtime == wait.runtime && other.name == after)?;

@@ -49,7 +49,7 @@ impl fmt::Display for Validity {
             Validity::CountsSomethingElse => "doesn't count time",
             Validity::Slow => "runs slow",
             Validity::Fast => "runs fast",
-            Validity::Coarse => "too coarse for 1 ms",
+            Validity::Coarse => "is too coarse for 1 ms",
         })
     }
 }
@@ -68,6 +68,13 @@ pub fn instruments(file: &ResultFile) -> Vec<Instrument<'_>> {
     };
     let seconds = of(Quantity::Duration).filter(is_second);
     seconds.map(|second| Instrument { second, step: step(second) }).collect()
+}
+
+/// What is wrong with the clock that timed a series of a runtime; `None` if nothing is known against it.
+pub fn fault_of_clock(file: &ResultFile, series: &Series) -> Option<Validity> {
+    let runtime = series.runtime.as_ref()?;
+    let its = instruments(file).into_iter().find(|one| one.second.runtime.as_ref() == Some(runtime))?;
+    its.validity().filter(|validity| *validity != Validity::Valid)
 }
 
 impl Instrument<'_> {

@@ -9,6 +9,7 @@ use oversleep_record::label::{self, Ended};
 use oversleep_record::series::{Quantity, Runtime, Status};
 use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
 
+use instrument::{Validity, fault_of_clock};
 use rule::{NoRule, Point, Ruling, Zero};
 
 /// A wait of one runtime in a result.
@@ -20,6 +21,8 @@ pub struct RuntimeWait<'a> {
     pub name: &'a str,
     /// The call of the system beneath it, by registry name.
     pub beneath: Option<String>,
+    /// What is wrong with the clock that timed it; its durations then show nothing.
+    pub clock_fault: Option<Validity>,
     series: Vec<&'a Series>,
 }
 
@@ -35,6 +38,7 @@ pub fn waits(file: &ResultFile) -> Vec<RuntimeWait<'_>> {
                 runtime,
                 name: &series.subject,
                 beneath: series.label(label::BENEATH),
+                clock_fault: fault_of_clock(file, series),
                 series: vec![series],
             }),
         }
@@ -99,15 +103,19 @@ impl<'a> RuntimeWait<'a> {
     /// # Errors
     /// Why no rule can be determined.
     pub fn ruling(&self) -> Result<Ruling, NoRule> {
-        Ruling::of(&self.points())
+        match self.clock_fault {
+            Some(fault) => Err(NoRule::WrongClock { fault }),
+            None => Ruling::of(&self.points()),
+        }
     }
 
-    /// What a request of zero does; `None` if that was not measured.
+    /// What a request of zero does; `None` if that was not measured, or timed by a wrong clock.
     pub fn zero(&self) -> Option<Zero> {
         let zero = self.series.iter().find(|series| series.requested_ns == Some(Nanos::ZERO))?;
         match (&zero.status, zero.label(label::ENDED)) {
             (_, Some(Ended::Never)) => Some(Zero::Forever),
             (Status::Unavailable { .. }, _) => Some(Zero::Refused),
+            _ if self.clock_fault.is_some() => None,
             _ => Some(Zero::Returns(Nanos(zero.distribution.p50()?))),
         }
     }

@@ -95,6 +95,38 @@ fn what_the_experiments_measured_anyway_needs_no_trial() {
     assert!(matches!(tried, Tried::Measured { after_p50_ns: 14_900, helped: true, .. }), "{tried:?}");
 }
 
+/// Java's two waits in a run of one round.
+fn quick(slow: &[i64], fast: &[i64]) -> Tried {
+    let one_round = |wait: &str, late: &[i64]| {
+        let mut series = rounds(format!("R1/{wait}/300us/java-17"), &late[..1], 1);
+        late[1..].iter().for_each(|&value| series.distribution.record(value));
+        series.rounds[0].count = late.len() as u64;
+        series
+    };
+    let sheet = Sheet::linux();
+    let sheet = sheet.series(one_round("Thread.sleep(ms,ns)", slow)).of_runtime("java", "17.0.15");
+    let sheet = sheet.series(one_round("LockSupport.parkNanos", fast)).of_runtime("java", "17.0.15");
+    tried(&sheet.file, &remedies::runtimes::PARK_NANOS)
+}
+
+#[test]
+fn one_round_shows_a_gain_if_its_values_lie_apart() {
+    let does_it_help = |slow: &[i64], fast: &[i64]| match quick(slow, fast) {
+        Tried::Measured { helped, .. } => helped,
+        other => panic!("{other:?}"),
+    };
+    let late =
+        |mean: i64, step: i64, count: i64| (0..count).map(|at| mean + (at - count / 2) * step).collect::<Vec<_>>();
+    assert!(does_it_help(&late(790_000, 1_000, 10), &late(74_000, 1_000, 10)), "apart");
+    assert!(
+        does_it_help(&late(790_000, 1_000, 10), &[&late(74_000, 1_000, 10)[1..], &[900_000]].concat()),
+        "one stall"
+    );
+    assert!(!does_it_help(&late(790_000, 200_000, 10), &late(490_000, 100_000, 10)), "they overlap");
+    assert!(!does_it_help(&late(790_000, 1_000, 4), &late(74_000, 1_000, 4)), "too few");
+    assert!(!does_it_help(&late(79_000, 10, 10), &late(78_000, 10, 10)), "too small");
+}
+
 fn to_try(sheet: &Sheet) -> Vec<(&'static str, String, String)> {
     let specs = remedies_to_try(&sheet.file);
     specs.into_iter().map(|spec| (spec.remedy, spec.conditions.to_string(), spec.waits.join(" "))).collect()

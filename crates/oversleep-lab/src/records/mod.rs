@@ -266,7 +266,13 @@ impl Record {
             let Record { id, runtime, versions, .. } = other;
             format!(" {runtime} {versions} passes {} (record {id}).", other.rounded(request))
         };
-        let others: String = others.iter().map(other).collect();
+        let mut told: Vec<String> = Vec::new();
+        for sentence in others.iter().map(other) {
+            if !told.contains(&sentence) {
+                told.push(sentence);
+            }
+        }
+        let others = told.concat();
         format!(
             "{name} of {runtime} calls {call}{how}{what} ({}).{others} The runtime was not run: the figures are those of \
              {call}; ",

@@ -68,6 +68,8 @@ fn versions_that_make_something_else_of_a_request_are_named() {
     let sentence = record.sentence("Thread.sleep", wait, Nanos(1_500_000), &others);
     assert!(sentence.contains("1.5 ms becomes 2 ms (record R05"), "{sentence}");
     assert!(sentence.contains(" java 25.0.3 passes 1.5 ms (record java-25.0.3/Thread.sleep("), "{sentence}");
+    let twice = record.sentence("Thread.sleep", wait, Nanos(1_500_000), &[others.clone(), others.clone()].concat());
+    assert_eq!(twice, sentence, "each version once");
 }
 
 /// A wait of a runtime that truncates, and one that ends on its own grid.

@@ -16,26 +16,64 @@ const WORDS_LEAST: usize = 14;
 
 /// The lines of a table, heading first.
 pub fn lines(table: &Table, width: usize) -> Vec<String> {
-    let cleaned: Vec<Vec<Cell>> = table
-        .rows
-        .iter()
-        .map(|row| row.iter().map(|cell| Cell { text: clean(&cell.text), tone: cell.tone }).collect())
-        .collect();
-    let natural: Vec<usize> = table
-        .columns
-        .iter()
-        .enumerate()
-        .map(|(index, column)| {
-            let cells = cleaned.iter().map(|row| columns(&row[index].text)).max().unwrap_or(0);
-            cells.max(columns(&column.head))
-        })
-        .collect();
-    let (shown, widths) = layout(&table.columns, natural, width);
+    let cleaned = cleaned(table);
+    let (shown, widths) = layout(&table.columns, natural(table, &cleaned), width);
     let mut lines = vec![head(table, &shown, &widths)];
     for row in &cleaned {
         lines.extend(row_lines(table, row, &shown, &widths));
     }
     lines
+}
+
+/// The parts of a table that the page has no room for, each no wider than the page: columns left out, beside those that
+/// name a row.
+pub fn rest(table: &Table, width: usize) -> Vec<Rest> {
+    let names = table.columns.iter().take_while(|column| column.rank == 0 && column.kind == Kind::Words).count().max(1);
+    let mut parts: Vec<Rest> = Vec::new();
+    let mut last = table.clone();
+    loop {
+        let (shown, _) = layout(&last.columns, natural(&last, &cleaned(&last)), width);
+        let is_kept = |index: &usize| *index < names || !shown.contains(index);
+        let kept: Vec<usize> = (0..last.columns.len()).filter(is_kept).collect();
+        if kept.len() == names {
+            return parts;
+        }
+        let mut columns: Vec<Column> = kept.iter().map(|&index| last.columns[index].clone()).collect();
+        // Each part shows at least one more column.
+        columns[names].rank = 0;
+        let rows = last.rows.iter().map(|row| kept.iter().map(|&index| row[index].clone()).collect()).collect();
+        last = Table { columns, rows, ..last };
+        parts.push(Rest { names, table: last.clone() });
+    }
+}
+
+/// What the parts before it have no room for.
+pub struct Rest {
+    /// The number of columns that name a row.
+    names: usize,
+    /// Those columns, and the ones left out.
+    pub table: Table,
+}
+
+impl Rest {
+    /// The heads of the columns left out.
+    pub fn heads(&self) -> Vec<&str> {
+        self.table.columns[self.names..].iter().map(|column| column.head.as_str()).collect()
+    }
+}
+
+fn cleaned(table: &Table) -> Vec<Vec<Cell>> {
+    let clean_cell = |cell: &Cell| Cell { text: clean(&cell.text), tone: cell.tone };
+    table.rows.iter().map(|row| row.iter().map(clean_cell).collect()).collect()
+}
+
+/// How wide each column is where there is room.
+fn natural(table: &Table, cleaned: &[Vec<Cell>]) -> Vec<usize> {
+    let of = |(index, column): (usize, &Column)| {
+        let cells = cleaned.iter().map(|row| columns(&row[index].text)).max().unwrap_or(0);
+        cells.max(columns(&column.head))
+    };
+    table.columns.iter().enumerate().map(of).collect()
 }
 
 /// Which columns are shown, and how wide each is.
@@ -44,11 +82,12 @@ fn layout(all: &[Column], mut widths: Vec<usize>, width: usize) -> (Vec<usize>, 
     let total = |shown: &[usize], widths: &[usize]| {
         shown.iter().map(|&index| widths[index]).sum::<usize>() + GAP * shown.len().saturating_sub(1)
     };
-    // A last column of words may wrap, so it needs less than its natural width.
-    let wrapping = (all.len() > 1 && all[all.len() - 1].kind == Kind::Words).then(|| all.len() - 1);
-    let needed = |shown: &[usize], widths: &[usize]| match wrapping {
-        Some(last) if shown.contains(&last) => total(shown, widths) - widths[last] + widths[last].min(WORDS_MIN),
-        _ => total(shown, widths),
+    // The last column that is shown may wrap if it holds words, so it needs less than its natural width.
+    let wrapping =
+        |shown: &[usize]| shown.last().copied().filter(|&last| shown.len() > 1 && all[last].kind == Kind::Words);
+    let needed = |shown: &[usize], widths: &[usize]| match wrapping(shown) {
+        Some(last) => total(shown, widths) - widths[last] + widths[last].min(WORDS_MIN),
+        None => total(shown, widths),
     };
     while needed(&shown, &widths) > width {
         let Some(victim) =
@@ -58,13 +97,13 @@ fn layout(all: &[Column], mut widths: Vec<usize>, width: usize) -> (Vec<usize>, 
         };
         shown.retain(|&index| index != victim);
     }
-    if let Some(last) = wrapping.filter(|last| shown.contains(last)) {
+    if let Some(last) = wrapping(&shown) {
         let others = total(&shown, &widths) - widths[last];
         widths[last] = widths[last].min(width.saturating_sub(others).max(WORDS_MIN.min(widths[last])));
     }
     // Only columns that are never left out remain. Narrow words are still readable; a cut name may be mistaken for
     // another.
-    if let Some(last) = wrapping.filter(|last| shown.contains(last)) {
+    if let Some(last) = wrapping(&shown) {
         let over = total(&shown, &widths).saturating_sub(width);
         widths[last] = widths[last].saturating_sub(over).max(WORDS_LEAST.min(widths[last]));
     }
@@ -165,6 +204,24 @@ mod tests {
                 "                    be wrapped to fit"
             ]
         );
+    }
+
+    #[test]
+    fn the_last_words_shown_wrap_whatever_was_left_out_behind_them() {
+        let mut table = table();
+        table.columns.push(Column { head: "count".to_owned(), kind: Kind::Figure, rank: 4 });
+        table.rows.iter_mut().for_each(|row| row.push("1,000".to_cell()));
+        assert!(lines(&table, 60)[2].ends_with("a long reason that has"), "{:?}", lines(&table, 60));
+    }
+
+    #[test]
+    fn what_has_no_room_follows_beside_the_names() {
+        assert!(rest(&table(), 100).is_empty());
+        let parts = rest(&table(), 46);
+        assert_eq!(parts.iter().map(Rest::heads).collect::<Vec<_>>(), [["p90", "max"]]);
+        assert_eq!(lines(&parts[0].table, 46)[1..], ["nanosleep  70 µs  1.07 ms", "poll           –        –"]);
+        let narrow = rest(&table(), 19);
+        assert_eq!(narrow.iter().map(Rest::heads).collect::<Vec<_>>(), [vec!["p90", "max"], vec!["max"]]);
     }
 
     #[test]

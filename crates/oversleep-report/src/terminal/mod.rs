@@ -53,7 +53,7 @@ pub fn report(file: &ResultFile, width: usize, detail: Detail, files: &[String])
         }
     } else {
         page.whole_head(file);
-        sections.iter().for_each(|section| page.section(file, section));
+        sections.iter().for_each(|section| page.section(file, section, detail));
     }
     let found = Findings::of(file);
     findings::show(&mut page, file, &found, detail);
@@ -112,7 +112,7 @@ impl Page {
         }
     }
 
-    fn section(&mut self, file: &ResultFile, section: &Section) {
+    fn section(&mut self, file: &ResultFile, section: &Section, detail: Detail) {
         self.heading(file, &section.title, &section.ids());
         let tables = if section.notes_suffice { &[] } else { section.tables.as_slice() };
         for (index, table) in tables.iter().enumerate() {
@@ -121,6 +121,9 @@ impl Page {
             }
             self.prose(&table.caption, 0, Tone::Soft);
             self.table(table);
+            if table.needs_all {
+                self.rest_of(table, detail);
+            }
         }
         let tone = if section.notes_suffice { Tone::Plain } else { Tone::Soft };
         section.notes.iter().for_each(|note| self.prose(note, 0, tone));

@@ -3,9 +3,10 @@
 use oversleep_record::{ExperimentId, ResultFile};
 
 use super::style::paint;
-use super::{grid, text};
+use super::{Detail, grid, text};
 use crate::view::head;
 use crate::view::table::{Table, Tone};
+use crate::words::list;
 
 /// Narrowest and widest page, in columns.
 const WIDTH_MIN: usize = 40;
@@ -83,6 +84,19 @@ impl Page {
     pub fn table(&mut self, table: &Table) {
         for line in grid::lines(table, self.width) {
             self.line(&line);
+        }
+    }
+
+    /// The columns of a table for which the page is too narrow: in full, or how to see them.
+    pub fn rest_of(&mut self, table: &Table, detail: Detail) {
+        let parts = grid::rest(table, self.width);
+        if let Some(first) = parts.first().filter(|_| detail == Detail::Brief) {
+            let what = format!("No room here for {}: a wider terminal shows more, --full all.", list(&first.heads()));
+            return self.prose(&what, 0, Tone::Soft);
+        }
+        for part in parts {
+            self.gap();
+            self.table(&part.table);
         }
     }
 }

@@ -95,6 +95,22 @@ fn the_only_escapes_are_our_own_styles() {
 }
 
 #[test]
+fn a_narrow_table_of_runtimes_says_which_requests_it_leaves_out_and_has_them_in_full() {
+    let file = crate::view::testing::of_runtimes(Sheet::linux(), 1_000_000_000).file;
+    let of = |width, detail| plain(&super::report(&file, width, detail, &[]));
+    let section = |text: &str| text.split("Clocks of language").next().unwrap().to_owned();
+    assert!(
+        section(&of(120, super::Detail::Brief)).contains("300 µs")
+            && !of(120, super::Detail::Brief).contains("No room")
+    );
+    let brief = of(60, super::Detail::Brief);
+    assert!(brief.contains("No room here for 300 µs, 0 means"), "{brief}");
+    let full = section(&of(60, super::Detail::Full));
+    assert!(full.lines().any(|line| line.starts_with("runtime") && line.contains("300 µs")), "{full}");
+    assert!(full.contains("beneath") && !full.contains("No room"), "{full}");
+}
+
+#[test]
 fn an_empty_result_is_a_short_report() {
     let text = report(&Sheet::linux().file, 80);
     assert!(text.starts_with("oversleep check\nLinux x86_64\n18 s · 0 values in 0 series\n"), "{text}");

@@ -84,12 +84,27 @@ pub fn title(severity: Severity) -> String {
 /// The outcome of a remedy's trial, in words.
 pub fn outcome(tried: &Tried) -> String {
     match tried {
-        Tried::Measured { subject, instead_of, requested_ns, before_p99_ns, after_p99_ns, helped, .. } => {
+        Tried::Measured {
+            subject,
+            instead_of,
+            requested_ns,
+            before_p50_ns,
+            after_p50_ns,
+            before_p99_ns,
+            after_p99_ns,
+            helped,
+        } => {
             let p99 = match (before_p99_ns, after_p99_ns) {
                 (Some(before), Some(after)) => format!(", p99 {} → {}", Nanos(*before), Nanos(*after)),
                 _ => String::new(),
             };
-            let verdict = if *helped { "it helped" } else { "the rounds agree on no gain" };
+            let verdict = match helped {
+                true => "it helped",
+                false if explain::is_gain(*before_p50_ns, *after_p50_ns) => {
+                    "the values are too few or differ too much to say that it helped"
+                }
+                false => "it did not help",
+            };
             let request = requested_ns.map(|request| format!(" at {request}")).unwrap_or_default();
             let instead = instead_of.as_ref().map(|other| format!(" instead of {other}")).unwrap_or_default();
             let gain = gain(tried).unwrap_or_default();
@@ -127,23 +142,28 @@ mod tests {
 
     #[test]
     fn outcomes_read_as_sentences() {
-        let measured = |helped, before_p99_ns| Tried::Measured {
+        let measured = |helped, after_p50_ns, before_p99_ns| Tried::Measured {
             subject: "nanosleep".into(),
             instead_of: None,
             requested_ns: Some(Nanos::from_millis(1)),
             before_p50_ns: 66_100,
-            after_p50_ns: 14_200,
+            after_p50_ns,
             before_p99_ns,
             after_p99_ns: Some(30_000),
             helped,
         };
         assert_eq!(
-            outcome(&measured(true, Some(98_000))).replace(BOUND, " "),
+            outcome(&measured(true, 14_200, Some(98_000))).replace(BOUND, " "),
             "tried here with nanosleep at 1 ms: p50 66.1 µs → 14.2 µs (−79 %), p99 98 µs → 30 µs; it helped"
         );
         assert_eq!(
-            outcome(&measured(false, None)).replace(BOUND, " "),
-            "tried here with nanosleep at 1 ms: p50 66.1 µs → 14.2 µs (−79 %); the rounds agree on no gain"
+            outcome(&measured(false, 14_200, None)).replace(BOUND, " "),
+            "tried here with nanosleep at 1 ms: p50 66.1 µs → 14.2 µs (−79 %); the values are too few or differ too much to \
+             say that it helped"
+        );
+        assert_eq!(
+            outcome(&measured(false, 65_900, None)).replace(BOUND, " "),
+            "tried here with nanosleep at 1 ms: p50 66.1 µs → 65.9 µs (−0 %); it did not help"
         );
         assert_eq!(change(-5, 3), None);
         assert_eq!(change(70_500, 111).as_deref(), Some("635× lower"));

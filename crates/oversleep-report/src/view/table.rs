@@ -104,6 +104,8 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// Its rows; each as long as `columns`.
     pub rows: Vec<Vec<Cell>>,
+    /// Whether each column is an answer of its own: a page too narrow for all says so, or has the others in a further part.
+    pub needs_all: bool,
 }
 
 type CellOf<'a, R> = Box<dyn Fn(&R) -> Cell + 'a>;
@@ -176,6 +178,7 @@ impl<'a, R> Columns<'a, R> {
                 .into_iter()
                 .map(|row| row.into_iter().enumerate().filter(|(index, _)| kept(index)).map(|(_, cell)| cell).collect())
                 .collect(),
+            needs_all: false,
         })
         .filter(|table: &Table| !table.rows.is_empty())
     }

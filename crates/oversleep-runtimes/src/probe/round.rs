@@ -111,7 +111,7 @@ impl RuntimeProbe {
                 Ok(())
             }
             Record::Skip { op, why } if op == self.op => {
-                let reason = Unavailable::missing(format!("{op} ({why})"));
+                let reason = Unavailable::failed(op, why);
                 let skipped = self.recorders.iter_mut().filter(|(_, at, _)| *at == session.done);
                 skipped.for_each(|(recorder, ..)| recorder.unavailable(reason.clone()));
                 session.done += 1;

@@ -13,7 +13,7 @@ use crate::output::stdout;
 /// Prints it, as text or as JSON.
 pub fn list(wanted: &Wanted, mut survey: Survey, lab: &Laboratory, json: Option<&Path>) -> Result<Exit, Failure> {
     let programs = wanted.ask_programs(&mut survey);
-    if let Some(error) = wanted.unknown(&programs) {
+    if let Some(error) = wanted.unknown(&programs, &survey) {
         return Err(Failure::usage(error.to_string()));
     }
     let os = lab.platform_id().os;

@@ -8,7 +8,7 @@ use oversleep_lab::{Request, records};
 use oversleep_measure::{Plan, Progress, StopFlag, experiment};
 use oversleep_record::series::{Runtime, Status};
 use oversleep_record::{CommandName, ExperimentId, Nanos, ResultFile};
-use oversleep_runtimes::{Cache, Given, Surroundings, Wanted, descriptors};
+use oversleep_runtimes::{Cache, Given, Surroundings, Survey, Wanted, descriptors};
 
 mod list;
 
@@ -115,6 +115,7 @@ impl Runtimes {
                 meter.next(Nanos::ZERO, Nanos::from_secs(10), &format!("fetching the library of {name}"));
             });
         }
+        let needs_programs = wanted.names_programs();
         let probes = wanted
             .probes(&mut survey, &cache, &surroundings, &*platform, &plan, &mut |name| {
                 meter.next(Nanos::ZERO, Nanos::from_secs(1), &format!("preparing {name}"));
@@ -143,7 +144,12 @@ impl Runtimes {
         meter.clear();
         let file = measured.map_err(|error| explain(&error))?;
         warn_of_failures(&file);
-        let ended = ended(&file);
+        let ended = match ended(&file) {
+            Ok(exit) if needs_programs && exit != Exit::Interrupted && !has_runtimes(&file) => {
+                Err(Failure::failed(nothing_measured(&file, &survey)))
+            }
+            ended => ended,
+        };
         if ended.is_err() {
             delivery.only_what_was_named();
         }
@@ -183,6 +189,26 @@ impl Runtimes {
             ..MeasuringArgs::new(CommandName::Runtimes, self.depth, ConditionArgs::default(), self.machine)
         };
         measuring::run(args, &self.output, Files::AsAsked)
+    }
+}
+
+fn has_runtimes(file: &ResultFile) -> bool {
+    file.series.iter().any(|series| series.runtime.is_some() && series.has_values())
+}
+
+/// Why no program that was named could be measured.
+fn nothing_measured(file: &ResultFile, survey: &Survey) -> String {
+    let missing = survey.missing.iter().map(|one| format!("{}: {}", one.name, one.reason)).next();
+    let failed = || {
+        file.series.iter().find_map(|series| match (&series.runtime, &series.status) {
+            (Some(runtime), Status::Unavailable { reason }) => Some(format!("{runtime}: {}: {reason}", series.subject)),
+            _ => None,
+        })
+    };
+    match missing.or_else(failed) {
+        Some(reason) => format!("nothing could be measured; {reason}"),
+        None => "nothing could be measured: --only leaves no wait or clock. `oversleep runtimes --list` shows them"
+            .to_owned(),
     }
 }
 

@@ -49,7 +49,7 @@ pub(super) fn clock_rate(file: &ResultFile) -> Checked {
 
 /// A wait of an idle program and the same beside a busy thread, for 1 ms.
 fn idle_and_busy<'a>(all: &[RuntimeWait<'a>], busy: &RuntimeWait<'a>) -> Option<(String, &'a Series, &'a Series)> {
-    let plain = busy.idle_name()?;
+    let plain = busy.idle_name().filter(|_| busy.clock_fault.is_none())?;
     let idle = all.iter().find(|wait| wait.runtime == busy.runtime && wait.name == plain)?;
     let series = |wait: &RuntimeWait<'a>| wait.at(COMMON_REQUEST).filter(|series| series.has_values());
     Some((named(idle), series(idle)?, series(busy)?))

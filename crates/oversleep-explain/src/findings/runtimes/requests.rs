@@ -14,10 +14,15 @@ fn measured(file: &ResultFile) -> Vec<(RuntimeWait<'_>, Ruling)> {
 
 fn needs_rules(file: &ResultFile) -> Checked<Vec<(RuntimeWait<'_>, Ruling)>> {
     let all = measured(file);
-    match all.is_empty() {
-        true => Err(Conclusion::lacks("no wait of a runtime was requested often enough. Run `oversleep runtimes`")),
-        false => Ok(all),
+    if !all.is_empty() {
+        return Ok(all);
     }
+    Err(Conclusion::lacks(match waits(file).iter().find_map(|wait| Some((wait.runtime, wait.clock_fault?))) {
+        Some((runtime, fault)) => {
+            format!("the clock of {runtime} {fault}, so the durations that it timed show nothing")
+        }
+        None => "no wait of a runtime was requested often enough. Run `oversleep runtimes`".to_owned(),
+    }))
 }
 
 /// `Thread.sleep(ms) of java 17.0.15`.

@@ -84,6 +84,22 @@ fn an_instrument_that_runs_slow_is_a_fault() {
 }
 
 #[test]
+fn durations_of_a_wrong_clock_lead_to_no_other_finding() {
+    let early = |shown| {
+        let sheet = wait(wait(Sheet::linux(), "nap", |ns| ns - 160_000), "nap(busy)", |ns| ns + 5_000_000);
+        let mut sheet = sheet.steady("R3/clock/java-17/second", shown).of_runtime("java", "17.0.15");
+        sheet.file.series.last_mut().unwrap().requested_ns = Some(oversleep_record::Nanos::from_secs(1));
+        sheet
+    };
+    let right = early(1_000_000_000);
+    assert!(right.says("OVS-R003").1.starts_with("nap of java 17.0.15 ends early"), "{:?}", right.says("OVS-R003"));
+    let slow = early(900_000_000);
+    let nothing = "the clock of java 17.0.15 runs slow, so the durations that it timed show nothing";
+    ["OVS-R001", "OVS-R002", "OVS-R003"].iter().for_each(|id| slow.lacks(id, nothing));
+    slow.lacks_data("OVS-R006");
+}
+
+#[test]
 fn a_busy_runtime_is_compared_with_an_idle_one() {
     let sheet = wait(Sheet::linux(), "time.sleep", |ns| ns);
     sheet.lacks_data("OVS-R006");

@@ -7,10 +7,11 @@ use oversleep_record::{ExperimentId, Nanos, ResultFile, Series, label};
 
 use crate::entry::{Checked, Conclusion};
 use crate::figures::p50;
+use crate::runtimes::instrument::fault_of_clock;
 
 /// The effect of each trick.
 pub(super) fn tricks(file: &ResultFile) -> Checked {
-    let of = |series: &&Series| series.has_values();
+    let of = |series: &&Series| series.has_values() && fault_of_clock(file, series).is_none();
     let all: Vec<&Series> = file.experiment(ExperimentId::B11).filter(of).collect();
     let variant = |series: &Series| series.label(label::VARIANT).unwrap_or_default();
     let plain = |series: &Series| {

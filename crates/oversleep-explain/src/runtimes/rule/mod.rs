@@ -5,6 +5,8 @@ use std::fmt;
 use oversleep_record::Nanos;
 use oversleep_record::words::percent;
 
+use super::instrument::Validity;
+
 const MILLISECOND: i64 = 1_000_000;
 /// Shorter requests have passed before the wait begins, so some runtimes don't wait at all.
 const REQUEST_MIN: Nanos = Nanos(10_000);
@@ -177,6 +179,11 @@ pub enum NoRule {
         /// The other one.
         other: Rule,
     },
+    /// The durations were timed by a wrong clock.
+    WrongClock {
+        /// What is wrong with it.
+        fault: Validity,
+    },
 }
 
 impl fmt::Display for NoRule {
@@ -187,6 +194,7 @@ impl fmt::Display for NoRule {
             NoRule::Constant { duration } => write!(f, "takes {duration} whatever the request"),
             NoRule::Unsteady { spread, .. } => write!(f, "no rule (rests differ by {spread})"),
             NoRule::Ambiguous { one, other } => write!(f, "unclear ({one}, or {other})"),
+            NoRule::WrongClock { fault } => write!(f, "its clock {fault}"),
         }
     }
 }

@@ -6,7 +6,7 @@ use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
 
 use super::Entry;
 use crate::view::select::{common_request, distinct, measured, requests};
-use crate::view::table::{Cell, Columns, Section, ToCell, Tone};
+use crate::view::table::{Cell, Columns, Section, Table, ToCell, Tone};
 use crate::words::median;
 
 /// The section.
@@ -64,7 +64,9 @@ impl Row<'_> {
             return "never returns".toned(Tone::Warn);
         }
         let Some(series) = self.at(file, requested) else { return None::<String>.to_cell() };
-        let tone = if series.distribution.p50().is_some_and(|late| late < 0) { Tone::Warn } else { Tone::Plain };
+        let is_early = series.distribution.p50().is_some_and(|late| late < 0);
+        let is_doubtful = self.wait().is_some_and(|wait| wait.clock_fault.is_some());
+        let tone = if is_early || is_doubtful { Tone::Warn } else { Tone::Plain };
         median(series.unit, &series.distribution).toned(tone)
     }
 }
@@ -82,19 +84,20 @@ fn build(file: &ResultFile, section: Section) -> Section {
     let Some(common) = common_request(measured(file, ExperimentId::R1)) else { return section };
     let mut columns = Columns::new().words("runtime", Row::owner).words("wait", |row: &Row| row.name().to_owned());
     for request in requests(measured(file, ExperimentId::R1)) {
-        let rank = if request == common { 0 } else { 2 };
+        let rank = if request == common { 0 } else { 1 };
         columns = columns.figure(format!("{request:#}"), move |row: &Row| row.cell(file, request)).rank(rank);
     }
     columns = columns
         .words("rule", |row: &Row| row.wait().map(|wait| rule(wait)))
         .words("0 means", |row: &Row| Some(row.wait()?.zero()?.to_string()))
-        .rank(1)
+        .rank(2)
         .words("beneath", |row: &Row| row.wait()?.beneath.clone())
         .rank(3)
         .figure("GCs", |row: &Row| row.wait()?.collections())
         .rank(4);
     let table = columns
-        .table("Median lateness by the duration requested, and what the runtime makes of a request", rows.clone());
+        .table("Median lateness by the duration requested, and what the runtime makes of a request", rows.clone())
+        .map(|table| Table { needs_all: true, ..table });
     section.tables(table).notes(unclear(&rows))
 }
 
@@ -102,16 +105,21 @@ fn rule(wait: &RuntimeWait<'_>) -> Cell {
     match wait.ruling() {
         Ok(ruling) if ruling.rule == Rule::Exact && !ruling.is_early() => ruling.to_string().to_cell(),
         Ok(ruling) => ruling.to_string().toned(Tone::Warn),
-        Err(constant @ NoRule::Constant { .. }) => constant.to_string().toned(Tone::Warn),
+        Err(why) if is_told(&why) => why.to_string().toned(Tone::Warn),
         Err(_) => "unclear".toned(Tone::Soft),
     }
+}
+
+/// Whether the table says itself why there is no rule.
+fn is_told(why: &NoRule) -> bool {
+    matches!(why, NoRule::Constant { .. } | NoRule::WrongClock { .. })
 }
 
 /// Why the rule of some waits is unclear.
 fn unclear(rows: &[Row]) -> Option<String> {
     let reason = |row: &Row| {
         let wait = row.wait()?;
-        let why = wait.ruling().err().filter(|why| !matches!(why, NoRule::Constant { .. }))?;
+        let why = wait.ruling().err().filter(|why| !is_told(why))?;
         Some(format!("{} {}: {why}", wait.runtime.name, wait.name))
     };
     let all: Vec<String> = rows.iter().filter_map(reason).collect();
@@ -127,7 +135,7 @@ mod tests {
 
     #[test]
     fn a_table_has_the_system_first_and_the_rule_of_each_wait() {
-        let file = of_runtimes(Sheet::linux(), 880_000_000).file;
+        let file = of_runtimes(Sheet::linux(), 1_000_000_000).file;
         let section = build(&file, Section::new("runtimes", "Waits"));
         let table = &section.tables[0];
         let heads: Vec<&str> = table.columns.iter().map(|column| column.head.as_str()).collect();
@@ -149,5 +157,13 @@ mod tests {
         );
         assert_eq!(texts[2][4..6], ["exact", "waits forever"]);
         assert_eq!(section.notes, [""; 0]);
+    }
+
+    #[test]
+    fn figures_of_a_wrong_clock_are_marked() {
+        let file = of_runtimes(Sheet::linux(), 880_000_000).file;
+        let row = &build(&file, Section::new("runtimes", "Waits")).tables[0].rows[1];
+        assert_eq!((row[3].text.as_str(), row[3].tone), ("70 µs", Tone::Warn));
+        assert_eq!((row[4].text.as_str(), row[4].tone), ("its clock runs slow", Tone::Warn));
     }
 }
