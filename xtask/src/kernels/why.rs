@@ -74,7 +74,7 @@ pub static MACHINES: &[Machine] = &[
         is: "`why` without privileges, with `perf_event_paranoid` 4",
         cpus: 1,
         script: "echo 4 >/proc/sys/kernel/perf_event_paranoid\n\
-                 su nobody -c 'oversleep why -- true' >why 2>&1; echo \"why: $?\"\n\
+                 su nobody -c 'oversleep why --out /tmp/why.json -- true' >why 2>&1; echo \"why: $?\"\n\
                  ls /proc/*/fdinfo/* 2>/dev/null | xargs grep -l prog_id 2>/dev/null | wc -l >left",
         is_sampled: false,
         expects: &[
@@ -91,7 +91,8 @@ pub static MACHINES: &[Machine] = &[
         is: "`why` on a kernel that is locked down",
         cpus: 1,
         boot: "lockdown=confidentiality",
-        script: "mount -t securityfs securityfs /sys/kernel/security\noversleep why -- true >why 2>&1; echo \"why: $?\"",
+        script: "mount -t securityfs securityfs /sys/kernel/security\n\
+                 oversleep why --out /tmp/why.json -- true >why 2>&1; echo \"why: $?\"",
         is_sampled: false,
         expects: &[expect("it says that the kernel is locked down", |guest| guest.prints("why", "locked down"))],
         ..PLAIN
