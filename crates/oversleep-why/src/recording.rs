@@ -147,7 +147,7 @@ impl Coder {
             // 0 means "not seen" in a field of a time, and stays short.
             match times >> n & 1 {
                 1 if field == 0 => push(out, 0),
-                1 => push(out, zigzag(field.wrapping_sub(event.t)).wrapping_add(1)),
+                1 => push(out, time_code(field, event.t)),
                 _ => push(out, field),
             }
         }
@@ -174,7 +174,10 @@ impl Coder {
             let value = pull(bytes)?;
             *field = match (times >> n & 1, value) {
                 (1, 0) => 0,
-                (1, value) => t.wrapping_add(unzigzag(value.wrapping_sub(1))),
+                (1, value) => match t.wrapping_add(unzigzag(value - 1)) {
+                    0 => t.wrapping_add(FARTHEST),
+                    time => time,
+                },
                 _ => value,
             };
         }
@@ -242,6 +245,16 @@ impl Iterator for Reader<'_> {
         self.is_broken = event.is_none();
         event
     }
+}
+
+/// The distance of a time that has no code of its own.
+const FARTHEST: u64 = 1 << 63;
+
+/// How a time that isn't 0 is encoded beside its event's own: never as 0. The farthest one has the code that 0 would
+/// have, which no time uses.
+fn time_code(time: u64, of_event: u64) -> u64 {
+    let code = |time: u64| zigzag(time.wrapping_sub(of_event)).checked_add(1);
+    code(time).or_else(|| code(0)).unwrap_or(0)
 }
 
 fn zigzag(difference: u64) -> u64 {

@@ -133,6 +133,20 @@ proptest! {
     }
 }
 
+/// Half the range of numbers away from the event's time, which is the farthest: found by the fuzz target `events`.
+#[test]
+fn the_farthest_time_is_not_taken_for_one_that_was_not_seen() {
+    const HALF: u64 = 1 << 63;
+    let times = [0, 1, HALF - 1, HALF, HALF + 1, u64::MAX];
+    let far =
+        |&t: &u64| [0, t, t ^ HALF, u64::MAX].map(|field| Event { fields: [field; 6], ..Event::new(Kind::Arm, t, 1) });
+    let events: Vec<Event> = times.iter().flat_map(far).collect();
+    let mut recorder = Recorder::new(Vec::new(), &meta()).unwrap();
+    recorder.write(&events).unwrap();
+    let bytes = recorder.finish().unwrap();
+    assert_eq!(Reader::new(&bytes).unwrap().collect::<Vec<_>>(), events);
+}
+
 #[test]
 fn a_plain_wait_takes_thirty_bytes_an_event_after_the_first() {
     let one = Stream::plain().events;
