@@ -101,9 +101,9 @@ fn absurd_durations_are_refused() {
         ("--request", "61s", "a request is at most 60s"),
         ("--request", "99999999999999h", "longer than 292 years"),
         ("--request", "0.5ns", "finer than a nanosecond"),
-        ("--for", "25h", "the time per series is at most 24h"),
-        ("--for", "0s", "the time per series must be longer than 0"),
-        ("--for", "-5s", "the time per series must be longer than 0"),
+        ("--for", "25h", "the time to run is at most 24h"),
+        ("--for", "0s", "the time to run must be longer than 0"),
+        ("--for", "-5s", "the time to run must be longer than 0"),
         ("--slack", "0ns", "1ns (the shortest)"),
         ("--resolution", "0ms", "a timer resolution must be longer than 0"),
         ("--dma-latency", "500ns", "a whole number of microseconds"),
@@ -252,5 +252,13 @@ fn a_watch_and_a_copy_that_can_not_be_meant_are_refused() {
     ] {
         let stderr = refused(args);
         assert!(stderr.contains(part), "{args:?}: {stderr}");
+    }
+}
+
+#[test]
+fn a_process_that_can_not_exist_is_refused() {
+    for id in ["0", "abc", "-1", "99999999999"] {
+        let stderr = refused(&["why", &format!("--pid={id}")]);
+        assert!(stderr.contains("is not the id of a process; write a whole number from 1"), "{id}: {stderr}");
     }
 }

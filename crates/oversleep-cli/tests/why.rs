@@ -84,6 +84,12 @@ fn a_bound_a_selection_and_a_wish_change_what_is_said() {
     home.run(["why", &recording(), "--fail-if", "p99>1s"]).fine();
     let late = home.run(["why", &recording(), "--only", "clock_nanosleep >1ms"]).fine();
     assert!(late.stdout.contains("waits were not selected."), "{}", late.stdout);
+    let none = home.run(["why", &recording(), "--only", "futex >1ms"]).fine();
+    assert!(
+        none.stdout.contains("No selected wait ended by its timer.\n120 waits were not selected."),
+        "{}",
+        none.stdout
+    );
     let wanted = home.run(["why", &recording(), "--want", "500us"]).fine();
     assert!(wanted.stdout.contains("wants 500 µs and passes more to the call"), "{}", wanted.stdout);
     let compared = home.run(["why", &recording(), &recording()]).fine();

@@ -105,7 +105,7 @@ pub fn table(groups: &[&Group], bar_width: usize) -> String {
         text.push('\n');
     }
     if bars.is_empty() {
-        return "No wait has ended by its timer yet.\n".to_owned();
+        return String::new();
     }
     text.push('\n');
     text.push_str(&legend(&bars));
@@ -126,6 +126,10 @@ pub fn report(summary: &Summary) -> String {
         grouped(summary.otherwise_count()),
     );
     text.push_str(&table(&groups, 24));
+    if groups.iter().all(|group| group.count == 0) {
+        let selected = if summary.left_out == 0 { "" } else { "selected " };
+        let _ = writeln!(text, "No {selected}wait ended by its timer.");
+    }
     if groups.iter().filter(|group| group.count != 0).count() > ROWS_MAX {
         let _ = writeln!(text, "\nThe result file has all {} rows.", groups.len());
     }

@@ -55,8 +55,8 @@ fn any_event() -> impl Strategy<Value = Event> {
     let near = prop_oneof![Just(0), D - 3_000..D + 3_000, any::<u64>()];
     let fields = prop::array::uniform6(prop_oneof![near.clone(), 0..6u64, Just(-516i64 as u64)]);
     let number = prop_oneof![Just(230u32), Just(219), Just(0), 0..8u32, any::<u32>()];
-    (1..=15u16, near, 0..3u16, 1..4u32, number, fields).prop_map(|(kind, t, cpu, tid, x, fields)| {
-        let kind = Kind::of(kind).expect("all numbers up to 15 are kinds");
+    (1..=17u16, near, 0..3u16, 1..4u32, number, fields).prop_map(|(kind, t, cpu, tid, x, fields)| {
+        let kind = Kind::of(kind).expect("all numbers up to 17 are kinds");
         Event { cpu, tid, x, fields, ..Event::new(kind, t, tid) }
     })
 }

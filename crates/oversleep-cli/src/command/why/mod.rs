@@ -35,7 +35,7 @@ pub struct Why {
     program: Vec<OsString>,
 
     /// Follow processes that run already, and the children they start
-    #[arg(long, short, value_name = "PID", value_delimiter = ',', conflicts_with = "system")]
+    #[arg(long, short, value_name = "PID", value_delimiter = ',', value_parser = value::process, conflicts_with = "system")]
     pid: Vec<u32>,
 
     /// Follow every process of this machine

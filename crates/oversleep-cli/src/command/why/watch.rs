@@ -204,7 +204,10 @@ impl Table {
         }
         self.last = Instant::now();
         self.clear();
-        let text = text::table(&session.groups(), 24);
+        let mut text = text::table(&session.groups(), 24);
+        if text.is_empty() {
+            text.push_str("No wait has ended by its timer yet.");
+        }
         let width = crate::width::width();
         let lines: Vec<String> = text.lines().map(|line| line.chars().take(width).collect()).collect();
         self.lines = lines.len();

@@ -1,4 +1,4 @@
-//! Counts of values per series.
+//! Counts of values and threads, and ids of processes.
 
 /// More values would add no information, and would not fit into memory with their timestamps.
 const COUNT_MAX: u64 = 1_000_000_000;
@@ -18,6 +18,12 @@ pub fn count(text: &str) -> Result<u64, String> {
         Ok(count) if count <= COUNT_MAX => Ok(count),
         _ => Err("a series takes at most 1000000000 values".to_owned()),
     }
+}
+
+/// The id of a process.
+pub fn process(text: &str) -> Result<u32, String> {
+    let wrong = || format!("'{text}' is not the id of a process; write a whole number from 1, as `ps` lists them");
+    text.trim().parse().ok().filter(|&id| id != 0).ok_or_else(wrong)
 }
 
 /// The most threads of a fork-join; as many as hogs of a load.

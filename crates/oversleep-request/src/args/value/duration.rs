@@ -4,7 +4,7 @@ use oversleep_record::Nanos;
 
 /// The longest single wait; a longer one would show nothing new.
 const REQUEST_MAX: Nanos = Nanos::from_secs(60);
-/// The longest time per series.
+/// The longest time of `--for`.
 const RUN_MAX: Nanos = Nanos::from_secs(24 * 3_600);
 /// The longest slack; a minute of it makes every wait useless.
 const SLACK_MAX: Nanos = Nanos::from_secs(60);
@@ -33,8 +33,8 @@ pub fn request(text: &str) -> Result<Nanos, String> {
 
 /// The time limit for each series.
 pub fn run_time(text: &str) -> Result<Nanos, String> {
-    let span = positive(text, "the time per series", "5s")?;
-    at_most(span, RUN_MAX, "the time per series is at most 24h")
+    let span = positive(text, "the time to run", "5s")?;
+    at_most(span, RUN_MAX, "the time to run is at most 24h")
 }
 
 /// How long a watch may last: a month.
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn the_other_durations_have_their_own_limits() {
         assert_eq!(run_time("24h"), Ok(RUN_MAX));
-        assert_eq!(run_time("25h").unwrap_err(), "the time per series is at most 24h");
+        assert_eq!(run_time("25h").unwrap_err(), "the time to run is at most 24h");
         assert!(run_time("0s").is_err());
         assert_eq!(resolution("0.5ms"), Ok(Nanos(500_000)));
         assert!(resolution("0").is_err() && resolution("61s").is_err());

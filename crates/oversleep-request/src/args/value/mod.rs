@@ -15,7 +15,7 @@ mod visit;
 mod work;
 
 pub use change::change;
-pub use count::{count, seed, threads};
+pub use count::{count, process, seed, threads};
 pub use cpus::{CpuList, cpus};
 pub use duration::{interval, latency_bound, request, resolution, run_time, slack, watch_time};
 pub use items::{item, queue, rate, turns};
