@@ -11,6 +11,7 @@ use oversleep_collect::{Collector, Losses};
 use oversleep_why::calls::Arch;
 use oversleep_why::{Builder, Machine, Outcome};
 
+use super::memory::{ADDED_MAX_KB, Memory};
 use super::observe::{Running, collector, judge, median};
 use super::victim;
 
@@ -27,8 +28,6 @@ pub const ALL: &[(&str, Check)] = &[
 
 /// From one look into the buffer to the next.
 const LOOK: Duration = Duration::from_millis(100);
-/// What the command may take beside its own code, whatever it sees.
-pub const MEMORY_MAX_KB: u64 = 64 * 1024;
 
 /// What became of a stream: every wait goes into a summary, as in the command.
 struct Seen {
@@ -206,35 +205,30 @@ fn cpu_ns() -> u64 {
 
 /// A minute of the shortest waits that threads can make.
 fn flood() -> Result<String, String> {
+    let memory = Memory::begin()?;
     let victims =
         (0..cpus()).map(|_| Running::start(&mut victim::command("slack-waits:1"))).collect::<Result<Vec<_>, _>>()?;
     let mut collector = following(&victims.iter().collect::<Vec<_>>())?;
     let seen = collect(&mut collector, Duration::from_secs(60));
-    let peak = memory_kb("VmHWM")?;
+    let added_kb = memory.added_kb()?;
     let text = format!(
-        "{} waits at {:.0}/s, {:.2} % without a gap; sent {}, received {}, counted as lost {}; memory at most {} MB",
+        "{} waits at {:.0}/s, {:.2} % without a gap; sent {}, received {}, counted as lost {}; {} MB of memory",
         seen.by_timer,
         seen.rate(),
         seen.attributed as f64 / seen.by_timer.max(1) as f64 * 100.0,
         seen.losses.sent,
         seen.losses.received,
         seen.losses.no_room,
-        peak / 1024,
+        added_kb / 1024,
     );
-    judge(seen.is_counted() && peak < MEMORY_MAX_KB && seen.by_timer > 100_000, text)
-}
-
-pub fn memory_kb(name: &str) -> Result<u64, String> {
-    let text = fs::read_to_string("/proc/self/status").map_err(|error| error.to_string())?;
-    let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
-    let kb = line.and_then(|rest| rest.split_whitespace().next()?.parse().ok());
-    kb.ok_or_else(|| format!("/proc/self/status has no {name}"))
+    judge(seen.is_counted() && added_kb < ADDED_MAX_KB && seen.by_timer > 100_000, text)
 }
 
 /// 10,000 threads, each with a wait of a second. A kernel may run none of our programs while a certain task has the CPU,
 /// and not count that: of a wait that ends then, no step is seen. All others have to be whole.
 fn threads() -> Result<String, String> {
     const THREADS: usize = 10_000;
+    let memory = Memory::begin()?;
     let victim = Running::start(&mut victim::command(&format!("threads:{THREADS}")))?;
     let mut collector = following(&[&victim])?;
     let began = Instant::now();
@@ -256,11 +250,11 @@ fn threads() -> Result<String, String> {
     let losses = collector.losses();
     let text = format!(
         "{} threads seen, {whole} of {all} waits without a gap, {unseen} without any step, {} threads not followed, {} events \
-         lost, memory at most {} MB",
+         lost, {} MB of memory",
         tids.len(),
         losses.threads_not_followed,
         losses.no_room,
-        memory_kb("VmHWM")? / 1024,
+        memory.added_kb()? / 1024,
     );
     let is_whole = whole * 1_000 >= (all - unseen) * 995 && unseen * 20 <= all;
     judge(tids.len() >= THREADS && losses.threads_not_followed == 0 && is_whole, text)

@@ -2,6 +2,7 @@
 
 mod cost;
 mod inject;
+mod memory;
 mod observe;
 mod program;
 mod replay;
