@@ -161,6 +161,8 @@ pub const CALLS: &[Call] = &[
     compat("mq_timedreceive", 280, 4, Form::DeadlineTimespec, 4, ETIMEDOUT),
     compat("mq_timedreceive_time64", 419, 8, Form::DeadlineTimespec, 4, ETIMEDOUT),
     compat("semtimedop_time64", 420, 8, Form::SpanTimespec, 3, EAGAIN),
+    // semtimedop, as the C library makes it with times of 32 bits; other operations of ipc set no timer.
+    compat("ipc", 117, 4, Form::SpanTimespec, 5, EAGAIN),
     compat("io_uring_enter", 426, 8, Form::IoUring, 4, ETIME),
     compat("io_getevents", 247, 4, Form::SpanTimespec, 4, ZERO),
     compat("futex_waitv", 449, 8, Form::Futex2, 3, ETIMEDOUT),
