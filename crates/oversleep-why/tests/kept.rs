@@ -55,6 +55,25 @@ fn a_file_that_contradicts_itself_is_refused_with_what_is_wrong() {
 }
 
 #[test]
+fn the_same_advice_for_a_call_is_given_once() {
+    let with = |thread: Option<&str>| {
+        let further = changed(|v| {
+            let mut group = v["groups"][0].clone();
+            group["key"]["requested_ns"] = 990_000.into();
+            if let Some(thread) = thread {
+                group["key"]["thread"] = thread.into();
+            }
+            v["groups"].as_array_mut().unwrap().push(group);
+        });
+        further.unwrap().findings.into_iter().map(|finding| finding.sentence).collect::<Vec<_>>()
+    };
+    let alone: Vec<_> = summary().findings.into_iter().map(|finding| finding.sentence).collect();
+    assert_eq!(with(None)[..alone.len() - 1], alone[..alone.len() - 1]);
+    assert_eq!(with(None).len(), alone.len(), "{:#?}", with(None));
+    assert!(with(Some("other")).len() > alone.len(), "another thread is told, too");
+}
+
+#[test]
 fn every_figure_of_a_file_may_be_at_the_end_of_its_range() {
     for number in [serde_json::json!(u64::MAX), serde_json::json!(i64::MIN), serde_json::json!(i64::MAX)] {
         let mut value: serde_json::Value = serde_json::from_slice(&written(&summary())).unwrap();

@@ -2,6 +2,8 @@
 
 mod advice;
 
+use std::collections::HashSet;
+
 use oversleep_record::Nanos;
 use oversleep_record::words::counted;
 
@@ -25,9 +27,18 @@ pub(crate) fn ns(ns: i64) -> Nanos {
 pub fn of(summary: &Summary) -> Vec<Finding> {
     let mut found: Vec<Finding> = summary.groups.iter().flat_map(|group| of_group(group, summary)).collect();
     found.sort_by_key(|finding| std::cmp::Reverse(finding.total_ns));
+    let mut given = HashSet::new();
+    found.retain(|finding| given.insert(advised(finding)));
     found.truncate(FINDINGS_MAX);
     found.extend(coverage(summary));
     found
+}
+
+/// What is advised, and to whom: the same advice for the same call of a thread is given once, for the request whose
+/// lateness it explains most. Deadlines that a program computes are as many requests.
+fn advised(finding: &Finding) -> (String, Option<[String; 3]>, Vec<String>) {
+    let of = finding.group.as_ref().map(|key| [key.program.clone(), key.thread.clone(), key.call.clone()]);
+    (finding.about.clone(), of, finding.advice.clone())
 }
 
 fn of_group(group: &Group, summary: &Summary) -> Vec<Finding> {
