@@ -90,9 +90,36 @@ fn run(stage: &Stage, pid: u32, burnt_ns: Option<i64>) -> Result<i64, String> {
     p50(&waits, stage.part)
 }
 
+/// This process on the first CPU; afterwards on those that it had. Programs that it starts inherit that, and
+/// SCHED_DEADLINE is refused to those that may not use every CPU.
+struct OnFirstCpu {
+    before: Option<String>,
+}
+
+impl OnFirstCpu {
+    fn begin() -> OnFirstCpu {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+        set_cpus("0");
+        OnFirstCpu { before: list.map(|list| list.trim().to_owned()) }
+    }
+}
+
+impl Drop for OnFirstCpu {
+    fn drop(&mut self) {
+        if let Some(cpus) = &self.before {
+            set_cpus(cpus);
+        }
+    }
+}
+
+fn set_cpus(cpus: &str) {
+    let _ = Command::new("taskset").args(["-apc", cpus, &std::process::id().to_string()]).output();
+}
+
 pub fn check(stage: &Stage, bar: Bar) -> Result<String, String> {
     // This program and what it measures are on two CPUs.
-    let _ = Command::new("taskset").args(["-apc", "0", &std::process::id().to_string()]).output();
+    let _apart = OnFirstCpu::begin();
     // Whatever else runs on this machine must not get in its way.
     let victim = Running::start(&mut victim::with(&victim::before_others(), "waits:1000"))?;
     let mut other = if stage.needs_timers {
