@@ -75,13 +75,11 @@ pub(crate) fn summary(series: &Series) -> String {
         format!("p50 {}{tail}", value_text(series, distribution.p50().unwrap_or_default()))
     };
     let (used, all) = (values(series), &series.distribution);
+    let peaks = peaks_in_words(series).map(|peaks| format!("; two peaks: {peaks}")).unwrap_or_default();
     match all.count().saturating_sub(used.count()) {
-        0 => {
-            let peaks = peaks_in_words(series).map(|peaks| format!("; two peaks: {peaks}")).unwrap_or_default();
-            format!("{} ({}{peaks})", figures(used), counted(used.count(), "value"))
-        }
+        0 => format!("{} ({}{peaks})", figures(used), counted(used.count(), "value")),
         missed => format!(
-            "{} ({}; with {} missed {})",
+            "{} ({}{peaks}; with {} missed {})",
             figures(used),
             counted(used.count(), "call"),
             counted(missed, "deadline"),
@@ -218,6 +216,11 @@ mod tests {
         let found = Conclusion::found("sleep was 1 ms late").rests_on_series([&series, &series]);
         assert_eq!(found.whole_sentence(), format!("sleep was 1 ms late (two peaks, sleep: {peaks})"));
         assert_eq!(Conclusion::lacks("too few").rests_on_series([&series]).whole_sentence(), "too few");
+        let calls = series.distribution.clone();
+        series.calls_only = Some(calls);
+        series.distribution.record(160_000);
+        let with_missed = format!("p50 1 ms (240 calls; two peaks: {peaks}; with 1 deadline missed p50 1 ms)");
+        assert_eq!(summary(&series), with_missed, "a sentence names the peaks of the calls, too");
         series.labels.set(label::CLOCK_ROLE, ClockRole::Coarse);
         assert_eq!(hidden_peaks(&series), None, "a coarse clock shows its steps");
     }
