@@ -141,6 +141,45 @@ fn waits_without_a_stop_end_and_fail_as_the_others() {
     }
 }
 
+/// A hundred threads, each of which sleeps once when the one before it has slept.
+const CROWD: &str = r#"
+#include <semaphore.h>
+#define THREADS 100
+static sem_t turns[THREADS + 1];
+static void *sleeps(void *number) {
+    struct timespec span = { 0, 1000000 };
+    sem_wait(&turns[(long)number]);
+    nanosleep(&span, 0);
+    sem_post(&turns[(long)number + 1]);
+    return 0;
+}
+int main(void) {
+    for (int i = 0; i <= THREADS; i++) sem_init(&turns[i], 0, i == 0);
+    pthread_t all[THREADS];
+    sem_wait(&turns[0]);
+    for (long i = 0; i < THREADS; i++) pthread_create(&all[i], 0, sleeps, (void *)i);
+    sem_post(&turns[0]);
+    sem_wait(&turns[THREADS]);
+}
+"#;
+
+#[test]
+fn many_threads_do_not_queue_for_their_first_waits() {
+    let home = Home::new();
+    for options in [&["-w", "-pthread"][..], &["-w", "-pthread", "-static"]] {
+        let Some(program) = compiled(&home, &[TIMES, CROWD].concat(), options) else { continue };
+        let Some(output) = emulated(&home, &["--resolution", "1ms", "--out", "crowd.json"], &[&program]) else {
+            return;
+        };
+        assert!(output.status.success(), "{options:?}: {output:?}");
+        let report: serde_json::Value =
+            serde_json::from_slice(&std::fs::read(home.path().join("crowd.json")).expect("a file")).expect("JSON");
+        let of = |field: &str| report["waits"][0][field].as_u64();
+        // The place is replaced at the first of them.
+        assert_eq!((of("count"), of("sampled")), (Some(100), Some(1)), "{options:?}: {report}");
+    }
+}
+
 /// A program that filters its own calls after frequent sleeps: an unknown call in the sandbox ends it.
 const SANDBOX: &str = r#"
 #include <linux/filter.h>

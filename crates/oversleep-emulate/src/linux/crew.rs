@@ -28,6 +28,7 @@ const RING: i32 = libc::SIGUSR1;
 /// A thread on its way to another tracer, and the registers that it gets on arrival.
 pub struct Parcel {
     pub tid: Tid,
+    pub process: Tid,
     pub registers: Box<Registers>,
 }
 
@@ -84,7 +85,7 @@ pub struct Crew {
 impl Crew {
     /// Hands over a new thread, which is stopped for the caller and has not run yet; `false` if the caller keeps it.
     /// `tracing` makes the function that a further tracer runs.
-    pub fn give_away(&self, tid: Tid, tracing: impl Fn() -> Tracing) -> bool {
+    pub fn give_away(&self, (process, tid): (Tid, Tid), tracing: impl Fn() -> Tracing) -> bool {
         let Ok(registers) = ptrace::registers(tid) else { return false };
         let Some(member) = self.member(&tracing) else { return false };
         let parked = Registers { rip: Entry::Park.address(), orig_rax: u64::MAX, ..registers };
@@ -92,7 +93,7 @@ impl Crew {
             // The thread was killed.
             return false;
         }
-        let mut parcel = Parcel { tid, registers: Box::new(registers) };
+        let mut parcel = Parcel { tid, process, registers: Box::new(registers) };
         let mut member = Some(member);
         // The member may have ended since; then a new one takes the thread. If none can start, the thread stays parked.
         loop {

@@ -22,6 +22,8 @@ const REFUSED: &str = "the system refused the mapping that its waits need, so th
 const URING: &str = "io_uring is answered with ENOSYS, so that the program falls back to epoll";
 const SETUID: &str = "a setuid or setgid program runs without its file's privileges here, as under any tracer: run it as root, or \
     without emulate";
+/// The length of the instruction that makes a system call.
+const SYSCALL_LENGTH: u64 = 2;
 const NO_SUCH_WAIT: &str = "the machine has no wait that stands for it";
 
 impl Tracer {
@@ -182,7 +184,7 @@ impl Tracer {
         };
         let info = &wait.0.info;
         if let Some(grid) = grid
-            && self.is_frequent(&registers)
+            && self.is_frequent(tid, &registers)
             && let Some(form) = plan.closed_form(wait)
         {
             let frequent = Frequent {
@@ -215,15 +217,35 @@ impl Tracer {
 }
 
 impl Tracer {
+    /// A thread has just started in a process of many. It maps the room for the code of their waits first.
+    pub(super) fn prepare_waits(&mut self, process: Tid, tid: Tid) -> io::Result<()> {
+        let shared = &self.shared;
+        let is_native = matches!(shared.processes.of(process), Some(Special::Native(_)));
+        let grid = shared.resolution.read().unwrap_or_else(PoisonError::into_inner).grid(process);
+        let Some(grid) = grid.filter(|_| shared.plan.is_some() && !is_native) else { return Ok(()) };
+        let registers = ptrace::registers(tid)?;
+        if shared.sites.prepare((process, tid), registers.rip, grid) {
+            // That code repeats the call in front of the address that it returns to.
+            let rip = registers.rip + SYSCALL_LENGTH;
+            go_to(tid, Registers { rip, ..registers }, Entry::Install, [0, registers.rax])?;
+        }
+        Ok(())
+    }
+
     /// Whether waits at this place have stopped often enough to make replacing it worthwhile.
-    fn is_frequent(&mut self, registers: &Registers) -> bool {
+    fn is_frequent(&mut self, tid: Tid, registers: &Registers) -> bool {
         const PLACES_MAX: usize = 10_000;
         if self.stops.len() > PLACES_MAX {
             self.stops.clear();
         }
         let stops = self.stops.entry(registers.rip).or_default();
         *stops = stops.saturating_add(1);
-        *stops > WORTHWHILE
+        let is_often = *stops > WORTHWHILE;
+        is_often
+            || self.shared.sites.are_some() && {
+                let process = self.process(tid);
+                self.shared.sites.is_crowded(process)
+            }
     }
 }
 

@@ -19,6 +19,8 @@ const FIRST: u64 = 0x100;
 const REACH: u64 = 0x7000_0000;
 /// Systems refuse mappings below this address.
 const LOWEST: u64 = 0x1_0000;
+/// The size of a page.
+const PAGE: u64 = 0x1000;
 /// The gap between a region and its neighbours, so that the kernel doesn't merge mappings.
 const GAP: u64 = 0x8000;
 
@@ -114,25 +116,29 @@ pub fn shares_memory_with_parent(process: Tid) -> bool {
 
 /// Finds an address near a place of a process where a region fits.
 pub fn free_near(process: Tid, place: u64) -> Option<u64> {
-    nearest(&std::fs::read_to_string(format!("/proc/{process}/maps")).ok()?, place)
+    roomiest(&std::fs::read_to_string(format!("/proc/{process}/maps")).ok()?, place)
 }
 
-fn nearest(maps: &str, place: u64) -> Option<u64> {
-    let (mut end, mut found) = (LOWEST, None::<u64>);
+/// The address within reach that is farthest from other mappings: the heap grows upwards, and each new mapping, like the
+/// stack of a thread, comes below the others.
+fn roomiest(maps: &str, place: u64) -> Option<u64> {
+    let (mut end, mut found) = (LOWEST, None::<(u64, u64)>);
     for line in maps.lines() {
         let (from, to) = line.split_whitespace().next()?.split_once('-')?;
         let (from, to) = (u64::from_str_radix(from, 16).ok()?, u64::from_str_radix(to, 16).ok()?);
-        // The end of a gap is farthest from mappings that may grow into it; only the stack grows downwards.
-        if from >= end + SIZE + 2 * GAP && !line.ends_with("[stack]") {
-            let at = from - SIZE - GAP;
-            let is_nearer = found.is_none_or(|other| at.abs_diff(place) < other.abs_diff(place));
-            if at.abs_diff(place) < REACH && is_nearer {
-                found = Some(at);
+        let least = (end + GAP).max(place.saturating_sub(REACH));
+        let most = from.saturating_sub(SIZE + GAP).min(place.saturating_add(REACH));
+        // Only the stack grows downwards.
+        if least <= most && !line.ends_with("[stack]") {
+            let at = end.midpoint(from).clamp(least, most) / PAGE * PAGE;
+            let room = (at - end).min(from - at);
+            if found.is_none_or(|(most, _)| room > most) {
+                found = Some((room, at));
             }
         }
         end = to;
     }
-    found
+    found.map(|(_, at)| at)
 }
 
 #[cfg(test)]
@@ -148,11 +154,12 @@ mod tests {
 ";
 
     #[test]
-    fn a_region_is_put_into_the_nearest_gap() {
-        assert_eq!(nearest(MAPS, 0x41_0000), Some(0x40_0000 - SIZE - GAP));
-        assert_eq!(nearest(MAPS, 0x7f00_0010_0000), Some(0x7f00_0000_0000 - SIZE - GAP), "the hole is too small");
-        assert_eq!(nearest(MAPS, 0x7ffc_0001_0000), None, "the stack grows into the gap below it");
-        assert_eq!(nearest("", 0x41_0000), None);
+    fn a_region_is_put_where_other_mappings_will_not_be() {
+        assert_eq!(roomiest(MAPS, 0x41_0000), Some(0x41_0000 + REACH), "the heap grows to the hole before it");
+        let libraries = 0x7f00_0010_0000;
+        assert_eq!(roomiest(MAPS, libraries), Some(libraries - REACH), "stacks of threads come below the libraries");
+        assert_eq!(roomiest(MAPS, 0x7ffc_0001_0000), None, "the stack grows into the gap below it");
+        assert_eq!(roomiest("", 0x41_0000), None);
     }
 
     #[test]

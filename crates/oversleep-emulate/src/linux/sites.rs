@@ -25,6 +25,9 @@ use crate::plan::{ClosedForm, Requested};
 /// A place is replaced after this many stops.
 pub const WORTHWHILE: u32 = 16;
 
+/// How often threads look for a region that another one was to map when it started.
+const LOOKS: u32 = 100;
+
 /// Offsets in a site; must match `sites.s`.
 const STUB: usize = 0x40;
 const SPAN: usize = 0x60;
@@ -57,13 +60,24 @@ pub struct Frequent<'a> {
     pub grid: Grid,
 }
 
+/// A region that a thread is mapping.
+#[derive(Clone, Copy)]
+struct Pending {
+    by: Tid,
+    at: u64,
+    /// How often other threads may still look whether it is there; 0 if its thread comes back itself.
+    looks: u32,
+}
+
 /// The replaced places of one process.
 #[derive(Clone, Default)]
 struct Process {
     regions: Vec<Region>,
     /// The region that one of its threads is mapping.
-    pending: Option<(Tid, u64)>,
+    pending: Option<Pending>,
     has_failed: bool,
+    /// Whether it has so many threads that their first waits would queue for the supervisor.
+    is_crowded: bool,
     /// Places that can't be replaced.
     refused: HashSet<u64>,
     /// Places by the return address of their stub's call.
@@ -95,6 +109,31 @@ impl Sites {
         let Some(of) = self.of(process) else { return returns_to };
         let of = lock(&of);
         of.stubs.get(&returns_to).copied().unwrap_or(returns_to)
+    }
+
+    /// A process is crowded. Whether this thread, which has just started there, is to map a region near to the call that
+    /// started it.
+    pub fn prepare(&self, (process, tid): (Tid, Tid), place: u64, grid: Grid) -> bool {
+        let Some(counters) = &self.counters else { return false };
+        let of = Arc::clone(lock(&self.processes).entry(process).or_default());
+        let mut of = lock(&of);
+        of.is_crowded = true;
+        if of.has_failed || !of.regions.is_empty() {
+            return false;
+        }
+        let Ok(memory) = Memory::of(process) else { return false };
+        match of.pending {
+            Some(_) => {
+                let _ = of.look((process, tid), &memory, grid);
+                false
+            }
+            None => of.map((process, tid), &memory, (counters, place), LOOKS).is_ok(),
+        }
+    }
+
+    /// Whether places of this process are replaced at their first stop.
+    pub fn is_crowded(&self, process: Tid) -> bool {
+        self.of(process).is_some_and(|of| lock(&of).is_crowded)
     }
 
     /// Replaces the place of such a wait, if possible.
@@ -135,7 +174,7 @@ impl Sites {
     /// A process started another, which has a copy of its code.
     pub fn starts(&self, process: Tid, started: Tid, grid: Option<Grid>) {
         let Some(of) = self.of(process) else { return };
-        let copy = Process { pending: None, ..lock(&of).clone() };
+        let copy = Process { pending: None, is_crowded: false, ..lock(&of).clone() };
         if let (Some(grid), Ok(memory)) = (grid, Memory::of(started)) {
             copy.regions.iter().for_each(|region| _ = region.set_grid(&memory, grid));
         }
@@ -148,9 +187,15 @@ impl Sites {
     }
 }
 
+fn refused() -> io::Error {
+    io::ErrorKind::Unsupported.into()
+}
+
 impl Process {
     fn replace(&mut self, wait: &Frequent, counters: &Counters) -> io::Result<Done> {
-        let refused = || io::Error::from(io::ErrorKind::Unsupported);
+        if self.pending.is_some_and(|pending| pending.by != wait.tid && pending.looks == 0) {
+            return Ok(Done::Nothing);
+        }
         let memory = Memory::of(wait.process)?;
         if self.stubs.contains_key(&wait.returns_to) {
             // The site's stub left this wait to the supervisor: as a sample, or because it had no rule for it until now.
@@ -163,26 +208,13 @@ impl Process {
             }
             return Ok(Done::Nothing);
         }
-        if let Some((by, address)) = self.pending {
-            if by != wait.tid {
-                return Ok(Done::Nothing);
-            }
-            self.pending = None;
-            let Some(region) = Region::found(wait.process, address) else {
-                self.has_failed = true;
-                return Ok(Done::Nothing);
-            };
-            region.begin(&memory, wait.grid)?;
-            self.regions.push(region);
+        if !self.look((wait.process, wait.tid), &memory, wait.grid)? {
+            return Ok(Done::Nothing);
         }
         let place = wait.returns_to;
         let room = Room::at(&memory, wait.process, place).ok_or_else(refused)?;
         let Some(region) = self.regions.iter_mut().find(|region| region.is_near(place) && region.has_room()) else {
-            let is_its_own = !regions::shares_memory_with_parent(wait.process);
-            let address = regions::free_near(wait.process, place).filter(|_| is_its_own).ok_or_else(refused)?;
-            let words = [&address.to_le_bytes()[..], counters.path().as_bytes(), &[0]].concat();
-            memory.write(INSTALL, &words)?;
-            self.pending = Some((wait.tid, address));
+            self.map((wait.process, wait.tid), &memory, (counters, place), 0)?;
             return Ok(Done::Installs);
         };
         let site = region.next();
@@ -198,6 +230,37 @@ impl Process {
         self.stubs.insert(site + AFTER_SLOW, place);
         room.jump(wait.tid, &memory, site)?;
         Ok(Done::Nothing)
+    }
+
+    /// Leaves word where a thread is to map a region near to that place.
+    fn map(
+        &mut self,
+        (process, by): (Tid, Tid),
+        memory: &Memory,
+        (counters, place): (&Counters, u64),
+        looks: u32,
+    ) -> io::Result<()> {
+        let is_its_own = !regions::shares_memory_with_parent(process);
+        let at = regions::free_near(process, place).filter(|_| is_its_own).ok_or_else(refused)?;
+        memory.write(INSTALL, &[&at.to_le_bytes()[..], counters.path().as_bytes(), &[0]].concat())?;
+        self.pending = Some(Pending { by, at, looks });
+        Ok(())
+    }
+
+    /// Looks whether a pending region is there. Whether none is pending any more.
+    fn look(&mut self, (process, tid): (Tid, Tid), memory: &Memory, grid: Grid) -> io::Result<bool> {
+        let Some(pending) = self.pending else { return Ok(true) };
+        if let Some(region) = Region::found(process, pending.at) {
+            region.begin(memory, grid)?;
+            self.regions.push(region);
+        } else if pending.by == tid || pending.looks == 1 {
+            self.has_failed = true;
+        } else {
+            self.pending = Some(Pending { looks: pending.looks - 1, ..pending });
+            return Ok(false);
+        }
+        self.pending = None;
+        Ok(!self.has_failed)
     }
 
     /// A site's rule for such waits, and the rule's offset in the site.

@@ -91,6 +91,7 @@ impl Tracer {
         for parcel in member.take() {
             if ptrace::seize(parcel.tid).and_then(|()| ptrace::interrupt(parcel.tid)).is_ok() {
                 self.arriving.insert(parcel.tid, parcel.registers);
+                self.processes.insert(parcel.tid, parcel.process);
             } else {
                 member.count.fetch_sub(1, Ordering::Relaxed);
             }
@@ -104,9 +105,11 @@ impl Tracer {
             ptrace::set_registers(tid, &Registers { orig_rax: u64::MAX, ..*registers })?;
         } else if !self.known.contains(&tid) && self.known.len() >= SHARE {
             // A process would outlive the supervisor on its way to another tracer.
-            let process = process_of(tid);
-            if process.is_some_and(|process| process != tid) && self.give_away(tid) {
-                return Ok(());
+            if let Some(process) = process_of(tid).filter(|&process| process != tid) {
+                self.prepare_waits(process, tid)?;
+                if self.give_away(process, tid) {
+                    return Ok(());
+                }
             }
         }
         self.meet(tid);
@@ -114,9 +117,9 @@ impl Tracer {
     }
 
     /// Hands a new thread over to another tracer, if one takes it.
-    fn give_away(&self, tid: Tid) -> bool {
+    fn give_away(&self, process: Tid, tid: Tid) -> bool {
         let shared = &self.shared;
-        shared.crew.give_away(tid, || {
+        shared.crew.give_away((process, tid), || {
             let shared = Arc::clone(shared);
             Box::new(move |member| Tracer::guarded(|| Tracer::new(shared, Some(member)).run()))
         })
