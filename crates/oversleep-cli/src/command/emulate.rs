@@ -123,11 +123,7 @@ impl Emulate {
         };
         match ended {
             Ok(exit) => Ok(exit),
-            Err(Failure::ReaderGone) => Err(Failure::ReaderGone),
-            Err(failure) => {
-                message::error(&failure.to_string());
-                Ok(Exit::Program(OWN_FAILURE))
-            }
+            Err(_) => failed(ended),
         }
     }
 
@@ -202,6 +198,16 @@ impl Emulate {
         }
         Ok(())
     }
+}
+
+/// Ends with oversleep's own failure.
+pub fn failed(ended: Result<Exit, Failure>) -> Result<Exit, Failure> {
+    match ended {
+        Err(Failure::ReaderGone) => return Err(Failure::ReaderGone),
+        Err(failure) => message::error(&failure.to_string()),
+        Ok(_) => {}
+    }
+    Ok(Exit::Program(OWN_FAILURE))
 }
 
 impl Ctl {

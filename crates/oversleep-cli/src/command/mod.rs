@@ -30,7 +30,7 @@ mod why;
 
 use std::ffi::OsString;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::args::help;
 use crate::exit::{Exit, Failure};
@@ -104,8 +104,19 @@ pub fn run() -> Result<Exit, Failure> {
     let typed = with_command(std::env::args_os().collect());
     match Cli::try_parse_from(&typed) {
         Ok(read) => read.run(),
-        Err(answer) => show(answer, &typed),
+        Err(answer) => match show(answer, &typed) {
+            Ok(Exit::Fine) => Ok(Exit::Fine),
+            // What fails before the program runs has a code of its own, whatever it is.
+            ended if is_emulation(&typed) => emulate::failed(ended),
+            ended => ended,
+        },
     }
+}
+
+/// Whether that command was meant, whatever is wrong with its options.
+fn is_emulation(typed: &[OsString]) -> bool {
+    let read = Cli::command().ignore_errors(true).try_get_matches_from(typed);
+    read.is_ok_and(|read| read.subcommand_name() == Some("emulate"))
 }
 
 /// Shows clap's output: help, the version, or an error. An error repeats what was typed, so clap parses it again
@@ -121,7 +132,8 @@ fn show(answer: clap::Error, typed: &[OsString]) -> Result<Exit, Failure> {
         None => return Err(Failure::Usage(answer.to_string().trim().trim_start_matches("error: ").to_owned())),
     };
     if answer.use_stderr() {
-        answer.exit();
+        let _ = answer.print();
+        return Ok(Exit::Program(answer.exit_code()));
     }
     stdout::text(&answer.render().ansi().to_string())?;
     Ok(Exit::Fine)
@@ -189,7 +201,6 @@ impl Command {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn check_is_meant_where_no_command_is_typed() {

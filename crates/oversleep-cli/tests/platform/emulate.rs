@@ -64,6 +64,23 @@ fn its_own_failures_end_with_125() {
 }
 
 #[test]
+fn options_that_make_no_sense_are_failures_of_its_own() {
+    let home = Home::new();
+    for arguments in [
+        &["emulate", MACHINE, "--resolution", "5x", "--", "true"][..],
+        &["--color", "never", "emulate", MACHINE, "--clocks", "none", "--", "true"],
+        &["emulate", MACHINE, "--adapters", "maybe", "--", "true"],
+        &["emulate", MACHINE, "--no-such-option\u{7}", "--", "true"],
+        &["emulate", "ctl", "one", "--release"],
+    ] {
+        let ended = home.run(arguments).with_code(125);
+        assert!(ended.stderr.starts_with("error: ") && !ended.stderr.contains('\u{7}'), "{}", ended.stderr);
+    }
+    home.run(["emulate", "--help"]).with_code(0);
+    home.run(["run", "--no-such-option"]).with_code(2);
+}
+
+#[test]
 fn a_program_writes_and_reads_as_it_does_alone() {
     let home = Home::new();
     let script = "echo one; echo two >&2; (sleep 0.001; echo three) & wait; echo $OVERSLEEP_EMULATE | grep -c .";
