@@ -329,7 +329,7 @@ typedef struct oversleep_resolution oversleep_resolution;
 
 /**
  * Sleeps, and learns how late this machine wakes a thread. It learns best if one thread uses it for one kind of sleep.
- * It takes about 3 KiB.
+ * It takes about 6 KiB.
  */
 typedef struct oversleep_sleeper oversleep_sleeper;
 
@@ -706,7 +706,7 @@ oversleep_status oversleep_sleeper_set_budget_ns(oversleep_sleeper *sleeper,
                                                  uint64_t budget_ns);
 
 /**
- * Sets the price of lateness: how many microseconds of CPU time a microsecond of lateness is worth. The default is 1.
+ * Sets the price of lateness: how many microseconds of CPU time a microsecond of lateness is worth. The default is 30.
  * With 50 a sleep in about 50 is late; with 1 about every second one is, by some microseconds, and little is spun.
  * Beyond the first 50 microseconds, lateness costs ten times as much. What was learned is kept.
  */

@@ -11,7 +11,7 @@ use crate::outcome::{Change, Outcome};
 use crate::status::Status;
 
 /// Sleeps, and learns how late this machine wakes a thread. It learns best if one thread uses it for one kind of sleep.
-/// It takes about 3 KiB.
+/// It takes about 6 KiB.
 pub struct Sleeper(Handle<oversleep::Sleeper>);
 
 handle::opaque!(Sleeper: oversleep::Sleeper);
@@ -120,7 +120,7 @@ pub unsafe extern "C" fn oversleep_sleeper_set_budget_ns(sleeper: *mut Sleeper, 
     }
 }
 
-/// Sets the price of lateness: how many microseconds of CPU time a microsecond of lateness is worth. The default is 1.
+/// Sets the price of lateness: how many microseconds of CPU time a microsecond of lateness is worth. The default is 30.
 /// With 50 a sleep in about 50 is late; with 1 about every second one is, by some microseconds, and little is spun.
 /// Beyond the first 50 microseconds, lateness costs ten times as much. What was learned is kept.
 // SAFETY: no other library uses this prefix.

@@ -61,6 +61,11 @@ impl Lateness {
         upper_ns(self.at_rank(self.total.div_ceil(2)))
     }
 
+    /// A wait that ends later than this was slow: half as late again as one wait in four, at least.
+    pub(super) fn slow_ns(&self) -> u64 {
+        upper_ns(self.at_rank(self.total.div_ceil(4))).saturating_mul(3) / 2
+    }
+
     /// A wait that ends later than this was a stall: another thread or the hypervisor had the processor. That is twice as
     /// late as three waits in four, and no less than 150 µs.
     pub(super) fn stall_ns(&self) -> u64 {

@@ -78,10 +78,12 @@ pub fn sleep_until(deadline: Instant) {
 /// * or to wait once or twice more in between, where short waits end more exactly and cost little. These are called
 ///   *approaches*.
 ///
-/// To compare the two, lateness has a *price*: a microsecond of it is worth a microsecond of CPU time, and beyond the
-/// first 50 µs, 10 µs. So about half of the sleeps end some microseconds late, and few more than 50 µs.
-/// [`precise`](Sleeper::precise), [`thrifty`](Sleeper::thrifty) and [`with_price`](Sleeper::with_price) change the price.
+/// To compare the two, lateness has a *price*: a microsecond of it is worth 30 µs of CPU time, and beyond the first 50 µs,
+/// ten times that. So about one sleep in 31 ends late, and few more than 50 µs. [`precise`](Sleeper::precise),
+/// [`thrifty`](Sleeper::thrifty) and [`with_price`](Sleeper::with_price) change the price.
 ///
+/// * **Quiet and slow phases**: a wait ends most often as the one before it did, punctual or slow, so the two kinds have
+///   margins of their own. After a pause of 17 ms, a sleep has the margin of the slow ones.
 /// * **Coarse timers**: on a grid of half a millisecond, as Windows has, nine of ten sleeps of a millisecond end on time,
 ///   and spin for a fifth of a millisecond on average. A lateness beyond the budget, as with a tick of 15.6 ms, is accepted;
 ///   sleeps shorter than the budget are then spun.
@@ -107,7 +109,7 @@ pub fn sleep_until(deadline: Instant) {
 ///
 /// # Memory and threads
 ///
-/// A sleeper learns best if one thread uses it for one kind of sleep. It takes about 3 KiB and never allocates.
+/// A sleeper learns best if one thread uses it for one kind of sleep. It takes about 6 KiB and never allocates.
 ///
 /// ```
 /// use oversleep::{Instant, Sleeper};
@@ -185,7 +187,7 @@ impl Sleeper {
     /// The default price of lateness in CPU time.
     ///
     /// ```
-    /// assert_eq!(oversleep::Sleeper::DEFAULT_PRICE, 1);
+    /// assert_eq!(oversleep::Sleeper::DEFAULT_PRICE, 30);
     /// ```
     pub const DEFAULT_PRICE: u32 = Objective::DEFAULT.price;
 
@@ -204,13 +206,13 @@ impl Sleeper {
         Self { plan: Plan::new(), objective, time: RealClock }
     }
 
-    /// A sleeper whose sleeps are rarely late: a price of 50, so one sleep in 51 is.
+    /// A sleeper whose sleeps are rarely late: a price of 200, so one sleep in 201 is.
     ///
     /// ```
     /// oversleep::Sleeper::precise().sleep(std::time::Duration::from_micros(300));
     /// ```
     pub const fn precise() -> Self {
-        Self::with(Objective { price: 50, ..Objective::DEFAULT })
+        Self::with(Objective { price: 200, ..Objective::DEFAULT })
     }
 
     /// A sleeper that saves CPU time: a price of 0, so it spins only where this machine was never late by less.

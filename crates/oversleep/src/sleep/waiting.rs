@@ -29,10 +29,11 @@ impl Access for Plan {
 
 /// Sleeps until `deadline`, as the plan says.
 pub(super) fn sleep_until(plan: &mut impl Access, deadline: Instant, objective: Objective) -> Slept {
-    let ahead_ns = left_ns(deadline);
+    let now_ns = Clock::now().as_nanos();
+    let ahead_ns = deadline.as_nanos().saturating_sub(now_ns);
     let mut slept = Slept::without_a_wait(Duration::ZERO);
     let first = plan.with(|plan| {
-        let step = plan.first(ahead_ns, objective);
+        let step = plan.first(now_ns, ahead_ns, objective);
         (step, plan.wants_cost(step), plan.is_contended())
     });
     let (mut step, mut wants_cost, is_contended) = first.unwrap_or((otherwise(ahead_ns, objective), false, false));
