@@ -65,6 +65,11 @@ impl SeriesRecorder {
         &mut self.series
     }
 
+    /// How many values are expected, or can be kept if those are fewer.
+    pub(crate) fn expected(&self) -> usize {
+        self.room
+    }
+
     /// Records one value of a call that was made. `start` is since the run's origin.
     #[inline]
     pub fn record(&mut self, start: Nanos, value: i64) {
@@ -153,7 +158,8 @@ impl SeriesRecorder {
     /// Notes a stop of this process in the last round.
     pub(crate) fn note_stopped(&mut self, stopped: Nanos) {
         if let Some(round) = self.series.rounds.last_mut() {
-            round.disturbance.stalled_ns = Some(stopped);
+            let stalled = &mut round.disturbance.stalled_ns;
+            *stalled = (*stalled).max(Some(stopped));
         }
     }
 

@@ -158,7 +158,7 @@ fn run_round(bench: &Bench, probe: &Arc<Mutex<Box<dyn Probe>>>) -> Result<(), Un
         if !recorders.is_empty() && recorders.iter().all(|recorder| recorder.is_unavailable()) {
             return Ok(());
         }
-        let needs_guard = recorders.iter().any(|recorder| watching(recorder) == Watching::Guard);
+        let needs_guard = recorders.iter().any(|recorder| needs_guard(recorder));
         let limit = limit(probe.round_estimate());
         // In virtual time the thread ends as soon as it is joined, so no guard is needed.
         let has_guard = needs_guard && !bench.platform().time_is_virtual();
@@ -222,6 +222,18 @@ fn watching(recorder: &SeriesRecorder) -> Watching {
     let series = recorder.series();
     if series.runtime.is_some() { Watching::Nothing } else { Watching::of(series.quantity) }
 }
+
+/// Whether the values alone don't show stops: too few of them don't tell what is usual.
+fn needs_guard(recorder: &SeriesRecorder) -> bool {
+    match watching(recorder) {
+        Watching::Values => recorder.expected() < VALUES_MIN,
+        Watching::Guard => true,
+        Watching::Nothing => false,
+    }
+}
+
+/// From so many expected values on, most of them come after the usual lateness is known.
+const VALUES_MIN: usize = 10;
 
 /// How long this process was stopped, by the values of the round. All series of one thread show the same stops.
 fn stopped(probe: &mut dyn Probe) -> Option<Nanos> {

@@ -2,7 +2,7 @@
 
 use oversleep_model::sim::{Overshoot, Sim, Stall};
 use oversleep_record::conditions::{Outcome, Setting};
-use oversleep_record::series::{Series, Status};
+use oversleep_record::series::{Quantity, Series, Status, Unit};
 use oversleep_record::{Conditions, ExperimentId};
 use oversleep_system::{Restore, SharedPlatform};
 
@@ -197,6 +197,17 @@ fn a_round_that_never_ends_keeps_the_values_of_those_before() {
     let series = &measured.series[0];
     assert!(matches!(series.status, Status::Unavailable { .. }));
     assert_eq!((series.counts.recorded, series.distribution.count(), series.rounds.len()), (10, 10, 1));
+}
+
+/// A stop of half a second in the only sleep of a round looked like that sleep's usual lateness.
+#[test]
+fn waits_too_few_to_know_the_usual_lateness_are_guarded() {
+    let guarded = |quantity, expected| {
+        needs_guard(&SeriesRecorder::new(Series::new(ExperimentId::B2, "nanosleep", quantity, Unit::Ns), expected))
+    };
+    assert!(guarded(Quantity::Duration, 2) && guarded(Quantity::Lateness, 9));
+    assert!(!guarded(Quantity::Duration, 10) && !guarded(Quantity::Lateness, 1_000));
+    assert!(guarded(Quantity::HandoffLatency, 1_000) && !guarded(Quantity::Power, 2));
 }
 
 #[test]
