@@ -112,3 +112,14 @@ fn a_setuid_program_of_an_ordinary_user_runs_without_its_privileges_and_is_named
     assert_eq!(String::from_utf8_lossy(&output.stdout), "65534\n", "{}", stderr(&output));
     assert!(stderr(&output).contains("setuid or setgid program runs without"), "{}", stderr(&output));
 }
+
+#[test]
+fn a_resolution_is_held_for_none_but_processes_of_the_program() {
+    let home = Home::new();
+    let script = "for process in $PPID 999999999 one $$; do \
+        \"$0\" emulate ctl $OVERSLEEP_EMULATE --resolution 1ms --process $process; echo $?; done";
+    let Some(output) = emulated(&home, &[], &["sh", "-c", script, env!("CARGO_BIN_EXE_oversleep")]) else { return };
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "125\n125\n125\n0\n", "{stderr}");
+    assert_eq!(stderr.matches("is not a process of the emulated program").count(), 2, "{stderr}");
+}

@@ -13,7 +13,7 @@ use super::counters::Counters;
 use super::crew::lock;
 use super::entry::{now, resolution_of};
 use super::shared::Shared;
-use super::tracer::Tracer;
+use super::tracer::{self, Tracer};
 use super::{ptrace, socket};
 use crate::Request;
 use crate::plan::{ClockChoice, Holder, Plan, Resolution, Stepped};
@@ -177,7 +177,13 @@ fn answer_to(shared: &Shared, line: &str) -> Result<String, String> {
             };
             let holder = match whom {
                 [] => Holder::All,
-                [process] => Holder::Process(process.parse().map_err(|_| format!("'{process}' is not a process"))?),
+                [process] => Holder::Process(
+                    process
+                        .parse()
+                        .ok()
+                        .filter(|&process| tracer::is_emulated(process))
+                        .ok_or_else(|| format!("'{process}' is not a process of the emulated program"))?,
+                ),
                 _ => return Err("too many words".to_owned()),
             };
             let granted = shared.hold(holder, requested, now());

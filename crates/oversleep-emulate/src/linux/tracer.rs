@@ -198,6 +198,16 @@ impl Tracer {
 
 /// The process of a thread, according to the system.
 pub(super) fn process_of(tid: Tid) -> Option<Tid> {
+    in_status(tid, "Tgid:")
+}
+
+/// Whether a thread of this supervisor traces that process.
+pub(super) fn is_emulated(process: Tid) -> bool {
+    let is_own = |tracer: Tid| tracer > 0 && std::fs::exists(format!("/proc/self/task/{tracer}")).unwrap_or(false);
+    process_of(process) == Some(process) && in_status(process, "TracerPid:").is_some_and(is_own)
+}
+
+fn in_status(tid: Tid, field: &str) -> Option<Tid> {
     let status = std::fs::read_to_string(format!("/proc/{tid}/status")).ok()?;
-    status.lines().find_map(|line| line.strip_prefix("Tgid:"))?.trim().parse().ok()
+    status.lines().find_map(|line| line.strip_prefix(field))?.trim().parse().ok()
 }
