@@ -5,6 +5,7 @@
 //! of the machine affects both. A single figure says nothing here.
 
 pub mod bar;
+pub mod contenders;
 pub mod cyclictest;
 pub mod date;
 pub mod lab;
