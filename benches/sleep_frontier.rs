@@ -107,7 +107,7 @@ fn frontier(report: &mut Report, condition: &str, mut plans: Vec<Contender>) {
     }
     plans
         .sort_by(|a, b| a.median(Metric::Cpu).partial_cmp(&b.median(Metric::Cpu)).unwrap_or(std::cmp::Ordering::Equal));
-    report.say(&table(&plans, condition, count, rounds));
+    report.say_measured(&table(&plans, condition, count, rounds));
     let Some(peer) = plans.iter().find(|plan| plan.name == PEER) else { return };
     let mut text = format!("\nratios to {PEER}, {condition}: medians of {rounds} paired rounds");
     let mut meeting = Vec::new();

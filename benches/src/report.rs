@@ -62,6 +62,12 @@ impl Report {
         self.text.push('\n');
     }
 
+    /// Prints and keeps figures that no bar is for.
+    pub fn say_measured(&mut self, text: &str) {
+        self.measured = true;
+        self.say(text);
+    }
+
     /// Reports something that can't be measured here, and why.
     pub fn skip(&mut self, why: &str) {
         self.say(&format!("SKIPPED: {why}"));
