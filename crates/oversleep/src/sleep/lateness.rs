@@ -17,7 +17,7 @@ const MEMORY: u16 = 384;
 const CERTAIN_ONE_IN: u16 = 32;
 
 /// How late waits of one kind were. All zero at first.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Lateness {
     counts: [u16; BUCKETS],
     total: u16,

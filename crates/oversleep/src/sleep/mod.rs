@@ -351,6 +351,12 @@ mod tests {
         assert!(slept.spun_ns <= 6_000);
     }
 
+    #[test]
+    fn a_sleeper_prints_as_a_line() {
+        let printed = format!("{:?}", Sleeper::new());
+        assert!(printed.len() < 200, "{} bytes: {printed}", printed.len());
+    }
+
     /// On a busy machine the thread may lose the processor until the deadline is too close for a wait.
     fn until_it_waited(sleeper: &mut Sleeper, duration: Duration) -> Slept {
         let mut tries = (0..1_000).map(|_| sleeper.sleep(duration));

@@ -7,6 +7,8 @@
 //! ended, and for the short ones that may follow, the approaches, and compares: spin at once; wait and spin; wait,
 //! approach and spin.
 
+use std::fmt;
+
 use super::contention::Contention;
 use super::lateness::{Lateness, Margin};
 use super::objective::Objective;
@@ -62,7 +64,7 @@ pub(super) struct Ended {
 }
 
 /// Waits of one kind: their lateness, and the margin that follows from it.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 struct Kind {
     lateness: Lateness,
     /// New values until the margin is computed again.
@@ -75,7 +77,7 @@ struct Kind {
 }
 
 /// What has been learned about waits. All zero at first, so that a static takes no space in the program's file.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Plan {
     waits: [[Kind; CLASSES]; CONTEXTS],
     approach: [Kind; CONTEXTS],
@@ -282,6 +284,15 @@ impl Plan {
         let own_cost = if self.approach_cost.values == 0 { self.wait_cost } else { self.approach_cost };
         let cost_ns = own_cost.ns().saturating_add(margin.cost_ns);
         Approach { margin_ns: margin.ns, cost_ns, from_ns: cost_ns.max(margin.ns.saturating_add(SHORTEST_NS)) }
+    }
+}
+
+/// A line instead of thousands of counts, since programs print sleepers and pacers inside their own types.
+impl fmt::Debug for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut printed = f.debug_struct("Plan");
+        printed.field("wait_cost_ns", &self.wait_cost.ns()).field("is_contended", &self.is_contended());
+        printed.finish_non_exhaustive()
     }
 }
 
