@@ -196,11 +196,12 @@ impl Record {
             Record::Hello(Hello { proto, .. }) if !(1..=PROTOCOL).contains(proto) => {
                 return Err(RecordError::OtherVersion { found: *proto });
             }
+            Record::Hello(hello) => ("hello", hello.fault()),
             Record::Op { op, .. } | Record::Skip { op, .. } => (op.as_str(), None),
             Record::S(samples) => (samples.op.as_str(), samples.fault()),
             Record::C(reads) => (reads.op.as_str(), reads.fault()),
             Record::R(windows) => (windows.op.as_str(), windows.fault()),
-            Record::Hello(_) | Record::End { .. } => return Ok(self),
+            Record::End { .. } => return Ok(self),
         };
         let fault = fault.or_else(|| (!is_op_name(op)).then_some("has a name that no operation can have"));
         match fault {
@@ -216,6 +217,15 @@ impl Record {
 /// The longest plausible duration: an hour.
 const DURATION_MAX_NS: i64 = 3_600_000_000_000;
 
+impl Hello {
+    fn fault(&self) -> Option<&'static str> {
+        let is_short = |text: &String| text.chars().count() <= NAME_LENGTH_MAX && !text.chars().any(char::is_control);
+        let is_fine = !self.runtime.is_empty() && [&self.runtime, &self.version, &self.clock].into_iter().all(is_short);
+        (!is_fine)
+            .then_some("names a runtime, version or clock of no letters, of control characters or of more than 60")
+    }
+}
+
 impl Samples {
     fn fault(&self) -> Option<&'static str> {
         let is_plausible = |&d: &i64| (-DURATION_MAX_NS..=DURATION_MAX_NS).contains(&d);
@@ -223,6 +233,8 @@ impl Samples {
             Some("has another unit than ns")
         } else if self.t.len() != self.n || self.d.len() != self.n {
             Some("has other numbers of timestamps and durations than its n")
+        } else if self.n == 0 {
+            Some("has no durations; `skip` says why there are none")
         } else if self.requested < 0 || self.rounded < 0 || self.requested > DURATION_MAX_NS {
             Some("has a request that is below zero or above an hour")
         } else if !self.d.iter().all(is_plausible) {
@@ -316,6 +328,13 @@ mod tests {
         assert!(hello(1).is_ok() && hello(PROTOCOL).is_ok());
         assert_eq!(hello(3).unwrap_err(), "it speaks version 3 of the protocol, and oversleep versions 1 to 2");
         assert!(hello(0).is_err());
+        for (runtime, clock) in [("", "m"), ("a\\nb", "m"), ("c", "\\u001b[31m"), (&*"x".repeat(61), "m")] {
+            let hello = format!(
+                r#"{{"type":"hello","proto":1,"runtime":"{runtime}","version":"1","clock":"{clock}","now":5}}"#
+            );
+            let error = read(&hello).unwrap_err();
+            assert!(error.starts_with("a record of hello names a runtime, version or clock of no letters"), "{error}");
+        }
         let name = r#"{"type":"op","op":"a/b","kind":"wait"}"#;
         assert_eq!(read(name).unwrap_err(), "a record of a/b has a name that no operation can have");
     }

@@ -6,7 +6,7 @@ use oversleep_record::Nanos;
 use oversleep_record::probe::Record;
 
 use crate::probe::Launch;
-use crate::supervise::{Event, Running};
+use crate::supervise::{Event, Limit, Running};
 
 /// The output of a probe.
 #[derive(Debug)]
@@ -28,12 +28,12 @@ pub enum Unfinished {
     Ended(String),
     /// It wrote more than the limit.
     TooMuch,
-    /// It wrote nothing within the time limit.
+    /// It didn't reach its last record within the time limit.
     Silent,
 }
 
 impl Launch {
-    /// Starts the program with these steps and reads its lines until `end`, or until none arrives for `longest`.
+    /// Starts the program with these steps and reads its lines until `end`, for `longest` at most.
     pub fn converse(&self, tokens: &[String], longest: Duration) -> Conversation {
         let mut lines = Vec::new();
         let unfinished = self.listen(tokens, longest, &mut lines).err();
@@ -43,8 +43,9 @@ impl Launch {
     fn listen(&self, tokens: &[String], longest: Duration, lines: &mut Vec<String>) -> Result<(), Unfinished> {
         let started = Running::start(&mut self.command(tokens), || Nanos::ZERO);
         let mut running = started.map_err(|error| Unfinished::NotStarted(error.to_string()))?;
+        let limit = Limit::of(longest);
         loop {
-            match running.next(longest, &|| false) {
+            match running.next(limit, &|| false) {
                 Event::Line(_, line) => {
                     let record = Record::read(&line).map_err(|error| Unfinished::Nonsense(error.to_string()));
                     lines.push(line);

@@ -10,6 +10,8 @@ use crate::conversation::Unfinished;
 use crate::descriptor::Op;
 use crate::probe::Launch;
 
+/// How many operations a program may list: a result holds no more than some thousand series, nine or so for each.
+const OPS_MAX: usize = 200;
 /// How long a program may take to list what it measures.
 const LIST_MAX: Duration = Duration::from_secs(10);
 
@@ -45,7 +47,7 @@ pub fn ask(path: &str) -> Result<Program, String> {
     for line in &conversation.lines {
         match Record::read(line) {
             Ok(Some(Record::Hello(said))) => hello = Some(said),
-            Ok(Some(Record::Op { op, kind })) => ops.push(named(op, kind)),
+            Ok(Some(Record::Op { op, kind })) if ops.iter().all(|one: &Op| one.name != op) => ops.push(named(op, kind)),
             _ => {}
         }
     }
@@ -53,6 +55,9 @@ pub fn ask(path: &str) -> Result<Program, String> {
     launch.runtime = Runtime { name: runtime, version };
     if ops.is_empty() {
         return Err("it names nothing to measure when asked for `list`".to_owned());
+    }
+    if ops.len() > OPS_MAX {
+        return Err(format!("it lists {} operations, and may list {OPS_MAX}", ops.len()));
     }
     Ok(Program { launch, ops })
 }

@@ -18,6 +18,11 @@ pub struct Session {
 }
 
 impl Session {
+    /// What grows with each record that the program was asked for.
+    pub fn progress(&self) -> (bool, usize) {
+        (self.hello.is_some(), self.done)
+    }
+
     /// The offset from the probe's clock to this run's clock.
     pub fn offset(&self) -> Nanos {
         self.hello.map_or(Nanos::ZERO, |(now, arrived)| arrived - Nanos(now))

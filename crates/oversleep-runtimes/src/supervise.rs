@@ -34,6 +34,24 @@ pub enum Event {
     Stopped,
 }
 
+/// The time that a program has for what it does now, however many lines it writes meanwhile.
+#[derive(Clone, Copy, Debug)]
+pub struct Limit {
+    begun: Instant,
+    longest: Duration,
+}
+
+impl Limit {
+    /// This long, from now on.
+    pub fn of(longest: Duration) -> Limit {
+        Limit { begun: Instant::now(), longest }
+    }
+
+    fn left(self) -> Duration {
+        self.longest.saturating_sub(self.begun.elapsed())
+    }
+}
+
 /// A running program.
 pub struct Running {
     group: Group,
@@ -85,15 +103,16 @@ impl Running {
         Ok(Running { group, lines, errors })
     }
 
-    /// Waits for the next event, for `longest` at most.
-    pub fn next(&mut self, longest: Duration, is_stopped: &dyn Fn() -> bool) -> Event {
-        let begun = Instant::now();
+    /// Waits for the next event, for as long as `limit` leaves.
+    pub fn next(&mut self, limit: Limit, is_stopped: &dyn Fn() -> bool) -> Event {
         loop {
-            let left = longest.saturating_sub(begun.elapsed());
+            if is_stopped() {
+                return Event::Stopped;
+            }
+            let left = limit.left();
             match self.lines.recv_timeout(left.min(SLICE)) {
                 Ok(event) => return event,
                 Err(RecvTimeoutError::Disconnected) => return Event::Closed,
-                Err(RecvTimeoutError::Timeout) if is_stopped() => return Event::Stopped,
                 Err(RecvTimeoutError::Timeout) if left.is_zero() => return Event::Silent,
                 Err(RecvTimeoutError::Timeout) => {}
             }
@@ -134,9 +153,13 @@ fn in_words(status: ExitStatus) -> String {
 
 /// The last line with letters in it, without control characters.
 fn last_line(text: &str) -> Option<String> {
+    text.lines().rev().find(|line| line.chars().any(char::is_alphabetic)).map(|line| brief(line.trim()))
+}
+
+/// What a program says, without control characters and no longer than a reason should be.
+pub fn brief(text: &str) -> String {
     const CHARS_MAX: usize = 160;
-    let line = text.lines().rev().find(|line| line.chars().any(char::is_alphabetic))?.trim();
-    Some(line.chars().filter(|c| !c.is_control()).take(CHARS_MAX).collect())
+    text.chars().filter(|c| !c.is_control()).take(CHARS_MAX).collect()
 }
 
 /// The text of both outputs of a program that ends with exit code 0 in time.
@@ -144,11 +167,11 @@ fn last_line(text: &str) -> Option<String> {
 /// # Errors
 /// The reason if it doesn't.
 pub fn output_of(command: &mut Command, longest: Duration) -> Result<String, String> {
-    let begun = Instant::now();
+    let limit = Limit::of(longest);
     let mut running = Running::start(command, || Nanos::ZERO).map_err(|error| error.to_string())?;
     let mut text = String::new();
     loop {
-        match running.next(longest.saturating_sub(begun.elapsed()), &|| false) {
+        match running.next(limit, &|| false) {
             Event::Line(_, line) => text.push_str(&line),
             Event::Closed => break,
             Event::TooMuch => return Err("it printed too much".to_owned()),
@@ -156,7 +179,7 @@ pub fn output_of(command: &mut Command, longest: Duration) -> Result<String, Str
         }
     }
     let mut status = None;
-    while status.is_none() && begun.elapsed() < longest {
+    while status.is_none() && !limit.left().is_zero() {
         // The program closed its output and ends in a moment; ending it would hide its exit code.
         thread::sleep(Duration::from_millis(2));
         status = running.group.ended_by_itself().map_err(|error| error.to_string())?;

@@ -11,7 +11,7 @@ use oversleep_record::{Nanos, Unavailable};
 use super::RuntimeProbe;
 use crate::limits::{self, START_MAX};
 use crate::session::{Session, add_cpu};
-use crate::supervise::{Event, OUTPUT_BYTES_MAX, Running};
+use crate::supervise::{Event, Limit, OUTPUT_BYTES_MAX, Running, brief};
 
 /// The number of further runs for the rate of a program's clock if its lines arrive too irregularly.
 const RATE_ATTEMPTS_MORE: u32 = 3;
@@ -45,9 +45,9 @@ impl RuntimeProbe {
         let started = Running::start(&mut self.launch.command(&self.tokens(steps.clone())), move || platform.now());
         let mut running = started.map_err(|error| failed(format!("it can't be started: {error}")))?;
         let mut session = Session { done: steps.start, ..Session::default() };
-        let mut longest = START_MAX;
+        let mut limit = Limit::of(START_MAX);
         loop {
-            match running.next(longest, &|| bench.stopped()) {
+            match running.next(limit, &|| bench.stopped()) {
                 Event::Stopped => return Ok(false),
                 Event::TooMuch => return Err(failed(format!("it wrote more than {} MiB", OUTPUT_BYTES_MAX >> 20))),
                 Event::Closed => return Err(failed(format!("it {}", running.last_words()))),
@@ -59,8 +59,11 @@ impl RuntimeProbe {
                     if let Record::End { now } = record {
                         return self.end(bench, &mut session, now, arrived, steps.start);
                     }
+                    let before = session.progress();
                     self.take(bench, &mut session, record, arrived)?;
-                    longest = limits::longest(self.kind, self.steps.get(session.done));
+                    if session.progress() != before {
+                        limit = Limit::of(limits::longest(self.kind, self.steps.get(session.done)));
+                    }
                 }
             }
         }
@@ -102,7 +105,9 @@ impl RuntimeProbe {
         record: Record,
         arrived: Nanos,
     ) -> Result<(), Unavailable> {
+        let failed = |what: &str| Err(Unavailable::failed("the probe", what));
         match record {
+            Record::Hello(_) if session.hello.is_some() => failed("it said `hello` twice"),
             Record::Hello(hello) => {
                 let clock = hello.clock.clone();
                 self.all_series().for_each(|series| series.clock.clone_from(&clock));
@@ -110,8 +115,9 @@ impl RuntimeProbe {
                 session.pairs.push((hello.now, arrived));
                 Ok(())
             }
+            _ if session.hello.is_none() => failed("it reports before it has said `hello`"),
             Record::Skip { op, why } if op == self.op => {
-                let reason = Unavailable::failed(op, why);
+                let reason = Unavailable::failed(op, brief(&why));
                 let skipped = self.recorders.iter_mut().filter(|(_, at, _)| *at == session.done);
                 skipped.for_each(|(recorder, ..)| recorder.unavailable(reason.clone()));
                 session.done += 1;
@@ -195,7 +201,9 @@ impl RuntimeProbe {
             series.clock.clone_from(by);
         }
         if let Some(collections) = samples.gc {
-            series.labels.set(label::COLLECTIONS, series.label(label::COLLECTIONS).unwrap_or(0) + collections);
+            series
+                .labels
+                .set(label::COLLECTIONS, series.label(label::COLLECTIONS).unwrap_or(0).saturating_add(collections));
         }
         add_cpu(series, samples.cpu);
         if series.quantity == Quantity::ItemsPerSecond {

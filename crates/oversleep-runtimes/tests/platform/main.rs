@@ -214,6 +214,50 @@ fn a_probe_that_stops_in_the_middle_of_a_line_is_ended() {
     assert!(ran.reason().starts_with("the probe: tick@2.3ms did not return within"), "{}", ran.reason());
 }
 
+/// Lines that are no record of the step don't extend its time.
+#[test]
+fn a_probe_that_hangs_and_chatters_is_ended() {
+    for line in ["warming up", r#"{"type":"skip","op":"other","why":"no"}"#] {
+        let ran = run(&format!("while :; do echo '{line}'; sleep 0.2; done"));
+        assert!(ran.reason().starts_with("the probe: tick@2.3ms did not return within"), "{}", ran.reason());
+        assert!(ran.took < Duration::from_secs(10), "{:?}", ran.took);
+    }
+}
+
+#[test]
+fn what_comes_before_hello_is_no_measurement() {
+    let ran = run_without_head(&format!("if [ \"$1\" = list ]; then {HELLO}; fi\n{LIST}\n{WORKS}\n{END}"));
+    assert_eq!(ran.reason(), "the probe: it reports before it has said `hello`");
+    let ran = run(&format!("{HELLO}\n{WORKS}\n{END}"));
+    assert_eq!(ran.reason(), "the probe: it said `hello` twice");
+}
+
+#[test]
+fn what_a_program_lists_is_counted_once_and_within_limits() {
+    let many =
+        r#"i=0; while [ $i -lt 300 ]; do echo '{"type":"op","op":"tick'$i'","kind":"wait"}'; i=$((i + 1)); done"#;
+    let ran = run_without_head(&format!("{HELLO}\n{many}\n{END}"));
+    assert_eq!(ran.survey.missing[0].reason, "it lists 300 operations, and may list 200");
+    let twice = LIST.replace(
+        "echo '{\"type\":\"end",
+        "echo '{\"type\":\"op\",\"op\":\"tick\",\"kind\":\"wait\"}'; echo '{\"type\":\"end",
+    );
+    let ran = run_without_head(&format!("{HELLO}\n{twice}\n{WORKS}\n{END}"));
+    assert_eq!(ran.measured.series.iter().filter(|series| series.key == "R1/tick/1ms/engine").count(), 1);
+    let silent = "echo indexing; while sleep 0.2; do echo indexing; done";
+    let begun = Instant::now();
+    let ran = run_without_head(silent);
+    assert!(ran.survey.missing[0].reason.starts_with("it did not answer `list`"), "{:?}", ran.survey.missing);
+    assert!(begun.elapsed() < Duration::from_secs(20));
+}
+
+#[test]
+fn counts_beyond_all_numbers_do_not_overflow() {
+    let most = format!(r#""gc":{},"cpu":{},"type""#, u64::MAX, i64::MAX);
+    let ran = run(&format!("{}\n{END}", WORKS.replace(r#""type""#, &most)));
+    assert_eq!(ran.series("R1/tick/1ms/engine").label(oversleep_record::label::COLLECTIONS), Some(u64::MAX));
+}
+
 #[test]
 fn bytes_that_are_no_text_are_no_record() {
     let ran = run("head -c 60000 /dev/urandom; echo; echo '{\"type\":\"end\",\"now\":1}'");

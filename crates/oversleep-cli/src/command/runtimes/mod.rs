@@ -6,7 +6,7 @@ use std::sync::Arc;
 use clap::Args;
 use oversleep_lab::{Request, records};
 use oversleep_measure::{Plan, Progress, StopFlag, experiment};
-use oversleep_record::series::{Runtime, Status};
+use oversleep_record::series::{Quantity, Runtime, Series, Status};
 use oversleep_record::{CommandName, ExperimentId, Nanos, ResultFile};
 use oversleep_runtimes::{Cache, Given, Surroundings, Survey, Wanted, descriptors};
 
@@ -212,17 +212,34 @@ fn nothing_measured(file: &ResultFile, survey: &Survey) -> String {
     }
 }
 
-/// Warns once for each operation that could not be measured. An operation that a version of a runtime doesn't have is no
-/// failure.
+/// How many operations a warning names at most.
+const NAMED_MAX: usize = 3;
+
+/// Warns once for each reason why operations of a runtime could not be measured. An operation that a version of a runtime
+/// doesn't have is no failure, and what the clock of a program shows is missing with its waits.
 fn warn_of_failures(file: &ResultFile) {
-    let mut said: Vec<(&Option<Runtime>, &str)> = Vec::new();
-    for series in file.series.iter().filter(|series| series.runtime.is_some()) {
+    let mut all: Vec<(&Runtime, String, Vec<&str>)> = Vec::new();
+    for series in &file.series {
         let (Status::Unavailable { reason }, Some(runtime)) = (&series.status, &series.runtime) else { continue };
-        let one = (&series.runtime, series.subject.as_str());
-        let is_failure = matches!(reason, oversleep_record::Unavailable::Failed { call, .. } if call == "the probe");
-        if is_failure && !said.contains(&one) {
-            said.push(one);
-            message::warning(&format!("{runtime}: {} could not be measured: {reason}", series.subject));
+        if !matches!(reason, oversleep_record::Unavailable::Failed { call, .. } if call == "the probe") {
+            continue;
+        }
+        let (reason, subject) = (reason.to_string(), series.subject.as_str());
+        match all.iter_mut().find(|one| one.0 == runtime && one.1 == reason) {
+            None => all.push((runtime, reason, vec![subject])),
+            Some((.., subjects)) if !subjects.contains(&subject) && !is_of_its_clock(series) => subjects.push(subject),
+            Some(_) => {}
         }
     }
+    for (runtime, reason, subjects) in all {
+        let more = subjects.len().saturating_sub(NAMED_MAX);
+        let named = subjects[..subjects.len() - more].join(", ");
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        message::warning(&format!("{runtime}: {named}{more} could not be measured: {reason}"));
+    }
+}
+
+/// Whether a series is about the clock that a program times its waits with.
+fn is_of_its_clock(series: &Series) -> bool {
+    series.experiment == ExperimentId::R3 && series.quantity != Quantity::Cost
 }
