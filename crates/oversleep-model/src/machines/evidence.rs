@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use super::parameters::parameter_of;
 use super::sources::Source;
+use super::statements::SOURCES_MIN;
 use super::value::{Stated, Value, mean};
 
 /// A figure from one source.
@@ -16,6 +17,8 @@ use super::value::{Stated, Value, mean};
 struct Said {
     value: String,
     says: String,
+    /// The clock rate of its processor, in MHz: the highest one of the processor that it names, or the one that it states.
+    mhz: Option<f64>,
 }
 
 /// Kind of machine, path of the figure, id of the source.
@@ -37,16 +40,37 @@ pub(super) fn figures_of(kind: &str, without: Option<&str>) -> Result<Vec<(Strin
     for (path, said) in paths {
         let said: Vec<(&String, &Said)> = said.iter().filter(|(id, _)| without != Some(id.as_str())).collect();
         if !said.is_empty() {
-            let stated = pooled(path, &said).map_err(|why| format!("{kind}, '{path}': {why}"))?;
+            let stated = pooled(path, &said, None).map_err(|why| format!("{kind}, '{path}': {why}"))?;
             figures.push((path.clone(), stated));
         }
     }
     Ok(figures)
 }
 
+/// The same for one figure of a machine whose processor has that clock rate: the mean of the sources that give the rate
+/// of theirs, each scaled to it, because what a read takes is a number of cycles. `None` if fewer than [`SOURCES_MIN`]
+/// give it, as where a read goes over a bus.
+///
+/// # Errors
+/// As [`figures_of`].
+pub(super) fn figure_at(kind: &str, path: &str, without: Option<&str>, mhz: f64) -> Result<Option<Stated>, String> {
+    let said = KINDS.get(kind).and_then(|paths| paths.get(path)).into_iter().flatten();
+    let said: Vec<(&String, &Said)> =
+        said.filter(|(id, said)| without != Some(id.as_str()) && said.mhz.is_some()).collect();
+    if said.len() < SOURCES_MIN {
+        return Ok(None);
+    }
+    pooled(path, &said, Some(mhz)).map(Some).map_err(|why| format!("{kind}, '{path}': {why}"))
+}
+
 /// The kinds of machines with evidence.
 pub(super) fn kinds() -> impl Iterator<Item = &'static str> {
     KINDS.keys().map(String::as_str)
+}
+
+/// The name of that kind, if there is such evidence.
+pub(super) fn known(kind: &str) -> Option<&'static str> {
+    KINDS.get_key_value(kind).map(|(known, _)| known.as_str())
 }
 
 /// The values of all sources but one for the figures of a kind, by path.
@@ -68,11 +92,15 @@ pub(super) fn values_of(kind: &str, path: &str) -> Result<Vec<(String, Value)>, 
     said.map(|(id, said)| Ok((id.clone(), parameter.kind.read(&said.value)?))).collect()
 }
 
-fn pooled(path: &str, said: &[(&String, &Said)]) -> Result<Stated, String> {
+fn pooled(path: &str, said: &[(&String, &Said)], mhz: Option<f64>) -> Result<Stated, String> {
     let parameter = parameter_of(path).ok_or("it is not a figure of a modelled machine")?;
-    let values: Vec<_> = said.iter().map(|(_, said)| parameter.kind.read(&said.value)).collect::<Result<_, _>>()?;
+    let value = |(_, said): &(&String, &Said)| {
+        let value = parameter.kind.read(&said.value)?;
+        Ok::<_, String>(mhz.zip(said.mhz).map_or(value.clone(), |(mhz, own)| value.cost_times(own / mhz)))
+    };
+    let values: Vec<_> = said.iter().map(value).collect::<Result<_, _>>()?;
     let text = match &said {
-        [(_, only)] => only.value.clone(),
+        [(_, only)] if mhz.is_none() => only.value.clone(),
         _ => mean(&values)?,
     };
     let mut ids = Vec::new();
@@ -82,9 +110,10 @@ fn pooled(path: &str, said: &[(&String, &Said)]) -> Result<Stated, String> {
         ids.push(id.as_str());
         cited.push(source.cite(&said.says));
     }
-    let source = match cited.len() {
-        1 => format!("of such machines, {}", cited[0]),
-        _ => format!("the mean of such machines: {}", cited.join("; ")),
+    let source = match (cited.len(), mhz) {
+        (1, _) => format!("of such machines, {}", cited[0]),
+        (_, None) => format!("the mean of such machines: {}", cited.join("; ")),
+        (_, Some(mhz)) => format!("the mean of such machines, in cycles of {mhz} MHz: {}", cited.join("; ")),
     };
     Ok(Stated { value: parameter.kind.read(&text)?, text, source_id: ids.join(AND), source })
 }

@@ -10,6 +10,7 @@ mod like;
 mod overrides;
 mod parameters;
 mod profile;
+mod rate;
 mod sources;
 mod statements;
 mod value;

@@ -4,6 +4,7 @@ use super::MachineError;
 use super::bounds::WAKE_MAX;
 use super::parameters::{parameter_of, path_of};
 use super::profile::Profile;
+use super::rate::RATE;
 use super::sources::BY_USER;
 use super::value::Stated;
 use crate::sim::systems::SYSTEMS;
@@ -29,8 +30,12 @@ impl Profile {
         if path.starts_with("since.") && text.trim().is_empty() {
             return Err(bad("name the version that brought it, like 'Windows 8'".to_owned()));
         }
+        if path == RATE {
+            self.run_at(&value).map_err(bad)?;
+        }
         let source = "set by the user".to_owned();
         let stated = Stated { text: text.trim().to_owned(), value, source_id: BY_USER.to_owned(), source };
+        self.drawn.remove(&path);
         self.stated.insert(path, stated);
         Ok(())
     }

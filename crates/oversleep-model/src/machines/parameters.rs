@@ -23,9 +23,12 @@ macro_rules! parameters {
 /// All of them.
 pub(super) const PARAMETERS: &[Parameter] = parameters! {
     "machine.os": Word(&["linux", "windows", "macos"]) => "The operating system whose rules the model follows.",
-    "machine.arch": Word(&["x86_64", "aarch64"]) => "The processor's architecture.",
+    "machine.arch": Word(&["x86_64", "aarch64", "arm"]) => "The processor's architecture.",
     "cpus.count": Integer => "Number of CPUs. Threads beyond that number take turns.",
     "cpus.efficiency": Integer => "How many of the CPUs are efficiency cores.",
+    "cpus.mhz": Integer =>
+        "Clock rate of the processor, in MHz. What reading a clock costs is a number of cycles, so the costs of machines \
+         whose rate is known are scaled to it.",
     "cpus.idle-states": Flag =>
         "Whether processors that idle enter idle states (C-states). Without them no wake-up waits for one to be left, and \
          no near miss of a timer interrupt ends a wait.",

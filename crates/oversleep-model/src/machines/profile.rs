@@ -19,6 +19,10 @@ pub(super) struct Profile {
     pub name: String,
     pub title: String,
     pub stated: BTreeMap<String, Stated>,
+    /// The kind of machine that gave a figure, by its path ([`super::rate`]).
+    pub drawn: BTreeMap<String, &'static str>,
+    /// The source that is left out.
+    pub without: Option<String>,
     /// The user's changes, as typed.
     pub changes: Vec<String>,
 }
@@ -54,7 +58,7 @@ pub(super) const PROFILES: &[(&str, &str)] = profiles! {
     "windows-11-half-ms" "windows-server-2022" "windows-server-2025" "wine-8"
     "linux-hz250" "linux-hz1000" "linux-fifo" "linux-intel-desktop" "linux-cloud" "linux-4" "linux-4-14" "linux-4-14-hpet" "linux-4-15" "linux-hpet" "linux-acpi-pm" "macos-14-m1" "macos-ci-vm"
     "macos-intel-napping"
-    "raspberry-pi-4" "wsl1" "wsl2"
+    "raspberry-pi-4" "linux-arm-32" "wsl1" "wsl2"
 };
 
 /// The longest chain of profiles that are based on each other.
@@ -164,12 +168,14 @@ impl Profile {
         let malformed = |why: String| MachineError::Malformed { name: name.to_owned(), why };
         let file: File = toml::from_str(text).map_err(|error| malformed(error.to_string()))?;
         let mut stated = BTreeMap::new();
+        let mut drawn = BTreeMap::new();
         if let Some(base) = &file.base {
             let (_, text) = PROFILES
                 .iter()
                 .find(|(known, _)| known == base && bases_left > 0)
                 .ok_or_else(|| malformed(format!("it is based on '{base}', which is no profile")))?;
-            stated = Profile::read(base, text, bases_left - 1, without)?.stated;
+            (stated, drawn) =
+                Profile::read(base, text, bases_left - 1, without).map(|base| (base.stated, base.drawn))?;
             for figure in stated.values_mut().filter(|figure| figure.source.starts_with("measured")) {
                 if let Some(why) = &file.inherited {
                     figure.source_id = ASSUMED.to_owned();
@@ -179,7 +185,10 @@ impl Profile {
         }
         // The nearest kind comes last, so that it replaces the values of the others and of the base.
         for kind in file.draws_on.iter().rev() {
-            stated.extend(evidence::figures_of(kind, without).map_err(malformed)?);
+            for (path, figure) in evidence::figures_of(kind, without).map_err(malformed)? {
+                drawn.extend(evidence::known(kind).map(|kind| (path.clone(), kind)));
+                stated.insert(path, figure);
+            }
         }
         for (room, entries) in file.rooms {
             for (key, entry) in entries {
@@ -190,11 +199,13 @@ impl Profile {
                 let figure = read_entry(&path, entry, &file.sources, without);
                 let figure = figure.map_err(|why| malformed(format!("'{path}': {why}")))?;
                 if let Some(figure) = figure {
+                    drawn.remove(&path);
                     stated.insert(path, figure);
                 }
             }
         }
-        Ok(Profile { name: name.to_owned(), title: file.title, stated, changes: Vec::new() })
+        let (name, without) = (name.to_owned(), without.map(str::to_owned));
+        Ok(Profile { name, title: file.title, stated, drawn, without, changes: Vec::new() })
     }
 }
 

@@ -114,6 +114,22 @@ impl Value {
         })
     }
 
+    /// A whole number.
+    pub(super) fn as_integer(&self) -> Option<i64> {
+        match self {
+            Value::Integer(number) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// That cost multiplied by a factor; other values as they are.
+    pub(super) fn cost_times(&self, times: f64) -> Value {
+        match self {
+            Value::Cost(ps) => Value::Cost((*ps as f64 * times).round() as u64),
+            other => other.clone(),
+        }
+    }
+
     /// The mean of the step for that span, in ns: zero below the first step.
     pub(super) fn step_at(&self, span: Nanos) -> Option<f64> {
         let Value::Ladder(steps) = self else { return None };

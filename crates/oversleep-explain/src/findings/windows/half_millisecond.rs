@@ -30,7 +30,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
               and even more if the timer's hardware makes it 0.4992 ms. Two ticks of 0.507 ms, 1.014 ms in all, end \
               just after the deadline. It does not help that 1 ms is a whole multiple of 0.5 ms.",
     how_we_know: "oversleep measures the plain sleep of 1 ms while this process holds 0.5 ms and 0.507 ms, in alternating \
-                  rounds.",
+                  rounds, and counts the sleeps that took one tick more: over 1.2 ms.",
     what_to_do: "Measure a few values around 0.5 ms on the hardware that matters and request the best, or wait on a \
                  high-resolution timer.",
     sources: &["https://github.com/valleyofdoom/PC-Tuning"],

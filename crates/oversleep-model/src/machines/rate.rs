@@ -1,0 +1,93 @@
+//! The clock rate of a processor: the cost of reading a clock is a number of its cycles.
+
+use super::evidence;
+use super::profile::Profile;
+use super::sources::BY_USER;
+use super::value::{Stated, Value};
+
+/// The parameter that states it, in MHz.
+pub(super) const RATE: &str = "cpus.mhz";
+
+/// Slower and faster processors don't exist.
+const MHZ: std::ops::RangeInclusive<f64> = 1.0..=100_000.0;
+
+impl Profile {
+    /// Scales what reading clocks costs to a processor of that clock rate: the figures of kinds of machines from the rate
+    /// of each source, the profile's own from the rate that it states. Figures that the user set stay.
+    ///
+    /// # Errors
+    /// There is no such processor, or no cost depends on it.
+    pub(super) fn run_at(&mut self, rate: &Value) -> Result<(), String> {
+        let mhz = rate.as_integer().map(|mhz| mhz as f64).filter(|mhz| MHZ.contains(mhz));
+        let mhz = mhz.ok_or("a processor runs at 1 to 100,000 MHz")?;
+        let own = self.stated.get(RATE).and_then(|stated| stated.value.as_integer()).map(|own| own as f64);
+        let (mut scaled, mut is_any) = (Vec::new(), false);
+        for (path, stated) in self.stated.iter().filter(|(path, _)| path.starts_with("costs.")) {
+            let at_rate = match (self.drawn.get(path), own) {
+                (Some(kind), _) => {
+                    is_any |= evidence::figure_at(kind, path, None, mhz)?.is_some();
+                    evidence::figure_at(kind, path, self.without.as_deref(), mhz)?
+                }
+                (None, Some(own)) if stated.source_id != BY_USER => Some(stated.cost_times(own / mhz)),
+                _ => None,
+            };
+            scaled.extend(at_rate.map(|at_rate| (path.clone(), at_rate)));
+        }
+        if scaled.is_empty() && !is_any {
+            return Err(format!("of no clock of {} is it known how many cycles a read takes", self.name));
+        }
+        self.stated.extend(scaled);
+        Ok(())
+    }
+}
+
+impl Stated {
+    fn cost_times(&self, times: f64) -> Stated {
+        let value = self.value.cost_times(times);
+        let text = value.as_ns().map_or(self.text.clone(), |ns| format!("{ns}ns"));
+        Stated { text, value, ..self.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::machines::{describe, describe_without};
+
+    fn cost(name: &str, without: Option<&str>, set: &[&str], clock: &str) -> (f64, String) {
+        let set: Vec<String> = set.iter().map(|&change| change.to_owned()).collect();
+        let described = describe_without(name, without, &set).unwrap();
+        let path = format!("costs.{clock}");
+        let figure = described.figures.into_iter().find(|figure| figure.path == path).unwrap();
+        (figure.value.trim_end_matches("ns").parse().unwrap(), figure.source_id)
+    }
+
+    #[test]
+    fn twice_the_clock_rate_halves_what_a_read_costs() {
+        for (name, clock) in [("linux-4-14", "other"), ("raspberry-pi-4", "other"), ("linux-arm-32", "other")] {
+            let (slow, _) = cost(name, None, &["cpus.mhz=1500"], clock);
+            let (fast, _) = cost(name, None, &["cpus.mhz=3000"], clock);
+            assert!((slow / fast - 2.0).abs() < 0.01, "{name}: {slow} and {fast}");
+        }
+        let (stays, _) = cost("linux-4-14", None, &["costs.other=12ns", "cpus.mhz=1500"], "other");
+        assert_eq!(stays, 12.0, "the user's figure");
+    }
+
+    #[test]
+    fn only_sources_that_give_their_clock_rate_count_and_one_can_be_left_out() {
+        let (_, ids) = cost("linux-4-14", Some("ostack-553788"), &["cpus.mhz=3900"], "other");
+        assert!(ids.contains("clockperf") && !ids.contains("ostack-553788") && !ids.contains("nba-10"), "{ids}");
+        // Two sources are too few.
+        assert_eq!(cost("linux-4-14", None, &["cpus.mhz=3900"], "tsc"), cost("linux-4-14", None, &[], "tsc"));
+    }
+
+    #[test]
+    fn a_rate_that_makes_no_sense_or_changes_nothing_is_refused() {
+        let refused = |name: &str, change: &str| describe(name, &[change.to_owned()]).unwrap_err().to_string();
+        assert!(refused("linux-4-14", "cpus.mhz=0").contains("1 to 100,000 MHz"));
+        assert!(
+            refused("macos-14-m1", "mhz=3200").contains("how many cycles"),
+            "{}",
+            refused("macos-14-m1", "mhz=3200")
+        );
+    }
+}
