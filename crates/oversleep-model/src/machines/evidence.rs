@@ -8,8 +8,10 @@ use serde::Deserialize;
 
 use super::parameters::parameter_of;
 use super::sources::Source;
-use super::statements::SOURCES_MIN;
 use super::value::{Stated, Value, mean};
+
+/// The fewest sources that show how much machines differ, because a few may agree by chance.
+pub const SOURCES_MIN: usize = 3;
 
 /// A figure from one source.
 #[derive(Deserialize)]

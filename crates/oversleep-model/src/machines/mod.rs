@@ -17,9 +17,10 @@ mod value;
 mod varied;
 
 pub use configured::{CONFIGURED, Configured};
+pub use evidence::SOURCES_MIN;
 pub use like::{learned, like};
 pub use sources::{ASSUMED, Source};
-pub use statements::{Differ, SOURCES_MIN, Statement, costs_stated, differ, usual_ratio, wakes_stated, yields_stated};
+pub use statements::{Differ, Statement, costs_stated, differ, usual_ratio, wakes_stated, yields_stated};
 pub use varied::with_wakes_times;
 
 use oversleep_system::SharedPlatform;

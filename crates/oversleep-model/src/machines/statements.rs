@@ -4,7 +4,7 @@
 use oversleep_record::Nanos;
 
 use super::MachineError;
-use super::evidence;
+use super::evidence::{self, SOURCES_MIN};
 use super::profile::Profile;
 use super::value::Value;
 
@@ -16,9 +16,6 @@ pub struct Statement {
     /// In ns; for a distribution, its mean.
     pub ns: f64,
 }
-
-/// The fewest sources that show how much machines differ, because a few may agree by chance.
-pub const SOURCES_MIN: usize = 3;
 
 /// How much the sources' values differ.
 #[derive(Clone, Debug, PartialEq)]
