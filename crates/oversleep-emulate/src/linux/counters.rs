@@ -1,10 +1,12 @@
 //! Counters that injected code updates: one page, shared with all programs, with two counters per call and its wait.
 
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::crew::lock;
+use super::ptrace::Tid;
 
 /// Pairs of counters on the page.
 const COUNT: usize = 256;
@@ -47,9 +49,22 @@ impl Counters {
         }
     }
 
-    /// The path by which another process can open the page.
-    pub fn path(&self) -> String {
-        format!("/proc/{}/fd/{}", std::process::id(), self.file.as_raw_fd())
+    /// The path by which that process can open the page; empty if it means another file there, or none: in a container,
+    /// for example, or where it sees no /proc.
+    pub fn path(&self, process: Tid) -> String {
+        let path = format!("/proc/{}/fd/{}", std::process::id(), self.file.as_raw_fd());
+        let file = |path: &str| std::fs::metadata(path).ok().map(|file| (file.dev(), file.ino()));
+        let is_it = file(&path).is_some() && file(&path) == file(&format!("/proc/{process}/root{path}"));
+        if is_it { path } else { String::new() }
+    }
+
+    /// Adds what a process counted on a page of its own.
+    pub fn add(&self, offset: u64, counted: [u64; 2]) {
+        // SAFETY: the page stays mapped.
+        let page = unsafe { &*self.page };
+        for (counter, more) in page.get(offset as usize / 16).into_iter().flatten().zip(counted) {
+            counter.fetch_add(more, Ordering::Relaxed);
+        }
     }
 
     /// The offset of the pair within the page; `None` if the page is full.

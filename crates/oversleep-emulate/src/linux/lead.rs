@@ -244,7 +244,7 @@ impl Tracer {
         is_often
             || self.shared.sites.are_some() && {
                 let process = self.process(tid);
-                self.shared.sites.is_crowded(process)
+                self.shared.sites.wants(process, registers.rip)
             }
     }
 }

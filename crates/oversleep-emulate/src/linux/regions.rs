@@ -1,5 +1,6 @@
 //! Regions: memory that is injected near a program's own code. A region has a head, sites, and a view of the counters.
 
+use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -52,6 +53,8 @@ impl Memory {
 pub struct Region {
     pub at: u64,
     sites: u64,
+    /// The counters as they were read last, by offset, if they are the process's own.
+    own: Option<HashMap<u64, [u64; 2]>>,
 }
 
 impl Region {
@@ -62,8 +65,26 @@ impl Region {
             let wanted = format!("{begin:08x}-{:08x} {may}", begin + length);
             maps.lines().any(|line| line.starts_with(&wanted))
         };
-        let is_there = has(at, PAGE_AT, "r-xp") && has(at + PAGE_AT, SIZE - PAGE_AT, "rw-s");
-        is_there.then_some(Region { at, sites: 0 })
+        let has_counters = |may| has(at + PAGE_AT, SIZE - PAGE_AT, may);
+        let own = has_counters("rw-p").then(HashMap::new);
+        let is_there = has(at, PAGE_AT, "r-xp") && (own.is_some() || has_counters("rw-s"));
+        is_there.then_some(Region { at, sites: 0, own })
+    }
+
+    /// How far a pair of counters of the process's own has advanced since this was called last.
+    pub fn counted(&mut self, memory: &Memory, offset: u64) -> Option<[u64; 2]> {
+        let at = self.at + PAGE_AT + offset;
+        let now = [memory.word(at).ok()?, memory.word(at + 8).ok()?];
+        let before = self.own.as_mut()?.insert(offset, now).unwrap_or_default();
+        Some([0, 1].map(|one| now[one].wrapping_sub(before[one])))
+    }
+
+    /// The process is a copy of another: what was counted before is the other's.
+    pub fn counts_anew(&mut self, memory: &Memory) {
+        let offsets: Vec<u64> = self.own.iter().flatten().map(|(&offset, _)| offset).collect();
+        for offset in offsets {
+            self.counted(memory, offset);
+        }
     }
 
     /// Writes the region's head.
@@ -89,6 +110,10 @@ impl Region {
         self.at.abs_diff(place) < REACH
     }
 
+    pub fn has(&self, site: u64) -> bool {
+        (self.at..self.at + PAGE_AT).contains(&site)
+    }
+
     pub fn has_room(&self) -> bool {
         FIRST + (self.sites + 1) * SITE <= PAGE_AT
     }
@@ -102,7 +127,7 @@ impl Region {
 
 /// The counters of the region that contains this site.
 pub fn page_of(regions: &[Region], site: u64) -> Option<u64> {
-    regions.iter().find(|region| (region.at..region.at + PAGE_AT).contains(&site)).map(|region| region.at + PAGE_AT)
+    regions.iter().find(|region| region.has(site)).map(|region| region.at + PAGE_AT)
 }
 
 /// Whether a process still shares its parent's memory, as after vfork.
@@ -164,7 +189,7 @@ mod tests {
 
     #[test]
     fn a_region_holds_as_many_sites_as_fit() {
-        let mut region = Region { at: 0x7000_0000, sites: 0 };
+        let mut region = Region { at: 0x7000_0000, sites: 0, own: None };
         let mut last = 0;
         while region.has_room() {
             last = region.next();

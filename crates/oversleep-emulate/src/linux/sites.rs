@@ -131,9 +131,12 @@ impl Sites {
         }
     }
 
-    /// Whether places of this process are replaced at their first stop.
-    pub fn is_crowded(&self, process: Tid) -> bool {
-        self.of(process).is_some_and(|of| lock(&of).is_crowded)
+    /// Whether `replace` is wanted at any stop there: in a crowded process, and where a site's stub stops.
+    pub fn wants(&self, process: Tid, returns_to: u64) -> bool {
+        self.of(process).is_some_and(|of| {
+            let of = lock(&of);
+            of.is_crowded || of.stubs.contains_key(&returns_to)
+        })
     }
 
     /// Replaces the place of such a wait, if possible.
@@ -174,8 +177,9 @@ impl Sites {
     /// A process started another, which has a copy of its code.
     pub fn starts(&self, process: Tid, started: Tid, grid: Option<Grid>) {
         let Some(of) = self.of(process) else { return };
-        let copy = Process { pending: None, is_crowded: false, ..lock(&of).clone() };
+        let mut copy = Process { pending: None, is_crowded: false, ..lock(&of).clone() };
         if let (Some(grid), Ok(memory)) = (grid, Memory::of(started)) {
+            copy.regions.iter_mut().for_each(|region| region.counts_anew(&memory));
             copy.regions.iter().for_each(|region| _ = region.set_grid(&memory, grid));
         }
         lock(&self.processes).insert(started, Arc::new(Mutex::new(copy)));
@@ -200,6 +204,12 @@ impl Process {
         if self.stubs.contains_key(&wait.returns_to) {
             // The site's stub left this wait to the supervisor: as a sample, or because it had no rule for it until now.
             let site = wait.returns_to - AFTER_SLOW;
+            if let Some(offset) = counters.offset(wait.counted)
+                && let Some(region) = self.regions.iter_mut().find(|region| region.has(site))
+                && let Some(counted) = region.counted(&memory, offset)
+            {
+                counters.add(offset, counted);
+            }
             let (at, rule) = self
                 .rule(wait, counters, regions::page_of(&self.regions, site).ok_or_else(refused)?)
                 .ok_or_else(refused)?;
@@ -242,7 +252,7 @@ impl Process {
     ) -> io::Result<()> {
         let is_its_own = !regions::shares_memory_with_parent(process);
         let at = regions::free_near(process, place).filter(|_| is_its_own).ok_or_else(refused)?;
-        memory.write(INSTALL, &[&at.to_le_bytes()[..], counters.path().as_bytes(), &[0]].concat())?;
+        memory.write(INSTALL, &[&at.to_le_bytes()[..], counters.path(process).as_bytes(), &[0]].concat())?;
         self.pending = Some(Pending { by, at, looks });
         Ok(())
     }

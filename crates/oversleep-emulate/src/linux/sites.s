@@ -396,20 +396,24 @@ oversleep_site_\name:
     xor edx, edx
     mov eax, 2
     syscall
-    test rax, rax
-    js 2f
     mov [rsp], rax
     mov r8, rax
+    // A page of the process's own where the counters can't be opened.
+    mov r10d, 0x100001
+    mov edx, 0x100022
+    test rax, rax
+    cmovs r10d, edx
     lea rax, [rip + oversleep_trampolines + ovs_install]
     mov rdi, [rax]
     add rdi, ovs_region_size
     mov esi, 0x1000
     mov edx, 3
-    mov r10d, 0x100001
     xor r9d, r9d
     mov eax, 9
     syscall
     mov rdi, [rsp]
+    test rdi, rdi
+    js 2f
     mov eax, 3
     syscall
 2:
