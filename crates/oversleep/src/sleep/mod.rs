@@ -274,7 +274,7 @@ impl<T: TimeSource> Sleeper<T> {
     /// use oversleep::Sleeper;
     /// use std::time::Duration;
     ///
-    /// let slept = Sleeper::new().with_budget(Duration::ZERO).sleep(Duration::from_micros(300));
+    /// let slept = Sleeper::new().with_budget(Duration::ZERO).sleep(Duration::from_millis(20));
     /// assert!(slept.wait.is_some_and(|wait| wait.margin_ns == 0));
     /// ```
     pub fn with_budget(mut self, budget: Duration) -> Self {

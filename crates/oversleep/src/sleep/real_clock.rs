@@ -23,7 +23,7 @@ impl TimeSource for RealClock {
         super::sleep(duration);
     }
 
-    /// By the later of the two clocks, because the library's may be 10 µs behind while another thread starts it.
+    /// By the later of the two clocks.
     #[inline]
     fn deadline_in(&self, duration: Duration) -> Instant {
         start().saturating_add(duration)
