@@ -10,7 +10,12 @@ import (
 func init() {
 	waits = append(waits, wait{"syscall.Nanosleep", func(d time.Duration) error {
 		t := syscall.NsecToTimespec(int64(d))
-		return syscall.Nanosleep(&t, nil)
+		err := syscall.Nanosleep(&t, &t)
+		// The scheduler's own signals interrupt it; t is what is left then.
+		for err == syscall.EINTR {
+			err = syscall.Nanosleep(&t, &t)
+		}
+		return err
 	}, false})
 }
 

@@ -72,7 +72,7 @@ pub(crate) static SYSCALL_NANOSLEEP: RemedyEntry = RemedyEntry {
     summary: "The wait is the system's own and takes nanoseconds.",
     how: "In Go on Unix, call syscall.Nanosleep for short waits that must be exact. It keeps a thread of the system busy \
           waiting, so don't call it from thousands of goroutines.",
-    example: Some("// Go\nt := syscall.NsecToTimespec(300_000)\nsyscall.Nanosleep(&t, nil)"),
+    example: Some("// Go\nt := syscall.NsecToTimespec(300_000)\nfor syscall.Nanosleep(&t, &t) == syscall.EINTR {\n}"),
     trial: measured(&["syscall.Nanosleep"], |file| {
         both(file, "go", &["time.Sleep", "time.Timer", "time.After", "context.WithTimeout"], "syscall.Nanosleep")
     }),

@@ -3,6 +3,9 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::io::Read;
+use std::process::{Command, Stdio};
+use std::thread;
 use std::time::Duration;
 
 use oversleep_record::probe::{Hello, OpKind, Record};
@@ -114,4 +117,33 @@ fn every_probe_follows_the_protocol() {
         assert!(matches!(answers[2], Record::C(_)), "{id}: {answers:?}");
         println!("{id}: {} waits, clocks and workloads", expected.len());
     }
+}
+
+/// Go's scheduler interrupts system calls with SIGURG whenever it likes; a wait that ended then would be no wait.
+#[test]
+#[ignore = "real time; compiles the probe of Go"]
+fn a_signal_of_the_scheduler_does_not_end_a_wait_of_go() {
+    let (_, all) = here();
+    let Some((_, launch)) = all.iter().find(|(one, _)| one.descriptor.name == "go") else { return };
+    let tokens = ["syscall.Nanosleep@20000000@20".to_owned()];
+    let mut child = launch.command(&tokens).stdout(Stdio::piped()).spawn().expect("it starts");
+    let pid = child.id().to_string();
+    // tgkill, for each thread: a signal to the process would reach its first thread only.
+    let number = if cfg!(target_arch = "x86_64") { "234" } else { "131" };
+    let script =
+        r#"syscall($ARGV[1] + 0, $ARGV[0] + 0, $_ =~ /(\d+)$/ ? $1 + 0 : 0, 23) for glob "/proc/$ARGV[0]/task/*""#;
+    while child.try_wait().expect("it is ours").is_none() {
+        if Command::new("perl").args(["-e", script, &pid, number]).status().is_err() {
+            return println!("SKIPPED: perl sends the signals");
+        }
+        thread::sleep(Duration::from_millis(2));
+    }
+    let mut text = String::new();
+    child.stdout.take().expect("piped").read_to_string(&mut text).expect("it is text");
+    let samples = text.lines().find_map(|line| match Record::read(line) {
+        Ok(Some(Record::S(samples))) => Some(samples),
+        _ => None,
+    });
+    let samples = samples.unwrap_or_else(|| panic!("{text}"));
+    assert!(samples.d.len() == 20 && samples.d.iter().all(|&d| d >= 20_000_000), "{samples:?}");
 }
