@@ -236,9 +236,10 @@ mod tests {
         let left_out = row("O111", true);
         let fallback = Fallback {
             path: "timers.p-two-tick".to_owned(),
-            value: Some("0.819".to_owned()),
+            value: Some("0.806".to_owned()),
             source: Some(
-                "dawson-2020 + pc-tuning + prosper-2238 + prosper-3056 + srt-637 + timer-resolution-22".to_owned(),
+                "akinshin-2016 + dawson-2020 + go-29714 + pc-tuning + prosper-2238 + prosper-3056 + srt-637 + timer-resolution-22"
+                    .to_owned(),
             ),
         };
         assert_eq!(left_out.without, [fallback]);
