@@ -5,6 +5,7 @@
 //! stopping the job stops the program and never the supervisor, and if either of the two ends unexpectedly, the kernel kills
 //! the program.
 
+mod births;
 mod clocks;
 mod counters;
 mod crew;

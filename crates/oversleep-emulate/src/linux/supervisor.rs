@@ -74,7 +74,9 @@ fn supervise((request, stepped): (Request, Vec<Stepped>), front: i32, to_front: 
                 let _ = socket::send(to_program.as_raw_fd(), refused);
                 drop(to_program);
                 if refused == 0 {
-                    Tracer::new(shared, None).run();
+                    let mut tracer = Tracer::new(shared, None);
+                    tracer.meet(program);
+                    tracer.run();
                 }
             });
         })

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use oversleep_record::Nanos;
 
+use super::births::Births;
 use super::crew::{Member, SHARE, lock};
 use super::entry::now;
 use super::ptrace::{self, Registers, Stop, Tid};
@@ -24,6 +25,7 @@ pub struct Tracer {
     /// The process of a thread, if it had to be looked up.
     processes: HashMap<Tid, Tid>,
     known: HashSet<Tid>,
+    births: Births,
     /// Its membership in the crew, through which it takes threads from others; the first tracer takes none.
     member: Option<Arc<Member>>,
     /// Threads that arrive from another tracer, and the registers that they will get.
@@ -43,6 +45,7 @@ impl Tracer {
             tally,
             processes: HashMap::new(),
             known: HashSet::new(),
+            births: Births::default(),
             member,
             arriving: HashMap::new(),
             stops: HashMap::new(),
@@ -98,6 +101,12 @@ impl Tracer {
         }
     }
 
+    /// A thread that came from another tracer continues where it was; a new one runs once it was announced.
+    fn stops(&mut self, tid: Tid) -> io::Result<()> {
+        let is_known = self.known.contains(&tid) || self.arriving.contains_key(&tid);
+        if self.births.stops(tid, is_known) { self.begins(tid) } else { Ok(()) }
+    }
+
     /// A thread that came from another tracer continues where it was; a new one is handed over if this tracer has enough.
     fn begins(&mut self, tid: Tid) -> io::Result<()> {
         if let Some(registers) = self.arriving.remove(&tid) {
@@ -129,6 +138,7 @@ impl Tracer {
         match stop {
             Stop::Gone => {
                 self.forget(tid, now);
+                self.ends(tid);
                 Ok(())
             }
             Stop::Wait => {
@@ -137,12 +147,13 @@ impl Tracer {
             }
             Stop::Executes => {
                 self.executes(tid);
+                self.ends(tid);
                 ptrace::go_on(tid, 0)
             }
             Stop::WithGroup => ptrace::listen(tid),
             Stop::Signal(libc::SIGSEGV | libc::SIGBUS) if sites::recovers(tid) => ptrace::go_on(tid, 0),
             Stop::Signal(signal) => ptrace::go_on(tid, signal),
-            Stop::Trap => self.begins(tid),
+            Stop::Trap => self.stops(tid),
             Stop::Started => {
                 self.meet(tid);
                 self.starts(tid);
@@ -173,14 +184,23 @@ impl Tracer {
 
     /// A new process inherits what its parent has; a new thread shares it anyway.
     fn starts(&mut self, tid: Tid) {
-        if !self.shared.follows_starts() {
-            return;
+        let Ok(started) = ptrace::message(tid) else { return };
+        let started = started as Tid;
+        if self.shared.follows_starts() {
+            let process = self.process(tid);
+            if !std::fs::exists(format!("/proc/{process}/task/{started}")).unwrap_or(false) {
+                self.shared.starts(process, started);
+            }
         }
-        let process = self.process(tid);
-        if let Ok(started) = ptrace::message(tid)
-            && !std::fs::exists(format!("/proc/{process}/task/{started}")).unwrap_or(false)
-        {
-            self.shared.starts(process, started as Tid);
+        if self.births.is_announced(started) {
+            let _ = self.begins(started);
+        }
+    }
+
+    /// A thread is gone, or the only one of its process: it announces none any more.
+    fn ends(&mut self, tid: Tid) {
+        for held in self.births.ends(tid) {
+            let _ = self.begins(held);
         }
     }
 

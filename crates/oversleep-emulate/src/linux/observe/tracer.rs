@@ -7,6 +7,7 @@ use oversleep_record::Nanos;
 use oversleep_system::rules::PollShare;
 use oversleep_why::{Event, Kind};
 
+use super::super::births::Births;
 use super::super::entry::{self, Answer, now};
 use super::super::ptrace::{self, Stop, Tid};
 use super::super::tracer::process_of;
@@ -23,6 +24,7 @@ const LOOKS_MAX: u32 = 25;
 pub struct Tracer {
     program: Tid,
     threads: HashMap<Tid, Thread>,
+    births: Births,
     /// The slack of the program when it was started.
     slack: Nanos,
     events: Arc<Stream>,
@@ -35,10 +37,12 @@ pub struct Tracer {
 
 impl Tracer {
     pub fn new(program: Tid, slack: i64, events: Arc<Stream>, children: bool, has_switches: bool) -> Tracer {
+        let slack = Nanos(slack);
         Tracer {
             program,
-            threads: HashMap::new(),
-            slack: Nanos(slack),
+            threads: HashMap::from([(program, Thread::new(program, slack))]),
+            births: Births::default(),
+            slack,
             events,
             children,
             has_switches,
@@ -66,6 +70,7 @@ impl Tracer {
                 if let Some(thread) = self.threads.remove(&tid) {
                     self.tell(thread.process, Kind::Gone, tid, [0; 6]);
                 }
+                self.lets_go(tid);
                 Ok(())
             }
             Stop::Wait => match self.begins(tid) {
@@ -78,6 +83,7 @@ impl Tracer {
             }
             Stop::Executes => {
                 self.executes(tid);
+                self.lets_go(tid);
                 ptrace::go_on(tid, 0)
             }
             Stop::Started => {
@@ -86,7 +92,10 @@ impl Tracer {
             }
             Stop::WithGroup => ptrace::listen(tid),
             Stop::Signal(signal) => ptrace::go_on(tid, signal),
-            Stop::Trap => ptrace::go_on(tid, 0),
+            Stop::Trap => {
+                let is_known = self.threads.contains_key(&tid);
+                if self.births.stops(tid, is_known) { ptrace::go_on(tid, 0) } else { Ok(()) }
+            }
         }
     }
 
@@ -201,6 +210,16 @@ impl Tracer {
         self.threads.insert(started, Thread::new(of, slack));
         if !is_thread {
             self.tell(started, Kind::Fork, started, [u64::from(process.unsigned_abs()), 0, 0, 0, 0, 0]);
+        }
+        if self.births.is_announced(started) {
+            let _ = ptrace::go_on(started, 0);
+        }
+    }
+
+    /// A thread is gone, or the only one of its process: it announces none any more.
+    fn lets_go(&mut self, tid: Tid) {
+        for held in self.births.ends(tid) {
+            let _ = ptrace::go_on(held, 0);
         }
     }
 
