@@ -35,7 +35,8 @@ pub(crate) static REAL_TIME_POLICY: RemedyEntry = RemedyEntry {
     id: "real-time-policy",
     scope: Scope::OsWhere(Os::Linux, read::is_ordinary_thread),
     summary: "The thread runs as soon as its timer fires, ahead of every ordinary task, and its waits have no slack.",
-    how: "Run the thread that must be on time under SCHED_FIFO, and keep the work between two of its waits short.",
+    how: "Run the thread that must be on time under SCHED_FIFO, which also ends its timer slack, and keep the work between \
+          two of its waits short.",
     example: Some(
         "/* C */\n#include <sched.h>\nstruct sched_param p = { .sched_priority = 1 };\n\
          sched_setscheduler(0, SCHED_FIFO, &p);\n\n\
