@@ -268,7 +268,7 @@ int main(int count, char **typed) {
         struct timespec rest = { 0, left * 1000000 };
         nanosleep(&rest, 0);
     }
-    printf("%.1f\n", frames * 1e9 / (ns() - begun));
+    printf("%.3f\n", frames * 1e9 / (ns() - begun));
 }
 "#;
 
