@@ -6,6 +6,7 @@ mod emulate_calls;
 mod emulate_often;
 mod emulate_preload;
 mod emulate_refusals;
+mod emulate_starts;
 mod memory;
 mod places;
 mod run;

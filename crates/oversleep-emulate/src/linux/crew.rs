@@ -47,16 +47,20 @@ impl Member {
         lock(&self.parcels).as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// Whether it is done: no thread is on its way, and none will be.
-    pub fn close(&self) -> bool {
+    /// It traces no thread: unless one is on its way, it takes no more, and its tracer ends when the bell does.
+    pub fn close(&self) {
         let mut parcels = lock(&self.parcels);
-        let is_over = parcels.as_ref().is_none_or(Vec::is_empty);
-        if is_over {
+        // A bell that was waited for may have left its id to another process.
+        if parcels.as_ref().is_some_and(Vec::is_empty) {
             *parcels = None;
             // SAFETY: takes numbers; the bell is a child of this thread that nobody has waited for.
             unsafe { libc::kill(self.bell, libc::SIGKILL) };
         }
-        is_over
+    }
+
+    /// Its bell is gone, so nobody can tell it of threads any more: takes those that are on their way, and no others.
+    pub fn take_last(&self) -> Vec<Parcel> {
+        lock(&self.parcels).take().unwrap_or_default()
     }
 
     pub fn is_bell(&self, tid: Tid) -> bool {

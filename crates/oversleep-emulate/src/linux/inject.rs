@@ -49,17 +49,17 @@ pub fn at_exec(tid: Tid, wanted: Wanted) -> Got {
         Ok(registers) if registers.cs != CODE_64 => return fails(Native::Of32Bits),
         Ok(_) => {}
     }
-    // A signal would run instead of the call or get lost, so signals wait. SIGKILL ends the process, and SIGSTOP is
-    // deferred.
+    // A signal would run instead of the call or get lost, so signals wait. SIGKILL ends the process, and SIGSTOP stops it
+    // once this is done.
     let Ok(mask) = ptrace::set_mask(tid, u64::MAX) else { return fails(Native::Gone) };
     let mut is_stopped = false;
     let got = calls(tid, wanted, &mut is_stopped).unwrap_or_else(|_| fails(Native::Gone));
     if ptrace::set_mask(tid, mask).is_err() {
         return fails(Native::Gone);
     }
-    if is_stopped {
-        // SAFETY: takes numbers; the thread is the only one of its process after an execve.
-        unsafe { libc::syscall(libc::SYS_tgkill, tid, tid, libc::SIGSTOP) };
+    // Its next stop tells whether its group is stopped still.
+    if is_stopped && ptrace::interrupt(tid).is_err() {
+        return fails(Native::Gone);
     }
     got
 }
@@ -103,13 +103,15 @@ fn call(
     Ok(ptrace::registers(tid)?.rax as i64)
 }
 
-/// Lets the thread run until a system call begins or ends.
+/// Lets the thread run until a system call begins or ends, even if its group is stopped meanwhile.
 fn next_call(tid: Tid, is_stopped: &mut bool) -> io::Result<()> {
+    let mut signal = 0;
     loop {
-        ptrace::until_call(tid)?;
+        ptrace::until_call(tid, std::mem::take(&mut signal))?;
         match ptrace::wait(tid, 0)? {
             Some((_, Stop::Call)) => return Ok(()),
-            Some((_, Stop::Signal(libc::SIGSTOP))) => *is_stopped = true,
+            Some((_, Stop::Signal(libc::SIGSTOP))) => signal = libc::SIGSTOP,
+            Some((_, Stop::WithGroup)) => *is_stopped = true,
             Some((_, Stop::Gone)) | None => return Err(io::ErrorKind::NotFound.into()),
             Some(_) => {}
         }

@@ -28,7 +28,7 @@ const NO_SUCH_WAIT: &str = "the machine has no wait that stands for it";
 
 impl Tracer {
     /// A process executes another program.
-    pub(super) fn executes(&mut self, tid: Tid) {
+    pub(super) fn executes(&mut self, tid: Tid, now: Nanos) {
         self.is_process(tid);
         self.shared.execs.fetch_add(1, Ordering::Relaxed);
         if self.shared.is_unprivileged && programs::changes_user(tid) {
@@ -45,7 +45,8 @@ impl Tracer {
         }
         match got.code {
             Ok(()) => self.prepare(tid),
-            Err(Native::Gone) => {}
+            // Its end may have been seen already, and comes only once.
+            Err(Native::Gone) => self.forget(tid, now),
             Err(Native::Of32Bits) => self.runs_natively(tid, OF_32_BITS),
             Err(Native::Refused) => self.runs_natively(tid, REFUSED),
         }

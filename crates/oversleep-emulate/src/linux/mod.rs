@@ -23,10 +23,12 @@ mod programs;
 mod ptrace;
 mod refusal;
 mod regions;
+mod seizure;
 mod shared;
 mod sites;
 mod socket;
 mod start;
+mod stops;
 mod stub;
 mod supervisor;
 #[cfg(test)]

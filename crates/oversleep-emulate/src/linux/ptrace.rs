@@ -3,6 +3,8 @@
 
 use std::ffi::c_void;
 use std::io;
+use std::thread;
+use std::time::Duration;
 
 pub use libc::user_regs_struct as Registers;
 
@@ -20,16 +22,19 @@ fn ask(request: libc::c_uint, tid: Tid, address: usize, data: usize) -> io::Resu
     }
 }
 
-/// Starts to trace a running thread. Everything that it starts is traced, too, and is killed when the tracer ends.
+/// What a traced thread stops for. Everything that it starts is traced, too, and is killed when the tracer ends.
+pub(super) const OPTIONS: i32 = libc::PTRACE_O_TRACESYSGOOD
+    | libc::PTRACE_O_TRACESECCOMP
+    | libc::PTRACE_O_TRACEFORK
+    | libc::PTRACE_O_TRACEVFORK
+    | libc::PTRACE_O_TRACECLONE
+    | libc::PTRACE_O_TRACEEXEC
+    | libc::PTRACE_O_EXITKILL;
+
+/// Starts to trace a running thread. While its process executes a program, this waits until all its other threads are
+/// gone; a tracer of one of these takes [`super::seizure`] instead.
 pub fn seize(tid: Tid) -> io::Result<()> {
-    let options = libc::PTRACE_O_TRACESYSGOOD
-        | libc::PTRACE_O_TRACESECCOMP
-        | libc::PTRACE_O_TRACEFORK
-        | libc::PTRACE_O_TRACEVFORK
-        | libc::PTRACE_O_TRACECLONE
-        | libc::PTRACE_O_TRACEEXEC
-        | libc::PTRACE_O_EXITKILL;
-    ask(libc::PTRACE_SEIZE, tid, 0, options as usize).map(drop)
+    ask(libc::PTRACE_SEIZE, tid, 0, OPTIONS as usize).map(drop)
 }
 
 /// Continues the thread, with a signal or 0.
@@ -37,9 +42,9 @@ pub fn go_on(tid: Tid, signal: i32) -> io::Result<()> {
     ask(libc::PTRACE_CONT, tid, 0, signal as usize).map(drop)
 }
 
-/// Continues the thread until the next system call begins or ends.
-pub fn until_call(tid: Tid) -> io::Result<()> {
-    ask(libc::PTRACE_SYSCALL, tid, 0, 0).map(drop)
+/// Continues the thread, with a signal or 0, until the next system call begins or ends.
+pub fn until_call(tid: Tid, signal: i32) -> io::Result<()> {
+    ask(libc::PTRACE_SYSCALL, tid, 0, signal as usize).map(drop)
 }
 
 /// Leaves the thread in its group-stop until something ends that.
@@ -174,4 +179,19 @@ pub fn wait(tid: Tid, flags: i32) -> io::Result<Option<(Tid, Stop)>> {
             stopped => return Ok(Some((stopped, Stop::of(status)))),
         }
     }
+}
+
+/// Waits for any thread of the calling tracer, for some milliseconds at most; `None` if none stops meanwhile.
+pub fn wait_briefly() -> io::Result<Option<(Tid, Stop)>> {
+    const LOOKS: u32 = 100;
+    const YIELDS: u32 = 20;
+    const NAP: Duration = Duration::from_micros(20);
+    for look in 0..LOOKS {
+        let stopped = wait(-1, libc::WNOHANG)?;
+        if stopped.is_some() {
+            return Ok(stopped);
+        }
+        if look < YIELDS { thread::yield_now() } else { thread::sleep(NAP) }
+    }
+    Ok(None)
 }

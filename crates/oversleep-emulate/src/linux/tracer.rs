@@ -8,11 +8,13 @@ use std::sync::{Arc, Mutex};
 use oversleep_record::Nanos;
 
 use super::births::Births;
-use super::crew::{Member, SHARE, lock};
+use super::crew::{Member, Parcel, SHARE, lock};
 use super::entry::now;
 use super::ptrace::{self, Registers, Stop, Tid};
+use super::seizure::Seizure;
 use super::shared::Shared;
 use super::sites;
+use super::stops::Stops;
 use crate::report::Tally;
 
 /// A tracer that slept no longer than this before a stop was busy, and may have been late for it.
@@ -28,6 +30,10 @@ pub struct Tracer {
     births: Births,
     /// Its membership in the crew, through which it takes threads from others; the first tracer takes none.
     member: Option<Arc<Member>>,
+    /// Its means to take threads; the first tracer has none.
+    seizure: Option<Seizure>,
+    /// Threads that it couldn't take yet, since their process executes a program.
+    delayed: Vec<Parcel>,
     /// Threads that arrive from another tracer, and the registers that they will get.
     arriving: HashMap<Tid, Box<Registers>>,
     /// How often threads stopped at a place in their program's code.
@@ -46,7 +52,9 @@ impl Tracer {
             processes: HashMap::new(),
             known: HashSet::new(),
             births: Births::default(),
+            seizure: member.as_ref().and_then(|_| Seizure::of_this_thread().ok()),
             member,
+            delayed: Vec::new(),
             arriving: HashMap::new(),
             stops: HashMap::new(),
             busy_since: Nanos::ZERO,
@@ -64,39 +72,66 @@ impl Tracer {
 
     /// Serves its threads until none is left.
     pub fn run(&mut self) {
+        let mut stops = Stops::default();
         loop {
             let before = now();
-            let Ok(Some((tid, stop))) = ptrace::wait(-1, 0) else { return };
+            let is_brief = self.births.holds_any() || !self.delayed.is_empty();
+            let wait = || if is_brief { ptrace::wait_briefly() } else { ptrace::wait(-1, 0) };
+            let Ok(stopped) = stops.next(wait) else { return };
             let after = now();
             if after - before > BUSY {
                 self.busy_since = after;
             }
-            if self.member.as_ref().is_some_and(|member| member.is_bell(tid)) {
-                self.receive();
-                if stop == Stop::Gone {
-                    return;
+            match stopped {
+                Some((bell, stop)) if self.member.as_ref().is_some_and(|member| member.is_bell(bell)) => {
+                    self.receive(stop == Stop::Gone);
+                    let _ = ptrace::go_on(bell, 0);
                 }
-                let _ = ptrace::go_on(tid, 0);
-                continue;
+                // A thread that was killed in the meantime can't be queried; its end is reported separately.
+                Some((tid, stop)) => _ = self.serve(tid, stop, after),
+                None => {}
             }
-            // A thread that was killed in the meantime can't be queried; its end is reported separately.
-            let _ = self.serve(tid, stop, after);
-            let is_done = stop == Stop::Gone && self.known.is_empty() && self.arriving.is_empty();
-            if is_done && self.member.as_ref().is_some_and(|member| member.close()) {
-                return;
+            if is_brief {
+                for held in self.births.overdue(after) {
+                    let _ = self.begins(held);
+                }
+                let delayed = std::mem::take(&mut self.delayed);
+                self.seize(delayed);
+            }
+            if self.known.is_empty()
+                && self.arriving.is_empty()
+                && self.delayed.is_empty()
+                && let Some(member) = &self.member
+            {
+                member.close();
             }
         }
     }
 
     /// Takes the threads that other tracers hand over.
-    fn receive(&mut self) {
-        let Some(member) = self.member.clone() else { return };
-        for parcel in member.take() {
-            if ptrace::seize(parcel.tid).and_then(|()| ptrace::interrupt(parcel.tid)).is_ok() {
-                self.arriving.insert(parcel.tid, parcel.registers);
-                self.processes.insert(parcel.tid, parcel.process);
-            } else {
-                member.count.fetch_sub(1, Ordering::Relaxed);
+    fn receive(&mut self, are_last: bool) {
+        let Some(member) = &self.member else { return };
+        let parcels = if are_last { member.take_last() } else { member.take() };
+        self.seize(parcels);
+    }
+
+    fn seize(&mut self, parcels: Vec<Parcel>) {
+        for parcel in parcels {
+            let seized = match &self.seizure {
+                Some(seizure) => seizure.of(parcel.tid),
+                None => ptrace::seize(parcel.tid),
+            };
+            match seized.and_then(|()| ptrace::interrupt(parcel.tid)) {
+                Ok(()) => {
+                    self.arriving.insert(parcel.tid, parcel.registers);
+                    self.processes.insert(parcel.tid, parcel.process);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => self.delayed.push(parcel),
+                Err(_) => {
+                    if let Some(member) = &self.member {
+                        member.count.fetch_sub(1, Ordering::Relaxed);
+                    }
+                }
             }
         }
     }
@@ -104,7 +139,7 @@ impl Tracer {
     /// A thread that came from another tracer continues where it was; a new one runs once it was announced.
     fn stops(&mut self, tid: Tid) -> io::Result<()> {
         let is_known = self.known.contains(&tid) || self.arriving.contains_key(&tid);
-        if self.births.stops(tid, is_known) { self.begins(tid) } else { Ok(()) }
+        if self.births.stops(tid, is_known, now()) { self.begins(tid) } else { Ok(()) }
     }
 
     /// A thread that came from another tracer continues where it was; a new one is handed over if this tracer has enough.
@@ -138,7 +173,6 @@ impl Tracer {
         match stop {
             Stop::Gone => {
                 self.forget(tid, now);
-                self.ends(tid);
                 Ok(())
             }
             Stop::Wait => {
@@ -146,8 +180,7 @@ impl Tracer {
                 ptrace::go_on(tid, 0).and(led)
             }
             Stop::Executes => {
-                self.executes(tid);
-                self.ends(tid);
+                self.executes(tid, now);
                 ptrace::go_on(tid, 0)
             }
             Stop::WithGroup => ptrace::listen(tid),
@@ -170,7 +203,15 @@ impl Tracer {
         }
     }
 
-    fn forget(&mut self, tid: Tid, now: Nanos) {
+    /// A thread is gone.
+    pub(super) fn forget(&mut self, tid: Tid, now: Nanos) {
+        self.misses(tid);
+        self.births.ends(tid);
+        self.shared.forget(tid, now);
+    }
+
+    /// This tracer has a thread no longer.
+    fn misses(&mut self, tid: Tid) {
         let had = self.known.remove(&tid);
         if had {
             self.shared.threads.fetch_sub(1, Ordering::Relaxed);
@@ -179,7 +220,6 @@ impl Tracer {
             let _ = member.count.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |count| count.checked_sub(1));
         }
         self.processes.remove(&tid);
-        self.shared.forget(tid, now);
     }
 
     /// A new process inherits what its parent has; a new thread shares it anyway.
@@ -197,15 +237,13 @@ impl Tracer {
         }
     }
 
-    /// A thread is gone, or the only one of its process: it announces none any more.
-    fn ends(&mut self, tid: Tid) {
-        for held in self.births.ends(tid) {
-            let _ = self.begins(held);
-        }
-    }
-
-    /// The process runs another program now. Its other threads are gone, and this thread has the id of the first.
+    /// The process runs another program now. Its other threads are gone, and this thread has the id of the first. No stop
+    /// tells that its former id is gone.
     pub(super) fn is_process(&mut self, tid: Tid) {
+        let former = ptrace::message(tid).map_or(tid, |former| former as Tid);
+        if former != tid {
+            self.misses(former);
+        }
         self.meet(tid);
         self.processes.insert(tid, tid);
     }

@@ -10,6 +10,7 @@ use oversleep_why::{Event, Kind};
 use super::super::births::Births;
 use super::super::entry::{self, Answer, now};
 use super::super::ptrace::{self, Stop, Tid};
+use super::super::stops::Stops;
 use super::super::tracer::process_of;
 use super::call::{self, End, Entry, Until, Who};
 use super::stream::Stream;
@@ -53,13 +54,20 @@ impl Tracer {
 
     /// Serves the program's threads until none is left.
     pub fn run(&mut self) {
+        let mut stops = Stops::default();
         loop {
-            let flags = if self.going.is_empty() { 0 } else { libc::WNOHANG };
-            match ptrace::wait(-1, flags) {
+            let holds_any = self.births.holds_any();
+            let is_brief = !self.going.is_empty() || holds_any;
+            match stops.next(|| ptrace::wait(-1, if is_brief { libc::WNOHANG } else { 0 })) {
                 // A thread that was killed in the meantime can't be queried; its end is reported separately.
                 Ok(Some((tid, stop))) => drop(self.serve(tid, stop)),
                 Ok(None) => self.look(),
                 Err(_) => return,
+            }
+            if holds_any {
+                for held in self.births.overdue(now()) {
+                    let _ = ptrace::go_on(held, 0);
+                }
             }
         }
     }
@@ -70,11 +78,11 @@ impl Tracer {
                 if let Some(thread) = self.threads.remove(&tid) {
                     self.tell(thread.process, Kind::Gone, tid, [0; 6]);
                 }
-                self.lets_go(tid);
+                self.births.ends(tid);
                 Ok(())
             }
             Stop::Wait => match self.begins(tid) {
-                Ok(true) => ptrace::until_call(tid),
+                Ok(true) => ptrace::until_call(tid, 0),
                 _ => ptrace::go_on(tid, 0),
             },
             Stop::Call => {
@@ -83,7 +91,6 @@ impl Tracer {
             }
             Stop::Executes => {
                 self.executes(tid);
-                self.lets_go(tid);
                 ptrace::go_on(tid, 0)
             }
             Stop::Started => {
@@ -94,7 +101,7 @@ impl Tracer {
             Stop::Signal(signal) => ptrace::go_on(tid, signal),
             Stop::Trap => {
                 let is_known = self.threads.contains_key(&tid);
-                if self.births.stops(tid, is_known) { ptrace::go_on(tid, 0) } else { Ok(()) }
+                if self.births.stops(tid, is_known, now()) { ptrace::go_on(tid, 0) } else { Ok(()) }
             }
         }
     }
@@ -182,7 +189,7 @@ impl Tracer {
             }
             !has_gone && *looks < LOOKS_MAX
         });
-        if !self.going.is_empty() {
+        if !self.going.is_empty() || self.births.holds_any() {
             wait_for_a_stop(LOOK);
         }
     }
@@ -213,13 +220,6 @@ impl Tracer {
         }
         if self.births.is_announced(started) {
             let _ = ptrace::go_on(started, 0);
-        }
-    }
-
-    /// A thread is gone, or the only one of its process: it announces none any more.
-    fn lets_go(&mut self, tid: Tid) {
-        for held in self.births.ends(tid) {
-            let _ = ptrace::go_on(held, 0);
         }
     }
 

@@ -1,0 +1,177 @@
+//! `emulate`, and `why` with a supervisor: threads and processes that start while others are killed or execute programs.
+//! None is left behind, and the supervisor ends with the last one.
+#![cfg(all(target_os = "linux", target_arch = "x86_64"))]
+
+use std::process::{Child, Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use super::emulate::{TIMES, compiled};
+use super::support::Home;
+
+/// Far more than any of these programs takes on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// In the environment of all processes of a test.
+const MARK: &str = "OVERSLEEP_STARTS_MARK";
+
+const UNDER: [&[&str]; 2] =
+    [&["emulate", "windows-10-1909", "--"], &["why", "--by", "supervisor", "--out", "r.json", "--"]];
+
+/// The processes with that mark.
+fn marked(mark: &str) -> Vec<u32> {
+    let wanted = format!("{MARK}={mark}");
+    let has_it = |process: &u32| {
+        let environment = std::fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
+        environment.split(|&byte| byte == 0).any(|one| one == wanted.as_bytes())
+    };
+    let all = std::fs::read_dir("/proc").expect("/proc").flatten();
+    all.filter_map(|one| one.file_name().to_str()?.parse().ok()).filter(has_it).collect()
+}
+
+fn killed(processes: &[u32]) {
+    for process in processes {
+        let _ = Command::new("kill").args(["-9", &process.to_string()]).stderr(Stdio::null()).status();
+    }
+}
+
+/// How it ended; `None` if it doesn't end.
+fn ended(mut child: Child, begun: Instant) -> Option<Output> {
+    while child.try_wait().expect("it is ours").is_none() {
+        if begun.elapsed() > PATIENCE {
+            return None;
+        }
+        sleep(Duration::from_millis(10));
+    }
+    child.wait_with_output().ok()
+}
+
+/// Runs the program under both supervisors. It ends, prints that, and leaves nothing.
+fn ends(home: &Home, program: &str, name: &str, printed: &str) {
+    for (at, under) in UNDER.iter().enumerate() {
+        let mark = format!("{}-{name}-{at}", std::process::id());
+        let mut command = home.command();
+        command.args(*under).arg(program).env(MARK, &mark).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let begun = Instant::now();
+        let output = ended(command.spawn().expect("it starts"), begun);
+        let Some(output) = output else {
+            killed(&marked(&mark));
+            panic!("{name} doesn't end under {under:?}");
+        };
+        if String::from_utf8_lossy(&output.stderr).contains("can't trace") {
+            eprintln!("skipped: {}", String::from_utf8_lossy(&output.stderr));
+            return;
+        }
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && text.starts_with(printed), "{name} under {under:?}: {output:?}");
+        let mut left = marked(&mark);
+        while !left.is_empty() {
+            if begun.elapsed() > PATIENCE {
+                killed(&left);
+                panic!("{name} under {under:?}: these are left: {left:?}");
+            }
+            sleep(Duration::from_millis(10));
+            left = marked(&mark);
+        }
+    }
+}
+
+#[test]
+fn a_child_that_its_parent_does_not_announce_runs() {
+    let home = Home::new();
+    let source = r#"
+int main(void) {
+    int status, child = syscall(SYS_clone, CLONE_PTRACE | CLONE_UNTRACED | SIGCHLD, 0, 0, 0, 0);
+    if (!child) _exit(7);
+    waitpid(child, &status, 0);
+    printf("%d\n", WEXITSTATUS(status));
+}"#;
+    let Some(program) = compiled(&home, &format!("{TIMES}{source}"), &["-pthread"]) else { return };
+    ends(&home, &program, "unannounced", "7\n");
+}
+
+/// Between the start of its child and the stop that announces it, the parent is killed.
+#[test]
+fn the_child_of_a_killed_process_runs() {
+    let home = Home::new();
+    let source = r#"
+static void wait_for_none(int round) {
+    for (int looks = 0; waitpid(-1, 0, WNOHANG) >= 0; looks++) {
+        if (looks == 500) { printf("one is left in round %d\n", round); exit(1); }
+        usleep(1000);
+    }
+}
+int main(void) {
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    for (int round = 0; round < 100; round++) {
+        int parent = fork();
+        if (!parent) for (;;) { if (!fork()) _exit(0); while (waitpid(-1, 0, WNOHANG) > 0) {} }
+        struct timespec begun, now;
+        clock_gettime(1, &begun);
+        do clock_gettime(1, &now); while ((now.tv_sec - begun.tv_sec) * 1000000 + (now.tv_nsec - begun.tv_nsec) / 1000 < round * 20);
+        kill(parent, SIGKILL);
+        wait_for_none(round);
+    }
+    printf("all\n");
+}"#;
+    let Some(program) = compiled(&home, &format!("{TIMES}{source}"), &["-pthread"]) else { return };
+    ends(&home, &program, "killed", "all\n");
+}
+
+/// With more threads than one tracer takes, others take some: the thread that executes a program changes its id, and threads
+/// that start meanwhile are on their way to a tracer that the others wait for.
+#[test]
+fn a_thread_among_many_executes_a_program_while_others_start() {
+    let home = Home::new();
+    let source = r#"
+static pthread_attr_t small;
+static void *ends(void *none) { return 0; }
+static void *waits(void *none) { for (;;) usleep(1000); }
+static void *starts(void *none) {
+    for (;;) { pthread_t one; if (!pthread_create(&one, &small, ends, 0)) pthread_detach(one); }
+}
+static void *executes(void *none) { usleep(3000); execl("/bin/true", "true", NULL); _exit(1); }
+int main(void) {
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 65536);
+    for (int round = 0; round < 8; round++) {
+        int status, child = fork();
+        if (!child) {
+            pthread_t one;
+            for (int at = 0; at < 90; at++) pthread_create(&one, &small, waits, 0);
+            for (int at = 0; at < 3; at++) pthread_create(&one, &small, starts, 0);
+            pthread_create(&one, &small, executes, 0);
+            for (;;) pause();
+        }
+        waitpid(child, &status, 0);
+        if (status) { printf("%d\n", status); return 1; }
+    }
+    printf("all\n");
+}"#;
+    let Some(program) = compiled(&home, &format!("{TIMES}{source}"), &["-pthread"]) else { return };
+    ends(&home, &program, "executes", "all\n");
+}
+
+#[test]
+fn a_program_that_is_stopped_and_continued_while_it_starts_runs() {
+    let home = Home::new();
+    let source = r#"
+static void spin(int us) {
+    struct timespec begun, now;
+    clock_gettime(1, &begun);
+    do clock_gettime(1, &now); while ((now.tv_sec - begun.tv_sec) * 1000000 + (now.tv_nsec - begun.tv_nsec) / 1000 < us);
+}
+int main(void) {
+    for (int round = 0; round < 400; round++) {
+        int child = fork();
+        if (!child) { execl("/bin/true", "true", NULL); _exit(1); }
+        for (int at = 0; at < 10; at++) { spin(round % 50); kill(child, SIGSTOP); spin(at * 3); kill(child, SIGCONT); }
+        for (int looks = 0; waitpid(child, 0, WNOHANG) == 0; looks++) {
+            if (looks == 300) { printf("stopped in round %d\n", round); kill(child, SIGKILL); return 1; }
+            usleep(1000);
+        }
+    }
+    printf("all\n");
+}"#;
+    let Some(program) = compiled(&home, &format!("{TIMES}{source}"), &[]) else { return };
+    ends(&home, &program, "stopped", "all\n");
+}
