@@ -50,19 +50,69 @@ pub(super) fn figures_of(kind: &str, without: Option<&str>) -> Result<Vec<(Strin
 }
 
 /// The same for one figure of a machine whose processor has that clock rate: the mean of the sources that give the rate
-/// of theirs, each scaled to it, because what a read takes is a number of cycles. `None` if fewer than [`SOURCES_MIN`]
-/// give it, as where a read goes over a bus.
+/// of theirs, each scaled to it, because what a read takes is a number of cycles. Where fewer than [`SOURCES_MIN`] give it,
+/// the figure is in the proportion to a read of the time that sources found on their machines, whatever their rates.
+/// `None` if neither is known, as where a read goes over a bus.
 ///
 /// # Errors
 /// As [`figures_of`].
 pub(super) fn figure_at(kind: &str, path: &str, without: Option<&str>, mhz: f64) -> Result<Option<Stated>, String> {
-    let said = KINDS.get(kind).and_then(|paths| paths.get(path)).into_iter().flatten();
-    let said: Vec<(&String, &Said)> =
-        said.filter(|(id, said)| without != Some(id.as_str()) && said.mhz.is_some()).collect();
+    let said = sources_of(kind, path, without).filter(|(_, said)| said.mhz.is_some());
+    let said: Vec<(&String, &Said)> = said.collect();
     if said.len() < SOURCES_MIN {
-        return Ok(None);
+        return in_proportion(kind, path, without, mhz);
     }
     pooled(path, &said, Some(mhz)).map(Some).map_err(|why| format!("{kind}, '{path}': {why}"))
+}
+
+/// What a read of the time takes, in the kinds of machines whose clocks are read without a bus.
+const READ: &str = "costs.other";
+
+/// The fewest sources of a proportion, because one may be an exception.
+const PROPORTIONS_MIN: usize = 2;
+
+/// The figure from what a read of the time takes at that rate, by the mean proportion of the two on the machines of the
+/// sources that state both.
+fn in_proportion(kind: &str, path: &str, without: Option<&str>, mhz: f64) -> Result<Option<Stated>, String> {
+    let (Some(parameter), false) = (parameter_of(path), path == READ) else { return Ok(None) };
+    let Some(read) = figure_at(kind, READ, without, mhz)? else { return Ok(None) };
+    let ns = |said: &Said| parameter.kind.read(&said.value).map(|value| value.as_ns());
+    let mut proportions = Vec::new();
+    for (id, of_path) in sources_of(kind, path, without) {
+        if let Some((_, of_read)) = sources_of(kind, READ, without).find(|(other, _)| *other == id) {
+            let proportion = ns(of_path)?.zip(ns(of_read)?).map(|(of_path, of_read)| of_path / of_read);
+            proportions.extend(proportion.map(|proportion| (id, of_path, proportion)));
+        }
+    }
+    let Some(read_ns) = read.value.as_ns().filter(|_| proportions.len() >= PROPORTIONS_MIN) else { return Ok(None) };
+    let logs: f64 = proportions.iter().map(|(_, _, proportion)| proportion.ln()).sum();
+    let proportion = (logs / proportions.len() as f64).exp();
+    let mut ids: Vec<&str> = read.source_id.split(AND).collect();
+    let mut cited = Vec::new();
+    for (id, said, _) in &proportions {
+        let source = Source::find(id).ok_or_else(|| format!("its source '{id}' is not in the file of sources"))?;
+        ids.push(id);
+        cited.push(source.cite(&said.says));
+    }
+    ids.sort_unstable();
+    ids.dedup();
+    let text = format!("{}ns", read_ns * proportion);
+    Ok(Some(Stated {
+        value: parameter.kind.read(&text)?,
+        text,
+        source_id: ids.join(AND),
+        source: format!(
+            "{proportion:.2} times what a read of the time takes there, as on such machines: {}; a read of the time is {}",
+            cited.join("; "),
+            read.source
+        ),
+    }))
+}
+
+/// The sources of a figure of a kind, without the excluded one.
+fn sources_of(kind: &str, path: &str, without: Option<&str>) -> impl Iterator<Item = (&'static String, &'static Said)> {
+    let said = KINDS.get(kind).and_then(|paths| paths.get(path)).into_iter().flatten();
+    said.filter(move |(id, _)| without != Some(id.as_str()))
 }
 
 /// The kinds of machines with evidence.

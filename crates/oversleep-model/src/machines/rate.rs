@@ -76,8 +76,22 @@ mod tests {
     fn only_sources_that_give_their_clock_rate_count_and_one_can_be_left_out() {
         let (_, ids) = cost("linux-4-14", Some("ostack-553788"), &["cpus.mhz=3900"], "other");
         assert!(ids.contains("clockperf") && !ids.contains("ostack-553788") && !ids.contains("nba-10"), "{ids}");
-        // Two sources are too few.
-        assert_eq!(cost("linux-4-14", None, &["cpus.mhz=3900"], "tsc"), cost("linux-4-14", None, &[], "tsc"));
+    }
+
+    #[test]
+    fn where_few_sources_give_their_rate_a_figure_keeps_its_proportion_to_a_read_of_the_time() {
+        let at = |mhz: u32, clock: &str| {
+            let set = [format!("cpus.mhz={mhz}")];
+            cost("linux-arm-32", Some("clockperf"), &set.each_ref().map(String::as_str), clock)
+        };
+        // 1604.9 of 794.4 ns on one machine, 2100 of 1100 on another.
+        let ((slow, ids), (fast, _), (read, _)) =
+            (at(700, "thread-cputime"), at(1400, "thread-cputime"), at(700, "other"));
+        assert!((slow / fast - 2.0).abs() < 0.01 && (1.9..2.05).contains(&(slow / read)), "{slow}, {fast}, {read}");
+        assert!(ids.contains("kemu-pi-2015") && ids.contains("go-cl-6820120") && !ids.contains("clockperf"), "{ids}");
+        // One alone may be an exception.
+        let alone = |set: &[&str]| cost("raspberry-pi-4", None, set, "thread-cputime");
+        assert_eq!(alone(&["cpus.mhz=3000"]), alone(&[]));
     }
 
     #[test]
