@@ -7,6 +7,7 @@ use super::markup::Markup;
 use super::tables::draw;
 use crate::view::head::{self, heading};
 use crate::view::table::{Columns, ToCell, Tone};
+use crate::view::timers;
 use crate::words::{counted, date};
 
 /// The principles behind every figure.
@@ -41,7 +42,7 @@ pub(super) fn method(m: &mut Markup, file: &ResultFile) {
 pub(super) fn environment(m: &mut Markup, file: &ResultFile) {
     m.element("section", &[("id", "machine"), ("aria-labelledby", "machine-heading")], |m| {
         m.leaf("h2", &[("id", "machine-heading")], &heading(file, "The machine"));
-        let (deciding, rest) = head::timers(file);
+        let (deciding, rest) = timers::stated(file);
         let system = head::in_a_line(&[deciding, rest].concat()).into_iter().chain(head::stopped_early(file));
         for sentence in system.chain(head::missing(file)) {
             m.leaf("p", &[("class", "quiet any")], &sentence);

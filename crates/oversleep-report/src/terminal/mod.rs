@@ -21,7 +21,7 @@ pub use text::{clean, is_obeyed};
 
 use crate::view::findings::Findings;
 use crate::view::table::{Section, Tone};
-use crate::view::{head, overview, sections};
+use crate::view::{head, overview, sections, timers};
 use crate::words::counted;
 
 /// The most sections whose tables are shown by default.
@@ -78,7 +78,7 @@ impl Page {
         let timestamps = head::timestamps(file).map(|all| all.split(" (not").next().unwrap_or_default().to_owned());
         let not_available = overview::unavailable(file).join(", ");
         let not_available = (!not_available.is_empty()).then(|| format!("not available: {not_available}"));
-        let system: Vec<String> = head::timers(file).0.into_iter().chain(not_available).collect();
+        let system: Vec<String> = timers::stated(file).0.into_iter().chain(not_available).collect();
         for line in [timestamps, head::in_a_line(&system)].into_iter().flatten() {
             self.prose(&line, 0, Tone::Soft);
         }
@@ -87,7 +87,7 @@ impl Page {
     fn whole_head(&mut self, file: &ResultFile) {
         self.names(file);
         let clock = head::timestamps(file).into_iter().chain(head::cross_check(file));
-        let (deciding, rest) = head::timers(file);
+        let (deciding, rest) = timers::stated(file);
         let system = head::in_a_line(&[deciding, rest].concat()).into_iter().chain(head::stopped_early(file));
         for sentence in clock.chain(system).chain(head::missing(file)) {
             self.prose(&sentence, 0, Tone::Soft);

@@ -195,39 +195,6 @@ pub fn cross_check(file: &ResultFile) -> Option<String> {
     })
 }
 
-/// What the system states about its timers (C1): first what decides how late waits end, then the rest.
-pub fn timers(file: &ResultFile) -> (Vec<String>, Vec<String>) {
-    let facts = &file.environment;
-    let beside_default = |name: &str, fact, default| {
-        let now = facts.nanos(fact)?;
-        let default = facts.nanos(default).filter(|&default| default != now);
-        Some(format!("{name} {now}{}", default.map(|default| format!(" (default {default})")).unwrap_or_default()))
-    };
-    let clocksource =
-        facts.text(FactName::ClocksourceCurrent).map(|name| match facts.flag(FactName::ClocksourceVdso) {
-            Some(true) => format!("clocksource {name} (no system call)"),
-            Some(false) => format!("clocksource {name} (by system call)"),
-            None => format!("clocksource {name}"),
-        });
-    let high_resolution = facts.flag(FactName::TimerHighResolution).map(|is_on| if is_on { "" } else { "no " });
-    let policy = facts.text(FactName::SchedPolicy).map(|policy| match facts.integer(FactName::SchedNice) {
-        Some(nice) if nice != 0 => format!("policy {policy}, nice {nice}"),
-        _ => format!("policy {policy}"),
-    });
-    let deciding = [
-        beside_default("timer slack", FactName::TimerSlack, FactName::TimerDefaultSlack),
-        beside_default("timer resolution", FactName::TimerPeriodNow, FactName::TimerPeriodDefault),
-        facts.integer(FactName::TimerHz).map(|hz| format!("HZ {hz}")),
-        clocksource,
-    ];
-    let rest = [
-        high_resolution.map(|no| format!("{no}high-resolution timers")),
-        facts.text(FactName::KernelPreemption).map(|model| format!("preemption {model}")),
-        policy,
-    ];
-    (deciding.into_iter().flatten().collect(), rest.into_iter().flatten().collect())
-}
-
 /// Facts of one kind in a line.
 pub fn in_a_line(facts: &[String]) -> Option<String> {
     (!facts.is_empty()).then(|| words::capitalised(&facts.join(" · ")))
@@ -355,13 +322,6 @@ mod tests {
         assert_eq!(cross_check(-7), "Cross-check: oversleep-ordered agreed with it to within 40 ns over 17 s.");
         assert_eq!(cross_check(41), "Cross-check: oversleep-ordered gained 41 ns against it over 17 s.");
         assert_eq!(cross_check(-2_000), "Cross-check: oversleep-ordered lost 2 µs against it over 17 s.");
-    }
-
-    #[test]
-    fn the_period_stands_beside_the_default() {
-        let raised =
-            Sheet::windows().span(FactName::TimerPeriodDefault, 15_625_000).span(FactName::TimerPeriodNow, 1_000_000);
-        assert_eq!(timers(&raised.file).0, ["timer resolution 1 ms (default 15.6 ms)"]);
     }
 
     #[test]

@@ -17,3 +17,4 @@ pub mod select;
 pub mod table;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+pub mod timers;
