@@ -9,10 +9,12 @@ use oversleep_record::series::{Quantity, Unit};
 use super::{indices, letter};
 use crate::view::select::{distinct, subject_in_words};
 use crate::view::table::{Cell, Columns, Section, ToCell, Tone};
-use crate::words::{MEDIAN_MIN, UNKNOWN, counted, list, value};
+use crate::words::{MEDIAN_MIN, UNKNOWN, capitalised, counted, list, value};
 
 /// Most rows of a table that a brief report shows with inconclusive ones among them.
 const BRIEF_ROWS_MAX: usize = 16;
+/// A reason that this many verdicts of a table give is written once, in a note below it.
+const NOTED_MIN: usize = 3;
 /// Up to this many results have their figures side by side; those of more stand below one another.
 pub(super) const MANY: usize = 2;
 
@@ -62,6 +64,8 @@ fn judged(series: &SeriesComparison) -> impl Iterator<Item = &AgainstBase> {
 
 /// The rank of a difference within the uncertainty of both.
 const ALIKE: u8 = 1;
+/// The rank of what other activity or unsteady rounds leave open.
+const DISTURBED: u8 = 2;
 /// The rank of what has too few values.
 const TOO_FEW: u8 = 4;
 
@@ -70,7 +74,7 @@ fn rank(judged: &Judgement) -> u8 {
     match judged.verdict {
         Verdict::Differs => 0,
         Verdict::Overlap => ALIKE,
-        Verdict::TooDisturbed { .. } => 2,
+        Verdict::TooDisturbed { .. } => DISTURBED,
         Verdict::NotComparable { .. } => 3,
         Verdict::TooFew { .. } => TOO_FEW,
     }
@@ -89,22 +93,69 @@ pub(super) fn factor(series: &SeriesComparison) -> f64 {
 fn section(comparison: &Comparison, section: Section, mut series: Vec<&SeriesComparison>, full: bool) -> Section {
     series.sort_by(|one, other| best_rank(one).cmp(&best_rank(other)).then(factor(other).total_cmp(&factor(one))));
     let (shown, few): (Vec<_>, Vec<_>) = series.into_iter().partition(|series| full || best_rank(series) < TOO_FEW);
-    let has_many = !full && shown.len() > BRIEF_ROWS_MAX;
-    let (alike, shown): (Vec<_>, Vec<_>) = shown.into_iter().partition(|series| has_many && best_rank(series) == ALIKE);
+    let (alike, shown) = beyond_brief(shown, ALIKE, full);
+    let (disturbed, shown) = beyond_brief(shown, DISTURBED, full);
     let caption = format!("{}; largest difference first", section.title);
+    let reasons = Reasons::of(&shown);
     let table = if is_over(comparison, MANY) {
         let sides = |series: &'_ SeriesComparison| 0..series.sides.len();
         let rows = shown.into_iter().flat_map(|series| sides(series).map(move |side| (series, side)));
-        below_one_another(comparison).table(caption, rows)
+        below_one_another(comparison, &reasons).table(caption, rows)
     } else {
-        columns(comparison).table(caption, shown)
+        columns(comparison, &reasons).table(caption, shown)
     };
-    let hidden = [(alike.len(), "the difference is within the uncertainty"), (few.len(), "there are too few values")];
+    let hidden = [
+        (alike.len(), "the difference is within the uncertainty"),
+        (disturbed.len(), "they were disturbed"),
+        (few.len(), "there are too few values"),
+    ];
     let hidden = hidden.into_iter().filter(|(count, _)| *count > 0);
     let more = if table.is_some() { " more" } else { "" };
-    section.tables(table).notes(hidden.map(|(count, why)| {
+    section.tables(table).notes(reasons.notes()).notes(hidden.map(|(count, why)| {
         format!("{}{more} inconclusive, because {why}; --full shows them.", counted(count, "series"))
     }))
+}
+
+/// The series of that rank that a brief report counts instead of showing them, and those it shows.
+fn beyond_brief(
+    series: Vec<&SeriesComparison>,
+    hidden: u8,
+    full: bool,
+) -> (Vec<&SeriesComparison>, Vec<&SeriesComparison>) {
+    let has_many = !full && series.len() > BRIEF_ROWS_MAX;
+    series.into_iter().partition(|series| has_many && best_rank(series) == hidden)
+}
+
+/// The reasons that many verdicts of a table give. A verdict names one by its number.
+struct Reasons<'a>(Vec<&'a str>);
+
+impl<'a> Reasons<'a> {
+    fn of(shown: &[&'a SeriesComparison]) -> Reasons<'a> {
+        let all = shown.iter().flat_map(|series| judged(series)).flat_map(reasons).collect::<Vec<_>>();
+        let is_common = |reason: &&str| all.iter().filter(|other| *other == reason).count() >= NOTED_MIN;
+        Reasons(distinct(all.iter().copied().filter(is_common)))
+    }
+
+    /// What follows `inconclusive` in a verdict: ` [1]`, or `: the base has only 3 values in 1 round`.
+    fn after_verdict(&self, reason: &str) -> String {
+        match self.0.iter().position(|noted| *noted == reason) {
+            Some(index) => format!(" [{}]", index + 1),
+            None => format!(": {reason}"),
+        }
+    }
+
+    fn notes(&self) -> impl Iterator<Item = String> {
+        self.0.iter().zip(1..).map(|(reason, number)| format!("[{number}] {}.", capitalised(reason)))
+    }
+}
+
+/// The reasons that a verdict gives: the one for its median, and the one for its tail if it is shown.
+fn reasons(against: &AgainstBase) -> impl Iterator<Item = &str> {
+    let all = std::iter::once(&against.p50).chain(tail_of(against));
+    all.filter_map(|judged| match &judged.verdict {
+        Verdict::TooFew { why } | Verdict::TooDisturbed { why } | Verdict::NotComparable { why } => Some(why.as_str()),
+        Verdict::Differs | Verdict::Overlap => None,
+    })
 }
 
 type Figure = fn(&Side) -> Option<i64>;
@@ -125,7 +176,7 @@ fn ratio_of(judged: &Judgement) -> Option<(f64, bool)> {
     Some((judged.ratio?, judged.verdict == Verdict::Differs))
 }
 
-fn columns<'a>(comparison: &'a Comparison) -> Columns<'a, &'a SeriesComparison> {
+fn columns<'a>(comparison: &'a Comparison, reasons: &'a Reasons<'_>) -> Columns<'a, &'a SeriesComparison> {
     let mut columns = Columns::new().words("series", |series: &&SeriesComparison| name(comparison, series));
     for (head, figure, ratio, value_rank, ratio_rank) in FIGURES {
         for index in indices(comparison) {
@@ -144,14 +195,14 @@ fn columns<'a>(comparison: &'a Comparison) -> Columns<'a, &'a SeriesComparison> 
             }
         }
     }
-    columns.words("verdict", |series| verdicts(series))
+    columns.words("verdict", |series| verdicts(series, reasons))
 }
 
 /// A series and the place of one of its sides.
 type Row<'a> = (&'a SeriesComparison, usize);
 
 /// As [`columns`], with a row for each result of a series.
-fn below_one_another<'a>(comparison: &'a Comparison) -> Columns<'a, Row<'a>> {
+fn below_one_another<'a>(comparison: &'a Comparison, reasons: &'a Reasons<'_>) -> Columns<'a, Row<'a>> {
     let first = |text: String, place: usize| if place == 0 { text } else { String::new() };
     let mut columns = Columns::new()
         .words("series", move |(series, place): &Row<'_>| first(name(comparison, series), *place))
@@ -172,7 +223,7 @@ fn below_one_another<'a>(comparison: &'a Comparison) -> Columns<'a, Row<'a>> {
     columns.words("verdict", |(series, place)| {
         let against = series.sides[*place].against_base.as_ref()?;
         let tone = if rank(&against.p50) == 0 { Tone::Warn } else { Tone::Soft };
-        Some(verdict_of(against).toned(tone))
+        Some(verdict_of(against, reasons).toned(tone))
     })
 }
 
@@ -202,28 +253,34 @@ fn name(comparison: &Comparison, series: &SeriesComparison) -> String {
     format!("{key} ({pace}{})", series.conditions)
 }
 
-fn verdicts(series: &SeriesComparison) -> Cell {
-    let verdicts = series.sides.iter().filter_map(|side| side.against_base.as_ref()).map(verdict_of);
+fn verdicts(series: &SeriesComparison, reasons: &Reasons<'_>) -> Cell {
+    let verdicts = judged(series).map(|against| verdict_of(against, reasons));
     let tone = if best_rank(series) == 0 { Tone::Warn } else { Tone::Soft };
     verdicts.collect::<Vec<_>>().join("; ").toned(tone)
 }
 
-fn verdict_of(against: &AgainstBase) -> String {
-    let median = verdict(&against.p50, true);
-    let tail = against.p99.as_ref().filter(|p99| rank(p99) != rank(&against.p50));
-    let tail = tail.map(|p99| format!(", p99 {}", verdict(p99, false)));
+/// The judgement of the tail, where it is another than that of the median.
+fn tail_of(against: &AgainstBase) -> Option<&Judgement> {
+    against.p99.as_ref().filter(|p99| rank(p99) != rank(&against.p50))
+}
+
+fn verdict_of(against: &AgainstBase, reasons: &Reasons<'_>) -> String {
+    let median = verdict(&against.p50, true, reasons);
+    let tail = tail_of(against).map(|p99| format!(", p99 {}", verdict(p99, false, reasons)));
     format!("{median}{}", tail.unwrap_or_default())
 }
 
-fn verdict(judged: &Judgement, with_interval: bool) -> String {
+fn verdict(judged: &Judgement, with_interval: bool, reasons: &Reasons<'_>) -> String {
     match &judged.verdict {
         Verdict::Differs => "differs".to_owned(),
         Verdict::Overlap => match judged.ratio_interval.filter(|_| with_interval) {
             Some([low, high]) => format!("inconclusive ({} to {})", times(low), times(high)),
             None => "inconclusive".to_owned(),
         },
-        Verdict::TooFew { why } | Verdict::TooDisturbed { why } => format!("inconclusive: {why}"),
-        Verdict::NotComparable { why } => format!("not comparable: {why}"),
+        Verdict::TooFew { why } | Verdict::TooDisturbed { why } => {
+            format!("inconclusive{}", reasons.after_verdict(why))
+        }
+        Verdict::NotComparable { why } => format!("not comparable{}", reasons.after_verdict(why)),
     }
 }
 

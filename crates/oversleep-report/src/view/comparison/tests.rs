@@ -122,6 +122,36 @@ fn many_that_are_alike_do_not_hide_what_differs() {
 }
 
 #[test]
+fn many_that_were_disturbed_are_counted_and_a_reason_that_many_give_is_given_once() {
+    let unsteady = |futex: i64, count: i64| {
+        let mut sheet = Sheet::linux().steady("B5/futex/1ms", futex);
+        for index in 0..count {
+            sheet = sheet.series(rounds(format!("B5/wait-{index}/1ms"), &[20_000, 60_000, 60_000, 100_000], 20));
+        }
+        sheet.file
+    };
+    let notes = |view: &View| view.sections.iter().find(|section| section.id == "lateness").unwrap().notes.clone();
+    let reason = "[1] The rounds of the base leave its median uncertain by more than half.";
+    let seen = |count: i64, full: bool| viewed(&[unsteady(70_000, count), unsteady(7_000, count)], full);
+    let two = seen(2, true);
+    assert!(
+        rows(&two, "lateness")[2]
+            .ends_with("|inconclusive: the rounds of the base leave its median uncertain by more than half"),
+        "{:?}",
+        rows(&two, "lateness")
+    );
+    assert_eq!(notes(&two), [""; 0]);
+    let full = seen(20, true);
+    assert_eq!((rows(&full, "lateness").len(), notes(&full)), (21, vec![reason.to_owned()]));
+    assert!(rows(&full, "lateness")[1..].iter().all(|row| row.ends_with("|inconclusive [1]")));
+    let few = seen(15, false);
+    assert_eq!((rows(&few, "lateness").len(), notes(&few)), (16, vec![reason.to_owned()]));
+    let brief = seen(20, false);
+    assert_eq!(rows(&brief, "lateness").len(), 1);
+    assert_eq!(notes(&brief), ["20 series more inconclusive, because they were disturbed; --full shows them."]);
+}
+
+#[test]
 fn each_result_is_held_against_the_first() {
     let sheet = |sleep: i64| Sheet::linux().steady("B5/nanosleep/1ms", sleep).file;
     let view = viewed(&[sheet(60_000), sheet(60_000), sheet(120_000)], false);
