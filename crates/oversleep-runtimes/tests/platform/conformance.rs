@@ -3,7 +3,8 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::io::Read;
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
@@ -116,6 +117,29 @@ fn every_probe_follows_the_protocol() {
         assert!(matches!(&answers[1], Record::Skip { op, .. } if op == "no-such-call"), "{id}: {answers:?}");
         assert!(matches!(answers[2], Record::C(_)), "{id}: {answers:?}");
         println!("{id}: {} waits, clocks and workloads", expected.len());
+    }
+}
+
+/// A probe is killed at the end of its time and by Ctrl-C. .NET left sockets then, and Mono its performance counters.
+#[cfg(target_os = "linux")]
+#[test]
+#[ignore = "real time; compiles the probes of all runtimes"]
+fn a_probe_that_is_killed_leaves_no_file() {
+    let (surroundings, all) = here();
+    for (installation, launch) in &all {
+        let is_wait = |op: &&Op| op.kind == OpKind::Wait && op.is_on(&surroundings.os) && installation.has(op);
+        let Some(wait) = installation.descriptor.op.iter().find(is_wait) else { continue };
+        let steps = [format!("{}@1000000@1", wait.name), format!("{}@1000000000@60", wait.name)];
+        let mut child = launch.command(&steps).stdout(Stdio::piped()).spawn().expect("it starts");
+        let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines().map_while(Result::ok);
+        let has_waited = lines.any(|line| matches!(Record::read(&line), Ok(Some(Record::S(_)))));
+        child.kill().expect("it is ours");
+        child.wait().expect("it is ours");
+        assert!(has_waited, "{}", launch.id);
+        let pid = child.id().to_string();
+        let files = ["/dev/shm", "/tmp"].iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten();
+        let mut names = files.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        assert_eq!(names.find(|name| name.contains(&pid)), None, "{}", launch.id);
     }
 }
 
