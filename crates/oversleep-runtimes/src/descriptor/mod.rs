@@ -32,8 +32,22 @@ static DESCRIPTORS: LazyLock<Vec<Descriptor>> = LazyLock::new(|| {
 });
 
 /// The order of the runtimes in lists; others follow by name.
-const ORDER: &[&str] =
-    &["java", "go", "node", "python", "c", "cpp", "rust", "tokio", "free-pascal", "mono", "dotnet", "perl", "jet"];
+const ORDER: &[&str] = &[
+    "java",
+    "go",
+    "node",
+    "python",
+    "c",
+    "cpp",
+    "rust",
+    "tokio",
+    "free-pascal",
+    "mono",
+    "dotnet",
+    "perl",
+    "ruby",
+    "jet",
+];
 
 impl Folder {
     fn text(&self, file: &str) -> Option<&'static str> {

@@ -23,11 +23,11 @@ use crate::request::{MeasuringArgs, machine};
 
 /// Measure the waits and clocks of language runtimes, beside the system's own
 ///
-/// Finds Java, Go, Node, Python, C, C++, Rust, tokio, Free Pascal, Mono, .NET and Perl, runs a small program in each, and
-/// shows how late each of their standard waits ends, what the runtime makes of a request, and what its clocks cost. A
-/// runtime that is not here is left out with its reason. Probes of compiled languages are compiled once and kept in your
-/// cache directory. Hazelcast Jet, a streaming engine, is measured where you name it: jet. With --on, no runtime runs:
-/// records say what each makes of a request, and the model makes the call.
+/// Finds Java, Go, Node, Python, C, C++, Rust, tokio, Free Pascal, Mono, .NET, Perl and Ruby, runs a small program in
+/// each, and shows how late each of their standard waits ends, what the runtime makes of a request, and what its clocks
+/// cost. A runtime that is not here is left out with its reason. Probes of compiled languages are compiled once and kept
+/// in your cache directory. Hazelcast Jet, a streaming engine, is measured where you name it: jet. With --on, no runtime
+/// runs: records say what each makes of a request, and the model makes the call.
 #[derive(Args, Debug)]
 #[command(before_help = help::RUNTIMES, after_help = help::CODES)]
 pub struct Runtimes {
