@@ -1,6 +1,7 @@
 //! A resolution of 0.5 ms, which can be worse than a slightly longer one.
 
 use oversleep_record::finding::Severity;
+use oversleep_record::words::percent;
 use oversleep_record::{Nanos, Os, Series};
 
 use crate::entry::{Conclusion, Scope};
@@ -74,15 +75,24 @@ fn more_ticks(pair: &Pair<'_>) -> f64 {
     one_more_tick(&pair.worse) - one_more_tick(&pair.better)
 }
 
+/// That share of the calls, in words.
+fn calls(per_cent: f64) -> String {
+    match per_cent {
+        0.0 => "no call".to_owned(),
+        100.0 => "every call".to_owned(),
+        per_cent => format!("{} of calls", percent(per_cent / 100.0)),
+    }
+}
+
 fn both(pair: &Pair<'_>) -> String {
     let in_effect = |series: &Series| in_effect(series).map(|is| format!(" ({is} in effect)")).unwrap_or_default();
     format!(
-        "{} took over {} in {:.0} % of calls with the first requested{}, and in {:.0} % with the second{}",
+        "{} took over {} in {} with the first requested{}, and in {} with the second{}",
         a_wait(&pair.worse),
         requested(&pair.worse) + TICK_MIN,
-        one_more_tick(&pair.worse),
+        calls(one_more_tick(&pair.worse)),
         in_effect(&pair.worse),
-        one_more_tick(&pair.better),
+        calls(one_more_tick(&pair.better)),
         in_effect(&pair.better)
     )
 }
@@ -107,8 +117,8 @@ mod tests {
         let sheet = held(496_000, 21_000);
         sheet.finds(
             "OVS-W005",
-            "a timer resolution of 0.5 ms costs one tick more than 0.507 ms: a 1 ms sleep took over 1.2 ms in 100 % of \
-             calls with the first requested (500 µs in effect), and in 0 % with the second (507 µs in effect)",
+            "a timer resolution of 0.5 ms costs one tick more than 0.507 ms: a 1 ms sleep took over 1.2 ms in every \
+             call with the first requested (500 µs in effect), and in no call with the second (507 µs in effect)",
         );
         let tried = &sheet.finding("OVS-W005").advice[0].tried;
         assert!(matches!(tried, Tried::Measured { before_p50_ns: 496_000, after_p50_ns: 21_000, helped: true, .. }));
@@ -162,7 +172,7 @@ mod tests {
         mixed(43, 10).finds(
             "OVS-W005",
             "a timer resolution of 0.5 ms costs one tick more than 0.507 ms: a 1 ms sleep took over 1.2 ms in 43 % of \
-             calls with the first requested (500 µs in effect), and in 10 % with the second (507 µs in effect)",
+             calls with the first requested (500 µs in effect), and in 10 % of calls with the second (507 µs in effect)",
         );
         let (verdict, reason) = mixed(25, 10).says("OVS-W005");
         assert_eq!(verdict, Verdict::NotEnoughData);
@@ -174,8 +184,8 @@ mod tests {
     fn no_worse_not_measured_or_disturbed() {
         held(15_000, 21_000).finds_no(
             "OVS-W005",
-            "a timer resolution of 0.5 ms is no worse here than 0.507 ms: a 1 ms sleep took over 1.2 ms in 0 % of calls \
-             with the first requested (500 µs in effect), and in 0 % with the second (507 µs in effect)",
+            "a timer resolution of 0.5 ms is no worse here than 0.507 ms: a 1 ms sleep took over 1.2 ms in no call with \
+             the first requested (500 µs in effect), and in no call with the second (507 µs in effect)",
         );
         Sheet::windows().steady("C2/sleep/1ms/resolution=500us", 15_000).lacks_data("OVS-W005");
         let wild = Sheet::windows().wild("C2/sleep/1ms/resolution=500us", 496_000);
