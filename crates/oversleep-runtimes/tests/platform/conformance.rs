@@ -3,8 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::fs;
-use std::io::{BufRead, BufReader, Read};
+use std::io::Read;
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
@@ -125,6 +124,9 @@ fn every_probe_follows_the_protocol() {
 #[test]
 #[ignore = "real time; compiles the probes of all runtimes"]
 fn a_probe_that_is_killed_leaves_no_file() {
+    use std::fs;
+    use std::io::{BufRead, BufReader};
+
     let (surroundings, all) = here();
     for (installation, launch) in &all {
         let is_wait = |op: &&Op| op.kind == OpKind::Wait && op.is_on(&surroundings.os) && installation.has(op);
