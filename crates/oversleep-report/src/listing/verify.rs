@@ -39,8 +39,9 @@ pub fn text(rows: &[Row], leaves_out: bool, all: bool, width: usize) -> String {
     unanswered(&mut page, rows, "nothing that a model could say");
     if leaves_out {
         page.heading("figures that one source states alone");
-        for (machine, figures) in of_one_source(rows) {
-            page.hanging(&format!("  {machine:20}"), 22, &figures.join(", "));
+        for Alone { machine, figures, ids } in of_one_source(rows) {
+            let figures: Vec<&str> = figures.into_iter().collect();
+            page.hanging(&format!("  {machine:20}"), 22, &format!("{}: {}", figures.join(", "), ids.join(" ")));
         }
     }
     page.heading("reproduced, by tolerance");
@@ -85,19 +86,28 @@ fn unanswered(page: &mut Page, rows: &[Row], heading: &str) {
     }
 }
 
+/// What one source states alone about a machine.
+struct Alone<'a> {
+    machine: &'a str,
+    figures: BTreeSet<&'a str>,
+    /// The rows of that source which need these figures.
+    ids: Vec<&'a str>,
+}
+
 /// By machine, the figures behind the rows' answers that no other source states.
-fn of_one_source(rows: &[Row]) -> Vec<(&str, Vec<&str>)> {
-    let mut machines: Vec<(&str, BTreeSet<&str>)> = Vec::new();
-    for row in rows {
+fn of_one_source(rows: &[Row]) -> Vec<Alone<'_>> {
+    let mut machines: Vec<Alone> = Vec::new();
+    for row in rows.iter().filter(|row| row.is_of_one_source()) {
         let machine = row.observation.machine.as_deref().unwrap_or_default();
-        let alone = row.without.iter().filter(|figure| figure.source.is_none()).map(|figure| figure.path.as_str());
-        match machines.iter_mut().find(|(known, _)| *known == machine) {
-            Some((_, figures)) => figures.extend(alone),
-            None => machines.push((machine, alone.collect())),
-        }
+        let figures = row.without.iter().filter(|figure| figure.source.is_none()).map(|figure| figure.path.as_str());
+        let at = machines.iter().position(|known| known.machine == machine).unwrap_or_else(|| {
+            machines.push(Alone { machine, figures: BTreeSet::new(), ids: Vec::new() });
+            machines.len() - 1
+        });
+        machines[at].figures.extend(figures);
+        machines[at].ids.push(&row.observation.id);
     }
-    machines.retain(|(_, figures)| !figures.is_empty());
-    machines.into_iter().map(|(machine, figures)| (machine, figures.into_iter().collect())).collect()
+    machines
 }
 
 /// How many rows are reproduced, and of how many, by tolerance.
