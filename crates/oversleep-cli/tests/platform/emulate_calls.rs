@@ -83,6 +83,11 @@ fn no_call_ends_early_and_the_report_names_each() {
     }
     assert_eq!(count, 15, "{text}");
     assert!(report.contains("io_uring"), "{report}");
+    // One that is longer than a tick and rounded expires at another rate; a shorter one expires at each tick there, too.
+    assert_eq!(report.matches("the interval of a timer is rounded").count(), 1, "{report}");
+    let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
+    let rounded = report["passed_by"].as_array().into_iter().flatten().find(|one| one["call"] == "timerfd_settime");
+    assert_eq!(rounded.map(|rounded| &rounded["count"]), Some(&1.into()), "{report}");
 }
 
 /// A 32-bit program that needs no library: it sleeps 2 ms and exits with 5.

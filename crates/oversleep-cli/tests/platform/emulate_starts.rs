@@ -89,6 +89,22 @@ int main(void) {
     ends(&home, &program, "unannounced", "7\n");
 }
 
+/// As LeakSanitizer starts one. It has the filter of its parent, so without a tracer its waits would fail.
+#[test]
+fn a_child_that_asks_not_to_be_traced_waits() {
+    let home = Home::new();
+    let source = r#"
+int main(void) {
+    struct timespec time = { 0, 1000000 };
+    int status, child = syscall(SYS_clone, CLONE_UNTRACED | SIGCHLD, 0, 0, 0, 0);
+    if (!child) _exit(nanosleep(&time, 0) ? errno : 7);
+    waitpid(child, &status, 0);
+    printf("%d\n", WEXITSTATUS(status));
+}"#;
+    let Some(program) = compiled(&home, &format!("{TIMES}{source}"), &["-pthread"]) else { return };
+    ends(&home, &program, "untraced", "7\n");
+}
+
 /// Between the start of its child and the stop that announces it, the parent is killed.
 #[test]
 fn the_child_of_a_killed_process_runs() {

@@ -2,7 +2,7 @@
 //!
 //! The two come in either order. What a new thread inherits is known from the second one, so it doesn't run before both.
 //! The second one may not come at all: the thread that started it was killed on its way there, or asked for
-//! `CLONE_PTRACE` with `CLONE_UNTRACED`. So a new thread waits for a while only.
+//! `CLONE_PTRACE` with `CLONE_UNTRACED` by `clone3`. So a new thread waits for a while only.
 
 use std::collections::{HashMap, HashSet};
 

@@ -22,6 +22,8 @@ pub enum Answer {
     Resolution(u64),
     /// Its process installs a seccomp filter on itself.
     Sandbox,
+    /// It starts a thread or process that wouldn't be traced: make it without that flag.
+    Start(u64),
     /// It reads that clock; redirect it there if the clock is emulated.
     Clock(Entry, i32),
     /// A wait that gets another end.
@@ -166,7 +168,8 @@ fn answer_reading(
         libc::SYS_io_uring_setup => Answer::Return(-i64::from(libc::ENOSYS)),
         libc::SYS_ptrace => match a0 as libc::c_uint {
             libc::PTRACE_TRACEME | libc::PTRACE_ATTACH | libc::PTRACE_SEIZE => Answer::PassBy(
-                "a debugger or tracer can't trace an emulated program: one process at a time may; run it without emulate",
+                "a debugger or tracer can't trace an emulated program, because only one process may trace it: run it without \
+                 emulate",
             ),
             _ => Answer::AsIs,
         },
@@ -175,6 +178,7 @@ fn answer_reading(
         libc::SYS_gettimeofday => Answer::Clock(E::RawGettimeofday, libc::CLOCK_REALTIME),
         libc::SYS_time => Answer::Clock(E::RawTime, libc::CLOCK_REALTIME),
         libc::SYS_seccomp => Answer::Sandbox,
+        libc::SYS_clone => Answer::Start(a0 & !(libc::CLONE_UNTRACED as u64)),
         libc::SYS_prctl if a0 == u64::from(filter::PRCTL_RESOLUTION) => Answer::Resolution(a1),
         libc::SYS_prctl => Answer::Sandbox,
         _ => Answer::AsIs,

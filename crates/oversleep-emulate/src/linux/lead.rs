@@ -24,6 +24,8 @@ const SETUID: &str = "a setuid or setgid program runs without its file's privile
     without emulate";
 /// The length of the instruction that makes a system call.
 const SYSCALL_LENGTH: u64 = 2;
+const INTERVAL: &str = "the interval of a timer is rounded to whole ticks, so it expires at another rate; the machine's timer would \
+    keep its rate by intervals of different lengths";
 const NO_SUCH_WAIT: &str = "the machine has no wait that stands for it";
 
 impl Tracer {
@@ -138,6 +140,7 @@ impl Tracer {
                 self.runs_natively(process, SANDBOX);
                 Ok(())
             }
+            Answer::Start(flags) => ptrace::set_registers(tid, &Registers { rdi: flags, ..registers }),
             Answer::Wait(waiting) => self.wait(tid, registers, &waiting, (now, program.as_deref())),
         }
     }
@@ -213,6 +216,12 @@ impl Tracer {
             }
             _ => interval,
         };
+        if let (LeadsTo::Timer(_, requested, _), Some(grid)) = (waiting.leads_to, grid)
+            && requested > grid.period
+            && interval(requested) != requested
+        {
+            lock(&self.tally).passed_by(name, INTERVAL);
+        }
         lead_to(tid, registers, waiting.leads_to, &planned, from, interval)
     }
 }

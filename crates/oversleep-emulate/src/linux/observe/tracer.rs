@@ -9,7 +9,7 @@ use oversleep_why::{Event, Kind};
 
 use super::super::births::Births;
 use super::super::entry::{self, Answer, now};
-use super::super::ptrace::{self, Stop, Tid};
+use super::super::ptrace::{self, Registers, Stop, Tid};
 use super::super::stops::Stops;
 use super::super::tracer::process_of;
 use super::call::{self, End, Entry, Until, Who};
@@ -126,6 +126,10 @@ impl Tracer {
             let thread = self.thread(tid);
             // 0 stands for the slack that the thread was started with.
             thread.slack = Some(Nanos(registers.rsi as i64)).filter(|ns| ns.0 > 0).unwrap_or(thread.default_slack);
+            return Ok(false);
+        }
+        if let Answer::Start(flags) = entry::answer(tid, &registers) {
+            ptrace::set_registers(tid, &Registers { rdi: flags, ..registers })?;
             return Ok(false);
         }
         if !self.is_followed(process) {
