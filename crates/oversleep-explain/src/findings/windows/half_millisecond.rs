@@ -12,11 +12,10 @@ use crate::remedies::windows::{REQUEST_JUST_ABOVE_HALF, USE_HIGH_RESOLUTION_TIME
 
 /// A lateness that comes from one more tick rather than from the noise of wake-ups.
 const TICK_MIN: Nanos = Nanos(200_000);
-/// Where idle states decide, a part of the waits takes the tick. From this difference of the two shares on it is seen, in
-/// per cent of the waits.
-const SEEN_MIN: f64 = 20.0;
+/// Where idle states decide, a part of the waits takes the tick. From this difference of the two shares on it is seen.
+const SEEN_MIN: f64 = 0.2;
 /// Below this one it isn't. Thirty waits don't decide what lies between.
-const UNSEEN_MAX: f64 = 5.0;
+const UNSEEN_MAX: f64 = 0.05;
 
 pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     id: "OVS-W005",
@@ -64,23 +63,23 @@ fn above_half(pair: &Pair<'_>) -> String {
     format!("0.{} ms", requested_resolution(&pair.better).unwrap_or_default().0 / 1_000)
 }
 
-/// How many per cent of the waits took one tick more.
+/// The share of the waits that took one tick more.
 fn one_more_tick(series: &Series) -> f64 {
     let values = values(series);
-    100.0 * values.count_above(TICK_MIN.0) as f64 / values.count().max(1) as f64
+    values.count_above(TICK_MIN.0) as f64 / values.count().max(1) as f64
 }
 
-/// How many per cent more of them did with 0.5 ms.
+/// How much larger that share is with 0.5 ms.
 fn more_ticks(pair: &Pair<'_>) -> f64 {
     one_more_tick(&pair.worse) - one_more_tick(&pair.better)
 }
 
 /// That share of the calls, in words.
-fn calls(per_cent: f64) -> String {
-    match per_cent {
+fn calls(share: f64) -> String {
+    match share {
         0.0 => "no call".to_owned(),
-        100.0 => "every call".to_owned(),
-        per_cent => format!("{} of calls", percent(per_cent / 100.0)),
+        1.0 => "every call".to_owned(),
+        share => format!("{} of calls", percent(share)),
     }
 }
 
