@@ -282,6 +282,17 @@ pub struct Judgement {
     pub verdict: Verdict,
 }
 
+impl Judgement {
+    /// Two figures that differ by no more than this are the same.
+    pub const SAME_MAX: f64 = 0.02;
+
+    /// Whether the two figures are known to be the same: even the ends of their intervals differ by 2 % at most.
+    pub fn is_the_same(&self) -> bool {
+        let is_near = |ratio: f64| (1.0 - Self::SAME_MAX..=1.0 + Self::SAME_MAX).contains(&ratio);
+        self.verdict == Verdict::Overlap && self.ratio_interval.is_some_and(|ends| ends.into_iter().all(is_near))
+    }
+}
+
 /// The verdict on two figures.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -226,19 +226,20 @@ fn longer(comparison: &Comparison) -> &'static str {
 }
 
 fn against_base(comparison: &Comparison, result: u32) -> String {
-    let (mut higher, mut lower, mut alike, mut few, mut disturbed, mut other) = (0, 0, 0, 0, 0, 0);
+    let (mut higher, mut lower, mut same, mut uncertain, mut few, mut disturbed, mut other) = (0, 0, 0, 0, 0, 0, 0);
     for (series, judged) in comparison.verdicts(result) {
         let median = |result| series.side(result).and_then(|side| side.p50).map(|p50| p50.value);
         match &judged.verdict {
             Verdict::Differs if median(result) > median(0) => higher += 1,
             Verdict::Differs => lower += 1,
-            Verdict::Overlap => alike += 1,
+            Verdict::Overlap if judged.is_the_same() => same += 1,
+            Verdict::Overlap => uncertain += 1,
             Verdict::TooFew { .. } => few += 1,
             Verdict::TooDisturbed { .. } => disturbed += 1,
             Verdict::NotComparable { .. } => other += 1,
         }
     }
-    let all = higher + lower + alike + few + disturbed + other;
+    let all = higher + lower + same + uncertain + few + disturbed + other;
     let name = letter(result);
     if all == 0 {
         return format!("{name} and A have no series in common.");
@@ -253,7 +254,8 @@ fn against_base(comparison: &Comparison, result: u32) -> String {
         ),
     }];
     let more = [
-        (alike, "inconclusive (difference within the uncertainty)"),
+        (same, series::THE_SAME),
+        (uncertain, "inconclusive (difference within the uncertainty)"),
         (disturbed, "inconclusive (disturbed)"),
         (few, "inconclusive (too few values)"),
         (other, "measured under other conditions than requested"),

@@ -62,20 +62,26 @@ fn judged(series: &SeriesComparison) -> impl Iterator<Item = &AgainstBase> {
     series.sides.iter().filter_map(|side| side.against_base.as_ref())
 }
 
+/// The verdict on figures whose intervals differ by [`Judgement::SAME_MAX`] at most.
+pub(super) const THE_SAME: &str = "the same within 2 %";
+
 /// The rank of a difference within the uncertainty of both.
-const ALIKE: u8 = 1;
+const UNCERTAIN: u8 = 1;
+/// The rank of figures that are known to be the same.
+const SAME: u8 = 2;
 /// The rank of what other activity or unsteady rounds leave open.
-const DISTURBED: u8 = 2;
+const DISTURBED: u8 = 3;
 /// The rank of what has too few values.
-const TOO_FEW: u8 = 4;
+const TOO_FEW: u8 = 5;
 
 /// The more conclusive a verdict, the lower its rank and the earlier its row.
 fn rank(judged: &Judgement) -> u8 {
     match judged.verdict {
         Verdict::Differs => 0,
-        Verdict::Overlap => ALIKE,
+        Verdict::Overlap if judged.is_the_same() => SAME,
+        Verdict::Overlap => UNCERTAIN,
         Verdict::TooDisturbed { .. } => DISTURBED,
-        Verdict::NotComparable { .. } => 3,
+        Verdict::NotComparable { .. } => 4,
         Verdict::TooFew { .. } => TOO_FEW,
     }
 }
@@ -93,7 +99,8 @@ pub(super) fn factor(series: &SeriesComparison) -> f64 {
 fn section(comparison: &Comparison, section: Section, mut series: Vec<&SeriesComparison>, full: bool) -> Section {
     series.sort_by(|one, other| best_rank(one).cmp(&best_rank(other)).then(factor(other).total_cmp(&factor(one))));
     let (shown, few): (Vec<_>, Vec<_>) = series.into_iter().partition(|series| full || best_rank(series) < TOO_FEW);
-    let (alike, shown) = beyond_brief(shown, ALIKE, full);
+    let (uncertain, shown) = beyond_brief(shown, UNCERTAIN, full);
+    let (same, shown) = beyond_brief(shown, SAME, full);
     let (disturbed, shown) = beyond_brief(shown, DISTURBED, full);
     let caption = format!("{}; largest difference first", section.title);
     let reasons = Reasons::of(&shown);
@@ -105,15 +112,15 @@ fn section(comparison: &Comparison, section: Section, mut series: Vec<&SeriesCom
         columns(comparison, &reasons).table(caption, shown)
     };
     let hidden = [
-        (alike.len(), "the difference is within the uncertainty"),
-        (disturbed.len(), "they were disturbed"),
-        (few.len(), "there are too few values"),
+        (same.len(), THE_SAME),
+        (uncertain.len(), "inconclusive, because the difference is within the uncertainty"),
+        (disturbed.len(), "inconclusive, because they were disturbed"),
+        (few.len(), "inconclusive, because there are too few values"),
     ];
     let hidden = hidden.into_iter().filter(|(count, _)| *count > 0);
     let more = if table.is_some() { " more" } else { "" };
-    section.tables(table).notes(reasons.notes()).notes(hidden.map(|(count, why)| {
-        format!("{}{more} inconclusive, because {why}; --full shows them.", counted(count, "series"))
-    }))
+    let hidden = hidden.map(|(count, what)| format!("{}{more} {what}; --full shows them.", counted(count, "series")));
+    section.tables(table).notes(reasons.notes()).notes(hidden)
 }
 
 /// The series of that rank that a brief report counts instead of showing them, and those it shows.
@@ -273,6 +280,7 @@ fn verdict_of(against: &AgainstBase, reasons: &Reasons<'_>) -> String {
 fn verdict(judged: &Judgement, with_interval: bool, reasons: &Reasons<'_>) -> String {
     match &judged.verdict {
         Verdict::Differs => "differs".to_owned(),
+        Verdict::Overlap if judged.is_the_same() => THE_SAME.to_owned(),
         Verdict::Overlap => match judged.ratio_interval.filter(|_| with_interval) {
             Some([low, high]) => format!("inconclusive ({} to {})", times(low), times(high)),
             None => "inconclusive".to_owned(),

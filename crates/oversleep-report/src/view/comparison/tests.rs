@@ -34,16 +34,14 @@ fn what_differs_most_comes_first() {
         [
             "B5/futex/1ms|70 µs|7 µs|0.100|70 µs|7 µs|0.100|differs",
             "B5/nanosleep/1ms|60 µs|90 µs|1.50|60 µs|90 µs|1.50|differs",
-            "B5/poll/1ms|50 µs|50 µs|1.00|50 µs|50 µs|1.00|inconclusive (1.00 to 1.00)",
+            "B5/poll/1ms|50 µs|50 µs|1.00|50 µs|50 µs|1.00|the same within 2 %",
             "B5/select/1ms|~1 µs|~1 µs|1.00|1 µs|1 µs|1.00|inconclusive: the base has only 3 values in 1 round",
         ]
     );
     assert_eq!(
         view.summary,
-        [
-            "B against A: of 4 series in common, 2 differ at the median (1 higher in B, 1 lower), 1 inconclusive (difference \
-             within the uncertainty), 1 inconclusive (too few values)."
-        ]
+        ["B against A: of 4 series in common, 2 differ at the median (1 higher in B, 1 lower), 1 the same within \
+             2 %, 1 inconclusive (too few values)."]
     );
 }
 
@@ -114,10 +112,7 @@ fn many_that_are_alike_do_not_hide_what_differs() {
     assert_eq!((rows(&few, "lateness").len(), notes(&few)), (16, Vec::new()));
     let many = viewed(&[sheet(70_000, 16), sheet(7_000, 16)], false);
     assert_eq!(rows(&many, "lateness"), ["B5/futex/1ms|70 µs|7 µs|0.100|70 µs|7 µs|0.100|differs"]);
-    assert_eq!(
-        notes(&many),
-        ["16 series more inconclusive, because the difference is within the uncertainty; --full shows them."]
-    );
+    assert_eq!(notes(&many), ["16 series more the same within 2 %; --full shows them."]);
     assert_eq!(rows(&viewed(&[sheet(70_000, 16), sheet(7_000, 16)], true), "lateness").len(), 17);
 }
 
@@ -159,7 +154,7 @@ fn each_result_is_held_against_the_first() {
         rows(&view, "lateness"),
         [
             "B5/nanosleep/1ms|A|60 µs|–|60 µs|–|–",
-            "|B|60 µs|1.00|60 µs|1.00|inconclusive (1.00 to 1.00)",
+            "|B|60 µs|1.00|60 µs|1.00|the same within 2 %",
             "|C|120 µs|2.00|120 µs|2.00|differs",
         ]
     );
