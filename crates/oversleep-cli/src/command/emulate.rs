@@ -26,6 +26,12 @@ Exit codes:
   126  the program can't be run
   127  there is no such program";
 
+/// The exit codes of `ctl`.
+const CTL_CODES: &str = "\
+Exit codes:
+  0    it is done
+  125  no emulation has that number, it refuses, or an option makes no sense";
+
 /// Run an unmodified program with another machine's timing (Linux on x86-64)
 ///
 /// Each timed wait of the program and of all that it starts ends when the rules of the modelled machine say: on a tick of
@@ -90,7 +96,7 @@ enum Control {
 /// A program may change it by itself: prctl(0x6f767352, NS) requests a resolution of NS nanoseconds for its process, 0
 /// releases it, and the call returns what was granted. Without emulation it fails with EINVAL and does nothing.
 #[derive(Args, Debug)]
-#[command(before_help = help::EMULATE_CTL, after_help = CODES)]
+#[command(before_help = help::EMULATE_CTL, after_help = CTL_CODES)]
 struct Ctl {
     /// Process id of the emulating oversleep: OVERSLEEP_EMULATE in the program's environment
     #[arg(value_name = "PID")]

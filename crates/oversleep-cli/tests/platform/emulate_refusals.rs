@@ -123,3 +123,13 @@ fn a_resolution_is_held_for_none_but_processes_of_the_program() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), "125\n125\n125\n0\n", "{stderr}");
     assert_eq!(stderr.matches("is not a process of the emulated program").count(), 2, "{stderr}");
 }
+
+#[test]
+fn a_report_in_between_names_the_program() {
+    let home = Home::new();
+    let script = "sleep 0.001; \"$0\" emulate ctl $OVERSLEEP_EMULATE --report";
+    let Some(output) = emulated(&home, &[], &["sh", "-c", script, env!("CARGO_BIN_EXE_oversleep")]) else { return };
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!([&report["program"][0], &report["program"][1]], ["sh", "-c"], "{report}");
+    assert!(report["waits"].as_array().is_some_and(|waits| !waits.is_empty()), "{report}");
+}

@@ -27,7 +27,7 @@ static EARLY: AtomicI32 = AtomicI32::new(0);
 /// Why it could not be started.
 pub fn run(request: Request) -> Result<Ended, Failure> {
     let own = |what: &str, error: io::Error| Failure::Own(format!("can't {what}: {error}"));
-    let typed: Vec<String> = request.program.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let typed = request.program.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
     let stepped = supervisor::stepped(request.plan.as_ref(), &request.clocks).map_err(Failure::Own)?;
     let start = Start::new(&request, &stepped, None)?;
     let failed = |error| own("make a socket", error);
@@ -54,14 +54,14 @@ pub fn run(request: Request) -> Result<Ended, Failure> {
             // Without a tracer there is no supervisor. The next attempt must not inherit the signals ignored here.
             to_supervisor = None;
             stop_with_jobs(libc::SIG_DFL);
-            let why = refusal::why(BY_TRACE, error, &typed[0]);
+            let why = refusal::why(BY_TRACE, error, &typed);
             preloaded(&request, why)?.begin(None, follow)
         }
         begun => begun,
     };
     let program = begun.map_err(|(stage, error)| match stage {
         0 => own("start a process", error),
-        _ => refusal::why(stage, error, &typed[0]),
+        _ => refusal::why(stage, error, &typed),
     })?;
     let status = wait(program);
     PROGRAM.store(0, Ordering::SeqCst);
@@ -75,7 +75,7 @@ pub fn run(request: Request) -> Result<Ended, Failure> {
         return Err(Failure::Own("the supervisor ended, and the program was killed with it".to_owned()));
     }
     let code = signal.map_or_else(|| libc::WEXITSTATUS(status), |signal| 128 + signal);
-    Ok(Ended { code, signal, report: report.map(|report| Report { program: typed, ..report }) })
+    Ok(Ended { code, signal, report })
 }
 
 /// From now on, signals are passed on to the program, and this process stops when it stops.

@@ -19,6 +19,8 @@ use crate::report::{AdapterUsed, SteppedClock, Tally};
 
 /// State that the threads of a supervisor share.
 pub struct Shared {
+    /// The program and its arguments as typed.
+    pub typed: Vec<String>,
     /// The emulated machine; `None` if programs wait natively.
     pub plan: Option<Plan>,
     /// Whether setuid programs gain no privileges because they are traced by an unprivileged user.
@@ -55,6 +57,7 @@ pub struct Shared {
 impl Shared {
     pub fn new(request: Request, resolution: Resolution, stepped: Vec<Stepped>) -> Shared {
         Shared {
+            typed: request.program.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
             plan: request.plan,
             // SAFETY: takes nothing.
             is_unprivileged: unsafe { libc::geteuid() } != 0,

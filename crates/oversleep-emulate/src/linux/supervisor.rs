@@ -142,6 +142,7 @@ fn report(shared: &Shared) -> Report {
         all.without_stop(counted, counts);
     }
     Report {
+        program: shared.typed.clone(),
         execs: shared.execs.load(Ordering::Relaxed),
         threads_max: shared.threads_max.load(Ordering::Relaxed),
         tracers: tallies.len() as u64,
