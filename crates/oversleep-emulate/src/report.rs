@@ -82,6 +82,30 @@ pub struct AdapterUsed {
     pub source: String,
 }
 
+/// How late sleeps of that length are on this machine, from the end of the timer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OwnSleeps {
+    /// The length.
+    pub requested_ns: i64,
+    /// The lateness.
+    pub p10_ns: i64,
+    /// Its median.
+    pub p50_ns: i64,
+    /// Its 90th percentile.
+    pub p90_ns: i64,
+}
+
+/// This machine's own wake-up, which is taken off a learned lateness.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OwnWakeUp {
+    /// What was measured before the program started; empty if this failed, so that nothing was taken off.
+    pub sleeps: Vec<OwnSleeps>,
+    /// From a call until the supervisor sees it: this is taken off too.
+    pub until_seen_ns: i64,
+    /// Waits and requests in ns that are no later there than here at the median: they are as late as they are here.
+    pub no_later_there: Vec<(String, i64)>,
+}
+
 /// What was emulated.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Report {
@@ -101,6 +125,9 @@ pub struct Report {
     /// The system's error for a program whose memory wasn't locked.
     #[serde(default)]
     pub not_locked: Option<i32>,
+    /// What was taken off the lateness of a machine that was learned.
+    #[serde(default)]
+    pub own_wake_up: Option<OwnWakeUp>,
     /// The emulated clocks.
     pub clocks: Vec<SteppedClock>,
     /// The adapters that were applied.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use oversleep_emulate::plan::{ClockChoice, Plan};
-use oversleep_emulate::report::{Lengths, PassedBy, Report};
+use oversleep_emulate::report::{Lengths, OwnWakeUp, PassedBy, Report};
 use oversleep_emulate::{Ended, Request};
 use oversleep_record::Nanos;
 
@@ -54,6 +54,9 @@ pub struct Emulate {
     program: Vec<OsString>,
 
     /// Emulate the machine that this result file was taken on: each wait as late as it was there
+    ///
+    /// This machine's own wake-up comes after each end. It is measured for half a second before the program starts, and
+    /// taken off. A wait that is no later there than here stays as late as here; --summary says which.
     #[arg(long, value_name = "FILE")]
     like: Option<PathBuf>,
 
@@ -275,6 +278,7 @@ fn lines(report: &Report) -> Vec<String> {
     if report.waits.is_empty() {
         lines.push("  no wait of the program was given another end".to_owned());
     }
+    lines.extend(report.own_wake_up.iter().flat_map(own_wake_up));
     for clock in &report.clocks {
         lines.push(format!("  clock {} as {}: steps of {}", clock.clock, clock.stands_for, span(clock.step_ns)));
     }
@@ -283,6 +287,30 @@ fn lines(report: &Report) -> Vec<String> {
     }
     for passed in &report.passed_by {
         lines.push(format!("  {}", passed_by(passed)));
+    }
+    lines
+}
+
+/// What was taken off the lateness of a machine that was learned.
+fn own_wake_up(own: &OwnWakeUp) -> Vec<String> {
+    let span = |ns: i64| Nanos(ns).to_string();
+    if own.sleeps.is_empty() {
+        return vec![
+            "  this machine's own wake-up could not be measured: it comes after the lateness of that machine"
+                .to_owned(),
+        ];
+    }
+    let sleeps: Vec<String> =
+        own.sleeps.iter().map(|one| format!("{} after {}", span(one.p50_ns), span(one.requested_ns))).collect();
+    let mut lines = vec![format!(
+        "  taken off, at the median: {} until a call is seen; this machine's own wake-up, {}",
+        span(own.until_seen_ns),
+        sleeps.join(", ")
+    )];
+    if !own.no_later_there.is_empty() {
+        let waits: Vec<String> =
+            own.no_later_there.iter().map(|(wait, requested)| format!("{wait} {}", span(*requested))).collect();
+        lines.push(format!("  no later there than here, so as late as here: {}", waits.join(", ")));
     }
     lines
 }

@@ -173,7 +173,7 @@ impl Tracer {
         // Setting a socket's timeout doesn't wait yet: the timeout lasts as long as a wait that begins at a tick.
         let from = match (waiting.class, grid) {
             (Class::Socket, Some(grid)) => grid.at_or_before(now),
-            _ => now,
+            _ => plan.began(wait.0, is_as_found, now),
         };
         let requested = match waiting.requested {
             // The program takes a deadline from the clock that it sees.
@@ -260,7 +260,7 @@ impl Tracer {
 }
 
 /// Redirects a thread from its call to the code that waits in its place.
-fn lead_to(
+pub(super) fn lead_to(
     tid: Tid,
     registers: Registers,
     leads_to: LeadsTo,

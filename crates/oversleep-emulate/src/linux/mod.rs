@@ -6,6 +6,7 @@
 //! the program.
 
 mod births;
+mod calibration;
 mod clocks;
 mod counters;
 mod crew;

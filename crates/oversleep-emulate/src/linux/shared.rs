@@ -15,7 +15,7 @@ use super::ptrace::Tid;
 use super::sites::Sites;
 use crate::Request;
 use crate::plan::{ClockChoice, Holder, Plan, Resolution, Stepped};
-use crate::report::{AdapterUsed, SteppedClock, Tally};
+use crate::report::{AdapterUsed, OwnWakeUp, SteppedClock, Tally};
 
 /// State that the threads of a supervisor share.
 pub struct Shared {
@@ -23,6 +23,8 @@ pub struct Shared {
     pub typed: Vec<String>,
     /// The emulated machine; `None` if programs wait natively.
     pub plan: Option<Plan>,
+    /// What was taken off its learned lateness.
+    pub own_wake_up: Option<OwnWakeUp>,
     /// Whether setuid programs gain no privileges because they are traced by an unprivileged user.
     pub is_unprivileged: bool,
     /// Whether programs have their memory locked.
@@ -55,10 +57,16 @@ pub struct Shared {
 }
 
 impl Shared {
-    pub fn new(request: Request, resolution: Resolution, stepped: Vec<Stepped>) -> Shared {
+    pub fn new(
+        request: Request,
+        resolution: Resolution,
+        stepped: Vec<Stepped>,
+        own_wake_up: Option<OwnWakeUp>,
+    ) -> Shared {
         Shared {
             typed: request.program.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
             plan: request.plan,
+            own_wake_up,
             // SAFETY: takes nothing.
             is_unprivileged: unsafe { libc::geteuid() } != 0,
             locks_memory: request.locks_memory,

@@ -14,7 +14,7 @@ use super::crew::lock;
 use super::entry::{now, resolution_of};
 use super::shared::Shared;
 use super::tracer::{self, Tracer};
-use super::{ptrace, socket};
+use super::{calibration, ptrace, socket};
 use crate::Request;
 use crate::plan::{ClockChoice, Holder, Plan, Resolution, Stepped};
 use crate::report::{Report, Tally};
@@ -45,8 +45,10 @@ pub fn stepped(plan: Option<&Plan>, choice: &ClockChoice) -> Result<Vec<Stepped>
     Ok(stepped)
 }
 
-fn supervise((request, stepped): (Request, Vec<Stepped>), front: i32, to_front: OwnedFd, to_program: OwnedFd) {
+fn supervise((mut request, stepped): (Request, Vec<Stepped>), front: i32, to_front: OwnedFd, to_program: OwnedFd) {
     ends_with(front);
+    // SAFETY: takes numbers.
+    let niceness = unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) };
     apart(&mut [to_front.as_raw_fd(), to_program.as_raw_fd()]);
     let mut held = match &request.plan {
         Some(plan) => plan.resolution(now()),
@@ -55,7 +57,8 @@ fn supervise((request, stepped): (Request, Vec<Stepped>), front: i32, to_front: 
     if request.resolution.is_some() {
         held.hold(Holder::All, request.resolution, now());
     }
-    let shared = Arc::new(Shared::new(request, held, stepped));
+    let own_wake_up = request.plan.as_mut().and_then(|plan| calibration::taken_off(plan, niceness));
+    let shared = Arc::new(Shared::new(request, held, stepped, own_wake_up));
     if let Ok(listener) = socket::listen(front) {
         let shared = Arc::clone(&shared);
         let _ = thread::Builder::new().spawn(move || {
@@ -146,6 +149,7 @@ fn report(shared: &Shared) -> Report {
         execs: shared.execs.load(Ordering::Relaxed),
         threads_max: shared.threads_max.load(Ordering::Relaxed),
         tracers: tallies.len() as u64,
+        own_wake_up: shared.own_wake_up.clone(),
         clocks: shared.clocks(),
         adapters: shared.adapters(),
         locked: shared.locked.load(Ordering::Relaxed),

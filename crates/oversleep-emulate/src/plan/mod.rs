@@ -5,6 +5,7 @@ mod adapters;
 mod classes;
 mod clocks;
 mod closed;
+mod own;
 mod resolution;
 #[cfg(test)]
 mod tests;
@@ -13,9 +14,10 @@ pub use adapters::{Adapted, Adapter, Executed, version};
 pub use classes::Class;
 pub use clocks::{ClockChoice, LinuxClock, Stepped};
 pub use closed::ClosedForm;
+pub use own::{Measured, Own};
 pub use resolution::{Holder, Resolution};
 
-use oversleep_model::sim::{Machine, Random, WaitModel};
+use oversleep_model::sim::{Machine, Overshoot, Random, WaitModel};
 use oversleep_record::{Nanos, ResultFile};
 use oversleep_system::rules::{Grid, SleepingThread};
 
@@ -25,6 +27,8 @@ pub struct Plan {
     /// Indices into the machine's waits, by class.
     waits: [Option<usize>; Class::COUNT],
     random: Random,
+    /// How much earlier than it is seen a call begins, at least.
+    until_seen: Nanos,
 }
 
 /// The end of a wait as the program requested it.
@@ -66,7 +70,7 @@ impl Plan {
             return Err(format!("no wait of {} is known to be what a program of Linux calls", machine.name));
         }
         let random = Random::seeded(machine.seed);
-        Ok(Plan { machine, waits, random })
+        Ok(Plan { machine, waits, random, until_seen: Nanos::ZERO })
     }
 
     /// The plan of the modelled machine of that name, with overrides as [`oversleep_model::platform`] takes them.
@@ -115,6 +119,12 @@ impl Plan {
             Some((at, truncates)) => Some((&self.machine.waits[at], truncates)),
             None => self.wait(class).map(|wait| (wait, false)),
         }
+    }
+
+    /// When such a wait began that is seen `now`. Ticks end others, so it matters for learned ones alone.
+    pub fn began(&self, wait: &WaitModel, is_as_found: bool, now: Nanos) -> Nanos {
+        let is_learned = matches!(wait.overshoot, Overshoot::Learned(_)) && is_as_found;
+        if is_learned { now - self.until_seen } else { now }
     }
 
     /// The end of a wait that begins `now`. `None` if it is over at once, so that the call is made unchanged.

@@ -20,6 +20,18 @@ impl Learned {
         (!requests.is_empty()).then_some(Learned { requests, slack })
     }
 
+    /// The requests that were measured, shortest first, each with its lateness.
+    pub fn requests(&self) -> &[(Nanos, Spread)] {
+        &self.requests
+    }
+
+    /// The same with another lateness for each request.
+    #[must_use]
+    pub fn with_lateness(&self, of: impl Fn(Nanos, &Spread) -> Spread) -> Learned {
+        let requests = self.requests.iter().map(|(request, late)| (*request, of(*request, late))).collect();
+        Learned { requests, slack: self.slack }
+    }
+
     /// The slack that was part of what was measured.
     pub(super) fn slack(&self) -> Option<Nanos> {
         self.slack
