@@ -105,11 +105,11 @@ fn hypervisor_steal(file: &ResultFile) -> Checked {
     }
     let share_of = |series: &Series| series.disturbance().share(series.disturbance().steal_ns);
     let shares = file.series.iter().filter_map(|series| Some((share_of(series)?, series)));
-    let found = Conclusion::found(format!(
-        "the hypervisor took {} of the CPU time: it ran something else for {amount}",
-        percent(share)
-    ))
-    .matters(if share >= STEAL_FAULT { Severity::Fault } else { Severity::Cost });
+    let sentence =
+        format!("the hypervisor took {} of the CPU time: it ran something else for {amount}", percent(share));
+    let found = Conclusion::found(sentence)
+        .matters(if share >= STEAL_FAULT { Severity::Fault } else { Severity::Cost })
+        .rests_on(FactName::CpuCount, format!("{amount} were stolen"));
     Ok(match shares.max_by(|one, other| one.0.total_cmp(&other.0)) {
         Some((most, series)) => {
             found.rests_on(&series.key, format!("{} stolen meanwhile", percent(most / cpus as f64)))

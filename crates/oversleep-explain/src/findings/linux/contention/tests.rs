@@ -4,6 +4,7 @@ use oversleep_record::FactName;
 use oversleep_record::finding::Verdict;
 
 use super::*;
+use crate::consistency::contradictions;
 use crate::testing::{Explained, Sheet, rounds};
 
 /// A sleep during which the machine did this in each of its four rounds of 20 ms.
@@ -21,7 +22,10 @@ fn steal() {
         "the hypervisor took 2.5 % of the CPU time: it ran something else for 4 ms in 80 ms on 2 CPUs",
     );
     let finding = stolen.finding("OVS-L011");
-    assert_eq!((finding.severity, finding.evidence[0].text.as_str()), (Severity::Cost, "2.5 % stolen meanwhile"));
+    let texts: Vec<&str> = finding.evidence.iter().map(|evidence| evidence.text.as_str()).collect();
+    assert_eq!(texts, ["4 ms in 80 ms on 2 CPUs were stolen", "2.5 % stolen meanwhile"]);
+    assert_eq!(finding.severity, Severity::Cost);
+    assert_eq!(contradictions(&stolen.file), [], "each figure of the sentence is in its evidence");
     let robbed = disturbed(|during| during.steal_ns = Some(Nanos(4_000_000)));
     assert_eq!(robbed.finding("OVS-L011").severity, Severity::Fault);
     disturbed(|during| during.steal_ns = Some(Nanos::ZERO))
