@@ -104,8 +104,12 @@ pub fn step_text(file: &ResultFile, experiment: ExperimentId, held: &HeldSetting
         Standing::Follows => period(file, experiment, held).map(Nanos),
         Standing::Keeps | Standing::Unclear => file.environment.nanos(FactName::TimerPeriodDefault),
     };
+    // A clock of whole milliseconds moves by one less now and then, if its tick is a bit shorter: 1 ms among steps of 2.
+    let usual = of_clock(file, experiment, held, clock)?.distribution.p50();
+    let far = |ns: i64| tick.map(|tick| (ns - tick.0).abs());
+    let seen = usual.filter(|&usual| far(usual) < far(step.ns)).unwrap_or(step.ns);
     // Several steps together are an upper bound of the step.
-    let text = step_in_words(Nanos(step.ns), tick);
+    let text = step_in_words(Nanos(seen), tick);
     Some(if step.is_several { format!("≤ {text}") } else { text })
 }
 
@@ -199,6 +203,7 @@ impl Rows {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_record::Distribution;
     use oversleep_record::testing::Sheet;
 
     use super::*;
@@ -251,6 +256,17 @@ mod tests {
         assert_eq!(by_interest(&file, ExperimentId::C3), ["system-time", "get-tick-count-64"]);
         let several = |clock| step(&file, ExperimentId::C3, &held("2ms"), clock).map(|step| step.is_several);
         assert_eq!((several("system-time"), several("get-tick-count-64")), (Some(true), Some(true)));
+    }
+
+    #[test]
+    fn one_shorter_step_of_a_rounding_clock_is_not_its_step() {
+        let rows = [("none", 15 * MS, 15 * MS), ("1ms", MS, MS), ("2ms", 2 * MS, 1_994_600)];
+        let mut file = moved(Sheet::windows(), "time-get-time", &rows).file;
+        let key = "C3/time-get-time/step/neighbour=2ms";
+        let series = file.series.iter_mut().find(|series| series.key.to_string() == key).expect("it is there");
+        series.distribution = Distribution::of_counts([(MS, 1), (2 * MS, 20)]);
+        let text = |held_by| step_text(&file, ExperimentId::C3, &held(held_by), "time-get-time");
+        assert_eq!(text("2ms").as_deref(), Some("2 ms"));
     }
 
     #[test]
