@@ -43,20 +43,42 @@ fn predicted(
     without: Option<&str>,
 ) -> Result<Judged, String> {
     let (judged, answer) = ask_of(observation, &machine_of(observation, without)?)?;
-    let (Some(answer), Some(allowed)) =
-        (answer, Allowance::of(observation, question, is_real_time(question, described))?)
-    else {
-        return Ok(judged);
+    let Some(answer) = answer else { return Ok(judged) };
+    Ok(match of_machines(observation, question, described, without, &answer)? {
+        Some(OfMachines { is_within, held_to, .. }) => {
+            Judged { reproduced: judged.reproduced || is_within, held_to, is_of_machines: true, ..judged }
+        }
+        None => judged,
+    })
+}
+
+/// A predicted cost or wake-up, held to the factor by which sources differ about such machines.
+pub(super) struct OfMachines {
+    pub is_within: bool,
+    pub factor: f64,
+    held_to: String,
+}
+
+/// Whether that answer to the row's question is within the factor by which sources differ; `None` if none applies.
+pub(super) fn of_machines(
+    observation: &Observation,
+    question: &Question,
+    described: &Description,
+    without: Option<&str>,
+    answer: &Answer,
+) -> Result<Option<OfMachines>, String> {
+    let Some(allowed) = Allowance::of(observation, question, is_real_time(question, described))? else {
+        return Ok(None);
     };
     let (request, rule) = match question.subject {
         Subject::Wait { request, .. } => (Some(request), rule_alone(observation, question, without)?),
         _ => (None, None),
     };
     let expect = observation.expect.as_ref().ok_or("it expects nothing")?;
-    let Some(is_within) = expect.is_within(allowed.factor, &answer, rule.as_ref(), request) else { return Ok(judged) };
+    let Some(is_within) = expect.is_within(allowed.factor, answer, rule.as_ref(), request) else { return Ok(None) };
     let what = if rule.is_some() { "what the rule leaves, to a factor" } else { "a factor" };
     let held_to = format!("{what} of {:.2}, {}", allowed.factor, allowed.because);
-    Ok(Judged { reproduced: judged.reproduced || is_within, held_to, is_of_machines: true, ..judged })
+    Ok(Some(OfMachines { is_within, factor: allowed.factor, held_to }))
 }
 
 /// The part of a wait that the rules alone decide: the answer of the same machine where a wake-up takes no time.
@@ -83,7 +105,7 @@ pub(super) fn name_of(observation: &Observation) -> Result<&str, String> {
     observation.machine.as_deref().ok_or_else(|| "it names no machine".to_owned())
 }
 
-fn machine_of(observation: &Observation, without: Option<&str>) -> Result<Laboratory, String> {
+pub(super) fn machine_of(observation: &Observation, without: Option<&str>) -> Result<Laboratory, String> {
     let machine = machines::load_without(name_of(observation)?, without, &observation.set, machines::SEED);
     machine.map_err(|error| error.to_string())
 }

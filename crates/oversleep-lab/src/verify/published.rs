@@ -9,7 +9,8 @@ use oversleep_record::{ExperimentId, FactName, Nanos, ResultFile};
 use oversleep_system::tunables::names;
 use oversleep_system::waits::sets::plain_sleeps;
 
-use super::{Expect, Judged, Observation, Other, observations};
+use super::judge::{machine_of, of_machines};
+use super::{Basis, Expect, Judged, Observation, Other, observations};
 use crate::ask::{Answer, Question, Subject};
 use crate::machines::{self, Description, Source};
 
@@ -39,6 +40,8 @@ pub struct Beside {
     pub here: String,
     /// Whether that is within what the observation tolerates.
     pub is_reproduced: bool,
+    /// The factor by which machines differ about it, if that figure is only reproduced to within it.
+    pub factor: Option<f64>,
 }
 
 impl Observation {
@@ -115,14 +118,27 @@ fn of(file: &ResultFile, id: ExperimentId, observation: &'static Observation) ->
         _ => None,
     };
     let Judged { reproduced, model, .. } = expect.judge(&answer, request);
+    let factor = if reproduced { None } else { factor(observation, &question, &answer) };
     Some(Beside {
         id: &observation.id,
         published: &observation.published,
         source: observation.source_in_words(),
         figure,
         here: model,
-        is_reproduced: reproduced,
+        is_reproduced: reproduced || factor.is_some(),
+        factor,
     })
+}
+
+/// As in `machines verify`: a cost or wake-up that isn't taken from the observation's source may differ as machines do.
+fn factor(observation: &Observation, question: &Question, answer: &Answer) -> Option<f64> {
+    let described = MACHINES.get(observation.machine.as_deref()?)?;
+    let machine = machine_of(observation, None).ok()?;
+    if Basis::of(&machine, described, question, &observation.source).is_fitted() {
+        return None;
+    }
+    let held = of_machines(observation, question, described, None, answer).ok()??;
+    held.is_within.then_some(held.factor)
 }
 
 /// The figures of a result that answer a question, and their subject.
@@ -237,6 +253,7 @@ mod tests {
 
     use super::*;
     use crate::modelled_tests::check;
+    use crate::verify::verify;
 
     #[test]
     fn a_published_figure_stands_beside_the_one_it_speaks_of() {
@@ -252,6 +269,20 @@ mod tests {
         let far = late(900_000);
         assert_eq!(far.len(), found.len());
         assert!(far.iter().all(|one| !one.is_reproduced), "{far:?}");
+    }
+
+    #[test]
+    fn a_figure_is_reproduced_beside_a_result_where_machines_verify_says_so() {
+        let file = check("windows-11", &[ExperimentId::A1]);
+        let rows = beside(&file, ExperimentId::A1);
+        let row = rows.iter().find(|row| row.id == "K005").expect("it is there");
+        assert!(row.is_reproduced && row.factor.is_some_and(|factor| factor <= 2.0), "{row:?}");
+        let rows = verify().expect("the files are well-formed");
+        let all = beside(&file, ExperimentId::A1);
+        for one in &all {
+            let row = rows.iter().find(|row| row.observation.id == one.id).expect("it is there");
+            assert_eq!(row.is_reproduced(), one.is_reproduced, "{one:?}");
+        }
     }
 
     #[test]

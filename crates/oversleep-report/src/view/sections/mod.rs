@@ -122,8 +122,11 @@ pub fn published(file: &ResultFile, ids: &[ExperimentId]) -> Vec<String> {
 }
 
 fn in_words(one: Beside) -> String {
-    let Beside { id, published, source, figure, here, is_reproduced } = one;
-    let verdict = if is_reproduced { "reproduced" } else { "not reproduced" };
+    let Beside { id, published, source, figure, here, is_reproduced, factor } = one;
+    let verdict = match factor {
+        Some(factor) => format!("reproduced to within a factor of {factor:.2}, as machines differ"),
+        None => if is_reproduced { "reproduced" } else { "not reproduced" }.to_owned(),
+    };
     format!("{figure} here: {here}; {id}, {verdict}: {published} ({source})")
 }
 
