@@ -263,7 +263,7 @@ mod tests {
         let rows = [("none", 15 * MS, 15 * MS), ("1ms", MS, MS), ("2ms", 2 * MS, 1_994_600)];
         let mut file = moved(Sheet::windows(), "time-get-time", &rows).file;
         let key = "C3/time-get-time/step/neighbour=2ms";
-        let series = file.series.iter_mut().find(|series| series.key.to_string() == key).expect("it is there");
+        let series = file.series.iter_mut().find(|series| series.key == key).expect("it is there");
         series.distribution = Distribution::of_counts([(MS, 1), (2 * MS, 20)]);
         let text = |held_by| step_text(&file, ExperimentId::C3, &held(held_by), "time-get-time");
         assert_eq!(text("2ms").as_deref(), Some("2 ms"));
