@@ -106,12 +106,15 @@ fn memory_that_runs_out_is_an_error() {
     let home = Home::new();
     // The sufficient amount differs between machines and builds.
     let mut crashes = Vec::new();
-    for kilobytes in (20_000..40_000).step_by(1_000) {
+    for kilobytes in (30_000..54_000).step_by(1_000) {
         let ended = shell(&home, &format!("ulimit -v {kilobytes}; exec \"$0\" waits thread-sleep --count 3"));
-        assert!(!ended.stderr.contains("panicked"), "{kilobytes}: {}", ended.stderr);
+        // Before `main`, Rust's runtime ends a process that has no memory for its signal stack.
+        let has_no_signal_stack = ended.stderr.contains("failed to allocate an alternative stack");
+        assert!(has_no_signal_stack || !ended.stderr.contains("panicked"), "{kilobytes}: {}", ended.stderr);
         // With far too little, the loader fails (127), or the process never begins.
         let has_begun = ended.code != Some(127) && !ended.stderr.is_empty();
-        if has_begun && !matches!(ended.code, Some(0 | 1)) {
+        // 130: the run ended early with what it had measured.
+        if has_begun && !matches!(ended.code, Some(0 | 1 | 130)) {
             crashes.push(format!("{kilobytes}: {:?} {}", ended.code, ended.stderr));
         }
     }
