@@ -24,8 +24,8 @@ const SETUID: &str = "a setuid or setgid program runs without its file's privile
     without emulate";
 /// The length of the instruction that makes a system call.
 const SYSCALL_LENGTH: u64 = 2;
-const INTERVAL: &str = "the interval of a timer is rounded to whole ticks, so it expires at another rate; the machine's timer would \
-    keep its rate by intervals of different lengths";
+const INTERVAL: &str =
+    "the interval of a timer is rounded to whole ticks, so it expires at another rate than requested";
 const NO_SUCH_WAIT: &str = "the machine has no wait that stands for it";
 
 impl Tracer {
