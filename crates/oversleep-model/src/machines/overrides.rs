@@ -1,13 +1,15 @@
 //! Changes of a profile's figures, as `--set` takes them.
 
 use super::MachineError;
-use super::bounds::WAKE_MAX;
+use super::bounds;
+#[cfg(test)]
+use super::parameters::Parameter;
 use super::parameters::{parameter_of, path_of};
 use super::profile::Profile;
 use super::rate::RATE;
 use super::sources::BY_USER;
 use super::value::Stated;
-use crate::sim::systems::SYSTEMS;
+use crate::sim::systems::{SYSTEMS, System};
 
 impl Profile {
     /// Changes one parameter, given as `path=value`.
@@ -19,14 +21,8 @@ impl Profile {
         let parameter =
             parameter_of(&path).ok_or_else(|| bad(format!("'{path}' is not a figure of a modelled machine")))?;
         self.fits(&path).map_err(bad)?;
-        let value = parameter.kind.read(text).map_err(bad)?;
-        if path.starts_with("wake.") && value.is_below_zero() {
-            return Err(bad("waking up takes time; only 'extra.NAME' may be below zero".to_owned()));
-        }
-        let is_wake = path.starts_with("wake.") || path.starts_with("extra.");
-        if is_wake && value.longest() > WAKE_MAX {
-            return Err(bad(format!("nobody takes longer than {WAKE_MAX} to wake up; write less")));
-        }
+        let value = parameter.kind.read(text).map_err(|why| bad(bounds::with_range(&path, why)))?;
+        bounds::check(&path, &value).map_err(bad)?;
         if path.starts_with("since.") && text.trim().is_empty() {
             return Err(bad("name the version that brought it, like 'Windows 8'".to_owned()));
         }
@@ -56,23 +52,45 @@ impl Profile {
             return Err(format!("'{path}' is a figure of {owner} machines and has no effect on {}", self.name));
         }
         let Some((family, name)) = path.split_once('.') else { return Ok(()) };
-        let clocks = || system.clocks().map(|info| info.name).collect::<Vec<_>>();
-        let waits = || system.waits().map(|info| info.name).collect::<Vec<_>>();
-        let known = match family {
-            "costs" if name == "other" => return Ok(()),
-            "costs" | "steps" | "frequencies" => clocks(),
-            "extra" | "shortest" | "units" | "tolerance" | "grids" | "raises" => waits(),
-            "since" => {
-                clocks().into_iter().chain(waits()).chain(system.handoffs().iter().map(|info| info.name)).collect()
-            }
-            _ => return Ok(()),
-        };
+        let Some(known) = named(*system, family).filter(|_| path != "costs.other") else { return Ok(()) };
         if known.contains(&name) {
             Ok(())
         } else {
             Err(format!("{os} has no '{name}'; choose from {}", known.join(", ")))
         }
     }
+}
+
+/// The clocks, waits and hand-offs of a system that figures of that family are about; `None` if it is about none of them.
+fn named(system: System, family: &str) -> Option<Vec<&'static str>> {
+    let clocks = || system.clocks().map(|info| info.name);
+    let waits = || system.waits().map(|info| info.name);
+    Some(match family {
+        "costs" | "steps" => clocks().collect(),
+        "frequencies" => {
+            let counters = system.clocks().filter(|info| info.unit.frequency_hz().is_none());
+            counters.map(|info| info.name).collect()
+        }
+        "extra" | "shortest" | "units" | "tolerance" | "grids" | "raises" => waits().collect(),
+        "since" => clocks().chain(waits()).chain(system.handoffs().iter().map(|info| info.name)).collect(),
+        _ => return None,
+    })
+}
+
+/// Every figure of that parameter that can be changed on the machine of that profile.
+#[cfg(test)]
+pub(super) fn changeable(profile: &Profile, parameter: &Parameter) -> Vec<String> {
+    let os = profile.stated["machine.os"].text.as_str();
+    let system = SYSTEMS.into_iter().find(|system| system.os == os).expect("a system");
+    let paths = match parameter.path.strip_suffix(".*") {
+        None => vec![parameter.path.to_owned()],
+        Some("facts") => vec!["facts.os.name".to_owned()],
+        Some(family) => {
+            let names = named(system, family).expect("names of a family");
+            names.into_iter().map(|name| format!("{family}.{name}")).collect()
+        }
+    };
+    paths.into_iter().filter(|path| profile.fits(path).is_ok()).collect()
 }
 
 #[cfg(test)]

@@ -141,13 +141,13 @@ pub(super) const DEFAULTS: &[(&str, &str)] = &[
 /// The parameter of that path.
 pub(super) fn parameter_of(path: &str) -> Option<&'static Parameter> {
     let exact = PARAMETERS.iter().find(|known| known.path == path);
-    exact.or_else(|| {
-        let family = |known: &&Parameter| {
-            let Some(prefix) = known.path.strip_suffix('*') else { return false };
-            path.strip_prefix(prefix).is_some_and(|rest| !rest.is_empty())
-        };
-        PARAMETERS.iter().find(family)
-    })
+    exact.or_else(|| PARAMETERS.iter().find(|known| is_of(known.path, path)))
+}
+
+/// Whether the path is that one, or of that family.
+pub(super) fn is_of(family: &str, path: &str) -> bool {
+    let in_family = |prefix: &str| path.strip_prefix(prefix).is_some_and(|rest| !rest.is_empty());
+    family.strip_suffix('*').map_or(family == path, in_family)
 }
 
 /// The path for what was typed: the whole path, or its last part if it is unique. `_` is `-`.

@@ -60,25 +60,16 @@ pub(super) struct Stated {
 }
 
 impl Value {
-    /// Whether any span of it is below zero.
-    pub(super) fn is_below_zero(&self) -> bool {
+    /// The shortest and the longest span of it; `None` if it has none.
+    pub(super) fn ends(&self) -> Option<(Nanos, Nanos)> {
+        let of = |spread: &Spread| (spread.quantile(0.0), spread.quantile(1.0));
+        let widest = |a: (Nanos, Nanos), b: (Nanos, Nanos)| (a.0.min(b.0), a.1.max(b.1));
         match self {
-            Value::Span(span) => *span < Nanos::ZERO,
-            Value::Spread(spread) => spread.quantile(0.0) < Nanos::ZERO,
-            Value::Ladder(steps) => steps.iter().any(|(_, spread)| spread.quantile(0.0) < Nanos::ZERO),
-            _ => false,
-        }
-    }
-}
-
-impl Value {
-    /// The longest span of it, zero if it has none.
-    pub(super) fn longest(&self) -> Nanos {
-        match self {
-            Value::Span(span) => *span,
-            Value::Spread(spread) => spread.quantile(1.0),
-            Value::Ladder(steps) => steps.iter().map(|(_, spread)| spread.quantile(1.0)).max().unwrap_or(Nanos::ZERO),
-            _ => Nanos::ZERO,
+            Value::Span(span) => Some((*span, *span)),
+            Value::Spread(spread) => Some(of(spread)),
+            Value::Ladder(steps) => steps.iter().map(|(_, spread)| of(spread)).reduce(widest),
+            Value::Tiers(tiers) => tiers.iter().map(|&(_, _, most)| (most, most)).reduce(widest),
+            _ => None,
         }
     }
 }

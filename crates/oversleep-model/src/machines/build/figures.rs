@@ -4,6 +4,7 @@ use oversleep_record::{Nanos, Unavailable};
 
 use crate::machines::MachineError;
 use crate::machines::profile::Profile;
+use crate::machines::sources::BY_USER;
 use crate::machines::value::Value;
 use crate::sim::Spread;
 
@@ -40,6 +41,11 @@ impl Figures<'_> {
             Some(Value::Cost(ps)) => *ps,
             _ => 0,
         }
+    }
+
+    /// Whether the user set it.
+    pub(super) fn is_by_user(&self, path: &str) -> bool {
+        self.0.stated.get(path).is_some_and(|stated| stated.source_id == BY_USER)
     }
 
     /// Why the machine doesn't have the clock or wait with that name.

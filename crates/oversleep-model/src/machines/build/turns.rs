@@ -2,20 +2,12 @@
 
 use super::Figures;
 use crate::machines::MachineError;
-use crate::machines::bounds::{SLICE_MIN, STARVING_MIN};
 use crate::machines::value::Value;
 use crate::sim::systems::System;
 use crate::sim::{Scheduler, SchedulerKind, Starving};
 use oversleep_record::Nanos;
 
 pub(super) fn scheduler(figures: &Figures<'_>, system: System) -> Result<Scheduler, MachineError> {
-    if figures.span("scheduler.slice") < SLICE_MIN {
-        return Err(figures.wrong("scheduler.slice", format!("a slice takes at least {SLICE_MIN}")));
-    }
-    if figures.span("scheduler.starving") < STARVING_MIN {
-        let why = format!("a thread that others keep from running has its turn after {STARVING_MIN} at the earliest");
-        return Err(figures.wrong("scheduler.starving", why));
-    }
     let kind = figures.text("scheduler.kind");
     // sched_tunable_scaling in kernel/sched/fair.c: one more for each doubling, up to 8 CPUs.
     let times = match kind {
