@@ -5,6 +5,11 @@ pub fn leaving_ignored<T>(install: impl FnOnce() -> T) -> T {
     install()
 }
 
+/// These systems have no ignored signals.
+pub fn heeded_by(command: &mut std::process::Command) -> &mut std::process::Command {
+    command
+}
+
 /// These systems don't end a process for writing too much.
 pub fn fail_writes_beyond_the_limit() {}
 

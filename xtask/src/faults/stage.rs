@@ -56,6 +56,7 @@ pub fn run(case: &Case, program: &Path, room: &Path) -> Result<Ended, String> {
     for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "RUST_BACKTRACE"] {
         command.env_remove(name);
     }
+    oversleep_native::interruption::heeded_by(&mut command);
     let child = command.stdin(Stdio::null()).stdout(output("stdout")?).stderr(output("stderr")?).spawn();
     let mut child = child.map_err(failed("a shell"))?;
     let began = Instant::now();

@@ -46,7 +46,8 @@ impl Home {
         self.prepared(Command::new(binary()))
     }
 
-    /// Any program with this working directory; `oversleep` is in its search path.
+    /// Any program with this working directory; `oversleep` is in its search path. Ctrl-C ends it, even if these tests run
+    /// in the background of a shell or under `nohup`.
     pub fn prepared(&self, mut command: Command) -> Command {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let directory = binary().parent().expect("it is in a directory").to_owned();
@@ -63,6 +64,7 @@ impl Home {
             .env_remove("CLICOLOR_FORCE")
             .env_remove("CLICOLOR")
             .stdin(Stdio::null());
+        oversleep_native::interruption::heeded_by(&mut command);
         command
     }
 

@@ -2,6 +2,8 @@
 
 use std::io::{self, Read};
 use std::os::fd::{IntoRawFd, RawFd};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 use std::ptr;
 use std::sync::atomic::{AtomicI32, Ordering};
 
@@ -15,6 +17,21 @@ pub fn leaving_ignored<T>(install: impl FnOnce() -> T) -> T {
     let installed = install();
     ignored.into_iter().for_each(|signal| act(signal, libc::SIG_IGN));
     installed
+}
+
+/// The signals that a shell without job control has its background jobs ignore
+/// (<https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html>, 2.11).
+const OF_KEYBOARD: [libc::c_int; 2] = [libc::SIGINT, libc::SIGQUIT];
+
+/// Has that program end on the keyboard's signals, even if this process was started with them ignored: what is ignored stays
+/// so in a new program. For tests, which send them.
+pub fn heeded_by(command: &mut Command) -> &mut Command {
+    let reset = || {
+        OF_KEYBOARD.into_iter().for_each(|signal| act(signal, libc::SIG_DFL));
+        Ok(())
+    };
+    // SAFETY: it calls only `sigaction`, which is allowed between fork and exec, and allocates nothing.
+    unsafe { command.pre_exec(reset) }
 }
 
 /// Makes a write beyond the limit on file sizes (`ulimit -f`) fail as on a full disk, instead of ending the process.
@@ -87,5 +104,29 @@ pub(crate) fn act(signal: libc::c_int, action: libc::sighandler_t) {
         let mut new: libc::sigaction = std::mem::zeroed();
         new.sa_sigaction = action;
         libc::sigaction(signal, &new, ptr::null_mut());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::ExitStatusExt;
+
+    use super::*;
+
+    #[test]
+    fn a_program_heeds_the_keyboard_although_its_parent_does_not() {
+        // SIGQUIT, because nobody sends it to the other tests of this process meanwhile.
+        act(libc::SIGQUIT, libc::SIG_IGN);
+        let status = |is_heeded: bool| {
+            let mut command = Command::new("sh");
+            command.args(["-c", "ulimit -c 0; kill -QUIT $$; exit 7"]);
+            if is_heeded {
+                heeded_by(&mut command);
+            }
+            command.status().expect("a shell")
+        };
+        let (ignored, heeded) = (status(false), status(true));
+        act(libc::SIGQUIT, libc::SIG_DFL);
+        assert_eq!((ignored.code(), heeded.signal()), (Some(7), Some(libc::SIGQUIT)));
     }
 }
