@@ -26,6 +26,13 @@ pub fn note(text: &str) {
     write("", text);
 }
 
+/// Names what a command has written, if anything.
+pub fn written(places: &[String]) {
+    if !places.is_empty() {
+        note(&format!("Written: {}", places.join(", ")));
+    }
+}
+
 /// Reports a panic of a measuring thread, or of one that observes the system, in one line: it affects only its own series or
 /// answer, while the usual report reads like the program's end. A panic of the main thread is reported as usual.
 pub fn report_panics_of_threads_in_a_line() {

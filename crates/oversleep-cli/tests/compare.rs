@@ -111,8 +111,10 @@ fn it_goes_where_it_is_wanted() {
     measure(&home, "a.json", &["nanosleep", "--on", "linux-hz250"]);
     let shown = home.run(["compare", "a.json", "a.json"]).fine().stdout;
     assert!(shown.contains("B5/nanosleep/1ms") && !shown.contains('\x1b'), "{shown}");
-    let written = home.run(["compare", "a.json", "a.json", "--json=c.json", "--html", "c.html"]).fine();
-    assert_eq!((written.stdout.as_str(), written.stderr.as_str()), ("", ""));
+    let compare = ["compare", "a.json", "a.json", "--json=c.json", "--html", "c.html"];
+    let written = home.run(compare).fine();
+    assert_eq!((written.stdout.as_str(), written.stderr.as_str()), ("", "Written: c.json, c.html\n"));
+    assert_eq!(home.run(compare.iter().chain(&["--quiet"])).fine().stderr, "");
     assert_eq!(home.files(), ["a.json", "c.html", "c.json"]);
     let printed = home.run(["compare", "a.json", "a.json", "--json"]).fine().stdout;
     assert_eq!(fs::read_to_string(home.path().join("c.json")).expect("text"), printed);

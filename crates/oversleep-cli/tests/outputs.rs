@@ -91,6 +91,32 @@ fn a_report_shows_a_result_again() {
 }
 
 #[test]
+fn every_command_names_the_files_that_it_writes() {
+    let home = Home::new();
+    let measured =
+        ["waits", "thread-sleep", "--request", "1ms", "--count", "3", "--on", "windows-11", "--out", "a.json"];
+    assert_eq!(home.run(measured).fine().stderr, "Written: a.json\n");
+    fs::create_dir(home.path().join("results")).expect("writable");
+    fs::copy(home.path().join("a.json"), home.path().join("results/a.json")).expect("writable");
+    for (command, written) in [
+        (&["check", "--only", "B5", "--count", "3", "--on", "windows-11,windows-7", "--html", "b.html"][..], "b.html"),
+        (&["waits", "thread-sleep", "--count", "3", "--on", "windows-11,windows-7", "--json", "b.json"], "b.json"),
+        (&["compare", "a.json", "a.json", "--html", "c.html"], "c.html"),
+        (&["clocks", "./a.json", "./a.json", "--html", "d.html"], "d.html"),
+        (&["report", "a.json", "--html", "e.html", "--json=e.json"], "e.json, e.html"),
+        (&["report", "results", "--html", "f.html"], "f.html"),
+        (&["waits", "--list", "--on", "windows-11", "--json", "./g.json"], "./g.json"),
+        (&["page", "a.json", "--html", "h.html"], "h.html; open it in a browser"),
+        (&["man", "--out", "man"], "30 pages in man"),
+    ] {
+        let ended = home.run(command);
+        assert!(matches!(ended.code, Some(0 | 4)), "{command:?}: {ended:?}");
+        assert_eq!((&*ended.stdout, ended.stderr), ("", format!("Written: {written}\n")), "{command:?}");
+        assert_eq!(home.run(command.iter().chain(&["--quiet"])).stderr, "", "{command:?}");
+    }
+}
+
+#[test]
 fn check_leaves_a_result_and_a_page_and_clobbers_none() {
     let home = Home::new();
     let check = ["check", "--quick", "--only", "B5", "--request", "1ms", "--count", "3", "--no-remedies"];
@@ -177,7 +203,8 @@ fn fork_joins_are_measured() {
 fn records_of_a_result_say_where_and_how_they_were_found() {
     let home = Home::new();
     home.run(["runtimes", "java", "--on", "linux-hz250", "--name", "model", "--out", "r.json", "--quiet"]).fine();
-    home.run(["report", "r.json", "--records", "records.toml"]).fine();
+    let records = home.run(["report", "r.json", "--records", "records.toml"]).fine();
+    assert_eq!(records.stderr, "Written: records.toml\n");
     let text = fs::read_to_string(home.path().join("records.toml")).expect("written");
     let head: Vec<&str> = text.lines().take_while(|line| line.starts_with('#')).collect();
     assert_eq!(head.len(), 3, "{text}");

@@ -16,6 +16,7 @@ fn a_recording_is_shown_kept_and_shown_again() {
     let home = Home::new();
     let shown = home.run(["why", &recording(), "--out", "r.json", "--perfetto", "t.json"]).fine();
     assert!(shown.stdout.contains("120 waits ended by their timer"), "{}", shown.stdout);
+    assert_eq!(shown.stderr, "Written: r.json, t.json\n");
     let again = home.run(["why", "r.json"]).fine();
     assert_eq!(again.stdout, shown.stdout);
     let trace = std::fs::read(home.path().join("t.json")).unwrap();
@@ -36,7 +37,8 @@ fn results_are_reported_compared_and_shared() {
     let shown = home.run(["report", "a.json"]).fine();
     assert!(shown.stdout.contains("120 waits ended by their timer"), "{}", shown.stdout);
     assert_eq!(home.run(["report", &recording()]).fine().stdout, shown.stdout, "a recording is a result, too");
-    home.run(["report", "a.json", "--html", "b.html", "--json=b.json"]).fine();
+    let written = home.run(["report", "a.json", "--html", "b.html", "--json=b.json"]).fine();
+    assert_eq!(written.stderr, "Written: b.json, b.html\n");
     assert_eq!(std::fs::read_to_string(home.path().join("b.html")).unwrap(), page);
     assert_eq!(std::fs::read(home.path().join("b.json")).unwrap(), std::fs::read(home.path().join("a.json")).unwrap());
     home.run(["report", "a.json", "--svg", "pictures"]).with_code(2);

@@ -75,7 +75,12 @@ impl Clocks {
         }
         let files: Vec<PathBuf> = self.names.iter().map(PathBuf::from).collect();
         let output = &self.run.output;
-        let outputs = Outputs { json: output.json.as_deref(), html: output.html.as_deref(), full: output.full };
+        let outputs = Outputs {
+            json: output.json.as_deref(),
+            html: output.html.as_deref(),
+            full: output.full,
+            quiet: output.quiet,
+        };
         results::check(&files, outputs)?;
         let shown: results::Shown = |comparison, _, names, full| clocks_view(comparison, names, full);
         results::read(&files, "clocks a.json -", false)?.deliver(outputs, shown)

@@ -38,12 +38,17 @@ pub struct Compare {
     /// Show every series, including inconclusive ones
     #[arg(long)]
     full: bool,
+
+    /// Print no notes on standard error, only warnings and errors
+    #[arg(long, short)]
+    quiet: bool,
 }
 
 impl Compare {
     /// Runs it.
     pub fn run(self) -> Result<Exit, Failure> {
-        let outputs = Outputs { json: self.json.as_deref(), html: self.html.as_deref(), full: self.full };
+        let outputs =
+            Outputs { json: self.json.as_deref(), html: self.html.as_deref(), full: self.full, quiet: self.quiet };
         results::check(&self.files, outputs)?;
         if self.files.iter().any(|path| reading::is_of_why(path)) {
             return kept::side_by_side(&self.files, outputs);

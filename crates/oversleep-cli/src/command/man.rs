@@ -38,7 +38,7 @@ impl Man {
                 .map_err(|error| Failure::Failed(file::why_not(&path, &error)))?;
         }
         if !self.quiet {
-            message::note(&format!("Written: {} pages in {}", pages.len(), self.out.display()));
+            message::written(&[format!("{} pages in {}", pages.len(), self.out.display())]);
         }
         Ok(Exit::Fine)
     }

@@ -86,7 +86,8 @@ fn side_by_side(args: &MeasuringArgs, machines: Vec<MachineArgs>, output: &Outpu
         return Err(Failure::usage(format!("can't compare {} machines; the maximum is {RESULTS_MAX}", machines.len())));
     }
     machines.iter().flat_map(|machine| &machine.on).try_for_each(|name| machine::known(name))?;
-    let outputs = Outputs { json: output.json.as_deref(), html: output.html.as_deref(), full: output.full };
+    let outputs =
+        Outputs { json: output.json.as_deref(), html: output.html.as_deref(), full: output.full, quiet: output.quiet };
     results::check(&[], outputs)?;
     let stop = StopFlag::new();
     let signals = interrupt::raise_on_signal(&stop);

@@ -56,7 +56,7 @@ impl Page {
                 let written = Files::default().replace(&path, &|out| out.write_all(page.as_bytes()));
                 written.map_err(|error| Failure::Failed(file::why_not(&path, &error)))?;
                 if !self.quiet {
-                    message::note(&format!("page: {}; open it in a browser", path.display()));
+                    message::written(&[format!("{}; open it in a browser", path.display())]);
                 }
             }
         }

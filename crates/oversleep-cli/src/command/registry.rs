@@ -9,6 +9,7 @@ use oversleep_report::listing::entries::{document, text};
 use super::measuring::refuse_names_as_file;
 use crate::args::{MachineArgs, OutputArgs};
 use crate::exit::{Exit, Failure};
+use crate::message;
 use crate::output::file::Files;
 use crate::output::{place, stdout};
 use crate::request::{machine, names};
@@ -28,13 +29,18 @@ pub fn list(
     let mut entries = lab.entries(kind);
     entries.retain(|entry| wanted.is_empty() || wanted.iter().any(|name| name == entry.name));
     match &output.json {
-        Some(path) => json(path, &entries.iter().map(document).collect())?,
+        Some(path) => json(path, &entries.iter().map(document).collect(), output.quiet)?,
         None => stdout::text(&text(&entries, width()))?,
     }
     Ok(Exit::Fine)
 }
 
 /// Writes a list to where `--json` says.
-pub fn json(path: &Path, list: &serde_json::Value) -> Result<(), Failure> {
-    place::write("--json", path, &|out| writeln!(out, "{list:#}"), &mut Files::default())
+pub fn json(path: &Path, list: &serde_json::Value, quiet: bool) -> Result<(), Failure> {
+    let mut files = Files::default();
+    place::write("--json", path, &|out| writeln!(out, "{list:#}"), &mut files)?;
+    if !quiet {
+        message::written(files.names());
+    }
+    Ok(())
 }

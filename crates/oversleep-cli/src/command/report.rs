@@ -16,6 +16,7 @@ use oversleep_report::{html, terminal};
 use super::why::kept;
 use crate::args::{Document, OutputArgs, help};
 use crate::exit::{Exit, Failure};
+use crate::message;
 use crate::output::file::{self, Files};
 use crate::output::place::{self, Places};
 use crate::output::{Delivery, stdout};
@@ -96,7 +97,9 @@ impl Report {
                         "--svg: a result of `oversleep why` has no pictures of its own; use --html",
                     ));
                 }
-                Ok(Either::Why(summary)) => kept::show(&summary, self.json.as_deref(), self.html.as_deref())?,
+                Ok(Either::Why(summary)) => {
+                    kept::show(&summary, self.json.as_deref(), self.html.as_deref(), self.quiet)?
+                }
                 Err(Failure::Failed(error)) => unusable.push(error),
                 Err(error) => return Err(error),
             }
@@ -128,7 +131,11 @@ impl Report {
         }
         let failed = |error| Failure::failed(format!("the records can't be written as TOML: {error}"));
         let text = heading(&result) + &records::document(found).map_err(failed)?;
-        place::write("--records", path, &|out| out.write_all(text.as_bytes()), &mut Files::default())?;
+        let mut files = Files::default();
+        place::write("--records", path, &|out| out.write_all(text.as_bytes()), &mut files)?;
+        if !self.quiet {
+            message::written(files.names());
+        }
         Ok(Exit::Fine)
     }
 
@@ -159,7 +166,7 @@ impl Report {
             let place = self.files.iter().map(|path| format!("'{}'", path.display())).collect::<Vec<_>>().join(", ");
             return Err(Failure::failed(format!("can't report on {place}: {}", unusable.first().unwrap_or(&none))));
         }
-        written.deliver(&machines, self.full)?;
+        written.deliver(&machines, self.full, self.quiet)?;
         if unusable.is_empty() { Ok(Exit::Fine) } else { Err(Failure::failed(unusable.join("; "))) }
     }
 }
@@ -206,7 +213,7 @@ impl<'a> Written<'a> {
         Ok(Written { json: json.as_deref(), html: html.as_deref() })
     }
 
-    fn deliver(&self, machines: &[Machine], full: bool) -> Result<(), Failure> {
+    fn deliver(&self, machines: &[Machine], full: bool, quiet: bool) -> Result<(), Failure> {
         let mut files = Files::default();
         if let Some(path) = self.json {
             let document = gallery::document(machines);
@@ -218,6 +225,9 @@ impl<'a> Written<'a> {
         }
         if self.json.is_none() && self.html.is_none() {
             stdout::text(&terminal::comparison(&gallery::view(machines, full), width()))?;
+        }
+        if !quiet {
+            message::written(files.names());
         }
         Ok(())
     }

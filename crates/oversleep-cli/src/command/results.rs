@@ -11,6 +11,7 @@ use oversleep_report::{html, terminal};
 
 use crate::args::Document;
 use crate::exit::{Exit, Failure};
+use crate::message;
 use crate::output::file::{self, Files};
 use crate::output::place::{self, Places};
 use crate::output::stdout;
@@ -29,6 +30,8 @@ pub struct Outputs<'a> {
     pub html: Option<&'a Path>,
     /// Whether nothing is left out on the terminal.
     pub full: bool,
+    /// Whether nothing says which files were written.
+    pub quiet: bool,
 }
 
 /// The view of a comparison.
@@ -154,6 +157,9 @@ impl Compared {
                 stdout::text(&terminal::comparison(&shown(&comparison, sketches, &names, outputs.full), width()))?;
             }
             None => {}
+        }
+        if !outputs.quiet {
+            message::written(files.names());
         }
         Ok(ends)
     }

@@ -160,8 +160,8 @@ impl Delivery {
         }
         // On a terminal, the bottom line of a check has just named them.
         let is_named = self.stdout == Stdout::Report && overview::has_bottom_line(result) && io::stdout().is_terminal();
-        if !self.quiet && !is_named && !tally.written.is_empty() {
-            message::note(&format!("Written: {}", tally.written.join(", ")));
+        if !self.quiet && !is_named {
+            message::written(&tally.written);
         }
         self.conclude(result, tally)
     }

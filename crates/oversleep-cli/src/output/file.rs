@@ -89,6 +89,8 @@ pub fn why_not(path: &Path, error: &io::Error) -> String {
 #[derive(Debug, Default)]
 pub struct Files {
     written: Vec<FileId>,
+    /// As the user named them.
+    names: Vec<String>,
 }
 
 impl Files {
@@ -99,7 +101,9 @@ impl Files {
     pub fn replace(&mut self, path: &Path, contents: Contents) -> io::Result<()> {
         let permissions = match fs::metadata(path) {
             Ok(found) if !found.is_file() => {
-                return written(&OpenOptions::new().write(true).open(path)?, contents);
+                written(&OpenOptions::new().write(true).open(path)?, contents)?;
+                self.names.push(path.display().to_string());
+                return Ok(());
             }
             Ok(found) => Some(found.permissions()),
             Err(_) => None,
@@ -114,7 +118,13 @@ impl Files {
             done => done?,
         }
         self.written.extend(FileId::of_path(&target));
+        self.names.push(path.display().to_string());
         Ok(())
+    }
+
+    /// The names of what was written so far.
+    pub fn names(&self) -> &[String] {
+        &self.names
     }
 
     /// Writes the document to a new file: `stem.extension`, or `stem-2.extension` and so on.
@@ -135,6 +145,7 @@ impl Files {
                 done => {
                     done?;
                     self.written.extend(FileId::of_path(&path));
+                    self.names.push(path.display().to_string());
                     return Ok(path);
                 }
             }

@@ -22,6 +22,8 @@ pub const CHANGES_MAX: usize = 10_000;
 const CHANGED_PERCENT: i64 = 15;
 /// ... and by more than this, which a busy moment may add.
 const CHANGED_MIN: Nanos = Nanos(200_000);
+/// The name of the granted resolution among the changes.
+const RESOLUTION: &str = "resolution";
 /// Facts are read less often by this factor, because that takes a few ms.
 const FACTS_EVERY: u64 = 5;
 
@@ -42,7 +44,7 @@ impl Seen {
     }
 
     /// Notes a figure, and returns the change if it left its level in two successive observations; one busy moment is no
-    /// change.
+    /// change. Where the cause of a change was seen, the second observation follows at once.
     fn level(&mut self, what: &str, now: Nanos, at: Nanos) -> Option<Change> {
         let is_off = |from: Nanos, to: Nanos| {
             let difference = (to - from).0.abs();
@@ -107,15 +109,27 @@ impl Laboratory {
         let mut count = 0_u64;
         loop {
             let at = now();
-            present.follow(self.platform(), watched, at).into_iter().for_each(&mut tell);
+            let mut causes = present.follow(self.platform(), watched, at);
             if count.is_multiple_of(FACTS_EVERY) {
-                self.facts(&mut seen, at).into_iter().for_each(&mut tell);
+                causes.extend(self.facts(&mut seen, at));
             }
+            let mut has_cause = !causes.is_empty();
+            causes.into_iter().for_each(&mut tell);
             let look = looks.look(&bench);
             if stop.is_raised() {
                 break;
             }
-            of_look(&mut seen, &look).into_iter().for_each(&mut tell);
+            let found = of_look(&mut seen, &look);
+            has_cause |= found.iter().any(|change| change.what == RESOLUTION);
+            found.into_iter().for_each(&mut tell);
+            // What has a cause needn't wait for the next observation to be confirmed.
+            if has_cause && !seen.unconfirmed.is_empty() {
+                let again = looks.look(&bench);
+                if stop.is_raised() {
+                    break;
+                }
+                of_look(&mut seen, &again).into_iter().for_each(&mut tell);
+            }
             count += 1;
             let next = next_look(watched, at);
             if watched.duration.is_some_and(|duration| next >= duration) {
@@ -206,7 +220,7 @@ fn words(value: &oversleep_record::environment::FactValue) -> String {
 fn of_look(seen: &mut Seen, look: &Observed) -> Vec<Change> {
     let mut changes = Vec::new();
     if let Some(setting) = &look.resolution {
-        changes.extend(seen.word("resolution", setting.to_string(), look.at));
+        changes.extend(seen.word(RESOLUTION, setting.to_string(), look.at));
     }
     for (clock, step) in &look.steps {
         changes.extend(seen.level(&format!("step({clock})"), *step, look.at));

@@ -22,9 +22,10 @@ const LOOKS_AFTER: i64 = 5;
 /// Watch the granted resolution, a coarse clock's step and a 1 ms sleep, and print each change as it happens
 ///
 /// This process requests nothing. It looks once a second, until Ctrl-C or for the time you give, and prints one line per
-/// change; the figures of the whole time follow, and the page has a picture of them. It takes about a tenth of a CPU on
-/// Windows, where it polls a clock for two steps, and less elsewhere. A watch of days takes no more memory than one of an
-/// hour.
+/// change; a sleep or a step that changes with no cause in sight is printed when the next look confirms it, because a busy
+/// moment is no change. The figures of the whole time follow, and the page has a picture of them. It takes about a tenth of
+/// a CPU on Windows, where it polls a clock for two steps, and less elsewhere. A watch of days takes no more memory than one
+/// of an hour.
 #[derive(Args, Debug)]
 #[command(before_help = help::RESOLUTION_WATCH, after_help = help::CODES)]
 pub(super) struct Watch {

@@ -1,17 +1,16 @@
 //! `runtimes --list`: what is here, what is not, and what would be measured.
 
-use std::path::Path;
-
 use oversleep_lab::Laboratory;
 use oversleep_runtimes::{Installation, Missing, Op, Program, Survey, Wanted};
 use serde_json::{Value, json};
 
 use super::super::registry;
+use crate::args::OutputArgs;
 use crate::exit::{Exit, Failure};
 use crate::output::stdout;
 
 /// Prints it, as text or as JSON.
-pub fn list(wanted: &Wanted, mut survey: Survey, lab: &Laboratory, json: Option<&Path>) -> Result<Exit, Failure> {
+pub fn list(wanted: &Wanted, mut survey: Survey, lab: &Laboratory, output: &OutputArgs) -> Result<Exit, Failure> {
     let programs = wanted.ask_programs(&mut survey);
     if let Some(error) = wanted.unknown(&programs, &survey) {
         return Err(Failure::usage(error.to_string()));
@@ -20,12 +19,12 @@ pub fn list(wanted: &Wanted, mut survey: Survey, lab: &Laboratory, json: Option<
     let of = |ops: &[Op]| -> Vec<String> {
         ops.iter().filter(|op| op.is_on(&os) && wanted.means(op)).map(|op| op.name.clone()).collect()
     };
-    match json {
+    match &output.json {
         Some(path) => {
             let found = survey.found.iter().map(|one| found_document(one, &of(&one.descriptor.op)));
             let programs = programs.iter().map(|one| program_document(one, &of(&one.ops)));
             let missing = survey.missing.iter().map(missing_document);
-            registry::json(path, &found.chain(programs).chain(missing).collect())?;
+            registry::json(path, &found.chain(programs).chain(missing).collect(), output.quiet)?;
         }
         None => {
             let found = survey.found.iter().map(|one| found_text(one, &of(&one.descriptor.op)));

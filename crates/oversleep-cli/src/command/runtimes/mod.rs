@@ -102,7 +102,7 @@ impl Runtimes {
         let usage = |error: oversleep_runtimes::WantedError| Failure::usage(error.to_string());
         let mut survey = wanted.survey(&surroundings).map_err(usage)?;
         if self.list {
-            return list::list(&wanted, survey, &lab, self.output.json.as_deref());
+            return list::list(&wanted, survey, &lab, &self.output);
         }
         let mut delivery = Delivery::prepare(&self.output, false, None)?;
         let plan = Plan { depth: self.depth.depth(), requests: self.request.request, ..Plan::default() };

@@ -8,6 +8,7 @@ use oversleep_why::{Summary, text};
 
 use super::super::results::Outputs;
 use crate::exit::{Exit, Failure};
+use crate::message;
 use crate::output::file::Files;
 use crate::output::place;
 use crate::output::stdout;
@@ -17,7 +18,7 @@ use crate::reading::{self, Either};
 ///
 /// # Errors
 /// A destination that can't be written.
-pub fn show(summary: &Summary, json: Option<&Path>, html: Option<&Path>) -> Result<(), Failure> {
+pub fn show(summary: &Summary, json: Option<&Path>, html: Option<&Path>, quiet: bool) -> Result<(), Failure> {
     let mut files = Files::default();
     if let Some(path) = json {
         place::write("--json", path, &|out| summary.write_to(out), &mut files)?;
@@ -28,6 +29,9 @@ pub fn show(summary: &Summary, json: Option<&Path>, html: Option<&Path>) -> Resu
     }
     if json.is_none() && html.is_none() {
         stdout::text(&text::report(summary))?;
+    }
+    if !quiet {
+        message::written(files.names());
     }
     Ok(())
 }
@@ -61,6 +65,9 @@ pub fn side_by_side(paths: &[PathBuf], outputs: Outputs<'_>) -> Result<Exit, Fai
     }
     if outputs.json.is_none() && outputs.html.is_none() {
         stdout::text(&words::text(&comparison))?;
+    }
+    if !outputs.quiet {
+        message::written(files.names());
     }
     Ok(Exit::Fine)
 }

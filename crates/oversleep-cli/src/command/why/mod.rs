@@ -120,7 +120,8 @@ impl Why {
             [] => watch::run(&self),
             [file] => output::again(&self, file),
             both => {
-                let outputs = Outputs { json: self.json.as_deref(), html: self.html.as_deref(), full: false };
+                let outputs =
+                    Outputs { json: self.json.as_deref(), html: self.html.as_deref(), full: false, quiet: self.quiet };
                 results::check(both, outputs)?;
                 kept::side_by_side(both, outputs)
             }

@@ -61,21 +61,16 @@ pub fn deliver(why: &Why, summary: &Summary) -> Result<bool, Failure> {
     let page = html::why::report(summary);
     let html = |out: &mut dyn std::io::Write| out.write_all(page.as_bytes());
     let mut files = Files::default();
-    let mut written: Vec<PathBuf> = Vec::new();
     for (option, path, contents) in [("--out", &why.out, &json as Contents), ("--html", &why.html, &html)] {
         if let Some(path) = path {
             place::write(option, path, contents, &mut files)?;
-            written.extend((Document::at(path) != Document::Stdout).then(|| path.clone()));
         }
     }
     if why.out.is_none() && why.html.is_none() && why.json.is_none() && why.files.is_empty() {
         for (extension, contents) in [("json", &json as Contents), ("html", &html)] {
-            match files.create(Path::new(""), &stem(summary), extension, contents) {
-                Ok(path) => written.push(path),
-                Err(error) => {
-                    let name = format!("{}.{extension}", stem(summary));
-                    message::warning(&format!("no result file: {}", file::why_not(Path::new(&name), &error)));
-                }
+            if let Err(error) = files.create(Path::new(""), &stem(summary), extension, contents) {
+                let name = format!("{}.{extension}", stem(summary));
+                message::warning(&format!("no result file: {}", file::why_not(Path::new(&name), &error)));
             }
         }
     }
@@ -88,12 +83,10 @@ pub fn deliver(why: &Why, summary: &Summary) -> Result<bool, Failure> {
         None if !why.files.is_empty() && why.html.is_some() => {}
         None => stdout::text(&text::report(summary))?,
     }
-    written.extend(why.record.clone());
-    written.extend(why.perfetto.clone());
     if !why.quiet {
-        for path in &written {
-            message::note(&format!("written: {}", path.display()));
-        }
+        // These two were written meanwhile.
+        let meanwhile = why.record.iter().chain(&why.perfetto).map(|path| path.display().to_string());
+        message::written(&[files.names(), &meanwhile.collect::<Vec<_>>()].concat());
     }
     let Some(bound) = &why.fail_if else { return Ok(false) };
     let exceeded = bound.exceeded_by(summary);
