@@ -43,7 +43,7 @@ fn an_emulation_inside_another_says_that_it_is_traced() {
     assert!(stderr(&output).contains("another tracer, such as strace, gdb or another emulate"), "{}", stderr(&output));
 }
 
-/// Executes a program under a filter that forbids tracing, as in containers.
+/// Executes a program under a filter that forbids a call, as in containers: `ptrace` unless FORBIDDEN is another.
 pub const CONTAINER: &str = r#"
 #include <errno.h>
 #include <linux/filter.h>
@@ -52,10 +52,13 @@ pub const CONTAINER: &str = r#"
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#ifndef FORBIDDEN
+#define FORBIDDEN SYS_ptrace
+#endif
 int main(int count, char **typed) {
     struct sock_filter filter[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ptrace, 0, 1),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, FORBIDDEN, 0, 1),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
@@ -85,6 +88,91 @@ fn a_container_that_forbids_ptrace_is_named() {
         Command::new(home.path().join("program")).args([&own, "emulate", "linux-hz100", "--", "true"]).output();
     let output = output.expect("it starts");
     assert_eq!(output.status.code(), Some(125), "{}", stderr(&output));
+}
+
+#[test]
+fn a_container_that_forbids_reading_of_memory_is_emulated() {
+    let home = Home::new();
+    for forbidden in ["process_vm_readv", "kcmp"] {
+        let option = format!("-DFORBIDDEN=SYS_{forbidden}");
+        let Some(program) = compiled(&home, CONTAINER, &["-w", &option]) else { return };
+        let own = home.command().get_program().to_string_lossy().into_owned();
+        let sleeps = ["sh", "-c", "for a in 1 2 3; do sleep 0.001; done"];
+        let options = [&own, "emulate", MACHINE, "--summary", "--"];
+        let output = Command::new(program).args(options).args(sleeps).output().expect("it starts");
+        let stderr = stderr(&output);
+        if output.status.code() == Some(9) || stderr.contains("can't trace") {
+            eprintln!("skipped: {stderr}");
+            return;
+        }
+        assert!(stderr.contains("as sleep: count 3,"), "{forbidden}: {stderr}");
+    }
+}
+
+#[test]
+fn a_program_that_only_asks_for_filters_is_emulated() {
+    let home = Home::new();
+    let source = r#"
+        #include <errno.h>
+        #include <sys/prctl.h>
+        #include <sys/syscall.h>
+        #include <unistd.h>
+        int main(void) {
+            if (prctl(PR_SET_SECCOMP, 2, 0) != -1 || syscall(SYS_seccomp, 1, 0, 0) != -1 || errno != EFAULT) return 9;
+            return usleep(1000);
+        }"#;
+    let Some(program) = compiled(&home, source, &[]) else { return };
+    let Some(output) = emulated(&home, &["--summary"], &[&program]) else { return };
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stderr(&output).contains("as sleep: count 1,"), "{}", stderr(&output));
+}
+
+#[test]
+fn strict_seccomp_mode_is_said_to_fail() {
+    let home = Home::new();
+    let source = "#include <sys/prctl.h>\n#include <unistd.h>\n\
+        int main(void) { return prctl(PR_SET_SECCOMP, 1) == -1 ? usleep(1000) : 9; }";
+    let Some(program) = compiled(&home, source, &[]) else { return };
+    let Some(output) = emulated(&home, &["--summary"], &[&program]) else { return };
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let said = ["strict seccomp mode fails", "as sleep: count 1,"];
+    assert!(said.iter().all(|said| stderr(&output).contains(said)), "{}", stderr(&output));
+}
+
+#[test]
+fn what_a_daemon_starts_is_said_to_run_natively() {
+    let home = Home::new();
+    let docker = home.path().join("docker");
+    std::fs::copy("/bin/true", &docker).expect("a copy");
+    let Some(output) = emulated(&home, &[], &[&docker.to_string_lossy()]) else { return };
+    assert!(stderr(&output).contains("run oversleep in the container"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_program_that_the_system_protects_from_its_user_is_named() {
+    let home = Home::new();
+    let user = Command::new("id").arg("-u").output().expect("it starts");
+    let is_root = user.stdout == b"0\n";
+    let source = "#include <sys/prctl.h>\n#include <unistd.h>\n\
+        int main(void) { prctl(PR_SET_DUMPABLE, 0); return usleep(1000); }";
+    let Some(undumpable) = compiled(&home, source, &[]).filter(|_| is_root && is_installed("setpriv")) else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).expect("rights");
+    let copied = |from: &str, name: &str, mode| {
+        let to = folder.path().join(name);
+        std::fs::copy(from, &to).expect("a copy");
+        std::fs::set_permissions(&to, PermissionsExt::from_mode(mode)).expect("rights");
+        to
+    };
+    let own = copied(&home.command().get_program().to_string_lossy(), "oversleep", 0o755);
+    for program in [copied("/bin/sleep", "unreadable", 0o711), copied(&undumpable, "undumpable", 0o755)] {
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&own);
+        let output = command.args(["emulate", MACHINE, "--summary", "--"]).arg(&program).arg("0.001").output();
+        let output = output.expect("it starts");
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        assert!(stderr(&output).contains("the system protects the memory"), "{program:?}: {}", stderr(&output));
+    }
 }
 
 #[test]

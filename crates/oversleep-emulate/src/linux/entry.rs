@@ -1,5 +1,6 @@
 //! The start of a timed wait: what it requests, when it ends on the emulated machine, and where its thread is redirected.
 
+use std::cell::Cell;
 use std::io;
 
 use oversleep_record::Nanos;
@@ -95,9 +96,24 @@ fn time([secs, fraction]: [i64; 2], unit: i64) -> Option<Nanos> {
 
 const UNREADABLE: Answer = Answer::AsIs;
 
+/// Why a program waits natively whose memory can't be read.
+pub const PROTECTED: &str = "the system protects the memory of a program whose file its user may not read, or that made itself \
+    undumpable, so it runs with native timing: run it as root";
+
+const STRICT: &str = "strict seccomp mode fails with EINVAL, since emulation has set a filter: run it without emulate";
+
 /// Decides what to do with the call that these registers make.
 pub fn answer(tid: Tid, registers: &Registers) -> Answer {
-    answer_reading(registers, |address| ptrace::read(tid, address), |address| ptrace::read(tid, address))
+    let is_protected = Cell::new(false);
+    let look = |error: &io::Error| {
+        is_protected.set(!matches!(error.raw_os_error(), Some(libc::EFAULT | libc::ESRCH)));
+    };
+    let two = |address| ptrace::read(tid, address).inspect_err(look);
+    let four = |address| ptrace::read(tid, address).inspect_err(look);
+    match answer_reading(registers, two, four) {
+        Answer::AsIs if is_protected.get() => Answer::PassBy(PROTECTED),
+        answer => answer,
+    }
 }
 
 fn answer_reading(
@@ -177,6 +193,10 @@ fn answer_reading(
         libc::SYS_clock_getres => Answer::Clock(E::RawClockGetres, a0 as i32),
         libc::SYS_gettimeofday => Answer::Clock(E::RawGettimeofday, libc::CLOCK_REALTIME),
         libc::SYS_time => Answer::Clock(E::RawTime, libc::CLOCK_REALTIME),
+        // Firefox, Chromium and libseccomp try that call without a filter first, to learn whether the kernel has it.
+        libc::SYS_seccomp if a2 == 0 => Answer::AsIs,
+        libc::SYS_prctl if a0 == libc::PR_SET_SECCOMP as u64 && a1 == 2 && a2 == 0 => Answer::AsIs,
+        libc::SYS_prctl if a0 == libc::PR_SET_SECCOMP as u64 && a1 == 1 => Answer::PassBy(STRICT),
         libc::SYS_seccomp => Answer::Sandbox,
         libc::SYS_clone => Answer::Start(a0 & !(libc::CLONE_UNTRACED as u64)),
         libc::SYS_prctl if a0 == u64::from(filter::PRCTL_RESOLUTION) => Answer::Resolution(a1),

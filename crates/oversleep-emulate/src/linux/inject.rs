@@ -16,6 +16,8 @@ pub enum Native {
     Of32Bits,
     /// The system refused the mapping.
     Refused,
+    /// The system protects its memory.
+    Protected,
 }
 
 /// The value of `cs` in 64-bit code.
@@ -67,7 +69,13 @@ pub fn at_exec(tid: Tid, wanted: Wanted) -> Got {
 fn calls(tid: Tid, wanted: Wanted, is_stopped: &mut bool) -> io::Result<Got> {
     next_call(tid, is_stopped)?;
     let before = ptrace::registers(tid)?;
-    let word = ptrace::peek(tid, before.rip)?;
+    let word = match ptrace::peek(tid, before.rip) {
+        Err(error) if matches!(error.raw_os_error(), Some(libc::EIO | libc::EPERM)) => {
+            let locked_memory = wanted.locked_memory.then_some(libc::EPERM);
+            return Ok(Got { code: Err(Native::Protected), locked_memory });
+        }
+        word => word?,
+    };
     ptrace::poke(tid, before.rip, word & !0xffff | SYSCALL)?;
     let mut got = Got { code: Ok(()), locked_memory: None };
     if wanted.code {

@@ -36,6 +36,9 @@ impl Tracer {
         if self.shared.is_unprivileged && programs::changes_user(tid) {
             lock(&self.tally).passed_by("execve", SETUID);
         }
+        if let Some(why) = self.shared.plan.as_ref().and_then(|_| programs::started_by_a_daemon(tid)) {
+            lock(&self.tally).passed_by("execve", why);
+        }
         self.shared.processes.executes(tid);
         self.shared.sites.forget(tid);
         let wanted = Wanted { code: self.shared.plan.is_some(), locked_memory: self.shared.locks_memory };
@@ -51,6 +54,7 @@ impl Tracer {
             Err(Native::Gone) => self.forget(tid, now),
             Err(Native::Of32Bits) => self.runs_natively(tid, OF_32_BITS),
             Err(Native::Refused) => self.runs_natively(tid, REFUSED),
+            Err(Native::Protected) => self.runs_natively(tid, entry::PROTECTED),
         }
     }
 

@@ -33,6 +33,18 @@ pub fn of(process: Tid) -> Found {
     Found { executed: Executed { file: name, head }, file }
 }
 
+/// Clients of daemons that start programs. `podman` and `flatpak` start theirs themselves.
+const CLIENTS: [&str; 7] = ["docker", "nerdctl", "ctr", "crictl", "kubectl", "machinectl", "systemd-run"];
+const BY_A_DAEMON: &str = "what a daemon starts for docker, systemd-run or their like runs with native timing: run oversleep in \
+    the container itself";
+
+/// Why what a process has a daemon start isn't emulated; `None` if it starts programs itself.
+pub fn started_by_a_daemon(process: Tid) -> Option<&'static str> {
+    let path = std::fs::read_link(format!("/proc/{process}/exe")).unwrap_or_default();
+    let name = path.file_name()?.to_str()?;
+    CLIENTS.contains(&name).then_some(BY_A_DAEMON)
+}
+
 /// Whether its file is setuid or setgid, which changes the user or group that the program runs as.
 pub fn changes_user(process: Tid) -> bool {
     std::fs::metadata(format!("/proc/{process}/exe"))

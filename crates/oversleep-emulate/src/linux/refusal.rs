@@ -15,7 +15,12 @@ pub fn why(stage: i32, error: io::Error, program: &str) -> Failure {
         BY_TRACE => {
             let scope = std::fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").unwrap_or_default();
             let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-            Failure::Own(format!("can't trace '{program}': {error}; {}", untraceable(scope.trim(), is_traced(&status))))
+            let reason = match error.raw_os_error() {
+                // It ended before it answered.
+                Some(libc::ESRCH) => "the supervisor could not start: raise the limit on processes, threads or memory",
+                _ => untraceable(scope.trim(), is_traced(&status)),
+            };
+            Failure::Own(format!("can't trace '{program}': {error}; {reason}"))
         }
         BY_FILTER => Failure::Own(format!(
             "can't filter the system calls of '{program}': {error}; the kernel needs seccomp filters, and a container must \
