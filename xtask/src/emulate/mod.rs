@@ -114,14 +114,17 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
         return Err(format!("no part is named `{unknown}`; there are {}, and --all", known.join(", ")));
     }
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let built = Command::new(cargo).current_dir(root).args(["build", "--quiet", "--package", "oversleep-cli"]).status();
+    let built = Command::new(cargo)
+        .current_dir(root)
+        .args(["build", "--release", "--quiet", "--package", "oversleep-cli"])
+        .status();
     if !built.map_err(|error| format!("can't run cargo: {error}"))?.success() {
         return Err("the command doesn't build".to_owned());
     }
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     let folder = target.join("emulate");
     std::fs::create_dir_all(&folder).map_err(|error| format!("can't make {}: {error}", folder.display()))?;
-    let bench = Bench { command: target.join("debug/oversleep"), folder, is_whole, names };
+    let bench = Bench { command: target.join("release/oversleep"), folder, is_whole, names };
     let mut is_fine = true;
     for part in PARTS.iter().filter(|part| bench.wants_part(part.name)) {
         println!("== {}", part.name);
