@@ -3,6 +3,7 @@
 
 mod emulate;
 mod emulate_calls;
+mod emulate_control;
 mod emulate_like;
 mod emulate_often;
 mod emulate_preload;

@@ -10,17 +10,34 @@ use crate::Failure;
 
 /// How long an answer may take.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a request may take, since others wait for it meanwhile.
+const PATIENCE_WITH_REQUESTS: Duration = Duration::from_secs(1);
+/// The longest answer: a report has the program's arguments.
+const ANSWER_MAX: u64 = 64 << 20;
 
-fn address(front: i32) -> io::Result<SocketAddr> {
-    SocketAddr::from_abstract_name(format!("oversleep-emulate-{front}"))
+/// The names of the control socket of process `front`. Containers of one network may each have a process of that id, so the
+/// first name has the process's own namespace of ids. The second one is for programs in a namespace below that.
+fn addresses(front: i32) -> [io::Result<SocketAddr>; 2] {
+    let space = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    [format!("oversleep-emulate-{}-{front}", space.display()), format!("oversleep-emulate-{front}")]
+        .map(SocketAddr::from_abstract_name)
 }
 
-/// The control socket of the supervisor of process `front`.
+/// The control sockets of the supervisor of process `front`.
+pub fn listen(front: i32) -> impl Iterator<Item = UnixListener> {
+    addresses(front).into_iter().flatten().flat_map(|address| UnixListener::bind_addr(&address))
+}
+
+/// Reads a request.
 ///
 /// # Errors
-/// The system's refusal.
-pub fn listen(front: i32) -> io::Result<UnixListener> {
-    UnixListener::bind_addr(&address(front)?)
+/// It didn't come in time.
+pub fn request(connection: &UnixStream) -> io::Result<String> {
+    connection.set_read_timeout(Some(PATIENCE_WITH_REQUESTS))?;
+    connection.set_write_timeout(Some(PATIENCE_WITH_REQUESTS))?;
+    let mut line = String::new();
+    BufReader::new(connection).take(1_000).read_line(&mut line)?;
+    Ok(line)
 }
 
 /// Sends a command to the supervisor of process `front`, and returns its answer.
@@ -32,11 +49,12 @@ pub fn control(front: i32, words: &str) -> Result<String, Failure> {
         let hint = "the program's environment has the number to give: OVERSLEEP_EMULATE";
         Failure::Own(format!("no emulated program {front} answers ({error}); {hint}"))
     };
-    let mut socket = address(front).and_then(|address| UnixStream::connect_addr(&address)).map_err(failed)?;
+    let [own, any] = addresses(front).map(|address| address.and_then(|address| UnixStream::connect_addr(&address)));
+    let mut socket = own.or(any).map_err(failed)?;
     socket.set_read_timeout(Some(PATIENCE)).map_err(failed)?;
     writeln!(socket, "{words}").map_err(failed)?;
     let mut answer = String::new();
-    BufReader::new(socket).take(64_000).read_line(&mut answer).map_err(failed)?;
+    BufReader::new(socket).take(ANSWER_MAX).read_line(&mut answer).map_err(failed)?;
     match answer.trim_end().split_once(' ') {
         Some(("ok", answer)) => Ok(answer.to_owned()),
         Some(("no", why)) => Err(Failure::Own(why.to_owned())),

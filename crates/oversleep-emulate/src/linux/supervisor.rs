@@ -1,6 +1,6 @@
 //! The process that traces the program, and answers requests from the front process and other programs.
 
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, Write};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
@@ -59,7 +59,7 @@ fn supervise((mut request, stepped): (Request, Vec<Stepped>), front: i32, to_fro
     }
     let own_wake_up = request.plan.as_mut().and_then(|plan| calibration::taken_off(plan, niceness));
     let shared = Arc::new(Shared::new(request, held, stepped, own_wake_up));
-    if let Ok(listener) = socket::listen(front) {
+    for listener in socket::listen(front) {
         let shared = Arc::clone(&shared);
         let _ = thread::Builder::new().spawn(move || {
             for connection in listener.incoming().flatten() {
@@ -162,12 +162,13 @@ fn report(shared: &Shared) -> Report {
 fn obey(shared: &Shared, connection: UnixStream) -> io::Result<()> {
     // SAFETY: takes nothing.
     let own = unsafe { libc::getuid() };
-    if !socket::user_of(&connection).is_some_and(|user| user == own || user == 0) {
-        return Ok(());
-    }
-    let mut line = String::new();
-    BufReader::new(&connection).take(1_000).read_line(&mut line)?;
-    let answer = match answer_to(shared, line.trim()) {
+    let is_allowed = socket::user_of(&connection).is_some_and(|user| user == own || user == 0);
+    let line = socket::request(&connection)?;
+    let answer = match is_allowed {
+        true => answer_to(shared, line.trim()),
+        false => Err("the emulated program belongs to another user".to_owned()),
+    };
+    let answer = match answer {
         Ok(answer) => format!("ok {answer}\n"),
         Err(why) => format!("no {why}\n"),
     };

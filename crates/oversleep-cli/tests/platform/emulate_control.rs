@@ -1,0 +1,85 @@
+//! `emulate ctl`: requests that are slow, foreign or long.
+#![cfg(all(target_os = "linux", target_arch = "x86_64"))]
+
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
+
+use super::emulate::emulated;
+use super::support::Home;
+
+const OWN: &str = env!("CARGO_BIN_EXE_oversleep");
+
+#[test]
+fn a_client_that_says_nothing_holds_up_none() {
+    let home = Home::new();
+    let script = "import os, socket, subprocess, sys\n\
+        number = os.environ['OVERSLEEP_EMULATE']\n\
+        space = os.readlink('/proc/self/ns/pid')\n\
+        silent = socket.socket(socket.AF_UNIX)\n\
+        silent.connect('\\0oversleep-emulate-' + space + '-' + number)\n\
+        sys.exit(subprocess.run([sys.argv[1], 'emulate', 'ctl', number, '--resolution', '1ms']).returncode)\n";
+    let Some(output) = emulated(&home, &[], &["python3", "-c", script, OWN]) else { return };
+    let code = output.status.code();
+    assert!(matches!(code, Some(0 | 127)), "{code:?} {}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn a_report_has_room_for_long_arguments() {
+    let home = Home::new();
+    let long = "x".repeat(100_000);
+    let script = "\"$0\" emulate ctl $OVERSLEEP_EMULATE --report";
+    let Some(output) = emulated(&home, &[], &["sh", "-c", script, OWN, &long]) else { return };
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(report["program"][4].as_str().map(str::len), Some(100_000));
+}
+
+#[test]
+fn another_user_is_told_so() {
+    let home = Home::new();
+    let user = Command::new("id").arg("-u").output().expect("it starts");
+    if user.stdout != b"0\n" || !Command::new("setpriv").arg("--version").output().is_ok_and(|it| it.status.success()) {
+        return;
+    }
+    // In a place that the other user can access.
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).expect("rights");
+    let own = folder.path().join("oversleep");
+    std::fs::copy(OWN, &own).expect("a copy");
+    std::fs::set_permissions(&own, PermissionsExt::from_mode(0o755)).expect("rights");
+    let script =
+        "setpriv --reuid=65534 --regid=65534 --clear-groups \"$0\" emulate ctl $OVERSLEEP_EMULATE --report; echo $?";
+    let Some(output) = emulated(&home, &[], &["sh", "-c", script, &own.to_string_lossy()]) else { return };
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "125\n", "{stderr}");
+    assert!(stderr.contains("belongs to another user"), "{stderr}");
+}
+
+#[test]
+fn a_program_in_another_namespace_of_ids_controls_its_emulation() {
+    let home = Home::new();
+    let script = "\"$0\" emulate ctl $OVERSLEEP_EMULATE --resolution 1ms";
+    let Some(output) = emulated(&home, &[], &["unshare", "-Urpf", "sh", "-c", script, OWN]) else { return };
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    let is_skipped = stderr.contains("unshare");
+    assert!(is_skipped || stderr.contains("is held"), "{stderr}");
+}
+
+#[test]
+fn containers_of_one_network_control_their_own_emulation() {
+    let home = Home::new();
+    // Two emulations whose process has the same id, each in a namespace of its own. The second asks for its own report.
+    let script = r#"
+        pair='"$0" emulate windows-10-1909 -- sh -c "$1" "$0"'
+        unshare -Urpf sh -c "$pair; true" "$0" 'sleep 3' &
+        sleep 1
+        unshare -Urpf --mount-proc sh -c "$pair; true" "$0" '"$0" emulate ctl $OVERSLEEP_EMULATE --report'
+        wait"#;
+    let output = home.prepared(Command::new("sh")).args(["-c", script, OWN]).output().expect("it starts");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    if stderr.contains("unshare") || stderr.contains("can't trace") {
+        eprintln!("skipped: {stderr}");
+        return;
+    }
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert!(report["program"].to_string().contains("--report"), "{report}");
+}
