@@ -7,7 +7,7 @@ use oversleep_record::{Conditions, ExperimentId, Nanos};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-mod support;
+use crate::support;
 
 fn golden() -> Value {
     serde_json::from_slice(&support::everything().write()).unwrap()

@@ -8,7 +8,7 @@ use oversleep_why::compare::{Verdict, compare, words};
 use oversleep_why::share::share;
 use oversleep_why::{Part, Summary, text};
 
-static FIFO: &[u8] = include_bytes!("recorded/fifo.why");
+static FIFO: &[u8] = include_bytes!("../recorded/fifo.why");
 
 fn summary() -> Summary {
     Summary::of_bytes(FIFO).expect("a recording")

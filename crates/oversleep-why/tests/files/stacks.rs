@@ -1,12 +1,10 @@
 //! Stacks in a stream: of which wait they are, and their names.
 
-mod stream;
-
+use crate::stream::{D, Stream};
 use oversleep_why::calls::Arch;
 use oversleep_why::recording::Meta;
 use oversleep_why::stack::{events_of_stack, events_of_symbol};
 use oversleep_why::{Builder, Event, Kind, Machine, Wait, text};
-use stream::{D, Stream};
 
 fn waits(stream: &Stream) -> Vec<Wait> {
     let mut machine = Machine::new(Arch::X86_64);

@@ -6,7 +6,7 @@ use oversleep_why::recording::Reader;
 use oversleep_why::summary::Losses;
 use oversleep_why::{Builder, Machine, Outcome, Wait, text};
 
-static FIFO: &[u8] = include_bytes!("recorded/fifo.why");
+static FIFO: &[u8] = include_bytes!("../recorded/fifo.why");
 
 fn waits() -> (Machine, Vec<Wait>) {
     let reader = Reader::new(FIFO).unwrap();

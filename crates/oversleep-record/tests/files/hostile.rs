@@ -12,7 +12,7 @@ use oversleep_record::file::{FileError, MEMORY_MAX, ROUNDS_MAX, ResultFile, SERI
 use oversleep_record::series::{Quantity, Round, Series, Unit};
 use oversleep_record::{Disturbance, Environment, ExperimentId, Nanos, ProcessorState};
 
-mod support;
+use crate::support;
 
 /// A histogram payload that states the length of its counts as `length` bytes.
 fn payload(length: u32, counts: &[u8]) -> String {
@@ -232,7 +232,7 @@ fn the_largest_run_reads_back() {
 #[test]
 fn text_that_is_not_utf_8_is_refused_wherever_it_stands() {
     let read = |text: &[u8]| ResultFile::read(text).map_err(|error| error.to_string());
-    let good = include_bytes!("../../../schema/golden/v2/minimal.json");
+    let good = include_bytes!("../../../../schema/golden/v2/minimal.json");
     let body = &good[..good.iter().rposition(|&byte| byte == b'}').unwrap()];
     let with = |letters: &[u8]| [body, b",\n\"later\":\"", letters, b"\"}\n"].concat();
     read(&with("µ日🕰".as_bytes())).expect("what no field is made of is left out");

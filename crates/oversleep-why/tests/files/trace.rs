@@ -10,7 +10,7 @@ use oversleep_why::summary::Losses;
 use oversleep_why::{Machine, Part};
 use serde::Deserialize;
 
-static FIFO: &[u8] = include_bytes!("recorded/fifo.why");
+static FIFO: &[u8] = include_bytes!("../recorded/fifo.why");
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

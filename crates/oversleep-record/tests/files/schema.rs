@@ -7,7 +7,7 @@ use jsonschema::Validator;
 use oversleep_record::{Environment, ExperimentId, ResultFile, Series};
 use serde_json::{Value, json};
 
-mod support;
+use crate::support;
 
 fn schema_of(version: &str) -> Value {
     let text = std::fs::read(support::schema_dir().join(format!("result-{version}.schema.json"))).unwrap();

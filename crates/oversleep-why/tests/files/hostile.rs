@@ -1,14 +1,12 @@
 //! Streams that no kernel delivers: any order, any fields, gaps, damage. Nothing panics, and sums stay exact.
 
-mod stream;
-
+use crate::stream::{D, Stream};
 use oversleep_why::calls::Arch;
 use oversleep_why::recording::{Meta, Reader, Recorder};
 use oversleep_why::summary::Losses;
 use oversleep_why::trace::TraceWriter;
 use oversleep_why::{Builder, Event, Kind, Machine, Outcome, Part, Wait, text};
 use proptest::prelude::*;
-use stream::{D, Stream};
 
 fn meta() -> Meta {
     Meta {

@@ -10,7 +10,7 @@ use oversleep_record::series::{Pace, Quantity, Unit};
 use oversleep_record::{Conditions, ExperimentId, FactName, Nanos, Unavailable};
 use serde_json::{Value, json};
 
-mod support;
+use crate::support;
 
 fn tool() -> Tool {
     Tool { name: "oversleep".into(), version: "0.1.0".into() }

@@ -17,7 +17,7 @@ use oversleep_why::wait::{Marks, Outcome, Request};
 use oversleep_why::{Part, Summary};
 use serde_json::Value;
 
-static FIFO: &[u8] = include_bytes!("recorded/fifo.why");
+static FIFO: &[u8] = include_bytes!("../recorded/fifo.why");
 
 fn schema_dir() -> PathBuf {
     let here = std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);

@@ -1,11 +1,11 @@
 //! The golden results in `schema/golden/`, a folder per version. Each is read and comes back unchanged, and those built
 //! from Rust values are still written byte for byte as published. This detects every change of the format.
 //!
-//! `OVERSLEEP_UPDATE_GOLDEN=1 cargo test -p oversleep-record --test golden` rewrites the built ones.
+//! `OVERSLEEP_UPDATE_GOLDEN=1 cargo test -p oversleep-record --test files golden` rewrites the built ones.
 
 use oversleep_record::ResultFile;
 
-mod support;
+use crate::support;
 
 #[test]
 fn built_results_are_written_as_published() {
