@@ -40,7 +40,10 @@ pub struct Request {
     pub clocks: ClockChoice,
     /// Whether a program of a known runtime waits and reads clocks as the runtime's port to the machine's system does.
     pub has_adapters: bool,
-    /// Tells the user how the program is run instead, if this system doesn't allow tracing.
+    /// Whether programs of 32 bits run, with native timing. Otherwise they are refused.
+    pub allows_32_bit: bool,
+    /// Tells the user at once what to know: how the program is run instead where tracing isn't allowed, which programs are
+    /// refused. It is called in another thread.
     pub note: fn(&str),
     /// The program and its arguments.
     pub program: Vec<OsString>,

@@ -60,6 +60,17 @@ pub struct PassedBy {
     pub count: u64,
 }
 
+/// A program that wasn't run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refused {
+    /// Its file.
+    pub program: String,
+    /// The reason.
+    pub why: String,
+    /// How often it was executed.
+    pub count: u64,
+}
+
 /// A clock whose steps differed from this system's.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SteppedClock {
@@ -136,6 +147,9 @@ pub struct Report {
     pub waits: Vec<Waits>,
     /// Calls that were made unchanged, by call and reason.
     pub passed_by: Vec<PassedBy>,
+    /// Programs that weren't run.
+    #[serde(default)]
+    pub refused: Vec<Refused>,
 }
 
 /// The counts of one supervisor thread.

@@ -23,7 +23,7 @@ const CODES: &str = "\
 Exit codes:
   the program's own; a signal that ends the program ends oversleep too
   125  oversleep failed: it can't trace here, or was told something wrong
-  126  the program can't be run
+  126  the program can't be run, or is refused because it is for 32 bits
   127  there is no such program";
 
 /// The exit codes of `ctl`.
@@ -76,6 +76,13 @@ pub struct Emulate {
     /// Whether programs of known language runtimes wait as the runtime's port to the machine's system: on, off
     #[arg(long, value_name = "ON|OFF", value_parser = ["on", "off"], default_value = "on", hide_possible_values = true)]
     adapters: String,
+
+    /// Let 32-bit programs run, with native timing
+    ///
+    /// Only 64-bit calls get another machine's timing. Without this option, a 32-bit program ends with exit code 126 before
+    /// its first instruction, wherever it is executed, and a message says so.
+    #[arg(long = "allow-32-bit")]
+    allow_32_bit: bool,
 
     #[command(flatten)]
     model: ModelArgs,
@@ -152,6 +159,7 @@ impl Emulate {
             resolution: self.resolution,
             clocks: self.clocks.clone(),
             has_adapters: self.adapters == "on",
+            allows_32_bit: self.allow_32_bit,
             note: message::note,
             program: self.program.clone(),
         };
@@ -201,8 +209,12 @@ impl Emulate {
         if self.summary {
             lines(report).iter().for_each(|line| message::note(line));
         } else {
-            // Calls that changed the program's behaviour are always reported.
-            let other_way = |passed: &&PassedBy| matches!(&*passed.call, "ptrace" | "execve");
+            // Calls that changed the program's behaviour are always reported, and those of another table.
+            let other_way = |passed: &&PassedBy| {
+                matches!(&*passed.call, "ptrace" | "execve")
+                    || passed.call.ends_with("(i386)")
+                    || passed.call.ends_with("(x32)")
+            };
             report.passed_by.iter().filter(other_way).for_each(|passed| message::note(&passed_by(passed)));
         }
         Ok(())
@@ -287,6 +299,9 @@ fn lines(report: &Report) -> Vec<String> {
     }
     for passed in &report.passed_by {
         lines.push(format!("  {}", passed_by(passed)));
+    }
+    for refused in &report.refused {
+        lines.push(format!("  '{}' was not run, count {}: {}", refused.program, refused.count, refused.why));
     }
     lines
 }

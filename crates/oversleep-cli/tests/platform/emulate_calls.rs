@@ -90,33 +90,6 @@ fn no_call_ends_early_and_the_report_names_each() {
     assert_eq!(rounded.map(|rounded| &rounded["count"]), Some(&1.into()), "{report}");
 }
 
-/// A 32-bit program that needs no library: it sleeps 2 ms and exits with 5.
-const OF_32_BITS: &str = r#"
-static const int span[2] = { 0, 2000000 };
-void _start(void) {
-    int done;
-    __asm__ volatile("int $0x80" : "=a"(done) : "a"(162), "b"(span), "c"(0) : "memory");
-    __asm__ volatile("int $0x80" : : "a"(1), "b"(5));
-    for (;;) {}
-}
-"#;
-
-#[test]
-fn a_program_for_32_bits_runs_natively_and_the_report_says_so() {
-    let home = Home::new();
-    let Some(program) = compiled(&home, OF_32_BITS, &["-m32", "-nostdlib", "-static", "-fno-pic", "-no-pie"]) else {
-        return;
-    };
-    let Some(output) = emulated(&home, &["--summary"], &[&program]) else { return };
-    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    if output.status.code() == Some(126) {
-        eprintln!("skipped: this kernel runs no programs for 32 bits");
-        return;
-    }
-    assert_eq!(output.status.code(), Some(5), "{stderr}");
-    assert!(stderr.contains("for 32 bits runs with native timing"), "{stderr}");
-}
-
 #[test]
 fn the_machine_of_a_result_is_emulated() {
     let home = Home::new();

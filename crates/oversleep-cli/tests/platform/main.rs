@@ -2,6 +2,7 @@
 #![cfg(unix)]
 
 mod emulate;
+mod emulate_32_bits;
 mod emulate_calls;
 mod emulate_control;
 mod emulate_like;

@@ -5,6 +5,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::{AtomicI32, Ordering};
 
+use super::notes::Teller;
 use super::refusal::{self, BY_TRACE};
 use super::start::Start;
 use super::{preload, socket, supervisor};
@@ -33,18 +34,19 @@ pub fn run(request: Request) -> Result<Ended, Failure> {
     let failed = |error| own("make a socket", error);
     let (to_supervisor, to_front) = socket::pair().map_err(failed)?;
     let (to_tracer, to_program) = socket::pair().map_err(failed)?;
+    let (told, to_told) = socket::pair().map_err(failed)?;
     // SAFETY: takes nothing.
     let front = unsafe { libc::getpid() };
     // SAFETY: the child never returns from here. It has only this thread, and the allocator is usable after a fork.
     let supervisor = match unsafe { libc::fork() } {
         -1 => return Err(own("start the supervisor", io::Error::last_os_error())),
         0 => {
-            drop((to_supervisor, to_tracer));
-            supervisor::run((request, stepped), front, to_front, to_program)
+            drop((to_supervisor, to_tracer, told));
+            supervisor::run((request, stepped), front, [to_front, to_program, to_told])
         }
         supervisor => supervisor,
     };
-    drop((to_front, to_program));
+    drop((to_front, to_program, to_told));
     for signal in PASSED_ON {
         pass_on_from_now(signal);
     }
@@ -63,6 +65,7 @@ pub fn run(request: Request) -> Result<Ended, Failure> {
         0 => own("start a process", error),
         _ => refusal::why(stage, error, &typed),
     })?;
+    let teller = Teller::begin(told, request.note);
     let status = wait(program);
     PROGRAM.store(0, Ordering::SeqCst);
     let is_supervised = to_supervisor.is_some();
@@ -70,6 +73,9 @@ pub fn run(request: Request) -> Result<Ended, Failure> {
         socket::send(to_supervisor.as_raw_fd(), supervisor::FINISH).ok()?;
         serde_json::from_slice::<Report>(&socket::receive_all(to_supervisor)?).ok()
     });
+    if let Ok(teller) = teller {
+        teller.end();
+    }
     let signal = libc::WIFSIGNALED(status).then(|| libc::WTERMSIG(status));
     if is_supervised && report.is_none() && signal == Some(libc::SIGKILL) {
         return Err(Failure::Own("the supervisor ended, and the program was killed with it".to_owned()));

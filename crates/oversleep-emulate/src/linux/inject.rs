@@ -22,6 +22,10 @@ pub enum Native {
 
 /// The value of `cs` in 64-bit code.
 const CODE_64: u64 = 0x33;
+/// Programs of 32 bits have their stacks below.
+const END_OF_32_BITS: u64 = 1 << 32;
+/// The exit code of what a shell can't execute.
+const CANNOT_EXECUTE: u64 = 126;
 /// The instruction `syscall`.
 const SYSCALL: u64 = 0x050f;
 
@@ -48,7 +52,7 @@ pub fn at_exec(tid: Tid, wanted: Wanted) -> Got {
     let fails = |native| Got { code: Err(native), locked_memory: None };
     match ptrace::registers(tid) {
         Err(_) => return fails(Native::Gone),
-        Ok(registers) if registers.cs != CODE_64 => return fails(Native::Of32Bits),
+        Ok(registers) if is_of_32_bits(&registers) => return fails(Native::Of32Bits),
         Ok(_) => {}
     }
     // A signal would run instead of the call or get lost, so signals wait. SIGKILL ends the process, and SIGSTOP stops it
@@ -64,6 +68,31 @@ pub fn at_exec(tid: Tid, wanted: Wanted) -> Got {
         return fails(Native::Gone);
     }
     got
+}
+
+/// Whether a newly executed program is for 32 bits. One of the x32 ABI runs 64-bit code.
+fn is_of_32_bits(registers: &Registers) -> bool {
+    registers.cs != CODE_64 || registers.rsp < END_OF_32_BITS
+}
+
+/// Makes a newly executed program end as one that can't be executed: the call of `exit_group` takes the place of its first
+/// instruction. Its thread is stopped at that event, where `execve` still sets the register of the result.
+///
+/// # Errors
+/// The process is gone.
+pub fn end_at_once(tid: Tid) -> io::Result<()> {
+    // mov eax, 252; int 0x80
+    const FOR_I386: u64 = u64::from_le_bytes([0xb8, 252, 0, 0, 0, 0xcd, 0x80, 0x90]);
+    // mov eax, 231; syscall
+    const FOR_X32: u64 = u64::from_le_bytes([0xb8, 231, 0, 0, 0, 0x0f, 0x05, 0x90]);
+    let registers = ptrace::registers(tid)?;
+    let code = if registers.cs == CODE_64 { FOR_X32 } else { FOR_I386 };
+    ptrace::set_registers(tid, &Registers { rbx: CANNOT_EXECUTE, rdi: CANNOT_EXECUTE, ..registers })?;
+    match ptrace::poke(tid, registers.rip, code) {
+        // Where nothing is mapped, the kernel ends it.
+        Err(error) if error.raw_os_error() != Some(libc::ESRCH) => Ok(()),
+        written => written,
+    }
 }
 
 fn calls(tid: Tid, wanted: Wanted, is_stopped: &mut bool) -> io::Result<Got> {

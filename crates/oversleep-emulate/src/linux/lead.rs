@@ -1,4 +1,4 @@
-//! What a tracer does at the two stops that matter: an executed program, and the start of a timed wait.
+//! What a tracer does at the start of a timed wait.
 
 use std::io;
 use std::sync::atomic::Ordering;
@@ -8,20 +8,15 @@ use oversleep_record::Nanos;
 
 use super::crew::lock;
 use super::entry::{self, Answer, LeadsTo, Waiting};
-use super::inject::{self, Native, Wanted};
+use super::filter::other_abis;
 use super::processes::{Program, SANDBOX, Special};
-use super::programs;
 use super::ptrace::{self, Registers, Tid};
 use super::sites::{Done, Frequent, WORTHWHILE};
 use super::tracer::{BUSY, Tracer};
 use super::trampoline::Entry;
-use crate::plan::{Adapted, Class, ClockChoice, Holder, Planned, Requested};
+use crate::plan::{Class, Holder, Planned, Requested};
 
-const OF_32_BITS: &str = "a program for 32 bits runs with native timing: only the 64-bit calls are redirected";
-const REFUSED: &str = "the system refused the mapping that its waits need, so the program runs with native timing";
 const URING: &str = "io_uring is answered with ENOSYS, so that the program falls back to epoll";
-const SETUID: &str = "a setuid or setgid program runs without its file's privileges here, as under any tracer: run it as root, or \
-    without emulate";
 /// The length of the instruction that makes a system call.
 const SYSCALL_LENGTH: u64 = 2;
 const INTERVAL: &str =
@@ -29,81 +24,13 @@ const INTERVAL: &str =
 const NO_SUCH_WAIT: &str = "the machine has no wait that stands for it";
 
 impl Tracer {
-    /// A process executes another program.
-    pub(super) fn executes(&mut self, tid: Tid, now: Nanos) {
-        self.is_process(tid);
-        self.shared.execs.fetch_add(1, Ordering::Relaxed);
-        if self.shared.is_unprivileged && programs::changes_user(tid) {
-            lock(&self.tally).passed_by("execve", SETUID);
-        }
-        if let Some(why) = self.shared.plan.as_ref().and_then(|_| programs::started_by_a_daemon(tid)) {
-            lock(&self.tally).passed_by("execve", why);
-        }
-        self.shared.processes.executes(tid);
-        self.shared.sites.forget(tid);
-        let wanted = Wanted { code: self.shared.plan.is_some(), locked_memory: self.shared.locks_memory };
-        let got = inject::at_exec(tid, wanted);
-        match got.locked_memory {
-            Some(0) => _ = self.shared.locked.fetch_add(1, Ordering::Relaxed),
-            Some(error) => self.shared.not_locked.store(error, Ordering::Relaxed),
-            None => {}
-        }
-        match got.code {
-            Ok(()) => self.prepare(tid),
-            // Its end may have been seen already, and comes only once.
-            Err(Native::Gone) => self.forget(tid, now),
-            Err(Native::Of32Bits) => self.runs_natively(tid, OF_32_BITS),
-            Err(Native::Refused) => self.runs_natively(tid, REFUSED),
-            Err(Native::Protected) => self.runs_natively(tid, entry::PROTECTED),
-        }
-    }
-
-    /// Sets up the clocks and waits that the port of the program's runtime would use.
-    fn prepare(&mut self, tid: Tid) {
-        let shared = &self.shared;
-        let Some(plan) = &shared.plan else { return };
-        let adapted = if shared.has_adapters { self.adapted(tid) } else { None };
-        let stepped = match adapted.as_ref().and_then(|adapted| adapted.clocks.as_ref()) {
-            Some(ClockChoice::These(these)) if shared.choice == ClockChoice::Coarse => {
-                let own = plan.clocks(&ClockChoice::These(these.clone())).unwrap_or_default();
-                let is_own = |clock| own.iter().any(|own| own.clock == clock);
-                let others = shared.stepped.iter().filter(|other| !is_own(other.clock)).cloned();
-                others.chain(own.iter().cloned()).collect()
-            }
-            _ => shared.stepped.clone(),
-        };
-        if !stepped.is_empty()
-            && let Err(why) = shared.place_clocks(tid, stepped)
-        {
-            lock(&self.tally).passed_by("clock_gettime", why);
-        }
-        // The process's own filter stays in force for everything that it executes.
-        if let Some(adapted) = adapted.filter(|_| shared.processes.of(tid).is_none()) {
-            let own_code = programs::of(tid).own_code(tid);
-            shared.processes.set(tid, Special::Adapted(Arc::new(Program { adapted, own_code })));
-        }
-    }
-
-    fn adapted(&self, tid: Tid) -> Option<Adapted> {
-        let program = programs::of(tid);
-        let adapted = self.shared.plan.as_ref()?.adapted(&program.executed, |mark| program.version(mark))?;
-        let described = adapted.adapters.iter().map(|adapter| [&*adapter.runtime, &*adapter.does, &*adapter.source]);
-        lock(&self.shared.adapters).extend(described);
-        Some(adapted)
-    }
-
-    fn runs_natively(&mut self, process: Tid, why: &'static str) {
-        lock(&self.tally).passed_by("execve", why);
-        self.shared.processes.set(process, Special::Native(why));
-        self.shared.sites.turn_off(process);
-    }
-
     /// Handles the start of a timed wait, or another call that the filter stops at.
     pub(super) fn lead(&mut self, tid: Tid, now: Nanos) -> io::Result<()> {
         self.meet(tid);
         let registers = ptrace::registers(tid)?;
         let call = registers.orig_rax as libc::c_long;
-        let name = || entry::name(call);
+        let other = other_abis::name(tid, &registers);
+        let name = || other.unwrap_or_else(|| entry::name(call));
         let mut program = None;
         if self.shared.processes.are_some() {
             let process = self.process(tid);
@@ -115,6 +42,10 @@ impl Tracer {
                 Some(Special::Adapted(adapted)) => program = Some(adapted),
                 None => {}
             }
+        }
+        if other.is_some() {
+            lock(&self.tally).passed_by(name(), other_abis::NATIVE);
+            return Ok(());
         }
         match entry::answer(tid, &registers) {
             Answer::AsIs => Ok(()),

@@ -1,6 +1,6 @@
 //! State that the threads of a supervisor share.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
@@ -10,12 +10,13 @@ use oversleep_system::rules::Grid;
 use super::clocks::{self, Table};
 use super::crew::{Crew, lock};
 use super::entry::ahead;
+use super::notes::Notes;
 use super::processes::Processes;
 use super::ptrace::Tid;
 use super::sites::Sites;
 use crate::Request;
 use crate::plan::{ClockChoice, Holder, Plan, Resolution, Stepped};
-use crate::report::{AdapterUsed, OwnWakeUp, SteppedClock, Tally};
+use crate::report::{AdapterUsed, OwnWakeUp, Refused, SteppedClock, Tally};
 
 /// State that the threads of a supervisor share.
 pub struct Shared {
@@ -29,6 +30,10 @@ pub struct Shared {
     pub is_unprivileged: bool,
     /// Whether programs have their memory locked.
     pub locks_memory: bool,
+    /// Whether programs of 32 bits run with native timing.
+    pub allows_32_bit: bool,
+    /// What the user is told at once.
+    notes: Notes,
     /// How many programs have their memory locked, and the last error of one that hasn't.
     pub locked: AtomicU64,
     pub not_locked: AtomicI32,
@@ -52,6 +57,8 @@ pub struct Shared {
     pub threads_max: AtomicU64,
     /// The adapters that were applied: runtime, what its port does, and the source.
     pub adapters: Mutex<BTreeSet<[&'static str; 3]>>,
+    /// How often each program wasn't run, by reason.
+    refused: Mutex<BTreeMap<(String, &'static str), u64>>,
     pub tallies: Mutex<Vec<Arc<Mutex<Tally>>>>,
     pub crew: Crew,
 }
@@ -62,6 +69,7 @@ impl Shared {
         resolution: Resolution,
         stepped: Vec<Stepped>,
         own_wake_up: Option<OwnWakeUp>,
+        notes: Notes,
     ) -> Shared {
         Shared {
             typed: request.program.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
@@ -70,6 +78,8 @@ impl Shared {
             // SAFETY: takes nothing.
             is_unprivileged: unsafe { libc::geteuid() } != 0,
             locks_memory: request.locks_memory,
+            allows_32_bit: request.allows_32_bit,
+            notes,
             locked: AtomicU64::new(0),
             not_locked: AtomicI32::new(0),
             resolution: RwLock::new(resolution),
@@ -85,6 +95,7 @@ impl Shared {
             threads: AtomicU64::new(0),
             threads_max: AtomicU64::new(0),
             adapters: Mutex::default(),
+            refused: Mutex::default(),
             tallies: Mutex::default(),
             crew: Crew::default(),
         }
@@ -115,6 +126,32 @@ impl Shared {
             source: (*source).to_owned(),
         };
         lock(&self.adapters).iter().map(row).collect()
+    }
+
+    /// A program isn't run, for that reason.
+    pub fn refuses(&self, process: Tid, why: &'static str) {
+        let program = std::fs::read_link(format!("/proc/{process}/exe")).unwrap_or_default();
+        let program = program.to_string_lossy().into_owned();
+        let count = {
+            let mut refused = lock(&self.refused);
+            let count = refused.entry((program.clone(), why)).or_default();
+            *count += 1;
+            *count
+        };
+        // A script may try one again and again.
+        if count == 1 {
+            self.notes.tell(&format!("'{program}' was not run: {why}"));
+        }
+    }
+
+    /// The programs that weren't run, for the report.
+    pub fn refused(&self) -> Vec<Refused> {
+        let row = |((program, why), &count): (&(String, &'static str), &u64)| Refused {
+            program: program.clone(),
+            why: (*why).to_owned(),
+            count,
+        };
+        lock(&self.refused).iter().map(row).collect()
     }
 
     /// Requests a resolution for that holder, or releases it with `None`. Returns what is granted.

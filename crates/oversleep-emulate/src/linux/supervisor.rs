@@ -12,6 +12,7 @@ use oversleep_record::Nanos;
 use super::counters::Counters;
 use super::crew::lock;
 use super::entry::{now, resolution_of};
+use super::notes::Notes;
 use super::shared::Shared;
 use super::tracer::{self, Tracer};
 use super::{calibration, ptrace, socket};
@@ -23,9 +24,11 @@ use crate::report::{Report, Tally};
 pub const FINISH: i32 = 1;
 
 /// Traces the program to its end. This process is a copy of the one that continues as `front`, and never returns.
-pub fn run(request: (Request, Vec<Stepped>), front: i32, to_front: OwnedFd, to_program: OwnedFd) -> ! {
+/// The descriptors lead to the front process, to the program's process before it executes the program, and to where the
+/// front process prints.
+pub fn run(request: (Request, Vec<Stepped>), front: i32, ends: [OwnedFd; 3]) -> ! {
     let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        supervise(request, front, to_front, to_program);
+        supervise(request, front, ends);
     }));
     // SAFETY: ends the process at once: what its parent registered is not its own.
     unsafe { libc::_exit(i32::from(outcome.is_err())) }
@@ -45,11 +48,11 @@ pub fn stepped(plan: Option<&Plan>, choice: &ClockChoice) -> Result<Vec<Stepped>
     Ok(stepped)
 }
 
-fn supervise((mut request, stepped): (Request, Vec<Stepped>), front: i32, to_front: OwnedFd, to_program: OwnedFd) {
+fn supervise((mut request, stepped): (Request, Vec<Stepped>), front: i32, [to_front, to_program, notes]: [OwnedFd; 3]) {
     ends_with(front);
     // SAFETY: takes numbers.
     let niceness = unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) };
-    apart(&mut [to_front.as_raw_fd(), to_program.as_raw_fd()]);
+    apart(&mut [&to_front, &to_program, &notes].map(AsRawFd::as_raw_fd));
     let mut held = match &request.plan {
         Some(plan) => plan.resolution(now()),
         None => Resolution::of_no_machine(),
@@ -58,7 +61,7 @@ fn supervise((mut request, stepped): (Request, Vec<Stepped>), front: i32, to_fro
         held.hold(Holder::All, request.resolution, now());
     }
     let own_wake_up = request.plan.as_mut().and_then(|plan| calibration::taken_off(plan, niceness));
-    let shared = Arc::new(Shared::new(request, held, stepped, own_wake_up));
+    let shared = Arc::new(Shared::new(request, held, stepped, own_wake_up, Notes::new(notes)));
     for listener in socket::listen(front) {
         let shared = Arc::clone(&shared);
         let _ = thread::Builder::new().spawn(move || {
@@ -153,6 +156,7 @@ fn report(shared: &Shared) -> Report {
         clocks: shared.clocks(),
         adapters: shared.adapters(),
         locked: shared.locked.load(Ordering::Relaxed),
+        refused: shared.refused(),
         not_locked: Some(shared.not_locked.load(Ordering::Relaxed)).filter(|&error| error != 0),
         ..all.into_report(shared.machine().to_owned())
     }

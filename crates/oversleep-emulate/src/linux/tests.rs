@@ -89,8 +89,12 @@ fn answer(call: libc::c_long, arguments: [u64; 6], place: u64) -> u32 {
 }
 
 fn answer_where(stepped: &[u32], call: libc::c_long, arguments: [u64; 6], place: u64) -> u32 {
+    answer_of(0xc000_003e, stepped, call, arguments, place)
+}
+
+fn answer_of(arch: u32, stepped: &[u32], call: libc::c_long, arguments: [u64; 6], place: u64) -> u32 {
     let mut data = [0_u32; 16];
-    (data[0], data[1]) = (call as u32, 0xc000_003e);
+    (data[0], data[1]) = (call as u32, arch);
     (data[2], data[3]) = (place as u32, (place >> 32) as u32);
     for (at, argument) in arguments.into_iter().enumerate() {
         (data[4 + 2 * at], data[5 + 2 * at]) = (argument as u32, (argument >> 32) as u32);
@@ -103,6 +107,7 @@ fn answer_where(stepped: &[u32], call: libc::c_long, arguments: [u64; 6], place:
         at += 1;
         match step.code {
             0x20 => value = data[step.k as usize / 4],
+            0x05 => at += step.k as usize,
             0x54 => value &= step.k,
             0x15 => at += jump(value == step.k),
             0x35 => at += jump(value >= step.k),
@@ -144,6 +149,39 @@ fn the_filter_stops_timed_waits_only() {
         assert_eq!(answer(call, arguments, 0x5555_0000_0000), wanted, "{call} {arguments:?}");
         assert_eq!(answer(call, arguments, trampoline::BASE + 100), ALLOW, "{call} from our own code");
         assert_eq!(answer(call, arguments, trampoline::BASE + trampoline::SIZE), wanted, "{call} behind it");
+    }
+}
+
+#[test]
+fn the_filter_stops_at_timed_waits_of_other_call_tables() {
+    const I386: u32 = 0x4000_0003;
+    const X86_64: u32 = 0xc000_003e;
+    const ARM: u32 = 0x4000_0028;
+    const ALLOW: u32 = 0x7fff_0000;
+    const MARKED: u32 = 0x7ff0_0001;
+    const X32: libc::c_long = 0x4000_0000;
+    for (arch, call, arguments, wanted) in [
+        (I386, 162, [8, 0, 0, 0, 0, 0], MARKED),
+        (I386, 407, [1, 0, 8, 0, 0, 0], MARKED),
+        (I386, 240, [8, 128, 0, 0, 0, 0], ALLOW),
+        (I386, 240, [8, 128, 0, 8, 0, 0], MARKED),
+        (I386, 240, [8, 129, 0, 8, 0, 0], ALLOW),
+        (I386, 422, [8, 9, 0, 8, 0, 0], MARKED),
+        (I386, 168, [8, 0, 0, 0, 0, 0], ALLOW),
+        (I386, 168, [8, 0, 5, 0, 0, 0], MARKED),
+        (I386, 142, [0, 0, 0, 0, 8, 0], MARKED),
+        // Numbers of 64-bit waits: getresuid32 and the like.
+        (I386, libc::SYS_nanosleep, [8; 6], ALLOW),
+        (I386, libc::SYS_clock_nanosleep, [1; 6], ALLOW),
+        (I386, 252, [126, 0, 0, 0, 0, 0], ALLOW),
+        (X86_64, X32 + libc::SYS_nanosleep, [8, 0, 0, 0, 0, 0], MARKED),
+        (X86_64, X32 + libc::SYS_poll, [0, 0, 1, 0, 0, 0], MARKED),
+        (X86_64, X32 + libc::SYS_poll, [0; 6], ALLOW),
+        (X86_64, X32 + 523, [8, 0, 8, 0, 0, 0], MARKED),
+        (X86_64, X32 + libc::SYS_getpid, [0; 6], ALLOW),
+        (ARM, 162, [8, 0, 0, 0, 0, 0], ALLOW),
+    ] {
+        assert_eq!(answer_of(arch, &[], call, arguments, 0x5555_0000_0000), wanted, "{arch:#x} {call} {arguments:?}");
     }
 }
 

@@ -42,6 +42,7 @@ pub fn run(typed: &[OsString], is_quiet: bool) -> Result<Exit, Failure> {
         resolution: None,
         clocks: ClockChoice::Off,
         has_adapters: false,
+        allows_32_bit: true,
         note: message::note,
         program: typed.to_vec(),
     };

@@ -3,12 +3,19 @@
 //! Call numbers are compared first, so that the kernel can tell without running the filter that every other call is
 //! allowed (its cache of constant answers, Linux 5.11). Calls from within [`super::trampoline`] are allowed.
 
+mod calls;
+pub mod other_abis;
+
 use std::io;
 
 use super::trampoline;
+use calls::{EMULATED, FUTEX_WAITS, OBSERVED, WAITS, When};
+pub use calls::{FUTEX_WAIT2, IO_PGETEVENTS, PRCTL_RESOLUTION};
+use other_abis::{I386, MARK, OF_X32, X32};
 
 const LOAD: u16 = 0x20;
 const AND: u16 = 0x54;
+const JUMP: u16 = 0x05;
 const JUMP_EQUAL: u16 = 0x15;
 const JUMP_ABOVE_OR_EQUAL: u16 = 0x35;
 const JUMP_ANY_BIT: u16 = 0x45;
@@ -17,90 +24,7 @@ const RETURN: u16 = 0x06;
 const ALLOW: u32 = 0x7fff_0000;
 const TRACE: u32 = 0x7ff0_0000;
 const ARCH_X86_64: u32 = 0xc000_003e;
-/// Numbers from here on are of the x32 ABI.
-const X32: u32 = 0x4000_0000;
-
-/// What makes a call a timed wait.
-#[derive(Clone, Copy)]
-enum When {
-    Always,
-    /// That argument is a pointer other than null.
-    Given(u8),
-    /// That argument is a number above zero.
-    Positive(u8),
-    /// A futex operation that waits, with a timeout.
-    Futex,
-    /// The clock in that argument advances while the thread isn't running.
-    Passing(u8),
-    /// That argument has that value.
-    Is(u8, u32),
-    /// That argument has one of these values.
-    Either(u8, [u32; 2]),
-    /// The clock in the first argument is one of those that advance in steps.
-    Stepped,
-    /// The time of day advances in steps.
-    SteppedRealtime,
-    /// A timeout of a socket.
-    SocketTimeout,
-    /// That argument has one of these bits.
-    AnyBit(u8, u32),
-}
-
-/// The first argument of `prctl` by which a program changes the emulated resolution: "ovsR".
-pub const PRCTL_RESOLUTION: u32 = 0x6f76_7352;
-
-/// Timed waits, and starts of what wouldn't be traced. They stop in any case.
-const WAITS: &[(libc::c_long, When)] = &[
-    (libc::SYS_futex, When::Futex),
-    (libc::SYS_epoll_wait, When::Positive(3)),
-    (libc::SYS_epoll_pwait, When::Positive(3)),
-    (libc::SYS_clock_nanosleep, When::Passing(0)),
-    (libc::SYS_nanosleep, When::Given(0)),
-    (libc::SYS_poll, When::Positive(2)),
-    (libc::SYS_ppoll, When::Given(2)),
-    (libc::SYS_pselect6, When::Given(4)),
-    (libc::SYS_select, When::Given(4)),
-    (libc::SYS_epoll_pwait2, When::Given(3)),
-    (libc::SYS_rt_sigtimedwait, When::Given(2)),
-    (libc::SYS_mq_timedsend, When::Given(4)),
-    (libc::SYS_mq_timedreceive, When::Given(4)),
-    (libc::SYS_semtimedop, When::Given(3)),
-    (libc::SYS_io_getevents, When::Given(4)),
-    (IO_PGETEVENTS, When::Given(4)),
-    (libc::SYS_futex_waitv, When::Given(3)),
-    (FUTEX_WAIT2, When::Given(4)),
-    // Whatever has the filter but no tracer fails with ENOSYS at its first wait.
-    (libc::SYS_clone, When::AnyBit(0, libc::CLONE_UNTRACED as u32)),
-];
-
-/// What else matters to an emulated program.
-const EMULATED: &[(libc::c_long, When)] = &[
-    (libc::SYS_timerfd_settime, When::Given(2)),
-    (libc::SYS_timer_settime, When::Given(2)),
-    (libc::SYS_setitimer, When::Is(0, 0)),
-    (libc::SYS_alarm, When::Positive(0)),
-    (libc::SYS_setsockopt, When::SocketTimeout),
-    (libc::SYS_clock_gettime, When::Stepped),
-    (libc::SYS_clock_getres, When::Stepped),
-    (libc::SYS_gettimeofday, When::SteppedRealtime),
-    (libc::SYS_time, When::SteppedRealtime),
-    (libc::SYS_io_uring_setup, When::Always),
-    (libc::SYS_ptrace, When::Always),
-    (libc::SYS_seccomp, When::Is(0, 1)),
-    (libc::SYS_prctl, When::Either(0, [libc::PR_SET_SECCOMP as u32, PRCTL_RESOLUTION])),
-];
-
-/// What else matters to an observed program: that a wait goes on after a signal, and that a thread changes its timer slack.
-const OBSERVED: &[(libc::c_long, When)] =
-    &[(libc::SYS_restart_syscall, When::Always), (libc::SYS_prctl, When::Is(0, libc::PR_SET_TIMERSLACK as u32))];
-
-/// Linux 4.18; libc has no name for it here.
-pub const IO_PGETEVENTS: libc::c_long = 333;
-/// `futex_wait`, Linux 6.7.
-pub const FUTEX_WAIT2: libc::c_long = 455;
-
-/// Operations of `futex` that wait: WAIT, LOCK_PI, WAIT_BITSET, WAIT_REQUEUE_PI, LOCK_PI2.
-const FUTEX_WAITS: [u32; 5] = [0, 6, 9, 11, 13];
+const ARCH_I386: u32 = 0x4000_0003;
 
 fn instruction(code: u16, k: u32, yes: usize, no: usize) -> libc::sock_filter {
     let near = |distance: usize| u8::try_from(distance).expect("the filter's jumps are short");
@@ -180,23 +104,21 @@ fn is_inspected(when: When, stepped: &[u32]) -> bool {
 /// The filter's program for an emulated program with these stepped clocks. A system call that reads one of them is stopped,
 /// too.
 pub fn of_emulated(stepped: &[u32]) -> Vec<libc::sock_filter> {
-    program(&[WAITS, EMULATED], stepped)
+    program(&[WAITS, EMULATED], stepped, [OF_X32, I386])
 }
 
 /// The filter's program for an observed program.
 pub fn of_observed() -> Vec<libc::sock_filter> {
-    program(&[WAITS, OBSERVED], &[])
+    program(&[WAITS, OBSERVED], &[], [&[]; 2])
 }
 
-fn program(calls: &[&[(libc::c_long, When)]], stepped: &[u32]) -> Vec<libc::sock_filter> {
-    let mut program = vec![
-        load(4),
-        instruction(JUMP_EQUAL, ARCH_X86_64, 1, 0),
-        instruction(RETURN, ALLOW, 0, 0),
-        load(0),
-        instruction(JUMP_ABOVE_OR_EQUAL, X32, 0, 1),
-        instruction(RETURN, ALLOW, 0, 0),
-    ];
+fn program(
+    calls: &[&[(libc::c_long, When)]],
+    stepped: &[u32],
+    [x32, i386]: [&[(u32, When, &str)]; 2],
+) -> Vec<libc::sock_filter> {
+    // Where calls of other tables are inspected comes last, so the tests of all others have none for those.
+    let mut own = Vec::new();
     for &(call, when) in calls.iter().copied().flatten() {
         if !is_inspected(when, stepped) {
             continue;
@@ -212,7 +134,35 @@ fn program(calls: &[&[(libc::c_long, When)]], stepped: &[u32]) -> Vec<libc::sock
             instruction(RETURN, TRACE, 0, 0),
             instruction(RETURN, ALLOW, 0, 0),
         ]);
-        program.push(instruction(JUMP_EQUAL, call as u32, 0, body.len()));
+        own.push(instruction(JUMP_EQUAL, call as u32, 0, body.len()));
+        own.extend(body);
+    }
+    own.push(instruction(RETURN, ALLOW, 0, 0));
+    let x32 = of_other_abi(x32, X32, stepped);
+    let to_x32 = own.len() as u32;
+    let to_other = 3 + to_x32 + x32.len() as u32;
+    let mut program = vec![
+        load(4),
+        instruction(JUMP_EQUAL, ARCH_X86_64, 1, 0),
+        instruction(JUMP, to_other, 0, 0),
+        load(0),
+        instruction(JUMP_ABOVE_OR_EQUAL, X32, 0, 1),
+        instruction(JUMP, to_x32, 0, 0),
+    ];
+    program.extend(own);
+    program.extend(x32);
+    program.extend([instruction(JUMP_EQUAL, ARCH_I386, 1, 0), instruction(RETURN, ALLOW, 0, 0), load(0)]);
+    program.extend(of_other_abi(i386, 0, stepped));
+    program
+}
+
+/// The tests of calls that aren't redirected, whose number is loaded.
+fn of_other_abi(calls: &[(u32, When, &str)], first: u32, stepped: &[u32]) -> Vec<libc::sock_filter> {
+    let mut program = Vec::new();
+    for &(call, when, _) in calls {
+        let mut body = tests(when, stepped);
+        body.push(instruction(RETURN, TRACE | MARK, 0, 0));
+        program.push(instruction(JUMP_EQUAL, first + call, 0, body.len()));
         program.extend(body);
     }
     program.push(instruction(RETURN, ALLOW, 0, 0));
@@ -256,7 +206,7 @@ mod tests {
     /// answer instead of running the filter. It follows loads of the number and of the architecture, jumps and masks, and
     /// gives up at any other instruction (`seccomp_is_const_allow`, Linux 5.11).
     /// <https://github.com/torvalds/linux/blob/v6.12/kernel/seccomp.c>
-    fn is_always_allowed(program: &[libc::sock_filter], number: u32) -> bool {
+    fn is_always_allowed(program: &[libc::sock_filter], arch: u32, number: u32) -> bool {
         let (mut at, mut value) = (0, 0);
         loop {
             let libc::sock_filter { code, jt, jf, k } = program[at];
@@ -264,7 +214,8 @@ mod tests {
             let mut jump = |is_met: bool| at += usize::from(if is_met { jt } else { jf });
             match (code, k) {
                 (LOAD, 0) => value = number,
-                (LOAD, 4) => value = ARCH_X86_64,
+                (LOAD, 4) => value = arch,
+                (JUMP, distance) => at += distance as usize,
                 (AND, mask) => value &= mask,
                 (JUMP_EQUAL, k) => jump(value == k),
                 (JUMP_ABOVE_OR_EQUAL, k) => jump(value >= k),
@@ -279,14 +230,16 @@ mod tests {
     fn the_kernel_need_not_run_the_filter_for_any_other_call() {
         const NUMBERS: u32 = 512;
         let clocks = [libc::CLOCK_REALTIME as u32, libc::CLOCK_MONOTONIC_COARSE as u32];
-        let of_calls =
-            |calls: [&'static [(libc::c_long, When)]; 2], stepped| (calls, stepped, program(&calls, stepped));
-        let emulated = [&[][..], &clocks[..1], &clocks].map(|stepped| of_calls([WAITS, EMULATED], stepped));
-        for (calls, stepped, program) in emulated.into_iter().chain([of_calls([WAITS, OBSERVED], &[])]) {
+        let emulated = [&[][..], &clocks[..1], &clocks].map(|stepped| (EMULATED, stepped, of_emulated(stepped), I386));
+        for (more, stepped, program, i386) in emulated.into_iter().chain([(OBSERVED, &[][..], of_observed(), &[][..])])
+        {
             for number in 0..NUMBERS {
                 let is_it = |&(call, when): &(libc::c_long, When)| call as u32 == number && is_inspected(when, stepped);
-                let is_inspected = calls.iter().copied().flatten().any(is_it);
-                assert_eq!(is_always_allowed(&program, number), !is_inspected, "{number} with {stepped:?}");
+                let is_inspected = [WAITS, more].into_iter().flatten().any(is_it);
+                let is_known = is_always_allowed(&program, ARCH_X86_64, number);
+                assert_eq!(is_known, !is_inspected, "{number} with {stepped:?}");
+                let is_inspected = i386.iter().any(|call| call.0 == number);
+                assert_eq!(is_always_allowed(&program, ARCH_I386, number), !is_inspected, "{number} of i386");
             }
         }
     }

@@ -1,0 +1,105 @@
+//! What a tracer does when a process executes a program: it prepares the program, or refuses it.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use oversleep_record::Nanos;
+
+use super::crew::lock;
+use super::entry;
+use super::inject::{self, Native, Wanted};
+use super::processes::{Program, Special};
+use super::programs;
+use super::ptrace::Tid;
+use super::tracer::Tracer;
+use crate::plan::{Adapted, ClockChoice};
+
+const OF_32_BITS: &str = "a program for 32 bits runs with native timing: only the 64-bit calls are redirected";
+const REFUSED_32_BITS: &str = "it is a 32-bit program, and only 64-bit calls get another machine's timing; use its 64-bit build, or \
+    --allow-32-bit to let it run with native timing";
+const REFUSED: &str = "the system refused the mapping that its waits need, so the program runs with native timing";
+const SETUID: &str = "a setuid or setgid program runs without its file's privileges here, as under any tracer: run it as root, or \
+    without emulate";
+
+impl Tracer {
+    /// A process executes another program.
+    pub(super) fn executes(&mut self, tid: Tid, now: Nanos) {
+        self.is_process(tid);
+        self.shared.execs.fetch_add(1, Ordering::Relaxed);
+        if self.shared.is_unprivileged && programs::changes_user(tid) {
+            lock(&self.tally).passed_by("execve", SETUID);
+        }
+        if let Some(why) = self.shared.plan.as_ref().and_then(|_| programs::started_by_a_daemon(tid)) {
+            lock(&self.tally).passed_by("execve", why);
+        }
+        self.shared.processes.executes(tid);
+        self.shared.sites.forget(tid);
+        let wanted = Wanted { code: self.shared.plan.is_some(), locked_memory: self.shared.locks_memory };
+        let got = inject::at_exec(tid, wanted);
+        match got.locked_memory {
+            Some(0) => _ = self.shared.locked.fetch_add(1, Ordering::Relaxed),
+            Some(error) => self.shared.not_locked.store(error, Ordering::Relaxed),
+            None => {}
+        }
+        match got.code {
+            Ok(()) => self.prepare(tid),
+            // Its end may have been seen already, and comes only once.
+            Err(Native::Gone) => self.forget(tid, now),
+            Err(Native::Of32Bits) => self.meets_32_bits(tid, now),
+            Err(Native::Refused) => self.runs_natively(tid, REFUSED),
+            Err(Native::Protected) => self.runs_natively(tid, entry::PROTECTED),
+        }
+    }
+
+    /// Sets up the clocks and waits that the port of the program's runtime would use.
+    fn prepare(&mut self, tid: Tid) {
+        let shared = &self.shared;
+        let Some(plan) = &shared.plan else { return };
+        let adapted = if shared.has_adapters { self.adapted(tid) } else { None };
+        let stepped = match adapted.as_ref().and_then(|adapted| adapted.clocks.as_ref()) {
+            Some(ClockChoice::These(these)) if shared.choice == ClockChoice::Coarse => {
+                let own = plan.clocks(&ClockChoice::These(these.clone())).unwrap_or_default();
+                let is_own = |clock| own.iter().any(|own| own.clock == clock);
+                let others = shared.stepped.iter().filter(|other| !is_own(other.clock)).cloned();
+                others.chain(own.iter().cloned()).collect()
+            }
+            _ => shared.stepped.clone(),
+        };
+        if !stepped.is_empty()
+            && let Err(why) = shared.place_clocks(tid, stepped)
+        {
+            lock(&self.tally).passed_by("clock_gettime", why);
+        }
+        // The process's own filter stays in force for everything that it executes.
+        if let Some(adapted) = adapted.filter(|_| shared.processes.of(tid).is_none()) {
+            let own_code = programs::of(tid).own_code(tid);
+            shared.processes.set(tid, Special::Adapted(Arc::new(Program { adapted, own_code })));
+        }
+    }
+
+    fn adapted(&self, tid: Tid) -> Option<Adapted> {
+        let program = programs::of(tid);
+        let adapted = self.shared.plan.as_ref()?.adapted(&program.executed, |mark| program.version(mark))?;
+        let described = adapted.adapters.iter().map(|adapter| [&*adapter.runtime, &*adapter.does, &*adapter.source]);
+        lock(&self.shared.adapters).extend(described);
+        Some(adapted)
+    }
+
+    /// An emulated program of 32 bits ends before its first instruction, unless such programs may run.
+    fn meets_32_bits(&mut self, process: Tid, now: Nanos) {
+        if self.shared.plan.is_none() || self.shared.allows_32_bit {
+            return self.runs_natively(process, OF_32_BITS);
+        }
+        match inject::end_at_once(process) {
+            Ok(()) => self.shared.refuses(process, REFUSED_32_BITS),
+            // Its end may have been seen already, and comes only once.
+            Err(_) => self.forget(process, now),
+        }
+    }
+
+    pub(super) fn runs_natively(&mut self, process: Tid, why: &'static str) {
+        lock(&self.tally).passed_by("execve", why);
+        self.shared.processes.set(process, Special::Native(why));
+        self.shared.sites.turn_off(process);
+    }
+}
