@@ -26,6 +26,7 @@ mod programs;
 mod ptrace;
 mod refusal;
 mod regions;
+mod rule;
 mod seizure;
 mod shared;
 mod sites;

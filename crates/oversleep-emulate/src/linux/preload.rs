@@ -10,7 +10,8 @@ use oversleep_system::rules::Grid;
 
 use super::elf::Library;
 use super::entry::now;
-use super::sites::figures;
+use super::regions;
+use super::rule::{self, Led, NO_SAMPLE, SITE};
 use super::trampoline::{self, Entry};
 use crate::Request;
 use crate::plan::{Class, Holder, Plan};
@@ -26,21 +27,11 @@ const HEAD: u64 = 0;
 const COUNTER: u64 = 0x40;
 const FUNCTIONS: u64 = 0x80;
 const SITES: u64 = 0x200;
-const SITE: u64 = 0x140;
-/// What is where in a site, as `sites.s` has it.
-const SLOW: u64 = 0x40;
-const HEAD_AT: u64 = 0x48;
-const SPAN: u64 = 0x60;
-const DEADLINE: u64 = 0xd0;
-const RULE_COUNTER: u64 = 64;
-const RULE_ENTRY: u64 = 72;
-/// None of 256 waits is left to anybody else.
-const NO_SAMPLE: i64 = 256;
 /// The number of what is no call of the system.
 const NO_CALL: i64 = -2;
 
-/// What waits in a function's place: the kind of wait, the code, the number that it takes, and what of a sleep it is.
-type Rule = (Class, Entry, i64, i64);
+/// What waits in a function's place: the kind of wait, the code, and the number that it takes.
+type Rule = (Class, Entry, i64);
 
 struct Function {
     name: &'static str,
@@ -56,19 +47,19 @@ fn functions() -> [Function; 14] {
     use Class as C;
     use Entry as E;
     let of = |name, code, slow, span, deadline| Function { name, code, slow, span, deadline };
-    let until = |entry| Some((C::FutexUntil, entry, NO_CALL, 0));
-    let absolute = Some((C::SleepUntil, E::AbsRdx, libc::SYS_clock_nanosleep, 0));
-    let futex = Some((C::Futex, E::FutexSpan, libc::SYS_futex, 0));
-    let futex_until = Some((C::FutexUntil, E::AbsR10, libc::SYS_futex, 0));
-    let epoll = |entry| Some((C::Epoll, entry, libc::SYS_epoll_pwait2, 0));
+    let until = |entry| Some((C::FutexUntil, entry, NO_CALL));
+    let absolute = Some((C::SleepUntil, E::AbsRdx, libc::SYS_clock_nanosleep));
+    let futex = Some((C::Futex, E::FutexSpan, libc::SYS_futex));
+    let futex_until = Some((C::FutexUntil, E::AbsR10, libc::SYS_futex));
+    let epoll = |entry| Some((C::Epoll, entry, libc::SYS_epoll_pwait2));
     [
-        of("nanosleep", E::CNanosleep, E::CSlow, Some((C::Sleep, E::Nanosleep, -1, 1)), None),
-        of("clock_nanosleep", E::CClockNanosleep, E::CSlowError, Some((C::Sleep, E::ClockNanosleep, -1, 2)), absolute),
-        of("poll", E::CPoll, E::CSlow, Some((C::Poll, E::Poll, libc::SYS_ppoll, 0)), None),
+        of("nanosleep", E::CNanosleep, E::CSlow, Some((C::Sleep, E::Nanosleep, -1)), None),
+        of("clock_nanosleep", E::CClockNanosleep, E::CSlowError, Some((C::Sleep, E::ClockNanosleep, -1)), absolute),
+        of("poll", E::CPoll, E::CSlow, Some((C::Poll, E::Poll, libc::SYS_ppoll)), None),
         // The C library's functions leave their timeout alone, which the kernel's calls don't.
-        of("ppoll", E::CPpoll, E::CSlow, Some((C::Poll, E::RelRdx, libc::SYS_ppoll, 0)), None),
-        of("select", E::CSelect, E::CSlow, Some((C::Select, E::Select, -1, 0)), None),
-        of("pselect", E::CPselect, E::CSlowPselect, Some((C::Select, E::RelR8, libc::SYS_pselect6, 0)), None),
+        of("ppoll", E::CPpoll, E::CSlow, Some((C::Poll, E::RelRdx, libc::SYS_ppoll)), None),
+        of("select", E::CSelect, E::CSlow, Some((C::Select, E::Select, -1)), None),
+        of("pselect", E::CPselect, E::CSlowPselect, Some((C::Select, E::RelR8, libc::SYS_pselect6)), None),
         of("epoll_wait", E::CEpollWait, E::CSlow, epoll(E::EpollWait), None),
         of("epoll_pwait", E::CEpollPwait, E::CSlow, epoll(E::RelR10), None),
         of("epoll_pwait2", E::CEpollPwait2, E::CSlow, epoll(E::RelR10), None),
@@ -98,23 +89,19 @@ pub fn library_of(request: &Request) -> Option<Vec<u8>> {
 fn library(plan: &Plan, grid: Grid) -> Option<Vec<u8>> {
     let functions = functions();
     let mut data = vec![0; (SITES + SITE * functions.len() as u64) as usize];
-    let mut put = |at: u64, words: &[i64]| {
-        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        data[at as usize..at as usize + bytes.len()].copy_from_slice(&bytes);
-    };
-    put(HEAD, &[0, 0, grid.period.0, grid.origin.0, grid.period.0, grid.origin.0]);
+    let mut put = |at: u64, bytes: &[u8]| data[at as usize..][..bytes.len()].copy_from_slice(bytes);
+    put(HEAD, &regions::head(grid));
     let (mut addresses, mut are_some) = (Vec::new(), false);
     for (function, site) in functions.iter().zip((SITES..).step_by(SITE as usize)) {
-        addresses.push((site + SLOW, function.slow.offset()));
-        addresses.push((site + HEAD_AT, DATA + HEAD));
-        for (rule, at) in [(function.span, site + SPAN), (function.deadline, site + DEADLINE)] {
-            let Some((class, entry, number, sleeps)) = rule else { continue };
+        addresses.push((site + rule::SLOW as u64, function.slow.offset()));
+        addresses.push((site + rule::HEAD as u64, DATA + HEAD));
+        for (rule, at) in [(function.span, rule::SPAN), (function.deadline, rule::DEADLINE)] {
+            let (at, Some((class, entry, number))) = (site + at as u64, rule) else { continue };
             let Some(form) = plan.wait_of(class, None).and_then(|wait| plan.closed_form(wait)) else { continue };
             are_some = true;
-            put(at, &figures(&form));
-            put(at + RULE_COUNTER, &[0, 0, number, sleeps, NO_SAMPLE, 1]);
-            addresses.push((at + RULE_COUNTER, DATA + COUNTER));
-            addresses.push((at + RULE_ENTRY, entry.offset()));
+            put(at, &rule::rule(&form, entry, Led { counter: 0, entry: 0, number, sample: NO_SAMPLE }));
+            addresses.push((at + rule::COUNTER as u64, DATA + COUNTER));
+            addresses.push((at + rule::ENTRY as u64, entry.offset()));
         }
     }
     let own = [("usleep", Entry::CUsleep)];

@@ -4,7 +4,7 @@
     .set ovs_c_data, 0x3000
     .set ovs_c_functions, ovs_c_data + 0x80
     .set ovs_c_sites, ovs_c_data + 0x200
-    .set ovs_c_site, 0x140
+    .set ovs_c_site, 0x180
 
     .macro ovs_c name, site
     .balign 16

@@ -8,12 +8,11 @@ use std::os::unix::fs::FileExt;
 use oversleep_system::rules::Grid;
 
 use super::ptrace::Tid;
+use super::rule::SITE;
 
 /// The size of a head and its sites; the counters follow at this offset.
 pub const PAGE_AT: u64 = 0x4000;
 const SIZE: u64 = PAGE_AT + 0x1000;
-/// The length of a site; must match `sites.s`.
-pub const SITE: u64 = 0x140;
 /// Where the first site is.
 const FIRST: u64 = 0x100;
 /// The reach of a five-byte jump, with a margin.
@@ -46,6 +45,12 @@ impl Memory {
     pub fn write(&self, at: u64, bytes: &[u8]) -> io::Result<()> {
         self.0.write_all_at(bytes, at)
     }
+}
+
+/// A head: its generation, whether its process waits natively, and two grids.
+pub fn head(grid: Grid) -> Vec<u8> {
+    let words = [0, 0, grid.period.0, grid.origin.0, grid.period.0, grid.origin.0];
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
 /// One region.
@@ -89,8 +94,7 @@ impl Region {
 
     /// Writes the region's head.
     pub fn begin(&self, memory: &Memory, grid: Grid) -> io::Result<()> {
-        let words = [0, 0, grid.period.0, grid.origin.0, grid.period.0, grid.origin.0];
-        memory.write(self.at, &words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>())
+        memory.write(self.at, &head(grid))
     }
 
     /// Activates another grid. The current one stays valid while the new one is written.

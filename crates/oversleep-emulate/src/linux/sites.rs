@@ -17,7 +17,8 @@ use super::counters::Counters;
 use super::crew::lock;
 use super::entry::{LeadsTo, Waiting};
 use super::ptrace::{self, Registers, Tid};
-use super::regions::{self, Memory, PAGE_AT, Region, SITE};
+use super::regions::{self, Memory, PAGE_AT, Region};
+use super::rule::{self, DEADLINE, HEAD, Led, SAMPLED, SITE, SLOW, SPAN};
 use super::stub::{self, AFTER_SLOW, Room};
 use super::trampoline::{DATA, Entry};
 use crate::plan::{ClosedForm, Requested};
@@ -28,12 +29,6 @@ pub const WORTHWHILE: u32 = 16;
 /// How often threads look for a region that another one was to map when it started.
 const LOOKS: u32 = 100;
 
-/// Offsets in a site; must match `sites.s`.
-const STUB: usize = 0x40;
-const SPAN: usize = 0x60;
-const DEADLINE: usize = 0xd0;
-/// The one of 256 waits that still stops.
-const SAMPLED: i64 = 255;
 /// Where the code that maps a region finds its arguments.
 const INSTALL: u64 = DATA + 0x800;
 
@@ -232,8 +227,8 @@ impl Process {
         let head = region.at;
         let mut bytes = stub::stub(wait.call, wait.returns_to, site).ok_or_else(refused)?;
         bytes.resize(SITE as usize, 0);
-        bytes[STUB..STUB + 8].copy_from_slice(&(site + AFTER_SLOW - 2).to_le_bytes());
-        bytes[STUB + 8..STUB + 16].copy_from_slice(&head.to_le_bytes());
+        bytes[SLOW..SLOW + 8].copy_from_slice(&(site + AFTER_SLOW - 2).to_le_bytes());
+        bytes[HEAD..HEAD + 8].copy_from_slice(&head.to_le_bytes());
         let (at, rule) = self.rule(wait, counters, page).ok_or_else(refused)?;
         bytes[at..at + rule.len()].copy_from_slice(&rule);
         memory.write(site, &bytes)?;
@@ -282,13 +277,7 @@ impl Process {
         };
         let at = if let Requested::Span(_) = wait.waiting.requested { SPAN } else { DEADLINE };
         let counter = page + counters.offset(wait.counted)?;
-        let sleeps = match entry {
-            Entry::Nanosleep => 1,
-            Entry::ClockNanosleep => 2,
-            _ => 0,
-        };
-        let rest = [counter as i64, entry.address() as i64, number, sleeps, SAMPLED, 1];
-        Some((at, figures(&wait.form).iter().chain(&rest).flat_map(|word| word.to_le_bytes()).collect()))
+        Some((at, rule::rule(&wait.form, entry, Led { counter, entry: entry.address(), number, sample: SAMPLED })))
     }
 }
 
@@ -302,10 +291,4 @@ pub fn recovers(tid: Tid) -> bool {
     let (rip, rsp) = (Entry::Slow.address(), registers.rsp.wrapping_add(WORD));
     reads.contains(&registers.rip)
         && ptrace::set_registers(tid, &Registers { rip, rsp, orig_rax: u64::MAX, ..registers }).is_ok()
-}
-
-/// The figures of a rule in the order of `sites.s`.
-pub fn figures(form: &ClosedForm) -> [i64; 8] {
-    let [rounds_up, is_from_last_tick] = [form.rounds_up, form.is_from_last_tick].map(i64::from);
-    [form.floor.0, form.step.0, rounds_up, form.least.0, form.shortest.0, form.unit.0, is_from_last_tick, form.margin.0]
 }

@@ -4,26 +4,11 @@
     .set ovs_site_slow, 0x40
     .set ovs_site_head, 0x48
     .set ovs_site_span, 0x60
-    .set ovs_site_deadline, 0xd0
+    .set ovs_site_deadline, 0xf0
     // A head: a generation, whether its process waits natively, and two grids, of which the generation's lowest bit names
     // the one in force.
     .set ovs_head_off, 8
     .set ovs_head_grids, 16
-    // A rule: how spans are rounded, what they count from, and where a wait is led.
-    .set ovs_rule_floor, 0
-    .set ovs_rule_step, 8
-    .set ovs_rule_rounds_up, 16
-    .set ovs_rule_least, 24
-    .set ovs_rule_shortest, 32
-    .set ovs_rule_unit, 40
-    .set ovs_rule_from_tick, 48
-    .set ovs_rule_margin, 56
-    .set ovs_rule_counter, 64
-    .set ovs_rule_entry, 72
-    .set ovs_rule_number, 80
-    .set ovs_rule_sleeps, 88
-    .set ovs_rule_sample, 96
-    .set ovs_rule_is_valid, 104
     // Where the two words are that the making of a region takes, and the path of the counters.
     .set ovs_install, 0x2800
     .set ovs_region_size, 0x4000
@@ -31,94 +16,6 @@
     .set ovs_sample, 255
     // An entry's own beginning, which is done here.
     .set ovs_begun, oversleep_abs_rdx_begun - oversleep_abs_rdx
-
-    // rdi: a span, rsi: now, rdx: a rule, rcx: a grid. In rax: when the wait ends, as Plan::end has it.
-    .balign 16
-    .globl oversleep_rule_end
-    .hidden oversleep_rule_end
-oversleep_rule_end:
-    mov r8, rdx
-    // The same with the rule in r8; rsi, r8 and r9 stay.
-oversleep_end_of:
-    mov r10, [r8 + ovs_rule_floor]
-    cmp r10, 1
-    jle 1f
-    mov rax, rdi
-    xor edx, edx
-    div r10
-    sub rdi, rdx
-    cmp rdi, r10
-    cmovl rdi, r10
-1:
-    mov r10, [r8 + ovs_rule_step]
-    cmp r10, 1
-    jle 2f
-    mov rax, rdi
-    xor edx, edx
-    div r10
-    test rdx, rdx
-    jz 2f
-    sub rdi, rdx
-    cmp qword ptr [r8 + ovs_rule_rounds_up], 0
-    je 2f
-    add rdi, r10
-2:
-    cmp rdi, [r8 + ovs_rule_least]
-    cmovl rdi, [r8 + ovs_rule_least]
-    cmp rdi, [r8 + ovs_rule_shortest]
-    cmovl rdi, [r8 + ovs_rule_shortest]
-    mov r10, [r8 + ovs_rule_unit]
-    cmp r10, 1
-    jle 3f
-    mov rax, rdi
-    xor edx, edx
-    div r10
-    test rdx, rdx
-    jz 3f
-    sub rdi, rdx
-    add rdi, r10
-3:
-    // When it is due.
-    mov r10, [rcx]
-    mov r11, [rcx + 8]
-    mov rcx, rsi
-    cmp qword ptr [r8 + ovs_rule_from_tick], 0
-    je 4f
-    mov rax, rsi
-    sub rax, r11
-    xor edx, edx
-    div r10
-    sub rcx, rdx
-4:
-    add rcx, rdi
-    // The first tick from then on, or the one before where that misses by less than the margin.
-    mov rax, rcx
-    sub rax, r11
-    xor edx, edx
-    div r10
-    mov rax, rcx
-    test rdx, rdx
-    jz 5f
-    sub rax, rdx
-    mov rdi, rax
-    add rax, r10
-    cmp rdi, rsi
-    jle 5f
-    // What is missed is what lies between that tick and the moment.
-    cmp rdx, [r8 + ovs_rule_margin]
-    cmovl rax, rdi
-5:
-    cmp rax, rsi
-    jg 6f
-    mov rax, rsi
-    sub rax, r11
-    xor edx, edx
-    div r10
-    mov rax, rsi
-    sub rax, rdx
-    add rax, r10
-6:
-    ret
 
     // The moment on the clock whose number is in edi, in rax.
     .macro ovs_now
@@ -242,6 +139,9 @@ oversleep_deadline_at:
     sub rax, rdx
     cmp r10, [r9]
     jne 3b
+    // What no tick ends is past when it is past, and not only at the tick after.
+    cmp qword ptr [r8 + ovs_rule_kind], ovs_by_timer
+    cmove rax, rsi
     mov rdi, [rsp + 24]
     cmp rdi, rax
     jle oversleep_as_is

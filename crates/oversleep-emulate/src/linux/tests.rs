@@ -8,7 +8,7 @@ use oversleep_record::Nanos;
 use oversleep_system::rules::Grid;
 
 use super::*;
-use crate::plan::{Class, Holder, Plan, Requested};
+use crate::plan::{Ends, Holder, Plan, Requested};
 
 /// Maps the code into this process at the address that programs use, and opens this process's memory; `None` if the address
 /// is taken.
@@ -32,14 +32,19 @@ pub fn placed() -> Option<File> {
     is_placed.then_some(memory)
 }
 
+/// When a wait ends according to the code: its span, the moment, a rule's figures and a grid.
+type RuleEnd = extern "C" fn(i64, i64, *const i64, *const i64) -> i64;
+
+/// That code; `None` if its address is taken.
+fn rule_end() -> Option<RuleEnd> {
+    placed()?;
+    // SAFETY: the signature of that function.
+    Some(unsafe { std::mem::transmute::<u64, RuleEnd>(trampoline::Entry::RuleEnd.address()) })
+}
+
 #[test]
 fn code_inside_programs_ends_waits_when_the_plan_does() {
-    if placed().is_none() {
-        return;
-    }
-    // SAFETY: the signature of that function.
-    let end_of: extern "C" fn(i64, i64, *const i64, *const i64) -> i64 =
-        unsafe { std::mem::transmute(trampoline::Entry::RuleEnd.address()) };
+    let Some(end_of) = rule_end() else { return };
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut random = |below: i64| {
         state ^= state << 13;
@@ -47,8 +52,14 @@ fn code_inside_programs_ends_waits_when_the_plan_does() {
         state ^= state << 17;
         (state % below as u64) as i64
     };
-    let mut compared = 0;
-    let changed: [&[&str]; 4] = [&[], &["p-two-tick=0"], &["p-two-tick=0", "margin=400us"], &["p-two-tick=1"]];
+    let (mut compared, mut by_timer) = (0, 0);
+    let changed: [&[&str]; 5] = [
+        &["p-two-tick=0", "grid-p-late=0"],
+        &["p-two-tick=0", "grid-p-late=1", "margin=400us"],
+        &["p-two-tick=1", "grid-p-late=1"],
+        &["p-two-tick=1", "grid-p-late=0", "one-shot-ends=when-due", "one-shot-slack=50us"],
+        &["p-two-tick=1", "grid-p-late=1", "one-shot-ends=when-due", "grid-aligned-most=0"],
+    ];
     for (name, set) in oversleep_model::names().into_iter().flat_map(|name| changed.map(|set| (name, set))) {
         let set: Vec<String> = set.iter().map(|&one| one.to_owned()).collect();
         let Ok(plan) = Plan::named(name, &set, Some(1)) else { continue };
@@ -56,10 +67,9 @@ fn code_inside_programs_ends_waits_when_the_plan_does() {
         for held in [None, Some(1_000_000), Some(500_000), Some(5_000_000)] {
             resolution.hold(Holder::All, held.map(Nanos), Nanos(1_234_567_891));
             let Some(grid) = resolution.grid(1) else { continue };
-            for (&class, truncates) in Class::ALL.iter().flat_map(|class| [(class, false), (class, true)]) {
-                let Some(wait) = plan.wait(class) else { continue };
+            for (wait, truncates) in plan.waits().iter().flat_map(|wait| [(wait, false), (wait, true)]) {
                 let Some(form) = plan.closed_form((wait, truncates)) else { continue };
-                let (figures, grid_words) = (sites::figures(&form), [grid.period.0, grid.origin.0]);
+                let (figures, grid_words) = (rule::figures(&form), [grid.period.0, grid.origin.0]);
                 for _ in 0..40 {
                     let now = 2_000_000_000 + random(1_000_000_000_000);
                     let near = |moment: i64| moment / 1_000_000 * 1_000_000;
@@ -74,13 +84,52 @@ fn code_inside_programs_ends_waits_when_the_plan_does() {
                     let seen = (Some(Grid { ..grid }), resolution.is_as_found());
                     let planned = plan.end((wait, truncates), requested, Nanos(now), seen).map(|planned| planned.end.0);
                     let found = end_of(span, now, figures.as_ptr(), grid_words.as_ptr());
-                    assert_eq!(Some(found), planned, "{name} {set:?} {class:?} {held:?}: {span} at {now}, {form:?}");
+                    let what = wait.info.name;
+                    assert_eq!(Some(found), planned, "{name} {set:?} {what} {held:?}: {span} at {now}, {form:?}");
                     compared += 1;
+                    by_timer += u32::from(matches!(form.ends, Ends::ByTimer(_)));
                 }
             }
         }
     }
-    assert!(compared > 10_000, "{compared}");
+    assert!(compared > 10_000 && by_timer > 1_000, "{compared}, {by_timer}");
+}
+
+#[test]
+fn code_inside_programs_leaves_to_chance_what_the_plan_does() {
+    const COUNT: i64 = 20_000;
+    let Some(end_of) = rule_end() else { return };
+    let plan = |share: f64| {
+        let set = [format!("p-two-tick={share}"), format!("grid-p-late={share}"), "margin=400us".to_owned()];
+        Plan::named("windows-10-2004", &set, Some(1)).expect("a machine")
+    };
+    let [never, always] = [plan(0.0), plan(1.0)];
+    for share in [0.05, 0.35, 0.8] {
+        let some = plan(share);
+        let grid = some.resolution(Nanos(77)).grid(1).expect("a grid");
+        for name in ["sleep", "waitable-timer-high-resolution"] {
+            let wait = |plan: &Plan| plan.waits().iter().find(|wait| wait.info.name == name).expect("a wait").clone();
+            let form = some.closed_form((&wait(&some), false)).expect("a form");
+            let mut later = 0;
+            for at in 0..COUNT {
+                // Each begins 0.55 ms after a tick, and is 0.3 ms too long for the second tick after it.
+                let (now, span) = (grid.origin.0 + 550_000 + at * grid.period.0, 31_000_000);
+                let planned = |plan: &Plan| {
+                    let seen = (Some(grid), true);
+                    plan.end((&wait(plan), false), Requested::Span(Nanos(span)), Nanos(now), seen)
+                        .expect("an end")
+                        .end
+                        .0
+                };
+                let [never, always] = [planned(&never), planned(&always)];
+                let found = end_of(span, now, rule::figures(&form).as_ptr(), [grid.period.0, grid.origin.0].as_ptr());
+                assert!(never < always && [never, always].contains(&found), "{name}: {found} of {never}, {always}");
+                later += i64::from(found == always);
+            }
+            let got = later as f64 / COUNT as f64;
+            assert!((got - share).abs() < 0.02, "{name}: {got} for {share}");
+        }
+    }
 }
 
 /// The filter's answer to a call with those arguments from code at that address.

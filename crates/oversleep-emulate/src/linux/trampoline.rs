@@ -9,7 +9,13 @@
 
 use std::arch::global_asm;
 
-global_asm!(include_str!("trampoline.s"), include_str!("sites.s"), include_str!("clocks.s"), include_str!("preload.s"));
+global_asm!(
+    include_str!("trampoline.s"),
+    include_str!("rule.s"),
+    include_str!("sites.s"),
+    include_str!("clocks.s"),
+    include_str!("preload.s")
+);
 
 // SAFETY: the file above defines them, as bytes that never change.
 unsafe extern "C" {

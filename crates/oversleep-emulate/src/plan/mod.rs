@@ -13,7 +13,7 @@ mod tests;
 pub use adapters::{Adapted, Adapter, Executed, version};
 pub use classes::Class;
 pub use clocks::{ClockChoice, LinuxClock, Stepped};
-pub use closed::ClosedForm;
+pub use closed::{ByTimer, ClosedForm, Ends};
 pub use own::{Measured, Own};
 pub use resolution::{Holder, Resolution};
 
@@ -111,6 +111,12 @@ impl Plan {
         self.waits[class as usize].map(|at| &self.machine.waits[at])
     }
 
+    /// All of the machine's waits.
+    #[cfg(test)]
+    pub fn waits(&self) -> &[WaitModel] {
+        &self.machine.waits
+    }
+
     /// The wait that stands for calls of that class in a program whose runtime has adapters, and whether the runtime's
     /// port rounds spans down to whole milliseconds.
     pub fn wait_of(&self, class: Class, adapted: Option<(&Adapted, bool)>) -> Option<(&WaitModel, bool)> {
@@ -119,6 +125,11 @@ impl Plan {
             Some((at, truncates)) => Some((&self.machine.waits[at], truncates)),
             None => self.wait(class).map(|wait| (wait, false)),
         }
+    }
+
+    /// Whether the timer interrupt ends such a wait.
+    fn ends_at_tick(&self, wait: &WaitModel) -> bool {
+        wait.info.ends_at_tick() && self.machine.timing.tick.as_ref().is_some_and(|tick| tick.ends_waits)
     }
 
     /// When such a wait began that is seen `now`. Ticks end others, so it matters for learned ones alone.
@@ -144,7 +155,7 @@ impl Plan {
         let span = match requested {
             Requested::Span(span) => span,
             Requested::Deadline(at) => {
-                let is_past = match grid.filter(|_| wait.info.ends_at_tick()) {
+                let is_past = match grid.filter(|_| self.ends_at_tick(wait)) {
                     Some(grid) => at <= grid.at_or_before(now),
                     None => at <= now,
                 };
