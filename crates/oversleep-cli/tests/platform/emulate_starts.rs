@@ -105,6 +105,11 @@ int main(void) {
     ends(&home, &program, "untraced", "7\n");
 }
 
+/// Keeps a CPU busy for some µs.
+const SPIN: &str = r#"
+static void spin(int us) { for (long long end = now(1) + us; now(1) < end;) {} }
+"#;
+
 /// Between the start of its child and the stop that announces it, the parent is killed.
 #[test]
 fn the_child_of_a_killed_process_runs() {
@@ -121,15 +126,13 @@ int main(void) {
     for (int round = 0; round < 100; round++) {
         int parent = fork();
         if (!parent) for (;;) { if (!fork()) _exit(0); while (waitpid(-1, 0, WNOHANG) > 0) {} }
-        struct timespec begun, now;
-        clock_gettime(1, &begun);
-        do clock_gettime(1, &now); while ((now.tv_sec - begun.tv_sec) * 1000000 + (now.tv_nsec - begun.tv_nsec) / 1000 < round * 20);
+        spin(round * 20);
         kill(parent, SIGKILL);
         wait_for_none(round);
     }
     printf("all\n");
 }"#;
-    let Some(program) = compiled(&home, &format!("{TIMES}{source}"), &["-pthread"]) else { return };
+    let Some(program) = compiled(&home, &[TIMES, SPIN, source].concat(), &["-pthread"]) else { return };
     ends(&home, &program, "killed", "all\n");
 }
 
@@ -171,11 +174,6 @@ int main(void) {
 fn a_program_that_is_stopped_and_continued_while_it_starts_runs() {
     let home = Home::new();
     let source = r#"
-static void spin(int us) {
-    struct timespec begun, now;
-    clock_gettime(1, &begun);
-    do clock_gettime(1, &now); while ((now.tv_sec - begun.tv_sec) * 1000000 + (now.tv_nsec - begun.tv_nsec) / 1000 < us);
-}
 int main(void) {
     for (int round = 0; round < 400; round++) {
         int child = fork();
@@ -188,6 +186,6 @@ int main(void) {
     }
     printf("all\n");
 }"#;
-    let Some(program) = compiled(&home, &format!("{TIMES}{source}"), &[]) else { return };
+    let Some(program) = compiled(&home, &[TIMES, SPIN, source].concat(), &[]) else { return };
     ends(&home, &program, "stopped", "all\n");
 }

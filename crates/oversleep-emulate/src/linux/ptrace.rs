@@ -3,8 +3,8 @@
 
 use std::ffi::c_void;
 use std::io;
-use std::thread;
-use std::time::Duration;
+
+use oversleep_record::Nanos;
 
 pub use libc::user_regs_struct as Registers;
 
@@ -150,6 +150,8 @@ pub enum Stop {
     WithGroup,
     /// It stopped for the tracer alone.
     Trap,
+    /// It is new, and was held for another stop that doesn't come ([`super::births`]).
+    Overdue,
     /// A system call begins or ends.
     Call,
     /// A signal is about to be delivered.
@@ -193,17 +195,32 @@ pub fn wait(tid: Tid, flags: i32) -> io::Result<Option<(Tid, Stop)>> {
     }
 }
 
-/// Waits for any thread of the calling tracer, for some milliseconds at most; `None` if none stops meanwhile.
-pub fn wait_briefly() -> io::Result<Option<(Tid, Stop)>> {
-    const LOOKS: u32 = 100;
-    const YIELDS: u32 = 20;
-    const NAP: Duration = Duration::from_micros(20);
-    for look in 0..LOOKS {
-        let stopped = wait(-1, libc::WNOHANG)?;
-        if stopped.is_some() {
-            return Ok(stopped);
-        }
-        if look < YIELDS { thread::yield_now() } else { thread::sleep(NAP) }
+/// Waits for any thread of the calling tracer, for that long at most; `None` if none stops meanwhile. Where several threads
+/// wait so, one may take another's signal, whose wait then lasts to its end.
+pub fn wait_briefly(most: Nanos) -> io::Result<Option<(Tid, Stop)>> {
+    let stopped = wait(-1, libc::WNOHANG)?;
+    if stopped.is_some() {
+        return Ok(stopped);
     }
-    Ok(None)
+    let (signals, most) = (of_stops(), libc::timespec { tv_sec: 0, tv_nsec: most.0 });
+    // SAFETY: records that outlive the call. https://man7.org/linux/man-pages/man2/sigtimedwait.2.html
+    unsafe { libc::sigtimedwait(&raw const signals, std::ptr::null_mut(), &raw const most) };
+    wait(-1, libc::WNOHANG)
+}
+
+/// Lets [`wait_briefly`] see stops that come before it waits: for the calling thread and those that it starts.
+pub fn keep_stops() {
+    let signals = of_stops();
+    // SAFETY: a record that outlives the call. https://man7.org/linux/man-pages/man2/sigprocmask.2.html
+    unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const signals, std::ptr::null_mut()) };
+}
+
+/// The signal that comes with each stop.
+fn of_stops() -> libc::sigset_t {
+    // SAFETY: an empty set is all zero, and is writable.
+    unsafe {
+        let mut stops: libc::sigset_t = std::mem::zeroed();
+        libc::sigaddset(&raw mut stops, libc::SIGCHLD);
+        stops
+    }
 }

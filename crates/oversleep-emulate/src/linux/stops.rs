@@ -7,10 +7,16 @@
 use std::collections::VecDeque;
 use std::io;
 
+use oversleep_record::Nanos;
+
+use super::births::Births;
+use super::entry::now;
 use super::ptrace::{self, Stop, Tid};
 
 /// How many stops are served in the kernel's order.
 const TURN: u32 = 64;
+/// How long to wait before another look at what else is to be done.
+pub const BRIEFLY: Nanos = Nanos(100_000);
 
 /// Stops that were taken and not served yet.
 #[derive(Debug, Default)]
@@ -20,12 +26,17 @@ pub struct Stops {
 }
 
 impl Stops {
-    /// The next stop; `wait` waits for one of any thread.
+    /// The next stop of any thread; `None` if there was none for a while. It waits no longer than `most`, nor than a thread
+    /// is held.
     ///
     /// # Errors
     /// No thread is left.
-    pub fn next(&mut self, wait: impl FnOnce() -> io::Result<Option<(Tid, Stop)>>) -> io::Result<Option<(Tid, Stop)>> {
+    pub fn next(&mut self, births: &mut Births, most: Option<Nanos>) -> io::Result<Option<(Tid, Stop)>> {
         if self.ready.is_empty() {
+            // Before any stop that says that one of them is gone.
+            if births.holds_any() {
+                self.ready.extend(births.overdue(now()).into_iter().map(|held| (held, Stop::Overdue)));
+            }
             self.count += 1;
             if self.count > TURN {
                 self.count = 0;
@@ -34,7 +45,12 @@ impl Stops {
                 }
             }
         }
-        self.ready.pop_front().map_or_else(wait, |stopped| Ok(Some(stopped)))
+        let most = most.or_else(|| births.holds_any().then_some(BRIEFLY));
+        match (self.ready.pop_front(), most) {
+            (Some(stopped), _) => Ok(Some(stopped)),
+            (None, Some(most)) => ptrace::wait_briefly(most),
+            (None, None) => ptrace::wait(-1, 0),
+        }
     }
 
     /// A thread that executes a program takes over the id of another one, which is gone.
@@ -57,8 +73,8 @@ mod tests {
             stops.add(stopped);
         }
         let mut all = Vec::new();
-        while let Ok(Some(stopped)) = stops.next(|| Ok(None)) {
-            all.push(stopped);
+        while !stops.ready.is_empty() {
+            all.extend(stops.next(&mut Births::default(), None).ok().flatten());
         }
         assert_eq!(all, [(8, Stop::Wait), (7, Stop::Executes), (9, Stop::Gone)]);
     }

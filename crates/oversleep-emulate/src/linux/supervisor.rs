@@ -50,6 +50,7 @@ pub fn stepped(plan: Option<&Plan>, choice: &ClockChoice) -> Result<Vec<Stepped>
 
 fn supervise((mut request, stepped): (Request, Vec<Stepped>), front: i32, [to_front, to_program, notes]: [OwnedFd; 3]) {
     ends_with(front);
+    ptrace::keep_stops();
     // SAFETY: takes numbers.
     let niceness = unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) };
     apart(&mut [&to_front, &to_program, &notes].map(AsRawFd::as_raw_fd));

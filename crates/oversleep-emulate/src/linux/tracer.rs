@@ -14,7 +14,7 @@ use super::ptrace::{self, Registers, Stop, Tid};
 use super::seizure::Seizure;
 use super::shared::Shared;
 use super::sites;
-use super::stops::Stops;
+use super::stops::{BRIEFLY, Stops};
 use crate::report::Tally;
 
 /// A tracer that slept no longer than this before a stop was busy, and may have been late for it.
@@ -75,9 +75,8 @@ impl Tracer {
         let mut stops = Stops::default();
         loop {
             let before = now();
-            let is_brief = self.births.holds_any() || !self.delayed.is_empty();
-            let wait = || if is_brief { ptrace::wait_briefly() } else { ptrace::wait(-1, 0) };
-            let Ok(stopped) = stops.next(wait) else { return };
+            let most = (!self.delayed.is_empty()).then_some(BRIEFLY);
+            let Ok(stopped) = stops.next(&mut self.births, most) else { return };
             let after = now();
             if after - before > BUSY {
                 self.busy_since = after;
@@ -91,10 +90,7 @@ impl Tracer {
                 Some((tid, stop)) => _ = self.serve(tid, stop, after),
                 None => {}
             }
-            if is_brief {
-                for held in self.births.overdue(after) {
-                    let _ = self.begins(held);
-                }
+            if most.is_some() {
                 let delayed = std::mem::take(&mut self.delayed);
                 self.seize(delayed);
             }
@@ -137,9 +133,9 @@ impl Tracer {
     }
 
     /// A thread that came from another tracer continues where it was; a new one runs once it was announced.
-    fn stops(&mut self, tid: Tid) -> io::Result<()> {
+    fn stops(&mut self, tid: Tid, now: Nanos) -> io::Result<()> {
         let is_known = self.known.contains(&tid) || self.arriving.contains_key(&tid);
-        if self.births.stops(tid, is_known, now()) { self.begins(tid) } else { Ok(()) }
+        if self.births.stops(tid, is_known, now) { self.begins(tid) } else { Ok(()) }
     }
 
     /// A thread that came from another tracer continues where it was; a new one is handed over if this tracer has enough.
@@ -186,7 +182,8 @@ impl Tracer {
             Stop::WithGroup => ptrace::listen(tid),
             Stop::Signal(libc::SIGSEGV | libc::SIGBUS) if sites::recovers(tid) => ptrace::go_on(tid, 0),
             Stop::Signal(signal) => ptrace::go_on(tid, signal),
-            Stop::Trap => self.stops(tid),
+            Stop::Trap => self.stops(tid, now),
+            Stop::Overdue => self.begins(tid),
             Stop::Started => {
                 self.meet(tid);
                 self.starts(tid);

@@ -1,10 +1,11 @@
 //! One timed call as its two stops and the records between them show it, turned into the events of a wait. Pure.
 
-use oversleep_native::switches::{Switch, SwitchKind, ThreadStat};
+use oversleep_native::switches::{Switch, ThreadStat};
 use oversleep_record::Nanos;
 use oversleep_why::event::{Name, UNSEEN_TIMER};
 use oversleep_why::{Event, Kind};
 
+use super::line::Line;
 use crate::plan::Requested;
 
 /// The first byte of the form of a span, and of a deadline.
@@ -64,60 +65,6 @@ pub struct Who {
     pub tid: u32,
     pub process: u32,
     pub name: Name,
-}
-
-/// The thread's time line from the switch into its call to the stop at the end of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Line {
-    entered: Nanos,
-    /// When it left its CPU to sleep, and when it got one again.
-    slept: Option<(Nanos, Nanos)>,
-    /// How often it slept.
-    sleeps: u32,
-    /// When it left its CPU while it was runnable, and when it got one again.
-    preempted: Vec<(Nanos, Nanos)>,
-    stopped: Nanos,
-}
-
-impl Line {
-    /// `None` if a switch is missing.
-    fn of(switches: &[Switch]) -> Option<Line> {
-        let (first, rest) = switches.split_first()?;
-        let (last, rest) = rest.split_last()?;
-        if first.kind != SwitchKind::In || last.kind == SwitchKind::In {
-            return None;
-        }
-        let mut line = Line { entered: first.at, slept: None, sleeps: 0, preempted: Vec::new(), stopped: last.at };
-        for pair in rest.chunks(2) {
-            let [out, back] = pair else { return None };
-            match (out.kind, back.kind) {
-                (SwitchKind::Out, SwitchKind::In) => {
-                    line.slept = Some((out.at, back.at));
-                    line.sleeps += 1;
-                }
-                (SwitchKind::Preempted, SwitchKind::In) => line.preempted.push((out.at, back.at)),
-                _ => return None,
-            }
-        }
-        Some(line)
-    }
-
-    fn switch_ins(&self) -> u64 {
-        1 + u64::from(self.sleeps) + self.preempted.len() as u64
-    }
-
-    /// When the sleeping thread was put into a run queue, at the latest: the kernel counts the total time in the run queue
-    /// since `let_go`, and the other times in it are known. `None` if these counts don't tell.
-    fn woken(&self, let_go: Nanos, before: Option<ThreadStat>, after: Option<ThreadStat>) -> Option<Nanos> {
-        let (before, after) = (before?, after?);
-        let (out, back) = self.slept.filter(|_| self.sleeps == 1)?;
-        if after.switch_ins.checked_sub(before.switch_ins) != Some(self.switch_ins()) {
-            return None;
-        }
-        let preempted = self.preempted.iter().fold(Nanos::ZERO, |sum, (from, to)| sum + (*to - *from));
-        let queued = after.run_delay - before.run_delay - preempted - (self.entered - let_go);
-        Some((back - queued.max(Nanos::ZERO)).max(out))
-    }
 }
 
 /// How long the thread waited for a CPU after it was woken, by its counts alone; `None` if it was switched more than once.
@@ -184,6 +131,7 @@ pub fn events(who: Who, entry: &Entry, end: &End, out: &mut Vec<Event>) -> Nanos
 
 #[cfg(test)]
 mod tests {
+    use oversleep_native::switches::SwitchKind;
     use oversleep_why::Machine;
     use oversleep_why::calls::Arch;
     use oversleep_why::part::Parts;

@@ -4,6 +4,7 @@
 //! events any more: the program's filter needs a tracer.
 
 mod call;
+mod line;
 mod stream;
 mod supervisor;
 mod thread;

@@ -66,13 +66,11 @@ fn is_over(front: RawFd) -> bool {
 
 /// Waits of the supervisor end on time, and stops of the program don't interrupt it.
 fn prepare() {
+    ptrace::keep_stops();
     // SAFETY: calls that take numbers, or records that outlive them.
     unsafe {
         libc::prctl(libc::PR_SET_TIMERSLACK, 1, 0, 0, 0);
         libc::signal(libc::SIGPIPE, libc::SIG_IGN);
-        let mut stops: libc::sigset_t = std::mem::zeroed();
-        libc::sigaddset(&raw mut stops, libc::SIGCHLD);
-        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const stops, std::ptr::null_mut());
         // Each thread of the program takes three descriptors.
         let mut files = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
         if libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut files) == 0 {

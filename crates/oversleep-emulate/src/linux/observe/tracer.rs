@@ -56,18 +56,12 @@ impl Tracer {
     pub fn run(&mut self) {
         let mut stops = Stops::default();
         loop {
-            let holds_any = self.births.holds_any();
-            let is_brief = !self.going.is_empty() || holds_any;
-            match stops.next(|| ptrace::wait(-1, if is_brief { libc::WNOHANG } else { 0 })) {
+            let most = (!self.going.is_empty()).then_some(LOOK);
+            match stops.next(&mut self.births, most) {
                 // A thread that was killed in the meantime can't be queried; its end is reported separately.
                 Ok(Some((tid, stop))) => drop(self.serve(tid, stop)),
                 Ok(None) => self.look(),
                 Err(_) => return,
-            }
-            if holds_any {
-                for held in self.births.overdue(now()) {
-                    let _ = ptrace::go_on(held, 0);
-                }
             }
         }
     }
@@ -99,6 +93,7 @@ impl Tracer {
             }
             Stop::WithGroup => ptrace::listen(tid),
             Stop::Signal(signal) => ptrace::go_on(tid, signal),
+            Stop::Overdue => ptrace::go_on(tid, 0),
             Stop::Trap => {
                 let is_known = self.threads.contains_key(&tid);
                 if self.births.stops(tid, is_known, now()) { ptrace::go_on(tid, 0) } else { Ok(()) }
@@ -193,9 +188,6 @@ impl Tracer {
             }
             !has_gone && *looks < LOOKS_MAX
         });
-        if !self.going.is_empty() || self.births.holds_any() {
-            wait_for_a_stop(LOOK);
-        }
     }
 
     /// The process runs another program. Its other threads are gone, and this thread has the id of the first.
@@ -236,16 +228,5 @@ impl Tracer {
         let t = u64::try_from(now().0).unwrap_or(0);
         let event = Event::new(kind, t, tid.unsigned_abs());
         self.events.add(|events| events.push(Event { tgid: process.unsigned_abs(), fields, name, ..event }));
-    }
-}
-
-/// Waits until a thread stops, at most for that long.
-fn wait_for_a_stop(span: Nanos) {
-    let time = libc::timespec { tv_sec: 0, tv_nsec: span.0 };
-    // SAFETY: records that outlive the call; SIGCHLD is blocked.
-    unsafe {
-        let mut stops: libc::sigset_t = std::mem::zeroed();
-        libc::sigaddset(&raw mut stops, libc::SIGCHLD);
-        libc::sigtimedwait(&raw const stops, std::ptr::null_mut(), &raw const time);
     }
 }
