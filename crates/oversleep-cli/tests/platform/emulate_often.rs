@@ -135,7 +135,8 @@ fn waits_without_a_stop_end_and_fail_as_the_others() {
             assert!(count >= 60 && sampled >= 16, "{options:?}, {call}: {report}");
         }
         let sleeps = of("clock_nanosleep", "count") + of("nanosleep", "count");
-        assert!(sleeps >= 60 * 4 + 40 * 9, "{options:?}: {report}");
+        // On a busy machine, a deadline may have passed before its call, which then doesn't wait.
+        assert!(sleeps >= 60 * 3 + 40 * 9, "{options:?}: {report}");
         let (all, stopped) = (sleeps, of("clock_nanosleep", "sampled") + of("nanosleep", "sampled"));
         assert!(stopped < all / 2, "most sleeps make no stop: {stopped} of {all}");
     }
@@ -210,8 +211,9 @@ fn many_threads_do_not_queue_for_their_first_waits() {
         let report: serde_json::Value =
             serde_json::from_slice(&std::fs::read(home.path().join("crowd.json")).expect("a file")).expect("JSON");
         let of = |field: &str| report["waits"][0][field].as_u64();
-        // The place is replaced at the first of them.
-        assert_eq!((of("count"), of("sampled")), (Some(100), Some(1)), "{options:?}: {report}");
+        // The place is replaced at the first of them, on a busy machine a few later; elsewhere the first 16 stop.
+        assert_eq!(of("count"), Some(100), "{options:?}: {report}");
+        assert!(of("sampled").is_some_and(|sampled| (1..8).contains(&sampled)), "{options:?}: {report}");
     }
 }
 
