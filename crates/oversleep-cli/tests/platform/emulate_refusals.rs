@@ -2,6 +2,7 @@
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
 use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use super::emulate::{compiled, emulated};
@@ -19,6 +20,39 @@ fn is_installed(program: &str) -> bool {
         eprintln!("skipped: no {program}");
     }
     found
+}
+
+/// An ordinary user, with a folder of programs that this user can execute: the command is one of them.
+struct Nobody {
+    folder: tempfile::TempDir,
+}
+
+impl Nobody {
+    /// `None` where this user can't become another.
+    fn new(home: &Home) -> Option<Nobody> {
+        let user = Command::new("id").arg("-u").output().expect("it starts");
+        if user.stdout != b"0\n" || !is_installed("setpriv") {
+            return None;
+        }
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).expect("rights");
+        let nobody = Nobody { folder };
+        nobody.copied(&home.command().get_program().to_string_lossy(), "oversleep", 0o755);
+        Some(nobody)
+    }
+
+    fn copied(&self, from: &str, name: &str, mode: u32) -> PathBuf {
+        let to = self.folder.path().join(name);
+        std::fs::copy(from, &to).expect("a copy");
+        std::fs::set_permissions(&to, PermissionsExt::from_mode(mode)).expect("rights");
+        to
+    }
+
+    fn emulates(&self, options: &[&str], program: &Path, word: &str) -> Output {
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(self.folder.path().join("oversleep"));
+        command.args(["emulate", MACHINE]).args(options).arg("--").arg(program).arg(word).output().expect("it starts")
+    }
 }
 
 #[test]
@@ -151,25 +185,12 @@ fn what_a_daemon_starts_is_said_to_run_natively() {
 #[test]
 fn a_program_that_the_system_protects_from_its_user_is_named() {
     let home = Home::new();
-    let user = Command::new("id").arg("-u").output().expect("it starts");
-    let is_root = user.stdout == b"0\n";
     let source = "#include <sys/prctl.h>\n#include <unistd.h>\n\
         int main(void) { prctl(PR_SET_DUMPABLE, 0); return usleep(1000); }";
-    let Some(undumpable) = compiled(&home, source, &[]).filter(|_| is_root && is_installed("setpriv")) else { return };
-    let folder = tempfile::tempdir().expect("a folder");
-    std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).expect("rights");
-    let copied = |from: &str, name: &str, mode| {
-        let to = folder.path().join(name);
-        std::fs::copy(from, &to).expect("a copy");
-        std::fs::set_permissions(&to, PermissionsExt::from_mode(mode)).expect("rights");
-        to
-    };
-    let own = copied(&home.command().get_program().to_string_lossy(), "oversleep", 0o755);
-    for program in [copied("/bin/sleep", "unreadable", 0o711), copied(&undumpable, "undumpable", 0o755)] {
-        let mut command = Command::new("setpriv");
-        command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&own);
-        let output = command.args(["emulate", MACHINE, "--summary", "--"]).arg(&program).arg("0.001").output();
-        let output = output.expect("it starts");
+    let Some(undumpable) = compiled(&home, source, &[]) else { return };
+    let Some(nobody) = Nobody::new(&home) else { return };
+    for program in [nobody.copied("/bin/sleep", "unreadable", 0o711), nobody.copied(&undumpable, "undumpable", 0o755)] {
+        let output = nobody.emulates(&["--summary"], &program, "0.001");
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
         assert!(stderr(&output).contains("the system protects the memory"), "{program:?}: {}", stderr(&output));
     }
@@ -178,25 +199,10 @@ fn a_program_that_the_system_protects_from_its_user_is_named() {
 #[test]
 fn a_setuid_program_of_an_ordinary_user_runs_without_its_privileges_and_is_named() {
     let home = Home::new();
-    let user = Command::new("id").arg("-u").output().expect("it starts");
-    let is_root = user.stdout == b"0\n";
-    if !is_root || !is_installed("setpriv") {
-        return;
-    }
-    // In places that an ordinary user can access: the command, and a copy of `id` that shows whose rights it has.
-    let folder = tempfile::tempdir().expect("a folder");
-    std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).expect("rights");
-    let copied = |from: &str, name: &str, mode| {
-        let to = folder.path().join(name);
-        std::fs::copy(from, &to).expect("a copy");
-        std::fs::set_permissions(&to, PermissionsExt::from_mode(mode)).expect("rights");
-        to
-    };
-    let own = copied(&home.command().get_program().to_string_lossy(), "oversleep", 0o755);
-    let id = copied("/usr/bin/id", "id", 0o4755);
-    let mut command = Command::new("setpriv");
-    command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(own);
-    let output = command.args(["emulate", MACHINE, "--"]).arg(id).arg("-u").output().expect("it starts");
+    let Some(nobody) = Nobody::new(&home) else { return };
+    // It shows whose rights it has.
+    let id = nobody.copied("/usr/bin/id", "id", 0o4755);
+    let output = nobody.emulates(&[], &id, "-u");
     assert_eq!(String::from_utf8_lossy(&output.stdout), "65534\n", "{}", stderr(&output));
     assert!(stderr(&output).contains("setuid or setgid program runs without"), "{}", stderr(&output));
 }

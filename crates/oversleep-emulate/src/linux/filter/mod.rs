@@ -117,7 +117,7 @@ fn program(
     stepped: &[u32],
     [x32, i386]: [&[(u32, When, &str)]; 2],
 ) -> Vec<libc::sock_filter> {
-    // Where calls of other tables are inspected comes last, so the tests of all others have none for those.
+    // Calls of other tables are tested last, so that 64-bit calls run none of those tests.
     let mut own = Vec::new();
     for &(call, when) in calls.iter().copied().flatten() {
         if !is_inspected(when, stepped) {
