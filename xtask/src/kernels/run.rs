@@ -145,7 +145,8 @@ fn prepare(
         Some(program) if arch == Arch::X86 => program.clone(),
         _ => target.build(root, &["--package", "oversleep-cli"], "oversleep")?,
     };
-    let example = ["--package", "oversleep-collect", "--example", "truth"];
+    // With the command's package the features are the same, and only the example is built.
+    let example = ["--package", "oversleep-cli", "--package", "oversleep-collect", "--example", "truth"];
     let truth = target.build(root, &example, "examples/truth")?;
     println!("{}", version(emulators[0].0));
     Ok(Ok(Ready { base: target.base(scratch, &program, &truth, &busybox)? }))
