@@ -81,7 +81,7 @@ pub(super) const BOUNDS: &[Bounds] = bounds! {
     // prctl(2): an unsigned long of nanoseconds, so that no span of a figure is too long.
     "timers.slack": Span(ZERO, HOUR) => "no figure is longer than an hour",
     "timers.poll-share-most": Span(ZERO, secs(10)) => "Linux adds up to 100 ms (MAX_SLACK in fs/select.c)",
-    // include/vdso/jiffies.h refuses to be compiled with an HZ outside of 12 to 12,287.
+    // include/linux/jiffies.h refuses to be compiled with an HZ outside of 12 to 12,287.
     "timers.hz": Number(1, 1_000_000, "ticks per second") => "Linux can be built with 12 to 12,287",
     "timers.tick": Span(Nanos::from_micros(1), secs(1)) => "Windows ticks every 15.6 ms, and up to every 0.5 ms on request",
     "timers.tick-shortest": Span(Nanos::from_micros(10), secs(1)) => "Windows ticks every 0.5 ms at the shortest",
@@ -92,7 +92,7 @@ pub(super) const BOUNDS: &[Bounds] = bounds! {
     // A request can be of any length.
     "timers.grid-aligned-most": Span(ZERO, HOUR) => "no figure is longer than an hour",
     "timers.one-shot-slack": Span(ZERO, secs(1)) => "the hosts of Wine have a timer slack of 50 \u{b5}s (prctl(2))",
-    // osfmk/kern/timer_call.c of XNU.
+    // osfmk/i386/i386_timer.c of XNU.
     "timers.tiers": Span(ZERO, secs(100)) => "the longest delay of macOS is 10 s",
     "timers.kernel-tier": Span(ZERO, secs(100)) => "the longest delay of macOS is 10 s",
     // If it took hours, no run would end.
