@@ -7,6 +7,7 @@
 
 mod births;
 mod calibration;
+mod cancel;
 mod clocks;
 mod counters;
 mod crew;

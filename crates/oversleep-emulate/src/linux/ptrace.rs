@@ -6,6 +6,7 @@ use std::io;
 
 use oversleep_record::Nanos;
 
+pub use libc::siginfo_t as SignalInfo;
 pub use libc::user_regs_struct as Registers;
 
 /// A thread of an emulated program.
@@ -126,6 +127,19 @@ pub fn set_mask(tid: Tid, mask: u64) -> io::Result<u64> {
     ask(GET, tid, 8, &raw mut before as usize)?;
     ask(SET, tid, 8, &raw const mask as usize)?;
     Ok(before)
+}
+
+/// What comes with the signal that is about to be delivered.
+pub fn signal_info(tid: Tid) -> io::Result<SignalInfo> {
+    // SAFETY: a struct of numbers.
+    let mut info: SignalInfo = unsafe { std::mem::zeroed() };
+    ask(libc::PTRACE_GETSIGINFO, tid, 0, &raw mut info as usize)?;
+    Ok(info)
+}
+
+/// Replaces what comes with that signal.
+pub fn set_signal_info(tid: Tid, info: &SignalInfo) -> io::Result<()> {
+    ask(libc::PTRACE_SETSIGINFO, tid, 0, &raw const *info as usize).map(drop)
 }
 
 /// The message of an event: the new thread's id, or the former id of a thread that executes a program.

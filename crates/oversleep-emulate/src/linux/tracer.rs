@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 use oversleep_record::Nanos;
 
 use super::births::Births;
+use super::cancel::{self, Cancelled};
 use super::crew::{Member, Parcel, SHARE, lock};
 use super::entry::now;
 use super::ptrace::{self, Registers, Stop, Tid};
@@ -36,6 +37,7 @@ pub struct Tracer {
     delayed: Vec<Parcel>,
     /// Threads that arrive from another tracer, and the registers that they will get.
     arriving: HashMap<Tid, Box<Registers>>,
+    cancelled: Cancelled,
     /// How often threads stopped at a place in their program's code.
     pub(super) stops: HashMap<u64, u32>,
     /// Since when it has not been idle: a thread that stops now may have begun its wait then.
@@ -56,6 +58,7 @@ impl Tracer {
             member,
             delayed: Vec::new(),
             arriving: HashMap::new(),
+            cancelled: Cancelled::default(),
             stops: HashMap::new(),
             busy_since: Nanos::ZERO,
         }
@@ -75,11 +78,14 @@ impl Tracer {
         let mut stops = Stops::default();
         loop {
             let before = now();
-            let most = (!self.delayed.is_empty()).then_some(BRIEFLY);
+            let most = (!self.delayed.is_empty() || self.cancelled.any_waits()).then_some(BRIEFLY);
             let Ok(stopped) = stops.next(&mut self.births, most) else { return };
             let after = now();
             if after - before > BUSY {
                 self.busy_since = after;
+            }
+            if most.is_some() {
+                self.cancelled.send();
             }
             match stopped {
                 Some((bell, stop)) if self.member.as_ref().is_some_and(|member| member.is_bell(bell)) => {
@@ -181,6 +187,12 @@ impl Tracer {
             }
             Stop::WithGroup => ptrace::listen(tid),
             Stop::Signal(libc::SIGSEGV | libc::SIGBUS) if sites::recovers(tid) => ptrace::go_on(tid, 0),
+            Stop::Signal(cancel::SIGNAL) => {
+                let process = self.process(tid);
+                let shared = &self.shared;
+                let signal = self.cancelled.signal((process, tid), |place| shared.sites.origin(process, place));
+                ptrace::go_on(tid, signal.unwrap_or(cancel::SIGNAL))
+            }
             Stop::Signal(signal) => ptrace::go_on(tid, signal),
             Stop::Trap => self.stops(tid, now),
             Stop::Overdue => self.begins(tid),
@@ -217,6 +229,7 @@ impl Tracer {
             let _ = member.count.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |count| count.checked_sub(1));
         }
         self.processes.remove(&tid);
+        self.cancelled.forget(tid);
     }
 
     /// A new process inherits what its parent has; a new thread shares it anyway.
@@ -241,6 +254,7 @@ impl Tracer {
         if former != tid {
             self.misses(former);
         }
+        self.cancelled.forget(tid);
         self.meet(tid);
         self.processes.insert(tid, tid);
     }

@@ -1,0 +1,95 @@
+//! `emulate`: threads that are cancelled while they wait.
+#![cfg(all(target_os = "linux", target_arch = "x86_64"))]
+
+use super::emulate::{TIMES, compiled, emulated};
+use super::support::Home;
+
+/// Cancels a thread in the first wait of its kind, and one in a wait from a place that made many. What each does then takes
+/// unwinding the stack, as in C++.
+const PROGRAM: &str = r#"
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t never = PTHREAD_COND_INITIALIZER;
+static sem_t waits;
+static void ends(int *fd) { puts("unwound"); }
+static void unlocks(void *unused) { printf("unlock %d\n", pthread_mutex_unlock(&mutex)); }
+static void waited(int how, long long us) {
+    struct timespec span = { us / 1000000, us % 1000000 * 1000 }, end = at(0, us), later = at(1, us);
+    int word = 0;
+    switch (how) {
+    case 0: nanosleep(&span, 0); break;
+    case 1: clock_nanosleep(1, TIMER_ABSTIME, &later, 0); break;
+    case 2: pthread_cond_timedwait(&never, &mutex, &end); break;
+    case 3: ppoll(0, 0, &span, 0); break;
+    case 4: poll(0, 0, us / 1000); break;
+    case 5: { sem_t none; sem_init(&none, 0, 0); sem_timedwait(&none, &end); break; }
+    case 6: select(0, 0, 0, 0, &(struct timeval){ us / 1000000, us % 1000000 }); break;
+    }
+}
+static int how, times;
+static void *thread(void *unused) {
+    __attribute__((cleanup(ends))) int there = 0;
+    pthread_mutex_lock(&mutex);
+    pthread_cleanup_push(unlocks, 0);
+    for (int at = 0; at < times; at++) waited(how, 1000);
+    sem_post(&waits);
+    waited(how, 60000000);
+    puts("not cancelled");
+    pthread_cleanup_pop(1);
+    return 0;
+}
+int main(void) {
+    sem_init(&waits, 0, 0);
+    for (how = 0; how < 7; how++) for (times = 0; times <= 40; times += 40) {
+        pthread_t started;
+        void *result;
+        pthread_create(&started, 0, thread, 0);
+        sem_wait(&waits);
+        usleep(100000);
+        printf("%d after %d\n", how, times);
+        pthread_cancel(started);
+        pthread_join(started, &result);
+        if (result != PTHREAD_CANCELED || pthread_mutex_trylock(&mutex) || pthread_mutex_unlock(&mutex)) puts("wrong");
+        fflush(stdout);
+    }
+}
+"#;
+
+#[test]
+fn a_cancelled_thread_cleans_up() {
+    let home = Home::new();
+    let headers = "#include <semaphore.h>\n";
+    let source = [TIMES, headers, PROGRAM].concat();
+    let Some(program) = compiled(&home, &source, &["-w", "-fexceptions", "-pthread"]) else { return };
+    let Some(output) = emulated(&home, &["--resolution", "1ms"], &["timeout", "40", &program]) else { return };
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let each = |how: i32| [0, 40].map(|times| format!("{how} after {times}\nunlock 0\nunwound\n")).concat();
+    assert_eq!(text, (0..7).map(each).collect::<String>(), "{output:?}");
+}
+
+/// Cancels threads at all moments around their waits, which begin and end at the same ticks.
+const OFTEN: &str = r#"
+static int unwound;
+static void ends(int *there) { unwound++; }
+static void *thread(void *unused) {
+    __attribute__((cleanup(ends))) int there = 0;
+    for (;;) nanosleep(&(struct timespec){ 0, 100000 }, 0);
+}
+int main(void) {
+    for (int at = 0; at < 300; at++) {
+        pthread_t started;
+        pthread_create(&started, 0, thread, 0);
+        usleep(1000 + 7 * at);
+        pthread_cancel(started);
+        pthread_join(started, 0);
+    }
+    printf("%d\n", unwound);
+}
+"#;
+
+#[test]
+fn so_does_one_that_is_cancelled_around_its_waits() {
+    let home = Home::new();
+    let Some(program) = compiled(&home, &[TIMES, OFTEN].concat(), &["-w", "-fexceptions", "-pthread"]) else { return };
+    let Some(output) = emulated(&home, &["--resolution", "1ms"], &["timeout", "60", &program]) else { return };
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "300\n", "{output:?}");
+}
