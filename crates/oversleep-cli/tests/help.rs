@@ -83,6 +83,16 @@ fn every_command_explains_itself() {
 }
 
 #[test]
+fn commands_that_run_programs_name_the_exit_codes_that_they_have() {
+    for command in ["run", "why", "emulate"] {
+        let help = stdout(&[command, "--help"]);
+        let codes = help.split_once("Exit codes:\n").expect("exit codes").1;
+        assert!(codes.contains("program") && !codes.contains("the models reproduce"), "{command}: {codes}");
+        assert!(codes.lines().all(|line| line.chars().count() <= 92), "{command}: {codes}");
+    }
+}
+
+#[test]
 fn the_version_is_the_crates() {
     let version = format!("oversleep {}\n", env!("CARGO_PKG_VERSION"));
     assert_eq!(stdout(&["--version"]), version);

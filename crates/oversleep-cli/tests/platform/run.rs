@@ -28,7 +28,12 @@ fn a_program_inherits_its_time_slice_or_hears_why_not() {
     let ended = home.run(["run", "--slice", "200us", "--", "true"]).fine();
     let is_held = ended.stderr.contains("slice is held at 200 µs");
     assert!(is_held || ended.stderr.contains("slice 200 µs is not held: "), "{}", ended.stderr);
-    home.run(["run", "--slice", "1us", "--", "true"]).with_code(2);
+    let refused = home.run(["run", "--slice", "1us", "--", "true"]).with_code(2);
+    assert!(
+        refused.stderr.contains("can't use --slice 1 µs: "),
+        "the option is the one that was typed: {}",
+        refused.stderr
+    );
 }
 
 #[test]

@@ -18,8 +18,8 @@ use crate::plan::{Class, Holder, Plan};
 
 /// What isn't emulated that way, in words for whoever reads the reason.
 pub const REACHES: &str = "so LD_PRELOAD is used instead: it reaches waits by the C library's functions, in programs that are linked \
-    dynamically; those linked statically (as Go's are), timers, sockets' timeouts, clocks and adapters are as on this system, \
-    and neither `emulate ctl` nor the report has anything";
+    dynamically; those linked statically (as Go's are), those for 32 bits, timers, sockets' timeouts, clocks and adapters are \
+    as on this system, no thread can be cancelled in such a wait, and neither `emulate ctl` nor the report has anything";
 
 /// Where the data are, counted from the code, and what is where in them, as `preload.s` has it.
 const DATA: u64 = 0x3000;

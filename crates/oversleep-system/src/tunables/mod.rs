@@ -42,6 +42,8 @@ pub mod names {
     pub const POLICY: &str = describe!(LINUX, "policy").name;
     /// The CPUs that a thread may use.
     pub const PIN: &str = describe!(LINUX, "pin").name;
+    /// The time slice of a thread beside others.
+    pub const SLICE: &str = describe!(LINUX, "slice").name;
     /// Locked memory.
     pub const LOCK_MEMORY: &str = describe!(LINUX, "lock-memory").name;
     /// The bound on the wake-up latency of processors.

@@ -11,18 +11,27 @@ use oversleep_lab::Laboratory;
 use oversleep_lab::held::Held;
 use oversleep_record::Nanos;
 use oversleep_record::conditions::{Outcome, Setting};
+use oversleep_system::NotASetting;
+use oversleep_system::tunables::names::SLICE;
 
 use crate::args::value::{CpuList, TypedTunable};
 use crate::args::{ConditionArgs, help, value};
 use crate::exit::{Exit, Failure};
 use crate::{interrupt, message, request};
 
+/// The exit codes, which are those of the program if it ran.
+const CODES: &str = "\
+Exit codes:
+  the program's own; 128 and the number of the signal that ended it
+    1  oversleep failed: the program can't be run, or its two runs can't be compared
+    2  usage error: unknown name, option or value";
+
 /// Run an unmodified program with settings that make its waits exact
 ///
 /// Each setting is held while the program runs, for it and what it starts, and is restored afterwards. oversleep says what
 /// became of each; if the system refuses one, it warns and runs the program anyway. It ends with the program's exit code.
 #[derive(Args, Debug)]
-#[command(before_help = help::RUN, after_help = help::CODES)]
+#[command(before_help = help::RUN, after_help = CODES)]
 pub struct Run {
     /// Timer slack of the program's threads, like 1ns
     #[arg(long, value_name = "DURATION", value_parser = value::slack, allow_hyphen_values = true)]
@@ -79,6 +88,10 @@ impl Run {
     /// Runs it.
     pub fn run(self) -> Result<Exit, Failure> {
         let lab = Laboratory::on(oversleep_native::here());
+        if let Some(slice) = self.slice {
+            let refused = |error: NotASetting| format!("can't use --slice {}: {}", error.given.brief(), error.problem);
+            lab.validate(SLICE, &Setting::Nanos(slice)).map_err(|error| Failure::usage(refused(error)))?;
+        }
         let conditions = request::conditions::conditions(&lab, &self.conditions())?;
         if conditions.is_as_found() && !self.lock_memory {
             return Err(Failure::usage("say what to hold, as in: oversleep run --slack 1ns -- ./app"));
@@ -109,7 +122,7 @@ impl Run {
 
     fn conditions(&self) -> ConditionArgs {
         let nice = self.nice.map(|nice| Setting::Policy { policy: "other".to_owned(), priority: nice });
-        let slice = self.slice.map(|slice| TypedTunable { name: "slice".to_owned(), setting: Setting::Nanos(slice) });
+        let slice = self.slice.map(|slice| TypedTunable { name: SLICE.to_owned(), setting: Setting::Nanos(slice) });
         ConditionArgs {
             slack: self.slack,
             resolution: self.resolution,

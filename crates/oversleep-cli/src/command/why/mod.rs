@@ -16,6 +16,16 @@ use super::results::{self, Outputs};
 use crate::args::{help, value};
 use crate::exit::{Exit, Failure};
 
+/// The exit codes.
+const CODES: &str = "\
+Exit codes:
+  the program's own; 128 and the number of the signal that ended it; without a program:
+    0  success
+    1  failure: nothing could be followed, or a file could not be read or written
+    2  usage error: unknown name, option or value
+    3  a group of waits is later than --fail-if allows
+  130  interrupted: the result holds what was seen up to then";
+
 /// Show where the lateness of a program's timed waits went
 ///
 /// It follows every timed wait that an unmodified program makes, in any language, and splits the lateness of each one into
@@ -24,7 +34,7 @@ use crate::exit::{Exit, Failure};
 /// them, a supervisor follows a program that it starts itself and tells fewer parts apart. Recordings can be read on any
 /// system. With a program it exits with that program's exit code, unless --fail-if holds.
 #[derive(Args, Debug)]
-#[command(before_help = help::WHY, after_help = help::CODES)]
+#[command(before_help = help::WHY, after_help = CODES)]
 pub struct Why {
     /// Recording (--record) or result file to show again; of two result files, the second is compared with the first
     #[arg(value_name = "FILE", num_args = 0..=2, conflicts_with_all = ["pid", "system", "program"])]
