@@ -16,7 +16,7 @@ int main(void) {
     socketpair(AF_UNIX, SOCK_STREAM, 0, pair);
     struct timeval short_time = { 0, 3000 };
     setsockopt(pair[0], SOL_SOCKET, SO_RCVTIMEO, &short_time, sizeof short_time);
-    SHOW("setsockopt", 3000, recv(pair[0], &byte, 1, 0));
+    SHOW("recvfrom", 3000, recv(pair[0], &byte, 1, 0));
     /* Blocked and waited for, so that one that comes before its wait is not lost. */
     sigset_t alarms;
     int got;
@@ -76,8 +76,7 @@ fn no_call_ends_early_and_the_report_names_each() {
         let least = if requested == 60_000 { 3 * 15_625 } else { requested };
         // The clock reads whole µs, twice.
         assert!(took >= least - 2, "{line}");
-        // recv ends on this kernel's own tick; the others within two of the modelled machine's, but a busy machine comes
-        // later.
+        // They end within two ticks of the modelled machine's, but a busy machine comes later.
         assert!(report.contains(&format!("\"call\": \"{call}\"")), "{call}: {report}");
         count += 1;
     }

@@ -54,6 +54,8 @@ pub enum LeadsTo {
     Timer(Entry, Nanos, Nanos),
     /// A socket's timeout: the end is a span.
     Socket,
+    /// A call of that number, which receives from a socket with a timeout.
+    Receive(libc::c_long),
 }
 
 /// The time now on one of the system's clocks.
@@ -244,7 +246,9 @@ pub fn name(call: libc::c_long) -> &'static str {
         SYS_pselect6 => "pselect6", SYS_select => "select", SYS_epoll_pwait2 => "epoll_pwait2",
         SYS_rt_sigtimedwait => "rt_sigtimedwait", SYS_timerfd_settime => "timerfd_settime",
         SYS_timer_settime => "timer_settime", SYS_setitimer => "setitimer", SYS_alarm => "alarm",
-        SYS_setsockopt => "setsockopt", SYS_mq_timedsend => "mq_timedsend", SYS_mq_timedreceive => "mq_timedreceive",
+        SYS_setsockopt => "setsockopt", SYS_read => "read", SYS_readv => "readv", SYS_recvfrom => "recvfrom",
+        SYS_recvmsg => "recvmsg", SYS_recvmmsg => "recvmmsg", SYS_accept => "accept", SYS_accept4 => "accept4",
+        SYS_mq_timedsend => "mq_timedsend", SYS_mq_timedreceive => "mq_timedreceive",
         SYS_semtimedop => "semtimedop", SYS_io_getevents => "io_getevents",
         SYS_futex_waitv => "futex_waitv", SYS_io_uring_setup => "io_uring_setup", SYS_ptrace => "ptrace",
         SYS_clock_gettime => "clock_gettime", SYS_clock_getres => "clock_getres", SYS_gettimeofday => "gettimeofday", SYS_time => "time",

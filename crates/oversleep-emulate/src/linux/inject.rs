@@ -26,8 +26,9 @@ const CODE_64: u64 = 0x33;
 const END_OF_32_BITS: u64 = 1 << 32;
 /// The exit code of what a shell can't execute.
 const CANNOT_EXECUTE: u64 = 126;
-/// The instruction `syscall`.
+/// The instruction `syscall`, and its length.
 const SYSCALL: u64 = 0x050f;
+pub(super) const SYSCALL_LENGTH: u64 = 2;
 
 /// What a program is to get before its first instruction.
 #[derive(Clone, Copy, Debug)]
@@ -140,6 +141,38 @@ fn call(
     Ok(ptrace::registers(tid)?.rax as i64)
 }
 
+/// Makes a thread that stopped at its call make another one first, which may read these bytes at
+/// [`trampoline::SCRATCH`]. Returns the result of that call; the thread then repeats its own.
+///
+/// # Errors
+/// The thread is gone.
+pub fn instead(
+    tid: Tid,
+    registers: &Registers,
+    bytes: &[u8],
+    (number, arguments): (libc::c_long, [u64; 6]),
+) -> io::Result<i64> {
+    if write_at(tid, bytes, trampoline::SCRATCH).is_err() {
+        return Ok(-i64::from(libc::EFAULT));
+    }
+    let mask = ptrace::set_mask(tid, u64::MAX)?;
+    let at = Registers { rip: trampoline::Entry::AnyCall.address(), orig_rax: u64::MAX, ..*registers };
+    ptrace::set_registers(tid, &at)?;
+    let mut is_stopped = false;
+    // The call that it stopped at ends, unmade.
+    next_call(tid, &mut is_stopped)?;
+    let result = call(tid, &at, number, arguments, &mut is_stopped)?;
+    let again =
+        Registers { rip: registers.rip - SYSCALL_LENGTH, rax: registers.orig_rax, orig_rax: u64::MAX, ..*registers };
+    ptrace::set_registers(tid, &again)?;
+    ptrace::set_mask(tid, mask)?;
+    // Its next stop tells whether its group is stopped still.
+    if is_stopped {
+        ptrace::interrupt(tid)?;
+    }
+    Ok(result)
+}
+
 /// Lets the thread run until a system call begins or ends, even if its group is stopped meanwhile.
 fn next_call(tid: Tid, is_stopped: &mut bool) -> io::Result<()> {
     let mut signal = 0;
@@ -156,16 +189,19 @@ fn next_call(tid: Tid, is_stopped: &mut bool) -> io::Result<()> {
 }
 
 fn write(tid: Tid) -> io::Result<()> {
-    let code = trampoline::code();
+    write_at(tid, trampoline::code(), trampoline::BASE)
+}
+
+fn write_at(tid: Tid, code: &[u8], address: u64) -> io::Result<()> {
     let memory = OpenOptions::new().write(true).open(format!("/proc/{tid}/mem"));
-    if memory.and_then(|memory| memory.write_all_at(code, trampoline::BASE)).is_ok() {
+    if memory.and_then(|memory| memory.write_all_at(code, address)).is_ok() {
         return Ok(());
     }
     // Some kernels don't allow writes to protected memory through that file.
     for (at, bytes) in code.chunks(8).enumerate() {
         let mut word = [0; 8];
         word[..bytes.len()].copy_from_slice(bytes);
-        ptrace::poke(tid, trampoline::BASE + 8 * at as u64, u64::from_le_bytes(word))?;
+        ptrace::poke(tid, address + 8 * at as u64, u64::from_le_bytes(word))?;
     }
     Ok(())
 }

@@ -8,7 +8,8 @@ use oversleep_record::Nanos;
 
 use super::crew::lock;
 use super::entry::{self, Answer, LeadsTo, Waiting};
-use super::filter::other_abis;
+use super::filter::{other_abis, receiving};
+use super::inject::SYSCALL_LENGTH;
 use super::processes::{Program, SANDBOX, Special};
 use super::ptrace::{self, Registers, Tid};
 use super::sites::{Done, Frequent, WORTHWHILE};
@@ -17,8 +18,6 @@ use super::trampoline::Entry;
 use crate::plan::{Class, Holder, Planned, Requested};
 
 const URING: &str = "io_uring is answered with ENOSYS, so that the program falls back to epoll";
-/// The length of the instruction that makes a system call.
-const SYSCALL_LENGTH: u64 = 2;
 const INTERVAL: &str =
     "the interval of a timer is rounded to whole ticks, so it expires at another rate than requested";
 const NO_SUCH_WAIT: &str = "the machine has no wait that stands for it";
@@ -46,6 +45,9 @@ impl Tracer {
         if other.is_some() {
             lock(&self.tally).passed_by(name(), other_abis::NATIVE);
             return Ok(());
+        }
+        if receiving::CALLS.contains(&call) {
+            return self.receives(tid, registers, (now, program.as_deref()));
         }
         match entry::answer(tid, &registers) {
             Answer::AsIs => Ok(()),
@@ -76,11 +78,16 @@ impl Tracer {
                 Ok(())
             }
             Answer::Start(flags) => ptrace::set_registers(tid, &Registers { rdi: flags, ..registers }),
+            Answer::Wait(Waiting { leads_to: LeadsTo::Socket, requested: Requested::Span(span), .. })
+                if self.sets_timeout(tid, &registers, span, now) =>
+            {
+                Ok(())
+            }
             Answer::Wait(waiting) => self.wait(tid, registers, &waiting, (now, program.as_deref())),
         }
     }
 
-    fn wait(
+    pub(super) fn wait(
         &mut self,
         tid: Tid,
         registers: Registers,
@@ -106,8 +113,8 @@ impl Tracer {
             return Ok(());
         };
         // Setting a socket's timeout doesn't wait yet: the timeout lasts as long as a wait that begins at a tick.
-        let from = match (waiting.class, grid) {
-            (Class::Socket, Some(grid)) => grid.at_or_before(now),
+        let from = match (waiting.leads_to, grid) {
+            (LeadsTo::Socket, Some(grid)) => grid.at_or_before(now),
             _ => plan.began(wait.0, is_as_found, now),
         };
         let requested = match waiting.requested {
@@ -122,7 +129,7 @@ impl Tracer {
             return Ok(());
         };
         let info = &wait.0.info;
-        if let Some(grid) = grid
+        if let Some(grid) = grid.filter(|_| waiting.class != Class::Socket)
             && self.is_frequent(tid, &registers)
             && let Some(form) = plan.closed_form(wait)
         {
@@ -209,6 +216,7 @@ pub(super) fn lead_to(
         LeadsTo::OnClock(entry, number, ahead) => (entry, planned.end + ahead, number as u64),
         LeadsTo::Timer(entry, interval, ahead) => (entry, planned.end + ahead, on_grid(interval).0 as u64),
         LeadsTo::Socket => (Entry::SetSockOpt, planned.end - from, 0),
+        LeadsTo::Receive(number) => (Entry::Receive, planned.end, number as u64),
     };
     go_to(tid, registers, entry, [end.0 as u64, rax])
 }

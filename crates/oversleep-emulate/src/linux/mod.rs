@@ -23,6 +23,7 @@ mod observe;
 mod padding;
 mod preload;
 mod processes;
+mod program_socket;
 mod programs;
 mod ptrace;
 mod refusal;
@@ -38,6 +39,7 @@ mod stub;
 mod supervisor;
 #[cfg(test)]
 mod tests;
+mod timeouts;
 mod tracer;
 mod trampoline;
 mod vdso;

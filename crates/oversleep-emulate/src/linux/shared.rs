@@ -14,6 +14,7 @@ use super::notes::Notes;
 use super::processes::Processes;
 use super::ptrace::Tid;
 use super::sites::Sites;
+use super::timeouts::Timeouts;
 use crate::Request;
 use crate::plan::{ClockChoice, Holder, Plan, Resolution, Stepped};
 use crate::report::{AdapterUsed, OwnWakeUp, Refused, SteppedClock, Tally};
@@ -40,6 +41,7 @@ pub struct Shared {
     pub resolution: RwLock<Resolution>,
     pub processes: Processes,
     pub sites: Sites,
+    pub timeouts: Timeouts,
     /// Which clocks a program gets.
     pub choice: ClockChoice,
     /// The stepped clocks of a program without adapters.
@@ -85,6 +87,7 @@ impl Shared {
             resolution: RwLock::new(resolution),
             processes: Processes::default(),
             sites: Sites::new(),
+            timeouts: Timeouts::default(),
             choice: request.clocks,
             stepped,
             has_adapters: request.has_adapters,
@@ -162,6 +165,7 @@ impl Shared {
     /// A process ended: releases its resolution.
     pub fn forget(&self, process: Tid, now: Nanos) {
         self.processes.forget(process);
+        self.timeouts.forget(process);
         lock(&self.clocked).remove(&process);
         self.sites.forget(process);
         let is_per_process = self.resolution.read().unwrap_or_else(PoisonError::into_inner).is_per_process();
@@ -219,12 +223,16 @@ impl Shared {
 
     /// Whether new processes matter in themselves, not only for their waits.
     pub fn follows_starts(&self) -> bool {
-        self.processes.are_some() || self.sites.are_some() || !lock(&self.clocked).is_empty()
+        self.processes.are_some()
+            || self.sites.are_some()
+            || self.timeouts.are_some()
+            || !lock(&self.clocked).is_empty()
     }
 
     /// A process started another, which has a copy of its clocks: maybe one from before the last change.
     pub fn starts(&self, process: Tid, started: Tid) {
         self.processes.starts(process, started);
+        self.timeouts.starts(process, started);
         let resolution = self.resolution.read().unwrap_or_else(PoisonError::into_inner);
         self.sites.starts(process, started, resolution.grid(started));
         let mut clocked = lock(&self.clocked);

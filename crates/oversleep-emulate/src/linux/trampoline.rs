@@ -71,6 +71,8 @@ entries! {
     SetItimer = oversleep_setitimer;
     Alarm = oversleep_alarm;
     SetSockOpt = oversleep_setsockopt;
+    Receive = oversleep_receive;
+    AnyCall = oversleep_any_call;
     Park = oversleep_park;
     Install = oversleep_install;
     RawClockGettime = oversleep_raw_clock_gettime;
@@ -137,6 +139,11 @@ pub const SIZE: u64 = 0x2000;
 pub const DATA: u64 = BASE + SIZE;
 /// The room for code and data in bytes.
 pub const SIZE_WITH_DATA: u64 = SIZE + 0x1000;
+
+/// The room behind the clocks' data, for what the supervisor passes to a call that it makes a thread make.
+pub const SCRATCH: u64 = BASE + SIZE_WITH_DATA - SCRATCH_SIZE as u64;
+/// Its size in bytes.
+pub const SCRATCH_SIZE: usize = 0x200;
 
 /// Whether an address is in the injected code or its data.
 pub fn is_own(address: u64) -> bool {

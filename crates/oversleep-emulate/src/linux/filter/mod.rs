@@ -5,6 +5,7 @@
 
 mod calls;
 pub mod other_abis;
+pub mod receiving;
 
 use std::io;
 
@@ -201,6 +202,7 @@ pub fn install(program: &[libc::sock_filter]) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::linux::filter::receiving;
 
     /// What the kernel finds out about a call from its number alone when a filter is installed: only then does it keep the
     /// answer instead of running the filter. It follows loads of the number and of the architecture, jumps and masks, and
@@ -241,6 +243,14 @@ mod tests {
                 let is_inspected = i386.iter().any(|call| call.0 == number);
                 assert_eq!(is_always_allowed(&program, ARCH_I386, number), !is_inspected, "{number} of i386");
             }
+        }
+        for number in 0..NUMBERS {
+            let is_inspected = receiving::CALLS.iter().any(|&call| call as u32 == number);
+            assert_eq!(
+                is_always_allowed(&receiving::of(7), ARCH_X86_64, number),
+                !is_inspected,
+                "{number} of a socket"
+            );
         }
     }
 }

@@ -1,0 +1,277 @@
+//! `emulate`: timeouts for receiving from sockets end on the machine's ticks, and all else about them is the kernel's.
+#![cfg(all(target_os = "linux", target_arch = "x86_64"))]
+
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+use super::emulate::{TIMES, compiled, emulated};
+use super::support::Home;
+
+/// Timeouts of 10 ms that end, and longer ones that something else ends. Each line: what, and whether it is as it should be.
+const RECEIVES: &str = r#"
+#include <fcntl.h>
+#include <sys/uio.h>
+#include <sys/un.h>
+static int pair[2];
+static void caught(int signal) {}
+static void set(int fd, long us) {
+    struct timeval time = { us / 1000000, us % 1000000 };
+    if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &time, sizeof time)) abort();
+}
+/* Whether it times out, not early and not much later. */
+static int ends(long long begun, long result) {
+    long long took = now(1) - begun;
+    return result == -1 && errno == EAGAIN && took >= 10000 - 2 && took < 1000000;
+}
+static void say(const char *what, int is_right) { printf("%s %d\n", what, is_right); fflush(stdout); }
+static void *in_thread(void *none) {
+    char byte;
+    usleep(60000);
+    long long begun = now(1);
+    return (void *)(long)ends(begun, recv(pair[0], &byte, 1, 0));
+}
+/* Writes a byte to a descriptor after a while, from another process. */
+static pid_t writes(int fd, long us) {
+    pid_t child = fork();
+    if (!child) { usleep(us); write(fd, "x", 1); _exit(0); }
+    return child;
+}
+int main(void) {
+    char byte;
+    struct iovec vector = { &byte, 1 };
+    struct msghdr message = { .msg_iov = &vector, .msg_iovlen = 1 };
+    pthread_t thread;
+    void *answer;
+    socketpair(AF_UNIX, SOCK_STREAM, 0, pair);
+    pthread_create(&thread, 0, in_thread, 0);
+    set(pair[0], 10000);
+    struct timeval back;
+    socklen_t length = sizeof back;
+    getsockopt(pair[0], SOL_SOCKET, SO_RCVTIMEO, &back, &length);
+    printf("getsockopt %ld.%06ld\n", (long)back.tv_sec, (long)back.tv_usec);
+    long long begun = now(1);
+    say("recv", ends(begun, recv(pair[0], &byte, 1, 0)));
+    begun = now(1);
+    say("read", ends(begun, read(pair[0], &byte, 1)));
+    begun = now(1);
+    say("readv", ends(begun, readv(pair[0], &vector, 1)));
+    begun = now(1);
+    say("recvmsg", ends(begun, recvmsg(pair[0], &message, 0)));
+    pthread_join(thread, &answer);
+    say("thread", (long)answer);
+    int status;
+    pid_t child = fork();
+    if (!child) { begun = now(1); _exit(ends(begun, recv(pair[0], &byte, 1, 0))); }
+    waitpid(child, &status, 0);
+    say("child", WEXITSTATUS(status));
+
+    begun = now(1);
+    say("dontwait", recv(pair[0], &byte, 1, MSG_DONTWAIT) == -1 && errno == EAGAIN);
+    fcntl(pair[0], F_SETFL, O_NONBLOCK);
+    say("nonblock", recv(pair[0], &byte, 1, 0) == -1 && errno == EAGAIN);
+    fcntl(pair[0], F_SETFL, 0);
+
+    set(pair[0], 30000000);
+    begun = now(1);
+    writes(pair[1], 20000);
+    say("data", recv(pair[0], &byte, 1, 0) == 1 && byte == 'x' && now(1) - begun < 10000000);
+    struct itimerval once = { { 0, 0 }, { 0, 30000 } };
+    for (int flags = 0; flags <= SA_RESTART; flags += SA_RESTART) {
+        struct sigaction action = { .sa_handler = caught, .sa_flags = flags };
+        sigaction(SIGALRM, &action, 0);
+        setitimer(ITIMER_REAL, &once, 0);
+        say("signal", recv(pair[0], &byte, 1, 0) == -1 && errno == EINTR && now(1) - begun < 10000000);
+    }
+
+    /* What has no timeout any more waits for what comes, whoever took it away. */
+    set(pair[0], 0);
+    writes(pair[1], 100000);
+    say("cleared", recv(pair[0], &byte, 1, 0) == 1);
+    set(pair[0], 10000);
+    child = fork();
+    if (!child) { set(pair[0], 0); _exit(0); }
+    waitpid(child, &status, 0);
+    writes(pair[1], 100000);
+    say("cleared-by-child", recv(pair[0], &byte, 1, 0) == 1);
+    set(pair[0], 10000);
+    set(pair[0], -1000000);
+    say("negative", recv(pair[0], &byte, 1, 0) == -1 && errno == EAGAIN);
+    set(pair[0], 10000);
+    say("nothing", read(pair[0], &byte, 0) == 0 && readv(pair[0], &vector, 0) == 0);
+    char two[2];
+    write(pair[1], "a", 1);
+    say("peek", recv(pair[0], two, 2, MSG_PEEK) == 1 && recv(pair[0], two, 2, 0) == 1 && two[0] == 'a');
+    write(pair[1], "a", 1);
+    begun = now(1);
+    say("all", recv(pair[0], two, 2, MSG_WAITALL) == 1 && now(1) - begun >= 10000 - 2);
+    int least = 2;
+    setsockopt(pair[0], SOL_SOCKET, SO_RCVLOWAT, &least, sizeof least);
+    write(pair[1], "a", 1);
+    begun = now(1);
+    say("least", recv(pair[0], two, 2, 0) == 1 && now(1) - begun >= 10000 - 2);
+    least = 1;
+    setsockopt(pair[0], SOL_SOCKET, SO_RCVLOWAT, &least, sizeof least);
+
+    /* One takes what both wait for. */
+    struct mmsghdr messages[2] = { { message }, { message } };
+    int both[2];
+    socketpair(AF_UNIX, SOCK_DGRAM, 0, both);
+    set(both[0], 200000);
+    begun = now(1);
+    writes(both[1], 50000);
+    child = fork();
+    if (!child) _exit(recv(both[0], &byte, 1, 0) == 1);
+    int had = read(both[0], &byte, 1) == 1;
+    waitpid(child, &status, 0);
+    say("one-of-two", had + WEXITSTATUS(status) == 1 && now(1) - begun >= 200000 - 2 && now(1) - begun < 380000);
+    set(both[0], 10000);
+    write(both[1], "a", 1);
+    begun = now(1);
+    say("many", recvmmsg(both[0], messages, 2, 0, 0) == 1 && now(1) - begun >= 10000 - 2);
+
+    struct sockaddr_un here = { AF_UNIX };
+    int listens = socket(AF_UNIX, SOCK_STREAM, 0);
+    bind(listens, (void *)&here, sizeof(sa_family_t));
+    length = sizeof here;
+    getsockname(listens, (void *)&here, &length);
+    listen(listens, 1);
+    set(listens, 10000);
+    begun = now(1);
+    say("accept", ends(begun, accept(listens, 0, 0)));
+    connect(socket(AF_UNIX, SOCK_STREAM, 0), (void *)&here, length);
+    int accepted = accept4(listens, 0, 0, SOCK_CLOEXEC);
+    begun = now(1);
+    say("accepted", accepted > 0 && recv(accepted, &byte, 1, MSG_DONTWAIT) == -1 && errno == EAGAIN);
+    begun = now(1);
+    say("duplicate", ends(begun, recv(dup(pair[0]), &byte, 1, 0)));
+
+    set(pair[0], 10000);
+    int ends_of_pipe[2], former = pair[0];
+    pipe(ends_of_pipe);
+    dup2(ends_of_pipe[0], former);
+    writes(ends_of_pipe[1], 100000);
+    say("reused", read(former, &byte, 1) == 1);
+    int fresh[2];
+    socketpair(AF_UNIX, SOCK_STREAM, 0, fresh);
+    dup2(fresh[0], former);
+    writes(fresh[1], 100000);
+    say("reused-by-socket", recv(former, &byte, 1, 0) == 1);
+}
+"#;
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn report(home: &Home) -> Value {
+    serde_json::from_slice(&std::fs::read(home.path().join("r.json")).expect("a report")).expect("JSON")
+}
+
+fn waits<'a>(report: &'a Value, call: &str) -> &'a Value {
+    let mut waits = report["waits"].as_array().expect("waits").iter();
+    waits.find(|waits| waits["call"] == call).unwrap_or_else(|| panic!("{call}: {report}"))
+}
+
+#[test]
+fn receiving_ends_with_its_timeout_or_by_what_comes_first() {
+    let home = Home::new();
+    let Some(program) = compiled(&home, &[TIMES, RECEIVES].concat(), &["-w", "-pthread"]) else { return };
+    let natively = Command::new(&program).output().expect("it starts");
+    let natively = String::from_utf8_lossy(&natively.stdout).into_owned();
+    assert!(natively.lines().skip(1).all(|line| line.ends_with(" 1")), "{natively}");
+    let Some(output) = emulated(&home, &["--out", "r.json"], &[&program]) else { return };
+    assert_eq!(String::from_utf8_lossy(&output.stdout), natively, "{}", stderr(&output));
+    let report = report(&home);
+    // Those that ended, a child's and a thread's among them, and those that something else ended.
+    let count = |call: &str| waits(&report, call)["count"].as_u64().expect("a count");
+    assert_eq!(["recvfrom", "read", "accept", "accept4"].map(count), [9, 2, 1, 1], "{report}");
+    for call in ["readv", "recvmsg"] {
+        let waits = waits(&report, call);
+        assert_eq!((&waits["stands_for"], &waits["count"]), (&"select".into(), &1.into()), "{report}");
+        let requested = waits["requested"]["p50_ns"].as_i64().expect("a length");
+        assert!((9_900_000..=10_100_000).contains(&requested), "{report}");
+        // One tick, or two if the rest of this one is too short.
+        let end = waits["emulated"]["p50_ns"].as_i64().expect("a length");
+        assert!((9_900_000..=31_300_000).contains(&end), "{report}");
+    }
+    let passed = report["passed_by"].as_array().expect("calls");
+    let mut passed: Vec<_> = passed.iter().map(|one| (one["call"].as_str(), one["count"].as_u64())).collect();
+    passed.sort_unstable();
+    // MSG_WAITALL and SO_RCVLOWAT, and several messages at once.
+    assert_eq!(passed, [(Some("recvfrom"), Some(2)), (Some("recvmmsg"), Some(1))], "{report}");
+}
+
+/// Timeouts of more sockets than get a filter, and of one after the privileges for filters are gone.
+const OTHERS: &str = r#"
+int main(int count, char **typed) {
+    struct timeval time = { 0, 10000 };
+    char byte;
+    if (typed[1][0] == 'd') setresuid(65534, 65534, 65534);
+    for (int i = 0; i < atoi(typed[2]); i++) {
+        int pair[2];
+        socketpair(AF_UNIX, SOCK_DGRAM, 0, pair);
+        setsockopt(pair[0], SOL_SOCKET, typed[1][0] == 's' ? SO_SNDTIMEO : SO_RCVTIMEO, &time, sizeof time);
+        if (typed[1][0] != 's' && !(recv(pair[0], &byte, 1, 0) == -1 && errno == EAGAIN)) return 9;
+    }
+}
+"#;
+
+#[test]
+fn what_ends_on_the_kernels_tick_is_named() {
+    let home = Home::new();
+    let Some(program) = compiled(&home, &[TIMES, OTHERS].concat(), &["-w"]) else { return };
+    let user = Command::new("id").arg("-u").output().expect("it starts");
+    for (mode, count, why) in [
+        ("many", "34", "more than 32 descriptors of a process"),
+        ("dropped", "1", "the system refuses another filter"),
+        ("sends", "1", "a timeout for sending ends on this kernel's own tick"),
+    ] {
+        if mode == "dropped" && user.stdout != b"0\n" {
+            continue;
+        }
+        let Some(output) = emulated(&home, &["--out", "r.json", "--summary"], &[&program, mode, count]) else { return };
+        assert_eq!(output.status.code(), Some(0), "{mode}: {}", stderr(&output));
+        assert!(stderr(&output).contains(why), "{mode}: {}", stderr(&output));
+        let report = report(&home);
+        let passed = report["passed_by"].as_array().expect("calls").iter();
+        let named: u64 = passed.filter_map(|one| one["count"].as_u64().filter(|_| one["call"] == "setsockopt")).sum();
+        assert_eq!(named, if mode == "many" { 2 } else { 1 }, "{mode}: {report}");
+        if mode == "many" {
+            assert_eq!(waits(&report, "recvfrom")["count"], 32);
+        }
+    }
+}
+
+/// Receives again and again from a silent socket; each line: the µs from one end to the next.
+const REPEATED: &str = r#"
+int main(void) {
+    int pair[2];
+    char byte;
+    struct timeval time = { 0, 10000 };
+    socketpair(AF_UNIX, SOCK_DGRAM, 0, pair);
+    setsockopt(pair[0], SOL_SOCKET, SO_RCVTIMEO, &time, sizeof time);
+    recv(pair[0], &byte, 1, 0);
+    for (int i = 0; i < 41; i++) {
+        long long begun = now(1);
+        recv(pair[0], &byte, 1, 0);
+        printf("%lld\n", now(1) - begun);
+    }
+}
+"#;
+
+#[test]
+#[ignore = "asserts real time; a quiet machine"]
+fn timeouts_end_on_the_ticks_that_the_machine_is_said_to_have() {
+    let home = Home::new();
+    let Some(program) = compiled(&home, &[TIMES, REPEATED].concat(), &["-w"]) else { return };
+    let Some(output) = emulated(&home, &[], &[&program]) else { return };
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let mut spans: Vec<f64> = text.lines().map(|line| line.parse().expect("µs")).collect();
+    spans.sort_by(f64::total_cmp);
+    let answer = home.run(["ask", "select(10ms)", "--on", "windows-10-1909", "--json"]).fine();
+    let answer: Value = serde_json::from_str(&answer.stdout).expect("JSON");
+    let asked = answer[0]["p50_ns"].as_f64().expect("a median") / 1e3;
+    let found = spans[spans.len() / 2];
+    assert!((found - asked).abs() < 200.0, "found {found} µs, asked {asked} µs: {spans:?}");
+}
