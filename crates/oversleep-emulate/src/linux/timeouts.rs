@@ -10,7 +10,6 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use oversleep_record::Nanos;
@@ -52,16 +51,15 @@ const SO_RCVTIMEO: [u32; 2] = [20, 66];
 #[derive(Default)]
 pub struct Timeouts {
     filters: Mutex<HashMap<Tid, Filters>>,
-    /// Whether there are any.
-    are_some: AtomicBool,
     /// What programs requested, by the socket's inode. The kernel keeps it in its own ticks.
     requested: Mutex<HashMap<u64, Nanos>>,
     /// Held while a filter is written to a process and installed: processes may share memory.
     installing: Mutex<()>,
 }
 
-/// The filters of a process, which it keeps whatever it executes.
-#[derive(Clone, Default)]
+/// The filters of a process, which it keeps whatever it executes. Those that it inherits aren't counted: at worst, it gets
+/// another one for the same descriptor.
+#[derive(Default)]
 struct Filters {
     descriptors: BTreeSet<i32>,
     /// Whether the system refused one.
@@ -69,24 +67,9 @@ struct Filters {
 }
 
 impl Timeouts {
-    /// Whether there are any.
-    pub fn are_some(&self) -> bool {
-        self.are_some.load(Ordering::Relaxed)
-    }
-
-    /// A process started another one, which has a copy of its descriptors and filters.
-    pub fn starts(&self, process: Tid, started: Tid) {
-        let mut filters = lock(&self.filters);
-        if let Some(copy) = filters.get(&process).cloned() {
-            filters.insert(started, copy);
-        }
-    }
-
     /// A process has ended.
     pub fn forget(&self, process: Tid) {
-        if self.are_some() {
-            lock(&self.filters).remove(&process);
-        }
+        lock(&self.filters).remove(&process);
     }
 
     fn requests(&self, socket: u64, span: Nanos) {
@@ -135,7 +118,6 @@ impl Tracer {
         let refusal = {
             let mut filters = lock(&shared.timeouts.filters);
             let of = filters.entry(process).or_default();
-            shared.timeouts.are_some.store(true, Ordering::Relaxed);
             match () {
                 () if of.descriptors.contains(&descriptor) => {
                     shared.timeouts.requests(socket.inode(), span);
