@@ -12,6 +12,7 @@ mod emulate_preload;
 mod emulate_refusals;
 mod emulate_sockets;
 mod emulate_starts;
+mod emulate_timers;
 mod memory;
 mod places;
 mod run;
