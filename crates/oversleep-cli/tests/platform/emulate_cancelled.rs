@@ -10,6 +10,7 @@ const PROGRAM: &str = r#"
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t never = PTHREAD_COND_INITIALIZER;
 static sem_t waits;
+static int silent[2];
 static void ends(int *fd) { puts("unwound"); }
 static void unlocks(void *unused) { printf("unlock %d\n", pthread_mutex_unlock(&mutex)); }
 static void waited(int how, long long us) {
@@ -23,6 +24,11 @@ static void waited(int how, long long us) {
     case 4: poll(0, 0, us / 1000); break;
     case 5: { sem_t none; sem_init(&none, 0, 0); sem_timedwait(&none, &end); break; }
     case 6: select(0, 0, 0, 0, &(struct timeval){ us / 1000000, us % 1000000 }); break;
+    case 7: {
+        struct timeval time = { us / 1000000, us % 1000000 };
+        setsockopt(silent[0], SOL_SOCKET, SO_RCVTIMEO, &time, sizeof time);
+        recv(silent[0], &word, 1, 0);
+    }
     }
 }
 static int how, times;
@@ -39,7 +45,8 @@ static void *thread(void *unused) {
 }
 int main(void) {
     sem_init(&waits, 0, 0);
-    for (how = 0; how < 7; how++) for (times = 0; times <= 40; times += 40) {
+    socketpair(AF_UNIX, SOCK_DGRAM, 0, silent);
+    for (how = 0; how < 8; how++) for (times = 0; times <= 40; times += 40) {
         pthread_t started;
         void *result;
         pthread_create(&started, 0, thread, 0);
@@ -63,7 +70,7 @@ fn a_cancelled_thread_cleans_up() {
     let Some(output) = emulated(&home, &["--resolution", "1ms"], &["timeout", "40", &program]) else { return };
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let each = |how: i32| [0, 40].map(|times| format!("{how} after {times}\nunlock 0\nunwound\n")).concat();
-    assert_eq!(text, (0..7).map(each).collect::<String>(), "{output:?}");
+    assert_eq!(text, (0..8).map(each).collect::<String>(), "{output:?}");
 }
 
 /// Cancels threads at all moments around their waits, which begin and end at the same ticks.

@@ -64,6 +64,7 @@ entries! {
     Pselect = oversleep_pselect;
     Nanosleep = oversleep_nanosleep;
     ClockNanosleep = oversleep_clock_nanosleep;
+    Receive = oversleep_receive;
     TimerFdSpan = oversleep_timerfd_span;
     TimerFdUntil = oversleep_timerfd_until;
     TimerSpan = oversleep_timer_span;
@@ -71,7 +72,6 @@ entries! {
     SetItimer = oversleep_setitimer;
     Alarm = oversleep_alarm;
     SetSockOpt = oversleep_setsockopt;
-    Receive = oversleep_receive;
     AnyCall = oversleep_any_call;
     Park = oversleep_park;
     Install = oversleep_install;

@@ -253,6 +253,66 @@ oversleep_clock_nanosleep_ended:
 2:
     ovs_end
 
+    // Receives from a socket that has a timeout, once there is something; the lower half of rax is the number of the call.
+    // Another thread may take it first: then it waits again, for the rest.
+    ovs_entry receive
+    mov dword ptr [rsp + 24], 0
+4:
+    ovs_relative 0, 0
+    mov [rsp + 16], edi
+    mov dword ptr [rsp + 20], 1
+    lea rdi, [rsp + 16]
+    mov esi, 1
+    mov rdx, rsp
+    xor r10d, r10d
+    mov r8d, 8
+    mov eax, 271
+    syscall
+    test rax, rax
+    js 2f
+    mov rax, -11
+    jz 2f
+    mov rdi, [rsp + 96]
+    mov rsi, [rsp + 88]
+    mov rdx, [rsp + 80]
+    mov r10, [rsp + 72]
+    mov r8, [rsp + 64]
+    mov r9, [rsp + 56]
+    mov rax, [rsp + 32]
+    // An error or the end, which the call itself knows best; and a socket that says so again and again.
+    test byte ptr [rsp + 22], 1
+    jz 3f
+    inc dword ptr [rsp + 24]
+    cmp dword ptr [rsp + 24], 64
+    ja 3f
+    // MSG_DONTWAIT, where the call takes it; read becomes recvfrom.
+    cmp eax, 47
+    je 5f
+    cmp eax, 45
+    je 6f
+    cmp eax, 299
+    je 6f
+    test eax, eax
+    jnz 3f
+    mov eax, 45
+    xor r10d, r10d
+    xor r8d, r8d
+    xor r9d, r9d
+6:
+    or r10d, 64
+    jmp 7f
+5:
+    or edx, 64
+7:
+    syscall
+    cmp rax, -11
+    je 4b
+    jmp 2f
+3:
+    syscall
+2:
+    ovs_end
+
     // Timers; rax is the interval. A value of nothing would disarm them.
     .macro ovs_interval
     mov rax, [rsp + 32]
@@ -364,66 +424,6 @@ oversleep_clock_nanosleep_ended:
     mov r10, rsp
     mov eax, 54
     syscall
-    ovs_end
-
-    // Receives from a socket that has a timeout, once there is something; the lower half of rax is the number of the call.
-    // Another thread may take it first: then it waits again, for the rest.
-    ovs_entry receive
-    mov dword ptr [rsp + 24], 0
-4:
-    ovs_relative 0, 0
-    mov [rsp + 16], edi
-    mov dword ptr [rsp + 20], 1
-    lea rdi, [rsp + 16]
-    mov esi, 1
-    mov rdx, rsp
-    xor r10d, r10d
-    mov r8d, 8
-    mov eax, 271
-    syscall
-    test rax, rax
-    js 2f
-    mov rax, -11
-    jz 2f
-    mov rdi, [rsp + 96]
-    mov rsi, [rsp + 88]
-    mov rdx, [rsp + 80]
-    mov r10, [rsp + 72]
-    mov r8, [rsp + 64]
-    mov r9, [rsp + 56]
-    mov rax, [rsp + 32]
-    // An error or the end, which the call itself knows best; and a socket that says so again and again.
-    test byte ptr [rsp + 22], 1
-    jz 3f
-    inc dword ptr [rsp + 24]
-    cmp dword ptr [rsp + 24], 64
-    ja 3f
-    // MSG_DONTWAIT, where the call takes it; read becomes recvfrom.
-    cmp eax, 47
-    je 5f
-    cmp eax, 45
-    je 6f
-    cmp eax, 299
-    je 6f
-    test eax, eax
-    jnz 3f
-    mov eax, 45
-    xor r10d, r10d
-    xor r8d, r8d
-    xor r9d, r9d
-6:
-    or r10d, 64
-    jmp 7f
-5:
-    or edx, 64
-7:
-    syscall
-    cmp rax, -11
-    je 4b
-    jmp 2f
-3:
-    syscall
-2:
     ovs_end
 
     // Where the supervisor makes a thread call something else. It never gets further.
