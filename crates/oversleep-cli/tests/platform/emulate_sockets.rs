@@ -284,7 +284,7 @@ fn timeouts_end_on_the_ticks_that_the_machine_is_said_to_have() {
     spans.sort_by(f64::total_cmp);
     let answer = home.run(["ask", "select(10ms)", "--on", "windows-10-1909", "--json"]).fine();
     let answer: Value = serde_json::from_str(&answer.stdout).expect("JSON");
-    let asked = answer[0]["p50_ns"].as_f64().expect("a median") / 1e3;
+    let modelled = answer[0]["p50_ns"].as_f64().expect("a median") / 1e3;
     let found = spans[spans.len() / 2];
-    assert!((found - asked).abs() < 200.0, "found {found} µs, asked {asked} µs: {spans:?}");
+    assert!((found - modelled).abs() < 200.0, "found {found} µs, modelled {modelled} µs: {spans:?}");
 }

@@ -26,6 +26,7 @@ mod processes;
 mod program_socket;
 mod programs;
 mod ptrace;
+mod receive;
 mod refusal;
 mod regions;
 mod rule;
