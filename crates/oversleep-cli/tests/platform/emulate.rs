@@ -110,6 +110,16 @@ fn a_wait_takes_a_tick_and_the_report_says_so() {
 }
 
 #[test]
+fn a_report_that_cannot_be_written_is_refused_before_the_program_runs() {
+    let home = Home::new();
+    let Some(_) = emulated(&home, &[], &["true"]) else { return };
+    let Some(output) = emulated(&home, &["--out", "none/r.json"], &["echo", "ran"]) else { return };
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(125), 0), "{output:?}");
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(told.contains("can't write 'none/r.json': its directory does not exist"), "{told}");
+}
+
+#[test]
 fn nobody_is_left_when_it_is_killed() {
     let home = Home::new();
     let Some(_) = emulated(&home, &[], &["true"]) else { return };

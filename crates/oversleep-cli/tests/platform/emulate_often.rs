@@ -40,6 +40,9 @@ int main(void) {
     OFTEN("futex", syscall(SYS_futex, &word2, FUTEX_WAIT_PRIVATE, 1, &one, 0, 0));
     OFTEN("futex", { struct timespec end = at(1, 1000); syscall(SYS_futex, &word2, FUTEX_WAIT_BITSET_PRIVATE, 1, &end, 0, -1); });
     OFTEN("futex", { struct timespec end = at(0, 1000); syscall(SYS_futex, &word2, FUTEX_WAIT_BITSET_PRIVATE | FUTEX_CLOCK_REALTIME, 1, &end, 0, -1); });
+    /* Operations that the kernel doesn't have. */
+    MUST(syscall(SYS_futex, &word2, FUTEX_WAIT | FUTEX_CLOCK_REALTIME, 1, &one, 0, 0) == -1 && errno == ENOSYS);
+    MUST(syscall(SYS_futex, &word2, FUTEX_WAIT | 512, 1, &one, 0, 0) == -1 && errno == ENOSYS);
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
     pthread_mutex_lock(&mutex);

@@ -189,3 +189,28 @@ int main(void) {
     let Some(program) = compiled(&home, &[TIMES, SPIN, source].concat(), &[]) else { return };
     ends(&home, &program, "stopped", "all\n");
 }
+
+/// Without its supervisor, a program isn't emulated in another way: whoever killed the one wants an end.
+#[test]
+fn a_supervisor_that_is_killed_at_once_is_the_end() {
+    let home = Home::new();
+    for at in 0..20 {
+        let mut command = home.command();
+        command.args(["emulate", "windows-10-1909", "--", "true"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let begun = Instant::now();
+        let child = command.spawn().expect("it starts");
+        let children = format!("/proc/{0}/task/{0}/children", child.id());
+        let supervisor = loop {
+            let first = std::fs::read_to_string(&children).unwrap_or_default();
+            match first.split_whitespace().next() {
+                None if begun.elapsed() < PATIENCE => std::hint::spin_loop(),
+                first => break first.and_then(|first| first.parse().ok()),
+            }
+        };
+        sleep(Duration::from_micros(100 * at));
+        killed(&Vec::from_iter(supervisor));
+        let output = ended(child, begun).expect("it ends");
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!told.contains("LD_PRELOAD"), "{output:?}");
+    }
+}

@@ -150,12 +150,16 @@ fn answer_reading(
         libc::SYS_clock_nanosleep if a1 & 1 == 0 => spans(timespec(a2), Class::Sleep, NativeEnd(E::ClockNanosleep)),
         libc::SYS_clock_nanosleep => until(timespec(a2), Class::SleepUntil, a0 as i32, E::AbsRdx, call),
         libc::SYS_futex => {
-            let is_real = a1 & 256 != 0;
+            const PRIVATE: u32 = libc::FUTEX_PRIVATE_FLAG as u32;
+            const REAL: u32 = libc::FUTEX_CLOCK_REALTIME as u32;
             let clock = |is_real| if is_real { libc::CLOCK_REALTIME } else { libc::CLOCK_MONOTONIC };
-            match a1 & 127 {
-                0 => spans(timespec(a3), Class::Futex, Number(E::FutexSpan, call)),
-                6 => until(timespec(a3), Class::FutexUntil, clock(true), E::AbsR10, call),
-                _ => until(timespec(a3), Class::FutexUntil, clock(is_real), E::AbsR10, call),
+            let until_real = |is_real| until(timespec(a3), Class::FutexUntil, clock(is_real), E::AbsR10, call);
+            // The kernel refuses what it doesn't know, such as WAIT on the realtime clock.
+            match (a1 as u32 & !(PRIVATE | REAL), a1 as u32 & REAL != 0) {
+                (0, false) => spans(timespec(a3), Class::Futex, Number(E::FutexSpan, call)),
+                (6, false) => until_real(true),
+                (9 | 11 | 13, is_real) => until_real(is_real),
+                _ => Answer::AsIs,
             }
         }
         libc::SYS_futex_waitv => until(timespec(a3), Class::FutexUntil, a4 as i32, E::AbsR10, call),

@@ -56,6 +56,9 @@ pub fn run(request: Request) -> Result<Ended, Failure> {
             // Without a tracer there is no supervisor. The next attempt must not inherit the signals ignored here.
             to_supervisor = None;
             stop_with_jobs(libc::SIG_DFL);
+            if error.raw_os_error() == Some(libc::ESRCH) && was_killed(supervisor) {
+                return Err(Failure::Own("the supervisor was killed before the program started".to_owned()));
+            }
             let why = refusal::why(BY_TRACE, error, &typed);
             preloaded(&request, why)?.begin(None, follow)
         }
@@ -82,6 +85,13 @@ pub fn run(request: Request) -> Result<Ended, Failure> {
     }
     let code = signal.map_or_else(|| libc::WEXITSTATUS(status), |signal| 128 + signal);
     Ok(Ended { code, signal, report })
+}
+
+/// Whether the supervisor, which ends now, was killed. It ends by itself where it can't start a thread.
+fn was_killed(supervisor: i32) -> bool {
+    let mut status = 0;
+    // SAFETY: the status is writable.
+    unsafe { libc::waitpid(supervisor, &raw mut status, 0) == supervisor && libc::WIFSIGNALED(status) }
 }
 
 /// From now on, signals are passed on to the program, and this process stops when it stops.

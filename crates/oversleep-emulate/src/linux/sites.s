@@ -241,16 +241,15 @@ oversleep_site_\name:
     xor ecx, 1
     jmp oversleep_deadline_at
 
-    // WAIT and WAIT_BITSET.
+    // WAIT, and WAIT_BITSET on either clock. Others stop, and the kernel refuses what it doesn't know.
     ovs_site futex
     mov rdx, r10
     mov ecx, esi
-    and ecx, 127
+    and ecx, -129
     jz oversleep_span_at
-    cmp ecx, 9
-    jne oversleep_slow
-    mov ecx, esi
-    and ecx, 256
+    xor ecx, 9
+    test ecx, -257
+    jnz oversleep_slow
     jmp oversleep_deadline_at
 
     ovs_site milliseconds_rdx

@@ -1,17 +1,20 @@
 //! `emulate`: an unmodified program with another machine's timing.
 
+mod summary;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use oversleep_emulate::plan::{ClockChoice, Plan};
-use oversleep_emulate::report::{Lengths, OwnWakeUp, PassedBy, Report};
+use oversleep_emulate::report::PassedBy;
 use oversleep_emulate::{Ended, Request};
 use oversleep_record::Nanos;
 
-use crate::args::{ModelArgs, help, value};
+use crate::args::{Document, ModelArgs, help, value};
 use crate::exit::{Exit, Failure};
-use crate::output::place::Places;
+use crate::output::file::{self, Files};
+use crate::output::place::{self, Places};
 use crate::output::stdout;
 use crate::{interrupt, message, reading, request};
 
@@ -152,6 +155,7 @@ impl Emulate {
             let why = "has no timer interrupt whose period programs can request; leave out --resolution";
             return Err(Failure::usage(format!("{} {why}", plan.machine())));
         }
+        self.check_out()?;
         interrupt::leave_to_programs();
         let request = Request {
             plan: Some(plan),
@@ -197,17 +201,29 @@ impl Emulate {
         }
     }
 
+    /// Checks the file of the report before the program runs.
+    fn check_out(&self) -> Result<(), Failure> {
+        let Some(path) = &self.out else { return Ok(()) };
+        let mut places = Places::reading(&self.like)?;
+        if let Document::File(path) = place::output("--out", path)? {
+            places.add("--out", &path)?;
+            file::check(&path).map_err(Failure::Failed)?;
+        }
+        Ok(())
+    }
+
     /// Delivers the requested summaries of the emulation. A failure doesn't change the program's exit code.
     fn deliver(&self, ended: &Ended) -> Result<(), Failure> {
         let Some(report) = &ended.report else { return Ok(()) };
         if let Some(path) = &self.out {
             let document = serde_json::to_string_pretty(report).map_err(|error| Failure::failed(error.to_string()))?;
-            if let Err(error) = std::fs::write(path, document + "\n") {
-                message::warning(&format!("can't write what was emulated to '{}': {error}", path.display()));
+            let json = |out: &mut dyn std::io::Write| writeln!(out, "{document}");
+            if let Err(failure) = place::write("--out", path, &json, &mut Files::default()) {
+                message::warning(&format!("the report of the emulation is lost: {failure}"));
             }
         }
         if self.summary {
-            lines(report).iter().for_each(|line| message::note(line));
+            summary::lines(report).iter().for_each(|line| message::note(line));
         } else {
             // Calls that changed the program's behaviour are always reported, and those of another table.
             let other_way = |passed: &&PassedBy| {
@@ -215,7 +231,7 @@ impl Emulate {
                     || passed.call.ends_with("(i386)")
                     || passed.call.ends_with("(x32)")
             };
-            report.passed_by.iter().filter(other_way).for_each(|passed| message::note(&passed_by(passed)));
+            report.passed_by.iter().filter(other_way).for_each(|passed| message::note(&summary::passed_by(passed)));
         }
         Ok(())
     }
@@ -256,80 +272,4 @@ impl Ctl {
         });
         Ok(Exit::Fine)
     }
-}
-
-/// The summary of the emulation, in lines.
-fn lines(report: &Report) -> Vec<String> {
-    let span = |ns: i64| Nanos(ns).to_string();
-    let lengths = |lengths: &Lengths| span(lengths.p50_ns);
-    let mut lines = vec![format!(
-        "emulated {}; medians of what was requested, of the end here and of the end there:",
-        report.machine
-    )];
-    for waits in &report.waits {
-        let mut missed = match waits.may_have_missed {
-            0 => String::new(),
-            count => format!("; {count} may have taken a tick more, because the supervisor was busy"),
-        };
-        if waits.woke_late > 0 {
-            missed += &format!("; {} ended a tick or more too late, because this machine was busy", waits.woke_late);
-        }
-        if waits.sampled < waits.count {
-            missed += &format!("; medians of {} of them", waits.sampled);
-        }
-        lines.push(format!(
-            "  {} as {}: count {}, requested {}, here {}, there {}{missed}",
-            waits.call,
-            waits.stands_for,
-            waits.count,
-            lengths(&waits.requested),
-            lengths(&waits.native),
-            lengths(&waits.emulated),
-        ));
-    }
-    if report.waits.is_empty() {
-        lines.push("  no wait of the program was given another end".to_owned());
-    }
-    lines.extend(report.own_wake_up.iter().flat_map(own_wake_up));
-    for clock in &report.clocks {
-        lines.push(format!("  clock {} as {}: steps of {}", clock.clock, clock.stands_for, span(clock.step_ns)));
-    }
-    for adapter in &report.adapters {
-        lines.push(format!("  {}: {} ({})", adapter.runtime, adapter.does, adapter.source));
-    }
-    for passed in &report.passed_by {
-        lines.push(format!("  {}", passed_by(passed)));
-    }
-    for refused in &report.refused {
-        lines.push(format!("  '{}' was not run, count {}: {}", refused.program, refused.count, refused.why));
-    }
-    lines
-}
-
-/// What was taken off the lateness of a machine that was learned.
-fn own_wake_up(own: &OwnWakeUp) -> Vec<String> {
-    let span = |ns: i64| Nanos(ns).to_string();
-    if own.sleeps.is_empty() {
-        return vec![
-            "  this machine's own wake-up could not be measured: it comes after the lateness of that machine"
-                .to_owned(),
-        ];
-    }
-    let sleeps: Vec<String> =
-        own.sleeps.iter().map(|one| format!("{} after {}", span(one.p50_ns), span(one.requested_ns))).collect();
-    let mut lines = vec![format!(
-        "  taken off, at the median: {} until a call is seen; this machine's own wake-up, {}",
-        span(own.until_seen_ns),
-        sleeps.join(", ")
-    )];
-    if !own.no_later_there.is_empty() {
-        let waits: Vec<String> =
-            own.no_later_there.iter().map(|(wait, requested)| format!("{wait} {}", span(*requested))).collect();
-        lines.push(format!("  no later there than here, so as late as here: {}", waits.join(", ")));
-    }
-    lines
-}
-
-fn passed_by(passed: &PassedBy) -> String {
-    format!("not emulated: {}, count {}: {}", passed.call, passed.count, passed.why)
 }
