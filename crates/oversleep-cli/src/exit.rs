@@ -1,5 +1,7 @@
 //! How the command ends: its exit code, and its one error message.
 
+use std::ffi::OsStr;
+use std::io;
 use std::process::ExitCode;
 
 use oversleep_record::ResultFile;
@@ -42,6 +44,9 @@ pub enum Failure {
     /// Anything else that failed.
     #[error("{0}")]
     Failed(String),
+    /// The program that the user named can't be run.
+    #[error("can't run '{program}': {error}")]
+    NotRun { program: String, error: io::Error },
     /// The reader of standard output closed it.
     #[error("standard output was closed")]
     ReaderGone,
@@ -51,6 +56,11 @@ impl Failure {
     /// A usage error.
     pub fn usage(message: impl Into<String>) -> Failure {
         Failure::Usage(message.into())
+    }
+
+    /// A program that can't be run.
+    pub fn not_run(program: &OsStr, error: io::Error) -> Failure {
+        Failure::NotRun { program: program.display().to_string(), error }
     }
 
     /// Any other failure.
@@ -74,6 +84,9 @@ pub fn code(ended: &Result<Exit, Failure>) -> ExitCode {
         Ok(Exit::Fine) | Err(Failure::ReaderGone) => 0,
         Err(Failure::Failed(_)) => 1,
         Err(Failure::Usage(_)) => 2,
+        // As with `env` and in shells.
+        Err(Failure::NotRun { error, .. }) if error.kind() == io::ErrorKind::NotFound => 127,
+        Err(Failure::NotRun { .. }) => 126,
         Ok(Exit::AssertionFailed) => 3,
         Ok(Exit::TooDisturbed) => 4,
         Ok(Exit::Interrupted) => INTERRUPTED,

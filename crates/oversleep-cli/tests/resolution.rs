@@ -65,9 +65,10 @@ fn what_can_not_be_held_or_run_is_said() {
         (&["resolution", "hold", "no-such-word", "--", "true"], 2, "error: can't hold "),
         (
             &["resolution", "hold", "1ms", "-q", "--", "no-such-program-anywhere"],
-            1,
+            127,
             "error: can't run 'no-such-program",
         ),
+        (&["resolution", "hold", "1ms", "-q", "--", "/"], 126, "error: can't run '/'"),
         (&["resolution", "hold"], 2, "error: "),
         (&["resolution", "hold", "1ms", "true"], 2, "error: "),
         (&["resolution"], 2, "Examples:"),

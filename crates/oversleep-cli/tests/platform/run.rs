@@ -23,6 +23,16 @@ fn nothing_to_hold_and_no_program_are_usage_errors() {
 }
 
 #[test]
+fn a_program_that_can_not_be_run_has_the_codes_of_shells() {
+    let home = Home::new();
+    for (program, code) in [("no-such-program-anywhere", 127), ("/", 126)] {
+        let ended = home.run(["run", "--slack", "1ns", "--", program]).with_code(code);
+        assert!(ended.stderr.contains(&format!("error: can't run '{program}'")), "{}", ended.stderr);
+        home.run(["run", "--lock-memory", "--", program]).with_code(code);
+    }
+}
+
+#[test]
 fn a_program_inherits_its_time_slice_or_hears_why_not() {
     let home = Home::new();
     let ended = home.run(["run", "--slice", "200us", "--", "true"]).fine();

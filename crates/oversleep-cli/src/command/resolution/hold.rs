@@ -12,12 +12,20 @@ use crate::exit::{Exit, Failure};
 use crate::interrupt;
 use crate::message;
 
+const CODES: &str = "\
+Exit codes:
+  the program's own; 128 and the number of the signal that ended it
+    0  no program was named, and the setting is released
+    2  usage error: unknown name, option or value; no such setting here
+  126  the program can't be run
+  127  there is no such program";
+
 /// Hold a setting while a program runs, or until Ctrl-C
 ///
 /// It reports what was granted and whom that reaches, and exits with the program's exit code. If the system refuses, it
 /// warns and runs the program anyway.
 #[derive(Args, Debug)]
-#[command(before_help = help::resolution_hold(), after_help = help::CODES)]
+#[command(before_help = help::resolution_hold(), after_help = CODES)]
 pub(super) struct Hold {
     /// Setting to hold: a duration, like 1ms or 1ns, or a name on a system that names its settings
     #[arg(value_name = "SETTING", value_parser = value::setting, allow_hyphen_values = true)]
@@ -60,7 +68,7 @@ impl Hold {
         }
         interrupt::leave_to_programs();
         let ended = oversleep_native::run_app(program, arguments);
-        ended.map(Exit::Program).map_err(|error| Failure::failed(format!("can't run '{}': {error}", program.display())))
+        ended.map(Exit::Program).map_err(|error| Failure::not_run(program, error))
     }
 }
 

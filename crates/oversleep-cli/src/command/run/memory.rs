@@ -46,7 +46,14 @@ pub fn run(typed: &[OsString], is_quiet: bool) -> Result<Exit, Failure> {
         note: message::note,
         program: typed.to_vec(),
     };
-    let ended = oversleep_emulate::run(request).map_err(|failure| Failure::failed(failure.to_string()))?;
+    let ended = match oversleep_emulate::run(request) {
+        Ok(ended) => ended,
+        Err(failure @ oversleep_emulate::Failure::Own(_)) => return Err(Failure::failed(failure.to_string())),
+        Err(failure) => {
+            message::error(&failure.to_string());
+            return Ok(Exit::Program(failure.code()));
+        }
+    };
     if let Some(report) = &ended.report {
         match (report.not_locked, report.locked) {
             (Some(error), locked) => {

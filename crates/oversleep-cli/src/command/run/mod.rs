@@ -23,8 +23,10 @@ use crate::{interrupt, message, request};
 const CODES: &str = "\
 Exit codes:
   the program's own; 128 and the number of the signal that ended it
-    1  oversleep failed: the program can't be run, or its two runs can't be compared
-    2  usage error: unknown name, option or value";
+    1  oversleep failed: the two runs can't be compared, or the program can't be supervised
+    2  usage error: unknown name, option or value
+  126  the program can't be run
+  127  there is no such program";
 
 /// Run an unmodified program with settings that make its waits exact
 ///
@@ -138,7 +140,7 @@ impl Run {
 fn plainly(typed: &[OsString]) -> Result<Exit, Failure> {
     let Some((program, arguments)) = typed.split_first() else { return Ok(Exit::Fine) };
     let ended = oversleep_native::run_app(program, arguments);
-    ended.map(Exit::Program).map_err(|error| Failure::failed(format!("can't run '{}': {error}", program.display())))
+    ended.map(Exit::Program).map_err(|error| Failure::not_run(program, error))
 }
 
 /// Reports the outcome of a setting, and whether it affects the program.
