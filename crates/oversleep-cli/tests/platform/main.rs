@@ -10,6 +10,7 @@ mod emulate_like;
 mod emulate_often;
 mod emulate_preload;
 mod emulate_refusals;
+mod emulate_sending;
 mod emulate_sockets;
 mod emulate_starts;
 mod emulate_timers;

@@ -7,6 +7,7 @@ use oversleep_record::Nanos;
 
 use super::filter;
 use super::ptrace::{self, Registers, Tid};
+use super::sends::Sends;
 use super::trampoline::Entry;
 use crate::plan::{Class, Requested};
 
@@ -56,6 +57,8 @@ pub enum LeadsTo {
     Socket,
     /// A call of that number, which receives from a socket with a timeout.
     Receive(libc::c_long),
+    /// The thread makes its call, which sends to a socket with a timeout.
+    Send(Sends),
 }
 
 /// The time now on one of the system's clocks.
@@ -251,7 +254,9 @@ pub fn name(call: libc::c_long) -> &'static str {
         SYS_rt_sigtimedwait => "rt_sigtimedwait", SYS_timerfd_settime => "timerfd_settime",
         SYS_timer_settime => "timer_settime", SYS_setitimer => "setitimer", SYS_alarm => "alarm",
         SYS_setsockopt => "setsockopt", SYS_read => "read", SYS_readv => "readv", SYS_recvfrom => "recvfrom",
-        SYS_recvmsg => "recvmsg", SYS_recvmmsg => "recvmmsg", SYS_accept => "accept", SYS_accept4 => "accept4",
+        SYS_recvmsg => "recvmsg", SYS_recvmmsg => "recvmmsg", SYS_accept => "accept", SYS_accept4 => "accept4", SYS_write => "write",
+        SYS_writev => "writev", SYS_sendto => "sendto", SYS_sendmsg => "sendmsg", SYS_sendmmsg => "sendmmsg",
+        SYS_connect => "connect",
         SYS_mq_timedsend => "mq_timedsend", SYS_mq_timedreceive => "mq_timedreceive",
         SYS_semtimedop => "semtimedop", SYS_io_getevents => "io_getevents",
         SYS_futex_waitv => "futex_waitv", SYS_io_uring_setup => "io_uring_setup", SYS_ptrace => "ptrace",

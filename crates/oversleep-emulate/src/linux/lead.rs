@@ -8,7 +8,7 @@ use oversleep_record::Nanos;
 
 use super::crew::lock;
 use super::entry::{self, Answer, LeadsTo, Waiting};
-use super::filter::{other_abis, receiving};
+use super::filter::{other_abis, receiving, sending};
 use super::inject::SYSCALL_LENGTH;
 use super::processes::{Program, SANDBOX, Special};
 use super::ptrace::{self, Registers, Tid};
@@ -48,6 +48,9 @@ impl Tracer {
         }
         if receiving::CALLS.contains(&call) {
             return self.receives(tid, registers, (now, program.as_deref()));
+        }
+        if sending::CALLS.contains(&call) {
+            return self.sends(tid, registers, (now, program.as_deref()));
         }
         match entry::answer(tid, &registers) {
             Answer::AsIs => Ok(()),
@@ -152,6 +155,9 @@ impl Tracer {
         let is_busy = grid.is_some_and(|grid| grid.at_or_before(self.busy_since) < grid.at_or_before(now));
         let spans = [planned.requested, planned.native - from, planned.end - from].map(|span| span.0);
         lock(&self.tally).wait(name, info.name, spans, is_busy && now - self.busy_since > BUSY);
+        if let LeadsTo::Send(sends) = waiting.leads_to {
+            self.sendings.begins(tid, sends, now, planned.end);
+        }
         let interval = |interval: Nanos| match grid.filter(|_| info.ends_at_tick()) {
             Some(grid) if interval > Nanos::ZERO => {
                 (interval + Nanos(grid.period.0 / 2)).round_down_to(grid.period).max(grid.period)
@@ -217,6 +223,7 @@ pub(super) fn lead_to(
         LeadsTo::Timer(entry, interval, ahead) => (entry, planned.end + ahead, on_grid(interval).0 as u64),
         LeadsTo::Socket => (Entry::SetSockOpt, planned.end - from, 0),
         LeadsTo::Receive(number) => (Entry::Receive, planned.end, number as u64),
+        LeadsTo::Send(_) => return Ok(()),
     };
     go_to(tid, registers, entry, [end.0 as u64, rax])
 }

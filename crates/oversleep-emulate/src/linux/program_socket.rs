@@ -7,6 +7,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use oversleep_record::Nanos;
 
 use super::ptrace::Tid;
+use super::timeouts::Way;
 
 /// A socket, or another file.
 pub struct Socket(OwnedFd);
@@ -44,9 +45,12 @@ impl Socket {
         self.option(libc::SO_DOMAIN)
     }
 
-    /// The kernel's timeout for receiving; `None` if it has none, or is no socket.
-    pub fn receive_timeout(&self) -> Option<Nanos> {
-        let time: libc::timeval = self.option(libc::SO_RCVTIMEO)?;
+    /// The kernel's timeout in that direction; `None` if it has none, or is no socket.
+    pub fn timeout(&self, way: Way) -> Option<Nanos> {
+        let time: libc::timeval = self.option(match way {
+            Way::Receives => libc::SO_RCVTIMEO,
+            Way::Sends => libc::SO_SNDTIMEO,
+        })?;
         let span = time.tv_sec.checked_mul(1_000_000_000)?.checked_add(time.tv_usec * 1_000)?;
         (1..i64::MAX / 4).contains(&span).then_some(Nanos(span))
     }
@@ -100,15 +104,18 @@ mod tests {
         let of = |descriptor: i32| Socket::of(process, tid, descriptor);
         let Ok(socket) = of(one.as_raw_fd()) else { return eprintln!("skipped: pidfd_getfd is refused") };
         assert_eq!(socket.family(), Some(libc::AF_UNIX));
-        assert_eq!((socket.receive_timeout(), socket.is_non_blocking(), socket.waits_for_more()), (None, false, false));
+        assert_eq!(
+            (socket.timeout(Way::Receives), socket.is_non_blocking(), socket.waits_for_more()),
+            (None, false, false)
+        );
         assert_ne!(socket.inode(), of(other.as_raw_fd()).expect("a socket").inode());
         assert_eq!(socket.inode(), of(one.try_clone().expect("a duplicate").as_raw_fd()).expect("a socket").inode());
         one.set_read_timeout(Some(Duration::from_secs(2))).expect("a timeout");
         one.set_nonblocking(true).expect("a flag");
-        assert_eq!((socket.receive_timeout(), socket.is_non_blocking()), (Some(Nanos::from_secs(2)), true));
+        assert_eq!((socket.timeout(Way::Receives), socket.is_non_blocking()), (Some(Nanos::from_secs(2)), true));
         let file = std::fs::File::open("/proc/self/stat").expect("a file");
         let file = of(file.as_raw_fd()).expect("a file");
-        assert_eq!((file.family(), file.receive_timeout()), (None, None));
+        assert_eq!((file.family(), file.timeout(Way::Receives)), (None, None));
         assert_eq!(of(1_000_000).err().and_then(|error| error.raw_os_error()), Some(libc::EBADF));
     }
 }

@@ -273,7 +273,7 @@ impl Process {
         let (entry, number) = match wait.waiting.leads_to {
             LeadsTo::Number(entry, number) | LeadsTo::OnClock(entry, number, _) => (entry, number),
             LeadsTo::NativeEnd(entry) => (entry, -1),
-            LeadsTo::Timer(..) | LeadsTo::Socket | LeadsTo::Receive(_) => return None,
+            LeadsTo::Timer(..) | LeadsTo::Socket | LeadsTo::Receive(_) | LeadsTo::Send(_) => return None,
         };
         let at = if let Requested::Span(_) = wait.waiting.requested { SPAN } else { DEADLINE };
         let counter = page + counters.offset(wait.counted)?;

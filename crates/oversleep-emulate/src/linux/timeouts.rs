@@ -1,4 +1,4 @@
-//! What is known about timeouts for receiving from sockets: which descriptors have a filter, and what was requested.
+//! What is known about timeouts of sockets: which descriptors have a filter, and what was requested.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Mutex;
@@ -14,12 +14,19 @@ const REQUESTED_MAX: usize = 10_000;
 /// The longest tick of a kernel, by which it may round a timeout up: 1/HZ.
 const TICK_MAX: Nanos = Nanos(10_000_000);
 
+/// What a timeout is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Way {
+    Receives,
+    Sends,
+}
+
 /// What is known about the timeouts of all processes.
 #[derive(Default)]
 pub struct Timeouts {
     pub filters: Mutex<HashMap<Tid, Filters>>,
     /// What programs requested, by the socket's inode. The kernel keeps it in its own ticks.
-    requested: Mutex<HashMap<u64, Nanos>>,
+    requested: Mutex<HashMap<(u64, Way), Nanos>>,
     /// Held while a filter is written to a process and installed: processes may share memory.
     pub installing: Mutex<()>,
 }
@@ -28,7 +35,7 @@ pub struct Timeouts {
 /// another one for the same descriptor.
 #[derive(Default)]
 pub struct Filters {
-    pub descriptors: BTreeSet<i32>,
+    pub descriptors: BTreeSet<(i32, Way)>,
     /// Whether the system refused one.
     pub is_refused: bool,
 }
@@ -40,7 +47,7 @@ impl Timeouts {
     }
 
     /// A socket gets that timeout.
-    pub fn requests(&self, socket: u64, span: Nanos) {
+    pub fn requests(&self, socket: (u64, Way), span: Nanos) {
         let mut requested = lock(&self.requested);
         if requested.len() >= REQUESTED_MAX {
             requested.clear();
@@ -49,7 +56,7 @@ impl Timeouts {
     }
 
     /// The timeout that was requested for that socket, where the kernel keeps that span.
-    pub fn of(&self, socket: u64, kept: Nanos) -> Nanos {
+    pub fn of(&self, socket: (u64, Way), kept: Nanos) -> Nanos {
         let requested = lock(&self.requested).get(&socket).copied();
         requested.filter(|&requested| is_kept_as(requested, kept)).unwrap_or(kept)
     }
@@ -71,8 +78,9 @@ mod tests {
             assert_eq!(is_kept_as(ms(requested), ms(kept)), is_it, "{requested} {kept}");
         }
         let timeouts = Timeouts::default();
-        timeouts.requests(7, ms(10));
-        let of = |socket, kept| timeouts.of(socket, ms(kept));
-        assert_eq!([of(7, 12), of(7, 500), of(8, 12)], [ms(10), ms(500), ms(12)]);
+        timeouts.requests((7, Way::Sends), ms(10));
+        let of = |socket, way, kept| timeouts.of((socket, way), ms(kept));
+        assert_eq!([of(7, Way::Sends, 12), of(7, Way::Sends, 500)], [ms(10), ms(500)]);
+        assert_eq!([of(8, Way::Sends, 12), of(7, Way::Receives, 12)], [ms(12); 2]);
     }
 }

@@ -13,6 +13,7 @@ use super::crew::{Member, Parcel, SHARE, lock};
 use super::entry::now;
 use super::ptrace::{self, Registers, Stop, Tid};
 use super::seizure::Seizure;
+use super::sends::Sendings;
 use super::shared::Shared;
 use super::sites;
 use super::stops::{BRIEFLY, Stops};
@@ -38,6 +39,7 @@ pub struct Tracer {
     /// Threads that arrive from another tracer, and the registers that they will get.
     arriving: HashMap<Tid, Box<Registers>>,
     cancelled: Cancelled,
+    pub(super) sendings: Sendings,
     /// How often threads stopped at a place in their program's code.
     pub(super) stops: HashMap<u64, u32>,
     /// Since when it has not been idle: a thread that stops now may have begun its wait then.
@@ -59,6 +61,7 @@ impl Tracer {
             delayed: Vec::new(),
             arriving: HashMap::new(),
             cancelled: Cancelled::default(),
+            sendings: Sendings::default(),
             stops: HashMap::new(),
             busy_since: Nanos::ZERO,
         }
@@ -79,6 +82,7 @@ impl Tracer {
         loop {
             let before = now();
             let most = (!self.delayed.is_empty() || self.cancelled.any_waits()).then_some(BRIEFLY);
+            let most = self.sendings.most(before).map(|most| most.min(BRIEFLY)).or(most);
             let Ok(stopped) = stops.next(&mut self.births, most) else { return };
             let after = now();
             if after - before > BUSY {
@@ -86,6 +90,7 @@ impl Tracer {
             }
             if most.is_some() {
                 self.cancelled.send();
+                self.sendings.end(after);
             }
             match stopped {
                 Some((bell, stop)) if self.member.as_ref().is_some_and(|member| member.is_bell(bell)) => {
@@ -179,7 +184,8 @@ impl Tracer {
             }
             Stop::Wait => {
                 let led = self.lead(tid, now);
-                ptrace::go_on(tid, 0).and(led)
+                let goes_on = if self.sendings.has(tid) { ptrace::until_call } else { ptrace::go_on };
+                goes_on(tid, 0).and(led)
             }
             Stop::Executes => {
                 self.executes(tid, now);
@@ -201,7 +207,7 @@ impl Tracer {
                 self.starts(tid);
                 ptrace::go_on(tid, 0)
             }
-            Stop::Call => ptrace::go_on(tid, 0),
+            Stop::Call => self.call_ends(tid),
         }
     }
 
@@ -230,6 +236,7 @@ impl Tracer {
         }
         self.processes.remove(&tid);
         self.cancelled.forget(tid);
+        self.sendings.forget(tid);
     }
 
     /// A new process inherits what its parent has; a new thread shares it anyway.

@@ -4,8 +4,10 @@
 //! allowed (its cache of constant answers, Linux 5.11). Calls from within [`super::trampoline`] are allowed.
 
 mod calls;
+pub mod descriptor;
 pub mod other_abis;
 pub mod receiving;
+pub mod sending;
 
 use std::io;
 
@@ -202,7 +204,6 @@ pub fn install(program: &[libc::sock_filter]) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::linux::filter::receiving;
 
     /// What the kernel finds out about a call from its number alone when a filter is installed: only then does it keep the
     /// answer instead of running the filter. It follows loads of the number and of the architecture, jumps and masks, and
@@ -245,12 +246,11 @@ mod tests {
             }
         }
         for number in 0..NUMBERS {
-            let is_inspected = receiving::CALLS.iter().any(|&call| call as u32 == number);
-            assert_eq!(
-                is_always_allowed(&receiving::of(7), ARCH_X86_64, number),
-                !is_inspected,
-                "{number} of a socket"
-            );
+            for calls in [&receiving::CALLS[..], &sending::CALLS] {
+                let is_inspected = calls.iter().any(|&call| call as u32 == number);
+                let is_known = is_always_allowed(&descriptor::of(7, calls), ARCH_X86_64, number);
+                assert_eq!(is_known, !is_inspected, "{number} of a socket");
+            }
         }
     }
 }

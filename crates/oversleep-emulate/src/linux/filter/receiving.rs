@@ -1,8 +1,6 @@
-//! The filter of one descriptor: it stops calls that receive from it.
+//! The calls that receive from a socket, and whether they wait.
 
-use super::{ALLOW, AND, ARCH_X86_64, JUMP_EQUAL, RETURN, TRACE, argument, instruction, load};
 use crate::linux::ptrace::Registers;
-use crate::linux::trampoline;
 
 /// The calls that receive. On a socket without data, each of them waits until the socket's timeout.
 pub const CALLS: [libc::c_long; 7] = [
@@ -14,28 +12,6 @@ pub const CALLS: [libc::c_long; 7] = [
     libc::SYS_accept,
     libc::SYS_accept4,
 ];
-
-/// The filter's program. Call numbers come first, as in the filter of all waits.
-pub fn of(descriptor: i32) -> Vec<libc::sock_filter> {
-    let mut program =
-        vec![load(4), instruction(JUMP_EQUAL, ARCH_X86_64, 1, 0), instruction(RETURN, ALLOW, 0, 0), load(0)];
-    let count = CALLS.len();
-    program.extend(CALLS.iter().enumerate().map(|(at, &call)| instruction(JUMP_EQUAL, call as u32, count - at, 0)));
-    program.extend([
-        instruction(RETURN, ALLOW, 0, 0),
-        argument(0, 0),
-        instruction(JUMP_EQUAL, descriptor as u32, 0, 6),
-        // Calls from the injected code pass.
-        load(12),
-        instruction(JUMP_EQUAL, (trampoline::BASE >> 32) as u32, 0, 3),
-        load(8),
-        instruction(AND, !(trampoline::SIZE as u32 - 1), 0, 0),
-        instruction(JUMP_EQUAL, trampoline::BASE as u32, 1, 0),
-        instruction(RETURN, TRACE, 0, 0),
-        instruction(RETURN, ALLOW, 0, 0),
-    ]);
-    program
-}
 
 /// How a call receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,121 @@
+//! Timeouts of sockets (`SO_RCVTIMEO`, `SO_SNDTIMEO`). The kernel counts them in ticks of its own, so a call that receives
+//! from such a socket or sends to it is stopped ([`super::receive`], [`super::send`]). A small filter of its own for each
+//! descriptor says so, and only programs that set such timeouts have any.
+//!
+//! The program's timeout stays in the kernel. At each stop the kernel is asked for it, since others may have changed it:
+//! other threads, processes with the same socket, and programs with native timing.
+
+use std::io;
+use std::sync::Arc;
+
+use oversleep_record::Nanos;
+
+use super::crew::lock;
+use super::filter::{self, receiving, sending};
+use super::inject;
+use super::program_socket::Socket;
+use super::ptrace::{Registers, Tid};
+use super::timeouts::Way;
+use super::tracer::Tracer;
+use super::trampoline;
+
+/// How many filters a process may have: each one is run at all calls that receive, or at all that send.
+const FILTERS_MAX: usize = 32;
+
+const REFUSED: &str = "the system refuses another filter, so a timeout of a socket ends on this kernel's own tick";
+pub const HIDDEN: &str = "the system hides the program's sockets, so their timeouts end on this kernel's own tick";
+const TOO_MANY: &str =
+    "a process has more than 32 sockets with timeouts: those of others end on this kernel's own tick";
+const OF_ANOTHER_FAMILY: &str =
+    "a timeout of a socket ends on this kernel's own tick unless it is of TCP, UDP or the like, or local";
+
+/// `SO_RCVTIMEO`, with its two numbers.
+const SO_RCVTIMEO: [u32; 2] = [20, 66];
+
+impl Tracer {
+    /// A socket gets a timeout. Whether the call is to be made as it is, or the registers are set already.
+    pub(super) fn sets_timeout(&mut self, tid: Tid, registers: &Registers, span: Nanos, now: Nanos) -> bool {
+        let passes_by = |tracer: &Tracer, why| {
+            lock(&tracer.tally).passed_by("setsockopt", why);
+            false
+        };
+        let way = if SO_RCVTIMEO.contains(&(registers.rdx as u32)) { Way::Receives } else { Way::Sends };
+        let (process, descriptor) = (self.process(tid), registers.rdi as i32);
+        let socket = match Socket::of(process, tid, descriptor) {
+            Ok(socket) => socket,
+            // The call fails.
+            Err(error) if error.raw_os_error() == Some(libc::EBADF) => return true,
+            Err(_) => return passes_by(self, HIDDEN),
+        };
+        match socket.family() {
+            Some(libc::AF_UNIX | libc::AF_INET | libc::AF_INET6) => {}
+            Some(_) => return passes_by(self, OF_ANOTHER_FAMILY),
+            None => return true,
+        }
+        let shared = Arc::clone(&self.shared);
+        let refusal = {
+            let mut filters = lock(&shared.timeouts.filters);
+            let of = filters.entry(process).or_default();
+            match () {
+                () if of.descriptors.contains(&(descriptor, way)) => {
+                    shared.timeouts.requests((socket.inode(), way), span);
+                    return true;
+                }
+                () if of.is_refused => Some(REFUSED),
+                () if of.descriptors.len() >= FILTERS_MAX => Some(TOO_MANY),
+                () => None,
+            }
+        };
+        if let Some(why) = refusal {
+            return passes_by(self, why);
+        }
+        // Closed as soon as its program closes it: what follows may take a while.
+        drop(socket);
+        let installed = {
+            let _installing = lock(&shared.timeouts.installing);
+            install(tid, registers, (descriptor, way))
+        };
+        match installed {
+            // The thread makes its call again, and its descriptor has a filter then.
+            Ok(0) => {
+                lock(&shared.timeouts.filters).entry(process).or_default().descriptors.insert((descriptor, way));
+                true
+            }
+            Ok(_) => {
+                lock(&shared.timeouts.filters).entry(process).or_default().is_refused = true;
+                // It repeats this call, too, and is told then.
+                true
+            }
+            // Its end may have been seen already, and comes only once.
+            Err(_) => {
+                self.forget(tid, now);
+                true
+            }
+        }
+    }
+}
+
+/// Makes a process install the filter of a descriptor, for all its threads; returns the answer of the system. The thread
+/// then repeats its call.
+fn install(tid: Tid, registers: &Registers, (descriptor, way): (i32, Way)) -> io::Result<i64> {
+    const SET_MODE_FILTER: u64 = 1;
+    /// For all threads, without a loss of speed (`SECCOMP_FILTER_FLAG_SPEC_ALLOW`).
+    const FLAGS: u64 = 1 | 4;
+    let program = filter::descriptor::of(
+        descriptor,
+        match way {
+            Way::Receives => &receiving::CALLS,
+            Way::Sends => &sending::CALLS,
+        },
+    );
+    let mut bytes = Vec::new();
+    bytes.extend((program.len() as u64).to_le_bytes());
+    bytes.extend((trampoline::SCRATCH + 16).to_le_bytes());
+    for step in program {
+        bytes.extend(step.code.to_le_bytes());
+        bytes.extend([step.jt, step.jf]);
+        bytes.extend(step.k.to_le_bytes());
+    }
+    debug_assert!(bytes.len() <= trampoline::SCRATCH_SIZE, "the filter takes {} bytes", bytes.len());
+    inject::instead(tid, registers, &bytes, (libc::SYS_seccomp, [SET_MODE_FILTER, FLAGS, trampoline::SCRATCH, 0, 0, 0]))
+}
