@@ -147,3 +147,32 @@ fn sending_ends_with_its_timeout_or_by_what_comes_first() {
         assert_eq!(report["passed_by"].as_array().map(Vec::len), Some(0), "{report}");
     }
 }
+
+/// A thread executes a program while the first one sends, which gives its id to the other.
+const EXECUTES: &str = r#"
+#include <sys/epoll.h>
+static char much[4000000];
+static char *self;
+static void *executes(void *none) { usleep(30000); execl(self, self, "waits", NULL); return 0; }
+int main(int count, char **typed) {
+    struct epoll_event found;
+    if (count > 1) { printf("%d\n", epoll_wait(epoll_create1(0), &found, 1, 500)); return 0; }
+    int pair[2];
+    struct timeval time = { 0, 250000 };
+    pthread_t thread;
+    self = typed[0];
+    socketpair(AF_UNIX, SOCK_STREAM, 0, pair);
+    setsockopt(pair[0], SOL_SOCKET, SO_SNDTIMEO, &time, sizeof time);
+    pthread_create(&thread, 0, executes, 0);
+    send(pair[0], much, sizeof much, 0);
+    pause();
+}
+"#;
+
+#[test]
+fn a_program_that_another_thread_executes_meanwhile_is_left_alone() {
+    let home = Home::new();
+    let Some(program) = compiled(&home, &[TIMES, EXECUTES].concat(), &["-w", "-pthread"]) else { return };
+    let Some(output) = emulated(&home, &[], &["timeout", "20", &program]) else { return };
+    assert_eq!((output.status.code(), &*output.stdout), (Some(0), &b"0\n"[..]), "{output:?}");
+}

@@ -262,6 +262,7 @@ impl Tracer {
             self.misses(former);
         }
         self.cancelled.forget(tid);
+        self.sendings.forget(tid);
         self.meet(tid);
         self.processes.insert(tid, tid);
     }
