@@ -4,27 +4,12 @@
 use std::process::Command;
 
 use super::emulate::{TIMES, compiled, emulated};
-use super::emulate_sockets::{is_right, report, waits};
+use super::emulate_sockets::{SOCKETS, is_right, report, waits};
 use super::support::Home;
 
 /// Sends to sockets without room. Each line: what, and whether it is as it should be.
 const SENDS: &str = r#"
-#include <fcntl.h>
-#include <sys/uio.h>
-#include <sys/un.h>
-static int pair[2];
-enum { KERNEL = 1000 };
 static char much[4000000];
-static void caught(int signal) {}
-static void set(int fd, long us) {
-    struct timeval time = { us / 1000000, us % 1000000 };
-    if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &time, sizeof time)) abort();
-}
-static int ends(long long begun, long result) {
-    long long took = now(1) - begun;
-    return result == -1 && errno == EAGAIN && took >= 10000 - 2 && took < 1000000;
-}
-static void say(const char *what, int is_right) { printf("%s %d\n", what, is_right); fflush(stdout); }
 static void fill(int fd) { while (send(fd, much, sizeof much, MSG_DONTWAIT) > 0); }
 static pid_t empties(int fd, long us) {
     pid_t child = fork();
@@ -132,7 +117,11 @@ int main(void) {
 #[test]
 fn sending_ends_with_its_timeout_or_by_what_comes_first() {
     let home = Home::new();
-    let Some(program) = compiled(&home, &[TIMES, SENDS].concat(), &["-w", "-pthread"]) else { return };
+    let Some(program) =
+        compiled(&home, &[TIMES, "#define TIMEOUT SO_SNDTIMEO", SOCKETS, SENDS].concat(), &["-w", "-pthread"])
+    else {
+        return;
+    };
     let natively = Command::new(&program).output().expect("it starts");
     let natively = String::from_utf8_lossy(&natively.stdout).into_owned();
     // On the one the kernel's timeout comes before the machine's, on the other after it.

@@ -9,18 +9,18 @@ use serde_json::Value;
 use super::emulate::{TIMES, compiled, emulated};
 use super::support::Home;
 
-/// Timeouts of 10 ms that end, and longer ones that something else ends. Each line: what, and whether it is as it should be.
-/// What the kernel ends may come early (`KERNEL`).
-const RECEIVES: &str = r#"
+/// For the programs of both ways; `TIMEOUT` is defined before.
+pub const SOCKETS: &str = r#"
 #include <fcntl.h>
 #include <sys/uio.h>
 #include <sys/un.h>
 static int pair[2];
+/* What the kernel ends may come early: at least so many us. */
 enum { KERNEL = 1000 };
 static void caught(int signal) {}
 static void set(int fd, long us) {
     struct timeval time = { us / 1000000, us % 1000000 };
-    if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &time, sizeof time)) abort();
+    if (setsockopt(fd, SOL_SOCKET, TIMEOUT, &time, sizeof time)) abort();
 }
 /* Whether it times out, not early and not much later. */
 static int ends(long long begun, long result) {
@@ -28,6 +28,10 @@ static int ends(long long begun, long result) {
     return result == -1 && errno == EAGAIN && took >= 10000 - 2 && took < 1000000;
 }
 static void say(const char *what, int is_right) { printf("%s %d\n", what, is_right); fflush(stdout); }
+"#;
+
+/// Timeouts of 10 ms that end, and longer ones that something else ends. Each line: what, and whether it is as it should be.
+const RECEIVES: &str = r#"
 static void *in_thread(void *none) {
     char byte;
     usleep(60000);
@@ -210,7 +214,11 @@ pub fn waits<'a>(report: &'a Value, call: &str) -> &'a Value {
 #[test]
 fn receiving_ends_with_its_timeout_or_by_what_comes_first() {
     let home = Home::new();
-    let Some(program) = compiled(&home, &[TIMES, RECEIVES].concat(), &["-w", "-pthread"]) else { return };
+    let Some(program) =
+        compiled(&home, &[TIMES, "#define TIMEOUT SO_RCVTIMEO", SOCKETS, RECEIVES].concat(), &["-w", "-pthread"])
+    else {
+        return;
+    };
     let natively = Command::new(&program).output().expect("it starts");
     let natively = String::from_utf8_lossy(&natively.stdout).into_owned();
     let Some(output) = emulated(&home, &["--out", "r.json"], &[&program]) else { return };
