@@ -9,7 +9,7 @@ use crate::args::{Document, help};
 use crate::exit::{Exit, Failure};
 use crate::message;
 use crate::output::file::{self, Files};
-use crate::output::place::{self, Places};
+use crate::output::place::Places;
 use crate::output::stdout;
 use crate::reading::{self, Either};
 
@@ -44,11 +44,7 @@ impl Page {
     /// Runs it.
     pub fn run(self) -> Result<Exit, Failure> {
         let mut places = Places::reading(&self.files)?;
-        let place = place::output("--html", &self.html)?;
-        if let Document::File(path) = &place {
-            places.add("--html", path)?;
-            file::check(path).map_err(Failure::Failed)?;
-        }
+        let place = places.claim("--html", &self.html)?;
         let page = with_results(&self.files)?;
         match place {
             Document::Stdout => stdout::document(&|out| out.write_all(page.as_bytes()))?,

@@ -116,11 +116,7 @@ impl Report {
                 "--records is written alone; run `oversleep report` again for the other documents",
             ));
         }
-        let mut places = Places::reading(&self.files)?;
-        if let Document::File(path) = place::output("--records", path)? {
-            places.add("--records", &path)?;
-            file::check(&path).map_err(Failure::Failed)?;
-        }
+        Places::reading(&self.files)?.claim("--records", path)?;
         let result = reading::read(&self.files[0], "report -")?;
         let found = records::records(&result);
         if found.is_empty() {

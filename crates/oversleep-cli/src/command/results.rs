@@ -12,7 +12,7 @@ use oversleep_report::{html, terminal};
 use crate::args::Document;
 use crate::exit::{Exit, Failure};
 use crate::message;
-use crate::output::file::{self, Files};
+use crate::output::file::Files;
 use crate::output::place::{self, Places};
 use crate::output::stdout;
 use crate::reading;
@@ -117,13 +117,9 @@ pub fn check(files: &[PathBuf], outputs: Outputs<'_>) -> Result<(), Failure> {
     let mut places = Places::reading(files)?;
     let mut on_stdout = Vec::new();
     for (option, path) in [("--json", outputs.json), ("--html", outputs.html)] {
-        match path.map(|path| place::output(option, path)).transpose()? {
-            None => {}
-            Some(Document::Stdout) => on_stdout.push(option),
-            Some(Document::File(path)) => {
-                places.add(option, &path)?;
-                file::check(&path).map_err(Failure::Failed)?;
-            }
+        let place = path.map(|path| places.claim(option, path)).transpose()?;
+        if place == Some(Document::Stdout) {
+            on_stdout.push(option);
         }
     }
     if on_stdout.len() > 1 {

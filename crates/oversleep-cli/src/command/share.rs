@@ -13,7 +13,7 @@ use crate::args::{Document, help, value};
 use crate::exit::{Exit, Failure};
 use crate::output::Contents;
 use crate::output::file::{self, Files};
-use crate::output::place::{self, Places};
+use crate::output::place::Places;
 use crate::output::stdout;
 use crate::reading::{self, Either};
 use crate::width::width;
@@ -88,12 +88,7 @@ impl Share {
             file::check(Path::new("oversleep-shared.json")).map_err(Failure::Failed)?;
             return Ok(None);
         };
-        let place = place::output("--out", path)?;
-        if let Document::File(path) = &place {
-            places.add("--out", path)?;
-            file::check(path).map_err(Failure::Failed)?;
-        }
-        Ok(Some(place))
+        places.claim("--out", path).map(Some)
     }
 
     /// Shows what recipients will see, and where the copy is.

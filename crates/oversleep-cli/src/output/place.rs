@@ -106,6 +106,19 @@ impl Places {
         self.read.iter().find(|(_, other)| other == identity).map(|(read, _)| &**read)
     }
 
+    /// The destination of an output that an option names. A file is added, and can be written.
+    ///
+    /// # Errors
+    /// As for [`output`] and [`Places::add`], and why the file can't be written.
+    pub fn claim(&mut self, option: &'static str, path: &Path) -> Result<Document, Failure> {
+        let place = output(option, path)?;
+        if let Document::File(path) = &place {
+            self.add(option, path)?;
+            file::check(path).map_err(Failure::Failed)?;
+        }
+        Ok(place)
+    }
+
     /// Adds a file that an option names.
     ///
     /// # Errors

@@ -11,9 +11,9 @@ use oversleep_emulate::report::PassedBy;
 use oversleep_emulate::{Ended, Request};
 use oversleep_record::Nanos;
 
-use crate::args::{Document, ModelArgs, help, value};
+use crate::args::{ModelArgs, help, value};
 use crate::exit::{Exit, Failure};
-use crate::output::file::{self, Files};
+use crate::output::file::Files;
 use crate::output::place::{self, Places};
 use crate::output::stdout;
 use crate::{interrupt, message, reading, request};
@@ -204,12 +204,7 @@ impl Emulate {
     /// Checks the file of the report before the program runs.
     fn check_out(&self) -> Result<(), Failure> {
         let Some(path) = &self.out else { return Ok(()) };
-        let mut places = Places::reading(&self.like)?;
-        if let Document::File(path) = place::output("--out", path)? {
-            places.add("--out", &path)?;
-            file::check(&path).map_err(Failure::Failed)?;
-        }
-        Ok(())
+        Places::reading(&self.like)?.claim("--out", path).map(drop)
     }
 
     /// Delivers the requested summaries of the emulation. A failure doesn't change the program's exit code.

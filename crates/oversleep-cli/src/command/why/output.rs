@@ -40,13 +40,12 @@ pub fn check(why: &Why) -> Result<(), Failure> {
     let mut on_stdout = 0;
     for (option, path) in named {
         let Some(path) = path else { continue };
-        if let Document::File(path) = place::output(option, path)? {
-            places.add(option, &path)?;
-            file::check(&path).map_err(Failure::Failed)?;
-        } else if matches!(option, "--record" | "--perfetto") {
-            return Err(Failure::usage(format!("{option} writes while it follows, so it needs a file of its own")));
-        } else {
-            on_stdout += 1;
+        match places.claim(option, path)? {
+            Document::File(_) => {}
+            Document::Stdout if matches!(option, "--record" | "--perfetto") => {
+                return Err(Failure::usage(format!("{option} writes while it follows, so it needs a file of its own")));
+            }
+            Document::Stdout => on_stdout += 1,
         }
     }
     if on_stdout > 1 {
