@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 use std::io;
 
-use super::ptrace::{self, Registers, SignalInfo, Tid};
+use super::ptrace::{self, INTERRUPTED, RESTARTS_ALWAYS, Registers, SignalInfo, Tid};
 use super::trampoline::{self, Entry};
 
 /// The signal, `__SIGRTMIN` of glibc. That of musl is the next one; its handler doesn't unwind.
@@ -20,11 +20,8 @@ const OWN: u64 = 56;
 const SAVED: usize = 8;
 const RED_ZONE: u64 = 128;
 
-/// What a call leaves in `rax` until the kernel decides whether it is repeated (`include/linux/errno.h`).
+/// As [`RESTARTS_ALWAYS`], for other calls.
 const RESTARTS: [i64; 3] = [-513, -514, -516];
-/// The same for calls that a handler with `SA_RESTART` doesn't interrupt.
-const RESTARTS_ALWAYS: i64 = -512;
-const INTERRUPTED: i64 = -(libc::EINTR as i64);
 
 /// Threads whose signal comes a moment later.
 #[derive(Default)]

@@ -141,6 +141,11 @@ fn call(
     Ok(ptrace::registers(tid)?.rax as i64)
 }
 
+/// The registers of a thread that makes its call again.
+pub fn again(registers: &Registers) -> Registers {
+    Registers { rip: registers.rip - SYSCALL_LENGTH, rax: registers.orig_rax, orig_rax: u64::MAX, ..*registers }
+}
+
 /// Makes a thread that stopped at its call make another one first, which may read these bytes at
 /// [`trampoline::SCRATCH`]. Returns the result of that call; the thread then repeats its own.
 ///
@@ -162,9 +167,7 @@ pub fn instead(
     // The call that it stopped at ends, unmade.
     next_call(tid, &mut is_stopped)?;
     let result = call(tid, &at, number, arguments, &mut is_stopped)?;
-    let again =
-        Registers { rip: registers.rip - SYSCALL_LENGTH, rax: registers.orig_rax, orig_rax: u64::MAX, ..*registers };
-    ptrace::set_registers(tid, &again)?;
+    ptrace::set_registers(tid, &again(registers))?;
     ptrace::set_mask(tid, mask)?;
     // Its next stop tells whether its group is stopped still.
     if is_stopped {

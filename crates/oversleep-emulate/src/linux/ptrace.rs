@@ -12,6 +12,12 @@ pub use libc::user_regs_struct as Registers;
 /// A thread of an emulated program.
 pub type Tid = libc::pid_t;
 
+/// What an interrupted call leaves in `rax`.
+pub const INTERRUPTED: i64 = -(libc::EINTR as i64);
+/// The same, until the kernel decides whether the call is repeated (`include/linux/errno.h`): of calls that a handler with
+/// `SA_RESTART` doesn't interrupt.
+pub const RESTARTS_ALWAYS: i64 = -512;
+
 /// The signals of group-stops.
 pub const STOPS: [i32; 4] = [libc::SIGSTOP, libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU];
 

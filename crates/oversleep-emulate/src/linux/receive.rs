@@ -6,15 +6,12 @@ use std::io;
 use oversleep_record::Nanos;
 
 use super::crew::lock;
-use super::entry::{self, LeadsTo, Waiting};
+use super::entry::{self, LeadsTo};
 use super::filter::receiving::{self, How};
 use super::processes::Program;
-use super::program_socket::Socket;
 use super::ptrace::{self, Registers, Tid};
-use super::socket_filters::HIDDEN;
 use super::timeouts::Way;
 use super::tracer::Tracer;
-use crate::plan::{Class, Requested};
 
 const MORE: &str = "a call that waits for more than the first data of a socket ends on this kernel's own tick";
 
@@ -31,19 +28,7 @@ impl Tracer {
         if how == How::AtOnce {
             return Ok(());
         }
-        let process = self.process(tid);
-        let socket = match Socket::of(process, tid, registers.rdi as i32) {
-            Ok(socket) => socket,
-            Err(error) if error.raw_os_error() == Some(libc::EBADF) => return Ok(()),
-            Err(_) => {
-                lock(&self.tally).passed_by(entry::name(call), HIDDEN);
-                return Ok(());
-            }
-        };
-        let Some(kept) = socket.timeout(Way::Receives) else { return Ok(()) };
-        if socket.is_non_blocking() {
-            return Ok(());
-        }
+        let Some((socket, kept)) = self.timed_socket(tid, &registers, Way::Receives) else { return Ok(()) };
         if how == How::More || socket.waits_for_more() {
             lock(&self.tally).passed_by(entry::name(call), MORE);
             return Ok(());
@@ -52,14 +37,7 @@ impl Tracer {
         if call == libc::SYS_readv && ptrace::read::<2>(tid, registers.rsi).map_or(true, |[_, length]| length == 0) {
             return Ok(());
         }
-        let span = self.shared.timeouts.of((socket.inode(), Way::Receives), kept);
-        drop(socket);
-        let waiting = Waiting {
-            class: Class::Socket,
-            requested: Requested::Span(span),
-            leads_to: LeadsTo::Receive(call),
-            clock: libc::CLOCK_MONOTONIC,
-        };
+        let waiting = self.waiting((socket, Way::Receives), kept, LeadsTo::Receive(call));
         self.wait(tid, registers, &waiting, (now, program))
     }
 }

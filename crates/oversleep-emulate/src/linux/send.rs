@@ -9,18 +9,14 @@ use std::io;
 
 use oversleep_record::Nanos;
 
-use super::crew::lock;
-use super::entry::{self, LeadsTo, Waiting, now};
+use super::entry::{LeadsTo, now};
 use super::filter::sending;
-use super::inject::SYSCALL_LENGTH;
+use super::inject;
 use super::processes::Program;
-use super::program_socket::Socket;
 use super::ptrace::{self, Registers, Tid};
 use super::sends::{Next, Sends};
-use super::socket_filters::HIDDEN;
 use super::timeouts::Way;
 use super::tracer::Tracer;
-use crate::plan::{Class, Requested};
 
 impl Tracer {
     /// A call sends to a descriptor that once had a timeout.
@@ -30,37 +26,18 @@ impl Tracer {
         registers: Registers,
         (now, program): (Nanos, Option<&Program>),
     ) -> io::Result<()> {
-        let call = registers.orig_rax as libc::c_long;
-        let process = self.process(tid);
-        let socket = match Socket::of(process, tid, registers.rdi as i32) {
-            Ok(socket) => Some(socket),
-            Err(error) if error.raw_os_error() == Some(libc::EBADF) => None,
-            Err(_) => {
-                lock(&self.tally).passed_by(entry::name(call), HIDDEN);
-                None
-            }
-        };
-        let waits = |socket: &Socket| sending::may_wait(&registers) && !socket.is_non_blocking();
-        let Some((socket, kept)) = socket.filter(waits).and_then(|socket| {
-            let kept = socket.timeout(Way::Sends)?;
-            Some((socket, kept))
-        }) else {
+        let socket = if sending::may_wait(&registers) { self.timed_socket(tid, &registers, Way::Sends) } else { None };
+        let Some((socket, kept)) = socket else {
             self.sendings.forget(tid);
             return Ok(());
         };
         if self.sendings.repeats(tid, now) {
             return Ok(());
         }
-        let is_connecting = call == libc::SYS_connect && socket.family() != Some(libc::AF_UNIX);
+        let is_connecting =
+            registers.orig_rax as libc::c_long == libc::SYS_connect && socket.family() != Some(libc::AF_UNIX);
         let error = if is_connecting { libc::EINPROGRESS } else { libc::EAGAIN };
-        let span = self.shared.timeouts.of((socket.inode(), Way::Sends), kept);
-        drop(socket);
-        let waiting = Waiting {
-            class: Class::Socket,
-            requested: Requested::Span(span),
-            leads_to: LeadsTo::Send(Sends { kept, error }),
-            clock: libc::CLOCK_MONOTONIC,
-        };
+        let waiting = self.waiting((socket, Way::Sends), kept, LeadsTo::Send(Sends { kept, error }));
         self.wait(tid, registers, &waiting, (now, program))
     }
 
@@ -75,8 +52,7 @@ impl Tracer {
         match self.sendings.next(tid, (registers.rax as i64, is_whole), now()) {
             Some(Next::Holds) => return Ok(()),
             Some(Next::Repeats) => {
-                let (rip, rax) = (registers.rip - SYSCALL_LENGTH, registers.orig_rax);
-                ptrace::set_registers(tid, &Registers { rip, rax, orig_rax: u64::MAX, ..registers })?;
+                ptrace::set_registers(tid, &inject::again(&registers))?;
             }
             Some(Next::Fails(error)) => {
                 ptrace::set_registers(tid, &Registers { rax: -i64::from(error) as u64, ..registers })?;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use oversleep_record::Nanos;
 
-use super::ptrace::{self, Tid};
+use super::ptrace::{self, INTERRUPTED, RESTARTS_ALWAYS, Tid};
 
 /// How often a call is made again: each time lasts for the kernel's timeout, unless something else ends it at once.
 const REPEATS_MAX: u32 = 64;
@@ -54,11 +54,10 @@ pub enum Next {
 impl Sending {
     /// `is_whole`: it is known that everything was sent.
     fn next(&self, (result, is_whole): (i64, bool), now: Nanos) -> Next {
-        /// What an interrupted call leaves there, depending on whether signals repeat it.
-        const INTERRUPTED: [i64; 2] = [-(libc::EINTR as i64), -512];
+        let is_interrupted = [INTERRUPTED, RESTARTS_ALWAYS].contains(&result);
         let is_its_error = result == -i64::from(self.sends.error);
         match self.is {
-            State::Interrupted if INTERRUPTED.contains(&result) => Next::Fails(self.sends.error),
+            State::Interrupted if is_interrupted => Next::Fails(self.sends.error),
             State::InCall if now >= self.end => Next::GoesOn,
             State::InCall if is_its_error && self.sends.error == libc::EAGAIN && self.repeats < REPEATS_MAX => {
                 Next::Repeats
@@ -81,13 +80,11 @@ impl Sendings {
         self.0.get(&tid).is_some_and(|sending| sending.is == State::InCall)
     }
 
-    /// How long nothing is to be done; `None` if there is no such call.
-    pub fn most(&self, now: Nanos) -> Option<Nanos> {
-        /// A call that was interrupted ends soon.
-        const SOON: Nanos = Nanos(100_000);
+    /// For how long, and `most` at most, no call's time is over; `None` if there is no call.
+    pub fn none_ends(&self, now: Nanos, most: Nanos) -> Option<Nanos> {
         let of = |sending: &Sending| match sending.is {
-            State::Interrupted => SOON,
-            _ => (sending.end - now).max(Nanos(1_000)),
+            State::Interrupted => most,
+            _ => (sending.end - now).clamp(Nanos(1_000), most),
         };
         self.0.values().map(of).min()
     }

@@ -26,15 +26,6 @@
     add rax, [rsp + 8]
     .endm
 
-    .macro ovs_restore
-    mov r9, [rsp + 56]
-    mov r8, [rsp + 64]
-    mov r10, [rsp + 72]
-    mov rdx, [rsp + 80]
-    mov rsi, [rsp + 88]
-    mov rdi, [rsp + 96]
-    .endm
-
     // The two words that a program points to. If it may not read them, the supervisor finds the thread stopped by a signal
     // between these marks, and leads it to the call that stops, which fails as the kernel has it.
     .globl oversleep_load

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use oversleep_record::Nanos;
 
 use super::crew::lock;
+use super::entry::{self, LeadsTo, Waiting};
 use super::filter::{self, receiving, sending};
 use super::inject;
 use super::program_socket::Socket;
@@ -18,12 +19,13 @@ use super::ptrace::{Registers, Tid};
 use super::timeouts::Way;
 use super::tracer::Tracer;
 use super::trampoline;
+use crate::plan::{Class, Requested};
 
 /// How many filters a process may have: each one is run at all calls that receive, or at all that send.
 const FILTERS_MAX: usize = 32;
 
 const REFUSED: &str = "the system refuses another filter, so a timeout of a socket ends on this kernel's own tick";
-pub const HIDDEN: &str = "the system hides the program's sockets, so their timeouts end on this kernel's own tick";
+const HIDDEN: &str = "the system hides the program's sockets, so their timeouts end on this kernel's own tick";
 const TOO_MANY: &str =
     "a process has more than 32 sockets with timeouts: those of others end on this kernel's own tick";
 const OF_ANOTHER_FAMILY: &str =
@@ -56,14 +58,13 @@ impl Tracer {
         let refusal = {
             let mut filters = lock(&shared.timeouts.filters);
             let of = filters.entry(process).or_default();
-            match () {
-                () if of.descriptors.contains(&(descriptor, way)) => {
-                    shared.timeouts.requests((socket.inode(), way), span);
-                    return true;
-                }
-                () if of.is_refused => Some(REFUSED),
-                () if of.descriptors.len() >= FILTERS_MAX => Some(TOO_MANY),
-                () => None,
+            if of.descriptors.contains(&(descriptor, way)) {
+                shared.timeouts.requests((socket.inode(), way), span);
+                return true;
+            }
+            match of.is_refused {
+                true => Some(REFUSED),
+                false => (of.descriptors.len() >= FILTERS_MAX).then_some(TOO_MANY),
             }
         };
         if let Some(why) = refusal {
@@ -75,39 +76,51 @@ impl Tracer {
             let _installing = lock(&shared.timeouts.installing);
             install(tid, registers, (descriptor, way))
         };
-        match installed {
-            // The thread makes its call again, and its descriptor has a filter then.
-            Ok(0) => {
-                lock(&shared.timeouts.filters).entry(process).or_default().descriptors.insert((descriptor, way));
-                true
-            }
-            Ok(_) => {
-                lock(&shared.timeouts.filters).entry(process).or_default().is_refused = true;
-                // It repeats this call, too, and is told then.
-                true
-            }
+        let Ok(installed) = installed else {
             // Its end may have been seen already, and comes only once.
-            Err(_) => {
-                self.forget(tid, now);
-                true
-            }
+            self.forget(tid, now);
+            return true;
+        };
+        // The thread makes its call again. Then its descriptor has a filter, or the refusal is named.
+        let mut filters = lock(&shared.timeouts.filters);
+        let of = filters.entry(process).or_default();
+        match installed {
+            0 => _ = of.descriptors.insert((descriptor, way)),
+            _ => of.is_refused = true,
         }
+        true
+    }
+
+    /// The socket of a call, and its timeout; `None` where the call is made as it is.
+    pub(super) fn timed_socket(&mut self, tid: Tid, registers: &Registers, way: Way) -> Option<(Socket, Nanos)> {
+        let process = self.process(tid);
+        let socket = match Socket::of(process, tid, registers.rdi as i32) {
+            Ok(socket) => socket,
+            Err(error) if error.raw_os_error() == Some(libc::EBADF) => return None,
+            Err(_) => {
+                lock(&self.tally).passed_by(entry::name(registers.orig_rax as libc::c_long), HIDDEN);
+                return None;
+            }
+        };
+        let kept = socket.timeout(way)?;
+        (!socket.is_non_blocking()).then_some((socket, kept))
+    }
+
+    /// The wait for a socket with that timeout, which is closed here.
+    pub(super) fn waiting(&self, (socket, way): (Socket, Way), kept: Nanos, leads_to: LeadsTo) -> Waiting {
+        let span = self.shared.timeouts.of((socket.inode(), way), kept);
+        Waiting { class: Class::Socket, requested: Requested::Span(span), leads_to, clock: libc::CLOCK_MONOTONIC }
     }
 }
 
 /// Makes a process install the filter of a descriptor, for all its threads; returns the answer of the system. The thread
 /// then repeats its call.
 fn install(tid: Tid, registers: &Registers, (descriptor, way): (i32, Way)) -> io::Result<i64> {
-    const SET_MODE_FILTER: u64 = 1;
-    /// For all threads, without a loss of speed (`SECCOMP_FILTER_FLAG_SPEC_ALLOW`).
-    const FLAGS: u64 = 1 | 4;
-    let program = filter::descriptor::of(
-        descriptor,
-        match way {
-            Way::Receives => &receiving::CALLS,
-            Way::Sends => &sending::CALLS,
-        },
-    );
+    let calls: &[libc::c_long] = match way {
+        Way::Receives => &receiving::CALLS,
+        Way::Sends => &sending::CALLS,
+    };
+    let program = filter::descriptor::of(descriptor, calls);
     let mut bytes = Vec::new();
     bytes.extend((program.len() as u64).to_le_bytes());
     bytes.extend((trampoline::SCRATCH + 16).to_le_bytes());
@@ -117,5 +130,7 @@ fn install(tid: Tid, registers: &Registers, (descriptor, way): (i32, Way)) -> io
         bytes.extend(step.k.to_le_bytes());
     }
     debug_assert!(bytes.len() <= trampoline::SCRATCH_SIZE, "the filter takes {} bytes", bytes.len());
-    inject::instead(tid, registers, &bytes, (libc::SYS_seccomp, [SET_MODE_FILTER, FLAGS, trampoline::SCRATCH, 0, 0, 0]))
+    let flags = filter::TSYNC | filter::SPEC_ALLOW;
+    let arguments = [filter::SET_MODE_FILTER, flags, trampoline::SCRATCH, 0, 0, 0];
+    inject::instead(tid, registers, &bytes, (libc::SYS_seccomp, arguments))
 }

@@ -82,7 +82,7 @@ impl Tracer {
         loop {
             let before = now();
             let most = (!self.delayed.is_empty() || self.cancelled.any_waits()).then_some(BRIEFLY);
-            let most = self.sendings.most(before).map(|most| most.min(BRIEFLY)).or(most);
+            let most = self.sendings.none_ends(before, BRIEFLY).or(most);
             let Ok(stopped) = stops.next(&mut self.births, most) else { return };
             let after = now();
             if after - before > BUSY {

@@ -35,6 +35,16 @@ oversleep_trampolines:
     jmp rcx
     .endm
 
+    // The arguments as the program has them.
+    .macro ovs_restore
+    mov r9, [rsp + 56]
+    mov r8, [rsp + 64]
+    mov r10, [rsp + 72]
+    mov rdx, [rsp + 80]
+    mov rsi, [rsp + 88]
+    mov rdi, [rsp + 96]
+    .endm
+
     // rax in ns to seconds in rax and ns in rdx.
     .macro ovs_split
     xor edx, edx
@@ -272,12 +282,7 @@ oversleep_clock_nanosleep_ended:
     js 2f
     mov rax, -11
     jz 2f
-    mov rdi, [rsp + 96]
-    mov rsi, [rsp + 88]
-    mov rdx, [rsp + 80]
-    mov r10, [rsp + 72]
-    mov r8, [rsp + 64]
-    mov r9, [rsp + 56]
+    ovs_restore
     mov rax, [rsp + 32]
     // An error or the end, which the call itself knows best; and a socket that says so again and again.
     test byte ptr [rsp + 22], 1

@@ -61,6 +61,19 @@ fn one_of(values: &[u32]) -> Vec<libc::sock_filter> {
     tests
 }
 
+/// The call stops, unless the injected code makes it: its region's size is a power of two, and it is aligned to its size.
+fn stop() -> [libc::sock_filter; 7] {
+    [
+        load(12),
+        instruction(JUMP_EQUAL, (trampoline::BASE >> 32) as u32, 0, 3),
+        load(8),
+        instruction(AND, !(trampoline::SIZE as u32 - 1), 0, 0),
+        instruction(JUMP_EQUAL, trampoline::BASE as u32, 1, 0),
+        instruction(RETURN, TRACE, 0, 0),
+        instruction(RETURN, ALLOW, 0, 0),
+    ]
+}
+
 fn tests(when: When, stepped: &[u32]) -> Vec<libc::sock_filter> {
     let of = |first: libc::sock_filter, rest: Vec<libc::sock_filter>| std::iter::once(first).chain(rest).collect();
     match when {
@@ -127,16 +140,7 @@ fn program(
             continue;
         }
         let mut body = tests(when, stepped);
-        // Calls from the injected code pass: its region's size is a power of two, and it is aligned to its size.
-        body.extend([
-            load(12),
-            instruction(JUMP_EQUAL, (trampoline::BASE >> 32) as u32, 0, 3),
-            load(8),
-            instruction(AND, !(trampoline::SIZE as u32 - 1), 0, 0),
-            instruction(JUMP_EQUAL, trampoline::BASE as u32, 1, 0),
-            instruction(RETURN, TRACE, 0, 0),
-            instruction(RETURN, ALLOW, 0, 0),
-        ]);
+        body.extend(stop());
         own.push(instruction(JUMP_EQUAL, call as u32, 0, body.len()));
         own.extend(body);
     }
@@ -172,8 +176,11 @@ fn of_other_abi(calls: &[(u32, When, &str)], first: u32, stepped: &[u32]) -> Vec
     program
 }
 
-const SET_MODE_FILTER: u64 = 1;
-const SPEC_ALLOW: u64 = 4;
+pub const SET_MODE_FILTER: u64 = 1;
+/// Without a loss of speed.
+pub const SPEC_ALLOW: u64 = 4;
+/// For all threads of the process.
+pub const TSYNC: u64 = 1;
 
 /// Installs the filter on the calling thread, for all programs and threads that it starts. Doesn't allocate.
 ///
