@@ -264,7 +264,7 @@ fn what_ends_on_the_kernels_tick_is_named() {
     let Some(program) = compiled(&home, &[TIMES, OTHERS].concat(), &["-w"]) else { return };
     let user = Command::new("id").arg("-u").output().expect("it starts");
     for (mode, count, why) in [
-        ("many", "34", "a process has more than 32 sockets with timeouts"),
+        ("many", "34", "a process has more than 32 timeouts of sockets"),
         ("dropped", "1", "the system refuses another filter"),
     ] {
         if mode == "dropped" && user.stdout != b"0\n" {
