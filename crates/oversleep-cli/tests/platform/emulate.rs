@@ -90,7 +90,7 @@ fn a_program_writes_and_reads_as_it_does_alone() {
 }
 
 #[test]
-fn a_wait_takes_a_tick_and_the_report_says_so() {
+fn the_report_says_how_long_each_wait_took() {
     let home = Home::new();
     let begun = Instant::now();
     let Some(output) = emulated(&home, &["--out", "r.json", "--summary"], &["sh", "-c", "sleep 0.001; sleep 0.020"])
@@ -98,13 +98,15 @@ fn a_wait_takes_a_tick_and_the_report_says_so() {
         return;
     };
     assert!(output.status.success(), "{output:?}");
-    assert!(begun.elapsed() >= Duration::from_millis(20), "no wait ends before its time");
+    let elapsed = begun.elapsed().as_nanos();
     let report: serde_json::Value =
         serde_json::from_slice(&std::fs::read(home.path().join("r.json")).expect("a file")).expect("JSON");
     let waits = report["waits"].as_array().expect("waits");
     assert_eq!(waits.iter().map(|waits| waits["count"].as_u64().unwrap_or(0)).sum::<u64>(), 2, "{report}");
-    let emulated = waits[0]["emulated"]["min_ns"].as_i64().expect("a length");
-    assert!((1_000_000..=15_700_000).contains(&emulated), "{report}");
+    // None ends before its time, and both took place while the command ran. A busy machine makes them longer.
+    let [shortest, longest] = ["min_ns", "max_ns"].map(|name| waits[0]["emulated"][name].as_u64().expect("a length"));
+    assert!(shortest >= 1_000_000 && longest >= 20_000_000, "{report}");
+    assert!(u128::from(shortest + longest) <= elapsed, "{elapsed}: {report}");
     let summary = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(summary.contains("emulated windows-10-1909") && summary.contains("as sleep: count 2"), "{summary}");
 }
@@ -293,7 +295,7 @@ fn a_loop_of_144_frames_a_second_becomes_one_of_64() {
     let Some(fast) = rate(&[], "144") else { return };
     let (slow, raised) = (rate(&[], "60").expect("a rate"), rate(&["--resolution", "1ms"], "144").expect("a rate"));
     // The first of 60 frames begins within a tick. A busy machine makes frames longer, never shorter.
-    assert!((20.0..=64.0 * 60.0 / 59.0).contains(&fast), "144 a second: {fast}");
-    assert!((5.0..=64.0 * 60.0 / 119.0).contains(&slow), "60 a second: {slow}");
+    assert!(fast <= 64.0 * 60.0 / 59.0, "144 a second: {fast}");
+    assert!(slow <= 64.0 * 60.0 / 119.0, "60 a second: {slow}");
     assert!(raised > fast, "{raised} at 1 ms, {fast} without");
 }
