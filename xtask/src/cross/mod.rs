@@ -64,6 +64,8 @@ struct Cross {
     prerequisites: Prerequisites,
     report: Report,
     begun: Instant,
+    /// The time limit for the whole chore, with which the last line compares.
+    budget: Duration,
 }
 
 impl Cross {
@@ -85,17 +87,18 @@ impl Cross {
     }
 }
 
-/// The time limit for the whole chore, with which the last line compares.
-const BUDGET: Duration = Duration::from_secs(20 * 60);
-/// Extras that would begin later than this are skipped.
-const LAST_EXTRA: Duration = Duration::from_secs(10 * 60);
+/// The budget where none is given, in minutes.
+const BUDGET_MINUTES: u64 = 20;
+/// Extras that would begin with less than this left are skipped.
+const EXTRA: Duration = Duration::from_secs(10 * 60);
 
 impl Cross {
     /// Whether there is time for an extra of that system; if not, the report says so.
     fn has_time(&mut self, system: &str, extra: &str) -> bool {
-        let has_time = self.begun.elapsed() <= LAST_EXTRA;
+        let has_time = self.begun.elapsed() + EXTRA <= self.budget;
         if !has_time {
-            let reason = format!("too little is left of the 20 minutes; run `cargo xtask cross {system}`");
+            let minutes = self.budget.as_secs() / 60;
+            let reason = format!("too little is left of the {minutes} minutes; run `cargo xtask cross {system}`");
             self.report.skip(extra, &reason);
         }
         has_time
@@ -111,13 +114,16 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
     }
     let mut wanted: Vec<&System> = Vec::new();
     let mut may_install = true;
+    let mut minutes = BUDGET_MINUTES;
     for arg in args {
-        match (arg.as_str(), SYSTEMS.iter().find(|system| system.name == arg)) {
-            (_, Some(system)) => wanted.push(system),
-            ("--no-install", None) => may_install = false,
+        let given = arg.strip_prefix("--minutes=").and_then(|minutes| minutes.parse::<u32>().ok());
+        match (arg.as_str(), given, SYSTEMS.iter().find(|system| system.name == arg)) {
+            (_, _, Some(system)) => wanted.push(system),
+            (_, Some(given), None) => minutes = given.into(),
+            ("--no-install", None, None) => may_install = false,
             _ => {
                 let names: Vec<&str> = SYSTEMS.iter().map(|system| system.name).collect();
-                return Err(format!("cross takes {} and --no-install, not `{arg}`", names.join(", ")));
+                return Err(format!("cross takes {}, --minutes=N and --no-install, not `{arg}`", names.join(", ")));
             }
         }
     }
@@ -132,11 +138,12 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
     std::fs::create_dir_all(&scratch).map_err(|error| format!("{}: {error}", scratch.display()))?;
     let report = Report::new(scratch.join("logs"))?;
     let prerequisites = Prerequisites::new(may_install);
-    let mut cross = Cross { root: root.to_path_buf(), scratch, prerequisites, report, begun: Instant::now() };
+    let (root, begun, budget) = (root.to_path_buf(), Instant::now(), Duration::from_secs(60 * minutes));
+    let mut cross = Cross { root, scratch, prerequisites, report, begun, budget };
     for system in wanted {
         (system.check)(&mut cross);
     }
     let took = cross.begun.elapsed();
-    println!("\ncross: {} of {} minutes", took.as_secs().div_ceil(60), BUDGET.as_secs() / 60);
+    println!("\ncross: {} of {} minutes", took.as_secs().div_ceil(60), minutes);
     Ok(cross.report.close())
 }

@@ -6,8 +6,9 @@ use super::{Bench, MACHINE, Verdict};
 const COUNT: usize = 40;
 /// The tolerance of a median from its tick, and of a percentile beyond the native one: 50 µs.
 const ALLOWED_NS: i64 = 50_000;
-/// Rounds of all runs of a language, which alternate.
-const ROUNDS: usize = 5;
+/// Rounds of all runs of a language, which alternate. Percentiles are medians over them: a host that is busy for some
+/// seconds disturbs whole rounds, and not always in the same way.
+const ROUNDS: usize = 9;
 
 /// Name, file, source, build command, run command. A program takes the milliseconds to sleep, and prints durations in ns.
 type Language = (&'static str, &'static str, &'static str, &'static [&'static str], &'static [&'static str]);
@@ -130,7 +131,7 @@ const EMULATED: [(usize, usize, i64, i64); 2] = [(3, 1, 15_625_000, 1), (4, 2, 9
 
 pub fn run(bench: &Bench) -> Result<Verdict, String> {
     println!(
-        "sleeps of 1 ms on {MACHINE} in µs, in {ROUNDS} alternated rounds. A sleep on a grid begins as late as the one"
+        "sleeps of 1 ms on {MACHINE} in µs, medians of {ROUNDS} alternated rounds. A sleep on a grid begins as late as the one"
     );
     println!(
         "before ended, so its duration varies as differences of two wake-ups do. Beside the native spread (p10 to p90) of"
@@ -154,12 +155,12 @@ pub fn run(bench: &Bench) -> Result<Verdict, String> {
                 took[way].push(durations(&bench.output(WAYS[way].options, &typed)?)?);
             }
         }
-        let [low, _, high] = percentiles(took[NATIVE].concat());
+        let [low, _, high] = percentiles(&took[NATIVE]);
         for (way, as_long, tick, wanted) in EMULATED {
-            let [p10, p50, p90] = percentiles(took[way].concat());
-            let differences =
-                took[as_long].iter().flat_map(|spans| spans.windows(2).map(|pair| pair[1] - pair[0])).collect();
-            let [low_of_two, _, high_of_two] = percentiles(differences);
+            let [p10, p50, p90] = percentiles(&took[way]);
+            let differences: Vec<Vec<i64>> =
+                took[as_long].iter().map(|spans| spans.windows(2).map(|pair| pair[1] - pair[0]).collect()).collect();
+            let [low_of_two, _, high_of_two] = percentiles(&differences);
             let spreads = [high - low, high_of_two - low_of_two];
             let is_on_tick = (p50 - wanted * tick).abs() <= ALLOWED_NS;
             let [is_narrow, is_as_native] = spreads.map(|spread| (p50 - p10).max(p90 - p50) <= spread + ALLOWED_NS);
@@ -195,7 +196,16 @@ fn durations(text: &str) -> Result<Vec<i64>, String> {
     if spans.len() == COUNT { Ok(spans) } else { Err(format!("{} spans instead of {COUNT}", spans.len())) }
 }
 
-fn percentiles(mut values: Vec<i64>) -> [i64; 3] {
+/// The medians over all rounds of each round's p10, p50 and p90.
+fn percentiles(rounds: &[Vec<i64>]) -> [i64; 3] {
+    [1, 5, 9].map(|tenths| {
+        let mut of_rounds: Vec<i64> = rounds.iter().map(|round| quantile(round.clone(), tenths)).collect();
+        of_rounds.sort_unstable();
+        of_rounds[of_rounds.len() / 2]
+    })
+}
+
+fn quantile(mut values: Vec<i64>, tenths: usize) -> i64 {
     values.sort_unstable();
-    [values.len() / 10, values.len() / 2, values.len() * 9 / 10].map(|at| values[at])
+    values[values.len() * tenths / 10]
 }
