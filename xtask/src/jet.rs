@@ -50,7 +50,7 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
             _ => return Err(format!("jet takes --rounds N, --engine NAME and --binary PATH, not `{option}`")),
         }
     }
-    let program = binary.map_or_else(|| crate::soak::built(root), Ok)?;
+    let program = binary.map_or_else(|| crate::built::release(root), Ok)?;
     let directory = root.join("target/jet");
     fs::create_dir_all(&directory).map_err(|error| format!("{}: {error}", directory.display()))?;
     let mut all: [Rounds; RUNS.len()] = Default::default();

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 mod arrows;
 mod bpf;
+mod built;
 mod crates;
 mod cross;
 mod docs;

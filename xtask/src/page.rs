@@ -80,9 +80,9 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
 /// one.
 fn tested(root: &Path, page: &str, is_sample: bool) -> Result<bool, String> {
     let scratch = root.join("target/page");
-    let (built, command) = (scratch.join("built.html"), root.join("target/release/oversleep"));
+    let built = scratch.join("built.html");
     fs::write(&built, page).map_err(|error| format!("{}: {error}", built.display()))?;
-    run(Command::new("cargo").current_dir(root).args(["build", "--quiet", "--release", "-p", "oversleep-cli"]))?;
+    let command = crate::built::release(root)?;
     let node = |test: &str| {
         let mut node = Command::new("node");
         node.current_dir(root).arg(root.join(SOURCE).join("test").join(test)).arg(&built);

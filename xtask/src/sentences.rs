@@ -38,7 +38,7 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
     }
     let mut judge = Judge::default();
     if files.is_empty() {
-        let program = binary.map_or_else(|| crate::soak::built(root), Ok)?;
+        let program = binary.map_or_else(|| crate::built::release(root), Ok)?;
         judge.all(&program, &root.join("target/sentences"), only.as_deref())?;
     }
     for file in files {

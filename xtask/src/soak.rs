@@ -79,7 +79,7 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
     }
     let program = match binary {
         Some(path) => path,
-        None => built(root)?,
+        None => crate::built::release(root)?,
     };
     let mut faults = 0;
     println!("| run | deadlines | counted | peak memory | time |\n|---|---|---|---|---|");
@@ -92,17 +92,6 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
     }
     println!("soak: {} runs, {faults} not as they must be", RUNS.len());
     Ok(if faults == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-/// The path of the command, built with optimisation.
-pub fn built(root: &Path) -> Result<PathBuf, String> {
-    let mut build = Command::new(env!("CARGO"));
-    match build.current_dir(root).args(["build", "--quiet", "--release", "-p", "oversleep-cli"]).status() {
-        Ok(status) if status.success() => {}
-        _ => return Err("the command doesn't build".to_owned()),
-    }
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |path| root.join(path));
-    Ok(target.join("release/oversleep"))
 }
 
 impl Run {

@@ -45,8 +45,11 @@ pub enum Failure {
     #[error("{0}")]
     Failed(String),
     /// The program that the user named can't be run.
-    #[error("can't run '{program}': {error}")]
-    NotRun { program: String, error: io::Error },
+    #[error("{0}")]
+    NotRun(String),
+    /// There is no program of the name that the user typed.
+    #[error("{0}")]
+    NotFound(String),
     /// The reader of standard output closed it.
     #[error("standard output was closed")]
     ReaderGone,
@@ -59,8 +62,9 @@ impl Failure {
     }
 
     /// A program that can't be run.
-    pub fn not_run(program: &OsStr, error: io::Error) -> Failure {
-        Failure::NotRun { program: program.display().to_string(), error }
+    pub fn not_run(program: &OsStr, error: &io::Error) -> Failure {
+        let message = format!("can't run '{}': {error}", program.display());
+        if error.kind() == io::ErrorKind::NotFound { Failure::NotFound(message) } else { Failure::NotRun(message) }
     }
 
     /// Any other failure.
@@ -78,6 +82,16 @@ impl From<Refusal> for Failure {
     }
 }
 
+impl From<oversleep_emulate::Failure> for Failure {
+    fn from(failure: oversleep_emulate::Failure) -> Failure {
+        match failure {
+            oversleep_emulate::Failure::Own(message) => Failure::Failed(message),
+            oversleep_emulate::Failure::NotRun(message) => Failure::NotRun(message),
+            oversleep_emulate::Failure::NotFound(message) => Failure::NotFound(message),
+        }
+    }
+}
+
 /// The process's exit code for how a command ended.
 pub fn code(ended: &Result<Exit, Failure>) -> ExitCode {
     ExitCode::from(match ended {
@@ -85,8 +99,8 @@ pub fn code(ended: &Result<Exit, Failure>) -> ExitCode {
         Err(Failure::Failed(_)) => 1,
         Err(Failure::Usage(_)) => 2,
         // As with `env` and in shells.
-        Err(Failure::NotRun { error, .. }) if error.kind() == io::ErrorKind::NotFound => 127,
-        Err(Failure::NotRun { .. }) => 126,
+        Err(Failure::NotRun(_)) => 126,
+        Err(Failure::NotFound(_)) => 127,
         Ok(Exit::AssertionFailed) => 3,
         Ok(Exit::TooDisturbed) => 4,
         Ok(Exit::Interrupted) => INTERRUPTED,

@@ -63,24 +63,13 @@ pub struct Ended {
 /// Why the program was not run, or not until its end.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// The supervisor failed: exit code 125, as with `env` and `timeout`.
+    /// The supervisor failed, or was told something wrong.
     #[error("{0}")]
     Own(String),
-    /// The program exists but can't be run: exit code 126.
+    /// The program exists but can't be run.
     #[error("{0}")]
     NotRun(String),
-    /// There is no such program: exit code 127.
+    /// There is no such program.
     #[error("{0}")]
     NotFound(String),
-}
-
-impl Failure {
-    /// The exit code that stands for it.
-    pub fn code(&self) -> i32 {
-        match self {
-            Failure::Own(_) => 125,
-            Failure::NotRun(_) => 126,
-            Failure::NotFound(_) => 127,
-        }
-    }
 }

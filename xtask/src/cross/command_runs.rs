@@ -6,6 +6,7 @@ use std::process::Command;
 use super::Cross;
 use super::results::{self, Allowed};
 use super::toolchain::Toolchain;
+use crate::built::AS_TESTED;
 
 /// The exit codes of the command that are no defect: 4 means that the machine was too disturbed to conclude.
 const FINE: &[i32] = &[0, 4];
@@ -56,7 +57,7 @@ pub struct Carrier<'a> {
 /// Builds the command for the target, runs it, and opens its results with this system's own build.
 pub fn check(cross: &mut Cross, system: &str, toolchain: &Toolchain, carrier: &Carrier, prepared: &Command) {
     let mut build = toolchain.cargo("build", &cross.root);
-    build.args(["-p", "oversleep-cli"]);
+    build.args(super::product()).args(AS_TESTED);
     for (name, value) in prepared.get_envs() {
         build.env(name, value.unwrap_or_default());
     }
@@ -64,7 +65,7 @@ pub fn check(cross: &mut Cross, system: &str, toolchain: &Toolchain, carrier: &C
         return;
     }
     let mut own = Command::new(env!("CARGO"));
-    own.current_dir(&cross.root).args(["build", "-p", "oversleep-cli"]);
+    own.current_dir(&cross.root).args(["build", "--workspace"]).args(AS_TESTED);
     let has_own = cross.report.step(&format!("{system}: build this system's own command"), 8, &[0], &own);
     let program = binary(cross, toolchain);
     let directory = cross.scratch.join(format!("results-{system}"));

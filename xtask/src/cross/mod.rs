@@ -133,7 +133,7 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
     if !cfg!(target_os = "linux") {
         return Err("cross runs on Linux: Wine and qemu-user carry the other systems there".to_owned());
     }
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |dir| root.join(dir));
+    let target = crate::built::target(root);
     let scratch = target.join("cross");
     std::fs::create_dir_all(&scratch).map_err(|error| format!("{}: {error}", scratch.display()))?;
     let report = Report::new(scratch.join("logs"))?;

@@ -16,6 +16,8 @@ mod works;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
+use crate::built;
+
 /// The machine that all parts emulate.
 const MACHINE: &str = "windows-10-1909";
 
@@ -113,18 +115,10 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
         let known: Vec<&str> = PARTS.iter().map(|part| part.name).collect();
         return Err(format!("no part is named `{unknown}`; there are {}, and --all", known.join(", ")));
     }
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let built = Command::new(cargo)
-        .current_dir(root)
-        .args(["build", "--release", "--quiet", "--package", "oversleep-cli"])
-        .status();
-    if !built.map_err(|error| format!("can't run cargo: {error}"))?.success() {
-        return Err("the command doesn't build".to_owned());
-    }
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    let folder = target.join("emulate");
+    let command = built::release(root)?;
+    let folder = built::target(root).join("emulate");
     std::fs::create_dir_all(&folder).map_err(|error| format!("can't make {}: {error}", folder.display()))?;
-    let bench = Bench { command: target.join("release/oversleep"), folder, is_whole, names };
+    let bench = Bench { command, folder, is_whole, names };
     let mut is_fine = true;
     for part in PARTS.iter().filter(|part| bench.wants_part(part.name)) {
         println!("== {}", part.name);

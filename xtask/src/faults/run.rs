@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -52,7 +52,7 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
     let options = options(args)?;
     let program = match &options.binary {
         Some(path) => fs::canonicalize(path).map_err(|error| format!("{}: {error}", path.display()))?,
-        None => built(root)?,
+        None => crate::built::debug(root)?,
     };
     let scratch = root.join("target/faults");
     fs::create_dir_all(&scratch).map_err(|error| format!("{}: {error}", scratch.display()))?;
@@ -101,18 +101,6 @@ fn options(args: &[String]) -> Result<Options, String> {
         return Err("--docs shows the whole table: give it without names".to_owned());
     }
     Ok(options)
-}
-
-/// The path of the command, built by cargo if needed.
-fn built(root: &Path) -> Result<PathBuf, String> {
-    let mut build = Command::new(env!("CARGO"));
-    let status = build.current_dir(root).args(["build", "--quiet", "-p", "oversleep-cli"]).status();
-    match status {
-        Ok(status) if status.success() => {}
-        _ => return Err("the command doesn't build".to_owned()),
-    }
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |path| root.join(path));
-    Ok(target.join("debug/oversleep"))
 }
 
 /// The input files of rows, written by the command itself.

@@ -102,7 +102,7 @@ impl Target {
         if !status.success() {
             return Err(format!("{file} could not be built"));
         }
-        let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |dir| root.join(dir));
+        let target = crate::built::target(root);
         Ok(self.triple.map_or(target.clone(), |triple| target.join(triple)).join("release").join(file))
     }
 

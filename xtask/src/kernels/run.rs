@@ -46,7 +46,7 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
         return Ok(ExitCode::SUCCESS);
     }
     let machines = chosen(&options)?;
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |dir| root.join(dir));
+    let target = crate::built::target(root);
     let scratch = target.join("kernels");
     let cache = scratch.join("packages");
     std::fs::create_dir_all(&cache).map_err(|error| format!("{}: {error}", cache.display()))?;

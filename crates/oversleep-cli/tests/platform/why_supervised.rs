@@ -164,9 +164,17 @@ fn what_a_supervisor_cannot_do_is_refused_with_the_reason() {
         let ended = home.run([&["why", "--by", "supervisor"], words].concat()).with_code(2);
         assert!(ended.stderr.contains(reason), "{words:?}: {}", ended.stderr);
     }
-    let Some(output) = supervised(&home, &[], &["no-such-program-anywhere"]) else { return };
-    assert_eq!(output.status.code(), Some(1), "{output:?}");
-    assert!(String::from_utf8_lossy(&output.stderr).contains("can't run 'no-such-program-anywhere'"), "{output:?}");
+}
+
+#[test]
+fn a_program_that_can_not_be_run_has_the_codes_of_shells() {
+    let home = Home::new();
+    for (program, code) in [("no-such-program-anywhere", 127), ("/", 126)] {
+        let Some(output) = supervised(&home, &[], &[program]) else { return };
+        assert_eq!(output.status.code(), Some(code), "{output:?}");
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(told.contains(&format!("can't run '{program}'")), "{told}");
+    }
 }
 
 #[test]

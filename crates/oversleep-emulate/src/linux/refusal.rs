@@ -72,9 +72,11 @@ mod tests {
     }
 
     #[test]
-    fn codes_are_those_of_env() {
-        let of = |stage, errno| why(stage, io::Error::from_raw_os_error(errno), "app").code();
-        assert_eq!([of(BY_TRACE, libc::EPERM), of(BY_FILTER, libc::EINVAL)], [125; 2]);
-        assert_eq!([of(BY_EXEC, libc::ENOENT), of(BY_EXEC, libc::EACCES)], [127, 126]);
+    fn a_program_that_can_not_be_run_is_no_failure_of_the_supervisor() {
+        let of = |stage, errno| why(stage, io::Error::from_raw_os_error(errno), "app");
+        assert!(matches!(of(BY_TRACE, libc::EPERM), Failure::Own(_)));
+        assert!(matches!(of(BY_FILTER, libc::EINVAL), Failure::Own(_)));
+        assert!(matches!(of(BY_EXEC, libc::ENOENT), Failure::NotFound(_)));
+        assert!(matches!(of(BY_EXEC, libc::EACCES), Failure::NotRun(_)));
     }
 }

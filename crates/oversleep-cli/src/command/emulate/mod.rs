@@ -167,13 +167,7 @@ impl Emulate {
             note: message::note,
             program: self.program.clone(),
         };
-        let ended = match oversleep_emulate::run(request) {
-            Ok(ended) => ended,
-            Err(failure) => {
-                message::error(&failure.to_string());
-                return Ok(Exit::Program(failure.code()));
-            }
-        };
+        let ended = oversleep_emulate::run(request)?;
         self.deliver(&ended)?;
         if let Some(signal) = ended.signal {
             oversleep_emulate::end_by(signal);
@@ -232,10 +226,10 @@ impl Emulate {
     }
 }
 
-/// Ends with oversleep's own failure.
+/// Ends with oversleep's own failure, unless the program is the reason.
 pub fn failed(ended: Result<Exit, Failure>) -> Result<Exit, Failure> {
     match ended {
-        Err(Failure::ReaderGone) => return Err(Failure::ReaderGone),
+        Err(Failure::ReaderGone | Failure::NotRun(_) | Failure::NotFound(_)) => return ended,
         Err(failure) => message::error(&failure.to_string()),
         Ok(_) => {}
     }

@@ -68,7 +68,7 @@ impl Hold {
         }
         interrupt::leave_to_programs();
         let ended = oversleep_native::run_app(program, arguments);
-        ended.map(Exit::Program).map_err(|error| Failure::not_run(program, error))
+        ended.map(Exit::Program).map_err(|error| Failure::not_run(program, &error))
     }
 }
 

@@ -46,14 +46,7 @@ pub fn run(typed: &[OsString], is_quiet: bool) -> Result<Exit, Failure> {
         note: message::note,
         program: typed.to_vec(),
     };
-    let ended = match oversleep_emulate::run(request) {
-        Ok(ended) => ended,
-        Err(failure @ oversleep_emulate::Failure::Own(_)) => return Err(Failure::failed(failure.to_string())),
-        Err(failure) => {
-            message::error(&failure.to_string());
-            return Ok(Exit::Program(failure.code()));
-        }
-    };
+    let ended = oversleep_emulate::run(request)?;
     if let Some(report) = &ended.report {
         match (report.not_locked, report.locked) {
             (Some(error), locked) => {

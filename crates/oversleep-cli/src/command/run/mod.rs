@@ -140,7 +140,7 @@ impl Run {
 fn plainly(typed: &[OsString]) -> Result<Exit, Failure> {
     let Some((program, arguments)) = typed.split_first() else { return Ok(Exit::Fine) };
     let ended = oversleep_native::run_app(program, arguments);
-    ended.map(Exit::Program).map_err(|error| Failure::not_run(program, error))
+    ended.map(Exit::Program).map_err(|error| Failure::not_run(program, &error))
 }
 
 /// Reports the outcome of a setting, and whether it affects the program.

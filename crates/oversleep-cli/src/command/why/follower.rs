@@ -113,13 +113,11 @@ impl Follower {
         match self {
             Follower::Kernel(collector) => {
                 let child = collector.spawn(Command::new(name).args(arguments));
-                let child =
-                    child.map_err(|error| Failure::failed(format!("can't run '{}': {error}", name.display())))?;
+                let child = child.map_err(|error| Failure::not_run(name, &error))?;
                 Ok(Some((child.id(), Program::Child(child))))
             }
             Follower::Supervisor(observation) => {
-                let begun = Observation::begin(program, children);
-                let begun = observation.insert(begun.map_err(|failure| Failure::failed(failure.to_string()))?);
+                let begun = observation.insert(Observation::begin(program, children)?);
                 Ok(Some((begun.id(), Program::Observed(begun.running()))))
             }
         }

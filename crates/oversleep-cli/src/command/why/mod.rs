@@ -24,6 +24,8 @@ Exit codes:
     1  failure: nothing could be followed, or a file could not be read or written
     2  usage error: unknown name, option or value
     3  a group of waits is later than --fail-if allows
+  126  the program can't be run
+  127  there is no such program
   130  interrupted: the result holds what was seen up to then";
 
 /// Show where the lateness of a program's timed waits went
