@@ -64,7 +64,7 @@ struct Cross {
     prerequisites: Prerequisites,
     report: Report,
     begun: Instant,
-    /// The time limit for the whole chore, with which the last line compares.
+    /// The time limit of the whole chore. The last line compares the time taken with it.
     budget: Duration,
 }
 

@@ -226,7 +226,7 @@ impl Emulate {
     }
 }
 
-/// Ends with oversleep's own failure, unless the program is the reason.
+/// A failure before the program runs has oversleep's own code, unless the program itself can't be run.
 pub fn failed(ended: Result<Exit, Failure>) -> Result<Exit, Failure> {
     match ended {
         Err(Failure::ReaderGone | Failure::NotRun(_) | Failure::NotFound(_)) => return ended,
