@@ -34,11 +34,15 @@ pub fn is_native(name: &str) -> bool {
     OS_BINDINGS.contains(&name) || NATIVE.contains(&name)
 }
 
+/// The crate that the tests of every crate may use.
+pub const FOR_TESTS: &str = "oversleep-testing";
+
 const NOTHING: CrateRules =
     CrateRules { name: "", ours: &[], ours_in_tests: &[], others: None, optional: &[], never: &[], is_pure: false };
 const PURE: CrateRules = CrateRules { never: OS_BINDINGS, is_pure: true, ..NOTHING };
 
 pub const CRATES: &[CrateRules] = &[
+    CrateRules { name: FOR_TESTS, others: Some(&[]), ..NOTHING },
     // Applications link it, so its only dependencies are the system's bindings, and serde on request.
     CrateRules { name: "oversleep", others: Some(&["libc", "windows-sys"]), optional: &["serde"], ..NOTHING },
     CrateRules { name: "oversleep-async", ours: &["oversleep"], others: Some(&[]), ..NOTHING },

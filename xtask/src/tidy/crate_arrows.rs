@@ -4,7 +4,7 @@
 use super::Check;
 use super::finding::Findings;
 use super::manifest;
-use crate::arrows::{CARRIERS, is_native, rules_of};
+use crate::arrows::{CARRIERS, FOR_TESTS, is_native, rules_of};
 use crate::tree::Tree;
 
 pub const CHECK: Check =
@@ -30,7 +30,7 @@ fn run(tree: &Tree, findings: &mut Findings) {
             let name = dependency.name.as_str();
             let is_ours = name == "oversleep" || name.starts_with("oversleep-");
             let is_allowed = if is_ours {
-                let in_tests = dependency.dev && (rules.ours_in_tests.contains(&name) || name == package);
+                let in_tests = dependency.dev && (rules.ours_in_tests.contains(&name) || name == package || name == FOR_TESTS);
                 rules.ours.contains(&name) || in_tests
             } else {
                 let is_native = rules.is_pure && is_native(name);
