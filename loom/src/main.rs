@@ -1,5 +1,5 @@
 //! The library's latch in every order that threads and their memory accesses can take, within a bound on how often a
-//! thread is interrupted. `cargo xtask loom` runs this; the library's own sources are compiled here with loom's atomics.
+//! thread is interrupted. `cargo prove loom` runs this; the library's own sources are compiled here with loom's atomics.
 
 #![allow(dead_code, reason = "only the latch is used")]
 

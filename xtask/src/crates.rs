@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 
 use crate::arrows::{self, CrateRules, pure_crates, rules_of};
-use crate::cross::{Prerequisites, can_build_for};
+use xtask_tools::{Prerequisites, can_build_for};
 
 const TARGET: &str = "wasm32-unknown-unknown";
 

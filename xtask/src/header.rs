@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::generated;
+use xtask_tools::generated;
 
 /// The committed header, from the project's root.
 const PATH: &str = "crates/oversleep-capi/include/oversleep.h";
@@ -32,7 +32,7 @@ const INNER: &[&str] = &["lib", "boundary", "tests"];
 
 /// Runs the chore. Exit code 0: written, or current; 1: `--check` found it stale.
 pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
-    generated::keep(root, "header", args, &[(PATH, document(root)?)])
+    generated::keep(root, "cargo xtask header", generated::only_checks("header", args)?, &[(PATH, document(root)?)])
 }
 
 /// The current header.

@@ -15,7 +15,7 @@ use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::transform::transform_subschemas;
 use serde_json::Value;
 
-use crate::generated;
+use xtask_tools::generated;
 
 /// One schema.
 struct Kept {
@@ -67,7 +67,8 @@ const UNITS: &[(&str, &str)] = &[
 
 /// Runs the chore. Exit code 0: written, or current; 1: `--check` found it stale.
 pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
-    generated::keep(root, "schema", args, &KEPT.map(|kept| (kept.path, document(&kept))))
+    let only_checks = generated::only_checks("schema", args)?;
+    generated::keep(root, "cargo xtask schema", only_checks, &KEPT.map(|kept| (kept.path, document(&kept))))
 }
 
 /// The schema in its committed form: indented, in alphabetical order, ending in a newline.

@@ -1,5 +1,5 @@
 //! Checks that a report doesn't contradict itself: compares every sentence with the series, with its evidence and with
-//! the other sentences. It runs in tests and in `cargo xtask sentences`; no program needs it.
+//! the other sentences. It runs in tests and in `cargo prove sentences`; no program needs it.
 
 use oversleep_record::conditions::Outcome;
 use oversleep_record::environment::FactValue;

@@ -1,9 +1,9 @@
 //! The parts of the project for the README and `ARCHITECTURE.md`: counts, and the crates.
 
 use super::Part;
-use super::markdown::table;
 use crate::arrows::{CRATES, CrateRules};
 use crate::tree::Tree;
+use xtask_tools::markdown::table;
 
 pub fn parts(tree: &Tree) -> Vec<Part> {
     vec![

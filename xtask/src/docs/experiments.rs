@@ -3,7 +3,7 @@
 use oversleep_measure::{Experiment, registry};
 
 use super::Page;
-use super::markdown::{cell, code, head, paragraphs, prose, table};
+use xtask_tools::markdown::{cell, code, head, paragraphs, prose, table};
 
 const SOURCE: &str = "crates/oversleep-measure/src/experiments";
 

@@ -6,14 +6,12 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use crate::generated;
 use crate::tree::Tree;
+use xtask_tools::generated;
 
 mod counts;
 mod experiments;
 mod findings;
-mod kernels;
-mod markdown;
 mod platform;
 mod published;
 
@@ -33,6 +31,7 @@ struct Part {
 /// Directories that contain only pages of this chore.
 const DIRECTORIES: &[&str] = &["docs/findings/", "docs/experiments/"];
 /// How to mend a stale page.
+const WRITER: &str = "cargo xtask docs";
 const REMEDY: &str = "run `cargo xtask docs` and commit what it wrote";
 
 /// A file that disagrees with the registries.
@@ -74,7 +73,7 @@ impl Stale {
             Mend::Write(_) => ("it doesn't say what the registries say".to_owned(), REMEDY.to_owned()),
             Mend::Remove => ("no registry has an entry for it".to_owned(), REMEDY.to_owned()),
             Mend::AddMarker(name) => {
-                let [begin, end] = markers(name);
+                let [begin, end] = generated::markers(name, WRITER);
                 (
                     format!("the part `{name}` has no place"),
                     format!("add the lines `{begin}` and `{end}` where it goes"),
@@ -115,14 +114,14 @@ pub fn stale(tree: &Tree) -> Vec<Stale> {
             stale.push(Stale { path: page.path, mend: Mend::Write(page.text) });
         }
     }
-    let parts: Vec<Part> = counts::parts(tree).into_iter().chain(platform::parts()).chain(kernels::parts()).collect();
+    let parts: Vec<Part> = counts::parts(tree).into_iter().chain(platform::parts()).collect();
     let mut paths: Vec<&str> = parts.iter().map(|part| part.path).collect();
     paths.dedup();
     for path in paths {
         let Some(file) = tree.get(path) else { continue };
         let mut text = file.text.clone();
         for part in parts.iter().filter(|part| part.path == path) {
-            match with_part(&text, part) {
+            match generated::with_part(&text, &part.name, WRITER, &part.text) {
                 Some(with) => text = with,
                 None => stale.push(Stale { path: path.to_owned(), mend: Mend::AddMarker(part.name.clone()) }),
             }
@@ -132,18 +131,6 @@ pub fn stale(tree: &Tree) -> Vec<Stale> {
         }
     }
     stale
-}
-
-/// The page with the part between its markers; `None` if they are missing.
-fn with_part(text: &str, part: &Part) -> Option<String> {
-    let [begin, end] = markers(&part.name);
-    let (before, rest) = text.split_once(&begin)?;
-    let (_, after) = rest.split_once(&end)?;
-    Some(format!("{before}{begin}\n{}\n{end}{after}", part.text.trim_end()))
-}
-
-fn markers(name: &str) -> [String; 2] {
-    [format!("<!-- begin {name}: written by `cargo xtask docs` -->"), format!("<!-- end {name} -->")]
 }
 
 #[cfg(test)]
@@ -165,16 +152,5 @@ mod tests {
         let left = found(&[("docs/findings/OVS-X999.md", "# Gone\n"), ("docs/guide.md", "# Guide\n")]);
         assert_eq!(left[0], "docs/findings/OVS-X999.md: no registry has an entry for it");
         assert_eq!(left.len(), all + 1);
-    }
-
-    #[test]
-    fn a_part_is_written_between_its_markers_and_nowhere_else() {
-        let part = Part { path: "README.md", name: "x".to_owned(), text: "| a |\n".to_owned() };
-        let [begin, end] = markers("x");
-        let page = format!("# A\n{begin}\nold\n{end}\ntext\n");
-        let with = with_part(&page, &part).unwrap();
-        assert_eq!(with, format!("# A\n{begin}\n| a |\n{end}\ntext\n"));
-        assert_eq!(with_part(&with, &part), Some(with.clone()));
-        assert_eq!(with_part("# A\n", &part), None);
     }
 }

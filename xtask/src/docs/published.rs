@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use toml::{Table, Value};
 
 use super::Page;
-use super::markdown::{cell, head, linked, table};
 use crate::tree::Tree;
+use xtask_tools::markdown::{cell, head, linked, table};
 
 const OBSERVATIONS: &str = "crates/oversleep-lab/observations/";
 const SOURCES: &str = "crates/oversleep-model/sources.toml";

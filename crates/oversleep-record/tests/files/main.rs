@@ -5,5 +5,4 @@ mod comparison;
 mod damage;
 mod golden;
 mod hostile;
-mod schema;
 mod support;

@@ -1,4 +1,4 @@
-//! The atomics of the latch. `cargo xtask loom` replaces them to explore every interleaving of the threads.
+//! The atomics of the latch. `cargo prove loom` replaces them to explore every interleaving of the threads.
 
 #[cfg(loom_latch)]
 pub(crate) use self::modelled::AtomicU64;

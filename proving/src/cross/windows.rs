@@ -1,0 +1,116 @@
+//! Windows, x86-64, GNU: linked by mingw, run under Wine.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::Cross;
+use super::command_runs::{self, Carrier};
+use super::results::Allowed;
+use crate::report::{run_limited, tail};
+
+const TARGET: &str = "x86_64-pc-windows-gnu";
+const LINKER: &str = "x86_64-w64-mingw32-gcc";
+/// Debian's `wine` also wants a 32-bit loader; the programs here are 64-bit and don't need one.
+const WINE: &str = "wine";
+
+/// Wine's server ends after that many seconds without a program, if it isn't ended before.
+const SERVER_IDLE_S_MAX: &str = "-p1200";
+
+/// Series that can't be measured under Wine 8, with the reason.
+const LACKS: &[(&str, &str)] = &[
+    ("A1/interrupt-time", "kernelbase's functions of Windows 10"),
+    ("A1/unbiased-interrupt-time-precise", "the same"),
+    ("A1/process-cycle-time", "call not implemented"),
+    ("A1/thread-cycle-time", "call not implemented"),
+    ("C6/sleep/resolution=", "Wine counts no interrupts"),
+    ("C6/waitable-timer-tolerant/tolerance=", "the same"),
+];
+
+/// Rust's standard library takes its random numbers from ProcessPrng, which Wine 8 lacks. RtlGenRandom is the older name
+/// of the same source.
+const PROCESS_PRNG: &str = "\
+#include <stddef.h>
+__declspec(dllimport) unsigned char __stdcall SystemFunction036(void *buffer, unsigned long length);
+__declspec(dllexport) int __stdcall ProcessPrng(void *buffer, size_t length) {
+    return SystemFunction036(buffer, (unsigned long)length);
+}
+";
+
+pub fn check(cross: &mut Cross) {
+    let Some(toolchain) = cross.toolchain(TARGET, "windows") else { return };
+    if let Err(reason) = cross.prerequisites.program(LINKER, &["gcc-mingw-w64-x86-64"]) {
+        return cross.report.skip("windows", &reason);
+    }
+    if toolchain.has_clippy() {
+        cross.lint(&toolchain, "windows");
+    } else {
+        cross.report.skip("windows: clippy", "this toolchain has no clippy");
+    }
+    let prefix = match wine_prefix(cross) {
+        Ok(prefix) => prefix,
+        Err(reason) => return cross.report.skip("windows: under Wine", &reason),
+    };
+    let runner = match super::under_wine::runner(WINE) {
+        Ok(runner) => runner,
+        Err(reason) => return cross.report.skip("windows: under Wine", &reason),
+    };
+    let mut tests = toolchain.cargo("test", &cross.root);
+    tests.env(toolchain.variable("LINKER"), LINKER).env(toolchain.variable("RUNNER"), runner);
+    // One server for all programs: by default Debian's ends with each program, while the next one starts.
+    xtask_tools::quietly(Command::new("wineserver").arg(SERVER_IDLE_S_MAX).envs(environment(&prefix)));
+    tests
+        .envs(environment(&prefix))
+        .args(super::tested(&cross.root))
+        .args(["-p", "oversleep-report", "-p", "oversleep-cli"])
+        .arg("--no-fail-fast");
+    // Programs under Wine can't use this system's browser and compilers, whatever the caller demands.
+    tests.env_remove("OVERSLEEP_REQUIRE_BROWSER").env_remove("OVERSLEEP_REQUIRE_CC");
+    // A program under Wine can't start the host's cargo to find the snapshots.
+    tests.env("INSTA_WORKSPACE_ROOT", format!("Z:{}", cross.root.display()));
+    cross.report.step("windows: tests under Wine", 12, &[0], &tests);
+    let environment = environment(&prefix);
+    let carrier = Carrier {
+        name: "Wine",
+        program: WINE,
+        arguments: &[],
+        starts_programs: true,
+        caveat: "measured under wine",
+        ends_with_7: &["cmd", "/c", "exit 7"],
+        environment: &environment,
+        allowed: Allowed { lacks: LACKS, named_by: Some("OVS-W012"), silent: Some("OVS-W") },
+    };
+    command_runs::check(cross, "windows", &toolchain, &carrier, &tests);
+    let (root, program) = (cross.root.clone(), command_runs::binary(cross, &toolchain));
+    cross.report.check("windows: imported calls", || super::imports::check(&root, &program));
+    xtask_tools::quietly(Command::new("wineserver").arg("-k").env("WINEPREFIX", &prefix));
+}
+
+/// The location of Wine's files, with messages and browser disabled.
+fn environment(prefix: &Path) -> [(&'static str, &Path); 3] {
+    [("WINEPREFIX", prefix), ("WINEDEBUG", Path::new("-all")), ("WINEDLLOVERRIDES", Path::new("mscoree,mshtml="))]
+}
+
+/// A Wine prefix of its own, with the library that Wine lacks.
+fn wine_prefix(cross: &mut Cross) -> Result<PathBuf, String> {
+    cross.prerequisites.program(WINE, &["wine", "wine64"])?;
+    let prefix = cross.scratch.join("wine");
+    let system = prefix.join("drive_c/windows/system32");
+    if !system.join("kernel32.dll").exists() {
+        let mut boot = Command::new("wineboot");
+        boot.arg("--init").envs(environment(&prefix));
+        let log = cross.scratch.join("logs/wineboot.log");
+        let code = run_limited(&boot, 4, &log)?;
+        if code != 0 {
+            return Err(format!("wineboot: exit code {code}: {}", tail(&log)));
+        }
+    }
+    let (source, library) = (cross.scratch.join("process_prng.c"), system.join("bcryptprimitives.dll"));
+    std::fs::write(&source, PROCESS_PRNG).map_err(|error| format!("{}: {error}", source.display()))?;
+    let mut compile = Command::new(LINKER);
+    compile.args(["-shared", "-O2", "-o"]).arg(&library).arg(&source).arg("-ladvapi32");
+    let log = cross.scratch.join("logs/process_prng.log");
+    match run_limited(&compile, 1, &log)? {
+        0 => Ok(prefix),
+        code => Err(format!("{LINKER}: exit code {code}: {}", tail(&log))),
+    }
+}

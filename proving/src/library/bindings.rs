@@ -1,0 +1,141 @@
+//! Other languages, each with its own tools and tests.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::{Answer, Context, output, starts, write};
+
+/// Installs the C interface below this prefix, without optimization.
+fn install(context: &Context, prefix: &Path) -> Result<(), String> {
+    let prefix = format!("--prefix={}", prefix.display());
+    output(&mut context.cargo(&["xtask", "install-capi", &prefix, "--profile=dev"])).map(|_| ())
+}
+
+const LISTS: &str = "\
+cmake_minimum_required(VERSION 3.16)
+project(uses_oversleep C)
+find_package(oversleep 0.1 REQUIRED)
+add_executable(shared game_loop.c)
+target_link_libraries(shared PRIVATE oversleep::oversleep)
+add_executable(fixed game_loop.c)
+target_link_libraries(fixed PRIVATE oversleep::static)
+";
+
+/// A program that finds the installed library by CMake, linked with either library.
+pub fn cmake(context: &Context) -> Result<Answer, String> {
+    if !starts("cmake", "--version") {
+        return Ok(Answer::Skipped("cmake is not installed".to_owned()));
+    }
+    if !starts("cc", "--version") {
+        return Ok(Answer::Skipped("a C compiler is not installed".to_owned()));
+    }
+    let (prefix, source) = (context.scratch.join("installed"), context.scratch.join("program"));
+    install(context, &prefix)?;
+    std::fs::create_dir_all(&source).map_err(|error| error.to_string())?;
+    write(&source.join("CMakeLists.txt"), LISTS)?;
+    let example = context.root.join("crates/oversleep-capi/examples/game_loop.c");
+    std::fs::copy(&example, source.join("game_loop.c")).map_err(|error| format!("{}: {error}", example.display()))?;
+    let build = source.join("build");
+    let mut configure = Command::new("cmake");
+    configure.arg("-S").arg(&source).arg("-B").arg(&build);
+    output(configure.arg(format!("-DCMAKE_PREFIX_PATH={}", prefix.display())))?;
+    output(Command::new("cmake").arg("--build").arg(&build))?;
+    for program in ["shared", "fixed"] {
+        let said = output(Command::new(build.join(program)).arg("12"))?;
+        if !said.starts_with("shown ") {
+            return Err(format!("{program} printed {said:?}"));
+        }
+    }
+    Ok(Answer::Holds("find_package finds both libraries, and programs run with either".to_owned()))
+}
+
+/// Builds the module with Cargo alone and runs its tests.
+pub fn python(context: &Context) -> Result<Answer, String> {
+    if !starts("python3", "--version") {
+        return Ok(Answer::Skipped("python3 is not installed".to_owned()));
+    }
+    let source = context.root.join("bindings/python");
+    let target = context.scratch.join("target");
+    let mut build = context.cargo(&["build", "--quiet", "--release", "--manifest-path"]);
+    output(build.arg(source.join("Cargo.toml")).env("CARGO_TARGET_DIR", &target))?;
+    let (built, name) = if cfg!(windows) {
+        ("oversleep.dll", "oversleep.pyd")
+    } else if cfg!(target_os = "macos") {
+        ("liboversleep.dylib", "oversleep.abi3.so")
+    } else {
+        ("liboversleep.so", "oversleep.abi3.so")
+    };
+    let module = context.scratch.join(name);
+    let _ = std::fs::remove_file(&module);
+    std::fs::copy(target.join("release").join(built), module).map_err(|error| format!("{built}: {error}"))?;
+    let mut test = Command::new("python3");
+    test.arg(source.join("tests/test_oversleep.py")).env("PYTHONPATH", &context.scratch);
+    let said = output(test.env("PYTHONDONTWRITEBYTECODE", "1"))?;
+    Ok(Answer::Holds(line(&said, "lateness ")))
+}
+
+/// Compiles the binding for the foreign function interface of Java 22 and runs its test.
+pub fn java(context: &Context) -> Result<Answer, String> {
+    let Some(home) = java_home() else {
+        return Ok(Answer::Skipped("no JDK 22 or later is installed".to_owned()));
+    };
+    let prefix = context.scratch.join("installed");
+    install(context, &prefix)?;
+    let (source, classes) = (context.root.join("bindings/java"), context.scratch.join("classes"));
+    let files = |directory: PathBuf| -> Result<Vec<PathBuf>, String> {
+        let entries = std::fs::read_dir(&directory).map_err(|error| format!("{}: {error}", directory.display()))?;
+        Ok(entries
+            .flatten()
+            .map(|entry| entry.path())
+            .filter(|path| path.extension().is_some_and(|e| e == "java"))
+            .collect())
+    };
+    let mut compile = Command::new(home.join("bin/javac"));
+    compile.args(["-Xlint:all,-restricted", "-Werror", "--release", "22", "-d"]).arg(&classes);
+    output(compile.args(files(source.join("src/oversleep"))?).args(files(source.join("test"))?))?;
+    let library = if cfg!(target_os = "macos") { "lib/liboversleep.1.dylib" } else { "lib/liboversleep.so.1" };
+    let mut test = Command::new(home.join("bin/java"));
+    test.arg("--enable-native-access=ALL-UNNAMED").arg("-cp").arg(&classes);
+    let said =
+        output(test.arg(format!("-Doversleep.library={}", prefix.join(library).display())).arg("OversleepTest"))?;
+    if !said.contains("checks passed") {
+        return Err(format!("the test ended without its last line: {said}"));
+    }
+    Ok(Answer::Holds(line(&said, "lateness ")))
+}
+
+/// The first line with this beginning.
+fn line(text: &str, begins: &str) -> String {
+    text.lines().find(|line| line.contains(begins)).map_or_else(|| "its tests pass".to_owned(), str::to_owned)
+}
+
+/// A JDK with the foreign function interface: `JAVA_HOME`, or one installed by a Debian package.
+fn java_home() -> Option<PathBuf> {
+    let named = std::env::var_os("JAVA_HOME").map(PathBuf::from);
+    let installed = std::fs::read_dir("/usr/lib/jvm").ok();
+    let installed = installed.into_iter().flat_map(|entries| entries.flatten().map(|entry| entry.path()));
+    named.into_iter().chain(installed).find(|home| release_of(home).is_some_and(|release| release >= 22))
+}
+
+/// The feature release of the JDK in this directory.
+fn release_of(home: &Path) -> Option<u32> {
+    let text = std::fs::read_to_string(home.join("release")).ok()?;
+    feature_release(&text).filter(|_| home.join("bin/javac").is_file())
+}
+
+fn feature_release(text: &str) -> Option<u32> {
+    let version = text.lines().find_map(|line| line.strip_prefix("JAVA_VERSION=\""))?;
+    version.split(['.', '"', '-', '+']).next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_jdk_says_which_release_it_is() {
+        assert_eq!(feature_release("IMPLEMENTOR=\"x\"\nJAVA_VERSION=\"25.0.1\"\n"), Some(25));
+        assert_eq!(feature_release("JAVA_VERSION=\"17\"\n"), Some(17));
+        assert_eq!(feature_release("nothing"), None);
+    }
+}

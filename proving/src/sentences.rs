@@ -1,0 +1,135 @@
+//! `cargo prove sentences`: checks the sentences of reports against their figures. Without files it runs the built
+//! command on every modelled machine, at each depth, as found and under load, with several seeds, and on this machine;
+//! `--binary PATH` tests another command, `--machine NAME` one machine instead of all. The conclusions of two seeds for
+//! one machine must not contradict each other either.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use oversleep_explain::consistency::contradictions;
+use oversleep_explain::verdicts::clock_table;
+use oversleep_record::ResultFile;
+use oversleep_record::finding::Verdict;
+
+/// The ways of measuring a machine.
+const WAYS: &[&str] =
+    &["check --quick", "check", "check --thorough", "check --load spin:8", "check --quick --load spin:8", "clocks"];
+const SEEDS: std::ops::RangeInclusive<u32> = 1..=3;
+/// Findings of rare events, which may or may not occur in a run.
+const BY_CHANCE: &[&str] = &["early-return", "early-wake-ups"];
+/// The measurements of this machine, with their loads.
+const HERE: &[&str] = &["check --quick", "check --quick --load spin:8", "check --quick --pin 0", "clocks"];
+
+/// Runs the chore. Exit code 0: no contradictions.
+pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
+    let (mut files, mut binary, mut only) = (Vec::new(), None, None);
+    let mut args = args.iter();
+    while let Some(one) = args.next() {
+        match one.as_str() {
+            "--binary" => binary = Some(PathBuf::from(args.next().ok_or("--binary takes a path")?)),
+            "--machine" => only = Some(args.next().ok_or("--machine takes a name")?.clone()),
+            option if option.starts_with('-') => {
+                return Err(format!("sentences takes --binary PATH and --machine NAME, not `{option}`"));
+            }
+            file => files.push(PathBuf::from(file)),
+        }
+    }
+    let mut judge = Judge::default();
+    if files.is_empty() {
+        let program = binary.map_or_else(|| crate::built::release(root), Ok)?;
+        judge.all(&program, &root.join("target/sentences"), only.as_deref())?;
+    }
+    for file in files {
+        judge.file(&file.display().to_string(), &file, None)?;
+    }
+    println!("{} results, {} sentences: {} contradictions", judge.results, judge.sentences, judge.wrong);
+    Ok(if judge.wrong == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+#[derive(Default)]
+struct Judge {
+    results: usize,
+    sentences: usize,
+    wrong: usize,
+    /// The conclusions about a machine, by the way of measuring and the name of the finding or clock.
+    said: BTreeMap<(String, String), (String, String)>,
+}
+
+impl Judge {
+    fn all(&mut self, program: &Path, directory: &Path, only: Option<&str>) -> Result<(), String> {
+        fs::create_dir_all(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
+        let listed = Command::new(program).args(["machines", "--json"]).output().map_err(|error| error.to_string())?;
+        let listed: serde_json::Value = serde_json::from_slice(&listed.stdout).map_err(|error| error.to_string())?;
+        let names = listed.as_array().into_iter().flatten().filter_map(|machine| machine["name"].as_str());
+        let machines: Vec<&str> = names.filter(|name| only.is_none_or(|only| only == *name)).collect();
+        if let (Some(only), []) = (only, machines.as_slice()) {
+            return Err(format!("there is no machine '{only}'; `oversleep machines` lists them"));
+        }
+        let path = directory.join("result.json");
+        for machine in machines {
+            for way in WAYS {
+                for seed in SEEDS {
+                    let seed = seed.to_string();
+                    run(program, &path, way.split(' ').chain(["--on", machine, "--seed", &seed]))?;
+                    self.file(
+                        &format!("{way} --on {machine} --seed {seed}"),
+                        &path,
+                        Some(&format!("{machine} {way}")),
+                    )?;
+                }
+            }
+        }
+        for way in HERE.iter().filter(|_| only.is_none()) {
+            run(program, &path, way.split(' '))?;
+            self.file(way, &path, None)?;
+        }
+        fs::remove_dir_all(directory).map_err(|error| format!("{}: {error}", directory.display()))
+    }
+
+    /// Judges one result; `same` identifies the results that must have the same conclusions.
+    fn file(&mut self, shown: &str, path: &Path, same: Option<&str>) -> Result<(), String> {
+        let text = fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let file = ResultFile::read(&text).map_err(|error| format!("{}: {error}", path.display()))?;
+        self.results += 1;
+        self.sentences += file.findings.len();
+        for (finding, what) in contradictions(&file) {
+            self.note(shown, &finding, &what);
+        }
+        let Some(same) = same else { return Ok(()) };
+        let settled = file.findings.iter().filter(|one| {
+            matches!(one.verdict, Verdict::Found | Verdict::NotFound) && !BY_CHANCE.contains(&one.name.as_str())
+        });
+        let findings = settled.map(|one| (one.name.clone(), format!("{:?}", one.verdict), one.sentence.clone()));
+        let rows = clock_table(&file).rows;
+        let clocks = rows.iter().map(|row| (row.name.clone(), format!("{:?}", row.validity), row.reasons.join(", ")));
+        for (name, verdict, sentence) in findings.chain(clocks).collect::<Vec<_>>() {
+            let key = (same.to_owned(), name.clone());
+            let first = self.said.entry(key).or_insert_with(|| (verdict.clone(), sentence.clone())).clone();
+            if first.0 != verdict {
+                self.note(
+                    shown,
+                    &name,
+                    &format!("{verdict} ({sentence}), but {} ({}) with another seed", first.0, first.1),
+                );
+            }
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, shown: &str, finding: &str, what: &str) {
+        self.wrong += 1;
+        println!("{shown}: {finding}: {what}");
+    }
+}
+
+fn run<'a>(program: &Path, path: &Path, arguments: impl Iterator<Item = &'a str>) -> Result<(), String> {
+    let mut command = Command::new(program);
+    command.args(arguments).arg("--out").arg(path);
+    let ended = command.output().map_err(|error| format!("{}: {error}", program.display()))?;
+    if ended.status.success() || ended.status.code() == Some(4) {
+        return Ok(());
+    }
+    Err(format!("{command:?}: {}\n{}", ended.status, String::from_utf8_lossy(&ended.stderr)))
+}
