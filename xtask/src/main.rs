@@ -75,7 +75,15 @@ fn main() -> ExitCode {
 /// Runs a suite of the proving ground.
 fn prove(root: &Path, args: &[String]) -> ExitCode {
     let mut cargo = std::process::Command::new(env!("CARGO"));
-    cargo.current_dir(root).args(["run", "--quiet", "--package", "proving", "--manifest-path", "proving/Cargo.toml", "--target-dir"]);
+    cargo.current_dir(root).args([
+        "run",
+        "--quiet",
+        "--package",
+        "proving",
+        "--manifest-path",
+        "proving/Cargo.toml",
+        "--target-dir",
+    ]);
     // It finds the project by this variable, if it was compiled elsewhere.
     cargo.arg(xtask_tools::target_directory(root)).env_remove("CARGO_MANIFEST_DIR").arg("--").args(args);
     match cargo.status() {

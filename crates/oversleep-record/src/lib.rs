@@ -6,13 +6,11 @@
 
 pub mod change;
 pub mod clock;
-pub mod column;
 mod command;
 pub mod comparison;
 pub mod conditions;
 pub mod date;
 mod depth;
-pub mod distribution;
 pub mod disturbance;
 mod emulation;
 pub mod environment;
@@ -29,8 +27,6 @@ pub mod processor;
 pub mod quantile_interval;
 pub mod queue_labels;
 pub mod reason;
-pub mod runs;
-pub mod samples;
 pub mod series;
 pub mod shared;
 pub mod split;
@@ -39,14 +35,14 @@ pub mod stats;
 pub mod testing;
 pub mod trial;
 pub mod two_peaks;
-pub mod units;
 pub mod words;
+
+pub use oversleep_distribution::{Distribution, Nanos, column, distribution, runs, samples, units};
 
 pub use clock::ClockResult;
 pub use command::CommandName;
 pub use conditions::Conditions;
 pub use depth::Depth;
-pub use distribution::Distribution;
 pub use disturbance::Disturbance;
 pub use environment::{Environment, Os};
 pub use experiment::ExperimentId;
@@ -61,4 +57,3 @@ pub use reason::Unavailable;
 pub use series::Series;
 pub use trial::Trial;
 pub use two_peaks::TwoPeaks;
-pub use units::Nanos;

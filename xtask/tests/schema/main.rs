@@ -26,7 +26,8 @@ fn document(path: &str) -> Value {
 fn golden(kind: &str) -> Vec<(String, Value)> {
     let folder = format!("golden/{kind}");
     let files = std::fs::read_dir(schema_dir().join(&folder)).expect("the golden documents are there").flatten();
-    let names = files.map(|file| file.file_name().to_string_lossy().into_owned()).filter(|name| name.ends_with(".json"));
+    let names =
+        files.map(|file| file.file_name().to_string_lossy().into_owned()).filter(|name| name.ends_with(".json"));
     let mut all: Vec<_> = names.map(|name| (name.clone(), document(&format!("{folder}/{name}")))).collect();
     assert!(!all.is_empty(), "{folder} is empty");
     all.sort_by(|one, other| one.0.cmp(&other.0));

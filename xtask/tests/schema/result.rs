@@ -188,7 +188,10 @@ fn golden_results_show_every_field_and_every_word() {
     assert!(wanted.len() > 150, "{} words", wanted.len());
     let golden: String = crate::golden("v2").iter().map(|(_, value)| value.to_string()).collect();
     let missing: Vec<&String> = wanted.iter().filter(|word| !golden.contains(&format!("\"{word}\""))).collect();
-    assert!(missing.is_empty(), "no golden result has {missing:?}; add them in crates/oversleep-record/tests/files/support");
+    assert!(
+        missing.is_empty(),
+        "no golden result has {missing:?}; add them in crates/oversleep-record/tests/files/support"
+    );
 }
 
 #[test]

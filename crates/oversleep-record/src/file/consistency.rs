@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use super::ResultFile;
-use crate::distribution::Distribution;
 use crate::series::{Quantity, Series};
 use crate::split::{LatenessSplit, PartSplit};
 
@@ -72,11 +71,4 @@ fn of_split(split: &LatenessSplit) -> Option<String> {
     let parts = [&split.total, &split.timer, &split.run_queue, &split.wake_return];
     let differs = parts.iter().find(|part| part.count() != split.attributed_count)?;
     Some(format!("{} waits are split, but a part holds {} values", split.attributed_count, differs.count()))
-}
-
-impl Distribution {
-    /// Whether its extremes lie between those of another.
-    fn is_within(&self, other: &Distribution) -> bool {
-        self.is_empty() || other.min() <= self.min() && self.max() <= other.max()
-    }
 }

@@ -6,8 +6,8 @@ use oversleep_why::calls::Arch;
 use oversleep_why::recording::Meta;
 use oversleep_why::{Builder, Event, Kind, Machine, Outcome};
 
-use super::observe::arch;
 use super::memory::{ADDED_MAX_KB, Memory};
+use super::observe::arch;
 use super::observe::judge;
 
 /// A minute of 50,000 waits a second, of 200 threads with names of their own and four requests each, made up: as fast as it

@@ -69,7 +69,7 @@ impl Column {
 }
 
 /// The number of bytes for a number that differs by this from the previous one.
-pub(crate) fn coded_length(difference: i64) -> u64 {
+pub fn coded_length(difference: i64) -> u64 {
     let zig_zag = ((difference << 1) ^ (difference >> 63)) as u64;
     u64::from((u64::BITS - (zig_zag | 1).leading_zeros()).div_ceil(7)).min(NUMBER_BYTES_MAX as u64)
 }

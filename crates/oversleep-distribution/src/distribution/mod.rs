@@ -119,6 +119,11 @@ impl Distribution {
         self.negative.as_ref().map_or(0, Histogram::len)
     }
 
+    /// Whether its extremes lie between those of another.
+    pub fn is_within(&self, other: &Distribution) -> bool {
+        self.is_empty() || other.min() <= self.min() && self.max() <= other.max()
+    }
+
     /// The smallest value, exactly.
     pub fn min(&self) -> Option<i64> {
         (!self.is_empty()).then_some(self.min)
