@@ -53,7 +53,7 @@ impl Launch {
                         return Ok(());
                     }
                 }
-                Event::Closed => return Err(Unfinished::Ended(running.last_words())),
+                Event::Closed => return Err(Unfinished::Ended(running.last_words(self.limits.end))),
                 Event::TooMuch => return Err(Unfinished::TooMuch),
                 Event::Silent | Event::Stopped => return Err(Unfinished::Silent),
             }

@@ -6,6 +6,7 @@ use crate::cache::Cache;
 use crate::descriptor::{self, Op};
 use crate::discover;
 use crate::installation::Installation;
+use crate::limits::Limits;
 use crate::probe::Launch;
 use crate::surroundings::Surroundings;
 
@@ -35,6 +36,7 @@ impl Installation {
             environment: self.descriptor.run.environment.clone(),
             runtime: self.runtime(),
             id: self.id.clone(),
+            limits: Limits::default(),
         })
     }
 }

@@ -32,6 +32,7 @@ pub use conversation::{Conversation, Unfinished};
 pub use descriptor::{Descriptor, Op, descriptors};
 pub use discover::Given;
 pub use installation::{Built, Installation, Missing};
+pub use limits::Limits;
 pub use probe::{Launch, RuntimeProbe};
 pub use program::Program;
 pub use steps::rule_steps;

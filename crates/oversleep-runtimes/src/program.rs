@@ -1,19 +1,17 @@
 //! A program of the user's own that speaks the protocol. It lists itself what it can measure.
 
 use std::path::Path;
-use std::time::Duration;
 
 use oversleep_record::probe::{Hello, OpKind, Record};
 use oversleep_record::series::Runtime;
 
 use crate::conversation::Unfinished;
 use crate::descriptor::Op;
+use crate::limits::Limits;
 use crate::probe::Launch;
 
 /// How many operations a program may list: a result holds no more than some thousand series, nine or so for each.
 const OPS_MAX: usize = 200;
-/// How long a program may take to list what it measures.
-const LIST_MAX: Duration = Duration::from_secs(10);
 
 /// A program and what it lists.
 #[derive(Debug)]
@@ -28,12 +26,12 @@ pub struct Program {
 ///
 /// # Errors
 /// The reason if it can't be used.
-pub fn ask(path: &str) -> Result<Program, String> {
+pub fn ask(path: &str, limits: Limits) -> Result<Program, String> {
     let stem = Path::new(path).file_stem().map_or_else(|| path.to_owned(), |stem| stem.to_string_lossy().into_owned());
     let id = stem.chars().map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' }).collect();
     let runtime = Runtime { name: stem, version: String::new() };
-    let mut launch = Launch { words: vec![path.to_owned()], environment: Default::default(), runtime, id };
-    let conversation = launch.converse(&["list".to_owned()], LIST_MAX);
+    let mut launch = Launch { words: vec![path.to_owned()], environment: Default::default(), runtime, id, limits };
+    let conversation = launch.converse(&["list".to_owned()], limits.list);
     if let Some(why) = conversation.unfinished {
         return Err(match why {
             Unfinished::NotStarted(error) => format!("it can't be started: {error}"),
@@ -95,7 +93,8 @@ mod tests {
 
     fn program(id: &str, name: &str) -> Program {
         let runtime = Runtime { name: name.to_owned(), version: "1.0".to_owned() };
-        let launch = Launch { words: Vec::new(), environment: Default::default(), runtime, id: id.to_owned() };
+        let (environment, limits) = Default::default();
+        let launch = Launch { words: Vec::new(), environment, runtime, id: id.to_owned(), limits };
         Program { launch, ops: Vec::new() }
     }
 

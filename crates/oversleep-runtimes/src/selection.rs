@@ -168,8 +168,8 @@ mod tests {
         for version in ["17.0.15", "25.0.3"] {
             let (version, id) = (version.to_owned(), format!("java-{}", &version[..2]));
             let runtime = Runtime { name: java.name.clone(), version: version.clone() };
-            let launch =
-                Launch { words: vec!["java".to_owned()], environment: Default::default(), runtime, id: id.clone() };
+            let (environment, limits) = Default::default();
+            let launch = Launch { words: vec!["java".to_owned()], environment, runtime, id: id.clone(), limits };
             let installation = Installation { descriptor: java, exe: "java".into(), version, id, library: None };
             selection.add_runtime(&installation, &launch);
         }

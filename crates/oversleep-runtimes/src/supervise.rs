@@ -16,7 +16,7 @@ pub const OUTPUT_BYTES_MAX: u64 = 4 << 20;
 const ERROR_BYTES_MAX: u64 = 4 << 10;
 /// The interval at which a stop is noticed.
 const SLICE: Duration = Duration::from_millis(20);
-/// The time that a program has to end after it closed its output.
+/// The time that the rest of its standard error may take.
 const GRACE: Duration = Duration::from_millis(100);
 
 /// The next event of a running program.
@@ -128,18 +128,29 @@ impl Running {
     }
 
     /// Describes what a program did after it closed its output, like `ended too early, with exit code 3`, with the last line
-    /// of its standard error.
-    pub fn last_words(&mut self) -> String {
-        thread::sleep(GRACE);
-        let how = match self.group.ended_by_itself() {
+    /// of its standard error. It has `longest` to end.
+    pub fn last_words(&mut self, longest: Duration) -> String {
+        let how = match self.ended_within(Limit::of(longest)) {
             Ok(Some(status)) => format!("ended too early, with {}", in_words(status)),
             Ok(None) => "closed its output before `end` and went on".to_owned(),
             Err(error) => format!("closed its output before `end` ({error})"),
         };
         let _ = self.end();
-        match self.errors.recv_timeout(GRACE).as_deref().ok().and_then(last_line) {
+        // Everything that could write to it has ended.
+        match self.errors.recv_timeout(longest).as_deref().ok().and_then(last_line) {
             Some(line) => format!("{how}: {line}"),
             None => how,
+        }
+    }
+
+    /// Its exit status, if it ends by itself in time.
+    fn ended_within(&mut self, limit: Limit) -> io::Result<Option<ExitStatus>> {
+        loop {
+            let status = self.group.ended_by_itself()?;
+            if status.is_some() || limit.left().is_zero() {
+                return Ok(status);
+            }
+            thread::sleep(Duration::from_millis(2));
         }
     }
 }
@@ -178,12 +189,8 @@ pub fn output_of(command: &mut Command, longest: Duration) -> Result<String, Str
             Event::Silent | Event::Stopped => return Err(format!("it had not ended after {} s", longest.as_secs())),
         }
     }
-    let mut status = None;
-    while status.is_none() && !limit.left().is_zero() {
-        // The program closed its output and ends in a moment; ending it would hide its exit code.
-        thread::sleep(Duration::from_millis(2));
-        status = running.group.ended_by_itself().map_err(|error| error.to_string())?;
-    }
+    // The program closed its output and ends in a moment; ending it would hide its exit code.
+    let status = running.ended_within(limit).map_err(|error| error.to_string())?;
     let errors = running.errors.recv_timeout(GRACE).unwrap_or_default();
     match status {
         Some(status) if status.success() => Ok(text + &errors),

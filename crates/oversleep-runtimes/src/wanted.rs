@@ -3,6 +3,7 @@
 use crate::descriptor::{Descriptor, Op, descriptors};
 use crate::discover::{self, Given};
 use crate::installation::{Installation, Missing};
+use crate::limits::Limits;
 use crate::program::{self, Program};
 use crate::surroundings::Surroundings;
 use crate::survey::Survey;
@@ -20,6 +21,8 @@ pub struct Wanted {
     pub published: bool,
     /// Whether to look for runtimes, too, that are measured only if they are named.
     pub all: bool,
+    /// How long the user's programs may take.
+    pub limits: Limits,
 }
 
 /// Why nothing can be measured.
@@ -116,7 +119,7 @@ impl Wanted {
     pub fn ask_programs(&self, survey: &mut Survey) -> Vec<Program> {
         let mut answering: Vec<Program> = Vec::new();
         for path in self.programs() {
-            match program::ask(path) {
+            match program::ask(path, self.limits) {
                 Ok(program) => answering.push(program),
                 Err(reason) => survey.missing.push(Missing { name: path.clone(), reason }),
             }

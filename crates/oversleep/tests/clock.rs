@@ -53,14 +53,14 @@ fn it_agrees_with_the_operating_systems_clock() {
 }
 
 #[test]
-fn coarse_is_a_past_moment_not_far_behind() {
+fn coarse_is_a_past_moment_and_follows() {
     for _ in 0..1_000 {
-        let before = Clock::now_ordered();
         let coarse = Clock::coarse();
         assert!(coarse.as_nanos() <= Clock::now_ordered().as_nanos() + LEAD_MAX_NS);
-        // A guest that lost its processor may have missed ticks, so only the order of magnitude is certain.
-        assert!(before.nanos_since(coarse) < 1_000_000_000, "{before:?} {coarse:?}");
     }
+    // It comes as far. How soon depends on the machine: a guest that lost its processor may have missed ticks.
+    let before = Clock::now_ordered();
+    while Clock::coarse() < before {}
     assert!(Clock::coarse_step() > Duration::ZERO);
 }
 

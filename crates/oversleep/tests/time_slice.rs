@@ -6,16 +6,15 @@ use std::time::Duration;
 
 use oversleep::resolution::What;
 use oversleep::{Outcome, Resolution, Sleeper, TimeSlice, TimerSlack};
+use oversleep_testing::skip;
 
 /// Runs `body` in a thread of its own, with its slice.
+#[track_caller]
 fn with_slice(body: impl FnOnce(Duration) + Send + 'static) {
-    thread::spawn(|| {
-        if let Ok(before) = TimeSlice::current() {
-            body(before);
-        }
-    })
-    .join()
-    .unwrap();
+    if let Err(denied) = TimeSlice::current() {
+        return skip(denied);
+    }
+    thread::spawn(|| body(TimeSlice::current().expect("it was readable"))).join().unwrap();
 }
 
 fn us(us: u64) -> Duration {
@@ -26,7 +25,7 @@ fn us(us: u64) -> Duration {
 fn guards_may_be_dropped_in_any_order() {
     with_slice(|before| {
         let long = TimeSlice::hold(us(500));
-        let Outcome::Applied { was, now } = *long.outcome() else { return println!("{}", long.outcome()) };
+        let Outcome::Applied { was, now } = *long.outcome() else { return skip(long.outcome()) };
         assert_eq!((was, now), (before, us(500)));
         let short = TimeSlice::hold(Duration::ZERO);
         assert_eq!(*short.outcome(), Outcome::Applied { was: us(500), now: TimeSlice::SHORTEST });
@@ -42,7 +41,7 @@ fn a_slice_of_its_own_is_restored_after_a_panic() {
     with_slice(|before| {
         let own = TimeSlice::hold(us(300));
         if !own.outcome().holds() || before <= us(300) {
-            return;
+            return skip(own.outcome());
         }
         let _ = std::panic::catch_unwind(|| {
             let _held = TimeSlice::hold(us(200));
@@ -60,7 +59,7 @@ fn threads_inherit_it_for_good() {
     with_slice(|before| {
         let held = TimeSlice::hold(us(200));
         if !held.outcome().holds() || before <= us(200) {
-            return;
+            return skip(held.outcome());
         }
         let started = thread::spawn(TimeSlice::current);
         drop(held);

@@ -1,8 +1,6 @@
-//! Finds this system's compilers and the two libraries, and builds programs with them. Prints what it can't do to
-//! standard error, past the test harness.
+//! Finds this system's compilers and the two libraries, and builds programs with them. Skips what it can't do.
 
 use std::env;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -33,11 +31,11 @@ pub struct Program {
 const PACKAGE: &str = env!("CARGO_MANIFEST_DIR");
 const STEM: &str = "oversleep_capi";
 
-/// Prints why something wasn't tested, or fails if `OVERSLEEP_REQUIRE_CC=1`.
+/// Says why something wasn't tested, or fails if `OVERSLEEP_REQUIRE_CC=1`.
+#[track_caller]
 fn skip(why: &str) {
     assert!(env::var_os("OVERSLEEP_REQUIRE_CC").is_none_or(|value| value != "1"), "{why}");
-    // Not `eprintln!`, whose output the harness hides if the test passes.
-    let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
+    oversleep_testing::skip(why);
 }
 
 /// The directory of the libraries: Cargo builds them next to this test.

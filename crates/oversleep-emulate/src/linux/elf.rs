@@ -1,15 +1,15 @@
 //! A shared library of one piece of code and its data, as the dynamic linker wants it: no section, one hash chain.
 //! <https://refspecs.linuxfoundation.org/elf/gabi4+/ch5.dynamic.html>
 
+use object::Endianness;
+use object::elf::*;
+use object::write::Error;
+use object::write::elf::{FileHeader, ProgramHeader, Rel, Sym, Writer};
+
 /// Where the code begins in the file and in memory; what describes the library comes before it.
 pub const CODE_AT: u64 = 0x1000;
 const PAGE: u64 = 0x1000;
-
-const GLOBAL_FUNCTION: u8 = 0x12;
-const WEAK: u8 = 0x20;
-/// `R_X86_64_RELATIVE`, `R_X86_64_GLOB_DAT`.
-const RELATIVE: u64 = 8;
-const GLOBAL_DATA: u64 = 6;
+const RELOCATION: usize = size_of::<Rela64<Endianness>>();
 
 /// What goes into a library.
 pub struct Library<'a> {
@@ -31,107 +31,95 @@ pub struct Library<'a> {
 impl Library<'_> {
     /// The file.
     pub fn file(&self) -> Vec<u8> {
-        let mut strings = vec![0];
-        let mut string = |name: &str| {
-            let at = strings.len() as u32;
-            strings.extend_from_slice(name.as_bytes());
-            strings.push(0);
-            at
-        };
-        let needs = string(self.needs);
-        let mut symbols = vec![0; 24];
-        let mut symbol = |name: u32, info: u8, section: u16, value: u64| {
-            symbols.extend(name.to_le_bytes());
-            symbols.extend([info, 0]);
-            symbols.extend(section.to_le_bytes());
-            symbols.extend(value.to_le_bytes());
-            symbols.extend(0_u64.to_le_bytes());
-        };
-        for (_, name) in self.others {
-            symbol(string(name), WEAK, 0, 0);
-        }
-        for (name, at) in self.functions {
-            // A section must be named, and there is none: any number that isn't reserved does.
-            symbol(string(name), GLOBAL_FUNCTION, 1, CODE_AT + at);
-        }
-        let count = (1 + self.others.len() + self.functions.len()) as u32;
-        // One bucket, which leads to the first symbol; each leads to the one before.
-        let hash: Vec<u8> =
-            [1, count, count - 1].into_iter().chain([0]).chain(0..count - 1).flat_map(u32::to_le_bytes).collect();
-        let data_at = CODE_AT + self.data.0;
-        let relative = self.addresses.iter().map(|&(at, to)| [data_at + at, RELATIVE, CODE_AT + to]);
-        let global =
-            self.others.iter().zip(1_u64..).map(|(&(at, _), index)| [data_at + at, index << 32 | GLOBAL_DATA, 0]);
-        let relocations: Vec<u8> = relative.chain(global).flatten().flat_map(u64::to_le_bytes).collect();
-
-        let mut file = vec![0; 64 + 4 * 56];
-        let mut placed = |bytes: &[u8]| {
-            file.resize(file.len().next_multiple_of(8), 0);
-            let at = file.len() as u64;
-            file.extend_from_slice(bytes);
-            at
-        };
-        let [hash, symbols_at, relocations_at] = [&hash, &symbols, &relocations].map(|bytes| placed(bytes));
-        let strings_at = placed(&strings);
-        let length = |bytes: &[u8]| bytes.len() as u64;
-        let described = [
-            [1, u64::from(needs)],
-            [4, hash],
-            [5, strings_at],
-            [6, symbols_at],
-            [7, relocations_at],
-            [8, length(&relocations)],
-            [9, 24],
-            [10, length(&strings)],
-            [11, 24],
-            [12, CODE_AT + self.init],
-            [0, 0],
-        ];
-        let described: Vec<u8> = described.into_iter().flatten().flat_map(u64::to_le_bytes).collect();
-        assert!(file.len() as u64 <= CODE_AT, "what describes the library takes {} bytes", file.len());
-        file.resize(CODE_AT as usize, 0);
-        file.extend_from_slice(self.code);
-        assert!(file.len() as u64 <= data_at, "the code is longer than its room");
-        file.resize(data_at as usize, 0);
-        file.extend_from_slice(self.data.1);
-        // The linker writes to its description.
-        file.resize(file.len().next_multiple_of(16), 0);
-        let dynamic_at = file.len() as u64;
-        file.extend_from_slice(&described);
-        let end = file.len() as u64;
-        let segment = |kind: u32, may: u32, at: u64, length: u64, align: u64| -> Vec<u8> {
-            let words = [at, at, at, length, length, align];
-            [kind, may]
-                .into_iter()
-                .flat_map(u32::to_le_bytes)
-                .chain(words.into_iter().flat_map(u64::to_le_bytes))
-                .collect()
-        };
-        let segments = [
-            segment(1, 5, 0, CODE_AT + length(self.code), PAGE),
-            segment(1, 6, data_at, end - data_at, PAGE),
-            segment(2, 6, dynamic_at, length(&described), 8),
-            // Without it, stacks would be made executable.
-            segment(0x6474_e551, 6, 0, 0, 16),
-        ]
-        .concat();
-        file[..64].copy_from_slice(&header((segments.len() / 56) as u16));
-        file[64..64 + segments.len()].copy_from_slice(&segments);
+        let mut file = Vec::new();
+        self.write(&mut Writer::new(Endianness::Little, true, &mut file)).expect("it has few strings and symbols");
         file
     }
-}
 
-fn header(segments: u16) -> [u8; 64] {
-    let mut header = [0; 64];
-    header[..7].copy_from_slice(b"\x7fELF\x02\x01\x01");
-    // A shared object for x86-64; its segments follow at once.
-    header[16] = 3;
-    header[18] = 62;
-    header[20] = 1;
-    header[32] = 64;
-    header[52] = 64;
-    header[54] = 56;
-    header[56..58].copy_from_slice(&segments.to_le_bytes());
-    header[58] = 64;
-    header
+    /// Everything is reserved and then written in one order.
+    fn write<'a>(&'a self, writer: &mut Writer<'a>) -> Result<(), Error> {
+        let needs = writer.add_dynamic_string(self.needs.as_bytes());
+        let mut symbols = Vec::new();
+        let mut symbol = |name: &'a str, st_info, st_shndx, st_value| {
+            let name = Some(writer.add_dynamic_string(name.as_bytes()));
+            symbols.push(Sym { name, section: None, st_info, st_other: 0, st_shndx, st_value, st_size: 0 });
+            writer.reserve_dynamic_symbol_index().0
+        };
+        let data_at = CODE_AT + self.data.0;
+        let mut relocations: Vec<Rel> = Vec::new();
+        for &(at, to) in self.addresses {
+            let r_addend = (CODE_AT + to) as i64;
+            relocations.push(Rel { r_offset: data_at + at, r_sym: 0, r_type: R_X86_64_RELATIVE, r_addend });
+        }
+        for &(at, name) in self.others {
+            let r_sym = symbol(name, STB_WEAK << 4, SHN_UNDEF, 0);
+            relocations.push(Rel { r_offset: data_at + at, r_sym, r_type: R_X86_64_GLOB_DAT, r_addend: 0 });
+        }
+        for &(name, at) in self.functions {
+            // A section must be named, and there is none: any number that isn't reserved does.
+            symbol(name, STB_GLOBAL << 4 | STT_FUNC, 1, CODE_AT + at);
+        }
+        let count = writer.dynamic_symbol_count();
+        writer.reserve_file_header();
+        writer.reserve_program_headers(4);
+        let hash_at = writer.reserve_hash(1, count);
+        let symbols_at = writer.reserve_dynsym();
+        let relocations_at = writer.reserve_relocations(relocations.len(), true);
+        let strings_at = writer.reserve_dynstr();
+        let described = [
+            (DT_HASH, hash_at as u64),
+            (DT_STRTAB, strings_at as u64),
+            (DT_SYMTAB, symbols_at as u64),
+            (DT_RELA, relocations_at as u64),
+            (DT_RELASZ, (relocations.len() * RELOCATION) as u64),
+            (DT_RELAENT, RELOCATION as u64),
+            (DT_STRSZ, writer.dynstr_len() as u64),
+            (DT_SYMENT, size_of::<Sym64<Endianness>>() as u64),
+            (DT_INIT, CODE_AT + self.init),
+            (DT_NULL, 0),
+        ];
+        let code_end = CODE_AT + self.code.len() as u64;
+        assert!(writer.reserved_len() as u64 <= CODE_AT && code_end <= data_at, "the library is too long for its room");
+        writer.reserve_until(data_at as usize);
+        writer.reserve(self.data.1.len(), 1);
+        // The linker writes to its description.
+        let dynamic_at = writer.reserve_dynamic(1 + described.len()) as u64;
+        let end = writer.reserved_len() as u64;
+
+        let (e_type, e_machine) = (ET_DYN, EM_X86_64);
+        writer.write_file_header(&FileHeader {
+            os_abi: 0,
+            abi_version: 0,
+            e_type,
+            e_machine,
+            e_entry: 0,
+            e_flags: 0,
+        })?;
+        writer.write_align_program_headers();
+        for (p_type, p_flags, at, end, p_align) in [
+            (PT_LOAD, PF_R | PF_X, 0, code_end, PAGE),
+            (PT_LOAD, PF_R | PF_W, data_at, end, PAGE),
+            (PT_DYNAMIC, PF_R | PF_W, dynamic_at, end, 8),
+            // Without it, stacks would be made executable.
+            (PT_GNU_STACK, PF_R | PF_W, 0, 0, 16),
+        ] {
+            let (p_offset, p_vaddr, p_paddr) = (at, at, at);
+            let (p_filesz, p_memsz) = (end - at, end - at);
+            let header = ProgramHeader { p_type, p_flags, p_offset, p_vaddr, p_paddr, p_filesz, p_memsz, p_align };
+            writer.write_program_header(&header);
+        }
+        writer.write_hash(1, count, |symbol| (symbol > 0).then_some(0));
+        writer.write_null_dynamic_symbol();
+        symbols.iter().for_each(|symbol| writer.write_dynamic_symbol(symbol));
+        writer.write_align_relocation();
+        relocations.iter().for_each(|relocation| writer.write_relocation(true, relocation));
+        writer.write_dynstr();
+        writer.pad_until(CODE_AT as usize);
+        writer.write(self.code);
+        writer.pad_until(data_at as usize);
+        writer.write(self.data.1);
+        writer.write_align_dynamic();
+        writer.write_dynamic_string(DT_NEEDED, needs)?;
+        described.into_iter().try_for_each(|(tag, value)| writer.write_dynamic(tag, value))
+    }
 }

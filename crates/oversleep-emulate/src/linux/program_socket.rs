@@ -102,7 +102,7 @@ mod tests {
         let (process, tid) = unsafe { (libc::getpid(), libc::gettid()) };
         let (one, other) = UnixStream::pair().expect("sockets");
         let of = |descriptor: i32| Socket::of(process, tid, descriptor);
-        let Ok(socket) = of(one.as_raw_fd()) else { return eprintln!("skipped: pidfd_getfd is refused") };
+        let Ok(socket) = of(one.as_raw_fd()) else { return oversleep_testing::skip("pidfd_getfd is refused") };
         assert_eq!(socket.family(), Some(libc::AF_UNIX));
         assert_eq!(
             (socket.timeout(Way::Receives), socket.is_non_blocking(), socket.waits_for_more()),

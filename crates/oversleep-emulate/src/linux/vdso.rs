@@ -1,7 +1,13 @@
 //! The symbol table of a program's vDSO. <https://man7.org/linux/man-pages/man7/vdso.7.html>
 
 use std::fs::File;
+use std::mem::offset_of;
 use std::os::unix::fs::FileExt;
+
+use object::LittleEndian;
+use object::elf::{DT_STRTAB, DT_SYMTAB, FileHeader64, PT_LOAD, ProgramHeader64, Sym64};
+use object::read::elf::{Dyn, FileHeader, ProgramHeader, Sym};
+use object::read::{ReadRef, StringTable};
 
 use super::ptrace::Tid;
 
@@ -9,21 +15,13 @@ use super::ptrace::Tid;
 const SIZE_MAX: usize = 64 << 10;
 const PAGE: usize = 4 << 10;
 const AT_SYSINFO_EHDR: u64 = 33;
-const PT_LOAD: u32 = 1;
-const PT_DYNAMIC: u32 = 2;
-const DT_STRTAB: u64 = 5;
-const DT_SYMTAB: u64 = 6;
-/// Size of one symbol in bytes.
-const SYMBOL: usize = 24;
 
 /// A vDSO, read from a program's memory.
 pub struct Vdso {
-    image: Vec<u8>,
-    base: u64,
     /// Added to a symbol's value, it yields the address.
     pub bias: u64,
-    symbols: usize,
-    strings: usize,
+    /// Each with its name.
+    symbols: Vec<(Vec<u8>, Symbol)>,
 }
 
 /// A symbol of the vDSO.
@@ -47,66 +45,56 @@ impl Vdso {
 
     fn read(base: u64, read: impl Fn(u64, &mut [u8]) -> bool) -> Option<Vdso> {
         let mut image = vec![0; PAGE];
-        if base == 0 || !read(base, &mut image) || image[..5] != *b"\x7fELF\x02" {
+        if base == 0 || !read(base, &mut image) {
             return None;
         }
-        let (mut size, mut bias, mut dynamic) = (0, None, None);
-        let headers = number::<8>(&image, 0x20)? as usize;
-        let (each, count) = (number::<2>(&image, 0x36)? as usize, number::<2>(&image, 0x38)? as usize);
-        for header in (0..count).map(|at| headers.saturating_add(at * each)) {
-            let field = |at| number::<8>(&image, header.saturating_add(at));
-            let (offset, address, memory) = (field(8)?, field(16)?, field(40)?);
-            match number::<4>(&image, header)? as u32 {
-                PT_LOAD if bias.is_none() => {
-                    bias = Some(base.wrapping_add(offset).wrapping_sub(address));
-                    size = usize::try_from(offset.checked_add(memory)?).ok()?;
-                }
-                PT_DYNAMIC => dynamic = Some(usize::try_from(offset).ok()?),
-                _ => {}
-            }
-        }
-        let (bias, mut entry) = (bias?, dynamic?);
-        image.resize(size.clamp(PAGE, SIZE_MAX).next_multiple_of(PAGE), 0);
+        let loaded = segments(&image)?.iter().find(is_loaded)?;
+        let size = loaded.p_offset(LittleEndian).checked_add(loaded.p_memsz(LittleEndian))?;
+        image.resize(usize::try_from(size).ok()?.clamp(PAGE, SIZE_MAX).next_multiple_of(PAGE), 0);
         if !image.chunks_mut(PAGE).enumerate().all(|(at, page)| read(base + (at * PAGE) as u64, page)) {
             return None;
         }
-        let (mut symbols, mut strings) = (None, None);
-        loop {
-            let in_image = |value: u64| usize::try_from(value.wrapping_add(bias).wrapping_sub(base)).ok();
-            match (number::<8>(&image, entry)?, number::<8>(&image, entry.saturating_add(8))?) {
-                (0, _) => break,
-                (DT_SYMTAB, value) => symbols = in_image(value),
-                (DT_STRTAB, value) => strings = in_image(value),
-                _ => {}
-            }
-            entry += 16;
-        }
-        Some(Vdso { image, base, bias, symbols: symbols?, strings: strings? })
+        Vdso::in_image(&image, base)
     }
 
-    /// The functions with these names. Linkers put the strings behind the symbols, whose number is stored only in hash
-    /// tables.
+    /// Linkers put the strings behind the symbols, whose number is stored only in hash tables.
+    fn in_image(image: &[u8], base: u64) -> Option<Vdso> {
+        let loaded = segments(image)?.iter().find(is_loaded)?;
+        // An address less this is a place in the image.
+        let first = loaded.p_vaddr(LittleEndian).wrapping_sub(loaded.p_offset(LittleEndian));
+        let bias = base.wrapping_sub(first);
+        let entries = segments(image)?.iter().find_map(|segment| segment.dynamic(LittleEndian, image).ok()?)?;
+        let place = |tag| {
+            let entry = entries.iter().find(|entry| entry.tag(LittleEndian) == tag)?;
+            Some(entry.val(LittleEndian).wrapping_sub(first))
+        };
+        let (symbols_at, strings_at) = (place(DT_SYMTAB)?, place(DT_STRTAB)?);
+        let count = strings_at.checked_sub(symbols_at)? as usize / size_of::<Sym64<LittleEndian>>();
+        let all: &[Sym64<LittleEndian>] = image.read_slice_at(symbols_at, count).ok()?;
+        let strings = StringTable::new(image, strings_at, image.len() as u64);
+        let named = |(symbol, at): (&Sym64<LittleEndian>, u64)| {
+            let value = Some(symbol.st_value(LittleEndian)).filter(|&value| value != 0)?;
+            let name = symbol.name(LittleEndian, strings).ok()?.to_owned();
+            let value_at = base + symbols_at + at + offset_of!(Sym64<LittleEndian>, st_value) as u64;
+            Some((name, Symbol { address: value.wrapping_add(bias), value_at }))
+        };
+        let places = (0..).step_by(size_of::<Sym64<LittleEndian>>());
+        Some(Vdso { bias, symbols: all.iter().zip(places).filter_map(named).collect() })
+    }
+
+    /// The functions with these names.
     pub fn symbols(&self, names: &[&str]) -> Vec<Symbol> {
-        let end = if self.strings > self.symbols { self.strings } else { self.symbols };
-        let all = (self.symbols..end).step_by(SYMBOL).filter_map(|at| {
-            let name = self.strings.saturating_add(number::<4>(&self.image, at)? as usize);
-            let value = number::<8>(&self.image, at + 8).filter(|&value| value != 0)?;
-            let is_named = names.iter().any(|wanted| {
-                let rest = self.image.get(name..).unwrap_or_default();
-                rest.strip_prefix(wanted.as_bytes()).is_some_and(|rest| rest.first() == Some(&0))
-            });
-            let symbol = Symbol { address: value.wrapping_add(self.bias), value_at: self.base + at as u64 + 8 };
-            is_named.then_some(symbol)
-        });
-        all.collect()
+        let is_named = |name: &[u8]| names.iter().any(|wanted| wanted.as_bytes() == name);
+        self.symbols.iter().filter(|(name, _)| is_named(name)).map(|&(_, symbol)| symbol).collect()
     }
 }
 
-/// Reads a little-endian number of `BYTES` bytes.
-fn number<const BYTES: usize>(image: &[u8], at: usize) -> Option<u64> {
-    let mut bytes = [0; 8];
-    bytes[..BYTES].copy_from_slice(image.get(at..at.checked_add(BYTES)?)?);
-    Some(u64::from_le_bytes(bytes))
+fn segments(image: &[u8]) -> Option<&[ProgramHeader64<LittleEndian>]> {
+    FileHeader64::<LittleEndian>::parse(image).ok()?.program_headers(LittleEndian, image).ok()
+}
+
+fn is_loaded(segment: &&ProgramHeader64<LittleEndian>) -> bool {
+    segment.p_type(LittleEndian) == PT_LOAD
 }
 
 #[cfg(test)]
@@ -121,7 +109,7 @@ mod tests {
 
     #[test]
     fn the_clock_functions_are_found_where_they_work() {
-        let Some(vdso) = own() else { return };
+        let Some(vdso) = own() else { return oversleep_testing::skip("no vDSO") };
         let [symbol, ..] = vdso.symbols(&["__vdso_clock_gettime"])[..] else { panic!("a vDSO without clocks") };
         // SAFETY: that is the function's signature, in this process's own vDSO.
         let function: extern "C" fn(i32, *mut libc::timespec) -> i32 = unsafe { std::mem::transmute(symbol.address) };
@@ -146,7 +134,7 @@ mod tests {
         for filler in [0, 0xff] {
             let read = |_: u64, page: &mut [u8]| {
                 page.fill(filler);
-                page[..5].copy_from_slice(b"\x7fELF\x02");
+                page[..7].copy_from_slice(b"\x7fELF\x02\x01\x01");
                 true
             };
             assert!(Vdso::read(PAGE as u64, read).is_none());

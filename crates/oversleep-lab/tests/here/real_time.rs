@@ -1,9 +1,10 @@
-//! On the real machine, in real time: distributions with generous bounds, run with `-- --ignored`.
+//! On the real machine, in real time: distributions beside each other, run with `-- --ignored`.
 
 use oversleep_lab::{Laboratory, Request};
 use oversleep_measure::{Depth, Limit, Plan, Silent, StopFlag, experiment};
 use oversleep_record::clock::Counts;
 use oversleep_record::{CommandName, ExperimentId, Nanos, ResultFile};
+use oversleep_testing::skip;
 
 fn run(experiments: &[ExperimentId], plan: Plan) -> ResultFile {
     let request = Request {
@@ -20,15 +21,13 @@ fn run(experiments: &[ExperimentId], plan: Plan) -> ResultFile {
 
 #[test]
 #[ignore = "real time, some seconds"]
-fn every_wait_ends_and_most_of_them_soon() {
+fn every_wait_ends() {
     let plan = Plan { requests: vec![Nanos::from_millis(1)], limit: Some(Limit::Count(30)), ..Plan::default() };
     let file = run(&[ExperimentId::B5], plan);
     let mut measured = 0;
     for series in file.series.iter().filter(|series| series.has_values()) {
         measured += 1;
         assert_eq!(series.counts.recorded, 30, "{}", series.key);
-        let p50 = Nanos(series.distribution.p50().expect("it has values"));
-        assert!(p50 < Nanos::from_millis(50), "{}: {p50}", series.key);
     }
     assert!(measured >= 5, "{measured} waits could be measured");
 }
@@ -52,10 +51,10 @@ fn more_slack_is_more_lateness() {
     let file = run(&[ExperimentId::C2], Plan { limit: Some(Limit::Count(40)), ..Plan::default() });
     let held = |series: &&oversleep_record::Series| series.has_values() && series.conditions.all_held();
     let Some(sleep) = file.series.iter().find(held).map(|series| series.subject.clone()) else {
-        return eprintln!("SKIPPED: the resolution can't be changed here");
+        return skip("the resolution can't be changed");
     };
     if file.series(format!("C2/{sleep}/1ms/slack=1ns")).is_none() {
-        return eprintln!("SKIPPED: this system's timers have no slack to set");
+        return skip("this system's timers have no slack to set");
     }
     let lateness = |slack: &str| {
         let series = file.series(format!("C2/{sleep}/1ms/slack={slack}")).expect("one of the settings compared");

@@ -16,6 +16,7 @@ use oversleep_record::{Conditions, ExperimentId, Nanos, Unavailable};
 use crate::descriptor::{Op, Variant};
 use crate::engine;
 use crate::instrument::Instrument;
+use crate::limits::Limits;
 use crate::steps::{self, Step, steps};
 
 /// An estimate of the time to start a program.
@@ -35,6 +36,8 @@ pub struct Launch {
     pub runtime: Runtime,
     /// Its name in keys: `java-17`.
     pub id: String,
+    /// How long the program may take.
+    pub limits: Limits,
 }
 
 impl Launch {

@@ -1,6 +1,7 @@
 //! One round of a probe: runs its program and puts its records into the series.
 
 use std::ops::Range;
+use std::time::Duration;
 
 use oversleep_measure::{Bench, SeriesRecorder};
 use oversleep_record::label::{self, Ended};
@@ -9,7 +10,7 @@ use oversleep_record::series::{Quantity, Series};
 use oversleep_record::{Nanos, Unavailable};
 
 use super::RuntimeProbe;
-use crate::limits::{self, START_MAX};
+use crate::limits;
 use crate::session::{Session, add_cpu};
 use crate::supervise::{Event, Limit, OUTPUT_BYTES_MAX, Running, brief};
 
@@ -45,12 +46,12 @@ impl RuntimeProbe {
         let started = Running::start(&mut self.launch.command(&self.tokens(steps.clone())), move || platform.now());
         let mut running = started.map_err(|error| failed(format!("it can't be started: {error}")))?;
         let mut session = Session { done: steps.start, ..Session::default() };
-        let mut limit = Limit::of(START_MAX);
+        let mut limit = Limit::of(self.launch.limits.hello);
         loop {
             match running.next(limit, &|| bench.stopped()) {
                 Event::Stopped => return Ok(false),
                 Event::TooMuch => return Err(failed(format!("it wrote more than {} MiB", OUTPUT_BYTES_MAX >> 20))),
-                Event::Closed => return Err(failed(format!("it {}", running.last_words()))),
+                Event::Closed => return Err(failed(format!("it {}", running.last_words(self.launch.limits.end)))),
                 Event::Silent => return self.silent(&session).map(|()| false).map_err(failed),
                 Event::Line(arrived, line) => {
                     let Some(record) = Record::read(&line).map_err(|error| failed(error.to_string()))? else {
@@ -62,11 +63,16 @@ impl RuntimeProbe {
                     let before = session.progress();
                     self.take(bench, &mut session, record, arrived)?;
                     if session.progress() != before {
-                        limit = Limit::of(limits::longest(self.kind, self.steps.get(session.done)));
+                        limit = Limit::of(self.longest(session.done));
                     }
                 }
             }
         }
+    }
+
+    /// How long that step may take.
+    fn longest(&self, step: usize) -> Duration {
+        self.launch.limits.longest(self.kind, self.steps.get(step))
     }
 
     /// The program wrote nothing within the time limit.
@@ -76,11 +82,11 @@ impl RuntimeProbe {
     fn silent(&mut self, session: &Session) -> Result<(), String> {
         let at = session.done;
         if session.hello.is_none() {
-            return Err(format!("it had not said hello after {} s", START_MAX.as_secs()));
+            return Err(format!("it had not said hello after {} s", self.launch.limits.hello.as_secs()));
         }
         let Some(step) = self.steps.get(at) else { return Err("it had not ended after its last step".to_owned()) };
         let requested = step.requested;
-        let longest = Nanos::from_micros(limits::longest(self.kind, Some(step)).as_micros() as i64);
+        let longest = Nanos::from_micros(self.longest(at).as_micros() as i64);
         if !limits::is_short(self.kind, step) {
             return Err(format!("{}@{} did not return within {longest}", self.op, requested.as_typed()));
         }

@@ -74,7 +74,7 @@ fn the_system_s_rows_agree_with_waits_in_the_same_run() {
         worst = worst.max((median - 1.0).abs());
     }
     if ratios.iter().all(|(_, ratios)| ratios.is_empty()) {
-        return println!("SKIPPED: no runtime is installed here");
+        return oversleep_testing::skip("no runtime is installed");
     }
     assert!(worst <= DIFFERENCE_MAX, "{worst:.3}: {ratios:?}");
 }

@@ -10,8 +10,10 @@ use std::time::Duration;
 
 use oversleep_record::probe::{Hello, OpKind, Record};
 use oversleep_runtimes::{Cache, Installation, Launch, Op, Surroundings, Wanted};
+use oversleep_testing::skip;
 
-const LONGEST: Duration = Duration::from_secs(20);
+/// Only to end a probe that hangs.
+const LONGEST: Duration = Duration::from_secs(3_600);
 
 /// Every runtime here whose probe can be compiled, and how it is started.
 fn here() -> (Surroundings, Vec<(Installation, Launch)>) {
@@ -19,12 +21,12 @@ fn here() -> (Surroundings, Vec<(Installation, Launch)>) {
     surroundings.variables.retain(|(name, _)| name != "XDG_CACHE_HOME");
     surroundings.variables.push(("XDG_CACHE_HOME".to_owned(), OsString::from(env!("CARGO_TARGET_TMPDIR"))));
     let survey = Wanted::default().survey(&surroundings).unwrap();
-    survey.missing.iter().for_each(|one| println!("SKIPPED: {}: {}", one.name, one.reason));
+    survey.missing.iter().for_each(|one| skip(format!("{}: {}", one.name, one.reason)));
     let cache = Cache::open(&surroundings);
     let launch = |one: Installation| match one.launch(&cache, &surroundings) {
         Ok(launch) => Some((one, launch)),
         Err(reason) => {
-            println!("SKIPPED: {}: {reason}", one.id);
+            skip(format!("{}: {reason}", one.id));
             None
         }
     };
@@ -150,7 +152,9 @@ fn a_probe_that_is_killed_leaves_no_file() {
 #[ignore = "real time; compiles the probe of Go"]
 fn a_signal_of_the_scheduler_does_not_end_a_wait_of_go() {
     let (_, all) = here();
-    let Some((_, launch)) = all.iter().find(|(one, _)| one.descriptor.name == "go") else { return };
+    let Some((_, launch)) = all.iter().find(|(one, _)| one.descriptor.name == "go") else {
+        return skip("Go isn't installed");
+    };
     let tokens = ["syscall.Nanosleep@20000000@20".to_owned()];
     let mut child = launch.command(&tokens).stdout(Stdio::piped()).spawn().expect("it starts");
     let pid = child.id().to_string();
@@ -160,7 +164,7 @@ fn a_signal_of_the_scheduler_does_not_end_a_wait_of_go() {
         r#"syscall($ARGV[1] + 0, $ARGV[0] + 0, $_ =~ /(\d+)$/ ? $1 + 0 : 0, 23) for glob "/proc/$ARGV[0]/task/*""#;
     while child.try_wait().expect("it is ours").is_none() {
         if Command::new("perl").args(["-e", script, &pid, number]).status().is_err() {
-            return println!("SKIPPED: perl sends the signals");
+            return skip("Perl isn't installed, which sends the signals");
         }
         thread::sleep(Duration::from_millis(2));
     }

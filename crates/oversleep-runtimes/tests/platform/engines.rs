@@ -87,7 +87,7 @@ fn every_jet_of_this_machine_speaks_the_protocol() {
     let cache = Cache::open(&surroundings);
     let plan = Plan { depth: Depth::Quick, ..Plan::default() };
     let probes = wanted.probes(&mut survey, &cache, &surroundings, &*platform, &plan, &mut |_| {}).unwrap();
-    survey.missing.iter().for_each(|one| eprintln!("skipped: {}: {}", one.name, one.reason));
+    survey.missing.iter().for_each(|one| oversleep_testing::skip(format!("{}: {}", one.name, one.reason)));
     let bench = Bench::new(Arc::clone(&platform), StopFlag::new(), None).unwrap();
     let mut measured = Measured::default();
     measure(&bench, probes, None, &mut Silent, &mut measured);

@@ -24,7 +24,7 @@ use crate::sys;
 /// use oversleep::BootInstant;
 /// use std::time::Duration;
 ///
-/// let expires = BootInstant::now() + Duration::from_secs(60);
+/// let expires = BootInstant::now() + Duration::from_secs(86_400);
 /// assert!(BootInstant::now() < expires);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,21 +1,22 @@
 //! The clock of this process. Tests that take its counter out of use run in a forked child.
 
 use super::*;
-use crate::sys::{self, forked};
+use crate::sys::forked;
+use oversleep_testing::skip;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 #[test]
 fn a_forked_child_finishes_what_its_parents_threads_began() {
     CLOCK.now_ns();
-    let Some((_, sequence)) = CLOCK.latch.state() else { return };
+    let Some((_, sequence)) = CLOCK.latch.state() else { return skip("no counter is in use") };
     // As if other threads had been about to draw the next line.
     let (claim, draft) = (CLOCK.claim(), CLOCK.latch.draft(sequence));
     let answer = forked(|| {
-        let (start_ns, mut last_ns) = (sys::monotonic_ns(), CLOCK.ordered_now_ns());
+        let mut last_ns = CLOCK.ordered_now_ns();
         // Lines last 0.1 s at most.
         while CLOCK.latch.state().is_some_and(|(_, now)| now == sequence) {
             let now_ns = CLOCK.ordered_now_ns();
-            if now_ns < last_ns || sys::monotonic_ns() - start_ns > 10_000_000_000 {
+            if now_ns < last_ns {
                 return false;
             }
             last_ns = now_ns;
@@ -48,19 +49,4 @@ fn time_goes_on_when_the_counter_goes_out_of_use() {
     assert_ne!(answer, Some(false));
     let choice = choice();
     assert_eq!((choice.hz.is_some(), choice.is_demoted), (was_in_use, false), "the parent is unaffected");
-}
-
-#[test]
-fn the_renewal_of_a_line_is_cheap() {
-    // A generous bound, because the machine may be busy: the best of many is about half a microsecond.
-    let Some(state) = CLOCK.counter_state() else { return };
-    let renewal_ns = || {
-        let start_ns = sys::monotonic_ns();
-        let readings = calibrate::readings(&Real, calibrate::TRIES);
-        std::hint::black_box(state.next(&readings));
-        sys::monotonic_ns() - start_ns
-    };
-    let best_ns = (0..1_000).map(|_| renewal_ns()).min();
-    println!("a renewal takes {best_ns:?} ns");
-    assert!(best_ns.is_some_and(|ns| ns < 100_000), "{best_ns:?}");
 }

@@ -263,7 +263,7 @@ impl<T: TimeSource> Pacer<T> {
     /// Cost: one clock read.
     ///
     /// ```
-    /// let mut pacer = oversleep::Pacer::every(std::time::Duration::from_secs(3600));
+    /// let mut pacer = oversleep::Pacer::every(std::time::Duration::from_secs(86_400));
     /// assert_eq!(pacer.poll(), None);
     /// ```
     pub fn poll(&mut self) -> Option<Beat> {

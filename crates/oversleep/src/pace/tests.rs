@@ -64,7 +64,7 @@ fn absurd_periods_are_clamped() {
 
 #[test]
 fn nothing_is_due_before_its_time() {
-    let mut pacer = Pacer::every(Duration::from_secs(3_600));
+    let mut pacer = Pacer::every(Duration::MAX);
     assert_eq!(pacer.poll(), None);
     let mut pacer = Pacer::every(Duration::from_nanos(1)).starting_at(at(0));
     assert!(pacer.poll().is_some());

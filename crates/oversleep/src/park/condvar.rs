@@ -27,7 +27,7 @@ use super::exact::{self, Margins};
 ///         *is_ready.lock().unwrap() = true;
 ///         ready.notify_one();
 ///     });
-///     let deadline = Instant::now() + Duration::from_secs(10);
+///     let deadline = Instant::now() + Duration::from_secs(86_400);
 ///     let guard = is_ready.lock().unwrap();
 ///     let guard = ready.wait_while_until(&is_ready, guard, deadline, |is_ready| !*is_ready).unwrap();
 ///     assert!(*guard);

@@ -145,6 +145,12 @@ fn tick(dice: &mut Dice, at_ns: u64, _: u64) -> u64 {
 const ALL: [(End, u64); 5] = [(idle, 5_000), (guest, 22_000), (hogs, 9_000), (half_ms_grid, 8_000), (tick, 8_000)];
 
 #[test]
+fn the_first_wait_has_the_margin_of_an_unknown_machine() {
+    let first = Plan::new().first(0, MS / 2, DEFAULT);
+    assert!(matches!(first, Step::Wait { margin_ns: 60_000..80_000 }), "{first:?}");
+}
+
+#[test]
 fn an_idle_machine_gets_an_approach() {
     let sum = Machine::new(idle, 5_000).learned(2_000, MS, DEFAULT);
     assert!(sum.waits > 2 * sum.sleeps * 17 / 20, "{}", sum.waits);

@@ -7,7 +7,7 @@ const CHILD: &str = "OVERSLEEP_TEST_CHILD";
 /// The command to run this program with, words separated by spaces, if the system needs an emulator for it.
 const RUNNER: &str = "OVERSLEEP_TEST_RUNNER";
 
-/// The command that runs only the test of this name in a child, with its output captured.
+/// The command that runs only the test of this name in a child, with its output captured; its errors are shown.
 pub fn child(test: &str) -> Command {
     let own = std::env::current_exe().expect("a running test has a path");
     let runner = std::env::var(RUNNER).unwrap_or_default();
@@ -20,7 +20,11 @@ pub fn child(test: &str) -> Command {
         }
         None => Command::new(own),
     };
-    command.args(["--exact", test, "--nocapture", "--test-threads=1"]).env(CHILD, "1").stdout(Stdio::piped());
+    command
+        .args(["--exact", test, "--nocapture", "--test-threads=1"])
+        .env(CHILD, "1")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::inherit());
     command
 }
 

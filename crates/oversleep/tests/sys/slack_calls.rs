@@ -79,7 +79,7 @@ fn a_sleep_changes_the_slack_once_and_restores_it_and_other_threads_make_no_call
         return assert!(output.status.success() && stdout.contains("1 passed"), "{stdout}");
     }
     if !answers() {
-        return println!("a thread can't filter itself here");
+        return oversleep_testing::skip("a thread can't filter its calls");
     }
     let no_sleep = calls(|| {
         let threads = [(); 8].map(|()| std::thread::spawn(|| (0..1_000).map(|_| Clock::now()).max()));
@@ -89,9 +89,11 @@ fn a_sleep_changes_the_slack_once_and_restores_it_and_other_threads_make_no_call
 
     const SLEEPS: u64 = 50;
     let sleep = || (0..SLEEPS).for_each(|_| oversleep::sleep(Duration::from_micros(300)));
-    let (gets, sets) = calls(sleep);
-    // On a busy machine a sleep may begin too late to wait.
-    assert!(sets > 0 && sets <= 2 * SLEEPS && gets <= SLEEPS, "{gets} reads and {sets} changes in {SLEEPS} sleeps");
+    // On a busy machine a sleep may begin too late to wait, or even all of them.
+    while SETS.load(Relaxed) == 0 {
+        let (gets, sets) = calls(sleep);
+        assert!(sets <= 2 * SLEEPS && gets <= SLEEPS, "{gets} reads and {sets} changes in {SLEEPS} sleeps");
+    }
     assert_eq!(SLACK_NS.load(Relaxed), 50_000, "it is restored");
     let (gets, sets) = calls(|| (0..SLEEPS).for_each(|_| _ = Sleeper::new().sleep(Duration::from_micros(300))));
     assert!(sets <= 2 * SLEEPS && gets <= SLEEPS, "{gets} reads and {sets} changes with sleepers");

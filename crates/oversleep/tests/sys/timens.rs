@@ -43,7 +43,7 @@ fn real_ns() -> u64 {
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
-/// Whether the clock goes on from `before`, and a sleep of 2 ms takes no seconds.
+/// Whether the clock goes on from `before`, and sleeps aren't early.
 fn goes_on_from(before: Instant) -> bool {
     let start_ns = real_ns();
     let inherited = before + Duration::from_millis(20);
@@ -51,15 +51,35 @@ fn goes_on_from(before: Instant) -> bool {
     oversleep::sleep(Duration::from_millis(2));
     oversleep::sleep_until(inherited);
     let slept_ns = real_ns() - start_ns;
-    let is_on_time = (2_000_000..BACK_S.unsigned_abs() * 500_000_000).contains(&slept_ns);
-    if !is_on_time {
-        eprintln!("2 ms and what was left of 20 ms took {} ms", slept_ns / 1_000_000);
-    }
+    let is_not_early = slept_ns >= 2_000_000;
     let source = Clock::source();
     // The counter's next lines, which are compared with the clocks of the namespace.
     std::thread::sleep(Duration::from_millis(150));
     Clock::now();
-    is_in_order && is_on_time && Clock::now_ordered() >= inherited && Clock::source() == source
+    is_in_order && is_not_early && Clock::now_ordered() >= inherited && Clock::source() == source
+}
+
+/// Repeats what may not fail until it takes no seconds. A machine that stalls makes it slow now and then; waits by a clock
+/// that was taken back would make it slow each time, and the test would not end.
+fn until_quick(test: impl Fn() -> Option<bool>) {
+    loop {
+        let start = std::time::Instant::now();
+        assert_ne!(test(), Some(false));
+        if start.elapsed() < Duration::from_secs(BACK_S.unsigned_abs()) / 2 {
+            return;
+        }
+        eprintln!("once more, because sleeps of a few milliseconds took {:?}", start.elapsed());
+    }
+}
+
+/// Like `create`; if that isn't allowed, the test is skipped.
+#[track_caller]
+fn is_created(offset_s: i64) -> bool {
+    let is_created = create(offset_s);
+    if !is_created {
+        oversleep_testing::skip("a process can't create a time namespace with this offset");
+    }
+    is_created
 }
 
 fn in_a_child(test: &str, source: &str, body: fn()) {
@@ -67,8 +87,8 @@ fn in_a_child(test: &str, source: &str, body: fn()) {
         return body();
     }
     let output = child(&format!("timens::{test}")).env("OVERSLEEP_CLOCK", source).output().unwrap();
-    let [stdout, stderr] = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text));
-    assert!(output.status.success() && stdout.contains("1 passed"), "{source}\n{stdout}\n{stderr}");
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && stdout.contains("1 passed"), "{source}\n{stdout}");
 }
 
 #[test]
@@ -77,11 +97,12 @@ fn a_child_in_another_time_namespace_sleeps_on_time() {
         in_a_child("a_child_in_another_time_namespace_sleeps_on_time", source, || {
             for offset_s in [BACK_S, AHEAD_S] {
                 // In a child, because `/proc/self` isn't this thread.
-                let answer = forked(|| {
-                    let before = Clock::now_ordered();
-                    !create(offset_s) || forked(|| goes_on_from(before)) != Some(false)
+                until_quick(|| {
+                    forked(|| {
+                        let before = Clock::now_ordered();
+                        !is_created(offset_s) || forked(|| goes_on_from(before)) != Some(false)
+                    })
                 });
-                assert_ne!(answer, Some(false), "{offset_s}");
             }
         });
     }
@@ -91,11 +112,12 @@ fn a_child_in_another_time_namespace_sleeps_on_time() {
 fn a_process_that_enters_a_time_namespace_sleeps_on_time() {
     for source in ["best", "os"] {
         in_a_child("a_process_that_enters_a_time_namespace_sleeps_on_time", source, || {
-            let answer = forked(|| {
-                let before = Clock::now_ordered();
-                !create(BACK_S) || !enter() || goes_on_from(before)
+            until_quick(|| {
+                forked(|| {
+                    let before = Clock::now_ordered();
+                    !is_created(BACK_S) || !enter() || goes_on_from(before)
+                })
             });
-            assert_ne!(answer, Some(false));
         });
     }
 }

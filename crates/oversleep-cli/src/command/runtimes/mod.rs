@@ -98,6 +98,7 @@ impl Runtimes {
             given: self.runtime,
             published: self.published,
             all: self.list,
+            limits: Default::default(),
         };
         let usage = |error: oversleep_runtimes::WantedError| Failure::usage(error.to_string());
         let mut survey = wanted.survey(&surroundings).map_err(usage)?;

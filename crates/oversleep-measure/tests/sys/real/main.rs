@@ -11,6 +11,7 @@ use oversleep_measure::{
 use oversleep_record::series::distinct_rounds;
 use oversleep_record::{Disturbance, ExperimentId, Nanos};
 use oversleep_system::SharedPlatform;
+use oversleep_testing::skip;
 
 fn run(platform: &SharedPlatform, probes: Vec<Box<dyn Probe>>) -> Measured {
     let bench = Bench::new(SharedPlatform::clone(platform), StopFlag::new(), None).expect("a clock");
@@ -64,7 +65,10 @@ impl Drop for Quota {
 #[test]
 #[ignore = "needs root, and takes some seconds of real time"]
 fn throttling_is_what_the_kernel_counted() {
-    let Ok(quota) = Quota::set() else { return eprintln!("skipped: no control group can be made here") };
+    let quota = match Quota::set() {
+        Ok(quota) => quota,
+        Err(why) => return skip(format!("no control group can be made: {why}")),
+    };
     let platform = oversleep_native::here();
     let before = quota.throttled();
     // Two series per round, and more work than the quota allows.
@@ -98,7 +102,7 @@ fn a_stop_is_seen_in_its_round() {
     let stalled: Vec<Option<Nanos>> =
         measured.series[0].rounds.iter().map(|round| round.disturbance.stalled_ns).collect();
     println!("{stalled:?}");
-    let [Some(stopped), Some(other)] = stalled[..] else { return eprintln!("skipped: no schedstat here") };
-    assert!((300..700).contains(&(stopped.0 / 1_000_000)), "{stalled:?}");
+    let [Some(stopped), Some(other)] = stalled[..] else { return skip("no schedstat") };
+    assert!(stopped >= Nanos::from_millis(300), "{stalled:?}");
     assert!(other < stopped, "{stalled:?}");
 }

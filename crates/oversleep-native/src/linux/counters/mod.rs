@@ -160,23 +160,29 @@ mod tests {
         let counters = SystemCounters::open();
         let first = counters.read();
         threads::work(100_000);
-        std::thread::sleep(Duration::from_millis(1));
-        let last = counters.read();
-        let window = first.until(&last);
+        // A thread that loses its processor before it sleeps may find the millisecond over, and makes no switch.
+        let window = loop {
+            std::thread::sleep(Duration::from_millis(1));
+            let window = first.until(&counters.read());
+            if window.voluntary_switches != Some(0) {
+                break window;
+            }
+        };
         assert!(window.window_ns >= Nanos::from_millis(1));
         // A counter readable at both ends has a value for the window, unless it went backwards.
         assert_eq!(window.other_cpu_ns.is_some(), first.totals.other_cpu_ns.is_some());
         assert_eq!(window.voluntary_switches.is_some(), first.totals.voluntary_switches.is_some());
-        assert!(window.voluntary_switches.is_none_or(|count| count >= 1), "{window:?}");
         assert!(window.own_cpu_ns.is_none_or(|time| time > Nanos::ZERO && time < window.window_ns), "{window:?}");
     }
 
     #[test]
     fn programs_that_this_process_ran_are_not_others() {
         let before = children_cpu_time();
-        let burn = "i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done";
-        assert!(std::process::Command::new("sh").args(["-c", burn]).status().unwrap().success());
-        assert!(children_cpu_time() - before > Nanos::from_millis(20), "{before}");
+        // Kernels that count CPU time by ticks may have counted nothing of one program.
+        while children_cpu_time() == before {
+            let burn = "i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done";
+            assert!(std::process::Command::new("sh").args(["-c", burn]).status().unwrap().success());
+        }
     }
 
     #[test]

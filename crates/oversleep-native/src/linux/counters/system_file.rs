@@ -57,7 +57,9 @@ mod tests {
 
     #[test]
     fn reads_again_from_the_start() {
-        let Some(file) = SystemFile::open("/proc/self/stat") else { return };
+        let Some(file) = SystemFile::open("/proc/self/stat") else {
+            return oversleep_testing::skip("no /proc/self/stat");
+        };
         let first_number = |text: &str| text.split(' ').next()?.parse::<u32>().ok();
         assert_eq!(file.with_text(first_number), Some(std::process::id()));
         assert_eq!(file.with_text(first_number), Some(std::process::id()));

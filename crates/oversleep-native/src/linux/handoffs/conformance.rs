@@ -4,36 +4,38 @@ use std::sync::Arc;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use crate::handoff_conformance::{self, within_limit};
+use crate::handoff_conformance;
 use crate::native::paired::call_of;
+use oversleep_system::Handoff;
 
 /// Checks a kind of hand-off.
 pub(super) fn check(name: &str) {
     let open = call_of(super::CALLS, name).expect("paired");
     handoff_conformance::check(open);
-    within_limit("signals and stray notices don't end a wait", move || {
-        let handoff = open().unwrap();
-        let (started, wait_started) = mpsc::channel();
-        let waiter = {
-            let handoff = Arc::clone(&handoff);
-            std::thread::spawn(move || {
-                // SAFETY: takes nothing.
-                started.send(unsafe { libc::pthread_self() } as usize).unwrap();
-                handoff.wait();
-            })
-        };
-        let thread = wait_started.recv().unwrap() as libc::pthread_t;
-        let signal = harmless_signal();
-        for _ in 0..10 {
-            // SAFETY: the thread is not joined yet, so its number is valid.
-            assert_eq!(unsafe { libc::pthread_kill(thread, signal) }, 0);
-            waiter.thread().unpark();
-            std::thread::sleep(Duration::from_micros(200));
-        }
-        assert!(!waiter.is_finished());
-        handoff.post();
-        waiter.join().unwrap();
-    });
+    signals_and_stray_notices_do_not_end_a_wait(&open().unwrap());
+}
+
+fn signals_and_stray_notices_do_not_end_a_wait(handoff: &Arc<dyn Handoff>) {
+    let (started, wait_started) = mpsc::channel();
+    let waiter = {
+        let handoff = Arc::clone(handoff);
+        std::thread::spawn(move || {
+            // SAFETY: takes nothing.
+            started.send(unsafe { libc::pthread_self() } as usize).unwrap();
+            handoff.wait();
+        })
+    };
+    let thread = wait_started.recv().unwrap() as libc::pthread_t;
+    let signal = harmless_signal();
+    for _ in 0..10 {
+        // SAFETY: the thread is not joined yet, so its number is valid.
+        assert_eq!(unsafe { libc::pthread_kill(thread, signal) }, 0);
+        waiter.thread().unpark();
+        std::thread::sleep(Duration::from_micros(200));
+    }
+    assert!(!waiter.is_finished());
+    handoff.post();
+    waiter.join().unwrap();
 }
 
 /// A signal whose handler does nothing and does not restart calls.

@@ -110,9 +110,13 @@ mod tests {
     #[test]
     fn a_switch_in_is_between_the_start_and_the_end_of_a_sleep() {
         std::thread::spawn(|| {
-            let Ok(mut watch) = SwitchWatch::open() else { return };
+            let mut watch = match SwitchWatch::open() {
+                Ok(watch) => watch,
+                Err(why) => return oversleep_testing::skip(why),
+            };
             let mut attributed = 0;
-            for _ in 0..20 {
+            // On a busy machine a thread may be switched more than once in many a sleep, which isn't attributed.
+            while attributed < 5 {
                 watch.arm();
                 let before = os::monotonic_now();
                 std::thread::sleep(Duration::from_micros(200));
@@ -123,7 +127,6 @@ mod tests {
                     assert!(switch.run_queue_delay < after - before, "{switch:?}");
                 }
             }
-            assert!(attributed > 0, "none of 20 sleeps was attributed");
         })
         .join()
         .expect("no panic");

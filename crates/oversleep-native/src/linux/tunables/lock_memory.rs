@@ -59,7 +59,7 @@ mod tests {
         let Some(guard) = guard else {
             assert!(!first.holds());
             assert_eq!(Of(LockMemory).current(), Ok(Setting::Flag(false)));
-            return;
+            return oversleep_testing::skip(format!("{first:?}"));
         };
         let (second, other) = Of(LockMemory).apply(&Setting::Flag(true));
         assert_eq!(second, Outcome::AlreadySo { is: Setting::Flag(true) });

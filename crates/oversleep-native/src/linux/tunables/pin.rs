@@ -86,7 +86,10 @@ mod tests {
     #[test]
     fn pins_to_one_cpu_and_back() {
         std::thread::spawn(|| {
-            let Ok(before) = os::affinity() else { return };
+            let before = match os::affinity() {
+                Ok(before) => before,
+                Err(why) => return oversleep_testing::skip(why),
+            };
             let last = Setting::Cpus(vec![*before.last().expect("a CPU")]);
             let (outcome, guard) = Of(Pin).apply(&last);
             assert!(outcome.holds(), "{outcome:?}");
@@ -102,7 +105,10 @@ mod tests {
     #[test]
     fn a_cpu_outside_the_mask_can_be_had_if_the_kernel_grants_it() {
         std::thread::spawn(|| {
-            let Ok(before) = os::affinity() else { return };
+            let before = match os::affinity() {
+                Ok(before) => before,
+                Err(why) => return oversleep_testing::skip(why),
+            };
             let last = vec![*before.last().expect("a CPU")];
             os::set_affinity(&before[..1]).expect("a CPU of the mask");
             assert_eq!(Pin::check(&last), Ok(()));
@@ -116,7 +122,10 @@ mod tests {
     #[test]
     fn refuses_no_cpu_and_cpus_that_are_not_there_and_changes_nothing() {
         std::thread::spawn(|| {
-            let Ok(before) = os::affinity() else { return };
+            let before = match os::affinity() {
+                Ok(before) => before,
+                Err(why) => return oversleep_testing::skip(why),
+            };
             let partly = vec![before[0], 8191];
             for cpus in [vec![], vec![8191], vec![u32::MAX], partly] {
                 let (outcome, guard) = Of(Pin).apply(&Setting::Cpus(cpus));

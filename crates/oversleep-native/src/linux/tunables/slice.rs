@@ -58,7 +58,10 @@ mod tests {
     #[test]
     fn is_applied_and_restored() {
         let on_a_new_thread = std::thread::spawn(|| {
-            let Ok(before) = Of(Slice).current() else { return };
+            let before = match Of(Slice).current() {
+                Ok(before) => before,
+                Err(why) => return oversleep_testing::skip(why),
+            };
             let requested = Setting::Nanos(Nanos(150_000));
             let (outcome, guard) = Of(Slice).apply(&requested);
             assert_eq!(outcome, Outcome::Applied { was: Some(before.clone()), now: requested.clone() });

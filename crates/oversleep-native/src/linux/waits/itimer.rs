@@ -228,8 +228,8 @@ mod tests {
         assert_eq!((handler(), is_running()), (before, Ok(false)));
 
         // A timer of other code is left alone.
-        set(libc::timeval { tv_sec: 1_000, tv_usec: 0 }).unwrap();
+        set(libc::timeval { tv_sec: 1_000_000, tv_usec: 0 }).unwrap();
         assert!(IntervalTimer::open().is_err());
-        assert!(set(libc::timeval { tv_sec: 0, tv_usec: 0 }).unwrap().tv_sec > 900);
+        assert!(set(libc::timeval { tv_sec: 0, tv_usec: 0 }).unwrap().tv_sec > 0);
     }
 }

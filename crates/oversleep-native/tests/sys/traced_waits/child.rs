@@ -1,14 +1,11 @@
 //! The traced child: makes every wait for every request, and says so by a system call that does nothing.
 
 use oversleep_record::Nanos;
-use oversleep_system::{SharedPlatform, Takes, Target, WaitEnd};
+use oversleep_system::{SharedPlatform, Target, WaitEnd};
 
 /// Requests on both sides of every unit.
 pub const REQUESTS: [Nanos; 6] =
     [Nanos(1), Nanos(999), Nanos(300_000), Nanos(1_000_000), Nanos(1_500_000), Nanos(2_000_100)];
-
-/// How often a wait is made whose deadline is converted to another clock: the tightest conversion counts.
-const CONVERSIONS: usize = 5;
 
 /// The first argument of a call of `getppid`, which takes none, that carries a message.
 pub const MESSAGE: u64 = 0x6f76_6572_736c_6565;
@@ -57,8 +54,7 @@ pub fn run() {
             Message::Missing { wait }.send();
             continue;
         };
-        let times = if entry.info().takes == Takes::TimeOfDay { CONVERSIONS } else { 1 };
-        for requested in REQUESTS.into_iter().flat_map(|requested| std::iter::repeat_n(requested, times)) {
+        for requested in REQUESTS {
             let deadline = platform.now() + requested;
             Message::Begin { wait, requested, deadline }.send();
             let end = waiter.wait(Target { remaining: requested, deadline });

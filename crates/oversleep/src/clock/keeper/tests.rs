@@ -28,6 +28,16 @@ fn read(clock: &Keeper<Faulty>, reader: usize, latest_ns: &mut u64) {
 }
 
 #[test]
+fn the_renewal_of_a_line_makes_few_reads() {
+    let clock = settled();
+    let (earlier_ns, start_ns) = (clock.machine.steady_ns(), clock.machine.steady_ns());
+    calibrate::readings(&clock.machine, calibrate::TRIES);
+    // Three for the suspended time, three for each try of two pairs, two at the end, and this one.
+    let reads = (clock.machine.steady_ns() - start_ns) / (start_ns - earlier_ns);
+    assert_eq!(reads, 3 + 2 * 3 * u64::from(calibrate::TRIES) + 2 + 1);
+}
+
+#[test]
 fn a_claim_whose_holder_is_stopped_is_taken_over() {
     let (clock, mut latest_ns) = (settled(), 0);
     clock.machine.pass(200 * MS);

@@ -1,6 +1,7 @@
 //! A bus and a daemon that exist only for the test.
 
 use super::*;
+use oversleep_testing::skip;
 use std::os::unix::net::UnixListener;
 use std::sync::mpsc;
 
@@ -118,7 +119,7 @@ fn a_refused_thread_gets_its_policy_from_the_daemon() {
 
     // SAFETY: takes nothing. https://man7.org/linux/man-pages/man2/getuid.2.html
     if unsafe { libc::geteuid() } != 0 {
-        return println!("only root can play the daemon");
+        return skip("only root can play the daemon");
     }
     let client = |socket: &str| {
         const NOBODY: libc::c_long = 65_534;
@@ -139,7 +140,7 @@ fn a_refused_thread_gets_its_policy_from_the_daemon() {
     };
     let (outcome, _) =
         with_bus("refused", "", |socket| std::thread::scope(|scope| scope.spawn(|| client(socket)).join().unwrap()));
-    let Some((outcome, after)) = outcome else { return println!("the daemon may not set a policy here") };
+    let Some((outcome, after)) = outcome else { return skip("the daemon may not set a policy here") };
     // Where every user may have real-time policies, the daemon isn't asked.
     let Outcome::Applied { was: Scheduling::Ordinary, now } = outcome else { panic!("{outcome}") };
     assert!(matches!(now, Scheduling::RoundRobin(10) | Scheduling::Fifo(10)), "{now:?}");

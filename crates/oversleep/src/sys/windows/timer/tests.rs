@@ -117,7 +117,7 @@ fn guards_are_counted_and_withdrawn() {
     let (first, outcome) = hold_timer(period);
     if first.is_none() {
         assert!(outcome.denied().is_some_and(|denied| !denied.how.is_empty()) && held() == 0);
-        return;
+        return oversleep_testing::skip(outcome);
     }
     let second = hold_timer(period).0;
     assert_eq!(held(), 2);
