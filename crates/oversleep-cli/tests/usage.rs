@@ -166,8 +166,8 @@ fn a_time_too_short_for_one_wait_is_refused() {
     assert!(home.run(args).with_code(0).stdout.contains("2 ms"));
     home.run(["waits", "spin", "--request", "2ms", "--for", "2ms", "--quiet"]).with_code(0);
     // A measurement without a schedule has at least one value.
-    home.run(["handoff", "condvar", "--for", "1ns", "--quiet"]).with_code(0);
-    home.run(["forkjoin", "--for", "1ms", "--quiet"]).with_code(0);
+    home.run(["handoff", "condvar", "--for", "1ns", "--quiet"]).measured();
+    home.run(["forkjoin", "--for", "1ms", "--quiet"]).measured();
 }
 
 #[test]

@@ -30,9 +30,10 @@ use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use oversleep_record::ResultFile;
-use support::{Ended, Home, SHORT};
+use support::{Ended, Home, SHORT, pauses};
 
 #[test]
 fn arguments_that_are_no_text_are_refused_or_taken_as_paths() {
@@ -66,7 +67,7 @@ fn full() -> Option<File> {
 
 #[test]
 fn a_full_device_loses_nothing() {
-    let (Some(_), home) = (full(), Home::new()) else { return eprintln!("skipped: no /dev/full here") };
+    let (Some(_), home) = (full(), Home::new()) else { return oversleep_testing::skip("no /dev/full here") };
     let ended = home.run(SHORT.iter().chain(&["--out", "/dev/full", "--quiet"])).with_code(1);
     assert!(ended.stdout.contains("thread-sleep"), "the report is shown all the same");
     kept(&home, &ended.stderr, "error: can't write '/dev/full': ");
@@ -76,12 +77,12 @@ fn a_full_device_loses_nothing() {
 #[test]
 fn full_standard_output_loses_nothing() {
     for option in [&["--json"][..], &[], &["--html", "-"]] {
-        let (Some(full), home) = (full(), Home::new()) else { return eprintln!("skipped: no /dev/full here") };
+        let (Some(full), home) = (full(), Home::new()) else { return oversleep_testing::skip("no /dev/full here") };
         let output = home.command().args(SHORT).args(option).stdout(full).output().expect("it starts");
         let ended = Ended::of(output).with_code(1);
         kept(&home, &ended.stderr, "error: can't write to standard output: ");
     }
-    let (Some(full), home) = (full(), Home::new()) else { return };
+    let (Some(full), home) = (full(), Home::new()) else { return oversleep_testing::skip("no /dev/full here") };
     let output = home.command().arg("experiments").stdout(full).output().expect("it starts");
     assert!(Ended::of(output).with_code(1).stderr.starts_with("error: can't write to standard output: "));
 }
@@ -99,7 +100,7 @@ fn kept(home: &Home, stderr: &str, begins: &str) {
 
 #[test]
 fn with_no_place_left_the_result_goes_to_standard_output() {
-    let (Some(_), home) = (full(), Home::new()) else { return eprintln!("skipped: no /dev/full here") };
+    let (Some(_), home) = (full(), Home::new()) else { return oversleep_testing::skip("no /dev/full here") };
     let mut command = home.command();
     command.args(SHORT).args(["--out", "/dev/full"]).env("TMPDIR", "/dev/null/nowhere");
     let ended = Ended::of(command.output().expect("it starts")).with_code(1);
@@ -124,7 +125,7 @@ fn a_full_disk_loses_nothing() {
     fs::create_dir(&disk).expect("a directory");
     let mount = Command::new("mount").args(["-t", "tmpfs", "-o", "size=4k", "tmpfs"]).arg(&disk).output();
     if !mount.is_ok_and(|mount| mount.status.success()) {
-        return eprintln!("skipped: this user may not mount a small file system");
+        return oversleep_testing::skip("this user may not mount a small file system");
     }
     let _mounted = Mounted(disk.clone());
     fs::write(disk.join("old.json"), "old").expect("there is room for this");
@@ -141,7 +142,7 @@ fn a_full_disk_is_named_with_the_file_nobody_chose() {
     fs::create_dir(&disk).expect("a directory");
     let mount = Command::new("mount").args(["-t", "tmpfs", "-o", "size=4k", "tmpfs"]).arg(&disk).output();
     if !mount.is_ok_and(|mount| mount.status.success()) {
-        return eprintln!("skipped: this user may not mount a small file system");
+        return oversleep_testing::skip("this user may not mount a small file system");
     }
     let _mounted = Mounted(disk.clone());
     let mut command = home.command();
@@ -155,10 +156,10 @@ fn a_full_disk_is_named_with_the_file_nobody_chose() {
 fn an_unwritable_directory_is_no_reason_not_to_measure() {
     let home = Home::new();
     let nowhere =
-        if fs::metadata("/proc/self").is_ok() { "/proc" } else { return eprintln!("skipped: no /proc here") };
+        if fs::metadata("/proc/self").is_ok() { "/proc" } else { return oversleep_testing::skip("no /proc here") };
     let mut command = home.command();
     command.current_dir(nowhere).args(["--only", "B5", "--request", "1ms", "--count", "3", "--no-remedies"]);
-    let ended = Ended::of(command.output().expect("it starts")).fine();
+    let ended = Ended::of(command.output().expect("it starts")).measured();
     assert!(ended.stderr.starts_with("warning: the current directory is not writable; "), "{}", ended.stderr);
     assert_eq!(home.temporary_files().len(), 2, "{:?}", home.temporary_files());
     let named = home.run(SHORT.iter().chain(&["--out", "/proc/r.json"])).with_code(1);
@@ -185,14 +186,12 @@ fn run_line(home: &Home, line: &str) {
     }
     let words: Vec<&str> = line.split_whitespace().skip(1).map(|word| word.trim_matches('\'')).collect();
     // On a busy machine it may take a while until signals are handled; a run that a signal kills is repeated.
-    for delay_ms in [200, 800, 3_200, 12_800, 51_200] {
+    for pause in pauses() {
         let mut child =
             home.command().args(&words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
-        for _ in 0..delay_ms / 20 {
-            std::thread::sleep(std::time::Duration::from_millis(20));
-            if child.try_wait().expect("it can be asked").is_some() {
-                break;
-            }
+        let begun = Instant::now();
+        while begun.elapsed() < pause && child.try_wait().expect("it can be asked").is_none() {
+            std::thread::sleep(Duration::from_millis(20));
         }
         if child.try_wait().expect("it can be asked").is_none() {
             let interrupt = format!("kill -INT {}", child.id());
@@ -205,7 +204,6 @@ fn run_line(home: &Home, line: &str) {
             return;
         }
     }
-    panic!("{line}: signals are never heeded");
 }
 
 /// A home with the results that lines of documentation read.
@@ -263,10 +261,15 @@ fn every_example_of_the_help_runs() {
 }
 
 /// A page of the project; `None` if the crate is tested without it.
+#[track_caller]
 fn page(name: &str) -> Option<String> {
-    let text = fs::read_to_string(format!("{}/../../{name}", env!("CARGO_MANIFEST_DIR")));
-    let text = text.map_err(|error| eprintln!("skipped: {name}: {error}")).ok()?;
-    Some(text.replace("\r\n", "\n"))
+    match fs::read_to_string(format!("{}/../../{name}", env!("CARGO_MANIFEST_DIR"))) {
+        Ok(text) => Some(text.replace("\r\n", "\n")),
+        Err(error) => {
+            oversleep_testing::skip(format!("{name}: {error}"));
+            None
+        }
+    }
 }
 
 /// A model gives the same answer everywhere, so the README's answer can be compared with it.
@@ -300,7 +303,7 @@ fn commands(text: &str) -> Vec<String> {
 
 #[test]
 fn every_command_of_the_readme_and_the_guide_runs() {
-    let pages: Vec<String> = ["README.md", "docs/guide.md"].into_iter().filter_map(page).collect();
+    let pages: Vec<String> = ["README.md", "docs/guide.md"].into_iter().filter_map(|name| page(name)).collect();
     let mut lines = Vec::new();
     for text in &pages {
         let commands = commands(text);
