@@ -51,7 +51,7 @@ int main(void) {
         void *result;
         pthread_create(&started, 0, thread, 0);
         sem_wait(&waits);
-        usleep(100000);
+        usleep(20000);
         printf("%d after %d\n", how, times);
         pthread_cancel(started);
         pthread_join(started, &result);

@@ -111,36 +111,42 @@ int main(void) {
 
 #[test]
 fn waits_without_a_stop_end_and_fail_as_the_others() {
-    let home = Home::new();
-    for options in [&["-w", "-pthread"][..], &["-w", "-pthread", "-static"], &["-w", "-pthread", "-no-pie"]] {
-        let Some(program) = compiled(&home, &[TIMES, OFTEN].concat(), options) else { continue };
-        let Some(output) = emulated(&home, &["--out", "often.json"], &[&program]) else { return };
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert!(output.status.success() && !text.contains("NOT SO"), "{options:?}: {output:?}");
-        let report: serde_json::Value =
-            serde_json::from_slice(&std::fs::read(home.path().join("often.json")).expect("a file")).expect("JSON");
-        let of = |call: &str, field: &str| -> u64 {
-            let waits = report["waits"].as_array().expect("waits").iter();
-            waits.filter(|waits| waits["call"] == call).filter_map(|waits| waits[field].as_u64()).sum()
-        };
-        for line in text.lines() {
-            let [call, times, least, all] = line.split(' ').collect::<Vec<_>>()[..] else { panic!("{line}") };
-            let [times, least, all] = [times, least, all].map(|number| number.parse::<i64>().expect("a number"));
-            // Calls round up; the clock reads whole µs, twice.
-            assert!(least >= 998, "{options:?}: {text}");
-            // Successive waits end at different ticks, except those of a deadline that passed before its call. Without
-            // ticks, each would take 1.1 ms.
-            let (call, tick) = if call == "released" { ("clock_nanosleep", 15_625) } else { (call, 2_000) };
-            assert!(all >= times * tick * 3 / 4, "{options:?}: {text}");
-            let (count, sampled) = (of(call, "count"), of(call, "sampled"));
-            assert!(count >= 60 && sampled >= 16, "{options:?}, {call}: {report}");
+    std::thread::scope(|scope| {
+        for options in [&["-w", "-pthread"][..], &["-w", "-pthread", "-static"], &["-w", "-pthread", "-no-pie"]] {
+            scope.spawn(|| end_and_fail_as_the_others(options));
         }
-        let sleeps = of("clock_nanosleep", "count") + of("nanosleep", "count");
-        // Those for a span. A deadline may have passed before its call, which then doesn't wait.
-        assert!(sleeps >= 60 + 12 + 40 * 9, "{options:?}: {report}");
-        let (all, stopped) = (sleeps, of("clock_nanosleep", "sampled") + of("nanosleep", "sampled"));
-        assert!(stopped < all / 2, "most sleeps make no stop: {stopped} of {all}");
+    });
+}
+
+fn end_and_fail_as_the_others(options: &[&str]) {
+    let home = Home::new();
+    let Some(program) = compiled(&home, &[TIMES, OFTEN].concat(), options) else { return };
+    let Some(output) = emulated(&home, &["--out", "often.json"], &[&program]) else { return };
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success() && !text.contains("NOT SO"), "{options:?}: {output:?}");
+    let report: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(home.path().join("often.json")).expect("a file")).expect("JSON");
+    let of = |call: &str, field: &str| -> u64 {
+        let waits = report["waits"].as_array().expect("waits").iter();
+        waits.filter(|waits| waits["call"] == call).filter_map(|waits| waits[field].as_u64()).sum()
+    };
+    for line in text.lines() {
+        let [call, times, least, all] = line.split(' ').collect::<Vec<_>>()[..] else { panic!("{line}") };
+        let [times, least, all] = [times, least, all].map(|number| number.parse::<i64>().expect("a number"));
+        // Calls round up; the clock reads whole µs, twice.
+        assert!(least >= 998, "{options:?}: {text}");
+        // Successive waits end at different ticks, except those of a deadline that passed before its call. Without
+        // ticks, each would take 1.1 ms.
+        let (call, tick) = if call == "released" { ("clock_nanosleep", 15_625) } else { (call, 2_000) };
+        assert!(all >= times * tick * 3 / 4, "{options:?}: {text}");
+        let (count, sampled) = (of(call, "count"), of(call, "sampled"));
+        assert!(count >= 60 && sampled >= 16, "{options:?}, {call}: {report}");
     }
+    let sleeps = of("clock_nanosleep", "count") + of("nanosleep", "count");
+    // Those for a span. A deadline may have passed before its call, which then doesn't wait.
+    assert!(sleeps >= 60 + 12 + 40 * 9, "{options:?}: {report}");
+    let (all, stopped) = (sleeps, of("clock_nanosleep", "sampled") + of("nanosleep", "sampled"));
+    assert!(stopped < all / 2, "most sleeps make no stop: {stopped} of {all}");
 }
 
 /// Sleeps until 1 ms ago and until 1 ms later, 300 times each.
@@ -228,18 +234,23 @@ int main(int count, char **typed) {
 fn a_program_that_gives_up_its_privileges_waits_without_a_stop_too() {
     let home = Home::new();
     let Some(program) = compiled(&home, &[TIMES, NOBODY].concat(), &["-w"]) else { return };
-    for root in ["/", &home.path().display().to_string()] {
-        let options = ["--resolution", "500us", "--out", "nobody.json"];
+    let in_root = |root: &str, report: &str| {
+        let options = ["--resolution", "500us", "--out", report];
         let Some(output) = emulated(&home, &options, &[&program, root]) else { return };
         if output.status.code() == Some(9) {
             return oversleep_testing::skip("only root becomes nobody");
         }
         let report: serde_json::Value =
-            serde_json::from_slice(&std::fs::read(home.path().join("nobody.json")).expect("a file")).expect("JSON");
+            serde_json::from_slice(&std::fs::read(home.path().join(report)).expect("a file")).expect("JSON");
         let of = |field: &str| report["waits"][0][field].as_u64().unwrap_or(0);
         // It stops 16 times until its place is replaced, then at each 256th; what comes after the last isn't known.
         assert!((16 + 2 * 256..=600).contains(&of("count")) && of("sampled") < 25, "{root}: {report}");
-    }
+    };
+    let own = home.path().display().to_string();
+    std::thread::scope(|scope| {
+        scope.spawn(|| in_root("/", "nobody.json"));
+        scope.spawn(|| in_root(&own, "enclosed.json"));
+    });
 }
 
 /// A program that filters its own calls after frequent sleeps: an unknown call in the sandbox ends it.

@@ -1,15 +1,13 @@
 //! The published investigations in `docs/investigations.md`: every command of the page runs, and its results on
 //! modelled machines are compared with the published figures.
 
-mod support;
-
 use std::fs;
 
+use super::support::Home;
 use oversleep_record::comparison::{Comparison, Verdict};
 use oversleep_record::label::{self, ClockRole};
 use oversleep_record::series::Quantity;
 use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
-use support::Home;
 
 /// The words of a command, whose arguments with parentheses are quoted.
 fn words(line: &str) -> Vec<String> {

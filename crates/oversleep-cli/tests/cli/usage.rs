@@ -1,8 +1,6 @@
 //! An invalid command line ends with one message and exit code 2, before anything is measured.
 
-mod support;
-
-use support::{Ended, Home};
+use super::support::{Ended, Home};
 
 #[track_caller]
 fn refused(args: &[&str]) -> String {

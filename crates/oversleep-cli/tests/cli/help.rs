@@ -1,8 +1,6 @@
 //! Help and lists: their texts, and that they are complete.
 
-mod support;
-
-use support::{Home, os};
+use super::support::{Home, os};
 
 const COMMANDS: [&str; 20] = [
     "check",

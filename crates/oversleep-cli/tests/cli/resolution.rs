@@ -1,14 +1,12 @@
 //! `resolution`: its messages, settings and measurements, and that neighbours end with the measurement.
 
-mod support;
-
 use std::fs;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
+use super::support::{Home, os};
 use oversleep_record::series::{Quantity, Status};
 use oversleep_record::{ExperimentId, label};
-use support::{Home, os};
 
 #[test]
 fn show_says_what_decides_and_names_nobody_unasked() {

@@ -1,13 +1,11 @@
 //! Destinations of results: standard output, files, pictures; and stored results.
 
-mod support;
-
 use std::fs;
 
+use super::support::{Home, SHORT, os};
 use oversleep_record::conditions::Setting;
 use oversleep_record::file::Completion;
 use oversleep_record::{ExperimentId, Nanos, ResultFile};
-use support::{Home, SHORT, os};
 
 fn short_with<'a>(more: &[&'a str]) -> Vec<&'a str> {
     SHORT.iter().chain(more).copied().collect()
