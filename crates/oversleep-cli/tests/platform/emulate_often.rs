@@ -5,8 +5,8 @@
 use super::emulate::{TIMES, compiled, emulated};
 use super::support::Home;
 
-/// Makes each call often with 1 ms, and prints how often, the shortest and all together in µs. Then tries the other ways in which a
-/// wait ends; each deviation from the manual is a separate line.
+/// Makes each call often with 1 ms, and prints how often, the shortest and all together in µs. Then tries the other ways in
+/// which a wait ends; each deviation from the manual is a separate line.
 const OFTEN: &str = r#"
 #define REPEAT(name, times, ...) do { long long least = INT64_MAX, first = now(1); \
     for (int i = 0; i < times; i++) { \

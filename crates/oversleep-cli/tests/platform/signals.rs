@@ -165,12 +165,12 @@ fn before_the_hard_limit_on_cpu_time_there_is_a_signal() {
     ]);
     let (child, mut stderr) = announced(&mut command);
     let limits = fs::read_to_string(format!("/proc/{}/limits", child.id())).expect("its limits");
-    let limit = limits.lines().find_map(|line| line.strip_prefix("Max cpu time")).expect("on CPU time");
-    assert_eq!(limit.split_whitespace().take(2).collect::<Vec<_>>(), ["95", "100"]);
     signal(&child, "XCPU");
     let mut lines = String::new();
     std::io::Read::read_to_string(&mut stderr, &mut lines).expect("readable");
     Ended::of(child.wait_with_output().expect("it ends")).with_code(130);
+    let limit = limits.lines().find_map(|line| line.strip_prefix("Max cpu time")).expect("on CPU time");
+    assert_eq!(limit.split_whitespace().take(2).collect::<Vec<_>>(), ["95", "100"]);
     assert!(lines.contains("the CPU time that this process may use"), "{lines}");
     let result = ResultFile::read(&fs::read(home.path().join("r.json")).expect("written")).expect("a result");
     assert_eq!(result.completion, Completion::Interrupted);
