@@ -20,7 +20,10 @@ fn a_client_that_says_nothing_holds_up_none() {
         sys.exit(subprocess.run([sys.argv[1], 'emulate', 'ctl', number, '--resolution', '1ms']).returncode)\n";
     let Some(output) = emulated(&home, &[], &["python3", "-c", script, OWN]) else { return };
     let code = output.status.code();
-    assert!(matches!(code, Some(0 | 127)), "{code:?} {}", String::from_utf8_lossy(&output.stderr));
+    if code == Some(127) {
+        return oversleep_testing::skip("no python3");
+    }
+    assert_eq!(code, Some(0), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 #[test]
@@ -38,7 +41,7 @@ fn another_user_is_told_so() {
     let home = Home::new();
     let user = Command::new("id").arg("-u").output().expect("it starts");
     if user.stdout != b"0\n" || !Command::new("setpriv").arg("--version").output().is_ok_and(|it| it.status.success()) {
-        return;
+        return oversleep_testing::skip("only root becomes another user, with setpriv");
     }
     // In a place that the other user can access.
     let folder = tempfile::tempdir().expect("a folder");
@@ -60,8 +63,10 @@ fn a_program_in_another_namespace_of_ids_controls_its_emulation() {
     let script = "\"$0\" emulate ctl $OVERSLEEP_EMULATE --resolution 1ms";
     let Some(output) = emulated(&home, &[], &["unshare", "-Urpf", "sh", "-c", script, OWN]) else { return };
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    let is_skipped = stderr.contains("unshare");
-    assert!(is_skipped || stderr.contains("is held"), "{stderr}");
+    if stderr.contains("unshare") {
+        return oversleep_testing::skip(stderr);
+    }
+    assert!(stderr.contains("is held"), "{stderr}");
 }
 
 #[test]
@@ -70,15 +75,15 @@ fn containers_of_one_network_control_their_own_emulation() {
     // Two emulations whose process has the same id, each in a namespace of its own. The second asks for its own report.
     let script = r#"
         pair='"$0" emulate windows-10-1909 -- sh -c "$1" "$0"'
-        unshare -Urpf sh -c "$pair; true" "$0" 'sleep 3' &
-        sleep 1
+        unshare -Urpf sh -c "$pair; true" "$0" 'echo >begun; until [ -e asked ]; do sleep 0.01; done' &
+        until [ -e begun ] || ! kill -0 $! 2>/dev/null; do sleep 0.01; done
         unshare -Urpf --mount-proc sh -c "$pair; true" "$0" '"$0" emulate ctl $OVERSLEEP_EMULATE --report'
+        echo >asked
         wait"#;
     let output = home.prepared(Command::new("sh")).args(["-c", script, OWN]).output().expect("it starts");
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     if stderr.contains("unshare") || stderr.contains("can't trace") {
-        eprintln!("skipped: {stderr}");
-        return;
+        return oversleep_testing::skip(stderr);
     }
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert!(report["program"].to_string().contains("--report"), "{report}");

@@ -41,11 +41,10 @@ int main(void) {
     getsockopt(pair[0], SOL_SOCKET, SO_SNDTIMEO, &back, &length);
     printf("getsockopt %ld.%06ld\n", (long)back.tv_sec, (long)back.tv_usec);
     say("room", send(pair[0], much, 1, 0) == 1);
-    long long begun = now(1);
     long sent = send(pair[0], much, sizeof much, 0);
-    say("part", sent > 0 && sent < sizeof much && now(1) - begun >= KERNEL);
+    say("part", sent > 0 && sent < sizeof much);
     fill(pair[0]);
-    begun = now(1);
+    long long begun = now(1);
     say("send", ends(begun, send(pair[0], much, 1, 0)));
     begun = now(1);
     say("write", ends(begun, write(pair[0], much, 1)));
@@ -64,20 +63,19 @@ int main(void) {
     say("nonblock", write(pair[0], much, 1) == -1 && errno == EAGAIN);
     fcntl(pair[0], F_SETFL, 0);
 
-    set(pair[0], 30000000);
-    begun = now(1);
+    set(pair[0], 86400000000);
     int status;
     pid_t child = empties(pair[1], 20000);
-    say("emptied", send(pair[0], much, 1, 0) == 1 && now(1) - begun < 10000000);
+    say("emptied", send(pair[0], much, 1, 0) == 1);
     waitpid(child, &status, 0);
     fill(pair[0]);
-    struct itimerval once = { { 0, 0 }, { 0, 30000 } };
     for (int flags = 0; flags <= SA_RESTART; flags += SA_RESTART) {
         struct sigaction action = { .sa_handler = caught, .sa_flags = flags };
         sigaction(SIGALRM, &action, 0);
-        setitimer(ITIMER_REAL, &once, 0);
-        begun = now(1);
-        say("signal", send(pair[0], much, 1, 0) == -1 && errno == EINTR && now(1) - begun < 10000000);
+        child = signals();
+        say("signal", send(pair[0], much, 1, 0) == -1 && errno == EINTR);
+        kill(child, SIGKILL);
+        waitpid(child, &status, 0);
     }
     set(pair[0], 0);
     child = empties(pair[1], 100000);
@@ -162,6 +160,6 @@ int main(int count, char **typed) {
 fn a_program_that_another_thread_executes_meanwhile_is_left_alone() {
     let home = Home::new();
     let Some(program) = compiled(&home, &[TIMES, EXECUTES].concat(), &["-w", "-pthread"]) else { return };
-    let Some(output) = emulated(&home, &[], &["timeout", "20", &program]) else { return };
+    let Some(output) = emulated(&home, &[], &[&program]) else { return };
     assert_eq!((output.status.code(), &*output.stdout), (Some(0), &b"0\n"[..]), "{output:?}");
 }

@@ -106,7 +106,7 @@ impl<'a> Check<'a> {
     fn line(&mut self, line: &Line) {
         let found = self.named(line.runtime, line.wait);
         if !self.all.iter().any(|one| one.runtime.name == line.runtime) {
-            return println!("SKIPPED: {} is not installed here: {}", line.runtime, line.wait);
+            return oversleep_testing::skip(format!("{} is not installed here: {}", line.runtime, line.wait));
         }
         self.demand(!found.is_empty(), format!("{} has {}", line.runtime, line.wait));
         for wait in found.iter().filter(|one| (line.versions.0..line.versions.1).contains(&major(&one.runtime.version)))
@@ -142,7 +142,7 @@ impl<'a> Check<'a> {
     fn pair(&mut self, what: &str, one: Option<i64>, other: Option<i64>, holds: impl Fn(i64, i64) -> bool) {
         match (one, other) {
             (Some(one), Some(other)) => self.demand(holds(one, other), format!("{what}: {one} and {other}")),
-            _ => println!("SKIPPED: {what}: not measured"),
+            _ => oversleep_testing::skip(format!("{what}: not measured")),
         }
     }
 }
@@ -163,7 +163,7 @@ fn every_rule_of_the_runtimes_is_found_on_the_real_ones() {
 #[ignore = "reads what every_rule_of_the_runtimes_is_found_on_the_real_ones left"]
 fn the_last_result_is_judged_again() {
     let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join("runtimes.json");
-    let Ok(bytes) = fs::read(&kept) else { return println!("SKIPPED: there is no {}", kept.display()) };
+    let Ok(bytes) = fs::read(&kept) else { return oversleep_testing::skip(format!("there is no {}", kept.display())) };
     judge(&ResultFile::read(&bytes).expect("a result"));
 }
 

@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
 use oversleep_record::ResultFile;
 
@@ -74,6 +75,11 @@ impl Home {
     }
 }
 
+/// Longer and longer pauses, without end: for what a busy machine may take any time to begin.
+pub fn pauses() -> impl Iterator<Item = Duration> {
+    std::iter::successors(Some(Duration::from_millis(200)), |pause| Some(*pause * 2))
+}
+
 pub fn binary() -> PathBuf {
     PathBuf::from(env!("CARGO_BIN_EXE_oversleep"))
 }
@@ -107,6 +113,14 @@ impl Ended {
     #[track_caller]
     pub fn fine(self) -> Ended {
         self.with_code(0)
+    }
+
+    /// Asserts that this machine was measured: with success, or too disturbed for any conclusion.
+    #[track_caller]
+    pub fn measured(self) -> Ended {
+        let is_measured = matches!(self.code, Some(0 | 4));
+        assert!(is_measured, "{:?}, stdout: {}\nstderr: {}", self.code, self.stdout, self.stderr);
+        self
     }
 
     /// Asserts this exit code.

@@ -1,13 +1,11 @@
 //! Comparisons of results from the command line: exact, since the results come from modelled machines.
 
-mod support;
-
 use std::fs::{self, File};
 
+use super::support::{Ended, Home};
 use oversleep_record::comparison::{CaveatKind, Comparison, Verdict};
 use oversleep_record::environment::FactValue;
 use oversleep_record::{FactName, ResultFile};
-use support::{Ended, Home};
 
 /// Writes a measurement on a model to that file.
 fn measure(home: &Home, file: &str, args: &[&str]) {

@@ -1,10 +1,8 @@
 //! Files generated from the command line: completions and manual pages.
 
-mod support;
-
 use std::fs;
 
-use support::Home;
+use super::support::Home;
 
 #[test]
 fn there_are_completions_for_every_shell() {

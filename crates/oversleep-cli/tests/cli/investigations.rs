@@ -1,21 +1,13 @@
 //! The published investigations in `docs/investigations.md`: every command of the page runs, and its results on
 //! modelled machines are compared with the published figures.
 
-mod support;
-
 use std::fs;
 
+use super::support::Home;
 use oversleep_record::comparison::{Comparison, Verdict};
 use oversleep_record::label::{self, ClockRole};
 use oversleep_record::series::Quantity;
 use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
-use support::Home;
-
-/// The page; `None` if the crate is tested without it.
-fn page() -> Option<String> {
-    let path = format!("{}/../../docs/investigations.md", env!("CARGO_MANIFEST_DIR"));
-    fs::read_to_string(path).map_err(|error| eprintln!("skipped: the page: {error}")).ok()
-}
 
 /// The words of a command, whose arguments with parentheses are quoted.
 fn words(line: &str) -> Vec<String> {
@@ -53,7 +45,10 @@ fn whole_ms(series: &Series) -> Vec<i64> {
 
 #[test]
 fn every_command_of_the_page_runs_and_several_machines_are_compared() {
-    let Some(page) = page() else { return };
+    let path = format!("{}/../../docs/investigations.md", env!("CARGO_MANIFEST_DIR"));
+    let Ok(page) = fs::read_to_string(&path) else {
+        return oversleep_testing::skip(format!("the crate is tested without {path}"));
+    };
     let home = Home::new();
     let commands: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("$ oversleep ")).collect();
     assert!(commands.len() > 10, "{commands:?}");

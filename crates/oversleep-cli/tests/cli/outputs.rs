@@ -1,13 +1,11 @@
 //! Destinations of results: standard output, files, pictures; and stored results.
 
-mod support;
-
 use std::fs;
 
+use super::support::{Home, SHORT, os};
 use oversleep_record::conditions::Setting;
 use oversleep_record::file::Completion;
 use oversleep_record::{ExperimentId, Nanos, ResultFile};
-use support::{Home, SHORT, os};
 
 fn short_with<'a>(more: &[&'a str]) -> Vec<&'a str> {
     SHORT.iter().chain(more).copied().collect()
@@ -120,7 +118,7 @@ fn every_command_names_the_files_that_it_writes() {
 fn check_leaves_a_result_and_a_page_and_clobbers_none() {
     let home = Home::new();
     let check = ["check", "--quick", "--only", "B5", "--request", "1ms", "--count", "3", "--no-remedies"];
-    let ended = home.run(check).fine();
+    let ended = home.run(check).measured();
     let files = home.files();
     let [page, result] = files.as_slice() else { panic!("{files:?}") };
     assert!(page.starts_with("oversleep-20") && page.ends_with("Z.html"), "{page}");
@@ -128,9 +126,9 @@ fn check_leaves_a_result_and_a_page_and_clobbers_none() {
     assert!(ended.stderr.contains(&format!("Written: {result}, {page}")), "{}", ended.stderr);
     assert_eq!(read(&home, result).command, "check");
     // Without a command it is check. Within the same second, it chooses other names.
-    home.run(&check[1..]).fine();
+    home.run(&check[1..]).measured();
     assert_eq!(home.files().len(), 4);
-    home.run(check.into_iter().chain(["--json"])).fine();
+    home.run(check.into_iter().chain(["--json"])).measured();
     assert_eq!(home.files().len(), 4, "a named place is the only one");
 }
 
@@ -140,7 +138,7 @@ fn conditions_reach_the_measurement() {
     let (tunable, option, setting) = match os().as_str() {
         "linux" => ("slack", "--slack", Nanos(1)),
         "windows" => ("resolution", "--resolution", Nanos::from_millis(1)),
-        _ => return eprintln!("skipped: no span of a timer can be set here"),
+        _ => return oversleep_testing::skip("no span of a timer can be set here"),
     };
     let typed = setting.to_string().replace(' ', "");
     let result = home.run(short_with(&[option, &typed, "--load", "spin:1", "--json"])).fine().result();
@@ -154,7 +152,7 @@ fn conditions_reach_the_measurement() {
 fn a_condition_that_is_refused_is_a_warning() {
     let home = Home::new();
     if os() == "windows" {
-        return eprintln!("skipped: this policy has another name here");
+        return oversleep_testing::skip("this policy has another name here");
     }
     let ended = home.run(short_with(&["--policy", "fifo:1", "--json"])).fine();
     let result = ended.result();
@@ -169,33 +167,34 @@ fn yields_and_spins_are_measured_by_name_too() {
     let spin = home.run(["waits", "spin", "--request", "1ms", "--count", "3", "--json"]).fine().result();
     assert!(spin.series("B5/spin/1ms").is_some_and(|series| series.counts.recorded == 3));
     let name = if os() == "windows" { "switch-to-thread" } else { "sched-yield" };
-    let yields = home.run(["waits", name, "--quick", "--json"]).fine().result();
+    let yields = home.run(["waits", name, "--count", "3", "--json"]).measured().result();
     assert!(yields.series(format!("B7/{name}/idle")).is_some_and(|series| series.has_values()));
 }
 
 #[test]
 fn experiments_without_measurements_of_their_own_show_facts_or_what_they_read() {
     let home = Home::new();
-    let facts = home.run(["check", "--only", "C1", "--no-remedies"]).fine();
+    let facts = home.run(["check", "--only", "C1", "--no-remedies"]).measured();
     assert!(facts.stdout.contains("Timestamps: "), "{}", facts.stdout);
-    let verdict = home.run(["check", "--only", "A6", "--quick", "--no-remedies", "--json"]).fine().result();
+    let verdict =
+        home.run(["check", "--only", "A6", "--count", "10000", "--no-remedies", "--json"]).measured().result();
     assert!(verdict.clocks.iter().any(|clock| clock.steps.is_some() && clock.cost_series.is_some()));
 }
 
 #[test]
 fn clocks_and_hand_offs_are_measured_by_name() {
     let home = Home::new();
-    let clocks = home.run(["clocks", "std-instant", "--quick", "--json"]).fine().result();
+    let clocks = home.run(["clocks", "std-instant", "--count", "10000", "--json"]).measured().result();
     assert_eq!(clocks.command, "clocks");
     assert!(clocks.clock("std-instant").is_some_and(|clock| clock.cost_series.is_some()));
-    let handoff = home.run(["handoff", "condvar", "--count", "6", "--json"]).fine().result();
+    let handoff = home.run(["handoff", "condvar", "--count", "6", "--json"]).measured().result();
     assert!(handoff.series("D4/condvar/one-way").is_some_and(|series| series.has_values()));
     assert!(handoff.series.iter().all(|series| series.subject == "condvar"));
 }
 
 #[test]
 fn fork_joins_are_measured() {
-    let result = Home::new().run(["forkjoin", "--quick", "--count", "3", "--json"]).fine().result();
+    let result = Home::new().run(["forkjoin", "--quick", "--count", "3", "--json"]).measured().result();
     assert!(result.experiment(ExperimentId::D1).any(|series| series.has_values()));
 }
 

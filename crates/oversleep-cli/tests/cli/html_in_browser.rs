@@ -5,16 +5,12 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
 
 use oversleep_record::ResultFile;
 
 use oversleep_report::view::testing;
 
 const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
-/// A browser that hangs must not hang the tests.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 fn browser() -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
@@ -32,7 +28,7 @@ struct Seen {
 fn open(browser: &Path, page: &Path, scratch: &Path) -> Seen {
     let file = |name: &str| scratch.join(name);
     let create = |name: &str| Stdio::from(File::create(file(name)).expect("scratch is writable"));
-    let mut child = Command::new(browser)
+    Command::new(browser)
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"])
         .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
         .args(["--disable-dev-shm-usage", "--enable-logging=stderr", "--host-resolver-rules=MAP * ~NOTFOUND"])
@@ -43,17 +39,8 @@ fn open(browser: &Path, page: &Path, scratch: &Path) -> Seen {
         .stdin(Stdio::null())
         .stdout(create("dom.html"))
         .stderr(create("log.txt"))
-        .spawn()
+        .status()
         .expect("the browser starts");
-    let begun = Instant::now();
-    while child.try_wait().expect("a child of ours").is_none() {
-        if begun.elapsed() > PATIENCE {
-            let _ = child.kill();
-            let _ = child.wait();
-            panic!("the browser did not end within {PATIENCE:?}");
-        }
-        thread::sleep(Duration::from_millis(50));
-    }
     let read = |name: &str| String::from_utf8_lossy(&fs::read(file(name)).unwrap_or_default()).into_owned();
     Seen { dom: read("dom.html"), log: read("log.txt"), net: read("net.json") }
 }
@@ -77,8 +64,7 @@ fn a_browser_shows_everything_and_asks_for_nothing() {
     let Some(browser) = browser() else {
         let why = format!("no browser: none of {} is on the PATH", BROWSERS.join(", "));
         assert!(std::env::var_os("OVERSLEEP_REQUIRE_BROWSER").is_none_or(|value| value != "1"), "{why}");
-        println!("SKIPPED: {why}");
-        return;
+        return oversleep_testing::skip(why);
     };
     for (name, result) in [("rich", testing::rich().file), ("hostile", testing::hostile())] {
         let scratch = tempfile::tempdir().expect("a scratch directory");

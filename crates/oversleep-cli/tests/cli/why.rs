@@ -1,10 +1,8 @@
 //! `why` without privileges: recordings and results, read on any system.
 
-mod support;
-
 use std::path::PathBuf;
 
-use support::Home;
+use super::support::Home;
 
 fn recording() -> String {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../oversleep-why/tests/recorded/fifo.why");

@@ -1,0 +1,15 @@
+//! The command as people run it, on any system. Tests of what only some systems have are in `platform/`.
+
+mod compare;
+mod generated;
+mod help;
+mod html_in_browser;
+mod investigations;
+mod modelled;
+mod outputs;
+mod real_time;
+mod resolution;
+#[path = "../support/mod.rs"]
+mod support;
+mod usage;
+mod why;

@@ -1,0 +1,151 @@
+//! Arguments that are no text, and outputs that can't be written: full devices and disks, directories that nobody writes to.
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::os::unix::ffi::OsStrExt;
+use std::process::{Command, Stdio};
+
+use oversleep_record::ResultFile;
+
+use crate::support::{Ended, Home, SHORT};
+
+#[test]
+fn arguments_that_are_no_text_are_refused_or_taken_as_paths() {
+    let home = Home::new();
+    let no_text = OsStr::from_bytes(b"\xff\xfe.json");
+    for args in [[OsStr::new("waits"), no_text], [OsStr::new("explain"), no_text], [no_text, no_text]] {
+        home.run(args).with_code(2);
+    }
+    let short = SHORT.iter().map(OsStr::new);
+    home.run(short.chain([OsStr::new("--out"), no_text])).fine();
+    assert!(fs::metadata(home.path().join(no_text)).is_ok());
+    home.run([OsStr::new("report"), no_text]).fine();
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_error() {
+    for args in [&["experiments"][..], &["explain"], &["completions", "bash"], &SHORT] {
+        let home = Home::new();
+        let mut child =
+            home.command().args(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+        drop(child.stdout.take());
+        let ended = Ended::of(child.wait_with_output().expect("it ends")).fine();
+        assert_eq!(ended.stderr, "", "{args:?}");
+    }
+}
+
+/// A full device, if there is one.
+fn full() -> Option<File> {
+    fs::OpenOptions::new().write(true).open("/dev/full").ok()
+}
+
+#[test]
+fn a_full_device_loses_nothing() {
+    let (Some(_), home) = (full(), Home::new()) else { return oversleep_testing::skip("no /dev/full here") };
+    let ended = home.run(SHORT.iter().chain(&["--out", "/dev/full", "--quiet"])).with_code(1);
+    assert!(ended.stdout.contains("thread-sleep"), "the report is shown all the same");
+    kept(&home, &ended.stderr, "error: can't write '/dev/full': ");
+    assert!(fs::metadata("/dev/full").is_ok_and(|found| !found.is_file()), "a device is not replaced by a file");
+}
+
+#[test]
+fn full_standard_output_loses_nothing() {
+    for option in [&["--json"][..], &[], &["--html", "-"]] {
+        let (Some(full), home) = (full(), Home::new()) else { return oversleep_testing::skip("no /dev/full here") };
+        let output = home.command().args(SHORT).args(option).stdout(full).output().expect("it starts");
+        let ended = Ended::of(output).with_code(1);
+        kept(&home, &ended.stderr, "error: can't write to standard output: ");
+    }
+    let (Some(full), home) = (full(), Home::new()) else { return oversleep_testing::skip("no /dev/full here") };
+    let output = home.command().arg("experiments").stdout(full).output().expect("it starts");
+    assert!(Ended::of(output).with_code(1).stderr.starts_with("error: can't write to standard output: "));
+}
+
+/// Checks that the message names a file that contains the result.
+#[track_caller]
+fn kept(home: &Home, stderr: &str, begins: &str) {
+    assert!(stderr.starts_with(begins) && stderr.contains("the result is kept in "), "{stderr}");
+    let kept = home.temporary_files();
+    let [name] = kept.as_slice() else { panic!("{kept:?}") };
+    assert!(stderr.contains(name.as_str()), "{stderr}");
+    let path = home.path().join("temp").join(name);
+    assert!(ResultFile::read(&fs::read(&path).expect("readable")).is_ok_and(|result| result.series[0].has_values()));
+}
+
+#[test]
+fn with_no_place_left_the_result_goes_to_standard_output() {
+    let (Some(_), home) = (full(), Home::new()) else { return oversleep_testing::skip("no /dev/full here") };
+    let mut command = home.command();
+    command.args(SHORT).args(["--out", "/dev/full"]).env("TMPDIR", "/dev/null/nowhere");
+    let ended = Ended::of(command.output().expect("it starts")).with_code(1);
+    assert!(ended.stderr.contains("the result is the last line on standard output"), "{}", ended.stderr);
+    let last = ended.stdout.lines().last().expect("a line");
+    assert!(ResultFile::read(last.as_bytes()).is_ok());
+}
+
+/// A separate file system, unmounted by the guard.
+struct Mounted(std::path::PathBuf);
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).status();
+    }
+}
+
+#[test]
+fn a_full_disk_loses_nothing() {
+    let home = Home::new();
+    let disk = home.path().join("disk");
+    fs::create_dir(&disk).expect("a directory");
+    let mount = Command::new("mount").args(["-t", "tmpfs", "-o", "size=4k", "tmpfs"]).arg(&disk).output();
+    if !mount.is_ok_and(|mount| mount.status.success()) {
+        return oversleep_testing::skip("this user may not mount a small file system");
+    }
+    let _mounted = Mounted(disk.clone());
+    fs::write(disk.join("old.json"), "old").expect("there is room for this");
+    let ended = home.run(SHORT.iter().chain(&["--out", "disk/old.json"])).with_code(1);
+    kept(&home, &ended.stderr, "error: can't write 'disk/old.json': ");
+    assert_eq!(fs::read(disk.join("old.json")).expect("still there"), b"old", "the old file is untouched");
+    assert_eq!(fs::read_dir(&disk).expect("readable").count(), 1, "nothing half written is left");
+}
+
+#[test]
+fn a_full_disk_is_named_with_the_file_nobody_chose() {
+    let home = Home::new();
+    let disk = home.path().join("disk");
+    fs::create_dir(&disk).expect("a directory");
+    let mount = Command::new("mount").args(["-t", "tmpfs", "-o", "size=4k", "tmpfs"]).arg(&disk).output();
+    if !mount.is_ok_and(|mount| mount.status.success()) {
+        return oversleep_testing::skip("this user may not mount a small file system");
+    }
+    let _mounted = Mounted(disk.clone());
+    let mut command = home.command();
+    command.current_dir(&disk).args(["--only", "B5", "--request", "1ms", "--count", "3", "--no-remedies", "--quiet"]);
+    let ended = Ended::of(command.output().expect("it starts")).with_code(1);
+    kept(&home, &ended.stderr, "error: can't write 'oversleep-2");
+    assert_eq!(fs::read_dir(&disk).expect("readable").count(), 0, "nothing half written is left");
+}
+
+#[test]
+fn an_unwritable_directory_is_no_reason_not_to_measure() {
+    let home = Home::new();
+    let nowhere =
+        if fs::metadata("/proc/self").is_ok() { "/proc" } else { return oversleep_testing::skip("no /proc here") };
+    let mut command = home.command();
+    command.current_dir(nowhere).args(["--only", "B5", "--request", "1ms", "--count", "3", "--no-remedies"]);
+    let ended = Ended::of(command.output().expect("it starts")).measured();
+    assert!(ended.stderr.starts_with("warning: the current directory is not writable; "), "{}", ended.stderr);
+    assert_eq!(home.temporary_files().len(), 2, "{:?}", home.temporary_files());
+    let named = home.run(SHORT.iter().chain(&["--out", "/proc/r.json"])).with_code(1);
+    assert!(named.stderr.starts_with("error: can't write '/proc/r.json': "), "{}", named.stderr);
+}
+
+#[test]
+fn a_link_stays_a_link() {
+    let home = Home::new();
+    fs::write(home.path().join("real.json"), "old").expect("writable");
+    std::os::unix::fs::symlink("real.json", home.path().join("link.json")).expect("a link");
+    home.run(SHORT.iter().chain(&["--out", "link.json"])).fine();
+    assert!(fs::symlink_metadata(home.path().join("link.json")).expect("there").is_symlink());
+    assert!(fs::metadata(home.path().join("real.json")).expect("there").len() > 100);
+}

@@ -1,0 +1,178 @@
+//! Every example of the help and of the guide runs, and the answer in the README is the one that is given.
+
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::support::{Home, SHORT, pauses};
+
+/// Whether it measures, or waits for a signal.
+fn is_long(words: &[&str]) -> bool {
+    const SHOWING: [&str; 11] = [
+        "report",
+        "compare",
+        "explain",
+        "experiments",
+        "ask",
+        "share",
+        "page",
+        "doctor",
+        "man",
+        "completions",
+        "machines",
+    ];
+    let has = |word| words.contains(&word);
+    let is_short =
+        words.first().is_some_and(|word| SHOWING.contains(word)) || has("show") || has("--list") || has("--");
+    !is_short || has("verify")
+}
+
+/// Runs a line of documentation. One that may be long is interrupted once it handles signals; the others run to their end.
+fn run_line(home: &Home, line: &str) {
+    if line.contains(['|', '>', ';', '&']) {
+        let output = home.prepared(Command::new("sh")).args(["-ec", line]).output().expect("a shell");
+        assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+        return;
+    }
+    let words: Vec<&str> = line.split_whitespace().skip(1).map(|word| word.trim_matches('\'')).collect();
+    if !is_long(&words) {
+        home.run(&words).measured();
+        return;
+    }
+    // On a busy machine it may take a while until signals are handled; a run that a signal kills is repeated.
+    for pause in pauses() {
+        let mut child =
+            home.command().args(&words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
+        let begun = Instant::now();
+        while begun.elapsed() < pause && child.try_wait().expect("it can be asked").is_none() {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        if child.try_wait().expect("it can be asked").is_none() {
+            let interrupt = format!("kill -INT {}", child.id());
+            assert!(Command::new("sh").args(["-c", &interrupt]).status().expect("a shell").success());
+        }
+        let output = child.wait_with_output().expect("it ends");
+        if output.status.signal().is_none() {
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            assert!(matches!(output.status.code(), Some(0 | 4 | 130)), "{line}: {:?} {stderr}", output.status);
+            return;
+        }
+    }
+}
+
+/// Runs all of them, several at a time: most do little but wait.
+fn run_lines(lines: &[String]) {
+    let (home, next) = (furnished(lines), AtomicUsize::new(0));
+    let run_some = || {
+        while let Some(line) = lines.get(next.fetch_add(1, Ordering::Relaxed)) {
+            run_line(&home, line);
+        }
+    };
+    std::thread::scope(|scope| (0..8).for_each(|_| _ = scope.spawn(run_some)));
+}
+
+/// A home with the results that lines of documentation read.
+fn furnished(lines: &[String]) -> Home {
+    let home = Home::new();
+    home.run(SHORT.iter().chain(&["--out", "r.json"])).fine();
+    fs::create_dir(home.path().join("results")).expect("writable");
+    fs::copy(home.path().join("r.json"), home.path().join("results/r.json")).expect("writable");
+    let reads = |line: &&String| {
+        ["oversleep report ", "oversleep compare ", "oversleep clocks "].iter().any(|start| line.starts_with(start))
+    };
+    for line in lines.iter().filter(reads) {
+        for word in line.split_whitespace().filter(|word| word.ends_with(".json") && !word.starts_with('-')) {
+            if !home.path().join(word).exists() {
+                fs::copy(home.path().join("r.json"), home.path().join(word)).expect("writable");
+            }
+        }
+    }
+    home
+}
+
+#[test]
+fn every_example_of_the_help_runs() {
+    let mut lines = Vec::new();
+    for command in [
+        "",
+        "check",
+        "clocks",
+        "waits",
+        "forkjoin",
+        "handoff",
+        "resolution",
+        "resolution show",
+        "resolution hold",
+        "resolution sweep",
+        "resolution neighbours",
+        "experiments",
+        "explain",
+        "report",
+        "compare",
+        "completions",
+        "man",
+    ] {
+        let help = Home::new().run(command.split_whitespace().chain(["-h"])).fine().stdout;
+        let examples = help.lines().skip(1).take_while(|line| !line.is_empty());
+        let examples: Vec<&str> = examples.filter_map(|line| line.trim().split("  ").next()).collect();
+        assert!(!examples.is_empty(), "{command} has no examples");
+        lines.extend(examples.into_iter().map(str::to_owned).filter(|line| !lines.contains(line)).collect::<Vec<_>>());
+    }
+    assert!(lines.iter().all(|line| line.starts_with("oversleep")), "{lines:?}");
+    run_lines(&lines);
+}
+
+/// A page of the project; `None` if the crate is tested without it.
+#[track_caller]
+fn page(name: &str) -> Option<String> {
+    match fs::read_to_string(format!("{}/../../{name}", env!("CARGO_MANIFEST_DIR"))) {
+        Ok(text) => Some(text.replace("\r\n", "\n")),
+        Err(error) => {
+            oversleep_testing::skip(format!("{name}: {error}"));
+            None
+        }
+    }
+}
+
+/// A model gives the same answer everywhere, so the README's answer can be compared with it.
+#[test]
+fn the_answer_in_the_readme_is_the_one_that_is_given() {
+    let Some(text) = page("README.md") else { return };
+    let (_, from_command) = text.split_once("```console\n$ oversleep ask ").expect("a question");
+    let (command, after) = from_command.split_once("\n```\n\n```text\n").expect("the answer behind it");
+    let (shown, _) = after.split_once("\n```").expect("its end");
+    let args = command.split_whitespace().map(|word| word.trim_matches('\''));
+    let answer = Home::new().run(std::iter::once("ask").chain(args)).fine();
+    assert_eq!(answer.stdout.trim_end(), shown);
+}
+
+/// The commands in a page's console blocks.
+fn commands(text: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut in_console = false;
+    for line in text.lines() {
+        match line.trim() {
+            "```console" => in_console = true,
+            "```" => in_console = false,
+            line if in_console => {
+                lines.extend(line.strip_prefix("$ ").filter(|line| line.starts_with("oversleep")).map(str::to_owned));
+            }
+            _ => {}
+        }
+    }
+    lines
+}
+
+#[test]
+fn every_command_of_the_readme_and_the_guide_runs() {
+    let pages: Vec<String> = ["README.md", "docs/guide.md"].into_iter().filter_map(|name| page(name)).collect();
+    let mut lines = Vec::new();
+    for text in &pages {
+        let commands = commands(text);
+        assert!(!commands.is_empty(), "a page has no ```console block with a `$ oversleep` line");
+        lines.extend(commands.into_iter().filter(|line| !lines.contains(line)).collect::<Vec<_>>());
+    }
+    run_lines(&lines);
+}
