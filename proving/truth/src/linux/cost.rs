@@ -8,7 +8,6 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use oversleep_collect::{Collector, Losses};
-use oversleep_why::calls::Arch;
 use oversleep_why::{Builder, Machine, Outcome};
 
 use super::memory::{ADDED_MAX_KB, Memory};

@@ -49,7 +49,7 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// The waits of what is followed, until `is_over`.
 fn follow(collector: &mut Collector, mut is_over: impl FnMut(usize) -> bool) -> Vec<Wait> {
-    let mut machine = Machine::new(Arch::named(std::env::consts::ARCH).expect("the collector knows this processor"));
+    let mut machine = Machine::new(arch());
     let mut waits = Vec::new();
     loop {
         let is_last = is_over(waits.len());

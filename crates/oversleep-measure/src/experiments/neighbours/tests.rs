@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use oversleep_record::conditions::HeldSettings;
 use oversleep_record::series::{Series, Status};
-use oversleep_record::{ExperimentId, label};
+use oversleep_record::{ExperimentId, Unavailable, label};
 
 use super::probe::STARTING;
 use super::*;
