@@ -22,6 +22,7 @@ mod kernels;
 mod library;
 mod loom;
 mod page;
+mod platform;
 mod rust;
 mod schema;
 mod sentences;

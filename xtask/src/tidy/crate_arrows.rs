@@ -30,7 +30,8 @@ fn run(tree: &Tree, findings: &mut Findings) {
             let name = dependency.name.as_str();
             let is_ours = name == "oversleep" || name.starts_with("oversleep-");
             let is_allowed = if is_ours {
-                let in_tests = dependency.dev && (rules.ours_in_tests.contains(&name) || name == package || name == FOR_TESTS);
+                let in_tests =
+                    dependency.dev && (rules.ours_in_tests.contains(&name) || name == package || name == FOR_TESTS);
                 rules.ours.contains(&name) || in_tests
             } else {
                 let is_native = rules.is_pure && is_native(name);
