@@ -12,6 +12,7 @@ mod docs;
 mod header;
 mod install_capi;
 mod page;
+mod platform;
 mod rust;
 mod schema;
 mod tidy;

@@ -119,7 +119,7 @@ fn code(call: &str) -> String {
 
 /// A link whose text is the last part of the address, which is the page's own name. Microsoft's pages begin with the kind
 /// of page and the header.
-fn page(address: &str) -> String {
+pub fn page(address: &str) -> String {
     let last = address.trim_end_matches(".html").rsplit('/').find(|part| !part.starts_with('_')).unwrap_or(address);
     let name = last.strip_prefix("nf-").and_then(|rest| rest.split_once('-')).map_or(last, |(_, function)| function);
     format!("[{name}]({address})")

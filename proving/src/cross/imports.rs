@@ -1,9 +1,12 @@
-//! The calls that the Windows command imports. A call that PLATFORM.md describes as looked up must not be imported, or
-//! the program can't start on systems without that call.
+//! The calls that the Windows command imports. A call that `xtask/platform/windows/` describes as looked up or new must
+//! not be imported, or the program can't start on systems without that call.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
+
+use crate::platform::{self, Table};
+use crate::tree::Tree;
 
 /// Lists what a program imports.
 const OBJDUMP: &str = "x86_64-w64-mingw32-objdump";
@@ -15,15 +18,13 @@ const ALWAYS_THERE: &[&str] = &["NtSetTimerResolution"];
 
 /// Checks that a program imports nothing that is looked up.
 pub fn check(root: &Path, program: &Path) -> Result<(), String> {
-    let platform =
-        std::fs::read_to_string(root.join("PLATFORM.md")).map_err(|error| format!("PLATFORM.md: {error}"))?;
-    let looked_up = looked_up(&platform);
-    let newer = newer(&platform);
-    if looked_up.is_empty() || newer.is_empty() {
-        return Err(
-            "PLATFORM.md names no Windows call that is looked up, or none that is new; has its section been renamed?"
-                .to_owned(),
-        );
+    let (tables, faults) = platform::read(&Tree::read(root)?);
+    if let Some(fault) = faults.first() {
+        return Err(format!("{}:{}: {}", fault.path, fault.line, fault.what));
+    }
+    let not_everywhere = not_everywhere(&tables);
+    if not_everywhere.is_empty() {
+        return Err("xtask/platform/windows/ names no call that is looked up or new; has it been renamed?".to_owned());
     }
     let listed =
         Command::new(OBJDUMP).arg("-p").arg(program).output().map_err(|error| format!("{OBJDUMP}: {error}"))?;
@@ -33,49 +34,29 @@ pub fn check(root: &Path, program: &Path) -> Result<(), String> {
     }
     let both: Vec<&str> = imported
         .iter()
-        .filter(|&name| looked_up.contains(name) || newer.contains(name))
         .map(String::as_str)
+        .filter(|name| not_everywhere.contains(name))
         .filter(|name| !BY_STD.contains(name) && !ALWAYS_THERE.contains(name))
         .collect();
     if both.is_empty() {
         return Ok(());
     }
     Err(format!(
-        "the program imports calls that PLATFORM.md says are looked up or not on every Windows: {}",
+        "the program imports calls that xtask/platform/windows/ says are looked up or not on every Windows: {}",
         both.join(", ")
     ))
 }
 
-/// The calls in the first column of the laboratory's tables for Windows that are looked up.
-fn looked_up(platform: &str) -> BTreeSet<String> {
-    let rows = rows(platform).into_iter().filter(|(calls, _)| calls.contains("looked up"));
-    rows.flat_map(|(calls, _)| names(calls)).collect()
+/// The laboratory's calls that are looked up, and those of Windows 8 and later.
+fn not_everywhere(tables: &[Table]) -> BTreeSet<&str> {
+    let rows = tables.iter().filter(|table| table.name.starts_with("windows/")).flat_map(|table| &table.rows);
+    rows.filter(|row| row.looked_up || is_newer(&row.since)).flat_map(|row| row.calls()).collect()
 }
 
-/// The calls of Windows 8 and later. A note after the version ("8; the bit 11") concerns something else.
-fn newer(platform: &str) -> BTreeSet<String> {
-    let since = |version: &str| version.split(|c: char| !c.is_ascii_digit()).next()?.parse::<u32>().ok();
-    // 95, 98 and 2000 are older.
-    let is_newer = |version: &str| since(version).is_some_and(|since| (8..=20).contains(&since));
-    let rows = rows(platform).into_iter().filter(|(_, version)| is_newer(version));
-    rows.flat_map(|(calls, _)| names(calls)).collect()
-}
-
-/// The rows of the laboratory's tables for Windows: the first column, and the third, which is the version.
-fn rows(platform: &str) -> Vec<(&str, &str)> {
-    let windows = platform.split_once("\n## The laboratory on Windows").map_or("", |(_, after)| after);
-    let windows = windows.split_once("\n## ").map_or(windows, |(section, _)| section);
-    let rows = windows.lines().filter(|line| line.starts_with("| `"));
-    rows.filter_map(|line| {
-        let mut columns = line.trim_start_matches("| ").split(" | ");
-        Some((columns.next()?, columns.nth(1)?))
-    })
-    .collect()
-}
-
-/// The words in backquotes.
-fn names(calls: &str) -> Vec<String> {
-    calls.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+/// Whether the first version is 8 or later. A note after it ("7; a flag 10") concerns something else; 95 and 2000 are older.
+fn is_newer(since: &str) -> bool {
+    let first = since.split(|c: char| !c.is_ascii_digit()).next().and_then(|digits| digits.parse::<u32>().ok());
+    first.is_some_and(|version| (8..=20).contains(&version))
 }
 
 /// The names of `objdump -p`'s import tables: address, hint or number, name.
@@ -94,30 +75,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_say_what_is_looked_up() {
-        let platform = "\
-## The laboratory on Linux
-| `prctl` (looked up) | x |
-
-## The laboratory on Windows
-
-A call that is looked up is a reason where it is missing.
-
-| call | what for | since | page |
-|---|---|---|---|
-| `WaitOnAddress`, `WakeByAddressSingle` (looked up) | `wait-on-address` | 8 | p |
-| `Sleep` | `sleep`, looked up | XP | p |
-| `GetProcessInformation` | why | 8; the bit 11 | p |
-| `SetWaitableTimerEx` | why | 7; a flag 10 | p |
-| `timeGetTime` | why | 95; the same | p |
-
-## The command
-| `x` (looked up) | y |
-";
-        let names: Vec<String> = looked_up(platform).into_iter().collect();
-        assert_eq!(names, ["WaitOnAddress", "WakeByAddressSingle"]);
-        let names: Vec<String> = newer(platform).into_iter().collect();
-        assert_eq!(names, ["GetProcessInformation", "WaitOnAddress", "WakeByAddressSingle"]);
+    fn calls_that_some_windows_lacks_are_known() {
+        let row = |name: &str, rest: &str| {
+            format!("[[call]]\nnames = [\"{name}\"]\nwhy = \"y\"\npages = [\"https://a.b\"]\n{rest}\n")
+        };
+        let rows = [
+            row("WaitOnAddress", "since = \"8\""),
+            row("NtDelayExecution", "since = \"XP\"\nlooked_up = true"),
+            row("Sleep", "since = \"XP\""),
+            row("GetProcessInformation", "since = \"8; the bit 11\""),
+            row("SetWaitableTimerEx", "since = \"7; a flag 10\""),
+            row("timeGetTime", "since = \"95; the same\""),
+        ];
+        let text = format!("versions = \"Windows\"\n{}", rows.concat());
+        let tree = Tree::of(&[
+            ("xtask/platform/windows/a.toml", &text),
+            ("xtask/platform/library/a.toml", &text.replace("Wait", "No")),
+        ]);
+        let (tables, _) = platform::read(&tree);
+        let names: Vec<&str> = not_everywhere(&tables).into_iter().collect();
+        assert_eq!(names, ["GetProcessInformation", "NtDelayExecution", "WaitOnAddress"]);
     }
 
     #[test]

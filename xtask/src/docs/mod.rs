@@ -3,6 +3,7 @@
 //! A page is a whole file; a part is between two markers in a page written by hand. `tidy` compares both with the tree,
 //! so no page duplicates a registry by hand.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -45,12 +46,18 @@ enum Mend {
     Remove,
     /// The marker of this part is missing.
     AddMarker(String),
+    /// No registry has this part.
+    RemoveMarker(String),
 }
 
 /// Runs the chore. Exit code 0: written, or current; 1: `--check` found something stale.
 pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
     let only_checks = generated::only_checks("docs", args)?;
-    let stale = stale(&Tree::read(root)?);
+    let tree = Tree::read(root)?;
+    if let Some(fault) = crate::platform::read(&tree).1.first() {
+        return Err(format!("{}:{}: {}", fault.path, fault.line, fault.what));
+    }
+    let stale = stale(&tree);
     for file in &stale {
         let (what, remedy) = file.sentences();
         if only_checks {
@@ -79,6 +86,9 @@ impl Stale {
                     format!("add the lines `{begin}` and `{end}` where it goes"),
                 )
             }
+            Mend::RemoveMarker(name) => {
+                (format!("no registry has the part `{name}`"), "remove its lines, and what is between them".to_owned())
+            }
         }
     }
 
@@ -90,7 +100,7 @@ impl Stale {
                 std::fs::create_dir_all(directory).and_then(|()| std::fs::write(&path, text))
             }
             Mend::Remove => std::fs::remove_file(&path),
-            Mend::AddMarker(_) => {
+            Mend::AddMarker(_) | Mend::RemoveMarker(_) => {
                 let (what, remedy) = self.sentences();
                 return Err(format!("{}: {what}; {remedy}", self.path));
             }
@@ -114,9 +124,8 @@ pub fn stale(tree: &Tree) -> Vec<Stale> {
             stale.push(Stale { path: page.path, mend: Mend::Write(page.text) });
         }
     }
-    let parts: Vec<Part> = counts::parts(tree).into_iter().chain(platform::parts()).collect();
-    let mut paths: Vec<&str> = parts.iter().map(|part| part.path).collect();
-    paths.dedup();
+    let parts: Vec<Part> = counts::parts(tree).into_iter().chain(platform::parts(tree)).collect();
+    let paths: BTreeSet<&str> = parts.iter().map(|part| part.path).collect();
     for path in paths {
         let Some(file) = tree.get(path) else { continue };
         let mut text = file.text.clone();
@@ -126,11 +135,19 @@ pub fn stale(tree: &Tree) -> Vec<Stale> {
                 None => stale.push(Stale { path: path.to_owned(), mend: Mend::AddMarker(part.name.clone()) }),
             }
         }
+        for name in marked(&text).filter(|name| !parts.iter().any(|part| part.path == path && part.name == *name)) {
+            stale.push(Stale { path: path.to_owned(), mend: Mend::RemoveMarker(name.to_owned()) });
+        }
         if text != file.text {
             stale.push(Stale { path: path.to_owned(), mend: Mend::Write(text) });
         }
     }
     stale
+}
+
+/// The parts that a page has markers for.
+fn marked(text: &str) -> impl Iterator<Item = &str> {
+    text.split("<!-- begin ").skip(1).filter_map(|rest| Some(rest.split_once(": written by `cargo xtask docs` -->")?.0))
 }
 
 #[cfg(test)]
@@ -152,5 +169,15 @@ mod tests {
         let left = found(&[("docs/findings/OVS-X999.md", "# Gone\n"), ("docs/guide.md", "# Guide\n")]);
         assert_eq!(left[0], "docs/findings/OVS-X999.md: no registry has an entry for it");
         assert_eq!(left.len(), all + 1);
+    }
+
+    #[test]
+    fn a_part_that_no_registry_has_is_stale() {
+        let [begin, end] = generated::markers("calls linux/gone", WRITER);
+        let stale = found(&[("docs/platform/linux.md", &format!("{begin}\n| a |\n{end}\n"))]);
+        assert!(
+            stale.contains(&"docs/platform/linux.md: no registry has the part `calls linux/gone`".to_owned()),
+            "{stale:?}"
+        );
     }
 }

@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use crate::tree::Tree;
 use finding::{Finding, Findings};
 
+mod call_tables;
 mod circles;
 mod crate_arrows;
 mod doc_links;
@@ -24,7 +25,6 @@ mod module_style;
 mod os_calls;
 mod os_seam;
 mod paths;
-mod platform_page;
 mod prose;
 mod purity;
 mod room_arrows;

@@ -1,18 +1,23 @@
-//! Every call to the operating system is in `PLATFORM.md`, in a table of its system, with its reason and the first version
-//! that has it. Calls are functions of `libc` and `windows_sys` by any path, alias or import, `SYS_name`, functions declared
-//! in `extern` blocks, and functions looked up by name (`c"name"`), in `oversleep-native` and `sys/`.
+//! Every call to the operating system is in `xtask/platform/`, in a table of its system; its entry has the reason, the
+//! first version and the page. Calls are functions of `libc` and `windows_sys` by any path, alias or import, `SYS_name`,
+//! functions declared in `extern` blocks, and functions looked up by name (`c"name"`), in `oversleep-native` and `sys/`.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::Check;
+use super::call_tables::{CallTables, place};
 use super::finding::Findings;
-use super::platform_page::{Lack, PAGE, PlatformPage, page_place};
 use crate::arrows::is_os_place;
+use crate::platform::{self, FOLDER};
 use crate::rust::{Source, is_word_char};
 use crate::tree::{File, Tree};
 
-pub const CHECK: Check = Check { name: "os-calls", about: "PLATFORM.md names every call to the system", run };
+pub const CHECK: Check = Check {
+    name: "os-calls",
+    about: "xtask/platform/ names every call to the system, with reason, version and page",
+    run,
+};
 
 /// One call: its name, and its place.
 struct Call {
@@ -22,7 +27,11 @@ struct Call {
 }
 
 fn run(tree: &Tree, findings: &mut Findings) {
-    let page = PlatformPage::read(tree.get(PAGE).map_or("", |file| &file.text));
+    let (tables, faults) = platform::read(tree);
+    for fault in faults {
+        findings.add(&fault.path, fault.line, fault.what, "complete the entry, as CONTRIBUTING.md shows");
+    }
+    let tables = CallTables::new(&tables);
     let sources = tree.rust_files().filter(|file| {
         let test_code = file.path.split('/').any(|part| part == "tests" || part == "tests.rs");
         file.path.starts_with("crates/") && is_os_place(&file.path) && !test_code
@@ -30,27 +39,16 @@ fn run(tree: &Tree, findings: &mut Findings) {
     // A name that is missing in a system's tables is reported once per system.
     let mut reported = BTreeMap::new();
     for file in sources {
-        let folder = page_place(&file.path);
         for call in calls(file) {
-            let lack = |name: &str| page.lack(&file.path, name, call.on_linux_alone);
-            let Some(lack) = lack(&call.name).filter(|_| lack(&format!("SYS_{}", call.name)).is_some()) else {
-                continue;
-            };
-            reported.entry((folder, call.name)).or_insert((file.path.as_str(), call.line, lack));
+            if let Some(group) = tables.lack(&file.path, &call.name, call.on_linux_alone) {
+                reported.entry((place(&file.path), call.name)).or_insert((file.path.as_str(), call.line, group));
+            }
         }
     }
-    for ((_, name), (path, line, lack)) in reported {
-        match lack {
-            Lack::Row(sections) => {
-                let place = if sections.is_empty() { String::new() } else { format!(" below {sections}") };
-                let remedy = format!("add the call, its reason and its minimum version to a table of {PAGE}{place}");
-                findings.add(path, line, format!("{PAGE} doesn't name `{name}`"), remedy);
-            }
-            Lack::VersionOrPage => {
-                let remedy = format!("fill in the columns of its row in {PAGE}");
-                findings.add(path, line, format!("{PAGE} gives `{name}` no version or no page"), remedy);
-            }
-        }
+    for ((_, name), (path, line, group)) in reported {
+        let group: Vec<String> = group.iter().map(|table| format!("{FOLDER}{table}")).collect();
+        let remedy = format!("add an entry to a table of {}", group.join(", "));
+        findings.add(path, line, format!("{FOLDER} doesn't name `{name}`"), remedy);
     }
 }
 
@@ -110,8 +108,8 @@ fn is_value(source: &Source, begin: usize, end: usize) -> bool {
     let is_any =
         |at: usize, signs: &[&str]| source.tokens.get(at).is_some_and(|token| signs.contains(&token.text.as_str()));
     let name = source.tokens[end].text.as_str();
-    // Numbers of calls are handled elsewhere; the other two are a Windows enumeration and the types of libc.
-    let is_other = ["c_", "SYS_", "Relation"].iter().any(|begin| name.starts_with(begin));
+    // Numbers of calls are handled elsewhere; the others are types of libc and values of Windows enumerations.
+    let is_other = ["c_", "SYS_", "Relation", "ProcessorInformation"].iter().any(|begin| name.starts_with(begin));
     let is_type = is_other || name.ends_with("_t") || name == "sched_param";
     let in_import = source.tokens[..begin].iter().rev().find(|token| token.is("use") || token.is(";"));
     let is_imported = in_import.is_some_and(|token| token.is("use"));
@@ -203,45 +201,48 @@ mod tests {
 
     const ROOM: &str = "crates/oversleep/src/sys/linux/a.rs";
 
-    /// A page whose only row is of these sections' kind.
-    fn page(section: &str, names: &str) -> String {
-        format!(
-            "{section}\n| call | what for | since | page |\n|---|---|---|---|\n| {names} | why | 2.6 | [page](https://a.b) |\n"
-        )
+    /// A table with one entry: its path and its text.
+    fn table(name: &str, names: &[&str]) -> (String, String) {
+        let text = format!(
+            "versions = \"x\"\n[[call]]\nnames = {names:?}\nwhy = \"y\"\nsince = \"2.6\"\npages = [\"https://a.b\"]\n"
+        );
+        (format!("{FOLDER}{name}.toml"), text)
+    }
+
+    /// What is found in one file beside these tables.
+    fn found(path: &str, text: &str, tables: &[(String, String)]) -> Vec<String> {
+        let tables = tables.iter().map(|(path, text)| (path.as_str(), text.as_str()));
+        found_by(&CHECK, &[(path, text)].into_iter().chain(tables).collect::<Vec<_>>())
     }
 
     #[test]
-    fn calls_missing_from_the_page_are_named_once() {
+    fn calls_missing_from_the_tables_are_named_once() {
         let text =
             "fn f() {\n    libc::nanosleep(a, b);\n    libc::nanosleep(a, b);\n    libc::syscall(libc::SYS_futex);\n}";
         assert_eq!(
-            found_by(&CHECK, &[(ROOM, text)]),
+            found(ROOM, text, &[]),
             [
-                format!("{ROOM}:2: PLATFORM.md doesn't name `nanosleep`"),
-                format!("{ROOM}:4: PLATFORM.md doesn't name `futex`"),
+                format!("{ROOM}:2: xtask/platform/ doesn't name `nanosleep`"),
+                format!("{ROOM}:4: xtask/platform/ doesn't name `futex`"),
             ]
         );
-        let section = "## The library\n### Linux and Android";
-        let names = page(section, "`nanosleep(2)`, `futex` through `syscall`");
-        assert!(found_by(&CHECK, &[(ROOM, text), (PAGE, &names)]).is_empty());
-        let others = page(section, "`clock_nanosleep`, `futex_waitv`, `syscall`");
-        assert_eq!(found_by(&CHECK, &[(ROOM, text), (PAGE, &others)]).len(), 2);
-        let elsewhere = page("## The library\n### macOS", "`nanosleep(2)`, `futex` through `syscall`");
-        assert_eq!(found_by(&CHECK, &[(ROOM, text), (PAGE, &elsewhere)]).len(), 2);
-        let undated = names.replace("2.6", "");
-        assert_eq!(
-            found_by(&CHECK, &[(ROOM, text), (PAGE, &undated)])[0],
-            format!("{ROOM}:2: PLATFORM.md gives `nanosleep` no version or no page")
+        for names in [["nanosleep(2)", "futex"], ["nanosleep", "SYS_futex"]] {
+            assert!(found(ROOM, text, &[table("library/linux", &names)]).is_empty());
+            assert_eq!(found(ROOM, text, &[table("library/macos", &names)]).len(), 2);
+        }
+        let others = table("library/linux", &["clock_nanosleep", "futex_waitv", "syscall(SYS_futex)"]);
+        assert_eq!(found(ROOM, text, &[others]).len(), 2);
+        let (path, complete) = table("library/linux", &["nanosleep", "futex"]);
+        let undated = complete.replace("2.6", "");
+        assert!(
+            found(ROOM, text, &[(path, undated)]).contains(&"xtask/platform/library/linux.toml:5: is no version".to_owned())
         );
     }
 
     #[test]
     fn declared_functions_count_and_what_stays_in_memory_does_not() {
         let text = "unsafe extern \"C\" {\n    fn mach_wait_until(t: u64) -> i32;\n}\nfn f() { libc::CPU_SET(0, s); libc::sigemptyset(m); SYS_NICE }";
-        assert_eq!(
-            found_by(&CHECK, &[(ROOM, text)]),
-            [format!("{ROOM}:2: PLATFORM.md doesn't name `mach_wait_until`")]
-        );
+        assert_eq!(found(ROOM, text, &[]), [format!("{ROOM}:2: xtask/platform/ doesn't name `mach_wait_until`")]);
     }
 
     #[test]
@@ -263,11 +264,10 @@ mod tests {
             "fn f() -> Calls { Calls(1, libc::ExitThread) }",
             "unsafe extern \"system\" { fn ExitThread(code: u32); }",
         ] {
-            let found = found_by(&CHECK, &[(path, text)]);
-            assert_eq!(found.len(), 1, "{text}: {found:?}");
-            assert!(found[0].ends_with("PLATFORM.md doesn't name `ExitThread`"), "{found:?}");
-            let named = page("## The laboratory on Windows\n### Waits", "`ExitThread`");
-            assert!(found_by(&CHECK, &[(path, text), (PAGE, &named)]).is_empty(), "{text}");
+            let unnamed = found(path, text, &[]);
+            assert_eq!(unnamed.len(), 1, "{text}: {unnamed:?}");
+            assert!(unnamed[0].ends_with("xtask/platform/ doesn't name `ExitThread`"), "{unnamed:?}");
+            assert!(found(path, text, &[table("windows/waits", &["ExitThread"])]).is_empty(), "{text}");
         }
         for text in [
             "use windows_sys::Win32::System::IO::OVERLAPPED;\nfn f() { OVERLAPPED::default(); x.OVERLAPPED() }",
@@ -275,28 +275,34 @@ mod tests {
             "fn f() { open(c\"/dev/null\", c\"hw.ncpu\") }",
             "#[cfg(test)]\nmod tests { fn f() { os::function(c\"NoSuchCall\") } }",
         ] {
-            assert!(found_by(&CHECK, &[(path, text)]).is_empty(), "{text}: {:?}", found_by(&CHECK, &[(path, text)]));
+            assert!(found(path, text, &[]).is_empty(), "{text}: {:?}", found(path, text, &[]));
         }
     }
 
     #[test]
     fn a_call_of_every_unix_stands_with_linux_and_macos() {
         let path = "crates/oversleep-native/src/unix/a.rs";
-        let linux = page("## Other calls", "`kill`");
-        let both = format!("{linux}{}", page("## The laboratory on macOS", "`kill`"));
+        let both = [table("linux/other", &["kill"]), table("macos/calls", &["kill"])];
         let text = "fn f() {\n    libc::kill(1, 2)\n}";
-        assert_eq!(found_by(&CHECK, &[(path, text), (PAGE, &linux)]).len(), 1);
-        assert!(found_by(&CHECK, &[(path, text), (PAGE, &both)]).is_empty());
+        assert_eq!(found(path, text, &both[..1]).len(), 1);
+        assert!(found(path, text, &both).is_empty());
         let alone = format!("#[cfg(target_os = \"linux\")]\n{text}\n");
-        assert!(found_by(&CHECK, &[(path, &alone), (PAGE, &linux)]).is_empty());
-        assert_eq!(found_by(&CHECK, &[(path, &format!("{alone}{text}")), (PAGE, &linux)]).len(), 1);
+        assert!(found(path, &alone, &both[..1]).is_empty());
+        assert_eq!(found(path, &format!("{alone}{text}"), &both[..1]).len(), 1);
+    }
+
+    #[test]
+    fn what_a_description_calls_needs_no_entry() {
+        let text = "fn f() { libc::nanosleep(a, b) }";
+        assert!(found("crates/oversleep-native/src/linux/a.rs", text, &[]).is_empty());
+        assert_eq!(found("crates/oversleep-native/src/windows/a.rs", text, &[]).len(), 1);
     }
 
     #[test]
     fn only_the_products_own_calls_count() {
         let text = "fn f() { libc::kill(1, 2) }";
         for path in ["benches/sys/a.rs", "crates/oversleep/tests/sys/a.rs", "crates/oversleep/src/clock.rs"] {
-            assert!(found_by(&CHECK, &[(path, text)]).is_empty(), "{path}");
+            assert!(found(path, text, &[]).is_empty(), "{path}");
         }
     }
 }
