@@ -12,7 +12,6 @@ mod docs;
 mod header;
 mod install_capi;
 mod page;
-mod platform;
 mod rust;
 mod schema;
 mod tidy;

@@ -1,5 +1,9 @@
 //! Separates code, comments and literals in Rust files, so that no check mistakes a word in a string for code. It
 //! doesn't parse: it blanks what isn't code and splits the rest into words and signs.
+//!
+//! `proc_macro2` finds the same: with comments as the gaps between its tokens, the results were equal in each of the 1,352
+//! files. It saves 56 lines of 214, but takes 6.0 s of CPU time instead of 2.4 s, and `tidy` 19.4 s instead of 15.3 s (debug
+//! build, KVM guest with two vCPUs, 2026-11-27).
 
 /// A scanned Rust file.
 pub struct Source {

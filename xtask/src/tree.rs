@@ -77,6 +77,11 @@ impl Tree {
         self.files.len() + self.opaque.len()
     }
 
+    /// The paths and texts of all files.
+    pub fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.files().map(|file| (file.path.as_str(), file.text.as_str()))
+    }
+
     pub fn files(&self) -> impl Iterator<Item = &File> {
         self.files.values()
     }

@@ -54,7 +54,7 @@ enum Mend {
 pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
     let only_checks = generated::only_checks("docs", args)?;
     let tree = Tree::read(root)?;
-    if let Some(fault) = crate::platform::read(&tree).1.first() {
+    if let Some(fault) = xtask_tools::platform::read(tree.texts()).1.first() {
         return Err(format!("{}:{}: {}", fault.path, fault.line, fault.what));
     }
     let stale = stale(&tree);

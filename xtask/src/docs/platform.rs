@@ -4,9 +4,9 @@
 use oversleep_system::reference;
 
 use super::Part;
-use xtask_tools::markdown;
-use crate::platform::{self, Row, Table};
 use crate::tree::Tree;
+use xtask_tools::markdown;
+use xtask_tools::platform::{self, Row, Table};
 
 /// The pages, by the first part of a table's name.
 const PAGES: &[(&str, &str)] = &[
@@ -34,7 +34,7 @@ pub fn parts(tree: &Tree) -> Vec<Part> {
         .map(|(kind, text)| Part { path: page(os), name: format!("{kind}-{os}"), text })
     };
     // A file with a fault is reported by `tidy`; its table stays as it is.
-    let calls = platform::read(tree).0.into_iter().map(|table| Part {
+    let calls = platform::read(tree.texts()).0.into_iter().map(|table| Part {
         path: page(&table.name),
         name: format!("calls {}", table.name),
         text: calls(&table),

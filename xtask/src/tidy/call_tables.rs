@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use oversleep_system::{clocks, tunables, waits};
 
 use crate::arrows::is_in;
-use crate::platform::Table;
 use crate::rust::is_word_char;
+use xtask_tools::platform::Table;
 
 const LINUX: &[&str] = &["linux/", "command/"];
 const MACOS: &[&str] = &["macos/"];

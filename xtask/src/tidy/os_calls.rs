@@ -9,9 +9,9 @@ use super::Check;
 use super::call_tables::{CallTables, place};
 use super::finding::Findings;
 use crate::arrows::is_os_place;
-use crate::platform::{self, FOLDER};
 use crate::rust::{Source, is_word_char};
 use crate::tree::{File, Tree};
+use xtask_tools::platform::{self, FOLDER};
 
 pub const CHECK: Check = Check {
     name: "os-calls",
@@ -27,7 +27,7 @@ struct Call {
 }
 
 fn run(tree: &Tree, findings: &mut Findings) {
-    let (tables, faults) = platform::read(tree);
+    let (tables, faults) = platform::read(tree.texts());
     for fault in faults {
         findings.add(&fault.path, fault.line, fault.what, "complete the entry, as CONTRIBUTING.md shows");
     }
@@ -235,7 +235,8 @@ mod tests {
         let (path, complete) = table("library/linux", &["nanosleep", "futex"]);
         let undated = complete.replace("2.6", "");
         assert!(
-            found(ROOM, text, &[(path, undated)]).contains(&"xtask/platform/library/linux.toml:5: is no version".to_owned())
+            found(ROOM, text, &[(path, undated)])
+                .contains(&"xtask/platform/library/linux.toml:5: is no version".to_owned())
         );
     }
 

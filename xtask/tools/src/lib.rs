@@ -1,9 +1,9 @@
-//! What the chores (`cargo xtask`) and the proving ground (`cargo prove`), which is a workspace of its own, share: tools
-//! that they find or install, targets of the compiler, and files that they generate. It depends on the standard library
-//! alone, because both workspaces compile it.
+//! What the chores (`cargo xtask`) and the proving ground (`cargo prove`) share: tools
+//! that they find or install, targets of the compiler, files that they generate, and the table of calls to operating systems.
 
 pub mod generated;
 pub mod markdown;
+pub mod platform;
 mod prerequisites;
 mod targets;
 

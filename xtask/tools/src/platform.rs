@@ -2,10 +2,10 @@
 //! entries are typed, so none is without its reason, its first version or its documentation. `docs` writes the tables of
 //! `docs/platform/` from them, `tidy` compares them with the code, and `cross` with the imports of the Windows program.
 
+use std::path::Path;
+
 use serde::Deserialize;
 use serde::de::{Deserializer, Error};
-
-use crate::tree::{File, Tree};
 
 pub const FOLDER: &str = "xtask/platform/";
 
@@ -55,11 +55,11 @@ pub struct Fault {
     pub what: String,
 }
 
-/// All tables, by name.
-pub fn read(tree: &Tree) -> (Vec<Table>, Vec<Fault>) {
+/// All tables among files, which are paths from the project's root with their texts.
+pub fn read<'a>(files: impl Iterator<Item = (&'a str, &'a str)>) -> (Vec<Table>, Vec<Fault>) {
     let (mut tables, mut faults) = (Vec::new(), Vec::new());
-    for file in tree.files().filter(|file| file.path.starts_with(FOLDER)) {
-        match table(file) {
+    for (path, text) in files.filter(|(path, _)| path.starts_with(FOLDER)) {
+        match table(path, text) {
             Ok(table) => tables.push(table),
             Err(fault) => faults.push(fault),
         }
@@ -67,18 +67,38 @@ pub fn read(tree: &Tree) -> (Vec<Table>, Vec<Fault>) {
     (tables, faults)
 }
 
-fn table(file: &File) -> Result<Table, Fault> {
+/// The tables of one page, from the project's root.
+///
+/// # Errors
+/// The folder can't be read, or a table is wrong.
+pub fn of_page(root: &Path, page: &str) -> Result<Vec<Table>, String> {
+    let folder = format!("{FOLDER}{page}");
+    let failed = |error: std::io::Error| format!("{folder}: {error}");
+    let mut texts = Vec::new();
+    for entry in std::fs::read_dir(root.join(&folder)).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        texts.push((format!("{folder}/{name}"), std::fs::read_to_string(&path).map_err(failed)?));
+    }
+    let (tables, faults) = read(texts.iter().map(|(path, text)| (path.as_str(), text.as_str())));
+    match faults.first() {
+        Some(fault) => Err(format!("{}:{}: {}", fault.path, fault.line, fault.what)),
+        None => Ok(tables),
+    }
+}
+
+fn table(path: &str, text: &str) -> Result<Table, Fault> {
     let fault = |at: usize, what: &str| {
-        let line = file.text[..at].matches('\n').count() + 1;
-        Fault { path: file.path.clone(), line, what: what.replace('\n', " ") }
+        let line = text[..at].matches('\n').count() + 1;
+        Fault { path: path.to_owned(), line, what: what.replace('\n', " ") }
     };
-    let parsed: Result<Table, _> = toml::from_str(&file.text);
+    let parsed: Result<Table, _> = toml::from_str(text);
     let table = parsed.map_err(|error| fault(error.span().map_or(0, |span| span.start), error.message()))?;
     if let Some(row) = table.rows.iter().position(|row| ![1, row.names.len()].contains(&row.places())) {
-        let at = file.text.match_indices("[[call]]").nth(row).map_or(0, |(at, _)| at);
+        let at = text.match_indices("[[call]]").nth(row).map_or(0, |(at, _)| at);
         return Err(fault(at, "`text` has neither one `{}` nor one for each name"));
     }
-    let name = file.path.trim_start_matches(FOLDER).trim_end_matches(".toml").to_owned();
+    let name = path.trim_start_matches(FOLDER).trim_end_matches(".toml").to_owned();
     Ok(Table { name, ..table })
 }
 
@@ -160,7 +180,7 @@ pages = [\"https://a.b/c\", \"A title https://a.b/d\"]
 ";
 
     fn table(text: &str) -> Result<Table, Fault> {
-        let (mut tables, mut faults) = read(&Tree::of(&[("xtask/platform/linux/a.toml", text)]));
+        let (mut tables, mut faults) = read([("xtask/platform/linux/a.toml", text)].into_iter());
         tables.pop().ok_or_else(|| faults.remove(0))
     }
 
