@@ -28,6 +28,7 @@ mod paths;
 mod prose;
 mod purity;
 mod room_arrows;
+mod skips;
 mod test_code;
 mod unsafe_code;
 mod words;
@@ -53,6 +54,7 @@ const CHECKS: &[Check] = &[
     layout::CHECK,
     doc_links::CHECK,
     doc_tests::CHECK,
+    skips::CHECK,
     os_calls::CHECK,
     docs::CHECK,
 ];
