@@ -44,6 +44,14 @@ pub(crate) trait Explained {
         assert_eq!(self.says(id), (Verdict::NotFound, sentence.to_owned()));
     }
 
+    /// Asserts that the evidence of a finding, whatever its verdict, consists of these sources and texts.
+    #[track_caller]
+    fn rests_on(&self, id: &str, evidence: &[(&str, &str)]) {
+        let finding = self.finding(id);
+        let found = finding.evidence.iter().map(|one| (one.source.as_str(), one.text.as_str()));
+        assert_eq!(found.collect::<Vec<_>>(), evidence);
+    }
+
     /// Asserts that a check lacks data, with this reason.
     #[track_caller]
     fn lacks(&self, id: &str, reason: &str) {

@@ -37,15 +37,12 @@ pub fn text(replies: &[Reply], width: usize) -> String {
     for question in questions {
         let group: Vec<&Reply> = replies.iter().filter(|reply| reply.question.to_string() == question).collect();
         page.heading(&heading(&group));
-        // With three digits, a long duration hides its lateness.
-        let has_lateness = group.iter().any(|reply| reply.lateness_ns().is_some());
-        let heads = ["mean", "min", "p50", "p99", "max"].into_iter().chain(has_lateness.then_some("lateness"));
-        let heads: Vec<String> = heads.map(|head| format!("{head:>8}")).collect();
+        let has = |column: &&Column| group.iter().any(|reply| figure(reply, column).is_some());
+        let columns: Vec<&Column> = COLUMNS.iter().filter(has).collect();
+        let heads: Vec<String> = columns.iter().map(|(head, _)| format!("{head:>8}")).collect();
         page.line(&format!("{FAINT}  {:longest$}  {}{FAINT:#}", "", heads.join(" ")));
         for (reply, answer) in group.iter().filter_map(|reply| Some((reply, reply.answer.as_ref().ok()?))) {
-            let [p50, p99] = [0.5, 0.99].map(|share| answer.quantile_ns(share));
-            let figures = [answer.mean_ns(), answer.min_ns(), p50, p99, answer.max_ns()];
-            let figures = figures.into_iter().chain(reply.lateness_ns());
+            let figures = columns.iter().filter_map(|column| figure(reply, column));
             let figures: Vec<String> = figures.map(|ns| format!("{:>8}", duration(ns))).collect();
             page.line(&format!("  {STRONG}{:longest$}{STRONG:#}  {}", reply.machine, figures.join(" ")));
             page.line(&format!("  {:longest$}  {FAINT}{}{FAINT:#}", "", histogram(answer)));
@@ -59,6 +56,24 @@ pub fn text(replies: &[Reply], width: usize) -> String {
         }
     }
     page.finish()
+}
+
+/// A head and its figure of an answer, ns.
+type Column = (&'static str, fn(&Reply, &Answer) -> Option<f64>);
+
+/// The figures of an answer as text.
+const COLUMNS: [Column; 6] = [
+    ("mean", |_, answer| Some(answer.mean_ns())),
+    ("min", |_, answer| Some(answer.min_ns())),
+    ("p50", |_, answer| Some(answer.quantile_ns(0.5))),
+    ("p99", |_, answer| Some(answer.quantile_ns(0.99))),
+    ("max", |_, answer| Some(answer.max_ns())),
+    // With three digits, a long duration hides its lateness.
+    ("lateness", |reply, _| reply.lateness_ns()),
+];
+
+fn figure(reply: &Reply, (_, figure): &Column) -> Option<f64> {
+    figure(reply, reply.answer.as_ref().ok()?)
 }
 
 /// All replies as one JSON document.
@@ -173,7 +188,7 @@ impl Reply {
     }
 }
 
-const COLUMNS: usize = 48;
+const BARS: usize = 48;
 
 /// The values from min to max as bars, and their count.
 fn histogram(answer: &Answer) -> String {
@@ -184,11 +199,39 @@ fn histogram(answer: &Answer) -> String {
             count => format!("all {} are {}", counted(count, "value"), duration(min)),
         };
     }
-    let bars = bars(answer.counted_ns(), min, max, COLUMNS);
+    let bars = bars(answer.counted_ns(), min, max, BARS);
     format!("{} {bars} {}, {}", duration(min), duration(max), counted(answer.count(), "value"))
 }
 
 /// A duration; below a microsecond with one decimal, which costs of clock reads need.
 fn duration(ns: f64) -> String {
     if ns.abs() < 1_000.0 { format!("{ns:.1} ns") } else { Nanos(ns as i64).to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use oversleep_lab::ask::{Question, ask};
+    use oversleep_lab::machines;
+
+    use super::*;
+
+    #[test]
+    fn every_figure_is_beneath_its_head() {
+        let lab = machines::load("linux-hz250", &[], 7).expect("a modelled machine");
+        let question: Subject = "nanosleep(1ms)".parse().expect("a question");
+        let answer = ask(&lab, &Question::of(question.clone())).expect("an answer");
+        let machine = "linux-hz250".to_owned();
+        let reply =
+            Reply { machine, modelled: None, changes: Vec::new(), question, under: Vec::new(), answer: Ok(answer) };
+        let document = reply.document();
+        let ns = |name: &str| document[format!("{name}_ns")].as_f64();
+        let stated = COLUMNS.map(|(head, _)| match head {
+            "lateness" => ns("p50").map(|p50| p50 - 1e6),
+            head => ns(head),
+        });
+        assert_eq!(COLUMNS.map(|column| figure(&reply, &column)), stated);
+        assert_eq!(distinct(stated.iter().map(|ns| ns.map(f64::to_bits))).len(), COLUMNS.len(), "{stated:?}");
+        let named = |share: f64| reply.answer.as_ref().map(|answer| answer.quantile_ns(share)).ok();
+        assert_eq!(["min", "p50", "p90", "p99", "max"].map(ns), [0.0, 0.5, 0.9, 0.99, 1.0].map(named));
+    }
 }

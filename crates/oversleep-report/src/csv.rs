@@ -7,61 +7,66 @@ use serde_json::Value;
 
 use crate::ask::{Reply, document};
 
-const HEADS: &str =
-    "key,experiment,subject,quantity,unit,requested_ns,rounded_ns,conditions,count,min,p50,p90,p99,max,mean";
+/// A head, and the text of its field.
+type Column = (&'static str, fn(&Series) -> String);
+
+/// The columns of series.
+const COLUMNS: [Column; 15] = [
+    ("key", |series| series.key.to_string()),
+    ("experiment", |series| series.experiment.to_string()),
+    ("subject", |series| series.subject.clone()),
+    ("quantity", |series| word(&series.quantity)),
+    ("unit", |series| word(&series.unit)),
+    ("requested_ns", |series| text(series.requested_ns.map(|span| span.0))),
+    ("rounded_ns", |series| text(series.rounded_ns.map(|span| span.0))),
+    ("conditions", |series| series.conditions.to_string()),
+    ("count", |series| series.distribution.count().to_string()),
+    ("min", |series| text(series.distribution.min())),
+    ("p50", |series| text(series.distribution.quantile(0.5))),
+    ("p90", |series| text(series.distribution.quantile(0.9))),
+    ("p99", |series| text(series.distribution.quantile(0.99))),
+    ("max", |series| text(series.distribution.max())),
+    ("mean", |series| text(series.distribution.mean())),
+];
 
 /// One line for each series, after a line of heads.
 pub fn series(file: &ResultFile) -> String {
-    let lines = file.series.iter().map(line);
-    std::iter::once(HEADS.to_owned()).chain(lines).map(|line| line + "\r\n").collect()
+    let heads = line(COLUMNS.map(|(head, _)| head.to_owned()));
+    let lines = file.series.iter().map(|series| line(COLUMNS.map(|(_, field)| field(series))));
+    std::iter::once(heads).chain(lines).collect()
 }
 
-/// The same fields as in the JSON of an answer.
-const ANSWER_HEADS: &str = "machine,question,quantity,count,mean_ns,min_ns,p50_ns,p90_ns,p99_ns,max_ns,rule,reason";
+/// The fields of an answer by their names in JSON.
+const ANSWER_FIELDS: [&str; 12] = [
+    "machine", "question", "quantity", "count", "mean_ns", "min_ns", "p50_ns", "p90_ns", "p99_ns", "max_ns", "rule",
+    "reason",
+];
 
 /// One line for each reply, after a line of heads.
 pub fn answers(replies: &[Reply]) -> String {
-    let line = |reply: &Value| {
-        let field = |head| match &reply[head] {
-            Value::Null => String::new(),
-            Value::String(text) => quoted(text),
-            other => other.to_string(),
-        };
-        ANSWER_HEADS.split(',').map(field).collect::<Vec<_>>().join(",")
+    let field = |value: &Value| match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
     };
+    let heads = line(ANSWER_FIELDS.map(str::to_owned));
     let document = document(replies);
-    let lines = document.as_array().into_iter().flatten().map(line);
-    std::iter::once(ANSWER_HEADS.to_owned()).chain(lines).map(|line| line + "\r\n").collect()
+    let lines =
+        document.as_array().into_iter().flatten().map(|reply| line(ANSWER_FIELDS.map(|name| field(&reply[name]))));
+    std::iter::once(heads).chain(lines).collect()
 }
 
-fn line(series: &Series) -> String {
-    fn text(value: Option<impl ToString>) -> String {
-        value.map_or_else(String::new, |value| value.to_string())
-    }
-    /// The word as in the result file.
-    fn word(value: &impl Serialize) -> String {
-        serde_json::to_value(value).ok().and_then(|value| Some(value.as_str()?.to_owned())).unwrap_or_default()
-    }
-    let values = &series.distribution;
-    let quantile = |share: f64| text(values.quantile(share));
-    let fields = [
-        series.key.to_string(),
-        series.experiment.to_string(),
-        series.subject.clone(),
-        word(&series.quantity),
-        word(&series.unit),
-        text(series.requested_ns.map(|span| span.0)),
-        text(series.rounded_ns.map(|span| span.0)),
-        series.conditions.to_string(),
-        values.count().to_string(),
-        text(values.min()),
-        quantile(0.5),
-        quantile(0.9),
-        quantile(0.99),
-        text(values.max()),
-        text(values.mean()),
-    ];
-    fields.map(|field| quoted(&field)).join(",")
+fn line(fields: impl IntoIterator<Item = String>) -> String {
+    fields.into_iter().map(|field| quoted(&field)).collect::<Vec<_>>().join(",") + "\r\n"
+}
+
+fn text(value: Option<impl ToString>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
+}
+
+/// The word as in the result file.
+fn word(value: &impl Serialize) -> String {
+    serde_json::to_value(value).ok().and_then(|value| Some(value.as_str()?.to_owned())).unwrap_or_default()
 }
 
 /// Quotes a field if necessary. A field that a spreadsheet would take for a formula gets an apostrophe in front.
@@ -74,17 +79,26 @@ fn quoted(field: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use oversleep_record::testing::Sheet;
+    use oversleep_record::conditions::{Conditions, Setting};
+    use oversleep_record::testing::{Sheet, held, rounds};
+    use oversleep_record::{Distribution, Nanos, Unavailable};
 
     use super::*;
 
     #[test]
-    fn every_series_is_a_line_and_no_field_ends_early() {
-        let file = crate::view::testing::rich().file;
-        let text = series(&file);
-        assert_eq!(text.matches("\r\n").count(), file.series.len() + 1);
-        assert!(text.starts_with("key,experiment,"));
-        assert_eq!(series(&Sheet::linux().file), format!("{HEADS}\r\n"));
+    fn every_field_of_a_series_is_beneath_its_head() {
+        let slack = Conditions::as_found().with("slack", Setting::Nanos(Nanos(1)));
+        let mut series = rounds("B5/nanosleep/300us", &[11, 13, 17, 19, 23, 29, 31, 37, 41, 47], 7);
+        series.distribution = Distribution::of_counts([(11, 49), (23, 10), (37, 31), (41, 9), (47, 1)]);
+        series.rounded_ns = Some(Nanos::from_millis(1));
+        series.conditions = held(slack);
+        let file = Sheet::linux().series(series).unavailable("A1/tsc", Unavailable::NotOnThisPlatform).file;
+        assert_eq!(
+            super::series(&file),
+            "key,experiment,subject,quantity,unit,requested_ns,rounded_ns,conditions,count,min,p50,p90,p99,max,mean\r\n\
+             B5/nanosleep/300us,B5,nanosleep,lateness,ns,300000,1000000,slack=1 ns,100,11,23,37,41,47,23.32\r\n\
+             A1/tsc,A1,tsc,cost,ps,,,as found,0,,,,,,\r\n"
+        );
     }
 
     #[test]
@@ -97,8 +111,11 @@ mod tests {
             under: Vec::new(),
             answer: Err("it has no such wait, and no other".to_owned()),
         };
-        let line = "windows-11,epoll-wait(1ms),,,,,,,,,,\"it has no such wait, and no other\"\r\n";
-        assert_eq!(answers(&[refused]), format!("{ANSWER_HEADS}\r\n{line}"));
+        assert_eq!(
+            answers(&[refused]),
+            "machine,question,quantity,count,mean_ns,min_ns,p50_ns,p90_ns,p99_ns,max_ns,rule,reason\r\n\
+             windows-11,epoll-wait(1ms),,,,,,,,,,\"it has no such wait, and no other\"\r\n"
+        );
     }
 
     #[test]

@@ -175,3 +175,18 @@ pub fn text(name: &Name) -> String {
     }
     String::from_utf8_lossy(&name[..end]).chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_name_keeps_its_letters_and_loses_what_a_terminal_obeys() {
+        let text = |bytes: &[u8]| {
+            let mut name = [0; 16];
+            name[..bytes.len()].copy_from_slice(bytes);
+            super::text(&name)
+        };
+        assert_eq!(text(b"app"), "app");
+        assert_eq!(text("gr\u{f6}\u{df}e".as_bytes()), "gr\u{f6}\u{df}e");
+        assert_eq!(text(b"a\x1b[1m\xff\xc3\xb6"), "a?[1m\u{fffd}\u{f6}");
+    }
+}

@@ -291,6 +291,30 @@ fn is_same(one: &IrqCause, other: &IrqCause) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use crate::culprit::IrqCause;
+
+    #[test]
+    fn causes_are_the_same_by_what_they_are_not_by_how_long_they_took() {
+        let causes = |n: u32, name: &str| {
+            let (name, ran_ns) = (name.to_owned(), u64::from(n));
+            [
+                IrqCause::Interrupt { number: n, name: name.clone(), ran_ns },
+                IrqCause::Softirq { name: name.clone(), ran_ns },
+                IrqCause::Idle { state: n },
+                IrqCause::Task { tid: n, name },
+            ]
+        };
+        let same = |one: &[IrqCause; 4], other: &[IrqCause; 4]| -> [[bool; 4]; 4] {
+            std::array::from_fn(|a| std::array::from_fn(|b| super::is_same(&one[a], &other[b])))
+        };
+        let alike = |kinds: [bool; 4]| -> [[bool; 4]; 4] {
+            std::array::from_fn(|a| std::array::from_fn(|b| a == b && kinds[a]))
+        };
+        assert_eq!(same(&causes(1, "a"), &causes(1, "a")), alike([true; 4]));
+        assert_eq!(same(&causes(1, "a"), &causes(2, "a")), alike([false, true, false, true]));
+        assert_eq!(same(&causes(1, "a"), &causes(1, "b")), alike([true, false, true, false]));
+    }
+
     #[test]
     fn requests_are_the_same_to_two_digits() {
         assert_eq!([997_834, 1_234_567, 99, 50_000, 0].map(super::two_digits), [1_000_000, 1_200_000, 99, 50_000, 0]);

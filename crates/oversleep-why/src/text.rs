@@ -15,6 +15,9 @@ use crate::wait::{Outcome, Request, Wait, signed};
 /// The most groups in a table.
 pub(crate) const ROWS_MAX: usize = 20;
 
+/// Marks a figure that isn't known.
+const UNKNOWN: &str = "–";
+
 /// A program stack with fewer calls than this was cut off.
 const SHORT_STACK: usize = 3;
 /// Explains why, with advice.
@@ -61,52 +64,73 @@ fn legend(bars: &[String]) -> String {
     parts.map(|&part| format!("  {} {:<12} {}\n", letter(part), part.name(), part.about())).collect()
 }
 
+/// A column of the table of groups.
+pub struct Column {
+    /// Its heading.
+    pub head: &'static str,
+    /// Whether it holds figures, which are right-aligned.
+    pub is_figure: bool,
+    /// The text of a group's cell.
+    pub cell: fn(&Group) -> String,
+}
+
+/// The columns of a table of groups. The split follows, which each report draws in its own way.
+pub const COLUMNS: [Column; 8] = [
+    words("program", |group| group.key.program.clone()),
+    words("thread", |group| group.key.thread.clone()),
+    words("call", |Group { key, .. }| {
+        key.timer.as_ref().map_or_else(|| key.call.clone(), |timer| format!("{} ({timer})", key.call))
+    }),
+    words("requested", requested),
+    figure("count", |group| grouped(group.count)),
+    figure("p50", |group| quantile(group, 0.5)),
+    figure("p99", |group| quantile(group, 0.99)),
+    figure("max", |group| quantile(group, 1.0)),
+];
+
+const fn words(head: &'static str, cell: fn(&Group) -> String) -> Column {
+    Column { head, is_figure: false, cell }
+}
+
+const fn figure(head: &'static str, cell: fn(&Group) -> String) -> Column {
+    Column { head, is_figure: true, cell }
+}
+
+fn requested(group: &Group) -> String {
+    let mark = match group.key.request {
+        Request::Deadline => "until ",
+        Request::Timer => "every ",
+        _ => "",
+    };
+    group.key.requested_ns.map_or_else(|| UNKNOWN.to_owned(), |ns| format!("{mark}{}", Nanos(signed(ns))))
+}
+
 fn quantile(group: &Group, quantile: f64) -> String {
-    group.lateness.quantile(quantile).map_or_else(|| "–".to_owned(), |ns| Nanos(ns).to_string())
+    group.lateness.quantile(quantile).map_or_else(|| UNKNOWN.to_owned(), |ns| Nanos(ns).to_string())
 }
 
 /// Groups as a table, in order of total lateness.
 pub fn table(groups: &[&Group], bar_width: usize) -> String {
-    let heads = ["program", "thread", "call", "requested", "count", "p50", "p99", "max", "split"];
-    let mut rows: Vec<[String; 9]> = vec![heads.map(str::to_owned)];
-    let mut bars = Vec::new();
-    for group in groups.iter().filter(|group| group.count != 0).take(ROWS_MAX) {
-        let key = &group.key;
-        let requested = key.requested_ns.map(|ns| Nanos(signed(ns)).to_string());
-        let mark = match key.request {
-            Request::Deadline => "until ",
-            Request::Timer => "every ",
-            _ => "",
-        };
-        let bar = bar(|part| group.share(part), bar_width);
-        bars.push(bar.clone());
-        rows.push([
-            key.program.clone(),
-            key.thread.clone(),
-            key.timer.as_ref().map_or_else(|| key.call.clone(), |timer| format!("{} ({timer})", key.call)),
-            requested.map_or_else(|| "–".to_owned(), |requested| format!("{mark}{requested}")),
-            group.count.to_string(),
-            quantile(group, 0.5),
-            quantile(group, 0.99),
-            quantile(group, 1.0),
-            bar,
-        ]);
-    }
-    let widths: Vec<usize> = (0..9).map(|n| rows.iter().map(|row| row[n].chars().count()).max().unwrap_or(0)).collect();
-    let mut text = String::new();
-    for row in &rows {
-        let mut line = String::new();
-        for (n, cell) in row.iter().enumerate() {
-            let pad = " ".repeat(widths[n] - cell.chars().count());
-            // Numeric columns are right-aligned.
-            let _ = if (4..8).contains(&n) { write!(line, "{pad}{cell}  ") } else { write!(line, "{cell}{pad}  ") };
-        }
-        text.push_str(line.trim_end());
-        text.push('\n');
-    }
-    if bars.is_empty() {
+    let groups: Vec<&Group> = groups.iter().copied().filter(|group| group.count != 0).take(ROWS_MAX).collect();
+    if groups.is_empty() {
         return String::new();
     }
+    let bars: Vec<String> = groups.iter().map(|group| bar(|part| group.share(part), bar_width)).collect();
+    let mut lines = vec![String::new(); groups.len() + 1];
+    for column in &COLUMNS {
+        let cells: Vec<String> =
+            std::iter::once(column.head.to_owned()).chain(groups.iter().map(|group| (column.cell)(group))).collect();
+        let width = cells.iter().map(|cell| cell.chars().count()).max().unwrap_or(0);
+        for (line, cell) in lines.iter_mut().zip(&cells) {
+            let _ = match column.is_figure {
+                true => write!(line, "{cell:>width$}  "),
+                false => write!(line, "{cell:<width$}  "),
+            };
+        }
+    }
+    let splits = std::iter::once("split").chain(bars.iter().map(String::as_str));
+    let whole = |(line, split)| format!("{line}{split}").trim_end().to_owned() + "\n";
+    let mut text: String = lines.into_iter().zip(splits).map(whole).collect();
     text.push('\n');
     text.push_str(&legend(&bars));
     text

@@ -107,3 +107,30 @@ impl Instrument<'_> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Sheet, rounds};
+
+    #[test]
+    fn a_rate_is_wrong_only_if_the_processes_agree_about_it() {
+        let validity = |seconds: &[i64], steps: &[i64], backward| {
+            let mut second = rounds("R3/instrument/java-17/second", seconds, 1);
+            second.requested_ns = Some(Nanos::from_secs(1));
+            let sheet = Sheet::linux().series(second).of_runtime("java", "17.0.15");
+            let mut sheet = sheet.series(rounds("R3/instrument/java-17/step", steps, 1)).of_runtime("java", "17.0.15");
+            sheet.file.series[1].counts.backward = backward;
+            instruments(&sheet.file)[0].validity()
+        };
+        let of_seconds = |seconds: &[i64]| validity(seconds, &[40], 0);
+        // 3 % slow, and the processes lie less or more than 1.5 % apart.
+        assert_eq!(of_seconds(&[963_000_000, 970_000_000, 977_000_000]), Some(Validity::Slow));
+        assert_eq!(of_seconds(&[962_000_000, 970_000_000, 978_000_000]), Some(Validity::Valid));
+        assert_eq!(of_seconds(&[1_030_000_000; 3]), Some(Validity::Fast));
+        assert_eq!(of_seconds(&[490_000_000; 3]), Some(Validity::CountsSomethingElse));
+        assert_eq!(validity(&[1_000_000_000; 3], &[600_000], 0), Some(Validity::Coarse));
+        assert_eq!(validity(&[1_000_000_000; 3], &[], 2), Some(Validity::GoesBack));
+        assert_eq!(validity(&[1_000_000_000; 3], &[], 0), Some(Validity::Valid));
+    }
+}

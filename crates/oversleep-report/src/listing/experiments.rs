@@ -61,3 +61,25 @@ pub fn document(experiment: &Experiment) -> Value {
         "published": published.collect::<Value>(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_experiment_says_all_that_it_states() {
+        for experiment in registry() {
+            let (text, document) = (text(experiment, usize::MAX), document(experiment));
+            assert_eq!(document["columns"].as_array().map(Vec::len), Some(experiment.columns.len()));
+            let words = |value: &Value| value.as_str().map(str::to_owned);
+            let all = ["id", "title", "question", "method"].map(|field| words(&document[field]));
+            let rows = ["columns", "published"].into_iter().filter_map(|rows| document[rows].as_array()).flatten();
+            let cells =
+                rows.flat_map(|row| ["name", "meaning", "id", "published", "source"].map(|cell| words(&row[cell])));
+            let commands = experiment.commands.iter().map(|command| Some(command.typed().to_string()));
+            for stated in all.into_iter().chain(cells).chain(commands).flatten() {
+                assert!(text.contains(&stated), "{}: {stated}\n{text}", experiment.id);
+            }
+        }
+    }
+}

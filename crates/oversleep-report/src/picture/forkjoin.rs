@@ -233,6 +233,20 @@ mod tests {
 
     /// 15 and 16 ms are neighbours: one label stands to the left of its bar, one to the right.
     #[test]
+    fn what_a_clock_knows_is_said_of_eight_values_at_most_beside_more_than_sixteen() {
+        let says = |coarse: u32, precise: u32| {
+            let values = |count: u32| (0..count).map(f64::from).collect();
+            picture(vec![style("blocked", values(coarse), values(precise))])
+                .svg()
+                .contains("The coarse clock knows only")
+        };
+        assert_eq!(
+            [(8, 17), (9, 17), (8, 16), (0, 17)].map(|(coarse, precise)| says(coarse, precise)),
+            [true, false, false, false]
+        );
+    }
+
+    #[test]
     fn shares_of_neighbouring_bars_do_not_cover_one_another() {
         let coarse = (0..20).map(|i| if i % 4 == 0 { 15.0 } else { 16.0 }).collect();
         let svg = picture(vec![style("blocked", coarse, (0..20).map(|i| 10.0 + f64::from(i)).collect())]).svg();

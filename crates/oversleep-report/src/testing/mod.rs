@@ -1,6 +1,8 @@
 //! The smallest valid results, for tests.
 
 pub mod reports;
+#[cfg(test)]
+mod whole;
 
 use oversleep_record::environment::PlatformId;
 use oversleep_record::file::{Completion, SCHEMA, Tool};

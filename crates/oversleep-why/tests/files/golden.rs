@@ -33,7 +33,7 @@ fn golden() -> Vec<u8> {
 
 /// A recording's result with every field and every word in it. Its figures agree where the reader compares them, and mean
 /// nothing.
-fn everything() -> Summary {
+pub fn everything() -> Summary {
     let mut summary = Summary::of_bytes(FIFO).expect("a recording");
     summary.tool = Tool { name: "oversleep".to_owned(), version: "0.0.0".to_owned() };
     summary.meta.taken_unix_s = Some(1_790_000_000);

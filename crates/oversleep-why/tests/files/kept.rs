@@ -204,6 +204,12 @@ fn a_shared_result_has_no_name_that_a_user_gave() {
     }
     assert!(!text.contains("kim") && !text.contains("secret"));
     let read = Summary::of_bytes(&bytes).unwrap();
+    assert!(read.groups.iter().all(|group| group.tgid == 0 && group.blames.iter().all(|blame| blame.tid == 0)));
+    let numbers = read.worst.iter().flat_map(|wait| {
+        let culprits = wait.culprits.iter().flat_map(|culprit| [culprit.tid, culprit.tgid]);
+        culprits.chain([wait.tid, wait.tgid]).collect::<Vec<_>>()
+    });
+    assert!(numbers.into_iter().all(|number| number == 0), "numbers of threads and processes");
     assert_eq!(read.groups[0].lateness, whole.groups[0].lateness);
     assert!(read.findings.iter().any(|finding| finding.sentence.contains("program 1")), "{:#?}", read.findings);
 }

@@ -3,6 +3,7 @@
 mod golden;
 mod hostile;
 mod kept;
+mod read;
 mod recorded;
 mod splits;
 mod stacks;

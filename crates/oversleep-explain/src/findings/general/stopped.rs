@@ -111,11 +111,7 @@ mod tests {
             "OVS-G011",
             "this process was stopped for 972 ms: it neither ran nor waited for a CPU nor slept by its own wish",
         );
-        let evidence = &stopped.finding("OVS-G011").evidence[0];
-        assert_eq!(
-            (evidence.source.as_str(), evidence.text.as_str()),
-            ("B5/nanosleep/1ms", "1 of its 4 rounds, 972 ms")
-        );
+        stopped.rests_on("OVS-G011", &[("B5/nanosleep/1ms", "1 of its 4 rounds, 972 ms")]);
         of(None, Some(12_000)).finds("OVS-G011", "this machine was suspended for 12 s during this run");
         of(Some(972), Some(12_000))
             .finds("OVS-G011", "this process was stopped for 972 ms; this machine was suspended for 12 s");
@@ -132,14 +128,13 @@ mod tests {
         };
         let sheet = Sheet::linux().series(two("B5/nanosleep/1ms", 525)).series(two("B5/timerfd/1ms", 300));
         let finding = sheet.finding("OVS-G011");
-        let evidence: Vec<_> = finding.evidence.iter().map(|one| (one.source.as_str(), one.text.as_str())).collect();
         let expected = [
             ("B5/nanosleep/1ms", "1 of its 4 rounds, 525 ms"),
             ("B5/timerfd/1ms", "1 of its 4 rounds, 300 ms"),
             // Measured in the same rounds: one stop, which is not counted twice.
             ("all 2 series", "525 ms"),
         ];
-        assert_eq!(evidence, expected);
+        sheet.rests_on("OVS-G011", &expected);
         assert!(finding.sentence.starts_with("this process was stopped for 525 ms"), "{}", finding.sentence);
     }
 }

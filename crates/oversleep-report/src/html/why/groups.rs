@@ -6,13 +6,13 @@ use oversleep_why::culprit::policy_words;
 use oversleep_why::findings::{name, why_words};
 use oversleep_why::group::Group;
 use oversleep_why::summary::Summary;
-use oversleep_why::text::{irq_words, letter};
-use oversleep_why::wait::{Request, signed};
+use oversleep_why::text::{COLUMNS, irq_words, letter};
+use oversleep_why::wait::signed;
 
 use super::super::markup::Markup;
 use super::super::tables::draw;
 use crate::view::table::{Columns, Table};
-use crate::words::{UNKNOWN, counted, grouped, percent};
+use crate::words::{counted, percent};
 
 /// The number of groups whose parts are listed.
 const DETAILED: usize = 40;
@@ -43,11 +43,12 @@ fn table(m: &mut Markup, groups: &[&Group]) {
             m.leaf("caption", &[], label);
             m.element("thead", &[], |m| {
                 m.element("tr", &[], |m| {
-                    for head in ["program", "thread", "call", "requested"] {
-                        m.leaf("th", &[("scope", "col")], head);
-                    }
-                    for head in ["count", "p50", "p99", "max"] {
-                        m.leaf("th", &[("scope", "col"), ("class", "n")], head);
+                    for column in &COLUMNS {
+                        m.leaf(
+                            "th",
+                            &[("scope", "col"), ("class", if column.is_figure { "n" } else { "" })],
+                            column.head,
+                        );
                     }
                     m.leaf("th", &[("scope", "col")], "split of the lateness");
                 });
@@ -58,32 +59,19 @@ fn table(m: &mut Markup, groups: &[&Group]) {
 }
 
 fn row(m: &mut Markup, group: &Group) {
-    let key = &group.key;
-    let figure =
-        |quantile: f64| group.lateness.quantile(quantile).map_or(UNKNOWN.to_owned(), |ns| Nanos(ns).to_string());
     m.element("tr", &[], |m| {
-        m.leaf("th", &[("scope", "row"), ("class", "any")], &key.program);
-        m.leaf("td", &[("class", "any")], &key.thread);
-        m.leaf(
-            "td",
-            &[],
-            &key.timer.as_ref().map_or_else(|| key.call.clone(), |timer| format!("{} ({timer})", key.call)),
-        );
-        m.leaf("td", &[], &requested(group));
-        for text in [grouped(group.count), figure(0.5), figure(0.99), figure(1.0)] {
-            m.leaf("td", &[("class", "n")], &text);
+        for (place, column) in COLUMNS.iter().enumerate() {
+            let class = match column.head {
+                "program" | "thread" => "any",
+                _ if column.is_figure => "n",
+                _ => "",
+            };
+            let (name, role) = if place == 0 { ("th", "row") } else { ("td", "") };
+            let attributes = [("scope", role), ("class", class)];
+            m.leaf(name, &attributes[usize::from(place != 0)..], &(column.cell)(group));
         }
         m.element("td", &[], |m| bar(m, "", |part| group.share(part)));
     });
-}
-
-fn requested(group: &Group) -> String {
-    let words = match group.key.request {
-        Request::Deadline => "until ",
-        Request::Timer => "every ",
-        _ => "",
-    };
-    group.key.requested_ns.map_or_else(|| UNKNOWN.to_owned(), |ns| format!("{words}{}", Nanos(signed(ns))))
 }
 
 /// A bar in which each part has the width of its share.
