@@ -84,8 +84,10 @@ mod tests {
             row("timeGetTime", "since = \"95; the same\""),
         ];
         let text = format!("versions = \"Windows\"\n{}", rows.concat());
-        let files =
-            [("xtask/platform/windows/a.toml", text.as_str()), ("xtask/platform/library/a.toml", &text.replace("Wait", "No"))];
+        let files = [
+            ("xtask/platform/windows/a.toml", text.as_str()),
+            ("xtask/platform/library/a.toml", &text.replace("Wait", "No")),
+        ];
         let (tables, _) = platform::read(files.into_iter());
         let names: Vec<&str> = not_everywhere(&tables).into_iter().collect();
         assert_eq!(names, ["GetProcessInformation", "NtDelayExecution", "WaitOnAddress"]);

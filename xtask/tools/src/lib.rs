@@ -1,5 +1,5 @@
-//! What the chores (`cargo xtask`) and the proving ground (`cargo prove`) share: tools
-//! that they find or install, targets of the compiler, files that they generate, and the table of calls to operating systems.
+//! What the chores (`cargo xtask`) and the proving ground (`cargo prove`) share: tools that they find or install, targets of
+//! the compiler, files that they generate, and the table of calls to operating systems.
 
 pub mod generated;
 pub mod markdown;
