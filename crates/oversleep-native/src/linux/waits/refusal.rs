@@ -4,8 +4,8 @@ use oversleep_record::Unavailable;
 
 use crate::native::paired::call_of;
 
-/// Makes `call` fail with `errno` for the rest of the calling thread's life. False, and the test is skipped, where the thread
-/// may not do that.
+/// Makes `call` fail with `errno` for the rest of the calling thread's life. False, and the test is skipped, where the
+/// thread may not do that.
 #[track_caller]
 fn forbid(call: libc::c_long, errno: i32) -> bool {
     const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
