@@ -363,12 +363,8 @@ mod tests {
 
     /// On a busy machine the thread may lose the processor until the deadline is too close for a wait.
     fn until_it_waited(sleeper: &mut Sleeper, duration: Duration) -> Slept {
-        loop {
-            let slept = sleeper.sleep(duration);
-            if slept.wait.is_some() {
-                return slept;
-            }
-        }
+        let mut tries = std::iter::repeat_with(|| sleeper.sleep(duration));
+        tries.find(|slept| slept.wait.is_some()).expect("there is always another try")
     }
 
     #[test]
