@@ -1,4 +1,5 @@
-//! Arguments that are no text, and outputs that can't be written: full devices and disks, directories that nobody writes to.
+//! Arguments that are no text, and outputs that can't be written: full devices and disks, and directories that nobody
+//! writes to.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};

@@ -10,26 +10,14 @@ use crate::support::{Home, SHORT, pauses};
 
 /// Whether it measures, or waits for a signal.
 fn is_long(words: &[&str]) -> bool {
-    const SHOWING: [&str; 11] = [
-        "report",
-        "compare",
-        "explain",
-        "experiments",
-        "ask",
-        "share",
-        "page",
-        "doctor",
-        "man",
-        "completions",
-        "machines",
-    ];
+    const QUICK: &str = "ask compare completions doctor experiments explain machines man page report share";
     let has = |word| words.contains(&word);
-    let is_short =
-        words.first().is_some_and(|word| SHOWING.contains(word)) || has("show") || has("--list") || has("--");
-    !is_short || has("verify")
+    let is_quick = words.first().is_some_and(|word| QUICK.split(' ').any(|quick| quick == *word));
+    has("verify") || !(is_quick || has("show") || has("--list") || has("--"))
 }
 
-/// Runs a line of documentation. One that may be long is interrupted once it handles signals; the others run to their end.
+/// Runs a line of documentation. One that may be long is interrupted once it handles signals; the others run to their
+/// end.
 fn run_line(home: &Home, line: &str) {
     if line.contains(['|', '>', ';', '&']) {
         let output = home.prepared(Command::new("sh")).args(["-ec", line]).output().expect("a shell");
