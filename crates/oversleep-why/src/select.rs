@@ -96,7 +96,7 @@ impl std::str::FromStr for Bound {
                 (percent * 10.0).round() as u32
             }
         };
-        Ok(Bound { permille, above_ns: duration(span.trim()).ok_or_else(wrong)? })
+        Ok(Bound { permille, above_ns: duration(span).ok_or_else(wrong)? })
     }
 }
 

@@ -2,7 +2,9 @@
 //! works for 3 ms at a time, on a busy machine.
 
 use oversleep_why::culprit::Why;
+use oversleep_why::names::Names;
 use oversleep_why::recording::Reader;
+use oversleep_why::session::Session;
 use oversleep_why::summary::Losses;
 use oversleep_why::{Builder, Machine, Outcome, Wait, text};
 
@@ -58,4 +60,32 @@ fn the_report_says_who_and_what_helps() {
     ] {
         assert!(report.contains(words), "{words}\n{report}");
     }
+}
+
+#[test]
+fn what_is_not_selected_is_left_out_and_counted() {
+    let summary = |only: &str| {
+        let mut reader = Reader::new(FIFO).unwrap();
+        let meta = reader.meta.clone();
+        let mut session = Session::new(meta.arch, Names::of(&meta.processes), only.parse().ok(), None);
+        session.feed(reader.by_ref()).unwrap();
+        session.finish(meta, Losses::default()).unwrap()
+    };
+    let counts = |only: &str| (summary(only).count(), summary(only).left_out);
+    assert_eq!((counts("clock_nanosleep"), counts("futex")), ((120, 0), (0, 120)));
+}
+
+#[test]
+fn a_program_that_is_rarely_behind_its_own_deadlines_is_not_told() {
+    let (machine, waits) = waits();
+    let is_told = |late: usize, of: usize| {
+        let mut builder = Builder::new();
+        for (n, wait) in waits.iter().take(of).enumerate() {
+            builder.add(&Wait { called_late_ns: if n < late { 20_000 } else { 0 }, ..wait.clone() }, "app");
+        }
+        let summary = builder.finish(Reader::new(FIFO).unwrap().meta, None, Losses::default(), &machine);
+        summary.findings.iter().any(|finding| finding.about == "called_late")
+    };
+    assert!(is_told(2, 40) && is_told(1, 20), "one in twenty");
+    assert!(!is_told(1, 40) && !is_told(0, 40));
 }
