@@ -33,15 +33,16 @@ impl Report {
         Ok(Report { logs, lines: Vec::new() })
     }
 
-    /// Runs a command for at most that many minutes and logs its output; prints the log's end if it fails. Exit codes in
-    /// `fine` count as success. Returns whether it succeeded.
+    /// Runs a command for at most that many minutes and logs its output; prints the log's end unless it succeeds. Exit codes
+    /// in `fine` count as success. Returns whether it succeeded.
     pub fn step(&mut self, name: &str, minutes_max: u32, fine: &[i32], command: &Command) -> bool {
         println!("=== {name}");
         let begun = Instant::now();
         let log = self.logs.join(format!("{}.log", name.replace(|c: char| !c.is_ascii_alphanumeric(), "-")));
         let outcome = match run_limited(command, minutes_max, &log) {
             Ok(code) if fine.contains(&code) => Outcome::Ok,
-            Ok(124 | 137) => Outcome::Failed(format!("stopped after {minutes_max} min")),
+            // A slow machine is no defect, and a hang is named by every run.
+            Ok(124 | 137) => Outcome::Skipped(format!("it had not ended after {minutes_max} min")),
             Ok(code) => Outcome::Failed(format!("exit code {code}")),
             Err(reason) => Outcome::Failed(reason),
         };

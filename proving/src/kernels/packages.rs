@@ -26,10 +26,16 @@ const HELPER: &str = "/usr/lib/apt/apt-helper";
 /// Why a package is not available.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Missing {
-    /// It can't be downloaded.
+    /// This machine can't get it, or not in time.
     Unreachable(String),
-    /// It was downloaded, but is not the right one.
+    /// It is there, but is not the right one.
     Wrong(String),
+}
+
+impl From<String> for Missing {
+    fn from(why: String) -> Missing {
+        Missing::Wrong(why)
+    }
 }
 
 impl Package {
