@@ -10,7 +10,7 @@ use std::process::{Command, ExitCode};
 
 use lzma_rust2::{LzmaOptions, LzmaWriter};
 
-use xtask_tools::{Prerequisites, can_build_for, generated};
+use xtask_tools::{Prerequisites, can_build_for, generated, target_directory};
 
 const TARGET: &str = "wasm32-unknown-unknown";
 /// The path of the page, from the project's root.
@@ -65,7 +65,7 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
 
 /// The directory of binaryen's programs, installed if needed.
 fn binaryen(root: &Path) -> Option<PathBuf> {
-    let home = root.join("target/page");
+    let home = target_directory(root).join("page");
     let programs = home.join("node_modules/binaryen/bin");
     if !programs.join("wasm-opt").is_file() && !programs.join("wasm-opt.js").is_file() {
         fs::create_dir_all(&home).ok()?;
@@ -90,8 +90,8 @@ fn engine(root: &Path, binaryen: &Path) -> Result<Vec<u8>, String> {
     cargo.current_dir(root).env("RUSTFLAGS", flags).env_remove("CARGO_ENCODED_RUSTFLAGS");
     cargo.args(["build", "--quiet", "-p", "oversleep-web", "--lib", "--profile", "web", "--target", TARGET]);
     run(&mut cargo)?;
-    let scratch = root.join("target/page");
-    let built = root.join("target").join(TARGET).join("web/oversleep_web.wasm");
+    let scratch = target_directory(root).join("page");
+    let built = target_directory(root).join(TARGET).join("web/oversleep_web.wasm");
     let wasm_opt = |from: &Path, to: &Path, args: &[&str]| {
         run(Command::new(binaryen.join("wasm-opt")).args(FEATURES).args(args).arg(from).arg("-o").arg(to))
     };
