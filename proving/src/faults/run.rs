@@ -173,8 +173,8 @@ fn run_all(rows: &[&Row], all: bool, program: &Path, scratch: &Path) -> Vec<Ran>
 /// The deviation of a case and its script.
 type Fault = (String, String);
 
-/// A deviation, if the case deviates alone as well, in two more runs: signals are sent at moments of real time, and a machine
-/// that stalls moves them. What doesn't is said.
+/// A deviation, if the case deviates alone as well, in two more runs: signals are sent at moments of real time, and a
+/// machine that stalls moves them. What doesn't is said.
 fn confirmed(row: &Row, first: Fault, again: impl Fn() -> Option<Fault>) -> Option<Fault> {
     if let Some(fault) = again().and_then(|_| again()) {
         return Some(fault);
