@@ -126,7 +126,7 @@ async function sizes({ evaluated, until, drop, must, took, profile, result }) {
   ]) {
     const began = performance.now();
     await drop([file]);
-    await until('document.querySelector("#results-shown iframe, #results-error:not(:empty)")', 120);
+    await until('document.querySelector("#results-shown iframe, #results-error:not(:empty)")');
     must(`${path.basename(file)} of 100 MB`, await evaluated(holds), `${took(began)} ${await evaluated('byId("results-error").textContent.trim()')}`);
     await evaluated('byId("forget").click()');
   }

@@ -25,8 +25,8 @@ export function expectations(prefix = '') {
   return { must, took, failed: () => failed > 0 };
 }
 
-/** Until what an expression says in the page holds. */
-export const untilOf = (evaluated) => async (expression, seconds = 60) => {
+/** Until what an expression says in the page holds. The limit only ends what hangs. */
+export const untilOf = (evaluated) => async (expression, seconds = 600) => {
   for (const end = Date.now() + seconds * 1000; Date.now() < end; await pause(10)) {
     if (await evaluated(expression)) return;
   }

@@ -37,7 +37,7 @@ struct Rounds {
     parks: Vec<f64>,
 }
 
-/// Runs the chore. Exit code 0: the predictions hold.
+/// Runs the suite. Exit code 0: the predictions hold.
 pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
     let (mut rounds, mut engine, mut binary) = (3, "jet-3.2".to_owned(), None);
     let mut args = args.iter();
@@ -51,7 +51,7 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
         }
     }
     let program = binary.map_or_else(|| crate::built::release(root), Ok)?;
-    let directory = root.join("target/jet");
+    let directory = xtask_tools::target_directory(root).join("jet");
     fs::create_dir_all(&directory).map_err(|error| format!("{}: {error}", directory.display()))?;
     let mut all: [Rounds; RUNS.len()] = Default::default();
     for round in 0..rounds {

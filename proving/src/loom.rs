@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-/// Runs the chore. Exit code 0: no interleaving breaks the latch; 1: one does, and the output shows it.
+/// Runs the suite. Exit code 0: no interleaving breaks the latch; 1: one does, and the output shows it.
 pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
     if let Some(unknown) = args.first() {
         return Err(format!("loom takes no arguments, not `{unknown}`"));
@@ -13,7 +13,7 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
     let mut run = Command::new("cargo");
     run.current_dir(root.join("loom"))
         .args(["run", "--quiet", "--locked", "--target-dir"])
-        .arg(root.join("target/loom"));
+        .arg(xtask_tools::target_directory(root).join("loom"));
     let status = run.env("RUSTFLAGS", "--cfg loom_latch").status().map_err(|e| format!("could not run cargo: {e}"))?;
     Ok(ExitCode::from(u8::from(!status.success())))
 }

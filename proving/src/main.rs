@@ -15,6 +15,7 @@ mod kernels;
 mod library;
 mod loom;
 mod page;
+mod real_time;
 mod report;
 mod sentences;
 mod soak;
@@ -47,6 +48,7 @@ const SUITES: &[Suite] = suites! {
         "the library as others get it: packages, features, oldest compiler, wasm, loom, CMake, Python, Java; names limit it";
     loom::command, "loom": "try the clock's latch in every order of its threads' memory accesses";
     page::command, "page": "hold the answers of the page against the command's, in Node and in browsers; --all for all machines";
+    real_time::command, "real-time": "run the tests that look at real time, each up to three times; none fails, what differs is DISTURBED";
     sentences::command, "sentences":
         "hold what reports say against their own figures, on every modelled machine and here, or in the files named";
     soak::command, "soak": "run a day, a week and 110 days in virtual time: every deadline is counted, memory stays";

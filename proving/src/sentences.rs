@@ -22,7 +22,7 @@ const BY_CHANCE: &[&str] = &["early-return", "early-wake-ups"];
 /// The measurements of this machine, with their loads.
 const HERE: &[&str] = &["check --quick", "check --quick --load spin:8", "check --quick --pin 0", "clocks"];
 
-/// Runs the chore. Exit code 0: no contradictions.
+/// Runs the suite. Exit code 0: no contradictions.
 pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
     let (mut files, mut binary, mut only) = (Vec::new(), None, None);
     let mut args = args.iter();
@@ -39,7 +39,7 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
     let mut judge = Judge::default();
     if files.is_empty() {
         let program = binary.map_or_else(|| crate::built::release(root), Ok)?;
-        judge.all(&program, &root.join("target/sentences"), only.as_deref())?;
+        judge.all(&program, &xtask_tools::target_directory(root).join("sentences"), only.as_deref())?;
     }
     for file in files {
         judge.file(&file.display().to_string(), &file, None)?;

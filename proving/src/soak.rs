@@ -66,7 +66,7 @@ const BEGUN_LOOKS: usize = 20;
 /// 32 bits of ms.
 const WRAP_NS: u64 = (1 << 32) * 1_000_000;
 
-/// Runs the chore. Exit code 0: every run met its expectations.
+/// Runs the suite. Exit code 0: every run met its expectations.
 pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
     let (mut short, mut binary) = (false, None);
     let mut args = args.iter();
@@ -97,7 +97,7 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
 impl Run {
     /// Runs it, prints its row, and returns the deviations.
     fn run(&self, program: &Path, root: &Path, count: u64) -> Result<Vec<String>, String> {
-        let out = root.join("target").join(format!("soak-{}.json", std::process::id()));
+        let out = xtask_tools::target_directory(root).join(format!("soak-{}.json", std::process::id()));
         let mut command = Command::new(program);
         command.args(self.arguments.split(' ')).args(["--count", &count.to_string(), "--quiet", "--out"]).arg(&out);
         let began = Instant::now();

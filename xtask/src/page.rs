@@ -39,6 +39,9 @@ const BYTES_MAX: usize = 1_500_000;
 
 /// Runs the chore. Exit code 0: written, current, or impossible here with the reason; 1: `--check` found it stale.
 pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
+    if args.iter().any(|arg| arg == "--sample") {
+        return Err("`cargo prove page` holds the page's answers, for a sample of machines or with --all".to_owned());
+    }
     let is_check = generated::only_checks("page", args)?;
     if let Err(reason) = can_build_for(TARGET, &Prerequisites::new(true)) {
         println!("SKIPPED: page: {reason}");
@@ -55,7 +58,10 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
     let path = root.join(PAGE);
     if is_check {
         let is_current = fs::read(&path).is_ok_and(|kept| kept == page.as_bytes());
-        println!("{PAGE} is {}", if is_current { "current" } else { "stale; run `cargo xtask page`" });
+        println!(
+            "{PAGE} is {}",
+            if is_current { "current; `cargo prove page` holds its answers" } else { "stale; run `cargo xtask page`" }
+        );
         return Ok(ExitCode::from(u8::from(!is_current)));
     }
     fs::write(&path, &page).map_err(|error| format!("{PAGE}: {error}"))?;

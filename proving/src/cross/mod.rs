@@ -36,8 +36,9 @@ fn tested(root: &Path) -> Vec<String> {
 
 /// A crate's folder has its name.
 fn packages(root: &Path, except: &[&str]) -> Vec<String> {
-    let folders = std::fs::read_dir(root.join("crates")).into_iter().flatten().flatten();
-    let mut names: Vec<String> = folders.map(|folder| folder.file_name().to_string_lossy().into_owned()).collect();
+    let folders = std::fs::read_dir(root.join("crates")).expect("the project has crates").flatten();
+    let crates = folders.filter(|folder| folder.path().join("Cargo.toml").is_file());
+    let mut names: Vec<String> = crates.map(|folder| folder.file_name().to_string_lossy().into_owned()).collect();
     names.retain(|name| !except.contains(&name.as_str()));
     names.sort();
     names.into_iter().flat_map(|name| ["-p".to_owned(), name]).collect()
@@ -64,7 +65,7 @@ struct Cross {
     prerequisites: Prerequisites,
     report: Report,
     begun: Instant,
-    /// The time limit of the whole chore. The last line compares the time taken with it.
+    /// The time limit of the whole suite. The last line compares the time taken with it.
     budget: Duration,
 }
 
@@ -105,7 +106,7 @@ impl Cross {
     }
 }
 
-/// Runs the chore. Exit code 0: everything that could run passed; 1: something failed.
+/// Runs the suite. Exit code 0: everything that could run passed; 1: something failed.
 pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
     if let [verb, program, arguments @ ..] = args
         && verb == under_wine::VERB

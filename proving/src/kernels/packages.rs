@@ -26,16 +26,10 @@ const HELPER: &str = "/usr/lib/apt/apt-helper";
 /// Why a package is not available.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Missing {
-    /// This machine can't get it, or not in time.
+    /// It can't be downloaded.
     Unreachable(String),
-    /// It is there, but is not the right one.
+    /// It was downloaded, but is not the right one.
     Wrong(String),
-}
-
-impl From<String> for Missing {
-    fn from(why: String) -> Missing {
-        Missing::Wrong(why)
-    }
 }
 
 impl Package {

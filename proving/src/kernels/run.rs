@@ -168,8 +168,7 @@ fn run(machine: &Machine, kernel: &Path, ready: &Ready, scratch: &Path) -> Outco
     let begun = Instant::now();
     let directory = scratch.join("runs").join(machine.name);
     let failed = match boot::boot(machine, kernel, &ready.base, &directory) {
-        Err(Missing::Unreachable(why)) => return Outcome::Skipped(why),
-        Err(Missing::Wrong(why)) => vec![why],
+        Err(why) => vec![why],
         Ok(guest) => machine
             .expects
             .iter()

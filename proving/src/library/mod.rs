@@ -48,7 +48,7 @@ impl Context {
     }
 }
 
-/// Runs the chore. Exit code 0: all is well or skipped; 1: a step failed.
+/// Runs the suite. Exit code 0: all is well or skipped; 1: a step failed.
 pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
     let may_install = !args.iter().any(|arg| arg == "--no-install");
     let names: Vec<&str> = args.iter().map(String::as_str).filter(|arg| *arg != "--no-install").collect();
@@ -58,7 +58,7 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
     }
     let mut has_failed = false;
     for (name, step) in STEPS.iter().filter(|(name, _)| names.is_empty() || names.contains(name)) {
-        let scratch = root.join("target/library").join(name);
+        let scratch = xtask_tools::target_directory(root).join("library").join(name);
         std::fs::create_dir_all(&scratch).map_err(|error| format!("{}: {error}", scratch.display()))?;
         match step(&Context { root: root.to_path_buf(), scratch, may_install }) {
             Ok(Answer::Holds(what)) => println!("library: {name}: {what}"),

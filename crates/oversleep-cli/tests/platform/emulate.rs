@@ -314,7 +314,7 @@ fn a_loop_of_144_frames_a_second_becomes_one_of_64() {
     let Some(program) = compiled(&home, LOOP, &[]) else { return };
     let rate = &|options: &[&str], frames: &str| -> Option<f64> {
         let output = emulated(&home, options, &[&program, frames])?;
-        String::from_utf8_lossy(&output.stdout).trim().parse().ok()
+        Some(String::from_utf8_lossy(&output.stdout).trim().parse().expect("a rate"))
     };
     let raised = ["--resolution", "1ms", "--out", "raised.json"];
     let rates = std::thread::scope(|scope| {
