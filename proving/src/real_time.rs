@@ -39,8 +39,9 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
 fn passed(output: &std::process::Output) -> Result<u32, String> {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     if !output.status.success() {
-        let panicked = text.lines().skip_while(|line| !line.contains("panicked at"));
-        return Err(panicked.take(4).collect::<Vec<_>>().join(" "));
+        let panicked: Vec<&str> = text.lines().skip_while(|line| !line.contains("panicked at")).take(4).collect();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        return Err(if panicked.is_empty() { errors.trim().replace('\n', " ") } else { panicked.join(" ") });
     }
     let counts = text.split("test result: ok. ").skip(1).filter_map(|rest| rest.split(' ').next()?.parse::<u32>().ok());
     Ok(counts.sum())
