@@ -48,7 +48,8 @@ fn digest(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// A page as text: a line for each block or row, cells apart, drawn widths and hidden texts in brackets.
+/// A page as text: a line for each block or row, cells apart. Drawn widths, hidden texts, kinds of fields and what a head is
+/// of are in brackets.
 fn page(html: &str) -> String {
     let mut text = String::new();
     let mut rest = html;
@@ -68,7 +69,7 @@ fn page(html: &str) -> String {
             "span" | "b" | "strong" | "a" | "code" | "/span" | "/b" | "/strong" | "/a" | "/code" | "td" | "th" => {}
             _ => text.push('\n'),
         }
-        for shown in ["aria-label=\"", "title=\"", "style=\"", "open="] {
+        for shown in ["aria-label=\"", "title=\"", "style=\"", "open=", "type=\"", "scope=\""] {
             if let Some((_, value)) = attributes.split_once(shown) {
                 text += &format!("[{}]", value.split('"').next().unwrap_or_default());
             }
