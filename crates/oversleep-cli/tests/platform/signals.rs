@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use oversleep_record::ResultFile;
 use oversleep_record::file::Completion;
 
-use crate::support::{Ended, Home, SHORT, pauses};
+use crate::support::{Ended, Home, pauses};
 
 fn signal(child: &Child, name: &str) {
     let sent = Command::new("sh").arg("-c").arg(format!("kill -{name} {}", child.id())).status().expect("a shell");
@@ -123,7 +123,11 @@ fn a_killed_process_leaves_nothing_half_written() {
     for after_ms in [2, 5, 10, 20, 40, 80] {
         let home = Home::new();
         let mut command = home.command();
-        command.args(SHORT).args(["--out", "r.json", "--html", "r.html"]).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+            .args(crate::support::SHORT)
+            .args(["--out", "r.json", "--html", "r.html"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
         let mut child = command.spawn().expect("it starts");
         sleep(Duration::from_millis(after_ms));
         child.kill().expect("it is ours");
