@@ -93,38 +93,41 @@ impl Drop for Mounted {
     }
 }
 
-#[test]
-fn a_full_disk_loses_nothing() {
-    let home = Home::new();
+/// A file system of 4 kB in the folder `disk`. Where this user may not mount one, the test is skipped.
+#[track_caller]
+fn small_disk(home: &Home) -> Option<Mounted> {
     let disk = home.path().join("disk");
     fs::create_dir(&disk).expect("a directory");
     let mount = Command::new("mount").args(["-t", "tmpfs", "-o", "size=4k", "tmpfs"]).arg(&disk).output();
     if !mount.is_ok_and(|mount| mount.status.success()) {
-        return oversleep_testing::skip("this user may not mount a small file system");
+        oversleep_testing::skip("this user may not mount a small file system");
+        return None;
     }
-    let _mounted = Mounted(disk.clone());
+    Some(Mounted(disk))
+}
+
+#[test]
+fn a_full_disk_loses_nothing() {
+    let home = Home::new();
+    let Some(mounted) = small_disk(&home) else { return };
+    let disk = &mounted.0;
     fs::write(disk.join("old.json"), "old").expect("there is room for this");
     let ended = home.run(SHORT.iter().chain(&["--out", "disk/old.json"])).with_code(1);
     kept(&home, &ended.stderr, "error: can't write 'disk/old.json': ");
     assert_eq!(fs::read(disk.join("old.json")).expect("still there"), b"old", "the old file is untouched");
-    assert_eq!(fs::read_dir(&disk).expect("readable").count(), 1, "nothing half written is left");
+    assert_eq!(fs::read_dir(disk).expect("readable").count(), 1, "nothing half written is left");
 }
 
 #[test]
 fn a_full_disk_is_named_with_the_file_nobody_chose() {
     let home = Home::new();
-    let disk = home.path().join("disk");
-    fs::create_dir(&disk).expect("a directory");
-    let mount = Command::new("mount").args(["-t", "tmpfs", "-o", "size=4k", "tmpfs"]).arg(&disk).output();
-    if !mount.is_ok_and(|mount| mount.status.success()) {
-        return oversleep_testing::skip("this user may not mount a small file system");
-    }
-    let _mounted = Mounted(disk.clone());
+    let Some(mounted) = small_disk(&home) else { return };
+    let disk = &mounted.0;
     let mut command = home.command();
-    command.current_dir(&disk).args(["--only", "B5", "--request", "1ms", "--count", "3", "--no-remedies", "--quiet"]);
+    command.current_dir(disk).args(["--only", "B5", "--request", "1ms", "--count", "3", "--no-remedies", "--quiet"]);
     let ended = Ended::of(command.output().expect("it starts")).with_code(1);
     kept(&home, &ended.stderr, "error: can't write 'oversleep-2");
-    assert_eq!(fs::read_dir(&disk).expect("readable").count(), 0, "nothing half written is left");
+    assert_eq!(fs::read_dir(disk).expect("readable").count(), 0, "nothing half written is left");
 }
 
 #[test]
