@@ -122,7 +122,7 @@ mod tests {
         series.counts.recorded = 4;
         series.counts.missed = 2;
         let disturbance = Disturbance { window_ns: Nanos(2_000_000_000), ..Disturbance::default() };
-        series.rounds.push(Round { start_ns: Nanos::ZERO, count: 4, median: None, disturbance });
+        series.rounds.push(Round { start_ns: Nanos::ZERO, count: 4, median: None, p90: None, p99: None, disturbance });
         series
     }
 

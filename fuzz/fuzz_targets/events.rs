@@ -3,16 +3,18 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use oversleep_record::ResultFile;
+use oversleep_record::observed::Losses;
+use oversleep_report::terminal::{self, Detail};
 use oversleep_why::calls::Arch;
 use oversleep_why::event::EVENT_BYTES;
 use oversleep_why::recording::{Meta, Reader, Recorder};
-use oversleep_why::summary::Losses;
-use oversleep_why::{Builder, Event, Machine, Outcome, text};
+use oversleep_why::{Builder, Event, Kind, Machine, Outcome};
 
 fuzz_target!(|bytes: &[u8]| {
     let (meta, events) = match Reader::new(bytes) {
         Ok(reader) => (reader.meta.clone(), reader.collect::<Vec<_>>()),
-        Err(_) => (meta(), bytes.chunks(EVENT_BYTES).filter_map(Event::of_bytes).collect()),
+        Err(_) => (Meta::of(Arch::X86_64), bytes.chunks(EVENT_BYTES).filter_map(Event::of_bytes).collect()),
     };
     let mut recorder = Recorder::new(Vec::new(), &meta).expect("memory can be written");
     recorder.write(&events).expect("memory can be written");
@@ -22,6 +24,9 @@ fuzz_target!(|bytes: &[u8]| {
     let (mut machine, mut builder) = (Machine::new(meta.arch), Builder::new());
     for event in &events {
         builder.saw(event.t);
+        if event.kind == Kind::Steal {
+            builder.stole(event.t, event.fields[0]);
+        }
         machine.feed(event);
     }
     machine.finish();
@@ -29,17 +34,7 @@ fuzz_target!(|bytes: &[u8]| {
         assert!(wait.outcome != Outcome::Timer || wait.parts.sum() == wait.lateness_ns, "{wait:?}");
         builder.add(&wait, &wait.thread);
     }
-    let summary = builder.finish(meta, None, Losses::default(), &machine);
-    assert!(!text::report(&summary).is_empty());
+    let file = builder.finish(meta, None, Losses::default(), &machine);
+    assert!(!terminal::report(&file, 100, Detail::Full, &[]).is_empty());
+    ResultFile::read(&file.write()).expect("a result reads back");
 });
-
-fn meta() -> Meta {
-    Meta {
-        arch: Arch::X86_64,
-        by: Default::default(),
-        kernel: String::new(),
-        target: String::new(),
-        taken_unix_s: None,
-        processes: Vec::new(),
-    }
-}

@@ -153,7 +153,7 @@ try {
   must('a bad file and a good one give a sentence and a report', true);
 
   // A result of a real machine: what is like a model is the model.
-  const real = fileURLToPath(new URL('../../schema/golden/v2/everything.json', import.meta.url));
+  const real = fileURLToPath(new URL('../../schema/golden/v3/everything.json', import.meta.url));
   await evaluated('byId("forget").click()');
   await drop([real]);
   await until('document.querySelector("#results-shown iframe, #results-error:not(:empty)")');
@@ -179,12 +179,15 @@ try {
 
   // A result of `why` whose tasks have chosen their names.
   const why = JSON.parse(fs.readFileSync(results[2], 'utf8'));
-  for (const group of why.groups) {
-    group.key.program = bad;
-    group.key.thread = '}*{display:none}</style>';
-    for (const blame of group.blames) blame.name = bad;
+  const observed = why.series.filter((series) => series.observed);
+  must('a result of why has observed waits', observed.length > 0 && why.observation.worst.length > 0);
+  for (const { labels, observed: { blames = [] } } of observed) {
+    labels.program = bad;
+    labels.thread = '}*{display:none}</style>';
+    for (const blame of blames) blame.name = bad;
   }
-  for (const wait of why.worst) {
+  for (const named of why.observation.processes ?? []) named.name = bad;
+  for (const wait of why.observation.worst) {
     wait.thread = bad;
     for (const culprit of wait.culprits ?? []) culprit.name = bad;
   }

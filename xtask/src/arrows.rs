@@ -79,11 +79,11 @@ pub const CRATES: &[CrateRules] = &[
             "oversleep-measure",
             "oversleep-explain",
             "oversleep-lab",
-            "oversleep-why",
         ],
+        ours_in_tests: &["oversleep-why"],
         ..PURE
     },
-    CrateRules { name: "oversleep-why", ours: &["oversleep-record"], ..PURE },
+    CrateRules { name: "oversleep-why", ours: &["oversleep-record", "oversleep-system"], ..PURE },
     // It brings a loader of kernel programs, so only the command depends on it.
     CrateRules { name: "oversleep-collect", ours: &["oversleep-native", "oversleep-why"], ..NOTHING },
     CrateRules {

@@ -9,7 +9,6 @@ use std::process::ExitCode;
 
 use oversleep_record::ResultFile;
 use oversleep_record::comparison::Comparison;
-use oversleep_why::Summary;
 use schemars::Schema;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::transform::transform_subschemas;
@@ -26,30 +25,18 @@ struct Kept {
     root: fn(SchemaGenerator) -> Schema,
 }
 
-const KEPT: [Kept; 4] = [
+const KEPT: [Kept; 2] = [
     Kept {
-        path: "schema/result-v2.schema.json",
-        id: "urn:oversleep:schema:result:2",
-        title: "oversleep result, version 2",
+        path: "schema/result-v3.schema.json",
+        id: "urn:oversleep:schema:result:3",
+        title: "oversleep result, version 3",
         root: SchemaGenerator::into_root_schema_for::<ResultFile>,
     },
     Kept {
-        path: "schema/comparison-v2.schema.json",
-        id: "urn:oversleep:schema:comparison:2",
-        title: "oversleep comparison, version 2",
+        path: "schema/comparison-v3.schema.json",
+        id: "urn:oversleep:schema:comparison:3",
+        title: "oversleep comparison, version 3",
         root: SchemaGenerator::into_root_schema_for::<Comparison>,
-    },
-    Kept {
-        path: "schema/why-v1.schema.json",
-        id: "urn:oversleep:schema:why:1",
-        title: "oversleep why result, version 1",
-        root: SchemaGenerator::into_root_schema_for::<Summary>,
-    },
-    Kept {
-        path: "schema/why-comparison-v1.schema.json",
-        id: "urn:oversleep:schema:why-comparison:1",
-        title: "oversleep why comparison, version 1",
-        root: SchemaGenerator::into_root_schema_for::<oversleep_why::compare::Comparison>,
     },
 ];
 

@@ -15,9 +15,10 @@ Exit codes:
     0  success
     1  failure: nothing could be measured, or a file could not be read or written
     2  usage error: unknown name, option or value
-    3  assertion failed: the models reproduce too few published observations
-    4  inconclusive: the machine was too disturbed for any finding, or no series of a
-       comparison could be judged
+    3  assertion failed: a bound is exceeded, or the models reproduce too few published
+       observations
+    4  inconclusive: the machine was too disturbed for any finding, or nothing could be
+       judged
   130  interrupted: the result holds what was measured up to then";
 
 /// A command that ran to its end.
@@ -155,10 +156,12 @@ mod tests {
         Finding {
             id: "OVS-G000".to_owned(),
             name: "name".to_owned(),
+            instance: None,
             summary: String::new(),
             severity: Severity::Note,
             verdict,
             sentence: String::new(),
+            explained_ns: None,
             evidence: vec![Evidence { source: source.to_owned(), text: String::new() }],
             advice: Vec::new(),
         }

@@ -5,8 +5,8 @@ use std::ffi::OsString;
 use std::io;
 use std::process::ExitStatus;
 
+use oversleep_record::observed::By;
 use oversleep_why::Event;
-use oversleep_why::by::By;
 
 use crate::{Ended, Failure, Request};
 

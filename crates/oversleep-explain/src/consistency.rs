@@ -306,10 +306,12 @@ mod tests {
         let finding = Finding {
             id: "OVS-L001".into(),
             name: "timer-slack".into(),
+            instance: None,
             summary: String::new(),
             severity: Severity::Cost,
             verdict: Verdict::Found,
             sentence: sentence.into(),
+            explained_ns: None,
             evidence: evidence.collect(),
             advice: Vec::new(),
         };

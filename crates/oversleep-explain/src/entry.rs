@@ -1,7 +1,7 @@
 //! The entries of the registries, and the conclusions of checks. Types only: no entry, and no reading of results.
 
 use oversleep_record::finding::{Evidence, Severity, Verdict};
-use oversleep_record::{Conditions, ExperimentId, FactName, Os, ResultFile, Series};
+use oversleep_record::{Conditions, ExperimentId, FactName, Nanos, Os, ResultFile, Series};
 
 /// The result of a check: `Ok` once it has compared what it wanted to compare, `Err` if the result has insufficient data.
 pub type Checked<T = Conclusion> = Result<T, Conclusion>;
@@ -21,13 +21,15 @@ pub enum Scope {
     Except(Os),
     /// Results of Windows that were taken under Wine.
     Wine,
+    /// Results about observed programs, of any system. No other finding is checked in these.
+    Observed,
 }
 
 impl Scope {
     /// Whether the result was taken on a system of this scope, regardless of its other conditions.
     pub fn includes_os_of(self, file: &ResultFile) -> bool {
         match self {
-            Scope::Anywhere | Scope::Where(_) => true,
+            Scope::Anywhere | Scope::Where(_) | Scope::Observed => true,
             Scope::Os(os) | Scope::OsWhere(os, _) => file.platform.is(os),
             Scope::Except(os) => !file.platform.is(os),
             Scope::Wine => file.platform.is(Os::Windows),
@@ -39,6 +41,7 @@ impl Scope {
         let holds = match self {
             Scope::OsWhere(_, condition) | Scope::Where(condition) => condition(file),
             Scope::Wine => file.environment.text(FactName::OsWineVersion).is_some(),
+            Scope::Observed => file.observation.is_some(),
             Scope::Anywhere | Scope::Os(_) | Scope::Except(_) => true,
         };
         self.includes_os_of(file) && holds
@@ -61,12 +64,44 @@ pub struct Conclusion {
     pub severity: Option<Severity>,
     /// The remedies that fit this instance, if not all of the entry's do.
     pub remedies: Option<&'static [&'static RemedyEntry]>,
+    /// What only one of several instances has. Few have it, so the rest stays small.
+    pub instance: Option<Box<Instance>>,
+}
+
+/// One of several instances of an entry.
+#[derive(Clone, Debug, Default)]
+pub struct Instance {
+    /// Its name: the cause or the culprit.
+    pub name: String,
+    /// How much lateness it explains, over all waits.
+    pub explained: Nanos,
+    /// What to do in this instance, where it can be said more exactly than for all.
+    pub in_words: Vec<InWords>,
+}
+
+/// What a remedy means in one instance.
+#[derive(Clone, Debug)]
+pub struct InWords {
+    /// The remedy's id.
+    pub remedy: &'static str,
+    /// What to do, with the names and numbers of this instance.
+    pub sentence: String,
+    /// The command that does it.
+    pub example: Option<String>,
 }
 
 impl Conclusion {
     fn of(verdict: Verdict, sentence: impl Into<String>) -> Conclusion {
         let sentence = sentence.into();
-        Conclusion { verdict, sentence, evidence: Vec::new(), two_peaks: Vec::new(), severity: None, remedies: None }
+        Conclusion {
+            verdict,
+            sentence,
+            evidence: Vec::new(),
+            two_peaks: Vec::new(),
+            severity: None,
+            remedies: None,
+            instance: None,
+        }
     }
 
     /// The finding is present.
@@ -97,6 +132,12 @@ impl Conclusion {
     /// Adds a figure as evidence.
     pub fn rests_on(mut self, source: impl Into<String>, says: impl Into<String>) -> Conclusion {
         self.evidence.push(Evidence { source: source.into(), text: says.into() });
+        self
+    }
+
+    /// The same before all other evidence: what the instance is named after.
+    pub fn rests_first_on(mut self, source: impl Into<String>, says: impl Into<String>) -> Conclusion {
+        self.evidence.insert(0, Evidence { source: source.into(), text: says.into() });
         self
     }
 
@@ -141,6 +182,28 @@ impl Conclusion {
     /// Sets remedies for this instance.
     pub fn cured_by(mut self, remedies: &'static [&'static RemedyEntry]) -> Conclusion {
         self.remedies = Some(remedies);
+        self
+    }
+
+    /// Says what a remedy means in this instance, with a command if there is one.
+    pub fn advising(
+        mut self,
+        remedy: &'static RemedyEntry,
+        sentence: impl Into<String>,
+        command: Option<String>,
+    ) -> Self {
+        self.instance.get_or_insert_default().in_words.push(InWords {
+            remedy: remedy.id,
+            sentence: sentence.into(),
+            example: command,
+        });
+        self
+    }
+
+    /// Names the instance, and how much lateness it explains.
+    pub fn of_instance(mut self, instance: impl Into<String>, explained: Nanos) -> Conclusion {
+        let own = self.instance.get_or_insert_default();
+        (own.name, own.explained) = (instance.into(), explained);
         self
     }
 

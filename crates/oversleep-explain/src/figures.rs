@@ -1,9 +1,10 @@
 //! The figures of a series for sentences. This module only reads series; `read` decides whether they support a
 //! conclusion.
 
+use oversleep_record::distinct_rounds;
 use oversleep_record::disturbance::Disturbance;
 use oversleep_record::label::{self, ClockRole};
-use oversleep_record::series::{Quantity, distinct_rounds};
+use oversleep_record::series::Quantity;
 use oversleep_record::stats::{median, share_of_rounds_lower};
 use oversleep_record::{Distribution, FactName, Nanos, ResultFile, Series, TwoPeaks};
 

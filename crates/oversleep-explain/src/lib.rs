@@ -13,6 +13,7 @@
 //! | `entry` | what an entry is: its scope, what a check comes to, a remedy |
 //! | `read` | series and facts of a result, or the reason why they can't carry a conclusion |
 //! | [`split`], [`verdicts`], [`idle`] | the parts of each wait's lateness; the table of clocks; idle strategies |
+//! | `observed` | the waits of observed programs, by what delayed them |
 //! | [`runtimes`] | the waits of language runtimes, and the rule that each follows |
 //! | `finding` | what a finding is, and the steps of comparing two series |
 //! | `remedies`, `tried` | what can be done, one entry each; what that gained, and what to try |
@@ -31,6 +32,7 @@ mod finding;
 mod findings;
 pub mod idle;
 mod names;
+mod observed;
 mod read;
 mod registry;
 mod remedies;
@@ -44,9 +46,9 @@ mod text;
 mod tried;
 pub mod verdicts;
 
-pub use entry::{Checked, Conclusion, RemedyEntry, Scope, Trial};
+pub use entry::{Checked, Conclusion, InWords, RemedyEntry, Scope, Trial};
 pub use figures::is_gain;
 pub use finding::{Check, FindingEntry, Pair, PairCheck};
 pub use read::COMMON_REQUEST;
-pub use registry::{entry, findings, registry, remedies_to_try, remedy};
-pub use tried::RemedyTrialSpec;
+pub use registry::{entry, findings, findings_to_keep, registry, remedies_to_try, remedy};
+pub use tried::{RemedyTrialSpec, UNASKED};

@@ -87,7 +87,8 @@ impl Kept {
         };
         let median = self.series.distribution.p50();
         let count = self.series.counts.recorded;
-        self.series.rounds = vec![Round { start_ns: Nanos::ZERO, count, median, disturbance: window }];
+        self.series.rounds =
+            vec![Round { start_ns: Nanos::ZERO, count, median, p90: None, p99: None, disturbance: window }];
         self.series
     }
 }

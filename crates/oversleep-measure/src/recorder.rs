@@ -148,8 +148,15 @@ impl SeriesRecorder {
     /// Ends the round.
     pub fn end_round(&mut self, disturbance: Disturbance) {
         self.in_round = self.in_round.max(usize::try_from(self.round_count).unwrap_or(usize::MAX));
-        let median = stats::median(&mut std::mem::take(&mut self.round_values));
-        let round = Round { start_ns: self.round_start, count: self.round_count, median, disturbance };
+        let values = &mut std::mem::take(&mut self.round_values);
+        let round = Round {
+            start_ns: self.round_start,
+            count: self.round_count,
+            median: stats::median(values),
+            p90: stats::percentile_of_round(values, 90),
+            p99: stats::percentile_of_round(values, 99),
+            disturbance,
+        };
         self.series.rounds.push(round);
         self.series.shrink();
         self.pauses = None;

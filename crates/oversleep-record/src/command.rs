@@ -50,6 +50,8 @@ commands! {
     Runtimes "runtimes";
     /// Answers a question.
     Ask "ask";
+    /// Follows the waits of programs.
+    Why "why";
 }
 
 impl fmt::Display for CommandName {

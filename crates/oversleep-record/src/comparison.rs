@@ -11,18 +11,19 @@ use crate::experiment::ExperimentId;
 use crate::file::{Completion, Floor, Tool};
 use crate::key::SeriesKey;
 use crate::label::Labels;
+use crate::part::Part;
 use crate::reason::Unavailable;
 use crate::series::{Pace, Quantity, Runtime, Unit};
 use crate::units::Nanos;
 
 /// The schema this crate writes.
-pub const SCHEMA: &str = "oversleep-comparison/2";
+pub const SCHEMA: &str = "oversleep-comparison/3";
 
 /// Results compared with the first of them, the base.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Comparison {
-    /// `oversleep-comparison/2`.
+    /// `oversleep-comparison/3`.
     #[cfg_attr(feature = "schema", schemars(extend("const" = SCHEMA)))]
     pub schema: String,
     /// Who compared.
@@ -100,6 +101,8 @@ pub enum CaveatKind {
     Busy,
     /// Its timestamps come from another clock than the base's.
     OtherClock,
+    /// Its waits were followed in another way than the base's.
+    OtherFollower,
 }
 
 /// A fact that is not the same everywhere.
@@ -200,6 +203,9 @@ pub struct Side {
     /// What was measured there, where it has another name: the plain sleep of another system.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
+    /// What was requested there, where that differs: the only other waits of the same observed thread.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requested_ns: Option<Nanos>,
     /// How the waits followed one another there, where that differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pace: Option<Pace>,
@@ -227,9 +233,27 @@ pub struct Side {
     /// The largest value. Nothing is concluded from it: it grows with the number of values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: Option<i64>,
+    /// The parts of the lateness, where they were observed; parts that were always 0 are missing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<PartSide>,
     /// Compared with the base; left out for the base itself, and where the base has no such series.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against_base: Option<AgainstBase>,
+}
+
+/// One part of the lateness in one result.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PartSide {
+    /// The part.
+    pub part: Part,
+    /// Its mean; the means of all parts add up to that of the lateness.
+    pub mean_ns: f64,
+    /// Its median.
+    pub p50: Estimate,
+    /// Its 99th percentile, where ten values lie beyond it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p99: Option<Estimate>,
 }
 
 /// A figure and where it lies with 99 % confidence.
@@ -265,6 +289,23 @@ pub struct AgainstBase {
     /// The largest value by the base's; left out unless both are above zero.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_ratio: Option<f64>,
+    /// Each part of the lateness compared with the base's. Empty where the waits were followed in different ways, because
+    /// then their parts are not the same.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<PartAgainst>,
+}
+
+/// A part of the lateness against the base's.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PartAgainst {
+    /// The part.
+    pub part: Part,
+    /// The medians compared.
+    pub p50: Judgement,
+    /// The 99th percentiles compared; left out where either side has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p99: Option<Judgement>,
 }
 
 /// A figure against the base's.

@@ -106,6 +106,8 @@ ids! {
     R4 "R4";
     /// The throughput and latency of a streaming engine.
     R5 "R5";
+    /// The timed waits of observed programs.
+    Y1 "Y1";
     /// A remedy tried: the same wait without and with it.
     TRIAL "trial";
 }

@@ -127,6 +127,9 @@ pub struct Finding {
     pub id: String,
     /// Short name: `timer-slack`.
     pub name: String,
+    /// Which instance of it, where a result may have several: the cause or the culprit. Unique among those of one id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instance: Option<String>,
     /// The finding in general, in one sentence.
     pub summary: String,
     /// How much it matters here.
@@ -135,6 +138,9 @@ pub struct Finding {
     pub verdict: Verdict,
     /// This instance, with its figures.
     pub sentence: String,
+    /// How much lateness it explains, over all waits that it delayed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub explained_ns: Option<Nanos>,
     /// What it rests on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Evidence>,

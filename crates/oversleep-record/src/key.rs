@@ -60,6 +60,20 @@ impl SeriesKey {
         self.word(format_args!("{name}={value}"))
     }
 
+    /// Adds a name and a text that may be anything, such as the name of a program: `…/program=app`. What would read as
+    /// another part is escaped like in a URL.
+    #[must_use]
+    pub fn text(self, name: &str, text: &str) -> SeriesKey {
+        let mut escaped = String::with_capacity(text.len());
+        for letter in text.chars() {
+            match letter {
+                '/' | '=' | '%' => escaped.push_str(&format!("%{:02X}", u32::from(letter))),
+                _ => escaped.push(letter),
+            }
+        }
+        self.named(name, escaped)
+    }
+
     /// Adds the setting of a tunable: `…/slack=1ns`.
     #[must_use]
     pub fn setting(self, tunable: &str, setting: &Setting) -> SeriesKey {
@@ -198,6 +212,13 @@ mod tests {
         let trial = SeriesKey::from("trial/lower-timer-slack/poll/1ms/after");
         assert_eq!(trial.subject(), "poll");
         assert_eq!(parts(trial.as_str()), ["Span(Nanos(1000000))", r#"Word("after")"#]);
+    }
+
+    #[test]
+    fn a_name_that_reads_as_a_part_stays_one_part() {
+        let key = SeriesKey::new(ExperimentId::Y1, "futex").text("program", "kworker/0:1").text("thread", "a=100%/1ms");
+        assert_eq!(key, "Y1/futex/program=kworker%2F0:1/thread=a%3D100%25%2F1ms");
+        assert_eq!(key.parts().count(), 2);
     }
 
     #[test]

@@ -107,3 +107,15 @@ impl Parts {
         Part::ALL.iter().map(|&part| (part, self.get(part)))
     }
 }
+
+/// A stretch of a wait's lateness that belongs to one part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Segment {
+    /// The part.
+    pub part: Part,
+    /// Its begin, on the clock of the deadlines.
+    pub from_ns: i64,
+    /// Its end.
+    pub to_ns: i64,
+}

@@ -11,6 +11,7 @@ use crate::experiment::ExperimentId;
 use crate::idling::Idling;
 use crate::key::SeriesKey;
 use crate::label::{Label, LabelValue, Labels};
+use crate::observed::ObservedWaits;
 use crate::reason::Unavailable;
 use crate::samples::Samples;
 use crate::split::{LatenessSplit, PartSplit};
@@ -48,6 +49,8 @@ pub enum Quantity {
     ItemsPerSecond,
     /// From the moment at which an item was due to be sent until its consumer had it.
     ItemLatency,
+    /// From one wake-up of a thread to its next.
+    Period,
 }
 
 /// A language runtime: two versions are two runtimes.
@@ -145,7 +148,7 @@ pub struct Counts {
     pub interrupted: u64,
 }
 
-/// One of the interleaved rounds a series was measured in.
+/// One of the interleaved rounds a series was measured in. For observed programs a slice of the time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Round {
@@ -156,8 +159,26 @@ pub struct Round {
     /// Its median, which tells drift and disturbance from the effect; `None` without values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub median: Option<i64>,
+    /// Its 90th percentile, where at least one value lies beyond it. One round's says little; those of many rounds show how
+    /// far the tail varies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p90: Option<i64>,
+    /// Its 99th percentile likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p99: Option<i64>,
     /// What else the machine did meanwhile.
     pub disturbance: Disturbance,
+}
+
+/// Values that a histogram of fixed length counted without their size. They are in no figure of the series but its count
+/// here, so a quantile that lies among them is not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Beyond {
+    /// Number of values.
+    pub count: u64,
+    /// The smallest size that they may have, in the unit of the series.
+    pub from: i64,
 }
 
 /// One thing measured many times under one set of conditions.
@@ -213,32 +234,19 @@ pub struct Series {
     /// Where the lateness comes from, where that was observed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split: Option<LatenessSplit>,
-    /// The same split into every part that the kernel shows, from separate rounds (`check --why`).
+    /// The same split into every part that the kernel shows: of these waits where they were observed (`oversleep why`),
+    /// else of separate rounds (`check --why`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<PartSplit>,
+    /// Why waits of an observed program ended and who delayed them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observed: Option<ObservedWaits>,
+    /// Values beyond the range of the program that recorded them, which knows only how many there were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beyond: Option<Beyond>,
     /// What waiting for items cost, for series about queues.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idling: Option<Idling>,
-}
-
-/// The rounds of several series in the order of time, without overlap. The machine's other activity is counted for the
-/// whole machine, so of rounds that overlap only the longest is kept.
-pub fn distinct_rounds<'a>(series: impl IntoIterator<Item = &'a Series>) -> Vec<&'a Round> {
-    let end = |round: &Round| round.start_ns + round.disturbance.window_ns;
-    let mut rounds: Vec<&Round> = series.into_iter().flat_map(|series| &series.rounds).collect();
-    rounds.sort_by_key(|round| (round.start_ns, end(round)));
-    let mut distinct: Vec<&Round> = Vec::new();
-    for round in rounds {
-        match distinct.last_mut() {
-            Some(last) if round.start_ns < end(last) || round.start_ns == last.start_ns => {
-                if round.disturbance.window_ns > last.disturbance.window_ns {
-                    *last = round;
-                }
-            }
-            _ => distinct.push(round),
-        }
-    }
-    distinct
 }
 
 impl Series {
@@ -265,6 +273,8 @@ impl Series {
             rounds: Vec::new(),
             split: None,
             why: None,
+            observed: None,
+            beyond: None,
             idling: None,
         }
     }
@@ -309,9 +319,16 @@ impl Series {
 
     fn distributions_mut(&mut self) -> impl Iterator<Item = &mut Distribution> {
         let split = self.split.iter_mut().flat_map(LatenessSplit::parts_mut);
+        let late = self.observed.iter_mut().map(|waits| &mut waits.called_late);
         let parks = self.idling.iter_mut().map(|idling| &mut idling.park_overshoot);
         let parts = self.why.iter_mut().flat_map(PartSplit::parts_mut);
-        [&mut self.distribution].into_iter().chain(&mut self.calls_only).chain(split).chain(parts).chain(parks)
+        [&mut self.distribution]
+            .into_iter()
+            .chain(&mut self.calls_only)
+            .chain(split)
+            .chain(parts)
+            .chain(parks)
+            .chain(late)
     }
 
     /// Whether it has values.
@@ -328,33 +345,6 @@ impl Series {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn rounds_that_overlap_count_once_and_the_longest_stands_for_them() {
-        let series = |rounds: &[(i64, i64)]| {
-            let mut series = Series::new(ExperimentId::C3, "sleep", Quantity::Lateness, Unit::Ns);
-            let disturbance = |window| Disturbance { window_ns: Nanos(window), ..Disturbance::default() };
-            let round = |&(start, window)| Round {
-                start_ns: Nanos(start),
-                count: 1,
-                median: None,
-                disturbance: disturbance(window),
-            };
-            series.rounds = rounds.iter().map(round).collect();
-            series
-        };
-        // Three series of one probe, each stamped a moment after the other, and one that was measured between its rounds.
-        let all = [
-            series(&[(0, 1_000), (5_000, 1_000)]),
-            series(&[(40, 1_000), (5_040, 1_000)]),
-            series(&[(90, 1_001), (5_090, 1_000)]),
-            series(&[(2_000, 500), (2_500, 500)]),
-        ];
-        let distinct: Vec<(i64, i64)> =
-            distinct_rounds(&all).iter().map(|round| (round.start_ns.0, round.disturbance.window_ns.0)).collect();
-        assert_eq!(distinct, [(90, 1_001), (2_000, 500), (2_500, 500), (5_000, 1_000)]);
-        assert_eq!(distinct_rounds(&[series(&[(0, 0), (0, 0)])]).len(), 1, "no window at all");
-    }
 
     #[test]
     fn the_corrected_view_follows_the_schedule_not_the_rounding() {

@@ -65,43 +65,77 @@ impl LatenessSplit {
 /// The method of observation.
 pub const WHY_METHOD: &str = "an eBPF program on the kernel's tracepoints, in rounds of their own";
 
-/// The split of the same waits into every part that the kernel shows, from separate rounds (`check --why`).
+/// A split into every part that the kernel shows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PartSplit {
-    /// Waits with all parts observed.
+    /// Waits with every part observed.
     pub attributed_count: u64,
-    /// Waits with a part that was not observed; no figure includes them.
+    /// Waits with a part that was not observed. It is the part `unattributed` of the split; in results before version 3, no
+    /// figure includes these waits.
     pub unattributed_count: u64,
-    /// Total lateness of the attributed waits, in ns.
-    pub total: Distribution,
+    /// Total lateness of the split waits, in ns. Absent where these are the waits of the series: its distribution is that
+    /// of the lateness.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total: Option<Distribution>,
     /// Each part of it, in ns; parts that were always 0 are missing.
     pub parts: BTreeMap<Part, Distribution>,
-    /// The method of observation.
+    /// The method of observation; empty where the result states it for all series.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub method: String,
 }
 
 impl PartSplit {
+    /// An empty split of waits that are not those of the series.
+    pub fn apart(method: &str) -> PartSplit {
+        PartSplit { total: Some(Distribution::growing()), method: method.to_owned(), ..PartSplit::default() }
+    }
+
     /// All of its distributions.
     pub(crate) fn parts_mut(&mut self) -> impl Iterator<Item = &mut Distribution> {
-        std::iter::once(&mut self.total).chain(self.parts.values_mut())
+        self.total.iter_mut().chain(self.parts.values_mut())
+    }
+
+    /// Number of waits.
+    pub fn count(&self) -> u64 {
+        self.attributed_count.saturating_add(self.unattributed_count)
     }
 
     /// Adds one wait.
     pub fn record(&mut self, parts: &Parts) {
-        if parts.unattributed != 0 {
-            self.unattributed_count += 1;
-            return;
+        let before = self.count();
+        match parts.unattributed {
+            0 => self.attributed_count += 1,
+            _ => self.unattributed_count += 1,
         }
-        self.total.record(parts.sum());
-        for (part, ns) in parts.iter() {
-            if ns != 0 || self.parts.contains_key(&part) {
-                // A part that appears later was 0 before.
-                let zeros = || Distribution::of_equal(0, self.attributed_count);
-                self.parts.entry(part).or_insert_with(zeros).record(ns);
-            }
+        if let Some(total) = &mut self.total {
+            total.record(parts.sum());
         }
-        self.attributed_count += 1;
+        for (&part, values) in &mut self.parts {
+            values.record(parts.get(part));
+        }
+        for (part, ns) in parts.iter().filter(|&(_, ns)| ns != 0) {
+            // A part that appears later was 0 before. There may be hundreds of splits with a dozen parts each, so their
+            // memory grows with their values.
+            self.parts.entry(part).or_insert_with(|| {
+                let mut values = Distribution::growing();
+                values.record_times(0, before);
+                values.record(ns);
+                values
+            });
+        }
+    }
+
+    /// The sum of a part over all waits.
+    pub fn sum(&self, part: Part) -> i128 {
+        self.parts.get(&part).map_or(0, Distribution::sum)
+    }
+
+    /// A part's share of all lateness that is above zero.
+    pub fn share(&self, part: Part) -> f64 {
+        let above = |part: Part| self.sum(part).max(0) as f64;
+        let all: f64 = Part::ALL.iter().map(|&part| above(part)).sum();
+        if all == 0.0 { 0.0 } else { above(part) / all }
     }
 
     /// The mean of a part. The means add up to the mean of the total.
@@ -127,16 +161,17 @@ mod tests {
 
     #[test]
     fn the_means_of_named_parts_add_up() {
-        let mut split = PartSplit::default();
+        let mut split = PartSplit::apart("test");
         for n in 0..40 {
             split.record(&Parts { slack: 50_000, ret: 1_000 + n, runq: 9_000 * (n % 2), ..Parts::default() });
         }
         split.record(&Parts { unattributed: 5, ..Parts::default() });
-        assert_eq!((split.attributed_count, split.unattributed_count), (40, 1));
-        assert!(split.parts.values().all(|part| part.count() == 40), "a part that came later was 0 before");
+        assert_eq!((split.attributed_count, split.unattributed_count, split.count()), (40, 1, 41));
+        assert!(split.parts.values().all(|part| part.count() == 41), "a part that came later was 0 before");
         let sum: f64 = Part::ALL.iter().map(|&part| split.mean(part)).sum();
-        assert!((sum - split.total.mean().unwrap()).abs() < 1e-6);
-        assert_eq!((split.p50(Part::Slack), split.p50(Part::Irq)), (50_000, 0));
+        assert!((sum - split.total.as_ref().and_then(Distribution::mean).unwrap()).abs() < 1e-6);
+        assert_eq!((split.p50(Part::Slack), split.p50(Part::Irq), split.sum(Part::Unattributed)), (50_000, 0, 5));
+        assert!((split.share(Part::Slack) - 2_000_000.0 / 2_220_785.0).abs() < 1e-9);
     }
 
     #[test]

@@ -32,6 +32,13 @@ pub fn median(values: &mut [i64]) -> Option<i64> {
     Some(*values.select_nth_unstable(middle).1)
 }
 
+/// A percentile of a round's values; `None` unless at least one value lies beyond it.
+pub fn percentile_of_round(values: &mut [i64], percent: usize) -> Option<i64> {
+    let beyond = values.len() * (100 - percent.min(100)) / 100;
+    let place = (beyond > 0).then(|| values.len() - beyond - 1)?;
+    Some(*values.select_nth_unstable(place).1)
+}
+
 /// Judges a series by the medians of its interleaved rounds: by the ratio of their median absolute deviation to their
 /// median.
 pub fn steadiness(series: &Series) -> Steadiness {
@@ -75,10 +82,21 @@ mod tests {
                 start_ns: Nanos::ZERO,
                 count: 20,
                 median: Some(value),
+                p90: None,
+                p99: None,
                 disturbance: Disturbance::default(),
             });
         }
         series
+    }
+
+    #[test]
+    fn a_percentile_of_a_round_has_a_value_beyond_it() {
+        let mut values: Vec<i64> = (1..=100).rev().collect();
+        assert_eq!(percentile_of_round(&mut values, 90), Some(90));
+        assert_eq!(percentile_of_round(&mut values, 99), Some(99));
+        assert_eq!(percentile_of_round(&mut values[..99], 99), None);
+        assert_eq!(percentile_of_round(&mut [], 90), None);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! platform, starts threads through it, and calls [`Platform::relax`] in every spin loop.
 #![forbid(unsafe_code)]
 
+pub mod calls;
 mod catalogue;
 #[cfg(test)]
 mod catalogue_tests;

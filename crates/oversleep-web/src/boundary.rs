@@ -232,7 +232,7 @@ mod tests {
         let (head, parts) = report("r.why", recording);
         let kinds: Vec<&str> =
             head["parts"].as_array().unwrap().iter().map(|part| part["kind"].as_str().unwrap()).collect();
-        assert_eq!(kinds, ["html", "json", "text"]);
+        assert_eq!(kinds, ["html", "json", "csv"]);
         assert!(String::from_utf8_lossy(&parts[0]).contains("oversleep why: ./app"));
         let result = &parts[1];
         let (_, again) = report("r.json", result);

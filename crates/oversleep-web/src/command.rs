@@ -15,7 +15,8 @@ use oversleep_report::view::pictures;
 use oversleep_report::{ask, csv, html};
 use oversleep_request::args::{AskArgs, CheckArgs, MachineArgs};
 use oversleep_request::machine::modelled;
-use oversleep_why::Summary;
+use oversleep_why::recording::Reader;
+use oversleep_why::session::replay;
 
 /// A dropped file.
 pub struct File<'a> {
@@ -119,45 +120,9 @@ fn documents(result: &ResultFile) -> Vec<Part> {
 }
 
 fn report(name: &str, files: &[File]) -> Result<Vec<Part>, String> {
-    if is_of_why(name, files) {
-        return report_why(name, files);
-    }
     let mut result = read(name, files)?;
-    result.findings = explain::findings(&result);
+    result.findings = explain::findings_to_keep(&result);
     Ok(documents(&result))
-}
-
-/// Whether a file is a result or a recording of `oversleep why`.
-fn is_of_why(name: &str, files: &[File]) -> bool {
-    files.iter().any(|file| file.name == name && Summary::knows(file.bytes))
-}
-
-fn read_why(name: &str, files: &[File]) -> Result<Summary, String> {
-    if !is_of_why(name, files) && read(name, files).is_ok() {
-        let why = "it is a result of another command";
-        return Err(format!("can't compare '{name}' with a result of `oversleep why`: {why}"));
-    }
-    let file = files.iter().find(|file| file.name == name).ok_or_else(|| not_dropped(name))?;
-    Summary::of_bytes(file.bytes).map_err(|error| format!("can't use '{name}': {error}"))
-}
-
-fn report_why(name: &str, files: &[File]) -> Result<Vec<Part>, String> {
-    let summary = read_why(name, files)?;
-    let mut json = Vec::new();
-    summary.write_to(&mut json).map_err(|error| error.to_string())?;
-    Ok(vec![
-        Part::new("html", "why.html", html::why::report(&summary)),
-        Part::new("json", "why.json", json),
-        Part::new("text", "why.txt", oversleep_why::text::report(&summary)),
-    ])
-}
-
-fn compare_why(names: &[String], files: &[File]) -> Result<Vec<Part>, String> {
-    let runs = names.iter().map(|name| read_why(name, files)).collect::<Result<Vec<_>, _>>()?;
-    let comparison = oversleep_why::compare::compare(&runs).ok_or("a comparison takes two results or more")?;
-    let document = serde_json::to_string(&comparison).map_err(|error| error.to_string())?;
-    let page = html::why::comparison(&comparison, names);
-    Ok(vec![Part::new("html", "comparison.html", page), Part::new("json", "comparison.json", document + "\n")])
 }
 
 /// Several results as one table of machines and waits.
@@ -175,12 +140,15 @@ fn table(names: &[String], files: &[File]) -> Result<Vec<Part>, String> {
 }
 
 fn compare(names: &[String], files: &[File]) -> Result<Vec<Part>, String> {
-    if names.iter().any(|name| is_of_why(name, files)) {
-        return compare_why(names, files);
-    }
     let mut adding = Adding::new();
+    let mut is_observed = None;
     for name in names {
-        adding.add_whole(read(name, files)?);
+        let result = read(name, files)?;
+        if *is_observed.get_or_insert(result.observation.is_some()) != result.observation.is_some() {
+            let why = "one is a result of `oversleep why`, the other of another command";
+            return Err(format!("can't compare '{name}' with '{}': {why}", names[0]));
+        }
+        adding.add_whole(result);
     }
     let (comparison, sketches) = adding.finish().ok_or("a comparison takes two results or more")?;
     let document = serde_json::to_string(&comparison).map_err(|error| error.to_string())?;
@@ -202,7 +170,11 @@ fn laboratory(args: &MachineArgs, files: &[File]) -> Result<Laboratory, String> 
 fn read(name: &str, files: &[File]) -> Result<ResultFile, String> {
     let file = files.iter().find(|file| OsStr::new(file.name) == OsStr::new(name));
     let file = file.ok_or_else(|| not_dropped(name))?;
-    ResultFile::read(file.bytes).map_err(|error| format!("can't use '{name}': {error}"))
+    let read = match Reader::knows(file.bytes) {
+        true => replay(file.bytes).map_err(|error| error.to_string()),
+        false => ResultFile::read(file.bytes).map_err(|error| error.to_string()),
+    };
+    read.map_err(|error| format!("can't use '{name}': {error}"))
 }
 
 fn not_dropped(name: &str) -> String {

@@ -1,34 +1,47 @@
-//! Builds the summary of a run from its waits.
+//! Builds the result of a run from its waits.
 
 use std::collections::BTreeMap;
 
-use oversleep_record::file::Tool;
+use oversleep_record::Identity;
+use oversleep_record::environment::{Environment, FactValue, Os, PlatformId};
+use oversleep_record::file::{Completion, SCHEMA, Tool};
+use oversleep_record::observed::{Losses, Observation, WORST};
+use oversleep_record::{CommandName, FactName, Nanos, ResultFile};
 
-use crate::findings;
-use crate::group::{Group, Key};
+use crate::group::{Group, halved, identity};
 use crate::machine::{Machine, Map};
 use crate::recording::Meta;
-use crate::summary::{Losses, SCHEMA, Summary, WORST};
-use crate::wait::{Outcome, Request, Wait};
+use crate::wait::{Outcome, Request, Wait, signed};
 
 /// The most groups that are kept. Beyond this, different requests share a group.
-pub(crate) const GROUPS_MAX: usize = 256;
+const GROUPS_MAX: usize = 256;
 
 /// The most threads whose last group is remembered.
 const THREADS_MAX: usize = 16_384;
+
+/// The most slices of the time. When there are more, each pair becomes one.
+const SLICES_MAX: u64 = 20;
+/// The length of a slice at first. A run of any length ends with 10 to 20 slices, unless it is shorter than a tenth of a
+/// second.
+const SLICE_NS: u64 = 10_000_000;
 
 /// Collects waits.
 #[derive(Clone, Debug)]
 pub struct Builder {
     groups: Vec<Group>,
     /// The index of each group in `groups`.
-    places: BTreeMap<Key, usize>,
+    places: BTreeMap<Identity, usize>,
     /// The group of each thread's last wait, because its next wait usually belongs to the same one.
     last_of: Map<u32, usize>,
     worst: Vec<Wait>,
     first: Option<u64>,
     last: u64,
     left_out: u64,
+    /// Where the first slice of the time begins, and the length of each.
+    origin: Option<u64>,
+    slice_ns: u64,
+    /// What the hypervisor took in each slice; `None` if the stream doesn't show it.
+    steal: Option<Vec<u64>>,
 }
 
 impl Default for Builder {
@@ -48,6 +61,9 @@ impl Builder {
             first: None,
             last: 0,
             left_out: 0,
+            origin: None,
+            slice_ns: SLICE_NS,
+            steal: None,
         }
     }
 
@@ -55,6 +71,16 @@ impl Builder {
     pub fn saw(&mut self, t: u64) {
         self.first = Some(self.first.map_or(t, |first| first.min(t)));
         self.last = self.last.max(t);
+    }
+
+    /// Records that the hypervisor took so much of a CPU.
+    pub fn stole(&mut self, t: u64, ns: u64) {
+        let slice = self.slice(t);
+        let steal = self.steal.get_or_insert_default();
+        if let Ok(at) = usize::try_from(slice) {
+            steal.resize(steal.len().max(at + 1), 0);
+            steal[at] = steal[at].saturating_add(ns);
+        }
     }
 
     /// Counts a wait that the user didn't select.
@@ -73,7 +99,8 @@ impl Builder {
             }
             self.last_of.insert(wait.tid, place);
         }
-        self.groups[place].add(wait);
+        let slice = self.slice(wait.end);
+        self.groups[place].add(wait, slice);
         if wait.outcome == Outcome::Timer {
             let at = self.worst.partition_point(|worse| worse.lateness_ns >= wait.lateness_ns);
             if at < WORST {
@@ -83,13 +110,27 @@ impl Builder {
         }
     }
 
+    /// The slice that a time is in.
+    fn slice(&mut self, t: u64) -> u64 {
+        let origin = *self.origin.get_or_insert(self.first.unwrap_or(t));
+        let since = t.saturating_sub(origin);
+        while since / self.slice_ns >= SLICES_MAX {
+            // Half the range of times is more than any clock shows.
+            let Some(longer) = self.slice_ns.checked_mul(2) else { break };
+            self.slice_ns = longer;
+            self.groups.iter_mut().for_each(Group::halve_slices);
+            self.steal = self.steal.as_deref().map(halved);
+        }
+        (since / self.slice_ns).min(SLICES_MAX - 1)
+    }
+
     /// The index of a wait's group, which is added if it is new.
     fn place(&mut self, wait: &Wait, program: &str) -> usize {
-        let mut key = Key::of(wait, program);
+        let mut key = identity(wait, program);
         if self.groups.len() >= GROUPS_MAX && !self.places.contains_key(&key) {
             key.requested_ns = None;
             if !self.places.contains_key(&key) && self.groups.len() >= 2 * GROUPS_MAX {
-                key = Key {
+                key = Identity {
                     program: "others".to_owned(),
                     thread: String::new(),
                     call: "any".to_owned(),
@@ -119,32 +160,56 @@ impl Builder {
         groups
     }
 
-    /// The result.
-    pub fn finish(self, meta: Meta, want_ns: Option<u64>, mut losses: Losses, machine: &Machine) -> Summary {
+    /// The result, without findings. It knows of the machine what a recording knows.
+    pub fn finish(self, meta: Meta, want_ns: Option<u64>, mut losses: Losses, machine: &Machine) -> ResultFile {
         losses.unfinished = machine.counts().unfinished;
         losses.no_room = losses.no_room.max(machine.counts().lost);
         let mut worst = self.worst;
         worst.iter_mut().for_each(|wait| wait.stack = machine.symbols().stack(wait.tgid, &wait.frames));
         let mut groups = self.groups;
-        // Equal lateness is ordered by key, so that every run prints the same order.
-        groups.sort_by(|a, b| lateness_total(b).cmp(&lateness_total(a)).then_with(|| a.key.cmp(&b.key)));
-        let mut summary = Summary {
+        // Equal lateness is ordered by identity, so that every run prints the same order.
+        groups.sort_by(|a, b| lateness_total(b).cmp(&lateness_total(a)).then_with(|| a.identity.cmp(&b.identity)));
+        let os = [Os::Windows, Os::Macos].into_iter().find(|os| os.name() == meta.os).unwrap_or(Os::Linux);
+        let steal = self.steal.as_deref();
+        let mut environment = Environment::default();
+        if !meta.kernel.is_empty() {
+            environment.set(FactName::KernelRelease, FactValue::Text(meta.kernel), "the recording");
+        }
+        ResultFile {
             schema: SCHEMA.to_owned(),
             tool: Tool { name: "oversleep".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
-            meta,
-            want_ns,
-            span_ns: self.last.saturating_sub(self.first.unwrap_or(self.last)),
-            left_out: self.left_out,
-            groups,
-            worst,
-            losses,
+            taken_unix_s: meta.taken_unix_s,
+            duration_ns: Nanos(signed(self.last.saturating_sub(self.first.unwrap_or(self.last)))),
+            completion: Completion::Complete,
+            command: CommandName::Why.to_string(),
+            depth: None,
+            shared: None,
+            name: None,
+            platform: PlatformId { os: os.name().to_owned(), arch: meta.arch.name().to_owned(), modelled: None },
+            environment,
+            floor: None,
+            clocks: Vec::new(),
+            series: groups.into_iter().map(|group| group.into_series(os, self.slice_ns, steal)).collect(),
+            changes: Vec::new(),
+            changes_beyond: 0,
+            trials: Vec::new(),
+            observation: Some(Observation {
+                by: meta.by,
+                recorder: None,
+                target: meta.target,
+                processes: meta.processes,
+                want_ns: want_ns.map(|ns| Nanos(signed(ns))),
+                left_out: self.left_out,
+                worst,
+                losses,
+                unseen: Vec::new(),
+            }),
+            imported: None,
             findings: Vec::new(),
-        };
-        summary.findings = findings::of(&summary);
-        summary
+        }
     }
 }
 
-fn lateness_total(group: &Group) -> (i64, u64) {
-    (group.total_ns.values().fold(0, |sum: i64, &ns| sum.saturating_add(ns)), group.otherwise_count())
+fn lateness_total(group: &Group) -> (i128, u64) {
+    (group.lateness.sum(), group.waits.otherwise_count())
 }

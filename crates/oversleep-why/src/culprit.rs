@@ -1,94 +1,6 @@
-//! What delayed a wait: tasks that ran instead, and interrupts that came first.
+//! Who may keep a thread waiting, and why.
 
-use serde::{Deserialize, Serialize};
-
-/// What a task may do that keeps another one waiting.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum Why {
-    /// Its policy goes before the thread's.
-    HigherPolicy,
-    /// The same real-time policy, and at least the thread's priority.
-    HigherPriority,
-    /// Both share the CPU fairly, and its turn was not over.
-    TurnNotOver,
-    /// Its policy goes after the thread's: the kernel was not yet able to switch.
-    NotYetPreempted,
-}
-
-/// A task that ran while a thread waited for the CPU.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Culprit {
-    /// Its thread id.
-    pub tid: u32,
-    /// Its process.
-    pub tgid: u32,
-    /// Its name.
-    pub name: String,
-    /// Its policy, as the kernel numbers it.
-    pub policy: u32,
-    /// Its priority as the kernel orders it: smaller goes first.
-    pub prio: i32,
-    /// For how long it ran meanwhile.
-    pub ran_ns: u64,
-    /// Why it was allowed to.
-    pub why: Why,
-    /// It may use this CPU only.
-    pub is_pinned: bool,
-    /// When it ran, as far as that kept the thread waiting; the first of many.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub turns: Vec<Span>,
-}
-
-impl Culprit {
-    /// Adds a turn.
-    pub(crate) fn add(&mut self, span: Span) {
-        self.ran_ns = self.ran_ns.saturating_add(span.to_ns.saturating_sub(span.from_ns));
-        if self.turns.len() < TURNS_KEPT {
-            self.turns.push(span);
-        }
-    }
-}
-
-/// The most turns that are kept of one culprit.
-pub const TURNS_KEPT: usize = 24;
-
-/// From one time to another, on the clock of the deadlines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Span {
-    /// Its begin.
-    pub from_ns: u64,
-    /// Its end.
-    pub to_ns: u64,
-}
-
-/// What a CPU did.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Activity {
-    /// What kind of thing.
-    pub what: ActivityKind,
-    /// The name of the interrupt or the softirq, or the number of the idle state.
-    pub name: String,
-    /// When.
-    pub span: Span,
-}
-
-/// What a CPU may do besides running tasks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum ActivityKind {
-    /// An interrupt.
-    Interrupt,
-    /// A softirq.
-    Softirq,
-    /// Idle.
-    Idle,
-}
+pub use oversleep_record::observed::culprit::*;
 
 /// One turn of a task on a CPU.
 #[derive(Clone, Copy, Debug)]
@@ -138,62 +50,6 @@ pub fn why(culprit: (u32, i32), victim: (u32, i32)) -> Why {
     }
 }
 
-/// Stands for the policy of threads on Windows, where only the priority matters.
-pub const WINDOWS_POLICY: u32 = 64;
-
-/// The scheduling policy in words, with its priority if it has one.
-pub fn policy_words(policy: u32, prio: i32) -> String {
-    let rt = 99 - i64::from(prio);
-    match policy {
-        // A fair task that holds a lock for a real-time task runs at that task's priority.
-        0 | 3 if prio < 100 => format!("boosted to priority {rt}"),
-        0 => format!("SCHED_OTHER, nice {}", i64::from(prio) - 120),
-        1 => format!("SCHED_FIFO, priority {rt}"),
-        2 => format!("SCHED_RR, priority {rt}"),
-        3 => "SCHED_BATCH".to_owned(),
-        5 => "SCHED_IDLE".to_owned(),
-        6 => "SCHED_DEADLINE".to_owned(),
-        7 => "SCHED_EXT".to_owned(),
-        WINDOWS_POLICY => format!("priority {}", 31i64.saturating_sub(prio.into())),
-        other => format!("policy {other}"),
-    }
-}
-
-/// What a CPU did when the timer interrupt should have come.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(tag = "what", rename_all = "snake_case")]
-pub enum IrqCause {
-    /// Another interrupt ran.
-    Interrupt {
-        /// Its number.
-        number: u32,
-        /// Its name.
-        name: String,
-        /// For how long of that time.
-        ran_ns: u64,
-    },
-    /// A softirq ran.
-    Softirq {
-        /// Its name.
-        name: String,
-        /// For how long of that time.
-        ran_ns: u64,
-    },
-    /// The CPU was idle: leaving the idle state took that long, or the hypervisor did.
-    Idle {
-        /// The idle state.
-        state: u32,
-    },
-    /// A task ran: its interrupts were off, or the hypervisor had the CPU.
-    Task {
-        /// Its thread id.
-        tid: u32,
-        /// Its name.
-        name: String,
-    },
-}
-
 /// The kernel's names of softirqs, by number.
 pub(crate) const SOFTIRQS: [&str; 10] =
     ["HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU"];
@@ -212,7 +68,5 @@ mod tests {
         assert_eq!(why(fifo_10, fifo_50), Why::NotYetPreempted);
         assert_eq!(why(fair, fair), Why::TurnNotOver);
         assert_eq!(why(idle, fair), Why::NotYetPreempted);
-        assert_eq!(policy_words(1, 49), "SCHED_FIFO, priority 50");
-        assert_eq!(policy_words(0, 139), "SCHED_OTHER, nice 19");
     }
 }

@@ -1,223 +1,153 @@
-//! Waits of one kind together: one program, thread name, call and request.
+//! Waits of one kind together: one program, thread name, call and request. At the end each group is a series.
 
-use std::collections::BTreeMap;
+use oversleep_record::Identity;
+use oversleep_record::environment::Os;
+use oversleep_record::observed::culprit::{Culprit, IrqCause};
+use oversleep_record::observed::{Blame, IrqBlame, ObservedWaits};
+use oversleep_record::series::Round;
+use oversleep_record::split::PartSplit;
+use oversleep_record::{Distribution, Disturbance, Nanos, Series};
 
-use oversleep_record::Distribution;
-use serde::{Deserialize, Serialize};
+use crate::wait::{Outcome, Wait, signed};
 
-use crate::culprit::{Culprit, IrqCause, Why};
-use crate::part::Part;
-use crate::wait::{Outcome, Request, Wait};
+/// Tasks and interrupts named in one group; those with the most time stay.
+const BLAMES_MAX: usize = 64;
+/// A slice of the time with fewer values than this is joined with its neighbour, as long as there are several.
+const VALUES_OF_SLICE: u64 = 10;
+/// The fewest slices that are left of many.
+const SLICES_LEFT: usize = 3;
 
-/// What waits of one group have in common.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Key {
-    /// The program's name.
-    pub program: String,
-    /// The thread's name.
-    pub thread: String,
-    /// The call, `unknown` where it wasn't seen.
-    pub call: String,
-    /// The call that set the timer, where that isn't the wait itself.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub timer: Option<String>,
-    /// How the request was stated.
-    pub request: Request,
-    /// The request to two digits; `None` where it wasn't seen or requests differ too much.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub requested_ns: Option<u64>,
-}
-
-impl Key {
-    /// The group of a wait of that program.
-    pub fn of(wait: &Wait, program: &str) -> Key {
-        Key {
-            program: program.to_owned(),
-            thread: wait.thread.clone(),
-            call: wait.call.clone().unwrap_or_else(|| "unknown".to_owned()),
-            timer: wait.timer.clone(),
-            request: wait.request,
-            requested_ns: wait.requested_ns.map(two_digits),
-        }
-    }
-}
-
-impl Group {
-    /// Whether a wait of that program is of this group.
-    pub fn is_of(&self, wait: &Wait, program: &str) -> bool {
-        let key = &self.key;
-        key.program == program
-            && key.thread == wait.thread
-            && key.call == wait.call.as_deref().unwrap_or("unknown")
-            && key.timer == wait.timer
-            && key.request == wait.request
-            && key.requested_ns == wait.requested_ns.map(two_digits)
+/// What the waits of a group have in common.
+pub fn identity(wait: &Wait, program: &str) -> Identity {
+    Identity {
+        program: program.to_owned(),
+        thread: wait.thread.clone(),
+        call: wait.call.clone().unwrap_or_else(|| "unknown".to_owned()),
+        timer: wait.timer.clone(),
+        request: wait.request,
+        requested_ns: wait.requested_ns.map(two_digits),
     }
 }
 
 /// Rounded to two digits: what varies below that is the same request.
-fn two_digits(ns: u64) -> u64 {
+fn two_digits(ns: u64) -> Nanos {
     let mut unit = 1u64;
     while ns / unit >= 100 {
         unit *= 10;
     }
-    ns.saturating_add(unit / 2) / unit * unit
+    Nanos(signed(ns.saturating_add(unit / 2) / unit * unit))
 }
-
-/// What one task took from the waits of a group.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Blame {
-    /// Its name.
-    pub name: String,
-    /// One of its threads.
-    pub tid: u32,
-    /// Its policy, as the kernel numbers it.
-    pub policy: u32,
-    /// Its priority as the kernel orders it: smaller goes first.
-    pub prio: i32,
-    /// Why it was allowed to run.
-    pub why: Why,
-    /// It may use one CPU only.
-    pub is_pinned: bool,
-    /// How many waits it kept waiting.
-    pub count: u64,
-    /// For how long in all.
-    pub total_ns: u64,
-    /// For how long at most.
-    pub max_ns: u64,
-}
-
-/// What made timer interrupts late.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct IrqBlame {
-    /// The cause of the longest.
-    pub cause: IrqCause,
-    /// How many waits it delayed.
-    pub count: u64,
-    /// For how long in all.
-    pub total_ns: u64,
-    /// For how long at most.
-    pub max_ns: u64,
-}
-
-/// Tasks and interrupts named in one group; those with the most time stay.
-const BLAMES_MAX: usize = 64;
 
 /// Waits of one kind.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug)]
 pub struct Group {
     /// What they have in common.
-    pub key: Key,
-    /// Waits that ended by their timer, each with all its parts.
-    pub count: u64,
-    /// Of these, waits with nothing unattributed.
-    pub attributed_count: u64,
-    /// Waits that ended for another reason.
-    pub otherwise: BTreeMap<Outcome, u64>,
+    pub identity: Identity,
     /// Lateness of those that ended by their timer, in ns.
     pub lateness: Distribution,
-    /// Each part of it, in ns; parts that were always 0 are missing.
-    pub parts: BTreeMap<Part, Distribution>,
-    /// Total of each part.
-    pub total_ns: BTreeMap<Part, i64>,
-    /// How late the calls themselves were made, where the deadline had passed already, in ns.
-    pub called_late: Distribution,
-    /// Who ran instead.
-    pub blames: Vec<Blame>,
-    /// What came before the timer interrupt.
-    pub irq_blames: Vec<IrqBlame>,
-    /// The threads' policy and priority, as last seen.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub policy: Option<(u32, i32)>,
-    /// How long timer slack allowed their timers to expire late at most, if the timers themselves were not seen.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub slack_bound_ns: Option<u64>,
-    /// Waits around which the hypervisor took time.
-    pub steal_count: u64,
-    /// A process of the group.
-    pub tgid: u32,
+    /// Each part of it.
+    pub split: PartSplit,
+    /// How they ended otherwise, and who delayed them.
+    pub waits: ObservedWaits,
+    /// Their lateness by slices of the time: the number of the slice, in ascending order, and its values.
+    slices: Vec<(u64, Distribution)>,
 }
 
 impl Group {
     /// An empty group.
-    pub fn new(key: Key, tgid: u32) -> Group {
+    pub fn new(identity: Identity, tgid: u32) -> Group {
         Group {
-            key,
-            count: 0,
-            attributed_count: 0,
-            otherwise: BTreeMap::new(),
-            // There may be hundreds of groups with a dozen of them each.
+            identity,
+            // There may be hundreds of groups with a dozen distributions each.
             lateness: Distribution::growing(),
-            parts: BTreeMap::new(),
-            total_ns: BTreeMap::new(),
-            called_late: Distribution::growing(),
-            blames: Vec::new(),
-            irq_blames: Vec::new(),
-            policy: None,
-            slack_bound_ns: None,
-            steal_count: 0,
-            tgid,
+            split: PartSplit::default(),
+            waits: ObservedWaits { tgid, called_late: Distribution::growing(), ..ObservedWaits::default() },
+            slices: Vec::new(),
         }
     }
 
-    /// Adds a wait.
-    pub fn add(&mut self, wait: &Wait) {
+    /// Whether a wait of that program is of this group.
+    pub fn is_of(&self, wait: &Wait, program: &str) -> bool {
+        let own = &self.identity;
+        own.program == program
+            && own.thread == wait.thread
+            && own.call == wait.call.as_deref().unwrap_or("unknown")
+            && own.timer == wait.timer
+            && own.request == wait.request
+            && own.requested_ns == wait.requested_ns.map(two_digits)
+    }
+
+    /// Adds a wait that ended in that slice of the time.
+    pub fn add(&mut self, wait: &Wait, slice: u64) {
         if wait.outcome != Outcome::Timer {
-            *self.otherwise.entry(wait.outcome).or_default() += 1;
+            *self.waits.otherwise.entry(wait.outcome).or_default() += 1;
             return;
         }
-        self.count += 1;
-        self.attributed_count += u64::from(wait.is_attributed());
-        self.steal_count += u64::from(wait.steal_ns != 0);
         self.lateness.record(wait.lateness_ns);
-        // Both have the same parts in the same order.
-        for ((&part, values), total) in self.parts.iter_mut().zip(self.total_ns.values_mut()) {
-            let ns = wait.parts.get(part);
-            values.record(ns);
-            *total = total.saturating_add(ns);
-        }
-        for (part, ns) in wait.parts.iter().filter(|&(_, ns)| ns != 0) {
-            if !self.parts.contains_key(&part) {
-                // A part that appears later was 0 before.
-                let mut values = Distribution::growing();
-                values.record_times(0, self.count - 1);
-                values.record(ns);
-                self.parts.insert(part, values);
-                self.total_ns.insert(part, ns);
-            }
-        }
+        self.split.record(&wait.parts);
+        self.in_slice(slice).record(wait.lateness_ns);
+        self.waits.steal_count += u64::from(wait.steal_ns != 0);
         if wait.called_late_ns != 0 {
-            self.called_late.record(crate::wait::signed(wait.called_late_ns));
+            self.waits.called_late.record(signed(wait.called_late_ns));
         }
-        self.policy = wait.policy.zip(wait.prio).or(self.policy);
-        self.slack_bound_ns = self.slack_bound_ns.max(wait.slack_bound_ns);
+        self.waits.policy = wait.policy.zip(wait.prio).or(self.waits.policy);
+        self.waits.slack_bound_ns = self.waits.slack_bound_ns.max(wait.slack_bound_ns);
         for culprit in &wait.culprits {
             self.blame(culprit);
         }
         if let Some(cause) = &wait.irq_cause {
-            self.blame_irq(cause, wait.parts.irq.max(0) as u64);
+            self.blame_irq(cause, wait.parts.irq.max(0).unsigned_abs());
+        }
+    }
+
+    /// The values of a slice, or of the last one if that is later: waits end in the order of time, nearly. Only the last
+    /// one has the memory that recording needs.
+    fn in_slice(&mut self, slice: u64) -> &mut Distribution {
+        if self.slices.last().is_none_or(|(last, _)| *last < slice) {
+            if let Some((_, ended)) = self.slices.last_mut() {
+                ended.shrink();
+            }
+            self.slices.push((slice, Distribution::growing()));
+        }
+        &mut self.slices.last_mut().expect("there is one").1
+    }
+
+    /// Makes slices of twice the length.
+    pub fn halve_slices(&mut self) {
+        let mut halved: Vec<(u64, Distribution)> = Vec::with_capacity(self.slices.len().div_ceil(2));
+        for (number, values) in std::mem::take(&mut self.slices) {
+            match halved.last_mut() {
+                Some((last, all)) if *last == number / 2 => {
+                    let mut both = Distribution::growing();
+                    both.merge(all);
+                    both.merge(&values);
+                    *all = both;
+                }
+                _ => halved.push((number / 2, values)),
+            }
+        }
+        self.slices = halved;
+        if let Some((_, ended)) = self.slices.split_last_mut() {
+            ended.iter_mut().for_each(|(_, values)| values.shrink());
         }
     }
 
     fn blame(&mut self, culprit: &Culprit) {
+        let blames = &mut self.waits.blames;
         let same = |blame: &&mut Blame| {
             (&blame.name, blame.policy, blame.prio) == (&culprit.name, culprit.policy, culprit.prio)
         };
-        if let Some(blame) = self.blames.iter_mut().find(same) {
+        if let Some(blame) = blames.iter_mut().find(same) {
             blame.count += 1;
             blame.total_ns = blame.total_ns.saturating_add(culprit.ran_ns);
             blame.max_ns = blame.max_ns.max(culprit.ran_ns);
             return;
         }
-        if self.blames.len() >= BLAMES_MAX {
-            self.blames.sort_by_key(|blame| std::cmp::Reverse(blame.total_ns));
-            self.blames.truncate(BLAMES_MAX / 2);
+        if blames.len() >= BLAMES_MAX {
+            blames.sort_by_key(|blame| std::cmp::Reverse(blame.total_ns));
+            blames.truncate(BLAMES_MAX / 2);
         }
-        self.blames.push(Blame {
+        blames.push(Blame {
             name: culprit.name.clone(),
             tid: culprit.tid,
             policy: culprit.policy,
@@ -231,7 +161,8 @@ impl Group {
     }
 
     fn blame_irq(&mut self, cause: &IrqCause, ns: u64) {
-        if let Some(blame) = self.irq_blames.iter_mut().find(|blame| is_same(&blame.cause, cause)) {
+        let blames = &mut self.waits.irq_blames;
+        if let Some(blame) = blames.iter_mut().find(|blame| blame.cause.is_same(cause)) {
             blame.count += 1;
             blame.total_ns = blame.total_ns.saturating_add(ns);
             if ns > blame.max_ns {
@@ -239,84 +170,84 @@ impl Group {
             }
             return;
         }
-        if self.irq_blames.len() >= BLAMES_MAX {
-            self.irq_blames.sort_by_key(|blame| std::cmp::Reverse(blame.total_ns));
-            self.irq_blames.truncate(BLAMES_MAX / 2);
+        if blames.len() >= BLAMES_MAX {
+            blames.sort_by_key(|blame| std::cmp::Reverse(blame.total_ns));
+            blames.truncate(BLAMES_MAX / 2);
         }
-        self.irq_blames.push(IrqBlame { cause: cause.clone(), count: 1, total_ns: ns, max_ns: ns });
+        blames.push(IrqBlame { cause: cause.clone(), count: 1, total_ns: ns, max_ns: ns });
     }
 
-    /// A part's share of all lateness that is above zero.
-    pub fn share(&self, part: Part) -> f64 {
-        let above = |part| self.total_ns.get(part).copied().unwrap_or(0).max(0) as f64;
-        let all: f64 = Part::ALL.iter().map(above).sum();
-        if all == 0.0 { 0.0 } else { above(&part) / all }
-    }
-
-    /// The median of a part.
-    pub fn p50(&self, part: Part) -> i64 {
-        self.parts.get(&part).and_then(Distribution::p50).unwrap_or(0)
-    }
-
-    /// The p99 of a part.
-    pub fn p99(&self, part: Part) -> i64 {
-        self.parts.get(&part).and_then(Distribution::p99).unwrap_or(0)
-    }
-
-    /// Waits that ended for another reason than their timer.
-    pub fn otherwise_count(&self) -> u64 {
-        self.otherwise.values().fold(0, |sum, &count| sum.saturating_add(count))
-    }
-
-    /// The task that took most.
-    pub fn worst_blame(&self) -> Option<&Blame> {
-        self.blames.iter().max_by_key(|blame| blame.total_ns)
-    }
-
-    /// What delayed the timer interrupt most.
-    pub fn worst_irq(&self) -> Option<&IrqBlame> {
-        self.irq_blames.iter().max_by_key(|blame| blame.total_ns)
+    /// The series. `steal` is what the hypervisor took in each slice, where that was observed.
+    pub fn into_series(mut self, os: Os, slice_ns: u64, steal: Option<&[u64]>) -> Series {
+        let (mut slice_ns, mut steal) = (slice_ns, steal.map(<[u64]>::to_vec));
+        while self.slices.len() > SLICES_LEFT && self.lateness.count() < VALUES_OF_SLICE * self.slices.len() as u64 {
+            self.halve_slices();
+            slice_ns = slice_ns.saturating_mul(2);
+            steal = steal.map(|steal| halved(&steal));
+        }
+        let mut series = Series::observed(&self.identity, os, self.lateness);
+        let steal_of = |number: u64| {
+            let taken = steal.as_ref()?.get(usize::try_from(number).ok()?).copied().unwrap_or(0);
+            Some(Nanos(signed(taken)))
+        };
+        series.rounds =
+            self.slices.iter().map(|(number, values)| round(*number, values, slice_ns, steal_of(*number))).collect();
+        series.why = Some(self.split);
+        series.observed = Some(self.waits);
+        series.shrink();
+        series
     }
 }
 
-fn is_same(one: &IrqCause, other: &IrqCause) -> bool {
-    match (one, other) {
-        (IrqCause::Interrupt { number: a, .. }, IrqCause::Interrupt { number: b, .. }) => a == b,
-        (IrqCause::Softirq { name: a, .. }, IrqCause::Softirq { name: b, .. }) => a == b,
-        (IrqCause::Idle { state: a }, IrqCause::Idle { state: b }) => a == b,
-        (IrqCause::Task { name: a, .. }, IrqCause::Task { name: b, .. }) => a == b,
-        _ => false,
+/// Sums of neighbours.
+pub(crate) fn halved(numbers: &[u64]) -> Vec<u64> {
+    numbers.chunks(2).map(|pair| pair.iter().fold(0, |sum: u64, &number| sum.saturating_add(number))).collect()
+}
+
+fn round(number: u64, values: &Distribution, slice_ns: u64, steal_ns: Option<Nanos>) -> Round {
+    // At least one value lies beyond such a percentile.
+    let percentile = |percent: u64| {
+        let has_beyond = values.count().saturating_mul(100 - percent) >= 100;
+        values.quantile(percent as f64 / 100.0).filter(|_| has_beyond)
+    };
+    Round {
+        start_ns: Nanos(signed(number.saturating_mul(slice_ns))),
+        count: values.count(),
+        median: values.p50(),
+        p90: percentile(90),
+        p99: percentile(99),
+        disturbance: Disturbance { window_ns: Nanos(signed(slice_ns)), steal_ns, ..Disturbance::default() },
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::culprit::IrqCause;
-
-    #[test]
-    fn causes_are_the_same_by_what_they_are_not_by_how_long_they_took() {
-        let causes = |n: u32, name: &str| {
-            let (name, ran_ns) = (name.to_owned(), u64::from(n));
-            [
-                IrqCause::Interrupt { number: n, name: name.clone(), ran_ns },
-                IrqCause::Softirq { name: name.clone(), ran_ns },
-                IrqCause::Idle { state: n },
-                IrqCause::Task { tid: n, name },
-            ]
-        };
-        let same = |one: &[IrqCause; 4], other: &[IrqCause; 4]| -> [[bool; 4]; 4] {
-            std::array::from_fn(|a| std::array::from_fn(|b| super::is_same(&one[a], &other[b])))
-        };
-        let alike = |kinds: [bool; 4]| -> [[bool; 4]; 4] {
-            std::array::from_fn(|a| std::array::from_fn(|b| a == b && kinds[a]))
-        };
-        assert_eq!(same(&causes(1, "a"), &causes(1, "a")), alike([true; 4]));
-        assert_eq!(same(&causes(1, "a"), &causes(2, "a")), alike([false, true, false, true]));
-        assert_eq!(same(&causes(1, "a"), &causes(1, "b")), alike([true, false, true, false]));
-    }
+    use super::*;
 
     #[test]
     fn requests_are_the_same_to_two_digits() {
-        assert_eq!([997_834, 1_234_567, 99, 50_000, 0].map(super::two_digits), [1_000_000, 1_200_000, 99, 50_000, 0]);
+        let rounded = [997_834, 1_234_567, 99, 50_000, 0].map(|ns| two_digits(ns).0);
+        assert_eq!(rounded, [1_000_000, 1_200_000, 99, 50_000, 0]);
+    }
+
+    #[test]
+    fn slices_of_few_values_are_joined_and_lose_none() {
+        let wait = Identity {
+            program: "app".to_owned(),
+            thread: "app".to_owned(),
+            call: "nanosleep".to_owned(),
+            timer: None,
+            request: crate::wait::Request::Span,
+            requested_ns: Some(Nanos::from_millis(1)),
+        };
+        let mut group = Group::new(wait, 7);
+        for n in 0..16 {
+            group.lateness.record(100 * (n as i64 + 1));
+            group.in_slice(n).record(100 * (n as i64 + 1));
+        }
+        let rounds = group.into_series(Os::Linux, 100, Some(&[1; 16])).rounds;
+        let seen: Vec<_> = rounds.iter().map(|round| (round.start_ns.0, round.count, round.median)).collect();
+        assert_eq!(seen, [(0, 8, Some(400)), (800, 8, Some(1_200))]);
+        assert_eq!(rounds[1].disturbance.steal_ns, Some(Nanos(8)));
     }
 }

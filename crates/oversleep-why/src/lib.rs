@@ -1,19 +1,18 @@
 //! Where the lateness of a program's timed waits went.
 //!
 //! A collector follows the kernel and delivers events. This crate turns them into waits, splits the lateness of each
-//! wait into parts that add up to it exactly, names what ran instead, and gives advice. It only computes, so a stream
-//! that was recorded on one machine can be read on any other.
+//! wait into parts that add up to it exactly, names what ran instead, and gathers the waits into the series of a result.
+//! It only computes, so a stream that was recorded on one machine can be read on any other.
+//!
+//! It is an instrument: `machine` takes events and returns waits, `group` and `builder` make series of them, `session` does
+//! both for a live kernel or a recording, `recording` and `trace` are files of events and of waits. What a result shows, in
+//! findings, reports and comparisons, is said elsewhere, and of every result alike.
 #![forbid(unsafe_code)]
 
 pub mod builder;
-pub mod by;
-pub mod calls;
-pub mod compare;
 pub mod culprit;
 pub mod etw;
 pub mod event;
-mod file;
-pub mod findings;
 pub mod group;
 pub mod machine;
 pub mod names;
@@ -21,17 +20,14 @@ pub mod part;
 pub mod recording;
 pub mod select;
 pub mod session;
-pub mod share;
 pub mod stack;
-pub mod summary;
-pub mod text;
 pub mod trace;
-pub mod wait;
+
+pub use oversleep_record::observed::wait;
+pub use oversleep_system::calls;
 
 pub use builder::Builder;
 pub use event::{Event, Kind};
 pub use machine::Machine;
 pub use part::{Part, Parts};
-pub use summary::Summary;
-
 pub use wait::{Outcome, Wait};

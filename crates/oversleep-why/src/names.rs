@@ -2,8 +2,9 @@
 
 use std::fmt;
 
+use oversleep_record::observed::Named;
+
 use crate::machine::{Machine, Map};
-use crate::recording::Named;
 use crate::wait::Wait;
 
 /// The most processes that are remembered.

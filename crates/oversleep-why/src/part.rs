@@ -1,19 +1,6 @@
 //! The parts of a wait's lateness. They are differences of adjacent times on one clock, so they add up exactly.
 
-pub use oversleep_record::part::{Part, Parts};
-use serde::{Deserialize, Serialize};
-
-/// A stretch of a wait's lateness that belongs to one part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Segment {
-    /// The part.
-    pub part: Part,
-    /// Its begin, on the clock of the deadlines.
-    pub from_ns: i64,
-    /// Its end.
-    pub to_ns: i64,
-}
+pub use oversleep_record::part::{Part, Parts, Segment};
 
 /// Splits a span of time at marks within it.
 ///

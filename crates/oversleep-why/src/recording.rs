@@ -9,7 +9,10 @@ use std::io::{self, Write};
 
 use serde::{Deserialize, Serialize};
 
-use crate::by::By;
+use oversleep_record::environment::Os;
+use oversleep_record::observed::By;
+pub use oversleep_record::observed::Named;
+
 use crate::calls::Arch;
 use crate::event::{Event, Kind, Name};
 
@@ -21,8 +24,10 @@ const NAMES_MAX: u64 = 1 << 20;
 
 /// Where a stream is from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Meta {
+    /// The system, as results name it. Earlier recordings don't say; they are from Linux.
+    #[serde(default = "linux", skip_serializing_if = "is_linux")]
+    pub os: String,
     /// The processor, which decides what call numbers mean.
     pub arch: Arch,
     /// The kernel, as it calls itself.
@@ -42,17 +47,27 @@ pub struct Meta {
     pub processes: Vec<Named>,
 }
 
-/// A process and its name.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Named {
-    /// Its id.
-    pub tgid: u32,
-    /// Its name.
-    pub name: String,
-    /// The group that its CPU quota is stated for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cgroup: Option<String>,
+impl Meta {
+    /// Where a stream of that processor is from, if nothing else is known.
+    pub fn of(arch: Arch) -> Meta {
+        Meta {
+            os: linux(),
+            arch,
+            kernel: String::new(),
+            by: By::Kernel,
+            target: String::new(),
+            taken_unix_s: None,
+            processes: Vec::new(),
+        }
+    }
+}
+
+fn linux() -> String {
+    Os::Linux.name().to_owned()
+}
+
+fn is_linux(os: &str) -> bool {
+    os == Os::Linux.name()
 }
 
 /// Why a recording can't be read.

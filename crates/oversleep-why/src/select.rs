@@ -1,6 +1,6 @@
 //! Which waits the user wants to see: `futex`, `>1ms`, `thread=worker`, `request=1ms`, joined by blanks.
 
-use oversleep_record::Nanos;
+use oversleep_record::{Distribution, Nanos, ResultFile, Series};
 
 use crate::wait::Wait;
 
@@ -100,15 +100,37 @@ impl std::str::FromStr for Bound {
     }
 }
 
+/// What a bound says of one series.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Judged {
+    /// It exceeds the bound, with this value or more.
+    Exceeds(i64),
+    /// It keeps the bound.
+    Keeps,
+    /// Too few waits for that quantile.
+    TooFew,
+}
+
 impl Bound {
-    /// The groups that exceed the bound, with their values.
-    pub fn exceeded_by<'a>(&self, summary: &'a crate::Summary) -> Vec<(&'a crate::group::Group, i64)> {
-        let value = |group: &crate::group::Group| match self.permille {
-            1000 => group.lateness.max(),
-            permille => group.lateness.quantile(f64::from(permille) / 1000.0),
+    /// What it says of each series that has values.
+    pub fn judge<'a>(&self, file: &'a ResultFile) -> Vec<(&'a Series, Judged)> {
+        let series = file.series.iter().filter(|series| series.has_values());
+        series.map(|series| (series, self.judge_one(&series.distribution))).collect()
+    }
+
+    fn judge_one(&self, lateness: &Distribution) -> Judged {
+        let quantile = f64::from(self.permille) / 1000.0;
+        // Ten values lie beyond this one. If even it exceeds the bound, higher quantiles do, too.
+        let highest = || lateness.safe_quantile(1.0 - 10.0 / lateness.count() as f64);
+        let value = match self.permille {
+            1000 => lateness.max(),
+            _ => lateness.safe_quantile(quantile),
         };
-        let over = |group| value(group).filter(|&ns| ns > self.above_ns).map(|ns| (group, ns));
-        summary.groups.iter().filter_map(over).collect()
+        match (value, value.or_else(highest)) {
+            (_, Some(ns)) if ns > self.above_ns => Judged::Exceeds(ns),
+            (Some(_), _) => Judged::Keeps,
+            (None, _) => Judged::TooFew,
+        }
     }
 }
 
@@ -127,5 +149,21 @@ mod tests {
         assert_eq!("p99>200us".parse(), Ok(Bound { permille: 990, above_ns: 200_000 }));
         assert_eq!("max > 5 ms".parse(), Ok(Bound { permille: 1000, above_ns: 5_000_000 }));
         assert!("p101>1ms".parse::<Bound>().is_err() && "p99<1ms".parse::<Bound>().is_err());
+    }
+
+    #[test]
+    fn a_bound_is_exceeded_kept_or_beyond_what_so_few_waits_tell() {
+        let of = |values: std::ops::Range<i64>| {
+            let mut lateness = Distribution::growing();
+            values.for_each(|value| lateness.record(value));
+            lateness
+        };
+        let judge = |bound: &str, lateness: &Distribution| bound.parse::<Bound>().unwrap().judge_one(lateness);
+        assert_eq!(judge("p99>500ns", &of(0..1_000)), Judged::Exceeds(989));
+        assert_eq!(judge("p99>1us", &of(0..1_000)), Judged::Keeps);
+        assert_eq!(judge("p99>95ns", &of(0..100)), Judged::TooFew, "ten waits are later than 89 ns, one may not be");
+        assert_eq!(judge("p99>50ns", &of(0..100)), Judged::Exceeds(89), "a lower percentile exceeds it already");
+        assert_eq!(judge("p99>5ns", &of(0..8)), Judged::TooFew);
+        assert_eq!(judge("max>5ns", &of(0..8)), Judged::Exceeds(7));
     }
 }

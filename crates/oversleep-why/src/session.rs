@@ -1,17 +1,19 @@
-//! From events to waits, and to a summary and a trace, for a live kernel or a recording.
+//! From events to waits, and to a result and a trace, for a live kernel or a recording.
 
 use std::collections::HashSet;
 use std::io::{self, Write};
 
+use oversleep_record::ResultFile;
+use oversleep_record::observed::Losses;
+
 use crate::builder::Builder;
 use crate::calls::Arch;
-use crate::event::Event;
+use crate::event::{Event, Kind};
 use crate::group::Group;
 use crate::machine::Machine;
 use crate::names::Names;
 use crate::recording::{Meta, Reader, RecordingError};
 use crate::select::Selection;
-use crate::summary::{Losses, Summary};
 use crate::trace::TraceWriter;
 
 /// A trace, and the threads that it has named.
@@ -63,6 +65,9 @@ impl<'a> Session<'a> {
     pub fn feed(&mut self, events: impl IntoIterator<Item = Event>) -> io::Result<()> {
         for event in events {
             self.builder.saw(event.t);
+            if event.kind == Kind::Steal {
+                self.builder.stole(event.t, event.fields[0]);
+            }
             self.machine.feed(&event);
             self.collect()?;
         }
@@ -101,11 +106,11 @@ impl<'a> Session<'a> {
         self.builder.worst_from()
     }
 
-    /// Ends the stream and returns the summary.
+    /// Ends the stream and returns the result, without findings.
     ///
     /// # Errors
     /// If the trace can't be written.
-    pub fn finish(mut self, mut meta: Meta, losses: Losses) -> io::Result<Summary> {
+    pub fn finish(mut self, mut meta: Meta, losses: Losses) -> io::Result<ResultFile> {
         self.machine.finish();
         self.collect()?;
         if let Some((trace, _)) = self.trace {
@@ -119,11 +124,11 @@ impl<'a> Session<'a> {
     }
 }
 
-/// The summary of a recording.
+/// The result of a recording, without findings.
 ///
 /// # Errors
 /// If this version can't read it. A recording that ends early is read up to its end.
-pub fn replay(bytes: &[u8]) -> Result<Summary, RecordingError> {
+pub fn replay(bytes: &[u8]) -> Result<ResultFile, RecordingError> {
     let mut reader = Reader::new(bytes)?;
     let meta = reader.meta.clone();
     let mut session = Session::new(meta.arch, Names::of(&meta.processes), None, None);

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use serde::{Deserialize, Serialize};
+use oversleep_record::observed::stack::{Frames, Stack};
 
 use crate::event::{Event, Kind, Name};
 
@@ -15,41 +15,11 @@ const TEXT_MAX: usize = 240;
 pub const FRAMES_PER_EVENT: usize = 6;
 const TEXT_PER_EVENT: usize = 40;
 
-/// The calls that led to a wait, the innermost first.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Stack {
-    /// In the kernel, from where the thread left its CPU. Empty if it never did.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub kernel: Vec<String>,
-    /// In the program. It ends early where the program was built without frame pointers.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub user: Vec<String>,
-}
-
-impl Stack {
-    /// Whether neither stack is known.
-    pub fn is_empty(&self) -> bool {
-        self.kernel.is_empty() && self.user.is_empty()
-    }
-}
-
-/// A stack as addresses.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Frames {
-    /// In the kernel.
-    pub kernel: Vec<u64>,
-    /// In the program.
-    pub user: Vec<u64>,
-}
-
-impl Frames {
-    /// Appends the addresses of an event.
-    pub(crate) fn add(&mut self, event: &Event) {
-        let frames = if event.x & 1 == 0 { &mut self.kernel } else { &mut self.user };
-        let room = FRAMES_MAX.saturating_sub(frames.len());
-        frames.extend(event.fields.iter().take_while(|&&address| address != 0).take(room));
-    }
+/// Appends the addresses of an event.
+pub(crate) fn extend(stack: &mut Frames, event: &Event) {
+    let frames = if event.x & 1 == 0 { &mut stack.kernel } else { &mut stack.user };
+    let room = FRAMES_MAX.saturating_sub(frames.len());
+    frames.extend(event.fields.iter().take_while(|&&address| address != 0).take(room));
 }
 
 /// A stack as events: copies of `head` with a few addresses each.
@@ -133,7 +103,7 @@ mod tests {
         head.x = 1;
         let events: Vec<Event> = events_of_stack(head, &addresses).collect();
         assert_eq!(events.len(), 2);
-        events.iter().for_each(|event| frames.add(event));
+        events.iter().for_each(|event| extend(&mut frames, event));
         assert_eq!(frames.user, addresses);
         let long = "sleeper::wait_until_the_next_frame_has_to_be_drawn+0x1c (libsleeper.so)";
         for text in [(0x7001, long), (0x7002, "main")] {
@@ -161,7 +131,7 @@ mod tests {
         let (mut frames, mut symbols) = (Frames::default(), Symbols::default());
         let mut event = Event::new(Kind::Stack, 5, 7);
         event.fields = [u64::MAX; 6];
-        (0..1_000).for_each(|_| frames.add(&event));
+        (0..1_000).for_each(|_| extend(&mut frames, &event));
         assert_eq!(frames.kernel.len(), FRAMES_MAX);
         event.kind = Kind::Symbol;
         for n in 0..1_000 {

@@ -65,10 +65,12 @@ mod tests {
         Finding {
             id: id.into(),
             name: "name".into(),
+            instance: None,
             summary: "summary".into(),
             severity: Severity::Note,
             verdict: Verdict::Found,
             sentence: "so it is".into(),
+            explained_ns: None,
             evidence: Vec::new(),
             advice: Vec::new(),
         }

@@ -3,6 +3,8 @@
 
 use std::process::{Command, Stdio};
 
+use oversleep_record::ResultFile;
+
 use super::{Bench, Verdict};
 
 /// Waits for 1 ms until an absolute time, or for a span; prints the median of what each was late by its own clock, in ns.
@@ -84,9 +86,10 @@ fn lap(bench: &Bench, by: Option<&str>) -> Result<Option<(i64, Option<i64>)>, St
         return Ok(Some((own, None)));
     }
     let bytes = std::fs::read(&result).map_err(|error| error.to_string())?;
-    let summary = oversleep_why::Summary::read_from(&mut &bytes[..]).map_err(|error| error.to_string())?;
-    let group = summary.groups.iter().max_by_key(|group| group.count);
-    Ok(Some((own, group.and_then(|group| group.lateness.p50()))))
+    let result = ResultFile::read(&bytes).map_err(|error| error.to_string())?;
+    let waits = result.series.iter().filter(|series| series.observed.is_some());
+    let most = waits.max_by_key(|series| series.counts.recorded);
+    Ok(Some((own, most.and_then(|series| series.distribution.p50()))))
 }
 
 fn median(values: &mut [i64]) -> Option<i64> {

@@ -1,6 +1,6 @@
 //! One page per finding, and their index.
 
-use oversleep_explain::{FindingEntry, RemedyEntry, Trial, registry};
+use oversleep_explain::{FindingEntry, RemedyEntry, Scope, Trial, UNASKED, registry};
 
 use super::Page;
 use xtask_tools::markdown::{cell, code, head, paragraphs, prose, table};
@@ -16,13 +16,18 @@ pub fn pages() -> Vec<Page> {
 fn index() -> Page {
     let mut text = head(SOURCE);
     text.push_str(
-        "# Findings\n\nA finding is a sentence about one machine that a result bears out. Every report checks all of \
-         them that fit its system and says of each: found, checked and not found, or inconclusive with the reason. \
-         `oversleep explain ID` prints one of these pages.\n",
+        "# Findings\n\nA finding is a sentence about one machine, or about one observed program, that a result bears out. \
+         Every report checks all of them that fit what was measured and says of each: found, checked and not found, or \
+         inconclusive with the reason. `oversleep explain ID` prints one of these pages.\n",
     );
-    for (letter, system) in
-        [("L", "Linux"), ("W", "Windows"), ("M", "macOS"), ("G", "Any system"), ("R", "Language runtimes")]
-    {
+    for (letter, system) in [
+        ("L", "Linux"),
+        ("W", "Windows"),
+        ("M", "macOS"),
+        ("G", "Any system"),
+        ("R", "Language runtimes"),
+        ("Y", "Observed programs"),
+    ] {
         text.push_str(&format!("\n## {system}\n\n"));
         let here = registry().iter().filter(|entry| entry.id.starts_with(&format!("OVS-{letter}")));
         let row = |entry: &&FindingEntry| {
@@ -55,7 +60,7 @@ fn page(entry: &FindingEntry) -> Page {
     }
     for remedy in entry.remedies {
         text.push_str(&format!("\n### {}\n\n{} {}\n", remedy.id, prose(remedy.summary), prose(remedy.how)));
-        text.push_str(&format!("\n{}\n", trial(remedy)));
+        text.push_str(&format!("\n{}\n", trial(entry, remedy)));
         if let Some(example) = remedy.example {
             text.push_str(&format!("\n{}", code("text", example)));
         }
@@ -64,8 +69,15 @@ fn page(entry: &FindingEntry) -> Page {
     Page { path: format!("docs/findings/{}.md", entry.id), text }
 }
 
-fn trial(remedy: &RemedyEntry) -> String {
+fn trial(entry: &FindingEntry, remedy: &RemedyEntry) -> String {
+    let is_about_programs = matches!(entry.scope, Scope::Observed);
     match remedy.trial {
+        Trial::Never(why) if is_about_programs => format!("`why` does not try it: {}.", prose(why)),
+        Trial::Here { .. } if is_about_programs => {
+            format!(
+                "`why` does not try it: {UNASKED}. `check` tries it on its own threads and shows what it gains there."
+            )
+        }
         Trial::Here { .. } => "`check` tries it and shows what it gains.".to_owned(),
         Trial::ByExperiment { experiment, .. } => {
             format!("Experiment [{experiment}](../experiments/{experiment}.md) measures what it gains.")

@@ -7,11 +7,11 @@ use jsonschema::Validator;
 use oversleep_record::{Environment, ExperimentId, ResultFile, Series};
 use serde_json::{Value, json};
 
-const SCHEMA: &str = "result-v2.schema.json";
+const SCHEMA: &str = "result-v3.schema.json";
 
 /// The golden result with every field and variant.
 fn everything() -> Value {
-    crate::document("golden/v2/everything.json")
+    crate::document("golden/v3/everything.json")
 }
 
 fn read(value: &Value) -> Result<ResultFile, String> {
@@ -20,7 +20,7 @@ fn read(value: &Value) -> Result<ResultFile, String> {
 
 #[test]
 fn golden_results_are_valid() {
-    for version in ["v1", "v2"] {
+    for version in ["v1", "v2", "v3"] {
         let validator = crate::validator(&format!("result-{version}.schema.json"));
         for (name, value) in crate::golden(version) {
             crate::assert_valid(&validator, &value, &format!("{version}/{name}"));
@@ -33,7 +33,7 @@ fn with_unknown_fields(value: &mut Value, is_map: bool) {
     match value {
         Value::Object(members) => {
             for (name, member) in members.iter_mut() {
-                let maps = ["environment", "requested", "outcomes", "labels", "parts"];
+                let maps = ["environment", "requested", "outcomes", "labels", "parts", "otherwise"];
                 with_unknown_fields(member, maps.contains(&name.as_str()));
             }
             if !is_map {
@@ -77,9 +77,9 @@ fn places(value: &Value, at: String, shape: String, found: &mut BTreeMap<String,
     }
 }
 
-/// The golden result in parts that are fast to read, since each is read a thousand times: all but the series, the one
-/// with a split, and those of every status and condition.
-fn parts() -> [ResultFile; 3] {
+/// The golden result in parts that are fast to read, since each is read a thousand times: all but the series and what was
+/// observed, a series with a split, those of every status and condition, one whose tail is unknown, and observed waits.
+fn parts() -> [ResultFile; 5] {
     let whole = read(&everything()).unwrap();
     let of = |series: &[Series]| ResultFile {
         series: series.to_vec(),
@@ -87,16 +87,27 @@ fn parts() -> [ResultFile; 3] {
         findings: Vec::new(),
         trials: Vec::new(),
         environment: Environment::default(),
+        observation: None,
         ..whole.clone()
     };
     let (first, others) = whole.series.split_first().unwrap();
     let tried = others.iter().filter(|series| series.key.is_of(ExperimentId::TRIAL)).cloned().collect();
-    [of(std::slice::from_ref(first)), of(&others[..3]), ResultFile { series: tried, ..whole.clone() }]
+    let one = |is_wanted: fn(&Series) -> bool| {
+        of(std::slice::from_ref(others.iter().find(|series| is_wanted(series)).expect("the golden result has one")))
+    };
+    [
+        of(std::slice::from_ref(first)),
+        of(&others[..3]),
+        one(|series| series.beyond.is_some()),
+        one(|series| series.observed.is_some()),
+        ResultFile { series: tried, ..whole.clone() },
+    ]
 }
 
-/// Values of other types in place of `value`.
+/// Values of other types in place of `value`. The reader also takes a list of an object's fields, so the list holds what no
+/// field is.
 fn other_types(value: &Value) -> Vec<Value> {
-    [json!(null), json!(true), json!(1.5), json!("x"), json!([[]]), json!({}), json!(-1), json!(1e30)]
+    [json!(null), json!(true), json!(1.5), json!("x"), json!([[[]]]), json!({}), json!(-1), json!(1e30)]
         .into_iter()
         .filter(|other| other != value)
         .collect()
@@ -186,7 +197,7 @@ fn golden_results_show_every_field_and_every_word() {
     let mut wanted = BTreeSet::new();
     words(&crate::document(SCHEMA), &mut wanted);
     assert!(wanted.len() > 150, "{} words", wanted.len());
-    let golden: String = crate::golden("v2").iter().map(|(_, value)| value.to_string()).collect();
+    let golden: String = crate::golden("v3").iter().map(|(_, value)| value.to_string()).collect();
     let missing: Vec<&String> = wanted.iter().filter(|word| !golden.contains(&format!("\"{word}\""))).collect();
     assert!(
         missing.is_empty(),
@@ -197,6 +208,6 @@ fn golden_results_show_every_field_and_every_word() {
 #[test]
 fn a_schema_of_another_version_is_not_ours() {
     let mut value = everything();
-    value["schema"] = json!("oversleep-result/3");
+    value["schema"] = json!("oversleep-result/4");
     assert!(!crate::validator(SCHEMA).is_valid(&value) && read(&value).is_err());
 }

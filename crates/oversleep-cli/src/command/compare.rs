@@ -6,10 +6,8 @@ use clap::Args;
 use oversleep_report::view::comparison;
 
 use super::results::{self, Outputs};
-use super::why::kept;
 use crate::args::help;
 use crate::exit::{Exit, Failure};
-use crate::reading;
 
 /// Compare results of machines or releases: what differs, and what is inconclusive?
 ///
@@ -50,9 +48,6 @@ impl Compare {
         let outputs =
             Outputs { json: self.json.as_deref(), html: self.html.as_deref(), full: self.full, quiet: self.quiet };
         results::check(&self.files, outputs)?;
-        if self.files.iter().any(|path| reading::is_of_why(path)) {
-            return kept::side_by_side(&self.files, outputs);
-        }
         results::read(&self.files, "compare a.json -", outputs.html.is_some())?.deliver(outputs, comparison::view)
     }
 }

@@ -59,9 +59,9 @@ pub fn add(lab: &Laboratory, request: &Request, stop: &StopFlag, file: &mut Resu
         let mut machine = Machine::new(arch);
         events.iter().for_each(|event| machine.feed(event));
         machine.finish();
-        let mut split = PartSplit { method: WHY_METHOD.to_owned(), ..PartSplit::default() };
+        let mut split = PartSplit::apart(WHY_METHOD);
         machine.take().iter().filter(|wait| is_measured(wait)).for_each(|wait| split.record(&wait.parts));
-        series.why = Some(split).filter(|split| split.attributed_count + split.unattributed_count != 0);
+        series.why = Some(split).filter(|split| split.count() != 0);
     }
     collector.unload();
     file.findings = explain::findings(file);

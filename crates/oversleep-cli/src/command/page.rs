@@ -11,7 +11,7 @@ use crate::message;
 use crate::output::file::{self, Files};
 use crate::output::place::Places;
 use crate::output::stdout;
-use crate::reading::{self, Either};
+use crate::reading;
 
 /// The page that `cargo xtask page` builds from `oversleep-web`.
 const PAGE: &str = include_str!("../../oversleep.html");
@@ -66,14 +66,7 @@ fn with_results(files: &[PathBuf]) -> Result<String, Failure> {
     }
     let (mut embedded, mut bytes) = (Vec::new(), 0);
     for path in files {
-        let one = match reading::either(path, "page -")? {
-            Either::Measured(result) => entry(path, result.write())?,
-            Either::Why(summary) => {
-                let mut bytes = Vec::new();
-                summary.write_to(&mut bytes).map_err(|error| Failure::failed(error.to_string()))?;
-                entry(path, bytes)?
-            }
-        };
+        let one = entry(path, reading::read(path, "page -")?.write())?;
         bytes += one["text"].as_str().map_or(0, str::len);
         if bytes > BYTES_MAX {
             return Err(Failure::failed(format!(

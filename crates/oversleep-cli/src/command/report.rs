@@ -13,14 +13,13 @@ use oversleep_report::view::gallery::{self, Machine};
 use oversleep_report::view::head;
 use oversleep_report::{html, terminal};
 
-use super::why::kept;
 use crate::args::{Document, OutputArgs, help};
 use crate::exit::{Exit, Failure};
 use crate::message;
 use crate::output::file::{self, Files};
 use crate::output::place::{self, Places};
 use crate::output::{Delivery, stdout};
-use crate::reading::{self, Either};
+use crate::reading;
 use crate::width::width;
 
 /// Show result files again: on the terminal, as a page, or as pictures
@@ -87,18 +86,15 @@ impl Report {
         // Only one result at a time is in memory. The others are shown even if one can't be used.
         let mut unusable = Vec::new();
         for path in &self.files {
-            match reading::either(path, "report -") {
-                Ok(Either::Measured(mut result)) => {
-                    result.findings = explain::findings(&result);
-                    delivery.deliver(&result)?;
-                }
-                Ok(Either::Why(_)) if self.svg.is_some() => {
+            match reading::read(path, "report -") {
+                Ok(result) if self.svg.is_some() && result.observation.is_some() => {
                     return Err(Failure::usage(
                         "--svg: a result of `oversleep why` has no pictures of its own; use --html",
                     ));
                 }
-                Ok(Either::Why(summary)) => {
-                    kept::show(&summary, self.json.as_deref(), self.html.as_deref(), self.quiet)?
+                Ok(mut result) => {
+                    result.findings = explain::findings_to_keep(&result);
+                    delivery.deliver(&result)?;
                 }
                 Err(Failure::Failed(error)) => unusable.push(error),
                 Err(error) => return Err(error),

@@ -70,14 +70,18 @@ pub fn read(files: &[PathBuf], command: &str, with_pictures: bool) -> Result<Com
     }
     let mut pictures = pictures.into_iter();
     let mut adding = Adding::new();
+    let mut is_observed = None;
     for path in files {
         let place = adding.place();
         if with_pictures && !is_file(path) {
             pictures.next();
-            adding.add_whole(reading::read(path, command)?);
+            let result = reading::read(path, command)?;
+            same_kind(path, *is_observed.get_or_insert(result.observation.is_some()), &result)?;
+            adding.add_whole(result);
             continue;
         }
         let result = reading::read_reduced(path, command, reduce)?;
+        same_kind(path, *is_observed.get_or_insert(result.observation.is_some()), &result)?;
         let sketch = Sketch::of(place, &result).with_pictures(pictures.next().unwrap_or_default());
         adding.add(result, sketch);
     }
@@ -86,6 +90,16 @@ pub fn read(files: &[PathBuf], command: &str, with_pictures: bool) -> Result<Com
         Document::File(path) => path.display().to_string(),
     };
     Compared::of(adding, files.iter().map(name).collect())
+}
+
+/// Refuses to compare an observed program with a measurement of a machine: they have nothing in common.
+fn same_kind(path: &Path, is_observed: bool, result: &ResultFile) -> Result<(), Failure> {
+    if result.observation.is_some() == is_observed {
+        return Ok(());
+    }
+    let (of, other) = ("a result of `oversleep why`", "a result of another command");
+    let (own, base) = if is_observed { (other, of) } else { (of, other) };
+    Err(Failure::failed(format!("can't compare '{}' with {base}: it is {own}", path.display())))
 }
 
 /// Compares results that are measured one after the other, each with a name.

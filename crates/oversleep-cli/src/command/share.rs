@@ -7,7 +7,6 @@ use oversleep_lab::share::share;
 use oversleep_record::ResultFile;
 use oversleep_record::date::Utc;
 use oversleep_report::terminal;
-use oversleep_why::{Summary, text};
 
 use crate::args::{Document, help, value};
 use crate::exit::{Exit, Failure};
@@ -15,7 +14,7 @@ use crate::output::Contents;
 use crate::output::file::{self, Files};
 use crate::output::place::Places;
 use crate::output::stdout;
-use crate::reading::{self, Either};
+use crate::reading;
 use crate::width::width;
 
 /// Make a small copy of a result for others, without anything that identifies you or the machine
@@ -47,36 +46,13 @@ impl Share {
     /// Runs it.
     pub fn run(self) -> Result<Exit, Failure> {
         let place = self.place()?;
-        let result = match reading::either(&self.file, "share -")? {
-            Either::Measured(result) => result,
-            Either::Why(summary) => return self.share_why(&summary, place),
-        };
+        let result = reading::read(&self.file, "share -")?;
         let shared = ResultFile { name: self.name.clone(), ..share(&result) };
         drop(result);
         let contents = |out: &mut dyn std::io::Write| shared.write_to(out);
         let Some(written) = write(place, &stem(&shared), &contents)? else { return Ok(Exit::Fine) };
         if !self.quiet {
             Share::report(&shared, &written)?;
-        }
-        Ok(Exit::Fine)
-    }
-
-    /// The same for a result of `oversleep why`.
-    fn share_why(&self, summary: &Summary, place: Option<Document>) -> Result<Exit, Failure> {
-        if self.name.is_some() {
-            return Err(Failure::usage("--name: a result of `oversleep why` has no name"));
-        }
-        let shared = oversleep_why::share::share(summary);
-        let day = shared.meta.taken_unix_s.and_then(Utc::of_unix).map(|taken| format!("-{}", taken.to_day()));
-        let stem = format!("oversleep-why-shared{}", day.unwrap_or_default());
-        let Some(written) = write(place, &stem, &|out| shared.write_to(out))? else { return Ok(Exit::Fine) };
-        if !self.quiet {
-            stdout::text(&format!(
-                "{}\nPrograms, threads and tasks have numbers instead of names; the kernel's own tasks keep theirs.\n\
-                 Written: {}\n",
-                text::report(&shared).trim_end(),
-                written.display()
-            ))?;
         }
         Ok(Exit::Fine)
     }
@@ -116,5 +92,6 @@ fn write(place: Option<Document>, stem: &str, contents: Contents) -> Result<Opti
 /// `oversleep-shared-2025-01-31`, without a date for a model.
 fn stem(shared: &ResultFile) -> String {
     let day = shared.taken_unix_s.and_then(Utc::of_unix).map(|taken| format!("-{}", taken.to_day()));
-    format!("oversleep-shared{}", day.unwrap_or_default())
+    let kind = if shared.observation.is_some() { "-why" } else { "" };
+    format!("oversleep{kind}-shared{}", day.unwrap_or_default())
 }

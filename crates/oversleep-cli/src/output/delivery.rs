@@ -29,6 +29,8 @@ pub struct Delivery {
     detail: Detail,
     /// Whether a file has the result already, because it was read from there.
     is_stored: bool,
+    /// Files that are written while it is measured.
+    meanwhile: Vec<String>,
 }
 
 /// The content of standard output.
@@ -52,7 +54,15 @@ impl Delivery {
     /// # Errors
     /// The first destination that can't be written, or two documents for one destination.
     pub fn prepare(args: &OutputArgs, automatic: bool, read: Option<&PathBuf>) -> Result<Delivery, Failure> {
-        let mut delivery = Delivery::named(args, Places::reading(read)?)?;
+        Delivery::prepare_in(args, automatic, Places::reading(read)?)
+    }
+
+    /// The same where other outputs are known already.
+    ///
+    /// # Errors
+    /// As for [`Delivery::prepare`].
+    pub fn prepare_in(args: &OutputArgs, automatic: bool, places: Places) -> Result<Delivery, Failure> {
+        let mut delivery = Delivery::named(args, places)?;
         let named = args.json.is_some() || args.html.is_some() || args.svg.is_some() || args.out.is_some();
         if automatic && !named {
             delivery.automatic = automatic_directory();
@@ -74,6 +84,18 @@ impl Delivery {
         }
         delivery.is_stored = read.iter().all(|path| matches!(Document::at(path), Document::File(_)));
         Ok(delivery)
+    }
+
+    /// Prints no report: the user named documents.
+    pub fn only_documents(&mut self) {
+        if self.stdout == Stdout::Report {
+            self.stdout = Stdout::Nothing;
+        }
+    }
+
+    /// Names files that are written meanwhile with those that are written here.
+    pub fn also_written<'a>(&mut self, files: impl IntoIterator<Item = &'a PathBuf>) {
+        self.meanwhile.extend(files.into_iter().map(|path| path.display().to_string()));
     }
 
     /// Leaves out the files that the user did not name.
@@ -152,6 +174,7 @@ impl Delivery {
                 }
             }
         }
+        tally.written.extend_from_slice(&self.meanwhile);
         match self.show(result, &tally.written) {
             Ok(()) if self.stdout == Stdout::Json => tally.keep(),
             Ok(()) => {}
@@ -256,7 +279,8 @@ pub fn stem(result: &ResultFile) -> String {
         i64::try_from(since.as_secs()).ok()
     };
     let taken = result.taken_unix_s.or_else(now).and_then(Utc::of_unix);
-    format!("oversleep-{}", taken.map_or_else(|| "undated".to_owned(), Utc::for_file_name))
+    let kind = if result.observation.is_some() { "why-" } else { "" };
+    format!("oversleep-{kind}{}", taken.map_or_else(|| "undated".to_owned(), Utc::for_file_name))
 }
 
 #[cfg(test)]

@@ -37,7 +37,7 @@ fn machines_differ_where_their_rules_do() {
     measure(&home, "fast.json", &["sleep", "--on", "windows-11", "--set", "tick=4ms"]);
     let ended = home.run(["compare", "slow.json", "fast.json", "--json"]).fine();
     let comparison = compared(&ended);
-    assert_eq!(comparison.schema, "oversleep-comparison/2");
+    assert_eq!(comparison.schema, "oversleep-comparison/3");
     assert_eq!(verdicts(&comparison), [("B5/sleep/1ms", &Verdict::Differs)]);
     let ratio = comparison.verdicts(1).next().and_then(|(_, judged)| judged.ratio).expect("both are late");
     assert!((0.19..0.22).contains(&ratio), "3 ms of 14.6: {ratio}");

@@ -20,15 +20,15 @@ fn result(home: &Home) -> Value {
     serde_json::from_slice(&std::fs::read(home.path().join("r.json")).expect("a result")).expect("JSON")
 }
 
-/// How many waits of that program and call ended by their timer, and each of the groups.
+/// How many waits of that program and call ended by their timer.
 fn count(result: &Value, program: &str, call: &str) -> u64 {
-    let groups = result["groups"].as_array().expect("groups").iter();
-    let of = groups.filter(|group| group["key"]["program"] == program && group["key"]["call"] == call);
-    of.map(|group| group["count"].as_u64().expect("a count")).sum()
+    let series = result["series"].as_array().into_iter().flatten();
+    let of = series.filter(|series| series["labels"]["program"] == program && series["subject"] == call);
+    of.map(|series| series["counts"]["recorded"].as_u64().expect("a count")).sum()
 }
 
 fn parts_add_up(result: &Value) {
-    for wait in result["worst"].as_array().expect("waits") {
+    for wait in result["observation"]["worst"].as_array().expect("waits") {
         let parts: i64 = wait["parts"].as_object().expect("parts").values().filter_map(Value::as_i64).sum();
         assert_eq!(wait["lateness_ns"].as_i64(), Some(parts), "{wait}");
         assert!(wait["slack_bound_ns"].is_u64() && wait["marks"]["soft_ns"].is_null(), "{wait}");
@@ -43,8 +43,8 @@ fn the_waits_of_a_program_and_its_children_are_counted_and_split() {
     assert_eq!(output.status.code(), Some(7), "{output:?}");
     let result = result(&home);
     assert_eq!(count(&result, "sleep", "clock_nanosleep"), 5, "{result:#}");
-    assert!(result["meta"]["by"].as_str().expect("who").starts_with("supervisor"), "{result:#}");
-    assert_eq!(result["losses"]["no_room"], 0);
+    assert!(result["observation"]["by"].as_str().expect("who").starts_with("supervisor"), "{result:#}");
+    assert_eq!(result["observation"]["losses"]["no_room"], 0);
     parts_add_up(&result);
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(text.contains("A supervisor saw these waits") && text.contains("need privileges"), "{text}");
@@ -105,16 +105,17 @@ fn each_call_in_each_thread_is_seen_once() {
         assert_eq!(count(&result, "program", call), 40, "{call}: {result:#}");
     }
     assert_eq!(count(&result, "program", "clock_nanosleep"), 40, "those whose deadline has passed");
-    let groups = result["groups"].as_array().expect("groups");
-    let interrupted: u64 = groups.iter().filter_map(|group| group["otherwise"]["signal"].as_u64()).sum();
+    let series = result["series"].as_array().expect("series");
+    let interrupted: u64 = series.iter().filter_map(|series| series["observed"]["otherwise"]["signal"].as_u64()).sum();
     assert_eq!(interrupted, 1, "{result:#}");
-    let is_plain = |group: &&Value| group["key"]["call"] == "nanosleep" && group["key"]["requested_ns"] == 1_000_000;
-    let plain = groups.iter().find(is_plain).expect("the plain waits");
-    assert_eq!(plain["slack_bound_ns"], 7_000, "the threads inherited it");
+    let is_plain = |series: &&Value| series["subject"] == "nanosleep" && series["requested_ns"] == 1_000_000;
+    let plain = series.iter().find(is_plain).expect("the plain waits");
+    assert_eq!(plain["observed"]["slack_bound_ns"], 7_000, "the threads inherited it");
     parts_add_up(&result);
     let replayed = home.run(["why", "r.why", "--json"]).fine();
     let replayed: Value = serde_json::from_str(&replayed.stdout).expect("JSON");
-    assert_eq!((&replayed["groups"], &replayed["meta"]["by"]), (&result["groups"], &result["meta"]["by"]));
+    assert_eq!(replayed["series"], result["series"]);
+    assert_eq!(replayed["observation"]["by"], result["observation"]["by"]);
 }
 
 #[test]
@@ -143,7 +144,7 @@ fn an_ordinary_user_gets_it_without_asking() {
     assert_eq!(output.status.code(), Some(5), "{stderr}");
     let result: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     // Where the kernel grants its events to everybody, they are used.
-    if result["meta"]["by"].is_string() {
+    if result["observation"]["by"].is_string() {
         assert!(stderr.contains("so a supervisor follows the program") && stderr.lines().count() == 1, "{stderr}");
         assert_eq!(count(&result, "sleep", "clock_nanosleep"), 2);
     }

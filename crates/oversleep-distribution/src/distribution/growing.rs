@@ -21,9 +21,7 @@ impl Growing {
     /// Counts a value of this bucket `count` times.
     pub fn record(&mut self, bucket: usize, count: u64) {
         if count != 1 {
-            self.coded = codec::encode(Sum::of(self.merged(), std::iter::once((bucket, count))));
-            self.recent.clear();
-            return;
+            return self.add(std::iter::once((bucket, count)));
         }
         self.recent.push(bucket as u16);
         // Merging takes time for each filled bucket, so it waits for as many new values to share the cost.
@@ -34,6 +32,13 @@ impl Growing {
             self.coded = coded;
             self.recent.clear();
         }
+    }
+
+    /// Adds these buckets with their counts, in ascending order.
+    pub fn add(&mut self, filled: impl Iterator<Item = (usize, u64)>) {
+        self.coded = codec::encode(Sum::of(self.merged(), filled));
+        self.filled = Filled::coded(Cow::Borrowed(&self.coded)).count();
+        self.recent.clear();
     }
 
     /// All counts, coded.
@@ -101,6 +106,15 @@ mod tests {
             proptest::prop_assert!(growing == ready);
             proptest::prop_assert_eq!(growing.count(), ready.count());
             proptest::prop_assert_eq!(growing.p99(), ready.p99());
+            let mut merged = Distribution::growing();
+            merged.record(-3);
+            merged.merge(&growing);
+            merged.merge(&ready);
+            let mut twice = Distribution::new();
+            twice.record(-3);
+            twice.merge(&ready);
+            twice.merge(&ready);
+            proptest::prop_assert!(merged == twice && merged.positive.is_growing());
             let mut small = growing.clone();
             small.shrink();
             proptest::prop_assert!(small == growing);

@@ -82,6 +82,11 @@ impl Histogram {
         if other.total == 0 {
             return;
         }
+        if let Counts::Growing(growing) = &mut self.counts {
+            growing.add(other.filled());
+            self.total = self.total.saturating_add(other.total);
+            return;
+        }
         if self.total == 0 {
             *self = other.clone();
             return;

@@ -97,7 +97,8 @@ impl Distribution {
     pub fn merge(&mut self, other: &Distribution) {
         self.positive.add(&other.positive);
         if let Some(negative) = &other.negative {
-            self.negative.get_or_insert_with(Histogram::empty).add(negative);
+            let empty = if self.positive.is_growing() { Histogram::growing } else { Histogram::empty };
+            self.negative.get_or_insert_with(empty).add(negative);
         }
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
@@ -132,6 +133,11 @@ impl Distribution {
     /// The largest value, exactly.
     pub fn max(&self) -> Option<i64> {
         (!self.is_empty()).then_some(self.max)
+    }
+
+    /// The exact sum of all values.
+    pub fn sum(&self) -> i128 {
+        self.sum
     }
 
     /// The mean.

@@ -23,6 +23,7 @@ pub(super) fn of(result: u32, base: &ResultFile, file: &ResultFile) -> impl Iter
         (CaveatKind::Interrupted, interrupted(file)),
         (CaveatKind::Busy, busy(file)),
         (CaveatKind::OtherClock, other_clock(base, file)),
+        (CaveatKind::OtherFollower, other_follower(base, file)),
     ];
     caveats.into_iter().filter_map(move |(kind, sentence)| Some(Caveat { result, kind, sentence: sentence? }))
 }
@@ -86,6 +87,15 @@ fn other_clock(base: &ResultFile, file: &ResultFile) -> Option<String> {
     let (theirs, own) = (&base.floor.as_ref()?.clock, &file.floor.as_ref()?.clock);
     (base.platform.os == file.platform.os && theirs != own).then(|| {
         format!("timed with {own}, the base with {theirs}: the cost and the step of the clock are part of every figure")
+    })
+}
+
+fn other_follower(base: &ResultFile, file: &ResultFile) -> Option<String> {
+    let (theirs, own) = (base.observation.as_ref()?.by, file.observation.as_ref()?.by);
+    (theirs != own).then(|| {
+        "these results were taken in different ways, so their parts can't be compared, and the lateness of one includes more of \
+         what following costs. Take both in the same way (--by supervisor)"
+            .to_owned()
     })
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use oversleep_record::comparison::SeriesComparison;
 use oversleep_record::series::{Pace, Quantity, Unit};
-use oversleep_record::{Conditions, Labels, Nanos, Series, SeriesKey, label};
+use oversleep_record::{Conditions, Labels, Nanos, ResultFile, Series, SeriesKey, label};
 
 use crate::names::plain_sleeps;
 
@@ -43,6 +43,41 @@ impl Groups {
         all.len() - 1
     }
 
+    /// The index of the group of a series, if there is one.
+    fn find(&self, os: &str, series: &Series, all: &[SeriesComparison]) -> Option<usize> {
+        let of_key = self.by_key.get(&common_key(os, series))?;
+        of_key.iter().copied().find(|&at| is_same(&all[at], series))
+    }
+
+    /// Observed waits whose call or request is another than in the base, by their index: a cure may be another call. They
+    /// are the same waits if their thread has no others that are left over, in either result.
+    pub fn only_of_thread(
+        &self,
+        base: &ResultFile,
+        file: &ResultFile,
+        all: &[SeriesComparison],
+    ) -> BTreeMap<usize, usize> {
+        let is_left = |series: &Series| series.observed.is_some() && series.has_values();
+        let found: Vec<Option<usize>> =
+            file.series.iter().map(|series| self.find(&file.platform.os, series, all)).collect();
+        let here: Vec<usize> =
+            (0..found.len()).filter(|&place| found[place].is_none() && is_left(&file.series[place])).collect();
+        let there: Vec<usize> = (0..self.of_base.len())
+            .filter(|at| !found.contains(&Some(*at)) && is_left(&base.series[self.of_base[*at]]))
+            .collect();
+        let thread = |series: &Series| (series.label(label::PROGRAM), series.label(label::THREAD));
+        let mut paired = BTreeMap::new();
+        for &place in &here {
+            let own = thread(&file.series[place]);
+            let rivals = here.iter().filter(|&&other| thread(&file.series[other]) == own).count();
+            let mut alike = there.iter().filter(|&&at| thread(&base.series[self.of_base[at]]) == own);
+            if let (1, Some(&at), None) = (rivals, alike.next(), alike.next()) {
+                paired.insert(place, at);
+            }
+        }
+        paired
+    }
+
     /// Notes that the new group at `at` belongs to this series of the base.
     pub fn is_of_base(&mut self, at: usize, place: usize) {
         if at == self.of_base.len() {
@@ -58,7 +93,9 @@ impl Groups {
 
 /// The key of a series across systems, each of which has its own name for its plain sleep.
 fn common_key(os: &str, series: &Series) -> SeriesKey {
-    let is_plain_sleep = series.runtime.is_none() && plain_sleeps(os).first() == Some(&series.subject.as_str());
+    let is_plain_sleep = series.runtime.is_none()
+        && series.observed.is_none()
+        && plain_sleeps(os).first() == Some(&series.subject.as_str());
     if is_plain_sleep { series.key.of_subject(PLAIN_SLEEP) } else { series.key.clone() }
 }
 

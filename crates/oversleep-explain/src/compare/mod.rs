@@ -66,8 +66,13 @@ impl Comparing {
         comparison.caveats.extend(caveats::of(result, base, file));
         self.environments.push(file.environment.clone());
         clocks::add(&mut comparison.clocks, result, file);
-        for (place, series) in file.series.iter().enumerate() {
-            let at = self.groups.place_of(&file.platform.os, series, &mut comparison.series);
+        let paired = other.map(|file| self.groups.only_of_thread(base, file, &comparison.series)).unwrap_or_default();
+        let is_compared = |series: &Series| series.observed.is_none() || series.has_values();
+        for (place, series) in file.series.iter().enumerate().filter(|(_, series)| is_compared(series)) {
+            let at = match paired.get(&place) {
+                Some(&at) => at,
+                None => self.groups.place_of(&file.platform.os, series, &mut comparison.series),
+            };
             let mut side = match other {
                 None => {
                     self.groups.is_of_base(at, place);
@@ -78,6 +83,7 @@ impl Comparing {
             let group = &mut comparison.series[at];
             side.subject = (group.subject != series.subject).then(|| series.subject.clone());
             side.pace = series.pace.filter(|_| group.pace != series.pace);
+            side.requested_ns = series.requested_ns.filter(|_| group.requested_ns != series.requested_ns);
             group.sides.push(side);
         }
     }

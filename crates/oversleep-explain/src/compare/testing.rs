@@ -48,6 +48,8 @@ pub(super) fn of_rounds(key: &str, rounds: &[Vec<i64>]) -> Series {
             start_ns: Nanos(start),
             count: values.len() as u64,
             median: oversleep_record::stats::median(&mut sorted),
+            p90: None,
+            p99: None,
             disturbance: Disturbance { window_ns: Nanos::from_millis(20), ..Disturbance::default() },
         });
     }

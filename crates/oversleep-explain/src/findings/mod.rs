@@ -6,12 +6,13 @@ use crate::finding::FindingEntry;
 mod general;
 mod linux;
 mod macos;
+mod observed;
 mod runtimes;
 mod windows;
 
-/// The families of findings of each system, of all systems, and of language runtimes.
+/// The families of findings of each system, of all systems, of language runtimes, and of observed programs.
 static SYSTEMS: &[&[&[FindingEntry]]] =
-    &[linux::FAMILIES, windows::FAMILIES, macos::FAMILIES, general::FAMILIES, runtimes::FAMILIES];
+    &[linux::FAMILIES, windows::FAMILIES, macos::FAMILIES, general::FAMILIES, runtimes::FAMILIES, observed::FAMILIES];
 
 /// Every finding, in arbitrary order.
 pub(crate) fn all() -> impl Iterator<Item = &'static FindingEntry> {

@@ -11,8 +11,8 @@ use crate::finding::FindingEntry;
 use crate::read::wine_version;
 use crate::tried::{RemedyTrialSpec, advice, trial_spec};
 
-/// The letters of ids, in the order of the list: Linux, Windows, macOS, general, language runtimes.
-const LETTERS: &str = "LWMGR";
+/// The letters of ids, in the order of the list: Linux, Windows, macOS, general, language runtimes, observed programs.
+const LETTERS: &str = "LWMGRY";
 
 static REGISTRY: LazyLock<Vec<&'static FindingEntry>> = LazyLock::new(|| {
     let mut entries: Vec<&FindingEntry> = crate::findings::all().collect();
@@ -44,17 +44,28 @@ pub fn remedy(id: &str) -> Option<&'static RemedyEntry> {
     REMEDIES.iter().copied().find(|remedy| remedy.id == id)
 }
 
-/// The conclusions of all findings in scope for this result: first what was found, the most severe first; then what is
-/// too disturbed, what lacks data, what is absent.
+/// The conclusions of all findings in scope for this result: first what was found, the most severe first, and among those
+/// what explains the most lateness; then what is too disturbed, what lacks data, what is absent.
 pub fn findings(file: &ResultFile) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = registry().iter().filter_map(|entry| finding(file, entry)).collect();
-    findings.sort_by_key(|finding| match finding.verdict {
-        Verdict::Found => (0, finding.severity),
-        Verdict::TooDisturbed => (1, Severity::Note),
-        Verdict::NotEnoughData => (2, Severity::Note),
-        Verdict::NotFound => (3, Severity::Note),
+    let mut findings: Vec<Finding> = registry().iter().flat_map(|entry| of_entry(file, entry)).collect();
+    findings.sort_by_key(|finding| {
+        let explained = std::cmp::Reverse(finding.explained_ns);
+        match finding.verdict {
+            Verdict::Found => (0, finding.severity, explained),
+            Verdict::TooDisturbed => (1, Severity::Note, explained),
+            Verdict::NotEnoughData => (2, Severity::Note, explained),
+            Verdict::NotFound => (3, Severity::Note, explained),
+        }
     });
     findings
+}
+
+/// The findings that are written to a file. Of observed programs these are only those that were found, because each of
+/// thousands of recordings would repeat what wasn't; a reader works out all of them again.
+pub fn findings_to_keep(file: &ResultFile) -> Vec<Finding> {
+    let mut all = findings(file);
+    all.retain(|finding| file.observation.is_none() || finding.verdict == Verdict::Found);
+    all
 }
 
 /// The remedies worth trying, given what the first pass found.
@@ -62,16 +73,22 @@ pub fn remedies_to_try(file: &ResultFile) -> Vec<RemedyTrialSpec> {
     REMEDIES.iter().filter_map(|remedy| trial_spec(file, remedy)).collect()
 }
 
-fn finding(file: &ResultFile, entry: &FindingEntry) -> Option<Finding> {
-    if !entry.scope.includes_os_of(file) {
-        return None;
+/// Every instance of a finding, or why there is none; empty where the finding isn't about such a result.
+fn of_entry(file: &ResultFile, entry: &FindingEntry) -> Vec<Finding> {
+    let is_about_programs = matches!(entry.scope, Scope::Observed);
+    if !entry.scope.includes_os_of(file) || file.observation.is_some() != is_about_programs {
+        return Vec::new();
     }
     let wine = wine_version(file).filter(|_| Scope::Wine.covers(file));
-    let mut conclusion = match (wine, entry.scope) {
-        (Some(version), Scope::Os(_) | Scope::OsWhere(..)) => not_of_windows(version),
-        _ if !entry.scope.covers(file) => return None,
+    let conclusions = match (wine, entry.scope) {
+        (Some(version), Scope::Os(_) | Scope::OsWhere(..)) => vec![not_of_windows(version)],
+        _ if !entry.scope.covers(file) => return Vec::new(),
         _ => entry.check.run(file),
     };
+    conclusions.into_iter().map(|conclusion| finding(file, entry, conclusion, wine)).collect()
+}
+
+fn finding(file: &ResultFile, entry: &FindingEntry, mut conclusion: Conclusion, wine: Option<&str>) -> Finding {
     let verdict = conclusion.verdict;
     conclusion.sentence = conclusion.whole_sentence();
     if let (Some(version), Scope::Anywhere | Scope::Where(_)) = (wine, entry.scope)
@@ -81,16 +98,26 @@ fn finding(file: &ResultFile, entry: &FindingEntry) -> Option<Finding> {
     }
     // Remedies are advised only for a finding that is present.
     let remedies = conclusion.remedies.unwrap_or(entry.remedies);
-    Some(Finding {
+    let mut advice = if verdict == Verdict::Found { advise(file, remedies) } else { Vec::new() };
+    let instance = conclusion.instance.map(|instance| *instance);
+    for said in instance.iter().flat_map(|instance| &instance.in_words) {
+        if let Some(advice) = advice.iter_mut().find(|advice| advice.remedy == said.remedy) {
+            advice.sentence.clone_from(&said.sentence);
+            advice.example = said.example.clone().or(advice.example.take());
+        }
+    }
+    Finding {
         id: entry.id.to_owned(),
         name: entry.name.to_owned(),
+        instance: instance.as_ref().map(|instance| instance.name.clone()).filter(|name| !name.is_empty()),
         summary: entry.summary.to_owned(),
         severity: conclusion.severity.unwrap_or(entry.severity),
         verdict,
         sentence: conclusion.sentence,
+        explained_ns: instance.map(|instance| instance.explained),
         evidence: conclusion.evidence,
-        advice: if verdict == Verdict::Found { advise(file, remedies) } else { Vec::new() },
-    })
+        advice,
+    }
 }
 
 /// The conclusion of every finding about Windows under Wine.

@@ -4,6 +4,7 @@
 pub(crate) mod linux;
 pub(crate) mod machine;
 pub(crate) mod macos;
+pub(crate) mod observed;
 pub(crate) mod program;
 pub(crate) mod runtimes;
 pub(crate) mod windows;

@@ -10,6 +10,9 @@ use crate::figures::{helped, median_of, values};
 use crate::read::{COMMON_REQUEST, pairs, refusal, sound, trial_of, wait_series};
 use oversleep_record::words::counted;
 
+/// Why no remedy is tried on an observed program.
+pub const UNASKED: &str = "oversleep doesn't run your program a second time unasked";
+
 /// A remedy as advice for this result.
 pub(crate) fn advice(file: &ResultFile, entry: &RemedyEntry) -> Advice {
     Advice {
@@ -24,6 +27,9 @@ pub(crate) fn advice(file: &ResultFile, entry: &RemedyEntry) -> Advice {
 pub(crate) fn tried(file: &ResultFile, entry: &RemedyEntry) -> Tried {
     if let Some(trial) = trial_of(file, entry.id) {
         return of_trial(file, trial);
+    }
+    if file.observation.is_some() {
+        return Tried::NotTried { why: UNASKED.to_owned() };
     }
     let why = match entry.trial {
         Trial::Here { .. } => "this run did not try it".to_owned(),

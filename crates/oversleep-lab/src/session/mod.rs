@@ -149,6 +149,8 @@ impl Laboratory {
             changes: Vec::new(),
             changes_beyond: 0,
             trials: Vec::new(),
+            observation: None,
+            imported: None,
             findings: Vec::new(),
         }
     }

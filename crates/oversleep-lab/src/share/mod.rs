@@ -3,6 +3,7 @@
 //! [`share`] builds a new result from an allowlist (in `words`). Everything unknown is left out: names that users gave,
 //! paths, command lines, error messages, serial numbers, exact times, raw readings of clocks.
 
+mod observed;
 mod reliability;
 mod series;
 #[cfg(test)]
@@ -12,7 +13,7 @@ mod words;
 use std::collections::BTreeSet;
 
 use oversleep_record::environment::{Environment, Fact, FactValue, PlatformId};
-use oversleep_record::file::{CrossCheck, Floor, SCHEMA, Tool};
+use oversleep_record::file::{CrossCheck, Floor, Imported, SCHEMA, Tool};
 use oversleep_record::shared::{LeftOut, Shared};
 use oversleep_record::trial::Trial;
 use oversleep_record::{ClockResult, FactName, ResultFile, SeriesKey, Unavailable};
@@ -24,16 +25,24 @@ const LEFT_OUT: &str = "left out";
 
 /// The copy for others. It can be read like any result, and its readers compute findings again.
 pub fn share(file: &ResultFile) -> ResultFile {
-    let series: Vec<_> = file.series.iter().filter_map(series::shared).collect();
+    let mut series: Vec<_> =
+        file.series.iter().filter(|series| series.observed.is_none()).filter_map(series::shared).collect();
+    let (observed, observation) = observed::shared(file);
+    series.extend(observed);
     let clocks: Vec<ClockResult> = file.clocks.iter().filter_map(|seen| clock(&file.platform.os, seen)).collect();
     let environment = environment(&file.environment);
     let keys: BTreeSet<&SeriesKey> = series.iter().map(|series| &series.key).collect();
     let trials = file.trials.iter().filter_map(|trial| self::trial(trial, &keys)).collect();
     let earlier = file.shared.map(|shared| shared.left_out).unwrap_or_default();
     let left_out = LeftOut {
-        samples: earlier.samples + file.series.iter().map(|series| series.samples.len() as u64).sum::<u64>(),
-        series: earlier.series + (file.series.len() - series.len() + file.clocks.len() - clocks.len()) as u64,
-        facts: earlier.facts + (file.environment.facts.len() - environment.facts.len()) as u64,
+        samples: file
+            .series
+            .iter()
+            .fold(earlier.samples, |sum, series| sum.saturating_add(series.samples.len() as u64)),
+        series: earlier
+            .series
+            .saturating_add((file.series.len() - series.len() + file.clocks.len() - clocks.len()) as u64),
+        facts: earlier.facts.saturating_add((file.environment.facts.len() - environment.facts.len()) as u64),
     };
     ResultFile {
         schema: SCHEMA.to_owned(),
@@ -41,7 +50,7 @@ pub fn share(file: &ResultFile) -> ResultFile {
             name: "oversleep".to_owned(),
             version: words::version(&file.tool.version).unwrap_or_else(|| "0".to_owned()),
         },
-        taken_unix_s: file.taken_unix_s.map(|taken| taken - taken.rem_euclid(DAY_S)),
+        taken_unix_s: file.taken_unix_s.map(|taken| taken.saturating_sub(taken.rem_euclid(DAY_S))),
         duration_ns: file.duration_ns,
         completion: file.completion,
         command: words::command(&file.command),
@@ -60,6 +69,8 @@ pub fn share(file: &ResultFile) -> ResultFile {
         changes: Vec::new(),
         changes_beyond: 0,
         trials,
+        observation,
+        imported: file.imported.as_ref().and_then(imported),
         findings: Vec::new(),
     }
 }
@@ -109,6 +120,15 @@ fn reason(reason: &Unavailable) -> Unavailable {
         Unavailable::Failed { .. } => Unavailable::failed("a call", "it failed; the shared result leaves out why"),
         Unavailable::Nonsense { .. } => Unavailable::Nonsense { what: LEFT_OUT.to_owned() },
     }
+}
+
+/// The program that measured, if oversleep knows it.
+fn imported(imported: &Imported) -> Option<Imported> {
+    words::is_importer(&imported.program).then(|| Imported {
+        program: imported.program.clone(),
+        version: imported.version.as_deref().and_then(words::version),
+        format: imported.program.clone(),
+    })
 }
 
 fn floor(floor: &Floor) -> Option<Floor> {

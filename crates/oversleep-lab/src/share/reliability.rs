@@ -1,7 +1,7 @@
 //! The reliability of a result, in figures.
 
+use oversleep_record::distinct_rounds;
 use oversleep_record::file::Completion;
-use oversleep_record::series::distinct_rounds;
 use oversleep_record::shared::{LeftOut, Reliability, Shared};
 use oversleep_record::stats::{Steadiness, steadiness};
 use oversleep_record::{Depth, Disturbance, Nanos, ResultFile, Series};

@@ -10,7 +10,20 @@ use crate::words;
 /// Ids, verdicts and remedies.
 pub fn findings(file: &ResultFile) -> Part {
     let mut stream = Stream::default();
-    for Finding { id, name, summary: _, severity, verdict, sentence: _, evidence: _, advice } in &file.findings {
+    for finding in &file.findings {
+        let Finding {
+            id,
+            name,
+            // Only findings about observed programs have these; no model has programs to follow.
+            instance: _,
+            explained_ns: _,
+            summary: _,
+            severity,
+            verdict,
+            sentence: _,
+            evidence: _,
+            advice,
+        } = finding;
         stream.line("finding").put(id).put(name).put(words::severity(*severity)).put(words::verdict(*verdict));
         for Advice { remedy, sentence: _, example: _, tried } in advice {
             stream.line("  remedy").put(remedy);

@@ -53,6 +53,9 @@ fn head(file: &ResultFile, groups: &[series::Group]) -> Part {
         changes: _,
         changes_beyond: _,
         trials: _,
+        // No model has programs to follow or files of others.
+        observation: _,
+        imported: _,
         findings: _,
     } = file;
     let PlatformId { os, arch, modelled } = platform;

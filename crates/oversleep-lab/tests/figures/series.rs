@@ -59,6 +59,8 @@ fn tell(stream: &mut Stream, place: usize, series: &Series) {
         split,
         // No model has a kernel to follow.
         why: _,
+        observed: _,
+        beyond: _,
         idling,
     } = series;
     stream
@@ -84,7 +86,7 @@ fn tell(stream: &mut Stream, place: usize, series: &Series) {
     stream.line("  starts").all(&samples.start_ns);
     stream.line("  values").all(&samples.value);
     stream.line("  missed").all(samples.missed_runs.iter().flatten()).put("beyond").put(samples.beyond_cap);
-    for Round { start_ns, count, median, disturbance } in rounds {
+    for Round { start_ns, count, median, p90: _, p99: _, disturbance } in rounds {
         stream.line("  round").put(start_ns.0).put(count).some("median", *median);
         tell_disturbance(stream, disturbance);
     }

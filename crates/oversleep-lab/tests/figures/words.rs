@@ -90,6 +90,7 @@ pub fn quantity(quantity: Quantity) -> &'static str {
         Quantity::Power => "power",
         Quantity::ItemsPerSecond => "items-per-second",
         Quantity::ItemLatency => "item-latency",
+        Quantity::Period => "period",
     }
 }
 

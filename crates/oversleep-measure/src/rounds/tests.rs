@@ -281,7 +281,7 @@ fn what_the_kernel_counted_is_counted_once_however_many_series_a_round_fills() {
     let (before, mut measured) = (platform.counters(), Measured::default());
     measure(&bench, probes, None, &mut Silent, &mut measured);
     let by_the_kernel = before.until(&platform.counters());
-    let rounds = oversleep_record::series::distinct_rounds(&measured.series);
+    let rounds = oversleep_record::distinct_rounds(&measured.series);
     let by_the_rounds = rounds.iter().fold(Disturbance::default(), |sum, round| sum.merged(&round.disturbance));
     assert!(by_the_rounds.throttled_ns > Some(Nanos::ZERO));
     assert!(by_the_rounds.window_ns <= by_the_kernel.window_ns, "{by_the_rounds:?} {by_the_kernel:?}");

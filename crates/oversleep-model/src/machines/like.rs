@@ -36,6 +36,11 @@ pub fn learned(result: &ResultFile, overrides: &[String], seed: u64) -> Result<M
     if let Some(model) = &result.platform.modelled {
         return Err(nothing(format!("it was itself measured on a model, {model}")));
     }
+    if result.observation.is_some() {
+        return Err(nothing(
+            "`oversleep why` shows a program, not a machine; use a result of `oversleep check`".to_owned(),
+        ));
+    }
     if let Some(version) = result.environment.text(FactName::OsWineVersion) {
         return Err(nothing(format!(
             "it was measured under Wine {version}, where waits follow the rules of the host system, not those of Windows"

@@ -3,8 +3,12 @@
 use std::collections::BTreeSet;
 
 use super::ResultFile;
+use crate::observed::{Observation, WORST};
 use crate::series::{Quantity, Series};
 use crate::split::{LatenessSplit, PartSplit};
+
+/// The most waits in full that a file may have.
+const WORST_MAX: usize = 10 * WORST;
 
 impl ResultFile {
     /// The first contradiction, if there is one.
@@ -24,7 +28,7 @@ impl ResultFile {
                 return Some(format!("a trial names the series '{key}', which is not here"));
             }
         }
-        None
+        self.observation.as_ref().and_then(of_observation)
     }
 }
 
@@ -58,13 +62,34 @@ fn of_series(series: &Series) -> Option<String> {
     if let Some(value) = series.rounds.iter().filter_map(|round| round.median).find(|&value| !is_within(value)) {
         return Some(format!("the median of a round, {value}, lies outside of min and max"));
     }
-    series.split.as_ref().and_then(of_split).or_else(|| series.why.as_ref().and_then(of_parts))
+    let parts = series.why.as_ref().and_then(|why| of_parts(series, why));
+    series.split.as_ref().and_then(of_split).or(parts).or_else(|| of_observed(series))
 }
 
-fn of_parts(split: &PartSplit) -> Option<String> {
-    let mut all = std::iter::once(&split.total).chain(split.parts.values());
-    let differs = all.find(|part| part.count() != split.attributed_count)?;
-    Some(format!("{} waits are split, but a part holds {} values", split.attributed_count, differs.count()))
+fn of_parts(series: &Series, split: &PartSplit) -> Option<String> {
+    let total = split.total.as_ref().unwrap_or(&series.distribution);
+    if let Some(differs) = split.parts.values().find(|part| part.count() != total.count()) {
+        return Some(format!("{} waits are split, but a part holds {} values", total.count(), differs.count()));
+    }
+    // Before version 3, waits with an unobserved part were counted only.
+    let counts = split.attributed_count..=split.count();
+    (!counts.contains(&total.count()))
+        .then(|| format!("{} waits are split, but the split holds {} values", split.count(), total.count()))
+}
+
+fn of_observed(series: &Series) -> Option<String> {
+    let waits = series.observed.as_ref()?;
+    let some = waits.steal_count.max(waits.called_late.count());
+    (some > series.counts.recorded).then(|| "it counts more waits of one kind than waits".to_owned())
+}
+
+fn of_observation(observation: &Observation) -> Option<String> {
+    if observation.worst.len() > WORST_MAX {
+        return Some("it has more waits in full than any run keeps".to_owned());
+    }
+    let wrong = observation.worst.iter().find(|wait| wait.parts.sum() != wait.lateness_ns)?;
+    let (tid, late, sum) = (wrong.tid, wrong.lateness_ns, wrong.parts.sum());
+    Some(format!("a wait of thread {tid} is {late} ns late, and its parts add up to {sum}"))
 }
 
 fn of_split(split: &LatenessSplit) -> Option<String> {

@@ -6,6 +6,8 @@ mod letters;
 mod memory;
 mod reduced;
 mod v1;
+mod v2;
+mod why_v1;
 
 use std::io::{self, BufReader, Read, Write};
 
@@ -18,6 +20,7 @@ use crate::depth::Depth;
 use crate::environment::{Environment, PlatformId};
 use crate::experiment::ExperimentId;
 use crate::finding::Finding;
+use crate::observed::Observation;
 use crate::series::Series;
 use crate::shared::Shared;
 use crate::trial::Trial;
@@ -26,9 +29,13 @@ use crate::units::Nanos;
 /// How much of a file is read at a time.
 const READ_BYTES: usize = 64 << 10;
 /// The schema this crate writes.
-pub const SCHEMA: &str = "oversleep-result/2";
-/// The schema of results of `oversleep why`, which have a form of their own.
-pub const WHY_SCHEMA: &str = "oversleep-why/1";
+pub const SCHEMA: &str = "oversleep-result/3";
+/// The schema of earlier results of `oversleep why`, which had a form of their own.
+pub const WHY_SCHEMA: &str = why_v1::SCHEMA;
+/// How many bytes of a file are searched for its schema: results have it at the beginning, and tools may sort the fields.
+const HEAD_BYTES: u64 = 1 << 20;
+/// The key of a document's schema.
+const SCHEMA_KEY: &[u8] = b"\"schema\"";
 /// The largest file that is read, in bytes. The limit ends reading from a device that never ends.
 pub const FILE_BYTES_MAX: u64 = 64 << 30;
 /// The most memory that reading a file takes, in bytes; half of its length if that is more. This refuses files in which
@@ -99,6 +106,19 @@ pub struct CrossCheck {
     pub window_ns: Nanos,
 }
 
+/// The program that measured, where that wasn't oversleep.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Imported {
+    /// Its name: `cyclictest`.
+    pub program: String,
+    /// Its version, where its file states it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// The kind of its file: `cyclictest JSON`.
+    pub format: String,
+}
+
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -114,7 +134,7 @@ pub enum Completion {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ResultFile {
-    /// `oversleep-result/2`.
+    /// `oversleep-result/3`.
     #[cfg_attr(feature = "schema", schemars(extend("const" = SCHEMA)))]
     pub schema: String,
     /// Who wrote it.
@@ -160,6 +180,12 @@ pub struct ResultFile {
     /// Remedies tried.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trials: Vec<Trial>,
+    /// What was observed of programs, besides the series of their waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observation: Option<Observation>,
+    /// The program whose file this result was made from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imported: Option<Imported>,
     /// Findings by the version that wrote the file; a reader works them out again from the rest.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
@@ -181,13 +207,12 @@ pub enum FileError {
     /// It is not JSON of the right shape.
     #[error("not a result file: {0}")]
     Malformed(#[source] serde_json::Error),
-    /// The result of `oversleep why` where another one is needed.
-    #[error(
-        "it is a result of `oversleep why`, and this command needs one of `oversleep check` or of a measuring command"
-    )]
-    OfWhy,
     /// Another schema.
-    #[error("written in schema '{found}'; this version reads '{SCHEMA}' and '{}'", v1::SCHEMA)]
+    #[error(
+        "written in schema '{found}'; this version reads '{SCHEMA}', '{}', '{}' and '{WHY_SCHEMA}'",
+        v2::SCHEMA,
+        v1::SCHEMA
+    )]
     OtherSchema {
         /// The schema that the file names.
         found: String,
@@ -241,7 +266,6 @@ impl From<serde_json::Error> for FileError {
         match error.get_ref().and_then(|fault| fault.downcast_ref::<guard::Fault>()).cloned() {
             None => FileError::Unreadable(error),
             Some(guard::Fault::RepeatedKey { key, line, column }) => FileError::RepeatedKey { key, line, column },
-            Some(guard::Fault::OtherSchema { found }) if found == WHY_SCHEMA => FileError::OfWhy,
             Some(guard::Fault::OtherSchema { found }) => FileError::OtherSchema { found },
             Some(guard::Fault::OtherEncoding(encoding)) => FileError::OtherEncoding(encoding),
             Some(guard::Fault::NotUtf8 { line, column }) => FileError::NotUtf8 { line, column },
@@ -251,11 +275,8 @@ impl From<serde_json::Error> for FileError {
     }
 }
 
-/// Reads a document of one of these schemas as strictly as a result file: UTF-8, no key twice, bounded memory.
-///
-/// # Errors
-/// The fault in its text or its form. The caller checks whether its contents agree with each other.
-pub fn document<T: DeserializeOwned>(source: &mut dyn Read, schemas: &'static [&'static str]) -> Result<T, FileError> {
+/// Reads a document of one of these schemas strictly: UTF-8, no key twice, bounded memory.
+fn document<T: DeserializeOwned>(source: &mut dyn Read, schemas: &'static [&'static str]) -> Result<T, FileError> {
     let mut guard = guard::Guard::new(source, schemas);
     let read = serde_json::from_reader(BufReader::with_capacity(READ_BYTES, &mut guard)).map_err(FileError::from);
     match read {
@@ -292,9 +313,22 @@ impl ResultFile {
 
     /// Compiled once instead of once for every kind of source.
     fn read_all_of(source: &mut dyn Read) -> Result<ResultFile, FileError> {
-        let mut file: ResultFile = document(source, &[SCHEMA, v1::SCHEMA])?;
+        let mut head = Vec::new();
+        (&mut *source).take(READ_BYTES as u64).read_to_end(&mut head).map_err(FileError::Unreadable)?;
+        if !head.windows(SCHEMA_KEY.len()).any(|text| text == SCHEMA_KEY) {
+            (&mut *source).take(HEAD_BYTES).read_to_end(&mut head).map_err(FileError::Unreadable)?;
+        }
+        let is_of_why = why_v1::names_schema(&head);
+        let source = &mut head.as_slice().chain(source);
+        let mut file = match is_of_why {
+            true => why_v1::brought_up_to_date(document(source, &[WHY_SCHEMA])?),
+            false => document(source, &[SCHEMA, v2::SCHEMA, v1::SCHEMA])?,
+        };
         if file.schema == v1::SCHEMA {
             v1::bring_up_to_date(&mut file);
+        }
+        if file.schema == v2::SCHEMA {
+            v2::bring_up_to_date(&mut file);
         }
         match file.fault() {
             Some(fault) => Err(FileError::Inconsistent(fault)),

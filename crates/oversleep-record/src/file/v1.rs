@@ -1,5 +1,5 @@
-//! Results of version 1. Fields that version 2 renamed have their old name as a serde alias; labels are names in a map
-//! and are renamed here.
+//! Results of version 1, which become those of version 2. Fields that this renamed have their old name as a serde alias;
+//! labels are names in a map and are renamed here.
 
 use super::ResultFile;
 use crate::experiment::ExperimentId;
@@ -12,9 +12,9 @@ const LABELS: &[(&str, &str)] = &[("of", "interrupt_kind")];
 /// The label that told when a sleep began had a second meaning in trials.
 const LABELS_OF_TRIALS: &[(&str, &str)] = &[("phase", "side")];
 
-/// Converts a result of version 1 to the current form.
+/// Converts a result of version 1 to version 2.
 pub fn bring_up_to_date(file: &mut ResultFile) {
-    file.schema = super::SCHEMA.to_owned();
+    file.schema = super::v2::SCHEMA.to_owned();
     for series in &mut file.series {
         series.labels.rename(LABELS);
         if series.experiment == ExperimentId::TRIAL {

@@ -9,6 +9,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::conditions::{Held, HeldSettings};
+use crate::observed::wait::Request;
 use crate::units::Nanos;
 
 /// The labels of a series: name → value. Labels of a later version are kept.
@@ -139,6 +140,14 @@ pub const ENDED: Label<Ended> = Label::named("ended");
 pub const COLLECTIONS: Label<u64> = Label::named("collections");
 /// CPU time of the program while it was measured.
 pub const CPU: Label<Nanos> = Label::named("cpu_ns");
+/// The observed program.
+pub const PROGRAM: Label<String> = Label::named("program");
+/// The observed thread's name.
+pub const THREAD: Label<String> = Label::named("thread");
+/// The call that set the timer that an observed thread waits for, where that isn't the wait itself.
+pub const TIMER: Label<String> = Label::named("timer");
+/// How an observed program stated when its wait should end.
+pub const REQUEST: Label<Request> = Label::named("request");
 /// A condition of the runtime's own: an option or a trick that was published as a remedy.
 pub const VARIANT: Label<String> = Label::named("variant");
 
@@ -182,6 +191,17 @@ impl LabelValue for String {
 
     fn write(&self) -> String {
         self.clone()
+    }
+}
+
+/// The written form is the same as in JSON.
+impl LabelValue for Request {
+    fn read(text: &str) -> Option<Request> {
+        Request::ALL.into_iter().find(|request| request.as_str() == text)
+    }
+
+    fn write(&self) -> String {
+        self.as_str().to_owned()
     }
 }
 

@@ -128,6 +128,8 @@ fn without_series(good: &ResultFile) -> ResultFile {
         clocks: good.clocks.clone(),
         series: Vec::new(),
         trials: good.trials.clone(),
+        observation: good.observation.clone(),
+        imported: good.imported.clone(),
         findings: good.findings.clone(),
         ..*good
     }

@@ -3,14 +3,15 @@
 //! Only with the feature `testing`, which no program enables.
 
 mod altered;
+mod clocks;
 mod damage;
 mod made;
 
 pub use altered::altered;
+pub use clocks::{differed, good_clock};
 pub use damage::damaged;
 pub use made::{damaged_text, made};
 
-use crate::clock::{AcrossSuspend, Counts, Difference, Epoch, Steps};
 use crate::conditions::{Conditions, Held, LoadSpec, Outcome, Setting};
 use crate::distribution::Distribution;
 use crate::disturbance::Disturbance;
@@ -54,6 +55,8 @@ impl Sheet {
                 changes: Vec::new(),
                 changes_beyond: 0,
                 trials: Vec::new(),
+                observation: None,
+                imported: None,
                 findings: Vec::new(),
             },
         }
@@ -245,6 +248,7 @@ fn quantity_of(key: &SeriesKey, experiment: ExperimentId) -> (Quantity, Unit) {
         Id::C3 | Id::C4 | Id::C7 if says("step") => (Quantity::Step, Unit::Ns),
         Id::C5 if says("residency") => (Quantity::IdleResidency, Unit::Ns),
         Id::C5 if says("power") => (Quantity::Power, Unit::Mw),
+        Id::Y1 => (Quantity::Lateness, Unit::Ns),
         Id::C5 | Id::C6 => (Quantity::WakeupsPerSecond, Unit::Hz),
         Id::D1 | Id::D2 => (Quantity::ForkJoin, Unit::Ns),
         Id::D3 => (Quantity::GenerationsPerSecond, Unit::Hz),
@@ -350,6 +354,8 @@ pub(crate) fn rounds_keeping(key: impl AsRef<str>, values: &[i64], count: u64, c
             start_ns: Nanos::from_millis(index as i64 * 100),
             count,
             median: (count > 0).then_some(value),
+            p90: None,
+            p99: None,
             disturbance: Disturbance {
                 window_ns: Nanos::from_millis(20),
                 steal_ns: Some(Nanos::ZERO),
@@ -363,38 +369,4 @@ pub(crate) fn rounds_keeping(key: impl AsRef<str>, values: &[i64], count: u64, c
     series.counts.recorded = series.distribution.count();
     series.counts.early = series.distribution.early_count();
     series
-}
-
-/// A flawless clock of elapsed time: 100 ms indicated of 100 ms, in steps of 10 ns.
-pub fn good_clock(name: &str) -> ClockResult {
-    ClockResult {
-        name: name.into(),
-        runtime: None,
-        call: format!("{name}()"),
-        counts: Counts::ElapsedTime,
-        epoch: Epoch::Boot,
-        unit: "ns".into(),
-        across_suspend: AcrossSuspend::Stops,
-        wraps_after_ns: None,
-        unavailable: None,
-        cost_series: Some(SeriesKey::new(ExperimentId::A1, name)),
-        example_raw: None,
-        frequency_hz: None,
-        stated_step_ns: Some(Nanos(1)),
-        differences: vec![differed(100_000_000)],
-        steps: Some(Steps {
-            reads: 1_000,
-            smallest_ns: Some(Nanos(10)),
-            median_ns: Some(Nanos(10)),
-            changes_per_second: Some(30_000_000),
-            cross_cpu_reads: 1_000,
-            ..Steps::default()
-        }),
-        drift: None,
-    }
-}
-
-/// A reference wait of 100 ms of which a clock indicated this much.
-pub fn differed(indicated: i64) -> Difference {
-    Difference { reference_ns: Nanos(100_000_000), indicated_ns: Nanos(indicated) }
 }

@@ -6,6 +6,7 @@ use oversleep_record::comparison::*;
 use oversleep_record::environment::{FactValue, PlatformId};
 use oversleep_record::file::{Completion, Floor, Tool};
 use oversleep_record::label::{self, Way};
+use oversleep_record::part::Part;
 use oversleep_record::series::{Pace, Quantity, Unit};
 use oversleep_record::{Conditions, ExperimentId, FactName, Nanos, Unavailable};
 
@@ -24,6 +25,7 @@ fn side(result: u32, verdict: Option<Verdict>) -> Side {
     Side {
         result,
         subject: Some("nanosleep".into()),
+        requested_ns: Some(Nanos::from_millis(2)),
         pace: Some(Pace::Periodic),
         unavailable: None,
         rounded_ns: Some(Nanos::from_millis(1)),
@@ -34,10 +36,17 @@ fn side(result: u32, verdict: Option<Verdict>) -> Side {
         p50: estimate(66_000),
         p99: estimate(90_000),
         max: Some(120_000),
+        parts: vec![PartSide {
+            part: Part::Slack,
+            mean_ns: 50_000.5,
+            p50: Estimate { value: 50_000, interval: None },
+            p99: estimate(51_000),
+        }],
         against_base: verdict.map(|verdict| AgainstBase {
             p50: judged(verdict.clone()),
-            p99: Some(judged(verdict)),
+            p99: Some(judged(verdict.clone())),
             max_ratio: Some(1.5),
+            parts: vec![PartAgainst { part: Part::Slack, p50: judged(verdict.clone()), p99: Some(judged(verdict)) }],
         }),
     }
 }
@@ -92,6 +101,7 @@ fn everything() -> Comparison {
         CaveatKind::Interrupted,
         CaveatKind::Busy,
         CaveatKind::OtherClock,
+        CaveatKind::OtherFollower,
     ];
     Comparison {
         schema: SCHEMA.into(),
@@ -125,7 +135,7 @@ fn everything() -> Comparison {
 #[test]
 fn what_is_written_comes_back_as_published() {
     let text = serde_json::to_string_pretty(&everything()).unwrap() + "\n";
-    let path = support::schema_dir().join("golden/comparison-v2/everything.json");
+    let path = support::schema_dir().join("golden/comparison-v3/everything.json");
     if std::env::var_os("OVERSLEEP_UPDATE_GOLDEN").is_some() {
         std::fs::write(&path, &text).unwrap();
     }

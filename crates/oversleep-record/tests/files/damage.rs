@@ -57,16 +57,19 @@ fn contradictions_are_refused() {
     inconsistent(|file| file["series"][0]["counts"]["recorded"] = json!(1), "1 recorded, but its histogram holds 50");
     inconsistent(|file| file["series"][0]["samples"]["start_ns"] = json!([]), "0 start stamps for 40 values");
     inconsistent(|file| file["series"][0]["samples"]["missed_runs"] = json!([[39, 2]]), "missed run 39+2");
+    inconsistent(|file| file["series"][0]["why"]["attributed_count"] = json!(9), "10 waits are split");
+    inconsistent(|file| file["observation"]["worst"][1]["parts"]["runq"] = json!(7), "and its parts add up to");
+    inconsistent(|file| file["series"][21]["observed"]["steal_count"] = json!(7), "more waits of one kind than waits");
     inconsistent(|file| file["trials"][0]["pairs"][0]["after"] = json!("gone"), "the series 'gone', which is not here");
 }
 
 #[test]
 fn another_schema_is_named_before_anything_else() {
-    let error = ResultFile::read(br#"{"schema":"oversleep-result/3","all":"new"}"#).unwrap_err();
-    let says =
-        "written in schema 'oversleep-result/3'; this version reads 'oversleep-result/2' and 'oversleep-result/1'";
+    let error = ResultFile::read(br#"{"schema":"oversleep-result/4","all":"new"}"#).unwrap_err();
+    let says = "written in schema 'oversleep-result/4'; this version reads 'oversleep-result/3', 'oversleep-result/2', \
+                'oversleep-result/1' and 'oversleep-why/1'";
     assert_eq!(error.to_string(), says);
-    let twice = br#"{"schema":"oversleep-result/2","schema":"oversleep-result/3"}"#;
+    let twice = br#"{"schema":"oversleep-result/3","schema":"oversleep-result/4"}"#;
     assert!(ResultFile::read(twice).unwrap_err().to_string().contains("the key 'schema' is there twice"));
     assert!(matches!(ResultFile::read(b"{}"), Err(FileError::Malformed(_))));
     assert!(matches!(ResultFile::read(b""), Err(FileError::Empty)));

@@ -11,7 +11,7 @@ use crate::support;
 fn built_results_are_written_as_published() {
     let update = std::env::var_os("OVERSLEEP_UPDATE_GOLDEN").is_some();
     for (name, result) in support::built() {
-        let path = support::schema_dir().join("golden/v2").join(name);
+        let path = support::schema_dir().join("golden/v3").join(name);
         if update {
             std::fs::write(&path, result.write()).unwrap();
         }
@@ -24,20 +24,25 @@ fn built_results_are_written_as_published() {
 }
 
 #[test]
-fn results_of_version_1_read_as_what_version_2_writes() {
-    let old = support::committed("v1");
-    assert!(old.len() >= support::built_in_v1().len());
-    for (name, result) in support::built_in_v1() {
-        let (_, bytes) = old.iter().find(|(old, _)| *old == name).unwrap_or_else(|| panic!("{name}"));
-        assert!(bytes.windows(18).any(|part| part == b"oversleep-result/1"), "{name} is of version 1");
-        assert!(ResultFile::read(bytes).unwrap() == support::of_v1(result), "{name} reads as another result");
-    }
+fn results_of_earlier_versions_read_as_what_this_one_writes() {
+    let of = |version: &str, results: Vec<(&'static str, ResultFile)>, earlier: fn(ResultFile) -> ResultFile| {
+        let old = support::committed(&format!("v{version}"));
+        assert!(old.len() >= results.len());
+        for (name, result) in results {
+            let (_, bytes) = old.iter().find(|(old, _)| *old == name).unwrap_or_else(|| panic!("{name}"));
+            let schema = format!("oversleep-result/{version}");
+            assert!(bytes.windows(18).any(|part| part == schema.as_bytes()), "{name} is of version {version}");
+            assert!(ResultFile::read(bytes).unwrap() == earlier(result), "{name} of {version} reads as another result");
+        }
+    };
+    of("1", support::built_in_v1(), support::of_v1);
+    of("2", support::built(), support::of_v2);
 }
 
 #[test]
 fn every_golden_result_comes_back_unchanged() {
-    let files: Vec<_> = ["v1", "v2"].iter().flat_map(|version| support::committed(version)).collect();
-    assert!(files.len() >= support::built().len() + support::built_in_v1().len());
+    let files: Vec<_> = ["v1", "v2", "v3", "why-v1"].iter().flat_map(|version| support::committed(version)).collect();
+    assert!(files.len() >= 2 * support::built().len() + support::built_in_v1().len());
     for (name, bytes) in files {
         let read = ResultFile::read(&bytes).unwrap_or_else(|error| panic!("{name}: {error}"));
         let again = ResultFile::read(&read.write()).unwrap();

@@ -182,6 +182,8 @@ fn full_round(index: u64) -> Round {
         start_ns: Nanos(1_000_000_000 + index as i64 * 1_000_000),
         count: 1_000,
         median: None,
+        p90: None,
+        p99: None,
         disturbance: Disturbance {
             window_ns: Nanos(1_000_000),
             steal_ns: span,

@@ -6,3 +6,4 @@ mod damage;
 mod golden;
 mod hostile;
 mod support;
+mod why_v1;

@@ -18,7 +18,7 @@ pub(super) fn section(m: &mut Markup, file: &ResultFile) {
             overview::bottom_line(file, &findings).iter().for_each(|line| m.leaf("p", &[("class", "lead")], line));
         }
         m.leaf("p", &[], &findings.summary());
-        let mut shown = Vec::new();
+        let mut shown = Shown::default();
         for severity in SEVERITIES {
             if findings.found(severity).next().is_none() {
                 continue;
@@ -27,6 +27,9 @@ pub(super) fn section(m: &mut Markup, file: &ResultFile) {
             m.element("div", &[("class", "cards")], |m| {
                 findings.found(severity).for_each(|finding| card(m, file, finding, &mut shown));
             });
+        }
+        if findings.are_untried() {
+            m.leaf("p", &[("class", "quiet")], findings::UNTRIED);
         }
         rest(m, file, &findings);
     });
@@ -59,30 +62,38 @@ fn in_words(name: &str) -> String {
 /// Words that keep their hyphen when other hyphens of a name become blanks.
 const HYPHENATED: [&str; 5] = ["real-time", "wake-up", "high-resolution", "CPU-time", "fork-join"];
 
-fn card<'a>(m: &mut Markup, file: &ResultFile, finding: &'a Finding, shown: &mut Vec<&'a str>) {
+fn card<'a>(m: &mut Markup, file: &ResultFile, finding: &'a Finding, shown: &mut Shown<'a>) {
     let severity = finding.severity.noun();
-    let id = format!("finding-{}", finding.id.to_lowercase());
+    // An entry may have several instances.
+    let id = match (finding.instance.is_some(), shown.cards) {
+        (true, card) => format!("finding-{}-{card}", finding.id.to_lowercase()),
+        (false, _) => format!("finding-{}", finding.id.to_lowercase()),
+    };
+    shown.cards += 1;
     let title_id = format!("{id}-title");
     let class = format!("card {severity}");
     m.element("article", &[("class", &class), ("id", &id), ("aria-labelledby", &title_id)], |m| {
         m.element("h4", &[("id", &title_id)], |m| {
             m.leaf("span", &[("class", "badge")], severity);
-            m.text(&heading(file, &title(&finding.name)));
+            let instance = finding.instance.as_ref().map(|instance| format!(": {instance}")).unwrap_or_default();
+            m.text(&heading(file, &format!("{}{instance}", title(&finding.name))));
             m.text(" ");
             m.leaf("span", &[("class", "id")], &finding.id);
         });
-        m.leaf("p", &[], &sentence(&finding.sentence));
+        m.leaf("p", &[], &findings::in_words(finding));
         let (above, fresh): (Vec<&Advice>, Vec<&Advice>) =
-            finding.advice.iter().partition(|advice| shown.contains(&advice.remedy.as_str()));
-        shown.extend(fresh.iter().map(|advice| advice.remedy.as_str()));
+            finding.advice.iter().partition(|advice| shown.advice.contains(&wording(advice)));
+        let is_new = |advice: &&&Advice| !shown.advice.iter().any(|(remedy, _)| *remedy == advice.remedy);
+        let places: Vec<&str> = fresh.iter().filter(is_new).map(|advice| advice.remedy.as_str()).collect();
+        shown.advice.extend(fresh.iter().map(|advice| wording(advice)));
         if finding.severity == Severity::Note && !fresh.is_empty() {
             // A note helps to choose a call; its remedies are collapsed.
             m.element("details", &[], |m| {
                 m.leaf("summary", &[], "What to do");
-                fresh.iter().for_each(|advice| remedy(m, advice));
+                fresh.iter().for_each(|advice| remedy(m, advice, &places));
             });
         } else {
-            fresh.iter().for_each(|advice| remedy(m, advice));
+            fresh.iter().for_each(|advice| remedy(m, advice, &places));
         }
         if !above.is_empty() {
             m.element("p", &[("class", "quiet")], |m| {
@@ -111,8 +122,24 @@ fn card<'a>(m: &mut Markup, file: &ResultFile, finding: &'a Finding, shown: &mut
     });
 }
 
-fn remedy(m: &mut Markup, advice: &Advice) {
-    m.element("div", &[("class", "remedy"), ("id", &format!("remedy-{}", advice.remedy))], |m| {
+/// What the page shows already.
+#[derive(Default)]
+struct Shown<'a> {
+    cards: usize,
+    advice: Vec<(&'a str, &'a str)>,
+}
+
+/// A remedy in the words of an instance.
+fn wording(advice: &Advice) -> (&str, &str) {
+    (&advice.remedy, &advice.sentence)
+}
+
+/// A remedy; links lead to the first of each.
+fn remedy(m: &mut Markup, advice: &Advice, places: &[&str]) {
+    let id = format!("remedy-{}", advice.remedy);
+    let attributes = [("class", "remedy"), ("id", id.as_str())];
+    let is_place = places.contains(&advice.remedy.as_str());
+    m.element("div", &attributes[..1 + usize::from(is_place)], |m| {
         m.leaf("p", &[], &sentence(&advice.sentence));
         if let Tried::Measured { subject, before_p50_ns, after_p50_ns, .. } = &advice.tried {
             gain(m, subject, *before_p50_ns, *after_p50_ns);
@@ -121,7 +148,9 @@ fn remedy(m: &mut Markup, advice: &Advice) {
             Tried::Measured { helped: true, .. } => "tried helped",
             _ => "tried",
         };
-        m.leaf("p", &[("class", class)], &sentence(&findings::outcome(&advice.tried)));
+        if !findings::is_unasked(&advice.tried) {
+            m.leaf("p", &[("class", class)], &sentence(&findings::outcome(&advice.tried)));
+        }
         if let Some(example) = &advice.example {
             m.element("details", &[], |m| {
                 m.leaf("summary", &[], &format!("Code for {}", advice.remedy));

@@ -7,7 +7,9 @@ use crate::view::comparison::View;
 /// The whole page.
 pub fn comparison(view: &View) -> String {
     let title = format!("{}{}", view.title, view.marks);
-    super::page(&title, "", |m| {
+    let has_bars = view.sections.iter().flat_map(|section| &section.tables).any(|table| !table.parts().is_empty());
+    let rules = if has_bars { super::observed::rules_of_bars() } else { String::new() };
+    super::page(&title, &rules, |m| {
         m.leaf("a", &[("class", "skip"), ("href", "#main")], "Skip to the conclusion");
         m.element("header", &[], |m| m.element("div", &[("class", "wide")], |m| top(m, view, &title)));
         m.element("main", &[("id", "main"), ("class", "wide")], |m| body(m, view));

@@ -27,10 +27,28 @@ const METHOD: [&str; 7] = [
      if three rounds in four agree.",
 ];
 
+/// The principles where programs were observed.
+const METHOD_OF_OBSERVING: [&str; 5] = [
+    "Every timed wait of the program is followed from its call to its return. Its lateness is its end minus its deadline, \
+     signed.",
+    "The parts of a wait are differences of adjacent times of one clock, so they add up to its lateness. What was not \
+     observed is unattributed: it is counted, and nobody is blamed for it.",
+    "A pause of the hypervisor that it doesn't report as steal looks like interrupts that are off.",
+    "Rounds are slices of the time. A percentile is shown only if at least ten values lie beyond it: p99 takes a thousand \
+     values. ~ marks a median of fewer than twenty values.",
+    "No remedy was tried: oversleep doesn't run your program a second time unasked.",
+];
+
 /// The method, with this run's clock.
 pub(super) fn method(m: &mut Markup, file: &ResultFile) {
     m.element("section", &[("id", "method"), ("aria-labelledby", "method-heading")], |m| {
         m.leaf("h2", &[("id", "method-heading")], &heading(file, "How this was measured"));
+        if file.observation.is_some() {
+            m.element("ul", &[("class", "quiet")], |m| {
+                METHOD_OF_OBSERVING.iter().for_each(|line| m.leaf("li", &[], line))
+            });
+            return;
+        }
         let clock: Vec<String> = head::timestamps(file).into_iter().chain(head::cross_check(file)).collect();
         let unknown = "This run did not measure the cost of its timestamps.".to_owned();
         m.leaf("p", &[("class", "lead")], &if clock.is_empty() { unknown } else { clock.join(" ") });

@@ -5,13 +5,14 @@
 //! still forbid scripts and loads. `cards` has the findings, `tables` the measurements, `machine` the method, the facts
 //! and the provenance, `style` the style sheet. `view` chooses what is shown.
 
+mod bars;
 mod cards;
 mod comparison;
 mod machine;
 mod markup;
+mod observed;
 mod style;
 mod tables;
-pub mod why;
 
 use std::io::{self, Write};
 
@@ -30,7 +31,11 @@ const POLICY: &str =
 
 /// The whole page.
 pub fn report(file: &ResultFile) -> String {
-    page(&heading(file, &head::title(file)), "", |m| body(m, file))
+    let rules = match &file.observation {
+        Some(observation) => observed::sheet(&observation.worst),
+        None => String::new(),
+    };
+    page(&heading(file, &head::title(file)), &rules, |m| body(m, file))
 }
 
 /// A page of that title; `rules` are added to the style sheet.
@@ -64,6 +69,7 @@ fn body(m: &mut Markup, file: &ResultFile) {
         cards::section(m, file);
         gallery(m, file, &pictures);
         tables::section(m, file);
+        observed::sections(m, file);
         machine::method(m, file);
         machine::environment(m, file);
     });
@@ -96,10 +102,15 @@ fn top(m: &mut Markup, file: &ResultFile, has_pictures: bool) {
                 ("findings", "Findings"),
                 ("pictures", "Pictures"),
                 ("measurements", "Measurements"),
+                ("worst", "The worst waits"),
                 ("method", "Method"),
                 ("machine", "The machine"),
             ];
-            for (id, name) in places.into_iter().filter(|(id, _)| *id != "pictures" || has_pictures) {
+            for (id, name) in places.into_iter().filter(|(id, _)| match *id {
+                "pictures" => has_pictures,
+                "worst" => file.observation.is_some(),
+                _ => true,
+            }) {
                 m.element("li", &[], |m| m.leaf("a", &[("href", &format!("#{id}"))], name));
             }
         });

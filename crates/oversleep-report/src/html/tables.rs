@@ -2,6 +2,7 @@
 
 use oversleep_record::{ResultFile, Series};
 
+use super::bars::{bar, legend};
 use super::markup::Markup;
 use crate::view::head::heading;
 use crate::view::sections;
@@ -91,7 +92,9 @@ pub(super) fn draw(m: &mut Markup, table: &Table, class: &str) {
                     m.element("tr", &[], |m| {
                         for (place, &index) in shown.iter().enumerate() {
                             let class = class_of(table.columns[index].kind, row[index].tone);
-                            if place == 0 {
+                            if let Some(split) = &row[index].split {
+                                m.element("td", &[("class", &class)], |m| bar(m, split));
+                            } else if place == 0 {
                                 // A name stays on one line; a long list of them may wrap.
                                 let is_name = row[index].text.chars().count() <= NAME_MAX;
                                 let class = if is_name { class.replace("any", "name") } else { class };
@@ -105,6 +108,10 @@ pub(super) fn draw(m: &mut Markup, table: &Table, class: &str) {
             });
         });
     });
+    let parts = table.parts();
+    if !parts.is_empty() {
+        legend(m, parts.into_iter());
+    }
 }
 
 fn class_of(kind: Kind, tone: Tone) -> String {

@@ -1,6 +1,6 @@
 //! The findings: cause, evidence and remedies.
 
-use oversleep_explain::{FindingEntry, RemedyEntry, Trial, registry};
+use oversleep_explain::{FindingEntry, RemedyEntry, Scope, Trial, UNASKED, registry};
 use serde_json::{Value, json};
 
 use super::{Page, STRONG};
@@ -44,7 +44,7 @@ pub fn text(entry: &FindingEntry, width: usize) -> String {
         page.line(&format!("  {STRONG}{}{STRONG:#}", remedy.id));
         page.paragraph(4, remedy.summary);
         page.paragraph(4, remedy.how);
-        page.paragraph(4, &trial(remedy));
+        page.paragraph(4, &trial(entry, remedy));
         if let Some(example) = remedy.example {
             page.gap();
             page.code(8, example);
@@ -53,8 +53,13 @@ pub fn text(entry: &FindingEntry, width: usize) -> String {
     page.finish()
 }
 
-fn trial(remedy: &RemedyEntry) -> String {
+fn trial(entry: &FindingEntry, remedy: &RemedyEntry) -> String {
+    let is_about_programs = matches!(entry.scope, Scope::Observed);
     match remedy.trial {
+        Trial::Never(why) if is_about_programs => format!("`why` does not try it: {why}."),
+        Trial::Here { .. } if is_about_programs => format!(
+            "`why` does not try it: {UNASKED}. `check` tries it on its own threads and shows what it gains there."
+        ),
         Trial::Here { .. } => "`check` tries it and shows what it gains.".to_owned(),
         Trial::ByExperiment { experiment, .. } => format!("Experiment {experiment} measures what it gains."),
         Trial::Never(why) => format!("`check` does not try it: {why}."),

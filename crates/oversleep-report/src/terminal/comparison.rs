@@ -19,7 +19,16 @@ pub fn comparison(view: &View, width: usize) -> String {
     for section in &view.sections {
         page.gap();
         page.title(&heading(&section.title));
-        section.tables.iter().for_each(|table| page.table(table));
+        for (index, table) in section.tables.iter().enumerate() {
+            if section.id == "parts" {
+                if index > 0 {
+                    page.gap();
+                }
+                page.prose(&table.caption, 0, Tone::Plain);
+            }
+            page.table(table);
+        }
+        section.legend.iter().for_each(|legend| page.prose(legend, 0, Tone::Soft));
         section.notes.iter().for_each(|note| page.prose(note, 0, Tone::Soft));
     }
     page.gap();

@@ -18,6 +18,7 @@ const NOTES_MAX: usize = 12;
 const EVIDENCE_MAX: usize = 3;
 /// What to do about findings that lack data.
 const MORE_DATA: &str = " --thorough takes more values; the HTML report gives the reason for each.";
+const REASONS: &str = " The HTML report gives the reason for each.";
 
 /// Everything that was found, and the names of the rest.
 pub(super) fn show(page: &mut Page, file: &ResultFile, findings: &Findings, detail: Detail) {
@@ -30,10 +31,16 @@ pub(super) fn show(page: &mut Page, file: &ResultFile, findings: &Findings, deta
         }
         page.prose(&findings::title(severity), 0, Tone::Strong);
         match (detail, severity) {
+            // What delayed a program is said in full: there is little else in the report.
+            _ if file.observation.is_some() => found.into_iter().for_each(|finding| full(page, finding, &mut shown)),
             (Detail::Full, _) => found.into_iter().for_each(|finding| full(page, finding, &mut shown)),
             (Detail::Brief, Severity::Note) => notes(page, &found),
             (Detail::Brief, _) => by_cure(page, &found),
         }
+    }
+    if findings.are_untried() {
+        page.gap();
+        page.prose(findings::UNTRIED, 0, Tone::Soft);
     }
     match detail {
         Detail::Brief => disturbed(page, findings),
@@ -69,7 +76,7 @@ fn notes(page: &mut Page, found: &[&Finding]) {
 
 /// Findings in a line each, grouped under their common remedy.
 fn by_cure(page: &mut Page, found: &[&Finding]) {
-    let cure_of = |finding: &Finding| cure(finding).map(|advice| advice.remedy.clone());
+    let cure_of = |finding: &Finding| cure(finding).map(|advice| (advice.remedy.clone(), advice.sentence.clone()));
     for remedy in distinct(found.iter().map(|finding| cure_of(finding))) {
         let group: Vec<&Finding> = found.iter().copied().filter(|finding| cure_of(finding) == remedy).collect();
         group.iter().for_each(|finding| line(page, finding));
@@ -82,10 +89,11 @@ fn by_cure(page: &mut Page, found: &[&Finding]) {
     }
 }
 
-fn full<'a>(page: &mut Page, finding: &'a Finding, shown: &mut Vec<&'a str>) {
-    let name = text::clean(&format!("{} {}", finding.id, finding.name));
+fn full<'a>(page: &mut Page, finding: &'a Finding, shown: &mut Vec<(&'a str, &'a str)>) {
+    let instance = finding.instance.as_ref().map(|instance| format!(": {instance}")).unwrap_or_default();
+    let name = text::clean(&format!("{} {}{instance}", finding.id, finding.name));
     page.line(&format!("{} {}", mark(finding.severity), paint(Tone::Strong, &text::fitted(&name, page.width - 2))));
-    page.prose(&sentence(&finding.sentence), 2, Tone::Plain);
+    page.prose(&findings::in_words(finding), 2, Tone::Plain);
     let evidence: Vec<String> =
         finding.evidence.iter().map(|evidence| format!("{}: {}", evidence.source, evidence.text)).collect();
     if !evidence.is_empty() {
@@ -96,11 +104,12 @@ fn full<'a>(page: &mut Page, finding: &'a Finding, shown: &mut Vec<&'a str>) {
     let is_note = finding.severity == Severity::Note;
     let mut above = Vec::new();
     for (index, advice) in finding.advice.iter().enumerate() {
-        if shown.contains(&advice.remedy.as_str()) {
+        let said = (advice.remedy.as_str(), advice.sentence.as_str());
+        if shown.contains(&said) {
             above.push(advice.remedy.as_str());
             continue;
         }
-        shown.push(&advice.remedy);
+        shown.push(said);
         let tone = match advice.tried {
             Tried::Measured { helped: true, .. } => Tone::Good,
             Tried::Measured { .. } | Tried::Refused { .. } => Tone::Plain,
@@ -111,7 +120,8 @@ fn full<'a>(page: &mut Page, finding: &'a Finding, shown: &mut Vec<&'a str>) {
         if index == 0 && !is_note {
             code(page, advice.example.as_deref().unwrap_or_default());
         }
-        if !is_note || !matches!(advice.tried, Tried::NotTried { .. }) {
+        let is_told = !is_note || !matches!(advice.tried, Tried::NotTried { .. });
+        if is_told && !findings::is_unasked(&advice.tried) {
             page.prose(&sentence(&findings::outcome(&advice.tried)), 4, tone);
         }
     }
@@ -159,13 +169,13 @@ fn rest(page: &mut Page, file: &ResultFile, findings: &Findings) {
     }
     page.gap();
     // A command that measures one part lacks data for the other findings by design.
+    let measures_all = file.is_from(CommandName::Check) || file.observation.is_some();
+    let more_data = if file.observation.is_some() { REASONS } else { MORE_DATA };
     let lists = [
-        (Verdict::NotEnoughData, "Inconclusive, because there is too little data", MORE_DATA),
+        (Verdict::NotEnoughData, "Inconclusive, because there is too little data", more_data),
         (Verdict::NotFound, "Checked, not found", ""),
     ];
-    for (verdict, title, next) in
-        lists.into_iter().filter(|list| file.is_from(CommandName::Check) || list.0 == Verdict::NotFound)
-    {
+    for (verdict, title, next) in lists.into_iter().filter(|list| measures_all || list.0 == Verdict::NotFound) {
         let names: Vec<&str> = findings.with(verdict).map(|finding| finding.name.as_str()).collect();
         if !names.is_empty() {
             page.prose(&format!("{title}: {}.{next}", names.join(", ")), 0, Tone::Soft);

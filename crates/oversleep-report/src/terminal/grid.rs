@@ -63,7 +63,7 @@ impl Rest {
 }
 
 fn cleaned(table: &Table) -> Vec<Vec<Cell>> {
-    let clean_cell = |cell: &Cell| Cell { text: clean(&cell.text), tone: cell.tone };
+    let clean_cell = |cell: &Cell| Cell { text: clean(&cell.text), ..cell.clone() };
     table.rows.iter().map(|row| row.iter().map(clean_cell).collect()).collect()
 }
 

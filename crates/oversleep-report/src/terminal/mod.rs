@@ -7,6 +7,7 @@
 mod comparison;
 mod findings;
 mod grid;
+mod observed;
 mod page;
 mod shared;
 mod style;
@@ -19,8 +20,15 @@ use page::Page;
 pub use shared::shared;
 pub use text::{clean, is_obeyed};
 
+/// A table alone, with ANSI styles, at most `width` columns wide.
+pub fn table(table: &Table, width: usize) -> String {
+    let mut page = Page::new(width);
+    page.table(table);
+    page.finish()
+}
+
 use crate::view::findings::Findings;
-use crate::view::table::{Section, Tone};
+use crate::view::table::{Section, Table, Tone};
 use crate::view::{head, overview, sections, timers};
 use crate::words::counted;
 
@@ -57,6 +65,7 @@ pub fn report(file: &ResultFile, width: usize, detail: Detail, files: &[String])
     }
     let found = Findings::of(file);
     findings::show(&mut page, file, &found, detail);
+    observed::worst(&mut page, file);
     let tables: usize = sections.iter().map(|section| section.tables.len()).sum();
     page.bottom_line(file, &found, files, is_overview.then_some(tables));
     page.finish()
@@ -120,11 +129,19 @@ impl Page {
                 self.gap();
             }
             self.prose(&table.caption, 0, Tone::Soft);
-            self.table(table);
+            let brief = if detail == Detail::Brief { table.rows_brief } else { 0 };
+            match table.rows.len().checked_sub(brief).filter(|&more| brief > 0 && more > 0) {
+                Some(more) => {
+                    self.table(&Table { rows: table.rows[..brief].to_vec(), ..table.clone() });
+                    self.prose(&format!("{}; --full shows all.", counted(more, "more row")), 0, Tone::Soft);
+                }
+                None => self.table(table),
+            }
             if table.needs_all {
                 self.rest_of(table, detail);
             }
         }
+        section.legend.iter().for_each(|legend| self.prose(legend, 0, Tone::Soft));
         let tone = if section.notes_suffice { Tone::Plain } else { Tone::Soft };
         section.notes.iter().for_each(|note| self.prose(note, 0, tone));
         let fresh: Vec<ExperimentId> =

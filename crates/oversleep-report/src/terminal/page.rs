@@ -54,6 +54,19 @@ impl Page {
         }
     }
 
+    /// A line that begins like that, and words behind it, wrapped beneath one another.
+    pub fn hanging(&mut self, begin: &str, words: &str) {
+        let indent = text::columns(begin) + 2;
+        if self.width < indent + 20 {
+            self.line(begin);
+            return self.prose(words, 4, Tone::Soft);
+        }
+        for (index, line) in text::wrapped(&text::clean(words), self.prose_width(indent)).iter().enumerate() {
+            let begin = if index == 0 { begin } else { "" };
+            self.line(&format!("{begin:<width$}{}", paint(Tone::Soft, line), width = indent));
+        }
+    }
+
     /// Columns of prose beside an indent.
     pub fn prose_width(&self, indent: usize) -> usize {
         self.width.min(PROSE_MAX).saturating_sub(indent).max(20)

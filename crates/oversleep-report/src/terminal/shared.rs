@@ -14,6 +14,10 @@ pub fn shared(file: &ResultFile, width: usize, written: &str) -> String {
     page.prose(&head::run(file).join(" · "), 0, Tone::Plain);
     head::reliability(file).iter().for_each(|note| page.prose(note, 0, Tone::Plain));
     head::left_out(file).iter().for_each(|note| page.prose(note, 0, Tone::Soft));
+    if file.observation.is_some() {
+        let aliases = "Programs, threads and tasks have numbers instead of names; the kernel's own tasks keep theirs.";
+        page.prose(aliases, 0, Tone::Plain);
+    }
     page.prose(&format!("Written: {written}"), 0, Tone::Plain);
     page.finish()
 }

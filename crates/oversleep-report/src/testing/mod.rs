@@ -34,6 +34,8 @@ pub fn result(keys: &[&str]) -> ResultFile {
         changes: Vec::new(),
         changes_beyond: 0,
         trials: Vec::new(),
+        observation: None,
+        imported: None,
         findings: Vec::new(),
     }
 }

@@ -5,8 +5,8 @@
 use std::path::PathBuf;
 
 use oversleep_explain::compare::compare;
+use oversleep_record::part::Part;
 use oversleep_record::{Distribution, ResultFile, Series};
-use oversleep_why::Summary;
 
 use crate::html;
 use crate::terminal::{self, Detail};
@@ -99,22 +99,26 @@ fn comparisons() {
 }
 
 #[test]
-fn pages_of_why() {
+fn observed_programs() {
     let recorded = || {
         let bytes = include_bytes!("../../../oversleep-why/tests/recorded/fifo.why");
-        Summary::of_bytes(bytes).expect("a recording")
+        oversleep_why::session::replay(bytes).expect("a recording")
     };
     let everything = include_bytes!("../../../../schema/golden/why-v1/everything.json");
-    let everything = Summary::of_bytes(everything).expect("a result");
+    let everything = ResultFile::read(everything).expect("a result");
     let mut less = recorded();
-    for group in &mut less.groups {
-        group.parts.remove(&oversleep_why::Part::Runq);
-        group.key.call = "poll".to_owned();
+    for series in &mut less.series {
+        let split = series.why.as_mut().expect("its waits are split");
+        let rest = split.parts.remove(&Part::Runq).expect("they waited for a CPU");
+        split.parts.insert(Part::Ret, rest);
     }
-    let runs = [recorded(), everything.clone(), less];
-    let compared = oversleep_why::compare::compare(&runs).expect("three results");
+    let results = [recorded(), everything.clone(), less];
+    let compared = compare(&results, head::machine);
     let names = ["a.json", "b.json", "c.json"].map(str::to_owned);
-    let pages =
-        [html::why::report(&recorded()), html::why::report(&everything), html::why::comparison(&compared, &names)];
-    reads("why-pages.txt", &pages.map(|html| page(&html)).join("----\n"));
+    let view = comparison::view(&compared, Sketch::of_all(&results), &names, true);
+    let texts = [recorded(), everything.clone()].map(|file| terminal::report(&file, 100, Detail::Full, &[]));
+    reads("observed.txt", &texts.join("----\n"));
+    reads("observed-comparison.txt", &terminal::comparison(&view, 100));
+    let pages = [html::report(&recorded()), html::report(&everything), html::comparison(&view)];
+    reads("observed-pages.txt", &pages.map(|html| page(&html)).join("----\n"));
 }

@@ -4,11 +4,19 @@ use oversleep_explain as explain;
 use oversleep_record::finding::{Advice, Finding, Severity, Tried, Verdict};
 use oversleep_record::{Nanos, ResultFile};
 
-use crate::words::{BOUND, capitalised, list, sign};
+use crate::words::{BOUND, capitalised, list, sentence, sign};
 
 /// All findings of a result, computed from its data; the file itself holds those of the version that wrote it.
 pub struct Findings {
     all: Vec<Finding>,
+}
+
+/// What was found, as a sentence. That about waits of a program begins with its name, which keeps its case.
+pub fn in_words(finding: &Finding) -> String {
+    match finding.explained_ns {
+        Some(_) => format!("{}.", finding.sentence.trim_end_matches('.')),
+        None => sentence(&finding.sentence),
+    }
 }
 
 impl Findings {
@@ -44,6 +52,12 @@ impl Findings {
         found + &rest.collect::<String>() + "."
     }
 
+    /// Whether remedies are advised and none was tried, because a program would have to be run again.
+    pub fn are_untried(&self) -> bool {
+        let advised: Vec<&Advice> = self.with(Verdict::Found).flat_map(|finding| &finding.advice).collect();
+        !advised.is_empty() && advised.iter().all(|advice| is_unasked(&advice.tried))
+    }
+
     /// Faults and costs.
     pub fn costs(&self) -> impl Iterator<Item = &Finding> {
         self.found(Severity::Fault).chain(self.found(Severity::Cost))
@@ -71,6 +85,15 @@ pub fn cure(finding: &Finding) -> Option<&Advice> {
 /// Whether a remedy helped when it was tried.
 pub fn helped(advice: &Advice) -> bool {
     matches!(advice.tried, Tried::Measured { helped: true, .. })
+}
+
+/// What is said once of remedies for a program that was observed.
+pub const UNTRIED: &str = "None of these remedies was tried: oversleep doesn't run your program a second time unasked. \
+    `oversleep run … --measure -- PROGRAM` tries a setting and compares both runs.";
+
+/// Whether a remedy wasn't tried because a program would have to be run again.
+pub fn is_unasked(tried: &Tried) -> bool {
+    matches!(tried, Tried::NotTried { why } if why == explain::UNASKED)
 }
 
 /// The most severe first.

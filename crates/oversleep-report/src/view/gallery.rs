@@ -23,6 +23,8 @@ pub struct Machine {
     os: String,
     mark: Option<String>,
     reliability: Reliability,
+    /// It shows a program, not the machine's own waits.
+    is_observed: bool,
     sentence: String,
     request: Option<Nanos>,
     waits: BTreeMap<String, Lateness>,
@@ -62,6 +64,7 @@ impl Machine {
             os: file.platform.os.clone(),
             mark: head::mark(head::modelled(file), head::wine(file), head::emulated(file).is_some()),
             reliability: shared.reliability,
+            is_observed: file.observation.is_some(),
             sentence: head::reliability_in_words(file, &shared),
             request,
             waits: measured(file, ExperimentId::B5).filter(at_request).filter_map(lateness).collect(),
@@ -185,13 +188,19 @@ fn warnings(machines: &[Machine]) -> Vec<String> {
     let modelled =
         machines.iter().enumerate().filter_map(|(at, one)| Some(format!("{} is {}", at + 1, one.mark.as_ref()?)));
     let modelled: Vec<String> = modelled.collect();
-    let poor: Vec<String> = machines
-        .iter()
-        .enumerate()
-        .filter(|(_, one)| one.reliability == Reliability::Poor)
-        .map(|(at, _)| (at + 1).to_string())
-        .collect();
+    let places = |is_meant: fn(&Machine) -> bool| -> Vec<String> {
+        let meant = machines.iter().enumerate().filter(|(_, one)| is_meant(one));
+        meant.map(|(at, _)| (at + 1).to_string()).collect()
+    };
+    let poor = places(|one| one.reliability == Reliability::Poor && !one.is_observed);
+    let observed = places(|one| one.is_observed);
     let mut warnings = Vec::new();
+    if !observed.is_empty() {
+        warnings.push(format!(
+            "Without a row, because `oversleep why` shows a program and not a machine: {}. `oversleep report FILE` shows one.",
+            list(&observed)
+        ));
+    }
     if !modelled.is_empty() {
         warnings.push(format!("Not taken on a real machine: {}.", modelled.join("; ")));
     }

@@ -6,7 +6,7 @@ use oversleep_record::series::Status;
 use oversleep_record::shared::Shared;
 use oversleep_record::{FactName, Nanos, Os, ResultFile, Unavailable};
 
-use super::select;
+use super::{observed, select};
 use crate::words::{self, counted, grouped};
 
 /// The name of the modelled machine, if it is one.
@@ -42,9 +42,13 @@ pub fn heading(file: &ResultFile, text: &str) -> String {
     }
 }
 
-/// `oversleep check`, with the name the user gave the result.
+/// `oversleep check`, with the name the user gave the result, or the program that was observed.
 pub fn title(file: &ResultFile) -> String {
-    let name = file.name.as_ref().map(|name| format!(": {name}")).unwrap_or_default();
+    let target = file.observation.as_ref().map(|observation| match observation.target.as_str() {
+        "" => "all processes",
+        target => target,
+    });
+    let name = file.name.as_deref().or(target).map(|name| format!(": {name}")).unwrap_or_default();
     format!("oversleep {}{name}", file.command)
 }
 
@@ -96,7 +100,19 @@ pub fn run(file: &ResultFile) -> Vec<String> {
     parts.extend(file.taken_unix_s.and_then(date));
     let virtually = if modelled(file).is_some() { " of virtual time" } else { "" };
     parts.push(format!("{}{virtually}", file.duration_ns));
-    let values: u64 = file.series.iter().map(|series| series.counts.recorded).sum();
+    if let Some(observation) = &file.observation {
+        let (by_timer, otherwise) = observed::counts(file);
+        parts.push(observed::by_timer(by_timer));
+        parts.push(format!("{} for another reason", grouped(otherwise)));
+        parts.extend(observation.want_ns.map(|want| format!("the program meant {want}")));
+        parts.extend(observation.recorder.as_ref().map(|recorder| format!("recorded by {recorder}")));
+        return parts;
+    }
+    parts.extend(file.imported.as_ref().map(|imported| {
+        let version = imported.version.as_ref().map(|version| format!(" {version}")).unwrap_or_default();
+        format!("measured by {}{version}", imported.program)
+    }));
+    let values: u64 = file.series.iter().map(|series| series.counts.recorded).fold(0, u64::saturating_add);
     let stopped = stopped_count(file).map(|count| format!(" ({} stopped early)", grouped(count))).unwrap_or_default();
     parts.push(format!("{} in {}{stopped}", counted(values, "value"), counted(file.series.len(), "series")));
     parts
@@ -160,6 +176,7 @@ pub fn warnings(file: &ResultFile) -> Vec<String> {
              nothing about a real processor of that architecture."
         ));
     }
+    warnings.extend(observed::cut_off(file));
     if file.completion == Completion::Interrupted {
         warnings.push("Interrupted: the run was stopped early. All values measured up to then are valid.".to_owned());
     }

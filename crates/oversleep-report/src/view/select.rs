@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use oversleep_explain::COMMON_REQUEST;
 use oversleep_record::conditions::{Conditions, Outcome};
-use oversleep_record::series::{Quantity, Status, distinct_rounds};
+use oversleep_record::distinct_rounds;
+use oversleep_record::series::{Quantity, Status};
 use oversleep_record::{Disturbance, ExperimentId, Nanos, ResultFile, Series, Unavailable};
 use oversleep_system::waits::sets::plain_sleeps;
 

@@ -1,5 +1,6 @@
 //! Tables and sections as plain data for any renderer, and the columns they are built from.
 
+use oversleep_record::part::Part;
 use oversleep_record::{ExperimentId, Nanos, Series};
 
 use crate::words::{FEW_VALUES, UNKNOWN, grouped, median_of, value};
@@ -27,6 +28,56 @@ pub struct Cell {
     pub text: String,
     /// Its emphasis.
     pub tone: Tone,
+    /// The parts that its bar consists of, in a column of splits.
+    pub split: Option<Split>,
+}
+
+/// The parts of a lateness, drawn as a bar.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Split {
+    /// Each part, and its length in millionths of the longest bar.
+    pub parts: Vec<(Part, u32)>,
+}
+
+impl Split {
+    /// A bar in which each part has that share of the longest bar; what is not above zero isn't drawn.
+    pub fn of(share: impl Fn(Part) -> f64) -> Split {
+        let millionths = |part: Part| (share(part).clamp(0.0, 1.0) * 1e6).round() as u32;
+        let parts = Part::ALL.iter().map(|&part| (part, millionths(part)));
+        Split { parts: parts.filter(|&(_, length)| length > 0).collect() }
+    }
+
+    /// The bar in letters, one for each part.
+    pub fn letters(&self, width: usize) -> String {
+        let (mut bar, mut sum) = (String::new(), 0.0);
+        for &(part, length) in &self.parts {
+            sum += f64::from(length) / 1e6;
+            let end = ((sum * width as f64).round() as usize).min(width);
+            while bar.len() < end {
+                bar.push(letter(part));
+            }
+        }
+        bar
+    }
+}
+
+/// The letter that draws a part in a bar.
+pub fn letter(part: Part) -> char {
+    match part {
+        Part::Api => 'a',
+        Part::Stop => 'z',
+        Part::Timer => 't',
+        Part::Slack => 's',
+        Part::Irq => 'i',
+        Part::Irqbody => 'b',
+        Part::Wake => 'w',
+        Part::Ipi => 'p',
+        Part::Runq => 'q',
+        Part::Ret => 'r',
+        Part::Quota => 'Q',
+        Part::User => 'u',
+        Part::Unattributed => '?',
+    }
 }
 
 /// Return types of a column's function: texts, figures, and optional ones, which are a dash if absent.
@@ -51,7 +102,7 @@ impl ToCell for Cell {
 
 impl ToCell for String {
     fn to_cell(self) -> Cell {
-        Cell { text: self, tone: Tone::Plain }
+        Cell { text: self, ..Cell::default() }
     }
 }
 
@@ -82,6 +133,8 @@ pub enum Kind {
     Figure,
     /// A bar drawn with characters; browsers have pictures instead.
     Bar,
+    /// A bar of the parts of a lateness: letters on a terminal, colours in a browser.
+    Split,
 }
 
 /// One column.
@@ -106,6 +159,17 @@ pub struct Table {
     pub rows: Vec<Vec<Cell>>,
     /// Whether each column is an answer of its own: a page too narrow for all says so, or has the others in a further part.
     pub needs_all: bool,
+    /// How many rows a brief report shows on a terminal; 0 for all.
+    pub rows_brief: usize,
+}
+
+impl Table {
+    /// The parts that occur in its bars, in order.
+    pub fn parts(&self) -> Vec<Part> {
+        let splits = || self.rows.iter().flatten().filter_map(|cell| cell.split.as_ref());
+        let has = |part: &Part| splits().any(|split| split.parts.iter().any(|(other, _)| other == part));
+        Part::ALL.iter().copied().filter(has).collect()
+    }
 }
 
 type CellOf<'a, R> = Box<dyn Fn(&R) -> Cell + 'a>;
@@ -148,6 +212,14 @@ impl<'a, R> Columns<'a, R> {
         self.column(head, Kind::Bar, cell)
     }
 
+    /// One more column of splits, that many letters wide on a terminal.
+    pub fn split(self, head: impl Into<String>, width: usize, split: impl Fn(&R) -> Split + 'a) -> Self {
+        self.column(head, Kind::Split, move |row| {
+            let split = split(row);
+            Cell { text: split.letters(width), tone: Tone::Plain, split: Some(split) }
+        })
+    }
+
     /// Only the columns with these heads.
     pub fn only(mut self, heads: &[&str]) -> Self {
         self.all.retain(|(column, _)| heads.contains(&column.head.as_str()));
@@ -179,6 +251,7 @@ impl<'a, R> Columns<'a, R> {
                 .map(|row| row.into_iter().enumerate().filter(|(index, _)| kept(index)).map(|(_, cell)| cell).collect())
                 .collect(),
             needs_all: false,
+            rows_brief: 0,
         })
         .filter(|table: &Table| !table.rows.is_empty())
     }
@@ -239,6 +312,8 @@ pub struct Section {
     pub notes: Vec<String>,
     /// Whether the sentences suffice on a narrow page, so that only the browser shows the tables.
     pub notes_suffice: bool,
+    /// The meaning of the letters in its bars, for a terminal; a browser has colours.
+    pub legend: Option<String>,
 }
 
 impl Section {
@@ -258,8 +333,16 @@ impl Section {
         self.experiments.iter().map(ExperimentId::as_str).collect::<Vec<_>>().join(" ")
     }
 
-    /// Adds the meaning of `~` if a cell has it.
+    /// Adds the meaning of `~`, and of the letters of bars, if a cell has them.
     pub fn explain_marks(&mut self) {
+        let bars =
+            || self.tables.iter().flat_map(|table| table.rows.iter().flatten()).filter(|cell| cell.split.is_some());
+        let parts = Part::ALL.iter().copied().filter(|part| bars().any(|bar| bar.text.contains(letter(*part))));
+        let meanings: Vec<String> =
+            parts.map(|part| format!("{} {} ({})", letter(part), part.name(), part.about())).collect();
+        if !meanings.is_empty() {
+            self.legend = Some(format!("In the bars: {}.", meanings.join(", ")));
+        }
         let mut cells = self.tables.iter().flat_map(|table| table.rows.iter().flatten());
         if cells.any(|cell| cell.text.starts_with('~')) {
             self.notes.push(FEW_VALUES.to_owned());

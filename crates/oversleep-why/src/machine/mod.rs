@@ -15,7 +15,7 @@ use foldhash::fast::RandomState;
 use crate::calls::Arch;
 use crate::culprit::Turn;
 use crate::event::{self, Event, Kind};
-use crate::stack::Symbols;
+use crate::stack::{self, Symbols};
 use crate::wait::Wait;
 use open::Open;
 use timers::Timer;
@@ -138,7 +138,7 @@ impl Machine {
             Kind::Gone => self.close(event.tid),
             Kind::Stack => {
                 if let Some(open) = self.threads.get_mut(&event.tid).filter(|open| open.returned.is_none()) {
-                    open.frames.add(event);
+                    stack::extend(&mut open.frames, event);
                 }
             }
             Kind::Symbol => self.symbols.add(event),

@@ -2,8 +2,8 @@
 
 use crate::calls::{Arch, Call};
 use crate::event::{Event, Name, UNSEEN_TIMER};
-use crate::stack::Frames;
 use crate::wait::Request;
+use oversleep_record::observed::stack::Frames;
 
 /// The state of the thread's own timer when it was armed.
 #[derive(Clone, Copy, Debug)]

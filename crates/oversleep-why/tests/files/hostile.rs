@@ -1,30 +1,27 @@
 //! Streams that no kernel delivers: any order, any fields, gaps, damage. Nothing panics, and sums stay exact.
 
 use crate::stream::{D, Stream};
+use oversleep_record::ResultFile;
+use oversleep_record::observed::Losses;
 use oversleep_why::calls::Arch;
 use oversleep_why::recording::{Meta, Reader, Recorder};
-use oversleep_why::summary::Losses;
 use oversleep_why::trace::TraceWriter;
-use oversleep_why::{Builder, Event, Kind, Machine, Outcome, Part, Wait, text};
+use oversleep_why::{Builder, Event, Kind, Machine, Outcome, Part, Wait};
 use proptest::prelude::*;
 
 fn meta() -> Meta {
-    Meta {
-        arch: Arch::X86_64,
-        by: Default::default(),
-        kernel: "6.18".to_owned(),
-        target: "app".to_owned(),
-        taken_unix_s: None,
-        processes: Vec::new(),
-    }
+    Meta { kernel: "6.18".to_owned(), target: "app".to_owned(), ..Meta::of(Arch::X86_64) }
 }
 
-/// Through the machine, a summary, a report and a trace.
+/// Through the machine, a result and a trace.
 fn through(events: &[Event]) -> Vec<Wait> {
     let mut machine = Machine::new(Arch::X86_64);
     let mut builder = Builder::new();
     for event in events {
         builder.saw(event.t);
+        if event.kind == Kind::Steal {
+            builder.stole(event.t, event.fields[0]);
+        }
         machine.feed(event);
     }
     machine.finish();
@@ -36,8 +33,9 @@ fn through(events: &[Event]) -> Vec<Wait> {
     }
     let written = trace.finish().unwrap();
     serde_json::from_slice::<serde_json::Value>(&written).expect("a trace is JSON");
-    let summary = builder.finish(meta(), None, Losses::default(), &machine);
-    assert!(!text::report(&summary).is_empty());
+    let file = builder.finish(meta(), None, Losses::default(), &machine);
+    let read = ResultFile::read(&file.write()).expect("a result reads back");
+    assert!(read.write() == file.write(), "{file:#?}");
     waits
 }
 

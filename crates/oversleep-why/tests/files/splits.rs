@@ -1,8 +1,8 @@
 //! Streams of events with exact times, and what becomes of each nanosecond.
 
 use crate::stream::{self, CLOCK_NANOSLEEP, D, EPOLL_WAIT, Stream};
+use oversleep_record::observed::culprit::{IrqCause, Why};
 use oversleep_why::calls::Arch;
-use oversleep_why::culprit::{IrqCause, Why};
 use oversleep_why::wait::Request;
 use oversleep_why::{Kind, Machine, Outcome, Part, Wait};
 

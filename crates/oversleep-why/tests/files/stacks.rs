@@ -1,10 +1,11 @@
 //! Stacks in a stream: of which wait they are, and their names.
 
 use crate::stream::{D, Stream};
+use oversleep_record::observed::Losses;
 use oversleep_why::calls::Arch;
 use oversleep_why::recording::Meta;
 use oversleep_why::stack::{events_of_stack, events_of_symbol};
-use oversleep_why::{Builder, Event, Kind, Machine, Wait, text};
+use oversleep_why::{Builder, Event, Kind, Machine, Wait};
 
 fn waits(stream: &Stream) -> Vec<Wait> {
     let mut machine = Machine::new(Arch::X86_64);
@@ -20,7 +21,7 @@ fn the_stacks_of_a_late_wait_belong_to_it_alone() {
     let wait = waits(&stream).remove(0);
     assert_eq!(wait.frames.kernel, [0xffff_ffff_8100_0010, 0xffff_ffff_8100_0020]);
     assert_eq!((wait.frames.user, wait.lost_events), (vec![0x55d0_0000_1000], 0));
-    assert!(wait.parts.unattributed == 0 && wait.stack.is_empty(), "names come with the summary");
+    assert!(wait.parts.unattributed == 0 && wait.stack.is_empty(), "names come with the result");
     let mut both = stream.clone();
     both.events.extend(Stream::plain().events.into_iter().map(|mut event| {
         event.t += 10_000_000;
@@ -54,7 +55,7 @@ fn a_wait_that_goes_on_has_the_stacks_of_its_end() {
 }
 
 #[test]
-fn the_worst_waits_are_shown_with_the_names_that_came_at_the_end() {
+fn the_worst_waits_have_the_names_that_came_at_the_end() {
     let (kernel, user) = (0xffff_ffff_8100_0010, 0x55d0_0000_1000);
     let mut stream = Stream::plain();
     stream.stacks(&[kernel], &[user, 0x55d0_0000_2000]);
@@ -67,17 +68,8 @@ fn the_worst_waits_are_shown_with_the_names_that_came_at_the_end() {
     }
     machine.finish();
     machine.take().iter().for_each(|wait| builder.add(wait, "app"));
-    let meta = Meta {
-        arch: Arch::X86_64,
-        by: Default::default(),
-        kernel: String::new(),
-        target: String::new(),
-        taken_unix_s: None,
-        processes: Vec::new(),
-    };
-    let summary = builder.finish(meta, None, Default::default(), &machine);
-    assert_eq!(summary.worst[0].stack.user, ["tick+0x10 (app)", "0x55d000002000"]);
-    let report = text::report(&summary);
-    assert!(report.contains("called from: tick+0x10 (app) ← 0x55d000002000\n"), "{report}");
-    assert!(report.contains("in the kernel: do_nanosleep+0x66\n") && report.contains(text::STACKS_END), "{report}");
+    let file = builder.finish(Meta::of(Arch::X86_64), None, Losses::default(), &machine);
+    let stack = &file.observation.expect("it is of a program").worst[0].stack;
+    assert_eq!(stack.user, ["tick+0x10 (app)", "0x55d000002000"]);
+    assert_eq!(stack.kernel, ["do_nanosleep+0x66"]);
 }

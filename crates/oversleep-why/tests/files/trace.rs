@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use oversleep_record::observed::Losses;
 use oversleep_why::calls::Arch;
 use oversleep_why::names::Names;
 use oversleep_why::recording::Reader;
 use oversleep_why::session::Session;
-use oversleep_why::summary::Losses;
 use oversleep_why::{Machine, Part};
 use serde::Deserialize;
 

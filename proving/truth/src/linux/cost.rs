@@ -28,7 +28,7 @@ pub const ALL: &[(&str, Check)] = &[
 /// From one look into the buffer to the next.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// What became of a stream: every wait goes into a summary, as in the command.
+/// What became of a stream: every wait goes into a result, as in the command.
 struct Seen {
     by_timer: u64,
     attributed: u64,
@@ -80,8 +80,7 @@ fn collect(collector: &mut Collector, span: Duration) -> Seen {
     let took = began.elapsed();
     let cpu_ns = cpu_ns() - before - detach_ns;
     let (by_timer, attributed, otherwise) = builder.groups().iter().fold((0, 0, 0), |(a, b, c), group| {
-        let otherwise: u64 = group.otherwise.values().sum();
-        (a + group.count, b + group.attributed_count, c + otherwise)
+        (a + group.lateness.count(), b + group.split.attributed_count, c + group.waits.otherwise_count())
     });
     Seen { by_timer, attributed, otherwise, losses: collector.losses(), took, cpu_ns, detach_ns }
 }

@@ -31,21 +31,14 @@ pub fn replay() -> Result<String, String> {
     machine.finish();
     let took = began.elapsed();
     let added_kb = memory.added_kb()?;
-    let meta = Meta {
-        arch: arch(),
-        by: Default::default(),
-        kernel: String::new(),
-        target: String::new(),
-        taken_unix_s: None,
-        processes: Vec::new(),
-    };
-    let lost = builder.finish(meta, None, Default::default(), &machine).losses;
+    let result = builder.finish(Meta::of(arch()), None, Default::default(), &machine);
+    let unfinished = result.observation.map(|observation| observation.losses.unfinished);
+    let unfinished = unfinished.ok_or("the result says nothing of the losses")?;
     let text = format!(
-        "{count} of {WAITS} waits without a gap in {:.1} s ({:.0}/s); {} MB of memory, unfinished {}",
+        "{count} of {WAITS} waits without a gap in {:.1} s ({:.0}/s); {} MB of memory, unfinished {unfinished}",
         took.as_secs_f64(),
         WAITS as f64 / took.as_secs_f64(),
         added_kb / 1024,
-        lost.unfinished,
     );
     // Each thread's last wait ends with the stream.
     judge(WAITS - count <= 200 && took < Duration::from_secs(60) && added_kb < ADDED_MAX_KB, text)

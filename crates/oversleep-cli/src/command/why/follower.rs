@@ -8,9 +8,8 @@ use std::time::Duration;
 use clap::ValueEnum;
 use oversleep_collect::{CollectError, Collector, Options};
 use oversleep_emulate::{IS_SUPPORTED, Observation, Running};
+use oversleep_record::observed::{By, Losses};
 use oversleep_why::Event;
-use oversleep_why::by::By;
-use oversleep_why::summary::Losses;
 
 use super::Why;
 use crate::exit::Failure;

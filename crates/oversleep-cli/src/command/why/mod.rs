@@ -1,7 +1,6 @@
 //! `why`: shows where the lateness of another program's waits went.
 
 mod follower;
-pub mod kept;
 mod output;
 mod watch;
 
@@ -10,6 +9,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use oversleep_record::{FactName, Nanos};
+use oversleep_report::view::comparison;
 use oversleep_why::select::{Bound, Selection};
 
 use super::results::{self, Outputs};
@@ -23,7 +23,8 @@ Exit codes:
     0  success
     1  failure: nothing could be followed, or a file could not be read or written
     2  usage error: unknown name, option or value
-    3  a group of waits is later than --fail-if allows
+    3  a group of waits is later than --fail-if allows, also with a program
+    4  too few waits: for --fail-if, also with a program that ends with 0, or to compare
   126  the program can't be run
   127  there is no such program
   130  interrupted: the result holds what was seen up to then";
@@ -34,7 +35,7 @@ Exit codes:
 /// parts that add up to it: timer slack, a late interrupt, waiting for a CPU, a CPU quota and others. It names who ran
 /// instead and says what helps. It needs Linux with kernel type information, and root or CAP_BPF and CAP_PERFMON; without
 /// them, a supervisor follows a program that it starts itself and tells fewer parts apart. Recordings can be read on any
-/// system. With a program it exits with that program's exit code, unless --fail-if holds.
+/// system. With a program it exits with that program's exit code, unless --fail-if decides.
 #[derive(Args, Debug)]
 #[command(before_help = help::WHY, after_help = CODES)]
 pub struct Why {
@@ -78,7 +79,8 @@ pub struct Why {
     #[arg(long, value_name = "TIME", value_parser = value::request)]
     want: Option<Nanos>,
 
-    /// Exit with 3 if the lateness of any group of waits is above this, like 'p99>200us'
+    /// Exit with 3 if the lateness of any group of waits is above this, like 'p99>200us', and with 4 if there are too
+    /// few waits to tell of any group
     #[arg(long, value_name = "BOUND")]
     fail_if: Option<Bound>,
 
@@ -110,6 +112,10 @@ pub struct Why {
     #[arg(long)]
     live: bool,
 
+    /// Show every row and all details on the terminal
+    #[arg(long)]
+    full: bool,
+
     /// Print no notes on standard error, only warnings and errors
     #[arg(long, short)]
     quiet: bool,
@@ -132,10 +138,14 @@ impl Why {
             [] => watch::run(&self),
             [file] => output::again(&self, file),
             both => {
-                let outputs =
-                    Outputs { json: self.json.as_deref(), html: self.html.as_deref(), full: false, quiet: self.quiet };
+                let outputs = Outputs {
+                    json: self.json.as_deref(),
+                    html: self.html.as_deref(),
+                    full: self.full,
+                    quiet: self.quiet,
+                };
                 results::check(both, outputs)?;
-                kept::side_by_side(both, outputs)
+                results::read(both, "why a.json -", outputs.html.is_some())?.deliver(outputs, comparison::view)
             }
         }
     }

@@ -1,113 +1,93 @@
-//! Delivers a summary to the terminal, a result file, a page or JSON, and shows stored results again.
+//! Delivers what was observed, and shows stored results and recordings again.
 
 use std::fs::{self, File};
 use std::io::BufWriter;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use oversleep_record::date::Utc;
-use oversleep_report::html;
+use oversleep_explain as explain;
+use oversleep_record::Identity;
+use oversleep_record::observed::Losses;
+use oversleep_record::words::counted;
+use oversleep_record::{Nanos, ResultFile, Series};
 use oversleep_why::names::Names;
 use oversleep_why::recording::Reader;
+use oversleep_why::select::Judged;
 use oversleep_why::session::Session;
-use oversleep_why::summary::Losses;
-use oversleep_why::{Summary, text};
 
 use super::Why;
-use crate::args::Document;
+use crate::args::{Document, OutputArgs};
 use crate::exit::{Exit, Failure};
 use crate::message;
-use crate::output::Contents;
-use crate::output::file::{self, Files};
-use crate::output::place::{self, Places};
-use crate::output::stdout;
+use crate::output::Delivery;
+use crate::output::place::Places;
 
-/// Seconds since 1970.
-pub fn now() -> Option<i64> {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).ok()?;
-    i64::try_from(since.as_secs()).ok()
-}
-
-/// Checks every output before anything is followed.
-pub fn check(why: &Why) -> Result<(), Failure> {
+/// Checks every output before anything is followed or read.
+pub fn prepare(why: &Why) -> Result<Delivery, Failure> {
     let mut places = Places::reading(&why.files)?;
-    let named = [
-        ("--json", &why.json),
-        ("--html", &why.html),
-        ("--out", &why.out),
-        ("--record", &why.record),
-        ("--perfetto", &why.perfetto),
-    ];
-    let mut on_stdout = 0;
-    for (option, path) in named {
+    for (option, path) in [("--record", &why.record), ("--perfetto", &why.perfetto)] {
         let Some(path) = path else { continue };
-        match places.claim(option, path)? {
-            Document::File(_) => {}
-            Document::Stdout if matches!(option, "--record" | "--perfetto") => {
-                return Err(Failure::usage(format!("{option} writes while it follows, so it needs a file of its own")));
-            }
-            Document::Stdout => on_stdout += 1,
+        if places.claim(option, path)? == Document::Stdout {
+            return Err(Failure::usage(format!("{option} writes while it follows, so it needs a file of its own")));
         }
     }
-    if on_stdout > 1 {
-        return Err(Failure::usage("standard output takes one document; give the others files"));
+    let args = OutputArgs {
+        json: why.json.clone(),
+        html: why.html.clone(),
+        out: why.out.clone(),
+        full: why.full,
+        quiet: why.quiet,
+        ..OutputArgs::default()
+    };
+    let mut delivery = Delivery::prepare_in(&args, why.files.is_empty(), places)?;
+    // A result that is only converted to another document is not printed.
+    if why.json.is_some() || (why.html.is_some() && !why.files.is_empty()) {
+        delivery.only_documents();
     }
-    Ok(())
+    // These two are written meanwhile.
+    delivery.also_written(why.record.iter().chain(&why.perfetto));
+    Ok(delivery)
 }
 
-/// Shows a summary and writes its files. Returns whether the bound is exceeded.
-pub fn deliver(why: &Why, summary: &Summary) -> Result<bool, Failure> {
-    let json = |out: &mut dyn std::io::Write| summary.write_to(out);
-    let page = html::why::report(summary);
-    let html = |out: &mut dyn std::io::Write| out.write_all(page.as_bytes());
-    let mut files = Files::default();
-    for (option, path, contents) in [("--out", &why.out, &json as Contents), ("--html", &why.html, &html)] {
-        if let Some(path) = path {
-            place::write(option, path, contents, &mut files)?;
-        }
-    }
-    if why.out.is_none() && why.html.is_none() && why.json.is_none() && why.files.is_empty() {
-        for (extension, contents) in [("json", &json as Contents), ("html", &html)] {
-            if let Err(error) = files.create(Path::new(""), &stem(summary), extension, contents) {
-                let name = format!("{}.{extension}", stem(summary));
-                message::warning(&format!("no result file: {}", file::why_not(Path::new(&name), &error)));
+/// Delivers a result. Returns how the command ends because of its bound, if that decides.
+pub fn deliver(why: &Why, delivery: &Delivery, mut file: ResultFile) -> Result<Option<Exit>, Failure> {
+    file.findings = explain::findings_to_keep(&file);
+    delivery.deliver(&file)?;
+    let Some(bound) = &why.fail_if else { return Ok(None) };
+    let judged = bound.judge(&file);
+    for (series, judged) in &judged {
+        match *judged {
+            Judged::Keeps => {}
+            Judged::Exceeds(value) => {
+                message::warning(&format!("above the bound of --fail-if: {}: {}", name(series), Nanos(value)));
             }
+            Judged::TooFew => message::warning(&format!(
+                "not judged by --fail-if: {} has {}, too few for that percentile; ten have to lie beyond it",
+                name(series),
+                counted(series.counts.recorded, "wait")
+            )),
         }
     }
-    let takes_stdout =
-        |path: &Option<PathBuf>| path.as_ref().is_some_and(|path| Document::at(path) == Document::Stdout);
-    match &why.json {
-        Some(path) => place::write("--json", path, &json, &mut files)?,
-        None if takes_stdout(&why.html) || takes_stdout(&why.out) => {}
-        // A recording or a result that is only converted to another document is not printed.
-        None if !why.files.is_empty() && why.html.is_some() => {}
-        None => stdout::text(&text::report(summary))?,
-    }
-    if !why.quiet {
-        // These two were written meanwhile.
-        let meanwhile = why.record.iter().chain(&why.perfetto).map(|path| path.display().to_string());
-        message::written(&[files.names(), &meanwhile.collect::<Vec<_>>()].concat());
-    }
-    let Some(bound) = &why.fail_if else { return Ok(false) };
-    let exceeded = bound.exceeded_by(summary);
-    for (group, value) in &exceeded {
-        message::warning(&format!("above the bound of --fail-if: {}", text::exceeded(group, *value)));
-    }
-    Ok(!exceeded.is_empty())
+    let has = |is: fn(&Judged) -> bool| judged.iter().any(|(_, judged)| is(judged));
+    Ok(match () {
+        () if has(|judged| matches!(judged, Judged::Exceeds(_))) => Some(Exit::AssertionFailed),
+        () if has(|judged| matches!(judged, Judged::Keeps)) => None,
+        // A bound that nothing was compared with doesn't hold.
+        () => Some(Exit::TooDisturbed),
+    })
 }
 
-fn stem(summary: &Summary) -> String {
-    let taken = summary.meta.taken_unix_s.and_then(Utc::of_unix);
-    format!("oversleep-why-{}", taken.map_or_else(|| "undated".to_owned(), Utc::for_file_name))
+fn name(series: &Series) -> String {
+    Identity::of(series).map_or_else(|| series.key.to_string(), |identity| identity.to_string())
 }
 
 /// Shows a recording or a result again.
 pub fn again(why: &Why, path: &Path) -> Result<Exit, Failure> {
-    check(why)?;
-    let summary = read(why, path)?;
-    Ok(if deliver(why, &summary)? { Exit::AssertionFailed } else { Exit::Fine })
+    let delivery = prepare(why)?;
+    let file = read(why, path)?;
+    Ok(deliver(why, &delivery, file)?.unwrap_or(Exit::Fine))
 }
 
-fn read(why: &Why, path: &Path) -> Result<Summary, Failure> {
+fn read(why: &Why, path: &Path) -> Result<ResultFile, Failure> {
     let bytes = fs::read(path).map_err(|error| Failure::failed(format!("can't read '{}': {error}", path.display())))?;
     let unusable = |error: String| Failure::failed(format!("can't use '{}': {error}", path.display()));
     if !Reader::knows(&bytes) {
@@ -121,8 +101,12 @@ fn read(why: &Why, path: &Path) -> Result<Summary, Failure> {
                 )));
             }
         }
-        return Summary::read_from(&mut &bytes[..])
-            .map_err(|error| unusable(format!("it is neither a recording nor a result of `oversleep why` ({error})")));
+        let neither = "it is neither a recording nor a result of `oversleep why`";
+        let file = ResultFile::read(&bytes).map_err(|error| unusable(format!("{neither} ({error})")))?;
+        return match file.observation {
+            Some(_) => Ok(file),
+            None => Err(unusable(format!("{neither}; `oversleep report` shows it"))),
+        };
     }
     let mut reader = Reader::new(&bytes).map_err(|error| unusable(error.to_string()))?;
     let meta = reader.meta.clone();

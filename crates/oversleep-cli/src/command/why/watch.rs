@@ -8,14 +8,17 @@ use std::sync::mpsc::{self, Receiver, TryRecvError};
 use std::time::{Duration, Instant};
 
 use oversleep_collect::{CollectError, Options};
+use oversleep_explain::compare::FACTS;
 use oversleep_measure::StopFlag;
 use oversleep_native::ProcessEnd;
-use oversleep_record::FactName;
+use oversleep_record::{Environment, FactName};
+use oversleep_report::terminal;
+use oversleep_report::view::observed::{self, Row};
 use oversleep_why::calls::Arch;
+use oversleep_why::group::Group;
 use oversleep_why::names::Names;
 use oversleep_why::recording::{Meta, Named, Recorder};
 use oversleep_why::session::Session;
-use oversleep_why::text;
 
 use super::follower::{Follower, Program};
 use super::{Why, output};
@@ -26,9 +29,12 @@ use crate::{interrupt, message};
 const LOOK: Duration = Duration::from_millis(200);
 /// The interval between live tables.
 const TABLE: Duration = Duration::from_secs(1);
+/// The rows of a live table, and the letters of its bars.
+const ROWS: usize = 20;
+const BAR: usize = 24;
 
 pub fn run(why: &Why) -> Result<Exit, Failure> {
-    output::check(why)?;
+    let delivery = output::prepare(why)?;
     let environment = oversleep_native::here().environment();
     let options =
         Options { everyone: why.system, children: !why.no_follow, stacks: why.stacks, tick_ns: super::tick_ns() };
@@ -42,11 +48,12 @@ pub fn run(why: &Why) -> Result<Exit, Failure> {
         ends.push(ProcessEnd::of(pid).map_err(|error| unwatchable(pid, &error))?);
     }
     let mut meta = Meta {
+        os: oversleep_native::here().id().os,
         arch,
         by: follower.by(),
         kernel: environment.text(FactName::KernelRelease).unwrap_or_default().to_owned(),
         target: target(why),
-        taken_unix_s: output::now(),
+        taken_unix_s: now(),
         processes: names.list(),
     };
     let want_ns = why.want.and_then(|want| u64::try_from(want.0).ok());
@@ -98,19 +105,40 @@ pub fn run(why: &Why) -> Result<Exit, Failure> {
         recorder.finish().map_err(|error| write_failed(path, &error))?;
     }
     meta.processes = session.names.list();
-    let summary =
+    let mut file =
         session.finish(meta, losses).map_err(|error| Failure::failed(format!("can't write the trace: {error}")))?;
+    file.environment = of_machine(&environment);
     drop(measuring);
-    let exceeded = output::deliver(why, &summary)?;
+    let by_bound = output::deliver(why, &delivery, file)?;
     if let (Some(pid), None) = (pid, ended) {
         message::note(&format!("process {pid} goes on; it is not followed any more"));
     }
-    Ok(match (exceeded, ended, stop.is_raised()) {
-        (true, ..) => Exit::AssertionFailed,
+    Ok(match (by_bound, ended, stop.is_raised()) {
+        (Some(Exit::AssertionFailed), ..) => Exit::AssertionFailed,
+        (Some(exit), Some(ended), _) if code(ended) == 0 => exit,
         (_, Some(ended), _) => Exit::Program(code(ended)),
+        (Some(exit), None, false) => exit,
         (_, None, true) if pid.is_some() => Exit::Interrupted,
         _ => Exit::Fine,
     })
+}
+
+/// Seconds since 1970.
+fn now() -> Option<i64> {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).ok()?;
+    i64::try_from(since.as_secs()).ok()
+}
+
+/// What is known of the machine and matters for timing, without what concerns this process only.
+fn of_machine(environment: &Environment) -> Environment {
+    const OF_PROCESS: [&str; 4] = ["sched.", "cgroup.", "timer.slack", "cpu.allowed"];
+    let mut kept = Environment::default();
+    for name in FACTS.iter().filter(|name| !OF_PROCESS.iter().any(|prefix| name.as_str().starts_with(prefix))) {
+        if let (Some(_), Some(fact)) = (environment.known(*name), environment.facts.get(name.as_str())) {
+            kept.facts.insert((*name).into(), fact.clone());
+        }
+    }
+    kept
 }
 
 /// A running process.
@@ -198,20 +226,21 @@ impl Table {
         Table { is_shown, last: Instant::now(), lines: 0 }
     }
 
-    fn show(&mut self, session: &Session) {
+    fn show<'a>(&mut self, session: &'a Session<'_>) {
         if !self.is_shown || self.last.elapsed() < TABLE {
             return;
         }
         self.last = Instant::now();
         self.clear();
-        let mut text = text::table(&session.groups(), 24);
-        if text.is_empty() {
-            text.push_str("No wait has ended by its timer yet.");
-        }
-        let width = crate::width::width();
-        let lines: Vec<String> = text.lines().map(|line| line.chars().take(width).collect()).collect();
-        self.lines = lines.len();
-        let _ = writeln!(io::stderr(), "{}", lines.join("\n"));
+        let row =
+            |group: &'a Group| Row { identity: group.identity.clone(), lateness: &group.lateness, split: &group.split };
+        let table = observed::table(session.groups().into_iter().map(row).take(ROWS), BAR);
+        let text = match table {
+            Some(table) => terminal::table(&table, crate::width::width()),
+            None => "No wait has ended by its timer yet.\n".to_owned(),
+        };
+        self.lines = text.lines().count();
+        let _ = write!(anstream::stderr(), "{text}");
     }
 
     /// Takes the table off the screen.

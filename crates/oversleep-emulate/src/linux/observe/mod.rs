@@ -20,8 +20,8 @@ use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
 
 use oversleep_native::switches::SwitchRing;
+use oversleep_record::observed::By;
 use oversleep_why::Event;
-use oversleep_why::by::By;
 use oversleep_why::event::EVENT_BYTES;
 
 use super::start::Start;

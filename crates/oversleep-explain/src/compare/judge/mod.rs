@@ -5,7 +5,9 @@ use oversleep_record::conditions::Outcome;
 use oversleep_record::series::{Status, Unit};
 use oversleep_record::stats::{self, ROUNDS_MIN, SPREAD_FLOOR, SPREAD_MAX, Steadiness, VALUES_MIN};
 use oversleep_record::words::{counted, percent};
-use oversleep_record::{Nanos, ResultFile, Series};
+use oversleep_record::{Distribution, Nanos, ResultFile, Series};
+
+mod parts;
 
 use super::caveats::BUSY_SHARE;
 use super::interval;
@@ -34,6 +36,14 @@ pub(super) fn side(base: &ResultFile, in_base: Option<usize>, file: &ResultFile,
     measured.side(result, base.map(|base| against(&base, &measured)))
 }
 
+/// The interval of a median. A program that was observed before results had slices of the time has no rounds.
+fn interval_of_median(series: &Series, values: &Distribution, rounds: &[i64], step: i64) -> Option<Interval> {
+    match series.observed.is_some() && series.rounds.is_empty() {
+        true => interval::of_quantile(values, 0.5, step),
+        false => interval::of_median(values, rounds, step),
+    }
+}
+
 impl<'a> Measured<'a> {
     fn of(file: &'a ResultFile, series: &'a Series, is_base: bool) -> Measured<'a> {
         let step = file.floor.as_ref().filter(|_| series.unit == Unit::Ns).map_or(0, |floor| floor.step_ns.0);
@@ -43,7 +53,7 @@ impl<'a> Measured<'a> {
         Measured {
             file,
             series,
-            p50: estimate(values.p50(), interval::of_median(values, &rounds, step)),
+            p50: estimate(values.p50(), interval_of_median(series, values, &rounds, step)),
             p99: estimate(values.safe_quantile(0.99), interval::of_quantile(values, 0.99, step)),
             name: if is_base { "the base" } else { "this result" },
         }
@@ -61,6 +71,7 @@ impl<'a> Measured<'a> {
         Side {
             result,
             subject: None,
+            requested_ns: None,
             pace: None,
             unavailable: match &self.series.status {
                 Status::Unavailable { reason } => Some(reason.clone()),
@@ -74,6 +85,7 @@ impl<'a> Measured<'a> {
             p50: self.p50,
             p99: self.p99,
             max: values(self.series).max(),
+            parts: parts::of(self.series),
             against_base,
         }
     }
@@ -87,7 +99,10 @@ impl<'a> Measured<'a> {
 
     /// Why its figures are unreliable, whatever they are compared with.
     fn weakness(&self) -> Option<Verdict> {
-        if let Steadiness::Disturbed(spread) = stats::steadiness(self.series) {
+        // A program's delays come and go: the slices of an observed run differ because of what is observed, and the interval
+        // allows for that.
+        let steadiness = Some(stats::steadiness(self.series)).filter(|_| self.series.observed.is_none());
+        if let Some(Steadiness::Disturbed(spread)) = steadiness {
             let why = format!("the rounds of {} disagree by {}", self.name, percent(spread));
             return Some(Verdict::TooDisturbed { why });
         }
@@ -138,6 +153,7 @@ fn against(base: &Measured<'_>, other: &Measured<'_>) -> AgainstBase {
         p50: judgement(base.p50, other.p50, p50),
         p99: p99.map(|verdict| judgement(base.p99, other.p99, verdict)),
         max_ratio: max(base).zip(max(other)).map(|(base, other)| other as f64 / base as f64),
+        parts: parts::against(base, other),
     }
 }
 
@@ -190,6 +206,9 @@ fn of_tails(base: &Measured<'_>, other: &Measured<'_>) -> Verdict {
 /// A tail that comes from one round is due to that round, not to the machine.
 fn concentration(later: &Measured<'_>, bound: i64) -> Option<Verdict> {
     let (samples, rounds) = (&later.series.samples, &later.series.rounds);
+    if later.series.observed.is_some() {
+        return in_one_slice(later, bound);
+    }
     if later.rounds() < ROUNDS_MIN {
         return Some(later.too_few());
     }
@@ -208,6 +227,14 @@ fn concentration(later: &Measured<'_>, bound: i64) -> Option<Verdict> {
     let why =
         || format!("{most} of the {all} late values of {} come from one of its {} rounds", later.name, rounds.len());
     (most * 2 > all).then(|| Verdict::TooDisturbed { why: why() })
+}
+
+/// The same for an observed program, whose values are known by the tails of its slices.
+fn in_one_slice(later: &Measured<'_>, bound: i64) -> Option<Verdict> {
+    let tails: Vec<i64> = later.series.rounds.iter().filter_map(|round| round.p99).collect();
+    let beyond = tails.iter().filter(|&&p99| p99 > bound).count();
+    let why = || format!("the late values of {} come from one of its {} slices", later.name, tails.len());
+    (tails.len() >= ROUNDS_MIN && beyond <= 1).then(|| Verdict::TooDisturbed { why: why() })
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Heat: processors that slowed down because of it during a measurement.
 
+use oversleep_record::distinct_rounds;
 use oversleep_record::finding::Severity;
 use oversleep_record::processor::{ThermalPressure, degrees};
-use oversleep_record::series::distinct_rounds;
 use oversleep_record::{Nanos, Os, ProcessorState, ResultFile, Series};
 
 use crate::entry::{Checked, Conclusion, Scope};

@@ -1,8 +1,8 @@
 //! CPU quotas of control groups: set, and in force.
 
+use oversleep_record::distinct_rounds;
 use oversleep_record::environment::FactValue;
 use oversleep_record::finding::Severity;
-use oversleep_record::series::distinct_rounds;
 use oversleep_record::{FactName, Nanos, Os, ResultFile};
 
 use crate::entry::{Checked, Conclusion, Scope};

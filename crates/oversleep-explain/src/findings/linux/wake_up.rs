@@ -4,7 +4,7 @@ use oversleep_record::finding::Severity;
 use oversleep_record::part::Part;
 use oversleep_record::split::PartSplit;
 use oversleep_record::stats::VALUES_MIN;
-use oversleep_record::{ExperimentId, FactName, Nanos, Os, ResultFile, Series};
+use oversleep_record::{Distribution, ExperimentId, FactName, Nanos, Os, ResultFile, Series};
 
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::finding::{Check, FindingEntry};
@@ -98,7 +98,7 @@ fn in_every_part(series: &Series, split: &PartSplit) -> Option<Conclusion> {
     let all = split.attributed_count + split.unattributed_count;
     let is_enough =
         split.attributed_count >= VALUES_MIN && split.unattributed_count as f64 <= all as f64 * UNATTRIBUTED_MAX;
-    let total = split.total.mean().filter(|_| is_enough)?;
+    let total = split.total.as_ref().and_then(Distribution::mean).filter(|_| is_enough)?;
     let is_named = |part: &&Part| split.mean(**part).abs() >= total.abs() * NAMED_MIN;
     let named: Vec<Part> = Part::ALL.iter().filter(is_named).copied().collect();
     let mut words: Vec<String> =
@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn a_program_in_the_kernel_names_every_part() {
         let mut sheet = split_waits(80, 3);
-        let mut why = PartSplit { method: "test".to_owned(), ..PartSplit::default() };
+        let mut why = PartSplit::apart("test");
         for n in 0..40 {
             let parts = Parts {
                 api: 300,

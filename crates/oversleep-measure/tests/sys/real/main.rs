@@ -8,7 +8,7 @@ use std::{fs, io};
 use oversleep_measure::{
     Amount, Bench, Depth, Measured, Plan, Probe, Silent, StopFlag, WaitProbe, experiment, measure,
 };
-use oversleep_record::series::distinct_rounds;
+use oversleep_record::distinct_rounds;
 use oversleep_record::{Disturbance, ExperimentId, Nanos};
 use oversleep_system::SharedPlatform;
 use oversleep_testing::skip;

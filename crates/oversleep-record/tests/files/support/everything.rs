@@ -6,18 +6,19 @@ use oversleep_record::change::Change;
 use oversleep_record::clock::{AcrossSuspend, Counts as Counted, Difference, Drift, Epoch, Steps};
 use oversleep_record::conditions::{Conditions, LoadSpec, Outcome, Setting};
 use oversleep_record::environment::{Environment, FactValue, PlatformId};
-use oversleep_record::file::{Chosen, Completion, CrossCheck, Floor, ResultFile, SCHEMA, Tool};
-use oversleep_record::finding::{Advice, Evidence, Finding, Severity, Tried, Verdict};
+use oversleep_record::file::{Chosen, Completion, CrossCheck, Floor, Imported, ResultFile, SCHEMA, Tool};
 use oversleep_record::label::{self, ClockRole};
 use oversleep_record::part::{Part, Parts};
 use oversleep_record::processor::ThermalPressure;
-use oversleep_record::series::{Counts, Pace, Quantity, Round, Runtime, Series, Status, Unit};
+use oversleep_record::series::{Beyond, Counts, Pace, Quantity, Round, Runtime, Series, Status, Unit};
 use oversleep_record::shared::{LeftOut, Reliability, Shared};
 use oversleep_record::split::{LatenessSplit, PartSplit, WHY_METHOD};
 use oversleep_record::trial::{Trial, TrialPair};
 use oversleep_record::{
     ClockResult, Depth, Distribution, Disturbance, ExperimentId, FactName, Idling, Nanos, ProcessorState, Unavailable,
 };
+
+use super::{findings, observed};
 
 const CAP: usize = 40;
 
@@ -74,7 +75,13 @@ pub fn result() -> ResultFile {
                 after: "trial/lower-timer-slack/nanosleep/1ms/after".into(),
             }],
         }],
-        findings: findings(),
+        observation: Some(observed::observation()),
+        imported: Some(Imported {
+            program: "cyclictest".to_owned(),
+            version: Some("2.40".to_owned()),
+            format: "cyclictest JSON".to_owned(),
+        }),
+        findings: findings::findings(),
     }
 }
 
@@ -197,6 +204,8 @@ fn of_values(series: Series, values: &[i64], missed: usize) -> Series {
         start_ns: Nanos(5),
         count: values.len() as u64,
         median: series.distribution.p50(),
+        p90: None,
+        p99: None,
         disturbance: Disturbance { window_ns: Nanos(7), ..Disturbance::default() },
     }];
     if missed > 0 {
@@ -249,6 +258,7 @@ fn series() -> Vec<Series> {
     let mut waits = of_values(wait("B5/nanosleep/1ms", Pace::Periodic), &wait_values(), 2);
     waits.counts = Counts { expected: Some(50), backward: 1, interrupted: 1, ..waits.counts };
     waits.labels.set(label::CLOCK_ROLE, ClockRole::Precise);
+    (waits.rounds[0].p90, waits.rounds[0].p99) = (Some(103_000), Some(107_866));
     waits.rounds[0].disturbance = Disturbance {
         window_ns: Nanos::from_secs(3),
         steal_ns: Some(Nanos(1)),
@@ -287,7 +297,7 @@ fn series() -> Vec<Series> {
         awake_before: of([48_000]),
         method: "context-switch records of the thread".to_owned(),
     });
-    let mut why = PartSplit { method: WHY_METHOD.to_owned(), ..PartSplit::default() };
+    let mut why = PartSplit::apart(WHY_METHOD);
     for n in [1, 2, 3] {
         let mut parts = Parts::default();
         Part::ALL.iter().for_each(|&part| *parts.get_mut(part) = 1_000 * n);
@@ -332,6 +342,9 @@ fn series() -> Vec<Series> {
         ..wait("B5/Thread.sleep/1ms/java=17.0.9", Pace::BackToBack)
     };
     all.push(of_values(of_java, &[73_000], 0));
+    let periods = of_quantity(ExperimentId::B5, "periods", Quantity::Period, Unit::Ns, &[998_000, 1_003_000]);
+    all.push(Series { beyond: Some(Beyond { count: 3, from: 10_000_000 }), ..periods });
+    all.extend(observed::series());
     use ThermalPressure::{Heavy, Moderate, Nominal, Sleeping};
     let rounds = all[1..].iter_mut().filter_map(|series| series.rounds.first_mut());
     for (round, pressure) in rounds.zip([Nominal, Moderate, Heavy, Sleeping]) {
@@ -352,49 +365,4 @@ fn idling() -> Idling {
         vain_parks: Some(1),
         park_overshoot: of([55_000, 56_000]),
     }
-}
-
-fn findings() -> Vec<Finding> {
-    let advice = |example: Option<&str>, tried| Advice {
-        remedy: "lower-timer-slack".to_owned(),
-        sentence: "Set the timer slack of the waiting thread to 1 ns.".to_owned(),
-        example: example.map(str::to_owned),
-        tried,
-    };
-    let (before_p50_ns, after_p50_ns, why) = (66_000, 14_000, "it needs CAP_SYS_NICE".to_owned());
-    let measured = |helped, before_p99_ns, after_p99_ns| {
-        let subject = "nanosleep".to_owned();
-        Tried::Measured {
-            subject,
-            instead_of: Some("nanosleep".into()),
-            requested_ns: Some(Nanos(1_000_000)),
-            before_p50_ns,
-            after_p50_ns,
-            before_p99_ns,
-            after_p99_ns,
-            helped,
-        }
-    };
-    let finding = |severity, verdict, advice| Finding {
-        id: "OVS-L001".to_owned(),
-        name: "timer-slack".to_owned(),
-        summary: "The kernel delays a thread's timers by its timer slack.".to_owned(),
-        severity,
-        verdict,
-        sentence: "50 of the 66 µs by which nanosleep of 1 ms is late are timer slack.".to_owned(),
-        evidence: vec![Evidence { source: FactName::TimerSlack.into(), text: "50 µs".to_owned() }],
-        advice,
-    };
-    let every_advice = vec![
-        advice(Some("prctl(PR_SET_TIMERSLACK, 1);"), measured(true, Some(90_000), Some(30_000))),
-        advice(None, measured(false, None, None)),
-        advice(None, Tried::Refused { why: why.clone() }),
-        advice(None, Tried::NotTried { why }),
-    ];
-    vec![
-        finding(Severity::Cost, Verdict::Found, every_advice),
-        finding(Severity::Fault, Verdict::NotFound, Vec::new()),
-        finding(Severity::Note, Verdict::NotEnoughData, Vec::new()),
-        Finding { evidence: Vec::new(), ..finding(Severity::Note, Verdict::TooDisturbed, Vec::new()) },
-    ]
 }

@@ -4,11 +4,15 @@
 
 use std::path::PathBuf;
 
+use oversleep_record::part::{Part, Parts};
 use oversleep_record::series::Quantity;
 use oversleep_record::shared::Reliability;
+use oversleep_record::split::PartSplit;
 use oversleep_record::{Depth, ResultFile};
 
 mod everything;
+mod findings;
+mod observed;
 mod small;
 
 /// The golden results that are built from Rust values, by file name. A result of a real machine is only read.
@@ -43,8 +47,31 @@ pub fn schema_dir() -> PathBuf {
     here.join("../../schema")
 }
 
+/// Removes what version 2 didn't have.
+pub fn of_v2(mut result: ResultFile) -> ResultFile {
+    (result.observation, result.imported) = (None, None);
+    result.findings.retain(|finding| finding.instance.is_none());
+    result.series.retain(|series| series.observed.is_none() && series.quantity != Quantity::Period);
+    for round in result.series.iter_mut().flat_map(|series| &mut series.rounds) {
+        (round.p90, round.p99) = (None, None);
+    }
+    // Version 2 counted waits with an unobserved part only.
+    if let Some(why) = result.series.iter_mut().find_map(|series| series.why.as_mut()) {
+        let all = std::mem::replace(why, PartSplit::apart(&why.method));
+        let split = |n: i64| {
+            let mut parts = Parts::default();
+            Part::ALL.iter().for_each(|&part| *parts.get_mut(part) = 1_000 * n);
+            Parts { api: -n, unattributed: 0, ..parts }
+        };
+        (1..=3).for_each(|n| why.record(&split(n)));
+        why.unattributed_count = all.unattributed_count;
+    }
+    result
+}
+
 /// Removes what version 1 didn't have.
-pub fn of_v1(mut result: ResultFile) -> ResultFile {
+pub fn of_v1(result: ResultFile) -> ResultFile {
+    let mut result = of_v2(result);
     (result.depth, result.shared) = (None, None);
     result.changes.clear();
     result.changes_beyond = 0;

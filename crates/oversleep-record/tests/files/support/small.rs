@@ -2,6 +2,7 @@
 
 use oversleep_record::environment::{Environment, Fact, FactValue, PlatformId};
 use oversleep_record::file::{Chosen, Completion, Floor, ResultFile, SCHEMA, Tool};
+use oversleep_record::observed::{By, Observation};
 use oversleep_record::series::{Pace, Quantity, Series, Status, Unit};
 use oversleep_record::shared::{LeftOut, Reliability, Shared};
 use oversleep_record::{Depth, ExperimentId, Nanos, Unavailable};
@@ -26,6 +27,8 @@ pub fn minimal() -> ResultFile {
         changes: Vec::new(),
         changes_beyond: 0,
         trials: Vec::new(),
+        observation: None,
+        imported: None,
         findings: Vec::new(),
     }
 }
@@ -44,7 +47,10 @@ pub fn shared(depth: Depth, reliability: Reliability) -> ResultFile {
         throttled_permille: None,
         left_out: LeftOut::default(),
     };
-    ResultFile { depth: Some(depth), shared: Some(shared), ..minimal() }
+    // Somebody who could not even see switches of threads.
+    let observation = (reliability == Reliability::Poor)
+        .then(|| Observation { by: By::SupervisorWithoutSwitches, ..Observation::default() });
+    ResultFile { depth: Some(depth), shared: Some(shared), observation, ..minimal() }
 }
 
 /// A modelled machine: no time of day, a series cut short, one that can't be measured.

@@ -71,8 +71,8 @@ fn one_of_each_first(series: Vec<&SeriesComparison>) -> Vec<&SeriesComparison> {
 }
 
 fn is_shared(series: &SeriesComparison) -> bool {
-    // Series beside neighbours have their own table.
-    let has_own_table = [ExperimentId::C3, ExperimentId::C4].contains(&series.experiment);
+    // Series beside neighbours and observed waits have their own tables.
+    let has_own_table = [ExperimentId::C3, ExperimentId::C4, ExperimentId::Y1].contains(&series.experiment);
     holders(series) > 1 && !has_own_table
 }
 

@@ -7,6 +7,7 @@ mod adding;
 mod clocks;
 mod machines;
 mod neighbours;
+mod parts;
 mod series;
 mod sketch;
 
@@ -48,6 +49,7 @@ pub fn view(comparison: &Comparison, sketches: Vec<Sketch>, files: &[String], fu
     sections.extend(clocks::common(comparison, full));
     sections.extend(facts(comparison));
     sections.extend(clocks::steps(comparison, full));
+    sections.extend(parts::section(comparison));
     sections.extend(series::by_quantity(comparison, full));
     sections.extend(series::unmatched(comparison, full));
     sections.iter_mut().for_each(Section::explain_marks);
@@ -57,7 +59,11 @@ pub fn view(comparison: &Comparison, sketches: Vec<Sketch>, files: &[String], fu
         warnings: warnings(comparison),
         sections,
         marks: marks(comparison),
-        summary: neighbours::summary(&sketches).chain(fastest_on_all(comparison)).chain(summary(comparison)).collect(),
+        summary: neighbours::summary(&sketches)
+            .chain(fastest_on_all(comparison))
+            .chain(parts::summary(comparison))
+            .chain(summary(comparison))
+            .collect(),
         pictures: by_kind(neighbours::picture(comparison, &sketches, files), sketches),
     }
 }
@@ -219,9 +225,13 @@ fn summary(comparison: &Comparison) -> Vec<String> {
 
 /// A command that takes more values of what the results hold.
 fn longer(comparison: &Comparison) -> &'static str {
-    match comparison.results.iter().all(|result| result.command == "runtimes") {
-        true => "`oversleep runtimes --thorough`, or some of them by name",
-        false => "`oversleep check --thorough`, or one wait with `--count`",
+    let all_by = |command: &str| comparison.results.iter().all(|result| result.command == command);
+    if all_by("runtimes") {
+        "`oversleep runtimes --thorough`, or some of them by name"
+    } else if all_by("why") {
+        "`oversleep why --for`"
+    } else {
+        "`oversleep check --thorough`, or one wait with `--count`"
     }
 }
 

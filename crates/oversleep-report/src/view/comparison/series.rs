@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use oversleep_record::ExperimentId;
+use oversleep_record::Identity;
 use oversleep_record::comparison::{AgainstBase, Comparison, Estimate, Judgement, SeriesComparison, Side, Verdict};
 use oversleep_record::series::{Quantity, Unit};
 
@@ -252,12 +253,20 @@ fn name(comparison: &Comparison, series: &SeriesComparison) -> String {
         Some(format!("{}{pace}", side.subject.as_ref()?))
     };
     let elsewhere = distinct(series.sides.iter().filter_map(called)).join("; ");
+    if series.experiment == ExperimentId::Y1 {
+        return observed(series).to_string();
+    }
     let key = if elsewhere.is_empty() { series.key.to_string() } else { format!("{} / {elsewhere}", series.key) };
     if comparison.series.iter().filter(|other| other.key == series.key).count() < 2 {
         return key;
     }
     let pace = series.pace.map(|pace| format!("{pace}, ")).unwrap_or_default();
     format!("{key} ({pace}{})", series.conditions)
+}
+
+/// What observed waits have in common.
+pub(super) fn observed(series: &SeriesComparison) -> Identity {
+    Identity::stated(&series.labels, &series.subject, series.requested_ns)
 }
 
 fn verdicts(series: &SeriesComparison, reasons: &Reasons<'_>) -> Cell {

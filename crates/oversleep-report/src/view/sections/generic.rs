@@ -53,6 +53,7 @@ fn caption(quantity: Quantity, unit: Unit) -> &'static str {
         Quantity::IdleResidency => "Time in an idle state per second",
         Quantity::Power => "Power of the processor packages",
         Quantity::ItemsPerSecond => "Items per second",
+        Quantity::Period => "From one wake-up to the next",
         Quantity::ItemLatency => "From when an item was due until its worker had it",
     }
 }

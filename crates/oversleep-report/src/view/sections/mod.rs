@@ -18,6 +18,7 @@ mod load;
 pub mod neighbour_clocks;
 pub mod neighbour_steps;
 pub mod neighbours;
+mod observed;
 mod park_nanos;
 mod park_rule;
 mod runtime_clocks;
@@ -80,6 +81,7 @@ const REGISTRY: &[&Entry] = &[
     &runtime_clocks::ENTRY,
     &tick_count::ENTRY,
     &engines::ENTRY,
+    &observed::ENTRY,
     &unavailable::ENTRY,
     &disturbance::ENTRY,
 ];
@@ -96,8 +98,12 @@ pub fn all(file: &ResultFile) -> Vec<Section> {
             sections.push(generic::section(file, known.id, known.id.as_str().to_lowercase()));
         }
     }
+    // What no experiment measures, such as the waits of observed programs, may have a section, too.
+    let is_foreign = |entry: &&&Entry| entry.experiments.first().is_some_and(|id| experiment(*id).is_none());
+    sections.extend(REGISTRY.iter().filter(is_foreign).map(|entry| filled(file, entry)));
     // The findings show the gains in trials of remedies.
-    let is_unknown = |id: &ExperimentId| experiment(*id).is_none() && *id != ExperimentId::TRIAL;
+    let has_section = |id: &ExperimentId| REGISTRY.iter().any(|entry| entry.experiments.contains(id));
+    let is_unknown = |id: &ExperimentId| experiment(*id).is_none() && *id != ExperimentId::TRIAL && !has_section(id);
     let ids = select::distinct(file.series.iter().map(|series| series.experiment));
     let unknown = ids.into_iter().filter(is_unknown);
     sections.extend(unknown.enumerate().map(|(index, id)| generic::section(file, id, format!("other-{index}"))));
@@ -109,7 +115,8 @@ pub fn all(file: &ResultFile) -> Vec<Section> {
 
 fn filled(file: &ResultFile, entry: &Entry) -> Section {
     let mut section = Section::new(entry.id, entry.title);
-    section.experiments = entry.experiments.to_vec();
+    // Programs are observed, so nothing explains an experiment of that id.
+    section.experiments = entry.experiments.iter().copied().filter(|id| experiment(*id).is_some()).collect();
     (entry.build)(file, section)
 }
 
@@ -150,7 +157,8 @@ mod tests {
         let sections = all(&file);
         let ids: HashSet<&str> = sections.iter().map(|section| section.id.as_str()).collect();
         assert_eq!(ids.len(), sections.len(), "ids are unique");
-        for entry in REGISTRY.iter().filter(|entry| entry.id != "detail") {
+        // Programs are observed, not measured: their results have no other section.
+        for entry in REGISTRY.iter().filter(|entry| !["detail", "observed"].contains(&entry.id)) {
             assert!(ids.contains(entry.id), "{} of {ids:?}", entry.id);
         }
         for series in file.series.iter().filter(|series| series.experiment != ExperimentId::TRIAL) {
@@ -169,7 +177,7 @@ mod tests {
     #[test]
     fn every_registered_experiment_belongs_to_a_registered_one() {
         for id in REGISTRY.iter().flat_map(|entry| entry.experiments) {
-            assert!(experiment(*id).is_some(), "{id}");
+            assert!(experiment(*id).is_some() || *id == ExperimentId::Y1, "{id}");
         }
     }
 

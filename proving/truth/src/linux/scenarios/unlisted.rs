@@ -47,15 +47,9 @@ fn stacks() -> Result<String, String> {
         machine.take().iter().for_each(|wait| builder.add(wait, "truth"));
         collector.stacks_from(builder.worst_from().unwrap_or(0));
     }
-    let meta = oversleep_why::recording::Meta {
-        arch,
-        by: Default::default(),
-        kernel: String::new(),
-        target: String::new(),
-        taken_unix_s: None,
-        processes: Vec::new(),
-    };
-    let worst = builder.finish(meta, None, Default::default(), &machine).worst;
+    let meta = oversleep_why::recording::Meta::of(arch);
+    let result = builder.finish(meta, None, Default::default(), &machine);
+    let worst = result.observation.map(|observation| observation.worst).ok_or("the result has no waits in full")?;
     let has = |frames: &[String], name: &str| frames.iter().any(|frame| frame.contains(name));
     let kernel = worst.iter().filter(|wait| has(&wait.stack.kernel, "nanosleep")).count();
     let user = worst.iter().filter(|wait| has(&wait.stack.user, "clock_nanosleep")).count();

@@ -1,0 +1,193 @@
+//! Waits that end late because their timers do: slack, shares of timeouts, ticks, rounding.
+
+use oversleep_record::finding::Severity;
+use oversleep_record::observed::wait::Request;
+use oversleep_record::part::Part;
+use oversleep_record::{Nanos, ResultFile};
+
+use super::{APPLIES_TO, HOW};
+use crate::entry::{Checked, Conclusion, Scope};
+use crate::finding::{Check, FindingEntry};
+use crate::observed::{Cause, Kind, delayed_by};
+use crate::remedies::linux::{LOWER_TIMER_SLACK, POLL_BEFORE_RECEIVE, TIMERFD_FOR_LONG_TIMEOUTS};
+use crate::remedies::observed::{PASS_FINER_TIMEOUT, SET_ABSOLUTE_DEADLINE};
+
+/// Calls whose slack is a share of the timeout, if that exceeds the thread's slack.
+const POLLING: [&str; 7] = ["poll", "ppoll", "select", "pselect6", "epoll_wait", "epoll_pwait", "epoll_pwait2"];
+/// A slack above this is not the thread's, unless somebody raised it.
+const THREAD_SLACK_MAX_NS: i64 = 60_000;
+
+pub(super) static FINDINGS: &[FindingEntry] = &[
+    FindingEntry {
+        id: "OVS-Y001",
+        name: "late-by-slack",
+        summary: "The kernel let timers of the program expire later, to share an interrupt with others.",
+        applies_to: "programs on Linux, followed in the kernel",
+        scope: Scope::Observed,
+        severity: Severity::Cost,
+        meaning: "Each thread has a timer slack, 50 µs by default, by which the kernel may delay its sleeps and timeouts. A \
+                  thread inherits it from the thread that creates it. Real-time threads have none.",
+        how_we_know: "oversleep sees the earliest and the latest time at which each timer may expire, and when it did. The \
+                      time from the earliest one is slack, as long as the latest one had not passed.",
+        what_to_do: "Lower the slack of the threads that must be on time, or give them a real-time policy.",
+        sources: &["https://man7.org/linux/man-pages/man2/pr_set_timerslack.2const.html"],
+        remedies: &[&LOWER_TIMER_SLACK],
+        check: Check::Causes(slack),
+    },
+    FindingEntry {
+        id: "OVS-Y002",
+        name: "late-by-timeout-share",
+        summary: "The slack of long timeouts of poll, select and epoll is a share of the timeout.",
+        applies_to: "programs on Linux, followed in the kernel",
+        scope: Scope::Observed,
+        severity: Severity::Cost,
+        meaning: "For poll, select and epoll the slack is 0.1 % of the timeout, and 0.5 % for a process with a nice value \
+                  above zero, if that is more than the thread's slack. A timeout of 300 ms may end 300 µs late.",
+        how_we_know: "oversleep sees the earliest and the latest time at which the timer of each of these calls may expire. \
+                      Where they are further apart than a thread's slack, the share decides.",
+        what_to_do: "Wait for a timerfd that is set to the deadline, and give the call itself no timeout.",
+        sources: &["https://man7.org/linux/man-pages/man2/pr_set_timerslack.2const.html"],
+        remedies: &[&TIMERFD_FOR_LONG_TIMEOUTS],
+        check: Check::Causes(timeout_share),
+    },
+    FindingEntry {
+        id: "OVS-Y003",
+        name: "late-by-tick",
+        summary: "Timeouts of the program's sockets end on the kernel's tick.",
+        applies_to: "programs on Linux, followed in the kernel",
+        scope: Scope::Observed,
+        severity: Severity::Cost,
+        meaning: "A timeout that is set with an option of a socket, such as SO_RCVTIMEO, is counted in ticks of 1 to 10 ms, \
+                  and ends up to two ticks late. Precise timers are used only by calls that take a timeout themselves.",
+        how_we_know: "These calls have no timeout among their arguments, and their timer is one of the kernel's wheel.",
+        what_to_do: "Wait for the socket with poll or epoll and a timeout, then receive without blocking.",
+        sources: &["https://docs.kernel.org/timers/hrtimers.html"],
+        remedies: &[&POLL_BEFORE_RECEIVE],
+        check: Check::Causes(tick),
+    },
+    FindingEntry {
+        id: "OVS-Y004",
+        name: "late-by-rounding",
+        summary: "The program passes a longer time to the kernel than it means to wait.",
+        applies_to: "programs whose wish is stated with --want",
+        scope: Scope::Observed,
+        severity: Severity::Cost,
+        meaning: "epoll_wait and poll take whole milliseconds, and some runtimes round all their waits up to them. The kernel \
+                  sees only the rounded time, so the rounding is invisible unless you say what the program meant.",
+        how_we_know: "With --want, oversleep counts lateness from the time that the program meant. What lies between that and \
+                      the time that the kernel was asked for is rounding.",
+        what_to_do: "Use a call or a function of the runtime that takes nanoseconds.",
+        sources: &["https://man7.org/linux/man-pages/man2/epoll_wait.2.html"],
+        remedies: &[&PASS_FINER_TIMEOUT],
+        check: Check::Causes(rounding),
+    },
+    FindingEntry {
+        id: "OVS-Y005",
+        name: "late-by-entry",
+        summary: "The thread was interrupted between entering the call and setting its timer.",
+        applies_to: APPLIES_TO,
+        scope: Scope::Observed,
+        severity: Severity::Cost,
+        meaning: "A span counts from the moment at which the kernel sets the timer. An interrupt, a preemption or a stop of \
+                  the hypervisor on the way into the call moves the end of the wait by its length.",
+        how_we_know: HOW,
+        what_to_do: "Wait for an absolute deadline, which such an interruption can't move.",
+        sources: &["https://man7.org/linux/man-pages/man2/clock_nanosleep.2.html"],
+        remedies: &[&SET_ABSOLUTE_DEADLINE],
+        check: Check::Causes(entry),
+    },
+];
+
+/// Whether the slack of these waits is a share of their timeout.
+fn is_share(kind: &Kind<'_>) -> bool {
+    POLLING.contains(&kind.identity.call.as_str())
+        && kind.split.p50(Part::Slack) > THREAD_SLACK_MAX_NS
+        && kind.identity.requested_ns.is_some_and(|span| span > Nanos::ZERO)
+}
+
+fn on_tick(kind: &Kind<'_>) -> bool {
+    kind.identity.request == Request::Unknown
+}
+
+/// The kinds delayed by slack of one origin.
+fn slack_of<'a>(file: &'a ResultFile, what: &str, is_meant: fn(&Kind<'_>) -> bool) -> Checked<Vec<Kind<'a>>> {
+    let mut kinds = delayed_by(file, Part::Slack, what)?;
+    kinds.retain(is_meant);
+    match kinds.is_empty() {
+        true => Err(Conclusion::absent(format!("{what} delayed no kind of waits by much"))),
+        false => Ok(kinds),
+    }
+}
+
+fn slack(file: &ResultFile) -> Checked<Vec<Conclusion>> {
+    let kinds = slack_of(file, "timer slack", |kind| !is_share(kind) && !on_tick(kind))?;
+    let cause = Cause::whole(Part::Slack, &kinds);
+    let first = cause.first();
+    let late = first.typical(Part::Slack);
+    let advice = format!(
+        "Set the timer slack of the waiting threads to 1 ns: prctl(PR_SET_TIMERSLACK, 1) in the program, before it starts \
+         other threads, which inherit it. From outside, start it with `oversleep run --slack 1ns`, or write 1 to \
+         /proc/{}/timerslack_ns for each of its threads (needs CAP_SYS_NICE)",
+        first.waits.tgid
+    );
+    let found = cause.found(format!("{} ends {late} late because of timer slack", first.identity));
+    Ok(vec![found.advising(&LOWER_TIMER_SLACK, advice, None)])
+}
+
+fn timeout_share(file: &ResultFile) -> Checked<Vec<Conclusion>> {
+    let kinds = slack_of(file, "the slack of long timeouts", |kind| is_share(kind) && !on_tick(kind))?;
+    let cause = Cause::whole(Part::Slack, &kinds);
+    let first = cause.first();
+    let late = first.typical(Part::Slack);
+    Ok(vec![cause.found(format!("{} ends {late} late: its slack is a share of the timeout", first.identity))])
+}
+
+fn tick(file: &ResultFile) -> Checked<Vec<Conclusion>> {
+    let kinds = slack_of(file, "the tick", on_tick)?;
+    let cause = Cause::whole(Part::Slack, &kinds);
+    let first = cause.first();
+    let late = first.typical(Part::Slack);
+    Ok(vec![cause.found(format!("{} ends on a tick: {late} of the lateness is the tick's", first.identity))])
+}
+
+fn want(file: &ResultFile) -> Option<Nanos> {
+    file.observation.as_ref()?.want_ns
+}
+
+fn rounding(file: &ResultFile) -> Checked<Vec<Conclusion>> {
+    let Some(want) = want(file) else {
+        return Err(Conclusion::lacks(
+            "what the program meant to wait for isn't known. State it with --want, like --want 1ms",
+        ));
+    };
+    let kinds = delayed_by(file, Part::Api, "rounding")?;
+    let cause = Cause::whole(Part::Api, &kinds);
+    let first = cause.first();
+    let added = first.typical(Part::Api);
+    let finer = match first.identity.call.as_str() {
+        "epoll_wait" | "epoll_pwait" => Some("Use epoll_pwait2, which takes nanoseconds (Linux 5.11)"),
+        "poll" => Some("Use ppoll, which takes nanoseconds"),
+        "select" => Some("Use pselect, which takes nanoseconds"),
+        _ => None,
+    };
+    let found = cause.found(format!(
+        "{} wants {want} and passes more to the call: {added} is added before the kernel sees it",
+        first.identity
+    ));
+    let found = found.rests_on("--want", want.to_string());
+    Ok(vec![match finer {
+        Some(sentence) => found.advising(&PASS_FINER_TIMEOUT, sentence, None),
+        None => found,
+    }])
+}
+
+fn entry(file: &ResultFile) -> Checked<Vec<Conclusion>> {
+    if want(file).is_some() {
+        return Err(Conclusion::lacks("with --want, the way into the call isn't told from rounding. Leave it out"));
+    }
+    let kinds = delayed_by(file, Part::Api, "entering the call")?;
+    let cause = Cause::whole(Part::Api, &kinds);
+    let first = cause.first();
+    let long = first.typical(Part::Api);
+    Ok(vec![cause.found(format!("{} needs {long} to enter the call and set its timer", first.identity))])
+}

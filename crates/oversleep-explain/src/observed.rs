@@ -1,0 +1,229 @@
+//! The waits of observed programs, as checks read them: kinds of waits in which a part of the lateness matters, gathered by
+//! what caused it.
+
+use oversleep_record::Identity;
+use oversleep_record::observed::ObservedWaits;
+use oversleep_record::part::Part;
+use oversleep_record::split::PartSplit;
+use oversleep_record::words::{counted, percent};
+use oversleep_record::{Distribution, Nanos, ResultFile, Series};
+
+use crate::entry::{Checked, Conclusion};
+
+/// The fewest waits of one kind from which something is concluded: from fewer, not even their median has an interval.
+pub(crate) const WAITS_MIN: u64 = 8;
+/// A median of fewer values is marked.
+const MEDIAN_MIN: u64 = 20;
+/// A part matters if it has this share of the lateness and is not tiny, or if one wait had so much of it.
+const SHARE_MIN: f64 = 0.2;
+const PART_MIN_NS: i64 = 1_000;
+const RARE_MIN_NS: i64 = 1_000_000;
+/// The most causes of one kind that are told apart.
+const CAUSES_MAX: usize = 4;
+/// A cause is told if it has this share of the part, or if it once took as long as a rare delay.
+const CAUSE_SHARE_MIN: f64 = 0.1;
+/// The most kinds of waits that a finding names.
+const KINDS_MAX: usize = 12;
+
+/// The waits of one program, thread, call and request.
+pub(crate) struct Kind<'a> {
+    pub series: &'a Series,
+    pub split: &'a PartSplit,
+    pub waits: &'a ObservedWaits,
+    pub identity: Identity,
+}
+
+impl<'a> Kind<'a> {
+    fn of(series: &'a Series) -> Option<Kind<'a>> {
+        let (split, waits) = (series.why.as_ref()?, series.observed.as_ref()?);
+        Some(Kind { series, split, waits, identity: Identity::of(series)? })
+    }
+
+    pub fn count(&self) -> u64 {
+        self.series.distribution.count()
+    }
+
+    fn values(&self, part: Part) -> Option<&'a Distribution> {
+        self.split.parts.get(&part)
+    }
+
+    /// The longest that a part was.
+    pub fn max(&self, part: Part) -> i64 {
+        self.values(part).and_then(Distribution::max).unwrap_or(0)
+    }
+
+    fn p50(&self, part: Part) -> i64 {
+        self.split.p50(part)
+    }
+
+    /// All of a part that is above zero.
+    pub fn sum(&self, part: Part) -> i128 {
+        self.split.sum(part).max(0)
+    }
+
+    /// Whether a part is most of what these waits are usually late by, or a rare and long delay.
+    fn matters(&self, part: Part) -> bool {
+        let high = self.values(part).and_then(Distribution::p99).unwrap_or(0);
+        let is_usual = self.split.share(part) >= SHARE_MIN && self.split.sum(part) >= 0 && high >= PART_MIN_NS;
+        is_usual || self.max(part) >= RARE_MIN_NS
+    }
+
+    /// How long a part is: its median, or the longest if it is usually nothing.
+    pub fn typical(&self, part: Part) -> String {
+        match self.p50(part) {
+            p50 if p50 >= PART_MIN_NS => format!("{}{}", self.mark(), Nanos(p50)),
+            _ => format!("up to {}", Nanos(self.max(part))),
+        }
+    }
+
+    /// Marks a median of few values.
+    fn mark(&self) -> &'static str {
+        if self.count() < MEDIAN_MIN { "~" } else { "" }
+    }
+
+    /// The figures of a part, as evidence: percentiles only where enough values lie beyond them.
+    fn figures(&self, part: Part) -> String {
+        let safe = |quantile: f64| self.values(part).and_then(|values| values.safe_quantile(quantile)).map(Nanos);
+        let p99 = safe(0.99).map(|p99| format!(", p99 {p99}")).unwrap_or_default();
+        let (mark, p50, max) = (self.mark(), Nanos(self.p50(part)), Nanos(self.max(part)));
+        format!(
+            "{} is {} of the lateness of {}: p50 {mark}{p50}{p99}, max {max}",
+            part.name(),
+            percent(self.split.share(part)),
+            counted(self.count(), "wait")
+        )
+    }
+}
+
+/// Every kind of waits that ended by their timers.
+pub(crate) fn kinds(file: &ResultFile) -> Vec<Kind<'_>> {
+    file.series.iter().filter(|series| series.has_values()).filter_map(Kind::of).collect()
+}
+
+/// Every kind, if there is one with enough waits.
+///
+/// # Errors
+/// There are too few waits to conclude that something is absent.
+pub(crate) fn enough(file: &ResultFile) -> Checked<Vec<Kind<'_>>> {
+    let all = kinds(file);
+    match all.iter().map(Kind::count).max() {
+        None => Err(Conclusion::lacks("no wait ended by its timer. Follow the program for longer")),
+        Some(most) if most < WAITS_MIN => Err(Conclusion::lacks(format!(
+            "there are {} of one kind at most, and a conclusion needs {WAITS_MIN}. Follow the program for longer",
+            counted(most, "wait")
+        ))),
+        Some(_) => Ok(all),
+    }
+}
+
+/// The kinds in which a part matters, the one with most of it first.
+///
+/// # Errors
+/// Why there are none: the part can't be seen, is nowhere long enough, or there are too few waits to say so.
+pub(crate) fn delayed_by<'a>(file: &'a ResultFile, part: Part, what: &str) -> Checked<Vec<Kind<'a>>> {
+    if let Some(observation) = &file.observation
+        && (observation.by.unseen().contains(&part) || observation.unseen.contains(&part))
+    {
+        return Err(Conclusion::lacks(format!(
+            "{what} can't be told from the rest of the lateness by whoever followed these waits. Follow them in the kernel \
+             (`--by kernel`), which needs privileges"
+        )));
+    }
+    let all = enough(file)?;
+    let (mut found, few): (Vec<Kind<'_>>, Vec<Kind<'_>>) =
+        all.into_iter().filter(|kind| kind.matters(part)).partition(|kind| kind.count() >= WAITS_MIN);
+    if found.is_empty() {
+        return Err(match few.first() {
+            Some(kind) => Conclusion::lacks(format!(
+                "{} has {} and a conclusion needs {WAITS_MIN}. Follow it for longer",
+                kind.identity,
+                counted(kind.count(), "wait")
+            )),
+            None => Conclusion::absent(format!("{what} delayed no kind of waits by much")),
+        });
+    }
+    found.sort_by_key(|kind| std::cmp::Reverse(kind.sum(part)));
+    Ok(found)
+}
+
+/// One cause, and the kinds of waits that it delayed.
+pub(crate) struct Cause<'k, 'a> {
+    pub part: Part,
+    /// Its name among the causes of a finding; empty if it is the only one.
+    pub instance: String,
+    /// The one that it delayed most comes first.
+    pub kinds: Vec<&'k Kind<'a>>,
+    /// How much lateness it explains.
+    pub total_ns: i128,
+}
+
+impl<'k, 'a> Cause<'k, 'a> {
+    /// A cause that explains all of a part of these kinds.
+    pub fn whole(part: Part, kinds: impl IntoIterator<Item = &'k Kind<'a>>) -> Cause<'k, 'a> {
+        let kinds: Vec<&Kind<'_>> = kinds.into_iter().collect();
+        let total_ns = kinds.iter().map(|kind| kind.sum(part)).sum();
+        Cause { part, instance: String::new(), kinds, total_ns }
+    }
+
+    /// The kind that it delayed most.
+    pub fn first(&self) -> &'k Kind<'a> {
+        self.kinds[0]
+    }
+
+    /// The longest that it delayed any wait.
+    pub fn max(&self) -> Nanos {
+        Nanos(self.kinds.iter().map(|kind| kind.max(self.part)).max().unwrap_or(0))
+    }
+
+    /// The conclusion, with every kind of waits beneath it.
+    pub fn found(&self, sentence: impl Into<String>) -> Conclusion {
+        let also = match self.kinds.len() - 1 {
+            0 => String::new(),
+            1 => "; another kind of waits has the same cause".to_owned(),
+            more => format!("; {more} more kinds of waits have the same cause"),
+        };
+        let explained = Nanos(i64::try_from(self.total_ns).unwrap_or(i64::MAX));
+        let found = Conclusion::found(sentence).and(also).of_instance(&self.instance, explained);
+        let shown = self.kinds.iter().take(KINDS_MAX);
+        shown.fold(found, |found, kind| found.rests_on(&kind.series.key, kind.figures(self.part)))
+    }
+}
+
+/// The causes of a part, by what each kind says of it: the name of a cause, how much of the part it explains there, and the
+/// longest. Those that explain little are left out.
+pub(crate) fn by_cause<'k, 'a, T>(
+    part: Part,
+    kinds: &'k [Kind<'a>],
+    causes: impl Fn(&'k Kind<'a>) -> Vec<(String, u64, u64, T)>,
+) -> Vec<(Cause<'k, 'a>, T)> {
+    let mut all: Vec<(Cause<'k, 'a>, T, u64, Vec<u64>)> = Vec::new();
+    for kind in kinds {
+        for (instance, total, max, of) in causes(kind) {
+            match all.iter_mut().find(|(cause, ..)| cause.instance == instance) {
+                Some((cause, _, longest, totals)) => {
+                    cause.kinds.push(kind);
+                    cause.total_ns += i128::from(total);
+                    *longest = max.max(*longest);
+                    totals.push(total);
+                }
+                None => {
+                    let cause = Cause { part, instance, kinds: vec![kind], total_ns: total.into() };
+                    all.push((cause, of, max, vec![total]));
+                }
+            }
+        }
+    }
+    let whole: i128 = kinds.iter().map(|kind| kind.sum(part)).sum();
+    all.retain(|(cause, _, max, _)| {
+        cause.total_ns as f64 >= whole as f64 * CAUSE_SHARE_MIN || *max >= RARE_MIN_NS.unsigned_abs()
+    });
+    all.sort_by(|(a, ..), (b, ..)| b.total_ns.cmp(&a.total_ns).then_with(|| a.instance.cmp(&b.instance)));
+    all.truncate(CAUSES_MAX);
+    let ordered = all.into_iter().map(|(mut cause, of, _, totals)| {
+        let mut kinds: Vec<(u64, &Kind<'_>)> = totals.into_iter().zip(cause.kinds).collect();
+        kinds.sort_by_key(|(total, _)| std::cmp::Reverse(*total));
+        cause.kinds = kinds.into_iter().map(|(_, kind)| kind).collect();
+        (cause, of)
+    });
+    ordered.collect()
+}

@@ -1,0 +1,144 @@
+//! Remedies for observed programs: changes to the program, to its neighbours, and to what delays its CPU.
+//! A finding words them with the names and numbers of its instance.
+
+use super::CHANGES_CODE;
+use crate::entry::{RemedyEntry, Scope, Trial};
+use crate::tried::UNASKED;
+
+/// A remedy that is only advised.
+const fn advised(
+    id: &'static str,
+    summary: &'static str,
+    how: &'static str,
+    example: Option<&'static str>,
+) -> RemedyEntry {
+    RemedyEntry { id, scope: Scope::Observed, summary, how, example, trial: Trial::Never(UNASKED) }
+}
+
+pub(crate) static SET_ABSOLUTE_DEADLINE: RemedyEntry = RemedyEntry {
+    trial: Trial::Never(CHANGES_CODE),
+    ..advised(
+        "set-absolute-deadline",
+        "An interruption on the way into the call no longer moves the end of the wait.",
+        "Compute the deadline first and pass it to a call that takes a point in time.",
+        Some("/* C */ clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &deadline, NULL);"),
+    )
+};
+
+pub(crate) static PASS_FINER_TIMEOUT: RemedyEntry = RemedyEntry {
+    trial: Trial::Never(CHANGES_CODE),
+    ..advised(
+        "pass-finer-timeout",
+        "The kernel gets the time that the program meant.",
+        "Use a call that takes nanoseconds: epoll_pwait2 (Linux 5.11) instead of epoll_wait, ppoll instead of poll, pselect \
+         instead of select. A runtime may round to whole milliseconds before it calls the kernel.",
+        None,
+    )
+};
+
+pub(crate) static FIND_WHO_STOPS_IT: RemedyEntry = advised(
+    "find-who-stops-it",
+    "Nothing stops the threads while their time runs out.",
+    "Find who sends SIGSTOP: a debugger, the job control of a shell, or a container that is paused.",
+    Some("# command\nperf trace -a -e kill,tkill,tgkill,ptrace"),
+);
+
+pub(crate) static MOVE_INTERRUPT: RemedyEntry = advised(
+    "move-interrupt",
+    "The interrupt is handled on another CPU than the one that the program's timers are on.",
+    "Move the interrupt to another CPU, and stop irqbalance from moving it back.",
+    Some("# command\necho 3 > /proc/irq/24/smp_affinity_list"),
+);
+
+pub(crate) static MOVE_SOFTIRQ: RemedyEntry = advised(
+    "move-softirq",
+    "Deferred work of drivers no longer runs before the program's timer interrupt.",
+    "Move the interrupts that cause it to another CPU, or use a kernel with PREEMPT_RT, which runs it in threads.",
+    Some("# command\ngrep . /proc/irq/*/smp_affinity_list"),
+);
+
+pub(crate) static SEPARATE_TASK_OR_HOST: RemedyEntry = advised(
+    "separate-task-or-host",
+    "The CPU takes the timer interrupt when it is due.",
+    "If it is the same task each time, the task keeps interrupts off: pin it to another CPU. If it is any task, the \
+     hypervisor had the CPU: compare with steal time, and ask for dedicated CPUs.",
+    Some("# command\ntaskset -cp 3 PID"),
+);
+
+pub(crate) static FOLLOW_LONG_WAITS: RemedyEntry = advised(
+    "follow-long-waits",
+    "The worst waits show what their CPU did.",
+    "Follow the program again with --only '>1ms' and read the worst waits.",
+    Some("# command\noversleep why --only '>1ms' -- ./app"),
+);
+
+pub(crate) static SPREAD_TIMERS: RemedyEntry = advised(
+    "spread-timers",
+    "The timer interrupt has less to do before it ends the wait.",
+    "Other timers expire in the same interrupt. Spread them, or pin the thread to a CPU without them.",
+    None,
+);
+
+pub(crate) static REDUCE_TRACING: RemedyEntry = advised(
+    "reduce-tracing",
+    "The timer's callback wakes the thread at once.",
+    "The callback was held up by locks of the run queue, by tracing, or by the hypervisor. Stop other tracers, and compare \
+     with steal time.",
+    Some("# command\nbpftool prog list"),
+);
+
+pub(crate) static PIN_THREAD: RemedyEntry = advised(
+    "pin-thread",
+    "The timer fires on the CPU on which the thread runs.",
+    "The thread's run queue is on another CPU than its timer. Pin the thread.",
+    Some("# command\ntaskset -c 2 ./app"),
+);
+
+pub(crate) static SEPARATE_CPUS: RemedyEntry = advised(
+    "separate-cpus",
+    "The program's threads find a free CPU when their timers fire.",
+    "Keep the task that ran instead away from the CPUs of this program, with taskset or a cpuset for either of them.",
+    Some("# command\ntaskset -c 2 ./app"),
+);
+
+pub(crate) static RUN_FIRST: RemedyEntry = advised(
+    "run-first",
+    "The program's thread runs as soon as it is woken, before the task that kept it waiting.",
+    "Give the thread a policy or a priority that goes first, or the other task one that goes last.",
+    Some("# command\nchrt --fifo 10 ./app"),
+);
+
+pub(crate) static SWITCH_SOONER: RemedyEntry = advised(
+    "switch-sooner",
+    "The kernel switches to the woken thread sooner.",
+    "Use a kernel with PREEMPT or PREEMPT_RT: the task that ran goes after this thread, and the kernel could not switch yet.",
+    None,
+);
+
+pub(crate) static SHORTEN_RETURN: RemedyEntry = advised(
+    "shorten-return",
+    "The call ends soon after its thread has a CPU.",
+    "The time is the kernel's own work on the way out: checking many descriptors, page faults, or tracing. Wait for fewer \
+     descriptors, lock the program's memory, and stop other tracers.",
+    Some("# command\noversleep run --lock-memory -- ./app"),
+);
+
+pub(crate) static SHORTEN_WORK: RemedyEntry = RemedyEntry {
+    trial: Trial::Never(CHANGES_CODE),
+    ..advised(
+        "shorten-work",
+        "The program calls its wait before the deadline.",
+        "The program's own work takes longer than its period: make it shorter, or the period longer.",
+        None,
+    )
+};
+
+pub(crate) static COMPARE_WITHOUT_SLACK: RemedyEntry = advised(
+    "compare-without-slack",
+    "Two runs show how much of the lateness is timer slack.",
+    "Run the program with and without slack.",
+    Some("# command\noversleep run --slack 1ns --measure -- ./app"),
+);
+
+pub(crate) static FOLLOW_LESS: RemedyEntry =
+    advised("follow-less", "Every step of every wait arrives.", "Follow fewer processes, or for a shorter time.", None);

@@ -1,0 +1,215 @@
+//! Observed programs for others: what the kernel did, without any name that users chose. Programs, threads and tasks become
+//! numbers, except the kernel's own; the same name has the same number everywhere in the copy.
+
+use std::collections::BTreeMap;
+
+use oversleep_record::Identity;
+use oversleep_record::environment::Os;
+use oversleep_record::label;
+use oversleep_record::observed::culprit::{ActivityKind, IrqCause};
+use oversleep_record::observed::wait::{Wait, signed};
+use oversleep_record::observed::{Observation, ObservedWaits};
+use oversleep_record::split::PartSplit;
+use oversleep_record::{ResultFile, Series};
+use oversleep_system::calls::Call;
+
+/// Numbers for names, in the order of first use.
+#[derive(Default)]
+pub(super) struct Aliases(BTreeMap<(&'static str, String), usize>);
+
+impl Aliases {
+    fn of(&mut self, kind: &'static str, name: &str) -> String {
+        if let Some(name) = kernel_task(name) {
+            return name;
+        }
+        let number = name.strip_prefix(kind).and_then(|rest| rest.strip_prefix(' '));
+        if number.is_some_and(|number| number.parse::<u16>().is_ok()) {
+            return name.to_owned();
+        }
+        let next = self.0.keys().filter(|(other, _)| *other == kind).count() + 1;
+        let number = *self.0.entry((kind, name.to_owned())).or_insert(next);
+        format!("{kind} {number}")
+    }
+}
+
+/// The name of a kernel task, without what a driver or user may have added; `None` for other tasks.
+fn kernel_task(name: &str) -> Option<String> {
+    let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if let Some(rest) = name.strip_prefix("kworker/") {
+        let place: String =
+            rest.chars().take_while(|c| c.is_ascii_digit() || matches!(c, 'u' | 'R' | ':' | 'H')).collect();
+        return Some(format!("kworker/{place}"));
+    }
+    if let Some(rest) = name.strip_prefix("irq/") {
+        let number: String = rest.chars().take_while(char::is_ascii_digit).collect();
+        return Some(format!("irq/{number}"));
+    }
+    const NUMBERED: [&str; 6] = ["swapper/", "ksoftirqd/", "migration/", "cpuhp/", "idle_inject/", "rcuc/"];
+    const PLAIN: [&str; 8] =
+        ["rcu_preempt", "rcu_sched", "kthreadd", "kcompactd0", "kswapd0", "khugepaged", "ksmd", "watchdogd"];
+    let is_numbered = NUMBERED.iter().any(|prefix| name.strip_prefix(prefix).is_some_and(is_digits));
+    (is_numbered || PLAIN.contains(&name)).then(|| name.to_owned())
+}
+
+/// Everything that was observed, under other names: the series and the rest.
+pub(super) fn shared(file: &ResultFile) -> (Vec<Series>, Option<Observation>) {
+    let mut names = Aliases::default();
+    let os = if file.platform.is(Os::Windows) { Os::Windows } else { Os::Linux };
+    let observed = file.series.iter().filter(|series| series.observed.is_some());
+    let programs: Vec<String> = observed.clone().filter_map(|series| series.label(label::PROGRAM)).collect();
+    let mut series: Vec<Series> = Vec::new();
+    for mut one in observed.filter_map(|one| of_series(one, os, &mut names)) {
+        // Calls that aren't known are all of one name.
+        while series.iter().any(|other| other.key == one.key) {
+            one.key = one.key.word(series.len());
+        }
+        series.push(one);
+    }
+    let observation = file.observation.as_ref().map(|observation| Observation {
+        by: observation.by,
+        recorder: None,
+        target: if observation.target.is_empty() { String::new() } else { "a program".to_owned() },
+        processes: Vec::new(),
+        want_ns: observation.want_ns,
+        left_out: observation.left_out,
+        worst: observation.worst.iter().map(|wait| of_wait(wait, &programs, &mut names)).collect(),
+        losses: observation.losses.clone(),
+        unseen: observation.unseen.clone(),
+    });
+    (series, observation)
+}
+
+fn of_series(series: &Series, os: Os, names: &mut Aliases) -> Option<Series> {
+    let own = Identity::of(series)?;
+    let identity = Identity {
+        program: names.of("program", &own.program),
+        // A thread named like its program stays named like it.
+        thread: if own.thread == own.program {
+            names.of("program", &own.program)
+        } else {
+            names.of("thread", &own.thread)
+        },
+        call: call(&own.call).unwrap_or_else(|| "unknown".to_owned()),
+        timer: own.timer.as_deref().and_then(call),
+        ..own
+    };
+    let mut shared = Series::observed(&identity, os, series.distribution.clone());
+    shared.counts = series.counts;
+    shared.rounds.clone_from(&series.rounds);
+    shared.why = series.why.as_ref().map(|why| PartSplit { method: String::new(), ..why.clone() });
+    let waits = series.observed.as_ref()?;
+    let mut blames = waits.blames.clone();
+    for blame in &mut blames {
+        blame.name = names.of("task", &blame.name);
+        blame.tid = 0;
+    }
+    let mut irq_blames = waits.irq_blames.clone();
+    irq_blames.iter_mut().for_each(|blame| blame.cause = cause(&blame.cause, names));
+    shared.observed = Some(ObservedWaits { tgid: 0, blames, irq_blames, ..waits.clone() });
+    Some(shared)
+}
+
+/// The name of a known call.
+fn call(name: &str) -> Option<String> {
+    let is_known = matches!(name, "timer" | "any") || Call::is_named(name);
+    is_known.then(|| name.to_owned())
+}
+
+fn cause(cause: &IrqCause, names: &mut Aliases) -> IrqCause {
+    match cause {
+        // Device names may contain an address.
+        IrqCause::Interrupt { number, ran_ns, .. } => {
+            IrqCause::Interrupt { number: *number, name: "a device".to_owned(), ran_ns: *ran_ns }
+        }
+        IrqCause::Task { name, .. } => IrqCause::Task { tid: 0, name: names.of("task", name) },
+        IrqCause::Softirq { name, ran_ns } => {
+            let is_known = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+            let name = if is_known && name.len() <= 8 { name.clone() } else { "softirq".to_owned() };
+            IrqCause::Softirq { name, ran_ns: *ran_ns }
+        }
+        IrqCause::Idle { .. } => cause.clone(),
+    }
+}
+
+/// Moves a wait to a time line of its own, so that it doesn't reveal the machine's uptime.
+fn of_wait(wait: &Wait, programs: &[String], names: &mut Aliases) -> Wait {
+    let mut shared = wait.clone();
+    shared.call = wait.call.as_deref().and_then(call);
+    shared.timer = wait.timer.as_deref().and_then(call);
+    let origin = wait.marks.entered.unwrap_or(wait.deadline).min(wait.deadline);
+    let moved = |t: &mut u64| *t = t.saturating_sub(origin);
+    moved(&mut shared.deadline);
+    moved(&mut shared.end);
+    for segment in &mut shared.segments {
+        for t in [&mut segment.from_ns, &mut segment.to_ns] {
+            *t = t.saturating_sub(signed(origin));
+        }
+    }
+    let marks = &mut shared.marks;
+    for mark in [
+        &mut marks.entered,
+        &mut marks.soft,
+        &mut marks.hard,
+        &mut marks.rearmed,
+        &mut marks.interrupt,
+        &mut marks.fired,
+        &mut marks.waking,
+        &mut marks.wakeup,
+        &mut marks.running,
+        &mut marks.returned,
+    ] {
+        mark.iter_mut().for_each(moved);
+    }
+    (shared.tgid, shared.tid) = (0, 0);
+    let kind = if programs.contains(&wait.thread) { "program" } else { "thread" };
+    shared.thread = names.of(kind, &wait.thread);
+    for culprit in &mut shared.culprits {
+        culprit.name = names.of("task", &culprit.name);
+        (culprit.tid, culprit.tgid) = (0, 0);
+        for turn in &mut culprit.turns {
+            moved(&mut turn.from_ns);
+            moved(&mut turn.to_ns);
+        }
+    }
+    // The kernel's own functions are public; those of the program and of modules aren't.
+    shared.stack.user.clear();
+    for frame in &mut shared.stack.kernel {
+        if frame.contains(['[', '(']) {
+            "a module".clone_into(frame);
+        }
+    }
+    shared.irq_cause = wait.irq_cause.as_ref().map(|found| cause(found, names));
+    for activity in &mut shared.before_interrupt {
+        if activity.what == ActivityKind::Interrupt {
+            "a device".clone_into(&mut activity.name);
+        }
+        moved(&mut activity.span.from_ns);
+        moved(&mut activity.span.to_ns);
+    }
+    shared
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_kernel_s_own_tasks_keep_their_names() {
+        let mut names = Aliases::default();
+        for (name, shared) in [
+            ("kworker/1:2-secret_wq", "kworker/1:2"),
+            ("kworker/u8:3+flush", "kworker/u8:3"),
+            ("ksoftirqd/0", "ksoftirqd/0"),
+            ("ksoftirqd/bob", "task 1"),
+            ("irq/130-enx0012", "irq/130"),
+            ("rcu_preempt", "rcu_preempt"),
+            ("payroll", "task 2"),
+            ("ksoftirqd/bob", "task 1"),
+            // Who shares a copy leaves it as it is.
+            ("task 7", "task 7"),
+        ] {
+            assert_eq!(names.of("task", name), shared);
+        }
+        assert_eq!(names.of("program", "payroll"), "program 1");
+    }
+}

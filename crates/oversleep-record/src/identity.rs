@@ -1,0 +1,110 @@
+//! What tells an observed series from others: the program, the thread, the call and the request of its waits.
+
+use std::fmt;
+
+use crate::distribution::Distribution;
+use crate::environment::Os;
+use crate::experiment::ExperimentId;
+use crate::label::{self, Labels};
+use crate::observed::ObservedWaits;
+use crate::observed::wait::Request;
+use crate::series::{Quantity, Series, Unit};
+use crate::units::Nanos;
+
+/// What the waits of an observed series have in common.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Identity {
+    /// The program's name.
+    pub program: String,
+    /// The thread's name.
+    pub thread: String,
+    /// The call, `unknown` where it wasn't seen.
+    pub call: String,
+    /// The call that set the timer, where that isn't the wait itself.
+    pub timer: Option<String>,
+    /// How the request was stated.
+    pub request: Request,
+    /// The request to two digits; `None` where it wasn't seen or requests differ too much.
+    pub requested_ns: Option<Nanos>,
+}
+
+impl Identity {
+    /// That of an observed series; `None` for another series.
+    pub fn of(series: &Series) -> Option<Identity> {
+        series.observed.as_ref()?;
+        Some(Identity::stated(&series.labels, &series.subject, series.requested_ns))
+    }
+
+    /// That of a call with these labels.
+    pub fn stated(labels: &Labels, call: &str, requested_ns: Option<Nanos>) -> Identity {
+        Identity {
+            program: labels.get(label::PROGRAM).unwrap_or_default(),
+            thread: labels.get(label::THREAD).unwrap_or_default(),
+            call: call.to_owned(),
+            timer: labels.get(label::TIMER),
+            request: labels.get(label::REQUEST).unwrap_or(Request::Unknown),
+            requested_ns,
+        }
+    }
+
+    /// `1 ms`, `until 1 ms`, `every 1 ms`: how the request is stated; `None` where it isn't known.
+    pub fn requested(&self) -> Option<String> {
+        let mark = match self.request {
+            Request::Deadline => "until ",
+            Request::Timer => "every ",
+            Request::Span | Request::Unknown => "",
+        };
+        self.requested_ns.map(|span| format!("{mark}{span}"))
+    }
+}
+
+/// `python3: clock_nanosleep for 1 ms`.
+impl fmt::Display for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.program)?;
+        if self.thread != self.program {
+            write!(f, " ({})", self.thread)?;
+        }
+        write!(f, ": {}", self.call)?;
+        if let Some(timer) = &self.timer {
+            write!(f, " of {timer}")?;
+        }
+        match (self.requested_ns, self.request) {
+            (Some(span), Request::Timer) => write!(f, " every {span}"),
+            (Some(span), _) => write!(f, " for {span}"),
+            (None, _) => Ok(()),
+        }
+    }
+}
+
+impl Series {
+    /// The waits of an observed program that have this in common, with their lateness; fill in the rest.
+    pub fn observed(identity: &Identity, os: Os, lateness: Distribution) -> Series {
+        let mut series = Series::new(ExperimentId::Y1, &identity.call, Quantity::Lateness, Unit::Ns);
+        series.requested_ns = identity.requested_ns;
+        if let Some(span) = identity.requested_ns {
+            series.key = series.key.span(span);
+        }
+        series.key = series.key.text("program", &identity.program);
+        series.labels = Labels::new().with(label::PROGRAM, identity.program.clone());
+        // A thread mostly has its program's name.
+        series.labels.set(label::THREAD, identity.thread.clone());
+        if identity.thread != identity.program {
+            series.key = series.key.text("thread", &identity.thread);
+        }
+        if let Some(timer) = &identity.timer {
+            series.key = series.key.text("timer", timer);
+            series.labels.set(label::TIMER, timer.clone());
+        }
+        series.labels.set(label::REQUEST, identity.request);
+        if identity.request != Request::Span {
+            series.key = series.key.word(identity.request.as_str());
+        }
+        series.clock = if os == Os::Windows { "qpc" } else { "monotonic" }.to_owned();
+        series.counts.recorded = lateness.count();
+        series.counts.early = lateness.early_count();
+        series.distribution = lateness;
+        series.observed = Some(ObservedWaits::default());
+        series
+    }
+}

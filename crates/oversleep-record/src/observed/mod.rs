@@ -1,0 +1,181 @@
+//! What was observed of programs that oversleep did not write: their timed waits, where the lateness of each went, and who
+//! delayed it (`oversleep why`).
+//!
+//! Waits of one program, thread, call and request are a [series](crate::Series) like any other, with its split and with
+//! what only observed waits have ([`ObservedWaits`]). What belongs to no series is in [`Observation`].
+
+mod by;
+pub mod culprit;
+pub mod stack;
+pub mod wait;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+pub use by::By;
+use culprit::{IrqCause, Why};
+use wait::{Outcome, Wait};
+
+use crate::distribution::Distribution;
+use crate::part::Part;
+use crate::units::Nanos;
+
+/// Waits shown in full.
+pub const WORST: usize = 10;
+
+/// What an observed series has beyond others.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ObservedWaits {
+    /// A process of these threads.
+    pub tgid: u32,
+    /// Waits that ended for another reason than their timer; none of the series' figures includes them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub otherwise: BTreeMap<Outcome, u64>,
+    /// How late the calls themselves were made, where the deadline had passed already, in ns. No part of the lateness.
+    #[serde(default, skip_serializing_if = "Distribution::is_empty")]
+    pub called_late: Distribution,
+    /// Who ran while these threads waited for a CPU.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blames: Vec<Blame>,
+    /// What came before their timer interrupts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub irq_blames: Vec<IrqBlame>,
+    /// The threads' policy and priority, as last seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<(u32, i32)>,
+    /// How long timer slack allowed their timers to expire late at most, if the timers themselves were not seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slack_bound_ns: Option<u64>,
+    /// Waits around which the hypervisor took time.
+    #[serde(default)]
+    pub steal_count: u64,
+}
+
+/// What one task took from the waits of a series.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Blame {
+    /// Its name.
+    pub name: String,
+    /// One of its threads.
+    pub tid: u32,
+    /// Its policy, as the kernel numbers it.
+    pub policy: u32,
+    /// Its priority as the kernel orders it: smaller goes first.
+    pub prio: i32,
+    /// Why it was allowed to run.
+    pub why: Why,
+    /// It may use one CPU only.
+    pub is_pinned: bool,
+    /// How many waits it kept waiting.
+    pub count: u64,
+    /// For how long in all.
+    pub total_ns: u64,
+    /// For how long at most.
+    pub max_ns: u64,
+}
+
+/// What made timer interrupts late.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct IrqBlame {
+    /// The cause of the longest.
+    pub cause: IrqCause,
+    /// How many waits it delayed.
+    pub count: u64,
+    /// For how long in all.
+    pub total_ns: u64,
+    /// For how long at most.
+    pub max_ns: u64,
+}
+
+impl ObservedWaits {
+    /// Waits that ended for another reason than their timer.
+    pub fn otherwise_count(&self) -> u64 {
+        self.otherwise.values().fold(0, |sum, &count| sum.saturating_add(count))
+    }
+
+    /// Those who ran instead, the one that took most first.
+    pub fn by_blame(&self) -> Vec<&Blame> {
+        let mut all: Vec<&Blame> = self.blames.iter().collect();
+        all.sort_by_key(|blame| std::cmp::Reverse(blame.total_ns));
+        all
+    }
+
+    /// What delayed the timer interrupt, the one that took most first.
+    pub fn by_irq(&self) -> Vec<&IrqBlame> {
+        let mut all: Vec<&IrqBlame> = self.irq_blames.iter().collect();
+        all.sort_by_key(|blame| std::cmp::Reverse(blame.total_ns));
+        all
+    }
+}
+
+/// What was lost between the kernel and the result.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Losses {
+    /// Events that the buffer had no room for.
+    pub no_room: u64,
+    /// Events that were sent and did not arrive.
+    pub vanished: u64,
+    /// Times that the kernel left the collector out.
+    pub not_run: u64,
+    /// Threads that were too many to follow.
+    pub threads_not_followed: u64,
+    /// Waits whose end was not seen.
+    pub unfinished: u64,
+    /// What this kernel can't show.
+    #[serde(default)]
+    pub missing: Vec<String>,
+    /// The recording ended in the middle of an event.
+    #[serde(default)]
+    pub is_truncated: bool,
+}
+
+/// A process and its name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Named {
+    /// Its id.
+    pub tgid: u32,
+    /// Its name.
+    pub name: String,
+    /// The group that its CPU quota is stated for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cgroup: Option<String>,
+}
+
+/// What a result about observed programs has besides its series.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Observation {
+    /// Who followed the waits.
+    #[serde(default)]
+    pub by: By,
+    /// The recorder of another project, as it calls itself: `perf 6.1`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recorder: Option<String>,
+    /// What was followed, in words; empty for every process.
+    #[serde(default)]
+    pub target: String,
+    /// Processes that were followed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub processes: Vec<Named>,
+    /// What the program meant to wait for, where the user stated that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub want_ns: Option<Nanos>,
+    /// Waits that a selection left out.
+    #[serde(default)]
+    pub left_out: u64,
+    /// The waits with the most lateness.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub worst: Vec<Wait>,
+    /// What was lost.
+    #[serde(default)]
+    pub losses: Losses,
+    /// Parts that the recording doesn't show. They are in no split, which doesn't mean that they were 0.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unseen: Vec<Part>,
+}

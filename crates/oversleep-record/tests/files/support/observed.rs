@@ -1,0 +1,161 @@
+//! Waits of an observed program in which every field is filled and every variant occurs.
+
+use oversleep_record::Identity;
+use oversleep_record::environment::Os;
+use oversleep_record::observed::culprit::{Activity, ActivityKind, Culprit, IrqCause, Span, Why};
+use oversleep_record::observed::stack::Stack;
+use oversleep_record::observed::wait::{Marks, Outcome, Request, Wait};
+use oversleep_record::observed::{Blame, By, IrqBlame, Losses, Named, Observation, ObservedWaits};
+use oversleep_record::part::{Part, Parts, Segment};
+use oversleep_record::split::PartSplit;
+use oversleep_record::{Distribution, Nanos, Series};
+
+const OUTCOMES: [Outcome; 4] = [Outcome::Timer, Outcome::Event, Outcome::Signal, Outcome::Unknown];
+const REASONS: [Why; 4] = [Why::HigherPolicy, Why::HigherPriority, Why::TurnNotOver, Why::NotYetPreempted];
+const T: u64 = 5_000_000_000;
+
+fn causes() -> [IrqCause; 4] {
+    [
+        IrqCause::Interrupt { number: 24, name: "virtio0".to_owned(), ran_ns: 9 },
+        IrqCause::Softirq { name: "NET_RX".to_owned(), ran_ns: 9 },
+        IrqCause::Idle { state: 1 },
+        IrqCause::Task { tid: 8, name: "hog".to_owned() },
+    ]
+}
+
+fn of(values: &[i64]) -> Distribution {
+    let mut distribution = Distribution::growing();
+    values.iter().for_each(|&value| distribution.record(value));
+    distribution
+}
+
+/// A series for each kind of request.
+pub fn series() -> Vec<Series> {
+    Request::ALL.into_iter().enumerate().map(|(n, request)| of_request(n as u64, request)).collect()
+}
+
+fn of_request(n: u64, request: Request) -> Series {
+    let identity = Identity {
+        program: "app".to_owned(),
+        thread: "worker=1".to_owned(),
+        call: "epoll_wait".to_owned(),
+        timer: (request == Request::Timer).then(|| "timerfd_settime".to_owned()),
+        request,
+        requested_ns: (request != Request::Unknown).then_some(Nanos(1_000_000)),
+    };
+    let mut split = PartSplit::default();
+    // A timer may expire before the program's deadline.
+    split.record(&Parts { api: -5, slack: 50_000, ..Parts::default() });
+    split.record(&Parts { runq: 3_000_000, unattributed: 7, ..Parts::default() });
+    let mut series = Series::observed(&identity, Os::Linux, of(&[49_995, 3_000_007]));
+    series.why = Some(split);
+    series.observed = Some(ObservedWaits {
+        tgid: 7,
+        otherwise: OUTCOMES.into_iter().map(|outcome| (outcome, n + 1)).collect(),
+        called_late: of(&[20_000]),
+        blames: REASONS.into_iter().map(blame).collect(),
+        irq_blames: causes().map(|cause| IrqBlame { cause, count: 1, total_ns: 9, max_ns: 9 }).to_vec(),
+        policy: Some((0, 120)),
+        slack_bound_ns: Some(50_000),
+        steal_count: 1,
+    });
+    series
+}
+
+fn blame(why: Why) -> Blame {
+    let name = "burst".to_owned();
+    Blame { name, tid: 9, policy: 1, prio: 49, why, is_pinned: true, count: 1, total_ns: 3_000_000, max_ns: 3_000_000 }
+}
+
+/// What belongs to no series.
+pub fn observation() -> Observation {
+    Observation {
+        by: By::Supervisor,
+        recorder: Some("perf 6.1".to_owned()),
+        target: "./app".to_owned(),
+        processes: vec![Named {
+            tgid: 7,
+            name: "app".to_owned(),
+            cgroup: Some("/system.slice/app.service".to_owned()),
+        }],
+        want_ns: Some(Nanos(1_000_000)),
+        left_out: 3,
+        worst: Request::ALL.into_iter().zip(OUTCOMES).zip(causes()).map(wait).collect(),
+        losses: Losses {
+            no_room: 1,
+            vanished: 2,
+            not_run: 3,
+            threads_not_followed: 4,
+            unfinished: 5,
+            missing: vec!["timeouts of sockets (no tracepoint timer_start)".to_owned()],
+            is_truncated: true,
+        },
+        unseen: vec![Part::Irq, Part::User],
+    }
+}
+
+fn wait(((request, outcome), cause): ((Request, Outcome), IrqCause)) -> Wait {
+    let mut parts = Parts::default();
+    Part::ALL.iter().for_each(|&part| *parts.get_mut(part) = 1_000);
+    parts.api = -5;
+    let activity = |what| Activity { what, name: "1".to_owned(), span: Span { from_ns: T, to_ns: T + 1 } };
+    let culprit = |why| Culprit {
+        tid: 9,
+        tgid: 9,
+        name: "burst".to_owned(),
+        policy: 1,
+        prio: 49,
+        ran_ns: 1_000,
+        why,
+        is_pinned: true,
+        turns: vec![Span { from_ns: T, to_ns: T + 1_000 }],
+    };
+    let t = Some(T);
+    Wait {
+        tgid: 7,
+        tid: 8,
+        thread: "worker=1".to_owned(),
+        call: Some("epoll_wait".to_owned()),
+        timer: Some("timerfd_settime".to_owned()),
+        request,
+        requested_ns: Some(1_000_000),
+        deadline: T,
+        called_late_ns: 4,
+        end: T + parts.sum().unsigned_abs(),
+        lateness_ns: parts.sum(),
+        outcome,
+        parts,
+        segments: Part::ALL.iter().map(|&part| Segment { part, from_ns: 1, to_ns: 2 }).collect(),
+        marks: Marks {
+            entered: t,
+            soft: t,
+            hard: t,
+            rearmed: t,
+            interrupt: t,
+            fired: t,
+            waking: t,
+            wakeup: t,
+            running: t,
+            returned: t,
+        },
+        slack_bound_ns: Some(50_000),
+        timer_cpu: Some(0),
+        timer_cpu_idle: Some(1),
+        cpu: Some(1),
+        cpu_idle: Some(2),
+        policy: Some(0),
+        prio: Some(120),
+        cpus_allowed: Some(2),
+        culprits: REASONS.map(culprit).to_vec(),
+        irq_cause: Some(cause),
+        before_interrupt: [ActivityKind::Interrupt, ActivityKind::Softirq, ActivityKind::Idle].map(activity).to_vec(),
+        steal_ns: 3,
+        lost_events: 2,
+        restarts: 1,
+        stack: Stack {
+            kernel: vec!["schedule+0x1f".to_owned(), "do_nanosleep+0x66".to_owned()],
+            user: vec!["clock_nanosleep+0x5a (libc.so.6)".to_owned(), "main+0x20 (app)".to_owned()],
+        },
+        frames: Default::default(),
+    }
+}

@@ -1,0 +1,84 @@
+//! Each kind of waits in its parts, with who ran instead and what came before the timer interrupt.
+
+use oversleep_record::Identity;
+use oversleep_record::observed::culprit::policy_words;
+use oversleep_record::observed::wait::signed;
+use oversleep_record::observed::{Blame, IrqBlame, ObservedWaits};
+use oversleep_record::part::Part;
+use oversleep_record::series::Unit;
+use oversleep_record::split::PartSplit;
+use oversleep_record::{Distribution, Nanos, ResultFile, Series};
+
+use super::super::markup::Markup;
+use super::super::tables::draw;
+use crate::view::observed::{irq_words, why_words};
+use crate::view::table::{Columns, Table};
+use crate::words::{counted, median, percent, quantile};
+
+/// The number of kinds whose parts are listed.
+const DETAILED: usize = 40;
+
+/// The section.
+pub fn section(m: &mut Markup, file: &ResultFile) {
+    let kinds: Vec<&Series> = file.series.iter().filter(|series| series.has_values()).collect();
+    if kinds.is_empty() {
+        return;
+    }
+    super::section(m, "kinds", "Each kind of waits in parts", |m| {
+        kinds.iter().take(DETAILED).for_each(|series| detail(m, series));
+        if let Some(rest) = kinds.len().checked_sub(DETAILED).filter(|&rest| rest > 0) {
+            m.leaf("p", &[("class", "quiet")], &format!("The result has {}.", counted(rest, "more kind")));
+        }
+    });
+}
+
+fn detail(m: &mut Markup, series: &Series) {
+    let (Some(identity), Some(split), Some(waits)) = (Identity::of(series), &series.why, &series.observed) else {
+        return;
+    };
+    m.element("details", &[], |m| {
+        m.leaf("summary", &[], &identity.to_string());
+        let tables = [parts(split), blames(waits), causes(waits)];
+        tables.into_iter().flatten().for_each(|table| draw(m, &table, ""));
+        let otherwise = waits.otherwise_count();
+        if otherwise != 0 {
+            let other = counted(otherwise, "wait");
+            let text = format!("{other} of this kind ended for another reason than their timer.");
+            m.leaf("p", &[("class", "quiet")], &text);
+        }
+    });
+}
+
+fn parts(split: &PartSplit) -> Option<Table> {
+    let rows: Vec<(Part, &Distribution)> = split.parts.iter().map(|(&part, values)| (part, values)).collect();
+    let sum = |part: Part| Nanos(i64::try_from(split.sum(part)).unwrap_or(i64::MAX));
+    Columns::new()
+        .words("part", |(part, _): &&(Part, &Distribution)| part.name())
+        .figure("share", |(part, _)| percent(split.share(*part)))
+        .figure("p50", |(_, values)| median(Unit::Ns, values))
+        .figure("p99", |(_, values)| quantile(Unit::Ns, values, 0.99))
+        .figure("max", |(_, values)| values.max().map(Nanos))
+        .figure("in all", move |(part, _)| sum(*part))
+        .words("what it is", |(part, _)| part.about())
+        .table("Parts of the lateness", &rows)
+}
+
+fn blames(waits: &ObservedWaits) -> Option<Table> {
+    let columns = Columns::new()
+        .words("ran instead", |blame: &&Blame| blame.name.clone())
+        .words("policy", |blame| policy_words(blame.policy, blame.prio))
+        .figure("count", |blame| blame.count)
+        .figure("in all", |blame| Nanos(signed(blame.total_ns)))
+        .figure("max", |blame| Nanos(signed(blame.max_ns)))
+        .words("because", |blame| why_words(blame.why));
+    columns.table("Who ran while these threads waited for a CPU", waits.by_blame())
+}
+
+fn causes(waits: &ObservedWaits) -> Option<Table> {
+    let columns = Columns::new()
+        .words("before the interrupt", |blame: &&IrqBlame| irq_words(&blame.cause))
+        .figure("count", |blame| blame.count)
+        .figure("in all", |blame| Nanos(signed(blame.total_ns)))
+        .figure("max", |blame| Nanos(signed(blame.max_ns)));
+    columns.table("What its CPU did while the timer interrupt was due", waits.by_irq())
+}

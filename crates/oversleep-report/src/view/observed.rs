@@ -1,0 +1,218 @@
+//! What a report says about observed programs: their waits by kind, what each part of a late wait means, and what could
+//! not be seen.
+
+use oversleep_record::Identity;
+use oversleep_record::observed::culprit::{IrqCause, Why, policy_words};
+use oversleep_record::observed::wait::{Outcome, Wait, signed};
+use oversleep_record::observed::{By, Observation};
+use oversleep_record::part::Part;
+use oversleep_record::series::Unit;
+use oversleep_record::split::PartSplit;
+use oversleep_record::{Distribution, Nanos, ResultFile, Series};
+
+use super::table::{Columns, Split, Table};
+use crate::words::{counted, grouped, median, quantile};
+
+/// The most rows that a brief report shows.
+const ROWS_BRIEF: usize = 20;
+/// A program stack with fewer calls than this was cut off.
+const SHORT_STACK: usize = 3;
+
+/// Waits of one kind, from a result or while a program is still followed.
+pub struct Row<'a> {
+    /// What they have in common.
+    pub identity: Identity,
+    /// Their lateness.
+    pub lateness: &'a Distribution,
+    /// Its parts.
+    pub split: &'a PartSplit,
+}
+
+impl<'a> Row<'a> {
+    /// The row of an observed series; `None` for another.
+    pub fn of(series: &'a Series) -> Option<Row<'a>> {
+        Some(Row { identity: Identity::of(series)?, lateness: &series.distribution, split: series.why.as_ref()? })
+    }
+
+    /// A row whose parts are compared with the whole lateness.
+    fn shares(&self) -> Split {
+        Split::of(|part| self.split.share(part))
+    }
+}
+
+/// The kinds of waits that ended by their timers, as a table; the bars are that many letters long.
+pub fn table<'a>(rows: impl IntoIterator<Item = Row<'a>>, bar_width: usize) -> Option<Table> {
+    let rows: Vec<Row<'a>> = rows.into_iter().filter(|row| !row.lateness.is_empty()).collect();
+    let ns = |row: &Row<'_>, share: f64| quantile(Unit::Ns, row.lateness, share);
+    let columns = Columns::new()
+        .words("program", |row: &Row<'_>| row.identity.program.clone())
+        .words("thread", |row| row.identity.thread.clone().some_if(row.identity.thread != row.identity.program))
+        .rank(3)
+        .words("call", |Row { identity, .. }| match &identity.timer {
+            Some(timer) => format!("{} ({timer})", identity.call),
+            None => identity.call.clone(),
+        })
+        .words("requested", |row| row.identity.requested())
+        .figure("count", |row| row.lateness.count())
+        .rank(2)
+        .figure("p50", |row| median(Unit::Ns, row.lateness))
+        .figure("p99", move |row| ns(row, 0.99))
+        .rank(1)
+        .figure("max", |row| row.lateness.max().map(Nanos))
+        .split("split of the lateness", bar_width, Row::shares);
+    let mut table = columns.table("Lateness by program, thread, call and request", rows)?;
+    table.rows_brief = ROWS_BRIEF;
+    Some(table)
+}
+
+/// A text where a condition holds.
+trait SomeIf: Sized {
+    fn some_if(self, holds: bool) -> Option<Self> {
+        holds.then_some(self)
+    }
+}
+
+impl SomeIf for String {}
+
+/// Waits that ended by their timers, and those that ended otherwise.
+pub fn counts(file: &ResultFile) -> (u64, u64) {
+    let by_timer = file.series.iter().map(|series| series.counts.recorded).fold(0, u64::saturating_add);
+    let observed = file.series.iter().filter_map(|series| series.observed.as_ref());
+    (by_timer, observed.map(oversleep_record::ObservedWaits::otherwise_count).fold(0, u64::saturating_add))
+}
+
+/// `120 waits ended by their timer`.
+pub fn by_timer(count: u64) -> String {
+    format!("{} ended by {} timer", counted(count, "wait"), if count == 1 { "its" } else { "their" })
+}
+
+/// How waits ended that didn't end by their timer.
+pub fn ended_otherwise(file: &ResultFile) -> Option<String> {
+    let kinds = [
+        (Outcome::Event, "by an event or a peer"),
+        (Outcome::Signal, "by a signal"),
+        (Outcome::Unknown, "with an error or unseen"),
+    ];
+    let words: Vec<String> = kinds
+        .into_iter()
+        .filter_map(|(outcome, about)| {
+            let counts = file.series.iter().filter_map(|series| series.observed.as_ref()?.otherwise.get(&outcome));
+            let count = counts.fold(0, |sum: u64, &count| sum.saturating_add(count));
+            (count != 0).then(|| format!("{} {about}", grouped(count)))
+        })
+        .collect();
+    (!words.is_empty()).then(|| format!("Ended otherwise: {}.", words.join(", ")))
+}
+
+/// What a selection left out.
+pub fn left_out(observation: &Observation) -> Option<String> {
+    let were = if observation.left_out == 1 { "was" } else { "were" };
+    (observation.left_out != 0).then(|| format!("{} {were} not selected.", counted(observation.left_out, "wait")))
+}
+
+/// That a recording was cut off.
+pub fn cut_off(file: &ResultFile) -> Option<String> {
+    let is_cut = file.observation.as_ref().is_some_and(|observation| observation.losses.is_truncated);
+    is_cut.then(|| "The recording ends in the middle of an event; what comes before it was read.".to_owned())
+}
+
+/// What the figures don't cover: the limits of the follower and of the kernel.
+pub fn limits(observation: &Observation) -> Vec<String> {
+    let by = match observation.by {
+        By::Kernel | By::Recorder => &[][..],
+        By::Supervisor => &[SPAN_WITH_SWITCHES, PARTS, CALLS],
+        By::SupervisorWithoutSwitches => &[SPAN_WITHOUT_SWITCHES, SWITCHES, PARTS, CALLS],
+    };
+    let unseen: Vec<&str> = observation.unseen.iter().map(|part| part.name()).collect();
+    let unseen = (!unseen.is_empty()).then(|| format!("Not recorded: {}.", unseen.join(", ")));
+    let missing = &observation.losses.missing;
+    let missing = (!missing.is_empty()).then(|| format!("Not available on this kernel: {}.", missing.join("; ")));
+    by.iter().map(|&limit| limit.to_owned()).chain(unseen).chain(missing).collect()
+}
+
+const SPAN_WITH_SWITCHES: &str = "A supervisor saw these waits: it stops the program before and after each one. A span counts \
+    from when the program goes on after the first stop, a deadline is the program's own; a wait ends when the program has \
+    stopped again. Nothing is subtracted.";
+const SPAN_WITHOUT_SWITCHES: &str = "A supervisor saw these waits: it stops the program before and after each one. A span \
+    counts from when it lets the program go on after the first stop, a deadline is the program's own; a wait ends when the \
+    supervisor notices the second stop, so its own waking is included. Nothing is subtracted.";
+const SWITCHES: &str = "This process gets no records of context switches (perf_event_open), so only the time in the run queue \
+    is told from the rest of the lateness, which is unattributed. With kernel.perf_event_paranoid at 2, or outside of a \
+    container, it may get them.";
+const PARTS: &str = "Timer slack, late interrupts, CPU quotas and who ran instead can be seen in the kernel's events only, \
+    which need privileges.";
+const CALLS: &str = "Not seen: timers that the program sets itself (timerfd, POSIX timers, setitimer), timeouts of sockets, \
+    io_uring, and 32-bit programs.";
+
+/// `1. 5 ms late: app (77), clock_nanosleep for 1 ms`.
+pub fn wait_in_words(number: usize, wait: &Wait) -> String {
+    let requested = wait.requested_ns.map(|ns| format!(" for {}", Nanos(signed(ns)))).unwrap_or_default();
+    let call = wait.call.as_deref().unwrap_or("unknown call");
+    format!("{number}. {} late: {} ({}), {call}{requested}", Nanos(wait.lateness_ns), wait.thread, wait.tid)
+}
+
+/// The call stacks of a wait, each with its heading; empty if no stack was taken.
+pub fn stacks(wait: &Wait) -> impl Iterator<Item = (&'static str, &[String])> {
+    let stack = &wait.stack;
+    let both = [("called from", &*stack.user), ("in the kernel", &*stack.kernel)];
+    both.into_iter().filter(|(_, frames)| !frames.is_empty())
+}
+
+/// Why the stacks of a program may end early, with the next step.
+pub fn about_stacks(worst: &[Wait]) -> Option<&'static str> {
+    worst.iter().any(|wait| (1..SHORT_STACK).contains(&wait.stack.user.len())).then_some(
+        "Stacks of a program end where code was built without frame pointers. Build it with -fno-omit-frame-pointer (C, C++) \
+         or -C force-frame-pointers=yes (Rust) to see more.",
+    )
+}
+
+/// What the hypervisor took around a wait.
+pub fn stolen(wait: &Wait) -> Option<String> {
+    (wait.steal_ns != 0)
+        .then(|| format!("The hypervisor took up to {} around this wait.", Nanos(signed(wait.steal_ns))))
+}
+
+/// What is known about a part of one wait; may be empty.
+pub fn part_note(part: Part, wait: &Wait) -> String {
+    match part {
+        Part::Irq => wait.irq_cause.as_ref().map(irq_words).unwrap_or_default(),
+        Part::Runq => {
+            let words = wait.culprits.iter().take(3).map(|culprit| {
+                let policy = policy_words(culprit.policy, culprit.prio);
+                let ran = Nanos(signed(culprit.ran_ns));
+                format!("{} ({}, {policy}) {ran}: {}", culprit.name, culprit.tid, why_words(culprit.why))
+            });
+            words.collect::<Vec<String>>().join("; ")
+        }
+        Part::Ipi | Part::Wake => match (wait.timer_cpu, wait.cpu, wait.cpu_idle) {
+            (Some(from), Some(to), Some(state)) if from != to => {
+                format!("CPU {from} → CPU {to}, idle (state {state})")
+            }
+            (Some(from), Some(to), None) if from != to => format!("CPU {from} → CPU {to}"),
+            _ => String::new(),
+        },
+        _ => String::new(),
+    }
+}
+
+/// What delayed the timer interrupt.
+pub fn irq_words(cause: &IrqCause) -> String {
+    match cause {
+        IrqCause::Interrupt { number, name, ran_ns } => {
+            format!("interrupt {number} ({name}) ran for {}", Nanos(signed(*ran_ns)))
+        }
+        IrqCause::Softirq { name, ran_ns } => format!("softirq {name} ran for {}", Nanos(signed(*ran_ns))),
+        IrqCause::Idle { state } => format!("the CPU was idle (state {state})"),
+        IrqCause::Task { tid, name } => format!("{name} ({tid}) ran: interrupts off, or the hypervisor"),
+    }
+}
+
+/// Why a task was allowed to run, in a sentence.
+pub fn why_words(why: Why) -> &'static str {
+    match why {
+        Why::HigherPolicy => "its policy goes first",
+        Why::HigherPriority => "its priority is at least as high",
+        Why::TurnNotOver => "its turn was not over",
+        Why::NotYetPreempted => "the kernel could not switch yet",
+    }
+}

@@ -1,0 +1,21 @@
+//! The waits of observed programs, by kind.
+
+use oversleep_record::{ExperimentId, ResultFile};
+
+use super::Entry;
+use crate::view::observed::{Row, ended_otherwise, left_out, limits, table};
+use crate::view::table::Section;
+
+pub const ENTRY: Entry = Entry { id: "observed", title: "All waits", experiments: &[ExperimentId::Y1], build };
+
+/// Letters of a bar.
+const BAR: usize = 16;
+
+fn build(file: &ResultFile, section: Section) -> Section {
+    let Some(observation) = &file.observation else { return section };
+    let table = table(file.series.iter().filter_map(Row::of), BAR);
+    let selected = if observation.left_out == 0 { "" } else { "selected " };
+    let none = table.is_none().then(|| format!("No {selected}wait ended by its timer."));
+    let section = section.tables(table).notes(none).notes(ended_otherwise(file)).notes(left_out(observation));
+    section.notes(limits(observation))
+}
