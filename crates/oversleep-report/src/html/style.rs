@@ -97,7 +97,7 @@ tbody tr:hover>*{background:var(--ovs-band)}
 .name{white-space:nowrap}
 .facts td{min-width:9rem;overflow-wrap:anywhere}
 footer{border-top:1px solid var(--ovs-grid);margin-top:3rem;padding:1.2rem 0 2.5rem;color:var(--ovs-soft);font-size:.9rem}
-@media (max-width:34rem){.wide{padding:0 .8rem}h1{font-size:1.35rem}.card{padding:.8rem}th,td{padding-right:.6rem}}
+@media (max-width:34rem){.wide{padding:0 .8rem}td.any{overflow-wrap:normal}h1{font-size:1.35rem}.card{padding:.8rem}th,td{padding-right:.6rem}}
 @media print{body{font-size:10.5pt}.theme,nav,.skip{display:none}.card,figure,tr{break-inside:avoid}h2,h3{break-after:avoid}
 .wide{max-width:none;padding:0}.scroll{overflow:visible}details:not([open])::details-content{content-visibility:visible}pre{white-space:pre-wrap}}
 ";
