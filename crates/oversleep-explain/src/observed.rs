@@ -100,6 +100,11 @@ pub(crate) fn kinds(file: &ResultFile) -> Vec<Kind<'_>> {
     file.series.iter().filter(|series| series.has_values()).filter_map(Kind::of).collect()
 }
 
+/// Whether what was seen to take so much of a part of these waits explains less than half of it.
+pub(crate) fn is_unexplained(kind: &Kind<'_>, part: Part, seen: impl Iterator<Item = u64>) -> bool {
+    2 * seen.map(i128::from).sum::<i128>() < kind.sum(part)
+}
+
 /// Every kind, if there is one with enough waits.
 ///
 /// # Errors
@@ -155,6 +160,8 @@ pub(crate) struct Cause<'k, 'a> {
     pub kinds: Vec<&'k Kind<'a>>,
     /// How much lateness it explains.
     pub total_ns: i128,
+    /// The longest of it.
+    pub longest: Nanos,
 }
 
 impl<'k, 'a> Cause<'k, 'a> {
@@ -162,17 +169,13 @@ impl<'k, 'a> Cause<'k, 'a> {
     pub fn whole(part: Part, kinds: impl IntoIterator<Item = &'k Kind<'a>>) -> Cause<'k, 'a> {
         let kinds: Vec<&Kind<'_>> = kinds.into_iter().collect();
         let total_ns = kinds.iter().map(|kind| kind.sum(part)).sum();
-        Cause { part, instance: String::new(), kinds, total_ns }
+        let longest = Nanos(kinds.iter().map(|kind| kind.max(part)).max().unwrap_or(0));
+        Cause { part, instance: String::new(), kinds, total_ns, longest }
     }
 
     /// The kind that it delayed most.
     pub fn first(&self) -> &'k Kind<'a> {
         self.kinds[0]
-    }
-
-    /// The longest that it delayed any wait.
-    pub fn max(&self) -> Nanos {
-        Nanos(self.kinds.iter().map(|kind| kind.max(self.part)).max().unwrap_or(0))
     }
 
     /// The conclusion, with every kind of waits beneath it.
@@ -189,41 +192,60 @@ impl<'k, 'a> Cause<'k, 'a> {
     }
 }
 
-/// The causes of a part, by what each kind says of it: the name of a cause, how much of the part it explains there, and the
-/// longest. Those that explain little are left out.
+/// What a kind says of one cause: its name, how much of the part it explains there, the longest, and what it is.
+pub(crate) type Said<T> = (String, u64, u64, T);
+
+/// The causes of a part, by what each kind says of it, with what the cause is for the kind that it delayed most. Those that
+/// explain little of every kind are left out, unless nothing would be left.
 pub(crate) fn by_cause<'k, 'a, T>(
     part: Part,
     kinds: &'k [Kind<'a>],
-    causes: impl Fn(&'k Kind<'a>) -> Vec<(String, u64, u64, T)>,
+    causes: impl Fn(&'k Kind<'a>) -> Vec<Said<T>>,
 ) -> Vec<(Cause<'k, 'a>, T)> {
-    let mut all: Vec<(Cause<'k, 'a>, T, u64, Vec<u64>)> = Vec::new();
+    let mut all: Vec<(String, Vec<Delayed<'k, 'a, T>>)> = Vec::new();
     for kind in kinds {
         for (instance, total, max, of) in causes(kind) {
-            match all.iter_mut().find(|(cause, ..)| cause.instance == instance) {
-                Some((cause, _, longest, totals)) => {
-                    cause.kinds.push(kind);
-                    cause.total_ns += i128::from(total);
-                    *longest = max.max(*longest);
-                    totals.push(total);
-                }
-                None => {
-                    let cause = Cause { part, instance, kinds: vec![kind], total_ns: total.into() };
-                    all.push((cause, of, max, vec![total]));
-                }
+            let at = all.iter().position(|(known, _)| *known == instance).unwrap_or(all.len());
+            if at == all.len() {
+                all.push((instance, Vec::new()));
+            }
+            let delayed = &mut all[at].1;
+            // One task may have run under several priorities.
+            match delayed.last_mut().filter(|last| std::ptr::eq(last.kind, kind)) {
+                Some(last) => (last.total, last.max) = (last.total.saturating_add(total), last.max.max(max)),
+                None => delayed.push(Delayed { kind, total, max, of }),
             }
         }
     }
-    let whole: i128 = kinds.iter().map(|kind| kind.sum(part)).sum();
-    all.retain(|(cause, _, max, _)| {
-        cause.total_ns as f64 >= whole as f64 * CAUSE_SHARE_MIN || *max >= RARE_MIN_NS.unsigned_abs()
+    let total = |delayed: &[Delayed<'_, '_, T>]| delayed.iter().map(|one| i128::from(one.total)).sum::<i128>();
+    all.sort_by(|(one, a), (other, b)| total(b).cmp(&total(a)).then_with(|| one.cmp(other)));
+    let is_told = |one: &Delayed<'_, '_, T>| {
+        one.total as f64 >= one.kind.sum(part) as f64 * CAUSE_SHARE_MIN || one.max >= RARE_MIN_NS.unsigned_abs()
+    };
+    let told = all.iter().filter(|(_, delayed)| delayed.iter().any(is_told)).count();
+    let all = all.into_iter().filter(|(_, delayed)| told == 0 || delayed.iter().any(is_told)).take(match told {
+        0 => 1,
+        _ => CAUSES_MAX,
     });
-    all.sort_by(|(a, ..), (b, ..)| b.total_ns.cmp(&a.total_ns).then_with(|| a.instance.cmp(&b.instance)));
-    all.truncate(CAUSES_MAX);
-    let ordered = all.into_iter().map(|(mut cause, of, _, totals)| {
-        let mut kinds: Vec<(u64, &Kind<'_>)> = totals.into_iter().zip(cause.kinds).collect();
-        kinds.sort_by_key(|(total, _)| std::cmp::Reverse(*total));
-        cause.kinds = kinds.into_iter().map(|(_, kind)| kind).collect();
-        (cause, of)
+    let ordered = all.filter_map(|(instance, mut delayed)| {
+        delayed.sort_by_key(|one| std::cmp::Reverse(one.total));
+        let longest = delayed.iter().map(|one| one.max).max().unwrap_or(0);
+        let cause = Cause {
+            part,
+            instance,
+            kinds: delayed.iter().map(|one| one.kind).collect(),
+            total_ns: total(&delayed),
+            longest: Nanos(i64::try_from(longest).unwrap_or(i64::MAX)),
+        };
+        Some((cause, delayed.into_iter().next()?.of))
     });
     ordered.collect()
+}
+
+/// What one cause took from one kind.
+struct Delayed<'k, 'a, T> {
+    kind: &'k Kind<'a>,
+    total: u64,
+    max: u64,
+    of: T,
 }

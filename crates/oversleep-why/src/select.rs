@@ -114,7 +114,7 @@ pub enum Judged {
 impl Bound {
     /// What it says of each series that has values.
     pub fn judge<'a>(&self, file: &'a ResultFile) -> Vec<(&'a Series, Judged)> {
-        let series = file.series.iter().filter(|series| series.has_values());
+        let series = file.series.iter().filter(|series| series.observed.is_some() && series.has_values());
         series.map(|series| (series, self.judge_one(&series.distribution))).collect()
     }
 

@@ -74,9 +74,7 @@ fn trial(entry: &FindingEntry, remedy: &RemedyEntry) -> String {
     match remedy.trial {
         Trial::Never(why) if is_about_programs => format!("`why` does not try it: {}.", prose(why)),
         Trial::Here { .. } if is_about_programs => {
-            format!(
-                "`why` does not try it: {UNASKED}. `check` tries it on its own threads and shows what it gains there."
-            )
+            "`oversleep why --try` tries it on the program, and `check` on threads of its own.".to_owned()
         }
         Trial::Here { .. } => "`check` tries it and shows what it gains.".to_owned(),
         Trial::ByExperiment { experiment, .. } => {

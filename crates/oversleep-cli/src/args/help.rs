@@ -43,6 +43,7 @@ Examples:
 pub const WHY: &str = "\
 Examples:
   oversleep why -- ./app                 run a program and show where its lateness went
+  oversleep why --try -- ./app           and run it again with each remedy that is a setting
   oversleep why -p 1234 --for 10s        a process that runs already
   oversleep why --system --only '>1ms'   every wait of this machine that is late by more than 1 ms
   oversleep why --record r.why -- ./app  keep every event, to look at it again elsewhere

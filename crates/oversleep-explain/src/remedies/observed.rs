@@ -62,7 +62,7 @@ pub(crate) static SEPARATE_TASK_OR_HOST: RemedyEntry = advised(
     "The CPU takes the timer interrupt when it is due.",
     "If it is the same task each time, the task keeps interrupts off: pin it to another CPU. If it is any task, the \
      hypervisor had the CPU: compare with steal time, and ask for dedicated CPUs.",
-    Some("# command\ntaskset -cp 3 PID"),
+    Some("# command, with the number of the CPU\ntaskset -cp N PID"),
 );
 
 pub(crate) static FOLLOW_LONG_WAITS: RemedyEntry = advised(
@@ -91,14 +91,14 @@ pub(crate) static PIN_THREAD: RemedyEntry = advised(
     "pin-thread",
     "The timer fires on the CPU on which the thread runs.",
     "The thread's run queue is on another CPU than its timer. Pin the thread.",
-    Some("# command\ntaskset -c 2 ./app"),
+    Some("# command, with the number of the CPU\ntaskset -c N ./app"),
 );
 
 pub(crate) static SEPARATE_CPUS: RemedyEntry = advised(
     "separate-cpus",
     "The program's threads find a free CPU when their timers fire.",
     "Keep the task that ran instead away from the CPUs of this program, with taskset or a cpuset for either of them.",
-    Some("# command\ntaskset -c 2 ./app"),
+    Some("# command, with the number of the CPU\ntaskset -c N ./app"),
 );
 
 pub(crate) static RUN_FIRST: RemedyEntry = advised(

@@ -25,8 +25,9 @@ const LEFT_OUT: &str = "left out";
 
 /// The copy for others. It can be read like any result, and its readers compute findings again.
 pub fn share(file: &ResultFile) -> ResultFile {
-    let mut series: Vec<_> =
-        file.series.iter().filter(|series| series.observed.is_none()).filter_map(series::shared).collect();
+    // Series of observed programs have the names of these in their keys, and so have those of trials.
+    let own = file.series.iter().filter(|_| file.observation.is_none());
+    let mut series: Vec<_> = own.filter_map(series::shared).collect();
     let (observed, observation) = observed::shared(file);
     series.extend(observed);
     let clocks: Vec<ClockResult> = file.clocks.iter().filter_map(|seen| clock(&file.platform.os, seen)).collect();

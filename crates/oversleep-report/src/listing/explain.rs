@@ -1,6 +1,6 @@
 //! The findings: cause, evidence and remedies.
 
-use oversleep_explain::{FindingEntry, RemedyEntry, Scope, Trial, UNASKED, registry};
+use oversleep_explain::{FindingEntry, RemedyEntry, Scope, Trial, registry};
 use serde_json::{Value, json};
 
 use super::{Page, STRONG};
@@ -57,9 +57,9 @@ fn trial(entry: &FindingEntry, remedy: &RemedyEntry) -> String {
     let is_about_programs = matches!(entry.scope, Scope::Observed);
     match remedy.trial {
         Trial::Never(why) if is_about_programs => format!("`why` does not try it: {why}."),
-        Trial::Here { .. } if is_about_programs => format!(
-            "`why` does not try it: {UNASKED}. `check` tries it on its own threads and shows what it gains there."
-        ),
+        Trial::Here { .. } if is_about_programs => {
+            "`oversleep why --try` tries it on the program, and `check` on threads of its own.".to_owned()
+        }
         Trial::Here { .. } => "`check` tries it and shows what it gains.".to_owned(),
         Trial::ByExperiment { experiment, .. } => format!("Experiment {experiment} measures what it gains."),
         Trial::Never(why) => format!("`check` does not try it: {why}."),

@@ -76,9 +76,11 @@ impl SomeIf for String {}
 
 /// Waits that ended by their timers, and those that ended otherwise.
 pub fn counts(file: &ResultFile) -> (u64, u64) {
-    let by_timer = file.series.iter().map(|series| series.counts.recorded).fold(0, u64::saturating_add);
-    let observed = file.series.iter().filter_map(|series| series.observed.as_ref());
-    (by_timer, observed.map(oversleep_record::ObservedWaits::otherwise_count).fold(0, u64::saturating_add))
+    // Those of trials are other runs'.
+    let observed = file.series.iter().filter_map(|series| Some((series.counts.recorded, series.observed.as_ref()?)));
+    observed.fold((0, 0), |(by_timer, otherwise): (u64, u64), (recorded, waits)| {
+        (by_timer.saturating_add(recorded), otherwise.saturating_add(waits.otherwise_count()))
+    })
 }
 
 /// `120 waits ended by their timer`.

@@ -37,16 +37,30 @@ impl Runs {
     }
 
     fn one(&self, name: &str, program: &[OsString], locks_memory: bool) -> Result<Exit, Failure> {
+        let mut command = Vec::new();
+        if locks_memory {
+            command.extend([
+                own_program()?.into(),
+                "run".into(),
+                "--quiet".into(),
+                "--lock-memory".into(),
+                "--".into(),
+            ]);
+        }
+        command.extend(program.iter().cloned());
+        self.followed(name, &[], &command).map(|(_, exit)| exit)
+    }
+
+    /// Runs the program under `oversleep why` with these options. Returns where its result is, and how it ended.
+    pub fn followed(&self, name: &str, options: &[OsString], program: &[OsString]) -> Result<(PathBuf, Exit), Failure> {
         let path = self.folder.join(name);
         let own = own_program()?;
         let mut arguments: Vec<OsString> = vec!["why".into(), "--quiet".into(), "--out".into(), path.clone().into()];
+        arguments.extend_from_slice(options);
         // The document goes to an unused file, because the table of each run would only distract from the comparison.
         let mut document = OsString::from("--json=");
         document.push(self.folder.join(format!("{name}.document")));
         arguments.extend([document, "--".into()]);
-        if locks_memory {
-            arguments.extend([own.clone().into(), "run".into(), "--quiet".into(), "--lock-memory".into(), "--".into()]);
-        }
         arguments.extend(program.iter().cloned());
         let ended = oversleep_native::run_app(own.as_os_str(), &arguments)
             .map_err(|error| Failure::failed(format!("can't run '{}': {error}", own.display())))?;
@@ -55,7 +69,7 @@ impl Runs {
                 "that run was not measured, so there is nothing to compare; the reason is above",
             ));
         }
-        Ok(Exit::Program(ended))
+        Ok((path, Exit::Program(ended)))
     }
 
     /// Prints what changed.

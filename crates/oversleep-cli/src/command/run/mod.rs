@@ -1,7 +1,7 @@
 //! `run`: runs an unmodified program with finer timing: settings that it and its children inherit, or that the machine
 //! has meanwhile.
 
-mod measure;
+pub mod measure;
 mod memory;
 
 use std::ffi::OsString;

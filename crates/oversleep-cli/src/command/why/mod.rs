@@ -2,6 +2,7 @@
 
 mod follower;
 mod output;
+mod trying;
 mod watch;
 
 use std::ffi::OsString;
@@ -107,6 +108,10 @@ pub struct Why {
     /// Show where the worst waits were called from, in the program and in the kernel
     #[arg(long, conflicts_with = "files")]
     stacks: bool,
+
+    /// Run the program again with each remedy that can be set from outside, and show what it gains
+    #[arg(long = "try", requires = "program", conflicts_with_all = ["files", "pid", "system", "only", "for_time"])]
+    tries: bool,
 
     /// Show the table while the program runs, also where its own output goes to the same terminal
     #[arg(long)]

@@ -11,6 +11,7 @@ use oversleep_collect::{CollectError, Options};
 use oversleep_explain::compare::FACTS;
 use oversleep_measure::StopFlag;
 use oversleep_native::ProcessEnd;
+use oversleep_record::file::Completion;
 use oversleep_record::{Environment, FactName};
 use oversleep_report::terminal;
 use oversleep_report::view::observed::{self, Row};
@@ -21,7 +22,7 @@ use oversleep_why::recording::{Meta, Named, Recorder};
 use oversleep_why::session::Session;
 
 use super::follower::{Follower, Program};
-use super::{Why, output};
+use super::{Why, output, trying};
 use crate::exit::{Exit, Failure};
 use crate::{interrupt, message};
 
@@ -108,7 +109,13 @@ pub fn run(why: &Why) -> Result<Exit, Failure> {
     let mut file =
         session.finish(meta, losses).map_err(|error| Failure::failed(format!("can't write the trace: {error}")))?;
     file.environment = of_machine(&environment);
+    if pid.is_some() && ended.is_none() && stop.is_raised() {
+        file.completion = Completion::Interrupted;
+    }
     drop(measuring);
+    if why.tries && ended.is_some() && !stop.is_raised() {
+        trying::remedies(why, &mut file)?;
+    }
     let by_bound = output::deliver(why, &delivery, file)?;
     if let (Some(pid), None) = (pid, ended) {
         message::note(&format!("process {pid} goes on; it is not followed any more"));

@@ -9,7 +9,7 @@ use oversleep_record::{Nanos, ResultFile};
 use super::{APPLIES_TO, HOW};
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::finding::{Check, FindingEntry};
-use crate::observed::{Cause, Kind, by_cause, delayed_by};
+use crate::observed::{Cause, Kind, by_cause, delayed_by, is_unexplained};
 use crate::remedies::linux::FORBID_DEEP_IDLE;
 use crate::remedies::machine::DEDICATED_CPUS;
 use crate::remedies::observed::{
@@ -122,14 +122,15 @@ fn causes(
 ) -> Checked<Vec<Conclusion>> {
     let kinds = delayed_by(file, Part::Irq, WHAT)?;
     let found = by_cause(Part::Irq, &kinds, |kind: &Kind<'_>| {
-        let named = kind.waits.by_irq().into_iter().filter_map(|blame| {
-            let max = blame.max_ns;
-            Some((named(&blame.cause)?, blame.total_ns, max, (blame.cause.clone(), max)))
-        });
+        let named = kind
+            .waits
+            .by_irq()
+            .into_iter()
+            .filter_map(|blame| Some((named(&blame.cause)?, blame.total_ns, blame.max_ns, blame.cause.clone())));
         named.collect()
     });
-    let conclusions = found.iter().map(|(cause, (of, max))| {
-        let max = Nanos(i64::try_from(*max).unwrap_or(i64::MAX));
+    let conclusions = found.iter().map(|(cause, of)| {
+        let max = cause.longest;
         let blamed =
             cause.kinds.iter().flat_map(|kind| kind.waits.irq_blames.iter().filter(|blame| blame.cause.is_same(of)));
         let (count, total) = blamed.fold((0_u64, 0_u64), |(count, total), blame| {
@@ -211,18 +212,20 @@ fn interrupts_off(file: &ResultFile) -> Checked<Vec<Conclusion>> {
 
 fn unknown(file: &ResultFile) -> Checked<Vec<Conclusion>> {
     let mut kinds = delayed_by(file, Part::Irq, WHAT)?;
-    kinds.retain(|kind| kind.waits.irq_blames.is_empty());
+    kinds.retain(|kind| is_unexplained(kind, Part::Irq, kind.waits.irq_blames.iter().map(|blame| blame.total_ns)));
     if kinds.is_empty() {
-        return Err(Conclusion::absent("every late timer interrupt has a cause that was seen"));
+        return Err(Conclusion::absent("most of what made timer interrupts late was seen"));
     }
     let cause = Cause::whole(Part::Irq, &kinds);
-    let (who, max) = (&cause.first().identity, cause.max());
-    Ok(vec![cause.found(format!("{who}: the timer interrupt comes up to {max} late; what its CPU did was not seen"))])
+    let (who, max) = (&cause.first().identity, cause.longest);
+    Ok(vec![
+        cause.found(format!("{who}: the timer interrupt comes up to {max} late; what its CPU did was mostly not seen")),
+    ])
 }
 
 fn shared(file: &ResultFile) -> Checked<Vec<Conclusion>> {
     let kinds = delayed_by(file, Part::Irqbody, "other work of the timer interrupt")?;
     let cause = Cause::whole(Part::Irqbody, &kinds);
-    let (who, max) = (&cause.first().identity, cause.max());
+    let (who, max) = (&cause.first().identity, cause.longest);
     Ok(vec![cause.found(format!("{who}: the timer interrupt does other work first, for up to {max}"))])
 }

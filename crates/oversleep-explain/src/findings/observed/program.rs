@@ -51,7 +51,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
 fn stop(file: &ResultFile) -> Checked<Vec<Conclusion>> {
     let kinds = delayed_by(file, Part::Stop, "a stop")?;
     let cause = Cause::whole(Part::Stop, &kinds);
-    let (who, max) = (&cause.first().identity, cause.max());
+    let (who, max) = (&cause.first().identity, cause.longest);
     Ok(vec![cause.found(format!("{who} was stopped while its time ran out, for up to {max}"))])
 }
 
@@ -82,7 +82,9 @@ fn late_calls(file: &ResultFile) -> Checked<Vec<Conclusion>> {
             Nanos(late.max().unwrap_or(0)),
             counted(late.count(), "wait")
         );
-        found.of_instance(kind.identity.to_string(), explained).rests_on(&kind.series.key, says)
+        found
+            .of_instance(format!("{} ({})", kind.identity, kind.identity.request.as_str()), explained)
+            .rests_on(&kind.series.key, says)
     };
     Ok(behind.iter().take(4).map(conclusion).collect())
 }

@@ -10,7 +10,7 @@ use oversleep_record::{Nanos, ResultFile};
 use super::{APPLIES_TO, HOW};
 use crate::entry::{Checked, Conclusion, RemedyEntry, Scope};
 use crate::finding::{Check, FindingEntry};
-use crate::observed::{Cause, Kind, by_cause, delayed_by};
+use crate::observed::{Cause, Kind, by_cause, delayed_by, is_unexplained};
 use crate::remedies::machine::{FEWER_RUNNABLE_THREADS, RAISE_CPU_QUOTA};
 use crate::remedies::observed::{PIN_THREAD, REDUCE_TRACING, RUN_FIRST, SEPARATE_CPUS, SHORTEN_RETURN, SWITCH_SOONER};
 
@@ -96,26 +96,27 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
 
 /// What helps where the task that ran goes first, and where it goes after the thread.
 const FIRST: &[&RemedyEntry] = &[&SEPARATE_CPUS, &RUN_FIRST];
+const ALONE: &[&RemedyEntry] = &[&SEPARATE_CPUS];
 const SOONER: &[&RemedyEntry] = &[&SEPARATE_CPUS, &SWITCH_SOONER];
 
 fn waking(file: &ResultFile) -> Checked<Vec<Conclusion>> {
     let kinds = delayed_by(file, Part::Wake, "waking")?;
     let cause = Cause::whole(Part::Wake, &kinds);
-    let (who, typical, max) = (&cause.first().identity, cause.first().typical(Part::Wake), cause.max());
+    let (who, typical, max) = (&cause.first().identity, cause.first().typical(Part::Wake), cause.longest);
     Ok(vec![cause.found(format!("{who}: {typical} pass between the timer and waking the thread, {max} at most"))])
 }
 
 fn remote(file: &ResultFile) -> Checked<Vec<Conclusion>> {
     let kinds = delayed_by(file, Part::Ipi, "waking across CPUs")?;
     let cause = Cause::whole(Part::Ipi, &kinds);
-    let (who, typical, max) = (&cause.first().identity, cause.first().typical(Part::Ipi), cause.max());
+    let (who, typical, max) = (&cause.first().identity, cause.first().typical(Part::Ipi), cause.longest);
     Ok(vec![cause.found(format!("{who}: {typical} pass until the woken thread is in a run queue, {max} at most"))])
 }
 
 fn return_from_call(file: &ResultFile) -> Checked<Vec<Conclusion>> {
     let kinds = delayed_by(file, Part::Ret, "the return from the call")?;
     let cause = Cause::whole(Part::Ret, &kinds);
-    let (who, typical, max) = (&cause.first().identity, cause.first().typical(Part::Ret), cause.max());
+    let (who, typical, max) = (&cause.first().identity, cause.first().typical(Part::Ret), cause.longest);
     Ok(vec![cause.found(format!("{who} needs {typical} from its CPU to the end of the call, {max} at most"))])
 }
 
@@ -126,7 +127,10 @@ fn run_queue(file: &ResultFile) -> Checked<Vec<Conclusion>> {
         blames.map(|blame| (culprit(blame), blame.total_ns, blame.max_ns, blame)).collect()
     });
     let mut conclusions: Vec<Conclusion> = found.iter().map(|(cause, blame)| behind(cause, blame)).collect();
-    let alone: Vec<&Kind<'_>> = kinds.iter().filter(|kind| kind.waits.blames.is_empty()).collect();
+    let alone: Vec<&Kind<'_>> = kinds
+        .iter()
+        .filter(|kind| is_unexplained(kind, Part::Runq, kind.waits.blames.iter().map(|of| of.total_ns)))
+        .collect();
     if !alone.is_empty() {
         conclusions
             .push(behind_nobody(&Cause { instance: "nobody seen".to_owned(), ..Cause::whole(Part::Runq, alone) }));
@@ -167,6 +171,11 @@ fn behind(cause: &Cause<'_, '_>, blame: &Blame) -> Conclusion {
         count => found
             .rests_on("steal", format!("the hypervisor took time from these CPUs around {}", counted(count, "wait"))),
     };
+    let own = &cause.first().identity;
+    if blame.name == own.thread || blame.name == own.program {
+        let sentence = "These are threads of the program itself: give it more CPUs, or let fewer of them run at once";
+        return found.cured_by(ALONE).advising(&SEPARATE_CPUS, sentence, None);
+    }
     let pin = match blame.is_pinned {
         true => format!("Pin this program to another CPU (taskset -c): {name} is pinned to that one"),
         false => format!("Keep {name} away from this program's CPUs: taskset or a cpuset for either of them"),
@@ -186,22 +195,22 @@ fn behind(cause: &Cause<'_, '_>, blame: &Blame) -> Conclusion {
                 "Or give this thread more than priority {priority} (chrt -f {}), or {name} less",
                 (priority + 1).clamp(1, 99)
             ),
-            None,
+            Some(format!("# command\nchrt --fifo {} ./app", (priority + 1).clamp(1, 99))),
         ),
         Why::TurnNotOver => found.cured_by(FIRST).advising(
             &RUN_FIRST,
             format!("Or let this thread go first: chrt -f 1 PID (needs CAP_SYS_NICE), or nice -n 19 for {name}"),
-            None,
+            Some("# command\nchrt --fifo 1 ./app".to_owned()),
         ),
     }
 }
 
 /// Threads that waited for a CPU, with nobody seen on it.
 fn behind_nobody(cause: &Cause<'_, '_>) -> Conclusion {
-    let (kind, max) = (cause.first(), cause.max());
+    let (kind, max) = (cause.first(), cause.longest);
     let why = match kind.waits.slack_bound_ns {
         Some(_) => "who ran instead was not seen",
-        None => "the CPU needed that long to switch to it",
+        None => "hardly any of it while another task was seen to run",
     };
     let found = cause.found(format!("{} waits for a CPU, for up to {max}: {why}", kind.identity));
     found.cured_by(FIRST).advising(&SEPARATE_CPUS, "Give the thread a CPU of its own (taskset, cpuset)", None)
@@ -221,7 +230,7 @@ fn quota(file: &ResultFile) -> Checked<Vec<Conclusion>> {
         vec![(name, total, kind.max(Part::Quota).unsigned_abs(), group)]
     });
     let conclusion = |(cause, _): &(Cause<'_, '_>, Option<String>)| {
-        let (who, max, group) = (&cause.first().identity, cause.max(), &cause.instance);
+        let (who, max, group) = (&cause.first().identity, cause.longest, &cause.instance);
         cause
             .found(format!("{who} is stopped by its CPU quota, for up to {max}"))
             .advising(

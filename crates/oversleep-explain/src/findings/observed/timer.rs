@@ -124,11 +124,15 @@ fn slack(file: &ResultFile) -> Checked<Vec<Conclusion>> {
     let cause = Cause::whole(Part::Slack, &kinds);
     let first = cause.first();
     let late = first.typical(Part::Slack);
+    let thread = match first.waits.tgid {
+        // Nobody's: the result is a copy for others.
+        0 => "PID".to_owned(),
+        tgid => tgid.to_string(),
+    };
     let advice = format!(
         "Set the timer slack of the waiting threads to 1 ns: prctl(PR_SET_TIMERSLACK, 1) in the program, before it starts \
          other threads, which inherit it. From outside, start it with `oversleep run --slack 1ns`, or write 1 to \
-         /proc/{}/timerslack_ns for each of its threads (needs CAP_SYS_NICE)",
-        first.waits.tgid
+         /proc/{thread}/timerslack_ns for each of its threads (needs CAP_SYS_NICE)"
     );
     let found = cause.found(format!("{} ends {late} late because of timer slack", first.identity));
     Ok(vec![found.advising(&LOWER_TIMER_SLACK, advice, None)])

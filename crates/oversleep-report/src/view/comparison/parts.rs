@@ -74,6 +74,11 @@ impl Pair<'_> {
 
     /// What changed, in sentences.
     fn in_words(&self) -> String {
+        let is_few = |judged: &Judgement| !matches!(judged.verdict, Verdict::Differs | Verdict::Overlap);
+        let lateness = self.other.against_base.as_ref().map(|against| &against.p50);
+        if lateness.is_none_or(is_few) && self.parts.iter().all(|of| self.moved(of) == Moved::TooFew) {
+            return "too few waits to compare".to_owned() + if self.parts.is_empty() { "." } else { " their parts." };
+        }
         let mean = |side: &Side| Nanos(side.mean.unwrap_or(0));
         let (before, after) = (mean(self.base), mean(self.other));
         let grew: Vec<&str> =

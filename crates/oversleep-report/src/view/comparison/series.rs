@@ -254,7 +254,16 @@ fn name(comparison: &Comparison, series: &SeriesComparison) -> String {
     };
     let elsewhere = distinct(series.sides.iter().filter_map(called)).join("; ");
     if series.experiment == ExperimentId::Y1 {
-        return observed(series).to_string();
+        let own = observed(series);
+        // The only other waits of the same thread.
+        let elsewhere = series.sides.iter().filter(|side| side.subject.is_some() || side.requested_ns.is_some());
+        let named = elsewhere.map(|side| {
+            let call = side.subject.as_deref().unwrap_or(&own.call);
+            let span = side.requested_ns.or(own.requested_ns).map(|span| format!(" for {span}")).unwrap_or_default();
+            format!("{}: {call}{span}", letter(side.result))
+        });
+        let named = distinct(named).join("; ");
+        return if named.is_empty() { own.to_string() } else { format!("{own} / {named}") };
     }
     let key = if elsewhere.is_empty() { series.key.to_string() } else { format!("{} / {elsewhere}", series.key) };
     if comparison.series.iter().filter(|other| other.key == series.key).count() < 2 {
