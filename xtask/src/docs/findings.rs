@@ -1,6 +1,6 @@
 //! One page per finding, and their index.
 
-use oversleep_explain::{FindingEntry, RemedyEntry, Scope, Trial, UNASKED, registry};
+use oversleep_explain::{FindingEntry, RemedyEntry, Scope, Trial, registry};
 
 use super::Page;
 use xtask_tools::markdown::{cell, code, head, paragraphs, prose, table};
