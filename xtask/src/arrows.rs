@@ -73,13 +73,7 @@ pub const CRATES: &[CrateRules] = &[
     },
     CrateRules {
         name: "oversleep-report",
-        ours: &[
-            "oversleep-record",
-            "oversleep-system",
-            "oversleep-measure",
-            "oversleep-explain",
-            "oversleep-lab",
-        ],
+        ours: &["oversleep-record", "oversleep-system", "oversleep-measure", "oversleep-explain", "oversleep-lab"],
         ours_in_tests: &["oversleep-why"],
         ..PURE
     },
