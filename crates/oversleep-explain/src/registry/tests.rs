@@ -26,7 +26,8 @@ fn ids_and_names_are_well_formed_and_unique() {
         assert!(entry.name.chars().all(|c| c.is_ascii_lowercase() || c == '-'), "{}", entry.name);
     }
     let ids: Vec<&str> = registry().iter().map(|entry| entry.id).collect();
-    assert_eq!((ids[0], ids[19], ids[20], *ids.last().unwrap()), ("OVS-L001", "OVS-L020", "OVS-W001", "OVS-Y020"));
+    assert_eq!((ids[0], ids[19], ids[20]), ("OVS-L001", "OVS-L020", "OVS-W001"));
+    assert!(ids.last().unwrap().starts_with("OVS-Y"));
 }
 
 #[test]
