@@ -5,8 +5,8 @@ use std::borrow::Cow;
 
 use super::codec::{self, Filled};
 
-/// The shortest list of newest values that is merged: 2 KB for one of many histograms.
-const RECENT_MIN: usize = 1_024;
+/// The shortest list of newest values that is merged: half a KB for one of many histograms.
+const RECENT_MIN: usize = 256;
 
 /// The counts; see the module.
 #[derive(Clone, Debug, Default)]
