@@ -153,7 +153,7 @@ try {
   must('a bad file and a good one give a sentence and a report', true);
 
   // A result of a real machine: what is like a model is the model.
-  const real = fileURLToPath(new URL('../../schema/golden/v3/everything.json', import.meta.url));
+  const real = fileURLToPath(new URL('../../schema/golden/v2/everything.json', import.meta.url));
   await evaluated('byId("forget").click()');
   await drop([real]);
   await until('document.querySelector("#results-shown iframe, #results-error:not(:empty)")');

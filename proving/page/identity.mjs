@@ -125,7 +125,7 @@ async function main() {
     fs.copyFileSync(path.join(golden, '../../crates/oversleep-why/tests/recorded/fifo.why'), path.join(scratch, 'r.why'));
     const replayed = spawnSync(command, ['why', 'r.why', '--quiet', '--out', 'why.json', '--html', 'why.html'], { cwd: scratch });
     if (replayed.status !== 0) throw new Error(`why: ${replayed.stderr}`);
-    fs.copyFileSync(path.join(golden, 'v3/everything.json'), path.join(scratch, 'everything.json'));
+    fs.copyFileSync(path.join(golden, 'v2/everything.json'), path.join(scratch, 'everything.json'));
     const stored = [];
     // A comparison is no result.
     for (const version of fs.readdirSync(golden).filter((kind) => !kind.startsWith('comparison'))) {
@@ -154,7 +154,7 @@ async function main() {
     ]);
     const pairs = [thorough.slice(0, 2), thorough.slice(0, 3)].map((names) => names.map((name) => `${name}.json`));
     await done(workers, [...pairs, ['r.why', 'why.json'], ['v2-everything.json', 'v1-everything.json'],
-      ['v3-shared-quick.json', 'v3-shared-thorough.json', 'v2-everything.json'], ['r.why', 'why-v1-everything.json', 'v3-everything.json']].map((names) => ({ compare: { names } })));
+      ['v2-shared-quick.json', 'v2-shared-thorough.json', 'v2-everything.json'], ['r.why', 'why-v1-everything.json', 'v3-everything.json']].map((names) => ({ compare: { names } })));
     return await summary(workers);
   } finally {
     await Promise.all(workers.map((worker) => worker.terminate()));
