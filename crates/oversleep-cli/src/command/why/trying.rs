@@ -36,14 +36,18 @@ pub fn remedies(why: &Why, file: &mut ResultFile) -> Result<(), Failure> {
             _ => None,
         });
         let after = match refused {
-            Some(why_not) => Err(why_not),
+            Some(why_not) => Ok(Err(why_not)),
             None => {
                 message::note(&format!("the program runs again, with {remedy}"));
-                Ok(followed(why)?)
+                followed(why).map(Ok)
             }
         };
         while held.pop().is_some() {}
-        add(file, remedy, &conditions, after);
+        match after {
+            Ok(after) => add(file, remedy, &conditions, after),
+            // The result of the first run is not lost for that.
+            Err(error) => message::warning(&format!("{remedy} was not tried: {error}")),
+        }
     }
     Ok(())
 }
