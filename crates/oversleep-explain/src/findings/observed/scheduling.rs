@@ -210,7 +210,7 @@ fn behind_nobody(cause: &Cause<'_, '_>) -> Conclusion {
     let (kind, max) = (cause.first(), cause.longest);
     let why = match kind.waits.slack_bound_ns {
         Some(_) => "who ran instead was not seen",
-        None => "hardly any of it while another task was seen to run",
+        None => "less than half of it while another task was seen to run",
     };
     let found = cause.found(format!("{} waits for a CPU, for up to {max}: {why}", kind.identity));
     found.cured_by(FIRST).advising(&SEPARATE_CPUS, "Give the thread a CPU of its own (taskset, cpuset)", None)
