@@ -28,7 +28,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         what_to_do: "Stop other tracers, and compare with steal time.",
         sources: &["https://docs.kernel.org/trace/events.html"],
         remedies: &[&REDUCE_TRACING],
-        check: Check::Causes(waking),
+        check: Check::Causes(|file| step(file, Part::Wake, "waking", "the timer and waking the thread")),
     },
     FindingEntry {
         id: "OVS-Y014",
@@ -43,7 +43,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         what_to_do: "Pin the thread, so that its timer fires where it runs.",
         sources: &["https://man7.org/linux/man-pages/man1/taskset.1.html"],
         remedies: &[&PIN_THREAD],
-        check: Check::Causes(remote),
+        check: Check::Causes(|file| step(file, Part::Ipi, "waking across CPUs", "waking the thread and its run queue")),
     },
     FindingEntry {
         id: "OVS-Y015",
@@ -74,7 +74,9 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         what_to_do: "Wait for fewer descriptors or use epoll, and lock the program's memory.",
         sources: &["https://man7.org/linux/man-pages/man7/epoll.7.html"],
         remedies: &[&SHORTEN_RETURN],
-        check: Check::Causes(return_from_call),
+        check: Check::Causes(|file| {
+            step(file, Part::Ret, "the return from the call", "getting a CPU and the end of the call")
+        }),
     },
     FindingEntry {
         id: "OVS-Y017",
@@ -99,25 +101,12 @@ const FIRST: &[&RemedyEntry] = &[&SEPARATE_CPUS, &RUN_FIRST];
 const ALONE: &[&RemedyEntry] = &[&SEPARATE_CPUS];
 const SOONER: &[&RemedyEntry] = &[&SEPARATE_CPUS, &SWITCH_SOONER];
 
-fn waking(file: &ResultFile) -> Checked<Vec<Conclusion>> {
-    let kinds = delayed_by(file, Part::Wake, "waking")?;
-    let cause = Cause::whole(Part::Wake, &kinds);
-    let (who, typical, max) = (&cause.first().identity, cause.first().typical(Part::Wake), cause.longest);
-    Ok(vec![cause.found(format!("{who}: {typical} pass between the timer and waking the thread, {max} at most"))])
-}
-
-fn remote(file: &ResultFile) -> Checked<Vec<Conclusion>> {
-    let kinds = delayed_by(file, Part::Ipi, "waking across CPUs")?;
-    let cause = Cause::whole(Part::Ipi, &kinds);
-    let (who, typical, max) = (&cause.first().identity, cause.first().typical(Part::Ipi), cause.longest);
-    Ok(vec![cause.found(format!("{who}: {typical} pass until the woken thread is in a run queue, {max} at most"))])
-}
-
-fn return_from_call(file: &ResultFile) -> Checked<Vec<Conclusion>> {
-    let kinds = delayed_by(file, Part::Ret, "the return from the call")?;
-    let cause = Cause::whole(Part::Ret, &kinds);
-    let (who, typical, max) = (&cause.first().identity, cause.first().typical(Part::Ret), cause.longest);
-    Ok(vec![cause.found(format!("{who} needs {typical} from its CPU to the end of the call, {max} at most"))])
+/// A step on the way out of the wait. How long it takes is all that is seen of it.
+fn step(file: &ResultFile, part: Part, what: &str, between: &str) -> Checked<Vec<Conclusion>> {
+    let kinds = delayed_by(file, part, what)?;
+    let cause = Cause::whole(part, &kinds);
+    let (who, typical, max) = (&cause.first().identity, cause.first().typical(part), cause.longest);
+    Ok(vec![cause.found(format!("{who}: {typical} pass between {between}, {max} at most"))])
 }
 
 fn run_queue(file: &ResultFile) -> Checked<Vec<Conclusion>> {
