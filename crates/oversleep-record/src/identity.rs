@@ -70,8 +70,11 @@ impl fmt::Display for Identity {
             write!(f, " of {timer}")?;
         }
         match (self.requested_ns, self.request) {
+            (Some(span), Request::Span) => write!(f, " for {span}"),
+            (Some(span), Request::Deadline) => write!(f, " until a deadline {span} ahead"),
             (Some(span), Request::Timer) => write!(f, " every {span}"),
-            (Some(span), _) => write!(f, " for {span}"),
+            (Some(span), Request::Unknown) => write!(f, " with a timeout of {span}"),
+            (None, Request::Deadline) => f.write_str(" until a deadline"),
             (None, _) => Ok(()),
         }
     }
@@ -106,5 +109,23 @@ impl Series {
         series.distribution = lateness;
         series.observed = Some(ObservedWaits::default());
         series
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_whose_request_is_stated_in_another_way_have_another_name() {
+        let name = |request: Request, requested_ns: Option<Nanos>| {
+            let (program, call) = ("app".to_owned(), "futex".to_owned());
+            Identity { thread: program.clone(), program, call, timer: None, request, requested_ns }.to_string()
+        };
+        let names = Request::ALL.map(|request| name(request, Some(Nanos::from_millis(1))));
+        let ends = ["for 1 ms", "until a deadline 1 ms ahead", "every 1 ms", "with a timeout of 1 ms"];
+        assert_eq!(names, ends.map(|end| format!("app: futex {end}")));
+        assert_eq!(name(Request::Deadline, None), "app: futex until a deadline");
+        assert_eq!(name(Request::Unknown, None), "app: futex");
     }
 }

@@ -82,9 +82,7 @@ fn late_calls(file: &ResultFile) -> Checked<Vec<Conclusion>> {
             Nanos(late.max().unwrap_or(0)),
             counted(late.count(), "wait")
         );
-        found
-            .of_instance(format!("{} ({})", kind.identity, kind.identity.request.as_str()), explained)
-            .rests_on(&kind.series.key, says)
+        found.of_instance(kind.identity.to_string(), explained).rests_on(&kind.series.key, says)
     };
     Ok(behind.iter().take(4).map(conclusion).collect())
 }
