@@ -40,6 +40,14 @@ impl SeriesKey {
         SeriesKey(format!("{}/{remedy}/{wait}", ExperimentId::TRIAL)).span(request).word(side)
     }
 
+    /// The key of the same wait in a trial: `trial/lower-timer-slack/nanosleep/1ms/program=app/after` for
+    /// `Y1/nanosleep/1ms/program=app`.
+    #[must_use]
+    pub fn tried(&self, remedy: &str, side: TrialSide) -> SeriesKey {
+        let wait = self.0.split_once('/').map_or("", |(_, wait)| wait);
+        SeriesKey(format!("{}/{remedy}/{wait}", ExperimentId::TRIAL)).word(side)
+    }
+
     /// Adds a request or the size of a task: `…/1ms`.
     #[must_use]
     pub fn span(self, span: Nanos) -> SeriesKey {
@@ -198,6 +206,8 @@ mod tests {
         assert_eq!(wait().named("load", "spin:2"), "C2/nanosleep/1.5ms/load=spin:2");
         let trial = SeriesKey::of_trial("lower-timer-slack", "poll", Nanos::from_millis(1), TrialSide::After);
         assert_eq!(trial, "trial/lower-timer-slack/poll/1ms/after");
+        let observed = SeriesKey::from("Y1/poll/1ms/program=app").tried("lower-timer-slack", TrialSide::After);
+        assert_eq!(observed, "trial/lower-timer-slack/poll/1ms/program=app/after");
     }
 
     #[test]

@@ -10,13 +10,15 @@ mod series;
 mod tests;
 mod words;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use oversleep_record::environment::{Environment, Fact, FactValue, PlatformId};
 use oversleep_record::file::{CrossCheck, Floor, Imported, SCHEMA, Tool};
 use oversleep_record::shared::{LeftOut, Shared};
-use oversleep_record::trial::Trial;
+use oversleep_record::trial::{Trial, TrialPair};
 use oversleep_record::{ClockResult, FactName, ResultFile, SeriesKey, Unavailable};
+
+use observed::Observed;
 
 /// The date suffices to distinguish results; an exact time could be matched with a log.
 const DAY_S: i64 = 86_400;
@@ -25,15 +27,15 @@ const LEFT_OUT: &str = "left out";
 
 /// The copy for others. It can be read like any result, and its readers compute findings again.
 pub fn share(file: &ResultFile) -> ResultFile {
-    // Series of observed programs have the names of these in their keys, and so have those of trials.
+    // Series of observed programs have the names of these in their keys, and so have those of their trials.
     let own = file.series.iter().filter(|_| file.observation.is_none());
     let mut series: Vec<_> = own.filter_map(series::shared).collect();
-    let (observed, observation) = observed::shared(file);
+    let Observed { series: observed, observation, keys: renamed } = observed::shared(file);
     series.extend(observed);
     let clocks: Vec<ClockResult> = file.clocks.iter().filter_map(|seen| clock(&file.platform.os, seen)).collect();
     let environment = environment(&file.environment);
     let keys: BTreeSet<&SeriesKey> = series.iter().map(|series| &series.key).collect();
-    let trials = file.trials.iter().filter_map(|trial| self::trial(trial, &keys)).collect();
+    let trials = file.trials.iter().filter_map(|trial| self::trial(trial, &renamed, &keys)).collect();
     let earlier = file.shared.map(|shared| shared.left_out).unwrap_or_default();
     let left_out = LeftOut {
         samples: file
@@ -155,9 +157,13 @@ fn clock(os: &str, clock: &ClockResult) -> Option<ClockResult> {
 }
 
 /// A trial of a known remedy, if all of its series are present.
-fn trial(trial: &Trial, keys: &BTreeSet<&SeriesKey>) -> Option<Trial> {
+fn trial(trial: &Trial, renamed: &BTreeMap<&SeriesKey, SeriesKey>, keys: &BTreeSet<&SeriesKey>) -> Option<Trial> {
     oversleep_explain::remedy(&trial.remedy)?;
-    let is_there = trial.pairs.iter().all(|pair| keys.contains(&pair.before) && keys.contains(&pair.after));
-    let conditions = series::conditions(&trial.conditions)?;
-    is_there.then(|| Trial { conditions, ..trial.clone() })
+    let key = |own: &SeriesKey| {
+        let key = renamed.get(own).unwrap_or(own);
+        keys.contains(key).then(|| key.clone())
+    };
+    let pair = |pair: &TrialPair| Some(TrialPair { before: key(&pair.before)?, after: key(&pair.after)? });
+    let pairs = trial.pairs.iter().map(pair).collect::<Option<_>>()?;
+    Some(Trial { remedy: trial.remedy.clone(), conditions: series::conditions(&trial.conditions)?, pairs })
 }

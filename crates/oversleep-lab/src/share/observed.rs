@@ -3,14 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use oversleep_record::Identity;
 use oversleep_record::environment::Os;
-use oversleep_record::label;
+use oversleep_record::label::{self, TrialSide};
 use oversleep_record::observed::culprit::{ActivityKind, IrqCause};
 use oversleep_record::observed::wait::{Wait, signed};
 use oversleep_record::observed::{Observation, ObservedWaits};
 use oversleep_record::split::PartSplit;
-use oversleep_record::{ResultFile, Series};
+use oversleep_record::trial::{Trial, TrialPair};
+use oversleep_record::{ExperimentId, Identity, ResultFile, Series, SeriesKey};
 use oversleep_system::calls::Call;
 
 /// Numbers for names, in the order of first use.
@@ -51,21 +51,68 @@ fn kernel_task(name: &str) -> Option<String> {
     (is_numbered || PLAIN.contains(&name)).then(|| name.to_owned())
 }
 
-/// Everything that was observed, under other names: the series and the rest.
-pub(super) fn shared(file: &ResultFile) -> (Vec<Series>, Option<Observation>) {
+/// Everything that was observed, under other names.
+pub(super) struct Observed<'a> {
+    /// The series of waits, and those of trials.
+    pub series: Vec<Series>,
+    /// The rest.
+    pub observation: Option<Observation>,
+    /// The new key of each of these series, by its own.
+    pub keys: BTreeMap<&'a SeriesKey, SeriesKey>,
+}
+
+impl<'a> Observed<'a> {
+    /// Adds a series. Calls that aren't known are all of one name, so another one may have its key.
+    fn add(&mut self, own: &'a SeriesKey, mut shared: Series) {
+        while self.series.iter().any(|other| other.key == shared.key) {
+            shared.key = shared.key.word(self.series.len());
+        }
+        self.keys.insert(own, shared.key.clone());
+        self.series.push(shared);
+    }
+
+    /// Adds the waits of a trial of a known remedy. All but their values is that of the same waits without the remedy.
+    fn add_trial(&mut self, file: &'a ResultFile, trial: &'a Trial) {
+        for TrialPair { before, after: own } in &trial.pairs {
+            let before = self.keys.get(before).and_then(|key| self.series.iter().find(|series| series.key == *key));
+            let after = file.series(own).filter(|_| !self.keys.contains_key(own));
+            if let (Some(before), Some(after)) = (before, after)
+                && let Some(conditions) = super::series::conditions(&after.conditions)
+            {
+                let shared = Series {
+                    key: before.key.tried(&trial.remedy, TrialSide::After),
+                    experiment: ExperimentId::TRIAL,
+                    labels: before.labels.clone().with(label::TRIAL_SIDE, TrialSide::After),
+                    conditions,
+                    status: super::series::status(&after.status),
+                    counts: after.counts,
+                    distribution: after.distribution.clone(),
+                    rounds: after.rounds.clone(),
+                    why: None,
+                    observed: None,
+                    ..before.clone()
+                };
+                self.add(own, shared);
+            }
+        }
+    }
+}
+
+pub(super) fn shared(file: &ResultFile) -> Observed<'_> {
     let mut names = Aliases::default();
     let os = if file.platform.is(Os::Windows) { Os::Windows } else { Os::Linux };
     let observed = file.series.iter().filter(|series| series.observed.is_some());
     let programs: Vec<String> = observed.clone().filter_map(|series| series.label(label::PROGRAM)).collect();
-    let mut series: Vec<Series> = Vec::new();
-    for mut one in observed.filter_map(|one| of_series(one, os, &mut names)) {
-        // Calls that aren't known are all of one name.
-        while series.iter().any(|other| other.key == one.key) {
-            one.key = one.key.word(series.len());
+    let mut all = Observed { series: Vec::new(), observation: None, keys: BTreeMap::new() };
+    for own in observed {
+        if let Some(shared) = of_series(own, os, &mut names) {
+            all.add(&own.key, shared);
         }
-        series.push(one);
     }
-    let observation = file.observation.as_ref().map(|observation| Observation {
+    for trial in file.trials.iter().filter(|trial| oversleep_explain::remedy(&trial.remedy).is_some()) {
+        all.add_trial(file, trial);
+    }
+    all.observation = file.observation.as_ref().map(|observation| Observation {
         by: observation.by,
         recorder: None,
         target: if observation.target.is_empty() { String::new() } else { "a program".to_owned() },
@@ -76,7 +123,7 @@ pub(super) fn shared(file: &ResultFile) -> (Vec<Series>, Option<Observation>) {
         losses: observation.losses.clone(),
         unseen: observation.unseen.clone(),
     });
-    (series, observation)
+    all
 }
 
 fn of_series(series: &Series, os: Os, names: &mut Aliases) -> Option<Series> {

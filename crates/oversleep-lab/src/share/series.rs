@@ -26,10 +26,7 @@ pub(super) fn shared(series: &Series) -> Option<Series> {
         runtime.version = words::version(&runtime.version).unwrap_or_default();
         runtime
     });
-    let status = match &series.status {
-        Status::Unavailable { reason } => Status::Unavailable { reason: self::reason(reason) },
-        status => status.clone(),
-    };
+    let status = status(&series.status);
     let samples = Samples { beyond_cap: 0, ..Samples::default() };
     let conditions = conditions(&series.conditions)?;
     let labels = labels(&series.labels)?;
@@ -41,6 +38,14 @@ pub(super) fn shared(series: &Series) -> Option<Series> {
         why
     });
     Some(Series { runtime, status, samples, conditions, labels, split, why, ..series.clone() })
+}
+
+/// The status, without the words of a reason.
+pub(super) fn status(status: &Status) -> Status {
+    match status {
+        Status::Unavailable { reason } => Status::Unavailable { reason: self::reason(reason) },
+        status => status.clone(),
+    }
 }
 
 /// Whether each part of the key is a name, a number or a setting that oversleep knows.

@@ -11,7 +11,7 @@ use oversleep_record::finding::Verdict;
 use oversleep_record::label::{self, TrialSide};
 use oversleep_record::series::Status;
 use oversleep_record::trial::{Trial, TrialPair};
-use oversleep_record::{Conditions, ExperimentId, ResultFile, Series, SeriesKey, Unavailable};
+use oversleep_record::{Conditions, ExperimentId, ResultFile, Series, Unavailable};
 
 use super::Why;
 use super::follower::Choice;
@@ -103,8 +103,7 @@ fn add(file: &mut ResultFile, remedy: &str, conditions: &Conditions, after: Resu
             }),
         };
         let Some(with) = with else { continue };
-        let of_waits = before.key.as_str().split_once('/').map_or("", |(_, of_waits)| of_waits);
-        let key: SeriesKey = format!("{}/{remedy}/{of_waits}/after", ExperimentId::TRIAL).into();
+        let key = before.key.tried(remedy, TrialSide::After);
         pairs.push(TrialPair { before: before.key.clone(), after: key.clone() });
         added.push(Series {
             key,
