@@ -22,6 +22,8 @@ mod identity;
 pub mod idling;
 pub mod key;
 pub mod label;
+#[cfg(feature = "schema")]
+mod map_schema;
 pub mod observed;
 pub mod part;
 pub mod probe;

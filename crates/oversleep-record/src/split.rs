@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::distribution::Distribution;
+#[cfg(feature = "schema")]
+use crate::map_schema::by_word;
 use crate::part::{Part, Parts};
 use crate::units::Nanos;
 
@@ -79,6 +81,7 @@ pub struct PartSplit {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total: Option<Distribution>,
     /// Each part of it, in ns; parts that were always 0 are missing.
+    #[cfg_attr(feature = "schema", schemars(schema_with = "by_word::<Part, Distribution>"))]
     pub parts: BTreeMap<Part, Distribution>,
     /// The method of observation; empty where the result states it for all series.
     #[serde(default, skip_serializing_if = "String::is_empty")]

@@ -171,6 +171,21 @@ fn the_schema_is_as_strict_as_the_reader() {
     assert!(refused > 1_000, "{refused} of the damaged results were refused");
 }
 
+#[test]
+fn a_map_of_known_words_has_no_others() {
+    let validator = crate::validator(SCHEMA);
+    let [.., observed, _] = parts();
+    let good: Value = serde_json::from_slice(&observed.write()).unwrap();
+    for at in ["/series/0/why/parts", "/series/0/observed/otherwise"] {
+        let mut other = good.clone();
+        let entries = other.pointer_mut(at).and_then(Value::as_object_mut).expect("it is there");
+        let (word, entry) = entries.clone().into_iter().next().expect("it has entries");
+        entries.remove(&word);
+        entries.insert("later".to_owned(), entry);
+        assert!(judge(&validator, &other, at), "{at}");
+    }
+}
+
 /// All field names and fixed words of a schema.
 fn words(schema: &Value, found: &mut BTreeSet<String>) {
     match schema {

@@ -18,6 +18,8 @@ use culprit::{IrqCause, Why};
 use wait::{Outcome, Wait};
 
 use crate::distribution::Distribution;
+#[cfg(feature = "schema")]
+use crate::map_schema::by_word;
 use crate::part::Part;
 use crate::units::Nanos;
 
@@ -32,6 +34,7 @@ pub struct ObservedWaits {
     pub tgid: u32,
     /// Waits that ended for another reason than their timer; none of the series' figures includes them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(schema_with = "by_word::<Outcome, u64>"))]
     pub otherwise: BTreeMap<Outcome, u64>,
     /// How late the calls themselves were made, where the deadline had passed already, in ns. No part of the lateness.
     #[serde(default, skip_serializing_if = "Distribution::is_empty")]
