@@ -15,14 +15,19 @@ pub enum CollectError {
     )]
     NoTypes,
     /// The kernel refused.
-    #[error("the kernel doesn't let this process follow others: {missing}. {remedy}{more}")]
+    #[error(
+        "the kernel doesn't let this process follow others: {missing}. {remedy}{}",
+        command.as_ref().map(|command| format!(": {command}")).unwrap_or_default()
+    )]
     Refused {
         /// What is missing.
         missing: String,
         /// What grants it.
         remedy: String,
-        /// What else is to be known about that; may be empty.
-        more: String,
+        /// The command that does so.
+        command: Option<String>,
+        /// What else is to be known about that, in sentences.
+        more: Vec<String>,
     },
     /// No such process.
     #[error("there is no process {0}")]

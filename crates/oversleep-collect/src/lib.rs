@@ -29,8 +29,9 @@ impl Collector {
         while self.drain(events, is_last) {}
     }
 
-    /// Passes everything that has arrived to `each` in batches, so that a flood takes no more memory than one batch.
-    /// With `is_last`, the kernel program is stopped first. `batch` is a buffer for reuse between calls.
+    /// Passes what has arrived to `each` in batches, so that a flood takes no more memory than one batch. In a flood that
+    /// arrives faster than it is read, the caller gets a turn now and then. With `is_last`, the kernel program is stopped
+    /// first, and everything is read. `batch` is a buffer for reuse between calls.
     ///
     /// # Errors
     /// The error of `each`; the rest isn't read.
@@ -43,14 +44,26 @@ impl Collector {
         if is_last {
             self.stop();
         }
-        let mut has_more = true;
-        while has_more {
+        in_batches(is_last, || {
             batch.clear();
-            has_more = self.drain(batch, is_last);
+            let has_more = self.drain(batch, is_last);
             each(batch)?;
-        }
-        Ok(())
+            Ok(has_more)
+        })
     }
+}
+
+/// The most batches between two turns of the caller: about a quarter of a second's work.
+const BATCHES_MAX: usize = 16;
+
+/// Repeats `next` while it has more; unless everything is to be read, not without end.
+fn in_batches<E>(is_last: bool, mut next: impl FnMut() -> Result<bool, E>) -> Result<(), E> {
+    for n in 0.. {
+        if !next()? || (!is_last && n + 1 >= BATCHES_MAX) {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// What to follow.
@@ -87,5 +100,29 @@ impl Losses {
     /// Events that were sent but never arrived, whatever the counters of the buffer say.
     pub fn vanished(&self) -> u64 {
         self.sent.saturating_sub(self.received)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BATCHES_MAX, in_batches};
+
+    /// How many batches are read of so many.
+    fn read_of(batches: usize, is_last: bool) -> usize {
+        let mut read = 0;
+        let next = || {
+            read += 1;
+            Ok::<_, ()>(read < batches)
+        };
+        in_batches(is_last, next).expect("no batch fails");
+        read
+    }
+
+    #[test]
+    fn a_flood_without_end_leaves_the_caller_a_turn() {
+        assert_eq!((read_of(3, false), read_of(3, true)), (3, 3));
+        assert_eq!(read_of(usize::MAX, false), BATCHES_MAX);
+        assert_eq!(read_of(10 * BATCHES_MAX, true), 10 * BATCHES_MAX, "what came before the end is not lost");
+        assert_eq!(in_batches(true, || Err("full")), Err("full"));
     }
 }

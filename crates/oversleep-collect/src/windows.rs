@@ -49,7 +49,8 @@ impl Collector {
             TraceError::NotAdministrator => CollectError::Refused {
                 missing: "the kernel's logger needs an administrator".to_owned(),
                 remedy: "Run it in a terminal that was started with “Run as administrator”".to_owned(),
-                more: String::new(),
+                command: None,
+                more: Vec::new(),
             },
             TraceError::Failed(call, error) => CollectError::Load(format!("{call} failed with error {error}")),
         })?;

@@ -10,3 +10,6 @@ pub fn hold_reserve(_notify: fn()) {}
 pub fn release_reserve() -> bool {
     false
 }
+
+/// Does nothing.
+pub fn give_back_freed() {}

@@ -129,6 +129,31 @@ impl PartSplit {
         }
     }
 
+    /// Adds the waits of another split.
+    pub fn merge(&mut self, other: &PartSplit) {
+        let (before, added) = (self.count(), other.count());
+        self.attributed_count = self.attributed_count.saturating_add(other.attributed_count);
+        self.unattributed_count = self.unattributed_count.saturating_add(other.unattributed_count);
+        if let (Some(total), Some(others)) = (&mut self.total, &other.total) {
+            total.merge(others);
+        }
+        // A part that one of the two lacks was 0 in all of its waits.
+        for (part, values) in &mut self.parts {
+            match other.parts.get(part) {
+                Some(others) => values.merge(others),
+                None => values.record_times(0, added),
+            }
+        }
+        for (&part, others) in &other.parts {
+            self.parts.entry(part).or_insert_with(|| {
+                let mut values = Distribution::growing();
+                values.record_times(0, before);
+                values.merge(others);
+                values
+            });
+        }
+    }
+
     /// The sum of a part over all waits.
     pub fn sum(&self, part: Part) -> i128 {
         self.parts.get(&part).map_or(0, Distribution::sum)
@@ -175,6 +200,25 @@ mod tests {
         assert!((sum - split.total.as_ref().and_then(Distribution::mean).unwrap()).abs() < 1e-6);
         assert_eq!((split.p50(Part::Slack), split.p50(Part::Irq), split.sum(Part::Unattributed)), (50_000, 0, 5));
         assert!((split.share(Part::Slack) - 2_000_000.0 / 2_220_785.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn merged_splits_are_the_split_of_all_waits() {
+        let waits = [
+            Parts { slack: 50_000, ret: 1_000, ..Parts::default() },
+            Parts { slack: 50_000, runq: 9_000, ..Parts::default() },
+            Parts { unattributed: 5, ..Parts::default() },
+        ];
+        for at in 0..=waits.len() {
+            let of = |waits: &[Parts]| {
+                let mut split = PartSplit::apart("test");
+                waits.iter().for_each(|parts| split.record(parts));
+                split
+            };
+            let mut merged = of(&waits[..at]);
+            merged.merge(&of(&waits[at..]));
+            assert_eq!(merged, of(&waits), "{at}");
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Builds the result of a run from its waits.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use oversleep_record::Identity;
 use oversleep_record::environment::{Environment, FactValue, Os, PlatformId};
@@ -15,6 +15,14 @@ use crate::wait::{Outcome, Request, Wait, signed};
 
 /// The most groups that are kept. Beyond this, different requests share a group.
 const GROUPS_MAX: usize = 256;
+
+/// The most memory that groups take, roughly. When they take more, the groups with the least lateness share one.
+const GROUPS_BYTES_MAX: usize = 8 << 20;
+/// How often their memory is summed up, in waits: a group can't grow by much meanwhile.
+const WAITS_PER_SUM: u32 = 4_096;
+
+/// The most kinds whose place among all others is remembered.
+const OTHERS_MAX: usize = 4_096;
 
 /// The most threads whose last group is remembered.
 const THREADS_MAX: usize = 16_384;
@@ -33,6 +41,13 @@ pub struct Builder {
     places: BTreeMap<Identity, usize>,
     /// The group of each thread's last wait, because its next wait usually belongs to the same one.
     last_of: Map<u32, usize>,
+    /// Waits since the memory of the groups was summed up, and whether it was too much once: new requests then share a
+    /// group from the beginning.
+    since_sum: u32,
+    is_full: bool,
+    /// Kinds that became a part of the group of all others.
+    among_others: BTreeSet<Identity>,
+    groups_bytes_max: usize,
     worst: Vec<Wait>,
     first: Option<u64>,
     last: u64,
@@ -57,6 +72,10 @@ impl Builder {
             groups: Vec::new(),
             places: BTreeMap::new(),
             last_of: Map::default(),
+            since_sum: 0,
+            is_full: false,
+            among_others: BTreeSet::new(),
+            groups_bytes_max: GROUPS_BYTES_MAX,
             worst: Vec::new(),
             first: None,
             last: 0,
@@ -101,6 +120,11 @@ impl Builder {
         }
         let slice = self.slice(wait.end);
         self.groups[place].add(wait, slice);
+        self.since_sum += 1;
+        if self.since_sum >= WAITS_PER_SUM {
+            self.since_sum = 0;
+            self.fit();
+        }
         if wait.outcome == Outcome::Timer {
             let at = self.worst.partition_point(|worse| worse.lateness_ns >= wait.lateness_ns);
             if at < WORST {
@@ -127,25 +151,67 @@ impl Builder {
     /// The index of a wait's group, which is added if it is new.
     fn place(&mut self, wait: &Wait, program: &str) -> usize {
         let mut key = identity(wait, program);
-        if self.groups.len() >= GROUPS_MAX && !self.places.contains_key(&key) {
-            key.requested_ns = None;
-            if !self.places.contains_key(&key) && self.groups.len() >= 2 * GROUPS_MAX {
-                key = Identity {
-                    program: "others".to_owned(),
-                    thread: String::new(),
-                    call: "any".to_owned(),
-                    timer: None,
-                    request: Request::Unknown,
-                    requested_ns: None,
-                };
+        if (self.is_full || self.groups.len() >= GROUPS_MAX) && !self.places.contains_key(&key) {
+            key = of_any_request(&key);
+            let has_room = self.groups.len() < 2 * GROUPS_MAX && !self.among_others.contains(&key);
+            if !has_room && !self.places.contains_key(&key) {
+                key = others(&key);
             }
         }
+        self.place_of(key, wait.tgid)
+    }
+
+    fn place_of(&mut self, key: Identity, tgid: u32) -> usize {
         if let Some(&place) = self.places.get(&key) {
             return place;
         }
         self.places.insert(key.clone(), self.groups.len());
-        self.groups.push(Group::new(key, wait.tgid));
+        self.groups.push(Group::new(key, tgid));
         self.groups.len() - 1
+    }
+
+    /// If the groups take too much memory, merges the ones with the least lateness until a quarter is free: first those
+    /// that differ only in their request, then any.
+    fn fit(&mut self) {
+        let mut bytes: usize = self.groups.iter().map(Group::bytes).sum();
+        if bytes <= self.groups_bytes_max {
+            return;
+        }
+        self.is_full = true;
+        for wider in [of_any_request, others] {
+            let mut members: BTreeMap<Identity, usize> = BTreeMap::new();
+            for group in &self.groups {
+                *members.entry(wider(&group.identity)).or_default() += 1;
+            }
+            let by_lateness: Vec<Identity> = self.groups().iter().map(|group| group.identity.clone()).collect();
+            for narrow in by_lateness.into_iter().rev() {
+                if bytes <= self.groups_bytes_max / 4 * 3 {
+                    return;
+                }
+                let wide = wider(&narrow);
+                // One alone would lose its name for nothing.
+                if wide != narrow && members.get(&wide).is_some_and(|&count| count > 1) {
+                    bytes = bytes.saturating_sub(self.merge(&narrow, wide));
+                }
+            }
+        }
+    }
+
+    /// Merges a group into a wider one. Returns by how much less memory they take.
+    fn merge(&mut self, narrow: &Identity, wide: Identity) -> usize {
+        let Some(place) = self.places.remove(narrow) else { return 0 };
+        let group = self.groups.swap_remove(place);
+        if let Some(moved) = self.groups.get(place) {
+            self.places.insert(moved.identity.clone(), place);
+        }
+        self.last_of.clear();
+        if narrow.requested_ns.is_none() && self.among_others.len() < OTHERS_MAX {
+            self.among_others.insert(narrow.clone());
+        }
+        let into = self.place_of(wide, group.waits.tgid);
+        let before = group.bytes() + self.groups[into].bytes();
+        self.groups[into].merge(group);
+        before.saturating_sub(self.groups[into].bytes())
     }
 
     /// How late a wait has to be to become one of the worst; `None` while there are few.
@@ -210,6 +276,91 @@ impl Builder {
     }
 }
 
+/// The kind of waits that differ only in their request.
+fn of_any_request(kind: &Identity) -> Identity {
+    Identity { requested_ns: None, ..kind.clone() }
+}
+
+/// The kind of all waits that are too many kinds.
+fn others(_: &Identity) -> Identity {
+    Identity {
+        program: "others".to_owned(),
+        thread: String::new(),
+        call: "any".to_owned(),
+        timer: None,
+        request: Request::Unknown,
+        requested_ns: None,
+    }
+}
+
 fn lateness_total(group: &Group) -> (i128, u64) {
     (group.lateness.sum(), group.waits.otherwise_count())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use oversleep_record::Distribution;
+    use oversleep_record::split::PartSplit;
+
+    use crate::calls::Arch;
+
+    /// A wait of a thread with so much lateness.
+    fn wait(n: u64, thread: u64, requested_ms: u64, late_ns: i64) -> Wait {
+        let wait = serde_json::json!({
+            "tgid": 7,
+            "tid": 100 + thread,
+            "thread": format!("w{thread}"),
+            "call": "nanosleep",
+            "request": "span",
+            "requested_ns": requested_ms * 1_000_000,
+            "deadline_ns": n * 1_000_000,
+            "end_ns": n * 1_000_000,
+            "lateness_ns": late_ns,
+            "outcome": "timer",
+            "parts": { "slack": late_ns / 2, "runq": late_ns - late_ns / 2 },
+            "marks": {},
+        });
+        serde_json::from_value(wait).expect("it is a wait")
+    }
+
+    fn result(builder: Builder) -> ResultFile {
+        builder.finish(Meta::of(Arch::X86_64), None, Losses::default(), &Machine::new(Arch::X86_64))
+    }
+
+    #[test]
+    fn groups_beyond_their_memory_are_merged_and_lose_no_wait() {
+        let (mut small, mut large) = (Builder::new(), Builder::new());
+        small.groups_bytes_max = 600_000;
+        let mut random = 1_u64;
+        for n in 0..20_000 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let (thread, request) = (random >> 33 & 15, random >> 40 & 7);
+            // The first thread is latest.
+            let late = (random >> 45 & 0xf_ffff) as i64 * if thread == 0 { 100 } else { 1 };
+            small.add(&wait(n, thread, 1 + request, late), "app");
+            large.add(&wait(n, thread, 1 + request, late), "app");
+            if n % 1_000 == 0 {
+                let bytes: usize = small.groups.iter().map(Group::bytes).sum();
+                assert!(bytes < 900_000, "{bytes} bytes after {n} waits");
+            }
+        }
+        let (small, large) = (result(small), result(large));
+        assert_eq!(large.series.len(), 128);
+        assert!(small.series.len() < 100, "{}", small.series.len());
+        let all = |result: &ResultFile| {
+            let mut all = PartSplit::default();
+            let mut lateness = Distribution::growing();
+            for series in &result.series {
+                all.merge(series.why.as_ref().expect("observed series have parts"));
+                lateness.merge(&series.distribution);
+            }
+            (all, lateness)
+        };
+        assert_eq!(all(&small), all(&large));
+        let named: Vec<String> = small.series.iter().map(|series| Identity::of(series).unwrap().to_string()).collect();
+        assert!(named[..8].iter().all(|name| name.starts_with("app (w0): nanosleep for ")), "{named:?}");
+        let counts: u64 = small.series.iter().flat_map(|series| &series.rounds).map(|round| round.count).sum();
+        assert_eq!(counts, 20_000);
+    }
 }

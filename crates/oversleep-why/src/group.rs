@@ -2,7 +2,7 @@
 
 use oversleep_record::Identity;
 use oversleep_record::environment::Os;
-use oversleep_record::observed::culprit::{Culprit, IrqCause};
+use oversleep_record::observed::culprit::Culprit;
 use oversleep_record::observed::{Blame, IrqBlame, ObservedWaits};
 use oversleep_record::series::Round;
 use oversleep_record::split::PartSplit;
@@ -12,6 +12,8 @@ use crate::wait::{Outcome, Wait, signed};
 
 /// Tasks and interrupts named in one group; those with the most time stay.
 const BLAMES_MAX: usize = 64;
+/// What a task or interrupt takes with its name.
+const BLAME_BYTES: usize = 128;
 /// A slice of the time with fewer values than this is joined with its neighbour, as long as there are several.
 const VALUES_OF_SLICE: u64 = 10;
 /// The fewest slices that are left of many.
@@ -96,7 +98,8 @@ impl Group {
             self.blame(culprit);
         }
         if let Some(cause) = &wait.irq_cause {
-            self.blame_irq(cause, wait.parts.irq.max(0).unsigned_abs());
+            let ns = wait.parts.irq.max(0).unsigned_abs();
+            self.add_irq_blame(IrqBlame { cause: cause.clone(), count: 1, total_ns: ns, max_ns: ns });
         }
     }
 
@@ -133,21 +136,7 @@ impl Group {
     }
 
     fn blame(&mut self, culprit: &Culprit) {
-        let blames = &mut self.waits.blames;
-        let same = |blame: &&mut Blame| {
-            (&blame.name, blame.policy, blame.prio) == (&culprit.name, culprit.policy, culprit.prio)
-        };
-        if let Some(blame) = blames.iter_mut().find(same) {
-            blame.count += 1;
-            blame.total_ns = blame.total_ns.saturating_add(culprit.ran_ns);
-            blame.max_ns = blame.max_ns.max(culprit.ran_ns);
-            return;
-        }
-        if blames.len() >= BLAMES_MAX {
-            blames.sort_by_key(|blame| std::cmp::Reverse(blame.total_ns));
-            blames.truncate(BLAMES_MAX / 2);
-        }
-        blames.push(Blame {
+        self.add_blame(Blame {
             name: culprit.name.clone(),
             tid: culprit.tid,
             policy: culprit.policy,
@@ -160,13 +149,30 @@ impl Group {
         });
     }
 
-    fn blame_irq(&mut self, cause: &IrqCause, ns: u64) {
+    fn add_blame(&mut self, added: Blame) {
+        let blames = &mut self.waits.blames;
+        let same =
+            |blame: &&mut Blame| (&blame.name, blame.policy, blame.prio) == (&added.name, added.policy, added.prio);
+        if let Some(blame) = blames.iter_mut().find(same) {
+            blame.count = blame.count.saturating_add(added.count);
+            blame.total_ns = blame.total_ns.saturating_add(added.total_ns);
+            blame.max_ns = blame.max_ns.max(added.max_ns);
+            return;
+        }
+        if blames.len() >= BLAMES_MAX {
+            blames.sort_by_key(|blame| std::cmp::Reverse(blame.total_ns));
+            blames.truncate(BLAMES_MAX / 2);
+        }
+        blames.push(added);
+    }
+
+    fn add_irq_blame(&mut self, added: IrqBlame) {
         let blames = &mut self.waits.irq_blames;
-        if let Some(blame) = blames.iter_mut().find(|blame| blame.cause.is_same(cause)) {
-            blame.count += 1;
-            blame.total_ns = blame.total_ns.saturating_add(ns);
-            if ns > blame.max_ns {
-                (blame.max_ns, blame.cause) = (ns, cause.clone());
+        if let Some(blame) = blames.iter_mut().find(|blame| blame.cause.is_same(&added.cause)) {
+            blame.count = blame.count.saturating_add(added.count);
+            blame.total_ns = blame.total_ns.saturating_add(added.total_ns);
+            if added.max_ns > blame.max_ns {
+                (blame.max_ns, blame.cause) = (added.max_ns, added.cause);
             }
             return;
         }
@@ -174,7 +180,51 @@ impl Group {
             blames.sort_by_key(|blame| std::cmp::Reverse(blame.total_ns));
             blames.truncate(BLAMES_MAX / 2);
         }
-        blames.push(IrqBlame { cause: cause.clone(), count: 1, total_ns: ns, max_ns: ns });
+        blames.push(added);
+    }
+
+    /// Adds the waits of another group.
+    pub fn merge(&mut self, other: Group) {
+        self.lateness.merge(&other.lateness);
+        self.split.merge(&other.split);
+        for (number, values) in other.slices {
+            match self.slices.binary_search_by_key(&number, |(own, _)| *own) {
+                Ok(at) => {
+                    let is_last = at + 1 == self.slices.len();
+                    let both = &mut self.slices[at].1;
+                    let mut merged = Distribution::growing();
+                    merged.merge(both);
+                    merged.merge(&values);
+                    *both = merged;
+                    if !is_last {
+                        both.shrink();
+                    }
+                }
+                Err(at) => self.slices.insert(at, (number, values)),
+            }
+        }
+        let (waits, others) = (&mut self.waits, other.waits);
+        for (outcome, count) in others.otherwise {
+            let all = waits.otherwise.entry(outcome).or_default();
+            *all = all.saturating_add(count);
+        }
+        waits.called_late.merge(&others.called_late);
+        waits.policy = others.policy.or(waits.policy);
+        waits.slack_bound_ns = waits.slack_bound_ns.max(others.slack_bound_ns);
+        waits.steal_count = waits.steal_count.saturating_add(others.steal_count);
+        others.blames.into_iter().for_each(|blame| self.add_blame(blame));
+        others.irq_blames.into_iter().for_each(|blame| self.add_irq_blame(blame));
+    }
+
+    /// The memory that it takes, roughly.
+    pub fn bytes(&self) -> usize {
+        let waits = &self.waits;
+        let values = [&self.lateness, &waits.called_late].into_iter().chain(self.split.parts.values());
+        let values: usize =
+            values.chain(self.slices.iter().map(|(_, values)| values)).map(Distribution::heap_bytes).sum();
+        let places = (self.slices.len() + self.split.parts.len()) * size_of::<(u64, Distribution)>();
+        let blames = waits.blames.len() * BLAME_BYTES + waits.irq_blames.len() * BLAME_BYTES;
+        size_of::<Group>() + values + places + blames
     }
 
     /// The series. `steal` is what the hypervisor took in each slice, where that was observed.

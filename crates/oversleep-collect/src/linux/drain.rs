@@ -145,7 +145,12 @@ impl Collector {
     /// How long the next look may wait: a look costs the same whether it finds much or little. The buffer holds 170,000
     /// events, which two busy CPUs need a quarter of a second for.
     pub fn pause(&self) -> Duration {
-        Duration::from_millis(if self.arrived.found > BATCH / 4 { 50 } else { 200 })
+        Duration::from_millis(match self.arrived.found {
+            // The last one didn't read all.
+            BATCH.. => 0,
+            found if found > BATCH / 4 => 50,
+            _ => 200,
+        })
     }
 }
 

@@ -18,6 +18,7 @@ use std::process::{Child, Command};
 use aya::maps::{Array, HashMap, Map, MapData, RingBuf};
 use aya::programs::Program;
 use aya::{Btf, Ebpf, EbpfLoader};
+use oversleep_native::allocator;
 use oversleep_why::calls::{Arch, CALLS};
 
 use crate::{CollectError, Losses, Options};
@@ -121,13 +122,17 @@ impl Collector {
                 calls.set(number, form, 0).map_err(|error| refusal::load(&error))?;
             }
         }
-        let ring = RingBuf::try_from(map(&mut bpf, "ring")?).map_err(|error| refusal::load(&error))?;
         let targets = if namespace == 0 { "targets" } else { "followed" };
         let targets = HashMap::try_from(map(&mut bpf, targets)?).map_err(|error| refusal::load(&error))?;
         let threads = HashMap::try_from(map(&mut bpf, "threads")?).map_err(|error| refusal::load(&error))?;
         let counters = Counters::of(taken(&mut bpf, "cpus")?);
         let stacks_from = Array::try_from(map(&mut bpf, "stacks_from")?).map_err(|error| refusal::load(&error))?;
+        // The ring is mapped when the kernel's types, which take 20 MB, have been freed. What is delivered before stays in it.
+        let ring = map(&mut bpf, "ring")?;
         let missing = hooks::attach(&mut bpf, &btf)?;
+        drop(btf);
+        allocator::give_back_freed();
+        let ring = RingBuf::try_from(ring).map_err(|error| refusal::load(&error))?;
         Ok(Collector {
             bpf,
             ring,

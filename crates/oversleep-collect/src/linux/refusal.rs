@@ -161,7 +161,8 @@ fn refusal(here: &Here) -> CollectError {
     let refused = |missing: &str, remedy: String| CollectError::Refused {
         missing: missing.to_owned(),
         remedy,
-        more: String::new(),
+        command: None,
+        more: Vec::new(),
     };
     if is_confidential(here.lockdown) {
         return refused(
@@ -200,29 +201,31 @@ fn refusal(here: &Here) -> CollectError {
     };
     let lacks = if here.has_fine_capabilities() { "CAP_BPF and CAP_PERFMON" } else { "CAP_SYS_ADMIN" };
     let exe = here.exe;
-    let grant = if here.is_like("nixos") {
-        format!(
+    let mut more = Vec::new();
+    let (place, command) = if here.is_like("nixos") {
+        let wrapper = format!(
             "security.wrappers.oversleep = {{ source = \"{exe}\"; owner = \"root\"; group = \"root\"; capabilities = \
-             \"{capabilities}+ep\"; }}; in configuration.nix"
-        )
+             \"{capabilities}+ep\"; }};"
+        );
+        (" in configuration.nix", wrapper)
     } else if here.is_on_nosuid() {
-        // The kernel ignores file capabilities there.
-        format!(
-            "sudo install {exe} /usr/local/bin/oversleep && sudo setcap {capabilities}+ep /usr/local/bin/oversleep, because \
-             {exe} is on a file system that is mounted nosuid"
-        )
+        more.push(format!("{exe} is on a file system that is mounted nosuid, where the kernel ignores them."));
+        let installed = "/usr/local/bin/oversleep";
+        ("", format!("sudo install {exe} {installed} && sudo setcap {capabilities}+ep {installed}"))
     } else if here.has_setcap {
-        format!("sudo setcap {capabilities}+ep {exe}")
+        ("", format!("sudo setcap {capabilities}+ep {exe}"))
     } else {
-        format!("{} && sudo setcap {capabilities}+ep {exe}", here.install_setcap())
+        ("", format!("{} && sudo setcap {capabilities}+ep {exe}", here.install_setcap()))
     };
+    more.push(
+        "To grant them to a group only, make the file its own first (chgrp, chmod 750). No sysctl grants them.".to_owned(),
+    );
+    more.push("Without privileges, `oversleep check` splits its own waits in three parts.".to_owned());
     CollectError::Refused {
         missing: format!("it lacks {lacks}"),
-        remedy: format!("Run it with sudo, or grant them once: {grant}"),
-        more:
-            ". To grant them to a group only, make the file its own first (chgrp, chmod 750). No sysctl grants them. \
-               Without privileges, `oversleep check` splits its own waits in three parts"
-                .to_owned(),
+        remedy: format!("Run it with sudo, or grant them once{place}"),
+        command: Some(command),
+        more,
     }
 }
 
@@ -247,7 +250,12 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_named_with_what_grants_it() {
-        assert!(message(HERE).contains("once: sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep /usr/bin/oversleep."));
+        assert!(message(HERE).contains("once: sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep /usr/bin/oversleep"));
+        let CollectError::Refused { missing, command, more, .. } = refusal(&HERE) else { panic!("refused") };
+        assert_eq!(missing, "it lacks CAP_BPF and CAP_PERFMON");
+        let command = command.expect("a command");
+        assert_eq!(command, "sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep /usr/bin/oversleep");
+        assert!(more.iter().all(|sentence| sentence.ends_with('.')), "{more:?}");
         let container = "CapEff:\t00000000a80425fb\nCapBnd:\t00000000a80425fb\n";
         assert!(message(Here { status: container, ..HERE }).contains("--cap-add BPF --cap-add PERFMON"));
         let root = "CapEff:\t000001ffffffffff\nCapBnd:\t000001ffffffffff\n";
@@ -284,6 +292,8 @@ mod tests {
     fn capabilities_of_files_need_a_file_system_that_has_them() {
         let at_home = message(Here { exe: "/home/kim/oversleep", ..HERE });
         assert!(at_home.contains("once: sudo install /home/kim/oversleep /usr/local/bin/oversleep &&"), "{at_home}");
-        assert!(!message(Here { exe: "/homes/oversleep", ..HERE }).contains("nosuid"));
+        let CollectError::Refused { more, .. } = refusal(&Here { exe: "/home/kim/oversleep", ..HERE }) else { panic!("refused") };
+        assert!(more[0].contains("mounted nosuid"), "{more:?}");
+        assert!(!message(Here { exe: "/homes/oversleep", ..HERE }).contains("/usr/local"));
     }
 }

@@ -1,60 +1,72 @@
 //! The counts of one of many histograms: the filled buckets, coded as in the file, and a list of the newest values.
-//! When the list is as long as the filled buckets, it is sorted and merged into them.
+//! When the list is half as long as the filled buckets, it is sorted and merged into them. Zeros are only counted: most
+//! parts of most waits are zero.
 
 use std::borrow::Cow;
 
 use super::codec::{self, Filled};
 
-/// The shortest list of newest values that is merged: half a KB for one of many histograms.
-const RECENT_MIN: usize = 256;
+/// The shortest list of newest values that is merged: a quarter of a KB for one of many histograms.
+const RECENT_MIN: usize = 128;
 
 /// The counts; see the module.
 #[derive(Clone, Debug, Default)]
 pub struct Growing {
     coded: Vec<u8>,
     filled: usize,
-    /// Buckets of the newest values.
+    /// Values of zero that are not in `coded` yet.
+    zeros: u64,
+    /// Buckets of the newest values above zero.
     recent: Vec<u16>,
 }
 
 impl Growing {
     /// Counts a value of this bucket `count` times.
     pub fn record(&mut self, bucket: usize, count: u64) {
+        if bucket == 0 {
+            self.zeros = self.zeros.saturating_add(count);
+            return;
+        }
         if count != 1 {
             return self.add(std::iter::once((bucket, count)));
         }
         self.recent.push(bucket as u16);
-        // Merging takes time for each filled bucket, so it waits for as many new values to share the cost.
-        if self.recent.len() >= self.filled.max(RECENT_MIN) {
-            self.recent.sort_unstable();
-            let coded = codec::encode(self.merged());
-            self.filled = Filled::coded(Cow::Borrowed(&coded)).count();
-            self.coded = coded;
-            self.recent.clear();
+        // Merging takes time for each filled bucket, so it waits for so many new values to share the cost.
+        if self.recent.len() >= (self.filled / 2).max(RECENT_MIN) {
+            self.add(std::iter::empty());
+            self.recent.reserve_exact((self.filled / 2).max(RECENT_MIN));
         }
     }
 
     /// Adds these buckets with their counts, in ascending order.
     pub fn add(&mut self, filled: impl Iterator<Item = (usize, u64)>) {
         self.coded = codec::encode(Sum::of(self.merged(), filled));
+        self.coded.shrink_to_fit();
         self.filled = Filled::coded(Cow::Borrowed(&self.coded)).count();
+        self.zeros = 0;
         self.recent.clear();
     }
 
     /// All counts, coded.
     pub fn coded(&self) -> Cow<'_, [u8]> {
-        if self.recent.is_empty() {
+        if self.recent.is_empty() && self.zeros == 0 {
             return Cow::Borrowed(&self.coded);
         }
         Cow::Owned(codec::encode(self.merged()))
     }
 
+    /// The memory that the counts take.
+    pub fn bytes(&self) -> usize {
+        self.coded.capacity() + self.recent.capacity() * size_of::<u16>()
+    }
+
     fn merged(&self) -> impl Iterator<Item = (usize, u64)> {
         let mut recent = self.recent.clone();
         recent.sort_unstable();
-        let runs: Vec<(usize, u64)> =
+        let zeros = (self.zeros > 0).then_some((0, self.zeros));
+        let above: Vec<(usize, u64)> =
             recent.chunk_by(|a, b| a == b).map(|run| (usize::from(run[0]), run.len() as u64)).collect();
-        Sum::of(Filled::coded(Cow::Borrowed(&self.coded)), runs.into_iter())
+        Sum::of(Filled::coded(Cow::Borrowed(&self.coded)), zeros.into_iter().chain(above))
     }
 }
 
@@ -95,10 +107,15 @@ mod tests {
         fn it_counts_as_one_that_has_all_its_memory(
             values in proptest::collection::vec((proptest::prelude::any::<i64>(), 20_u32..64), 0..4_000),
             times in 0_u64..100,
+            zeros in 0_usize..100,
         ) {
             let (mut growing, mut ready) = (Distribution::growing(), Distribution::new());
             growing.record_times(7, times);
             ready.record_times(7, times);
+            for _ in 0..zeros {
+                growing.record(0);
+                ready.record(0);
+            }
             for (value, shift) in values {
                 growing.record(value >> shift);
                 ready.record(value >> shift);

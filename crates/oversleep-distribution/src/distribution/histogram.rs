@@ -77,6 +77,15 @@ impl Histogram {
         matches!(self.counts, Counts::Growing(_))
     }
 
+    /// The memory that the counts take.
+    pub fn bytes(&self) -> usize {
+        match &self.counts {
+            Counts::Dense(counts) => size_of_val(&**counts),
+            Counts::Growing(growing) => growing.bytes(),
+            Counts::Coded(coded) | Counts::Compressed(coded) => coded.len(),
+        }
+    }
+
     /// Adds all counts of another.
     pub fn add(&mut self, other: &Histogram) {
         if other.total == 0 {

@@ -233,6 +233,12 @@ impl Distribution {
         self.sum = self.sum.saturating_add(i128::from(value) * i128::from(count));
     }
 
+    /// The memory that the counts take, in bytes: 262 KB in a distribution that is ready to record, and at most some KB in
+    /// others.
+    pub fn heap_bytes(&self) -> usize {
+        self.positive.bytes() + self.negative.as_ref().map_or(0, Histogram::bytes)
+    }
+
     /// Gives back the memory that only recording needs; recording more takes it again.
     pub fn shrink(&mut self) {
         self.positive.shrink();

@@ -53,7 +53,8 @@ pub struct Process {
 #[derive(Debug)]
 pub struct Machine {
     arch: Arch,
-    threads: Map<u32, Open>,
+    /// In boxes, because a wait in progress takes a KB, and a table has room for twice its entries.
+    threads: Map<u32, Box<Open>>,
     timers: Map<u64, Timer>,
     turns: Map<u16, VecDeque<Turn>>,
     /// The begin and the end of each interval, and how much of it the hypervisor took.
@@ -159,7 +160,7 @@ impl Machine {
         }
         self.close(event.tid);
         bound(&mut self.threads);
-        let mut open = Open::new(event, event.x);
+        let mut open = Box::new(Open::new(event, event.x));
         open.seen = 1;
         open.arm(event);
         self.threads.insert(event.tid, open);

@@ -26,7 +26,7 @@ impl Machine {
             }
             self.close(event.tid);
             bound(&mut self.threads);
-            let mut open = Open::new(event, event.x);
+            let mut open = Box::new(Open::new(event, event.x));
             open.entered = Some(event.fields[1]).filter(|&t| t != 0);
             open.request = Request::Timer;
             open.has_slept = true;
