@@ -27,6 +27,24 @@ pub(super) enum Fault {
     TooMuchMemory,
 }
 
+/// The parser refuses a document that is deeper than this.
+const DEPTH_MAX: usize = 128;
+
+/// The schema that the head of a document names.
+pub(super) fn schema_of(head: &[u8]) -> Option<String> {
+    // It knows no schema, so that it finds any.
+    let mut scan = Scan::default();
+    for &byte in head {
+        match scan.byte(byte) {
+            Some(Fault::OtherSchema { found }) => return Some(found),
+            Some(_) => return None,
+            None if scan.frames.len() > DEPTH_MAX => return None,
+            None => {}
+        }
+    }
+    None
+}
+
 /// A source whose text is checked on its way. A byte order mark is left out.
 pub(super) struct Guard<R> {
     source: R,
@@ -257,5 +275,27 @@ impl Scan {
         self.meter.key(frame.keys.len(), text.len());
         self.text = text;
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::schema_of;
+
+    #[test]
+    fn a_document_names_its_schema_wherever_it_stands() {
+        let why = Some("oversleep-why/1");
+        for (head, found) in [
+            (&br#"{"schema":"oversleep-why/1","tool""#[..], why),
+            (b"{ \"command\": \"oversleep-why/2\",\n \"schema\" :\n\"oversleep-why/1\"", why),
+            (br#"{"tool":{"schema":"other"},"schema":"oversleep-why/1""#, why),
+            (br#"{"name":"\"schema\":\"other\"","schema":"oversleep-why/1""#, why),
+            (br#"{"name":"oversleep-why/1""#, None),
+            (b"", None),
+        ] {
+            assert_eq!(schema_of(head).as_deref(), found);
+        }
+        let deep = [&b"{\"a\":".repeat(200)[..], br#""schema":"oversleep-why/1""#].concat();
+        assert_eq!(schema_of(&deep), None);
     }
 }

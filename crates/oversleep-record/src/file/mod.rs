@@ -32,10 +32,10 @@ const READ_BYTES: usize = 64 << 10;
 pub const SCHEMA: &str = "oversleep-result/3";
 /// The schema of earlier results of `oversleep why`, which had a form of their own.
 pub const WHY_SCHEMA: &str = why_v1::SCHEMA;
+/// The schemas of results that have the form of today.
+const SCHEMAS: &[&str] = &[SCHEMA, v2::SCHEMA, v1::SCHEMA];
 /// How many bytes of a file are searched for its schema: results have it at the beginning, and tools may sort the fields.
 const HEAD_BYTES: u64 = 1 << 20;
-/// The key of a document's schema.
-const SCHEMA_KEY: &[u8] = b"\"schema\"";
 /// The largest file that is read, in bytes. The limit ends reading from a device that never ends.
 pub const FILE_BYTES_MAX: u64 = 64 << 30;
 /// The most memory that reading a file takes, in bytes; half of its length if that is more. This refuses files in which
@@ -315,14 +315,17 @@ impl ResultFile {
     fn read_all_of(source: &mut dyn Read) -> Result<ResultFile, FileError> {
         let mut head = Vec::new();
         (&mut *source).take(READ_BYTES as u64).read_to_end(&mut head).map_err(FileError::Unreadable)?;
-        if !head.windows(SCHEMA_KEY.len()).any(|text| text == SCHEMA_KEY) {
+        let mut schema = guard::schema_of(&head);
+        if schema.is_none() {
             (&mut *source).take(HEAD_BYTES).read_to_end(&mut head).map_err(FileError::Unreadable)?;
+            schema = guard::schema_of(&head);
         }
-        let is_of_why = why_v1::names_schema(&head);
         let source = &mut head.as_slice().chain(source);
-        let mut file = match is_of_why {
-            true => why_v1::brought_up_to_date(document(source, &[WHY_SCHEMA])?),
-            false => document(source, &[SCHEMA, v2::SCHEMA, v1::SCHEMA])?,
+        let mut file = match schema {
+            Some(schema) if schema == WHY_SCHEMA => why_v1::brought_up_to_date(document(source, &[WHY_SCHEMA])?),
+            // What comes before the schema may have another form than today's.
+            Some(found) if !SCHEMAS.contains(&found.as_str()) => return Err(FileError::OtherSchema { found }),
+            _ => document(source, SCHEMAS)?,
         };
         if file.schema == v1::SCHEMA {
             v1::bring_up_to_date(&mut file);

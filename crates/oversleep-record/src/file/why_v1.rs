@@ -21,20 +21,6 @@ use crate::units::Nanos;
 /// Their schema.
 pub const SCHEMA: &str = "oversleep-why/1";
 
-/// Whether the head of a file names the schema.
-pub fn names_schema(head: &[u8]) -> bool {
-    let name = format!("\"{SCHEMA}\"");
-    let mut at = 0;
-    while let Some(found) = head[at..].windows(name.len()).position(|text| text == name.as_bytes()) {
-        let before = head[..at + found].trim_ascii_end();
-        if before.strip_suffix(b":").is_some_and(|key| key.trim_ascii_end().ends_with(super::SCHEMA_KEY)) {
-            return true;
-        }
-        at += found + name.len();
-    }
-    false
-}
-
 /// The document.
 #[derive(Deserialize)]
 pub struct Document {
@@ -162,17 +148,4 @@ fn series(group: Group, os: Os) -> Series {
         steal_count: group.steal_count,
     });
     series
-}
-
-#[cfg(test)]
-mod tests {
-    use super::names_schema;
-
-    #[test]
-    fn a_document_names_its_schema_wherever_it_stands() {
-        assert!(names_schema(br#"{"schema":"oversleep-why/1","tool""#));
-        assert!(names_schema(b"{ \"command\": \"oversleep-why/1\",\n \"schema\" :\n\"oversleep-why/1\""));
-        assert!(!names_schema(br#"{"schema":"oversleep-result/3","name":"oversleep-why/1"#));
-        assert!(!names_schema(br#"{"name":"oversleep-why/1""#) && !names_schema(b""));
-    }
 }

@@ -75,6 +75,21 @@ fn another_schema_is_named_before_anything_else() {
     assert!(matches!(ResultFile::read(b""), Err(FileError::Empty)));
 }
 
+/// Tools may sort the fields of a document. Those before the schema may have another form than today's.
+#[test]
+fn another_schema_is_named_wherever_it_stands() {
+    for found in ["oversleep-why/9", "oversleep-result/4"] {
+        let says = ResultFile::read(format!(r#"{{"schema":"{found}"}}"#).as_bytes()).unwrap_err().to_string();
+        assert!(says.starts_with(&format!("written in schema '{found}'; this version reads")), "{says}");
+        for before in [r#""groups":{}"#, r#""series":{}"#, r#""environment":{"schema":1}"#, r#""tool":"\"schema\"""#] {
+            for length in [1, 70_000, 1_000_000] {
+                let text = format!(r#"{{{before},"notes":"{}","schema":"{found}"}}"#, "x".repeat(length));
+                assert_eq!(ResultFile::read(text.as_bytes()).unwrap_err().to_string(), says, "{before}, {length}");
+            }
+        }
+    }
+}
+
 #[test]
 fn every_truncation_is_refused() {
     let bytes = support::everything().write();
