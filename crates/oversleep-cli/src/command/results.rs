@@ -72,18 +72,20 @@ pub fn read(files: &[PathBuf], command: &str, with_pictures: bool) -> Result<Com
     let mut adding = Adding::new();
     let mut is_observed = None;
     for path in files {
-        let place = adding.place();
-        if with_pictures && !is_file(path) {
-            pictures.next();
-            let result = reading::read(path, command)?;
-            same_kind(path, *is_observed.get_or_insert(result.observation.is_some()), &result)?;
-            adding.add_whole(result);
-            continue;
-        }
-        let result = reading::read_reduced(path, command, reduce)?;
+        // Standard input can be read only once.
+        let is_whole = with_pictures && !is_file(path);
+        let result = match is_whole {
+            true => reading::read(path, command)?,
+            false => reading::read_reduced(path, command, reduce)?,
+        };
         same_kind(path, *is_observed.get_or_insert(result.observation.is_some()), &result)?;
-        let sketch = Sketch::of(place, &result).with_pictures(pictures.next().unwrap_or_default());
-        adding.add(result, sketch);
+        let drawn = pictures.next().unwrap_or_default();
+        if is_whole {
+            adding.add_whole(result);
+        } else {
+            let sketch = Sketch::of(adding.place(), &result).with_pictures(drawn);
+            adding.add(result, sketch);
+        }
     }
     let name = |path: &PathBuf| match Document::at(path) {
         Document::Stdout => "standard input".to_owned(),
