@@ -20,16 +20,16 @@ use crate::exit::Failure;
 use crate::{interrupt, message};
 
 /// Tries each remedy of what was found, once.
-pub fn remedies(why: &Why, file: &mut ResultFile) -> Result<(), Failure> {
+pub fn remedies(why: &Why, file: &mut ResultFile) {
     let tried = to_try(file);
     if tried.is_empty() {
         message::note("--try: nothing was found that a setting from outside could cure");
-        return Ok(());
+        return;
     }
     let lab = Laboratory::on(oversleep_native::here());
     interrupt::leave_to_programs();
-    for (remedy, mut conditions) in tried {
-        let mut held = lab.hold(&conditions);
+    try_each(file, tried, |remedy, conditions| {
+        let mut held = lab.hold(conditions);
         conditions.outcomes = held.iter().map(|one| (one.name.to_owned(), one.outcome.clone())).collect();
         let refused = conditions.outcomes.values().find_map(|outcome| match outcome {
             Outcome::Denied { why } => Some(why.clone()),
@@ -43,13 +43,25 @@ pub fn remedies(why: &Why, file: &mut ResultFile) -> Result<(), Failure> {
             }
         };
         while held.pop().is_some() {}
-        match after {
+        after
+    });
+}
+
+/// What came of a trial: the result of the second run, or why the system refused the remedy.
+type After = Result<ResultFile, Unavailable>;
+
+/// Adds each trial to the result of the first run. A trial that fails is left out, so that this result is not lost for it.
+fn try_each(
+    file: &mut ResultFile,
+    tried: Vec<(&'static str, Conditions)>,
+    mut run: impl FnMut(&str, &mut Conditions) -> Result<After, Failure>,
+) {
+    for (remedy, mut conditions) in tried {
+        match run(remedy, &mut conditions) {
             Ok(after) => add(file, remedy, &conditions, after),
-            // The result of the first run is not lost for that.
             Err(error) => message::warning(&format!("{remedy} was not tried: {error}")),
         }
     }
-    Ok(())
 }
 
 /// The remedies of what was found that can be set from outside, with the conditions that they consist of.
@@ -88,7 +100,7 @@ fn followed(why: &Why) -> Result<ResultFile, Failure> {
 }
 
 /// Adds a trial: each kind of waits that both runs had, without the remedy and with it; or why it was refused.
-fn add(file: &mut ResultFile, remedy: &str, conditions: &Conditions, after: Result<ResultFile, Unavailable>) {
+fn add(file: &mut ResultFile, remedy: &str, conditions: &Conditions, after: After) {
     let mut pairs = Vec::new();
     let mut added = Vec::new();
     for before in file.series.iter().filter(|series| series.observed.is_some()) {
@@ -149,10 +161,11 @@ mod tests {
         file
     }
 
-    fn tried(after: Result<ResultFile, Unavailable>) -> Tried {
+    fn tried(after: After) -> Tried {
         let mut file = run(50_000);
-        let (remedy, conditions) = to_try(&file).pop().expect("slack can be set from outside");
-        add(&mut file, remedy, &conditions, after);
+        let slack = to_try(&file).pop().expect("slack can be set from outside");
+        let mut after = Some(after);
+        try_each(&mut file, vec![slack], |_, _| Ok(after.take().expect("it is tried once")));
         let file = ResultFile::read(&file.write()).expect("it is consistent");
         let found = explain::findings(&file).into_iter().find(|finding| finding.name == "late-by-slack").unwrap();
         assert_eq!(found.verdict, Verdict::Found);
@@ -172,5 +185,21 @@ mod tests {
         let denied = Unavailable::not_permitted("timer slack", "run as root");
         assert!(matches!(tried(Err(denied)), Tried::NotTried { why } if why.contains("timer slack")));
         assert!(to_try(&run(0)).is_empty(), "nothing was found");
+    }
+
+    #[test]
+    fn a_trial_that_fails_leaves_the_first_run_and_the_other_trials() {
+        let (first, mut file) = (run(50_000), run(50_000));
+        let fails = |remedy: &str, _: &mut Conditions| match remedy {
+            "fails" => Err(Failure::failed("the program ended at once")),
+            _ => Ok(Ok(run(0))),
+        };
+        try_each(&mut file, vec![("fails", Conditions::as_found())], fails);
+        assert!(file == first);
+        let both = ["fails", "lower-timer-slack"].map(|remedy| (remedy, Conditions::as_found()));
+        try_each(&mut file, both.into(), fails);
+        let tried: Vec<&str> = file.trials.iter().map(|trial| trial.remedy.as_str()).collect();
+        assert_eq!(tried, ["lower-timer-slack"]);
+        assert!(file.series.starts_with(&first.series) && file.series.len() == 2 * first.series.len());
     }
 }

@@ -114,7 +114,7 @@ pub fn run(why: &Why) -> Result<Exit, Failure> {
     }
     drop(measuring);
     if why.tries && ended.is_some() && !stop.is_raised() {
-        trying::remedies(why, &mut file)?;
+        trying::remedies(why, &mut file);
     }
     let by_bound = output::deliver(why, &delivery, file)?;
     if let (Some(pid), None) = (pid, ended) {
