@@ -3,10 +3,9 @@
 //! By default Linux gives every ordinary thread 50 µs of slack and real-time threads none. On macOS a thread has a latency
 //! tier instead.
 
-use std::marker::PhantomData;
 use std::time::Duration;
 
-use crate::claims::{self, Claim};
+use crate::claims::Guard;
 use crate::outcome::{Denied, Outcome};
 use crate::sys;
 
@@ -78,12 +77,7 @@ impl TimerSlack {
     pub fn hold(slack: Duration) -> TimerSlackGuard {
         let requested_ns = u64::try_from(slack.as_nanos()).unwrap_or(u64::MAX).clamp(1, LONGEST_NS);
         let requested_ns = sys::granted_slack_ns(requested_ns);
-        let held = claims::with(|settings, thread| settings.hold_slack(thread, requested_ns));
-        let (claim, outcome) = match held.unwrap_or(Err(claims::ENDING)) {
-            Ok((claim, outcome)) => (claim, outcome.map(Duration::from_nanos)),
-            Err(denied) => (None, Outcome::Denied(denied)),
-        };
-        TimerSlackGuard { claim, outcome, of_this_thread: PhantomData }
+        TimerSlackGuard(Guard::hold(|_| requested_ns, Err, Duration::from_nanos))
     }
 }
 
@@ -98,11 +92,7 @@ impl TimerSlack {
 /// ```
 #[must_use = "the slack is released as soon as this is dropped"]
 #[derive(Debug)]
-pub struct TimerSlackGuard {
-    claim: Option<Claim>,
-    outcome: Outcome<Duration>,
-    of_this_thread: PhantomData<*const ()>,
-}
+pub struct TimerSlackGuard(Guard<TimerSlack, Duration>);
 
 impl TimerSlackGuard {
     /// The outcome of the request.
@@ -114,15 +104,7 @@ impl TimerSlackGuard {
     /// }
     /// ```
     pub fn outcome(&self) -> &Outcome<Duration> {
-        &self.outcome
-    }
-}
-
-impl Drop for TimerSlackGuard {
-    fn drop(&mut self) {
-        if let Some(claim) = self.claim {
-            claims::with(|settings, thread| settings.release_slack(thread, claim));
-        }
+        self.0.outcome()
     }
 }
 

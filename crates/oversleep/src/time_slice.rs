@@ -2,10 +2,9 @@
 //!
 //! Linux 6.12 and later let any thread choose it.
 
-use std::marker::PhantomData;
 use std::time::Duration;
 
-use crate::claims::{self, Claim};
+use crate::claims::Guard;
 use crate::outcome::{Denied, Outcome};
 use crate::sys;
 
@@ -93,12 +92,7 @@ impl TimeSlice {
     /// ```
     pub fn hold(slice: Duration) -> TimeSliceGuard {
         let requested_ns = slice.clamp(Self::SHORTEST, Self::LONGEST).as_nanos() as u64;
-        let held = claims::with(|settings, thread| settings.hold_slice(thread, requested_ns));
-        let (claim, outcome) = match held.unwrap_or(Err(claims::ENDING)) {
-            Ok((claim, outcome)) => (claim, outcome.map(Duration::from_nanos)),
-            Err(denied) => (None, Outcome::Denied(denied)),
-        };
-        TimeSliceGuard { claim, outcome, of_this_thread: PhantomData }
+        TimeSliceGuard(Guard::hold(|_| requested_ns, Err, Duration::from_nanos))
     }
 }
 
@@ -113,11 +107,7 @@ impl TimeSlice {
 /// ```
 #[must_use = "the slice is released as soon as this is dropped"]
 #[derive(Debug)]
-pub struct TimeSliceGuard {
-    claim: Option<Claim>,
-    outcome: Outcome<Duration>,
-    of_this_thread: PhantomData<*const ()>,
-}
+pub struct TimeSliceGuard(Guard<TimeSlice, Duration>);
 
 impl TimeSliceGuard {
     /// The outcome of the request.
@@ -129,14 +119,6 @@ impl TimeSliceGuard {
     /// }
     /// ```
     pub fn outcome(&self) -> &Outcome<Duration> {
-        &self.outcome
-    }
-}
-
-impl Drop for TimeSliceGuard {
-    fn drop(&mut self) {
-        if let Some(claim) = self.claim {
-            claims::with(|settings, thread| settings.release_slice(thread, claim));
-        }
+        self.0.outcome()
     }
 }

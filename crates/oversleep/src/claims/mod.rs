@@ -3,10 +3,17 @@
 //!
 //! Pure except for the access to the thread, which tests replace.
 
+mod guard;
+mod setting;
+
 use std::cell::RefCell;
 
 use crate::outcome::{Denied, Outcome, Why};
 use crate::sys;
+
+pub(crate) use guard::Guard;
+use setting::is_same;
+pub(crate) use setting::{RealTime, Setting};
 
 /// Access to the settings of a thread, as far as the kernel allows it.
 pub(crate) trait Thread {
@@ -33,25 +40,16 @@ pub(crate) struct Claim(u64);
 
 /// The claims on one setting.
 #[derive(Debug)]
-struct Claims<V> {
+pub(crate) struct Claims<V> {
     /// The value before the first claim.
     was: Option<V>,
     held: Vec<(Claim, V)>,
+    /// The value to set once the thread has left its real-time policy: under one, the kernel ignores the change.
+    later: Option<V>,
 }
 
-impl<V: Copy> Claims<V> {
-    const NONE: Claims<V> = Claims { was: None, held: Vec::new() };
-
-    fn add(&mut self, claim: Claim, was: V, value: V) {
-        if self.held.is_empty() {
-            self.was = Some(was);
-        }
-        self.held.push((claim, value));
-    }
-
-    fn remove(&mut self, claim: Claim) {
-        self.held.retain(|(held, _)| *held != claim);
-    }
+impl<V> Claims<V> {
+    const NONE: Claims<V> = Claims { was: None, held: Vec::new(), later: None };
 }
 
 /// All claims on settings of one thread.
@@ -60,9 +58,6 @@ pub(crate) struct Settings<P> {
     slack: Claims<u64>,
     slice: Claims<u64>,
     policy: Claims<P>,
-    /// The slack to restore once the thread has left its real-time policy: under one, the kernel ignores the change.
-    slack_later: Option<u64>,
-    slice_later: Option<u64>,
     next: u64,
 }
 
@@ -70,167 +65,89 @@ pub(crate) struct Settings<P> {
 type Held<V> = (Option<Claim>, Outcome<V>);
 
 impl<P: Copy> Settings<P> {
-    pub(crate) const NONE: Settings<P> = Settings {
-        slack: Claims::NONE,
-        slice: Claims::NONE,
-        policy: Claims::NONE,
-        slack_later: None,
-        slice_later: None,
-        next: 0,
-    };
+    pub(crate) const NONE: Settings<P> =
+        Settings { slack: Claims::NONE, slice: Claims::NONE, policy: Claims::NONE, next: 0 };
 
     fn is_empty(&self) -> bool {
         self.slack.held.is_empty() && self.slice.held.is_empty() && self.policy.held.is_empty()
     }
 
-    fn claim(&mut self) -> Claim {
-        self.next += 1;
-        Claim(self.next)
-    }
-
-    /// Sets this slack, whether finer or coarser than the current one.
-    pub(crate) fn hold_slack(&mut self, thread: &mut impl Thread, requested_ns: u64) -> Result<Held<u64>, Denied> {
-        let was_ns = thread.slack_ns()?;
-        // Under a real-time policy the kernel ignores the change, and writing 0 back couldn't restore it.
-        let is_set = was_ns == 0 || was_ns == requested_ns;
-        if is_set && (was_ns == 0 || self.slack.held.is_empty()) {
-            return Ok((None, Outcome::AlreadyFiner { is: was_ns }));
-        }
-        if !is_set {
-            thread.set_slack_ns(requested_ns)?;
-            let now_ns = thread.slack_ns();
-            if now_ns != Ok(requested_ns) {
-                // Emulators narrow the number to 32 bits (qemu-user 7.2), and sandboxes fake the call.
-                let _ = thread.set_slack_ns(was_ns);
-                now_ns?;
-                return Err(Denied {
-                    why: Why::Ignored { call: sys::SET_SLACK },
-                    how: "check whether an emulator or a sandbox changes the arguments of the call",
-                });
-            }
-        }
-        let claim = self.claim();
-        self.slack.add(claim, was_ns, requested_ns);
-        let outcome = match is_set {
-            true => Outcome::AlreadyFiner { is: was_ns },
-            false => Outcome::Applied { was: was_ns, now: requested_ns },
-        };
-        Ok((Some(claim), outcome))
-    }
-
-    pub(crate) fn release_slack(&mut self, thread: &mut impl Thread, claim: Claim) {
-        let is_last = self.slack.held.last().is_some_and(|(held, _)| *held == claim);
-        self.slack.remove(claim);
-        if !is_last {
-            return;
-        }
-        let wanted_ns = self.slack.held.last().map(|&(_, ns)| ns).or(self.slack.was);
-        match (wanted_ns, thread.slack_ns()) {
-            (Some(ns), Ok(0)) => self.slack_later = Some(ns),
-            // A sandbox entered since then may forbid restoring it. A drop can't report that.
-            (Some(ns), _) => drop(thread.set_slack_ns(ns)),
-            (None, _) => {}
-        }
-    }
-
-    /// Sets this slice, unless the current one is as short.
-    pub(crate) fn hold_slice(&mut self, thread: &mut impl Thread, requested_ns: u64) -> Result<Held<u64>, Denied> {
-        let was_ns = thread.slice_ns()?;
-        let is_short = was_ns <= requested_ns;
-        if is_short && (was_ns == 0 || self.slice.held.is_empty()) {
-            return Ok((None, Outcome::AlreadyFiner { is: was_ns }));
-        }
-        if !is_short {
-            thread.set_slice_ns(requested_ns)?;
-            let now_ns = thread.slice_ns();
-            if now_ns != Ok(requested_ns) {
-                thread.restore_slice_ns(was_ns);
-                now_ns?;
-                let why = Why::Ignored { call: sys::SET_SLICE };
-                return Err(Denied { why, how: "check whether a sandbox or an emulator handles the call itself" });
-            }
-        }
-        let claim = self.claim();
-        self.slice.add(claim, was_ns, requested_ns);
-        let outcome = match is_short {
-            true => Outcome::AlreadyFiner { is: was_ns },
-            false => Outcome::Applied { was: was_ns, now: requested_ns },
-        };
-        Ok((Some(claim), outcome))
-    }
-
-    pub(crate) fn release_slice(&mut self, thread: &mut impl Thread, claim: Claim) {
-        self.slice.remove(claim);
-        let is_real_time = thread.slice_ns() == Ok(0);
-        let shortest_ns = self.slice.held.iter().map(|&(_, ns)| ns).min();
-        match (shortest_ns, self.slice.was) {
-            (wanted_ns, was_ns) if is_real_time => self.slice_later = wanted_ns.or(was_ns),
-            (Some(ns), _) => drop(thread.set_slice_ns(ns)),
-            (None, Some(was_ns)) => thread.restore_slice_ns(was_ns),
-            (None, None) => {}
-        }
-    }
-
-    /// Sets this policy, unless the current one is as urgent. If that is forbidden, `ask` may request it from another
-    /// process. The outcome has the policies.
-    pub(crate) fn hold_policy<T: Thread<Policy = P>>(
+    /// Sets a setting to what `requested` makes of its value, unless that is as fine. If the system refuses, `refused` may
+    /// have another process set it.
+    pub(crate) fn hold<S: Setting<T>, T: Thread<Policy = P>>(
         &mut self,
         thread: &mut T,
-        requested: impl FnOnce(P) -> P,
-        ask: impl FnOnce() -> Option<Result<(), Denied>>,
-    ) -> Result<Held<P>, Denied> {
-        let was = thread.policy()?;
+        requested: impl FnOnce(S::Value) -> S::Value,
+        refused: impl FnOnce(Denied) -> Result<(), Denied>,
+    ) -> Result<Held<S::Value>, Denied> {
+        let was = S::READ(thread)?;
         let mut requested = requested(was);
-        let is_urgent = T::rank(was) >= T::rank(requested);
-        if is_urgent && self.policy.held.is_empty() {
+        // The kernel ignores a change to what a real-time policy suspends, and couldn't restore it.
+        let is_suspended = S::SUSPENDED.is_some_and(|suspended| is_same::<S, T>(was, suspended));
+        let is_fine = is_suspended || S::IS_AS_FINE(was, requested);
+        let is_first = S::CLAIMS(self).held.is_empty();
+        if is_suspended || (is_fine && is_first) {
             return Ok((None, Outcome::AlreadyFiner { is: was }));
         }
-        if !is_urgent {
-            // Since Linux 6.12 a thread that leaves a real-time policy gets the default slack.
-            let slack_ns = thread.slack_ns().ok().filter(|&ns| ns != 0);
-            if let Err(denied) = thread.set_policy(requested) {
-                match ask() {
-                    Some(Ok(())) => requested = thread.policy()?,
-                    Some(Err(refused)) => return Err(refused),
-                    None => return Err(denied),
-                }
+        if !is_fine {
+            if is_first {
+                S::BEFORE_FIRST(self, thread);
             }
-            let now = thread.policy();
-            if !now.is_ok_and(|now| T::rank(now) == T::rank(requested) && T::rank(now) > T::rank(was)) {
+            if let Err(denied) = S::SET(thread, requested) {
+                refused(denied)?;
+                requested = S::READ(thread)?;
+            }
+            let now = S::READ(thread);
+            if !now.is_ok_and(|now| is_same::<S, T>(now, requested) && !S::IS_AS_FINE(was, now)) {
                 // Some sandboxes fake success. This restores whatever did change.
-                let _ = thread.set_policy(was);
+                let _ = S::RESTORE(thread, was);
                 now?;
-                let why = Why::Ignored { call: sys::SET_POLICY };
-                return Err(Denied { why, how: "check whether a sandbox or an emulator handles the call itself" });
-            }
-            if self.policy.held.is_empty() {
-                self.slack_later = slack_ns;
+                return Err(Denied { why: Why::Ignored { call: S::CALL }, how: S::IF_IGNORED });
             }
         }
-        let claim = self.claim();
-        self.policy.add(claim, was, requested);
-        let outcome = match is_urgent {
+        self.next += 1;
+        let (claim, claims) = (Claim(self.next), S::CLAIMS(self));
+        if is_first {
+            claims.was = Some(was);
+        }
+        claims.held.push((claim, requested));
+        let outcome = match is_fine {
             true => Outcome::AlreadyFiner { is: was },
             false => Outcome::Applied { was, now: requested },
         };
         Ok((Some(claim), outcome))
     }
 
-    pub(crate) fn release_policy<T: Thread<Policy = P>>(&mut self, thread: &mut T, claim: Claim) {
-        self.policy.remove(claim);
-        let most_urgent = self.policy.held.iter().map(|&(_, policy)| policy).max_by_key(|&policy| T::rank(policy));
-        let Some(wanted) = most_urgent.or(self.policy.was) else { return };
-        // Restoring the former policy needs no privilege. If a sandbox forbids it, a drop can't report that.
-        if thread.set_policy(wanted).is_ok() && self.policy.held.is_empty() {
-            if let Some(ns) = self.slack_later.take() {
-                let _ = thread.set_slack_ns(ns);
-            }
-            if let Some(ns) = self.slice_later.take() {
-                match self.slice.held.is_empty() {
-                    true => thread.restore_slice_ns(ns),
-                    false => drop(thread.set_slice_ns(ns)),
-                }
-            }
+    /// Sets what the remaining claims request, or what was before the first.
+    pub(crate) fn release<S: Setting<T>, T: Thread<Policy = P>>(&mut self, thread: &mut T, claim: Claim) {
+        let claims = S::CLAIMS(self);
+        let is_newest = claims.held.last().is_some_and(|(held, _)| *held == claim);
+        claims.held.retain(|(held, _)| *held != claim);
+        if S::NEWEST_COUNTS && !is_newest {
+            return;
+        }
+        let is_last = claims.held.is_empty();
+        let held = claims.held.iter().map(|&(_, value)| value);
+        let finest = held.reduce(|a, b| if S::NEWEST_COUNTS || S::IS_AS_FINE(b, a) { b } else { a });
+        let Some(value) = finest.or(claims.was) else { return };
+        let is_suspended = |value| S::READ(thread).is_ok_and(|now| is_same::<S, T>(now, value));
+        if S::SUSPENDED.is_some_and(is_suspended) {
+            claims.later = Some(value);
+            return;
+        }
+        // A sandbox entered since then may forbid restoring it. A drop can't report that.
+        let set = if is_last { S::RESTORE } else { S::SET };
+        if set(thread, value).is_ok() && is_last {
+            S::AFTER_LAST(self, thread);
+        }
+    }
+
+    /// Sets what was to be set once the thread has left its real-time policy.
+    fn catch_up<S: Setting<T>, T: Thread<Policy = P>>(&mut self, thread: &mut T) {
+        let claims = S::CLAIMS(self);
+        if let Some(value) = claims.later.take() {
+            let set = if claims.held.is_empty() { S::RESTORE } else { S::SET };
+            let _ = set(thread, value);
         }
     }
 }
@@ -285,7 +202,7 @@ thread_local! {
 const _: () = assert!(size_of::<RefCell<Option<Box<OfThread>>>>() <= 32);
 
 /// Calls `body` with the claims of the calling thread. `None` while the thread ends: its settings end with it.
-pub(crate) fn with<R>(body: impl FnOnce(&mut OfThread, &mut ThisThread) -> R) -> Option<R> {
+fn with<R>(body: impl FnOnce(&mut OfThread, &mut ThisThread) -> R) -> Option<R> {
     OF_THIS_THREAD
         .try_with(|settings| {
             let mut settings = settings.try_borrow_mut().ok()?;
@@ -309,7 +226,7 @@ pub(crate) fn held_slack_ns() -> Option<u64> {
 }
 
 /// The denial for a thread that is ending, and for a signal handler that interrupts a change.
-pub(crate) const ENDING: Denied = Denied {
+const ENDING: Denied = Denied {
     why: Why::Unsupported { what: "setting that can be held while a thread ends, or during another change" },
     how: "hold it before the thread's destructors run, and not in a signal handler",
 };

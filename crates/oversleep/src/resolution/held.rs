@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use crate::claims::{self, Claim};
+use crate::claims::{Guard, RealTime};
 use crate::outcome::Outcome;
 use crate::scheduling::{RealTimeRequest, Scheduling};
 use crate::slack::TimerSlackGuard;
@@ -32,6 +32,8 @@ pub struct Held {
     thread: HeldByThread,
 }
 
+type RealTimeGuard = Guard<RealTime, Scheduling>;
+
 /// The part of a [`Held`] that belongs to the thread: slack, slice, real-time and multimedia scheduling.
 ///
 /// ```compile_fail
@@ -42,7 +44,7 @@ pub struct Held {
 #[derive(Debug)]
 pub struct HeldByThread {
     _multimedia: Option<sys::Multimedia>,
-    _real_time: Option<RealTime>,
+    _real_time: Option<RealTimeGuard>,
     _slice: Option<TimeSliceGuard>,
     _slack: Option<TimerSlackGuard>,
     of_this_thread: PhantomData<*const ()>,
@@ -63,37 +65,19 @@ pub struct HeldByProcess {
     _timer: Option<sys::Timer>,
 }
 
-/// A real-time policy of the thread that created it.
-#[derive(Debug)]
-pub(super) struct RealTime(Option<Claim>);
-
-impl RealTime {
-    pub(super) fn hold(request: RealTimeRequest) -> (RealTime, Outcome<Scheduling>) {
-        let requested = |was| sys::real_time_policy(was, request);
-        let ask = || match request.asks_rtkit {
-            true => Some(sys::ask_for_real_time(request.priority)),
-            false => None,
-        };
-        let held = claims::with(|settings, thread| settings.hold_policy(thread, requested, ask));
-        match held.unwrap_or(Err(claims::ENDING)) {
-            Ok((claim, outcome)) => (RealTime(claim), outcome.map(sys::scheduling)),
-            Err(denied) => (RealTime(None), Outcome::Denied(denied)),
-        }
-    }
-}
-
-impl Drop for RealTime {
-    fn drop(&mut self) {
-        if let Some(claim) = self.0 {
-            claims::with(|settings, thread| settings.release_policy(thread, claim));
-        }
-    }
+/// Requests a real-time policy for the calling thread.
+pub(super) fn hold_real_time(request: RealTimeRequest) -> RealTimeGuard {
+    let ask = |denied| match request.asks_rtkit {
+        true => sys::ask_for_real_time(request.priority),
+        false => Err(denied),
+    };
+    Guard::hold(|was| sys::real_time_policy(was, request), ask, sys::scheduling)
 }
 
 impl HeldByThread {
     pub(super) fn new(
         multimedia: Option<sys::Multimedia>,
-        real_time: Option<RealTime>,
+        real_time: Option<RealTimeGuard>,
         slice: Option<TimeSliceGuard>,
         slack: Option<TimerSlackGuard>,
     ) -> HeldByThread {

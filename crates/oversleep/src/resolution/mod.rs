@@ -12,7 +12,7 @@ use crate::slack::TimerSlack;
 use crate::sys;
 use crate::time_slice::TimeSlice;
 
-use held::RealTime;
+use held::hold_real_time;
 pub use held::{Held, HeldByProcess, HeldByThread};
 pub use setting::{Setting, Value, What};
 
@@ -249,9 +249,9 @@ impl Resolution {
         if let Some((_, outcome)) = &timer {
             settings.push(Setting::new(What::Timer, outcome.clone().map(Value::Time)));
         }
-        let scheduling = self.real_time.map(RealTime::hold);
-        if let Some((_, outcome)) = &scheduling {
-            settings.push(Setting::new(What::RealTime, outcome.clone().map(Value::Scheduling)));
+        let real_time = self.real_time.map(hold_real_time);
+        if let Some(real_time) = &real_time {
+            settings.push(Setting::new(What::RealTime, real_time.outcome().clone().map(Value::Scheduling)));
         }
         let multimedia = self.multimedia.then(sys::hold_multimedia);
         if let Some((_, outcome)) = &multimedia {
@@ -262,7 +262,6 @@ impl Resolution {
             settings.push(Setting::new(What::CpuLatency, outcome.clone().map(Value::Time)));
         }
         let process = HeldByProcess::new(latency.and_then(|(held, _)| held), timer.and_then(|(held, _)| held));
-        let real_time = scheduling.map(|(held, _)| held);
         let thread = HeldByThread::new(multimedia.and_then(|(held, _)| held), real_time, slice, slack);
         Held::new(settings, process, thread)
     }

@@ -112,7 +112,7 @@ fn ask(priority: u8, error: &'static str) -> (Result<(), Denied>, Calls) {
 /// A thread without privileges gets the refused policy from the daemon, and gives it back.
 #[test]
 fn a_refused_thread_gets_its_policy_from_the_daemon() {
-    use crate::claims::{Settings, ThisThread};
+    use crate::claims::{RealTime, Settings, ThisThread};
     use crate::outcome::Outcome;
     use crate::scheduling::{RealTimeRequest, Scheduling};
     use crate::sys;
@@ -130,12 +130,12 @@ fn a_refused_thread_gets_its_policy_from_the_daemon() {
         };
         let request = RealTimeRequest { priority: 10, period: None, asks_rtkit: true };
         let mut settings = Settings::NONE;
-        let ask = || Some(make_real_time(socket, thread, request.priority));
-        let held = settings.hold_policy(&mut ThisThread, |was| sys::real_time_policy(was, request), ask);
+        let ask = |_| make_real_time(socket, thread, request.priority);
+        let held = settings.hold::<RealTime, _>(&mut ThisThread, |was| sys::real_time_policy(was, request), ask);
         // A sandbox may prevent the daemon from granting it.
         let (claim, outcome) = held.ok()?;
         let outcome = outcome.map(sys::scheduling);
-        settings.release_policy(&mut ThisThread, claim?);
+        settings.release::<RealTime, _>(&mut ThisThread, claim?);
         Some((outcome, sys::policy().map(sys::scheduling)))
     };
     let (outcome, _) =
