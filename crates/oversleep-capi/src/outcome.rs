@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use oversleep::Outcome as LibraryOutcome;
 use oversleep::resolution::Value;
+use oversleep::{Denied, Outcome as LibraryOutcome};
 
 use crate::boundary::growing;
+use crate::status::Status;
 use crate::{UNKNOWN_NS, UNLIMITED_NS};
 
 /// The outcome of a change requested from the operating system.
@@ -69,10 +70,20 @@ pub(crate) fn ns(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX).min(UNLIMITED_NS)
 }
 
+/// The value of a setting that was read.
+pub(crate) fn current_ns(read: Result<Duration, Denied>) -> Result<u64, Status> {
+    read.map(ns).map_err(|_| Status::Denied)
+}
+
+/// Why a setting couldn't be read.
+pub(crate) fn why(read: Result<Duration, Denied>) -> Result<String, Status> {
+    read.err().map(|denied| denied.to_string()).ok_or(Status::None)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use oversleep::{Denied, Scheduling, Why};
+    use oversleep::{Scheduling, Why};
 
     #[test]
     fn unlimited_and_unknown_are_distinct() {

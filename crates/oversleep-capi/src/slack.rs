@@ -25,9 +25,7 @@ handle::opaque!(TimerSlack: ThreadLocal<TimerSlackGuard>);
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_timer_slack_current_ns(slack_ns: *mut u64) -> Status {
     // SAFETY: the caller's pointer is null or writable.
-    unsafe {
-        boundary::write(slack_ns, || oversleep::TimerSlack::current().map(outcome::ns).map_err(|_| Status::Denied))
-    }
+    unsafe { boundary::write(slack_ns, || outcome::current_ns(oversleep::TimerSlack::current())) }
 }
 
 /// Writes why the timer slack is not available here, and the next step. Returns `OVERSLEEP_STATUS_NONE` if it is
@@ -35,12 +33,8 @@ pub unsafe extern "C" fn oversleep_timer_slack_current_ns(slack_ns: *mut u64) ->
 // SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_timer_slack_why(text: *mut c_char, capacity: usize, length: *mut usize) -> Status {
-    let why = || match oversleep::TimerSlack::current() {
-        Ok(_) => Err(Status::None),
-        Err(denied) => Ok(denied.to_string()),
-    };
     // SAFETY: the caller describes the buffer correctly.
-    unsafe { text::write(text, capacity, length, why) }
+    unsafe { text::write(text, capacity, length, || outcome::why(oversleep::TimerSlack::current())) }
 }
 
 /// Sets the calling thread's timer slack exactly, until `oversleep_timer_slack_release`. The finest is 1 ns; zero means

@@ -25,9 +25,7 @@ handle::opaque!(TimeSlice: ThreadLocal<TimeSliceGuard>);
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_time_slice_current_ns(slice_ns: *mut u64) -> Status {
     // SAFETY: the caller's pointer is null or writable.
-    unsafe {
-        boundary::write(slice_ns, || oversleep::TimeSlice::current().map(outcome::ns).map_err(|_| Status::Denied))
-    }
+    unsafe { boundary::write(slice_ns, || outcome::current_ns(oversleep::TimeSlice::current())) }
 }
 
 /// Writes why the time slice is not available here, and the next step. Returns `OVERSLEEP_STATUS_NONE` if it is
@@ -35,12 +33,8 @@ pub unsafe extern "C" fn oversleep_time_slice_current_ns(slice_ns: *mut u64) -> 
 // SAFETY: no other library uses this prefix.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oversleep_time_slice_why(text: *mut c_char, capacity: usize, length: *mut usize) -> Status {
-    let why = || match oversleep::TimeSlice::current() {
-        Ok(_) => Err(Status::None),
-        Err(denied) => Ok(denied.to_string()),
-    };
     // SAFETY: the caller describes the buffer correctly.
-    unsafe { text::write(text, capacity, length, why) }
+    unsafe { text::write(text, capacity, length, || outcome::why(oversleep::TimeSlice::current())) }
 }
 
 /// Sets the calling thread's time slice until `oversleep_time_slice_release`, unless it is as short already. It is taken
