@@ -1,10 +1,10 @@
-//! The progress bar. The thread that waits for the rounds draws it between them, so nothing ticks during a measurement.
+//! The progress bar. The thread that waits for the rounds draws it: between them, and once a second during long ones.
 
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use oversleep_measure::Progress;
+use oversleep_measure::{Progress, RunningFigures, Step};
 use oversleep_record::Nanos;
 
 use crate::message;
@@ -18,22 +18,24 @@ const DRAWINGS_PER_SECOND: u8 = 10;
 /// Shows the progress of a run.
 pub struct Meter {
     bar: Option<ProgressBar>,
+    is_wanted: bool,
     began: Instant,
-    total: Nanos,
     /// Whether the run takes real time; on a model only virtual time passes.
     is_real: bool,
-    warned: bool,
+    is_announced: bool,
 }
 
 impl Meter {
-    /// A meter, drawn if it is `wanted` and standard error is a terminal.
-    pub fn new(wanted: bool, is_real: bool) -> Meter {
-        let bar = (wanted && std::io::stderr().is_terminal()).then(|| {
-            let style = ProgressStyle::with_template("{bar:30} {msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
+    /// A meter. If it `is_wanted`, it announces long runs, and is drawn if standard error is a terminal.
+    pub fn new(is_wanted: bool, is_real: bool) -> Meter {
+        let bar = (is_wanted && std::io::stderr().is_terminal()).then(|| {
+            // The message is cut to the line: a line that wraps is drawn again and again.
+            let style =
+                ProgressStyle::with_template("{bar:10} {wide_msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
             let target = ProgressDrawTarget::stderr_with_hz(DRAWINGS_PER_SECOND);
             ProgressBar::with_draw_target(Some(0), target).with_style(style)
         });
-        Meter { bar, began: Instant::now(), total: Nanos::ZERO, is_real, warned: false }
+        Meter { bar, is_wanted, began: Instant::now(), is_real, is_announced: false }
     }
 
     /// Removes the bar.
@@ -44,30 +46,48 @@ impl Meter {
     }
 }
 
+impl Meter {
+    /// What to say once of a run that takes this long.
+    fn announcement(&mut self, total: Nanos) -> Option<String> {
+        let is_due = self.is_wanted && self.is_real && total > LONG && !self.is_announced;
+        self.is_announced |= is_due;
+        is_due.then(|| {
+            format!("this will take about {}; press Ctrl-C to end it and keep what was measured", in_words(total))
+        })
+    }
+}
+
 impl Progress for Meter {
-    fn next(&mut self, done: Nanos, total: Nanos, label: &str) {
-        if done == Nanos::ZERO {
+    fn next(&mut self, step: &Step<'_>) {
+        if step.done == Nanos::ZERO {
             // The trials are a second plan with a separate estimate.
             self.began = Instant::now();
-            self.total = total;
         }
-        if total > LONG && self.is_real && !self.warned {
-            self.warned = true;
-            message::warning(&format!(
-                "this will take about {}; press Ctrl-C to end it and keep what was measured",
-                in_words(total)
-            ));
+        if let Some(announcement) = self.announcement(step.total) {
+            message::note(&announcement);
         }
         let Some(bar) = &self.bar else { return };
-        let label = safe::line(label);
-        bar.set_length(total.0.unsigned_abs());
-        bar.set_message(match remaining(done, total, self.began.elapsed()) {
-            _ if !self.is_real => label,
-            Some(left) => format!("{label} · about {} left", in_words(left)),
-            None => label,
+        bar.set_length(step.total.0.unsigned_abs());
+        bar.set_message(match self.is_real {
+            true => line(step, self.began.elapsed()),
+            false => safe::line(step.label),
         });
-        bar.set_position(done.0.unsigned_abs());
+        bar.set_position(step.done.0.unsigned_abs());
     }
+
+    fn shows_figures(&self) -> bool {
+        self.bar.is_some() && self.is_real
+    }
+}
+
+/// What is being measured, its figures so far, and the time left.
+fn line(step: &Step<'_>, elapsed: Duration) -> String {
+    let figures = step.figures.map(|RunningFigures { min, newest, p99, max }| match p99 {
+        Some(p99) => format!(" · min {min} now {newest} p99 {p99}"),
+        None => format!(" · min {min} now {newest} max {max}"),
+    });
+    let left = remaining(step.done, step.total, elapsed).map(|left| format!(" · about {} left", in_words(left)));
+    format!("{}{}{}", safe::line(step.label), figures.unwrap_or_default(), left.unwrap_or_default())
 }
 
 /// The time left: the estimate, corrected by its error so far.
@@ -105,6 +125,39 @@ mod tests {
             (Nanos::from_secs(1_000_000), "12 days"),
         ] {
             assert_eq!(in_words(span), words);
+        }
+    }
+
+    #[test]
+    fn a_long_run_is_announced_once_unless_it_is_quiet_or_modelled() {
+        let announced = |is_wanted, is_real, total| Meter::new(is_wanted, is_real).announcement(total);
+        let day = Nanos::from_secs(86_400);
+        let text = "this will take about 24 h; press Ctrl-C to end it and keep what was measured";
+        assert_eq!(announced(true, true, day).as_deref(), Some(text));
+        for none in [announced(false, true, day), announced(true, false, day), announced(true, true, LONG)] {
+            assert_eq!(none, None);
+        }
+        let mut meter = Meter::new(true, true);
+        assert!(meter.announcement(day).is_some() && meter.announcement(day).is_none());
+    }
+
+    #[test]
+    fn the_line_has_the_figures_and_the_time_left() {
+        let figures =
+            |p99| RunningFigures { min: Nanos(1_050_000), newest: Nanos(1_070_000), p99, max: Nanos(2_400_000) };
+        let (done, total) = (Nanos::from_secs(2), Nanos::from_secs(14));
+        let line =
+            |done, figures| line(&Step { done, total, label: "nanosleep 1 ms", figures }, Duration::from_secs(2));
+        for (done, figures, words) in [
+            (
+                done,
+                Some(figures(Some(Nanos(1_120_000)))),
+                "nanosleep 1 ms · min 1.05 ms now 1.07 ms p99 1.12 ms · about 12 s left",
+            ),
+            (done, Some(figures(None)), "nanosleep 1 ms · min 1.05 ms now 1.07 ms max 2.4 ms · about 12 s left"),
+            (Nanos::ZERO, None, "nanosleep 1 ms · about 14 s left"),
+        ] {
+            assert_eq!(line(done, figures), words);
         }
     }
 

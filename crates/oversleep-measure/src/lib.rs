@@ -50,7 +50,7 @@ pub use plan::{Depth, IdlePlan, Limit, Plan, WorkSpan};
 pub use probe::{Measured, Probe};
 pub use recorder::SeriesRecorder;
 pub use registry::{experiment, experiment_named, of_check, registry};
-pub use rounds::{MEASURING_THREAD, Progress, Silent, measure, panic_message};
+pub use rounds::{MEASURING_THREAD, Progress, RunningFigures, Silent, Step, measure, panic_message};
 pub use stop::StopFlag;
 pub use wait_probe::WaitProbe;
 pub use witness::Watch;

@@ -1,10 +1,13 @@
 //! A series being filled: its whole distribution, raw samples up to a cap, and its rounds.
 
+use std::sync::Arc;
+
 use oversleep_record::series::{Round, Series, Status};
 use oversleep_record::{Disturbance, Nanos, Unavailable, stats};
 
 use super::bench::Bench;
 use super::pauses::Pauses;
+use super::rounds::LiveValues;
 use oversleep_system::{CounterReading, SharedPlatform};
 
 /// The most raw samples of a series; the histogram has all values.
@@ -31,6 +34,9 @@ pub struct SeriesRecorder {
     /// Present if the values show stops.
     pauses: Option<Pauses>,
     round_values: Vec<i64>,
+    newest: Option<i64>,
+    /// Present in a round that shows its values meanwhile.
+    live: Option<Arc<LiveValues>>,
 }
 
 impl SeriesRecorder {
@@ -45,6 +51,8 @@ impl SeriesRecorder {
             round_count: 0,
             pauses: None,
             round_values: Vec::new(),
+            newest: None,
+            live: None,
         }
     }
 
@@ -63,6 +71,16 @@ impl SeriesRecorder {
     /// The series, for labels, conditions and splits.
     pub fn series_mut(&mut self) -> &mut Series {
         &mut self.series
+    }
+
+    /// The newest value.
+    pub(crate) fn newest(&self) -> Option<i64> {
+        self.newest
+    }
+
+    /// Shares the values from now on with the thread that shows them, or with nobody.
+    pub(crate) fn share_values(&mut self, live: Option<Arc<LiveValues>>) {
+        self.live = live;
     }
 
     /// How many values are expected, or can be kept if those are fewer.
@@ -97,6 +115,10 @@ impl SeriesRecorder {
         series.counts.recorded += 1;
         series.counts.early += u64::from(value < 0);
         self.round_count += 1;
+        self.newest = Some(value);
+        if let Some(live) = &self.live {
+            live.note(value);
+        }
         if self.round_values.len() < ROUND_VALUES_MAX {
             self.round_values.push(value);
         }

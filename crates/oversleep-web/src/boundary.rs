@@ -5,8 +5,7 @@
 
 use std::cell::Cell;
 
-use oversleep_measure::{Progress, Silent};
-use oversleep_record::Nanos;
+use oversleep_measure::{Progress, Silent, Step};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -77,9 +76,9 @@ unsafe extern "C" {
 struct PageProgress;
 
 impl Progress for PageProgress {
-    fn next(&mut self, _done: Nanos, _total: Nanos, _label: &str) {
+    fn next(&mut self, _step: &Step<'_>) {
         #[cfg(target_family = "wasm")]
-        progress(_done.0 as f64, _total.0 as f64);
+        progress(_step.done.0 as f64, _step.total.0 as f64);
     }
 }
 

@@ -27,7 +27,7 @@ fn announced(command: &mut Command) -> (Child, BufReader<std::process::ChildStde
     let mut stderr = BufReader::new(child.stderr.take().expect("piped"));
     let mut line = String::new();
     stderr.read_line(&mut line).expect("readable");
-    let announced = "warning: this will take about 24 h; press Ctrl-C to end it and keep what was measured\n";
+    let announced = "this will take about 24 h; press Ctrl-C to end it and keep what was measured\n";
     if line != announced {
         let _ = child.kill();
     }

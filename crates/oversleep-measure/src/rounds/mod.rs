@@ -2,6 +2,7 @@
 
 mod held;
 mod overdue;
+mod progress;
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,23 +19,12 @@ use super::recorder::SeriesRecorder;
 use held::{apply, held_now, no_longer_held, note_outcomes};
 use overdue::{Guard, Unfinished, end_if_overdue, limit};
 use oversleep_system::{Load, Platform, processor_between};
+use progress::LONG_ROUND;
+pub(crate) use progress::LiveValues;
+pub use progress::{Progress, RunningFigures, Silent, Step};
 
 /// The name of measuring threads. A panic of one becomes the reason why its series is unavailable, and the run continues.
 pub const MEASURING_THREAD: &str = "measure";
-
-/// Follows a run. It is called between rounds, never during a measurement.
-pub trait Progress {
-    /// `done` of the estimated `total` has passed; `label` is next.
-    fn next(&mut self, done: Nanos, total: Nanos, label: &str);
-}
-
-/// Shows nothing.
-#[derive(Debug)]
-pub struct Silent;
-
-impl Progress for Silent {
-    fn next(&mut self, _done: Nanos, _total: Nanos, _label: &str) {}
-}
 
 /// A probe and the number of its completed rounds. The runner and the measuring threads hold it in turn.
 struct Entry {
@@ -96,6 +86,8 @@ pub fn measure(
     let mut entries: Vec<Entry> = probes.into_iter().map(Entry::new).collect();
     let mut order: Vec<usize> = (0..entries.len()).collect();
     order.sort_by_key(|&at| entries[at].probe().rank());
+    // On a single CPU, showing figures during a round would delay what it measures.
+    let shows = progress.shows_figures() && bench.platform().cpus().len() > 1;
     for round in 0..rounds_max {
         for &at in &order {
             let essential_left: Nanos = entries.iter().map(Entry::essential_left).sum();
@@ -114,13 +106,20 @@ pub fn measure(
                 continue;
             }
             let round_begun = bench.platform().now();
-            progress.next(done, total, &entry.probe().label());
-            done += entry.probe().round_estimate();
+            let label = entry.probe().label();
+            let estimate = entry.probe().round_estimate();
+            let figures = if progress.shows_figures() { figures(&mut **entry.probe()) } else { None };
+            progress.next(&Step { done, total, label: &label, figures });
+            let mut meanwhile = |passed: Nanos, live: &LiveValues| {
+                let done = done + passed.min(estimate);
+                progress.next(&Step { done, total, label: &label, figures: live.figures() });
+            };
             if entry.rounds_run > 0 {
                 entry.earlier = series_of(&mut **lock(&entry.probe));
             }
             entry.rounds_run += 1;
-            let outcome = run_round(bench, &entry.probe);
+            let outcome = run_round(bench, &entry.probe, shows.then_some(&mut meanwhile));
+            done += estimate;
             entry.round_time = bench.platform().now() - round_begun;
             match outcome {
                 Ok(()) => {}
@@ -147,12 +146,24 @@ pub fn measure(
     }
 }
 
+/// The figures of a probe's first series between two rounds.
+fn figures(probe: &mut dyn Probe) -> Option<RunningFigures> {
+    probe.recorders().first().and_then(|recorder| progress::figures(recorder))
+}
+
+/// Shows the values of a long round, and how much of it has passed.
+type Meanwhile<'a> = &'a mut dyn FnMut(Nanos, &LiveValues);
+
 /// Runs one round on a separate thread, so that all its changes end with the thread at the latest.
 ///
 /// # Errors
 /// Why the round couldn't be measured.
-fn run_round(bench: &Bench, probe: &Arc<Mutex<Box<dyn Probe>>>) -> Result<(), Unfinished> {
-    let (loads, limit, mut guard) = {
+fn run_round(
+    bench: &Bench,
+    probe: &Arc<Mutex<Box<dyn Probe>>>,
+    meanwhile: Option<Meanwhile<'_>>,
+) -> Result<(), Unfinished> {
+    let (loads, limit, live, mut guard) = {
         let mut probe = lock(probe);
         let recorders = probe.recorders();
         if !recorders.is_empty() && recorders.iter().all(|recorder| recorder.is_unavailable()) {
@@ -163,13 +174,28 @@ fn run_round(bench: &Bench, probe: &Arc<Mutex<Box<dyn Probe>>>) -> Result<(), Un
         // In virtual time the thread ends as soon as it is joined, so no guard is needed.
         let has_guard = needs_guard && !bench.platform().time_is_virtual();
         let guard = has_guard.then(|| Guard::new(bench.platform()));
-        (start_loads(bench.platform(), &probe.conditions().load)?, limit, guard)
+        let live = meanwhile.filter(|_| probe.round_estimate() > LONG_ROUND).and_then(|meanwhile| {
+            let live = Arc::new(LiveValues::after(probe.recorders().first()?)?);
+            probe.recorders().into_iter().next()?.share_values(Some(Arc::clone(&live)));
+            Some((meanwhile, live))
+        });
+        (start_loads(bench.platform(), &probe.conditions().load)?, limit, live, guard)
     };
     let (bench_there, round_over) = bench.for_a_round();
     let there = Arc::clone(probe);
     let body = Box::new(move || run_on_this_thread(&bench_there, &mut **lock(&there)));
     let thread = bench.platform().spawn_watched(MEASURING_THREAD, body)?;
-    let overdue = end_if_overdue(bench.platform(), &*thread, limit, &round_over, guard.as_mut());
+    let mut shown = Nanos::ZERO;
+    let mut each = live.map(|(meanwhile, live)| {
+        move |passed: Nanos| {
+            if passed - shown >= LONG_ROUND {
+                shown = passed;
+                meanwhile(passed, &live);
+            }
+        }
+    });
+    let each = each.as_mut().map(|each| each as &mut dyn FnMut(Nanos));
+    let overdue = end_if_overdue(bench.platform(), &*thread, limit, &round_over, guard.as_mut(), each);
     if let Some(Unfinished::Left(reason)) = overdue {
         return Err(Unfinished::Left(reason));
     }
@@ -210,6 +236,7 @@ fn run_on_this_thread(bench: &Bench, probe: &mut dyn Probe) {
     let lost = no_longer_held(&held, &held_now(platform, &outcomes));
     for recorder in probe.recorders() {
         note_outcomes(&mut recorder.series_mut().conditions, &lost);
+        recorder.share_values(None);
         recorder.end_round(disturbance);
         if let Err(reason) = &outcome {
             recorder.unavailable(reason.clone());

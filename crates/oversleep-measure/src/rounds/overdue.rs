@@ -75,13 +75,15 @@ impl Guard {
 const ENDING_TRIES: u32 = 100;
 const ENDING_PAUSE: Nanos = Nanos::from_millis(20);
 
-/// Waits for a round to end. Ends one that takes far too long; if that fails, its thread is abandoned.
+/// Waits for a round to end, and calls `each` meanwhile with the time that has passed. Ends a round that takes far too long;
+/// if that fails, its thread is abandoned.
 pub(super) fn end_if_overdue(
     platform: &dyn Platform,
     thread: &dyn ThreadHandle,
     limit: Nanos,
     round_over: &StopFlag,
     mut guard: Option<&mut Guard>,
+    mut each: Option<&mut dyn FnMut(Nanos)>,
 ) -> Option<Unfinished> {
     let longest = if guard.is_some() { GUARD_SLICE } else { WATCH_SLICE };
     let mut left = limit;
@@ -95,6 +97,9 @@ pub(super) fn end_if_overdue(
             return None;
         }
         left -= slice;
+        if let Some(each) = &mut each {
+            each(limit - left);
+        }
     }
     let reason = Unavailable::failed(
         "measuring a round",

@@ -18,7 +18,7 @@ fn ten_rounds_of(wait: &str, sim: &Sim) -> Box<dyn Probe> {
 fn run(time_max: Option<Nanos>, stop_after_rounds: Option<u32>) -> Measured {
     struct StopAfter(Option<u32>, StopFlag);
     impl Progress for StopAfter {
-        fn next(&mut self, _done: Nanos, _total: Nanos, _label: &str) {
+        fn next(&mut self, _step: &Step<'_>) {
             self.0 = self.0.map(|left| left.saturating_sub(1));
             if self.0 == Some(0) {
                 self.1.raise();
@@ -175,7 +175,7 @@ fn a_wait_that_never_returns_costs_only_its_own_series() {
 struct StuckLater(Arc<std::sync::atomic::AtomicI64>, u32);
 
 impl Progress for StuckLater {
-    fn next(&mut self, _done: Nanos, _total: Nanos, _label: &str) {
+    fn next(&mut self, _step: &Step<'_>) {
         self.1 += 1;
         if self.1 == 2 {
             self.0.store(1_000, std::sync::atomic::Ordering::Relaxed);
@@ -328,4 +328,75 @@ fn stopping_keeps_what_was_measured() {
     let counts: Vec<u64> = stopped.series.iter().map(|series| series.counts.recorded).collect();
     assert_eq!(counts, [20, 10], "the fourth round was not begun");
     assert!(stopped.series.iter().all(|series| series.status == Status::Partial));
+}
+
+/// Every step of a run that shows figures.
+#[derive(Default)]
+struct Steps(Vec<(Nanos, Option<RunningFigures>)>);
+
+impl Progress for Steps {
+    fn next(&mut self, step: &Step<'_>) {
+        assert_eq!(step.label, "nanosleep 1 ms");
+        self.0.push((step.done, step.figures));
+    }
+    fn shows_figures(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn a_long_round_shows_its_progress_once_a_second() {
+    let steps_of = |count, rounds, looks| {
+        let machine = testing::machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(66_000)));
+        let platform: SharedPlatform = Arc::new(testing::Altered::from(machine).stuck_for(looks));
+        let amount = Amount { count, time: Nanos::MAX, rounds };
+        let probe = WaitProbe::new(&*platform, ExperimentId::B5, "nanosleep", Nanos::from_millis(1), amount);
+        let bench = Bench::new(platform, StopFlag::new(), None).unwrap();
+        let (mut steps, mut measured) = (Steps::default(), Measured::default());
+        measure(&bench, vec![probe.boxed()], None, &mut steps, &mut measured);
+        assert_eq!(measured.series[0].counts.recorded, count);
+        steps.0
+    };
+    let done = |steps: &[(Nanos, Option<RunningFigures>)]| -> Vec<i64> {
+        steps.iter().map(|(done, _)| done.0 / 1_000_000).collect()
+    };
+    let one = steps_of(5_000, 1, 3);
+    assert_eq!(done(&one), [0, 1_000, 2_000, 3_000], "the round is estimated at 5.35 s");
+    assert_eq!(done(&steps_of(1_200, 1, 3)), [0, 1_000, 1_284, 1_284], "never beyond the estimate");
+    assert_eq!(done(&steps_of(500, 1, 3)), [0], "a short round");
+    let two = steps_of(4_000, 2, 1);
+    let late = Nanos(1_066_020);
+    let so_far = RunningFigures { min: late, newest: late, p99: Some(late), max: late };
+    assert_eq!(two.last(), Some(&(Nanos(2_140_000_000), Some(so_far))), "the second round begins with the first one's");
+    assert_eq!(done(&two), [0, 1_000, 2_140]);
+}
+
+#[test]
+fn the_figures_of_a_round_are_those_of_the_values_so_far() {
+    /// A thread that takes three looks to end, and has measured one more value at each of them.
+    struct Measuring<'a>(&'a LiveValues, std::cell::Cell<i64>);
+    impl oversleep_system::ThreadHandle for Measuring<'_> {
+        fn is_finished(&self) -> bool {
+            false
+        }
+        fn ended_within(&self, _limit: Nanos) -> bool {
+            self.1.set(self.1.get() + 1);
+            self.0.note(self.1.get() * 10);
+            self.1.get() > 3
+        }
+        fn join(self: Box<Self>) {}
+    }
+    let series = Series::new(ExperimentId::B5, "nanosleep", Quantity::Lateness, Unit::Ns);
+    let live = LiveValues::after(&SeriesRecorder::new(series, 4)).expect("times");
+    let platform = testing::Altered::from(testing::machine());
+    let thread = Measuring(&live, std::cell::Cell::new(0));
+    let mut seen = Vec::new();
+    let mut each = |passed: Nanos| {
+        let figures = live.figures().expect("a value");
+        seen.push((passed, figures.min.0, figures.newest.0, figures.max.0));
+    };
+    let ended = end_if_overdue(&platform, &thread, Nanos::from_secs(20), &StopFlag::new(), None, Some(&mut each));
+    assert!(ended.is_none());
+    let second = |count| Nanos::from_secs(count);
+    assert_eq!(seen, [(second(1), 10, 10, 10), (second(2), 10, 20, 20), (second(3), 10, 30, 30)]);
 }

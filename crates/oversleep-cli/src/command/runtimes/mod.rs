@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use oversleep_lab::{Request, records};
-use oversleep_measure::{Plan, Progress, StopFlag, experiment};
+use oversleep_measure::{Plan, Progress, Step, StopFlag, experiment};
 use oversleep_record::series::{Quantity, Runtime, Series, Status};
 use oversleep_record::{CommandName, ExperimentId, Nanos, ResultFile};
 use oversleep_runtimes::{Cache, Given, Surroundings, Survey, Wanted, descriptors};
@@ -113,13 +113,13 @@ impl Runtimes {
         let cache = Cache::open(&surroundings);
         if self.fetch {
             survey.fetch(&surroundings, &mut |name| {
-                meter.next(Nanos::ZERO, Nanos::from_secs(10), &format!("fetching the library of {name}"));
+                before(&mut meter, Nanos::from_secs(10), &format!("fetching the library of {name}"));
             });
         }
         let needs_programs = wanted.names_programs();
         let probes = wanted
             .probes(&mut survey, &cache, &surroundings, &*platform, &plan, &mut |name| {
-                meter.next(Nanos::ZERO, Nanos::from_secs(1), &format!("preparing {name}"));
+                before(&mut meter, Nanos::from_secs(1), &format!("preparing {name}"));
             })
             .map_err(usage)?;
         if !self.output.quiet {
@@ -192,6 +192,11 @@ impl Runtimes {
         measuring::run(args, &self.output, Files::AsAsked)
     }
 }
+/// Shows something that takes about that long before the run.
+fn before(meter: &mut Meter, total: Nanos, label: &str) {
+    meter.next(&Step { done: Nanos::ZERO, total, label, figures: None });
+}
+
 
 fn has_runtimes(file: &ResultFile) -> bool {
     file.series.iter().any(|series| series.runtime.is_some() && series.has_values())

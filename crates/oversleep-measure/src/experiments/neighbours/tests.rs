@@ -143,8 +143,8 @@ fn where_no_process_can_be_started_every_series_says_so() {
 fn a_run_cut_short_has_what_conclusions_need() {
     struct Labels(Vec<String>);
     impl rounds::Progress for Labels {
-        fn next(&mut self, _done: Nanos, _total: Nanos, label: &str) {
-            self.0.push(label.rsplit("holds ").next().expect("a setting").to_owned());
+        fn next(&mut self, step: &rounds::Step<'_>) {
+            self.0.push(step.label.rsplit("holds ").next().expect("a setting").to_owned());
         }
     }
     let platform: SharedPlatform = Arc::new(ticking::machine());
