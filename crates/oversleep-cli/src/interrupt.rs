@@ -124,7 +124,7 @@ fn heed(action: Action, ending: &'static str) {
         Action::Quit => quit(|| {}),
         // Every change belongs to threads or open files of this process, and the system restores it when they end.
         Action::QuitMeasuring => quit(|| {
-            message::note("quitting at once: no result is written, and the system restores what the run changed");
+            message::warning("quitting at once: no result is written, and the system restores what the run changed");
         }),
         Action::QuitDelivering => {
             // If nothing blocks it, the delivery completes in this time, and the process ends as it would have without the
@@ -132,7 +132,7 @@ fn heed(action: Action, ending: &'static str) {
             pause(DELIVERY);
             quit(|| {
                 let kept = rescue::now();
-                message::note(&format!("ended before every output was written; {kept}"));
+                message::warning(&format!("ended before every output was written; {kept}"));
             });
         }
     }

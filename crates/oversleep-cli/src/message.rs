@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::panic::PanicHookInfo;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstyle::{AnsiColor, Style};
 use oversleep_measure::{MEASURING_THREAD, panic_message};
@@ -10,6 +11,14 @@ use crate::safe;
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+
+/// Whether notes are left out.
+static IS_QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Leaves out every note from now on if `is_quiet`. Warnings and errors are never left out.
+pub fn leave_out_notes(is_quiet: bool) {
+    IS_QUIET.store(is_quiet, Ordering::Relaxed);
+}
 
 /// The error with which a command ends.
 pub fn error(text: &str) {
@@ -23,7 +32,9 @@ pub fn warning(text: &str) {
 
 /// Where something was written, or what to do next.
 pub fn note(text: &str) {
-    write("", text);
+    if !IS_QUIET.load(Ordering::Relaxed) {
+        write("", text);
+    }
 }
 
 /// Names what a command has written, if anything.

@@ -21,7 +21,7 @@ pub struct Man {
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
 
-    /// Print only warnings and errors
+    /// Print no progress and no notes on standard error, only warnings and errors
     #[arg(long, short)]
     quiet: bool,
 }
@@ -29,6 +29,7 @@ pub struct Man {
 impl Man {
     /// Runs it.
     pub fn run(self) -> Result<Exit, Failure> {
+        message::leave_out_notes(self.quiet);
         file::check_in(&self.out).map_err(Failure::Failed)?;
         let (pages, mut files) = (pages(), Files::default());
         for (name, command) in &pages {
@@ -37,9 +38,7 @@ impl Man {
                 .and_then(|page| files.replace(&path, &|out| out.write_all(&page)))
                 .map_err(|error| Failure::Failed(file::why_not(&path, &error)))?;
         }
-        if !self.quiet {
-            message::written(&[format!("{} pages in {}", pages.len(), self.out.display())]);
-        }
+        message::written(&[format!("{} pages in {}", pages.len(), self.out.display())]);
         Ok(Exit::Fine)
     }
 }

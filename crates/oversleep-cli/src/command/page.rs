@@ -35,7 +35,7 @@ pub struct Page {
     #[arg(long, value_name = "FILE", default_value = "oversleep-page.html")]
     html: PathBuf,
 
-    /// Print only warnings and errors
+    /// Print no progress and no notes on standard error, only warnings and errors
     #[arg(long, short)]
     quiet: bool,
 }
@@ -43,6 +43,7 @@ pub struct Page {
 impl Page {
     /// Runs it.
     pub fn run(self) -> Result<Exit, Failure> {
+        message::leave_out_notes(self.quiet);
         let mut places = Places::reading(&self.files)?;
         let place = places.claim("--html", &self.html)?;
         let page = with_results(&self.files)?;
@@ -51,9 +52,7 @@ impl Page {
             Document::File(path) => {
                 let written = Files::default().replace(&path, &|out| out.write_all(page.as_bytes()));
                 written.map_err(|error| Failure::Failed(file::why_not(&path, &error)))?;
-                if !self.quiet {
-                    message::written(&[format!("{}; open it in a browser", path.display())]);
-                }
+                message::written(&[format!("{}; open it in a browser", path.display())]);
             }
         }
         Ok(Exit::Fine)

@@ -14,6 +14,21 @@ fn a_program_inherits_what_is_held_and_its_code_is_passed_on() {
     assert_eq!((quiet.stdout.as_str(), quiet.stderr.as_str()), ("5\n", ""));
 }
 
+/// The notes of both runs and of each setting; a comparison is printed nevertheless.
+#[test]
+fn two_runs_that_are_compared_can_be_quiet() {
+    let home = Home::new();
+    let measured = ["run", "--slack", "1ns", "--measure", "--", "sleep", "0.01"];
+    let loud = home.run(measured);
+    if loud.code != Some(0) {
+        return oversleep_testing::skip(loud.stderr);
+    }
+    assert!(loud.stderr.contains("the first run is without the settings\n"), "{}", loud.stderr);
+    let quiet = home.run(["run", "--quiet"].iter().chain(&measured[1..])).fine();
+    assert_eq!(quiet.stderr, "");
+    assert!(quiet.stdout.contains("oversleep compare"), "{}", quiet.stdout);
+}
+
 #[test]
 fn nothing_to_hold_and_no_program_are_usage_errors() {
     let home = Home::new();

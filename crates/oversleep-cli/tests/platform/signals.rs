@@ -105,7 +105,7 @@ fn the_first_signal_ends_a_blocked_delivery_and_the_result_is_kept() {
             assert!(sent.elapsed() >= Duration::from_secs(3));
             return false;
         }
-        let begins = "ended before every output was written; the result is kept in ";
+        let begins = "warning: ended before every output was written; the result is kept in ";
         assert!(ended.stderr.starts_with(begins), "{}", ended.stderr);
         let kept = home.temporary_files();
         let [name] = kept.as_slice() else { panic!("{kept:?}") };
@@ -238,7 +238,7 @@ fn the_second_signal_ends_it_at_once() {
         assert_eq!(child.wait().expect("it ends").code(), Some(130));
         let unfinished: Vec<String> = home.files().into_iter().filter(|file| file != "r.json").collect();
         assert!(unfinished.is_empty(), "{unfinished:?}");
-        lines[1].starts_with("quitting at once") && home.files().is_empty()
+        lines[1].starts_with("warning: quitting at once") && home.files().is_empty()
     };
     assert!(pauses().any(quits_at_once));
 }

@@ -35,13 +35,14 @@ pub(super) struct Hold {
     #[arg(value_name = "PROGRAM", last = true)]
     program: Vec<OsString>,
 
-    /// Print only warnings and errors
+    /// Print no progress and no notes on standard error, only warnings and errors
     #[arg(long, short)]
     quiet: bool,
 }
 
 impl Hold {
     pub(super) fn run(self) -> Result<Exit, Failure> {
+        message::leave_out_notes(self.quiet);
         super::measurable(&MachineArgs::default())?;
         let lab = Laboratory::on(oversleep_native::here());
         let name = lab.resolution_tunable().map_or("resolution", |tunable| tunable.name);
@@ -50,20 +51,13 @@ impl Hold {
         let held = held.map_err(|why| Failure::usage(format!("can't hold {name} {setting}: {why}")))?;
         match &held.outcome {
             Outcome::Denied { why } => message::warning(&format!("{name} {setting} is not held: {why}")),
-            outcome if !self.quiet => {
-                message::note(&format!("{}; {}", granted(name, setting, outcome), held.reached.sentence))
-            }
-            _ => {}
+            outcome => message::note(&format!("{}; {}", granted(name, setting, outcome), held.reached.sentence)),
         }
         let Some((program, arguments)) = self.program.split_first() else {
-            interrupt::wait_for_signal(|| {
-                if !self.quiet {
-                    message::note("press Ctrl-C to release it");
-                }
-            })?;
+            interrupt::wait_for_signal(|| message::note("press Ctrl-C to release it"))?;
             return Ok(Exit::Fine);
         };
-        if let Some(warning) = left_out(name, program, &held.outcome, &held.reached).filter(|_| !self.quiet) {
+        if let Some(warning) = left_out(name, program, &held.outcome, &held.reached) {
             message::warning(&warning);
         }
         interrupt::leave_to_programs();

@@ -78,6 +78,7 @@ impl Watch {
         if is_model && watched.duration.is_none() {
             watched.duration = Some(watched.script_ends() + Nanos(LOOKS_AFTER * watched.every.0));
         }
+        message::leave_out_notes(self.output.quiet);
         let delivery = Delivery::prepare(&self.output, false, self.machine.like.as_ref())?;
         let is_taken = [&self.output.json, &self.output.out, &self.output.html].into_iter().flatten();
         let is_taken = is_taken.into_iter().any(|path| Document::at(path) == Document::Stdout);
@@ -88,7 +89,6 @@ impl Watch {
         let mut report = |change: &Change| {
             let line = format!("{:>10}  {}", since(change.at_ns), in_a_line(change).trim_end());
             match is_taken {
-                true if self.output.quiet => {}
                 true => message::note(&line),
                 false => {
                     if let Err(failure) = stdout::text(&format!("{line}\n")) {

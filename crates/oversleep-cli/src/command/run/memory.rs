@@ -14,7 +14,7 @@ use crate::exit::{Exit, Failure};
 use crate::message;
 
 /// Whether the system lets this user's programs lock their memory; warns if it doesn't.
-pub fn can_be_locked(lab: &Laboratory, is_quiet: bool) -> bool {
+pub fn can_be_locked(lab: &Laboratory) -> bool {
     // Programs have the same permission as this process, which locks its own memory for a moment to find out.
     let held = lab.hold(&Conditions::as_found().with(LOCK_MEMORY, Setting::Flag(true)));
     let why = match held.first().map(|held| &held.outcome) {
@@ -24,9 +24,7 @@ pub fn can_be_locked(lab: &Laboratory, is_quiet: bool) -> bool {
             "other programs can be made to lock theirs on Linux on x86-64 only".to_owned()
         }
         Some(_) => {
-            if !is_quiet {
-                message::note("lock-memory is held at on, in each program that is executed");
-            }
+            message::note("lock-memory is held at on, in each program that is executed");
             return true;
         }
     };
@@ -35,7 +33,7 @@ pub fn can_be_locked(lab: &Laboratory, is_quiet: bool) -> bool {
 }
 
 /// Runs a program, and makes it and all that it executes lock their memory.
-pub fn run(typed: &[OsString], is_quiet: bool) -> Result<Exit, Failure> {
+pub fn run(typed: &[OsString]) -> Result<Exit, Failure> {
     let request = Request {
         plan: None,
         locks_memory: true,
@@ -53,8 +51,7 @@ pub fn run(typed: &[OsString], is_quiet: bool) -> Result<Exit, Failure> {
                 let error = std::io::Error::from_raw_os_error(error);
                 message::warning(&format!("{locked} of {} programs had their memory locked: {error}", report.execs));
             }
-            (None, locked) if !is_quiet => message::note(&format!("programs that had their memory locked: {locked}")),
-            _ => {}
+            (None, locked) => message::note(&format!("programs that had their memory locked: {locked}")),
         }
     }
     if let Some(signal) = ended.signal {

@@ -77,7 +77,7 @@ pub struct Run {
     #[arg(long, value_name = "NAME=SETTING", value_parser = value::tune)]
     tune: Vec<TypedTunable>,
 
-    /// Print only warnings and errors
+    /// Print no progress and no notes on standard error, only warnings and errors
     #[arg(long, short)]
     quiet: bool,
 
@@ -89,6 +89,7 @@ pub struct Run {
 impl Run {
     /// Runs it.
     pub fn run(self) -> Result<Exit, Failure> {
+        message::leave_out_notes(self.quiet);
         let lab = Laboratory::on(oversleep_native::here());
         if let Some(slice) = self.slice {
             let refused = |error: NotASetting| format!("can't use --slice {}: {}", error.given.brief(), error.problem);
@@ -98,7 +99,7 @@ impl Run {
         if conditions.is_as_found() && !self.lock_memory {
             return Err(Failure::usage("say what to hold, as in: oversleep run --slack 1ns -- ./app"));
         }
-        let locks_memory = self.lock_memory && memory::can_be_locked(&lab, self.quiet);
+        let locks_memory = self.lock_memory && memory::can_be_locked(&lab);
         interrupt::leave_to_programs();
         let measured = if self.measure { Some(measure::Runs::new()?) } else { None };
         if let Some(measured) = &measured {
@@ -106,11 +107,11 @@ impl Run {
         }
         let mut held = lab.hold(&conditions);
         for one in &held {
-            tell(one, self.quiet);
+            tell(one);
         }
         let ended = match &measured {
             Some(measured) => measured.after(&self.program, locks_memory),
-            None if locks_memory => memory::run(&self.program, self.quiet),
+            None if locks_memory => memory::run(&self.program),
             None => plainly(&self.program),
         };
         // In reverse order, so that each returns to its value before it was set.
@@ -144,14 +145,13 @@ fn plainly(typed: &[OsString]) -> Result<Exit, Failure> {
 }
 
 /// Reports the outcome of a setting, and whether it affects the program.
-fn tell(held: &Held, is_quiet: bool) {
+fn tell(held: &Held) {
     let Held { name, requested, outcome, reached, .. } = held;
     match outcome {
         Outcome::Denied { why } => message::warning(&format!("{name} {requested} is not held: {why}")),
         _ if reached.programs == Some(false) => {
             message::warning(&format!("{name} {requested} doesn't reach the program: {}", reached.sentence));
         }
-        _ if is_quiet => {}
         Outcome::Applied { was: Some(was), now } => message::note(&format!("{name} is held at {now} (before: {was})")),
         Outcome::Applied { was: None, now } => message::note(&format!("{name} is held at {now}")),
         Outcome::AlreadySo { is } => message::note(&format!("{name} already is {is}")),

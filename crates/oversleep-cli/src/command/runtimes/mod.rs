@@ -105,6 +105,7 @@ impl Runtimes {
         if self.list {
             return list::list(&wanted, survey, &lab, &self.output);
         }
+        message::leave_out_notes(self.output.quiet);
         let mut delivery = Delivery::prepare(&self.output, false, None)?;
         let plan = Plan { depth: self.depth.depth(), requests: self.request.request, ..Plan::default() };
         let platform = oversleep_native::here();
@@ -122,9 +123,7 @@ impl Runtimes {
                 before(&mut meter, Nanos::from_secs(1), &format!("preparing {name}"));
             })
             .map_err(usage)?;
-        if !self.output.quiet {
-            survey.missing.iter().for_each(|one| message::note(&format!("not measured: {}: {}", one.name, one.reason)));
-        }
+        survey.missing.iter().for_each(|one| message::note(&format!("not measured: {}: {}", one.name, one.reason)));
         let request = Request {
             command: CommandName::Runtimes,
             experiments: Vec::new(),
@@ -192,11 +191,11 @@ impl Runtimes {
         measuring::run(args, &self.output, Files::AsAsked)
     }
 }
+
 /// Shows something that takes about that long before the run.
 fn before(meter: &mut Meter, total: Nanos, label: &str) {
     meter.next(&Step { done: Nanos::ZERO, total, label, figures: None });
 }
-
 
 fn has_runtimes(file: &ResultFile) -> bool {
     file.series.iter().any(|series| series.runtime.is_some() && series.has_values())

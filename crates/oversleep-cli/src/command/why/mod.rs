@@ -16,6 +16,7 @@ use oversleep_why::select::{Bound, Selection};
 use super::results::{self, Outputs};
 use crate::args::{help, value};
 use crate::exit::{Exit, Failure};
+use crate::message;
 
 /// The exit codes.
 const CODES: &str = "\
@@ -121,7 +122,7 @@ pub struct Why {
     #[arg(long)]
     full: bool,
 
-    /// Print no notes on standard error, only warnings and errors
+    /// Print no progress and no notes on standard error, only warnings and errors
     #[arg(long, short)]
     quiet: bool,
 }
@@ -135,6 +136,7 @@ pub fn tick_ns() -> u64 {
 impl Why {
     /// Runs it.
     pub fn run(self) -> Result<Exit, Failure> {
+        message::leave_out_notes(self.quiet);
         match &self.files[..] {
             [] if self.program.is_empty() && self.pid.is_empty() && !self.system => Err(Failure::usage(
                 "nothing to follow: name a program after --, a process with -p, --system, or a recording; \
