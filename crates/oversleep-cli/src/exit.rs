@@ -45,6 +45,14 @@ pub enum Failure {
     /// Anything else that failed.
     #[error("{0}")]
     Failed(String),
+    /// The system doesn't allow it.
+    #[error("{what}")]
+    Refused {
+        /// What is missing.
+        what: String,
+        /// What grants it, with the command to type: lines of their own below the message.
+        next: Vec<String>,
+    },
     /// The program that the user named can't be run.
     #[error("{0}")]
     NotRun(String),
@@ -66,6 +74,14 @@ impl Failure {
     pub fn not_run(program: &OsStr, error: &io::Error) -> Failure {
         let message = format!("can't run '{}': {error}", program.display());
         if error.kind() == io::ErrorKind::NotFound { Failure::NotFound(message) } else { Failure::NotRun(message) }
+    }
+
+    /// The lines below its message.
+    pub fn next(&self) -> &[String] {
+        match self {
+            Failure::Refused { next, .. } => next,
+            _ => &[],
+        }
     }
 
     /// Any other failure.
@@ -97,7 +113,7 @@ impl From<oversleep_emulate::Failure> for Failure {
 pub fn code(ended: &Result<Exit, Failure>) -> ExitCode {
     ExitCode::from(match ended {
         Ok(Exit::Fine) | Err(Failure::ReaderGone) => 0,
-        Err(Failure::Failed(_)) => 1,
+        Err(Failure::Failed(_) | Failure::Refused { .. }) => 1,
         Err(Failure::Usage(_)) => 2,
         // As with `env` and in shells.
         Err(Failure::NotRun(_)) => 126,

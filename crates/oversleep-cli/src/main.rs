@@ -33,7 +33,7 @@ fn main() -> ExitCode {
     let ended = command::run();
     match &ended {
         Ok(_) | Err(Failure::ReaderGone) => {}
-        Err(failure) => message::error(&failure.to_string()),
+        Err(failure) => message::error(&failure.to_string(), failure.next()),
     }
     exit::code(&ended)
 }

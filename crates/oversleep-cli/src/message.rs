@@ -1,4 +1,4 @@
-//! Messages on standard error, one line each. A failure to write one is ignored.
+//! Messages on standard error, one line each; only what to do about an error has more. A failure to write one is ignored.
 
 use std::io::Write;
 use std::panic::PanicHookInfo;
@@ -20,9 +20,10 @@ pub fn leave_out_notes(is_quiet: bool) {
     IS_QUIET.store(is_quiet, Ordering::Relaxed);
 }
 
-/// The error with which a command ends.
-pub fn error(text: &str) {
+/// The error with which a command ends. What to do next may have lines of its own.
+pub fn error(text: &str, next: &[String]) {
     write(&format!("{ERROR}error:{ERROR:#} "), text);
+    next.iter().for_each(|line| write("", line));
 }
 
 /// Something that the result doesn't show but the user should know.

@@ -218,7 +218,8 @@ fn refusal(here: &Here) -> CollectError {
         ("", format!("{} && sudo setcap {capabilities}+ep {exe}", here.install_setcap()))
     };
     more.push(
-        "To grant them to a group only, make the file its own first (chgrp, chmod 750). No sysctl grants them.".to_owned(),
+        "To grant them to a group only, make the file its own first (chgrp, chmod 750). No sysctl grants them."
+            .to_owned(),
     );
     more.push("Without privileges, `oversleep check` splits its own waits in three parts.".to_owned());
     CollectError::Refused {
@@ -292,7 +293,9 @@ mod tests {
     fn capabilities_of_files_need_a_file_system_that_has_them() {
         let at_home = message(Here { exe: "/home/kim/oversleep", ..HERE });
         assert!(at_home.contains("once: sudo install /home/kim/oversleep /usr/local/bin/oversleep &&"), "{at_home}");
-        let CollectError::Refused { more, .. } = refusal(&Here { exe: "/home/kim/oversleep", ..HERE }) else { panic!("refused") };
+        let CollectError::Refused { more, .. } = refusal(&Here { exe: "/home/kim/oversleep", ..HERE }) else {
+            panic!("refused")
+        };
         assert!(more[0].contains("mounted nosuid"), "{more:?}");
         assert!(!message(Here { exe: "/homes/oversleep", ..HERE }).contains("/usr/local"));
     }

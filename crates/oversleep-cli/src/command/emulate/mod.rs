@@ -230,7 +230,7 @@ impl Emulate {
 pub fn failed(ended: Result<Exit, Failure>) -> Result<Exit, Failure> {
     match ended {
         Err(Failure::ReaderGone | Failure::NotRun(_) | Failure::NotFound(_)) => return ended,
-        Err(failure) => message::error(&failure.to_string()),
+        Err(failure) => message::error(&failure.to_string(), failure.next()),
         Ok(_) => {}
     }
     Ok(Exit::Program(OWN_FAILURE))

@@ -61,26 +61,29 @@ impl Follower {
             Err(error) => error,
         };
         match (cannot_supervise(why), why.by, &refused) {
-            (None, None, CollectError::Refused { missing, remedy, .. }) => {
-                if !why.quiet {
-                    message::note(&format!(
-                        "the kernel's events are not granted ({missing}), so a supervisor follows the program and sees \
-                         fewer parts of its lateness; for all of them: {}",
-                        lower_case(remedy)
-                    ));
-                }
+            (None, None, CollectError::Refused { missing, remedy, command, .. }) => {
+                message::note(&format!(
+                    "the kernel's events are not granted ({missing}), so a supervisor follows the program and sees fewer \
+                     parts of its lateness; for all of them:"
+                ));
+                next_steps(remedy, command.as_deref()).iter().for_each(|line| message::note(line));
                 by_supervisor()
             }
             (None, None, CollectError::NoTypes | CollectError::Load(_)) => {
-                if !why.quiet {
-                    message::note(&format!(
-                        "a supervisor follows the program and sees fewer parts of its lateness: {refused}"
-                    ));
-                }
+                message::note(&format!(
+                    "a supervisor follows the program and sees fewer parts of its lateness: {refused}"
+                ));
                 by_supervisor()
             }
             (Some(reason), None, CollectError::Refused { .. }) if IS_SUPPORTED => {
-                Err(Failure::failed(format!("{refused}. A supervisor, which needs no privileges, {reason}")))
+                let supervised = format!("  A supervisor, which needs no privileges, {reason}");
+                Err(match failed(refused) {
+                    Failure::Refused { what, mut next } => {
+                        next.push(supervised);
+                        Failure::Refused { what, next }
+                    }
+                    failure => failure,
+                })
             }
             _ => Err(failed(refused)),
         }
@@ -188,12 +191,49 @@ fn cannot_supervise(why: &Why) -> Option<&'static str> {
     (!IS_SUPPORTED).then_some("exists on Linux on x86-64 only")
 }
 
-/// The first letter in lower case, in the middle of a sentence.
-fn lower_case(sentence: &str) -> String {
-    let mut letters = sentence.chars();
-    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
+/// The lines that say what grants it, and the command to type.
+fn next_steps(remedy: &str, command: Option<&str>) -> Vec<String> {
+    match command {
+        Some(command) => vec![format!("  {remedy}:"), format!("    {command}")],
+        None => vec![format!("  {remedy}")],
+    }
 }
 
 fn failed(error: CollectError) -> Failure {
-    Failure::failed(error.to_string())
+    match error {
+        CollectError::Refused { missing, remedy, command, more } => Failure::Refused {
+            what: format!("the kernel doesn't let this process follow others: {missing}"),
+            next: next_steps(&remedy, command.as_deref())
+                .into_iter()
+                .chain(more.iter().map(|more| format!("  {more}")))
+                .collect(),
+        },
+        error => Failure::failed(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_has_a_short_line_and_below_it_what_to_type() {
+        let refused = CollectError::Refused {
+            missing: "it lacks CAP_BPF".to_owned(),
+            remedy: "Run it with sudo, or grant that once".to_owned(),
+            command: Some("sudo setcap cap_bpf+ep /usr/bin/oversleep".to_owned()),
+            more: vec!["No sysctl grants it.".to_owned()],
+        };
+        let failure = failed(refused);
+        assert_eq!(failure.to_string(), "the kernel doesn't let this process follow others: it lacks CAP_BPF");
+        let lines = [
+            "  Run it with sudo, or grant that once:",
+            "    sudo setcap cap_bpf+ep /usr/bin/oversleep",
+            "  No sysctl grants it.",
+        ];
+        assert_eq!(failure.next(), lines);
+        assert_eq!(next_steps("Boot without Secure Boot", None), ["  Boot without Secure Boot"]);
+        let other = failed(CollectError::NoProcess(7));
+        assert_eq!((other.to_string().as_str(), other.next().len()), ("there is no process 7", 0));
+    }
 }
