@@ -3,6 +3,7 @@
 
 pub mod measure;
 mod memory;
+mod separate;
 
 use std::ffi::OsString;
 
@@ -33,7 +34,7 @@ Exit codes:
 /// Each setting is held while the program runs, for it and what it starts, and is restored afterwards. oversleep says what
 /// became of each; if the system refuses one, it warns and runs the program anyway. It ends with the program's exit code.
 #[derive(Args, Debug)]
-#[command(before_help = help::RUN, after_help = CODES)]
+#[command(before_help = help::RUN, after_help = CODES, override_usage = "oversleep run [OPTIONS] -- <PROGRAM>...")]
 pub struct Run {
     /// Timer slack of the program's threads, like 1ns
     #[arg(long, value_name = "DURATION", value_parser = value::slack, allow_hyphen_values = true)]
@@ -82,7 +83,8 @@ pub struct Run {
     quiet: bool,
 
     /// Program to run, with its arguments, after --
-    #[arg(value_name = "PROGRAM", last = true, required = true)]
+    // Not `last`: an error says what to type where the -- is missing.
+    #[arg(value_name = "PROGRAM", trailing_var_arg = true, required = true)]
     program: Vec<OsString>,
 }
 
@@ -90,6 +92,7 @@ impl Run {
     /// Runs it.
     pub fn run(self) -> Result<Exit, Failure> {
         message::leave_out_notes(self.quiet);
+        separate::program_after_dashes(&self.program)?;
         let lab = Laboratory::on(oversleep_native::here());
         if let Some(slice) = self.slice {
             let refused = |error: NotASetting| format!("can't use --slice {}: {}", error.given.brief(), error.problem);
