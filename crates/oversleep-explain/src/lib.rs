@@ -50,5 +50,5 @@ pub use entry::{Checked, Conclusion, InWords, RemedyEntry, Scope, Trial};
 pub use figures::is_gain;
 pub use finding::{Check, FindingEntry, Pair, PairCheck};
 pub use read::COMMON_REQUEST;
-pub use registry::{entry, findings, findings_to_keep, registry, remedies_to_try, remedy};
+pub use registry::{entry, findings, findings_to_keep, mentioning, mentions, registry, remedies_to_try, remedy};
 pub use tried::{RemedyTrialSpec, UNASKED};

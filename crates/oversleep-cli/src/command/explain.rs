@@ -2,7 +2,10 @@
 
 use clap::Args;
 use oversleep_explain::{self as explain, FindingEntry};
-use oversleep_report::listing::explain::{document, list, text};
+use oversleep_lab::Laboratory;
+use oversleep_lab::catalogue::{self, Entry};
+use oversleep_report::listing::entries;
+use oversleep_report::listing::explain::{document, list, mentions, text};
 
 use crate::args::help;
 use crate::exit::{Exit, Failure};
@@ -14,7 +17,8 @@ use crate::width::width;
 #[derive(Args, Debug)]
 #[command(before_help = help::EXPLAIN)]
 pub struct Explain {
-    /// The finding's id or name, like OVS-L001 or timer-slack [default: list all]
+    /// The finding's id or name, like OVS-L001 or timer-slack, or a word that findings mention, like quota
+    /// [default: list all]
     finding: Option<String>,
 
     /// Print one JSON document
@@ -22,26 +26,69 @@ pub struct Explain {
     json: bool,
 }
 
+/// What a word names.
+enum Meaning {
+    /// A finding.
+    Finding(&'static FindingEntry),
+    /// Clocks, waits and the like, and the findings that mention it.
+    Found { entries: Vec<Entry>, findings: Vec<&'static FindingEntry> },
+}
+
 impl Explain {
     /// Runs it.
     pub fn run(self) -> Result<Exit, Failure> {
-        let one = self.finding.as_deref().map(find).transpose()?;
-        match (one, self.json) {
-            (None, false) => stdout::text(&list(width()))?,
-            (Some(entry), false) => stdout::text(&text(entry, width()))?,
-            (None, true) => stdout::json(&explain::registry().iter().map(|entry| document(entry)).collect())?,
-            (Some(entry), true) => stdout::json(&document(entry))?,
+        let Some(word) = &self.finding else {
+            match self.json {
+                false => stdout::text(&list(width()))?,
+                true => stdout::json(&explain::registry().iter().map(|entry| document(entry)).collect())?,
+            }
+            return Ok(Exit::Fine);
+        };
+        match (find(word)?, self.json) {
+            (Meaning::Finding(entry), false) => stdout::text(&text(entry, width()))?,
+            (Meaning::Finding(entry), true) => stdout::json(&document(entry))?,
+            (Meaning::Found { entries, findings }, false) => stdout::text(&found(word, &entries, &findings))?,
+            (Meaning::Found { entries, findings }, true) => {
+                let findings = findings.iter().map(|entry| document(entry));
+                stdout::json(&findings.chain(entries.iter().map(entries::document)).collect())?;
+            }
         }
         Ok(Exit::Fine)
     }
 }
 
-fn find(name: &str) -> Result<&'static FindingEntry, Failure> {
-    explain::entry(name).ok_or_else(|| {
-        // Ids resemble one another, so only a name can be suggested.
-        let is_id = name.to_ascii_uppercase().starts_with("OVS");
-        let known: Vec<&str> =
-            explain::registry().iter().map(|entry| if is_id { entry.id } else { entry.name }).collect();
-        names::unknown("finding", name, &known, Some("oversleep explain")).into()
-    })
+fn find(word: &str) -> Result<Meaning, Failure> {
+    if let Some(entry) = explain::entry(word) {
+        return Ok(Meaning::Finding(entry));
+    }
+    let entries = catalogue::called(&Laboratory::on(oversleep_native::here()), word);
+    let findings = explain::mentioning(word);
+    if entries.is_empty() && findings.is_empty() {
+        return Err(unknown(word));
+    }
+    Ok(Meaning::Found { entries, findings })
+}
+
+fn unknown(word: &str) -> Failure {
+    // Ids resemble one another, so only a name can be suggested.
+    let is_id = word.to_ascii_uppercase().starts_with("OVS");
+    let known: Vec<&str> = explain::registry().iter().map(|entry| if is_id { entry.id } else { entry.name }).collect();
+    if is_id || names::nearest(word, &known).is_some() {
+        return names::unknown("finding", word, &known, Some("oversleep explain")).into();
+    }
+    Failure::usage(format!(
+        "no finding, clock or wait is named '{word}', and no finding mentions it; `oversleep explain` lists all findings"
+    ))
+}
+
+/// The clocks, waits and the like, then the finding, or a list of several.
+fn found(word: &str, entries: &[Entry], findings: &[&'static FindingEntry]) -> String {
+    let named = entries::text(entries, width());
+    let found = match findings {
+        [] => String::new(),
+        [one] => text(one, width()),
+        several => mentions(word, several, width()),
+    };
+    let gap = if named.is_empty() || found.is_empty() { "" } else { "\n" };
+    format!("{named}{gap}{found}")
 }

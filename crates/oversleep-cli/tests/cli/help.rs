@@ -126,6 +126,27 @@ fn findings_are_listed_and_explained() {
 }
 
 #[test]
+fn a_word_is_explained_by_the_findings_that_mention_it_and_by_what_is_named_so() {
+    let quota = stdout(&["explain", "quota"]);
+    assert!(quota.starts_with("Findings that mention quota\n"), "{quota}");
+    assert!(quota.contains("OVS-L013  cgroup-quota") && !quota.contains("OVS-L001"), "{quota}");
+    let ids = |document: &serde_json::Value| -> Vec<String> {
+        document.as_array().expect("a list").iter().filter_map(|one| Some(one["id"].as_str()?.to_owned())).collect()
+    };
+    let listed = ids(&json(&["explain", "quota", "--json"]));
+    assert!(listed.len() > 1 && listed.iter().all(|id| quota.contains(id.as_str())), "{listed:?} {quota}");
+    let nanosleep = stdout(&["explain", "nanosleep"]);
+    assert!(nanosleep.starts_with("nanosleep  ") && nanosleep.contains("timer-slack"), "{nanosleep}");
+    // One finding is shown itself, one system's clock on every other.
+    let one = stdout(&["explain", "PR_GET_TIMERSLACK"]);
+    assert!(one.starts_with("OVS-L001 timer-slack\n"), "{one}");
+    assert_eq!(ids(&json(&["explain", "PR_GET_TIMERSLACK", "--json"])), ["OVS-L001"]);
+    assert!(stdout(&["explain", "QueryPerformanceCounter"]).starts_with("qpc  "));
+    let clock = json(&["explain", "CLOCK_REALTIME", "--json"]);
+    assert!(clock.as_array().expect("a list").iter().any(|one| one["name"] == "realtime"), "{clock}");
+}
+
+#[test]
 fn registries_are_listed() {
     for (command, names) in [
         ("clocks", ["std-instant", "oversleep"]),

@@ -59,6 +59,26 @@ fn unknown_names_come_with_a_suggestion() {
             "error: unknown finding 'timer-slak'; did you mean 'timer-slack'? `oversleep explain` lists them all",
         ),
         (
+            &["explain", "zzz"],
+            "error: no finding, clock or wait is named 'zzz', and no finding mentions it; `oversleep explain` lists all \
+             findings",
+        ),
+        (
+            &["machines", "win11"],
+            "error: unknown modelled machine 'win11'; did you mean 'windows-11' or 'windows-11-half-ms'? `oversleep \
+             machines` lists them all",
+        ),
+        (
+            &["check", "--only", "timer-slack"],
+            "error: 'timer-slack' is a finding, not an experiment; experiment B5 shows it: oversleep check --only B5. \
+             `oversleep explain timer-slack` explains it",
+        ),
+        (
+            &["run", "--policy", "fifo:80", "true"],
+            "error: put the program after --: oversleep run --policy fifo:80 -- true",
+        ),
+        (&["run", "--slack", "1ns", "ls", "-l"], "error: put the program after --: oversleep run --slack 1ns -- ls -l"),
+        (
             &["waits", "--json", "thread-sleep"],
             "error: --json would write to a file 'thread-sleep'; put names before it: oversleep waits thread-sleep --json",
         ),

@@ -39,6 +39,34 @@ pub fn entry(id_or_name: &str) -> Option<&'static FindingEntry> {
     registry().iter().copied().find(|entry| is_meant(entry.id) || is_meant(entry.name))
 }
 
+/// The findings whose texts, or those of their remedies, mention a word or a phrase, in any case.
+pub fn mentioning(words: &str) -> Vec<&'static FindingEntry> {
+    let wanted = words.trim().to_lowercase();
+    registry().iter().copied().filter(|entry| texts(entry).iter().any(|text| mentions(text, &wanted))).collect()
+}
+
+/// Everything that is said about a finding and its remedies.
+fn texts(entry: &'static FindingEntry) -> Vec<&'static str> {
+    let of_remedy = |remedy: &&'static RemedyEntry| {
+        [remedy.id, remedy.summary, remedy.how].into_iter().chain(remedy.example).collect::<Vec<_>>()
+    };
+    let own = [entry.name, entry.summary, entry.applies_to, entry.meaning, entry.how_we_know, entry.what_to_do];
+    own.into_iter().chain(entry.remedies.iter().flat_map(of_remedy)).collect()
+}
+
+/// Whether it has `wanted`, in lower case, as whole words; the plural counts as well.
+pub fn mentions(text: &str, wanted: &str) -> bool {
+    let is_of_word = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let text = text.to_lowercase();
+    wanted.chars().any(is_of_word)
+        && text.match_indices(wanted).any(|(at, found)| {
+            let before = text[..at].chars().next_back();
+            let rest = &text[at + found.len()..];
+            let after = rest.strip_prefix('s').unwrap_or(rest).chars().next();
+            !before.is_some_and(is_of_word) && !after.is_some_and(is_of_word)
+        })
+}
+
 /// The remedy with that id.
 pub fn remedy(id: &str) -> Option<&'static RemedyEntry> {
     REMEDIES.iter().copied().find(|remedy| remedy.id == id)

@@ -119,3 +119,18 @@ fn only_what_was_found_carries_advice() {
         assert_eq!(finding.advice.len(), expected, "{}", finding.id);
     }
 }
+
+#[test]
+fn findings_are_found_by_the_words_of_their_texts() {
+    let names = |words: &str| -> Vec<&str> { mentioning(words).iter().map(|entry| entry.name).collect() };
+    let of_quota = names("quota");
+    assert!(of_quota.contains(&"cgroup-quota") && of_quota.len() < registry().len() / 4, "{of_quota:?}");
+    assert_eq!(names("QUOTA"), of_quota);
+    assert!(names("PR_SET_TIMERSLACK").contains(&"timer-slack"));
+    assert!(names("timer slack").contains(&"timer-slack"), "a phrase");
+    for nothing in ["", " ", "?", "quot", "zzz"] {
+        assert!(names(nothing).is_empty(), "{nothing}");
+    }
+    assert!(mentions("Its quotas end it", "quota") && !mentions("CLOCK_REALTIME_COARSE", "clock_realtime"));
+    assert!(mentions("clock_gettime(CLOCK_REALTIME)", "clock_realtime"));
+}

@@ -4,15 +4,33 @@ use oversleep_explain::{FindingEntry, RemedyEntry, Scope, Trial, registry};
 use serde_json::{Value, json};
 
 use super::{Page, STRONG};
+use crate::terminal::clean;
 
 /// All of them, a line or a few each.
 pub fn list(width: usize) -> String {
     let mut page = Page::new(width);
-    let longest = registry().iter().map(|entry| entry.name.chars().count()).max().unwrap_or(0);
-    for entry in registry() {
+    lines(&mut page, registry());
+    ends(page)
+}
+
+/// Those that mention a word, a line or a few each.
+pub fn mentions(word: &str, entries: &[&FindingEntry], width: usize) -> String {
+    let mut page = Page::new(width);
+    page.line(&format!("{STRONG}Findings that mention {}{STRONG:#}", clean(word)));
+    page.gap();
+    lines(&mut page, entries);
+    ends(page)
+}
+
+fn lines(page: &mut Page, entries: &[&FindingEntry]) {
+    let longest = entries.iter().map(|entry| entry.name.chars().count()).max().unwrap_or(0);
+    for entry in entries {
         let head = format!("{:9} {:longest$}", entry.id, entry.name);
         page.hanging(&head, 10 + longest + 2, entry.summary);
     }
+}
+
+fn ends(mut page: Page) -> String {
     page.gap();
     page.paragraph(0, "`oversleep explain ID` or `oversleep explain NAME` explains one.");
     page.finish()
