@@ -48,6 +48,14 @@ impl Observation {
         Err(Failure::Own("a supervisor needs Linux on x86-64".to_owned()))
     }
 
+    /// Fails.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn check() -> Result<(), Failure> {
+        Observation::begin(&[], false).map(drop)
+    }
+
     /// Who would follow the waits.
     pub fn by() -> By {
         By::Supervisor

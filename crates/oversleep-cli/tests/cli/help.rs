@@ -188,6 +188,10 @@ fn doctor_says_what_can_be_changed() {
     let document = json(&["doctor", "--json"]);
     assert_eq!(document["tunables"].as_array().expect("a list").len(), options.len());
     assert!(document["environment"][release].is_object(), "{document}");
+    for follower in ["following programs in the kernel", "following programs by a supervisor"] {
+        assert!(text.contains(follower), "{follower}: {text}");
+        assert!(document["abilities"].as_array().expect("a list").iter().any(|ability| ability["name"] == follower));
+    }
     for ability in document["abilities"].as_array().expect("a list") {
         let field = if ability["present"] == true { "how" } else { "why" };
         assert!(ability[field].is_string() || ability[field].is_object(), "{ability}");

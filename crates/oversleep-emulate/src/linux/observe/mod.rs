@@ -88,6 +88,18 @@ impl Observation {
         Ok(Observation { program, control, pieces, rest: Vec::new(), is_over: false })
     }
 
+    /// Whether a program can be followed here. None is run: there is no program of that name, and the error that says so
+    /// comes after all that may be refused.
+    ///
+    /// # Errors
+    /// What is refused, and how to allow it.
+    pub fn check() -> Result<(), Failure> {
+        match Observation::begin(&["a program".into()], false) {
+            Ok(_) | Err(Failure::NotFound(_) | Failure::NotRun(_)) => Ok(()),
+            Err(refused) => Err(refused),
+        }
+    }
+
     /// Who follows the waits here, and with what.
     pub fn by() -> By {
         // What a process may record of itself, it may record of a program that it traces.
