@@ -18,6 +18,8 @@ use oversleep_request::machine::modelled;
 use oversleep_why::recording::Reader;
 use oversleep_why::session::replay;
 
+use crate::refusal;
+
 /// A dropped file.
 pub struct File<'a> {
     /// Its name.
@@ -64,8 +66,8 @@ struct FileArgs {
 /// # Errors
 /// The command's error message.
 pub fn run(words: &[String], files: &[File], progress: &mut dyn Progress) -> Result<Vec<Part>, String> {
-    let words = std::iter::once("oversleep").chain(words.iter().map(String::as_str));
-    match Typed::try_parse_from(words).map_err(|error| error.render().to_string())? {
+    let line = std::iter::once("oversleep").chain(words.iter().map(String::as_str));
+    match Typed::try_parse_from(line).map_err(|error| refusal::sentence(&error, words))? {
         Typed::Ask(args) => answer(&args, files),
         Typed::Check(args) => check(*args, files, progress),
         Typed::Report(args) => match &args.files[..] {

@@ -7,3 +7,4 @@
 mod boundary;
 pub mod catalogue;
 pub mod command;
+mod refusal;
