@@ -3,31 +3,40 @@
 //!
 //! Pure except for the access to the thread, which tests replace.
 
-mod guard;
 mod setting;
 
 use std::cell::RefCell;
+use std::marker::PhantomData;
 
 use crate::outcome::{Denied, Outcome, Why};
 use crate::sys;
 
-pub(crate) use guard::Guard;
 use setting::is_same;
 pub(crate) use setting::{RealTime, Setting};
 
-/// Access to the settings of a thread, as far as the kernel allows it.
+/// Access to the settings of a thread, as far as the kernel allows it: of the calling thread, unless a test replaces it.
 pub(crate) trait Thread {
     /// A scheduling policy with its parameters.
     type Policy: Copy;
 
     /// Zero under a real-time policy, which has none.
-    fn slack_ns(&mut self) -> Result<u64, Denied>;
-    fn set_slack_ns(&mut self, ns: u64) -> Result<(), Denied>;
+    fn slack_ns(&mut self) -> Result<u64, Denied> {
+        sys::timer_slack_ns()
+    }
+    fn set_slack_ns(&mut self, ns: u64) -> Result<(), Denied> {
+        sys::set_timer_slack_ns(ns)
+    }
     /// Zero under a real-time policy, which has none.
-    fn slice_ns(&mut self) -> Result<u64, Denied>;
-    fn set_slice_ns(&mut self, ns: u64) -> Result<(), Denied>;
+    fn slice_ns(&mut self) -> Result<u64, Denied> {
+        sys::slice_ns()
+    }
+    fn set_slice_ns(&mut self, ns: u64) -> Result<(), Denied> {
+        sys::set_slice_ns(ns)
+    }
     /// Restores a slice that was read before. If it was the system's default, it becomes the default again.
-    fn restore_slice_ns(&mut self, ns: u64);
+    fn restore_slice_ns(&mut self, ns: u64) {
+        sys::restore_slice_ns(ns);
+    }
     fn policy(&mut self) -> Result<Self::Policy, Denied>;
     fn set_policy(&mut self, policy: Self::Policy) -> Result<(), Denied>;
     /// Higher is more urgent; zero for an ordinary policy.
@@ -158,26 +167,6 @@ pub(crate) struct ThisThread;
 impl Thread for ThisThread {
     type Policy = sys::Policy;
 
-    fn slack_ns(&mut self) -> Result<u64, Denied> {
-        sys::timer_slack_ns()
-    }
-
-    fn set_slack_ns(&mut self, ns: u64) -> Result<(), Denied> {
-        sys::set_timer_slack_ns(ns)
-    }
-
-    fn slice_ns(&mut self) -> Result<u64, Denied> {
-        sys::slice_ns()
-    }
-
-    fn set_slice_ns(&mut self, ns: u64) -> Result<(), Denied> {
-        sys::set_slice_ns(ns)
-    }
-
-    fn restore_slice_ns(&mut self, ns: u64) {
-        sys::restore_slice_ns(ns);
-    }
-
     fn policy(&mut self) -> Result<sys::Policy, Denied> {
         sys::policy()
     }
@@ -230,6 +219,42 @@ const ENDING: Denied = Denied {
     why: Why::Unsupported { what: "setting that can be held while a thread ends, or during another change" },
     how: "hold it before the thread's destructors run, and not in a signal handler",
 };
+
+/// Holds a setting for the thread that created it. Its users see the values as `V`.
+#[derive(Debug)]
+pub(crate) struct Guard<S: Setting<ThisThread>, V> {
+    claim: Option<Claim>,
+    outcome: Outcome<V>,
+    of_this_thread: PhantomData<(S, *const ())>,
+}
+
+impl<S: Setting<ThisThread>, V> Guard<S, V> {
+    /// As [`Settings::hold`]. If that is denied, the guard holds nothing.
+    pub(crate) fn hold(
+        requested: impl FnOnce(S::Value) -> S::Value,
+        refused: impl FnOnce(Denied) -> Result<(), Denied>,
+        show: fn(S::Value) -> V,
+    ) -> Self {
+        let held = with(|settings, thread| settings.hold::<S, _>(thread, requested, refused));
+        let (claim, outcome) = match held.unwrap_or(Err(ENDING)) {
+            Ok((claim, outcome)) => (claim, outcome.map(show)),
+            Err(denied) => (None, Outcome::Denied(denied)),
+        };
+        Self { claim, outcome, of_this_thread: PhantomData }
+    }
+
+    pub(crate) fn outcome(&self) -> &Outcome<V> {
+        &self.outcome
+    }
+}
+
+impl<S: Setting<ThisThread>, V> Drop for Guard<S, V> {
+    fn drop(&mut self) {
+        if let Some(claim) = self.claim {
+            with(|settings, thread| settings.release::<S, _>(thread, claim));
+        }
+    }
+}
 
 #[cfg(test)]
 mod tests;

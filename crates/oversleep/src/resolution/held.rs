@@ -1,7 +1,5 @@
 //! The guard that holds a request, and releases it.
 
-use std::marker::PhantomData;
-
 use crate::claims::{Guard, RealTime};
 use crate::outcome::Outcome;
 use crate::scheduling::{RealTimeRequest, Scheduling};
@@ -27,9 +25,9 @@ use super::setting::{Setting, Value, What};
 #[must_use = "everything is restored as soon as this is dropped"]
 #[derive(Debug)]
 pub struct Held {
-    settings: Vec<Setting>,
-    process: HeldByProcess,
-    thread: HeldByThread,
+    pub(super) settings: Vec<Setting>,
+    pub(super) process: HeldByProcess,
+    pub(super) thread: HeldByThread,
 }
 
 type RealTimeGuard = Guard<RealTime, Scheduling>;
@@ -43,11 +41,10 @@ type RealTimeGuard = Guard<RealTime, Scheduling>;
 #[must_use = "the thread's settings are restored as soon as this is dropped"]
 #[derive(Debug)]
 pub struct HeldByThread {
-    _multimedia: Option<sys::Multimedia>,
-    _real_time: Option<RealTimeGuard>,
-    _slice: Option<TimeSliceGuard>,
-    _slack: Option<TimerSlackGuard>,
-    of_this_thread: PhantomData<*const ()>,
+    pub(super) _multimedia: Option<sys::Multimedia>,
+    pub(super) _real_time: Option<RealTimeGuard>,
+    pub(super) _slice: Option<TimeSliceGuard>,
+    pub(super) _slack: Option<TimerSlackGuard>,
 }
 
 /// The part of a [`Held`] that belongs to the process: timer resolution and CPU wake-up latency. It may be sent to another
@@ -61,8 +58,8 @@ pub struct HeldByThread {
 #[must_use = "the process's settings are restored as soon as this is dropped"]
 #[derive(Debug)]
 pub struct HeldByProcess {
-    _latency: Option<sys::CpuLatency>,
-    _timer: Option<sys::Timer>,
+    pub(super) _latency: Option<sys::CpuLatency>,
+    pub(super) _timer: Option<sys::Timer>,
 }
 
 /// Requests a real-time policy for the calling thread.
@@ -74,29 +71,7 @@ pub(super) fn hold_real_time(request: RealTimeRequest) -> RealTimeGuard {
     Guard::hold(|was| sys::real_time_policy(was, request), ask, sys::scheduling)
 }
 
-impl HeldByThread {
-    pub(super) fn new(
-        multimedia: Option<sys::Multimedia>,
-        real_time: Option<RealTimeGuard>,
-        slice: Option<TimeSliceGuard>,
-        slack: Option<TimerSlackGuard>,
-    ) -> HeldByThread {
-        let (_multimedia, _real_time, _slice, _slack) = (multimedia, real_time, slice, slack);
-        HeldByThread { _multimedia, _real_time, _slice, _slack, of_this_thread: PhantomData }
-    }
-}
-
-impl HeldByProcess {
-    pub(super) fn new(latency: Option<sys::CpuLatency>, timer: Option<sys::Timer>) -> HeldByProcess {
-        HeldByProcess { _latency: latency, _timer: timer }
-    }
-}
-
 impl Held {
-    pub(super) fn new(settings: Vec<Setting>, process: HeldByProcess, thread: HeldByThread) -> Held {
-        Held { settings, process, thread }
-    }
-
     /// Each requested setting with its outcome.
     ///
     /// ```

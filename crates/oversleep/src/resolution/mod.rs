@@ -261,9 +261,11 @@ impl Resolution {
         if let Some((_, outcome)) = &latency {
             settings.push(Setting::new(What::CpuLatency, outcome.clone().map(Value::Time)));
         }
-        let process = HeldByProcess::new(latency.and_then(|(held, _)| held), timer.and_then(|(held, _)| held));
-        let thread = HeldByThread::new(multimedia.and_then(|(held, _)| held), real_time, slice, slack);
-        Held::new(settings, process, thread)
+        let process =
+            HeldByProcess { _latency: latency.and_then(|(held, _)| held), _timer: timer.and_then(|(held, _)| held) };
+        let _multimedia = multimedia.and_then(|(held, _)| held);
+        let thread = HeldByThread { _multimedia, _real_time: real_time, _slice: slice, _slack: slack };
+        Held { settings, process, thread }
     }
 }
 
