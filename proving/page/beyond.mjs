@@ -80,7 +80,7 @@ async function saved({ send, evaluated, until, must, profile }) {
   await evaluated(`byId('checking').elements.depth.value = '--quick'; byId('checking').requestSubmit(); undefined`);
   await until('document.querySelector("#checked details button")');
   const name = await evaluated('document.querySelector("#checked details button").textContent.slice(5)');
-  const report = await saves('#checked', ['result.json', 'report.html', 'series.csv', name]);
+  const report = await saves('#checked', ['result.json', 'result.html', 'result.csv', 'result.md', name]);
   must('what was saved is the check', JSON.parse(report('result.json')).series.length > 100 && report(name).startsWith('<svg'));
 }
 

@@ -3,12 +3,17 @@
 
 use oversleep_lab::ask::{Answer, Meaning, Subject};
 use oversleep_record::Nanos;
+use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::document::sheet::Column;
 use crate::listing::{FAINT, Page, STRONG};
 use crate::picture::{AnswerRow, Answers, Frame};
 use crate::view::bars::bars;
+use crate::view::comparison::View;
+use crate::view::pictures::Picture;
 use crate::view::select::distinct;
+use crate::view::table::{Columns, Section};
 use crate::words::counted;
 
 /// One machine's answer to one question.
@@ -37,8 +42,8 @@ pub fn text(replies: &[Reply], width: usize) -> String {
     for question in questions {
         let group: Vec<&Reply> = replies.iter().filter(|reply| reply.question.to_string() == question).collect();
         page.heading(&heading(&group));
-        let has = |column: &&Column| group.iter().any(|reply| figure(reply, column).is_some());
-        let columns: Vec<&Column> = COLUMNS.iter().filter(has).collect();
+        let has = |column: &&FigureColumn| group.iter().any(|reply| figure(reply, column).is_some());
+        let columns: Vec<&FigureColumn> = COLUMNS.iter().filter(has).collect();
         let heads: Vec<String> = columns.iter().map(|(head, _)| format!("{head:>8}")).collect();
         page.line(&format!("{FAINT}  {:longest$}  {}{FAINT:#}", "", heads.join(" ")));
         for (reply, answer) in group.iter().filter_map(|reply| Some((reply, reply.answer.as_ref().ok()?))) {
@@ -59,10 +64,10 @@ pub fn text(replies: &[Reply], width: usize) -> String {
 }
 
 /// A head and its figure of an answer, ns.
-type Column = (&'static str, fn(&Reply, &Answer) -> Option<f64>);
+type FigureColumn = (&'static str, fn(&Reply, &Answer) -> Option<f64>);
 
 /// The figures of an answer as text.
-const COLUMNS: [Column; 6] = [
+const COLUMNS: [FigureColumn; 6] = [
     ("mean", |_, answer| Some(answer.mean_ns())),
     ("min", |_, answer| Some(answer.min_ns())),
     ("p50", |_, answer| Some(answer.quantile_ns(0.5))),
@@ -72,7 +77,7 @@ const COLUMNS: [Column; 6] = [
     ("lateness", |reply, _| reply.lateness_ns()),
 ];
 
-fn figure(reply: &Reply, (_, figure): &Column) -> Option<f64> {
+fn figure(reply: &Reply, (_, figure): &FigureColumn) -> Option<f64> {
     figure(reply, reply.answer.as_ref().ok()?)
 }
 
@@ -82,7 +87,7 @@ pub fn document(replies: &[Reply]) -> Value {
 }
 
 /// The replies as pictures, one for each question that a machine answered: a self-contained SVG document each.
-pub fn pictures(replies: &[Reply]) -> Vec<String> {
+pub fn pictures(replies: &[Reply]) -> Vec<Picture> {
     let questions = distinct(replies.iter().map(|reply| reply.question.to_string()));
     let picture = |(i, question): (usize, &String)| {
         let group: Vec<&Reply> = replies.iter().filter(|reply| reply.question.to_string() == *question).collect();
@@ -100,9 +105,56 @@ pub fn pictures(replies: &[Reply]) -> Vec<String> {
         };
         let frame = Frame { id: format!("ask-{i}"), heading: heading(&group), note: String::new() };
         let has_answer = group.iter().any(|reply| reply.answer.is_ok());
-        has_answer.then(|| Answers { frame, rows: group.iter().map(row).collect() }.svg())
+        has_answer.then(|| Picture {
+            kind: "answer",
+            part: question.clone(),
+            name: format!("answer-{}", i + 1),
+            caption: heading(&group),
+            svg: Answers { frame, rows: group.iter().map(row).collect() }.svg(),
+        })
     };
     questions.iter().enumerate().filter_map(picture).collect()
+}
+
+/// The columns of replies as a table for other programs.
+pub fn columns<'a>() -> [Column<&'a Reply>; 12] {
+    [
+        ("machine", |reply| reply.machine.clone()),
+        ("question", |reply| reply.question.to_string()),
+        ("quantity", |reply| reply.answer.as_ref().map_or_else(|_| String::new(), |_| reply.quantity().to_owned())),
+        ("count", |reply| reply.field(|answer| answer.count())),
+        ("mean_ns", |reply| reply.field(Answer::mean_ns)),
+        ("min_ns", |reply| reply.field(Answer::min_ns)),
+        ("p50_ns", |reply| reply.field(|answer| answer.quantile_ns(0.5))),
+        ("p90_ns", |reply| reply.field(|answer| answer.quantile_ns(0.9))),
+        ("p99_ns", |reply| reply.field(|answer| answer.quantile_ns(0.99))),
+        ("max_ns", |reply| reply.field(Answer::max_ns)),
+        ("rule", |reply| reply.answer.as_ref().ok().and_then(Answer::rule).unwrap_or_default().to_owned()),
+        ("reason", |reply| reply.answer.as_ref().err().cloned().unwrap_or_default()),
+    ]
+}
+
+/// The replies as tables, one for each question.
+pub fn view(replies: &[Reply]) -> View {
+    let mut questions = distinct(replies.iter().map(|reply| reply.question.to_string()));
+    questions.sort_unstable();
+    let section = |(at, question): (usize, &String)| {
+        let group: Vec<&Reply> = replies.iter().filter(|reply| reply.question.to_string() == *question).collect();
+        let heading = heading(&group);
+        let columns = COLUMNS
+            .iter()
+            .fold(Columns::new().words("machine", |reply: &&Reply| reply.machine.as_str()), |columns, column| {
+                columns.figure(column.0, move |reply: &&Reply| figure(reply, column).map(duration))
+            });
+        let columns = columns.words("rule", |reply| reply.reason().unwrap_or_default());
+        Section::new(format!("question-{at}"), heading.clone()).tables(columns.table(heading, group))
+    };
+    View {
+        title: "oversleep ask".to_owned(),
+        sections: questions.iter().enumerate().map(section).collect(),
+        pictures: pictures(replies).into_iter().map(|picture| vec![picture]).collect(),
+        ..View::default()
+    }
 }
 
 /// The heading of replies to one question: that of the first machine with an answer.
@@ -111,6 +163,11 @@ fn heading(group: &[&Reply]) -> String {
 }
 
 impl Reply {
+    /// A figure of the answer as the text of a field.
+    fn field<T: Serialize>(&self, figure: impl Fn(&Answer) -> T) -> String {
+        self.answer.as_ref().map_or_else(|_| String::new(), |answer| json!(figure(answer)).to_string())
+    }
+
     /// The lateness of the median, if the answer is a duration.
     fn lateness_ns(&self) -> Option<f64> {
         let answer = self.answer.as_ref().ok().filter(|answer| answer.meaning() == Meaning::Itself)?;

@@ -136,7 +136,8 @@ fn document(value: &Value) -> Vec<u8> {
 }
 
 fn parts_joined(parts: &[Part]) -> Vec<u8> {
-    let heads: Value = parts.iter().map(|part| json!({ "kind": part.kind, "name": part.name })).collect();
+    let heads: Value =
+        parts.iter().map(|part| json!({ "kind": part.kind, "name": part.name, "type": part.media_type })).collect();
     let heads = json!({ "parts": heads }).to_string();
     let pieces: Vec<&[u8]> =
         std::iter::once(heads.as_bytes()).chain(parts.iter().map(|part| &part.bytes[..])).collect();
@@ -166,7 +167,7 @@ mod tests {
             sent(r#"{"run":{"words":["ask","sleep(1ms)","--on","windows-11,linux-hz250"],"files":[]}}"#, &[]);
         let kinds: Vec<&str> =
             head["parts"].as_array().unwrap().iter().map(|part| part["kind"].as_str().unwrap()).collect();
-        assert_eq!(kinds, ["json", "text", "csv", "svg"]);
+        assert_eq!(kinds, ["json", "html", "csv", "md", "text", "svg"]);
         let json: Value = serde_json::from_slice(&parts[0]).unwrap();
         assert_eq!(json[0]["machine"], "windows-11");
     }
@@ -190,16 +191,16 @@ mod tests {
     fn a_result_of_a_check_is_reported_and_compared() {
         let (checked, parts) =
             sent(r#"{"run":{"words":["check","--quick","--on","windows-7","--only","B1"],"files":[]}}"#, &[]);
-        let result = &parts[1];
+        let result = &parts[0];
         let request = r#"{"run":{"words":["report","a.json"],"files":["a.json"]}}"#;
         let (head, reported) = sent(request, &[result]);
         assert_eq!(head, checked, "a check has the documents of a dropped result");
-        assert_eq!(head["parts"][0]["kind"], "html");
+        assert_eq!(head["parts"][1]["kind"], "html");
         assert!(head["parts"].as_array().unwrap().iter().any(|part| part["kind"] == "svg"), "{head}");
-        assert!(reported[0].starts_with(b"<!DOCTYPE html>"));
-        assert_eq!(reported[1], *result, "the result itself");
+        assert!(reported[1].starts_with(b"<!DOCTYPE html>"));
+        assert_eq!(reported[0], *result, "the result itself");
         let request = r#"{"run":{"words":["compare","a.json","b.json"],"files":["a.json","b.json"]}}"#;
-        assert_eq!(sent(request, &[result, result]).0["parts"][1]["name"], "comparison.json");
+        assert_eq!(sent(request, &[result, result]).0["parts"][0]["name"], "comparison.json");
     }
 
     #[test]
@@ -231,14 +232,14 @@ mod tests {
         let (head, parts) = report("r.why", recording);
         let kinds: Vec<&str> =
             head["parts"].as_array().unwrap().iter().map(|part| part["kind"].as_str().unwrap()).collect();
-        assert_eq!(kinds, ["html", "json", "csv"]);
-        assert!(String::from_utf8_lossy(&parts[0]).contains("oversleep why: ./app"));
-        let result = &parts[1];
+        assert_eq!(kinds, ["json", "html", "csv", "md", "text"]);
+        assert!(String::from_utf8_lossy(&parts[1]).contains("oversleep why: ./app"));
+        let result = &parts[0];
         let (_, again) = report("r.json", result);
         assert_eq!(again, parts, "the result gives what the recording gave");
         let request = r#"{"run":{"words":["compare","r.why","r.json"],"files":["r.why","r.json"]}}"#;
         let (head, _) = sent(request, &[recording, result]);
-        assert_eq!(head["parts"][1]["name"], "comparison.json");
+        assert_eq!(head["parts"][0]["name"], "comparison.json");
         let (head, _) = report("r.json", &result[..result.len() / 2]);
         assert!(head["error"].as_str().unwrap().starts_with("can't use 'r.json': "), "{head}");
     }

@@ -9,10 +9,10 @@ use oversleep_lab::{Laboratory, machines};
 use oversleep_measure::{Progress, StopFlag};
 use oversleep_record::ResultFile;
 use oversleep_record::samples::Samples;
+use oversleep_report::document::{self, Answers, Comparison, Entry, FORMATS, Gallery, Layout, Subject};
 use oversleep_report::view::comparison::{self, Adding};
-use oversleep_report::view::gallery::{self, Machine};
-use oversleep_report::view::pictures;
-use oversleep_report::{ask, csv, html};
+use oversleep_report::view::gallery::Machine;
+use oversleep_report::view::pictures::Picture;
 use oversleep_request::args::{AskArgs, CheckArgs, MachineArgs};
 use oversleep_request::machine::modelled;
 use oversleep_why::recording::Reader;
@@ -31,18 +31,14 @@ pub struct File<'a> {
 /// One document of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// Its kind: `text`, `json`, `html`, `svg`, `csv`.
+    /// Its format: `json`, `html` and the others of `document::FORMATS`, or `svg`.
     pub kind: &'static str,
+    /// Its media type.
+    pub media_type: &'static str,
     /// Its file name.
     pub name: String,
     /// The document.
     pub bytes: Vec<u8>,
-}
-
-impl Part {
-    fn new(kind: &'static str, name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Part {
-        Part { kind, name: name.into(), bytes: bytes.into() }
-    }
 }
 
 /// A command line of the page: the commands that need no real machine.
@@ -88,14 +84,7 @@ fn answer(args: &AskArgs, files: &[File]) -> Result<Vec<Part>, String> {
         return Err("a browser can't measure this machine; name a modelled one with --on or --like".to_owned());
     }
     let replies = args.replies(machines).map_err(|error| error.to_string())?;
-    let mut parts = vec![
-        Part::new("json", "answer.json", format!("{:#}\n", ask::document(&replies))),
-        Part::new("text", "answer.txt", ask::text(&replies, 100)),
-        Part::new("csv", "answer.csv", csv::answers(&replies)),
-    ];
-    let svg = |(i, svg): (usize, String)| Part::new("svg", format!("answer-{}.svg", i + 1), svg);
-    parts.extend(ask::pictures(&replies).into_iter().enumerate().map(svg));
-    Ok(parts)
+    Ok(documents(&Answers(&replies), "answer"))
 }
 
 fn check(args: CheckArgs, files: &[File], progress: &mut dyn Progress) -> Result<Vec<Part>, String> {
@@ -106,25 +95,31 @@ fn check(args: CheckArgs, files: &[File], progress: &mut dyn Progress) -> Result
     let measuring = args.measuring().map_err(|error| error.to_string())?;
     let request = measuring.request(&lab, None).map_err(|error| error.to_string())?;
     let result = lab.run(&request, &StopFlag::new(), progress).map_err(|error| error.to_string())?;
-    Ok(documents(&result))
+    Ok(documents(&result, "result"))
 }
 
-/// All documents of a result.
-fn documents(result: &ResultFile) -> Vec<Part> {
-    let mut parts = vec![
-        Part::new("html", "report.html", html::report(result)),
-        Part::new("json", "result.json", result.write()),
-        Part::new("csv", "series.csv", csv::series(result)),
-    ];
-    let svg = |picture: pictures::Picture| Part::new("svg", format!("{}.svg", picture.name), picture.svg);
-    parts.extend(pictures::all(result).into_iter().map(svg));
-    parts
+/// The subject in every format, and its pictures, in files of that name.
+fn documents(subject: &dyn Subject, name: &str) -> Vec<Part> {
+    let layout = Layout { width: 100, ..Layout::default() };
+    let document = |format: &&Entry| Part {
+        kind: format.name,
+        media_type: format.media_type,
+        name: format!("{name}.{}", format.extension),
+        bytes: document::bytes(subject, format, &layout),
+    };
+    let picture = |picture: Picture| Part {
+        kind: "svg",
+        media_type: "image/svg+xml",
+        name: format!("{}.svg", picture.name),
+        bytes: picture.svg.into_bytes(),
+    };
+    FORMATS.iter().map(document).chain(subject.pictures().into_iter().map(picture)).collect()
 }
 
 fn report(name: &str, files: &[File]) -> Result<Vec<Part>, String> {
     let mut result = read(name, files)?;
     result.findings = explain::findings_to_keep(&result);
-    Ok(documents(&result))
+    Ok(documents(&result, "result"))
 }
 
 /// Several results as one table of machines and waits.
@@ -135,10 +130,7 @@ fn table(names: &[String], files: &[File]) -> Result<Vec<Part>, String> {
         Ok(Machine::of(&result, name))
     };
     let machines = names.iter().map(machine).collect::<Result<Vec<_>, String>>()?;
-    Ok(vec![
-        Part::new("html", "machines.html", html::comparison(&gallery::view(&machines, true))),
-        Part::new("json", "machines.json", format!("{:#}\n", gallery::document(&machines))),
-    ])
+    Ok(documents(&Gallery(&machines), "machines"))
 }
 
 fn compare(names: &[String], files: &[File]) -> Result<Vec<Part>, String> {
@@ -153,9 +145,8 @@ fn compare(names: &[String], files: &[File]) -> Result<Vec<Part>, String> {
         adding.add_whole(result);
     }
     let (comparison, sketches) = adding.finish().ok_or("a comparison takes two results or more")?;
-    let document = serde_json::to_string(&comparison).map_err(|error| error.to_string())?;
-    let page = html::comparison(&comparison::view(&comparison, sketches, names, true));
-    Ok(vec![Part::new("html", "comparison.html", page), Part::new("json", "comparison.json", document + "\n")])
+    let compared = Comparison { compared: &comparison, sketches: &sketches, names, shown: comparison::view };
+    Ok(documents(&compared, "comparison"))
 }
 
 fn laboratory(args: &MachineArgs, files: &[File]) -> Result<Laboratory, String> {

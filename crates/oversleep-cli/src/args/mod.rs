@@ -5,7 +5,7 @@ pub mod help;
 mod output;
 mod run;
 
-pub use output::{Document, OutputArgs};
+pub use output::{Document, DocumentArgs, Documents, List, Named, OutputArgs, Read};
 pub use oversleep_request::args::{
     AMOUNT, AskArgs, CheckArgs, ConditionArgs, DepthArgs, LimitArgs, MachineArgs, ModelArgs, PaceArg, RequestArgs,
     value,

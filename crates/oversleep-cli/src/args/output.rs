@@ -1,9 +1,12 @@
-//! Where results go, shared by every measuring command.
+//! Where documents go: the same options in every command that has one.
 
 use std::ffi::OsStr;
+use std::marker::PhantomData;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
+use oversleep_report::document::{Entry, FORMATS, JSON};
 
 use super::value;
 
@@ -23,35 +26,159 @@ impl Document {
     }
 }
 
-/// `--json`, `--html`, `--svg`, `--out`, `--name`, `--full`, `--quiet`.
-#[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Output (an existing FILE is replaced; - means standard output)")]
-pub struct OutputArgs {
-    /// Print only the result, as one JSON document, or write it to FILE
-    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
-    pub json: Option<PathBuf>,
+/// A document that the user named.
+#[derive(Clone, Debug)]
+pub struct Named {
+    /// The option, without dashes.
+    pub option: &'static str,
+    /// Its format.
+    pub format: &'static Entry,
+    /// Its destination.
+    pub path: PathBuf,
+}
 
-    /// Write the report as one self-contained HTML page that works offline
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
-
-    /// Write the pictures as SVG files into this directory, which is created if needed
-    #[arg(long, value_name = "DIR")]
+/// What the options about documents say.
+#[derive(Clone, Debug, Default)]
+pub struct DocumentArgs {
+    /// The documents that were named.
+    pub named: Vec<Named>,
+    /// The directory for pictures.
     pub svg: Option<PathBuf>,
-
-    /// Write the result file, which `oversleep report` and `oversleep compare` read
-    #[arg(long, value_name = "FILE")]
-    pub out: Option<PathBuf>,
-
-    /// Name to store in the result [default: none, so nothing identifies you or the machine]
-    #[arg(long, value_name = "TEXT", value_parser = value::label)]
+    /// The name that the result gets.
     pub name: Option<String>,
-
-    /// Show every table and all code on the terminal, not only the main ones
-    #[arg(long)]
+    /// Whether the terminal shows everything.
     pub full: bool,
-
-    /// Print no progress and no notes on standard error, only warnings and errors
-    #[arg(long, short)]
+    /// Whether only warnings and errors go to standard error.
     pub quiet: bool,
+}
+
+impl DocumentArgs {
+    /// The options that name documents.
+    pub fn options(&self) -> impl Iterator<Item = &'static str> {
+        self.named.iter().map(|named| named.option).chain(self.svg.is_some().then_some("svg"))
+    }
+
+    /// Whether a document was named.
+    pub fn names_any(&self) -> bool {
+        self.options().next().is_some()
+    }
+}
+
+/// What a command does with its documents.
+pub trait Use {
+    /// Whether its subjects have pictures, and more than a terminal shows at once.
+    const HAS_PICTURES: bool = true;
+    /// Whether it makes the result that the user may name.
+    const MAKES_RESULTS: bool = false;
+    /// Whether its other arguments are files, so that the file of an option needs an equals sign.
+    const READS_FILES: bool = false;
+}
+
+/// Something is measured.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Measure;
+
+/// Results are read.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Read;
+
+/// Something is listed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct List;
+
+impl Use for Measure {
+    const MAKES_RESULTS: bool = true;
+}
+
+impl Use for Read {
+    const READS_FILES: bool = true;
+}
+
+impl Use for List {
+    const HAS_PICTURES: bool = false;
+}
+
+/// The options about documents, for one of these uses.
+#[derive(Clone, Debug, Default)]
+pub struct Documents<U>(DocumentArgs, PhantomData<U>);
+
+/// Those of measuring commands.
+pub type OutputArgs = Documents<Measure>;
+
+impl<U> Deref for Documents<U> {
+    type Target = DocumentArgs;
+
+    fn deref(&self) -> &DocumentArgs {
+        &self.0
+    }
+}
+
+const HEADING: &str = "Output (an existing FILE is replaced; - means standard output)";
+const FOR_FILES: &str = "The equals sign is required, because FILE would otherwise be read as another argument.";
+
+fn file(option: &'static str, help: &str) -> Arg {
+    Arg::new(option).long(option).value_name("FILE").value_parser(value_parser!(PathBuf)).help(help.to_owned())
+}
+
+impl<U: Use> Args for Documents<U> {
+    fn augment_args(command: Command) -> Command {
+        let mut command = command.next_help_heading(HEADING);
+        for format in FORMATS {
+            let Some(help) = format.option else { continue };
+            let mut arg = file(format.name, help);
+            if format.is_for_pipes {
+                arg = arg.num_args(0..=1).default_missing_value("-").require_equals(U::READS_FILES);
+            }
+            if format.is_for_pipes && U::READS_FILES {
+                arg = arg.long_help(format!("{help}\n\n{FOR_FILES}"));
+            }
+            command = command.arg(arg);
+        }
+        let out = "Write the data to FILE, as --json does; of results, `oversleep report` and `compare` read it";
+        command = command.arg(file("out", out));
+        if U::HAS_PICTURES {
+            let svg = "Write each picture as an SVG file into a directory, which is created if needed";
+            command = command
+                .arg(Arg::new("svg").long("svg").value_name("DIR").value_parser(value_parser!(PathBuf)).help(svg));
+        }
+        if U::MAKES_RESULTS {
+            let name = "Name to store in the result [default: none, so nothing identifies you or the machine]";
+            command =
+                command.arg(Arg::new("name").long("name").value_name("TEXT").value_parser(value::label).help(name));
+        }
+        if U::HAS_PICTURES {
+            let full = "Show every table, all evidence and code, not only the main ones";
+            command = command.arg(Arg::new("full").long("full").action(ArgAction::SetTrue).help(full));
+        }
+        let quiet = "Print no progress and no notes on standard error, only warnings and errors";
+        command.arg(Arg::new("quiet").long("quiet").short('q').action(ArgAction::SetTrue).help(quiet))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl<U: Use> FromArgMatches for Documents<U> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let path = |option: &str| matches.try_get_one::<PathBuf>(option).ok().flatten().cloned();
+        let is_set = |option: &str| matches.try_get_one::<bool>(option).ok().flatten().copied().unwrap_or(false);
+        let formats = FORMATS.iter().filter(|format| format.option.is_some()).map(|&format| (format.name, format));
+        let named = formats
+            .chain([("out", &JSON)])
+            .filter_map(|(option, format)| Some(Named { option, format, path: path(option)? }));
+        let args = DocumentArgs {
+            named: named.collect(),
+            svg: path("svg"),
+            name: matches.try_get_one::<String>("name").ok().flatten().cloned(),
+            full: is_set("full"),
+            quiet: is_set("quiet"),
+        };
+        Ok(Documents(args, PhantomData))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
 }

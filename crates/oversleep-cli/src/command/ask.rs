@@ -2,14 +2,13 @@
 
 use clap::Args;
 use oversleep_lab::Laboratory;
-use oversleep_report::ask::{document, text};
+use oversleep_report::document::Answers;
 use oversleep_request::replies::Machine;
 
-use crate::args::{AskArgs, MachineArgs, help};
+use crate::args::{AskArgs, Documents, MachineArgs, Read, help};
 use crate::exit::{Exit, Failure};
-use crate::output::stdout;
+use crate::output::Delivery;
 use crate::request;
-use crate::width::width;
 
 /// Ask a machine: how long does this call take there, and which rule decides that?
 ///
@@ -20,20 +19,16 @@ pub struct Ask {
     #[command(flatten)]
     question: AskArgs,
 
-    /// Print one JSON document
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    documents: Documents<Read>,
 }
 
 impl Ask {
     /// Runs it.
     pub fn run(self) -> Result<Exit, Failure> {
+        let delivery = Delivery::only_named(&self.documents, &[])?;
         let replies = self.question.replies(self.machines()?)?;
-        if self.json {
-            stdout::json(&document(&replies))?
-        } else {
-            stdout::text(&text(&replies, width()))?
-        }
+        delivery.deliver(&Answers(&replies), "oversleep-answer")?;
         Ok(Exit::Fine)
     }
 

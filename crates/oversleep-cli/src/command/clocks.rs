@@ -10,7 +10,7 @@ use oversleep_report::view::comparison::clocks_view;
 
 use super::measuring::{self, Files};
 use super::registry;
-use super::results::{self, Outputs};
+use super::results;
 use crate::args::{AMOUNT, DepthArgs, RunArgs, help, value};
 use crate::exit::{Exit, Failure};
 use crate::request::MeasuringArgs;
@@ -74,16 +74,8 @@ impl Clocks {
             )));
         }
         let files: Vec<PathBuf> = self.names.iter().map(PathBuf::from).collect();
-        let output = &self.run.output;
-        let outputs = Outputs {
-            json: output.json.as_deref(),
-            html: output.html.as_deref(),
-            full: output.full,
-            quiet: output.quiet,
-        };
-        results::check(&files, outputs)?;
-        let shown: results::Shown = |comparison, _, names, full| clocks_view(comparison, names, full);
-        results::read(&files, "clocks a.json -", false)?.deliver(outputs, shown)
+        let delivery = results::prepare(&files, &self.run.output)?;
+        results::read(&files, "clocks a.json -", false)?.deliver(&delivery, clocks_view)
     }
 }
 

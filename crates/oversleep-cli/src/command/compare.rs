@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use oversleep_report::view::comparison;
 
-use super::results::{self, Outputs};
-use crate::args::help;
+use super::results;
+use crate::args::{Documents, Read, help};
 use crate::exit::{Exit, Failure};
 
 /// Compare results of machines or releases: what differs, and what is inconclusive?
@@ -23,31 +23,15 @@ pub struct Compare {
     #[arg(required = true, num_args = 2.., value_name = "FILE")]
     files: Vec<PathBuf>,
 
-    /// Print the comparison as one JSON document, or write it to FILE
-    ///
-    /// The equals sign is required, because FILE would otherwise be read as another result.
-    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
-    json: Option<PathBuf>,
-
-    /// Write one self-contained HTML page with the pictures side by side, which works offline; - is standard output
-    #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
-
-    /// Show every series, including inconclusive ones
-    #[arg(long)]
-    full: bool,
-
-    /// Print no notes on standard error, only warnings and errors
-    #[arg(long, short)]
-    quiet: bool,
+    #[command(flatten)]
+    documents: Documents<Read>,
 }
 
 impl Compare {
     /// Runs it.
     pub fn run(self) -> Result<Exit, Failure> {
-        let outputs =
-            Outputs { json: self.json.as_deref(), html: self.html.as_deref(), full: self.full, quiet: self.quiet };
-        results::check(&self.files, outputs)?;
-        results::read(&self.files, "compare a.json -", outputs.html.is_some())?.deliver(outputs, comparison::view)
+        let delivery = results::prepare(&self.files, &self.documents)?;
+        let with_pictures = results::needs_pictures(&self.documents);
+        results::read(&self.files, "compare a.json -", with_pictures)?.deliver(&delivery, comparison::view)
     }
 }

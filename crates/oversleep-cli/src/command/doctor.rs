@@ -7,23 +7,22 @@ use oversleep_lab::Laboratory;
 use oversleep_lab::catalogue::Kind;
 use oversleep_record::Unavailable;
 use oversleep_record::observed::By;
-use oversleep_report::listing::doctor::{Checkup, document, text};
+use oversleep_report::listing::doctor::{Checkup, listing};
 use oversleep_system::Ability;
 
 use super::own_waits;
+use crate::args::{Documents, List};
 use crate::exit::{Exit, Failure};
-use crate::output::stdout;
+use crate::output::show;
 use crate::request::conditions::OPTIONS;
-use crate::width::width;
 
 /// Show what oversleep can observe and change here, and how to allow more
 ///
 /// It measures nothing and leaves nothing changed.
 #[derive(Args, Debug)]
 pub struct Doctor {
-    /// Print one JSON document, with every fact known about the machine
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    documents: Documents<List>,
 }
 
 impl Doctor {
@@ -38,12 +37,7 @@ impl Doctor {
             environment: lab.environment(),
             options: &OPTIONS,
         };
-        if self.json {
-            stdout::json(&document(&found))?
-        } else {
-            stdout::text(&text(&found, width()))?
-        }
-        Ok(Exit::Fine)
+        show(&self.documents, &listing(&found))
     }
 }
 

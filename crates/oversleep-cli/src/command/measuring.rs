@@ -12,8 +12,8 @@ use oversleep_record::{ClockResult, Conditions, ResultFile};
 
 use oversleep_report::view::comparison;
 
-use super::results::{self, Outputs, RESULTS_MAX};
-use crate::args::{MachineArgs, OutputArgs};
+use super::results::{self, RESULTS_MAX};
+use crate::args::{MachineArgs, Named, OutputArgs};
 use crate::exit::{self, Exit, Failure};
 use crate::interrupt;
 use crate::message;
@@ -70,25 +70,20 @@ pub fn run_and(
         // Outputs that were named are written anyway; the automatic files would contain no measurement.
         delivery.only_what_was_named();
     }
-    delivery.deliver(&file)?;
+    delivery.deliver(&*file, &output::stem(&file))?;
     ended
 }
 
 /// Measures several modelled machines one after the other and compares them with the first.
 fn side_by_side(args: &MeasuringArgs, machines: Vec<MachineArgs>, output: &OutputArgs) -> Result<Exit, Failure> {
-    let of_one = [("--out", output.out.is_some()), ("--svg", output.svg.is_some()), ("--name", output.name.is_some())];
-    if let Some((option, _)) = of_one.iter().find(|(_, is_named)| *is_named) {
-        return Err(Failure::usage(format!(
-            "{option} takes one machine; measure each by itself, then run `oversleep compare`"
-        )));
+    if output.name.is_some() {
+        return Err(Failure::usage("--name takes one machine; measure each by itself, then run `oversleep compare`"));
     }
     if machines.len() > RESULTS_MAX {
         return Err(Failure::usage(format!("can't compare {} machines; the maximum is {RESULTS_MAX}", machines.len())));
     }
     machines.iter().flat_map(|machine| &machine.on).try_for_each(|name| machine::known(name))?;
-    let outputs =
-        Outputs { json: output.json.as_deref(), html: output.html.as_deref(), full: output.full, quiet: output.quiet };
-    results::check(&[], outputs)?;
+    let delivery = results::prepare(&[], output)?;
     let stop = StopFlag::new();
     let signals = interrupt::raise_on_signal(&stop);
     let run = |machine: MachineArgs| {
@@ -101,7 +96,7 @@ fn side_by_side(args: &MeasuringArgs, machines: Vec<MachineArgs>, output: &Outpu
     };
     let compared = results::measured(machines.into_iter().map(run))?;
     drop(signals);
-    let ended = compared.deliver(outputs, comparison::view)?;
+    let ended = compared.deliver(&delivery, comparison::view)?;
     Ok(if stop.is_raised() { Exit::Interrupted } else { ended })
 }
 
@@ -117,12 +112,14 @@ pub(super) fn refuse_names_as_file(
     output: &OutputArgs,
     is_name: impl Fn(&str) -> bool,
 ) -> Result<(), Failure> {
-    match output.json.as_ref().and_then(|path| path.to_str()) {
-        Some(path) if is_name(path) => Err(Failure::usage(format!(
-            "--json would write to a file '{path}'; put names before it: oversleep {command} {path} --json"
-        ))),
-        _ => Ok(()),
+    for Named { option, path, .. } in output.named.iter().filter(|named| named.format.is_for_pipes) {
+        if let Some(path) = path.to_str().filter(|path| is_name(path)) {
+            return Err(Failure::usage(format!(
+                "--{option} would write to a file '{path}'; put names before it: oversleep {command} {path} --{option}"
+            )));
+        }
     }
+    Ok(())
 }
 
 pub(super) fn explain(error: &RunError) -> Failure {

@@ -45,7 +45,7 @@ impl Page {
     pub fn run(self) -> Result<Exit, Failure> {
         message::leave_out_notes(self.quiet);
         let mut places = Places::reading(&self.files)?;
-        let place = places.claim("--html", &self.html)?;
+        let place = places.claim("html", &self.html)?;
         let page = with_results(&self.files)?;
         match place {
             Document::Stdout => stdout::document(&|out| out.write_all(page.as_bytes()))?,

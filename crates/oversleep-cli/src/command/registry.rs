@@ -1,21 +1,16 @@
 //! `--list`: the entries of a kind, with their documentation and whether they are available here.
 
-use std::path::Path;
-
 use oversleep_lab::catalogue::Kind;
 use oversleep_record::CommandName;
-use oversleep_report::listing::entries::{document, text};
+use oversleep_report::listing::entries::listing;
 
 use super::measuring::refuse_names_as_file;
 use crate::args::{MachineArgs, OutputArgs};
 use crate::exit::{Exit, Failure};
-use crate::message;
-use crate::output::file::Files;
-use crate::output::{place, stdout};
+use crate::output::show;
 use crate::request::{machine, names};
-use crate::width::width;
 
-/// Prints the entries of a kind, or those named.
+/// Shows the entries of a kind, or those named.
 pub fn list(
     command: CommandName,
     kind: Kind,
@@ -28,19 +23,5 @@ pub fn list(
     let wanted = names::checked(&lab, kind, wanted.to_vec())?;
     let mut entries = lab.entries(kind);
     entries.retain(|entry| wanted.is_empty() || wanted.iter().any(|name| name == entry.name));
-    match &output.json {
-        Some(path) => json(path, &entries.iter().map(document).collect(), output.quiet)?,
-        None => stdout::text(&text(&entries, width()))?,
-    }
-    Ok(Exit::Fine)
-}
-
-/// Writes a list to where `--json` says.
-pub fn json(path: &Path, list: &serde_json::Value, quiet: bool) -> Result<(), Failure> {
-    let mut files = Files::default();
-    place::write("--json", path, &|out| writeln!(out, "{list:#}"), &mut files)?;
-    if !quiet {
-        message::written(files.names());
-    }
-    Ok(())
+    show(output, &listing(&command.to_string(), &entries))
 }

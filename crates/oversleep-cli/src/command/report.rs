@@ -9,18 +9,17 @@ use oversleep_lab::records;
 use oversleep_record::ResultFile;
 use oversleep_record::date::Utc;
 use oversleep_record::samples::Samples;
-use oversleep_report::view::gallery::{self, Machine};
+use oversleep_report::document::Gallery;
+use oversleep_report::view::gallery::Machine;
 use oversleep_report::view::head;
-use oversleep_report::{html, terminal};
 
-use crate::args::{Document, OutputArgs, help};
+use crate::args::{Documents, Read, help};
 use crate::exit::{Exit, Failure};
 use crate::message;
-use crate::output::file::{self, Files};
+use crate::output::file::Files;
 use crate::output::place::{self, Places};
-use crate::output::{Delivery, stdout};
+use crate::output::{self, Delivery};
 use crate::reading;
-use crate::width::width;
 
 /// Show result files again: on the terminal, as a page, or as pictures
 ///
@@ -33,31 +32,12 @@ pub struct Report {
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 
-    /// Print the result as one JSON document with the findings of this version, or write it to FILE
-    ///
-    /// The equals sign is required, because FILE would otherwise be read as another result.
-    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
-    json: Option<PathBuf>,
-
-    /// Write one self-contained HTML page, which works offline; - is standard output
-    #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
-
-    /// Write each picture as an SVG file into a directory, which is created if needed
-    #[arg(long, value_name = "DIR")]
-    svg: Option<PathBuf>,
-
     /// Write what waits of language runtimes make of a request as records, as `ask` reads them; - is standard output
     #[arg(long, value_name = "FILE")]
     records: Option<PathBuf>,
 
-    /// Show every table, all evidence and code
-    #[arg(long)]
-    full: bool,
-
-    /// Print no notes on standard error, only warnings and errors
-    #[arg(long, short)]
-    quiet: bool,
+    #[command(flatten)]
+    documents: Documents<Read>,
 }
 
 impl Report {
@@ -66,35 +46,21 @@ impl Report {
         if self.files.iter().any(|path| path.is_dir()) {
             return self.gallery();
         }
-        let named =
-            [("--json", &self.json), ("--html", &self.html), ("--svg", &self.svg), ("--records", &self.records)];
-        if let Some((option, _)) = named.iter().find(|(_, path)| path.is_some()).filter(|_| self.files.len() > 1) {
-            return Err(Failure::usage(format!("{option} takes one result; run `oversleep report` once for each")));
+        let mut named = self.documents.options().chain(self.records.is_some().then_some("records"));
+        if let Some(option) = named.next().filter(|_| self.files.len() > 1) {
+            return Err(Failure::usage(format!("--{option} takes one result; run `oversleep report` once for each")));
         }
         if let Some(path) = &self.records {
             return self.records(path);
         }
-        let output = OutputArgs {
-            json: self.json.clone(),
-            html: self.html.clone(),
-            svg: self.svg.clone(),
-            full: self.full,
-            quiet: self.quiet,
-            ..OutputArgs::default()
-        };
-        let delivery = Delivery::only_named(&output, &self.files)?;
+        let delivery = Delivery::only_named(&self.documents, &self.files)?;
         // Only one result at a time is in memory. The others are shown even if one can't be used.
         let mut unusable = Vec::new();
         for path in &self.files {
             match reading::read(path, "report -") {
-                Ok(result) if self.svg.is_some() && result.observation.is_some() => {
-                    return Err(Failure::usage(
-                        "--svg: a result of `oversleep why` has no pictures of its own; use --html",
-                    ));
-                }
                 Ok(mut result) => {
                     result.findings = explain::findings_to_keep(&result);
-                    delivery.deliver(&result)?;
+                    delivery.deliver(&result, &output::stem(&result))?;
                 }
                 Err(Failure::Failed(error)) => unusable.push(error),
                 Err(error) => return Err(error),
@@ -107,12 +73,12 @@ impl Report {
 impl Report {
     /// The records of one result's runtimes.
     fn records(&self, path: &Path) -> Result<Exit, Failure> {
-        if self.json.is_some() || self.html.is_some() || self.svg.is_some() {
+        if self.documents.names_any() {
             return Err(Failure::usage(
                 "--records is written alone; run `oversleep report` again for the other documents",
             ));
         }
-        Places::reading(&self.files)?.claim("--records", path)?;
+        Places::reading(&self.files)?.claim("records", path)?;
         let result = reading::read(&self.files[0], "report -")?;
         let found = records::records(&result);
         if found.is_empty() {
@@ -124,8 +90,8 @@ impl Report {
         let failed = |error| Failure::failed(format!("the records can't be written as TOML: {error}"));
         let text = heading(&result) + &records::document(found).map_err(failed)?;
         let mut files = Files::default();
-        place::write("--records", path, &|out| out.write_all(text.as_bytes()), &mut files)?;
-        if !self.quiet {
+        place::write("records", path, &|out| out.write_all(text.as_bytes()), &mut files)?;
+        if !self.documents.quiet {
             message::written(files.names());
         }
         Ok(Exit::Fine)
@@ -133,15 +99,14 @@ impl Report {
 
     /// The results in directories, and those named beside them, as one table.
     fn gallery(&self) -> Result<Exit, Failure> {
-        if self.svg.is_some() || self.records.is_some() {
-            let option = if self.svg.is_some() { "--svg" } else { "--records" };
-            return Err(Failure::usage(format!("{option} takes one result, no directory")));
+        if self.records.is_some() {
+            return Err(Failure::usage("--records takes one result, no directory"));
         }
         let mut files = Vec::new();
         for path in &self.files {
             if path.is_dir() { files.extend(results_in(path)?) } else { files.push(path.clone()) }
         }
-        let written = Written::check(&self.json, &self.html, &files)?;
+        let delivery = Delivery::only_named(&self.documents, &files)?;
         let (mut machines, mut unusable) = (Vec::new(), Vec::new());
         for path in &files {
             let name =
@@ -158,7 +123,7 @@ impl Report {
             let place = self.files.iter().map(|path| format!("'{}'", path.display())).collect::<Vec<_>>().join(", ");
             return Err(Failure::failed(format!("can't report on {place}: {}", unusable.first().unwrap_or(&none))));
         }
-        written.deliver(&machines, self.full, self.quiet)?;
+        delivery.deliver(&Gallery(&machines), "oversleep-machines")?;
         if unusable.is_empty() { Ok(Exit::Fine) } else { Err(Failure::failed(unusable.join("; "))) }
     }
 }
@@ -176,53 +141,6 @@ fn results_in(directory: &Path) -> Result<Vec<PathBuf>, Failure> {
     }
     found.sort();
     Ok(found)
-}
-
-/// The destinations of the table.
-struct Written<'a> {
-    json: Option<&'a Path>,
-    html: Option<&'a Path>,
-}
-
-impl<'a> Written<'a> {
-    /// Checks the destinations before anything is read.
-    fn check(json: &'a Option<PathBuf>, html: &'a Option<PathBuf>, read: &[PathBuf]) -> Result<Written<'a>, Failure> {
-        let mut places = Places::reading(read)?;
-        let mut on_stdout = 0;
-        for (option, path) in [("--json", json), ("--html", html)] {
-            match path.as_deref().map(|path| place::output(option, path)).transpose()? {
-                None => {}
-                Some(Document::Stdout) => on_stdout += 1,
-                Some(Document::File(path)) => {
-                    places.add(option, &path)?;
-                    file::check(&path).map_err(Failure::Failed)?;
-                }
-            }
-        }
-        if on_stdout > 1 {
-            return Err(Failure::usage("--html: standard output takes one document; give the other a file"));
-        }
-        Ok(Written { json: json.as_deref(), html: html.as_deref() })
-    }
-
-    fn deliver(&self, machines: &[Machine], full: bool, quiet: bool) -> Result<(), Failure> {
-        let mut files = Files::default();
-        if let Some(path) = self.json {
-            let document = gallery::document(machines);
-            place::write("--json", path, &|out| writeln!(out, "{document:#}"), &mut files)?;
-        }
-        if let Some(path) = self.html {
-            let page = html::comparison(&gallery::view(machines, true));
-            place::write("--html", path, &|out| out.write_all(page.as_bytes()), &mut files)?;
-        }
-        if self.json.is_none() && self.html.is_none() {
-            stdout::text(&terminal::comparison(&gallery::view(machines, full), width()))?;
-        }
-        if !quiet {
-            message::written(files.names());
-        }
-        Ok(())
-    }
 }
 
 /// The origin of the records: place, date and commands. The file may come from anyone, so its words stay in a comment.

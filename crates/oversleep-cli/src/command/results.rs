@@ -1,41 +1,23 @@
 //! Compares several results, read one at a time or measured one after the other, and shows them together.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use oversleep_explain::compare::reduce;
 use oversleep_record::ResultFile;
 use oversleep_record::comparison::Comparison;
+use oversleep_report::document::{Comparison as Comparisons, HTML};
 use oversleep_report::view::comparison::{Adding, Sketch, View};
-use oversleep_report::{html, terminal};
 
-use crate::args::Document;
+use crate::args::{Document, DocumentArgs};
 use crate::exit::{Exit, Failure};
-use crate::message;
-use crate::output::file::Files;
-use crate::output::place::{self, Places};
-use crate::output::stdout;
+use crate::output::Delivery;
 use crate::reading;
-use crate::width::width;
 
 /// The most results compared at once: each has a letter.
 pub const RESULTS_MAX: usize = 26;
 
-/// The destinations of a comparison.
-#[derive(Clone, Copy, Debug)]
-pub struct Outputs<'a> {
-    /// One JSON document.
-    pub json: Option<&'a Path>,
-    /// One page.
-    pub html: Option<&'a Path>,
-    /// Whether nothing is left out on the terminal.
-    pub full: bool,
-    /// Whether nothing says which files were written.
-    pub quiet: bool,
-}
-
-/// The view of a comparison.
-pub type Shown = fn(&Comparison, Vec<Sketch>, &[String], bool) -> View;
+/// What of a comparison is shown.
+pub type Shown = fn(&Comparison, &[Sketch], &[String], bool) -> View;
 
 /// Compared results, with what the page shows of each.
 #[derive(Debug)]
@@ -118,11 +100,11 @@ pub fn measured(results: impl IntoIterator<Item = Result<(String, ResultFile), F
     Compared::of(adding, names)
 }
 
-/// Refuses invalid combinations before anything is read or measured.
+/// Refuses invalid combinations before anything is read.
 ///
 /// # Errors
 /// Too many results, standard input or output used twice, a destination that can't be written.
-pub fn check(files: &[PathBuf], outputs: Outputs<'_>) -> Result<(), Failure> {
+pub fn prepare(files: &[PathBuf], documents: &DocumentArgs) -> Result<Delivery, Failure> {
     if files.len() > RESULTS_MAX {
         return Err(Failure::usage(format!("can't compare {} results; the maximum is {RESULTS_MAX}", files.len())));
     }
@@ -130,18 +112,12 @@ pub fn check(files: &[PathBuf], outputs: Outputs<'_>) -> Result<(), Failure> {
     if files.iter().filter(is_stdin).count() > 1 {
         return Err(Failure::usage("- stands for one result, because standard input can be read only once"));
     }
-    let mut places = Places::reading(files)?;
-    let mut on_stdout = Vec::new();
-    for (option, path) in [("--json", outputs.json), ("--html", outputs.html)] {
-        let place = path.map(|path| places.claim(option, path)).transpose()?;
-        if place == Some(Document::Stdout) {
-            on_stdout.push(option);
-        }
-    }
-    if on_stdout.len() > 1 {
-        return Err(Failure::usage("--html: standard output takes one document; give the other a file"));
-    }
-    Ok(())
+    Delivery::only_named(documents, files)
+}
+
+/// Whether a document with pictures was named.
+pub fn needs_pictures(documents: &DocumentArgs) -> bool {
+    documents.svg.is_some() || documents.named.iter().any(|named| *named.format == HTML)
 }
 
 impl Compared {
@@ -149,30 +125,9 @@ impl Compared {
     ///
     /// # Errors
     /// A destination that can't be written.
-    pub fn deliver(self, outputs: Outputs<'_>, shown: Shown) -> Result<Exit, Failure> {
+    pub fn deliver(&self, delivery: &Delivery, shown: Shown) -> Result<Exit, Failure> {
         let Compared { comparison, sketches, names } = self;
-        let ends = if comparison.concludes() { Exit::Fine } else { Exit::TooDisturbed };
-        let mut files = Files::default();
-        if let Some(path) = outputs.json {
-            let document = |out: &mut dyn Write| {
-                serde_json::to_writer(&mut *out, &comparison)?;
-                out.write_all(b"\n")
-            };
-            place::write("--json", path, &document, &mut files)?;
-        }
-        match outputs.html {
-            Some(path) => {
-                let page = html::comparison(&shown(&comparison, sketches, &names, true));
-                place::write("--html", path, &|out| out.write_all(page.as_bytes()), &mut files)?;
-            }
-            None if outputs.json.is_none() => {
-                stdout::text(&terminal::comparison(&shown(&comparison, sketches, &names, outputs.full), width()))?;
-            }
-            None => {}
-        }
-        if !outputs.quiet {
-            message::written(files.names());
-        }
-        Ok(ends)
+        delivery.deliver(&Comparisons { compared: comparison, sketches, names, shown }, "oversleep-comparison")?;
+        Ok(if comparison.concludes() { Exit::Fine } else { Exit::TooDisturbed })
     }
 }

@@ -64,7 +64,7 @@ impl Share {
             file::check(Path::new("oversleep-shared.json")).map_err(Failure::Failed)?;
             return Ok(None);
         };
-        places.claim("--out", path).map(Some)
+        places.claim("out", path).map(Some)
     }
 
     /// Shows what recipients will see, and where the copy is.

@@ -1,51 +1,53 @@
-//! Delivers one result to every destination that the user named.
+//! Delivers a subject to every destination that the user named, in the format of each.
 
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use oversleep_record::ResultFile;
 use oversleep_record::date::Utc;
+use oversleep_record::words::counted;
+use oversleep_report::document::{self, Entry, HTML, JSON, Layout, Subject};
+use oversleep_report::terminal::Detail;
 
 use super::file::{self, Files};
 use super::place::{self, Places};
-use super::{Contents, pages, rescue, stdout};
-use crate::args::{Document, OutputArgs};
-use crate::exit::Failure;
+use super::{Contents, rescue, stdout};
+use crate::args::{Document, DocumentArgs, Named};
+use crate::exit::{Exit, Failure};
 use crate::message;
-use oversleep_record::words::counted;
-use oversleep_report::terminal::Detail;
-use oversleep_report::view::overview;
+use crate::width::width;
 
-/// The destinations, checked before anything is measured.
+/// The destinations, checked before anything is measured or read.
 #[derive(Debug, Default)]
 pub struct Delivery {
-    json: Vec<PathBuf>,
-    html: Option<PathBuf>,
+    files: Vec<(&'static Entry, PathBuf)>,
+    /// The directory for pictures.
     svg: Option<PathBuf>,
     /// The directory for files that the user did not name.
     automatic: Option<PathBuf>,
     stdout: Stdout,
     quiet: bool,
     detail: Detail,
-    /// Whether a file has the result already, because it was read from there.
+    /// Whether a file has the data already, because they were read from there, or anybody can ask for them again.
     is_stored: bool,
     /// Files that are written while it is measured.
     meanwhile: Vec<String>,
 }
 
 /// The content of standard output.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 enum Stdout {
-    /// The report.
+    /// Text for people.
     #[default]
-    Report,
-    /// The result as JSON.
-    Json,
-    /// The page.
-    Html,
+    Text,
+    /// A document for programs.
+    Document(&'static Entry),
     /// Nothing: the user named files only.
     Nothing,
 }
+
+/// The documents that are written without being named: the data and a page.
+const AUTOMATIC: [&Entry; 2] = [&JSON, &HTML];
 
 impl Delivery {
     /// Checks every destination before anything is measured. With `automatic`, a result file and a page are written to
@@ -53,7 +55,7 @@ impl Delivery {
     ///
     /// # Errors
     /// The first destination that can't be written, or two documents for one destination.
-    pub fn prepare(args: &OutputArgs, automatic: bool, read: Option<&PathBuf>) -> Result<Delivery, Failure> {
+    pub fn prepare(args: &DocumentArgs, automatic: bool, read: Option<&PathBuf>) -> Result<Delivery, Failure> {
         Delivery::prepare_in(args, automatic, Places::reading(read)?)
     }
 
@@ -61,10 +63,9 @@ impl Delivery {
     ///
     /// # Errors
     /// As for [`Delivery::prepare`].
-    pub fn prepare_in(args: &OutputArgs, automatic: bool, places: Places) -> Result<Delivery, Failure> {
+    pub fn prepare_in(args: &DocumentArgs, automatic: bool, places: Places) -> Result<Delivery, Failure> {
         let mut delivery = Delivery::named(args, places)?;
-        let named = args.json.is_some() || args.html.is_some() || args.svg.is_some() || args.out.is_some();
-        if automatic && !named {
+        if automatic && !args.names_any() {
             delivery.automatic = automatic_directory();
         }
         // Every measuring command shows something.
@@ -72,25 +73,25 @@ impl Delivery {
         Ok(delivery)
     }
 
-    /// Only the destinations that the user named, for results that are read; the report if there are none.
+    /// Only the destinations that the user named, for what is read or listed; the text if there are none.
     ///
     /// # Errors
     /// As for [`Delivery::prepare`].
-    pub fn only_named(args: &OutputArgs, read: &[PathBuf]) -> Result<Delivery, Failure> {
-        let mut delivery = Delivery::named(args, Places::reading(read)?)?;
-        let files = args.json.is_some() || args.html.is_some() || args.svg.is_some() || args.out.is_some();
-        if files && delivery.stdout == Stdout::Report {
+    pub fn only_named(args: &DocumentArgs, read: &[PathBuf]) -> Result<Delivery, Failure> {
+        Delivery::only_named_in(args, read, Places::reading(read)?)
+    }
+
+    /// The same where other outputs are known already.
+    ///
+    /// # Errors
+    /// As for [`Delivery::prepare`].
+    pub fn only_named_in(args: &DocumentArgs, read: &[PathBuf], places: Places) -> Result<Delivery, Failure> {
+        let mut delivery = Delivery::named(args, places)?;
+        if args.names_any() && delivery.stdout == Stdout::Text {
             delivery.stdout = Stdout::Nothing;
         }
         delivery.is_stored = read.iter().all(|path| matches!(Document::at(path), Document::File(_)));
         Ok(delivery)
-    }
-
-    /// Prints no report: the user named documents.
-    pub fn only_documents(&mut self) {
-        if self.stdout == Stdout::Report {
-            self.stdout = Stdout::Nothing;
-        }
     }
 
     /// Names files that are written meanwhile with those that are written here.
@@ -103,102 +104,105 @@ impl Delivery {
         self.automatic = None;
     }
 
-    fn named(args: &OutputArgs, mut places: Places) -> Result<Delivery, Failure> {
+    /// Whether standard output belongs to a document.
+    pub fn takes_stdout(&self) -> bool {
+        matches!(self.stdout, Stdout::Document(_))
+    }
+
+    fn named(args: &DocumentArgs, mut places: Places) -> Result<Delivery, Failure> {
         let detail = if args.full { Detail::Full } else { Detail::Brief };
         let mut delivery = Delivery { svg: args.svg.clone(), quiet: args.quiet, detail, ..Delivery::default() };
-        for (option, path) in [("--json", &args.json), ("--out", &args.out)] {
-            match path.as_deref().map(|path| place::output(option, path)).transpose()? {
-                None => {}
-                Some(Document::Stdout) => delivery.claim_stdout(Stdout::Json, option)?,
+        for Named { option, format, path } in &args.named {
+            match place::output(option, path)? {
+                Document::Stdout => delivery.claim_stdout(format, option)?,
                 // The same document twice is written once.
-                Some(Document::File(path)) if places.has(&path) => {}
-                Some(Document::File(path)) => {
+                Document::File(path) if delivery.has(format, &path) => {}
+                Document::File(path) => {
                     places.add(option, &path)?;
-                    delivery.json.push(path);
+                    delivery.files.push((format, path));
                 }
             }
         }
-        match args.html.as_deref().map(|path| place::output("--html", path)).transpose()? {
-            None => {}
-            Some(Document::Stdout) => delivery.claim_stdout(Stdout::Html, "--html")?,
-            Some(Document::File(path)) => {
-                places.add("--html", &path)?;
-                delivery.html = Some(path);
-            }
-        }
-        for path in delivery.json.iter().chain(&delivery.html) {
+        for (_, path) in &delivery.files {
             file::check(path).map_err(Failure::Failed)?;
         }
         if let Some(directory) = &delivery.svg {
             file::check_in(directory).map_err(Failure::Failed)?;
-            places.add_pictures("--svg", directory)?;
+            places.add_pictures("svg", directory)?;
         }
         Ok(delivery)
     }
 
-    fn claim_stdout(&mut self, document: Stdout, option: &str) -> Result<(), Failure> {
-        if self.stdout != Stdout::Report && self.stdout != document {
-            return Err(Failure::usage(format!("{option}: standard output takes one document; give the other a file")));
+    fn has(&self, format: &Entry, path: &Path) -> bool {
+        self.files.iter().any(|(other, there)| *other == format && place::is_same(there, path))
+    }
+
+    fn claim_stdout(&mut self, format: &'static Entry, option: &str) -> Result<(), Failure> {
+        let document = Stdout::Document(format);
+        if self.stdout != Stdout::Text && self.stdout != document {
+            return Err(Failure::usage(format!(
+                "--{option}: standard output takes one document; give the other a file"
+            )));
         }
         self.stdout = document;
         Ok(())
     }
 
-    /// Writes the result to every destination. If one fails, the others are still written, and a copy is kept elsewhere.
+    /// Writes a subject to every destination. If one fails, the others are still written, and a copy of what is stored
+    /// nowhere is kept elsewhere. `stem` is the name of the files that the user didn't name.
     ///
     /// # Errors
-    /// Every destination that failed, and where the result is now.
-    pub fn deliver(&self, result: &ResultFile) -> Result<(), Failure> {
+    /// Every destination that failed, and where the data are now.
+    pub fn deliver(&self, subject: &dyn Subject, stem: &str) -> Result<(), Failure> {
         let mut tally = Tally { kept: self.is_stored, ..Tally::default() };
         let mut files = Files::default();
-        let json: Contents = &|out| result.write_to(out);
-        let html: Contents = &|out| out.write_all(&pages::html(result));
-        for path in &self.json {
-            tally.file(path, files.replace(path, json), true);
-        }
-        if let Some(path) = &self.html {
-            tally.file(path, files.replace(path, html), false);
+        let layout = Layout { width: width(), detail: self.detail, written: &[] };
+        for (format, path) in &self.files {
+            let written = files.replace(path, &|out| document::write(subject, format, &layout, out));
+            tally.file(path, written, **format == JSON);
         }
         if let Some(directory) = &self.svg {
-            match pages::svg(result, directory, &mut files) {
+            match pictures(subject, directory, &mut files) {
+                Ok(0) => tally.failed.push("--svg: this has no pictures of its own; use --html".to_owned()),
                 Ok(count) => tally.written.push(format!("{} in {}", counted(count, "picture"), directory.display())),
                 Err(error) => tally.failed.push(file::why_not(directory, &error)),
             }
         }
-        if let Some(directory) = &self.automatic {
-            let stem = stem(result);
-            for (extension, contents, is_result) in [("json", json, true), ("html", html, false)] {
-                match files.create(directory, &stem, extension, contents) {
-                    Ok(path) => tally.file(&path, Ok(()), is_result),
-                    Err(error) => tally.file(&directory.join(format!("{stem}.{extension}")), Err(error), is_result),
+        for format in AUTOMATIC {
+            let Some(directory) = &self.automatic else { break };
+            let contents: Contents = &|out| document::write(subject, format, &layout, out);
+            match files.create(directory, stem, format.extension, contents) {
+                Ok(path) => tally.file(&path, Ok(()), *format == JSON),
+                Err(error) => {
+                    tally.file(&directory.join(format!("{stem}.{}", format.extension)), Err(error), *format == JSON);
                 }
             }
         }
         tally.written.extend_from_slice(&self.meanwhile);
-        match self.show(result, &tally.written) {
-            Ok(()) if self.stdout == Stdout::Json => tally.keep(),
+        match self.show(subject, &Layout { written: &tally.written, ..layout }) {
+            Ok(()) if self.stdout == Stdout::Document(&JSON) => tally.keep(),
             Ok(()) => {}
             Err(Failure::ReaderGone) => tally.reader_gone = true,
             Err(error) => tally.failed.push(error.to_string()),
         }
         // On a terminal, the bottom line of a check has just named them.
-        let is_named = self.stdout == Stdout::Report && overview::has_bottom_line(result) && io::stdout().is_terminal();
+        let is_named = self.stdout == Stdout::Text && subject.names_its_files() && io::stdout().is_terminal();
         if !self.quiet && !is_named {
             message::written(&tally.written);
         }
-        self.conclude(result, tally)
+        self.conclude(subject, stem, tally)
     }
 
-    fn show(&self, result: &ResultFile, written: &[String]) -> Result<(), Failure> {
+    fn show(&self, subject: &dyn Subject, layout: &Layout) -> Result<(), Failure> {
         match self.stdout {
-            Stdout::Report => stdout::text(&pages::text(result, self.detail, written)),
-            Stdout::Json => stdout::json_document(&|out| result.write_to(out)),
-            Stdout::Html => stdout::document(&|out| out.write_all(&pages::html(result))),
+            Stdout::Text => stdout::text(&subject.text(layout)),
+            Stdout::Document(format) if *format == JSON => stdout::json_document(&|out| subject.json(out)),
+            Stdout::Document(format) => stdout::document(&|out| document::write(subject, format, layout, out)),
             Stdout::Nothing => Ok(()),
         }
     }
 
-    fn conclude(&self, result: &ResultFile, tally: Tally) -> Result<(), Failure> {
+    fn conclude(&self, subject: &dyn Subject, stem: &str, tally: Tally) -> Result<(), Failure> {
         if tally.failed.is_empty() {
             return if tally.reader_gone { Err(Failure::ReaderGone) } else { Ok(()) };
         }
@@ -211,16 +215,35 @@ impl Delivery {
                 "{failed}; the result itself was written: `oversleep report FILE` shows it"
             )));
         }
-        if let Some(path) = rescue::keep(result, &stem(result)) {
+        if let Some(path) = rescue::keep(subject, stem) {
             return Err(Failure::failed(format!("{failed}; {}", rescue::is_kept_in(&path))));
         }
         // Standard output is the last resort, but JSON on a terminal would only scroll the report away.
-        let is_free = matches!(self.stdout, Stdout::Report | Stdout::Nothing) && !io::stdout().is_terminal();
-        if is_free && stdout::document(&|out| result.write_to(out)).is_ok() {
+        let is_free = !self.takes_stdout() && !io::stdout().is_terminal();
+        if is_free && stdout::json_document(&|out| subject.json(out)).is_ok() {
             return Err(Failure::failed(format!("{failed}; the result is the last line on standard output")));
         }
         Err(Failure::failed(format!("{failed}; the result could not be written anywhere else either")))
     }
+}
+
+/// Writes every picture to a file in a directory and returns how many there are.
+fn pictures(subject: &dyn Subject, directory: &Path, files: &mut Files) -> io::Result<usize> {
+    let pictures = subject.pictures();
+    for picture in &pictures {
+        let path = directory.join(format!("{}.svg", picture.name));
+        files.replace(&path, &|out| out.write_all(picture.svg.as_bytes()))?;
+    }
+    Ok(pictures.len())
+}
+
+/// Shows what can be asked for again at any time, in the destinations that were named.
+///
+/// # Errors
+/// As for [`Delivery::deliver`].
+pub fn show(documents: &DocumentArgs, subject: &dyn Subject) -> Result<Exit, Failure> {
+    Delivery::only_named(documents, &[])?.deliver(subject, "oversleep")?;
+    Ok(Exit::Fine)
 }
 
 /// The outcomes of the destinations.
@@ -285,36 +308,45 @@ pub fn stem(result: &ResultFile) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use oversleep_report::document::FORMATS;
     use oversleep_report::testing;
 
-    fn args() -> OutputArgs {
-        OutputArgs { quiet: true, ..OutputArgs::default() }
+    use super::*;
+
+    fn naming(named: &[(&'static str, PathBuf)]) -> DocumentArgs {
+        let format = |option: &str| FORMATS.iter().find(|format| format.name == option).unwrap_or(&&JSON);
+        let one =
+            |(option, path): &(&'static str, PathBuf)| Named { option, format: format(option), path: path.clone() };
+        DocumentArgs { named: named.iter().map(one).collect(), quiet: true, ..DocumentArgs::default() }
     }
 
     #[test]
     fn standard_output_takes_one_document() {
-        let both = OutputArgs { json: Some("-".into()), html: Some("-".into()), ..args() };
+        let both = naming(&[("json", "-".into()), ("html", "-".into())]);
         let error = Delivery::prepare(&both, false, None).unwrap_err();
         assert_eq!(error.to_string(), "--html: standard output takes one document; give the other a file");
-        let twice = OutputArgs { json: Some("-".into()), out: Some("-".into()), ..args() };
-        assert_eq!(Delivery::prepare(&twice, false, None).unwrap().stdout, Stdout::Json);
+        let twice = naming(&[("json", "-".into()), ("out", "-".into())]);
+        assert_eq!(Delivery::prepare(&twice, false, None).unwrap().stdout, Stdout::Document(&JSON));
     }
 
     #[test]
     fn a_report_written_to_files_stays_off_the_screen() {
         let home = tempfile::tempdir().unwrap();
-        let page = OutputArgs { html: Some(home.path().join("r.html")), ..args() };
+        let page = naming(&[("html", home.path().join("r.html"))]);
         assert_eq!(Delivery::only_named(&page, &[]).unwrap().stdout, Stdout::Nothing);
-        assert_eq!(Delivery::prepare(&page, true, None).unwrap().stdout, Stdout::Report);
+        assert_eq!(Delivery::prepare(&page, true, None).unwrap().stdout, Stdout::Text);
         assert!(Delivery::prepare(&page, true, None).unwrap().automatic.is_none());
-        assert_eq!(Delivery::only_named(&args(), &[]).unwrap().stdout, Stdout::Report);
+        assert_eq!(Delivery::only_named(&naming(&[]), &[]).unwrap().stdout, Stdout::Text);
     }
 
     #[test]
     fn one_file_holds_one_thing() {
-        let same = OutputArgs { out: Some("r".into()), html: Some("r".into()), ..args() };
-        assert!(matches!(Delivery::prepare(&same, false, None), Err(Failure::Usage(_))));
+        for other in ["html", "csv", "md"] {
+            let same = naming(&[("out", "r".into()), (other, "r".into())]);
+            assert!(matches!(Delivery::prepare(&same, false, None), Err(Failure::Usage(_))));
+        }
+        let twice = naming(&[("json", "r".into()), ("out", "./r".into())]);
+        assert_eq!(Delivery::prepare(&twice, false, None).unwrap().files.len(), 1);
     }
 
     #[test]

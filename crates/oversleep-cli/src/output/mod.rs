@@ -5,13 +5,12 @@ use std::io::{self, Write};
 
 mod delivery;
 pub mod file;
-pub mod pages;
 pub mod place;
 pub mod rescue;
 pub mod stdout;
 pub mod unfinished;
 
-pub use delivery::{Delivery, stem};
+pub use delivery::{Delivery, show, stem};
 
 /// Writes a document piece by piece, because a result may be much longer than the available memory. May be called
 /// repeatedly.

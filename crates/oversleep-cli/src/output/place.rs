@@ -26,7 +26,7 @@ pub fn output(option: &str, path: &Path) -> Result<Document, Failure> {
     if path.is_file() && file.is_some() && file == FileId::of_stream(&io::stderr()) {
         let shown = path.display();
         return Err(Failure::usage(format!(
-            "{option}: '{shown}' is where standard error goes, which is for messages; name another file"
+            "--{option}: '{shown}' is where standard error goes, which is for messages; name another file"
         )));
     }
     Ok(Document::File(path))
@@ -38,7 +38,6 @@ pub fn output(option: &str, path: &Path) -> Result<Document, Failure> {
 /// The system's, with the destination.
 pub fn write(option: &str, path: &Path, document: Contents, files: &mut Files) -> Result<(), Failure> {
     match output(option, path)? {
-        Document::Stdout if option == "--json" => stdout::json_document(document),
         Document::Stdout => stdout::document(document),
         Document::File(path) => {
             files.replace(&path, document).map_err(|error| Failure::Failed(file::why_not(&path, &error)))
@@ -129,13 +128,13 @@ impl Places {
         if let Some(read) = self.read_as(&identity) {
             let read = read.display();
             return Err(Failure::usage(format!(
-                "{option} '{shown}' would overwrite the result '{read}', which is read; name another file"
+                "--{option} '{shown}' would overwrite the result '{read}', which is read; name another file"
             )));
         }
         if let Some((other, there, _)) = self.written.iter().find(|(.., other)| *other == identity) {
             let there = there.display();
             return Err(Failure::usage(format!(
-                "{other} '{there}' and {option} '{shown}' are the same file; give each output its own"
+                "--{other} '{there}' and --{option} '{shown}' are the same file; give each output its own"
             )));
         }
         self.written.push((option, path.to_owned(), identity));
@@ -163,16 +162,16 @@ impl Places {
             Some((other, path, _)) => {
                 let (path, directory) = (path.display(), directory.display());
                 Err(Failure::usage(format!(
-                    "{other} '{path}' may be one of the pictures of {option} '{directory}'; name another file"
+                    "--{other} '{path}' may be one of the pictures of --{option} '{directory}'; name another file"
                 )))
             }
         }
     }
+}
 
-    /// Whether one of the outputs is this file.
-    pub fn has(&self, path: &Path) -> bool {
-        Identity::of(path).is_some_and(|identity| self.written.iter().any(|(.., other)| *other == identity))
-    }
+/// Whether two paths lead to one file.
+pub fn is_same(one: &Path, other: &Path) -> bool {
+    Identity::of(one).is_some_and(|identity| Identity::of(other) == Some(identity))
 }
 
 #[cfg(test)]
@@ -188,11 +187,10 @@ mod tests {
         std::fs::create_dir(at("below")).unwrap();
         let is_same = |one: &str, other: &str| {
             let mut places = Places::default();
-            places.add("--json", &at(one)).unwrap();
-            let has = places.has(&at(other));
-            let twice = places.add("--html", &at(other)).is_err();
-            assert_eq!(twice, Places::reading([&at(one)]).unwrap().add("--html", &at(other)).is_err());
-            assert_eq!(twice, has);
+            places.add("json", &at(one)).unwrap();
+            let twice = places.add("html", &at(other)).is_err();
+            assert_eq!(twice, Places::reading([&at(one)]).unwrap().add("html", &at(other)).is_err());
+            assert_eq!(twice, is_same(&at(one), &at(other)));
             twice
         };
         assert!(is_same("new", "new") && is_same("new", "./new") && is_same("new", "below/../new"));

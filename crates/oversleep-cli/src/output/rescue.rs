@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use oversleep_record::ResultFile;
+use oversleep_report::document::{JSON, Subject};
 
 use super::file::Files;
 
@@ -34,15 +35,15 @@ pub fn release() {
 pub fn now() -> String {
     let unwritten = UNWRITTEN.lock().unwrap_or_else(PoisonError::into_inner).take();
     let Some(Unwritten { result, stem }) = unwritten else { return "the result file is complete".to_owned() };
-    match keep(&result, &stem) {
+    match keep(&*result, &stem) {
         Some(path) => is_kept_in(&path),
         None => "the result could not be written anywhere else either".to_owned(),
     }
 }
 
-/// Writes a result to the directory for temporary files.
-pub fn keep(result: &ResultFile, stem: &str) -> Option<PathBuf> {
-    Files::default().create(&std::env::temp_dir(), stem, "json", &|out| result.write_to(out)).ok()
+/// Writes the data of a subject to the directory for temporary files.
+pub fn keep(subject: &dyn Subject, stem: &str) -> Option<PathBuf> {
+    Files::default().create(&std::env::temp_dir(), stem, JSON.extension, &|out| subject.json(out)).ok()
 }
 
 /// The place of a result that could not be written to the named destination.

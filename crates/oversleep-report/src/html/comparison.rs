@@ -1,16 +1,22 @@
 //! A comparison as a page.
 
+use std::io::{self, Write};
+
 use super::markup::Markup;
 use super::tables::draw;
 use crate::view::comparison::View;
 
-/// The whole page.
-pub fn comparison(view: &View) -> String {
+/// The page of a view.
+///
+/// # Errors
+/// Those of `out`.
+pub fn page_of(view: &View, out: &mut dyn Write) -> io::Result<()> {
     let title = format!("{}{}", view.title, view.marks);
     let has_bars = view.sections.iter().flat_map(|section| &section.tables).any(|table| !table.parts().is_empty());
     let rules = if has_bars { super::observed::rules_of_bars() } else { String::new() };
-    super::page(&title, &rules, |m| {
-        m.leaf("a", &[("class", "skip"), ("href", "#main")], "Skip to the conclusion");
+    super::page(&title, &rules, out, |m| {
+        let first = if view.summary.is_empty() { "Skip to the tables" } else { "Skip to the conclusion" };
+        m.leaf("a", &[("class", "skip"), ("href", "#main")], first);
         m.element("header", &[], |m| m.element("div", &[("class", "wide")], |m| top(m, view, &title)));
         m.element("main", &[("id", "main"), ("class", "wide")], |m| body(m, view));
     })
@@ -31,10 +37,12 @@ fn top(m: &mut Markup, view: &View, title: &str) {
 }
 
 fn body(m: &mut Markup, view: &View) {
-    m.element("section", &[("id", "conclusion"), ("aria-labelledby", "conclusion-heading")], |m| {
-        m.leaf("h2", &[("id", "conclusion-heading")], &format!("Conclusion{}", view.marks));
-        view.summary.iter().for_each(|sentence| m.leaf("p", &[("class", "lead")], sentence));
-    });
+    if !view.summary.is_empty() {
+        m.element("section", &[("id", "conclusion"), ("aria-labelledby", "conclusion-heading")], |m| {
+            m.leaf("h2", &[("id", "conclusion-heading")], &format!("Conclusion{}", view.marks));
+            view.summary.iter().for_each(|sentence| m.leaf("p", &[("class", "lead")], sentence));
+        });
+    }
     gallery(m, view);
     for section in &view.sections {
         let (id, heading) = (format!("section-{}", section.id), format!("heading-{}", section.id));

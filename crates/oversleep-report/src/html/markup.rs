@@ -1,26 +1,40 @@
 //! Markup that is balanced and escaped by construction: elements close themselves, text and attributes are escaped.
 
+use std::borrow::Cow;
+use std::io::{self, Write};
+
 use crate::words::units_bound;
 
-/// A document under construction.
-#[derive(Default)]
-pub(super) struct Markup {
-    out: String,
+/// A document that is written piece by piece. After an error, nothing more is written.
+pub(super) struct Markup<'a> {
+    out: &'a mut dyn Write,
+    outcome: io::Result<()>,
 }
 
-impl Markup {
+impl<'a> Markup<'a> {
+    /// An empty document.
+    pub fn to(out: &'a mut dyn Write) -> Markup<'a> {
+        Markup { out, outcome: Ok(()) }
+    }
+
+    fn push(&mut self, piece: &str) {
+        if self.outcome.is_ok() {
+            self.outcome = self.out.write_all(piece.as_bytes());
+        }
+    }
+
     /// An element with its content.
     pub fn element(&mut self, name: &str, attributes: &[(&str, &str)], content: impl FnOnce(&mut Markup)) {
         self.open(name, attributes);
         content(self);
-        self.out.push_str("</");
-        self.out.push_str(name);
-        self.out.push('>');
+        self.push("</");
+        self.push(name);
+        self.push(">");
         if matches!(
             name,
             "p" | "li" | "tr" | "h1" | "h2" | "h3" | "h4" | "section" | "table" | "figure" | "article" | "details"
         ) {
-            self.out.push('\n');
+            self.push("\n");
         }
     }
 
@@ -36,36 +50,47 @@ impl Markup {
     }
 
     fn open(&mut self, name: &str, attributes: &[(&str, &str)]) {
-        self.out.push('<');
-        self.out.push_str(name);
+        self.push("<");
+        self.push(name);
         for (attribute, value) in attributes {
-            self.out.push(' ');
-            self.out.push_str(attribute);
-            self.out.push_str("=\"");
-            escape_into(&mut self.out, value);
-            self.out.push('"');
+            self.push(" ");
+            self.push(attribute);
+            self.push("=\"");
+            self.text(value);
+            self.push("\"");
         }
-        self.out.push('>');
+        self.push(">");
     }
 
     /// Text, escaped.
     pub fn text(&mut self, text: &str) {
-        escape_into(&mut self.out, text);
+        self.push(&escaped(text));
     }
 
     /// Markup of this crate: pictures and style sheets. Never text of a result.
     pub fn trusted(&mut self, markup: &str) {
-        self.out.push_str(markup);
+        self.push(markup);
     }
 
-    /// The document.
-    pub fn finish(self) -> String {
-        self.out
+    /// Ends the document.
+    ///
+    /// # Errors
+    /// The first of the writer.
+    pub fn finish(self) -> io::Result<()> {
+        self.outcome
     }
 }
 
 /// Safe in content and in quoted attributes; characters that HTML forbids become `�`.
-fn escape_into(out: &mut String, text: &str) {
+fn escaped(text: &str) -> Cow<'_, str> {
+    let is_plain = |letter: char| {
+        !matches!(letter, '&' | '<' | '>' | '"' | '\'' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+            && !letter.is_control()
+    };
+    if text.chars().all(is_plain) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + text.len() / 8);
     for letter in text.chars() {
         match letter {
             '&' => out.push_str("&amp;"),
@@ -80,6 +105,7 @@ fn escape_into(out: &mut String, text: &str) {
             letter => out.push(letter),
         }
     }
+    Cow::Owned(out)
 }
 
 /// JSON for a `<script type="application/json">`, escaped so that it can't end the element or begin a comment.
@@ -102,20 +128,24 @@ mod tests {
 
     #[test]
     fn text_never_becomes_markup() {
-        let mut m = Markup::default();
+        let mut page = Vec::new();
+        let mut m = Markup::to(&mut page);
         m.element("p", &[("title", "\"><script>")], |m| m.text("</p><script>alert('1') & \u{1}\u{202e}"));
+        m.finish().expect("memory takes it");
         assert_eq!(
-            m.finish(),
+            String::from_utf8_lossy(&page),
             "<p title=\"&quot;&gt;&lt;script&gt;\">&lt;/p&gt;&lt;script&gt;alert(&#39;1&#39;) &amp; \u{fffd}\u{fffd}</p>\n"
         );
     }
 
     #[test]
     fn a_figure_and_its_unit_share_a_line_in_prose_only() {
-        let mut m = Markup::default();
+        let mut page = Vec::new();
+        let mut m = Markup::to(&mut page);
         m.leaf("p", &[], "8 ms late, 4 more");
         m.leaf("code", &[], "8 ms");
-        assert_eq!(m.finish(), "<p>8\u{a0}ms late, 4 more</p>\n<code>8 ms</code>");
+        m.finish().expect("memory takes it");
+        assert_eq!(String::from_utf8_lossy(&page), "<p>8\u{a0}ms late, 4 more</p>\n<code>8 ms</code>");
     }
 
     #[test]

@@ -20,7 +20,7 @@ use oversleep_record::ResultFile;
 
 use crate::view::head::{self, heading};
 use crate::view::pictures::{self, Picture};
-pub use comparison::comparison;
+pub use comparison::page_of;
 use markup::{Markup, json_for_script};
 
 /// Largest result that is embedded as data; larger ones would make the page slow to open.
@@ -29,18 +29,21 @@ const EMBEDDED_BYTES_MAX: usize = 2 << 20;
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
 
-/// The whole page.
-pub fn report(file: &ResultFile) -> String {
+/// The page of a result.
+///
+/// # Errors
+/// Those of `out`.
+pub fn report(file: &ResultFile, out: &mut dyn Write) -> io::Result<()> {
     let rules = match &file.observation {
         Some(observation) => observed::sheet(&observation.worst),
         None => String::new(),
     };
-    page(&heading(file, &head::title(file)), &rules, |m| body(m, file))
+    page(&heading(file, &head::title(file)), &rules, out, |m| body(m, file))
 }
 
 /// A page of that title; `rules` are added to the style sheet.
-fn page(title: &str, rules: &str, body: impl FnOnce(&mut Markup)) -> String {
-    let mut m = Markup::default();
+fn page(title: &str, rules: &str, out: &mut dyn Write, body: impl FnOnce(&mut Markup)) -> io::Result<()> {
+    let mut m = Markup::to(out);
     m.trusted("<!DOCTYPE html>\n");
     m.element("html", &[("lang", "en")], |m| {
         m.element("head", &[], |m| {

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use oversleep_record::file::Completion;
 use oversleep_record::{FactName, ResultFile};
 
-use super::report;
+use crate::testing::{html_of, page_of};
 use crate::view::comparison::{self, Sketch};
 use crate::view::pictures;
 use crate::view::testing::{hostile, rich};
@@ -49,7 +49,7 @@ fn every_result() -> Vec<ResultFile> {
 #[test]
 fn pages_are_balanced_and_ids_are_unique() {
     for file in every_result() {
-        let page = report(&file);
+        let page = html_of(&file);
         let tags = tags(&page);
         let ids: Vec<&str> = tags.iter().filter_map(|(_, tag)| attribute(tag, "id")).collect();
         let unique: HashSet<&str> = ids.iter().copied().collect();
@@ -71,7 +71,7 @@ fn pages_are_balanced_and_ids_are_unique() {
 
 #[test]
 fn what_pictures_say_can_be_read_without_a_pointer_and_without_their_width() {
-    let page = report(&rich().file);
+    let page = html_of(&rich().file);
     let figures: Vec<&str> = page.split("<figure").skip(1).filter_map(|rest| rest.split("</figure>").next()).collect();
     assert!(figures.len() > 3);
     for figure in figures {
@@ -87,7 +87,7 @@ fn what_pictures_say_can_be_read_without_a_pointer_and_without_their_width() {
 
 #[test]
 fn no_text_of_a_result_becomes_markup() {
-    let page = report(&hostile());
+    let page = html_of(&hostile());
     let tags = tags(&page);
     assert!(tags.iter().all(|(name, _)| name != "img"));
     let scripts: Vec<&String> = tags.iter().filter(|(name, _)| name == "script").map(|(_, tag)| tag).collect();
@@ -103,7 +103,7 @@ fn no_text_of_a_result_becomes_markup() {
 #[test]
 fn nothing_is_loaded() {
     for file in every_result() {
-        for (name, tag) in tags(&report(&file)) {
+        for (name, tag) in tags(&html_of(&file)) {
             assert!(attribute(&tag, "src").is_none() && attribute(&tag, "srcset").is_none(), "{tag}");
             let href = attribute(&tag, "href").unwrap_or("#");
             assert!(href.starts_with('#') || name == "a" || (name == "link" && href == "data:,"), "{tag}");
@@ -120,7 +120,7 @@ fn nothing_is_loaded() {
 
 #[test]
 fn the_page_has_its_landmarks_and_headings_in_order() {
-    let page = report(&rich().file);
+    let page = html_of(&rich().file);
     let tags = tags(&page);
     for name in ["header", "nav", "main", "footer", "h1"] {
         assert_eq!(tags.iter().filter(|(tag, _)| tag == name).count(), 1, "{name}");
@@ -140,7 +140,7 @@ fn a_model_and_an_interruption_stand_in_every_heading_and_at_the_top() {
     let mut file = rich().file;
     file.platform.modelled = Some("windows-10-2004".into());
     file.completion = Completion::Interrupted;
-    let page = report(&file);
+    let page = html_of(&file);
     for level in ["h1", "h2", "h3", "h4"] {
         for heading in page.split(&format!("<{level}")).skip(1) {
             let text = heading.split(&format!("</{level}>")).next().unwrap_or_default();
@@ -154,14 +154,14 @@ fn a_model_and_an_interruption_stand_in_every_heading_and_at_the_top() {
 #[test]
 fn the_result_is_embedded_and_reads_back() {
     let file = hostile();
-    let page = report(&file);
+    let page = html_of(&file);
     let data = page.split("id=\"result\">").nth(1).and_then(|rest| rest.split("</script>").next()).expect("embedded");
     assert_eq!(ResultFile::read(data.as_bytes()).expect("a result"), file);
 }
 
 #[test]
 fn an_empty_result_is_a_page_too() {
-    let page = report(&Sheet::linux().file);
+    let page = html_of(&Sheet::linux().file);
     assert!(page.contains("Nothing was measured.") && page.contains("Nothing found; "));
     assert!(!page.contains("<figure") && !page.contains("href=\"#pictures\""));
 }
@@ -171,7 +171,7 @@ fn a_comparison_is_balanced_escaped_and_complete() {
     let results = [hostile(), rich().file, Sheet::windows().text(FactName::OsWineVersion, "<8.0>").file];
     let compared = oversleep_explain::compare::compare(&results, crate::view::head::machine);
     let names = ["<script>a.json".to_owned(), "b.json".to_owned(), "c.json".to_owned()];
-    let page = super::comparison(&comparison::view(&compared, Sketch::of_all(&results), &names, true));
+    let page = page_of(&comparison::view(&compared, &Sketch::of_all(&results), &names, true));
     let ids: Vec<String> = tags(&page).iter().filter_map(|(_, tag)| attribute(tag, "id").map(str::to_owned)).collect();
     assert_eq!(ids.iter().collect::<HashSet<_>>().len(), ids.len(), "{ids:?}");
     assert!(!page.contains("<script") && page.contains("&lt;script&gt;a.json"));

@@ -7,6 +7,7 @@ use oversleep_system::Ability;
 use serde_json::{Value, json};
 
 use super::{FAINT, GOOD, MISSING, Page, STRONG, entries, wine_answers};
+use crate::document::Listing;
 use crate::words::counted;
 
 /// The findings of `doctor`.
@@ -26,8 +27,19 @@ pub struct Checkup<'a> {
     pub options: &'a [&'a str],
 }
 
+/// What a process can observe and do.
+pub fn listing<'a>(found: &'a Checkup) -> Listing<'a> {
+    Listing {
+        title: "what oversleep can observe and do here".to_owned(),
+        text: Box::new(|width| text(found, width)),
+        data: document(found),
+        rows: "/abilities",
+        columns: &["name", "present", "gives", "how", "why"],
+    }
+}
+
 /// As one JSON document.
-pub fn document(found: &Checkup) -> Value {
+fn document(found: &Checkup) -> Value {
     let ability = |ability: &Ability| {
         let mut document = json!({ "name": ability.name, "gives": ability.gives, "present": ability.state.is_ok() });
         match &ability.state {
@@ -45,7 +57,7 @@ pub fn document(found: &Checkup) -> Value {
 }
 
 /// As text.
-pub fn text(found: &Checkup, width: usize) -> String {
+fn text(found: &Checkup, width: usize) -> String {
     let mut page = Page::new(width);
     let (id, cpus) = (&found.platform, counted(found.cpu_count, "usable CPU"));
     page.line(&format!("{STRONG}{} on {}, {cpus}{STRONG:#}", id.os, id.arch));

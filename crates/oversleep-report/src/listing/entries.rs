@@ -3,7 +3,20 @@
 use oversleep_lab::catalogue::Entry;
 use serde_json::{Value, json};
 
+use crate::document::Listing;
+
 use super::{FAINT, GOOD, MISSING, Page, STRONG};
+
+/// The list of entries; `what` they are.
+pub fn listing<'a>(what: &str, entries: &'a [Entry]) -> Listing<'a> {
+    Listing {
+        title: what.to_owned(),
+        text: Box::new(|width| text(entries, width)),
+        data: entries.iter().map(document).collect(),
+        rows: "",
+        columns: &["name", "call", "available", "unavailable", "since", "doc", "page"],
+    }
+}
 
 /// As JSON.
 pub fn document(entry: &Entry) -> Value {

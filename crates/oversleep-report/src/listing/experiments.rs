@@ -5,9 +5,32 @@ use oversleep_measure::{Column, Experiment, registry};
 use serde_json::{Value, json};
 
 use super::{Page, STRONG};
+use crate::document::Listing;
+
+/// The list of all.
+pub fn all() -> Listing<'static> {
+    Listing {
+        title: "experiments".to_owned(),
+        text: Box::new(list),
+        data: registry().iter().copied().map(document).collect(),
+        rows: "",
+        columns: &["id", "title", "question"],
+    }
+}
+
+/// One of them.
+pub fn listing(experiment: &'static Experiment) -> Listing<'static> {
+    Listing {
+        title: format!("experiment {} {}", experiment.id, experiment.title),
+        text: Box::new(|width| text(experiment, width)),
+        data: document(experiment),
+        rows: "/columns",
+        columns: &["name", "meaning"],
+    }
+}
 
 /// All of them, a line or a few each.
-pub fn list(width: usize) -> String {
+fn list(width: usize) -> String {
     let mut page = Page::new(width);
     let longest = registry().iter().map(|experiment| experiment.title.chars().count()).max().unwrap_or(0);
     for experiment in registry() {
@@ -19,8 +42,8 @@ pub fn list(width: usize) -> String {
     page.finish()
 }
 
-/// One of them.
-pub fn text(experiment: &Experiment, width: usize) -> String {
+/// As text.
+fn text(experiment: &Experiment, width: usize) -> String {
     let mut page = Page::new(width);
     page.line(&format!("{STRONG}{} {}{STRONG:#}", experiment.id, experiment.title));
     page.paragraph(0, experiment.question);
@@ -47,7 +70,7 @@ pub fn text(experiment: &Experiment, width: usize) -> String {
 }
 
 /// As JSON.
-pub fn document(experiment: &Experiment) -> Value {
+fn document(experiment: &Experiment) -> Value {
     let column = |column: &Column| json!({ "name": column.name, "meaning": column.meaning });
     let published = of_experiment(experiment.id).into_iter().map(|one| {
         json!({ "id": one.whole(), "machine": one.machine, "published": one.published, "source": one.source_in_words() })

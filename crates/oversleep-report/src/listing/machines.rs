@@ -4,9 +4,32 @@ use oversleep_lab::machines::Description;
 use serde_json::{Value, json};
 
 use super::{FAINT, Page, STRONG};
+use crate::document::Listing;
+
+/// The list of all.
+pub fn every(all: &[Description]) -> Listing<'_> {
+    Listing {
+        title: "modelled machines".to_owned(),
+        text: Box::new(|width| list(all, width)),
+        data: all.iter().map(document).collect(),
+        rows: "",
+        columns: &["name", "title"],
+    }
+}
+
+/// The figures of one of them.
+pub fn listing(machine: &Description) -> Listing<'_> {
+    Listing {
+        title: format!("modelled machine {}: {}", machine.name, machine.title),
+        text: Box::new(|width| text(machine, width)),
+        data: document(machine),
+        rows: "/figures",
+        columns: &["key", "value", "means", "source"],
+    }
+}
 
 /// All of them, a line each.
-pub fn list(all: &[Description], width: usize) -> String {
+fn list(all: &[Description], width: usize) -> String {
     let mut page = Page::new(width);
     let longest = all.iter().map(|machine| machine.name.len()).max().unwrap_or(0);
     for machine in all {
@@ -21,8 +44,8 @@ pub fn list(all: &[Description], width: usize) -> String {
     page.finish()
 }
 
-/// One of them.
-pub fn text(machine: &Description, width: usize) -> String {
+/// As text.
+fn text(machine: &Description, width: usize) -> String {
     let mut page = Page::new(width);
     page.line(&format!("{STRONG}{}{STRONG:#}: {}", machine.name, machine.title));
     let mut part = "";

@@ -9,6 +9,7 @@ use oversleep_system::{ResolutionHolders, ResolutionRow};
 use serde_json::{Value, json};
 
 use super::{FAINT, MISSING, Page, STRONG, wine_answers};
+use crate::document::Listing;
 use crate::view::head::fact_text;
 use crate::words::counted;
 
@@ -40,6 +41,17 @@ pub struct Resolution {
 impl Resolution {
     fn facts(&self) -> impl Iterator<Item = (&String, &Fact)> {
         self.environment.facts.iter().filter(|(name, _)| FACTS.iter().any(|prefix| name.starts_with(prefix)))
+    }
+}
+
+/// What a machine grants, row by row; `with_names` names processes in the text.
+pub fn listing(found: &Resolution, with_names: bool) -> Listing<'_> {
+    Listing {
+        title: "timer resolution".to_owned(),
+        text: Box::new(move |width| text(found, with_names, width)),
+        data: document(found),
+        rows: "/found_now",
+        columns: &["what", "how", "says", "unknown"],
     }
 }
 

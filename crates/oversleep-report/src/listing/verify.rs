@@ -8,6 +8,7 @@ use oversleep_record::words::percent;
 use serde_json::{Value, json};
 
 use super::{FAINT, GOOD, MISSING, Page};
+use crate::document::Listing;
 
 /// The verdict on a row, in a word or two.
 fn word(verdict: &Verdict) -> &'static str {
@@ -17,6 +18,18 @@ fn word(verdict: &Verdict) -> &'static str {
         Verdict::Broken(_) => "broken",
         Verdict::Uncovered(_) => "not covered",
         Verdict::Outside(_) => "outside",
+    }
+}
+
+/// The observations with the models' answers. With `leaves_out`, the models answered without their own sources; with
+/// `all`, the text has those that are reproduced, too.
+pub fn listing(rows: &[Row], leaves_out: bool, all: bool) -> Listing<'_> {
+    Listing {
+        title: "published observations".to_owned(),
+        text: Box::new(move |width| text(rows, leaves_out, all, width)),
+        data: document(rows, leaves_out),
+        rows: "/observations",
+        columns: &["id", "machine", "question", "published", "model", "verdict", "basis", "reason", "citation"],
     }
 }
 

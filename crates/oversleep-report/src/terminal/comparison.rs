@@ -54,7 +54,7 @@ mod tests {
     fn rendered(results: &[ResultFile], width: usize, full: bool) -> String {
         let compared = oversleep_explain::compare::compare(results, head::machine);
         let names: Vec<String> = (1..=results.len()).map(|index| format!("r{index}.json")).collect();
-        comparison(&view(&compared, Sketch::of_all(results), &names, full), width)
+        comparison(&view(&compared, &Sketch::of_all(results), &names, full), width)
     }
 
     /// Two Linux machines: one of them has a smaller slack, and a timer of its own; few values of a hand-off on either.

@@ -32,9 +32,6 @@ use crate::view::table::{Section, Table, Tone};
 use crate::view::{head, overview, sections, timers};
 use crate::words::counted;
 
-/// The most sections whose tables are shown by default.
-const SECTIONS_AT_ONCE: usize = 10;
-
 /// Most published figures beneath a section; the page has all.
 const PUBLISHED_MAX: usize = 3;
 
@@ -52,10 +49,10 @@ pub enum Detail {
 pub fn report(file: &ResultFile, width: usize, detail: Detail, files: &[String]) -> String {
     let mut page = Page::new(width);
     let sections = sections::all(file);
-    let is_overview = detail == Detail::Brief && sections.len() > SECTIONS_AT_ONCE;
+    let is_overview = detail == Detail::Brief && overview::is_wanted(&sections);
     if is_overview {
         page.head_at_a_glance(file);
-        for section in [overview::clocks(file), overview::waits(file)].into_iter().flatten() {
+        for section in overview::glance(file) {
             page.heading(file, &section.title, "");
             section.tables.iter().for_each(|table| page.table(table));
         }

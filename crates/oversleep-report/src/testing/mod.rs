@@ -9,6 +9,22 @@ use oversleep_record::file::{Completion, SCHEMA, Tool};
 use oversleep_record::series::{Quantity, Unit};
 use oversleep_record::{Environment, ExperimentId, Nanos, ResultFile, Series};
 
+use crate::document::{HTML, Layout, Subject, bytes};
+use crate::html;
+use crate::view::comparison::View;
+
+/// The page of a subject.
+pub fn html_of(subject: &dyn Subject) -> String {
+    String::from_utf8(bytes(subject, &HTML, &Layout::default())).expect("pages are UTF-8")
+}
+
+/// The page of a view.
+pub fn page_of(view: &View) -> String {
+    let mut page = Vec::new();
+    html::page_of(view, &mut page).expect("memory takes everything");
+    String::from_utf8(page).expect("pages are UTF-8")
+}
+
 /// A result with empty series of these keys.
 pub fn result(keys: &[&str]) -> ResultFile {
     let series = |key: &&str| {

@@ -5,10 +5,11 @@ use std::collections::HashSet;
 use oversleep_explain::compare::compare;
 use oversleep_record::ResultFile;
 
+use super::{html_of, page_of};
+use crate::terminal;
 use crate::terminal::Detail;
 use crate::view::comparison::{self, Sketch};
 use crate::view::{head, pictures};
-use crate::{html, terminal};
 
 /// Elements without an end.
 const VOID: [&str; 4] = ["meta", "link", "input", "!DOCTYPE"];
@@ -23,7 +24,7 @@ pub fn draw_all(results: &[ResultFile]) {
             look_at_text(&terminal::report(file, width, Detail::Full, &[]), width);
         }
         look_at_text(&terminal::report(file, 100, Detail::Brief, &[]), 100);
-        look_at_page(&html::report(file));
+        look_at_page(&html_of(file));
         let pictures = pictures::all(file);
         let names: HashSet<&str> = pictures.iter().map(|picture| picture.name.as_str()).collect();
         assert_eq!(names.len(), pictures.len(), "each picture has a file of its own");
@@ -35,9 +36,9 @@ pub fn draw_all(results: &[ResultFile]) {
     let compared = compare(results, head::machine);
     let names: Vec<String> = (0..results.len()).map(|place| format!("{place}<.json")).collect();
     for full in [false, true] {
-        let view = comparison::view(&compared, Sketch::of_all(results), &names, full);
+        let view = comparison::view(&compared, &Sketch::of_all(results), &names, full);
         look_at_text(&terminal::comparison(&view, 80), 80);
-        look_at_page(&html::comparison(&view));
+        look_at_page(&page_of(&view));
     }
 }
 
@@ -46,16 +47,16 @@ pub fn draw_one(form: u8, file: ResultFile, other: ResultFile) {
     match form % 16 {
         0..=4 => look_at_text(&terminal::report(&file, 100, Detail::Full, &[]), 100),
         5..=7 => look_at_text(&terminal::report(&file, 60, Detail::Brief, &[]), 60),
-        8 => look_at_page(&html::report(&file)),
-        9 => _ = look_at_tags(&html::report(&file)),
+        8 => look_at_page(&html_of(&file)),
+        9 => _ = look_at_tags(&html_of(&file)),
         10 | 11 => pictures::all(&file).iter().for_each(|picture| _ = look_at_tags(&picture.svg)),
         _ => {
             let results = [other, file];
             let compared = compare(&results, head::machine);
             let view =
-                comparison::view(&compared, Sketch::of_all(&results), &["0<.json".to_owned(), "1".to_owned()], true);
+                comparison::view(&compared, &Sketch::of_all(&results), &["0<.json".to_owned(), "1".to_owned()], true);
             match form % 16 {
-                15 => look_at_page(&html::comparison(&view)),
+                15 => look_at_page(&page_of(&view)),
                 _ => look_at_text(&terminal::comparison(&view, 80), 80),
             }
         }

@@ -8,7 +8,7 @@ use oversleep_explain::compare::compare;
 use oversleep_record::part::Part;
 use oversleep_record::{Distribution, ResultFile, Series};
 
-use crate::html;
+use super::{html_of, page_of};
 use crate::terminal::{self, Detail};
 use crate::view::comparison::{self, Sketch};
 use crate::view::head;
@@ -85,7 +85,7 @@ fn reports() {
     let texts =
         [(120, Detail::Full), (60, Detail::Brief)].map(|(width, detail)| terminal::report(&file, width, detail, &[]));
     reads("report.txt", &texts.join("----\n"));
-    reads("report-page.txt", &page(&html::report(&file)));
+    reads("report-page.txt", &page(&html_of(&file)));
 }
 
 #[test]
@@ -93,9 +93,9 @@ fn comparisons() {
     let results = [complete().file, scattered(complete().file)];
     let compared = compare(&results, head::machine);
     let names = ["a.json", "b.json"].map(str::to_owned);
-    let view = comparison::view(&compared, Sketch::of_all(&results), &names, true);
+    let view = comparison::view(&compared, &Sketch::of_all(&results), &names, true);
     reads("comparison.txt", &terminal::comparison(&view, 120));
-    reads("comparison-page.txt", &page(&html::comparison(&view)));
+    reads("comparison-page.txt", &page(&page_of(&view)));
 }
 
 #[test]
@@ -115,10 +115,10 @@ fn observed_programs() {
     let results = [recorded(), everything.clone(), less];
     let compared = compare(&results, head::machine);
     let names = ["a.json", "b.json", "c.json"].map(str::to_owned);
-    let view = comparison::view(&compared, Sketch::of_all(&results), &names, true);
+    let view = comparison::view(&compared, &Sketch::of_all(&results), &names, true);
     let texts = [recorded(), everything.clone()].map(|file| terminal::report(&file, 100, Detail::Full, &[]));
     reads("observed.txt", &texts.join("----\n"));
     reads("observed-comparison.txt", &terminal::comparison(&view, 100));
-    let pages = [html::report(&recorded()), html::report(&everything), html::comparison(&view)];
+    let pages = [html_of(&recorded()), html_of(&everything), page_of(&view)];
     reads("observed-pages.txt", &pages.map(|html| page(&html)).join("----\n"));
 }

@@ -14,6 +14,7 @@ use super::comparison::View;
 use super::head;
 use super::select::{self, common_request, measured};
 use super::table::{Cell, Columns, Section, Table, ToCell, Tone};
+use crate::document::sheet::{self, Sheet};
 use crate::words::{capitalised, counted, list, quantile};
 
 /// What the table shows of one result.
@@ -95,6 +96,29 @@ impl Machine {
 /// All of them as one JSON document.
 pub fn document(machines: &[Machine]) -> Value {
     machines.iter().map(Machine::document).collect()
+}
+
+/// A row for each wait of each of them.
+pub fn sheet(machines: &[Machine]) -> Sheet<'_> {
+    let rows = machines.iter().flat_map(|machine| machine.waits.iter().map(move |(wait, late)| (machine, wait, late)));
+    Sheet::of(columns(), rows)
+}
+
+/// A machine, the name of a wait, and its lateness.
+type WaitRow<'a> = (&'a Machine, &'a String, &'a Lateness);
+
+fn columns<'a>() -> [sheet::Column<WaitRow<'a>>; 9] {
+    [
+        ("name", |(machine, ..)| machine.name.clone()),
+        ("os", |(machine, ..)| machine.os.clone()),
+        ("machine", |(machine, ..)| machine.machine.clone()),
+        ("mark", |(machine, ..)| machine.mark.clone().unwrap_or_default()),
+        ("reliability", |(machine, ..)| sheet::word(&machine.reliability)),
+        ("wait", |(_, wait, _)| (*wait).clone()),
+        ("requested_ns", |(.., late)| late.requested_ns.0.to_string()),
+        ("count", |(.., late)| late.count.to_string()),
+        ("p50_ns", |(.., late)| late.p50_ns.to_string()),
+    ]
 }
 
 /// The table, with every wait and its p99 where `full` is set.

@@ -4,7 +4,7 @@ use oversleep_explain::verdicts::{ClockTable, ClockVerdict, Validity, clock_tabl
 use oversleep_record::{CommandName, ExperimentId, Nanos, ResultFile, Series, TwoPeaks};
 
 use super::findings::{self, Findings};
-use super::sections::{clocks, wait_at, waits_in_order};
+use super::sections::{self, clocks, wait_at, waits_in_order};
 use super::select::unavailable as unavailable_reason;
 use super::select::{common_request, distinct, measured, plain_sleep, subject_in_words};
 use super::table::{Columns, Section};
@@ -20,6 +20,25 @@ const WAITS_NAMED_MAX: usize = 4;
 const NEXT_FACTOR_MAX: f64 = 1.3;
 /// And where none is later than the first of the group by more than this factor.
 const GROUP_FACTOR_MAX: f64 = 2.0;
+
+/// The most sections that are shown one by one where there is little room.
+const SECTIONS_AT_ONCE: usize = 10;
+
+/// Whether so many sections are shown as an overview where there is little room.
+pub fn is_wanted(sections: &[Section]) -> bool {
+    sections.len() > SECTIONS_AT_ONCE
+}
+
+/// The sections for where there is little room: all, or of many the clocks and waits at a glance.
+pub fn brief(file: &ResultFile) -> Vec<Section> {
+    let all = sections::all(file);
+    if is_wanted(&all) { glance(file).collect() } else { all }
+}
+
+/// The clocks and waits at a glance.
+pub fn glance(file: &ResultFile) -> impl Iterator<Item = Section> {
+    [clocks(file), waits(file)].into_iter().flatten()
+}
 
 /// The cheapest valid clocks.
 pub fn clocks(file: &ResultFile) -> Option<Section> {

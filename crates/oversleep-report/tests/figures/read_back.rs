@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use oversleep_record::ResultFile;
-use oversleep_report::html;
+use oversleep_report::document::{HTML, Layout, bytes};
 use oversleep_report::terminal::{self, Detail};
 use serde_json::Value;
 
@@ -38,7 +38,7 @@ struct Held {
 pub fn are_in_the_file(file: &ResultFile) -> usize {
     let document: Value = serde_json::from_slice(&file.write()).expect("plain data is written");
     let series: Vec<Vec<Held>> = document["series"].as_array().into_iter().flatten().map(distributions).collect();
-    let in_page = of_page(&html::report(file), &series);
+    let in_page = of_page(&String::from_utf8_lossy(&bytes(file, &HTML, &Layout::default())), &series);
     in_page + of_text(&terminal::report(file, 160, Detail::Full, &[]), &series)
 }
 

@@ -80,7 +80,7 @@ pub fn compared(results: &[ResultFile]) -> Comparison {
 /// The words of a comparison.
 pub fn comparison(results: &[ResultFile]) -> String {
     let names: Vec<String> = (1..=results.len()).map(|number| format!("{number}.json")).collect();
-    plain(&terminal::comparison(&view(&compared(results), Sketch::of_all(results), &names, true), 160))
+    plain(&terminal::comparison(&view(&compared(results), &Sketch::of_all(results), &names, true), 160))
 }
 
 /// Without styles, and with sentences in one line.

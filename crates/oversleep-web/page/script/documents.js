@@ -1,9 +1,7 @@
 // What is shown of an answer: a report in a frame, and buttons that save its documents.
 
-const types = { html: 'text/html', json: 'application/json', svg: 'image/svg+xml', csv: 'text/csv', text: 'text/plain' };
-
 function download(part, name = part.name) {
-  const url = URL.createObjectURL(new Blob([part.bytes], { type: types[part.kind] }));
+  const url = URL.createObjectURL(new Blob([part.bytes], { type: part.type }));
   element('a', { href: url, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }

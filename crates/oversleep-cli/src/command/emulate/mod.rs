@@ -198,7 +198,7 @@ impl Emulate {
     /// Checks the file of the report before the program runs.
     fn check_out(&self) -> Result<(), Failure> {
         let Some(path) = &self.out else { return Ok(()) };
-        Places::reading(&self.like)?.claim("--out", path).map(drop)
+        Places::reading(&self.like)?.claim("out", path).map(drop)
     }
 
     /// Delivers the requested summaries of the emulation. A failure doesn't change the program's exit code.
@@ -207,7 +207,7 @@ impl Emulate {
         if let Some(path) = &self.out {
             let document = serde_json::to_string_pretty(report).map_err(|error| Failure::failed(error.to_string()))?;
             let json = |out: &mut dyn std::io::Write| writeln!(out, "{document}");
-            if let Err(failure) = place::write("--out", path, &json, &mut Files::default()) {
+            if let Err(failure) = place::write("out", path, &json, &mut Files::default()) {
                 message::warning(&format!("the report of the emulation is lost: {failure}"));
             }
         }

@@ -4,13 +4,12 @@ mod verify;
 
 use clap::{Args, Subcommand};
 use oversleep_lab::machines::{self, Description};
-use oversleep_report::listing::machines::{document, list, text};
+use oversleep_report::listing::machines::{every, listing};
 
-use crate::args::{help, value};
+use crate::args::{Documents, List, help, value};
 use crate::exit::{Exit, Failure};
-use crate::output::stdout;
+use crate::output::show;
 use crate::request::machine;
-use crate::width::width;
 
 /// List the modelled machines, or explain one: every figure with its source
 ///
@@ -25,9 +24,8 @@ pub struct Machines {
     #[arg(long, value_name = "KEY=VALUE", value_parser = value::change, requires = "name")]
     set: Vec<String>,
 
-    /// Print one JSON document
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    documents: Documents<List>,
 
     #[command(subcommand)]
     task: Option<Task>,
@@ -53,12 +51,6 @@ impl Machines {
         };
         let described = |name| machines::describe(name, &self.set).map_err(|error| Failure::usage(error.to_string()));
         let all: Vec<Description> = names.into_iter().map(described).collect::<Result<_, _>>()?;
-        match (&self.name, self.json) {
-            (None, true) => stdout::json(&all.iter().map(document).collect())?,
-            (Some(_), true) => stdout::json(&document(&all[0]))?,
-            (None, false) => stdout::text(&list(&all, width()))?,
-            (Some(_), false) => stdout::text(&text(&all[0], width()))?,
-        }
-        Ok(Exit::Fine)
+        show(&self.documents, &if self.name.is_some() { listing(&all[0]) } else { every(&all) })
     }
 }

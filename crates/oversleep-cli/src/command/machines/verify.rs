@@ -2,12 +2,11 @@
 
 use clap::Args;
 use oversleep_lab::verify::{Verdict, summary, verify, verify_leaving_out};
-use oversleep_report::listing::verify::{document, text};
+use oversleep_report::listing::verify::listing;
 
-use crate::args::help;
+use crate::args::{Documents, List, help};
 use crate::exit::{Exit, Failure};
-use crate::output::stdout;
-use crate::width::width;
+use crate::output::Delivery;
 
 /// Compare the models with every published observation
 ///
@@ -25,9 +24,8 @@ pub struct Verify {
     #[arg(long)]
     all: bool,
 
-    /// Print one JSON document
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    documents: Documents<List>,
 }
 
 /// The percentage of observations with fitted figures that the models have to reproduce.
@@ -36,11 +34,9 @@ const REPRODUCED_PERCENT_MIN: usize = 85;
 impl Verify {
     /// Runs it. Ends with the code of a failed assertion if the models contradict too many of their own sources.
     pub fn run(self) -> Result<Exit, Failure> {
+        let delivery = Delivery::only_named(&self.documents, &[])?;
         let rows = if self.leave_out { verify_leaving_out() } else { verify() }.map_err(Failure::failed)?;
-        match self.json {
-            true => stdout::json(&document(&rows, self.leave_out))?,
-            false => stdout::text(&text(&rows, self.leave_out, self.all, width()))?,
-        }
+        delivery.deliver(&listing(&rows, self.leave_out, self.all), "oversleep-verify")?;
         let fitted = summary(&rows).fitted;
         let is_broken = rows.iter().any(|row| matches!(row.verdict, Verdict::Broken(_)));
         let is_too_little = !self.leave_out && fitted.reproduced * 100 < fitted.covered * REPRODUCED_PERCENT_MIN;

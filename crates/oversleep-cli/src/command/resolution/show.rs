@@ -2,12 +2,11 @@
 
 use clap::Args;
 use oversleep_lab::Laboratory;
-use oversleep_report::listing::resolution::{Resolution, document, text};
+use oversleep_report::listing::resolution::{Resolution, listing};
 
-use crate::args::help;
+use crate::args::{Documents, List, help};
 use crate::exit::{Exit, Failure};
-use crate::output::stdout;
-use crate::width::width;
+use crate::output::show;
 
 /// Show what the system grants, who inherits it, and which process holds which setting
 ///
@@ -15,12 +14,11 @@ use crate::width::width;
 #[derive(Args, Debug)]
 #[command(before_help = help::RESOLUTION_SHOW)]
 pub(super) struct Show {
-    /// Print one JSON document
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    documents: Documents<List>,
 
     /// Name the processes that hold each setting
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long, conflicts_with_all = ["json", "out", "html", "csv", "md"])]
     processes: bool,
 }
 
@@ -34,10 +32,6 @@ impl Show {
             holders: lab.resolution_holders(),
             rows: lab.resolution_rows(),
         };
-        match self.json {
-            true => stdout::json(&document(&found))?,
-            false => stdout::text(&text(&found, self.processes, width()))?,
-        }
-        Ok(Exit::Fine)
+        show(&self.documents, &listing(&found, self.processes))
     }
 }

@@ -9,7 +9,7 @@ use oversleep_record::Nanos;
 use oversleep_record::change::Change;
 use oversleep_report::view::sections::watch::{in_a_line, since};
 
-use crate::args::{Document, MachineArgs, OutputArgs, help, value};
+use crate::args::{MachineArgs, OutputArgs, help, value};
 use crate::exit::{self, Exit, Failure};
 use crate::interrupt;
 use crate::message;
@@ -80,8 +80,7 @@ impl Watch {
         }
         message::leave_out_notes(self.output.quiet);
         let delivery = Delivery::prepare(&self.output, false, self.machine.like.as_ref())?;
-        let is_taken = [&self.output.json, &self.output.out, &self.output.html].into_iter().flatten();
-        let is_taken = is_taken.into_iter().any(|path| Document::at(path) == Document::Stdout);
+        let is_taken = delivery.takes_stdout();
         self.begin(&lab, &watched);
         let stop = StopFlag::new();
         let signals = interrupt::raise_on_signal(&stop);
@@ -108,7 +107,7 @@ impl Watch {
         if !is_taken && failed.is_none() {
             stdout::text("\n")?;
         }
-        delivery.deliver(&file)?;
+        delivery.deliver(&*file, &output::stem(&file))?;
         match failed {
             Some(failure) => Err(failure),
             None => Ok(exit::of_result(&file)),

@@ -1,13 +1,13 @@
 //! `runtimes --list`: what is here, what is not, and what would be measured.
 
 use oversleep_lab::Laboratory;
+use oversleep_report::document::Listing;
 use oversleep_runtimes::{Installation, Missing, Op, Program, Survey, Wanted};
 use serde_json::{Value, json};
 
-use super::super::registry;
 use crate::args::OutputArgs;
 use crate::exit::{Exit, Failure};
-use crate::output::stdout;
+use crate::output::show;
 
 /// Prints it, as text or as JSON.
 pub fn list(wanted: &Wanted, mut survey: Survey, lab: &Laboratory, output: &OutputArgs) -> Result<Exit, Failure> {
@@ -19,21 +19,24 @@ pub fn list(wanted: &Wanted, mut survey: Survey, lab: &Laboratory, output: &Outp
     let of = |ops: &[Op]| -> Vec<String> {
         ops.iter().filter(|op| op.is_on(&os) && wanted.means(op)).map(|op| op.name.clone()).collect()
     };
-    match &output.json {
-        Some(path) => {
-            let found = survey.found.iter().map(|one| found_document(one, &of(&one.descriptor.op)));
-            let programs = programs.iter().map(|one| program_document(one, &of(&one.ops)));
-            let missing = survey.missing.iter().map(missing_document);
-            registry::json(path, &found.chain(programs).chain(missing).collect(), output.quiet)?;
-        }
-        None => {
-            let found = survey.found.iter().map(|one| found_text(one, &of(&one.descriptor.op)));
-            let programs = programs.iter().map(|one| program_text(one, &of(&one.ops)));
-            let missing = survey.missing.iter().map(|one| format!("{}  not available: {}\n", one.name, one.reason));
-            stdout::text(&found.chain(programs).chain(missing).collect::<String>())?;
-        }
-    }
-    Ok(Exit::Fine)
+    let found = survey
+        .found
+        .iter()
+        .map(|one| (found_text(one, &of(&one.descriptor.op)), found_document(one, &of(&one.descriptor.op))));
+    let programs = programs.iter().map(|one| (program_text(one, &of(&one.ops)), program_document(one, &of(&one.ops))));
+    let missing = survey
+        .missing
+        .iter()
+        .map(|one| (format!("{}  not available: {}\n", one.name, one.reason), missing_document(one)));
+    let (text, data): (String, Vec<Value>) = found.chain(programs).chain(missing).unzip();
+    let list = Listing {
+        title: "runtimes".to_owned(),
+        text: Box::new(move |_| text.clone()),
+        data: Value::Array(data),
+        rows: "",
+        columns: &["name", "title", "available", "reason", "program", "only_if_named", "operations"],
+    };
+    show(output, &list)
 }
 
 fn found_text(one: &Installation, ops: &[String]) -> String {

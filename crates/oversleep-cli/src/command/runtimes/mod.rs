@@ -128,7 +128,7 @@ impl Runtimes {
             command: CommandName::Runtimes,
             experiments: Vec::new(),
             plan,
-            name: self.output.name,
+            name: self.output.name.clone(),
             try_remedies: false,
         };
         let signals = interrupt::raise_on_signal(&stop);
@@ -153,7 +153,7 @@ impl Runtimes {
         if ended.is_err() {
             delivery.only_what_was_named();
         }
-        delivery.deliver(&file)?;
+        delivery.deliver(&*file, &output::stem(&file))?;
         ended
     }
 }

@@ -13,8 +13,8 @@ use oversleep_record::{FactName, Nanos};
 use oversleep_report::view::comparison;
 use oversleep_why::select::{Bound, Selection};
 
-use super::results::{self, Outputs};
-use crate::args::{help, value};
+use super::results;
+use crate::args::{Documents, Read, help, value};
 use crate::exit::{Exit, Failure};
 use crate::message;
 
@@ -86,18 +86,6 @@ pub struct Why {
     #[arg(long, value_name = "BOUND")]
     fail_if: Option<Bound>,
 
-    /// Print only the result, as one JSON document, or write it to FILE
-    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
-    json: Option<PathBuf>,
-
-    /// Write one self-contained HTML page, which works offline; - is standard output
-    #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
-
-    /// Where to write the result file [default: a new file in the current directory, and a page beside it]
-    #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
-
     /// Write every event to FILE while it is collected; `oversleep why FILE` reads it, on any system
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
@@ -118,13 +106,8 @@ pub struct Why {
     #[arg(long)]
     live: bool,
 
-    /// Show every row and all details on the terminal
-    #[arg(long)]
-    full: bool,
-
-    /// Print no progress and no notes on standard error, only warnings and errors
-    #[arg(long, short)]
-    quiet: bool,
+    #[command(flatten)]
+    documents: Documents<Read>,
 }
 
 /// The length of the kernel's tick.
@@ -136,7 +119,7 @@ pub fn tick_ns() -> u64 {
 impl Why {
     /// Runs it.
     pub fn run(self) -> Result<Exit, Failure> {
-        message::leave_out_notes(self.quiet);
+        message::leave_out_notes(self.documents.quiet);
         match &self.files[..] {
             [] if self.program.is_empty() && self.pid.is_empty() && !self.system => Err(Failure::usage(
                 "nothing to follow: name a program after --, a process with -p, --system, or a recording; \
@@ -145,14 +128,9 @@ impl Why {
             [] => watch::run(&self),
             [file] => output::again(&self, file),
             both => {
-                let outputs = Outputs {
-                    json: self.json.as_deref(),
-                    html: self.html.as_deref(),
-                    full: self.full,
-                    quiet: self.quiet,
-                };
-                results::check(both, outputs)?;
-                results::read(both, "why a.json -", outputs.html.is_some())?.deliver(outputs, comparison::view)
+                let delivery = results::prepare(both, &self.documents)?;
+                let with_pictures = results::needs_pictures(&self.documents);
+                results::read(both, "why a.json -", with_pictures)?.deliver(&delivery, comparison::view)
             }
         }
     }

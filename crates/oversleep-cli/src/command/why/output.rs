@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io::BufWriter;
 use std::path::Path;
+use std::sync::Arc;
 
 use oversleep_explain as explain;
 use oversleep_record::Identity;
@@ -15,34 +16,25 @@ use oversleep_why::select::Judged;
 use oversleep_why::session::Session;
 
 use super::Why;
-use crate::args::{Document, OutputArgs};
+use crate::args::Document;
 use crate::exit::{Exit, Failure};
 use crate::message;
-use crate::output::Delivery;
 use crate::output::place::Places;
+use crate::output::{self, Delivery, rescue};
 
 /// Checks every output before anything is followed or read.
 pub fn prepare(why: &Why) -> Result<Delivery, Failure> {
     let mut places = Places::reading(&why.files)?;
-    for (option, path) in [("--record", &why.record), ("--perfetto", &why.perfetto)] {
+    for (option, path) in [("record", &why.record), ("perfetto", &why.perfetto)] {
         let Some(path) = path else { continue };
         if places.claim(option, path)? == Document::Stdout {
-            return Err(Failure::usage(format!("{option} writes while it follows, so it needs a file of its own")));
+            return Err(Failure::usage(format!("--{option} writes while it follows, so it needs a file of its own")));
         }
     }
-    let args = OutputArgs {
-        json: why.json.clone(),
-        html: why.html.clone(),
-        out: why.out.clone(),
-        full: why.full,
-        quiet: why.quiet,
-        ..OutputArgs::default()
+    let mut delivery = match &why.files[..] {
+        [] => Delivery::prepare_in(&why.documents, true, places)?,
+        files => Delivery::only_named_in(&why.documents, files, places)?,
     };
-    let mut delivery = Delivery::prepare_in(&args, why.files.is_empty(), places)?;
-    // A result that is only converted to another document is not printed.
-    if why.json.is_some() || (why.html.is_some() && !why.files.is_empty()) {
-        delivery.only_documents();
-    }
     // These two are written meanwhile.
     delivery.also_written(why.record.iter().chain(&why.perfetto));
     Ok(delivery)
@@ -51,7 +43,12 @@ pub fn prepare(why: &Why) -> Result<Delivery, Failure> {
 /// Delivers a result. Returns how the command ends because of its bound, if that decides.
 pub fn deliver(why: &Why, delivery: &Delivery, mut file: ResultFile) -> Result<Option<Exit>, Failure> {
     file.findings = explain::findings_to_keep(&file);
-    delivery.deliver(&file)?;
+    let file = Arc::new(file);
+    let stem = output::stem(&file);
+    if why.files.is_empty() {
+        rescue::hold(&file, stem.clone());
+    }
+    delivery.deliver(&*file, &stem)?;
     let Some(bound) = &why.fail_if else { return Ok(None) };
     let judged = bound.judge(&file);
     for (series, judged) in &judged {

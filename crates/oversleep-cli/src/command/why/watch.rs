@@ -229,7 +229,7 @@ struct Table {
 
 impl Table {
     fn new(why: &Why) -> Table {
-        let is_shown = io::stderr().is_terminal() && !why.quiet && (why.live || why.program.is_empty());
+        let is_shown = io::stderr().is_terminal() && !why.documents.quiet && (why.live || why.program.is_empty());
         Table { is_shown, last: Instant::now(), lines: 0 }
     }
 

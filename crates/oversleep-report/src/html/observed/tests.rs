@@ -7,7 +7,7 @@ use oversleep_record::part::Part;
 use oversleep_record::{ResultFile, SeriesKey};
 
 use super::timeline::Timeline;
-use crate::html;
+use crate::testing::{html_of, page_of};
 use crate::view::comparison::{self, Sketch};
 use crate::view::head;
 
@@ -48,7 +48,7 @@ fn hostile() -> ResultFile {
 
 #[test]
 fn a_page_shows_findings_groups_and_timelines() {
-    let page = html::report(&recorded());
+    let page = html_of(&recorded());
     for words in [
         "oversleep why: ./app",
         "burst (SCHED_FIFO, priority 50, pinned to this CPU)",
@@ -72,8 +72,8 @@ fn a_page_shows_findings_groups_and_timelines() {
 fn no_name_becomes_markup_or_a_rule() {
     let results = [hostile(), hostile()];
     let names = [HOSTILE[0].to_owned(), HOSTILE[1].to_owned()];
-    let view = comparison::view(&compare(&results, head::machine), Sketch::of_all(&results), &names, true);
-    let pages = [html::report(&results[0]), html::comparison(&view)];
+    let view = comparison::view(&compare(&results, head::machine), &Sketch::of_all(&results), &names, true);
+    let pages = [html_of(&results[0]), page_of(&view)];
     for page in pages {
         assert!(!page.contains("<script>") && !page.contains("<img") && !page.contains('\u{202e}'));
         let sheet = page.split("<style>").nth(1).and_then(|rest| rest.split("</style>").next()).unwrap();
@@ -120,5 +120,5 @@ fn the_ends_of_the_range_are_no_reason_to_panic() {
             culprit.turns.iter_mut().for_each(|turn| (turn.from_ns, turn.to_ns) = (u64::MAX, 0));
         }
     }
-    assert!(html::report(&file).contains("wait-10"));
+    assert!(html_of(&file).contains("wait-10"));
 }

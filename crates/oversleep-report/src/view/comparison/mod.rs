@@ -24,6 +24,7 @@ use super::table::{Cell, Columns, Section, ToCell, Tone};
 use crate::words::{counted, date, grouped};
 
 /// The contents of the report.
+#[derive(Default)]
 pub struct View {
     /// The heading.
     pub title: String,
@@ -42,10 +43,10 @@ pub struct View {
 }
 
 /// The view of a comparison of the results in these files, of which these are sketches.
-pub fn view(comparison: &Comparison, sketches: Vec<Sketch>, files: &[String], full: bool) -> View {
+pub fn view(comparison: &Comparison, sketches: &[Sketch], files: &[String], full: bool) -> View {
     let mut sections = Vec::new();
     sections.extend(machines::section(comparison, files, full));
-    sections.extend(neighbours::section(comparison, &sketches));
+    sections.extend(neighbours::section(comparison, sketches));
     sections.extend(clocks::common(comparison, full));
     sections.extend(facts(comparison));
     sections.extend(clocks::steps(comparison, full));
@@ -59,18 +60,18 @@ pub fn view(comparison: &Comparison, sketches: Vec<Sketch>, files: &[String], fu
         warnings: warnings(comparison),
         sections,
         marks: marks(comparison),
-        summary: neighbours::summary(&sketches)
+        summary: neighbours::summary(sketches)
             .chain(fastest_on_all(comparison))
             .chain(parts::summary(comparison))
             .chain(summary(comparison))
             .collect(),
-        pictures: by_kind(neighbours::picture(comparison, &sketches, files), sketches),
+        pictures: by_kind(neighbours::picture(comparison, sketches, files), sketches),
     }
 }
 
 /// The part about the clocks alone: where each is valid, and which is the fastest valid on all.
-pub fn clocks_view(comparison: &Comparison, files: &[String], full: bool) -> View {
-    let whole = view(comparison, Vec::new(), files, full);
+pub fn clocks_view(comparison: &Comparison, _: &[Sketch], files: &[String], full: bool) -> View {
+    let whole = view(comparison, &[], files, full);
     let is_of_clocks = |section: &Section| ["clocks", "clock-steps"].contains(&section.id.as_str());
     let sentence = fastest_on_all(comparison).unwrap_or_else(|| {
         "Fewer than two of these results hold the cost of clocks. Measure it on each machine with `oversleep clocks --out FILE`."
@@ -90,9 +91,9 @@ pub fn clocks_view(comparison: &Comparison, files: &[String], full: bool) -> Vie
 
 /// One picture of all results first. Then, kind by kind, a row for each picture that several results have, and one for
 /// those that only one has.
-fn by_kind(common: Option<Picture>, sketches: Vec<Sketch>) -> Vec<Vec<Picture>> {
+fn by_kind(common: Option<Picture>, sketches: &[Sketch]) -> Vec<Vec<Picture>> {
     let mut kinds: Vec<Vec<Vec<Picture>>> = Vec::new();
-    for picture in sketches.into_iter().flat_map(|sketch| sketch.pictures) {
+    for picture in sketches.iter().flat_map(|sketch| &sketch.pictures).cloned() {
         match kinds.iter_mut().find(|kind| kind[0][0].kind == picture.kind) {
             Some(kind) => match kind.iter_mut().find(|row| row[0].part == picture.part) {
                 Some(row) => row.push(picture),
@@ -127,7 +128,7 @@ fn indices(comparison: &Comparison) -> std::ops::Range<u32> {
 }
 
 /// The letter of a result: A, B, C …
-fn letter(index: u32) -> String {
+pub fn letter(index: u32) -> String {
     char::from_u32('A' as u32 + index).filter(char::is_ascii_uppercase).map_or_else(|| index.to_string(), String::from)
 }
 

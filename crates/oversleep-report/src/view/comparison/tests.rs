@@ -8,7 +8,7 @@ use crate::view::head;
 use oversleep_record::testing::{Sheet, held, rounds};
 
 fn viewed(results: &[ResultFile], full: bool) -> View {
-    view(&oversleep_explain::compare::compare(results, head::machine), Sketch::of_all(results), &[], full)
+    view(&oversleep_explain::compare::compare(results, head::machine), &Sketch::of_all(results), &[], full)
 }
 
 /// The rows of a section, cells apart by bars.
@@ -192,7 +192,7 @@ fn a_result_is_named_by_its_file_and_what_it_is() {
     );
     named.platform.arch = "aarch64".into();
     let compared = oversleep_explain::compare::compare(&[Sheet::linux().file, named], head::machine);
-    let view = view(&compared, Vec::new(), &["a.json".into(), "b.json".into()], false);
+    let view = view(&compared, &[], &["a.json".into(), "b.json".into()], false);
     assert_eq!(view.results[0].0, "A: a.json, the base");
     assert_eq!(view.results[1].0, "B: b.json, the new kernel (under an emulator)");
     assert_eq!(view.marks, " (B under an emulator)");

@@ -1,0 +1,84 @@
+//! Markdown, as GitHub and GitLab show it: a summary for an issue, a pull request or a page of notes.
+
+use std::io::{self, Write};
+
+use super::Entry;
+use crate::view::comparison::View;
+use crate::view::table::{Kind, Table};
+
+/// Markdown.
+pub const MARKDOWN: Entry = Entry {
+    name: "md",
+    extension: "md",
+    media_type: "text/markdown",
+    option: Some(
+        "Print only a summary with its tables as Markdown, for an issue or a pull request, or write it to FILE",
+    ),
+    is_for_pipes: true,
+    write: |subject, layout, out| view(&subject.view(layout.detail), out),
+};
+
+fn view(view: &View, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "# {}{}", escaped(&view.title), escaped(&view.marks))?;
+    for (name, machine) in &view.results {
+        match name.is_empty() {
+            true => writeln!(out, "\n{}", escaped(machine))?,
+            false => writeln!(out, "\n**{}** · {}", escaped(name), escaped(machine))?,
+        }
+    }
+    for warning in &view.warnings {
+        writeln!(out, "\n> **Note:** {}", escaped(warning))?;
+    }
+    if !view.summary.is_empty() {
+        writeln!(out)?;
+    }
+    for sentence in &view.summary {
+        writeln!(out, "- {}", escaped(sentence))?;
+    }
+    for section in &view.sections {
+        writeln!(out, "\n## {}", escaped(&section.title))?;
+        for table in &section.tables {
+            if section.tables.len() > 1 && table.caption != section.title {
+                writeln!(out, "\n{}:", escaped(table.caption.trim_end_matches(['.', ':'])))?;
+            }
+            writeln!(out)?;
+            rows(table, out)?;
+        }
+        for note in &section.notes {
+            writeln!(out, "\n{}", escaped(note))?;
+        }
+    }
+    Ok(())
+}
+
+/// A table. Bars are left out: they are pictures of figures that stand beside them.
+fn rows(table: &Table, out: &mut dyn Write) -> io::Result<()> {
+    let shown = |index: &usize| !matches!(table.columns[*index].kind, Kind::Bar | Kind::Split);
+    let shown: Vec<usize> = (0..table.columns.len()).filter(shown).collect();
+    let mut line = |cells: &mut dyn Iterator<Item = String>| {
+        writeln!(out, "| {} |", cells.map(|cell| cell.replace('|', "\\|")).collect::<Vec<_>>().join(" | "))
+    };
+    line(&mut shown.iter().map(|&index| escaped(&table.columns[index].head)))?;
+    line(&mut shown.iter().map(|&index| match table.columns[index].kind {
+        Kind::Figure => "---:".to_owned(),
+        _ => "---".to_owned(),
+    }))?;
+    table.rows.iter().try_for_each(|row| line(&mut shown.iter().map(|&index| escaped(&row[index].text))))
+}
+
+/// Text that stays text: no character begins markup or HTML, or speaks to a terminal.
+fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '\\' | '`' | '*' | '_' | '[' | ']' | '#' | '~' => safe.extend(['\\', letter]),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '&' => safe.push_str("&amp;"),
+            letter if crate::terminal::is_obeyed(letter) => safe.push('\u{fffd}'),
+            letter if letter.is_whitespace() && letter != '\u{a0}' => safe.push(' '),
+            letter => safe.push(letter),
+        }
+    }
+    safe
+}

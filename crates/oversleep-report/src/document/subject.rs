@@ -1,0 +1,302 @@
+//! What documents are about: results, comparisons, galleries, answers, lists.
+
+use std::io::{self, Write};
+
+use oversleep_record::comparison::{Judgement, SeriesComparison, Side};
+use oversleep_record::finding::{Severity, Verdict};
+use oversleep_record::{ResultFile, Series, comparison};
+use serde_json::Value;
+
+use super::Layout;
+use super::sheet::{Column, Sheet, optional, word};
+use crate::ask::{self, Reply};
+use crate::html;
+use crate::terminal::{self, Detail};
+use crate::view::comparison::{Sketch, View, letter};
+use crate::view::findings::{Findings, cure, in_words};
+use crate::view::gallery::{self, Machine};
+use crate::view::pictures::{self, Picture};
+use crate::view::table::{Columns, Section};
+use crate::view::{head, overview, sections};
+
+/// Something that documents are about.
+pub trait Subject {
+    /// For a person at a terminal, with ANSI styles.
+    fn text(&self, layout: &Layout) -> String;
+
+    /// All data.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    fn json(&self, out: &mut dyn Write) -> io::Result<()>;
+
+    /// One row for each thing that it consists of.
+    fn sheet(&self) -> Sheet<'_>;
+
+    /// For a person on a page: headings, tables, sentences.
+    fn view(&self, detail: Detail) -> View;
+
+    /// The page.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    fn page(&self, out: &mut dyn Write) -> io::Result<()> {
+        html::page_of(&self.view(Detail::Full), out)
+    }
+
+    /// Whether its text says where it was written.
+    fn names_its_files(&self) -> bool {
+        false
+    }
+
+    /// Its pictures, each a document of its own.
+    fn pictures(&self) -> Vec<Picture> {
+        Vec::new()
+    }
+}
+
+/// The columns of series.
+fn series_columns<'a>() -> [Column<&'a Series>; 15] {
+    [
+        ("key", |series| series.key.to_string()),
+        ("experiment", |series| series.experiment.to_string()),
+        ("subject", |series| series.subject.clone()),
+        ("quantity", |series| word(&series.quantity)),
+        ("unit", |series| word(&series.unit)),
+        ("requested_ns", |series| optional(series.requested_ns.map(|span| span.0))),
+        ("rounded_ns", |series| optional(series.rounded_ns.map(|span| span.0))),
+        ("conditions", |series| series.conditions.to_string()),
+        ("count", |series| series.distribution.count().to_string()),
+        ("min", |series| optional(series.distribution.min())),
+        ("p50", |series| optional(series.distribution.quantile(0.5))),
+        ("p90", |series| optional(series.distribution.quantile(0.9))),
+        ("p99", |series| optional(series.distribution.quantile(0.99))),
+        ("max", |series| optional(series.distribution.max())),
+        ("mean", |series| optional(series.distribution.mean())),
+    ]
+}
+
+impl Subject for ResultFile {
+    fn text(&self, layout: &Layout) -> String {
+        terminal::report(self, layout.width, layout.detail, layout.written)
+    }
+
+    fn json(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.write_to(out)
+    }
+
+    fn sheet(&self) -> Sheet<'_> {
+        Sheet::of(series_columns(), &self.series)
+    }
+
+    fn view(&self, detail: Detail) -> View {
+        let found = Findings::of(self);
+        let is_shown = |severity: &Severity| *severity != Severity::Note || detail == Detail::Full;
+        let severities = crate::view::findings::SEVERITIES.into_iter().filter(is_shown);
+        let sentences = severities.flat_map(|severity| found.found(severity)).map(|finding| {
+            let advice = cure(finding).map(|advice| format!(" To do: {}.", advice.sentence.trim_end_matches('.')));
+            format!("{} {}: {}{}", finding.id, finding.name, in_words(finding), advice.unwrap_or_default())
+        });
+        let has_verdicts =
+            found.with(Verdict::Found).next().is_some() || found.with(Verdict::NotFound).next().is_some();
+        let facts = [head::machine(self).join(" · "), head::run(self).join(" · ")];
+        View {
+            title: head::heading(self, &head::title(self)),
+            results: facts.into_iter().chain(head::reliability(self)).map(|fact| (String::new(), fact)).collect(),
+            warnings: head::warnings(self),
+            summary: sentences.chain(has_verdicts.then(|| found.summary())).collect(),
+            sections: match detail {
+                Detail::Brief => overview::brief(self),
+                Detail::Full => sections::all(self),
+            },
+            pictures: Vec::new(),
+            marks: String::new(),
+        }
+    }
+
+    fn page(&self, out: &mut dyn Write) -> io::Result<()> {
+        html::report(self, out)
+    }
+
+    fn names_its_files(&self) -> bool {
+        overview::has_bottom_line(self)
+    }
+
+    fn pictures(&self) -> Vec<Picture> {
+        pictures::all(self)
+    }
+}
+
+/// Results compared, with what is shown of each.
+#[derive(Debug)]
+pub struct Comparison<'a> {
+    /// The figures.
+    pub compared: &'a comparison::Comparison,
+    /// What else the page shows of each result.
+    pub sketches: &'a [Sketch],
+    /// The names of the results.
+    pub names: &'a [String],
+    /// What of it is shown.
+    pub shown: fn(&comparison::Comparison, &[Sketch], &[String], bool) -> View,
+}
+
+/// One result's side of a series.
+type OneSide<'a> = (&'a SeriesComparison, &'a Side, &'a [String]);
+
+/// The columns of compared series: a row for each result that has it.
+fn side_columns<'a>() -> [Column<OneSide<'a>>; 18] {
+    [
+        ("key", |(series, ..)| series.key.to_string()),
+        ("experiment", |(series, ..)| series.experiment.to_string()),
+        ("subject", |(series, side, _)| side.subject.as_ref().unwrap_or(&series.subject).clone()),
+        ("quantity", |(series, ..)| word(&series.quantity)),
+        ("unit", |(series, ..)| word(&series.unit)),
+        ("requested_ns", |(series, side, _)| optional(side.requested_ns.or(series.requested_ns).map(|span| span.0))),
+        ("conditions", |(series, ..)| series.conditions.to_string()),
+        ("letter", |(_, side, _)| letter(side.result)),
+        ("result", |(_, side, names)| {
+            usize::try_from(side.result).ok().and_then(|at| names.get(at)).cloned().unwrap_or_default()
+        }),
+        ("count", |(_, side, _)| side.count.to_string()),
+        ("mean", |(_, side, _)| optional(side.mean)),
+        ("p50", |(_, side, _)| optional(side.p50.map(|p50| p50.value))),
+        ("p50_low", |(_, side, _)| optional(side.p50.and_then(|p50| p50.interval).map(|interval| interval.low))),
+        ("p50_high", |(_, side, _)| optional(side.p50.and_then(|p50| p50.interval).map(|interval| interval.high))),
+        ("p99", |(_, side, _)| optional(side.p99.map(|p99| p99.value))),
+        ("max", |(_, side, _)| optional(side.max)),
+        ("p50_verdict", |(_, side, _)| {
+            side.against_base.as_ref().map_or("", |against| verdict(&against.p50)).to_owned()
+        }),
+        ("unavailable", |(_, side, _)| optional(side.unavailable.as_ref())),
+    ]
+}
+
+/// A verdict in the word of the JSON document.
+fn verdict(judgement: &Judgement) -> &'static str {
+    match judgement.verdict {
+        comparison::Verdict::Differs => "differs",
+        comparison::Verdict::Overlap => "overlap",
+        comparison::Verdict::TooFew { .. } => "too_few",
+        comparison::Verdict::TooDisturbed { .. } => "too_disturbed",
+        comparison::Verdict::NotComparable { .. } => "not_comparable",
+    }
+}
+
+impl Subject for Comparison<'_> {
+    fn text(&self, layout: &Layout) -> String {
+        terminal::comparison(&self.view(layout.detail), layout.width)
+    }
+
+    fn json(&self, out: &mut dyn Write) -> io::Result<()> {
+        serde_json::to_writer(&mut *out, self.compared)?;
+        out.write_all(b"\n")
+    }
+
+    fn sheet(&self) -> Sheet<'_> {
+        let sides = self.compared.series.iter().flat_map(|series| series.sides.iter().map(move |side| (series, side)));
+        Sheet::of(side_columns(), sides.map(|(series, side)| (series, side, self.names)))
+    }
+
+    fn view(&self, detail: Detail) -> View {
+        (self.shown)(self.compared, self.sketches, self.names, detail == Detail::Full)
+    }
+
+    fn pictures(&self) -> Vec<Picture> {
+        self.view(Detail::Full).pictures.into_iter().flatten().collect()
+    }
+}
+
+/// Results of many machines in one table.
+pub struct Gallery<'a>(pub &'a [Machine]);
+
+impl Subject for Gallery<'_> {
+    fn text(&self, layout: &Layout) -> String {
+        terminal::comparison(&self.view(layout.detail), layout.width)
+    }
+
+    fn json(&self, out: &mut dyn Write) -> io::Result<()> {
+        pretty(&gallery::document(self.0), out)
+    }
+
+    fn sheet(&self) -> Sheet<'_> {
+        gallery::sheet(self.0)
+    }
+
+    fn view(&self, detail: Detail) -> View {
+        gallery::view(self.0, detail == Detail::Full)
+    }
+}
+
+/// Answers of machines to questions.
+pub struct Answers<'a>(pub &'a [Reply]);
+
+impl Subject for Answers<'_> {
+    fn text(&self, layout: &Layout) -> String {
+        ask::text(self.0, layout.width)
+    }
+
+    fn json(&self, out: &mut dyn Write) -> io::Result<()> {
+        pretty(&ask::document(self.0), out)
+    }
+
+    fn sheet(&self) -> Sheet<'_> {
+        Sheet::of(ask::columns(), self.0)
+    }
+
+    fn view(&self, _: Detail) -> View {
+        ask::view(self.0)
+    }
+
+    fn pictures(&self) -> Vec<Picture> {
+        ask::pictures(self.0)
+    }
+}
+
+/// A list of what exists: entries of a registry, abilities, figures of a model.
+pub struct Listing<'a> {
+    /// What is listed.
+    pub title: String,
+    /// As text of that many columns.
+    pub text: Box<dyn Fn(usize) -> String + 'a>,
+    /// All data.
+    pub data: Value,
+    /// Where in the data the rows of its table are; empty if it is the list.
+    pub rows: &'static str,
+    /// The fields of a row that are columns.
+    pub columns: &'static [&'static str],
+}
+
+impl Listing<'_> {
+    /// The objects of its rows.
+    fn objects(&self) -> &[Value] {
+        self.data.pointer(self.rows).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+    }
+}
+
+impl Subject for Listing<'_> {
+    fn text(&self, layout: &Layout) -> String {
+        (self.text)(layout.width)
+    }
+
+    fn json(&self, out: &mut dyn Write) -> io::Result<()> {
+        pretty(&self.data, out)
+    }
+
+    fn sheet(&self) -> Sheet<'_> {
+        Sheet::of_objects(self.columns, self.objects())
+    }
+
+    fn view(&self, _: Detail) -> View {
+        let Sheet { heads, rows } = self.sheet();
+        let columns = heads.into_iter().enumerate().fold(Columns::new(), |columns, (at, head)| {
+            columns.words(head.replace('_', " "), move |row: &Vec<String>| row[at].clone())
+        });
+        let section = Section::new("list", self.title.clone()).tables(columns.table(self.title.clone(), rows));
+        View { title: format!("oversleep: {}", self.title), sections: vec![section], ..View::default() }
+    }
+}
+
+/// A small document, to be read by people, too.
+fn pretty(document: &Value, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{document:#}")
+}
