@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use crate::claims::Guard;
+use crate::claims::{Guard, Slack};
 use crate::outcome::{Denied, Outcome};
 use crate::sys;
 
@@ -92,7 +92,7 @@ impl TimerSlack {
 /// ```
 #[must_use = "the slack is released as soon as this is dropped"]
 #[derive(Debug)]
-pub struct TimerSlackGuard(Guard<TimerSlack, Duration>);
+pub struct TimerSlackGuard(Guard<Slack, Duration>);
 
 impl TimerSlackGuard {
     /// The outcome of the request.

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use crate::claims::Guard;
+use crate::claims::{Guard, Slice};
 use crate::outcome::{Denied, Outcome};
 use crate::sys;
 
@@ -107,7 +107,7 @@ impl TimeSlice {
 /// ```
 #[must_use = "the slice is released as soon as this is dropped"]
 #[derive(Debug)]
-pub struct TimeSliceGuard(Guard<TimeSlice, Duration>);
+pub struct TimeSliceGuard(Guard<Slice, Duration>);
 
 impl TimeSliceGuard {
     /// The outcome of the request.

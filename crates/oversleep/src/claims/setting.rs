@@ -2,9 +2,7 @@
 
 use super::{Claims, Settings, Thread};
 use crate::outcome::Denied;
-use crate::slack::TimerSlack;
 use crate::sys;
-use crate::time_slice::TimeSlice;
 
 type Set<T, V> = fn(&mut T, V) -> Result<(), Denied>;
 type Policy<T> = <T as Thread>::Policy;
@@ -37,8 +35,11 @@ pub(super) fn is_same<S: Setting<T>, T: Thread>(a: S::Value, b: S::Value) -> boo
     S::IS_AS_FINE(a, b) && S::IS_AS_FINE(b, a)
 }
 
-/// Set exactly, whether finer or coarser.
-impl<T: Thread> Setting<T> for TimerSlack {
+/// The timer slack: set exactly, whether finer or coarser.
+#[derive(Debug)]
+pub(crate) struct Slack;
+
+impl<T: Thread> Setting<T> for Slack {
     type Value = u64;
     const CLAIMS: fn(&mut Settings<Policy<T>>) -> &mut Claims<u64> = |settings| &mut settings.slack;
     const READ: fn(&mut T) -> Result<u64, Denied> = T::slack_ns;
@@ -51,7 +52,11 @@ impl<T: Thread> Setting<T> for TimerSlack {
     const SUSPENDED: Option<u64> = Some(0);
 }
 
-impl<T: Thread> Setting<T> for TimeSlice {
+/// The time slice.
+#[derive(Debug)]
+pub(crate) struct Slice;
+
+impl<T: Thread> Setting<T> for Slice {
     type Value = u64;
     const CLAIMS: fn(&mut Settings<Policy<T>>) -> &mut Claims<u64> = |settings| &mut settings.slice;
     const READ: fn(&mut T) -> Result<u64, Denied> = T::slice_ns;
@@ -81,7 +86,7 @@ impl<T: Thread> Setting<T> for RealTime {
     const BEFORE_FIRST: fn(&mut Settings<T::Policy>, &mut T) =
         |settings, thread| settings.slack.later = thread.slack_ns().ok().filter(|&ns| ns != 0);
     const AFTER_LAST: fn(&mut Settings<T::Policy>, &mut T) = |settings, thread| {
-        settings.catch_up::<TimerSlack, T>(thread);
-        settings.catch_up::<TimeSlice, T>(thread);
+        settings.catch_up::<Slack, T>(thread);
+        settings.catch_up::<Slice, T>(thread);
     };
 }

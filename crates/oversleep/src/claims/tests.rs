@@ -1,8 +1,6 @@
 //! Claims in every order, on a thread that behaves as Linux does.
 
 use super::*;
-use crate::slack::TimerSlack;
-use crate::time_slice::TimeSlice;
 use proptest::prelude::*;
 
 const BASE_SLACK_NS: u64 = 50_000;
@@ -77,16 +75,16 @@ enum Request {
 
 fn hold(settings: &mut Settings<u32>, thread: &mut Linux, request: Request) -> Option<Claim> {
     match request {
-        Request::Slack(ns) => settings.hold::<TimerSlack, _>(thread, |_| ns, Err).unwrap().0,
-        Request::Slice(ns) => settings.hold::<TimeSlice, _>(thread, |_| ns, Err).unwrap().0,
+        Request::Slack(ns) => settings.hold::<Slack, _>(thread, |_| ns, Err).unwrap().0,
+        Request::Slice(ns) => settings.hold::<Slice, _>(thread, |_| ns, Err).unwrap().0,
         Request::RealTime(priority) => settings.hold::<RealTime, _>(thread, |_| priority, Err).unwrap().0,
     }
 }
 
 fn release(settings: &mut Settings<u32>, thread: &mut Linux, request: Request, claim: Claim) {
     match request {
-        Request::Slack(_) => settings.release::<TimerSlack, _>(thread, claim),
-        Request::Slice(_) => settings.release::<TimeSlice, _>(thread, claim),
+        Request::Slack(_) => settings.release::<Slack, _>(thread, claim),
+        Request::Slice(_) => settings.release::<Slice, _>(thread, claim),
         Request::RealTime(_) => settings.release::<RealTime, _>(thread, claim),
     }
 }
@@ -95,19 +93,18 @@ fn release(settings: &mut Settings<u32>, thread: &mut Linux, request: Request, c
 fn each_release_leaves_what_the_others_ask_for() {
     let mut thread = Linux { slack_ns: BASE_SLACK_NS, slice_ns: BASE_SLICE_NS, has_own_slice: false, priority: 0 };
     let (before, mut settings) = (thread.clone(), Settings::NONE);
-    let [first, second] =
-        [7_000, 1].map(|ns| settings.hold::<TimerSlack, _>(&mut thread, |_| ns, Err).unwrap().0.unwrap());
-    settings.release::<TimerSlack, _>(&mut thread, first);
+    let [first, second] = [7_000, 1].map(|ns| settings.hold::<Slack, _>(&mut thread, |_| ns, Err).unwrap().0.unwrap());
+    settings.release::<Slack, _>(&mut thread, first);
     assert_eq!(thread.slack_ns, 1);
-    settings.release::<TimerSlack, _>(&mut thread, second);
+    settings.release::<Slack, _>(&mut thread, second);
     assert_eq!(thread, before);
     // The shorter slice and the higher priority win, whichever came first.
     let [short, long] =
-        [100_000, 500_000].map(|ns| settings.hold::<TimeSlice, _>(&mut thread, |_| ns, Err).unwrap().0.unwrap());
+        [100_000, 500_000].map(|ns| settings.hold::<Slice, _>(&mut thread, |_| ns, Err).unwrap().0.unwrap());
     assert_eq!(thread.slice_ns, 100_000);
-    settings.release::<TimeSlice, _>(&mut thread, short);
+    settings.release::<Slice, _>(&mut thread, short);
     assert_eq!(thread.slice_ns, 500_000);
-    settings.release::<TimeSlice, _>(&mut thread, long);
+    settings.release::<Slice, _>(&mut thread, long);
     let [high, low] = [20, 10].map(|high| settings.hold::<RealTime, _>(&mut thread, |_| high, Err).unwrap().0.unwrap());
     settings.release::<RealTime, _>(&mut thread, high);
     assert_eq!(thread.priority, 10);
