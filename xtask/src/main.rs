@@ -39,7 +39,8 @@ const CHORES: &[Chore] = chores! {
         "build the C interface and install header, libraries and pkg-config file under --prefix DIR",
     page "page": "write the page in the browser, which the command embeds; --check reports a stale one instead",
     schema "schema": "write the JSON schemas of results and comparisons; --check reports stale ones instead",
-    tidy "tidy": "check the rules of the source tree; --list names them, --update lowers the length ratchet",
+    tidy "tidy":
+        "check the rules of the source tree; --list names them, --fix sorts imports, --update lowers the length ratchet",
 };
 
 /// Suites of the proving ground that were chores once; they are passed on to it.

@@ -5,7 +5,7 @@
 //! dependencies, and the places that may depend on the operating system, are data in `arrows.rs`.
 
 use std::path::Path;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
 use crate::tree::Tree;
 use finding::{Finding, Findings};
@@ -17,6 +17,7 @@ mod doc_links;
 mod doc_tests;
 mod docs;
 mod finding;
+mod imports;
 mod layout;
 mod length;
 mod manifest;
@@ -52,6 +53,7 @@ const CHECKS: &[Check] = &[
     module_style::CHECK,
     words::CHECK,
     layout::CHECK,
+    imports::CHECK,
     doc_links::CHECK,
     doc_tests::CHECK,
     skips::CHECK,
@@ -61,18 +63,22 @@ const CHECKS: &[Check] = &[
 
 /// Runs the chore. Exit code 0: tidy; 1: findings. An `Err` is a usage or read error.
 pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
-    let mut update = false;
+    let (mut update, mut fix) = (false, false);
     for arg in args {
         match arg.as_str() {
             "--update" => update = true,
+            "--fix" => fix = true,
             "--list" => {
                 for check in CHECKS {
                     println!("{:<13} {}", check.name, check.about);
                 }
                 return Ok(ExitCode::SUCCESS);
             }
-            other => return Err(format!("tidy takes --update and --list, not `{other}`")),
+            other => return Err(format!("tidy takes --fix, --update and --list, not `{other}`")),
         }
+    }
+    if fix {
+        fix_imports(root)?;
     }
     if update {
         update_ratchet(root)?;
@@ -93,6 +99,24 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
         }
     );
     Ok(if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// Puts the imports of every file in groups, and has `rustfmt` sort each group.
+fn fix_imports(root: &Path) -> Result<(), String> {
+    let tree = Tree::read(root)?;
+    let mut paths = Vec::new();
+    for (file, text) in tree.rust_files().filter_map(|file| Some((file, imports::fixed(file)?))) {
+        let path = root.join(&file.path);
+        std::fs::write(&path, text).map_err(|e| format!("could not write {}: {e}", path.display()))?;
+        paths.push(path);
+    }
+    println!("{} files: imports put in groups", paths.len());
+    if !paths.is_empty() {
+        let sorted = Command::new("rustfmt").args(["--edition", "2024"]).args(&paths).status();
+        let sorted = sorted.map_err(|e| format!("could not run rustfmt: {e}"))?;
+        return if sorted.success() { Ok(()) } else { Err("rustfmt failed; run `cargo fmt`".to_owned()) };
+    }
+    Ok(())
 }
 
 fn update_ratchet(root: &Path) -> Result<(), String> {
