@@ -134,7 +134,7 @@ impl<U: Use> Args for Documents<U> {
             }
             command = command.arg(arg);
         }
-        let out = "Write the data to FILE, as --json does; of results, `oversleep report` and `compare` read it";
+        let out = "Write the data to FILE, as --json does; `report` and `compare` read a result there";
         command = command.arg(file("out", out));
         if U::HAS_PICTURES {
             let svg = "Write each picture as an SVG file into a directory, which is created if needed";

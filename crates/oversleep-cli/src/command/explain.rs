@@ -4,14 +4,12 @@ use clap::Args;
 use oversleep_explain::{self as explain, FindingEntry};
 use oversleep_lab::Laboratory;
 use oversleep_lab::catalogue::{self, Entry};
-use oversleep_report::listing::entries;
-use oversleep_report::listing::explain::{document, list, mentions, text};
+use oversleep_report::listing::explain::{about, all, one};
 
-use crate::args::help;
+use crate::args::{Documents, List, help};
 use crate::exit::{Exit, Failure};
-use crate::output::stdout;
+use crate::output::show;
 use crate::request::names;
-use crate::width::width;
 
 /// List the findings, or explain one: what it means, how oversleep knows, and what to do
 #[derive(Args, Debug)]
@@ -21,9 +19,8 @@ pub struct Explain {
     /// [default: list all]
     finding: Option<String>,
 
-    /// Print one JSON document
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    documents: Documents<List>,
 }
 
 /// What a word names.
@@ -37,23 +34,11 @@ enum Meaning {
 impl Explain {
     /// Runs it.
     pub fn run(self) -> Result<Exit, Failure> {
-        let Some(word) = &self.finding else {
-            match self.json {
-                false => stdout::text(&list(width()))?,
-                true => stdout::json(&explain::registry().iter().map(|entry| document(entry)).collect())?,
-            }
-            return Ok(Exit::Fine);
-        };
-        match (find(word)?, self.json) {
-            (Meaning::Finding(entry), false) => stdout::text(&text(entry, width()))?,
-            (Meaning::Finding(entry), true) => stdout::json(&document(entry))?,
-            (Meaning::Found { entries, findings }, false) => stdout::text(&found(word, &entries, &findings))?,
-            (Meaning::Found { entries, findings }, true) => {
-                let findings = findings.iter().map(|entry| document(entry));
-                stdout::json(&findings.chain(entries.iter().map(entries::document)).collect())?;
-            }
+        let Some(word) = &self.finding else { return show(&self.documents, &all()) };
+        match find(word)? {
+            Meaning::Finding(entry) => show(&self.documents, &one(entry)),
+            Meaning::Found { entries, findings } => show(&self.documents, &about(word, &entries, &findings)),
         }
-        Ok(Exit::Fine)
     }
 }
 
@@ -79,16 +64,4 @@ fn unknown(word: &str) -> Failure {
     Failure::usage(format!(
         "no finding, clock or wait is named '{word}', and no finding mentions it; `oversleep explain` lists all findings"
     ))
-}
-
-/// The clocks, waits and the like, then the finding, or a list of several.
-fn found(word: &str, entries: &[Entry], findings: &[&'static FindingEntry]) -> String {
-    let named = entries::text(entries, width());
-    let found = match findings {
-        [] => String::new(),
-        [one] => text(one, width()),
-        several => mentions(word, several, width()),
-    };
-    let gap = if named.is_empty() || found.is_empty() { "" } else { "\n" };
-    format!("{named}{gap}{found}")
 }

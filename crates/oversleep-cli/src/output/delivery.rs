@@ -8,6 +8,7 @@ use oversleep_record::date::Utc;
 use oversleep_record::words::counted;
 use oversleep_report::document::{self, Entry, HTML, JSON, Layout, Subject};
 use oversleep_report::terminal::Detail;
+use oversleep_report::view::pictures::Picture;
 
 use super::file::{self, Files};
 use super::place::{self, Places};
@@ -26,7 +27,6 @@ pub struct Delivery {
     /// The directory for files that the user did not name.
     automatic: Option<PathBuf>,
     stdout: Stdout,
-    quiet: bool,
     detail: Detail,
     /// Whether a file has the data already, because they were read from there, or anybody can ask for them again.
     is_stored: bool,
@@ -110,8 +110,9 @@ impl Delivery {
     }
 
     fn named(args: &DocumentArgs, mut places: Places) -> Result<Delivery, Failure> {
+        message::leave_out_notes(args.quiet);
         let detail = if args.full { Detail::Full } else { Detail::Brief };
-        let mut delivery = Delivery { svg: args.svg.clone(), quiet: args.quiet, detail, ..Delivery::default() };
+        let mut delivery = Delivery { svg: args.svg.clone(), detail, ..Delivery::default() };
         for Named { option, format, path } in &args.named {
             match place::output(option, path)? {
                 Document::Stdout => delivery.claim_stdout(format, option)?,
@@ -154,6 +155,10 @@ impl Delivery {
     /// # Errors
     /// Every destination that failed, and where the data are now.
     pub fn deliver(&self, subject: &dyn Subject, stem: &str) -> Result<(), Failure> {
+        let pictures = self.svg.as_ref().map(|directory| (directory, subject.pictures()));
+        if self.is_stored && matches!(&pictures, Some((_, none)) if none.is_empty()) {
+            return Err(Failure::usage("--svg: this has no pictures of its own; use --html"));
+        }
         let mut tally = Tally { kept: self.is_stored, ..Tally::default() };
         let mut files = Files::default();
         let layout = Layout { width: width(), detail: self.detail, written: &[] };
@@ -161,9 +166,8 @@ impl Delivery {
             let written = files.replace(path, &|out| document::write(subject, format, &layout, out));
             tally.file(path, written, **format == JSON);
         }
-        if let Some(directory) = &self.svg {
-            match pictures(subject, directory, &mut files) {
-                Ok(0) => tally.failed.push("--svg: this has no pictures of its own; use --html".to_owned()),
+        if let Some((directory, pictures)) = pictures {
+            match write_all(&pictures, directory, &mut files) {
                 Ok(count) => tally.written.push(format!("{} in {}", counted(count, "picture"), directory.display())),
                 Err(error) => tally.failed.push(file::why_not(directory, &error)),
             }
@@ -187,7 +191,7 @@ impl Delivery {
         }
         // On a terminal, the bottom line of a check has just named them.
         let is_named = self.stdout == Stdout::Text && subject.names_its_files() && io::stdout().is_terminal();
-        if !self.quiet && !is_named {
+        if !is_named {
             message::written(&tally.written);
         }
         self.conclude(subject, stem, tally)
@@ -228,9 +232,8 @@ impl Delivery {
 }
 
 /// Writes every picture to a file in a directory and returns how many there are.
-fn pictures(subject: &dyn Subject, directory: &Path, files: &mut Files) -> io::Result<usize> {
-    let pictures = subject.pictures();
-    for picture in &pictures {
+fn write_all(pictures: &[Picture], directory: &Path, files: &mut Files) -> io::Result<usize> {
+    for picture in pictures {
         let path = directory.join(format!("{}.svg", picture.name));
         files.replace(&path, &|out| out.write_all(picture.svg.as_bytes()))?;
     }

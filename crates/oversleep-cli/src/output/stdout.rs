@@ -35,11 +35,6 @@ pub fn document(contents: Contents) -> Result<(), Failure> {
     done(contents(&mut out).and_then(|()| out.flush()))
 }
 
-/// A JSON document.
-pub fn json(value: &serde_json::Value) -> Result<(), Failure> {
-    json_document(&|out| writeln!(out, "{value:#}"))
-}
-
 /// A JSON document, with escapes for the characters that a terminal would obey.
 pub fn json_document(contents: Contents) -> Result<(), Failure> {
     document(&|out| {

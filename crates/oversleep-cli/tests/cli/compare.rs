@@ -192,8 +192,7 @@ fn several_models_are_measured_and_compared_in_one_go() {
     let text = home.run(of_both).fine().stdout;
     assert!(text.contains("A windows-11") && text.contains("B linux-hz250"), "{text}");
     for (more, says) in [
-        (&["--out", "r.json"][..], "--out takes one machine"),
-        (&["--name", "both"], "--name takes one machine"),
+        (&["--name", "both"][..], "--name takes one machine"),
         (&["--on", "windows-11,windows-12"], "did you mean 'windows-11'?"),
     ] {
         let args = of_both[..6].iter().chain(if more[0] == "--on" { &[][..] } else { &of_both[6..] }).chain(more);
@@ -201,6 +200,10 @@ fn several_models_are_measured_and_compared_in_one_go() {
         assert!(ended.stderr.contains(says), "{more:?}: {}", ended.stderr);
     }
     assert_eq!(home.files(), [""; 0]);
+    home.run(of_both.iter().chain(&["--out", "r.json", "--csv=r.csv"])).fine();
+    assert_eq!(home.files(), ["r.csv", "r.json"]);
+    let comparison = fs::read_to_string(home.path().join("r.json")).expect("written");
+    assert!(comparison.starts_with(r#"{"schema":"oversleep-comparison/3""#), "{comparison}");
 }
 
 #[test]

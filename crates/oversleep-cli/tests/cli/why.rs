@@ -12,9 +12,10 @@ fn recording() -> String {
 #[test]
 fn a_recording_is_shown_kept_and_shown_again() {
     let home = Home::new();
-    let shown = home.run(["why", &recording(), "--out", "r.json", "--perfetto", "t.json"]).fine();
+    let kept = home.run(["why", &recording(), "--out", "r.json", "--perfetto", "t.json"]).fine();
+    assert_eq!((&*kept.stdout, &*kept.stderr), ("", "Written: r.json, t.json\n"));
+    let shown = home.run(["why", &recording()]).fine();
     assert!(shown.stdout.contains("120 waits ended by their timer"), "{}", shown.stdout);
-    assert_eq!(shown.stderr, "Written: r.json, t.json\n");
     let again = home.run(["why", "r.json"]).fine();
     assert_eq!(again.stdout, shown.stdout);
     let trace = std::fs::read(home.path().join("t.json")).unwrap();

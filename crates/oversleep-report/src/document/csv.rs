@@ -9,7 +9,7 @@ pub const CSV: Entry = Entry {
     name: "csv",
     extension: "csv",
     media_type: "text/csv",
-    option: Some("Print only the figures, as CSV with a line for each series or entry, or write them to FILE"),
+    option: Some("Print only the figures, as CSV, a line for each series or entry, or write it to FILE"),
     is_for_pipes: true,
     write: |subject, _, out| {
         let sheet = subject.sheet();

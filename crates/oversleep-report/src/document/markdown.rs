@@ -12,7 +12,7 @@ pub const MARKDOWN: Entry = Entry {
     extension: "md",
     media_type: "text/markdown",
     option: Some(
-        "Print only a summary with its tables as Markdown, for an issue or a pull request, or write it to FILE",
+        "Print only a summary with its tables, as Markdown, or write it to FILE",
     ),
     is_for_pipes: true,
     write: |subject, layout, out| view(&subject.view(layout.detail), out),

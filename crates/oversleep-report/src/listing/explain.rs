@@ -1,20 +1,64 @@
 //! The findings: cause, evidence and remedies.
 
 use oversleep_explain::{FindingEntry, RemedyEntry, Scope, Trial, registry};
+use oversleep_lab::catalogue::Entry;
 use serde_json::{Value, json};
 
-use super::{Page, STRONG};
+use super::{Page, STRONG, entries};
+use crate::document::Listing;
 use crate::terminal::clean;
 
+/// The list of all.
+pub fn all() -> Listing<'static> {
+    Listing {
+        title: "findings".to_owned(),
+        text: Box::new(list),
+        data: registry().iter().map(|entry| document(entry)).collect(),
+        rows: "",
+        columns: &["id", "name", "severity", "summary", "applies_to"],
+    }
+}
+
+/// One of them; its table has the remedies.
+pub fn one(entry: &FindingEntry) -> Listing<'_> {
+    Listing {
+        title: format!("{} {}", entry.id, entry.name),
+        text: Box::new(|width| text(entry, width)),
+        data: document(entry),
+        rows: "/remedies",
+        columns: &["id", "summary", "how", "example"],
+    }
+}
+
+/// What a word names, and those that mention it.
+pub fn about<'a>(word: &'a str, named: &'a [Entry], found: &'a [&'a FindingEntry]) -> Listing<'a> {
+    Listing {
+        title: format!("findings about {word}"),
+        text: Box::new(move |width| {
+            let named = entries::text(named, width);
+            let found = match found {
+                [] => String::new(),
+                [one] => text(one, width),
+                several => mentions(word, several, width),
+            };
+            let gap = if named.is_empty() || found.is_empty() { "" } else { "\n" };
+            format!("{named}{gap}{found}")
+        }),
+        data: found.iter().map(|entry| document(entry)).chain(named.iter().map(entries::document)).collect(),
+        rows: "",
+        columns: &["id", "name", "severity", "summary", "doc"],
+    }
+}
+
 /// All of them, a line or a few each.
-pub fn list(width: usize) -> String {
+fn list(width: usize) -> String {
     let mut page = Page::new(width);
     lines(&mut page, registry());
     ends(page)
 }
 
 /// Those that mention a word, a line or a few each.
-pub fn mentions(word: &str, entries: &[&FindingEntry], width: usize) -> String {
+fn mentions(word: &str, entries: &[&FindingEntry], width: usize) -> String {
     let mut page = Page::new(width);
     page.line(&format!("{STRONG}Findings that mention {}{STRONG:#}", clean(word)));
     page.gap();
@@ -36,8 +80,8 @@ fn ends(mut page: Page) -> String {
     page.finish()
 }
 
-/// One of them.
-pub fn text(entry: &FindingEntry, width: usize) -> String {
+/// As text.
+fn text(entry: &FindingEntry, width: usize) -> String {
     let mut page = Page::new(width);
     page.line(&format!("{STRONG}{} {}{STRONG:#}", entry.id, entry.name));
     page.paragraph(0, entry.summary);
@@ -85,7 +129,7 @@ fn trial(entry: &FindingEntry, remedy: &RemedyEntry) -> String {
 }
 
 /// As JSON.
-pub fn document(entry: &FindingEntry) -> Value {
+fn document(entry: &FindingEntry) -> Value {
     let remedy = |remedy: &RemedyEntry| {
         json!({
             "id": remedy.id,
