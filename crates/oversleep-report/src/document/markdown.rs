@@ -11,9 +11,7 @@ pub const MARKDOWN: Entry = Entry {
     name: "md",
     extension: "md",
     media_type: "text/markdown",
-    option: Some(
-        "Print only a summary with its tables, as Markdown, or write it to FILE",
-    ),
+    option: Some("Print only a summary with its tables, as Markdown, or write it to FILE"),
     is_for_pipes: true,
     write: |subject, layout, out| view(&subject.view(layout.detail), out),
 };

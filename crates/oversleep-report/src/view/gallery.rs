@@ -121,6 +121,11 @@ fn columns<'a>() -> [sheet::Column<WaitRow<'a>>; 9] {
     ]
 }
 
+/// With more results than this of a system, those furthest from the median come first, and a brief table ends there.
+const ROWS_BRIEF: usize = 20;
+/// The most results that a warning names.
+const NAMED_MAX: usize = 12;
+
 /// The table, with every wait and its p99 where `full` is set.
 pub fn view(machines: &[Machine], full: bool) -> View {
     let described = |(at, one): (usize, &Machine)| {
@@ -128,11 +133,18 @@ pub fn view(machines: &[Machine], full: bool) -> View {
         (format!("{}: {}{mark}", at + 1, one.name), format!("{}. {}", one.machine, capitalised(&one.sentence)))
     };
     let systems = select::distinct(machines.iter().map(|one| one.os.as_str()));
-    let mut sections: Vec<Section> = systems.iter().flat_map(|os| of_system(machines, os, full)).collect();
+    let mut sections = Vec::new();
+    let mut shown: Vec<usize> = Vec::new();
+    for os in &systems {
+        let (rows, more) = rows(machines, os, full);
+        shown.extend(rows.iter().map(|(at, _)| *at));
+        sections.extend(of_system(&rows, os, full).into_iter().map(|section| section.notes(more.clone())));
+    }
+    let is_brief = !full && machines.len() > ROWS_BRIEF;
     sections.iter_mut().for_each(Section::explain_marks);
     View {
         title: format!("oversleep report: {}", counted(machines.len(), "result")),
-        results: machines.iter().enumerate().map(described).collect(),
+        results: machines.iter().enumerate().filter(|(at, _)| !is_brief || shown.contains(at)).map(described).collect(),
         warnings: warnings(machines),
         sections,
         pictures: Vec::new(),
@@ -144,8 +156,36 @@ pub fn view(machines: &[Machine], full: bool) -> View {
 /// A machine by its place among all of them, which names its row.
 type Row<'a> = (usize, &'a Machine);
 
-fn of_system(machines: &[Machine], os: &str, full: bool) -> Vec<Section> {
-    let rows: Vec<Row> = machines.iter().enumerate().filter(|(_, one)| one.os == os && !one.waits.is_empty()).collect();
+/// The rows of a system: in the order of the results, or of many those furthest from the median first, with a sentence about
+/// the rest.
+fn rows<'a>(machines: &'a [Machine], os: &str, full: bool) -> (Vec<Row<'a>>, Option<String>) {
+    let mut rows: Vec<Row> =
+        machines.iter().enumerate().filter(|(_, one)| one.os == os && !one.waits.is_empty()).collect();
+    if rows.len() <= ROWS_BRIEF {
+        return (rows, None);
+    }
+    let plain = |(_, one): &Row| one.plain_sleep().map(|(_, late)| late.p50_ns.max(1));
+    let mut medians: Vec<i64> = rows.iter().filter_map(plain).collect();
+    medians.sort_unstable();
+    let Some(&median) = medians.get(medians.len() / 2) else { return (rows, None) };
+    // How many times more or less than the median; what has no plain sleep comes last.
+    let factor = |row: &Row| plain(row).map_or(0.0, |p50| (p50 as f64 / median as f64).ln().abs().exp());
+    rows.sort_by(|a, b| factor(b).total_cmp(&factor(a)).then(a.0.cmp(&b.0)));
+    if full {
+        return (rows, None);
+    }
+    let rest = rows.split_off(ROWS_BRIEF);
+    let within = rest.first().map_or(1.0, factor);
+    let more = format!(
+        "These {ROWS_BRIEF} of {} results are the furthest from the median plain sleep, {} late. The others are \
+         within a factor of {within:.2} of it. --full shows all, and --csv writes all.",
+        ROWS_BRIEF + rest.len(),
+        Nanos(median)
+    );
+    (rows, Some(more))
+}
+
+fn of_system(rows: &[Row], os: &str, full: bool) -> Vec<Section> {
     let requests = select::distinct(rows.iter().filter_map(|(_, one)| one.request));
     let what = match requests[..] {
         [only] => format!("waits of {only} on {}", system(os)),
@@ -153,7 +193,7 @@ fn of_system(machines: &[Machine], os: &str, full: bool) -> Vec<Section> {
     };
     let section = |id: &str, figure: &str, cell: &dyn Fn(&Lateness) -> Cell| {
         let caption = format!("{figure} of {what}");
-        Some(Section::new(format!("{os}-{id}"), caption.clone()).tables([table(&rows, os, &caption, cell)?]))
+        Some(Section::new(format!("{os}-{id}"), caption.clone()).tables([table(rows, os, &caption, cell)?]))
     };
     let p50 = section("p50", "Median lateness", &|late| late.p50.clone().to_cell());
     let p99 = || section("p99", "99th percentile of the lateness", &|late| late.p99.clone().to_cell());
@@ -222,19 +262,25 @@ fn warnings(machines: &[Machine]) -> Vec<String> {
     if !observed.is_empty() {
         warnings.push(format!(
             "Without a row, because `oversleep why` shows a program and not a machine: {}. `oversleep report FILE` shows one.",
-            list(&observed)
+            named(&observed)
         ));
     }
     if !modelled.is_empty() {
-        warnings.push(format!("Not taken on a real machine: {}.", modelled.join("; ")));
+        let named = if modelled.len() > NAMED_MAX { counted(modelled.len(), "result") } else { modelled.join("; ") };
+        warnings.push(format!("Not taken on a real machine: {named}."));
     }
     if !poor.is_empty() {
         warnings.push(format!(
             "Don't rely on {}: something else used the machine, or too little was measured.",
-            list(&poor)
+            named(&poor)
         ));
     }
     warnings
+}
+
+/// The results by their numbers, or how many they are.
+fn named(numbers: &[String]) -> String {
+    if numbers.len() > NAMED_MAX { counted(numbers.len(), "result") } else { list(numbers) }
 }
 
 /// How far the machines of a system are apart.
@@ -280,6 +326,28 @@ mod tests {
             Machine::of(&windows.file, "desk.json"),
             Machine::of(&modelled.wild("B5/select/1ms", 60_000).wild("B5/futex/1ms", 9_000).file, "model.json"),
         ]
+    }
+
+    #[test]
+    fn of_hundreds_the_furthest_from_the_median_come_first() {
+        let one = |n: i64| {
+            let late = if n == 250 { 900_000 } else { 60_000 + 10 * n };
+            Machine::of(&Sheet::linux().steady("B5/nanosleep/1ms", late).file, &format!("host-{n}.json"))
+        };
+        let machines: Vec<Machine> = (1..=300).map(one).collect();
+        let brief = view(&machines, false);
+        let rows =
+            |view: &View| view.sections[0].tables[0].rows.iter().map(|row| row[0].text.clone()).collect::<Vec<_>>();
+        assert_eq!((rows(&brief).len(), rows(&brief)[0].as_str()), (ROWS_BRIEF, "250 host-250"));
+        assert_eq!(brief.results.len(), ROWS_BRIEF);
+        assert_eq!(
+            brief.sections[0].notes,
+            ["These 20 of 300 results are the furthest from the median plain sleep, 61.5 µs late. The others are \
+                 within a factor of 1.02 of it. --full shows all, and --csv writes all."]
+        );
+        let full = view(&machines, true);
+        assert_eq!((rows(&full).len(), rows(&full)[0].as_str(), full.results.len()), (300, "250 host-250", 300));
+        assert_eq!(sheet(&machines).rows.count(), 300);
     }
 
     #[test]
