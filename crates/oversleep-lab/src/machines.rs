@@ -8,7 +8,7 @@ use crate::session::Laboratory;
 
 pub use oversleep_model::{
     ASSUMED, Description, Differ, Figure, SEED, SOURCES_MIN, Source, Statement, costs_stated, describe,
-    describe_without, differ, is_known, names, usual_ratio, wakes_stated, with_wakes_times, yields_stated,
+    describe_without, differ, is_known, names, usual_ratio, wakes_stated, yields_stated,
 };
 
 /// A laboratory on the modelled machine with that name; overrides as for [`oversleep_model::platform`].
@@ -30,6 +30,20 @@ pub fn load_without(
     seed: u64,
 ) -> Result<Laboratory, MachineError> {
     Ok(Laboratory::on(oversleep_model::platform_without(name, without, overrides, seed)?))
+}
+
+/// The same with the cost of every wake-up multiplied: see [`oversleep_model::platform_with_wakes_times`].
+///
+/// # Errors
+/// As for [`load`].
+pub fn load_with_wakes_times(
+    name: &str,
+    without: Option<&str>,
+    overrides: &[String],
+    times: f64,
+    seed: u64,
+) -> Result<Laboratory, MachineError> {
+    Ok(Laboratory::on(oversleep_model::platform_with_wakes_times(name, without, overrides, times, seed)?))
 }
 
 /// A laboratory on a machine like that of the result: see [`oversleep_model::like`].

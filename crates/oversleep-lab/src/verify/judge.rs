@@ -8,7 +8,6 @@ use super::{Basis, Described, Fallback, Observation};
 use crate::ask::{Answer, NoAnswer, Question, Subject, ask};
 use crate::machines::{self, Description};
 use crate::session::Laboratory;
-use oversleep_model::MachineError;
 
 pub(super) fn judge(
     observation: &Observation,
@@ -94,11 +93,9 @@ pub(super) fn varied(
     times: f64,
     changes: &[String],
 ) -> Result<Laboratory, String> {
-    let (name, words) = (name_of(observation)?, |error: MachineError| error.to_string());
-    let mut set = observation.set.clone();
-    set.extend(machines::with_wakes_times(name, without, &observation.set, times).map_err(words)?);
-    set.extend_from_slice(changes);
-    machines::load_without(name, without, &set, machines::SEED).map_err(words)
+    let set = [&observation.set, changes].concat();
+    let machine = machines::load_with_wakes_times(name_of(observation)?, without, &set, times, machines::SEED);
+    machine.map_err(|error| error.to_string())
 }
 
 pub(super) fn name_of(observation: &Observation) -> Result<&str, String> {

@@ -41,7 +41,7 @@ pub(super) fn read_entry(
         let says = sources.get(&source).ok_or_else(|| format!("its source '{source}' is not among the sources"))?;
         let (value, cited) = (parameter.kind.read(&text)?, cited(&source, says)?);
         if chosen.is_none() && without != Some(source.as_str()) {
-            chosen = Some(Stated { value, text, source_id: source, source: cited });
+            chosen = Some(Stated { value, written: Some(text), source_id: source, source: cited });
         }
     }
     Ok(chosen)

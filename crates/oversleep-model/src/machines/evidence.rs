@@ -6,9 +6,10 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
+use super::computed::mean;
 use super::parameters::parameter_of;
 use super::sources::Source;
-use super::value::{Stated, Value, mean};
+use super::value::{Stated, Value};
 
 /// The fewest sources that show how much machines differ, because a few may agree by chance.
 pub const SOURCES_MIN: usize = 3;
@@ -102,10 +103,10 @@ fn in_proportion(kind: &str, path: &str, without: Option<&str>, mhz: f64) -> Res
     }
     ids.sort_unstable();
     ids.dedup();
-    let text = format!("{}ns", read_ns * proportion);
+    let ns = read_ns * proportion;
     Ok(Some(Stated {
-        value: parameter.kind.read(&text)?,
-        text,
+        value: Value::cost(ns).ok_or_else(|| format!("'{path}': {ns} ns is not the cost of a call"))?,
+        written: Some(format!("{ns}ns")),
         source_id: ids.join(AND),
         source: format!(
             "{proportion:.2} times what a read of the time takes there, as on such machines: {}; a read of the time is {}",
@@ -157,9 +158,9 @@ fn pooled(path: &str, said: &[(&String, &Said)], mhz: Option<f64>) -> Result<Sta
         Ok::<_, String>(mhz.zip(said.mhz).map_or(value.clone(), |(mhz, own)| value.cost_times(own / mhz)))
     };
     let values: Vec<_> = said.iter().map(value).collect::<Result<_, _>>()?;
-    let text = match &said {
-        [(_, only)] if mhz.is_none() => only.value.clone(),
-        _ => mean(&values)?,
+    let (value, written) = match (&values[..], said) {
+        ([value], [(_, only)]) if mhz.is_none() => (value.clone(), Some(only.value.clone())),
+        _ => (mean(&values)?, None),
     };
     let mut ids = Vec::new();
     let mut cited = Vec::new();
@@ -173,7 +174,7 @@ fn pooled(path: &str, said: &[(&String, &Said)], mhz: Option<f64>) -> Result<Sta
         (_, None) => format!("the mean of such machines: {}", cited.join("; ")),
         (_, Some(mhz)) => format!("the mean of such machines, in cycles of {mhz} MHz: {}", cited.join("; ")),
     };
-    Ok(Stated { value: parameter.kind.read(&text)?, text, source_id: ids.join(AND), source })
+    Ok(Stated { value, written, source_id: ids.join(AND), source })
 }
 
 /// Whether a figure with those sources is from this one, alone or with others.
@@ -206,6 +207,6 @@ mod tests {
         assert_eq!(both.source_id, "jdk-13225 + jdk-13892");
         assert!(is_from(&both.source_id, "jdk-13892") && !is_from(&both.source_id, "jdk"));
         let (_, one) = of(Some("jdk-13892")).unwrap();
-        assert_eq!((one.text.as_str(), one.source_id.as_str()), ("4800ns..8300ns", "jdk-13225"));
+        assert_eq!((one.text().as_str(), one.source_id.as_str()), ("4800ns..8300ns", "jdk-13225"));
     }
 }

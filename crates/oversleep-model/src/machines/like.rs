@@ -9,6 +9,7 @@ use oversleep_system::{ClockUnit, SharedPlatform, SlackRule};
 
 use super::bounds::check_clock;
 use super::profile::Profile;
+use super::value::Value;
 use super::{MachineError, build, changed};
 use crate::sim::{ClockSource, Learned, Machine, Overshoot, Sim, Spread, Tick, WaitModel};
 
@@ -53,9 +54,9 @@ pub fn learned(result: &ResultFile, overrides: &[String], seed: u64) -> Result<M
     }
     let mut profile = Profile::named(base)?;
     profile.name = format!("like {} {}", result.platform.os, result.platform.arch);
-    for change in from_facts(result) {
+    for (path, value) in from_facts(result) {
         // Facts without a model parameter keep the value of the base profile.
-        let _ = profile.set(&change);
+        let _ = profile.put(path, value);
     }
     let profile = changed(profile, overrides)?;
     let mut machine = build::machine(&profile, seed)?;
@@ -131,21 +132,20 @@ fn base(result: &ResultFile) -> Option<&'static str> {
     }
 }
 
-/// The overrides that follow from its facts.
-fn from_facts(result: &ResultFile) -> Vec<String> {
+/// The figures that follow from its facts, by path.
+fn from_facts(result: &ResultFile) -> impl Iterator<Item = (&'static str, Value)> {
     let facts = &result.environment;
-    let mut changes = Vec::new();
     let cpus = facts.integer(FactName::CpuAllowed).or_else(|| facts.integer(FactName::CpuCount));
-    changes.extend(cpus.map(|count| format!("cpus.count={}", count.clamp(1, 64))));
-    changes.extend(facts.integer(FactName::TimerHz).map(|hz| format!("timers.hz={hz}")));
-    if facts.flag(FactName::TimerHighResolution) == Some(false) {
-        changes.push("timers.high-resolution=false".to_owned());
-    }
     let slack = facts.nanos(FactName::TimerDefaultSlack).or_else(|| facts.nanos(FactName::TimerSlack));
-    changes.extend(slack.map(|slack| format!("timers.slack={}ns", slack.0)));
-    changes.extend(facts.nanos(FactName::TimerPeriodDefault).map(|period| format!("timers.tick={}ns", period.0)));
-    changes.extend(facts.integer(FactName::QpcFrequencyHz).map(|hz| format!("frequencies.qpc={hz}")));
-    changes
+    let figures = [
+        ("cpus.count", cpus.map(|count| Value::Integer(count.clamp(1, 64)))),
+        ("timers.hz", facts.integer(FactName::TimerHz).map(Value::Integer)),
+        ("timers.high-resolution", facts.flag(FactName::TimerHighResolution).filter(|is| !is).map(Value::Flag)),
+        ("timers.slack", slack.map(Value::Span)),
+        ("timers.tick", facts.nanos(FactName::TimerPeriodDefault).map(Value::Span)),
+        ("frequencies.qpc", facts.integer(FactName::QpcFrequencyHz).map(Value::Integer)),
+    ];
+    figures.into_iter().filter_map(|(path, value)| Some((path, value?)))
 }
 
 /// The lateness by wait and request, where nothing was changed and nothing else ran. If several experiments measured

@@ -3,6 +3,7 @@
 
 mod bounds;
 mod build;
+mod computed;
 mod configured;
 mod entries;
 mod evidence;
@@ -21,7 +22,7 @@ pub use evidence::SOURCES_MIN;
 pub use like::{learned, like};
 pub use sources::{ASSUMED, Source};
 pub use statements::{Differ, Statement, costs_stated, differ, usual_ratio, wakes_stated, yields_stated};
-pub use varied::with_wakes_times;
+pub use varied::platform_with_wakes_times;
 
 use oversleep_system::SharedPlatform;
 
@@ -130,7 +131,7 @@ pub fn describe_without(name: &str, without: Option<&str>, overrides: &[String])
     };
     let figures = profile.stated.into_iter().filter(|(path, _)| is_own(path)).map(|(path, stated)| Figure {
         doc: parameters::parameter_of(&path).map_or("", |parameter| parameter.doc),
-        value: stated.text,
+        value: stated.text(),
         source: stated.source,
         source_id: stated.source_id,
         path,
@@ -170,8 +171,7 @@ pub fn machine(name: &str, overrides: &[String], seed: u64) -> Result<Machine, M
 
 /// Clocks that the system has on other processors only, for which a profile may inherit figures.
 fn foreign_clocks(profile: &Profile) -> Vec<&'static str> {
-    let stated = |path: &str| profile.stated.get(path).map_or("", |stated| stated.text.as_str());
-    let (os, arch) = (stated("machine.os"), stated("machine.arch"));
+    let (os, arch) = (profile.word("machine.os"), profile.word("machine.arch"));
     let system = SYSTEMS.iter().find(|system| system.os == os);
     let clocks = system.into_iter().flat_map(|system| system.clocks());
     clocks.filter(|info| !info.is_on(arch)).map(|info| info.name).collect()

@@ -8,7 +8,7 @@ use super::parameters::{parameter_of, path_of};
 use super::profile::Profile;
 use super::rate::RATE;
 use super::sources::BY_USER;
-use super::value::Stated;
+use super::value::{Stated, Value};
 use crate::sim::systems::{SYSTEMS, System};
 
 impl Profile {
@@ -22,17 +22,27 @@ impl Profile {
             parameter_of(&path).ok_or_else(|| bad(format!("'{path}' is not a figure of a modelled machine")))?;
         self.fits(&path).map_err(bad)?;
         let value = parameter.kind.read(text).map_err(|why| bad(bounds::with_range(&path, why)))?;
-        bounds::check(&path, &value).map_err(bad)?;
         if path.starts_with("since.") && text.trim().is_empty() {
             return Err(bad("name the version that brought it, like 'Windows 8'".to_owned()));
         }
+        self.replace(&path, value, Some(text.trim().to_owned())).map_err(bad)
+    }
+
+    /// Changes one parameter to a computed value of its kind.
+    pub(super) fn put(&mut self, path: &str, value: Value) -> Result<(), MachineError> {
+        let change = format!("{path}={value}");
+        let changed = self.fits(path).and_then(|()| self.replace(path, value, None));
+        changed.map_err(|why| MachineError::BadOverride { change, why })
+    }
+
+    fn replace(&mut self, path: &str, value: Value, written: Option<String>) -> Result<(), String> {
+        bounds::check(path, &value)?;
         if path == RATE {
-            self.run_at(&value).map_err(bad)?;
+            self.run_at(&value)?;
         }
         let source = "set by the user".to_owned();
-        let stated = Stated { text: text.trim().to_owned(), value, source_id: BY_USER.to_owned(), source };
-        self.drawn.remove(&path);
-        self.stated.insert(path, stated);
+        self.drawn.remove(path);
+        self.stated.insert(path.to_owned(), Stated { value, written, source_id: BY_USER.to_owned(), source });
         Ok(())
     }
 
@@ -41,8 +51,7 @@ impl Profile {
     /// # Errors
     /// Why not, and what would have an effect.
     fn fits(&self, path: &str) -> Result<(), String> {
-        let text = |path: &str| self.stated.get(path).map_or("", |stated| stated.text.as_str());
-        let os = text("machine.os");
+        let os = self.word("machine.os");
         let Some(system) = SYSTEMS.iter().find(|system| system.os == os) else { return Ok(()) };
         if path == "machine.os" {
             return Err("the system decides which rules and figures there are; take another machine instead".to_owned());
@@ -80,7 +89,7 @@ fn named(system: System, family: &str) -> Option<Vec<&'static str>> {
 /// Every figure of that parameter that can be changed on the machine of that profile.
 #[cfg(test)]
 pub(super) fn changeable(profile: &Profile, parameter: &Parameter) -> Vec<String> {
-    let os = profile.stated["machine.os"].text.as_str();
+    let os = profile.word("machine.os");
     let system = SYSTEMS.into_iter().find(|system| system.os == os).expect("a system");
     let paths = match parameter.path.strip_suffix(".*") {
         None => vec![parameter.path.to_owned()],
@@ -98,7 +107,6 @@ mod tests {
     use oversleep_record::Nanos;
 
     use super::*;
-    use crate::machines::value::Value;
 
     #[test]
     fn overrides_replace_figures_and_say_what_is_wrong() {

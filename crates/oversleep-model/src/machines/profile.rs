@@ -145,8 +145,16 @@ impl Profile {
         Ok(all)
     }
 
+    /// A figure that is a word; empty if there is none.
+    pub(super) fn word(&self, path: &str) -> &str {
+        match self.stated.get(path).map(|stated| &stated.value) {
+            Some(Value::Text(text)) => text,
+            _ => "",
+        }
+    }
+
     fn fill_defaults(&mut self) -> Result<(), String> {
-        let os = self.stated.get("machine.os").map_or(String::new(), |stated| stated.text.clone());
+        let os = self.word("machine.os").to_owned();
         for (path, text) in DEFAULTS {
             let parameter = parameter_of(path).ok_or("a default of no parameter")?;
             if self.stated.contains_key(*path) || parameter.only_on.is_some_and(|only| only != os) {
@@ -154,8 +162,8 @@ impl Profile {
             }
             let source = "the rule's default".to_owned();
             let stated = Stated {
-                text: (*text).to_owned(),
                 value: parameter.kind.read(text)?,
+                written: Some((*text).to_owned()),
                 source_id: ASSUMED.to_owned(),
                 source,
             };
@@ -244,7 +252,7 @@ mod tests {
     fn without_a_source_figures_fall_back_to_the_next_best_evidence() {
         let of = |name: &str, without: &str, path: &str| {
             let stated = Profile::named_without(name, Some(without)).unwrap().stated[path].clone();
-            (stated.text, stated.source_id)
+            (stated.text(), stated.source_id)
         };
         let is = |text: &str, id: &str| (text.to_owned(), id.to_owned());
         assert_eq!(of("windows-10-2004", "dawson-2020", "timers.tick"), is("15.625ms", "ms-interrupt-time-precise"));

@@ -24,7 +24,9 @@ impl Profile {
                     is_any |= evidence::figure_at(kind, path, None, mhz)?.is_some();
                     evidence::figure_at(kind, path, self.without.as_deref(), mhz)?
                 }
-                (None, Some(own)) if stated.source_id != BY_USER => Some(stated.cost_times(own / mhz)),
+                (None, Some(own)) if stated.source_id != BY_USER => {
+                    Some(Stated { value: stated.value.cost_times(own / mhz), written: None, ..stated.clone() })
+                }
                 _ => None,
             };
             scaled.extend(at_rate.map(|at_rate| (path.clone(), at_rate)));
@@ -34,14 +36,6 @@ impl Profile {
         }
         self.stated.extend(scaled);
         Ok(())
-    }
-}
-
-impl Stated {
-    fn cost_times(&self, times: f64) -> Stated {
-        let value = self.value.cost_times(times);
-        let text = value.as_ns().map_or(self.text.clone(), |ns| format!("{ns}ns"));
-        Stated { text, value, ..self.clone() }
     }
 }
 

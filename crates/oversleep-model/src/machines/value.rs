@@ -1,5 +1,7 @@
 //! Values of a profile, with one text form for files and the command line.
 
+use std::fmt;
+
 use oversleep_record::Nanos;
 
 use crate::sim::Spread;
@@ -51,12 +53,20 @@ pub(super) enum Value {
 /// The value of a parameter, and where it comes from.
 #[derive(Clone, Debug)]
 pub(super) struct Stated {
-    pub text: String,
     pub value: Value,
+    /// As its source or the user wrote it; `None` if it was computed.
+    pub written: Option<String>,
     /// The source's id.
     pub source_id: String,
     /// The source, with its statement.
     pub source: String,
+}
+
+impl Stated {
+    /// The value as documents show it.
+    pub(super) fn text(&self) -> String {
+        self.written.clone().unwrap_or_else(|| self.value.to_string())
+    }
 }
 
 impl Value {
@@ -85,39 +95,11 @@ impl Value {
         }
     }
 
-    /// That span or distribution multiplied by a factor, in typed form.
-    pub(super) fn times(&self, times: f64) -> Option<String> {
-        let span = |span: Nanos| Nanos((span.0 as f64 * times).round() as i64).0;
-        let distribution = |spread: &Spread| {
-            if spread.quantile(0.0) == spread.quantile(1.0) {
-                return format!("{}ns", span(spread.quantile(0.0)));
-            }
-            QUANTILES.map(|share| format!("p{}={}ns", share * 100.0, span(spread.quantile(share)))).join(" ")
-        };
-        Some(match self {
-            Value::Span(one) => format!("{}ns", span(*one)),
-            Value::Spread(spread) => distribution(spread),
-            Value::Ladder(steps) => {
-                let step = |(from, spread): &(Nanos, Spread)| format!("{}ns:{}", from.0, distribution(spread));
-                steps.iter().map(step).collect::<Vec<_>>().join(", ")
-            }
-            _ => return None,
-        })
-    }
-
     /// A whole number.
     pub(super) fn as_integer(&self) -> Option<i64> {
         match self {
             Value::Integer(number) => Some(*number),
             _ => None,
-        }
-    }
-
-    /// That cost multiplied by a factor; other values as they are.
-    pub(super) fn cost_times(&self, times: f64) -> Value {
-        match self {
-            Value::Cost(ps) => Value::Cost((*ps as f64 * times).round() as u64),
-            other => other.clone(),
         }
     }
 
@@ -137,7 +119,7 @@ impl Kind {
         let text = text.trim();
         match self {
             Kind::Span => span(text).map(Value::Span),
-            Kind::Cost => cost(text).map(Value::Cost),
+            Kind::Cost => cost(text),
             Kind::Spread => spread(text).map(Value::Spread),
             Kind::Ladder => ladder(text).map(Value::Ladder),
             Kind::Share => match text.parse::<f64>() {
@@ -168,66 +150,38 @@ impl Kind {
     }
 }
 
-/// The quantiles at which distributions are averaged.
-const QUANTILES: [f64; 5] = [0.0, 0.5, 0.9, 0.99, 1.0];
+/// A value in typed form, in nanoseconds. It reads as the same value.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Span(span) => write!(f, "{}ns", span.0),
+            Value::Cost(ps) => write!(f, "{}ns", *ps as f64 / 1_000.0),
+            Value::Spread(spread) => f.write_str(&spread_text(spread)),
+            Value::Ladder(steps) => {
+                let step = |(from, spread): &(Nanos, Spread)| format!("{}ns:{}", from.0, spread_text(spread));
+                f.write_str(&steps.iter().map(step).collect::<Vec<_>>().join(", "))
+            }
+            Value::Share(share) => share.fmt(f),
+            Value::Integer(number) => number.fmt(f),
+            Value::Flag(flag) => flag.fmt(f),
+            Value::Text(text) => f.write_str(text),
+            Value::Policy(name, priority) => write!(f, "{name}:{priority}"),
+            Value::Tiers(tiers) => {
+                let tier = |(name, shift, most): &(String, i32, Nanos)| format!("{name}:{shift}:{}ns", most.0);
+                f.write_str(&tiers.iter().map(tier).collect::<Vec<_>>().join(", "))
+            }
+        }
+    }
+}
 
-/// The mean of values of one kind, in the form of a file: the geometric mean of costs; for distributions, the mean of
-/// each quantile; for ladders, the mean at each step.
-///
-/// # Errors
-/// Values of that kind have no mean.
-pub(super) fn mean(values: &[Value]) -> Result<String, String> {
-    let of = |spans: &[Nanos]| Nanos(spans.iter().map(|span| span.0).sum::<i64>() / spans.len().max(1) as i64);
-    let distribution = |spreads: &[&Spread]| {
-        let at = |share: f64| of(&spreads.iter().map(|spread| spread.quantile(share)).collect::<Vec<_>>());
-        if at(0.0) == at(1.0) {
-            return format!("{}ns", at(0.0).0);
-        }
-        QUANTILES.map(|share| format!("p{}={}ns", share * 100.0, at(share).0)).join(" ")
-    };
-    let mut costs = Vec::new();
-    let mut spans = Vec::new();
-    let mut spreads = Vec::new();
-    let mut ladders = Vec::new();
-    let mut shares = Vec::new();
-    for value in values {
-        match value {
-            Value::Cost(ps) => costs.push(*ps),
-            Value::Span(span) => spans.push(*span),
-            Value::Spread(spread) => spreads.push(spread),
-            Value::Ladder(steps) => ladders.push(steps),
-            Value::Share(share) => shares.push(*share),
-            _ => return Err("only spans, costs, shares and distributions have a mean".to_owned()),
+fn spread_text(spread: &Spread) -> String {
+    match spread.quantiles() {
+        [(_, only)] => format!("{}ns", only.0),
+        quantiles => {
+            let quantile = |(share, value): &(f64, Nanos)| format!("p{}={}ns", share * 100.0, value.0);
+            quantiles.iter().map(quantile).collect::<Vec<_>>().join(" ")
         }
     }
-    let all = values.len();
-    if all > 0 && shares.len() == all {
-        return Ok(((shares.iter().sum::<f64>() / all as f64 * 1_000.0).round() / 1_000.0).to_string());
-    }
-    Ok(match (costs.len(), spans.len(), spreads.len(), ladders.len()) {
-        (count, 0, 0, 0) if count == all => {
-            // Costs are compared by factors, so this mean minimises the factors.
-            let logs: f64 = costs.iter().map(|&ps| (ps.max(1) as f64).ln()).sum();
-            format!("{}ns", (logs / all.max(1) as f64).exp().round() / 1_000.0)
-        }
-        (0, count, 0, 0) if count == all => format!("{}ns", of(&spans).0),
-        (0, 0, count, 0) if count == all => distribution(&spreads),
-        _ => {
-            let mut from: Vec<Nanos> = ladders.iter().flat_map(|steps| steps.iter().map(|(from, _)| *from)).collect();
-            from.sort_unstable();
-            from.dedup();
-            let nothing = Spread::fixed(Nanos::ZERO);
-            let step = |from: &Nanos| {
-                let of = |steps: &&&Vec<(Nanos, Spread)>| {
-                    steps.iter().rev().find(|(at, _)| at <= from).map(|(_, exit)| exit.clone())
-                };
-                let spreads: Vec<Spread> =
-                    ladders.iter().map(|steps| of(&steps).unwrap_or_else(|| nothing.clone())).collect();
-                format!("{}ns:{}", from.0, distribution(&spreads.iter().collect::<Vec<_>>()))
-            };
-            from.iter().map(step).collect::<Vec<_>>().join(", ")
-        }
-    })
 }
 
 /// No rule concerns more than an hour, and sums of a profile's figures must not overflow.
@@ -249,12 +203,11 @@ fn span(text: &str) -> Result<Nanos, String> {
     }
 }
 
-fn cost(text: &str) -> Result<u64, String> {
+fn cost(text: &str) -> Result<Value, String> {
     let of_ns = text.strip_suffix("ns").and_then(|number| number.trim().parse::<f64>().ok());
     match of_ns {
-        Some(ns) if (0.0..1e9).contains(&ns) => Ok((ns * 1_000.0).round() as u64),
-        Some(_) => Err(format!("'{text}' is not the cost of a call")),
-        None => Ok(span(text)?.0.unsigned_abs().saturating_mul(1_000)),
+        Some(ns) => Value::cost(ns).ok_or_else(|| format!("'{text}' is not the cost of a call")),
+        None => Ok(Value::Cost(span(text)?.0.unsigned_abs().saturating_mul(1_000))),
     }
 }
 
@@ -334,18 +287,24 @@ mod tests {
     }
 
     #[test]
-    fn the_mean_of_distributions_is_that_of_their_quantiles() {
-        let of =
-            |kind: Kind, texts: &[&str]| mean(&texts.iter().map(|text| kind.read(text).unwrap()).collect::<Vec<_>>());
-        assert_eq!(of(Kind::Cost, &["12ns", "27ns"]).unwrap(), "18ns");
-        assert_eq!(of(Kind::Span, &["1ms", "3ms"]).unwrap(), "2000000ns");
-        assert_eq!(of(Kind::Spread, &["2us", "4us"]).unwrap(), "3000ns");
-        assert_eq!(
-            of(Kind::Spread, &["2us..4us", "4us"]).unwrap(),
-            "p0=3000ns p50=3500ns p90=3900ns p99=3990ns p100=4000ns"
-        );
-        assert_eq!(of(Kind::Ladder, &["1ms:2us", "10ms:4us"]).unwrap(), "1000000ns:1000ns, 10000000ns:3000ns");
-        assert!(of(Kind::Flag, &["true", "false"]).is_err());
+    fn a_value_reads_as_it_is_shown() {
+        for (kind, text) in [
+            (Kind::Span, "15625000ns"),
+            (Kind::Cost, "9.9ns"),
+            (Kind::Cost, "0.001ns"),
+            (Kind::Spread, "-2000ns"),
+            (Kind::Spread, "p0=0ns p50=0ns p90=1ns p99=2ns p100=3ns"),
+            (Kind::Ladder, "1000000ns:0ns, 10000000ns:p0=1ns p100=3ns"),
+            (Kind::Ladder, ""),
+            (Kind::Share, "0.685"),
+            (Kind::Integer, "24000000"),
+            (Kind::Flag, "false"),
+            (Kind::Text, "Windows 8"),
+            (Kind::Policy, "fifo:1"),
+            (Kind::Tiers, "tier-0:3:1000000ns, tier-3:-2:75000000ns"),
+        ] {
+            assert_eq!(kind.read(text).unwrap().to_string(), text);
+        }
     }
 
     #[test]

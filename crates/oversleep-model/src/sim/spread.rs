@@ -66,6 +66,11 @@ impl Spread {
         low + Nanos(((high - low).0 as f64 * share) as i64)
     }
 
+    /// The quantiles that define it, ascending.
+    pub(crate) fn quantiles(&self) -> &[(f64, Nanos)] {
+        &self.quantiles
+    }
+
     /// The mean of all values, in ns.
     pub fn mean_ns(&self) -> f64 {
         let (first, last) = (self.quantiles[0], self.quantiles[self.quantiles.len() - 1]);

@@ -16,10 +16,10 @@ pub(super) fn stated(
     seed: u64,
 ) -> Result<Environment, MachineError> {
     let mut facts = Environment::default();
-    for (path, stated) in &figures.0.stated {
+    for path in figures.0.stated.keys() {
         let Some(name) = path.strip_prefix("facts.") else { continue };
         let known = FactName::find(name).ok_or_else(|| figures.wrong(path, format!("no fact is called {name}")))?;
-        facts.set(known, fact(name, &stated.text).map_err(|why| figures.wrong(path, why))?, "model");
+        facts.set(known, fact(name, figures.text(path)).map_err(|why| figures.wrong(path, why))?, "model");
     }
     let mut set = |name, value| facts.set(name, value, "model");
     // With these, the run can be repeated from its file.

@@ -30,10 +30,7 @@ impl Figures<'_> {
     }
 
     pub(in crate::machines) fn text(&self, path: &str) -> &str {
-        match self.value(path) {
-            Some(Value::Text(text)) => text,
-            _ => "",
-        }
+        self.0.word(path)
     }
 
     pub(super) fn cost_ps(&self, clock: &str) -> u64 {
