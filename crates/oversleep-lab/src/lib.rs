@@ -4,14 +4,15 @@
 //! answers a question about one wait or clock; `verify` compares modelled machines with published observations;
 //! `resolution` holds a timer resolution, `held` any setting; `records` has the rounding rules of language runtimes;
 //! `share` makes a copy of a result for others; `watch` reports changes; `catalogue` lists what a platform has;
-//! `findings` says where to look for one; `machines` opens modelled machines. Nothing here calls an operating system: the
-//! caller provides the platform.
+//! `findings` says where to look for one; `lookup` finds what a word names; `machines` opens modelled machines. Nothing
+//! here calls an operating system: the caller provides the platform.
 #![forbid(unsafe_code)]
 
 pub mod ask;
 pub mod catalogue;
 pub mod findings;
 pub mod held;
+pub mod lookup;
 pub mod machines;
 pub mod records;
 mod resolution;

@@ -13,6 +13,7 @@ mod elapsed_probe;
 mod experiment;
 mod experiments;
 mod floor;
+mod live;
 mod looks;
 mod pauses;
 mod plan;
@@ -45,12 +46,13 @@ pub use experiments::{
     coarse_clock,
 };
 pub use floor::floor;
+pub use live::RunningFigures;
 pub use looks::{Looks, Observed, SLEEP};
 pub use plan::{Depth, IdlePlan, Limit, Plan, WorkSpan};
 pub use probe::{Measured, Probe};
 pub use recorder::SeriesRecorder;
 pub use registry::{experiment, experiment_named, of_check, registry};
-pub use rounds::{MEASURING_THREAD, Progress, RunningFigures, Silent, Step, measure, panic_message};
+pub use rounds::{MEASURING_THREAD, Progress, Silent, Step, measure, panic_message};
 pub use stop::StopFlag;
 pub use wait_probe::WaitProbe;
 pub use witness::Watch;

@@ -6,8 +6,8 @@ use oversleep_record::series::{Round, Series, Status};
 use oversleep_record::{Disturbance, Nanos, Unavailable, stats};
 
 use super::bench::Bench;
+use super::live::LiveValues;
 use super::pauses::Pauses;
-use super::rounds::LiveValues;
 use oversleep_system::{CounterReading, SharedPlatform};
 
 /// The most raw samples of a series; the histogram has all values.

@@ -3,7 +3,8 @@
 use clap::Args;
 use oversleep_explain::{self as explain, FindingEntry};
 use oversleep_lab::Laboratory;
-use oversleep_lab::catalogue::{self, Entry};
+use oversleep_lab::catalogue::Entry;
+use oversleep_lab::lookup;
 use oversleep_report::listing::explain::{about, all, one};
 
 use crate::args::{Documents, List, help};
@@ -46,7 +47,7 @@ fn find(word: &str) -> Result<Meaning, Failure> {
     if let Some(entry) = explain::entry(word) {
         return Ok(Meaning::Finding(entry));
     }
-    let entries = catalogue::called(&Laboratory::on(oversleep_native::here()), word);
+    let entries = lookup::entries_named(&Laboratory::on(oversleep_native::here()), word);
     let findings = explain::mentioning(word);
     if entries.is_empty() && findings.is_empty() {
         return Err(unknown(word));

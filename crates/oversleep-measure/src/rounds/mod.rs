@@ -13,6 +13,7 @@ use oversleep_record::series::{Series, Status};
 use oversleep_record::{Disturbance, Nanos, Unavailable};
 
 use super::bench::Bench;
+use super::live::{LiveValues, RunningFigures};
 use super::pauses::Watching;
 use super::probe::{Measured, Probe};
 use super::recorder::SeriesRecorder;
@@ -20,8 +21,7 @@ use held::{apply, held_now, no_longer_held, note_outcomes};
 use overdue::{Guard, Unfinished, end_if_overdue, limit};
 use oversleep_system::{Load, Platform, processor_between};
 use progress::LONG_ROUND;
-pub(crate) use progress::LiveValues;
-pub use progress::{Progress, RunningFigures, Silent, Step};
+pub use progress::{Progress, Silent, Step};
 
 /// The name of measuring threads. A panic of one becomes the reason why its series is unavailable, and the run continues.
 pub const MEASURING_THREAD: &str = "measure";
@@ -175,7 +175,7 @@ fn run_round(
         let has_guard = needs_guard && !bench.platform().time_is_virtual();
         let guard = has_guard.then(|| Guard::new(bench.platform()));
         let live = meanwhile.filter(|_| probe.round_estimate() > LONG_ROUND).and_then(|meanwhile| {
-            let live = Arc::new(LiveValues::after(probe.recorders().first()?)?);
+            let live = Arc::new(progress::live_values(probe.recorders().first()?)?);
             probe.recorders().into_iter().next()?.share_values(Some(Arc::clone(&live)));
             Some((meanwhile, live))
         });

@@ -123,7 +123,10 @@ pub(super) fn end_if_overdue(
 mod tests {
     use std::sync::atomic::{AtomicI64, Ordering};
 
+    use oversleep_record::Distribution;
+
     use super::*;
+    use crate::live::LiveValues;
     use crate::testing::{self, Altered};
 
     #[test]
@@ -143,5 +146,34 @@ mod tests {
             guard.note(&platform, GUARD_SLICE);
         }
         assert_eq!(guard.stopped(&platform), Some(Nanos::from_millis(1_300)));
+    }
+
+    #[test]
+    fn the_figures_of_a_round_are_those_of_the_values_so_far() {
+        /// A thread that takes three looks to end, and has measured one more value at each of them.
+        struct Measuring<'a>(&'a LiveValues, std::cell::Cell<i64>);
+        impl ThreadHandle for Measuring<'_> {
+            fn is_finished(&self) -> bool {
+                false
+            }
+            fn ended_within(&self, _limit: Nanos) -> bool {
+                self.1.set(self.1.get() + 1);
+                self.0.note(self.1.get() * 10);
+                self.1.get() > 3
+            }
+            fn join(self: Box<Self>) {}
+        }
+        let live = LiveValues::after(&Distribution::new(), None, Nanos::ZERO);
+        let platform = Altered::from(testing::machine());
+        let thread = Measuring(&live, std::cell::Cell::new(0));
+        let mut seen = Vec::new();
+        let mut each = |passed: Nanos| {
+            let figures = live.figures().expect("a value");
+            seen.push((passed, figures.min.0, figures.newest.0, figures.max.0));
+        };
+        let ended = end_if_overdue(&platform, &thread, Nanos::from_secs(20), &StopFlag::new(), None, Some(&mut each));
+        assert!(ended.is_none());
+        let second = |count| Nanos::from_secs(count);
+        assert_eq!(seen, [(second(1), 10, 10, 10), (second(2), 10, 20, 20), (second(3), 10, 30, 30)]);
     }
 }

@@ -370,33 +370,3 @@ fn a_long_round_shows_its_progress_once_a_second() {
     assert_eq!(two.last(), Some(&(Nanos(2_140_000_000), Some(so_far))), "the second round begins with the first one's");
     assert_eq!(done(&two), [0, 1_000, 2_140]);
 }
-
-#[test]
-fn the_figures_of_a_round_are_those_of_the_values_so_far() {
-    /// A thread that takes three looks to end, and has measured one more value at each of them.
-    struct Measuring<'a>(&'a LiveValues, std::cell::Cell<i64>);
-    impl oversleep_system::ThreadHandle for Measuring<'_> {
-        fn is_finished(&self) -> bool {
-            false
-        }
-        fn ended_within(&self, _limit: Nanos) -> bool {
-            self.1.set(self.1.get() + 1);
-            self.0.note(self.1.get() * 10);
-            self.1.get() > 3
-        }
-        fn join(self: Box<Self>) {}
-    }
-    let series = Series::new(ExperimentId::B5, "nanosleep", Quantity::Lateness, Unit::Ns);
-    let live = LiveValues::after(&SeriesRecorder::new(series, 4)).expect("times");
-    let platform = testing::Altered::from(testing::machine());
-    let thread = Measuring(&live, std::cell::Cell::new(0));
-    let mut seen = Vec::new();
-    let mut each = |passed: Nanos| {
-        let figures = live.figures().expect("a value");
-        seen.push((passed, figures.min.0, figures.newest.0, figures.max.0));
-    };
-    let ended = end_if_overdue(&platform, &thread, Nanos::from_secs(20), &StopFlag::new(), None, Some(&mut each));
-    assert!(ended.is_none());
-    let second = |count| Nanos::from_secs(count);
-    assert_eq!(seen, [(second(1), 10, 10, 10), (second(2), 10, 20, 20), (second(3), 10, 30, 30)]);
-}
