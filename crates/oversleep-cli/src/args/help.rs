@@ -205,6 +205,12 @@ Examples:
   oversleep machines verify --all        and those that they reproduce
   oversleep machines verify --leave-out  each one predicted without its own source";
 
+/// At the head of `doctor`.
+pub const DOCTOR: &str = "\
+Examples:
+  oversleep doctor                       what it can observe and change here, and how to allow more
+  oversleep doctor --json                with every fact known about the machine";
+
 /// At the head of `experiments`.
 pub const EXPERIMENTS: &str = "\
 Examples:
@@ -232,7 +238,8 @@ Examples:
   oversleep compare a.json b.json         how b differs from a
   oversleep compare a.json b.json --full  every series, including those with too few values
   oversleep compare a.json b.json --html c.html  with the pictures side by side
-  oversleep compare a.json b.json --json  as one JSON document";
+  oversleep compare a.json b.json --csv   a line for each result of each series
+  oversleep compare a.json b.json --md    for a pull request";
 
 /// At the head of `page`.
 pub const PAGE: &str = "\
@@ -276,6 +283,7 @@ mod tests {
             RUNTIMES,
             MACHINES,
             MACHINES_VERIFY,
+            DOCTOR,
             EXPERIMENTS,
             EXPLAIN,
             REPORT,

@@ -11,7 +11,7 @@ use oversleep_report::listing::doctor::{Checkup, listing};
 use oversleep_system::Ability;
 
 use super::own_waits;
-use crate::args::{Documents, List};
+use crate::args::{Documents, List, help};
 use crate::exit::{Exit, Failure};
 use crate::output::show;
 use crate::request::conditions::OPTIONS;
@@ -20,6 +20,7 @@ use crate::request::conditions::OPTIONS;
 ///
 /// It measures nothing and leaves nothing changed.
 #[derive(Args, Debug)]
+#[command(before_help = help::DOCTOR)]
 pub struct Doctor {
     #[command(flatten)]
     documents: Documents<List>,

@@ -16,6 +16,24 @@ pub fn os() -> String {
     oversleep_lab::Laboratory::on(oversleep_native::here()).platform_id().os
 }
 
+/// Every command, as its help lists it: `check`, `resolution`, `resolution show` …
+pub fn commands() -> Vec<String> {
+    let home = Home::new();
+    let below = |command: &str| {
+        let help = home.run(["help"].into_iter().chain(command.split_whitespace())).fine().stdout;
+        let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+        let names = lines.filter(|line| !line.starts_with("   ")).filter_map(|line| line.split_whitespace().next());
+        names.filter(|name| *name != "help").map(|name| format!("{command} {name}").trim().to_owned()).collect()
+    };
+    let mut open: Vec<String> = below("");
+    let mut all = Vec::new();
+    while let Some(command) = open.pop() {
+        open.extend(below(&command));
+        all.push(command);
+    }
+    all
+}
+
 /// A directory for the test, with one for temporary files in it.
 pub struct Home {
     directory: tempfile::TempDir,
