@@ -10,6 +10,3 @@ pub fn hold_reserve(_notify: fn()) {}
 pub fn release_reserve() -> bool {
     false
 }
-
-/// Does nothing.
-pub fn give_back_freed() {}

@@ -24,7 +24,7 @@ mod linux;
 #[cfg(target_os = "linux")]
 use linux as native_platform;
 #[cfg(target_os = "linux")]
-pub use linux::splitter as switches;
+pub use linux::{memory, splitter as switches};
 
 #[cfg(target_os = "windows")]
 mod windows;

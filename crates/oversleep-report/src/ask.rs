@@ -6,13 +6,13 @@ use oversleep_record::Nanos;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::document::sheet::Column;
 use crate::listing::{FAINT, Page, STRONG};
 use crate::picture::{AnswerRow, Answers, Frame};
 use crate::view::bars::bars;
 use crate::view::comparison::View;
 use crate::view::pictures::Picture;
 use crate::view::select::distinct;
+use crate::view::sheet::Column;
 use crate::view::table::{Columns, Section};
 use crate::words::counted;
 

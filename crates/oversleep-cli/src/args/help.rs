@@ -222,7 +222,8 @@ pub const EXPLAIN: &str = "\
 Examples:
   oversleep explain                      every finding
   oversleep explain timer-slack          one: its cause, its evidence and its remedy
-  oversleep explain OVS-L001             the same by id";
+  oversleep explain OVS-L001             the same by id
+  oversleep explain quota                every finding that mentions it";
 
 /// At the head of `report`.
 pub const REPORT: &str = "\

@@ -30,6 +30,7 @@ mod why;
 
 use std::ffi::OsString;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::args::help;
@@ -125,18 +126,32 @@ fn show(answer: clap::Error, typed: &[OsString]) -> Result<Exit, Failure> {
     let safe: Vec<OsString> = typed.iter().map(|one| safe::line(&one.to_string_lossy()).into()).collect();
     let is_safe = safe == typed;
     let again = if is_safe { None } else { Cli::try_parse_from(safe).err() };
-    let answer = match again.filter(|again| again.kind() == answer.kind()) {
+    let answer = without_escape(match again.filter(|again| again.kind() == answer.kind()) {
         Some(again) => again,
         None if is_safe => answer,
         // The error is about those characters, and this text has no styles.
-        None => return Err(Failure::Usage(answer.to_string().trim().trim_start_matches("error: ").to_owned())),
-    };
+        None => {
+            let text = without_escape(answer).to_string();
+            return Err(Failure::Usage(text.trim().trim_start_matches("error: ").to_owned()));
+        }
+    });
     if answer.use_stderr() {
         let _ = answer.print();
         return Ok(Exit::Program(answer.exit_code()));
     }
     stdout::text(&answer.render().ansi().to_string())?;
     Ok(Exit::Fine)
+}
+
+/// An error without the tip to pass an unknown option as a value, which helps nobody here.
+fn without_escape(mut answer: clap::Error) -> clap::Error {
+    if let Some(ContextValue::StyledStrs(mut tips)) = answer.remove(ContextKind::Suggested) {
+        tips.retain(|tip| !tip.to_string().starts_with("to pass "));
+        if !tips.is_empty() {
+            answer.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+        }
+    }
+    answer
 }
 
 impl Cli {

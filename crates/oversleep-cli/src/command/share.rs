@@ -37,7 +37,7 @@ pub struct Share {
     #[arg(long, value_name = "TEXT", value_parser = value::label)]
     name: Option<String>,
 
-    /// Print only warnings and errors
+    /// Print no progress and no notes on standard error, only warnings and errors
     #[arg(long, short)]
     quiet: bool,
 }

@@ -280,3 +280,11 @@ fn a_process_that_can_not_exist_is_refused() {
         assert!(stderr.contains("is not the id of a process; write a whole number from 1"), "{id}: {stderr}");
     }
 }
+
+#[test]
+fn no_error_advises_to_pass_an_unknown_option_as_a_value() {
+    for args in [&["clocks", "--cvs"][..], &["experiments", "--cvs"], &["run", "--cvs", "true"], &["check", "--jsno"]] {
+        let error = Home::new().run(args).with_code(2).stderr;
+        assert!(error.contains("unexpected argument") && !error.contains("as a value"), "{args:?}: {error}");
+    }
+}

@@ -18,7 +18,7 @@ use std::process::{Child, Command};
 use aya::maps::{Array, HashMap, Map, MapData, RingBuf};
 use aya::programs::Program;
 use aya::{Btf, Ebpf, EbpfLoader};
-use oversleep_native::allocator;
+use oversleep_native::memory;
 use oversleep_why::calls::{Arch, CALLS};
 
 use crate::{CollectError, Losses, Options};
@@ -127,11 +127,12 @@ impl Collector {
         let threads = HashMap::try_from(map(&mut bpf, "threads")?).map_err(|error| refusal::load(&error))?;
         let counters = Counters::of(taken(&mut bpf, "cpus")?);
         let stacks_from = Array::try_from(map(&mut bpf, "stacks_from")?).map_err(|error| refusal::load(&error))?;
-        // The ring is mapped when the kernel's types, which take 20 MB, have been freed. What is delivered before stays in it.
+        // The ring is mapped when the kernel's types, which take 20 MB, have been freed. What is delivered before stays in
+        // it.
         let ring = map(&mut bpf, "ring")?;
         let missing = hooks::attach(&mut bpf, &btf)?;
         drop(btf);
-        allocator::give_back_freed();
+        memory::give_back_freed();
         let ring = RingBuf::try_from(ring).map_err(|error| refusal::load(&error))?;
         Ok(Collector {
             bpf,

@@ -16,6 +16,7 @@ mod idle;
 mod inheritance;
 mod interruption;
 mod load;
+pub mod memory;
 mod os;
 pub mod process_end;
 mod processor_state;

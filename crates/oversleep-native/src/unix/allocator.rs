@@ -68,15 +68,6 @@ pub fn hold_reserve(notify: fn()) {
     free(HELD.swap(reserve, Ordering::AcqRel));
 }
 
-/// Gives memory that was freed back to the system, where the allocator would keep it for later. A few milliseconds.
-pub fn give_back_freed() {
-    // SAFETY: it only returns unused pages.
-    #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    unsafe {
-        libc::malloc_trim(0);
-    }
-}
-
 /// Releases the reserve. Returns whether there was one.
 pub fn release_reserve() -> bool {
     free(HELD.swap(ptr::null_mut(), Ordering::AcqRel))

@@ -9,14 +9,14 @@ mod csv;
 mod html;
 mod json;
 mod markdown;
-pub(crate) mod sheet;
 mod subject;
 mod text;
 
 use std::io::{self, Write};
 
-pub use sheet::Sheet;
-pub use subject::{Answers, Comparison, Gallery, Listing, Subject};
+pub use subject::{Answers, Comparison, Gallery, Subject};
+
+pub use crate::listing::Listing;
 
 use crate::terminal::Detail;
 

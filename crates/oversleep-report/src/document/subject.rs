@@ -8,14 +8,15 @@ use oversleep_record::{ResultFile, Series, comparison};
 use serde_json::Value;
 
 use super::Layout;
-use super::sheet::{Column, Sheet, optional, word};
 use crate::ask::{self, Reply};
 use crate::html;
+use crate::listing::Listing;
 use crate::terminal::{self, Detail};
 use crate::view::comparison::{Sketch, View, letter};
 use crate::view::findings::{Findings, cure, in_words};
 use crate::view::gallery::{self, Machine};
 use crate::view::pictures::{self, Picture};
+use crate::view::sheet::{Column, Sheet, optional, word};
 use crate::view::table::{Columns, Section};
 use crate::view::{head, overview, sections};
 
@@ -249,27 +250,6 @@ impl Subject for Answers<'_> {
 
     fn pictures(&self) -> Vec<Picture> {
         ask::pictures(self.0)
-    }
-}
-
-/// A list of what exists: entries of a registry, abilities, figures of a model.
-pub struct Listing<'a> {
-    /// What is listed.
-    pub title: String,
-    /// As text of that many columns.
-    pub text: Box<dyn Fn(usize) -> String + 'a>,
-    /// All data.
-    pub data: Value,
-    /// Where in the data the rows of its table are; empty if it is the list.
-    pub rows: &'static str,
-    /// The fields of a row that are columns.
-    pub columns: &'static [&'static str],
-}
-
-impl Listing<'_> {
-    /// The objects of its rows.
-    fn objects(&self) -> &[Value] {
-        self.data.pointer(self.rows).and_then(Value::as_array).map_or(&[], Vec::as_slice)
     }
 }
 

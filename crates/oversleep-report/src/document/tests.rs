@@ -1,3 +1,5 @@
+//! Subjects in every format.
+
 use oversleep_record::comparison::Comparison as Compared;
 use oversleep_record::conditions::{Conditions, Setting};
 use oversleep_record::testing::{Sheet, held, rounds};

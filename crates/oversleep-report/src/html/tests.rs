@@ -5,11 +5,22 @@ use std::collections::HashSet;
 use oversleep_record::file::Completion;
 use oversleep_record::{FactName, ResultFile};
 
-use crate::testing::{html_of, page_of};
 use crate::view::comparison::{self, Sketch};
 use crate::view::pictures;
 use crate::view::testing::{hostile, rich};
 use oversleep_record::testing::Sheet;
+
+pub(super) fn html_of(file: &ResultFile) -> String {
+    let mut page = Vec::new();
+    super::report(file, &mut page).expect("memory takes everything");
+    String::from_utf8(page).expect("pages are UTF-8")
+}
+
+pub(super) fn page_of(view: &comparison::View) -> String {
+    let mut page = Vec::new();
+    super::page_of(view, &mut page).expect("memory takes everything");
+    String::from_utf8(page).expect("pages are UTF-8")
+}
 
 const VOID: [&str; 4] = ["meta", "link", "input", "!DOCTYPE"];
 

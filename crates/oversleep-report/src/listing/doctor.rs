@@ -6,8 +6,7 @@ use oversleep_record::environment::PlatformId;
 use oversleep_system::Ability;
 use serde_json::{Value, json};
 
-use super::{FAINT, GOOD, MISSING, Page, STRONG, entries, wine_answers};
-use crate::document::Listing;
+use super::{FAINT, GOOD, Listing, MISSING, Page, STRONG, entries, wine_answers};
 use crate::words::counted;
 
 /// The findings of `doctor`.

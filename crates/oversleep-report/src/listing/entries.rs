@@ -3,9 +3,7 @@
 use oversleep_lab::catalogue::Entry;
 use serde_json::{Value, json};
 
-use crate::document::Listing;
-
-use super::{FAINT, GOOD, MISSING, Page, STRONG};
+use super::{FAINT, GOOD, Listing, MISSING, Page, STRONG};
 
 /// The list of entries; `what` they are.
 pub fn listing<'a>(what: &str, entries: &'a [Entry]) -> Listing<'a> {

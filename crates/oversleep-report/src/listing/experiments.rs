@@ -4,8 +4,7 @@ use oversleep_lab::verify::of_experiment;
 use oversleep_measure::{Column, Experiment, registry};
 use serde_json::{Value, json};
 
-use super::{Page, STRONG};
-use crate::document::Listing;
+use super::{Listing, Page, STRONG};
 
 /// The list of all.
 pub fn all() -> Listing<'static> {

@@ -4,8 +4,7 @@ use oversleep_explain::{FindingEntry, RemedyEntry, Scope, Trial, registry};
 use oversleep_lab::catalogue::Entry;
 use serde_json::{Value, json};
 
-use super::{Page, STRONG, entries};
-use crate::document::Listing;
+use super::{Listing, Page, STRONG, entries};
 use crate::terminal::clean;
 
 /// The list of all.

@@ -3,8 +3,7 @@
 use oversleep_lab::machines::Description;
 use serde_json::{Value, json};
 
-use super::{FAINT, Page, STRONG};
-use crate::document::Listing;
+use super::{FAINT, Listing, Page, STRONG};
 
 /// The list of all.
 pub fn every(all: &[Description]) -> Listing<'_> {

@@ -11,6 +11,7 @@ pub mod verify;
 
 use anstyle::{AnsiColor, Style};
 use oversleep_record::{Environment, FactName};
+use serde_json::Value;
 
 use crate::terminal::text::broken;
 
@@ -27,6 +28,27 @@ pub const MISSING: Style = AnsiColor::Yellow.on_default();
 fn wine_answers(environment: &Environment) -> Option<String> {
     let version = environment.text(FactName::OsWineVersion)?;
     Some(format!("Under Wine {version}: these are Wine's answers on its host, not Windows'."))
+}
+
+/// A list of what exists: entries of a registry, abilities, figures of a model.
+pub struct Listing<'a> {
+    /// What is listed.
+    pub title: String,
+    /// As text of that many columns.
+    pub text: Box<dyn Fn(usize) -> String + 'a>,
+    /// All data.
+    pub data: Value,
+    /// Where in the data the rows of its table are; empty if it is the list.
+    pub rows: &'static str,
+    /// The fields of a row that are columns.
+    pub columns: &'static [&'static str],
+}
+
+impl Listing<'_> {
+    /// The objects of its rows.
+    pub fn objects(&self) -> &[Value] {
+        self.data.pointer(self.rows).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+    }
 }
 
 /// A page being written.

@@ -8,8 +8,7 @@ use oversleep_record::{Environment, FactName, Unavailable};
 use oversleep_system::{ResolutionHolders, ResolutionRow};
 use serde_json::{Value, json};
 
-use super::{FAINT, MISSING, Page, STRONG, wine_answers};
-use crate::document::Listing;
+use super::{FAINT, Listing, MISSING, Page, STRONG, wine_answers};
 use crate::view::head::fact_text;
 use crate::words::counted;
 

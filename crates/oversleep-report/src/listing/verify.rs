@@ -7,8 +7,7 @@ use oversleep_lab::verify::{Basis, COLLECTIONS, Kind, Row, Summary, Tally, Toler
 use oversleep_record::words::percent;
 use serde_json::{Value, json};
 
-use super::{FAINT, GOOD, MISSING, Page};
-use crate::document::Listing;
+use super::{FAINT, GOOD, Listing, MISSING, Page};
 
 /// The verdict on a row, in a word or two.
 fn word(verdict: &Verdict) -> &'static str {

@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 use super::comparison::View;
 use super::head;
 use super::select::{self, common_request, measured};
+use super::sheet::{self, Sheet};
 use super::table::{Cell, Columns, Section, Table, ToCell, Tone};
-use crate::document::sheet::{self, Sheet};
 use crate::words::{capitalised, counted, list, quantile};
 
 /// What the table shows of one result.

@@ -15,6 +15,7 @@ pub mod overview;
 pub mod pictures;
 pub mod sections;
 pub mod select;
+pub mod sheet;
 pub mod table;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;

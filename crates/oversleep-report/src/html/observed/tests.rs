@@ -7,7 +7,7 @@ use oversleep_record::part::Part;
 use oversleep_record::{ResultFile, SeriesKey};
 
 use super::timeline::Timeline;
-use crate::testing::{html_of, page_of};
+use crate::html::tests::{html_of, page_of};
 use crate::view::comparison::{self, Sketch};
 use crate::view::head;
 
