@@ -108,11 +108,11 @@ impl Run {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_record::ExperimentId;
     use oversleep_record::series::{Quantity, Round, Unit};
     use oversleep_record::{Disturbance, Unavailable};
 
     use super::*;
-    use oversleep_record::ExperimentId;
 
     fn series() -> Series {
         let mut series = Series::new(ExperimentId::B5, WAIT, Quantity::Lateness, Unit::Ns);

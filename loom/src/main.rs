@@ -13,12 +13,13 @@ mod clock;
 
 use std::time::Instant;
 
+use loom::sync::Arc;
+use loom::thread;
+
 use clock::latch::{FIRST, Latch, Reading};
 use clock::scale::Slope;
 use clock::seen::Seen;
 use clock::servo::{Line, Pair, Readings, State};
-use loom::sync::Arc;
-use loom::thread;
 
 /// Ticks within the window of every line below.
 const TICKS: u64 = 1 << 20;

@@ -5,8 +5,9 @@
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-use crate::arrows::{self, CrateRules, pure_crates, rules_of};
 use xtask_tools::{Prerequisites, can_build_for};
+
+use crate::arrows::{self, CrateRules, pure_crates, rules_of};
 
 const TARGET: &str = "wasm32-unknown-unknown";
 

@@ -222,8 +222,9 @@ fn link(to: &str, at: PathBuf) -> Result<PathBuf, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::io::Write;
+
+    use super::*;
 
     /// Prints why something was not tested, bypassing the capture of the test harness.
     fn skip(why: &str) {

@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use lzma_rust2::{LzmaOptions, LzmaWriter};
-
 use xtask_tools::{Prerequisites, can_build_for, generated, target_directory};
 
 const TARGET: &str = "wasm32-unknown-unknown";

@@ -13,7 +13,6 @@ use schemars::Schema;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::transform::transform_subschemas;
 use serde_json::Value;
-
 use xtask_tools::generated;
 
 /// One schema.

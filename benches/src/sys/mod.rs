@@ -8,12 +8,11 @@ use linux as native;
 
 #[cfg(not(target_os = "linux"))]
 mod other;
-#[cfg(not(target_os = "linux"))]
-use other as native;
-
 use std::hint::black_box;
 
 use crate::{Reason, pairs};
+#[cfg(not(target_os = "linux"))]
+use other as native;
 
 /// A batch lasts at least this long, so that its two timestamps don't matter. The laboratory uses the same figure.
 const BATCH_MIN_NS: i64 = 50_000;

@@ -82,8 +82,9 @@ pub(crate) fn why(read: Result<Duration, Denied>) -> Result<String, Status> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use oversleep::{Scheduling, Why};
+
+    use super::*;
 
     #[test]
     fn unlimited_and_unknown_are_distinct() {

@@ -163,10 +163,11 @@ fn is_too_disturbed(file: &ResultFile) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use oversleep_record::FactName;
     use oversleep_record::finding::{Evidence, Finding, Severity};
     use oversleep_report::testing;
+
+    use super::*;
 
     fn finding(verdict: Verdict, source: &str) -> Finding {
         Finding {

@@ -19,8 +19,9 @@ cfg_if::cfg_if! {
     }
 }
 
-pub use error::CollectError;
 use oversleep_why::Event;
+
+pub use error::CollectError;
 pub use sys::{Collector, cgroup_of, command_name};
 
 impl Collector {

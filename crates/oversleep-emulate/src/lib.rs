@@ -26,6 +26,7 @@ cfg_if::cfg_if! {
 use std::ffi::OsString;
 
 use oversleep_record::Nanos;
+
 use plan::{ClockChoice, Plan};
 
 /// What to run, and with which machine's timing.

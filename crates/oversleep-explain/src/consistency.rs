@@ -291,9 +291,10 @@ fn of_split(series: &Series) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_record::finding::{Evidence, Severity};
+
     use super::*;
     use crate::testing::Sheet;
-    use oversleep_record::finding::{Evidence, Severity};
 
     fn sheet() -> Sheet {
         let sheet = Sheet::linux().span(FactName::TimerSlack, 45_000);

@@ -6,9 +6,8 @@ use oversleep_record::disturbance::Disturbance;
 use oversleep_record::label::{self, ClockRole};
 use oversleep_record::series::Quantity;
 use oversleep_record::stats::{median, share_of_rounds_lower};
-use oversleep_record::{Distribution, FactName, Nanos, ResultFile, Series, TwoPeaks};
-
 use oversleep_record::words::{self, counted, list};
+use oversleep_record::{Distribution, FactName, Nanos, ResultFile, Series, TwoPeaks};
 
 /// Share of the pairs of rounds that must agree before a remedy is said to help.
 const ROUNDS_AGREE_MIN: f64 = 0.75;

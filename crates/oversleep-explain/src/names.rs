@@ -1,13 +1,13 @@
 //! The waits and clocks that findings and remedies look for in results of any system. The names come from the
 //! catalogue: a name that isn't in it does not compile.
 
+use oversleep_record::clock::Counts;
+use oversleep_system::{Follows, clocks, describe, waits};
+
 pub(crate) use oversleep_system::waits::sets::{
     LINUX_EXACT, LINUX_MILLISECOND_POLLS, LINUX_SLEEPS, LINUX_TIMEOUT_SHARE, LINUX_TO_TIME_OF_DAY, MACOS_EXACT,
     MACOS_SLEEPS, WINDOWS_SLEEPS, WINDOWS_TICK_WAITS, plain_sleeps,
 };
-
-use oversleep_record::clock::Counts;
-use oversleep_system::{Follows, clocks, describe, waits};
 
 const fn linux(name: &str) -> &'static str {
     describe!(waits::LINUX, name).name

@@ -252,7 +252,6 @@ struct Delayed<'k, 'a, T> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use oversleep_record::environment::Os;
     use oversleep_record::finding::Verdict;
     use oversleep_record::observed::culprit::{IrqCause, Why};
@@ -260,6 +259,8 @@ mod tests {
     use oversleep_record::observed::{Blame, IrqBlame, Observation};
     use oversleep_record::part::Parts;
     use oversleep_record::testing::Sheet;
+
+    use super::*;
 
     /// So many waits for that time, each with these parts.
     fn waits(requested_ms: i64, count: u64, parts: Parts) -> Series {

@@ -3,10 +3,10 @@
 use oversleep_record::series::Quantity;
 use oversleep_record::split::LatenessSplit;
 use oversleep_record::stats::VALUES_MIN;
+use oversleep_record::words::list;
 use oversleep_record::{Distribution, Nanos, ResultFile, Series, SeriesKey};
 
 use crate::read::{sleeps_of, wait_series};
-use oversleep_record::words::list;
 
 /// One figure per part of a wait's lateness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,10 +2,11 @@
 
 use oversleep_record::conditions::Conditions;
 use oversleep_record::finding::{Finding, Verdict};
-pub(crate) use oversleep_record::testing::{Sheet, differed, good_clock, rounds};
 
 use crate::entry::Trial;
 use crate::registry::{findings, remedy};
+
+pub(crate) use oversleep_record::testing::{Sheet, differed, good_clock, rounds};
 
 /// The longest headline that fits into a line of a short report.
 const HEADLINE_CHARS_MAX: usize = 72;

@@ -1,9 +1,8 @@
 //! The clocks, waits, hand-offs, tunables and loads of a platform, and the idle strategies, as lists: for the command and
 //! its suggestions.
 
-use oversleep_record::Unavailable;
-
 use oversleep_measure as measure;
+use oversleep_record::Unavailable;
 use oversleep_system::{Described, Platform, SharedPlatform, Tunable};
 
 /// The kinds of entries.

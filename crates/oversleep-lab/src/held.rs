@@ -35,10 +35,11 @@ impl Laboratory {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use oversleep_model::sim::Sim;
     use oversleep_model::testing;
     use oversleep_record::Nanos;
+
+    use super::*;
 
     #[test]
     fn each_setting_has_an_outcome_and_ends_with_its_guard() {

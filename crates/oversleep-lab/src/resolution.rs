@@ -2,9 +2,9 @@
 
 use oversleep_record::Unavailable;
 use oversleep_record::conditions::{Outcome, Setting};
+use oversleep_system::{NotASetting, Reached, ResolutionHolders, ResolutionRow, Restore, Tunable};
 
 use crate::session::Laboratory;
-use oversleep_system::{NotASetting, Reached, ResolutionHolders, ResolutionRow, Restore, Tunable};
 
 /// The tunable that decides how precisely timers end, if a program can change it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,11 +68,11 @@ impl Laboratory {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_model::sim::Sim;
+    use oversleep_model::testing;
     use oversleep_record::Nanos;
 
     use super::*;
-    use oversleep_model::sim::Sim;
-    use oversleep_model::testing;
 
     #[test]
     fn a_setting_is_held_as_long_as_the_guard_lives() {

@@ -100,10 +100,11 @@ impl Share {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{StopFlag, testing};
-    use super::*;
     use oversleep_model::sim::Sim;
     use oversleep_system::SharedPlatform;
+
+    use super::super::{StopFlag, testing};
+    use super::*;
 
     fn bench() -> (Bench, StopFlag) {
         let platform: SharedPlatform = Sim::start(testing::machine().build());

@@ -5,12 +5,12 @@ use std::sync::{Arc, OnceLock};
 
 use oversleep_record::clock::Counts;
 use oversleep_record::{Nanos, Unavailable};
+use oversleep_system::{Family, Platform, SharedPlatform, Target, Waiter};
 
 use super::clock_scale::ClockScale;
 use super::composed_waits;
 use super::still::{Reads, StillClock};
 use super::stop::StopFlag;
-use oversleep_system::{Family, Platform, SharedPlatform, Target, Waiter};
 
 /// The clock that takes timestamps.
 #[derive(Clone)]
@@ -171,9 +171,10 @@ impl Bench {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_model::sim::Sim;
+
     use super::super::testing;
     use super::*;
-    use oversleep_model::sim::Sim;
 
     #[test]
     fn a_clock_that_stands_still_in_a_wait_can_not_stamp() {

@@ -1,9 +1,9 @@
 //! From a clock's raw units to nanoseconds, in wide integers.
 
 use oversleep_record::{Nanos, Unavailable};
+use oversleep_system::{Clock, Platform};
 
 use super::still::{Reads, StillClock};
-use oversleep_system::{Clock, Platform};
 
 /// The conversion of a raw value: `ns = raw × numerator / denominator`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

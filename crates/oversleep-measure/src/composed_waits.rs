@@ -1,13 +1,13 @@
 //! Waits composed of a platform's clock, yield and sleep, as in programs that don't rely on the system's sleep alone.
 
-use oversleep_system::waits::composed;
 use std::sync::Arc;
 
 use oversleep_record::{Nanos, Unavailable};
+use oversleep_system::waits::composed;
+use oversleep_system::{Family, Platform, SharedPlatform, SlackRule, Takes, Target, Wait, WaitEnd, WaitInfo, Waiter};
 
 use super::still::{Reads, StillClock};
 use super::stop::StopFlag;
-use oversleep_system::{Family, Platform, SharedPlatform, SlackRule, Takes, Target, Wait, WaitEnd, WaitInfo, Waiter};
 
 /// The hybrid wait stops sleeping and spins this long before the deadline, as such libraries usually do.
 const HYBRID_MARGIN: Nanos = Nanos(125_000);
@@ -153,10 +153,11 @@ impl Waiter for ComposedWaiter {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{self, wait_series};
-    use super::*;
     use oversleep_model::sim::Overshoot;
     use oversleep_record::series::Pace;
+
+    use super::super::testing::{self, wait_series};
+    use super::*;
 
     #[test]
     fn spinning_ends_within_one_turn_of_the_loop() {

@@ -1,12 +1,12 @@
 //! A probe that records the duration of a wait, end minus start, instead of its lateness.
 
 use oversleep_record::{Conditions, Nanos, Series, Unavailable};
+use oversleep_system::WaitEnd;
 
 use super::amount::Amount;
 use super::bench::Bench;
 use super::probe::Probe;
 use super::recorder::SeriesRecorder;
-use oversleep_system::WaitEnd;
 
 /// One wait timed call by call.
 pub(super) struct ElapsedProbe {

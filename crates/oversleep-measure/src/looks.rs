@@ -219,9 +219,10 @@ fn step(bench: &Bench, index: usize, scale: &ClockScale) -> Option<Nanos> {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_model::platform;
+
     use super::*;
     use crate::StopFlag;
-    use oversleep_model::platform;
 
     fn bench(machine: &str) -> Bench {
         let platform = platform(machine, &[], 1).unwrap_or_else(|error| panic!("{error}"));

@@ -2,10 +2,11 @@
 
 use std::sync::{Arc, OnceLock};
 
-pub use oversleep_record::Depth;
 use oversleep_record::conditions::Setting;
 use oversleep_record::series::Pace;
 use oversleep_record::{Conditions, Nanos};
+
+pub use oversleep_record::Depth;
 
 /// The user's limit for each series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use oversleep_record::series::{Round, Series, Status};
 use oversleep_record::{Disturbance, Nanos, Unavailable, stats};
+use oversleep_system::{CounterReading, SharedPlatform};
 
 use super::bench::Bench;
 use super::live::LiveValues;
 use super::pauses::Pauses;
-use oversleep_system::{CounterReading, SharedPlatform};
 
 /// The most raw samples of a series; the histogram has all values.
 const RAW_SAMPLES_MAX: usize = 100_000;
@@ -221,9 +221,10 @@ impl SeriesRecorder {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use oversleep_record::ExperimentId;
     use oversleep_record::series::{Quantity, Unit};
+
+    use super::*;
 
     fn recorder() -> SeriesRecorder {
         SeriesRecorder::new(Series::new(ExperimentId::B5, "nanosleep", Quantity::Lateness, Unit::Ns), 10)

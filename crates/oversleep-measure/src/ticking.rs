@@ -3,12 +3,12 @@
 
 use std::sync::{Arc, Mutex};
 
+use oversleep_model::sim::{Overshoot, Sim};
 use oversleep_record::conditions::{Outcome, Setting};
 use oversleep_record::{Nanos, Unavailable};
+use oversleep_system::*;
 
 use super::testing::{self, Altered};
-use oversleep_model::sim::{Overshoot, Sim};
-use oversleep_system::*;
 
 const DEFAULT_PERIOD: Nanos = Nanos(15_625_000);
 

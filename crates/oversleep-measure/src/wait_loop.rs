@@ -2,11 +2,11 @@
 
 use oversleep_record::series::Pace;
 use oversleep_record::{Nanos, Unavailable};
+use oversleep_system::{WaitEnd, Waiter};
 
 use super::bench::Bench;
 use super::recorder::SeriesRecorder;
 use super::still::{Reads, StillClock};
-use oversleep_system::{WaitEnd, Waiter};
 
 /// What to wait for, how often and how long.
 #[derive(Clone, Copy, Debug)]
@@ -166,14 +166,15 @@ impl Phase {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{self, wait_series};
-    use super::super::{Amount, StopFlag, WaitProbe};
-    use super::*;
     use oversleep_model::sim::{Overshoot, Sim, Stall};
     use oversleep_record::ExperimentId;
     use oversleep_record::Series;
     use oversleep_record::series::{Quantity, Unit};
     use oversleep_system::SharedPlatform;
+
+    use super::super::testing::{self, wait_series};
+    use super::super::{Amount, StopFlag, WaitProbe};
+    use super::*;
 
     #[test]
     fn a_fixed_overshoot_is_the_lateness_in_every_pace() {

@@ -5,6 +5,7 @@ use oversleep_record::label::{Label, LabelValue};
 use oversleep_record::series::{Pace, Quantity, Series, Unit};
 use oversleep_record::split::LatenessSplit;
 use oversleep_record::{Conditions, ExperimentId, Nanos, SeriesKey, Unavailable};
+use oversleep_system::{Platform, Scope, SlackRule, Target, WaitEnd, WaitInfo, Waiter};
 
 use super::amount::Amount;
 use super::bench::Bench;
@@ -12,7 +13,6 @@ use super::composed_waits::find_wait;
 use super::probe::{Measured, Probe};
 use super::recorder::SeriesRecorder;
 use super::wait_loop::{self, WaitTask};
-use oversleep_system::{Platform, Scope, SlackRule, Target, WaitEnd, WaitInfo, Waiter};
 
 /// Measures one wait.
 pub struct WaitProbe {
@@ -222,9 +222,10 @@ impl Probe for WaitProbe {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_model::sim::Overshoot;
+
     use super::super::testing;
     use super::*;
-    use oversleep_model::sim::Overshoot;
 
     #[test]
     fn the_parts_of_a_split_add_up_to_the_total() {

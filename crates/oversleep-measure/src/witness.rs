@@ -71,10 +71,11 @@ impl Reading {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{StopFlag, testing};
-    use super::*;
     use oversleep_model::sim::Sim;
     use oversleep_system::SharedPlatform;
+
+    use super::super::{StopFlag, testing};
+    use super::*;
 
     #[test]
     fn without_the_library_s_clock_there_is_no_witness() {

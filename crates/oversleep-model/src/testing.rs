@@ -3,14 +3,14 @@
 use oversleep_record::clock::Counts;
 use oversleep_record::environment::{Environment, FactValue};
 use oversleep_record::{FactName, Nanos};
+use oversleep_system::{
+    ClockInfo, Cpu, CpuKind, Family, Granularity, SlackRule, Takes, WaitInfo, clocks, describe, handoffs, loads,
+    tunables,
+};
 
 use crate::sim::{
     ClockModel, ClockSource, Machine, OnWake, OneShot, Overshoot, Policy, PollShare, PriorityIs, Scheduler,
     SchedulerKind, Spread, Stall, Starving, Timing, WaitModel, Wake,
-};
-use oversleep_system::{
-    ClockInfo, Cpu, CpuKind, Family, Granularity, SlackRule, Takes, WaitInfo, clocks, describe, handoffs, loads,
-    tunables,
 };
 
 /// Builds a machine step by step.

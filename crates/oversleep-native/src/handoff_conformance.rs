@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use oversleep_record::Unavailable;
-
 use oversleep_system::Handoff;
 
 const POSTS: usize = 1_000;

@@ -23,6 +23,7 @@ mod threads;
 mod linux;
 #[cfg(target_os = "linux")]
 use linux as native_platform;
+
 #[cfg(target_os = "linux")]
 pub use linux::{memory, splitter as switches};
 
@@ -56,9 +57,10 @@ mod readable;
 #[cfg(unix)]
 mod unix;
 #[cfg(unix)]
-pub use unix::allocator;
-#[cfg(unix)]
 use unix::app as native_app;
+
+#[cfg(unix)]
+pub use unix::allocator;
 #[cfg(unix)]
 pub use unix::{group, interruption, outputs};
 
@@ -77,19 +79,19 @@ pub use windows::{group, kernel_trace};
 
 #[cfg(not(any(target_os = "linux", target_os = "windows")))]
 mod process_end;
+use std::sync::Arc;
+
+use oversleep_system::{Platform, SharedPlatform};
+
 #[cfg(target_os = "linux")]
 use linux::process_end;
-pub use process_end::ProcessEnd;
 #[cfg(target_os = "windows")]
 use windows::process_end;
 
 pub use examples::{PROGRAM as EXAMPLE_PROGRAM, here as examples};
 pub use native_app::run as run_app;
 pub use neighbour_process::run_if_neighbour;
-
-use std::sync::Arc;
-
-use oversleep_system::{Platform, SharedPlatform};
+pub use process_end::ProcessEnd;
 
 /// The machine this process runs on.
 pub fn here() -> SharedPlatform {

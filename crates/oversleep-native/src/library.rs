@@ -2,9 +2,9 @@
 
 use oversleep::{Clock as LibraryClock, Instant, Sleeper};
 use oversleep_record::{Nanos, Unavailable};
+use oversleep_system::{Target, WaitEnd, Waiter};
 
 use super::fn_clock::{FnClock, Read};
-use oversleep_system::{Target, WaitEnd, Waiter};
 
 fn nanosecond() -> Option<Nanos> {
     Some(Nanos(1))

@@ -13,9 +13,8 @@ use std::time::Duration;
 
 use oversleep_record::Unavailable;
 use oversleep_record::conditions::{Outcome, Setting};
-use serde::{Deserialize, Serialize};
-
 use oversleep_system::{Neighbour, Platform};
+use serde::{Deserialize, Serialize};
 
 /// The first argument of a neighbour process; not for users.
 const ARGUMENT: &str = "hold-as-neighbour";

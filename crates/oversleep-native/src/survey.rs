@@ -1,7 +1,6 @@
 //! What this process can see and change here, what each ability is for, and how to get the missing ones.
 
 use oversleep_record::Unavailable;
-
 use oversleep_record::conditions::{Outcome, Setting};
 use oversleep_system::{Ability, SharedPlatform, Tunable};
 

@@ -5,7 +5,6 @@ use std::panic::resume_unwind;
 use std::thread::{Builder, JoinHandle};
 
 use oversleep_record::{Nanos, Unavailable};
-
 use oversleep_system::ThreadHandle;
 
 struct Handle {

@@ -3,10 +3,10 @@
 
 use oversleep_record::environment::Environment;
 use oversleep_record::{Nanos, ProcessorState, Unavailable};
+use oversleep_system::*;
 
 use super::native::{Registry, System};
 use super::std_clocks;
-use oversleep_system::*;
 
 /// The machine this process runs on.
 pub type Native = super::native::Native<Unsupported>;

@@ -42,8 +42,6 @@ pub mod trial;
 pub mod two_peaks;
 pub mod words;
 
-pub use oversleep_distribution::{Distribution, Nanos, column, distribution, runs, samples, units};
-
 pub use clock::ClockResult;
 pub use command::CommandName;
 pub use conditions::Conditions;
@@ -59,6 +57,7 @@ pub use idling::Idling;
 pub use key::SeriesKey;
 pub use label::Labels;
 pub use observed::{Observation, ObservedWaits};
+pub use oversleep_distribution::{Distribution, Nanos, column, distribution, runs, samples, units};
 pub use processor::ProcessorState;
 pub use reason::Unavailable;
 pub use rounds::distinct_rounds;

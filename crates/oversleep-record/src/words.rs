@@ -1,8 +1,9 @@
 //! Figures in words, for all sentences and tables.
 
-pub use crate::conditions::ranges;
 use crate::series::Unit;
 use crate::units::Nanos;
+
+pub use crate::conditions::ranges;
 pub use crate::units::sign;
 
 /// A whole number with thousands separators: `9,728,000`.

@@ -2,9 +2,10 @@
 
 use oversleep_record::date::Utc;
 use oversleep_record::series::Unit;
-pub use oversleep_record::words::{cost, counted, grouped, list, percent, sign, value};
 use oversleep_record::{Distribution, Series};
 use oversleep_system::{clocks, waits};
+
+pub use oversleep_record::words::{cost, counted, grouped, list, percent, sign, value};
 
 /// The text for an unknown figure.
 pub const UNKNOWN: &str = "–";

@@ -1,9 +1,10 @@
 //! Experiments as users name them.
 
-use crate::names;
-use crate::refusal::Refusal;
 use oversleep_lab::findings::{self, Finding, ShownBy};
 use oversleep_measure::{Experiment, experiment_named, registry};
+
+use crate::names;
+use crate::refusal::Refusal;
 
 /// The experiments with these ids and those that they read, in the registry's order.
 ///

@@ -30,6 +30,12 @@ pub mod tunables;
 mod wait;
 pub mod waits;
 
+use std::sync::Arc;
+
+use oversleep_record::conditions::Setting;
+use oversleep_record::environment::{Environment, PlatformId};
+use oversleep_record::{Nanos, ProcessorState, Unavailable};
+
 pub use clock::{Clock, ClockInfo, ClockUnit, Follows};
 pub use described::Described;
 pub use handoff::{Handoff, HandoffInfo, HandoffKind};
@@ -41,12 +47,6 @@ pub use resolution::{Holders, ResolutionHolders, ResolutionRow};
 pub use tunable::{NotASetting, Problem, Reached, Restore, Scope, Tunable, TunableInfo, Word, undo};
 pub use wait::{Family, Granularity, SlackRule, Takes, Target, Wait, WaitEnd, WaitInfo, Waiter, ZeroMeans};
 pub use wait::{TICK_TOLERANCES, TWO_TICKS_TOLERANCE};
-
-use std::sync::Arc;
-
-use oversleep_record::conditions::Setting;
-use oversleep_record::environment::{Environment, PlatformId};
-use oversleep_record::{Nanos, ProcessorState, Unavailable};
 
 /// A machine, real or modelled.
 pub trait Platform: Send + Sync {

@@ -1,7 +1,8 @@
 //! What this process can observe on a platform: CPUs, counters and switch-ins.
 
-pub use oversleep_record::label::CpuKind;
 use oversleep_record::{Disturbance, Nanos, ProcessorState, Unavailable};
+
+pub use oversleep_record::label::CpuKind;
 
 /// One CPU this process may run on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -299,10 +299,10 @@ fn lateness_total(group: &Group) -> (i128, u64) {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use oversleep_record::Distribution;
     use oversleep_record::split::PartSplit;
 
+    use super::*;
     use crate::calls::Arch;
 
     /// A wait of a thread with so much lateness.

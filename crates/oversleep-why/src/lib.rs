@@ -23,11 +23,10 @@ pub mod session;
 pub mod stack;
 pub mod trace;
 
-pub use oversleep_record::observed::wait;
-pub use oversleep_system::calls;
-
 pub use builder::Builder;
 pub use event::{Event, Kind};
 pub use machine::Machine;
+pub use oversleep_record::observed::wait;
+pub use oversleep_system::calls;
 pub use part::{Part, Parts};
 pub use wait::{Outcome, Wait};

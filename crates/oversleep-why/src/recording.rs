@@ -7,14 +7,14 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-use serde::{Deserialize, Serialize};
-
 use oversleep_record::environment::Os;
 use oversleep_record::observed::By;
-pub use oversleep_record::observed::Named;
+use serde::{Deserialize, Serialize};
 
 use crate::calls::Arch;
 use crate::event::{Event, Kind, Name};
+
+pub use oversleep_record::observed::Named;
 
 /// The first line.
 const MAGIC: &[u8] = b"oversleep-why 1\n";

@@ -248,8 +248,9 @@ fn upper_ns(bucket: usize) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     fn of(values: &[u64]) -> Statistics {
         let mut statistics = Statistics::new();

@@ -4,14 +4,14 @@
 macro_rules! program {
     ($name:ident, $instant:path) => {
         mod $name {
-            use $instant;
-
             use std::cmp::Ordering;
             use std::collections::{BTreeMap, HashMap, HashSet};
             use std::fmt::Debug;
             use std::hash::Hash;
             use std::panic::{RefUnwindSafe, UnwindSafe};
             use std::time::Duration;
+
+            use $instant;
 
             const MS: Duration = Duration::from_millis(1);
 

@@ -17,10 +17,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use toolchain::Toolchain;
 use xtask_tools::{Prerequisites, target_directory};
 
 use crate::report::Report;
+use toolchain::Toolchain;
 
 /// The flags that name every released crate.
 fn product(root: &Path) -> Vec<String> {

@@ -5,8 +5,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::report::{run_limited, tail};
 use xtask_tools::{Prerequisites, quietly};
+
+use crate::report::{run_limited, tail};
 
 /// Other versions of zig have different linker flags.
 const ZIG: &str = "ziglang==0.15.*";

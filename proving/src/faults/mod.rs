@@ -19,11 +19,12 @@ mod stage;
 mod table;
 
 #[cfg(unix)]
+use run::{Outcome, Ran};
+
+#[cfg(unix)]
 pub use filter::run as filtered;
 #[cfg(unix)]
 pub use run::command;
-#[cfg(unix)]
-use run::{Outcome, Ran};
 
 /// The table is staged with shells, signals and limits.
 #[cfg(not(unix))]

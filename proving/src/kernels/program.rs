@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use xtask_tools::{Prerequisites, can_build_for, target_directory};
+
 use super::archive::Archive;
 use super::machine::Arch;
-use xtask_tools::{Prerequisites, can_build_for, target_directory};
 
 /// The init script of every guest. It waits two seconds before any measurement: the kernel offers `tsc` a second after
 /// its first line, and is busy until then.

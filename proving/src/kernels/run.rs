@@ -8,6 +8,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
+use xtask_tools::{Prerequisites, generated, target_directory};
+
 use super::boot::{self, EMULATORS};
 use super::machine::{Arch, Machine};
 use super::machines;
@@ -15,8 +17,6 @@ use super::packages::{self, Missing};
 use super::page;
 use super::pins::shell;
 use super::program::Target;
-use xtask_tools::{Prerequisites, generated, target_directory};
-
 use crate::built::program_here;
 
 #[derive(Default)]

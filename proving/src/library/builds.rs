@@ -1,7 +1,8 @@
 //! Compilers, targets and configurations.
 
-use super::{Answer, Context, output, starts, write};
 use xtask_tools::{Prerequisites, can_build_for};
+
+use super::{Answer, Context, output, starts, write};
 
 /// The crates that applications build.
 const CRATES: [&str; 2] = ["oversleep", "oversleep-async"];

@@ -1,9 +1,10 @@
 //! The parts of the project for the README and `ARCHITECTURE.md`: counts, and the crates.
 
+use xtask_tools::markdown::table;
+
 use super::Part;
 use crate::arrows::{CRATES, CrateRules};
 use crate::tree::Tree;
-use xtask_tools::markdown::table;
 
 pub fn parts(tree: &Tree) -> Vec<Part> {
     vec![

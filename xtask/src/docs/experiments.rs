@@ -1,9 +1,9 @@
 //! One page per experiment, and their index.
 
 use oversleep_measure::{Experiment, registry};
+use xtask_tools::markdown::{cell, code, head, paragraphs, prose, table};
 
 use super::Page;
-use xtask_tools::markdown::{cell, code, head, paragraphs, prose, table};
 
 const SOURCE: &str = "crates/oversleep-measure/src/experiments";
 

@@ -1,9 +1,9 @@
 //! One page per finding, and their index.
 
 use oversleep_explain::{FindingEntry, RemedyEntry, Scope, Trial, registry};
+use xtask_tools::markdown::{cell, code, head, paragraphs, prose, table};
 
 use super::Page;
-use xtask_tools::markdown::{cell, code, head, paragraphs, prose, table};
 
 const SOURCE: &str = "crates/oversleep-explain/src/findings";
 

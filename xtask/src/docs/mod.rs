@@ -7,8 +7,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::ExitCode;
 
-use crate::tree::Tree;
 use xtask_tools::generated;
+
+use crate::tree::Tree;
 
 mod counts;
 mod experiments;

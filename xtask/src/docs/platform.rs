@@ -2,11 +2,11 @@
 //! tunables and loads, the meaning of zero and the slack of waits, from their descriptions.
 
 use oversleep_system::reference;
+use xtask_tools::markdown;
+use xtask_tools::platform::{self, Row, Table};
 
 use super::Part;
 use crate::tree::Tree;
-use xtask_tools::markdown;
-use xtask_tools::platform::{self, Row, Table};
 
 /// The pages, by the first part of a table's name.
 const PAGES: &[(&str, &str)] = &[

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use toml::{Table, Value};
+use xtask_tools::markdown::{cell, head, linked, table};
 
 use super::Page;
 use crate::tree::Tree;
-use xtask_tools::markdown::{cell, head, linked, table};
 
 const OBSERVATIONS: &str = "crates/oversleep-lab/observations/";
 const SOURCES: &str = "crates/oversleep-model/sources.toml";

@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 
 use oversleep_system::{clocks, tunables, waits};
+use xtask_tools::platform::Table;
 
 use crate::arrows::is_in;
 use crate::rust::is_word_char;
-use xtask_tools::platform::Table;
 
 const LINUX: &[&str] = &["linux/", "command/"];
 const MACOS: &[&str] = &["macos/"];

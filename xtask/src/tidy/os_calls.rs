@@ -5,13 +5,14 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use xtask_tools::platform::{self, FOLDER};
+
 use super::Check;
 use super::call_tables::{CallTables, place};
 use super::finding::Findings;
 use crate::arrows::is_os_place;
 use crate::rust::{Source, is_word_char};
 use crate::tree::{File, Tree};
-use xtask_tools::platform::{self, FOLDER};
 
 pub const CHECK: Check = Check {
     name: "os-calls",

@@ -9,7 +9,6 @@ use oversleep_measure::{Silent, StopFlag};
 use oversleep_record::conditions::Outcome;
 use oversleep_record::series::Status;
 use oversleep_record::{ClockResult, Conditions, ResultFile};
-
 use oversleep_report::view::comparison;
 
 use super::results::{self, RESULTS_MAX};

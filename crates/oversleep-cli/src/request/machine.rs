@@ -1,12 +1,13 @@
 //! The machine that the options name: this one, or a modelled one.
 
 use oversleep_lab::{Laboratory, machines};
-pub use oversleep_request::machine::{known, modelled};
 
 use crate::args::MachineArgs;
 use crate::exit::Failure;
 use crate::output::place::Places;
 use crate::reading;
+
+pub use oversleep_request::machine::{known, modelled};
 
 /// The laboratory on the machine that the options name.
 ///

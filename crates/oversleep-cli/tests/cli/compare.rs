@@ -2,10 +2,11 @@
 
 use std::fs::{self, File};
 
-use super::support::{Ended, Home};
 use oversleep_record::comparison::{CaveatKind, Comparison, Verdict};
 use oversleep_record::environment::FactValue;
 use oversleep_record::{FactName, ResultFile};
+
+use super::support::{Ended, Home};
 
 /// Writes a measurement on a model to that file.
 fn measure(home: &Home, file: &str, args: &[&str]) {

@@ -31,7 +31,10 @@ fn there_is_a_page_for_every_command() {
     for command in commands.iter().map(|command| command.replace(' ', "-")) {
         let text = page(&format!("oversleep-{command}.1"));
         let title = format!("oversleep\\-{} \\-", command.replace('-', "\\-"));
-        assert!(text.contains(&title) && text.contains(".SH EXAMPLES") && text.contains(".SH OPTIONS"), "{command}: {text}");
+        assert!(
+            text.contains(&title) && text.contains(".SH EXAMPLES") && text.contains(".SH OPTIONS"),
+            "{command}: {text}"
+        );
     }
     assert!(page("oversleep-waits.1").contains("\\-\\-dma\\-latency"));
 }

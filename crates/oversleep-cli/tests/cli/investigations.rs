@@ -3,11 +3,12 @@
 
 use std::fs;
 
-use super::support::Home;
 use oversleep_record::comparison::{Comparison, Verdict};
 use oversleep_record::label::{self, ClockRole};
 use oversleep_record::series::Quantity;
 use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
+
+use super::support::Home;
 
 /// The words of a command, whose arguments with parentheses are quoted.
 fn words(line: &str) -> Vec<String> {

@@ -1,9 +1,10 @@
 //! Modelled machines from the command line: measured, asked, listed, compared with published figures.
 
-use super::support::Home;
 use oversleep_record::finding::Verdict;
 use oversleep_record::{FactName, ResultFile};
 use serde_json::Value;
+
+use super::support::Home;
 
 /// The result file of a measurement on a model.
 fn result(home: &Home, args: &[&str]) -> ResultFile {

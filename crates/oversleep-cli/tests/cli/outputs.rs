@@ -2,10 +2,11 @@
 
 use std::fs;
 
-use super::support::{Home, SHORT, os};
 use oversleep_record::conditions::Setting;
 use oversleep_record::file::Completion;
 use oversleep_record::{ExperimentId, Nanos, ResultFile};
+
+use super::support::{Home, SHORT, os};
 
 fn short_with<'a>(more: &[&'a str]) -> Vec<&'a str> {
     SHORT.iter().chain(more).copied().collect()

@@ -4,9 +4,10 @@ use std::fs;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-use super::support::{Home, os};
 use oversleep_record::series::{Quantity, Status};
 use oversleep_record::{ExperimentId, label};
+
+use super::support::{Home, os};
 
 #[test]
 fn show_says_what_decides_and_names_nobody_unasked() {

@@ -145,7 +145,10 @@ fn an_ordinary_user_gets_it_without_asking() {
     let result: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     // Where the kernel grants its events to everybody, they are used.
     if result["observation"]["by"].is_string() {
-        assert!(stderr.contains("so a supervisor follows the program") && stderr.contains("sudo setcap cap_bpf"), "{stderr}");
+        assert!(
+            stderr.contains("so a supervisor follows the program") && stderr.contains("sudo setcap cap_bpf"),
+            "{stderr}"
+        );
         assert_eq!(count(&result, "sleep", "clock_nanosleep"), 2);
     }
 }

@@ -25,10 +25,11 @@ use crate::{CollectError, Losses, Options};
 use counters::{Counter, Counters};
 use drain::Arrived;
 use namespace::Ids;
-pub use process::{cgroup_of, command_name};
 use steal::StealMeter;
 use symbols::Symbols;
 use whole::THREAD_BYTES;
+
+pub use process::{cgroup_of, command_name};
 
 /// The kernel program, compiled from `bpf/why.bpf.c` by `cargo xtask bpf`.
 static OBJECT: &[u8] = aya::include_bytes_aligned!("../../bpf/why.bpf.o");

@@ -15,9 +15,9 @@ mod payload;
 
 use buckets::bounds;
 use histogram::Histogram;
-pub use payload::PayloadError;
 
 pub(crate) use codec::{number, push};
+pub use payload::PayloadError;
 
 /// The most values that the correction for omission fills in, bucket by bucket: about two seconds.
 const OMISSION_FILLS_MAX: u128 = 20_000_000;

@@ -140,9 +140,10 @@ fn be_u64(bytes: &[u8], at: usize) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
+
     use super::super::histogram::Histogram;
     use super::*;
-    use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
 
     /// The payload of a plain histogram, with the right length outside.
     fn compressed(plain: &[u8]) -> String {

@@ -10,16 +10,16 @@ mod resolution;
 #[cfg(test)]
 mod tests;
 
+use oversleep_model::sim::{Machine, Overshoot, Random, WaitModel};
+use oversleep_record::{Nanos, ResultFile};
+use oversleep_system::rules::{Grid, SleepingThread};
+
 pub use adapters::{Adapted, Adapter, Executed, version};
 pub use classes::Class;
 pub use clocks::{ClockChoice, LinuxClock, Stepped};
 pub use closed::{ByTimer, ClosedForm, Ends};
 pub use own::{Measured, Own};
 pub use resolution::{Holder, Resolution};
-
-use oversleep_model::sim::{Machine, Overshoot, Random, WaitModel};
-use oversleep_record::{Nanos, ResultFile};
-use oversleep_system::rules::{Grid, SleepingThread};
 
 /// The waits of one machine, by the calls of this system's programs.
 pub struct Plan {

@@ -124,9 +124,10 @@ impl Plan {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_model::sim::Learned;
+
     use super::super::{Class, Requested};
     use super::*;
-    use oversleep_model::sim::Learned;
 
     const MILLISECOND: Nanos = Nanos::from_millis(1);
 

@@ -134,10 +134,9 @@ mod tests {
     use oversleep_record::testing::good_clock;
     use oversleep_record::{ClockResult, FactName};
 
+    use super::*;
     use crate::compare::compare;
     use crate::compare::testing::{Sheet, waits};
-
-    use super::*;
 
     fn machine(clocks: &[(&str, i64)]) -> ResultFile {
         let sheet = Sheet::linux().flag(FactName::CpuTscInvariant, true);

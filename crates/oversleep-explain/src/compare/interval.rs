@@ -10,6 +10,7 @@
 
 use oversleep_record::Distribution;
 use oversleep_record::comparison::Interval;
+
 pub(super) use oversleep_record::quantile_interval::of_quantile;
 
 /// Student's t for 1 to 20 degrees of freedom; beyond them the last one, which is too wide rather than too narrow.

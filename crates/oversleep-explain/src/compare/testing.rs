@@ -3,9 +3,10 @@
 use oversleep_record::conditions::LoadSpec;
 use oversleep_record::key::Part;
 use oversleep_record::series::{Quantity, Round, Unit};
-pub(super) use oversleep_record::testing::Sheet;
 use oversleep_record::testing::good_clock;
 use oversleep_record::{ClockResult, Disturbance, ExperimentId, Nanos, Series, SeriesKey};
+
+pub(super) use oversleep_record::testing::Sheet;
 
 pub(super) fn load() -> Vec<LoadSpec> {
     vec![LoadSpec { kind: "spin".into(), hogs: 2 }]

@@ -2,6 +2,7 @@
 
 use oversleep_record::conditions::Setting;
 use oversleep_record::finding::Severity;
+use oversleep_record::words::percent;
 use oversleep_record::{ExperimentId, FactName, Nanos, Os, ResultFile, Series};
 
 use crate::entry::{Checked, Conclusion, Scope};
@@ -13,7 +14,6 @@ use crate::read::{
 };
 use crate::remedies::macos::{STRICT_TIMER, TIME_CONSTRAINT_POLICY};
 use crate::remedies::program::HYBRID_WAIT;
-use oversleep_record::words::percent;
 
 /// The longest request of the comparison: with a share of an eighth, the leeway stops growing at 8 ms.
 const LONGEST: Nanos = Nanos::from_millis(8);

@@ -6,11 +6,11 @@ mod select;
 mod sound;
 pub(crate) mod windows;
 
+use oversleep_record::Nanos;
+
 pub(crate) use facts::*;
 pub(crate) use select::*;
 pub(crate) use sound::*;
-
-use oversleep_record::Nanos;
 
 /// The request that most programs make, and that every experiment includes: if only one is shown or judged, it is this one.
 pub const COMMON_REQUEST: Nanos = Nanos::from_millis(1);

@@ -6,12 +6,12 @@ use oversleep_record::conditions::Outcome;
 use oversleep_record::file::Completion;
 use oversleep_record::series::Quantity;
 use oversleep_record::trial::TrialPair;
+use oversleep_record::words::list;
 use oversleep_record::{ExperimentId, ResultFile, Series, SeriesKey, Trial};
 
 use crate::entry::{Checked, Conclusion};
 use crate::names::{HYBRID, plain_sleeps};
 use crate::read::{COMMON_REQUEST, is_sound, sound};
-use oversleep_record::words::list;
 
 /// "… was not measured", with the run that would measure it.
 pub(crate) fn not_measured(file: &ResultFile, experiment: impl Display, what: impl Display) -> Conclusion {

@@ -2,11 +2,11 @@
 
 use oversleep_record::series::{Quantity, Status, Unit};
 use oversleep_record::stats::{ROUNDS_MIN, Steadiness, VALUES_MIN, steadiness};
+use oversleep_record::words::{counted, percent};
 use oversleep_record::{Nanos, ResultFile, Series};
 
 use crate::entry::{Checked, Conclusion};
 use crate::figures::{interference, median_of, per_value, value_text, values};
-use oversleep_record::words::{counted, percent};
 
 /// The fewest batches for a cost. A batch averages thousands of calls, so fewer are needed than of single waits.
 const BATCHES_MIN: u64 = 10;
@@ -66,9 +66,10 @@ pub(crate) fn quiet_enough(file: &ResultFile, series: &Series, effect: Nanos) ->
 
 #[cfg(test)]
 mod tests {
+    use oversleep_record::FactName;
+
     use super::*;
     use crate::testing::{Sheet, rounds};
-    use oversleep_record::FactName;
 
     fn reason(refused: Checked<impl std::fmt::Debug>) -> String {
         refused.expect_err("it is refused").sentence

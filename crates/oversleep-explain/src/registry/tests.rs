@@ -1,9 +1,10 @@
 //! Tests of the registries as a whole; each entry's own tests are in its file.
 
+use oversleep_record::FactName;
+
 use super::*;
 use crate::entry::Trial;
 use crate::testing::{Explained, Sheet};
-use oversleep_record::FactName;
 
 #[test]
 fn ids_and_names_are_well_formed_and_unique() {

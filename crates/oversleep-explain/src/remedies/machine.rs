@@ -1,9 +1,10 @@
 //! Remedies for the administrator of a machine. They affect all its users, so none of them is tried.
 
+use oversleep_record::Os;
+
 use super::{NEEDS_ROOT, OUTSIDE};
 use crate::entry::{RemedyEntry, Scope, Trial};
 use crate::read::is_linux_kernel;
-use oversleep_record::Os;
 
 /// Results of a Linux kernel.
 const LINUX_KERNEL: Scope = Scope::OsWhere(Os::Linux, is_linux_kernel);

@@ -1,10 +1,11 @@
 //! Remedies that a program applies on any system.
 
+use oversleep_record::{ExperimentId, Os};
+
 use super::CHANGES_CODE;
 use crate::entry::{RemedyEntry, Scope, Trial};
 use crate::names::{HYBRID, OVERSLEEP};
 use crate::read;
-use oversleep_record::{ExperimentId, Os};
 
 pub(crate) static HYBRID_WAIT: RemedyEntry = RemedyEntry {
     id: "hybrid-wait",

@@ -3,12 +3,12 @@
 use oversleep_record::finding::{Advice, Tried};
 use oversleep_record::series::{Quantity, Status};
 use oversleep_record::stats::VALUES_MIN;
+use oversleep_record::words::counted;
 use oversleep_record::{Conditions, ExperimentId, Nanos, ResultFile, Series, Trial as TrialRecord};
 
 use crate::entry::{RemedyEntry, Trial};
 use crate::figures::{helped, median_of, values};
 use crate::read::{COMMON_REQUEST, pairs, refusal, sound, trial_of, wait_series};
-use oversleep_record::words::counted;
 
 /// Why no remedy is tried on an observed program.
 pub const UNASKED: &str = "oversleep doesn't run your program a second time unasked";

@@ -1,11 +1,11 @@
 //! The table of clocks (A6): the cost of each, whether it is valid for measuring elapsed time, and which one to use.
 
+use oversleep_record::clock::is_coarse;
 use oversleep_record::clock::{AcrossSuspend, Counts, Drift, Epoch};
+use oversleep_record::words::{cost, counted, percent};
 use oversleep_record::{ClockResult, FactName, Nanos, Os, ResultFile, Unavailable};
 
 use crate::names::{STD_INSTANT, ordered_reads};
-use oversleep_record::clock::is_coarse;
-use oversleep_record::words::{cost, counted, percent};
 
 /// The tolerance for a clock's reading of the reference wait.
 const RATIO_TOLERANCE: f64 = 0.02;

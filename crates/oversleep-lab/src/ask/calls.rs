@@ -1,15 +1,15 @@
 //! Alternative names of waits and clocks: the call as the system writes it (`Sleep`, `GetTickCount64`,
 //! `CLOCK_MONOTONIC_COARSE`), and the call of a language's runtime (`parkNanos`, `time.sleep`).
 
+use oversleep_measure::find_wait;
 use oversleep_record::conditions::Setting;
 use oversleep_record::{Nanos, Unavailable};
 use oversleep_system::tunables::names;
+use oversleep_system::{Clock, Family, Platform, Wait};
 
 use super::answer::NoAnswer;
 use super::question::{Question, Subject};
 use crate::records::{self, Record};
-use oversleep_measure::find_wait;
-use oversleep_system::{Clock, Family, Platform, Wait};
 
 /// The question in registry names and, for a runtime's call, a sentence about the translation. A result's own records,
 /// `first`, take precedence over the built-in ones.
@@ -103,8 +103,9 @@ fn is_alike(typed: &str, name: &str, call: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use oversleep_model::platform;
+
+    use super::*;
 
     /// The translated question on that machine, and the sentence about it.
     fn becomes(machine: &str, typed: &str) -> (String, String) {

@@ -1,12 +1,11 @@
 //! Modelled clocks compute many reads at once, and cache their value until the next step: neither may be observable.
 
-use super::platform;
-use super::*;
-
 use oversleep_record::Nanos;
 use oversleep_record::conditions::Setting;
-
 use oversleep_system::{Platform, Restore, Target};
+
+use super::platform;
+use super::*;
 
 const READS: usize = 1_500;
 

@@ -1,10 +1,10 @@
 //! The conclusions of a default check of modelled machines.
 
+use oversleep_measure::Depth;
 use oversleep_record::ExperimentId;
 use oversleep_record::finding::Verdict;
 
 use super::{explained, looked_at};
-use oversleep_measure::Depth;
 
 #[test]
 fn a_default_look_at_the_coarse_clocks_tells_that_the_tick_count_ignores_the_resolution() {

@@ -4,14 +4,14 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
+use oversleep_model::platform;
 use oversleep_record::series::Pace;
 use oversleep_record::{Nanos, Unavailable};
+use oversleep_system::SharedPlatform;
 
 use crate::ask::{Question, Subject, ask};
 use crate::machines::{describe, load, names};
 use crate::verify::{self, Observation};
-use oversleep_model::platform;
-use oversleep_system::SharedPlatform;
 
 /// The rows, each with the changes that must make it wrong.
 fn rules() -> Vec<(Observation, Vec<String>)> {

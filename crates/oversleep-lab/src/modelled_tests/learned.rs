@@ -1,15 +1,14 @@
 //! Machines learned from a result: as late as the original, and under the rules of its system once a setting changes.
 
+use oversleep_measure::{Amount, Plan, Silent, StopFlag, WaitProbe, experiment};
+use oversleep_model::MachineError;
 use oversleep_record::conditions::Setting;
 use oversleep_record::series::Pace;
 use oversleep_record::{CommandName, Conditions, ExperimentId, FactName, Nanos, ResultFile};
 
-use oversleep_model::MachineError;
-
 use super::*;
 use super::{MS, check, holding, mean_us, near, platform, run, series};
 use crate::session::Request;
-use oversleep_measure::{Amount, Plan, Silent, StopFlag, WaitProbe, experiment};
 
 #[test]
 fn a_machine_is_learned_from_a_result() {

@@ -1,12 +1,12 @@
 //! Loads of modelled machines, as defined by their profiles.
 
+use oversleep_model::platform;
 use oversleep_record::Nanos;
 use oversleep_record::conditions::{Conditions, Setting};
+use oversleep_system::{SharedPlatform, Target};
 
 use crate::ask::{Question, ask, setting};
 use crate::machines::{load, names};
-use oversleep_model::platform;
-use oversleep_system::{SharedPlatform, Target};
 
 fn on(name: &str, overrides: &[&str]) -> SharedPlatform {
     let overrides: Vec<String> = overrides.iter().map(|&change| change.to_owned()).collect();

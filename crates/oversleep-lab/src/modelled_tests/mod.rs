@@ -14,14 +14,14 @@ mod loads;
 mod reads_back;
 mod waits;
 
+use oversleep_measure::{
+    Amount, Bench, Depth, Measured, Plan, Probe, Silent, StopFlag, WaitProbe, experiment, measure,
+};
 use oversleep_model::names;
 use oversleep_system::SharedPlatform;
 
 use crate::machines::{SEED, describe, like, load};
 use crate::session::{Laboratory, Request};
-use oversleep_measure::{
-    Amount, Bench, Depth, Measured, Plan, Probe, Silent, StopFlag, WaitProbe, experiment, measure,
-};
 
 pub(super) fn platform(name: &str, overrides: &[&str]) -> SharedPlatform {
     let overrides: Vec<String> = overrides.iter().map(|&change| change.to_owned()).collect();

@@ -1,10 +1,10 @@
 //! Waits of modelled machines compared with measurements or their systems' source code: wheels, ticks, phases and shares.
 
+use oversleep_measure::{Amount, WaitProbe};
 use oversleep_record::series::Pace;
 use oversleep_record::{Conditions, ExperimentId, FactName, Nanos};
 
 use super::{MS, check, holding, mean_us, near, platform, run};
-use oversleep_measure::{Amount, WaitProbe};
 
 /// Measured: Linux 6.18, HZ 250, recv with SO_RCVTIMEO call after call: 8, 104, 320 and 1,024 ms. 10 s are 2,500 ticks,
 /// which the wheel keeps in steps of 64.

@@ -3,8 +3,6 @@
 mod laboratory;
 mod trials;
 
-pub use laboratory::Laboratory;
-
 use std::collections::BTreeMap;
 
 use oversleep_explain as explain;
@@ -17,6 +15,8 @@ use oversleep_record::{ClockResult, CommandName, FactName, Nanos, ResultFile, Un
 use oversleep_system::Platform;
 
 use crate::records;
+
+pub use laboratory::Laboratory;
 
 /// What to run.
 pub struct Request {
@@ -232,13 +232,14 @@ fn in_registry_order(platform: &dyn Platform, mut clocks: BTreeMap<String, Clock
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use oversleep_measure::{Silent, experiment};
     use oversleep_model::sim::{Overshoot, Sim};
     use oversleep_model::testing;
     use oversleep_record::ExperimentId;
     use oversleep_record::conditions::Setting;
     use oversleep_record::finding::Verdict;
+
+    use super::*;
 
     fn check(experiments: &[ExperimentId]) -> ResultFile {
         let machine = testing::machine().with_wait("nanosleep", Overshoot::SlackPlus(Nanos(14_000)));

@@ -16,20 +16,20 @@ mod published;
 mod summary;
 mod tolerance;
 
+use crate::machines::{self, Description};
+use judge::judge;
+
 pub use allowance::FACTOR_MAX;
 pub use decides::decides;
 pub use evidence::Basis;
 pub use expect::{Expect, Other};
 pub use figures::Figures;
+#[cfg(test)]
+pub(crate) use judge::measured;
 pub use observation::{Kind, Observation};
 pub use published::{Beside, beside, of_experiment};
 pub use summary::{COLLECTIONS, Summary, Tally, summary};
 pub use tolerance::{Judged, Tolerance};
-
-use crate::machines::{self, Description};
-use judge::judge;
-#[cfg(test)]
-pub(crate) use judge::measured;
 
 /// The observations, by subject. Add a new one to one of these files.
 const FILES: &[(&str, &str)] = &[

@@ -11,10 +11,10 @@ use oversleep_system::Scope;
 
 mod script;
 
-pub use script::{Visit, Watched};
-
 use crate::session::{HOLDING, Laboratory, Request, RunError};
 use script::{Present, next_look};
+
+pub use script::{Visit, Watched};
 
 /// The most changes kept in a result. Later ones are only counted, so that a watch of weeks stays small.
 pub const CHANGES_MAX: usize = 10_000;

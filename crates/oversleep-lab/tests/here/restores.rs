@@ -6,7 +6,6 @@ use oversleep_lab::Laboratory;
 use oversleep_lab::catalogue::Kind;
 use oversleep_measure::StopFlag;
 use oversleep_measure::{Bench, Measured, Probe, SeriesRecorder, Silent, measure};
-
 use oversleep_record::conditions::Setting;
 use oversleep_record::{Conditions, Nanos, Unavailable};
 

@@ -2,10 +2,10 @@
 
 use oversleep_record::clock::{Counts, is_coarse};
 use oversleep_record::{ClockResult, Nanos, Unavailable};
+use oversleep_system::{Clock, Family, Platform, WaitInfo};
 
 use crate::clock_scale::ClockScale;
 use crate::probe::Measured;
-use oversleep_system::{Clock, Family, Platform, WaitInfo};
 
 /// The platform's simplest sleep.
 pub(super) fn simplest_sleep(platform: &dyn Platform) -> Option<&WaitInfo> {

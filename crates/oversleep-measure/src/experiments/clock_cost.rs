@@ -3,6 +3,7 @@
 use oversleep_record::clock::is_coarse;
 use oversleep_record::series::{Quantity, Series, Unit};
 use oversleep_record::{ClockResult, Conditions, ExperimentId, Nanos, Unavailable, label};
+use oversleep_system::Platform;
 
 use super::choose;
 use crate::bench::Bench;
@@ -11,7 +12,6 @@ use crate::plan::Plan;
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
 use crate::still::{Reads, StillClock};
-use oversleep_system::Platform;
 
 pub(super) static A1: Experiment = Experiment {
     id: ExperimentId::A1,
@@ -195,9 +195,10 @@ impl Probe for CostProbe {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_model::sim::Sim;
+
     use super::*;
     use crate::testing;
-    use oversleep_model::sim::Sim;
 
     #[test]
     fn costs_are_those_of_the_model() {

@@ -2,6 +2,7 @@
 
 use oversleep_record::clock::{Counts, Difference, Drift};
 use oversleep_record::{ClockResult, Conditions, ExperimentId, Nanos, Unavailable};
+use oversleep_system::{Clock, Platform, Target, WaitEnd};
 
 use super::choose;
 use crate::bench::Bench;
@@ -10,7 +11,6 @@ use crate::experiment::{Column, Command, Experiment};
 use crate::plan::Plan;
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
-use oversleep_system::{Clock, Platform, Target, WaitEnd};
 
 pub(super) static A2: Experiment = Experiment {
     id: ExperimentId::A2,
@@ -237,9 +237,10 @@ impl ClockUnderTest {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_model::sim::{Overshoot, Sim};
+
     use super::*;
     use crate::testing;
-    use oversleep_model::sim::{Overshoot, Sim};
 
     #[test]
     fn tells_cpu_time_from_elapsed_time_and_measures_drift() {

@@ -1,12 +1,13 @@
 //! A4: how finely each clock moves, and whether it ever goes back.
 
-use oversleep_system::tunables::names;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use oversleep_record::clock::{Counts, Steps};
 use oversleep_record::conditions::Setting;
 use oversleep_record::{ClockResult, Conditions, Distribution, ExperimentId, Nanos, Unavailable};
+use oversleep_system::tunables::names;
+use oversleep_system::{Platform, Restore, SharedPlatform};
 
 use super::choose;
 use crate::bench::Bench;
@@ -16,7 +17,6 @@ use crate::plan::Plan;
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
 use crate::still::{READS_MAX, Reads, StillClock};
-use oversleep_system::{Platform, Restore, SharedPlatform};
 
 pub(super) static A4: Experiment = Experiment {
     id: ExperimentId::A4,
@@ -251,9 +251,10 @@ impl Probe for StepProbe {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_model::sim::Sim;
+
     use super::*;
     use crate::testing;
-    use oversleep_model::sim::Sim;
 
     fn steps_of(machine: testing::MachineBuilder, clock: &str) -> Steps {
         let sim = Sim::start(machine.build());

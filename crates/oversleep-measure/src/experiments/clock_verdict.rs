@@ -1,7 +1,8 @@
 //! A6: the verdict, derived from the results of A1 to A5.
 
-use crate::experiment::{Command, Experiment};
 use oversleep_record::ExperimentId;
+
+use crate::experiment::{Command, Experiment};
 
 pub(super) static A6: Experiment = Experiment {
     id: ExperimentId::A6,

@@ -80,13 +80,13 @@ impl Followed {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_model::sim::Sim;
+    use oversleep_record::ExperimentId;
     use oversleep_record::series::{Quantity, Series, Unit};
+    use oversleep_system::Platform;
 
     use super::*;
     use crate::{StopFlag, testing};
-    use oversleep_model::sim::Sim;
-    use oversleep_record::ExperimentId;
-    use oversleep_system::Platform;
 
     #[test]
     fn all_are_followed_as_far_in_the_time_of_the_slowest() {

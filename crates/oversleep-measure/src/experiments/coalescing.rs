@@ -8,6 +8,7 @@ use oversleep_record::conditions::Setting;
 use oversleep_record::label::{self, Counted};
 use oversleep_record::series::{Quantity, Series, Unit};
 use oversleep_record::{Conditions, ExperimentId, Nanos, Unavailable};
+use oversleep_system::{Platform, SharedPlatform, Target, ThreadHandle, Wait, WaitEnd, Waiter};
 
 use super::{choose, interrupts};
 use crate::bench::Bench;
@@ -15,7 +16,6 @@ use crate::experiment::{Column, Experiment};
 use crate::plan::Plan;
 use crate::probe::Probe;
 use crate::recorder::SeriesRecorder;
-use oversleep_system::{Platform, SharedPlatform, Target, ThreadHandle, Wait, WaitEnd, Waiter};
 
 pub(super) static C6: Experiment = Experiment {
     id: ExperimentId::C6,
@@ -242,12 +242,13 @@ impl Probe for Coalescing {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::plan::Depth;
-    use crate::testing;
     use oversleep_model::sim::{Overshoot, Reach, Sim, Tick, TickBase};
     use oversleep_record::label;
     use oversleep_system::SlackRule;
+
+    use super::*;
+    use crate::plan::Depth;
+    use crate::testing;
 
     #[test]
     fn slack_lets_timers_share_interrupts() {

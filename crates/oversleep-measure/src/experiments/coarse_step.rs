@@ -3,6 +3,7 @@
 use oversleep_record::conditions::Setting;
 use oversleep_record::series::{Quantity, Series, Unit};
 use oversleep_record::{Conditions, ExperimentId, Nanos, Unavailable};
+use oversleep_system::{Platform, Scope};
 
 use super::{choose, clocks_together};
 use crate::bench::Bench;
@@ -10,7 +11,6 @@ use crate::experiment::{Column, Command, Experiment};
 use crate::plan::Plan;
 use crate::probe::Probe;
 use crate::recorder::SeriesRecorder;
-use oversleep_system::{Platform, Scope};
 
 pub(super) static B3: Experiment = Experiment {
     id: ExperimentId::B3,
@@ -103,9 +103,10 @@ impl Probe for CoarseStep {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_model::sim::Sim;
+
     use super::*;
     use crate::testing;
-    use oversleep_model::sim::Sim;
 
     #[test]
     fn eight_steps_of_4_ms_per_round() {

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use oversleep_record::label::{self, ClockRole, JoinStyle};
 use oversleep_record::series::{Quantity, Series, Unit};
 use oversleep_record::{Conditions, ExperimentId, Labels, Nanos, Unavailable};
+use oversleep_system::{Platform, ThreadHandle, Waiter};
 
 use super::choose;
 use super::join_style::{THREADED, wait_for_workers};
@@ -16,7 +17,6 @@ use crate::plan::Plan;
 use crate::probe::{Measured, Probe};
 use crate::recorder::SeriesRecorder;
 use crate::still::{Reads, StillClock};
-use oversleep_system::{Platform, ThreadHandle, Waiter};
 
 const COLUMNS: &[Column] = &[
     Column {
@@ -274,11 +274,12 @@ impl Probe for ForkJoin {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_model::sim::{Overshoot, Sim};
+
     use super::*;
     use crate::StopFlag;
     use crate::plan::Limit;
     use crate::testing;
-    use oversleep_model::sim::{Overshoot, Sim};
 
     #[test]
     fn the_steps_are_the_clocks_and_the_polls() {

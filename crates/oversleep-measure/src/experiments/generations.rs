@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use oversleep_record::label::{self, JoinStyle};
 use oversleep_record::series::{Quantity, Series, Unit};
 use oversleep_record::{Conditions, ExperimentId, Labels, Nanos, Unavailable};
+use oversleep_system::{Handoff, Platform, ThreadHandle};
 
 use super::fork_join::calibrated_work;
 use super::join_style::{THREADED, wait_for_workers};
@@ -15,7 +16,6 @@ use crate::plan::{Limit, Plan};
 use crate::probe::Probe;
 use crate::recorder::SeriesRecorder;
 use crate::still::{Reads, StillClock};
-use oversleep_system::{Handoff, Platform, ThreadHandle};
 
 pub(super) static D3: Experiment = Experiment {
     id: ExperimentId::D3,
@@ -205,9 +205,10 @@ impl Probe for Generations {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_model::sim::{Overshoot, Sim};
+
     use super::*;
     use crate::testing;
-    use oversleep_model::sim::{Overshoot, Sim};
 
     #[test]
     fn a_poll_caps_the_rate_whatever_the_task() {

@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 use oversleep_record::label::{self, Way};
 use oversleep_record::series::{Quantity, Series, Unit};
 use oversleep_record::{Conditions, ExperimentId, Nanos, Unavailable};
+use oversleep_system::{Handoff, Platform};
 
 use crate::amount::Amount;
 use crate::bench::Bench;
@@ -16,7 +17,6 @@ use crate::probe::Probe;
 use crate::recorder::SeriesRecorder;
 use crate::rounds::panic_message;
 use crate::still::{Reads, StillClock};
-use oversleep_system::{Handoff, Platform};
 
 pub(super) static D4: Experiment = Experiment {
     id: ExperimentId::D4,
@@ -195,14 +195,15 @@ impl Probe for HandoffProbe {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::plan::Limit;
-    use crate::testing;
     use oversleep_model::sim::Sim;
     use oversleep_record::label;
     use oversleep_record::label::Way;
     use oversleep_record::series::Status;
     use oversleep_system::{HandoffInfo, HandoffKind};
+
+    use super::*;
+    use crate::plan::Limit;
+    use crate::testing;
 
     #[test]
     fn latency_is_that_of_the_model() {

@@ -4,6 +4,7 @@ use oversleep_record::conditions::{Held, Setting};
 use oversleep_record::label::{self, Activity, Counted};
 use oversleep_record::series::{Quantity, Series, Unit};
 use oversleep_record::{Conditions, ExperimentId, Labels, Nanos, Unavailable};
+use oversleep_system::{Platform, Target, WaitEnd, Waiter};
 
 use super::interrupts::record_or_refuse as record;
 use super::{choose, interrupts};
@@ -13,7 +14,6 @@ use crate::plan::{Depth, Limit, Plan};
 use crate::probe::Probe;
 use crate::recorder::SeriesRecorder;
 use crate::still::{Reads, StillClock};
-use oversleep_system::{Platform, Target, WaitEnd, Waiter};
 
 pub(super) static C5: Experiment = Experiment {
     id: ExperimentId::C5,
@@ -198,10 +198,11 @@ impl Probe for IdleCost {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::testing;
     use oversleep_model::sim::{Overshoot, Sim};
     use oversleep_record::series::Status;
+
+    use super::*;
+    use crate::testing;
 
     #[test]
     fn holding_alone_wakes_nobody_and_sleeping_wakes_as_the_setting_says() {

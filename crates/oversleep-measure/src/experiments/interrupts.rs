@@ -41,12 +41,12 @@ pub(super) fn record_or_refuse(recorder: &mut SeriesRecorder, at: Nanos, value: 
 
 #[cfg(test)]
 mod tests {
+    use oversleep_record::ExperimentId;
     use oversleep_record::Series;
+    use oversleep_record::label;
     use oversleep_record::series::{Quantity, Status, Unit};
 
     use super::*;
-    use oversleep_record::ExperimentId;
-    use oversleep_record::label;
 
     fn recorded(timer_interrupts: Option<u64>, all_interrupts: Option<u64>) -> Series {
         let window_ns = Nanos::from_millis(250);

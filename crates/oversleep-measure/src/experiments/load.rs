@@ -3,13 +3,13 @@
 use oversleep_record::series::Quantity;
 use oversleep_record::{Conditions, ExperimentId, Nanos};
 use oversleep_system::waits::composed;
+use oversleep_system::{Family, Platform};
 
 use super::choose;
 use crate::experiment::{Column, Experiment};
 use crate::plan::{Depth, Plan};
 use crate::probe::Probe;
 use crate::{Amount, WaitProbe};
-use oversleep_system::{Family, Platform};
 
 pub(super) static B9: Experiment = Experiment {
     id: ExperimentId::B9,

@@ -29,6 +29,8 @@ mod usleep;
 mod waits;
 mod yields;
 
+use crate::experiment::Experiment;
+
 pub use choose::coarse_clock;
 pub use clock_cost::READS_MIN;
 pub use idle::{
@@ -37,8 +39,6 @@ pub use idle::{
 };
 pub use join_style::POLL_PAUSE;
 pub use portions::FORK_JOIN_THREADS;
-
-use crate::experiment::Experiment;
 
 /// By id. A new experiment is a file above and a line here.
 pub(super) const ALL: &[&Experiment] = &[

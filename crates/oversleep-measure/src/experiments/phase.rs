@@ -3,13 +3,13 @@
 use oversleep_record::label::{self, Phase};
 use oversleep_record::series::{Pace, Quantity};
 use oversleep_record::{ExperimentId, Nanos};
+use oversleep_system::Platform;
 
 use super::choose;
 use crate::experiment::{Column, Experiment};
 use crate::plan::Plan;
 use crate::probe::Probe;
 use crate::{Amount, WaitProbe};
-use oversleep_system::Platform;
 
 pub(super) static B6: Experiment = Experiment {
     id: ExperimentId::B6,

@@ -4,13 +4,13 @@ use oversleep_record::conditions::Setting;
 use oversleep_record::series::Quantity;
 use oversleep_record::{Conditions, ExperimentId, Nanos};
 use oversleep_system::tunables::names;
+use oversleep_system::{Platform, SlackRule};
 
 use super::choose;
 use crate::experiment::{Column, Experiment};
 use crate::plan::{Depth, Plan};
 use crate::probe::Probe;
 use crate::{Amount, WaitProbe};
-use oversleep_system::{Platform, SlackRule};
 
 pub(super) static B8: Experiment = Experiment {
     id: ExperimentId::B8,

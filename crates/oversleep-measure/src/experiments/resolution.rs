@@ -3,6 +3,7 @@
 use oversleep_record::conditions::Setting;
 use oversleep_record::series::{Pace, Quantity};
 use oversleep_record::{Conditions, ExperimentId, Nanos};
+use oversleep_system::{Family, Platform, Scope, Tunable};
 
 use super::choose;
 use crate::amount::Amount;
@@ -10,7 +11,6 @@ use crate::experiment::{Column, Command, Experiment};
 use crate::plan::{Depth, Plan};
 use crate::probe::Probe;
 use crate::wait_probe::WaitProbe;
-use oversleep_system::{Family, Platform, Scope, Tunable};
 
 pub(super) static C1: Experiment = Experiment {
     id: ExperimentId::C1,
@@ -105,10 +105,11 @@ fn settings(resolution: &dyn Tunable, plan: &Plan) -> Vec<Setting> {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_model::sim::{Overshoot, Sim};
+
     use super::*;
     use crate::testing;
     use crate::ticking;
-    use oversleep_model::sim::{Overshoot, Sim};
 
     #[test]
     fn a_thorough_run_and_the_user_choose_other_settings() {

@@ -2,13 +2,13 @@
 
 use oversleep_record::series::Quantity;
 use oversleep_record::{ExperimentId, Nanos};
+use oversleep_system::Platform;
 use oversleep_system::waits::composed;
 
 use crate::experiment::{Column, Command, Experiment};
 use crate::plan::Plan;
 use crate::probe::Probe;
 use crate::{Amount, WaitProbe};
-use oversleep_system::Platform;
 
 pub(super) static B12: Experiment = Experiment {
     id: ExperimentId::B12,

@@ -3,6 +3,7 @@
 use oversleep_record::label::{self, ClockRole};
 use oversleep_record::series::{Pace, Quantity, Series, Unit};
 use oversleep_record::{ExperimentId, Nanos};
+use oversleep_system::Platform;
 
 use super::choose;
 use super::two_clocks::TwoClocks;
@@ -11,7 +12,6 @@ use crate::elapsed_probe::ElapsedProbe;
 use crate::experiment::{Column, Experiment};
 use crate::plan::Plan;
 use crate::probe::Probe;
-use oversleep_system::Platform;
 
 pub(super) static B2: Experiment = Experiment {
     id: ExperimentId::B2,
@@ -56,10 +56,11 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_model::sim::{Overshoot, Sim};
+
     use super::*;
     use crate::plan::Limit;
     use crate::testing;
-    use oversleep_model::sim::{Overshoot, Sim};
 
     #[test]
     fn fifteen_requests_each_in_every_pass() {

@@ -3,6 +3,7 @@
 use oversleep_record::label::{self, ClockRole};
 use oversleep_record::series::{Pace, Quantity, Series, Unit};
 use oversleep_record::{Conditions, ExperimentId, Nanos, Unavailable};
+use oversleep_system::{Platform, WaitEnd};
 
 use super::choose;
 use crate::amount::Amount;
@@ -12,7 +13,6 @@ use crate::experiment::{Column, Experiment};
 use crate::plan::Plan;
 use crate::probe::Probe;
 use crate::recorder::SeriesRecorder;
-use oversleep_system::{Platform, WaitEnd};
 
 pub(super) static B1: Experiment = Experiment {
     id: ExperimentId::B1,
@@ -145,10 +145,11 @@ impl Probe for TwoClocks {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_model::sim::{Overshoot, Sim};
+
     use super::*;
     use crate::plan::Limit;
     use crate::testing;
-    use oversleep_model::sim::{Overshoot, Sim};
 
     #[test]
     fn the_coarse_clock_shows_steps_and_the_precise_one_the_sleep() {

@@ -4,13 +4,13 @@ use oversleep_record::conditions::Setting;
 use oversleep_record::series::{Pace, Quantity};
 use oversleep_record::{Conditions, ExperimentId, Nanos, label};
 use oversleep_system::tunables::names;
+use oversleep_system::{CpuKind, Platform};
 
 use super::choose;
 use crate::experiment::{Column, Experiment};
 use crate::plan::Plan;
 use crate::probe::Probe;
 use crate::{Amount, WaitProbe};
-use oversleep_system::{CpuKind, Platform};
 
 pub(super) static B4: Experiment = Experiment {
     id: ExperimentId::B4,

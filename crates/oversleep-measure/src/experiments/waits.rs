@@ -2,6 +2,7 @@
 
 use oversleep_record::series::Quantity;
 use oversleep_record::{ExperimentId, Nanos};
+use oversleep_system::{Platform, SlackRule};
 
 use super::choose;
 use crate::composed_waits::find_wait;
@@ -9,7 +10,6 @@ use crate::experiment::{Column, Command, Experiment};
 use crate::plan::{Depth, Plan};
 use crate::probe::Probe;
 use crate::{Amount, WaitProbe};
-use oversleep_system::{Platform, SlackRule};
 
 pub(super) static B5: Experiment = Experiment {
     id: ExperimentId::B5,
@@ -115,10 +115,11 @@ fn amount(plan: &Plan, requested: Nanos, shows_share: bool) -> Amount {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::testing;
     use oversleep_model::sim::{Overshoot, Sim};
     use oversleep_record::series::Pace;
+
+    use super::*;
+    use crate::testing;
 
     #[test]
     fn rounding_shows_and_is_never_taken_for_earliness() {

@@ -3,13 +3,13 @@
 use oversleep_record::label::{self, Competition};
 use oversleep_record::series::{Quantity, Series, Unit};
 use oversleep_record::{Conditions, ExperimentId};
+use oversleep_system::{Family, Platform};
 
 use crate::amount::Amount;
 use crate::elapsed_probe::ElapsedProbe;
 use crate::experiment::{Column, Command, Experiment};
 use crate::plan::Plan;
 use crate::probe::Probe;
-use oversleep_system::{Family, Platform};
 
 pub(super) static B7: Experiment = Experiment {
     id: ExperimentId::B7,

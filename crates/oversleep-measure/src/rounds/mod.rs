@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use oversleep_record::conditions::LoadSpec;
 use oversleep_record::series::{Series, Status};
 use oversleep_record::{Disturbance, Nanos, Unavailable};
+use oversleep_system::{Load, Platform, processor_between};
 
 use super::bench::Bench;
 use super::live::{LiveValues, RunningFigures};
@@ -19,8 +20,8 @@ use super::probe::{Measured, Probe};
 use super::recorder::SeriesRecorder;
 use held::{apply, held_now, no_longer_held, note_outcomes};
 use overdue::{Guard, Unfinished, end_if_overdue, limit};
-use oversleep_system::{Load, Platform, processor_between};
 use progress::LONG_ROUND;
+
 pub use progress::{Progress, Silent, Step};
 
 /// The name of measuring threads. A panic of one becomes the reason why its series is unavailable, and the run continues.

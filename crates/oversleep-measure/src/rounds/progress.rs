@@ -71,8 +71,9 @@ fn shift(series: &Series) -> Option<Nanos> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use oversleep_record::ExperimentId;
+
+    use super::*;
 
     fn recorder(quantity: Quantity, unit: Unit) -> SeriesRecorder {
         let mut series = Series::new(ExperimentId::B5, "nanosleep", quantity, unit);

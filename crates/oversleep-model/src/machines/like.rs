@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use oversleep_record::series::{Pace, Quantity, Series};
 use oversleep_record::{FactName, Nanos, ResultFile, SeriesKey};
-
 use oversleep_system::{ClockUnit, SharedPlatform, SlackRule};
 
 use super::bounds::check_clock;

@@ -17,18 +17,18 @@ mod statements;
 mod value;
 mod varied;
 
+use oversleep_system::SharedPlatform;
+
+use crate::sim::systems::SYSTEMS;
+use crate::sim::{Machine, Sim};
+use profile::{PROFILES, Profile};
+
 pub use configured::{CONFIGURED, Configured};
 pub use evidence::SOURCES_MIN;
 pub use like::{learned, like};
 pub use sources::{ASSUMED, Source};
 pub use statements::{Differ, Statement, costs_stated, differ, usual_ratio, wakes_stated, yields_stated};
 pub use varied::platform_with_wakes_times;
-
-use oversleep_system::SharedPlatform;
-
-use crate::sim::systems::SYSTEMS;
-use crate::sim::{Machine, Sim};
-use profile::{PROFILES, Profile};
 
 /// The seed if none is given.
 pub const SEED: u64 = 1;

@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use oversleep_record::clock::Epoch;
 use oversleep_record::{Nanos, Unavailable};
+use oversleep_system::{Clock, ClockInfo};
 
 use super::kernel::Kernel;
 use super::machine::{ClockModel, ClockSource, Machine};
 use super::rules;
-use oversleep_system::{Clock, ClockInfo};
 
 struct SimClock {
     model: ClockModel,

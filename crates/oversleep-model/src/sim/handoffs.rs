@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use oversleep_record::Unavailable;
+use oversleep_system::{Handoff, HandoffInfo, HandoffKind};
 
 use super::kernel::Kernel;
 use super::machine::Machine;
 use super::spread::Spread;
-use oversleep_system::{Handoff, HandoffInfo, HandoffKind};
 
 struct SimHandoffKind {
     info: &'static HandoffInfo,

@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use oversleep_record::Unavailable;
+use oversleep_system::{HogTimer, Load, LoadInfo, LoadKind, SlackRule, check_hogs};
 
 use super::kernel::{Hog, Kernel, Waking};
 use super::machine::Machine;
-use oversleep_system::{HogTimer, Load, LoadInfo, LoadKind, SlackRule, check_hogs};
 
 struct SimLoad {
     info: &'static LoadInfo,

@@ -1,12 +1,12 @@
 //! The model of a machine: plain data without behaviour.
 
 use oversleep_record::{Environment, Nanos, Unavailable};
+use oversleep_system::rules::{Expiry, Grid, SleepingThread, Timing};
+use oversleep_system::{ClockInfo, Cpu, HandoffInfo, LoadInfo, SlackRule, TunableInfo, WaitInfo};
 
 use super::learned::{Learned, When};
 use super::scheduler::Scheduler;
 use super::spread::{Random, Spread};
-use oversleep_system::rules::{Expiry, Grid, SleepingThread, Timing};
-use oversleep_system::{ClockInfo, Cpu, HandoffInfo, LoadInfo, SlackRule, TunableInfo, WaitInfo};
 
 /// A machine in figures.
 #[derive(Clone, Debug)]

@@ -22,6 +22,19 @@ mod tests;
 mod tunables;
 mod waits;
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use oversleep_record::conditions::Setting;
+use oversleep_record::environment::{Environment, FactValue, PlatformId};
+use oversleep_record::{FactName, Nanos, Unavailable};
+use oversleep_system::{
+    Ability, Clock, CounterReading, Cpu, HandoffKind, LoadKind, Neighbour, Platform, Splitter, SwitchIn, ThreadHandle,
+    Tunable, Wait,
+};
+
+use kernel::{Kernel, Model};
+
 #[cfg(feature = "asyncify")]
 pub use kernel::carriers_take_turns;
 pub use learned::Learned;
@@ -29,19 +42,6 @@ pub use machine::{ClockModel, ClockSource, Machine, Overshoot, Stall, WaitModel,
 pub use oversleep_system::rules::{OneShot, PollShare, Reach, Tick, TickBase, Tier, Timing};
 pub use scheduler::{OnWake, Policy, PriorityIs, Scheduler, SchedulerKind, Starving};
 pub use spread::{Random, Spread};
-
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
-
-use oversleep_record::conditions::Setting;
-use oversleep_record::environment::{Environment, FactValue, PlatformId};
-use oversleep_record::{FactName, Nanos, Unavailable};
-
-use kernel::{Kernel, Model};
-use oversleep_system::{
-    Ability, Clock, CounterReading, Cpu, HandoffKind, LoadKind, Neighbour, Platform, Splitter, SwitchIn, ThreadHandle,
-    Tunable, Wait,
-};
 
 /// A modelled machine, ready to run experiments.
 pub struct Sim {

@@ -3,13 +3,13 @@
 use std::cmp::Ordering;
 
 use oversleep_record::Nanos;
+use oversleep_system::rules::{IGNORED_REQUEST, SleepingThread, by_request, by_tick, by_timer};
+use oversleep_system::{Family, SlackRule, WaitInfo, ZeroMeans};
 
 use super::kernel::Kernel;
 use super::kernel::State;
 use super::machine::{ClockModel, ClockSource, Overshoot, WaitModel};
 use super::scheduler::{OnWake, Scheduler, SchedulerKind, Standing};
-use oversleep_system::rules::{IGNORED_REQUEST, SleepingThread, by_request, by_tick, by_timer};
-use oversleep_system::{Family, SlackRule, WaitInfo, ZeroMeans};
 
 /// Why a wait of the calling thread for such a span ends when it does, under the present settings.
 pub(super) fn of_wait(model: &WaitModel, kernel: &Kernel, requested: Nanos) -> String {

@@ -2,11 +2,11 @@
 
 use oversleep_record::conditions::Setting;
 use oversleep_record::{Nanos, Unavailable};
+use oversleep_system::TunableInfo;
 
 use super::kernel::Kernel;
 use super::machine::Machine;
 use super::scheduler::{Policy, PriorityIs};
-use oversleep_system::TunableInfo;
 
 /// What a tunable changes, with the words that it accepts.
 #[derive(Clone, Debug)]

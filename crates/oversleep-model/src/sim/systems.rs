@@ -1,10 +1,11 @@
 //! The modelled systems, and the effect of their policies on a scheduler. `oversleep-system` describes what a system
 //! offers; a machine's figures come from its profile.
 
-use super::scheduler::{OnWake, Policy, PriorityIs};
 use oversleep_system::{
     ClockInfo, HandoffInfo, LoadInfo, TunableInfo, WaitInfo, Word, clocks, handoffs, loads, tunables, waits,
 };
+
+use super::scheduler::{OnWake, Policy, PriorityIs};
 
 /// A system by its name in results.
 #[derive(Clone, Copy, Debug)]

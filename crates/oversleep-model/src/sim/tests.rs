@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use oversleep_record::Nanos;
 use oversleep_record::conditions::Setting;
+use oversleep_system::{Target, describe, waits};
 
 use super::*;
-use oversleep_system::{Target, describe, waits};
 
 /// Two CPUs shared fairly, slack of 50 µs, wake-ups of 4 to 20 µs.
 fn machine() -> Machine {

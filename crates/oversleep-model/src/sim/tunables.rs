@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use oversleep_record::Unavailable;
 use oversleep_record::conditions::{Outcome, Setting};
+use oversleep_system::rules::Reach;
+use oversleep_system::{NotASetting, Reached, Restore, Tunable, TunableInfo, undo};
 
 use super::kernel::Kernel;
 use super::machine::Machine;
 use super::rules;
 use super::settings::{self, Parameter};
-use oversleep_system::rules::Reach;
-use oversleep_system::{NotASetting, Reached, Restore, Tunable, TunableInfo, undo};
 
 struct SimTunable {
     info: &'static TunableInfo,

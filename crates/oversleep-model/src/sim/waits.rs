@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use oversleep_record::{Nanos, Unavailable};
+use oversleep_system::rules::{Expiry, SleepingThread};
+use oversleep_system::{Family, SharedPlatform, TICK_TOLERANCES, Target, Wait, WaitEnd, WaitInfo, Waiter, ZeroMeans};
 
 use super::kernel::{Kernel, Sleep, Slot, State};
 use super::learned::{Learned, When};
 use super::machine::{Machine, Overshoot, WaitModel, Wake};
 use super::rules;
 use super::spread::Spread;
-use oversleep_system::rules::{Expiry, SleepingThread};
-use oversleep_system::{Family, SharedPlatform, TICK_TOLERANCES, Target, Wait, WaitEnd, WaitInfo, Waiter, ZeroMeans};
 
 /// A wait and its machine.
 struct Shared {

@@ -3,7 +3,6 @@
 use std::hint::black_box;
 
 use oversleep_record::Unavailable;
-
 use oversleep_system::Load;
 
 const MIB: u64 = 1 << 20;

@@ -9,7 +9,6 @@ use std::sync::{Arc, mpsc};
 use std::thread::{Builder, JoinHandle};
 
 use oversleep_record::Unavailable;
-
 use oversleep_system::{Load, LoadInfo, LoadKind, check_hogs};
 
 /// Starts this many hogs of one kind.

@@ -3,7 +3,6 @@
 use std::io::{PipeReader, PipeWriter, Read, Write};
 
 use oversleep_record::Unavailable;
-
 use oversleep_system::Load;
 
 /// Starts hogs. `call` enters the kernel and does next to nothing there.

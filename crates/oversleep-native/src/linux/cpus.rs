@@ -1,8 +1,9 @@
 //! The CPUs this process may run on, and their classes.
 
+use oversleep_system::{Cpu, CpuKind};
+
 use super::files::Files;
 use super::os;
-use oversleep_system::{Cpu, CpuKind};
 
 /// The CPUs of the calling thread's affinity mask, ascending. If a sandbox hides the mask, the online CPUs. Never
 /// empty, because this code runs on one.

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use oversleep_record::conditions::Setting;
 use oversleep_record::{Nanos, Unavailable};
+use oversleep_system::{Holders, ResolutionHolders};
 
 use super::files::Files;
-use oversleep_system::{Holders, ResolutionHolders};
 
 /// `PF_KTHREAD` in the flags of `/proc/PID/stat`: a kernel thread, which no program can slow down.
 const KERNEL_THREAD: u64 = 0x0020_0000;

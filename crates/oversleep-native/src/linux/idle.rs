@@ -1,9 +1,9 @@
 //! Idle residency and package energy, from sysfs.
 
 use oversleep_record::{Nanos, Unavailable};
+use oversleep_system::{Cpu, IdleReading, IdleState, Package};
 
 use super::files::Files;
-use oversleep_system::{Cpu, IdleReading, IdleState, Package};
 
 const POWERCAP: &str = "/sys/class/powercap";
 
@@ -63,9 +63,10 @@ fn packages(files: &dyn Files) -> Result<Vec<Package>, Unavailable> {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_system::CpuKind;
+
     use super::super::files::Sample;
     use super::*;
-    use oversleep_system::CpuKind;
 
     #[test]
     fn states_are_summed_over_cpus_and_parts_of_packages_ignored() {

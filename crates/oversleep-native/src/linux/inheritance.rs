@@ -5,10 +5,10 @@ use std::os::unix::process::CommandExt;
 
 use oversleep_record::conditions::Setting;
 use oversleep_record::{Nanos, Unavailable};
+use oversleep_system::ResolutionRow;
 
 use super::os;
 use crate::neighbour_process;
-use oversleep_system::ResolutionRow;
 
 /// Values that no default and no other program uses.
 const HELD: Nanos = Nanos(777_777);

@@ -28,12 +28,12 @@ use std::sync::OnceLock;
 
 use oversleep_record::environment::Environment;
 use oversleep_record::{Nanos, ProcessorState, Unavailable};
-
-use super::native::{Registry, System};
 use oversleep_system::{
     Ability, Clock, CounterReading, Cpu, HandoffKind, IdleReading, LoadKind, ResolutionHolders, ResolutionRow,
     Splitter, Tunable, Wait,
 };
+
+use super::native::{Registry, System};
 
 /// This machine.
 pub type Native = super::native::Native<Linux>;

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use oversleep_record::Unavailable;
 use oversleep_record::conditions::Setting;
+use oversleep_system::Ability;
 
 use super::{Native, counters, environment, thermal, tunables};
 use crate::survey::{self, Entry, abilities};
-use oversleep_system::Ability;
 
 const ENTRIES: &[Entry] = abilities! {
     "time-constraint policy": "--policy time-constraint: waits that aren't coalesced and that no ordinary thread delays" =>

@@ -7,9 +7,9 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use oversleep_record::{Disturbance, Nanos};
+use oversleep_system::CounterReading;
 
 use super::os::{self, KernReturn, Port};
-use oversleep_system::CounterReading;
 
 // SAFETY: as <mach/mach_host.h> and <mach/vm_map.h> declare them, in libSystem.
 unsafe extern "C" {

@@ -4,9 +4,9 @@ use std::thread::Builder;
 
 use oversleep_record::Unavailable;
 use oversleep_record::conditions::Setting;
+use oversleep_system::ResolutionRow;
 
 use super::tunables;
-use oversleep_system::ResolutionRow;
 
 /// A tier that no thread has by default.
 const HELD: &str = "tier-3";

@@ -21,11 +21,11 @@ mod waits;
 
 use oversleep_record::environment::Environment;
 use oversleep_record::{Nanos, ProcessorState, Unavailable};
-
-use super::native::{Registry, System};
 use oversleep_system::{
     Ability, Clock, CounterReading, Cpu, HandoffKind, LoadKind, ResolutionRow, Splitter, Tunable, Wait,
 };
+
+use super::native::{Registry, System};
 
 /// This machine.
 pub type Native = super::native::Native<MacOs>;

@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use oversleep_record::{Nanos, Unavailable};
 
 use crate::timebase::Timebase;
+
 pub use crate::unix::os::{clock_ns, failed};
 
 /// The result of a Mach call; zero is success.

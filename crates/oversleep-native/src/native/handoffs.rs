@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use oversleep_record::Unavailable;
+use oversleep_system::{Handoff, HandoffInfo, HandoffKind};
 
 use super::paired;
-use oversleep_system::{Handoff, HandoffInfo, HandoffKind};
 
 type Opened = Result<Arc<dyn Handoff>, Unavailable>;
 

@@ -14,12 +14,12 @@ use std::sync::OnceLock;
 use oversleep_record::conditions::Setting;
 use oversleep_record::environment::{Environment, PlatformId};
 use oversleep_record::{Nanos, ProcessorState, Unavailable};
-
-use super::{neighbour_process, threads};
 use oversleep_system::{
     Ability, Clock, CounterReading, Cpu, HandoffKind, IdleReading, LoadKind, Neighbour, Platform, ResolutionHolders,
     ResolutionRow, Splitter, ThreadHandle, Tunable, Wait, clocks, resolution,
 };
+
+use super::{neighbour_process, threads};
 
 /// Creates the entries of a registry.
 pub(super) type Registry<T> = fn() -> Vec<Box<T>>;

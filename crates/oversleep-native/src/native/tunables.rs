@@ -2,9 +2,9 @@
 
 use oversleep_record::Unavailable;
 use oversleep_record::conditions::{Outcome, Setting};
+use oversleep_system::{NotASetting, Reached, Restore, Tunable, TunableInfo};
 
 pub(crate) use oversleep_system::undo;
-use oversleep_system::{NotASetting, Reached, Restore, Tunable, TunableInfo};
 
 /// The outcome of a change, and the guard that restores it.
 pub(crate) type Applied = (Outcome, Option<Box<dyn Restore>>);
@@ -129,8 +129,9 @@ pub(crate) fn word(word: &str, number: i32) -> Setting {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use oversleep_system::tunables;
+
+    use super::*;
 
     #[test]
     fn every_tunable_takes_what_is_compared_and_refuses_another_kind() {

@@ -5,10 +5,10 @@
 #![cfg_attr(target_os = "windows", allow(dead_code, reason = "Windows promises nothing about early ends"))]
 
 use oversleep_record::Nanos;
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
 
 use super::given::tests as given;
 use super::waits::Open;
-use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
 
 /// Whether the wait's end is at or after its deadline on the reference clock.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! How a system's waits are opened: each description paired with its call.
 
 use oversleep_record::{Nanos, Unavailable};
+use oversleep_system::{SharedPlatform, TICK_TOLERANCES, Target, Wait, WaitEnd, WaitInfo, Waiter};
 
 use super::{System, paired};
-use oversleep_system::{SharedPlatform, TICK_TOLERANCES, Target, Wait, WaitEnd, WaitInfo, Waiter};
 
 type Opened = Result<Box<dyn Waiter>, Unavailable>;
 

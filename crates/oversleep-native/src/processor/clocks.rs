@@ -2,9 +2,9 @@
 //! why they are not available.
 
 use oversleep_record::Unavailable;
+use oversleep_system::{Clock, ClockInfo};
 
 use crate::fn_clock::{FnClock, Read};
-use oversleep_system::{Clock, ClockInfo};
 
 /// The system's rules for the counters.
 pub trait Rules: Sized + 'static {

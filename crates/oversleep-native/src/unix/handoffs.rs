@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread::Thread;
 
-use crate::native::handoffs::take;
 use oversleep_system::Handoff;
+
+use crate::native::handoffs::take;
 
 /// Rust's mutex and condition variable, with a count.
 #[derive(Default)]

@@ -5,9 +5,9 @@
 use std::io::Error;
 
 use oversleep_record::{Nanos, Unavailable};
+use oversleep_system::{WaitEnd, WaitInfo};
 
 use crate::native::given;
-use oversleep_system::{WaitEnd, WaitInfo};
 
 const NANOS_PER_SEC: i64 = 1_000_000_000;
 
@@ -62,8 +62,9 @@ pub(crate) fn too_long(info: &'static WaitInfo) -> WaitEnd {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use oversleep_system::Granularity;
+
+    use super::*;
 
     const fn counting_in(granularity: Granularity) -> WaitInfo {
         WaitInfo { granularity, ..WaitInfo::BLANK }

@@ -7,13 +7,13 @@
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use oversleep_record::{Disturbance, Nanos};
+use oversleep_system::CounterReading;
 use windows_sys::Win32::System::Threading::{GetCurrentThread, GetSystemTimes};
 use windows_sys::Win32::System::WindowsProgramming::QueryThreadCycleTime;
 
 use super::interrupts::Interrupts;
 use super::os;
 use crate::processor::tsc;
-use oversleep_system::CounterReading;
 
 /// The system's counters.
 #[derive(Default)]

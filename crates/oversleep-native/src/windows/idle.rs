@@ -1,11 +1,11 @@
 //! Idle residency, which the kernel counts for its power management.
 
 use oversleep_record::{Nanos, Unavailable};
+use oversleep_system::{IdleReading, IdleState};
 use windows_sys::Wdk::System::SystemInformation::{NtQuerySystemInformation, SYSTEM_INFORMATION_CLASS};
 use windows_sys::Win32::System::Threading::GetActiveProcessorGroupCount;
 
 use super::os;
-use oversleep_system::{IdleReading, IdleState};
 
 /// SystemProcessorIdleInformation and its record, one per processor of the caller's group. Microsoft doesn't document
 /// them for programs. Both are unchanged since Windows Vista:

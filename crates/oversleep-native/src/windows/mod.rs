@@ -28,11 +28,11 @@ mod waits;
 
 use oversleep_record::environment::Environment;
 use oversleep_record::{Nanos, ProcessorState};
-
-use super::native::{Registry, System};
 use oversleep_system::{
     Ability, Clock, CounterReading, Cpu, HandoffKind, IdleReading, LoadKind, ResolutionRow, Tunable, Wait,
 };
+
+use super::native::{Registry, System};
 
 /// This machine.
 pub type Native = super::native::Native<Windows>;

@@ -1,6 +1,7 @@
 //! The machine's processors according to Windows: cores, their classes and their caches.
 
 use oversleep_record::Unavailable;
+use oversleep_system::{Cpu, CpuKind};
 use windows_sys::Win32::System::SystemInformation::{
     CACHE_RELATIONSHIP, GROUP_AFFINITY, GetLogicalProcessorInformationEx, PROCESSOR_RELATIONSHIP, RelationAll,
     RelationCache, RelationProcessorCore, SYSTEM_LOGICAL_PROCESSOR_INFORMATION_EX,
@@ -8,7 +9,6 @@ use windows_sys::Win32::System::SystemInformation::{
 use windows_sys::Win32::System::Threading::{GetCurrentThread, GetThreadGroupAffinity};
 
 use super::os;
-use oversleep_system::{Cpu, CpuKind};
 
 /// Logical processors per group. A CPU's number here is this times its group, plus its position in the group.
 pub const GROUP_CPUS: u32 = 64;

@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use oversleep_record::Nanos;
 use oversleep_record::conditions::Setting;
+use oversleep_system::{SharedPlatform, Target, Wait, WaitEnd};
 use windows_sys::Win32::System::Threading::{
     GR_GDIOBJECTS, GR_USEROBJECTS, GetCurrentProcess, GetGuiResources, GetProcessHandleCount,
 };
 
 use super::{Native, abilities, environment, expected, handoffs, load, tunables, waits};
 use crate::neighbour_process;
-use oversleep_system::{SharedPlatform, Target, Wait, WaitEnd};
 
 const USES: usize = 200;
 /// Uses of entries that take some ms each.

@@ -2,10 +2,10 @@
 
 use oversleep_record::Unavailable;
 use oversleep_record::conditions::Setting;
+use oversleep_system::{Reached, ResolutionRow};
 
 use super::environment::{system, timer};
 use super::os;
-use oversleep_system::{Reached, ResolutionRow};
 
 /// The resolution in effect now, and whom a request reaches.
 pub(super) fn rows() -> Vec<ResolutionRow> {

@@ -13,15 +13,15 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use by::By;
-use culprit::{IrqCause, Why};
-use wait::{Outcome, Wait};
-
 use crate::distribution::Distribution;
 #[cfg(feature = "schema")]
 use crate::map_schema::by_word;
 use crate::part::Part;
 use crate::units::Nanos;
+use culprit::{IrqCause, Why};
+use wait::{Outcome, Wait};
+
+pub use by::By;
 
 /// Waits shown in full.
 pub const WORST: usize = 10;

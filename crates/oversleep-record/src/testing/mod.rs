@@ -7,11 +7,6 @@ mod clocks;
 mod damage;
 mod made;
 
-pub use altered::altered;
-pub use clocks::{differed, good_clock};
-pub use damage::damaged;
-pub use made::{damaged_text, made};
-
 use crate::conditions::{Conditions, Held, LoadSpec, Outcome, Setting};
 use crate::distribution::Distribution;
 use crate::disturbance::Disturbance;
@@ -26,6 +21,11 @@ use crate::trial::{Trial, TrialPair};
 use crate::{
     ClockResult, Environment, ExperimentId, FactName, Idling, Nanos, ResultFile, Series, SeriesKey, Unavailable,
 };
+
+pub use altered::altered;
+pub use clocks::{differed, good_clock};
+pub use damage::damaged;
+pub use made::{damaged_text, made};
 
 /// A result file under construction.
 pub struct Sheet {

@@ -14,11 +14,10 @@ mod text;
 
 use std::io::{self, Write};
 
-pub use subject::{Answers, Comparison, Gallery, Subject};
+use crate::terminal::Detail;
 
 pub use crate::listing::Listing;
-
-use crate::terminal::Detail;
+pub use subject::{Answers, Comparison, Gallery, Subject};
 
 /// A format of documents.
 pub struct Entry {

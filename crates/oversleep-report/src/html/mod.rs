@@ -20,8 +20,9 @@ use oversleep_record::ResultFile;
 
 use crate::view::head::{self, heading};
 use crate::view::pictures::{self, Picture};
-pub use comparison::page_of;
 use markup::{Markup, json_for_script};
+
+pub use comparison::page_of;
 
 /// Largest result that is embedded as data; larger ones would make the page slow to open.
 const EMBEDDED_BYTES_MAX: usize = 2 << 20;

@@ -3,12 +3,12 @@
 use std::collections::HashSet;
 
 use oversleep_record::file::Completion;
+use oversleep_record::testing::Sheet;
 use oversleep_record::{FactName, ResultFile};
 
 use crate::view::comparison::{self, Sketch};
 use crate::view::pictures;
 use crate::view::testing::{hostile, rich};
-use oversleep_record::testing::Sheet;
 
 pub(super) fn html_of(file: &ResultFile) -> String {
     let mut page = Vec::new();

@@ -41,15 +41,16 @@ pub fn comparison(view: &View, width: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_record::FactName;
+    use oversleep_record::testing::{Sheet, rounds};
+    use oversleep_record::{ResultFile, Unavailable};
+
     use super::super::tests::plain;
     use super::*;
     use crate::terminal::text::columns;
     use crate::view::comparison::{Sketch, view};
     use crate::view::head;
     use crate::view::testing::{hostile, rich};
-    use oversleep_record::FactName;
-    use oversleep_record::testing::{Sheet, rounds};
-    use oversleep_record::{ResultFile, Unavailable};
 
     fn rendered(results: &[ResultFile], width: usize, full: bool) -> String {
         let compared = oversleep_explain::compare::compare(results, head::machine);

@@ -3,10 +3,9 @@
 //! If the page is too narrow, columns of the highest rank are left out first; then the last column of words wraps; then
 //! names are cut. The result file and the HTML report have what is left out.
 
-use crate::view::table::{Cell, Column, Kind, Table, Tone};
-
 use super::style::paint;
 use super::text::{clean, columns, fitted, wrapped};
+use crate::view::table::{Cell, Column, Kind, Table, Tone};
 
 const GAP: usize = 2;
 /// With less room for words than this, other columns are left out first.

@@ -15,8 +15,9 @@ pub(crate) mod text;
 
 use oversleep_record::{ExperimentId, ResultFile};
 
-pub use comparison::comparison;
 use page::Page;
+
+pub use comparison::comparison;
 pub use shared::shared;
 pub use text::{clean, is_obeyed};
 

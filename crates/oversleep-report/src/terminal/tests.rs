@@ -1,12 +1,12 @@
 //! The whole report: exact, and safe whatever a result holds.
 
 use oversleep_record::file::Completion;
+use oversleep_record::testing::{Sheet, rounds};
 use oversleep_record::{ResultFile, Unavailable};
 
 use super::text::columns;
 use crate::view::overview;
 use crate::view::testing::{hostile, rich};
-use oversleep_record::testing::{Sheet, rounds};
 
 /// The text without its styles.
 pub fn plain(styled: &str) -> String {

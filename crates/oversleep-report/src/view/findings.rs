@@ -160,8 +160,9 @@ pub fn change(before: i64, after: i64) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use oversleep_record::testing::Sheet;
+
+    use super::*;
 
     #[test]
     fn outcomes_read_as_sentences() {

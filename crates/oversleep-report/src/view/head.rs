@@ -268,9 +268,10 @@ pub fn fact_text(name: &str, value: &FactValue) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use oversleep_record::file::{CrossCheck, Floor};
     use oversleep_record::testing::{Sheet, good_clock};
+
+    use super::*;
 
     #[test]
     fn names_the_machine() {

@@ -117,9 +117,10 @@ pub fn disturbance<'a>(series: impl Iterator<Item = &'a Series>) -> Disturbance 
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use oversleep_record::conditions::Setting;
     use oversleep_record::testing::{Sheet, rounds};
+
+    use super::*;
 
     #[test]
     fn a_window_shared_by_two_series_counts_once() {

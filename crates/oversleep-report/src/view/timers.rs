@@ -67,10 +67,11 @@ fn held_by_the_user(file: &ResultFile, tunable: &str) -> Option<Nanos> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use oversleep_record::Unavailable;
     use oversleep_record::conditions::Conditions;
     use oversleep_record::testing::{Sheet, rounds};
+
+    use super::*;
 
     #[test]
     fn the_period_stands_beside_the_default() {

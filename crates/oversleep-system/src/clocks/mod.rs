@@ -7,14 +7,14 @@ mod linux;
 mod macos;
 mod windows;
 
+use oversleep_record::clock::{AcrossSuspend, Counts, Epoch};
+
+use crate::clock::{ClockInfo, ClockUnit, Follows};
+
 pub use self::everywhere::EVERYWHERE;
 pub use self::linux::LINUX;
 pub use self::macos::MACOS;
 pub use self::windows::WINDOWS;
-
-use oversleep_record::clock::{AcrossSuspend, Counts, Epoch};
-
-use crate::clock::{ClockInfo, ClockUnit, Follows};
 
 /// The common fields of most clocks; an entry states what differs.
 pub const COMMON: ClockInfo = ClockInfo {

@@ -11,6 +11,10 @@ mod slack;
 mod tick;
 mod wheel;
 
+use oversleep_record::Nanos;
+
+use crate::SlackRule;
+
 pub use grid::Grid;
 pub use one_shot::OneShot;
 pub use requests::{Requester, Requests};
@@ -18,10 +22,6 @@ pub use sentences::{IGNORED_REQUEST, by_request, by_tick, by_timer};
 pub use slack::{PollShare, SleepingThread, Tier};
 pub use tick::{Reach, Tick, TickBase};
 pub use wheel::{wheel_end, wheel_step};
-
-use oversleep_record::Nanos;
-
-use crate::SlackRule;
 
 /// The rules and figures that decide when timers end on a machine.
 #[derive(Clone, Debug)]

@@ -6,11 +6,11 @@ mod linux;
 mod macos;
 mod windows;
 
+use crate::tunable::{Scope, TunableInfo};
+
 pub use self::linux::LINUX;
 pub use self::macos::MACOS;
 pub use self::windows::WINDOWS;
-
-use crate::tunable::{Scope, TunableInfo};
 
 /// The common fields of most tunables; an entry states what differs.
 pub const COMMON: TunableInfo = TunableInfo {

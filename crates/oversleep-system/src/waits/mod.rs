@@ -11,12 +11,12 @@ mod macos;
 pub mod sets;
 mod windows;
 
+use crate::{Family, WaitInfo};
+
 pub use library::EVERYWHERE;
 pub use linux::LINUX;
 pub use macos::MACOS;
 pub use windows::WINDOWS;
-
-use crate::{Family, WaitInfo};
 
 /// The waits of a system by its name in results; for a system without a catalogue, those of every system.
 pub fn of(os: &str) -> &'static [WaitInfo] {

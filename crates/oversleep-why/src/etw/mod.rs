@@ -12,10 +12,10 @@ mod record;
 
 use std::collections::HashMap;
 
-pub use record::{Class, Record, decode};
-
 use crate::culprit::WINDOWS_POLICY;
 use crate::event::{Event, Kind};
+
+pub use record::{Class, Record, decode};
 
 /// The state `Waiting` of a thread.
 const WAITING: i8 = 5;

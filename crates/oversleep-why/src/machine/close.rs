@@ -2,15 +2,14 @@
 
 use std::collections::VecDeque;
 
+use super::Machine;
+use super::open::{Fired, Open};
+use super::supervised;
 use crate::calls::{Call, Over};
 use crate::culprit::{Activity, ActivityKind, Culprit, IrqCause, SOFTIRQS, Span, Turn, why};
 use crate::event;
 use crate::part::{Part, Splitter};
 use crate::wait::{Marks, Outcome, Request, Wait, signed};
-
-use super::Machine;
-use super::open::{Fired, Open};
-use super::supervised;
 
 /// The timer interrupt's tracepoint may come shortly before the expiry that its handler then sees. An earlier one
 /// belongs to another interrupt.

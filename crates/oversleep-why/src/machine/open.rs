@@ -1,9 +1,10 @@
 //! A wait in progress: what is known of it so far.
 
+use oversleep_record::observed::stack::Frames;
+
 use crate::calls::{Arch, Call};
 use crate::event::{Event, Name, UNSEEN_TIMER};
 use crate::wait::Request;
-use oversleep_record::observed::stack::Frames;
 
 /// The state of the thread's own timer when it was armed.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,5 @@
 //! Streams that no kernel delivers: any order, any fields, gaps, damage. Nothing panics, and sums stay exact.
 
-use crate::stream::{D, Stream};
 use oversleep_record::ResultFile;
 use oversleep_record::observed::Losses;
 use oversleep_why::calls::Arch;
@@ -8,6 +7,8 @@ use oversleep_why::recording::{Meta, Reader, Recorder};
 use oversleep_why::trace::TraceWriter;
 use oversleep_why::{Builder, Event, Kind, Machine, Outcome, Part, Wait};
 use proptest::prelude::*;
+
+use crate::stream::{D, Stream};
 
 fn meta() -> Meta {
     Meta { kernel: "6.18".to_owned(), target: "app".to_owned(), ..Meta::of(Arch::X86_64) }

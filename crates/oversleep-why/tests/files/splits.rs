@@ -1,10 +1,11 @@
 //! Streams of events with exact times, and what becomes of each nanosecond.
 
-use crate::stream::{self, CLOCK_NANOSLEEP, D, EPOLL_WAIT, Stream};
 use oversleep_record::observed::culprit::{IrqCause, Why};
 use oversleep_why::calls::Arch;
 use oversleep_why::wait::Request;
 use oversleep_why::{Kind, Machine, Outcome, Part, Wait};
+
+use crate::stream::{self, CLOCK_NANOSLEEP, D, EPOLL_WAIT, Stream};
 
 fn waits(stream: &Stream) -> Vec<Wait> {
     let mut machine = Machine::new(Arch::X86_64);

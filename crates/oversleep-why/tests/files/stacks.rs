@@ -1,11 +1,12 @@
 //! Stacks in a stream: of which wait they are, and their names.
 
-use crate::stream::{D, Stream};
 use oversleep_record::observed::Losses;
 use oversleep_why::calls::Arch;
 use oversleep_why::recording::Meta;
 use oversleep_why::stack::{events_of_stack, events_of_symbol};
 use oversleep_why::{Builder, Event, Kind, Machine, Wait};
+
+use crate::stream::{D, Stream};
 
 fn waits(stream: &Stream) -> Vec<Wait> {
     let mut machine = Machine::new(Arch::X86_64);

@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use crate::park::Parker;
 use crate::time::{RealClock, TimeSource};
-
 use plan::{Plan, Step};
 
 /// How a [`Backoff`] behaves. Start from [`Limits::default`].

@@ -10,8 +10,8 @@ use std::marker::PhantomData;
 
 use crate::outcome::{Denied, Outcome, Why};
 use crate::sys;
-
 use setting::is_same;
+
 pub(crate) use setting::{RealTime, Setting, Slack, Slice};
 
 /// Access to the settings of a thread, as far as the kernel allows it: of the calling thread, unless a test replaces it.

@@ -1,7 +1,8 @@
 //! Claims in every order, on a thread that behaves as Linux does.
 
-use super::*;
 use proptest::prelude::*;
+
+use super::*;
 
 const BASE_SLACK_NS: u64 = 50_000;
 const BASE_SLICE_NS: u64 = 1_400_000;

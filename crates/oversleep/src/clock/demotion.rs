@@ -43,8 +43,9 @@ impl Listeners {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::sync::atomic::AtomicU32;
+
+    use super::*;
 
     #[test]
     fn each_callback_is_called_once_and_room_is_bounded() {

@@ -1,10 +1,9 @@
 //! Decides whether this machine's counter may serve as a clock: the checks before it is used.
 
-use crate::sys::{self, counter};
-
 use super::cores;
 use super::reason::{Clocksource, Reason};
 use super::servo::State;
+use crate::sys::{self, counter};
 
 /// This environment variable forbids the counter if it is `os`; any other value leaves the choice to the checks.
 const VARIABLE: &str = "OVERSLEEP_CLOCK";

@@ -1,8 +1,9 @@
 //! The latch used by one thread step by step, and by readers beside a writer.
 
-use super::*;
 use std::sync::atomic::AtomicBool;
 use std::thread;
+
+use super::*;
 
 const SECOND: u64 = (2 * GENERATION) | (2 * SLOT as u64);
 

@@ -3,12 +3,11 @@
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use crate::sys::{self, counter};
-
 use super::CLOCK;
 use super::judge;
 use super::reason::Reason;
 use super::seen::Seen;
+use crate::sys::{self, counter};
 
 /// The parts that a clock is built on.
 pub(crate) trait Machine: Sync {

@@ -1,9 +1,11 @@
 //! The clock of this process. Tests that take its counter out of use run in a forked child.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use oversleep_testing::skip;
+
 use super::*;
 use crate::sys::forked;
-use oversleep_testing::skip;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 #[test]
 fn a_forked_child_finishes_what_its_parents_threads_began() {

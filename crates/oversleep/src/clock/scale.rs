@@ -103,8 +103,9 @@ fn round_div(dividend: u128, divisor: u128) -> u128 {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     /// Frequencies of real counters: Raspberry Pi, Apple and Windows on ARM, a newer Pi, server ARM, a fast TSC, and
     /// the ACPI timer.

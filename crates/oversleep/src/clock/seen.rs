@@ -3,9 +3,8 @@
 use std::cell::Cell;
 use std::sync::atomic::{Ordering, compiler_fence};
 
-use crate::sys::counter;
-
 use super::servo::Line;
+use crate::sys::counter;
 
 /// One thread's view. It is thread-local, so a signal handler shares it with the thread it interrupted: each field is
 /// right on its own, whatever happened between two accesses.

@@ -1,8 +1,9 @@
 //! The servo with an operating system's clock that the kernel slews by several percent: exact, and without real time.
 
+use proptest::prelude::*;
+
 use super::tests::readings;
 use super::*;
-use proptest::prelude::*;
 
 /// The machine's suspended time, before and after a suspend of a minute.
 const AWAKE: u64 = 5;

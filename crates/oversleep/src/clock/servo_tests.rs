@@ -1,8 +1,9 @@
 //! The servo with modelled counters: exact, and without real time.
 
+use proptest::prelude::*;
+
 use super::super::watch::{self, Sight};
 use super::*;
-use proptest::prelude::*;
 
 /// The machine's suspended time, before and after a suspend of an hour.
 const AWAKE: u64 = 77;

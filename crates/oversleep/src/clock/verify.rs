@@ -1,11 +1,10 @@
 //! The thorough checks of the counter, which take a tenth of a second.
 
-use crate::sys;
-
 use super::machine::Real;
 use super::reason::Reason;
 use super::servo::{Pair, State};
 use super::{CLOCK, calibrate, cores, judge};
+use crate::sys;
 
 /// The time between the two readings.
 const WAIT_NS: u64 = 100_000_000;

@@ -10,7 +10,6 @@ use crate::clock::Instant;
 use crate::sleep::Sleeper;
 use crate::statistics::Statistics;
 use crate::time::{RealClock, TimeSource};
-
 use grid::Grid;
 
 /// What a [`Pacer`] does with whole periods that have passed since the last call.

@@ -1,8 +1,9 @@
 //! The arithmetic of periods, without waiting.
 
+use proptest::prelude::*;
+
 use super::*;
 use crate::clock::Clock;
-use proptest::prelude::*;
 
 fn pacer(span_ns: u64, parts: u64, policy: Missed) -> Pacer {
     Pacer::on_grid(Grid { start_ns: 1_000, span_ns, parts }).on_missed(policy)

@@ -3,12 +3,11 @@
 use std::sync::atomic::Ordering;
 use std::sync::{LockResult, Mutex, MutexGuard, PoisonError};
 
+use super::Woken;
+use super::exact::{self, Margins};
 use crate::clock::Instant;
 use crate::sys::Word;
 use crate::time::{RealClock, TimeSource};
-
-use super::Woken;
-use super::exact::{self, Margins};
 
 /// A condition variable for a [`std::sync::Mutex`], with deadlines that are met.
 ///

@@ -4,12 +4,11 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use super::Woken;
 use crate::clock::{Clock, Instant};
 use crate::slack::TimerSlack;
 use crate::sys::{self, Word};
 use crate::time::TimeSource;
-
-use super::Woken;
 
 /// How far a margin may exceed the median lateness, for a long wait and for the short one after it. Lateness beyond
 /// that rarely comes from the timer: another thread had the processor, and no margin helps.

@@ -17,11 +17,10 @@ use std::time::Duration;
 use crate::clock::Instant;
 use crate::sys::Word;
 use crate::time::{RealClock, TimeSource};
-
-pub use condvar::Condvar;
-
 use exact::Margins;
 use token::Token;
+
+pub use condvar::Condvar;
 
 /// What ended a wait.
 ///

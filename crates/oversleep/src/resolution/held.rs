@@ -1,13 +1,12 @@
 //! The guard that holds a request, and releases it.
 
+use super::setting::{Setting, Value, What};
 use crate::claims::{Guard, RealTime};
 use crate::outcome::Outcome;
 use crate::scheduling::{RealTimeRequest, Scheduling};
 use crate::slack::TimerSlackGuard;
 use crate::sys;
 use crate::time_slice::TimeSliceGuard;
-
-use super::setting::{Setting, Value, What};
 
 /// Holds what a [`Resolution`](crate::Resolution) requested, and restores everything on drop, even while a panic unwinds.
 ///

@@ -11,8 +11,8 @@ use crate::scheduling::RealTimeRequest;
 use crate::slack::TimerSlack;
 use crate::sys;
 use crate::time_slice::TimeSlice;
-
 use held::hold_real_time;
+
 pub use held::{Held, HeldByProcess, HeldByThread};
 pub use setting::{Setting, Value, What};
 

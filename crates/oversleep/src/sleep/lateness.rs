@@ -145,8 +145,9 @@ fn lower_ns(bucket: usize) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     const BUDGET_NS: u64 = 600_000;
 

@@ -17,7 +17,6 @@ use std::time::Duration;
 use crate::clock::Instant;
 use crate::outcome::Outcome;
 use crate::time::{RealClock, TimeSource};
-
 use objective::Objective;
 use plan::{APPROACHES, Plan};
 use waiting::start;

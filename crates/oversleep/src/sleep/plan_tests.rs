@@ -1,7 +1,8 @@
 //! The plan in virtual time, on machines that are distributions of lateness.
 
-use super::*;
 use proptest::prelude::*;
+
+use super::*;
 
 const MS: u64 = 1_000_000;
 const DEFAULT: Objective = Objective::DEFAULT;

@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
+use super::waiting::start;
 use crate::clock::{Clock, Instant};
 use crate::time::{RealClock, TimeSource};
-
-use super::waiting::start;
 
 impl TimeSource for RealClock {
     #[inline]

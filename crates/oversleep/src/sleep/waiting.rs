@@ -3,14 +3,13 @@
 
 use std::time::Duration;
 
+use super::objective::Objective;
+use super::plan::{Ended, Plan, Step};
+use super::{Slept, Waited};
 use crate::claims;
 use crate::clock::{Clock, Instant};
 use crate::outcome::{Denied, Outcome};
 use crate::sys;
-
-use super::objective::Objective;
-use super::plan::{Ended, Plan, Step};
-use super::{Slept, Waited};
 
 /// The finest slack that can be requested; zero means the default.
 const FINEST_SLACK_NS: u64 = 1;

@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
+use super::monotonic_ns;
 use crate::clock::Verdict;
 use crate::outcome::{Denied, Outcome, Why};
 use crate::scheduling::{RealTimeRequest, Scheduling};
-
-use super::monotonic_ns;
 
 const NO_SLACK: Denied = Denied { why: Why::Unsupported { what: "per-thread timer slack" }, how: "run on Linux" };
 

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::clock::Instant;
-
 use super::TimeSource;
+use crate::clock::Instant;
 
 /// How long a turn of a spinning loop takes, or a yield.
 const RELAX: Duration = Duration::from_nanos(50);

@@ -133,7 +133,6 @@ fn add(file: &mut ResultFile, remedy: &str, conditions: &Conditions, after: Afte
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use oversleep_record::environment::Os;
     use oversleep_record::finding::Tried;
     use oversleep_record::observed::Observation;
@@ -142,6 +141,8 @@ mod tests {
     use oversleep_record::split::PartSplit;
     use oversleep_record::testing::Sheet;
     use oversleep_record::{Distribution, Identity, Nanos};
+
+    use super::*;
 
     /// 100 waits of 1 ms, each late by that slack and 9 µs more.
     fn run(slack_ns: i64) -> ResultFile {

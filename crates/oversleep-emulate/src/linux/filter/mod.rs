@@ -13,8 +13,9 @@ use std::io;
 
 use super::trampoline;
 use calls::{EMULATED, FUTEX_WAITS, OBSERVED, WAITS, When};
-pub use calls::{FUTEX_WAIT2, IO_PGETEVENTS, PRCTL_RESOLUTION};
 use other_abis::{I386, MARK, OF_X32, X32};
+
+pub use calls::{FUTEX_WAIT2, IO_PGETEVENTS, PRCTL_RESOLUTION};
 
 const LOAD: u16 = 0x20;
 const AND: u16 = 0x54;

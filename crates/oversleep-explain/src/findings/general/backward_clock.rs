@@ -2,6 +2,7 @@
 
 use oversleep_record::clock::{Counts, Steps};
 use oversleep_record::finding::Severity;
+use oversleep_record::words::counted;
 use oversleep_record::{ClockResult, ExperimentId, Nanos, ResultFile, Series};
 
 use crate::entry::{Checked, Conclusion, RemedyEntry, Scope};
@@ -10,7 +11,6 @@ use crate::read::not_measured;
 use crate::remedies::machine::USE_TSC_CLOCKSOURCE;
 use crate::remedies::program::{READ_WITH_A_FENCE, USE_OS_CLOCK};
 use crate::verdicts::is_only_unfenced;
-use oversleep_record::words::counted;
 
 pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     id: "OVS-G004",

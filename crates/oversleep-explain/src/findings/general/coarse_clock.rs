@@ -2,6 +2,7 @@
 
 use oversleep_record::clock::{COARSE_STEP_MIN, is_coarse};
 use oversleep_record::finding::Severity;
+use oversleep_record::words::percent;
 use oversleep_record::{ExperimentId, Nanos, ResultFile, Series, label};
 
 use crate::entry::{Checked, Conclusion, Scope};
@@ -11,7 +12,6 @@ use crate::read::{STEPS_MIN, hz, is_sound, not_measured, sound};
 use crate::remedies::program::USE_PRECISE_CLOCK;
 use crate::remedies::windows::USE_PRECISE_SYSTEM_CLOCK;
 use crate::verdicts::step_in_words;
-use oversleep_record::words::percent;
 
 /// A sleep counts as invisible if a coarse clock shows no more than this for it; its steps are longer.
 const NOTHING_MAX: i64 = COARSE_STEP_MIN.0 / 2;
@@ -137,11 +137,11 @@ fn sleeps_in_words(coarse: &Series) -> String {
 #[cfg(test)]
 mod tests {
     use oversleep_record::ClockResult;
+    use oversleep_record::FactName;
     use oversleep_record::finding::Verdict;
 
     use super::*;
     use crate::testing::{Explained, Sheet, good_clock, rounds};
-    use oversleep_record::FactName;
 
     fn role(key: &str, clock: &str, values: &[i64]) -> Series {
         let mut series = rounds(key, values, 20);

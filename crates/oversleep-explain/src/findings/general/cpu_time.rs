@@ -2,6 +2,7 @@
 
 use oversleep_record::clock::{Counts, Difference};
 use oversleep_record::finding::Severity;
+use oversleep_record::words::{list, percent};
 use oversleep_record::{ClockResult, ExperimentId, Nanos, ResultFile};
 
 use crate::entry::{Checked, Conclusion, Scope};
@@ -9,7 +10,6 @@ use crate::finding::{Check, FindingEntry};
 use crate::read::not_measured;
 use crate::remedies::program::USE_ELAPSED_CLOCK;
 use crate::verdicts::ratio_check;
-use oversleep_record::words::{list, percent};
 
 pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     id: "OVS-G001",

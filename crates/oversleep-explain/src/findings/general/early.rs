@@ -3,6 +3,7 @@
 use oversleep_record::finding::Severity;
 use oversleep_record::series::Quantity;
 use oversleep_record::stats::VALUES_MIN;
+use oversleep_record::words::{list, percent};
 use oversleep_record::{ExperimentId, Nanos, Os, ResultFile, Series};
 
 use crate::entry::{Checked, Conclusion, Scope};
@@ -12,7 +13,6 @@ use crate::read::not_measured;
 use crate::remedies::program::COMPARE_WITHIN_ONE_CLOCK;
 use crate::remedies::windows::WAIT_FOR_THE_REST;
 use crate::verdicts;
-use oversleep_record::words::{list, percent};
 
 /// If this share of the wake-ups is early, a program can't rely on the wait.
 const OFTEN: f64 = 0.01;

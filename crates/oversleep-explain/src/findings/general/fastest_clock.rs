@@ -1,6 +1,7 @@
 //! The cheapest clock that is valid.
 
 use oversleep_record::finding::Severity;
+use oversleep_record::words::cost;
 use oversleep_record::{ExperimentId, ResultFile, SeriesKey};
 
 use crate::entry::{Checked, Conclusion, Scope};
@@ -10,7 +11,6 @@ use crate::names::{MONOTONIC_SYSCALL, STD_INSTANT};
 use crate::read::{needed, sound};
 use crate::remedies::program::READ_CLOCK_LESS;
 use crate::verdicts::{Validity, clock_table};
-use oversleep_record::words::cost;
 
 /// Ratio below which one clock is as fast as another.
 const AS_FAST: f64 = 1.1;
@@ -82,8 +82,9 @@ fn fastest_clock(file: &ResultFile) -> Checked {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{Explained, Sheet, good_clock};
     use oversleep_record::FactName;
+
+    use crate::testing::{Explained, Sheet, good_clock};
 
     fn clocks(tsc: i64) -> Sheet {
         Sheet::linux()

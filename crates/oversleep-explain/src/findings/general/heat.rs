@@ -3,6 +3,7 @@
 use oversleep_record::distinct_rounds;
 use oversleep_record::finding::Severity;
 use oversleep_record::processor::{ThermalPressure, degrees};
+use oversleep_record::words::{counted, percent};
 use oversleep_record::{Nanos, Os, ProcessorState, ResultFile, Series};
 
 use crate::entry::{Checked, Conclusion, Scope};
@@ -10,7 +11,6 @@ use crate::figures::observed;
 use crate::finding::{Check, FindingEntry};
 use crate::read::wine_version;
 use crate::remedies::machine::COOLER_MACHINE;
-use oversleep_record::words::{counted, percent};
 
 pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     id: "OVS-G010",
@@ -125,11 +125,11 @@ fn resting_on_limit(file: &ResultFile, lowest: u64, conclusion: Conclusion) -> C
 
 #[cfg(test)]
 mod tests {
+    use oversleep_record::FactName;
     use oversleep_record::finding::{Finding, Verdict};
 
     use super::*;
     use crate::testing::{Explained, Sheet, rounds};
-    use oversleep_record::FactName;
 
     /// A sleep in two rounds of 20 ms, with the processor in these states.
     fn heated(on: Sheet, states: [ProcessorState; 2]) -> Finding {

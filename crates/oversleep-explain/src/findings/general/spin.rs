@@ -2,6 +2,7 @@
 
 use oversleep_record::finding::Severity;
 use oversleep_record::label::{self, Competition};
+use oversleep_record::words::percent;
 use oversleep_record::{ExperimentId, Nanos, ResultFile, Series, SeriesKey, TwoPeaks};
 
 use crate::entry::{Checked, Conclusion, Scope};
@@ -11,7 +12,6 @@ use crate::names::HYBRID;
 use crate::read::{COMMON_REQUEST, is_sound, needed, not_measured, sleep_like, sound, spinning};
 use crate::remedies::linux::LOWER_TIMER_SLACK;
 use crate::remedies::program::{BLOCK_INSTEAD_OF_YIELD, HYBRID_WAIT, SLEEP_WITH_OVERSLEEP};
-use oversleep_record::words::percent;
 
 /// A hybrid is worth its CPU time if a sleep is at least this many times as late.
 const GAIN_FACTOR: i64 = 4;

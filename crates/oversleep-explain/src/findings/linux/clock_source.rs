@@ -1,6 +1,7 @@
 //! The kernel's clock source: reads that are system calls, and a time-stamp counter that can't be trusted.
 
 use oversleep_record::finding::Severity;
+use oversleep_record::words::cost;
 use oversleep_record::{ExperimentId, FactName, Os, ResultFile};
 
 use crate::entry::{Checked, Conclusion, Scope};
@@ -11,7 +12,6 @@ use crate::read::{known, of_key};
 use crate::remedies::machine::USE_TSC_CLOCKSOURCE;
 use crate::remedies::program::{READ_CLOCK_LESS, USE_OS_CLOCK};
 use crate::text::yes_no;
-use oversleep_record::words::cost;
 
 /// A clock read that costs this share of a system call must contain one.
 const SYSCALL_SHARE: f64 = 0.7;

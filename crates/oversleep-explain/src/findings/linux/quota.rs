@@ -3,6 +3,7 @@
 use oversleep_record::distinct_rounds;
 use oversleep_record::environment::FactValue;
 use oversleep_record::finding::Severity;
+use oversleep_record::words::counted;
 use oversleep_record::{FactName, Nanos, Os, ResultFile};
 
 use crate::entry::{Checked, Conclusion, Scope};
@@ -11,7 +12,6 @@ use crate::finding::{Check, FindingEntry};
 use crate::read::known;
 use crate::remedies::machine::{FEWER_RUNNABLE_THREADS, RAISE_CPU_QUOTA};
 use crate::text::number;
-use oversleep_record::words::counted;
 
 const QUOTA: FactName = FactName::CgroupCpuQuotaCpus;
 const PERIOD: FactName = FactName::CgroupCpuPeriod;

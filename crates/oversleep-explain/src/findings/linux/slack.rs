@@ -2,6 +2,7 @@
 
 use oversleep_record::conditions::Setting;
 use oversleep_record::finding::Severity;
+use oversleep_record::words::list;
 use oversleep_record::{ExperimentId, FactName, Nanos, Os, ResultFile, Series};
 
 use crate::entry::{Checked, Conclusion, Scope};
@@ -13,7 +14,6 @@ use crate::read::{
     sound_pairs, sound_wait, trial_pair, waits_of,
 };
 use crate::remedies::linux::{CHOOSE_EXACT_PRIMITIVE, LOWER_TIMER_SLACK, REAL_TIME_POLICY};
-use oversleep_record::words::list;
 
 const SLACK: FactName = FactName::TimerSlack;
 /// Slack below this is indistinguishable from the noise of a wake-up.

@@ -1,6 +1,7 @@
 //! Guests, whose hypervisor limits how exact their timing can be.
 
 use oversleep_record::finding::Severity;
+use oversleep_record::words::cost;
 use oversleep_record::{ExperimentId, FactName, Os, ResultFile};
 
 use crate::entry::{Checked, Conclusion, Scope};
@@ -11,7 +12,6 @@ use crate::read::{known, of_key, sound_pairs};
 use crate::remedies::linux::LOWER_TIMER_SLACK;
 use crate::remedies::machine::DEDICATED_CPUS;
 use crate::remedies::program::HYBRID_WAIT;
-use oversleep_record::words::cost;
 
 const HYPERVISOR: FactName = FactName::VirtualisationHypervisor;
 
@@ -66,8 +66,9 @@ fn guest(file: &ResultFile) -> Checked {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{Explained, Sheet};
     use oversleep_record::FactName;
+
+    use crate::testing::{Explained, Sheet};
 
     #[test]
     fn a_guest_names_its_best_figures() {

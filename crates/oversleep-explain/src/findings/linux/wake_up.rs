@@ -4,6 +4,7 @@ use oversleep_record::finding::Severity;
 use oversleep_record::part::Part;
 use oversleep_record::split::PartSplit;
 use oversleep_record::stats::VALUES_MIN;
+use oversleep_record::words::percent;
 use oversleep_record::{Distribution, ExperimentId, FactName, Nanos, Os, ResultFile, Series};
 
 use crate::entry::{Checked, Conclusion, Scope};
@@ -12,7 +13,6 @@ use crate::read::{not_measured, reference_sleep, sleeps_of, wait_series};
 use crate::remedies::linux::{LOWER_TIMER_SLACK, REAL_TIME_POLICY};
 use crate::remedies::program::{HYBRID_WAIT, SLEEP_WITH_OVERSLEEP};
 use crate::split;
-use oversleep_record::words::percent;
 
 /// If more than this share of the waits has no split, the others may not be representative.
 const UNATTRIBUTED_MAX: f64 = 0.2;
@@ -143,10 +143,11 @@ fn words(part: Part) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{Explained, Sheet};
     use oversleep_record::FactName;
     use oversleep_record::part::Parts;
     use oversleep_record::split::PartSplit;
+
+    use crate::testing::{Explained, Sheet};
 
     fn split_waits(seen: u64, unseen: u64) -> Sheet {
         let mut sheet = Sheet::linux().steady("B5/nanosleep/1ms", 66_000).split(52_000, 3_000, 11_000);

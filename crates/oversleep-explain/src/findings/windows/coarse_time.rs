@@ -2,6 +2,7 @@
 
 use oversleep_record::clock::is_coarse;
 use oversleep_record::finding::Severity;
+use oversleep_record::words::list;
 use oversleep_record::{ExperimentId, Nanos, Os, ResultFile, Series};
 
 use crate::entry::{Checked, Conclusion, Scope};
@@ -10,7 +11,6 @@ use crate::finding::{Check, FindingEntry};
 use crate::names::interrupt_clocks;
 use crate::read::{STEPS_MIN, not_measured};
 use crate::remedies::windows::USE_PRECISE_SYSTEM_CLOCK;
-use oversleep_record::words::list;
 
 pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     id: "OVS-W007",

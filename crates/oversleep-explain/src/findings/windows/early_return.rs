@@ -3,6 +3,7 @@
 use oversleep_record::finding::Severity;
 use oversleep_record::series::Quantity;
 use oversleep_record::stats::VALUES_MIN;
+use oversleep_record::words::percent;
 use oversleep_record::{ExperimentId, FactName, Nanos, Os, ResultFile, Series};
 
 use crate::entry::{Checked, Conclusion, Scope};
@@ -10,7 +11,6 @@ use crate::finding::{Check, FindingEntry};
 use crate::read::not_measured;
 use crate::read::windows::{BUILD_10, build, default_period, in_effect, period_as_found};
 use crate::remedies::windows::WAIT_FOR_THE_REST;
-use oversleep_record::words::percent;
 
 /// A wait that is earlier than this is early by more than the clock's own step.
 const EARLY_MIN: Nanos = Nanos(50_000);

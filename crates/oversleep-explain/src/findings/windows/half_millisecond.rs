@@ -99,12 +99,12 @@ fn both(pair: &Pair<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use oversleep_record::Distribution;
+    use oversleep_record::FactName;
     use oversleep_record::conditions::{Outcome, Setting};
     use oversleep_record::finding::{Tried, Verdict};
 
     use super::*;
     use crate::testing::{Explained, Sheet};
-    use oversleep_record::FactName;
 
     fn held(half: i64, above: i64) -> Sheet {
         let sheet = Sheet::windows().steady("C2/sleep/1ms/resolution=500us", half);

@@ -108,8 +108,9 @@ fn tick_count(file: &ResultFile) -> Checked {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{Explained, Sheet, rounds};
     use oversleep_record::FactName;
+
+    use crate::testing::{Explained, Sheet, rounds};
 
     #[test]
     fn the_tick_count_keeps_to_the_default_tick() {

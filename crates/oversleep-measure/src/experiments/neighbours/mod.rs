@@ -5,12 +5,12 @@ mod probe;
 use oversleep_record::conditions::Setting;
 use oversleep_record::series::Quantity;
 use oversleep_record::{ExperimentId, Nanos, label};
+use oversleep_system::{Platform, Scope, Tunable};
 
 use self::probe::NeighbourProbe;
 use crate::experiment::{Column, Command, Experiment};
 use crate::plan::{Depth, Plan};
 use crate::probe::Probe;
-use oversleep_system::{Platform, Scope, Tunable};
 
 const QUANTITIES: &[Quantity] = &[Quantity::Lateness, Quantity::Step, Quantity::StatedResolution];
 

@@ -4,6 +4,7 @@ use oversleep_record::clock::Counts;
 use oversleep_record::conditions::{HeldSettings, Outcome, Setting};
 use oversleep_record::series::{Pace, Quantity, Series, Unit};
 use oversleep_record::{Conditions, ExperimentId, Nanos, Unavailable, label};
+use oversleep_system::{Neighbour, Platform, Scope, Target, Tunable, WaitInfo};
 
 use super::are_spans;
 use crate::bench::Bench;
@@ -12,7 +13,6 @@ use crate::plan::{Limit, Plan};
 use crate::probe::Probe;
 use crate::recorder::SeriesRecorder;
 use crate::wait_loop::{self, WaitTask};
-use oversleep_system::{Neighbour, Platform, Scope, Target, Tunable, WaitInfo};
 
 /// The time until a change of the machine's timer shows: more than any default tick.
 const SETTLING: Nanos = Nanos::from_millis(20);

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use oversleep_model::sim::Overshoot;
 use oversleep_record::conditions::HeldSettings;
 use oversleep_record::series::{Series, Status};
 use oversleep_record::{ExperimentId, Unavailable, label};
+use oversleep_system::SharedPlatform;
 
 use super::probe::STARTING;
 use super::*;
@@ -12,8 +14,6 @@ use crate::bench::Bench;
 use crate::probe::Measured;
 use crate::ticking;
 use crate::{StopFlag, rounds, testing};
-use oversleep_model::sim::Overshoot;
-use oversleep_system::SharedPlatform;
 
 fn measure_on(platform: SharedPlatform, experiment: &Experiment) -> Measured {
     let probes = (experiment.probes)(&*platform, &Plan::default());

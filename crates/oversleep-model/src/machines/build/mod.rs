@@ -4,10 +4,9 @@ mod facts;
 mod figures;
 mod turns;
 
-pub(super) use figures::Figures;
-
 use oversleep_record::Nanos;
 use oversleep_record::clock::Counts;
+use oversleep_system::{ClockInfo, Cpu, CpuKind, Follows, WaitInfo};
 
 use super::MachineError;
 use super::bounds::{self, check_clock};
@@ -16,7 +15,8 @@ use crate::sim::systems::{SYSTEMS, System};
 use crate::sim::{
     ClockModel, ClockSource, Machine, OneShot, PollShare, Reach, Tick, TickBase, Tier, Timing, WaitModel, Wake,
 };
-use oversleep_system::{ClockInfo, Cpu, CpuKind, Follows, WaitInfo};
+
+pub(super) use figures::Figures;
 
 /// The machine's name in every heading and file. It includes the changes, so that nobody mistakes it for the original.
 fn full_name(profile: &Profile, seed: u64) -> String {

@@ -1,11 +1,12 @@
 //! The scheduler of a machine's CPUs, from the figures of its profile.
 
+use oversleep_record::Nanos;
+
 use super::Figures;
 use crate::machines::MachineError;
 use crate::machines::value::Value;
 use crate::sim::systems::System;
 use crate::sim::{Scheduler, SchedulerKind, Starving};
-use oversleep_record::Nanos;
 
 pub(super) fn scheduler(figures: &Figures<'_>, system: System) -> Result<Scheduler, MachineError> {
     let kind = figures.text("scheduler.kind");

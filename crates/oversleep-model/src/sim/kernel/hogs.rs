@@ -1,10 +1,10 @@
 //! Competitors without code: threads that use CPUs as a load does, driven by the event loop alone.
 
 use oversleep_record::Nanos;
+use oversleep_system::rules::Grid;
 
 use super::Kernel;
 use super::state::{Hog, Phase, Slot, State, Thread, Waking};
-use oversleep_system::rules::Grid;
 
 impl Kernel {
     /// Starts competitors under the plain policy; [`Kernel::remove_hogs`] stops them.

@@ -18,25 +18,25 @@ mod starving;
 mod state;
 mod threads;
 
-pub(super) use state::{Hog, Slot, State, Waking};
-pub(super) use threads::spawn;
-
 use std::cell::Cell;
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use oversleep_record::{Disturbance, Nanos};
+use oversleep_system::rules::{Expiry, Tick, Timing};
+use oversleep_system::{CounterReading, SwitchIn};
 
 use self::carriers::Stop;
-#[cfg(feature = "asyncify")]
-pub use self::carriers::carriers_take_turns;
 use self::state::Phase;
 use super::machine::Stall;
 use super::resolution::HardwareGrid;
 use super::scheduler::Scheduler;
 use super::spread::{Random, Spread};
-use oversleep_system::rules::{Expiry, Tick, Timing};
-use oversleep_system::{CounterReading, SwitchIn};
+
+#[cfg(feature = "asyncify")]
+pub use self::carriers::carriers_take_turns;
+pub(super) use state::{Hog, Slot, State, Waking};
+pub(super) use threads::spawn;
 
 static NEXT_KERNEL: AtomicU64 = AtomicU64::new(1);
 

@@ -1,12 +1,12 @@
 //! Assigns CPUs to threads, and decides for how long.
 
 use oversleep_record::Nanos;
+use oversleep_system::SwitchIn;
 
 use super::Kernel;
 use super::cpu::ran_by_weight;
 use super::state::{Phase, Slot, State};
 use crate::sim::scheduler::SchedulerKind;
-use oversleep_system::SwitchIn;
 
 impl Kernel {
     /// Gives a ready thread a free CPU or that of a thread it displaces; otherwise the thread queues.

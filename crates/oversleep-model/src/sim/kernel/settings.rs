@@ -1,12 +1,12 @@
 //! Settings that threads and the process may change.
 
 use oversleep_record::Nanos;
+use oversleep_system::SlackRule;
+use oversleep_system::rules::{Expiry, Grid, SleepingThread};
 
 use super::Kernel;
 use super::state::{Slot, State};
 use crate::sim::scheduler::Standing;
-use oversleep_system::SlackRule;
-use oversleep_system::rules::{Expiry, Grid, SleepingThread};
 
 /// Timers of a thread with a fixed priority are delayed as in the second tier, tier-0, whatever the thread's class.
 const FIXED_TIER: usize = 1;

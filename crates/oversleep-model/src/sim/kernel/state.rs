@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use oversleep_record::Nanos;
+use oversleep_system::rules::{Expiry, Requester, Tick};
+use oversleep_system::{SlackRule, SwitchIn};
 
 use super::carriers::Carrier;
 use crate::sim::resolution::Arbiter;
 use crate::sim::scheduler::Standing;
 use crate::sim::spread::Spread;
-use oversleep_system::rules::{Expiry, Requester, Tick};
-use oversleep_system::{SlackRule, SwitchIn};
 
 /// A thread's place in the table. A run starts thousands of threads, so slots of ended ones are reused.
 pub(in crate::sim) type Slot = usize;

@@ -4,11 +4,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use oversleep_record::{Nanos, Unavailable};
+use oversleep_system::ThreadHandle;
 
 use super::carriers::Carrier;
 use super::state::{Phase, Semaphore, Slot, Thread};
 use super::{CURRENT, Kernel};
-use oversleep_system::ThreadHandle;
 
 struct SimThread {
     kernel: Arc<Kernel>,

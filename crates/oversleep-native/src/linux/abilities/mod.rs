@@ -5,9 +5,10 @@ mod observe;
 
 use std::sync::Arc;
 
+use oversleep_system::Ability;
+
 use super::Native;
 use crate::survey;
-use oversleep_system::Ability;
 
 /// All abilities, available or not.
 pub fn survey() -> Vec<Ability> {

@@ -8,12 +8,11 @@ mod suspend;
 mod system_file;
 mod thread;
 
-pub(super) use thread::run_delay;
-
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use oversleep_record::{Disturbance, Nanos};
+use oversleep_system::CounterReading;
 
 use self::parse::{CpuTicks, ticks_to_nanos};
 use self::suspend::Suspend;
@@ -21,7 +20,8 @@ use self::system_file::SystemFile;
 use super::cgroup::{self, Throttling};
 use super::files::Disk;
 use super::os;
-use oversleep_system::CounterReading;
+
+pub(super) use thread::run_delay;
 
 /// The system's files, open for the lifetime of the process.
 pub struct SystemCounters {

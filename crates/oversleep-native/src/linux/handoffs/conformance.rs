@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::sync::mpsc;
 use std::time::Duration;
 
+use oversleep_system::Handoff;
+
 use crate::handoff_conformance;
 use crate::native::paired::call_of;
-use oversleep_system::Handoff;
 
 /// Checks a kind of hand-off.
 pub(super) fn check(name: &str) {

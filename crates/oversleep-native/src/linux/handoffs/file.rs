@@ -4,9 +4,9 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::Arc;
 
 use oversleep_record::Unavailable;
+use oversleep_system::Handoff;
 
 use super::{Call, interrupted, last_error};
-use oversleep_system::Handoff;
 
 pub(super) const CALLS: &[Call] = &[
     ("eventfd", || {

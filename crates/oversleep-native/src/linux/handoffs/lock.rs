@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use oversleep_record::Unavailable;
+use oversleep_system::Handoff;
 
 use super::{Call, interrupted, last_error, take};
 use crate::linux::waits::futex::{self, Until};
 use crate::unix::handoffs::Condition;
-use oversleep_system::Handoff;
 
 pub(super) const CALLS: &[Call] = &[
     ("futex", || Ok(Arc::new(Futex(AtomicU32::new(0))))),

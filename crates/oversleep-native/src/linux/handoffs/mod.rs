@@ -8,11 +8,12 @@ mod park;
 
 use std::io::Error;
 
+use oversleep_system::pairing::assert_paired;
+use oversleep_system::{HandoffKind, handoffs, names_of};
+
 use crate::native;
 use crate::native::handoffs::{Call, take};
 use crate::unix::handoffs::interrupted;
-use oversleep_system::pairing::assert_paired;
-use oversleep_system::{HandoffKind, handoffs, names_of};
 
 /// All calls, in any order: lists follow the order of the descriptions.
 const CALLS: &[&[Call]] = &[lock::CALLS, file::CALLS, park::CALLS];

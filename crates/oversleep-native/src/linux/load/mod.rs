@@ -3,9 +3,10 @@
 mod machine;
 mod timers;
 
+use oversleep_system::loads;
+
 use super::tunables::policy;
 use crate::hogs;
-use oversleep_system::loads;
 
 /// Hogs inherit the CPUs of the thread that starts them, but not its real-time policy: an endless loop under one could
 /// stop the whole machine.

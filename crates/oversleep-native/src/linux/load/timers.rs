@@ -5,10 +5,10 @@ use std::io::Read;
 use std::os::fd::{FromRawFd, OwnedFd};
 
 use oversleep_record::Unavailable;
+use oversleep_system::Load;
 
 use crate::hogs;
 use crate::linux::os;
-use oversleep_system::Load;
 
 const PERIOD_NS: libc::c_long = 100_000;
 

@@ -22,10 +22,10 @@ pub fn kernel_counter_hz() -> Option<u64> {
     None
 }
 
+use oversleep_system::{Splitter, SwitchIn};
+
 pub use ring::{Switch, SwitchKind, SwitchRing};
 pub use schedstat::{ThreadStat, ThreadStatFile};
-
-use oversleep_system::{Splitter, SwitchIn};
 
 /// Records the switches of the thread that opened it.
 pub struct SwitchWatch {

@@ -5,10 +5,10 @@ use std::io::{self, Read, Write};
 
 use oversleep_record::conditions::{Outcome, Setting};
 use oversleep_record::{Nanos, Unavailable};
+use oversleep_system::{TunableInfo, describe, tunables};
 
 use crate::linux::os;
 use crate::native::tunables::{Applied, Entry, undo};
-use oversleep_system::{TunableInfo, describe, tunables};
 
 pub(super) struct DmaLatency;
 
@@ -69,9 +69,10 @@ impl Entry for DmaLatency {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_system::Tunable;
+
     use super::*;
     use crate::native::tunables::Of;
-    use oversleep_system::Tunable;
 
     #[test]
     fn refuses_what_the_device_can_not_hold() {

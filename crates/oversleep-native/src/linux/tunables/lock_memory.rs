@@ -2,11 +2,11 @@
 
 use oversleep_record::Unavailable;
 use oversleep_record::conditions::Setting;
+use oversleep_system::{TunableInfo, describe, tunables};
 
 use crate::linux::os::{self, Resource, capability};
 use crate::native::tunables::{Applied, Entry, flag};
 use crate::unix::lock_memory;
-use oversleep_system::{TunableInfo, describe, tunables};
 
 pub(super) struct LockMemory;
 
@@ -48,10 +48,10 @@ impl Entry for LockMemory {
 #[cfg(test)]
 mod tests {
     use oversleep_record::conditions::Outcome;
+    use oversleep_system::Tunable;
 
     use super::*;
     use crate::native::tunables::Of;
-    use oversleep_system::Tunable;
 
     #[test]
     fn is_held_until_the_last_guard_goes() {

@@ -11,8 +11,9 @@ pub mod policy;
 mod slack;
 mod slice;
 
-use crate::native::tunables::{Made, of};
 use oversleep_system::{Tunable, registry, tunables};
+
+use crate::native::tunables::{Made, of};
 
 const CHANGES: &[Made] = &[
     of!(slack::Slack),

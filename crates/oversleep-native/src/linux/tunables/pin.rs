@@ -3,10 +3,10 @@
 use oversleep_record::Unavailable;
 use oversleep_record::conditions::Setting;
 use oversleep_record::words::ranges;
+use oversleep_system::{TunableInfo, describe, tunables};
 
 use crate::linux::os;
 use crate::native::tunables::{Applied, Entry, already, changed, cpus, undo};
-use oversleep_system::{TunableInfo, describe, tunables};
 
 pub(super) struct Pin;
 
@@ -79,9 +79,10 @@ fn not_here(lacking: &[u32], allowed: &[u32]) -> Unavailable {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_system::Tunable;
+
     use super::*;
     use crate::native::tunables::Of;
-    use oversleep_system::Tunable;
 
     #[test]
     fn pins_to_one_cpu_and_back() {

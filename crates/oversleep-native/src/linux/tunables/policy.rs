@@ -4,10 +4,10 @@ use std::io;
 
 use oversleep_record::Unavailable;
 use oversleep_record::conditions::Setting;
+use oversleep_system::{TunableInfo, describe, tunables};
 
 use crate::linux::os;
 use crate::native::tunables::{Applied, Entry, already, changed, undo, word};
-use oversleep_system::{TunableInfo, describe, tunables};
 
 pub(super) struct PolicyTunable;
 
@@ -158,10 +158,10 @@ impl Entry for PolicyTunable {
 #[cfg(test)]
 mod tests {
     use oversleep_record::conditions::Outcome;
+    use oversleep_system::Tunable;
 
     use super::*;
     use crate::native::tunables::Of;
-    use oversleep_system::Tunable;
 
     #[test]
     fn knows_every_policy_and_its_range() {

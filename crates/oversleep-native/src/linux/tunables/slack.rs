@@ -3,9 +3,9 @@
 use oversleep::{TimerSlack, Why};
 use oversleep_record::conditions::Setting;
 use oversleep_record::{Nanos, Unavailable};
+use oversleep_system::{TunableInfo, describe, tunables};
 
 use crate::native::tunables::{Applied, Entry, already, changed, undo};
-use oversleep_system::{TunableInfo, describe, tunables};
 
 pub(super) struct Slack;
 
@@ -60,10 +60,10 @@ impl Entry for Slack {
 #[cfg(test)]
 mod tests {
     use oversleep_record::conditions::Outcome;
+    use oversleep_system::Tunable;
 
     use super::*;
     use crate::native::tunables::Of;
-    use oversleep_system::Tunable;
 
     fn on_a_new_thread(body: impl FnOnce() + Send + 'static) {
         std::thread::spawn(body).join().expect("no panic");

@@ -3,10 +3,10 @@
 use oversleep::TimeSlice;
 use oversleep_record::conditions::Setting;
 use oversleep_record::{Nanos, Unavailable};
+use oversleep_system::{TunableInfo, describe, tunables};
 
 use super::slack::{nanos, reason};
 use crate::native::tunables::{Applied, Entry, already, changed, undo};
-use oversleep_system::{TunableInfo, describe, tunables};
 
 pub(super) struct Slice;
 
@@ -50,10 +50,10 @@ impl Entry for Slice {
 #[cfg(test)]
 mod tests {
     use oversleep_record::conditions::Outcome;
+    use oversleep_system::Tunable;
 
     use super::*;
     use crate::native::tunables::Of;
-    use oversleep_system::Tunable;
 
     #[test]
     fn is_applied_and_restored() {

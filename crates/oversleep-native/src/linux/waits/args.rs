@@ -4,6 +4,7 @@
 use oversleep_record::Nanos;
 
 use crate::linux::os;
+
 pub(super) use crate::linux::os::monotonic_now;
 pub(super) use crate::unix::waits::{exact_timespec, micros, millis, timespec, timeval};
 

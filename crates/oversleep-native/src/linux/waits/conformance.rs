@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use oversleep_record::Nanos;
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
 
 use super::args::monotonic_now;
 use crate::native::paired::call_of;
@@ -13,7 +14,6 @@ use crate::native::wait_conformance::{self, on_a_thread};
 use crate::native::waits::Open;
 
 pub(super) use crate::native::wait_conformance::NeverEarly;
-use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter};
 
 /// The effect of signals.
 #[derive(Clone, Copy, PartialEq, Eq)]

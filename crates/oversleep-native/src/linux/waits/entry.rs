@@ -1,11 +1,12 @@
 //! Tries a wait once when it is opened, so that a call which doesn't work here is reported before it is measured.
 
 use oversleep_record::{Nanos, Unavailable};
+use oversleep_system::Waiter;
 
 use crate::linux::Linux;
 use crate::native::waits::proved_by;
+
 pub(super) use crate::native::waits::{Stateless, thread_sleep};
-use oversleep_system::Waiter;
 
 /// Opens `waiter` after one wait of a microsecond.
 pub(super) fn proved(waiter: impl Waiter + 'static) -> Result<Box<dyn Waiter>, Unavailable> {

@@ -1,13 +1,13 @@
 //! The timeout operation of io_uring.
 
 use oversleep_record::Unavailable;
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 
 use super::args;
 use super::entry::proved;
 use super::reason::{ended, refused};
 use super::ring::{OP_TIMEOUT, OP_TIMEOUT_REMOVE, Ring, Submission};
 use crate::native::waits::calls;
-use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 
 calls! { waits::LINUX;
     IO_URING = "io-uring" => RingTimer::open().and_then(proved),

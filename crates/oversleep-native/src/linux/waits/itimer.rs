@@ -13,6 +13,7 @@ use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use oversleep_record::{Nanos, Unavailable};
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 
 use super::args;
 use super::entry::proved;
@@ -20,7 +21,6 @@ use super::futex::{self, Until};
 use super::reason::{errno, refused};
 use super::signals;
 use crate::native::waits::calls;
-use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 
 calls! { waits::LINUX;
     SETITIMER = "setitimer" => IntervalTimer::open().and_then(proved),

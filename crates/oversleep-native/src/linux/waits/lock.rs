@@ -6,13 +6,13 @@ use std::mem::MaybeUninit;
 use std::sync::atomic::AtomicU32;
 
 use oversleep_record::Unavailable;
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 
 use super::args;
 use super::entry::proved;
 use super::futex::{self, Until};
 use super::reason::{ended, errno, refused};
 use crate::native::waits::calls;
-use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 
 calls! { waits::LINUX;
     FUTEX = "futex" => proved(Futex(AtomicU32::new(0))),

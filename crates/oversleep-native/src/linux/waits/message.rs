@@ -5,13 +5,13 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use oversleep_record::Unavailable;
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 
 use super::args;
 use super::entry::proved;
 use super::reason::{ended, errno, refused};
 use super::signals::{self, Blocked};
 use crate::native::waits::calls;
-use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 
 calls! { waits::LINUX;
     SIGTIMEDWAIT = "sigtimedwait" => SignalWait::open().and_then(proved),

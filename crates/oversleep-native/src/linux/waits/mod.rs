@@ -24,10 +24,11 @@ mod socket;
 mod timerfd;
 mod r#yield;
 
-use crate::native::waits::Call;
-use crate::{library, native};
 use oversleep_system::pairing::assert_paired;
 use oversleep_system::{Wait, names_of, waits};
+
+use crate::native::waits::Call;
+use crate::{library, native};
 
 /// All calls, in any order: lists follow the order of the descriptions.
 const CALLS: &[&[Call]] = &[

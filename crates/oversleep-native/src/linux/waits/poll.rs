@@ -3,12 +3,12 @@
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use oversleep_record::Unavailable;
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 
 use super::args;
 use super::entry::{Stateless, proved, proved_at_once};
 use super::reason::{ended_by_zero, errno, refused, too_long};
 use crate::native::waits::calls;
-use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 
 calls! { waits::LINUX;
     SELECT = "select" => proved(Stateless(select)),

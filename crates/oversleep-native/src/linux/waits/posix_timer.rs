@@ -1,13 +1,13 @@
 //! A POSIX timer that signals its own thread.
 
 use oversleep_record::{Nanos, Unavailable};
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 
 use super::args;
 use super::entry::proved;
 use super::reason::{ended, errno, refused};
 use super::signals::{self, Blocked};
 use crate::native::waits::calls;
-use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 
 calls! { waits::LINUX;
     TIMER_CREATE = "timer-create" => PosixTimer::open().and_then(proved),

@@ -4,9 +4,9 @@ use std::ffi::CStr;
 use std::io::Error;
 
 use oversleep_record::Unavailable;
+use oversleep_system::{WaitEnd, WaitInfo};
 
 pub(super) use crate::unix::waits::{errno, too_long};
-use oversleep_system::{WaitEnd, WaitInfo};
 
 /// The end of a wait whose call failed with `errno`; `timed_out` is the number that means success.
 pub(super) fn ended(info: &'static WaitInfo, errno: i32, timed_out: i32) -> WaitEnd {

@@ -1,10 +1,11 @@
 //! Calls that do nothing but wait.
 
+use oversleep_system::{Target, WaitEnd, WaitInfo, waits};
+
 use super::args;
 use super::entry::{Stateless, proved, thread_sleep};
 use super::reason::{ended, ended_by_zero, too_long};
 use crate::native::waits::calls;
-use oversleep_system::{Target, WaitEnd, WaitInfo, waits};
 
 calls! { waits::LINUX;
     NANOSLEEP = "nanosleep" => proved(Stateless(nanosleep)),

@@ -3,11 +3,11 @@
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use oversleep_record::Unavailable;
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 
 use super::args;
 use super::reason::{ended, errno, refused};
 use crate::native::waits::calls;
-use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 
 calls! { waits::LINUX;
     SO_RCVTIMEO = "so-rcvtimeo" => Receive::open().map(|waiter| Box::new(waiter) as Box<dyn Waiter>),

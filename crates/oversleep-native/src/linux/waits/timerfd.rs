@@ -3,12 +3,12 @@
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use oversleep_record::{Nanos, Unavailable};
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 
 use super::args;
 use super::entry::proved;
 use super::reason::{ended, errno, refused};
 use crate::native::waits::calls;
-use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 
 calls! { waits::LINUX;
     TIMERFD = "timerfd" => TimerFd::open().and_then(proved),

@@ -7,13 +7,12 @@ mod timer;
 
 use oversleep_record::environment::{Environment, FactValue};
 
+use super::sysctl;
 use crate::native::facts::{self, Answer, text};
 
 pub(super) use cpu::tsc_hz;
 pub(super) use sched::real_time;
 pub(super) use timer::tiers;
-
-use super::sysctl;
 
 /// One fact, and how to read it.
 pub type Entry = facts::Entry<fn() -> Answer>;

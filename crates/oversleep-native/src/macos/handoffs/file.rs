@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use oversleep_record::Unavailable;
+use oversleep_system::Handoff;
 
 use super::{Call, interrupted, take};
 use crate::macos::os;
 use crate::macos::waits::queue;
-use oversleep_system::Handoff;
 
 pub(super) const CALLS: &[Call] = &[
     ("pipe", || {

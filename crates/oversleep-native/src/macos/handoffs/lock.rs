@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use oversleep_system::Handoff;
+
 use super::Call;
 use crate::macos::dispatch::Semaphore;
 use crate::macos::os;
 use crate::macos::semaphore::MachSemaphore;
 use crate::unix::handoffs::{Condition, Park};
-use oversleep_system::Handoff;
 
 pub(super) const CALLS: &[Call] = &[
     ("condvar", || Ok(Arc::new(Condition::default()))),

@@ -3,9 +3,10 @@
 mod machine;
 mod timers;
 
+use oversleep_system::loads;
+
 use super::tunables::policy;
 use crate::hogs;
-use oversleep_system::loads;
 
 /// A new thread starts in a class of its own here. It leaves a real-time policy in case it inherited one.
 const ENTER: fn() = policy::leave_real_time;

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use oversleep_record::Unavailable;
+use oversleep_system::Load;
 
 use crate::hogs;
-use oversleep_system::Load;
 
 const SPAN: Duration = Duration::from_micros(100);
 

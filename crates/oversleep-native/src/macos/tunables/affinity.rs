@@ -2,11 +2,11 @@
 
 use oversleep_record::Unavailable;
 use oversleep_record::conditions::Setting;
+use oversleep_system::{TunableInfo, describe, tunables};
 
 use super::thread_policy::{self, FormerClass};
 use crate::macos::os::{self, KernReturn};
 use crate::native::tunables::{Applied, Entry, already, changed, undo, word};
-use oversleep_system::{TunableInfo, describe, tunables};
 
 pub(super) struct Affinity;
 

@@ -2,10 +2,10 @@
 
 use oversleep_record::Unavailable;
 use oversleep_record::conditions::Setting;
+use oversleep_system::{TunableInfo, describe, tunables};
 
 use crate::native::tunables::{Applied, Entry, flag};
 use crate::unix::lock_memory;
-use oversleep_system::{TunableInfo, describe, tunables};
 
 pub(super) struct LockMemory;
 

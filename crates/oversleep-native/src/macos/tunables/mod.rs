@@ -12,14 +12,14 @@ pub mod policy;
 mod qos;
 mod thread_policy;
 
-pub use latency::tier;
-pub use qos::class;
-
 use oversleep_record::Unavailable;
 use oversleep_record::conditions::{Outcome, Setting};
+use oversleep_system::{Tunable, registry, tunables};
 
 use crate::native::tunables::{Made, of};
-use oversleep_system::{Tunable, registry, tunables};
+
+pub use latency::tier;
+pub use qos::class;
 
 const CHANGES: &[Made] = &[
     of!(latency::Latency),

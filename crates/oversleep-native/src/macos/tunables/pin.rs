@@ -2,9 +2,9 @@
 
 use oversleep_record::Unavailable;
 use oversleep_record::conditions::Setting;
+use oversleep_system::{TunableInfo, describe, tunables};
 
 use crate::native::tunables::{Applied, Entry, cpus};
-use oversleep_system::{TunableInfo, describe, tunables};
 
 pub(super) struct Pin;
 

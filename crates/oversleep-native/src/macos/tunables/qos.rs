@@ -4,11 +4,11 @@ use std::ffi::c_int;
 
 use oversleep_record::Unavailable;
 use oversleep_record::conditions::Setting;
+use oversleep_system::{TunableInfo, describe, tunables};
 
 use super::thread_policy::Class;
 use crate::macos::os;
 use crate::native::tunables::{Applied, Entry, already, changed, undo, word};
-use oversleep_system::{TunableInfo, describe, tunables};
 
 pub(super) struct Qos;
 

@@ -3,13 +3,13 @@
 use std::sync::atomic::AtomicU32;
 
 use oversleep_record::{Nanos, Unavailable};
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 
 use super::args;
 use super::entry::proved;
 use super::reason::{ended, errno};
 use crate::macos::os;
 use crate::native::waits::calls;
-use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 
 calls! { waits::MACOS;
     WAIT_ON_ADDRESS = "wait-on-address" => OnAddress::open().and_then(proved),

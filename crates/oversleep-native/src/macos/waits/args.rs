@@ -2,11 +2,12 @@
 //! measured.
 
 use oversleep_record::Nanos;
+use oversleep_system::WaitInfo;
 
 use crate::macos::os;
 use crate::native::given;
+
 pub(super) use crate::unix::waits::{exact_timespec, micros, millis, timespec, timeval};
-use oversleep_system::WaitInfo;
 
 /// What the call of `info` is given for that span or deadline, in nanoseconds.
 #[inline]

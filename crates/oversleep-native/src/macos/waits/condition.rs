@@ -3,11 +3,12 @@
 use std::cell::UnsafeCell;
 use std::marker::PhantomPinned;
 
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
+
 use super::args;
 use super::entry::proved;
 use super::reason::ended;
 use crate::native::waits::calls;
-use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 
 calls! { waits::MACOS;
     COND_TIMEDWAIT_RELATIVE = "cond-timedwait-relative" => proved(Condition::new(relative)),

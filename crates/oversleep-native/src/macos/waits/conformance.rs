@@ -1,11 +1,11 @@
 //! The check of a wait on macOS, where older systems lack some calls.
 
 use oversleep_record::Unavailable;
+use oversleep_system::WaitInfo;
 
 use crate::macos::{os, sysctl};
 use crate::native::paired::call_of;
 use crate::native::wait_conformance::{exercise, on_a_thread};
-use oversleep_system::WaitInfo;
 
 pub(super) use crate::native::wait_conformance::NeverEarly;
 

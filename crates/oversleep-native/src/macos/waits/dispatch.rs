@@ -1,12 +1,12 @@
 //! Timers of Grand Central Dispatch.
 
 use oversleep_record::{Nanos, Unavailable};
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 
 use super::args;
 use super::entry::proved;
 use crate::macos::dispatch::TimerSource;
 use crate::native::waits::calls;
-use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 
 calls! { waits::MACOS;
     DISPATCH_SOURCE_STRICT = "dispatch-source-strict" => open(DISPATCH_SOURCE_STRICT, true),

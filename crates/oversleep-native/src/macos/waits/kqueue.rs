@@ -3,13 +3,13 @@
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use oversleep_record::{Nanos, Unavailable};
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 
 use super::args;
 use super::entry::proved;
 use super::reason::{ended, ended_by_zero, errno};
 use crate::macos::os;
 use crate::native::waits::calls;
-use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 
 calls! { waits::MACOS;
     KEVENT = "kevent" => proved(Idle(queue()?)),

@@ -16,12 +16,13 @@ mod semaphore;
 mod sleep;
 mod r#yield;
 
-pub(super) use kqueue::queue;
+use oversleep_system::pairing::assert_paired;
+use oversleep_system::{Wait, names_of, waits};
 
 use crate::native::waits::Call;
 use crate::{library, native};
-use oversleep_system::pairing::assert_paired;
-use oversleep_system::{Wait, names_of, waits};
+
+pub(super) use kqueue::queue;
 
 /// All calls, in any order: lists follow the order of the descriptions.
 const CALLS: &[&[Call]] = &[

@@ -1,10 +1,11 @@
 //! Waits for descriptors, here with none to wait for.
 
+use oversleep_system::{Target, WaitEnd, WaitInfo, waits};
+
 use super::args;
 use super::entry::{Stateless, proved};
 use super::reason::{ended_by_zero, too_long};
 use crate::native::waits::calls;
-use oversleep_system::{Target, WaitEnd, WaitInfo, waits};
 
 calls! { waits::MACOS;
     SELECT = "select" => proved(Stateless(select)),

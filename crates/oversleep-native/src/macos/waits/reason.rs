@@ -1,8 +1,10 @@
 //! How a call ended, from what it returned, and why it did not work.
 
-use crate::macos::os::{self, KernReturn};
-pub(super) use crate::unix::waits::{errno, too_long};
 use oversleep_system::{WaitEnd, WaitInfo};
+
+use crate::macos::os::{self, KernReturn};
+
+pub(super) use crate::unix::waits::{errno, too_long};
 
 /// How a wait ended whose call failed with `errno`; `timed_out` is the error that means that its time was up.
 pub(super) fn ended(info: &'static WaitInfo, errno: i32, timed_out: i32) -> WaitEnd {

@@ -1,6 +1,7 @@
 //! Timed waits for a semaphore, which nobody signals.
 
 use oversleep_record::Nanos;
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 
 use super::args;
 use super::entry::proved;
@@ -9,7 +10,6 @@ use crate::macos::dispatch;
 use crate::macos::os;
 use crate::macos::semaphore::MachSemaphore;
 use crate::native::waits::calls;
-use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 
 calls! { waits::MACOS;
     MACH_SEMAPHORE = "mach-semaphore" => MachSemaphore::new().and_then(|semaphore| proved(Mach(semaphore))),

@@ -1,11 +1,12 @@
 //! Calls that do nothing but wait.
 
+use oversleep_system::{Target, WaitEnd, WaitInfo, waits};
+
 use super::args;
 use super::entry::{Stateless, proved, thread_sleep};
 use super::reason::{ended_by_zero, mach_ended, too_long};
 use crate::macos::os::{self, KernReturn};
 use crate::native::waits::calls;
-use oversleep_system::{Target, WaitEnd, WaitInfo, waits};
 
 calls! { waits::MACOS;
     NANOSLEEP = "nanosleep" => proved(Stateless(nanosleep)),

@@ -1,9 +1,10 @@
 //! Giving the CPU away.
 
+use oversleep_system::{Target, WaitEnd, WaitInfo, waits};
+
 use super::entry::{Stateless, proved};
 use super::reason::ended_by_zero;
 use crate::native::waits::calls;
-use oversleep_system::{Target, WaitEnd, WaitInfo, waits};
 
 calls! { waits::MACOS;
     SCHED_YIELD = "sched-yield" => proved(Stateless(sched_yield)),

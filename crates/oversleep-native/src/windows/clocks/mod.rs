@@ -7,8 +7,6 @@ mod runtime;
 mod step;
 mod system_time;
 
-pub(super) use step::clock_interrupt_period;
-
 use oversleep_system::{Clock, clocks, registry};
 use windows_sys::Win32::Media::timeGetTime;
 use windows_sys::Win32::System::SystemInformation::{GetTickCount, GetTickCount64};
@@ -17,6 +15,8 @@ use crate::fn_clock::{FnClock, Read};
 use crate::processor::clocks::Rules;
 use crate::windows::os;
 use crate::{library, std_clocks};
+
+pub(super) use step::clock_interrupt_period;
 
 const OWN: &[Read] = &[
     ("qpc", |info| FnClock::new(info, os::performance_count).ticks_hz(|| Some(os::performance_frequency())).boxed()),

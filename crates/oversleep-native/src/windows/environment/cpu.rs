@@ -49,9 +49,9 @@ fn noted(by_cpuid: Option<String>, value: &str) -> Answer {
 mod identity {
     use oversleep_record::Unavailable;
 
-    pub use crate::processor::cpuid::{brand, vendor};
-
     use crate::processor::cpuid;
+
+    pub use crate::processor::cpuid::{brand, vendor};
 
     pub fn hypervisor() -> Result<String, Unavailable> {
         Ok(cpuid::hypervisor().to_owned())

@@ -5,6 +5,7 @@ use std::ffi::c_void;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use oversleep_system::Handoff;
 use windows_sys::Win32::System::Threading::{
     AcquireSRWLockExclusive, CONDITION_VARIABLE, CONDITION_VARIABLE_INIT, INFINITE, ReleaseSRWLockExclusive, SRWLOCK,
     SRWLOCK_INIT, SleepConditionVariableSRW, WakeConditionVariable,
@@ -13,7 +14,6 @@ use windows_sys::Win32::System::Threading::{
 use super::{Call, expect, take};
 use crate::windows::os::Newer;
 use crate::windows::waits::{WAIT_ON_ADDRESS_CALL, WaitOnAddress};
-use oversleep_system::Handoff;
 
 pub(super) const CALLS: &[Call] = &[
     ("condvar", || {

@@ -5,10 +5,11 @@ mod object;
 
 use std::io::Error;
 
-use crate::native;
-use crate::native::handoffs::{Call, take};
 use oversleep_system::pairing::assert_paired;
 use oversleep_system::{HandoffKind, handoffs, names_of};
+
+use crate::native;
+use crate::native::handoffs::{Call, take};
 
 /// All calls, in any order: lists follow the order of the descriptions.
 const CALLS: &[&[Call]] = &[object::CALLS, lock::CALLS];

@@ -4,12 +4,12 @@ use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use oversleep_system::Handoff;
 use windows_sys::Win32::System::Threading::{CreateSemaphoreW, ReleaseSemaphore};
 
 use super::{Call, expect, take};
 use crate::windows::os;
 use crate::windows::waits::{CompletionPort, Event, wait_for};
-use oversleep_system::Handoff;
 
 pub(super) const CALLS: &[Call] = &[
     ("event", || Ok(Arc::new(Counted { count: AtomicU32::new(0), event: Event::new()? }))),

@@ -6,8 +6,9 @@
 mod machine;
 mod timers;
 
-use crate::hogs;
 use oversleep_system::loads;
+
+use crate::hogs;
 
 const ENTER: fn() = || ();
 

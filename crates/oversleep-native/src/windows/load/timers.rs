@@ -1,16 +1,15 @@
 //! Short timers.
 
 use oversleep_record::Unavailable;
-
-use crate::hogs;
+use oversleep_system::Load;
 use windows_sys::Win32::Foundation::{CloseHandle, HANDLE, WAIT_EVENT, WAIT_OBJECT_0, WAIT_TIMEOUT};
 use windows_sys::Win32::System::Threading::{
     CREATE_WAITABLE_TIMER_HIGH_RESOLUTION, CreateWaitableTimerExW, SetWaitableTimer, TIMER_ALL_ACCESS,
     WaitForSingleObject,
 };
 
+use crate::hogs;
 use crate::windows::os;
-use oversleep_system::Load;
 
 /// Relative, in units of 100 ns.
 static DUE: i64 = -5_000;

@@ -5,10 +5,10 @@ use std::ffi::CStr;
 
 use oversleep_record::Unavailable;
 use oversleep_record::conditions::Setting;
+use oversleep_system::{TunableInfo, describe, tunables};
 
 use crate::native::tunables::{Applied, Entry, already, changed, flag, undo};
 use crate::windows::os::{self, Newer};
-use oversleep_system::{TunableInfo, describe, tunables};
 
 pub(super) struct Mmcss;
 
@@ -76,10 +76,10 @@ impl Entry for Mmcss {
 #[cfg(test)]
 mod tests {
     use oversleep_record::conditions::Outcome;
+    use oversleep_system::Tunable;
 
     use super::*;
     use crate::native::tunables::Of;
-    use oversleep_system::Tunable;
 
     #[test]
     fn the_thread_is_in_the_task_until_the_guard_goes() {

@@ -11,8 +11,9 @@ mod power_throttling;
 mod resolution;
 mod time_begin_period;
 
-use crate::native::tunables::{Made, of};
 use oversleep_system::{Tunable, registry, tunables};
+
+use crate::native::tunables::{Made, of};
 
 #[cfg(test)]
 pub(super) use resolution::{outstanding, take_back};

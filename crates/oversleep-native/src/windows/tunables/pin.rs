@@ -3,13 +3,13 @@
 use oversleep_record::Unavailable;
 use oversleep_record::conditions::Setting;
 use oversleep_record::words::ranges;
+use oversleep_system::{TunableInfo, describe, tunables};
 use windows_sys::Win32::System::SystemInformation::GROUP_AFFINITY;
 use windows_sys::Win32::System::Threading::{GetCurrentThread, SetThreadGroupAffinity};
 
 use crate::native::tunables::{Applied, Entry, already, changed, cpus, undo};
 use crate::windows::os;
 use crate::windows::processors::{self, GROUP_CPUS};
-use oversleep_system::{TunableInfo, describe, tunables};
 
 pub(super) struct Pin;
 
@@ -94,9 +94,10 @@ impl Entry for Pin {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_system::Tunable;
+
     use super::*;
     use crate::native::tunables::Of;
-    use oversleep_system::Tunable;
 
     #[test]
     fn cpus_become_a_mask_in_their_group() {

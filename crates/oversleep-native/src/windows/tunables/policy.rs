@@ -2,6 +2,8 @@
 
 use oversleep_record::Unavailable;
 use oversleep_record::conditions::Setting;
+use oversleep_system::pairing::assert_paired;
+use oversleep_system::{TunableInfo, describe, names_of, tunables};
 use windows_sys::Win32::System::Threading::{
     GetCurrentProcess, GetCurrentThread, GetPriorityClass, GetThreadPriority, HIGH_PRIORITY_CLASS,
     NORMAL_PRIORITY_CLASS, REALTIME_PRIORITY_CLASS, SetPriorityClass, SetThreadPriority, THREAD_PRIORITY_ABOVE_NORMAL,
@@ -11,8 +13,6 @@ use windows_sys::Win32::System::Threading::{
 
 use crate::native::tunables::{Applied, Entry, already, changed, undo, word};
 use crate::windows::os;
-use oversleep_system::pairing::assert_paired;
-use oversleep_system::{TunableInfo, describe, names_of, tunables};
 
 pub(super) struct PolicyTunable;
 
@@ -148,10 +148,10 @@ impl Entry for PolicyTunable {
 #[cfg(test)]
 mod tests {
     use oversleep_record::conditions::Outcome;
+    use oversleep_system::Tunable;
 
     use super::*;
     use crate::native::tunables::Of;
-    use oversleep_system::Tunable;
 
     #[test]
     fn every_word_means_one_priority_and_back() {

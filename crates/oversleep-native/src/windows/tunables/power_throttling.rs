@@ -4,6 +4,7 @@ use std::io;
 
 use oversleep_record::Unavailable;
 use oversleep_record::conditions::Setting;
+use oversleep_system::{TunableInfo, describe, tunables};
 use windows_sys::Win32::Foundation::{ERROR_INVALID_PARAMETER, GetLastError, HANDLE, WIN32_ERROR};
 use windows_sys::Win32::System::Threading::{
     GetCurrentProcess, PROCESS_INFORMATION_CLASS, PROCESS_POWER_THROTTLING_CURRENT_VERSION,
@@ -12,7 +13,6 @@ use windows_sys::Win32::System::Threading::{
 
 use crate::native::tunables::{Applied, Entry, already, changed, flag, undo};
 use crate::windows::os::{self, Newer};
-use oversleep_system::{TunableInfo, describe, tunables};
 
 pub(super) struct PowerThrottling;
 
@@ -118,10 +118,10 @@ fn restore(was: State) {
 #[cfg(test)]
 mod tests {
     use oversleep_record::conditions::Outcome;
+    use oversleep_system::Tunable;
 
     use super::*;
     use crate::native::tunables::Of;
-    use oversleep_system::Tunable;
 
     #[test]
     fn the_bit_is_read_and_written_and_others_stay() {

@@ -4,11 +4,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use oversleep_record::conditions::Setting;
 use oversleep_record::{Nanos, Unavailable};
+use oversleep_system::{Reached, TunableInfo, describe, tunables};
 
 use crate::native::tunables::{Applied, Entry, held, undo};
 use crate::windows::os::{self, Newer};
 use crate::windows::resolution;
-use oversleep_system::{Reached, TunableInfo, describe, tunables};
 
 pub(super) struct Resolution;
 
@@ -133,9 +133,10 @@ impl Entry for Resolution {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_system::Tunable;
+
     use super::*;
     use crate::native::tunables::Of;
-    use oversleep_system::Tunable;
 
     #[test]
     fn requests_are_in_the_systems_unit_and_never_longer_than_wanted() {

@@ -2,11 +2,11 @@
 
 use oversleep_record::Unavailable;
 use oversleep_record::conditions::Setting;
+use oversleep_system::{Reached, Restore, TunableInfo, describe, tunables};
 use windows_sys::Win32::Media::{TIMERR_NOERROR, timeBeginPeriod, timeEndPeriod};
 
 use crate::native::tunables::{Applied, Entry, held, undo};
 use crate::windows::resolution;
-use oversleep_system::{Reached, Restore, TunableInfo, describe, tunables};
 
 pub(super) struct TimeBeginPeriod;
 
@@ -53,10 +53,10 @@ fn begin(ms: u32) -> Result<impl Restore, Unavailable> {
 #[cfg(test)]
 mod tests {
     use oversleep_record::Nanos;
+    use oversleep_system::Tunable;
 
     use super::*;
     use crate::native::tunables::Of;
-    use oversleep_system::Tunable;
 
     #[test]
     fn whole_milliseconds_are_taken() {

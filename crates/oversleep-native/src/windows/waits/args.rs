@@ -2,11 +2,11 @@
 //! it runs inside what is measured.
 
 use oversleep_record::Nanos;
+use oversleep_system::WaitInfo;
 use windows_sys::Win32::Foundation::FILETIME;
 use windows_sys::Win32::System::Threading::INFINITE;
 
 use crate::native::given;
-use oversleep_system::WaitInfo;
 
 const NANOS_PER_MILLI: i64 = 1_000_000;
 

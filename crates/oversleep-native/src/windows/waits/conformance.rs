@@ -2,11 +2,11 @@
 //! end one early.
 
 use oversleep_record::Nanos;
+use oversleep_system::{WaitInfo, Waiter};
 
 use crate::native::paired::call_of;
 use crate::native::wait_conformance::{NeverEarly, exercise, on_a_thread, wait_out};
 use crate::windows::{expected, os};
-use oversleep_system::{WaitInfo, Waiter};
 
 /// Checks the wait of `info` in a thread of its own.
 pub(super) fn check(info: &'static WaitInfo) {

@@ -87,10 +87,10 @@ mod tests {
     use std::time::Duration;
 
     use oversleep_record::Nanos;
+    use oversleep_system::{Target, WaitEnd};
 
     use super::*;
     use crate::native::paired::call_of;
-    use oversleep_system::{Target, WaitEnd};
 
     fn ends(name: &str) {
         let open = call_of(super::super::CALLS, name).expect("paired");

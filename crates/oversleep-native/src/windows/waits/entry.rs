@@ -2,12 +2,13 @@
 //! how calls end.
 
 use oversleep_record::{Nanos, Unavailable};
+use oversleep_system::{WaitEnd, WaitInfo, Waiter};
 use windows_sys::Win32::Foundation::{ERROR_TIMEOUT, GetLastError, WAIT_FAILED, WAIT_TIMEOUT};
 
 use crate::native::waits::proved_by;
-pub(super) use crate::native::waits::{Stateless, thread_sleep};
 use crate::windows::{Windows, os};
-use oversleep_system::{WaitEnd, WaitInfo, Waiter};
+
+pub(super) use crate::native::waits::{Stateless, thread_sleep};
 
 /// Opens `waiter` after a wait of zero, which runs the same code and takes no tick.
 pub(super) fn proved_at_once(waiter: impl Waiter + 'static) -> Result<Box<dyn Waiter>, Unavailable> {

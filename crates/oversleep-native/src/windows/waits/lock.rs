@@ -4,6 +4,7 @@ use std::cell::UnsafeCell;
 use std::ffi::c_void;
 use std::sync::atomic::AtomicU32;
 
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 use windows_sys::Win32::System::Threading::{
     AcquireSRWLockExclusive, CONDITION_VARIABLE, CONDITION_VARIABLE_INIT, CRITICAL_SECTION, DeleteCriticalSection,
     EnterCriticalSection, InitializeCriticalSection, LeaveCriticalSection, ReleaseSRWLockExclusive, SRWLOCK,
@@ -14,7 +15,6 @@ use super::args;
 use super::entry::{ended_unless_woken, proved_at_once, too_long};
 use crate::native::waits::calls;
 use crate::windows::os::Newer;
-use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 
 calls! { waits::WINDOWS;
     SLEEP_CONDITION_VARIABLE_CS = "sleep-condition-variable-cs" => proved_at_once(WithSection::new()),

@@ -3,6 +3,7 @@
 use std::marker::PhantomData;
 
 use oversleep_record::Unavailable;
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 use windows_sys::Win32::UI::WindowsAndMessaging::{
     GetMessageW, KillTimer, MSG, PM_NOREMOVE, PM_REMOVE, PeekMessageW, SetTimer, WM_TIMER,
 };
@@ -11,7 +12,6 @@ use super::args;
 use super::entry::{failed, proved_at_once, too_long};
 use crate::native::waits::calls;
 use crate::windows::os;
-use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 
 calls! { waits::WINDOWS;
     SET_TIMER = "set-timer" => {

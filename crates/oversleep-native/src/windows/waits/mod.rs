@@ -17,15 +17,16 @@ mod sleep;
 mod timer;
 mod r#yield;
 
+use oversleep_system::pairing::assert_paired;
+use oversleep_system::{Wait, names_of, waits};
+
+use crate::native::waits::Call;
+use crate::{library, native};
+
 pub(crate) use ending::end_all;
 pub(super) use event::{Event, wait_for};
 pub(super) use lock::{WAIT_ON_ADDRESS_CALL, WaitOnAddress};
 pub(super) use poll::CompletionPort;
-
-use crate::native::waits::Call;
-use crate::{library, native};
-use oversleep_system::pairing::assert_paired;
-use oversleep_system::{Wait, names_of, waits};
 
 /// All calls, in any order: lists follow the order of the descriptions.
 const CALLS: &[&[Call]] = &[

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 use windows_sys::Win32::System::Threading::{WaitForMultipleObjects, WaitForSingleObject};
 
 use super::args;
@@ -9,7 +10,6 @@ use super::ending::{self, Ender};
 use super::entry::{ended, proved_at_once, too_long};
 use super::event::Event;
 use crate::native::waits::calls;
-use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 
 calls! { waits::WINDOWS;
     WAIT_FOR_SINGLE_OBJECT = "wait-for-single-object" => proved_at_once(Single(ending::event()?)),

@@ -4,6 +4,7 @@ use std::net::{Ipv4Addr, UdpSocket};
 use std::os::windows::io::{AsRawHandle, AsRawSocket, FromRawHandle, OwnedHandle};
 
 use oversleep_record::Unavailable;
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 use windows_sys::Win32::Foundation::{HANDLE, INVALID_HANDLE_VALUE};
 use windows_sys::Win32::Networking::WinSock::{
     FD_SET, POLLIN, SOCKET, SOCKET_ERROR, TIMEVAL, WSAGetLastError, WSAPOLLFD, WSAPoll, select,
@@ -17,7 +18,6 @@ use super::args;
 use super::entry::{ended_unless_woken, proved_at_once, too_long};
 use crate::native::waits::calls;
 use crate::windows::os;
-use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 
 calls! { waits::WINDOWS;
     SELECT = "select" => proved_at_once(Select(Silent::open()?)),

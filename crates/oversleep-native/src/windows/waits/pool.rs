@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 
 use oversleep_record::{Nanos, Unavailable};
+use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 use windows_sys::Win32::Foundation::{HANDLE, INVALID_HANDLE_VALUE};
 use windows_sys::Win32::Media::{
     TIME_CALLBACK_FUNCTION, TIME_KILL_SYNCHRONOUS, TIME_ONESHOT, timeKillEvent, timeSetEvent,
@@ -18,7 +19,6 @@ use super::entry::{failed, proved, proved_at_once, too_long};
 use super::event::Event;
 use crate::native::waits::calls;
 use crate::windows::os;
-use oversleep_system::{Target, WaitEnd, WaitInfo, Waiter, waits};
 
 calls! { waits::WINDOWS;
     THREAD_POOL_TIMER = "thread-pool-timer" => proved_at_once(PoolTimer::new()?),

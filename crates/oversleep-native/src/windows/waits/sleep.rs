@@ -1,6 +1,7 @@
 //! Calls that do nothing but wait.
 
 use oversleep_record::Nanos;
+use oversleep_system::{Target, WaitEnd, WaitInfo, waits};
 use windows_sys::Win32::System::Threading::{Sleep, SleepEx};
 
 use super::args;
@@ -8,7 +9,6 @@ use super::ending;
 use super::entry::{Stateless, proved_at_once, thread_sleep, too_long};
 use crate::native::waits::calls;
 use crate::windows::os::{self, Newer};
-use oversleep_system::{Target, WaitEnd, WaitInfo, waits};
 
 calls! { waits::WINDOWS;
     SLEEP = "sleep" => proved_at_once(Stateless(sleep)),

@@ -3,6 +3,7 @@
 use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
 
 use oversleep_record::{Nanos, Unavailable};
+use oversleep_system::{TWO_TICKS_TOLERANCE, Target, WaitEnd, WaitInfo, Waiter, waits};
 use windows_sys::Win32::Foundation::{ERROR_INVALID_PARAMETER, GetLastError};
 use windows_sys::Win32::System::Threading::{
     CREATE_WAITABLE_TIMER_HIGH_RESOLUTION, CreateWaitableTimerExW, SetWaitableTimer, SetWaitableTimerEx,
@@ -15,7 +16,6 @@ use super::event::wait_for;
 use crate::native::waits::TolerantCall;
 use crate::native::waits::calls;
 use crate::windows::os;
-use oversleep_system::{TWO_TICKS_TOLERANCE, Target, WaitEnd, WaitInfo, Waiter, waits};
 
 calls! { waits::WINDOWS;
     WAITABLE_TIMER = "waitable-timer" => proved_at_once(Waitable { timer: new(0)?, tolerance: None, info: WAITABLE_TIMER }),

@@ -1,10 +1,10 @@
 //! Giving the CPU away.
 
+use oversleep_system::{Target, WaitEnd, WaitInfo, waits};
 use windows_sys::Win32::System::Threading::{Sleep, SwitchToThread};
 
 use super::entry::{Stateless, proved_at_once};
 use crate::native::waits::calls;
-use oversleep_system::{Target, WaitEnd, WaitInfo, waits};
 
 calls! { waits::WINDOWS;
     SWITCH_TO_THREAD = "switch-to-thread" => proved_at_once(Stateless(switch_to_thread)),

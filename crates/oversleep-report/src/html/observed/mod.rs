@@ -11,6 +11,7 @@ mod timeline;
 use oversleep_record::ResultFile;
 
 use super::markup::Markup;
+
 pub(super) use rules::{bars as rules_of_bars, sheet};
 
 /// The sections, if the result is about observed programs.

@@ -11,9 +11,6 @@ mod parts;
 mod series;
 mod sketch;
 
-pub use adding::Adding;
-pub use sketch::Sketch;
-
 use oversleep_explain::compare::fastest_on_all;
 use oversleep_record::comparison::{Compared, Comparison, FactDifference, Verdict};
 
@@ -22,6 +19,9 @@ use super::pictures::Picture;
 use super::select::distinct;
 use super::table::{Cell, Columns, Section, ToCell, Tone};
 use crate::words::{counted, date, grouped};
+
+pub use adding::Adding;
+pub use sketch::Sketch;
 
 /// The contents of the report.
 #[derive(Default)]

@@ -1,11 +1,11 @@
 //! The contents of a comparison, independent of the renderer.
 
 use oversleep_record::conditions::{Conditions, Setting};
+use oversleep_record::testing::{Sheet, held, rounds};
 use oversleep_record::{FactName, Nanos, ResultFile};
 
 use super::*;
 use crate::view::head;
-use oversleep_record::testing::{Sheet, held, rounds};
 
 fn viewed(results: &[ResultFile], full: bool) -> View {
     view(&oversleep_explain::compare::compare(results, head::machine), &Sketch::of_all(results), &[], full)

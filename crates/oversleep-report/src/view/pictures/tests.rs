@@ -2,10 +2,11 @@
 
 use std::collections::HashSet;
 
-use super::*;
-use crate::view::testing::{complete, rich};
 use oversleep_record::FactName;
 use oversleep_record::testing::Sheet;
+
+use super::*;
+use crate::view::testing::{complete, rich};
 
 #[test]
 fn every_kind_of_picture_is_drawn_once() {

@@ -131,12 +131,12 @@ pub fn texts(table: &crate::view::table::Table) -> Vec<Vec<&str>> {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_record::ExperimentId;
     use oversleep_record::Unavailable;
     use oversleep_record::conditions::Outcome;
     use oversleep_record::testing::Sheet;
 
     use super::*;
-    use oversleep_record::ExperimentId;
 
     #[test]
     fn what_tells_series_apart_is_a_column_and_what_they_share_a_note() {

@@ -1,7 +1,6 @@
 //! The same waits under load (B9), with the figure without it.
 
 use oversleep_record::{ExperimentId, FactName, Nanos, ResultFile, Series};
-
 use oversleep_system::loads;
 
 use super::Entry;

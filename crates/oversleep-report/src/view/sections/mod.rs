@@ -141,10 +141,11 @@ fn in_words(one: Beside) -> String {
 mod tests {
     use std::collections::HashSet;
 
-    use super::super::testing::complete;
-    use super::*;
     use oversleep_record::series::Pace;
     use oversleep_record::testing::Sheet;
+
+    use super::super::testing::complete;
+    use super::*;
 
     #[test]
     fn an_empty_result_has_no_sections() {

@@ -1,11 +1,11 @@
 //! Waits while the measuring thread holds a timer slack or a timer resolution (C2).
 
-use oversleep_system::tunables::names;
 use std::collections::BTreeSet;
 
 use oversleep_record::conditions::Setting;
 use oversleep_record::label::InterruptKind;
 use oversleep_record::{ExperimentId, FactName, ResultFile, Series, label};
+use oversleep_system::tunables::names;
 
 use super::Entry;
 use crate::view::select::{distinct, measured};

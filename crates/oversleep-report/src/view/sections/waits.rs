@@ -106,8 +106,9 @@ fn missed_schedules(file: &ResultFile) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use oversleep_record::testing::{Sheet, rounds};
+
+    use super::*;
 
     #[test]
     fn a_schedule_that_could_not_be_kept_is_named() {

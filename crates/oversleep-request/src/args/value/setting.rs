@@ -12,8 +12,9 @@ pub fn setting(text: &str) -> Result<Setting, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use oversleep_record::Nanos;
+
+    use super::*;
 
     #[test]
     fn durations_are_read_and_words_are_looked_up_later() {

@@ -13,10 +13,9 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::Relaxed};
 
+use super::machine::OTHER;
 use crate::clock::CLOCK;
 use crate::clock::reason::{Clocksource, Reason};
-
-use super::machine::OTHER;
 
 /// Whether there is any fault.
 static IS_FAULTY: AtomicBool = AtomicBool::new(false);

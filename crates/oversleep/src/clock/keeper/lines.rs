@@ -2,12 +2,11 @@
 
 use std::sync::atomic::Ordering;
 
+use super::Keeper;
 use crate::clock::calibrate;
 use crate::clock::machine::Machine;
 use crate::clock::servo::{Readings, State};
 use crate::clock::watch::{self, Sight};
-
-use super::Keeper;
 
 /// A thread needs a microsecond to draw the line that it has claimed. After this time it must have lost its processor,
 /// and another thread may draw the line.

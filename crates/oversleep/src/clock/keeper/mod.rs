@@ -7,8 +7,6 @@ mod verdict;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering, fence};
 
-use crate::sys;
-
 use super::bucket::Bucket;
 use super::demotion::Listeners;
 use super::latch::{Latch, Reading};
@@ -18,6 +16,7 @@ use super::reason::Reason;
 use super::servo::{Pair, State, TRYING_CAUTION_NS};
 use super::watch;
 use super::{calibrate, judge};
+use crate::sys;
 
 const UNTRIED: u8 = 0;
 const TRYING: u8 = 1;

@@ -3,12 +3,11 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::Keeper;
 use crate::clock::machine::Machine;
 use crate::clock::reason::{Faults, Reason};
 use crate::clock::watch::{self, Suspicion};
 use crate::sys;
-
-use super::Keeper;
 
 /// The time between two questions to the kernel, which take about 3 µs.
 const KERNEL_NS: u64 = 400_000_000;

@@ -3,11 +3,10 @@
 use std::ffi::CStr;
 use std::ptr;
 
-use crate::clock::{Clocksource, Verdict};
-
 use super::super::uncancelled;
 use super::line::{clock_ns, of_kernel_ns};
 use super::{errno, set_errno};
+use crate::clock::{Clocksource, Verdict};
 
 /// The processor that this thread runs on.
 pub(crate) fn current_cpu() -> Option<u32> {

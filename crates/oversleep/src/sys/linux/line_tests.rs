@@ -1,8 +1,10 @@
 //! Sleeps in a process whose clock is taken back while it waits or works, in virtual time.
 
-use super::*;
-use proptest::prelude::*;
 use std::cell::Cell;
+
+use proptest::prelude::*;
+
+use super::*;
 
 const MS: u64 = 1_000_000;
 const S: u64 = 1_000_000_000;

@@ -9,6 +9,10 @@ mod rtkit;
 mod slice;
 mod threads;
 
+use std::io;
+
+use crate::outcome::{Denied, Why};
+
 pub(crate) use clocks::*;
 pub(crate) use futex::*;
 pub(crate) use line::{after_fork, before_fork, monotonic_ns, steady_ns};
@@ -17,10 +21,6 @@ pub(crate) use resolution::*;
 pub(crate) use rtkit::ask_for_real_time;
 pub(crate) use slice::*;
 pub(crate) use threads::*;
-
-use std::io;
-
-use crate::outcome::{Denied, Why};
 
 fn errno() -> i32 {
     io::Error::last_os_error().raw_os_error().unwrap_or(0)

@@ -5,12 +5,11 @@ use std::io::{ErrorKind, Write};
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
-use crate::outcome::{Denied, Outcome, Why};
-use crate::scheduling::{RealTimeRequest, Scheduling};
-
 use super::super::uncancelled;
 use super::denied;
 use super::slice::SCHED_DEADLINE;
+use crate::outcome::{Denied, Outcome, Why};
+use crate::scheduling::{RealTimeRequest, Scheduling};
 
 /// The call that sets a policy.
 pub(crate) const SET_POLICY: &str = "sched_setscheduler";

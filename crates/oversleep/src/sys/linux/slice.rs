@@ -7,9 +7,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use crate::outcome::{Denied, Why};
-
 use super::denied;
+use crate::outcome::{Denied, Why};
 
 /// The shortest slice that the kernel grants.
 pub(crate) const FINEST_SLICE_NS: u64 = 100_000;

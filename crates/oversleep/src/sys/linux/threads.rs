@@ -1,8 +1,7 @@
 //! Linux: a thread's timer slack and processors.
 
-use crate::outcome::Denied;
-
 use super::denied;
+use crate::outcome::Denied;
 
 const ALLOW_PRCTL: &str =
     "allow prctl(PR_GET_TIMERSLACK) and prctl(PR_SET_TIMERSLACK) in this process's seccomp filter";

@@ -9,6 +9,12 @@ mod throttling;
 mod timer;
 mod waits;
 
+use std::io;
+
+use windows_sys::Win32::Foundation::{ERROR_ACCESS_DENIED, ERROR_PRIVILEGE_NOT_HELD};
+
+use crate::outcome::{Denied, Why};
+
 pub(crate) use clocks::*;
 pub(crate) use event::*;
 pub(crate) use multimedia::*;
@@ -16,12 +22,6 @@ pub(crate) use resolution::*;
 pub(crate) use threads::*;
 pub(crate) use timer::*;
 pub(crate) use waits::*;
-
-use std::io;
-
-use windows_sys::Win32::Foundation::{ERROR_ACCESS_DENIED, ERROR_PRIVILEGE_NOT_HELD};
-
-use crate::outcome::{Denied, Why};
 
 /// The denial for a call that just failed.
 fn denied(call: &'static str, how: &'static str) -> Denied {

@@ -10,10 +10,9 @@ use std::sync::OnceLock;
 
 use windows_sys::Win32::System::LibraryLoader::{GetProcAddress, LOAD_LIBRARY_SEARCH_SYSTEM32, LoadLibraryExA};
 
+use super::denied;
 use crate::outcome::{Denied, Outcome, Why};
 use crate::scheduling::Scheduling;
-
-use super::denied;
 
 type Handle = *mut c_void;
 type Set = unsafe extern "system" fn(task: *const u16, index: *mut u32) -> Handle;

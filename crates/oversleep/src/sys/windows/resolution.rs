@@ -6,10 +6,9 @@ use windows_sys::Win32::System::Threading::{
     GetCurrentThread, GetThreadPriority, SetThreadPriority, THREAD_PRIORITY_TIME_CRITICAL,
 };
 
+use super::denied;
 use crate::outcome::{Denied, Outcome, Why};
 use crate::scheduling::{RealTimeRequest, Scheduling};
-
-use super::denied;
 
 /// The call that sets a priority.
 pub(crate) const SET_POLICY: &str = "SetThreadPriority";

@@ -4,9 +4,8 @@ use windows_sys::Win32::System::Threading::{
     GetCurrentProcess, GetCurrentThread, GetProcessAffinityMask, SetThreadAffinityMask,
 };
 
-use crate::outcome::{Denied, Why};
-
 use super::denied;
+use crate::outcome::{Denied, Why};
 
 const NO_SLACK: Denied =
     Denied { why: Why::Unsupported { what: "per-thread timer slack" }, how: "request a timer resolution instead" };

@@ -2,6 +2,7 @@
 
 use oversleep_record::finding::Severity;
 use oversleep_record::stats::VALUES_MIN;
+use oversleep_record::words::{counted, percent};
 use oversleep_record::{Disturbance, ExperimentId, FactName, Nanos, Os, ResultFile, Series};
 
 use crate::entry::{Checked, Conclusion, Scope};
@@ -12,7 +13,6 @@ use crate::remedies::linux::REAL_TIME_POLICY;
 use crate::remedies::machine::{DEDICATED_CPUS, FEWER_RUNNABLE_THREADS, ISOLATE_CPUS};
 use crate::split;
 use crate::text::number;
-use oversleep_record::words::{counted, percent};
 
 /// The shares of the CPU time from which steal matters, and from which timing can't be trusted.
 const STEAL_MIN: f64 = 0.005;

@@ -185,8 +185,9 @@ impl Iterator for Fields<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
 
     #[test]
     fn a_call_is_laid_out_as_the_specification_says() {

@@ -11,7 +11,6 @@ use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use crate::outcome::{Denied, Why};
-
 use message::{Call, Reply};
 
 const SERVICE: &str = "org.freedesktop.RealtimeKit1";

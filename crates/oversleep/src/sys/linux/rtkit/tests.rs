@@ -1,9 +1,11 @@
 //! A bus and a daemon that exist only for the test.
 
-use super::*;
-use oversleep_testing::skip;
 use std::os::unix::net::UnixListener;
 use std::sync::mpsc;
+
+use oversleep_testing::skip;
+
+use super::*;
 
 /// A message of the bus: the answer to the call with this serial.
 fn answer(kind: u8, serial: u32, error: &str, signature: &str, body: &[u8]) -> Vec<u8> {

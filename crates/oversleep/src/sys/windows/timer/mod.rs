@@ -14,9 +14,8 @@ use std::time::Duration;
 use windows_sys::Wdk::System::SystemInformation::NtQueryTimerResolution;
 use windows_sys::Win32::Media::{TIMERR_NOERROR, timeBeginPeriod, timeEndPeriod};
 
-use crate::outcome::{Denied, Outcome, Why};
-
 use super::throttling::{self, Throttling};
+use crate::outcome::{Denied, Outcome, Why};
 
 #[link(name = "ntdll", kind = "raw-dylib")]
 // SAFETY: as ntdll has exported it since Windows 2000: ULONG, BOOLEAN, PULONG.
