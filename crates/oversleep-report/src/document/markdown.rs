@@ -67,8 +67,15 @@ fn rows(table: &Table, out: &mut dyn Write) -> io::Result<()> {
 /// Text that stays text: no character begins markup or HTML, or speaks to a terminal.
 fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
-    for letter in text.chars() {
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
         match letter {
+            // Within a word it is a letter like others.
+            '_' if safe.ends_with(char::is_alphanumeric)
+                && letters.peek().is_some_and(|next| next.is_alphanumeric()) =>
+            {
+                safe.push('_');
+            }
             '\\' | '`' | '*' | '_' | '[' | ']' | '#' | '~' => safe.extend(['\\', letter]),
             '<' => safe.push_str("&lt;"),
             '>' => safe.push_str("&gt;"),

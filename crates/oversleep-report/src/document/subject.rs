@@ -56,7 +56,7 @@ pub trait Subject {
     }
 }
 
-/// The columns of series.
+/// The columns of series. A percentile is left out where fewer than ten values lie beyond it.
 fn series_columns<'a>() -> [Column<&'a Series>; 15] {
     [
         ("key", |series| series.key.to_string()),
@@ -70,8 +70,8 @@ fn series_columns<'a>() -> [Column<&'a Series>; 15] {
         ("count", |series| series.distribution.count().to_string()),
         ("min", |series| optional(series.distribution.min())),
         ("p50", |series| optional(series.distribution.quantile(0.5))),
-        ("p90", |series| optional(series.distribution.quantile(0.9))),
-        ("p99", |series| optional(series.distribution.quantile(0.99))),
+        ("p90", |series| optional(series.distribution.safe_quantile(0.9))),
+        ("p99", |series| optional(series.distribution.safe_quantile(0.99))),
         ("max", |series| optional(series.distribution.max())),
         ("mean", |series| optional(series.distribution.mean())),
     ]
