@@ -208,7 +208,7 @@ Examples:
 /// At the head of `doctor`.
 pub const DOCTOR: &str = "\
 Examples:
-  oversleep doctor                       what it can observe and change here, and how to allow more
+  oversleep doctor                       what can be observed and changed here, and what not
   oversleep doctor --json                with every fact known about the machine";
 
 /// At the head of `experiments`.

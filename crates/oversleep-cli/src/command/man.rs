@@ -99,7 +99,7 @@ mod tests {
         for (name, command) in &pages {
             let text = String::from_utf8(page(command).unwrap()).unwrap();
             assert!(text.contains(".SH NAME") && text.contains(".SH DESCRIPTION"), "{name}");
-            assert_eq!(text.contains(".SH EXAMPLES"), name != "oversleep-doctor.1", "{name}");
+            assert!(text.contains(".SH EXAMPLES"), "{name}");
         }
     }
 

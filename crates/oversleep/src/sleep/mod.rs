@@ -380,7 +380,9 @@ mod tests {
         let mut sleeper = Sleeper::new().with_budget(Duration::ZERO);
         for us in [5, 50, 500] {
             let slept = until_it_waited(&mut sleeper, Duration::from_micros(us));
-            assert_eq!((slept.wait.map(|waited| waited.margin_ns), slept.approaches), (Some(0), [None; 2]));
+            // A wait that its clock ended a little early is followed by another one.
+            let margins = slept.wait.iter().chain(slept.approaches.iter().flatten()).map(|one| one.margin_ns);
+            assert!(margins.into_iter().all(|margin_ns| margin_ns == 0), "{slept:?}");
             assert!(slept.spun_ns <= CLOCKS_APART_NS, "{slept:?}");
         }
     }
