@@ -70,8 +70,8 @@ pub trait Use {
     const HAS_PICTURES: bool = true;
     /// Whether it makes the result that the user may name.
     const MAKES_RESULTS: bool = false;
-    /// Whether its other arguments are files, so that the file of an option needs an equals sign.
-    const READS_FILES: bool = false;
+    /// Whether the file of an option needs an equals sign, because it would take one of the other arguments otherwise.
+    const NEEDS_EQUALS: bool = true;
 }
 
 /// Something is measured.
@@ -86,13 +86,13 @@ pub struct Read;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct List;
 
+/// `--json FILE` has always been allowed here; a name of a wait or clock in its place is refused.
 impl Use for Measure {
     const MAKES_RESULTS: bool = true;
+    const NEEDS_EQUALS: bool = false;
 }
 
-impl Use for Read {
-    const READS_FILES: bool = true;
-}
+impl Use for Read {}
 
 impl Use for List {
     const HAS_PICTURES: bool = false;
@@ -114,7 +114,7 @@ impl<U> Deref for Documents<U> {
 }
 
 const HEADING: &str = "Output (an existing FILE is replaced; - means standard output)";
-const FOR_FILES: &str = "The equals sign is required, because FILE would otherwise be read as another argument.";
+const WHY_EQUALS: &str = "The equals sign is required, because FILE would otherwise be read as another argument.";
 
 fn file(option: &'static str, help: &str) -> Arg {
     Arg::new(option).long(option).value_name("FILE").value_parser(value_parser!(PathBuf)).help(help.to_owned())
@@ -127,10 +127,10 @@ impl<U: Use> Args for Documents<U> {
             let Some(help) = format.option else { continue };
             let mut arg = file(format.name, help);
             if format.is_for_pipes {
-                arg = arg.num_args(0..=1).default_missing_value("-").require_equals(U::READS_FILES);
+                arg = arg.num_args(0..=1).default_missing_value("-").require_equals(U::NEEDS_EQUALS);
             }
-            if format.is_for_pipes && U::READS_FILES {
-                arg = arg.long_help(format!("{help}\n\n{FOR_FILES}"));
+            if format.is_for_pipes && U::NEEDS_EQUALS {
+                arg = arg.long_help(format!("{help}\n\n{WHY_EQUALS}"));
             }
             command = command.arg(arg);
         }

@@ -69,7 +69,7 @@ pub fn run_and(
         // Outputs that were named are written anyway; the automatic files would contain no measurement.
         delivery.only_what_was_named();
     }
-    delivery.deliver(&*file, &output::stem(&file))?;
+    delivery.deliver(&*file, output::stem(&file))?;
     ended
 }
 
@@ -82,7 +82,7 @@ fn side_by_side(args: &MeasuringArgs, machines: Vec<MachineArgs>, output: &Outpu
         return Err(Failure::usage(format!("can't compare {} machines; the maximum is {RESULTS_MAX}", machines.len())));
     }
     machines.iter().flat_map(|machine| &machine.on).try_for_each(|name| machine::known(name))?;
-    let delivery = results::prepare(&[], output)?;
+    let delivery = results::prepare(&[], output)?.of_measured();
     let stop = StopFlag::new();
     let signals = interrupt::raise_on_signal(&stop);
     let run = |machine: MachineArgs| {

@@ -60,7 +60,7 @@ impl Report {
             match reading::read(path, "report -") {
                 Ok(mut result) => {
                     result.findings = explain::findings_to_keep(&result);
-                    delivery.deliver(&result, &output::stem(&result))?;
+                    delivery.deliver(&result, output::stem(&result))?;
                 }
                 Err(Failure::Failed(error)) => unusable.push(error),
                 Err(error) => return Err(error),

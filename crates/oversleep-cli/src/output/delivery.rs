@@ -94,6 +94,12 @@ impl Delivery {
         Ok(delivery)
     }
 
+    /// The data were measured for this, so that they are kept if no destination takes them.
+    pub fn of_measured(mut self) -> Delivery {
+        self.is_stored = false;
+        self
+    }
+
     /// Names files that are written meanwhile with those that are written here.
     pub fn also_written<'a>(&mut self, files: impl IntoIterator<Item = &'a PathBuf>) {
         self.meanwhile.extend(files.into_iter().map(|path| path.display().to_string()));
@@ -154,7 +160,8 @@ impl Delivery {
     ///
     /// # Errors
     /// Every destination that failed, and where the data are now.
-    pub fn deliver(&self, subject: &dyn Subject, stem: &str) -> Result<(), Failure> {
+    pub fn deliver(&self, subject: &dyn Subject, stem: impl Into<Stem>) -> Result<(), Failure> {
+        let stem = stem.into();
         let pictures = self.svg.as_ref().map(|directory| (directory, subject.pictures()));
         if self.is_stored && matches!(&pictures, Some((_, none)) if none.is_empty()) {
             return Err(Failure::usage("--svg: this has no pictures of its own; use --html"));
@@ -175,10 +182,14 @@ impl Delivery {
         for format in AUTOMATIC {
             let Some(directory) = &self.automatic else { break };
             let contents: Contents = &|out| document::write(subject, format, &layout, out);
-            match files.create(directory, stem, format.extension, contents) {
+            match files.create(directory, &stem.name, format.extension, contents) {
                 Ok(path) => tally.file(&path, Ok(()), *format == JSON),
                 Err(error) => {
-                    tally.file(&directory.join(format!("{stem}.{}", format.extension)), Err(error), *format == JSON);
+                    tally.file(
+                        &directory.join(format!("{}.{}", stem.name, format.extension)),
+                        Err(error),
+                        *format == JSON,
+                    );
                 }
             }
         }
@@ -194,7 +205,7 @@ impl Delivery {
         if !is_named {
             message::written(&tally.written);
         }
-        self.conclude(subject, stem, tally)
+        self.conclude(subject, &stem, tally)
     }
 
     fn show(&self, subject: &dyn Subject, layout: &Layout) -> Result<(), Failure> {
@@ -206,7 +217,7 @@ impl Delivery {
         }
     }
 
-    fn conclude(&self, subject: &dyn Subject, stem: &str, tally: Tally) -> Result<(), Failure> {
+    fn conclude(&self, subject: &dyn Subject, stem: &Stem, tally: Tally) -> Result<(), Failure> {
         if tally.failed.is_empty() {
             return if tally.reader_gone { Err(Failure::ReaderGone) } else { Ok(()) };
         }
@@ -215,12 +226,11 @@ impl Delivery {
             return Err(Failure::failed(failed));
         }
         if tally.kept {
-            return Err(Failure::failed(format!(
-                "{failed}; the result itself was written: `oversleep report FILE` shows it"
-            )));
+            let shows = if stem.is_result { ": `oversleep report FILE` shows it" } else { "" };
+            return Err(Failure::failed(format!("{failed}; the result itself was written{shows}")));
         }
-        if let Some(path) = rescue::keep(subject, stem) {
-            return Err(Failure::failed(format!("{failed}; {}", rescue::is_kept_in(&path))));
+        if let Some(kept) = rescue::keep(subject, stem) {
+            return Err(Failure::failed(format!("{failed}; {kept}")));
         }
         // Standard output is the last resort, but JSON on a terminal would only scroll the report away.
         let is_free = !self.takes_stdout() && !io::stdout().is_terminal();
@@ -298,15 +308,31 @@ fn automatic_directory() -> Option<PathBuf> {
     None
 }
 
+/// The name of files that the user didn't name, without an ending.
+#[derive(Clone, Debug)]
+pub struct Stem {
+    pub name: String,
+    /// Whether `report` reads the data.
+    pub is_result: bool,
+}
+
+impl From<&str> for Stem {
+    /// That of something that is no result.
+    fn from(name: &str) -> Stem {
+        Stem { name: name.to_owned(), is_result: false }
+    }
+}
+
 /// `oversleep-2025-01-31T12-34-56Z`.
-pub fn stem(result: &ResultFile) -> String {
+pub fn stem(result: &ResultFile) -> Stem {
     let now = || {
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).ok()?;
         i64::try_from(since.as_secs()).ok()
     };
     let taken = result.taken_unix_s.or_else(now).and_then(Utc::of_unix);
     let kind = if result.observation.is_some() { "why-" } else { "" };
-    format!("oversleep-{kind}{}", taken.map_or_else(|| "undated".to_owned(), Utc::for_file_name))
+    let name = format!("oversleep-{kind}{}", taken.map_or_else(|| "undated".to_owned(), Utc::for_file_name));
+    Stem { name, is_result: true }
 }
 
 #[cfg(test)]
@@ -354,6 +380,6 @@ mod tests {
 
     #[test]
     fn files_are_named_after_when_the_run_began() {
-        assert_eq!(stem(&testing::result(&[])), "oversleep-2023-11-14T22-13-20Z");
+        assert_eq!(stem(&testing::result(&[])).name, "oversleep-2023-11-14T22-13-20Z");
     }
 }

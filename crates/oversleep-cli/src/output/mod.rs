@@ -10,7 +10,7 @@ pub mod rescue;
 pub mod stdout;
 pub mod unfinished;
 
-pub use delivery::{Delivery, show, stem};
+pub use delivery::{Delivery, Stem, show, stem};
 
 /// Writes a document piece by piece, because a result may be much longer than the available memory. May be called
 /// repeatedly.

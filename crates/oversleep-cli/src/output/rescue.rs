@@ -1,17 +1,17 @@
 //! Keeps a result that isn't written yet, in case a signal ends the process.
 
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use oversleep_record::ResultFile;
 use oversleep_report::document::{JSON, Subject};
 
+use super::Stem;
 use super::file::Files;
 
 /// A result that no output holds yet.
 struct Unwritten {
     result: Arc<ResultFile>,
-    stem: String,
+    stem: Stem,
 }
 
 /// `None` if there is no result to keep, or an output has it.
@@ -22,7 +22,7 @@ fn set(unwritten: Option<Unwritten>) {
 }
 
 /// From now on, a signal that ends the process leaves this result in the directory for temporary files.
-pub fn hold(result: &Arc<ResultFile>, stem: String) {
+pub fn hold(result: &Arc<ResultFile>, stem: Stem) {
     set(Some(Unwritten { result: Arc::clone(result), stem }));
 }
 
@@ -35,19 +35,14 @@ pub fn release() {
 pub fn now() -> String {
     let unwritten = UNWRITTEN.lock().unwrap_or_else(PoisonError::into_inner).take();
     let Some(Unwritten { result, stem }) = unwritten else { return "the result file is complete".to_owned() };
-    match keep(&*result, &stem) {
-        Some(path) => is_kept_in(&path),
-        None => "the result could not be written anywhere else either".to_owned(),
-    }
+    keep(&*result, &stem).unwrap_or_else(|| "the result could not be written anywhere else either".to_owned())
 }
 
-/// Writes the data of a subject to the directory for temporary files.
-pub fn keep(subject: &dyn Subject, stem: &str) -> Option<PathBuf> {
-    Files::default().create(&std::env::temp_dir(), stem, JSON.extension, &|out| subject.json(out)).ok()
-}
-
-/// The place of a result that could not be written to the named destination.
-pub fn is_kept_in(path: &std::path::Path) -> String {
+/// Writes the data of a subject to the directory for temporary files, and says where they are.
+pub fn keep(subject: &dyn Subject, stem: &Stem) -> Option<String> {
+    let directory = std::env::temp_dir();
+    let path = Files::default().create(&directory, &stem.name, JSON.extension, &|out| subject.json(out)).ok()?;
     let path = path.display();
-    format!("the result is kept in {path}: `oversleep report {path}` shows it")
+    let shows = if stem.is_result { format!(": `oversleep report {path}` shows it") } else { String::new() };
+    Some(format!("the result is kept in {path}{shows}"))
 }

@@ -288,3 +288,17 @@ fn no_error_advises_to_pass_an_unknown_option_as_a_value() {
         assert!(error.contains("unexpected argument") && !error.contains("as a value"), "{args:?}: {error}");
     }
 }
+
+#[test]
+fn a_name_after_json_is_the_name_and_no_file() {
+    let home = Home::new();
+    for (args, says) in [
+        (["explain", "--json", "timer-slack"], "\"OVS-L001\""),
+        (["experiments", "--json", "B2"], "\"B2\""),
+        (["machines", "--json", "windows-11"], "\"windows-11\""),
+    ] {
+        let document = home.run(args).fine().stdout;
+        assert!(document.starts_with('{') && document.contains(says), "{args:?}: {document}");
+    }
+    assert_eq!(home.files(), [""; 0]);
+}

@@ -50,6 +50,16 @@ fn a_full_device_loses_nothing() {
 }
 
 #[test]
+fn a_comparison_that_was_measured_is_kept_and_no_command_is_named_that_cannot_read_it() {
+    let (Some(_), home) = (full(), Home::new()) else { return oversleep_testing::skip("no /dev/full here") };
+    let machines = ["--on", "windows-11,linux-hz250", "--out", "/dev/full"];
+    let error = home.run(SHORT.iter().chain(&machines)).with_code(1).stderr;
+    assert!(error.contains("; the result is kept in ") && !error.contains("oversleep report"), "{error}");
+    let path = error.trim().rsplit("kept in ").next().expect("a path");
+    assert!(fs::read_to_string(path).expect("it is there").contains("oversleep-comparison/3"));
+}
+
+#[test]
 fn full_standard_output_loses_nothing() {
     for option in [&["--json"][..], &[], &["--html", "-"]] {
         let (Some(full), home) = (full(), Home::new()) else { return oversleep_testing::skip("no /dev/full here") };

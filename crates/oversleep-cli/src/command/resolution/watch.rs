@@ -107,7 +107,7 @@ impl Watch {
         if !is_taken && failed.is_none() {
             stdout::text("\n")?;
         }
-        delivery.deliver(&*file, &output::stem(&file))?;
+        delivery.deliver(&*file, output::stem(&file))?;
         match failed {
             Some(failure) => Err(failure),
             None => Ok(exit::of_result(&file)),

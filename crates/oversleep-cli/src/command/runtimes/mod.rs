@@ -153,7 +153,7 @@ impl Runtimes {
         if ended.is_err() {
             delivery.only_what_was_named();
         }
-        delivery.deliver(&*file, &output::stem(&file))?;
+        delivery.deliver(&*file, output::stem(&file))?;
         ended
     }
 }

@@ -48,7 +48,7 @@ pub fn deliver(why: &Why, delivery: &Delivery, mut file: ResultFile) -> Result<O
     if why.files.is_empty() {
         rescue::hold(&file, stem.clone());
     }
-    delivery.deliver(&*file, &stem)?;
+    delivery.deliver(&*file, stem)?;
     let Some(bound) = &why.fail_if else { return Ok(None) };
     let judged = bound.judge(&file);
     for (series, judged) in &judged {
