@@ -78,7 +78,6 @@ impl Watch {
         if is_model && watched.duration.is_none() {
             watched.duration = Some(watched.script_ends() + Nanos(LOOKS_AFTER * watched.every.0));
         }
-        message::leave_out_notes(self.output.quiet);
         let delivery = Delivery::prepare(&self.output, false, self.machine.like.as_ref())?;
         let is_taken = delivery.takes_stdout();
         self.begin(&lab, &watched);

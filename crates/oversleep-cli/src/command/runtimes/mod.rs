@@ -105,7 +105,6 @@ impl Runtimes {
         if self.list {
             return list::list(&wanted, survey, &lab, &self.output);
         }
-        message::leave_out_notes(self.output.quiet);
         let mut delivery = Delivery::prepare(&self.output, false, None)?;
         let plan = Plan { depth: self.depth.depth(), requests: self.request.request, ..Plan::default() };
         let platform = oversleep_native::here();

@@ -16,7 +16,6 @@ use oversleep_why::select::{Bound, Selection};
 use super::results;
 use crate::args::{Documents, Read, help, value};
 use crate::exit::{Exit, Failure};
-use crate::message;
 
 /// The exit codes.
 const CODES: &str = "\
@@ -119,7 +118,6 @@ pub fn tick_ns() -> u64 {
 impl Why {
     /// Runs it.
     pub fn run(self) -> Result<Exit, Failure> {
-        message::leave_out_notes(self.documents.quiet);
         match &self.files[..] {
             [] if self.program.is_empty() && self.pid.is_empty() && !self.system => Err(Failure::usage(
                 "nothing to follow: name a program after --, a process with -p, --system, or a recording; \
