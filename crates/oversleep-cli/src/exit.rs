@@ -9,18 +9,6 @@ use oversleep_record::file::Completion;
 use oversleep_record::finding::Verdict;
 use oversleep_request::Refusal;
 
-/// The meaning of the exit codes, for the help and the manual pages.
-pub const CODES: &str = "\
-Exit codes:
-    0  success
-    1  failure: nothing could be measured, or a file could not be read or written
-    2  usage error: unknown name, option or value
-    3  assertion failed: a bound is exceeded, or the models reproduce too few published
-       observations
-    4  inconclusive: the machine was too disturbed for any finding, or nothing could be
-       judged
-  130  interrupted: the result holds what was measured up to then";
-
 /// A command that ran to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {

@@ -1,7 +1,6 @@
-//! Options besides those of [`oversleep_request::args`]: where results go, and the text of the help. A command's own
+//! Options besides those of [`oversleep_request::args`]: where documents go. A command's own
 //! options are in its file.
 
-pub mod help;
 mod output;
 mod run;
 

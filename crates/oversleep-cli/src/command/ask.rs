@@ -4,17 +4,30 @@ use clap::Args;
 use oversleep_lab::Laboratory;
 use oversleep_report::document::Answers;
 use oversleep_request::replies::Machine;
+use oversleep_system::examples::Examples;
 
-use crate::args::{AskArgs, Documents, MachineArgs, Read, help};
+use crate::args::{AskArgs, Documents, MachineArgs, Read};
+use crate::command::spec::{READS, examples, exits};
 use crate::exit::{Exit, Failure};
 use crate::output::Delivery;
 use crate::request;
+
+/// Examples with names of this system.
+fn examples_here() -> String {
+    let Examples { waits: [sleep, _], finer: (tunable, setting), .. } = oversleep_native::examples();
+    examples(&[
+        ("oversleep ask \"sleep(1ms)\" --on windows-10-2004 --neighbour 2ms".to_owned(), "beside another process"),
+        ("oversleep ask \"parkNanos(1ms)\" --like r.json".to_owned(), "a model of its machine"),
+        ("oversleep ask \"sleep(1ms)\" --on windows-7,windows-11,linux-hz250".to_owned(), "side by side"),
+        (format!("oversleep ask \"{sleep}(300us)\" --{tunable} {setting}"), "this machine"),
+    ])
+}
 
 /// Ask a machine: how long does this call take there, and which rule decides that?
 ///
 /// A modelled machine answers at once, in virtual time. Without --on or --like, oversleep measures this machine.
 #[derive(Args, Debug)]
-#[command(before_help = help::ask(), after_help = help::CODES)]
+#[command(before_help = examples_here(), after_help = exits("", READS))]
 pub struct Ask {
     #[command(flatten)]
     question: AskArgs,

@@ -4,9 +4,17 @@ use clap::Args;
 
 use super::measuring::{self, Files};
 use super::own_waits;
-use crate::args::{CheckArgs, OutputArgs, help};
+use crate::args::{CheckArgs, OutputArgs};
+use crate::command::spec::{MEASURES, examples, exits};
 use crate::exit::{Exit, Failure};
 use crate::message;
+
+const EXAMPLES: &[(&str, &str)] = &[
+    ("oversleep check", "everything, in under 20 s"),
+    ("oversleep check --quick", "the large effects, in about 5 s"),
+    ("oversleep check --only B2,D1", "two experiments"),
+    ("oversleep check --out r.json --quiet", "everything, into a result file, without progress"),
+];
 
 /// Measure everything, report what is wrong, try what helps (the default)
 ///
@@ -14,7 +22,7 @@ use crate::message;
 /// The experiments that start other processes need --thorough or --only. Unless you name an output, it leaves
 /// oversleep-<UTC date and time>.json and .html in the current directory.
 #[derive(Args, Debug, Default)]
-#[command(before_help = help::CHECK, after_help = help::CODES)]
+#[command(before_help = examples(EXAMPLES), after_help = exits("", MEASURES))]
 pub struct Check {
     #[command(flatten)]
     checked: CheckArgs,

@@ -11,13 +11,25 @@ use oversleep_report::view::comparison::clocks_view;
 use super::measuring::{self, Files};
 use super::registry;
 use super::results;
-use crate::args::{AMOUNT, DepthArgs, RunArgs, help, value};
+use crate::args::{AMOUNT, DepthArgs, RunArgs, value};
+use crate::command::spec::{MEASURES, examples, exits};
 use crate::exit::{Exit, Failure};
 use crate::request::MeasuringArgs;
 
+/// Examples with names of this system.
+fn examples_here() -> String {
+    let [one, other] = oversleep_native::examples().clocks;
+    examples(&[
+        ("oversleep clocks".to_owned(), "every clock: cost, step, and whether it is valid"),
+        (format!("oversleep clocks {one} {other}"), "two of them"),
+        ("oversleep clocks --list".to_owned(), "their names, calls and properties"),
+        ("oversleep clocks a.json b.json".to_owned(), "which is valid on both machines?"),
+    ])
+}
+
 /// Measure clocks: cost per read, step, drift, and whether each is valid
 #[derive(Args, Debug)]
-#[command(before_help = help::clocks(), after_help = help::CODES)]
+#[command(before_help = examples_here(), after_help = exits("", MEASURES))]
 pub struct Clocks {
     /// Clocks to measure [default: all], or two result files or more: which clock is valid on all of those machines?
     #[arg(value_name = "NAME|FILE")]

@@ -6,8 +6,17 @@ use clap::Args;
 use oversleep_report::view::comparison;
 
 use super::results;
-use crate::args::{Documents, Read, help};
+use crate::args::{Documents, Read};
+use crate::command::spec::{FINE, READ_FAILED, USAGE, examples, exits};
 use crate::exit::{Exit, Failure};
+
+const EXAMPLES: &[(&str, &str)] = &[
+    ("oversleep compare a.json b.json", "how b differs from a"),
+    ("oversleep compare a.json b.json --full", "every series, including those with too few values"),
+    ("oversleep compare a.json b.json --html c.html", "with the pictures side by side"),
+    ("oversleep compare a.json b.json --csv", "a line for each result of each series"),
+    ("oversleep compare a.json b.json --md", "for a pull request"),
+];
 
 /// Compare results of machines or releases: what differs, and what is inconclusive?
 ///
@@ -17,7 +26,7 @@ use crate::exit::{Exit, Failure};
 /// Results of `oversleep why` are compared by program, thread, call and request: which part of the lateness shrank?
 /// Without an output option this prints the comparison; with one, it writes only the documents you name.
 #[derive(Args, Debug)]
-#[command(before_help = help::COMPARE, after_help = help::CODES)]
+#[command(before_help = examples(EXAMPLES), after_help = exits("", &[FINE, READ_FAILED, USAGE, (4, "inconclusive: too few values, or too much disturbance, for any series")]))]
 pub struct Compare {
     /// Result files, the base first; - is standard input
     #[arg(required = true, num_args = 2.., value_name = "FILE")]

@@ -11,16 +11,22 @@ use oversleep_report::listing::doctor::{Checkup, listing};
 use oversleep_system::Ability;
 
 use super::own_waits;
-use crate::args::{Documents, List, help};
+use crate::args::{Documents, List};
+use crate::command::spec::{READS, examples, exits};
 use crate::exit::{Exit, Failure};
 use crate::output::show;
 use crate::request::conditions::OPTIONS;
+
+const EXAMPLES: &[(&str, &str)] = &[
+    ("oversleep doctor", "what can be observed and changed here, and what not"),
+    ("oversleep doctor --json", "with every fact known about the machine"),
+];
 
 /// Show what oversleep can observe and change here, and how to allow more
 ///
 /// It measures nothing and leaves nothing changed.
 #[derive(Args, Debug)]
-#[command(before_help = help::DOCTOR)]
+#[command(before_help = examples(EXAMPLES), after_help = exits("", READS))]
 pub struct Doctor {
     #[command(flatten)]
     documents: Documents<List>,

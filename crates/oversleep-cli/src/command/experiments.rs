@@ -3,14 +3,20 @@
 use clap::Args;
 use oversleep_report::listing::experiments::{all, listing};
 
-use crate::args::{Documents, List, help};
+use crate::args::{Documents, List};
+use crate::command::spec::{READS, examples, exits};
 use crate::exit::{Exit, Failure};
 use crate::output::show;
 use crate::request::experiments::find;
 
+const EXAMPLES: &[(&str, &str)] = &[
+    ("oversleep experiments", "all of them, by id"),
+    ("oversleep experiments B2", "one: its question, method and published figures"),
+];
+
 /// List the experiments, or explain one: its question, method and published figures
 #[derive(Args, Debug)]
-#[command(before_help = help::EXPERIMENTS)]
+#[command(before_help = examples(EXAMPLES), after_help = exits("", READS))]
 pub struct Experiments {
     /// Id of the experiment to explain, like B2 [default: list all]
     id: Option<String>,

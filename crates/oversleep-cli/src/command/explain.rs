@@ -7,14 +7,22 @@ use oversleep_lab::catalogue::Entry;
 use oversleep_lab::lookup;
 use oversleep_report::listing::explain::{about, all, one};
 
-use crate::args::{Documents, List, help};
+use crate::args::{Documents, List};
+use crate::command::spec::{READS, examples, exits};
 use crate::exit::{Exit, Failure};
 use crate::output::show;
 use crate::request::names;
 
+const EXAMPLES: &[(&str, &str)] = &[
+    ("oversleep explain", "every finding"),
+    ("oversleep explain timer-slack", "one: its cause, its evidence and its remedy"),
+    ("oversleep explain OVS-L001", "the same by id"),
+    ("oversleep explain quota", "every finding that mentions it"),
+];
+
 /// List the findings, or explain one: what it means, how oversleep knows, and what to do
 #[derive(Args, Debug)]
-#[command(before_help = help::EXPLAIN)]
+#[command(before_help = examples(EXAMPLES), after_help = exits("", READS))]
 pub struct Explain {
     /// The finding's id or name, like OVS-L001 or timer-slack, or a word that findings mention, like quota
     /// [default: list all]

@@ -5,13 +5,20 @@ use oversleep_measure::{Command, WorkSpan};
 use oversleep_record::CommandName;
 
 use super::measuring::{self, Files};
-use crate::args::{DepthArgs, LimitArgs, RunArgs, help, value};
+use crate::args::{DepthArgs, LimitArgs, RunArgs, value};
+use crate::command::spec::{MEASURES, examples, exits};
 use crate::exit::{Exit, Failure};
 use crate::request::MeasuringArgs;
 
+const EXAMPLES: &[(&str, &str)] = &[
+    ("oversleep forkjoin", "a main thread that blocks, spins or polls"),
+    ("oversleep forkjoin --count 100", "with 100 fork-joins each"),
+    ("oversleep forkjoin --threads 8 --work 10..20ms --count 100", "as published (20 s on 2 CPUs)"),
+];
+
 /// Measure fork-joins: compare a main thread that blocks, spins or polls while it waits
 #[derive(Args, Debug)]
-#[command(before_help = help::FORKJOIN, after_help = help::CODES)]
+#[command(before_help = examples(EXAMPLES), after_help = exits("", MEASURES))]
 pub struct ForkJoin {
     #[command(flatten)]
     depth: DepthArgs,

@@ -7,13 +7,24 @@ use oversleep_record::CommandName;
 
 use super::measuring::{self, Files};
 use super::registry;
-use crate::args::{DepthArgs, LimitArgs, RunArgs, help};
+use crate::args::{DepthArgs, LimitArgs, RunArgs};
+use crate::command::spec::{MEASURES, examples, exits};
 use crate::exit::{Exit, Failure};
 use crate::request::MeasuringArgs;
 
+/// Examples with names of this system.
+fn examples_here() -> String {
+    let [one, other] = oversleep_native::examples().handoffs;
+    examples(&[
+        ("oversleep handoff".to_owned(), "every way to wake a thread"),
+        (format!("oversleep handoff {one} {other}"), "two of them"),
+        ("oversleep handoff --list".to_owned(), "their names and calls"),
+    ])
+}
+
 /// Measure hand-offs: how long after a thread is signalled does it run?
 #[derive(Args, Debug)]
-#[command(before_help = help::handoff(), after_help = help::CODES)]
+#[command(before_help = examples_here(), after_help = exits("", MEASURES))]
 pub struct Handoff {
     /// Hand-offs to measure [default: all]
     #[arg(value_name = "NAME")]

@@ -7,13 +7,22 @@ use oversleep_record::{CommandName, Nanos};
 
 use super::measuring::{self, Files};
 use super::registry;
-use crate::args::{AMOUNT, DepthArgs, RunArgs, help, value};
+use crate::args::{AMOUNT, DepthArgs, RunArgs, value};
+use crate::command::spec::{MEASURES, examples, exits};
 use crate::exit::{Exit, Failure};
 use crate::request::MeasuringArgs;
 
+const EXAMPLES: &[(&str, &str)] = &[
+    ("oversleep idle", "every idle strategy: throughput, latency, CPU time"),
+    ("oversleep idle jet condvar --rate 1000,50000", "two of them at two rates"),
+    ("oversleep idle --spins 500 --park-to 100us", "a back-off of your own"),
+    ("oversleep idle --on windows-10-1909", "what a tick of 15.6 ms makes of them"),
+    ("oversleep idle --on windows-10-1909 --resolution 1ms", "and one of 1 ms"),
+];
+
 /// Measure idle strategies: a worker that spins, yields, parks or blocks while its queue is empty
 #[derive(Args, Debug)]
-#[command(before_help = help::IDLE, after_help = help::CODES)]
+#[command(before_help = examples(EXAMPLES), after_help = exits("", MEASURES))]
 pub struct Idle {
     /// Idle strategies to measure [default: all, or only your own where you give one]
     #[arg(value_name = "NAME")]

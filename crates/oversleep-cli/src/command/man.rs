@@ -8,14 +8,16 @@ use clap::{Args, CommandFactory};
 use clap_mangen::Man as Manual;
 
 use super::Cli;
-use crate::args::help;
+use crate::command::spec::{READS, examples, exits};
 use crate::exit::{Exit, Failure};
 use crate::message;
 use crate::output::file::{self, Files};
 
+const EXAMPLES: &[(&str, &str)] = &[("oversleep man --out man1", "then `man -l man1/oversleep.1`")];
+
 /// Write the manual pages
 #[derive(Args, Debug)]
-#[command(before_help = help::MAN)]
+#[command(before_help = examples(EXAMPLES), after_help = exits("", READS))]
 pub struct Man {
     /// Directory to write them into, which is created if needed
     #[arg(long, value_name = "DIR")]

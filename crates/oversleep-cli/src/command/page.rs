@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::args::{Document, help};
+use crate::args::Document;
+use crate::command::spec::{READS, examples, exits};
 use crate::exit::{Exit, Failure};
 use crate::message;
 use crate::output::file::{self, Files};
@@ -20,12 +21,18 @@ const PLACE: &str = r#"<script type="application/json" id="embedded">[]</script>
 /// The largest total size of results in a page: browsers read longer ones slowly.
 const BYTES_MAX: usize = 64 << 20;
 
+const EXAMPLES: &[(&str, &str)] = &[
+    ("oversleep page", "oversleep-page.html, which asks and checks models"),
+    ("oversleep page a.json b.json", "it opens with the comparison of these results"),
+    ("oversleep check --json | oversleep page - --html p.html", ""),
+];
+
 /// Write a page that shows results and asks modelled machines in any browser, offline
 ///
 /// It is one file that loads nothing and sends nothing. Open it from disk or put it on any web server: drop results on it
 /// to see and compare them, ask a modelled machine, or check one. It opens with the results that you name.
 #[derive(Args, Debug)]
-#[command(before_help = help::PAGE, after_help = help::CODES)]
+#[command(before_help = examples(EXAMPLES), after_help = exits("", READS))]
 pub struct Page {
     /// Result files that the page opens with
     #[arg(value_name = "FILE")]

@@ -13,7 +13,8 @@ use oversleep_report::document::Gallery;
 use oversleep_report::view::gallery::Machine;
 use oversleep_report::view::head;
 
-use crate::args::{Documents, Read, help};
+use crate::args::{Documents, Read};
+use crate::command::spec::{READS, examples, exits};
 use crate::exit::{Exit, Failure};
 use crate::message;
 use crate::output::file::Files;
@@ -21,12 +22,19 @@ use crate::output::place::{self, Places};
 use crate::output::{self, Delivery};
 use crate::reading;
 
+const EXAMPLES: &[(&str, &str)] = &[
+    ("oversleep report r.json", "on the terminal"),
+    ("oversleep report r.json --html r.html", "as an HTML page"),
+    ("oversleep report results/", "one table of machines and waits"),
+    ("oversleep handoff --quick --json | oversleep report -", ""),
+];
+
 /// Show result files again: on the terminal, as a page, or as pictures
 ///
 /// It reads results of any machine and system. Without an output option it prints the report; with one, it writes only the
 /// documents you name. Results in a directory become one table.
 #[derive(Args, Debug)]
-#[command(before_help = help::REPORT, after_help = help::CODES)]
+#[command(before_help = examples(EXAMPLES), after_help = exits("", READS))]
 pub struct Report {
     /// Result files, - for standard input, or a directory of them, which becomes one table of machines and waits
     #[arg(required = true, value_name = "FILE")]

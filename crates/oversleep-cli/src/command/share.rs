@@ -8,7 +8,8 @@ use oversleep_record::ResultFile;
 use oversleep_record::date::Utc;
 use oversleep_report::terminal;
 
-use crate::args::{Document, help, value};
+use crate::args::{Document, value};
+use crate::command::spec::{READS, examples, exits};
 use crate::exit::{Exit, Failure};
 use crate::output::Contents;
 use crate::output::file::{self, Files};
@@ -17,13 +18,20 @@ use crate::output::stdout;
 use crate::reading;
 use crate::width::width;
 
+const EXAMPLES: &[(&str, &str)] = &[
+    ("oversleep share r.json", "a copy for an issue or a mail, in this directory"),
+    ("oversleep share r.json --out copy.json", "to that file"),
+    ("oversleep check --json | oversleep share - --out copy.json", ""),
+    ("oversleep report DIR", "copies of several machines in one table"),
+];
+
 /// Make a small copy of a result for others, without anything that identifies you or the machine
 ///
 /// It keeps what is on a list: figures, the names of calls, clocks and processors, and the words of systems. Everything
 /// else is left out: names, paths, command lines, texts of errors, serial numbers, the time of day, raw samples. A note
 /// says how far the result can be relied on. Every command reads the copy as any result.
 #[derive(Args, Debug)]
-#[command(before_help = help::SHARE, after_help = help::CODES)]
+#[command(before_help = examples(EXAMPLES), after_help = exits("", READS))]
 pub struct Share {
     /// Result file; - is standard input
     #[arg(value_name = "FILE")]

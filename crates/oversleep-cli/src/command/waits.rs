@@ -4,16 +4,29 @@ use clap::Args;
 use oversleep_lab::catalogue::Kind;
 use oversleep_measure::Command;
 use oversleep_record::CommandName;
+use oversleep_system::examples::Examples;
 
 use super::measuring::{self, Files};
 use super::registry;
-use crate::args::{AMOUNT, DepthArgs, LimitArgs, PaceArg, RequestArgs, RunArgs, help};
+use crate::args::{AMOUNT, DepthArgs, LimitArgs, PaceArg, RequestArgs, RunArgs};
+use crate::command::spec::{MEASURES, examples, exits};
 use crate::exit::{Exit, Failure};
 use crate::request::MeasuringArgs;
 
+/// Examples with names of this system.
+fn examples_here() -> String {
+    let Examples { waits: [sleep, other], policy, .. } = oversleep_native::examples();
+    examples(&[
+        ("oversleep waits".to_owned(), "every wait"),
+        (format!("oversleep waits {sleep} {other} --request 1ms"), "two of them, for 1 ms"),
+        (format!("oversleep waits {sleep} --policy {policy} --for 5s"), "one under another policy, for 5 s"),
+        ("oversleep waits --list".to_owned(), "their names, calls and properties"),
+    ])
+}
+
 /// Measure waits: how late does each one end, for each request?
 #[derive(Args, Debug)]
-#[command(before_help = help::waits(), after_help = help::CODES)]
+#[command(before_help = examples_here(), after_help = exits("", MEASURES))]
 pub struct Waits {
     /// Waits to measure in detail [default: a survey of all]
     #[arg(value_name = "NAME")]

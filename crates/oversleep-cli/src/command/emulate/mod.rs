@@ -11,7 +11,8 @@ use oversleep_emulate::report::PassedBy;
 use oversleep_emulate::{Ended, Request};
 use oversleep_record::Nanos;
 
-use crate::args::{ModelArgs, help, value};
+use crate::args::{ModelArgs, value};
+use crate::command::spec::{Code, NO_PROGRAM, examples, exits};
 use crate::exit::{Exit, Failure};
 use crate::output::file::Files;
 use crate::output::place::{self, Places};
@@ -21,19 +22,20 @@ use crate::{interrupt, message, reading, request};
 /// The exit code of oversleep's own failures, as in `env` and `timeout`.
 const OWN_FAILURE: i32 = 125;
 
-/// The exit codes, which are those of the program if it ran.
-const CODES: &str = "\
-Exit codes:
-  the program's own; a signal that ends the program ends oversleep too
-  125  oversleep failed: it can't trace here, or was told something wrong
-  126  the program can't be run, or is refused because it is for 32 bits
-  127  there is no such program";
+const CODES: &[Code] = &[
+    (125, "oversleep failed: it can't trace here, or was told something wrong"),
+    (126, "the program can't be run, or is refused because it is for 32 bits"),
+    NO_PROGRAM,
+];
 
-/// The exit codes of `ctl`.
-const CTL_CODES: &str = "\
-Exit codes:
-  0    it is done
-  125  no emulation has that number, it refuses, or an option makes no sense";
+const EXAMPLES: &[(&str, &str)] = &[
+    ("oversleep emulate windows-10-1909 -- ./app", "waits end on ticks of 15.6 ms"),
+    ("oversleep emulate windows-11 --resolution 1ms -- ./app", "as if it had requested 1 ms"),
+    ("oversleep emulate linux-hz250 --set slack=1ms -- ./app", "with another slack"),
+    ("oversleep emulate windows-7 --summary -- make test", "and say what was emulated"),
+    ("oversleep emulate windows-11 --clocks all -- ./app", "times of day move with the timer interrupt, too"),
+    ("oversleep emulate ctl 4711 --resolution 1ms", "while it runs"),
+];
 
 /// Run an unmodified program with another machine's timing (Linux on x86-64)
 ///
@@ -41,7 +43,7 @@ Exit codes:
 /// 15.6 ms for windows-10-1909. All else runs at native speed. Nothing needs to be built or linked, and no privilege is
 /// needed where a program may trace its children.
 #[derive(Args, Debug)]
-#[command(before_help = help::EMULATE, after_help = CODES, args_conflicts_with_subcommands = true)]
+#[command(before_help = examples(EXAMPLES), after_help = exits("the program's own; a signal that ends the program ends oversleep too", CODES), args_conflicts_with_subcommands = true)]
 pub struct Emulate {
     #[command(subcommand)]
     control: Option<Control>,
@@ -104,12 +106,21 @@ enum Control {
     Ctl(Ctl),
 }
 
+const CTL_CODES: &[Code] =
+    &[(0, "it is done"), (125, "no emulation has that number, it refuses, or an option makes no sense")];
+
+const CTL_EXAMPLES: &[(&str, &str)] = &[
+    ("oversleep emulate ctl $OVERSLEEP_EMULATE --resolution 1ms", "from a script in the program"),
+    ("oversleep emulate ctl 4711 --release", "back to the default"),
+    ("oversleep emulate ctl 4711 --report", "what was emulated until now"),
+];
+
 /// Change what an emulated program gets, while it runs
 ///
 /// A program may change it by itself: prctl(0x6f767352, NS) requests a resolution of NS nanoseconds for its process, 0
 /// releases it, and the call returns what was granted. Without emulation it fails with EINVAL and does nothing.
 #[derive(Args, Debug)]
-#[command(before_help = help::EMULATE_CTL, after_help = CTL_CODES)]
+#[command(before_help = examples(CTL_EXAMPLES), after_help = exits("", CTL_CODES))]
 struct Ctl {
     /// Process id of the emulating oversleep: OVERSLEEP_EMULATE in the program's environment
     #[arg(value_name = "PID")]

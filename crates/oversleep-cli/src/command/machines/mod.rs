@@ -6,16 +6,23 @@ use clap::{Args, Subcommand};
 use oversleep_lab::machines::{self, Description};
 use oversleep_report::listing::machines::{every, listing};
 
-use crate::args::{Documents, List, help, value};
+use crate::args::{Documents, List, value};
+use crate::command::spec::{READS, examples, exits};
 use crate::exit::{Exit, Failure};
 use crate::output::show;
 use crate::request::machine;
+
+const EXAMPLES: &[(&str, &str)] = &[
+    ("oversleep machines", "the modelled machines"),
+    ("oversleep machines windows-11", "one: every figure with its source"),
+    ("oversleep check --on windows-11", "measure it, in virtual time"),
+];
 
 /// List the modelled machines, or explain one: every figure with its source
 ///
 /// They stand in for machines you don't have: `--on NAME` runs any measurement on one, in virtual time.
 #[derive(Args, Debug)]
-#[command(before_help = help::MACHINES, after_help = help::CODES, args_conflicts_with_subcommands = true)]
+#[command(before_help = examples(EXAMPLES), after_help = exits("", READS), args_conflicts_with_subcommands = true)]
 pub struct Machines {
     /// Machine to explain, like windows-11 [default: list all]
     name: Option<String>,

@@ -4,9 +4,16 @@ use clap::Args;
 use oversleep_lab::verify::{Verdict, summary, verify, verify_leaving_out};
 use oversleep_report::listing::verify::listing;
 
-use crate::args::{Documents, List, help};
+use crate::args::{Documents, List};
+use crate::command::spec::{FINE, USAGE, examples, exits};
 use crate::exit::{Exit, Failure};
 use crate::output::Delivery;
+
+const EXAMPLES: &[(&str, &str)] = &[
+    ("oversleep machines verify", "observations that the models don't reproduce"),
+    ("oversleep machines verify --all", "and those that they reproduce"),
+    ("oversleep machines verify --leave-out", "each one predicted without its own source"),
+];
 
 /// Compare the models with every published observation
 ///
@@ -14,7 +21,7 @@ use crate::output::Delivery;
 /// runs on a real machine. An observation is fitted if the model has a figure from the same source, and predicted
 /// otherwise. Observations that the models don't cover are listed with the reason.
 #[derive(Args, Debug)]
-#[command(before_help = help::MACHINES_VERIFY, after_help = help::CODES)]
+#[command(before_help = examples(EXAMPLES), after_help = exits("", &[FINE, USAGE, (3, "the models reproduce too few of the published observations")]))]
 pub struct Verify {
     /// Predict each observation without the figures that the models have from its own source
     #[arg(long)]

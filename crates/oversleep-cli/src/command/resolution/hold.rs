@@ -4,28 +4,38 @@ use std::ffi::{OsStr, OsString};
 
 use clap::Args;
 use oversleep_lab::Laboratory;
+use oversleep_native::EXAMPLE_PROGRAM;
 use oversleep_record::conditions::{Outcome, Setting};
 use oversleep_system::Reached;
 
-use crate::args::{MachineArgs, help, value};
+use crate::args::{MachineArgs, value};
+use crate::command::spec::{Code, NO_PROGRAM, NOT_RUN, OF_PROGRAM, examples, exits};
 use crate::exit::{Exit, Failure};
 use crate::interrupt;
 use crate::message;
 
-const CODES: &str = "\
-Exit codes:
-  the program's own; 128 and the number of the signal that ended it
-    0  no program was named, and the setting is released
-    2  usage error: unknown name, option or value; no such setting here
-  126  the program can't be run
-  127  there is no such program";
+const CODES: &[Code] = &[
+    (0, "no program was named, and the setting is released"),
+    (1, "failure: the setting was refused, or the program could not be waited for"),
+    (2, "usage error: unknown name, option or value; no such setting here"),
+    NOT_RUN,
+    NO_PROGRAM,
+];
+
+/// Examples with names of this system.
+fn hold_examples() -> String {
+    examples(&[
+        (format!("oversleep resolution hold 1ms -- {}", EXAMPLE_PROGRAM), "while a program runs"),
+        ("oversleep resolution hold 1ms".to_owned(), "until Ctrl-C"),
+    ])
+}
 
 /// Hold a setting while a program runs, or until Ctrl-C
 ///
 /// It reports what was granted and whom that reaches, and exits with the program's exit code. If the system refuses, it
 /// warns and runs the program anyway.
 #[derive(Args, Debug)]
-#[command(before_help = help::resolution_hold(), after_help = CODES)]
+#[command(before_help = hold_examples(), after_help = exits(OF_PROGRAM, CODES))]
 pub(super) struct Hold {
     /// Setting to hold: a duration, like 1ms or 1ns, or a name on a system that names its settings
     #[arg(value_name = "SETTING", value_parser = value::setting, allow_hyphen_values = true)]

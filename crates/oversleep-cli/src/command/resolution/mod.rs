@@ -8,20 +8,33 @@ mod watch;
 use clap::{Args, Subcommand};
 use oversleep_lab::catalogue::Kind;
 use oversleep_measure::Command;
+use oversleep_native::EXAMPLE_PROGRAM;
 use oversleep_record::CommandName;
 use oversleep_record::conditions::Setting;
 
 use super::measuring::{self, Files};
-use crate::args::{DepthArgs, LimitArgs, MachineArgs, RequestArgs, RunArgs, help, value};
+use crate::args::{DepthArgs, LimitArgs, MachineArgs, RequestArgs, RunArgs, value};
+use crate::command::spec::{MEASURES, USAGE, examples, exits};
 use crate::exit::{Exit, Failure};
 use crate::request::{MeasuringArgs, machine};
+
+/// Examples with names of this system.
+fn overview() -> String {
+    examples(&[
+        ("oversleep resolution show".to_owned(), "what the system grants, and who inherits it"),
+        (format!("oversleep resolution hold 1ms -- {}", EXAMPLE_PROGRAM), "run a program while 1 ms is held"),
+        ("oversleep resolution sweep".to_owned(), "what each setting does to this process"),
+        ("oversleep resolution neighbours".to_owned(), "what other processes' settings do to it"),
+        ("oversleep resolution watch".to_owned(), "what changes while people use the machine"),
+    ])
+}
 
 /// Show, hold and measure the timer resolution, and what other processes do to it
 ///
 /// Each system has its own name for the setting that decides how precisely timers end: timer slack on Linux, timer
 /// resolution on Windows, a tier or service class on macOS.
 #[derive(Args, Debug)]
-#[command(before_help = help::resolution(), after_help = help::CODES)]
+#[command(before_help = overview(), after_help = exits("", &[USAGE]))]
 pub struct Resolution {
     #[command(subcommand)]
     task: Task,
@@ -59,9 +72,15 @@ fn measurable(on: &MachineArgs) -> Result<(), Failure> {
     Ok(())
 }
 
+const SWEEP_EXAMPLES: &[(&str, &str)] = &[
+    ("oversleep resolution sweep", "a sleep, a poll and a timer at each setting"),
+    ("oversleep resolution sweep thread-sleep", "one wait at each setting"),
+    ("oversleep resolution sweep --hold 1ms,5ms", "at these settings"),
+];
+
 /// Measure what each setting does to this process's own waits
 #[derive(Args, Debug)]
-#[command(before_help = help::RESOLUTION_SWEEP, after_help = help::CODES)]
+#[command(before_help = examples(SWEEP_EXAMPLES), after_help = exits("", MEASURES))]
 struct Sweep {
     /// Waits to measure [default: the simplest sleep, poll and timer]
     #[arg(value_name = "NAME")]
@@ -96,12 +115,18 @@ impl Sweep {
     }
 }
 
+const NEIGHBOURS_EXAMPLES: &[(&str, &str)] = &[
+    ("oversleep resolution neighbours", "table and curve"),
+    ("oversleep resolution neighbours --quick", "in a few seconds"),
+    ("oversleep resolution neighbours --on windows-10-1909,windows-10-2004", "two models, compared"),
+];
+
 /// Measure what other processes' settings do to this one, which requests nothing
 ///
 /// It starts other processes: one at a time, each holding one setting, then two that hold different ones. They exit
 /// when the measurement ends, even if oversleep is killed.
 #[derive(Args, Debug)]
-#[command(before_help = help::RESOLUTION_NEIGHBOURS, after_help = help::CODES)]
+#[command(before_help = examples(NEIGHBOURS_EXAMPLES), after_help = exits("", MEASURES))]
 struct Neighbours {
     #[command(flatten)]
     depth: DepthArgs,

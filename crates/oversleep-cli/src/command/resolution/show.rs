@@ -4,15 +4,21 @@ use clap::Args;
 use oversleep_lab::Laboratory;
 use oversleep_report::listing::resolution::{Resolution, listing};
 
-use crate::args::{Documents, List, help};
+use crate::args::{Documents, List};
+use crate::command::spec::{READS, examples, exits};
 use crate::exit::{Exit, Failure};
 use crate::output::show;
+
+const EXAMPLES: &[(&str, &str)] = &[
+    ("oversleep resolution show", "what the system states, and who holds what"),
+    ("oversleep resolution show --json", "the same as JSON, without names of processes"),
+];
 
 /// Show what the system grants, who inherits it, and which process holds which setting
 ///
 /// Nothing on the machine is changed: oversleep tries settings on a thread and on child processes that exit at once.
 #[derive(Args, Debug)]
-#[command(before_help = help::RESOLUTION_SHOW)]
+#[command(before_help = examples(EXAMPLES), after_help = exits("", READS))]
 pub(super) struct Show {
     #[command(flatten)]
     documents: Documents<List>,

@@ -9,7 +9,8 @@ use oversleep_record::Nanos;
 use oversleep_record::change::Change;
 use oversleep_report::view::sections::watch::{in_a_line, since};
 
-use crate::args::{MachineArgs, OutputArgs, help, value};
+use crate::args::{MachineArgs, OutputArgs, value};
+use crate::command::spec::{MEASURES, examples, exits};
 use crate::exit::{self, Exit, Failure};
 use crate::interrupt;
 use crate::message;
@@ -19,6 +20,13 @@ use crate::request::machine;
 /// The number of observations of a model after its script has ended.
 const LOOKS_AFTER: i64 = 5;
 
+const EXAMPLES: &[(&str, &str)] = &[
+    ("oversleep resolution watch", "until Ctrl-C"),
+    ("oversleep resolution watch --for 8h --out r.json --html r.html", ""),
+    ("oversleep resolution watch --on windows-11 --neighbour 1ms@2s..5s,4ms@3s..9s", ""),
+    ("oversleep resolution watch --on windows-7 --neighbour 1ms/8ms@1s..9s", ""),
+];
+
 /// Watch the granted resolution, a coarse clock's step and a 1 ms sleep, and print each change as it happens
 ///
 /// This process requests nothing. It looks once a second, until Ctrl-C or for the time you give, and prints one line per
@@ -27,7 +35,7 @@ const LOOKS_AFTER: i64 = 5;
 /// a CPU on Windows, where it polls a clock for two steps, and less elsewhere. A watch of days takes no more memory than one
 /// of an hour.
 #[derive(Args, Debug)]
-#[command(before_help = help::RESOLUTION_WATCH, after_help = help::CODES)]
+#[command(before_help = examples(EXAMPLES), after_help = exits("", MEASURES))]
 pub(super) struct Watch {
     /// How long to watch [default: until Ctrl-C; on a model, until its neighbours have left]
     #[arg(long = "for", id = "for", value_name = "DURATION", value_parser = value::watch_time)]

@@ -16,25 +16,31 @@ use oversleep_system::NotASetting;
 use oversleep_system::tunables::names::SLICE;
 
 use crate::args::value::{CpuList, TypedTunable};
-use crate::args::{ConditionArgs, help, value};
+use crate::args::{ConditionArgs, value};
+use crate::command::spec::{Code, NO_PROGRAM, NOT_RUN, OF_PROGRAM, USAGE, examples, exits};
 use crate::exit::{Exit, Failure};
 use crate::{interrupt, message, request};
 
-/// The exit codes, which are those of the program if it ran.
-const CODES: &str = "\
-Exit codes:
-  the program's own; 128 and the number of the signal that ended it
-    1  oversleep failed: the two runs can't be compared, or the program can't be supervised
-    2  usage error: unknown name, option or value
-  126  the program can't be run
-  127  there is no such program";
+const CODES: &[Code] = &[
+    (1, "oversleep failed: the two runs can't be compared, or the program can't be supervised"),
+    USAGE,
+    NOT_RUN,
+    NO_PROGRAM,
+];
+
+const EXAMPLES: &[(&str, &str)] = &[
+    ("oversleep run --slack 1ns -- ./app", "waits without the usual slack"),
+    ("oversleep run --policy fifo:50 --pin 1 -- ./app", "before all others, on one CPU"),
+    ("oversleep run --dma-latency 0 -- ./app", "no CPU enters an idle state meanwhile"),
+    ("oversleep run --slice 100us --measure -- ./app", "twice, without and with it, and what that changed"),
+];
 
 /// Run an unmodified program with settings that make its waits exact
 ///
 /// Each setting is held while the program runs, for it and what it starts, and is restored afterwards. oversleep says what
 /// became of each; if the system refuses one, it warns and runs the program anyway. It ends with the program's exit code.
 #[derive(Args, Debug)]
-#[command(before_help = help::RUN, after_help = CODES, override_usage = "oversleep run [OPTIONS] -- <PROGRAM>...")]
+#[command(before_help = examples(EXAMPLES), after_help = exits(OF_PROGRAM, CODES), override_usage = "oversleep run [OPTIONS] -- <PROGRAM>...")]
 pub struct Run {
     /// Timer slack of the program's threads, like 1ns
     #[arg(long, value_name = "DURATION", value_parser = value::slack, allow_hyphen_values = true)]

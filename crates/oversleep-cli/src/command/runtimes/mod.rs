@@ -13,13 +13,24 @@ use oversleep_runtimes::{Cache, Given, Surroundings, Survey, Wanted, descriptors
 mod list;
 
 use super::measuring::{self, Files, ended, explain};
-use crate::args::{AMOUNT, ConditionArgs, DepthArgs, MachineArgs, OutputArgs, RequestArgs, help};
+use crate::args::{AMOUNT, ConditionArgs, DepthArgs, MachineArgs, OutputArgs, RequestArgs};
+use crate::command::spec::{MEASURES, examples, exits};
 use crate::exit::{Exit, Failure};
 use crate::interrupt;
 use crate::message;
 use crate::output::{self, Delivery, rescue};
 use crate::progress::Meter;
 use crate::request::{MeasuringArgs, machine};
+
+const EXAMPLES: &[(&str, &str)] = &[
+    ("oversleep runtimes", "every language runtime found here"),
+    ("oversleep runtimes java go --only park", "the waits of two whose names contain park"),
+    ("oversleep runtimes --list", "what is found, what is missing, how to install it"),
+    ("oversleep runtimes java --published", "parkNanos of 1 ns and 55 µs, as published"),
+    ("oversleep runtimes java --on windows-10-2004", "the calls of Java on a modelled machine"),
+    ("oversleep runtimes jet --fetch", "a streaming engine, and what its parks cost"),
+    ("oversleep runtimes ./my-engine-timer", "a program of yours that speaks probes/PROTOCOL.md"),
+];
 
 /// Measure the waits and clocks of language runtimes, beside the system's own
 ///
@@ -29,7 +40,7 @@ use crate::request::{MeasuringArgs, machine};
 /// in your cache directory. Hazelcast Jet, a streaming engine, is measured where you name it: jet. With --on, no runtime
 /// runs: records say what each makes of a request, and the model makes the call.
 #[derive(Args, Debug)]
-#[command(before_help = help::RUNTIMES, after_help = help::CODES)]
+#[command(before_help = examples(EXAMPLES), after_help = exits("", MEASURES))]
 pub struct Runtimes {
     /// Runtimes to measure, like java or java-17, or programs that speak the protocol, by path [default: all]
     #[arg(value_name = "NAME")]

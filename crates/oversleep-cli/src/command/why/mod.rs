@@ -14,21 +14,31 @@ use oversleep_report::view::comparison;
 use oversleep_why::select::{Bound, Selection};
 
 use super::results;
-use crate::args::{Documents, Read, help, value};
+use crate::args::{Documents, Read, value};
+use crate::command::spec::{Code, FINE, INTERRUPTED, NO_PROGRAM, NOT_RUN, USAGE, examples, exits};
 use crate::exit::{Exit, Failure};
 
-/// The exit codes.
-const CODES: &str = "\
-Exit codes:
-  the program's own; 128 and the number of the signal that ended it; without a program:
-    0  success
-    1  failure: nothing could be followed, or a file could not be read or written
-    2  usage error: unknown name, option or value
-    3  a group of waits is later than --fail-if allows, also with a program
-    4  too few waits: for --fail-if, also with a program that ends with 0, or to compare
-  126  the program can't be run
-  127  there is no such program
-  130  interrupted: the result holds what was seen up to then";
+/// What comes before the codes with a number.
+const WITHOUT_PROGRAM: &str = "the program's own; 128 and the number of the signal that ended it; without a program:";
+const CODES: &[Code] = &[
+    FINE,
+    (1, "failure: nothing could be followed, or a file could not be read or written"),
+    USAGE,
+    (3, "a group of waits is later than --fail-if allows, also with a program"),
+    (4, "too few waits: for --fail-if, also with a program that ends with 0, or to compare"),
+    NOT_RUN,
+    NO_PROGRAM,
+    INTERRUPTED,
+];
+
+const EXAMPLES: &[(&str, &str)] = &[
+    ("oversleep why -- ./app", "run a program and show where its lateness went"),
+    ("oversleep why --try -- ./app", "and run it again with each remedy that is a setting"),
+    ("oversleep why -p 1234 --for 10s", "a process that runs already"),
+    ("oversleep why --system --only '>1ms'", "every wait of this machine that is late by more than 1 ms"),
+    ("oversleep why --record r.why -- ./app", "keep every event, to look at it again elsewhere"),
+    ("oversleep why r.why --want 1ms", "a recording, for a program that meant 1 ms"),
+];
 
 /// Show where the lateness of a program's timed waits went
 ///
@@ -38,7 +48,7 @@ Exit codes:
 /// them, a supervisor follows a program that it starts itself and tells fewer parts apart. Recordings can be read on any
 /// system. With a program it exits with that program's exit code, unless --fail-if decides.
 #[derive(Args, Debug)]
-#[command(before_help = help::WHY, after_help = CODES)]
+#[command(before_help = examples(EXAMPLES), after_help = exits(WITHOUT_PROGRAM, CODES))]
 pub struct Why {
     /// Recording (--record) or result file to show again; of two result files, the second is compared with the first
     #[arg(value_name = "FILE", num_args = 0..=2, conflicts_with_all = ["pid", "system", "program"])]
