@@ -1,11 +1,11 @@
 //! The options of a measuring command, as one request to the laboratory.
 
+use std::sync::Arc;
+
 use oversleep_lab::catalogue::Kind;
 use oversleep_lab::{Laboratory, Request};
-use oversleep_measure::{Depth, Experiment, IdlePlan, Limit, Plan, WorkSpan};
-use oversleep_record::conditions::Setting;
-use oversleep_record::series::Pace;
-use oversleep_record::{CommandName, Nanos};
+use oversleep_measure::{Experiment, IdlePlan, Limit, Plan};
+use oversleep_record::CommandName;
 
 use crate::args::{ConditionArgs, DepthArgs, MachineArgs};
 use crate::conditions::{self, distinct};
@@ -19,27 +19,9 @@ pub struct MeasuringArgs {
     pub command: CommandName,
     /// Experiments, by id; if empty, those that `check` runs on the machine.
     pub experiments: Vec<&'static Experiment>,
-    /// The depth.
-    pub depth: Depth,
-    /// Durations to request.
-    pub requests: Vec<Nanos>,
-    /// Values or time per series.
-    pub limit: Option<Limit>,
-    /// Reads of each clock whose cost is timed.
-    pub reads: Option<u64>,
-    /// The pace of waits.
-    pub pace: Option<Pace>,
-    /// Settings of the resolution to compare.
-    pub settings: Vec<Setting>,
-    /// Threads of a fork-join.
-    pub threads: Option<u32>,
-    /// The work of each of them.
-    pub work: Option<WorkSpan>,
-    /// Queues and idle strategies.
-    pub idle: IdlePlan,
-    /// Names of the subjects to measure.
-    pub subjects: Vec<String>,
-    /// The kind of these names.
+    /// What to measure, as typed: `request` checks its names and settings, and fills in its conditions and clock.
+    pub plan: Plan,
+    /// The kind of its subjects.
     pub subject_kind: Option<Kind>,
     /// Conditions.
     pub conditions: ConditionArgs,
@@ -60,16 +42,7 @@ impl MeasuringArgs {
         MeasuringArgs {
             command,
             experiments: Vec::new(),
-            depth: depth.depth(),
-            requests: Vec::new(),
-            limit: None,
-            reads: None,
-            pace: None,
-            settings: Vec::new(),
-            threads: None,
-            work: None,
-            idle: IdlePlan::default(),
-            subjects: Vec::new(),
+            plan: Plan { depth: depth.depth(), ..Plan::default() },
             subject_kind: None,
             conditions,
             machine,
@@ -82,36 +55,27 @@ impl MeasuringArgs {
     /// # Errors
     /// Unknown names, and settings that the machine doesn't support.
     pub fn request(self, lab: &Laboratory, name: Option<String>) -> Result<Request, Refusal> {
-        let subjects = match self.subject_kind {
-            Some(kind) => names::checked(lab, kind, self.subjects)?,
-            // Commands whose subjects are of no single kind check the names themselves.
-            None => self.subjects,
-        };
-        let conditions = conditions::conditions(lab, &self.conditions)?;
-        let clock = names::checked(lab, Kind::Clock, self.conditions.clock.into_iter().collect())?.pop();
-        let settings = conditions::resolutions(lab, self.settings)?;
-        let requests = distinct(self.requests);
-        let MeasuringArgs { depth, limit, reads, pace, threads, work, mut idle, .. } = self;
-        idle.park = names::checked(lab, Kind::Wait, idle.park.into_iter().collect())?.pop();
+        let typed = self.plan;
+        let one = |kind, name: Option<String>| Ok(names::checked(lab, kind, name.into_iter().collect())?.pop());
         let plan = Plan {
-            requests,
-            conditions,
-            settings,
-            subjects,
-            clock,
-            depth,
-            limit,
-            reads,
-            pace,
-            threads,
-            work,
-            idle,
-            ..Plan::default()
+            subjects: match self.subject_kind {
+                Some(kind) => names::checked(lab, kind, typed.subjects)?,
+                // Commands whose subjects are of no single kind check the names themselves.
+                None => typed.subjects,
+            },
+            conditions: conditions::conditions(lab, &self.conditions)?,
+            clock: one(Kind::Clock, self.conditions.clock)?,
+            settings: conditions::resolutions(lab, typed.settings)?,
+            requests: distinct(typed.requests),
+            idle: IdlePlan { park: one(Kind::Wait, typed.idle.park)?, ..typed.idle },
+            // Each machine works at a rate of its own.
+            work_units: Arc::default(),
+            ..typed
         };
         let request = Request {
             command: self.command,
             experiments: match self.experiments.is_empty() {
-                true => lab.experiments_of_check(self.depth),
+                true => lab.experiments_of_check(plan.depth),
                 false => self.experiments,
             },
             plan,

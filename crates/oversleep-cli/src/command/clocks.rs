@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use oversleep_lab::catalogue::Kind;
-use oversleep_measure::{Command, READS_MIN};
+use oversleep_measure::{Command, Plan, READS_MIN};
 use oversleep_record::CommandName;
 use oversleep_report::view::comparison::clocks_view;
 
@@ -64,12 +64,12 @@ impl Clocks {
                  more"
             )));
         }
+        let args = MeasuringArgs::new(CommandName::Clocks, self.depth, self.run.conditions, self.run.machine);
         let args = MeasuringArgs {
             experiments: Command::Clocks.experiments(),
-            subjects: self.names,
             subject_kind: Some(Kind::Clock),
-            reads: self.count,
-            ..MeasuringArgs::new(CommandName::Clocks, self.depth, self.run.conditions, self.run.machine)
+            plan: Plan { subjects: self.names, reads: self.count, ..args.plan },
+            ..args
         };
         measuring::run(args, &self.run.output, Files::AsAsked)
     }

@@ -1,7 +1,7 @@
 //! `forkjoin`: how long it takes to fork work to threads and join them, by how the main thread waits.
 
 use clap::Args;
-use oversleep_measure::{Command, WorkSpan};
+use oversleep_measure::{Command, Plan, WorkSpan};
 use oversleep_record::CommandName;
 
 use super::measuring::{self, Files};
@@ -40,12 +40,11 @@ pub struct ForkJoin {
 impl ForkJoin {
     /// Runs it.
     pub fn run(self) -> Result<Exit, Failure> {
+        let args = MeasuringArgs::new(CommandName::ForkJoin, self.depth, self.run.conditions, self.run.machine);
         let args = MeasuringArgs {
             experiments: Command::ForkJoin.experiments(),
-            limit: self.limit.limit(),
-            threads: self.threads,
-            work: self.work,
-            ..MeasuringArgs::new(CommandName::ForkJoin, self.depth, self.run.conditions, self.run.machine)
+            plan: Plan { limit: self.limit.limit(), threads: self.threads, work: self.work, ..args.plan },
+            ..args
         };
         measuring::run(args, &self.run.output, Files::AsAsked)
     }

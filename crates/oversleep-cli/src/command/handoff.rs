@@ -2,7 +2,7 @@
 
 use clap::Args;
 use oversleep_lab::catalogue::Kind;
-use oversleep_measure::Command;
+use oversleep_measure::{Command, Plan};
 use oversleep_record::CommandName;
 
 use super::measuring::{self, Files};
@@ -54,12 +54,12 @@ impl Handoff {
                 &self.run.output,
             );
         }
+        let args = MeasuringArgs::new(CommandName::Handoff, self.depth, self.run.conditions, self.run.machine);
         let args = MeasuringArgs {
             experiments: Command::Handoff.experiments(),
-            limit: self.limit.limit(),
-            subjects: self.names,
             subject_kind: Some(Kind::Handoff),
-            ..MeasuringArgs::new(CommandName::Handoff, self.depth, self.run.conditions, self.run.machine)
+            plan: Plan { limit: self.limit.limit(), subjects: self.names, ..args.plan },
+            ..args
         };
         measuring::run(args, &self.run.output, Files::AsAsked)
     }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use oversleep_lab::catalogue::Kind;
-use oversleep_measure::{Command, IdlePlan, Limit};
+use oversleep_measure::{Command, IdlePlan, Limit, Plan};
 use oversleep_record::{CommandName, Nanos};
 
 use super::measuring::{self, Files};
@@ -126,13 +126,12 @@ impl Idle {
         rate.sort_unstable();
         rate.dedup();
         let idle = IdlePlan { spins, yields, park_from, park_to, park, queue, workers, item, rates: rate };
+        let args = MeasuringArgs::new(CommandName::Idle, self.depth, self.run.conditions, self.run.machine);
         let args = MeasuringArgs {
             experiments: Command::Idle.experiments(),
-            limit: self.time.map(Limit::Time),
-            idle,
-            subjects: self.names,
             subject_kind: Some(Kind::Strategy),
-            ..MeasuringArgs::new(CommandName::Idle, self.depth, self.run.conditions, self.run.machine)
+            plan: Plan { limit: self.time.map(Limit::Time), idle, subjects: self.names, ..args.plan },
+            ..args
         };
         measuring::run(args, &self.run.output, Files::AsAsked)
     }

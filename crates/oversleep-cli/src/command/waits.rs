@@ -2,7 +2,7 @@
 
 use clap::Args;
 use oversleep_lab::catalogue::Kind;
-use oversleep_measure::Command;
+use oversleep_measure::{Command, Plan};
 use oversleep_record::CommandName;
 use oversleep_system::examples::Examples;
 
@@ -60,14 +60,18 @@ impl Waits {
         }
         // A named wait has a deadline or is a yield; the survey also includes the waits that spin.
         let command = if self.names.is_empty() { Command::Waits } else { Command::NamedWaits };
+        let args = MeasuringArgs::new(CommandName::Waits, self.depth, self.run.conditions, self.run.machine);
         let args = MeasuringArgs {
             experiments: command.experiments(),
-            requests: self.request.request,
-            limit: self.limit.limit(),
-            pace: self.pace.map(PaceArg::pace),
-            subjects: self.names,
             subject_kind: Some(Kind::Wait),
-            ..MeasuringArgs::new(CommandName::Waits, self.depth, self.run.conditions, self.run.machine)
+            plan: Plan {
+                requests: self.request.request,
+                limit: self.limit.limit(),
+                pace: self.pace.map(PaceArg::pace),
+                subjects: self.names,
+                ..args.plan
+            },
+            ..args
         };
         measuring::run(args, &self.run.output, Files::AsAsked)
     }

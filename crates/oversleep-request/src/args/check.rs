@@ -1,6 +1,7 @@
 //! What a check runs, how thoroughly, and on which machine.
 
 use clap::Args;
+use oversleep_measure::Plan;
 use oversleep_record::CommandName;
 
 use super::{AMOUNT, ConditionArgs, DepthArgs, LimitArgs, MachineArgs, RequestArgs};
@@ -36,12 +37,12 @@ impl CheckArgs {
     /// # Errors
     /// Unknown experiments.
     pub fn measuring(self) -> Result<MeasuringArgs, Refusal> {
+        let args = MeasuringArgs::new(CommandName::Check, self.depth, self.conditions, self.machine);
         Ok(MeasuringArgs {
             experiments: experiments::named(&self.only)?,
-            requests: self.request.request,
-            limit: self.limit.limit(),
             try_remedies: !self.no_remedies,
-            ..MeasuringArgs::new(CommandName::Check, self.depth, self.conditions, self.machine)
+            plan: Plan { requests: self.request.request, limit: self.limit.limit(), ..args.plan },
+            ..args
         })
     }
 }

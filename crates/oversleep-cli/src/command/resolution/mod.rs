@@ -7,7 +7,7 @@ mod watch;
 
 use clap::{Args, Subcommand};
 use oversleep_lab::catalogue::Kind;
-use oversleep_measure::Command;
+use oversleep_measure::{Command, Plan};
 use oversleep_native::EXAMPLE_PROGRAM;
 use oversleep_record::CommandName;
 use oversleep_record::conditions::Setting;
@@ -102,14 +102,18 @@ struct Sweep {
 
 impl Sweep {
     fn run(self) -> Result<Exit, Failure> {
+        let args = MeasuringArgs::new(CommandName::ResolutionSweep, self.depth, self.run.conditions, self.run.machine);
         let args = MeasuringArgs {
             experiments: Command::ResolutionSweep.experiments(),
-            requests: self.request.request,
-            limit: self.limit.limit(),
-            settings: self.hold,
-            subjects: self.names,
             subject_kind: Some(Kind::Wait),
-            ..MeasuringArgs::new(CommandName::ResolutionSweep, self.depth, self.run.conditions, self.run.machine)
+            plan: Plan {
+                requests: self.request.request,
+                limit: self.limit.limit(),
+                settings: self.hold,
+                subjects: self.names,
+                ..args.plan
+            },
+            ..args
         };
         measuring::run(args, &self.run.output, Files::AsAsked)
     }
@@ -140,11 +144,12 @@ struct Neighbours {
 
 impl Neighbours {
     fn run(self) -> Result<Exit, Failure> {
+        let args =
+            MeasuringArgs::new(CommandName::ResolutionNeighbours, self.depth, self.run.conditions, self.run.machine);
         let args = MeasuringArgs {
             experiments: Command::ResolutionNeighbours.experiments(),
-            requests: self.request.request,
-            limit: self.limit.limit(),
-            ..MeasuringArgs::new(CommandName::ResolutionNeighbours, self.depth, self.run.conditions, self.run.machine)
+            plan: Plan { requests: self.request.request, limit: self.limit.limit(), ..args.plan },
+            ..args
         };
         measuring::run(args, &self.run.output, Files::AsAsked)
     }

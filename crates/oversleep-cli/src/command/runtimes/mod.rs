@@ -192,11 +192,11 @@ impl Runtimes {
             true => &[ExperimentId::B10, ExperimentId::B11][..],
             false => &[ExperimentId::R1, ExperimentId::R2, ExperimentId::B10, ExperimentId::B11],
         };
+        let args = MeasuringArgs::new(CommandName::Runtimes, self.depth, ConditionArgs::default(), self.machine);
         let args = MeasuringArgs {
             experiments: ids.iter().filter_map(|&id| experiment(id)).collect(),
-            requests: self.request.request,
-            subjects: self.names,
-            ..MeasuringArgs::new(CommandName::Runtimes, self.depth, ConditionArgs::default(), self.machine)
+            plan: Plan { requests: self.request.request, subjects: self.names, ..args.plan },
+            ..args
         };
         measuring::run(args, &self.output, Files::AsAsked)
     }
