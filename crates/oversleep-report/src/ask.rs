@@ -71,11 +71,17 @@ const COLUMNS: [FigureColumn; 6] = [
     ("mean", |_, answer| Some(answer.mean_ns())),
     ("min", |_, answer| Some(answer.min_ns())),
     ("p50", |_, answer| Some(answer.quantile_ns(0.5))),
-    ("p99", |_, answer| Some(answer.quantile_ns(0.99))),
+    ("p99", |_, answer| percentile_ns(answer, 0.99)),
     ("max", |_, answer| Some(answer.max_ns())),
     // With three digits, a long duration hides its lateness.
     ("lateness", |reply, _| reply.lateness_ns()),
 ];
+
+/// A percentile, or `None` if fewer than ten values lie beyond it.
+fn percentile_ns(answer: &Answer, share: f64) -> Option<f64> {
+    let beyond = answer.count() as f64 * (1.0 - share);
+    (beyond + 1e-9 >= 10.0).then(|| answer.quantile_ns(share))
+}
 
 fn figure(reply: &Reply, (_, figure): &FigureColumn) -> Option<f64> {
     figure(reply, reply.answer.as_ref().ok()?)
@@ -126,8 +132,8 @@ pub fn columns<'a>() -> [Column<&'a Reply>; 12] {
         ("mean_ns", |reply| reply.field(Answer::mean_ns)),
         ("min_ns", |reply| reply.field(Answer::min_ns)),
         ("p50_ns", |reply| reply.field(|answer| answer.quantile_ns(0.5))),
-        ("p90_ns", |reply| reply.field(|answer| answer.quantile_ns(0.9))),
-        ("p99_ns", |reply| reply.field(|answer| answer.quantile_ns(0.99))),
+        ("p90_ns", |reply| reply.field(|answer| percentile_ns(answer, 0.9))),
+        ("p99_ns", |reply| reply.field(|answer| percentile_ns(answer, 0.99))),
         ("max_ns", |reply| reply.field(Answer::max_ns)),
         ("rule", |reply| reply.answer.as_ref().ok().and_then(Answer::rule).unwrap_or_default().to_owned()),
         ("reason", |reply| reply.answer.as_ref().err().cloned().unwrap_or_default()),
@@ -165,7 +171,10 @@ fn heading(group: &[&Reply]) -> String {
 impl Reply {
     /// A figure of the answer as the text of a field.
     fn field<T: Serialize>(&self, figure: impl Fn(&Answer) -> T) -> String {
-        self.answer.as_ref().map_or_else(|_| String::new(), |answer| json!(figure(answer)).to_string())
+        match self.answer.as_ref().map(|answer| json!(figure(answer))) {
+            Err(_) | Ok(Value::Null) => String::new(),
+            Ok(figure) => figure.to_string(),
+        }
     }
 
     /// The lateness of the median, if the answer is a duration.
@@ -232,8 +241,11 @@ impl Reply {
                 document["count"] = json!(answer.count());
                 document["mean_ns"] = json!(answer.mean_ns());
                 document["min_ns"] = json!(answer.min_ns());
-                for (name, share) in [("p50_ns", 0.5), ("p90_ns", 0.9), ("p99_ns", 0.99)] {
-                    document[name] = json!(answer.quantile_ns(share));
+                document["p50_ns"] = json!(answer.quantile_ns(0.5));
+                for (name, share) in [("p90_ns", 0.9), ("p99_ns", 0.99)] {
+                    if let Some(ns) = percentile_ns(answer, share) {
+                        document[name] = json!(ns);
+                    }
                 }
                 document["max_ns"] = json!(answer.max_ns());
                 if answer.stopped() > Nanos::ZERO {

@@ -56,7 +56,10 @@ impl Report {
         }
         let mut named = self.documents.options().chain(self.records.is_some().then_some("records"));
         if let Some(option) = named.next().filter(|_| self.files.len() > 1) {
-            return Err(Failure::usage(format!("--{option} takes one result; run `oversleep report` once for each")));
+            return Err(Failure::usage(format!(
+                "--{option} takes one result; run `oversleep report` once for each, and write a file's name behind an equals \
+                 sign: --{option}=FILE"
+            )));
         }
         if let Some(path) = &self.records {
             return self.records(path);

@@ -16,6 +16,9 @@ pub const MARKDOWN: Entry = Entry {
     write: |subject, layout, out| view(&subject.view(layout.detail), out),
 };
 
+/// Around text that is laid out already.
+const FENCE: &str = "~~~~";
+
 fn view(view: &View, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "# {}{}", escaped(&view.title), escaped(&view.marks))?;
     for (name, machine) in &view.results {
@@ -32,6 +35,9 @@ fn view(view: &View, out: &mut dyn Write) -> io::Result<()> {
     }
     for sentence in &view.summary {
         writeln!(out, "- {}", escaped(sentence))?;
+    }
+    if !view.text.is_empty() {
+        writeln!(out, "\n{FENCE}text\n{}\n{FENCE}", view.text.trim_end().replace(FENCE, "~~~"))?;
     }
     for section in &view.sections {
         writeln!(out, "\n## {}", escaped(&section.title))?;
@@ -64,26 +70,53 @@ fn rows(table: &Table, out: &mut dyn Write) -> io::Result<()> {
     table.rows.iter().try_for_each(|row| line(&mut shown.iter().map(|&index| escaped(&row[index].text))))
 }
 
-/// Text that stays text: no character begins markup or HTML, or speaks to a terminal.
+/// Text that stays text: no character begins markup, a link, a mention or HTML, or speaks to a terminal.
 fn escaped(text: &str) -> String {
+    let text = text.trim_start();
     let mut safe = String::with_capacity(text.len());
+    if begins_a_block(text) {
+        safe.push('\\');
+    }
     let mut letters = text.chars().peekable();
     while let Some(letter) = letters.next() {
+        let next = letters.peek().copied();
         match letter {
             // Within a word it is a letter like others.
-            '_' if safe.ends_with(char::is_alphanumeric)
-                && letters.peek().is_some_and(|next| next.is_alphanumeric()) =>
-            {
-                safe.push('_');
-            }
-            '\\' | '`' | '*' | '_' | '[' | ']' | '#' | '~' => safe.extend(['\\', letter]),
+            '_' if safe.ends_with(char::is_alphanumeric) && next.is_some_and(char::is_alphanumeric) => safe.push('_'),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '#' | '~' | '$' => safe.extend(['\\', letter]),
+            '@' => safe.push_str("@<!-- -->"),
+            ':' if next == Some('/') => safe.push_str(":<!-- -->"),
+            '.' if safe.ends_with("www") => safe.push_str("<!-- -->."),
             '<' => safe.push_str("&lt;"),
             '>' => safe.push_str("&gt;"),
             '&' => safe.push_str("&amp;"),
-            letter if crate::terminal::is_obeyed(letter) => safe.push('\u{fffd}'),
+            '\n' => safe.push_str("<br>"),
             letter if letter.is_whitespace() && letter != '\u{a0}' => safe.push(' '),
+            letter if crate::terminal::is_obeyed(letter) => safe.push('\u{fffd}'),
             letter => safe.push(letter),
         }
     }
     safe
+}
+
+/// Whether a line that begins so would be a list, a heading or a rule.
+fn begins_a_block(text: &str) -> bool {
+    text.starts_with(['-', '+', '='])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_stays_text() {
+        assert_eq!(escaped("- x"), "\\- x");
+        assert_eq!(escaped("clock_nanosleep _x_"), "clock_nanosleep \\_x\\_");
+        assert_eq!(
+            escaped("@me see https://a.example www.b"),
+            "@<!-- -->me see https:<!-- -->//a.example www<!-- -->.b"
+        );
+        assert_eq!(escaped("a\tb\nc\u{1b}[2J"), "a b<br>c\u{fffd}\\[2J");
+        assert_eq!(escaped("<b>$x$ & y"), "&lt;b&gt;\\$x\\$ &amp; y");
+    }
 }

@@ -11,7 +11,7 @@ use super::Layout;
 use crate::ask::{self, Reply};
 use crate::html;
 use crate::listing::Listing;
-use crate::terminal::{self, Detail};
+use crate::terminal::{self, Detail, without_styles};
 use crate::view::comparison::{Sketch, View, letter};
 use crate::view::findings::{Findings, cure, in_words};
 use crate::view::gallery::{self, Machine};
@@ -56,7 +56,8 @@ pub trait Subject {
     }
 }
 
-/// The columns of series. A percentile is left out where fewer than ten values lie beyond it.
+/// The columns of series. p90 and p99 are left out where fewer than ten values lie beyond
+/// them.
 fn series_columns<'a>() -> [Column<&'a Series>; 15] {
     [
         ("key", |series| series.key.to_string()),
@@ -110,8 +111,7 @@ impl Subject for ResultFile {
                 Detail::Brief => overview::brief(self),
                 Detail::Full => sections::all(self),
             },
-            pictures: Vec::new(),
-            marks: String::new(),
+            ..View::default()
         }
     }
 
@@ -267,14 +267,24 @@ impl Subject for Listing<'_> {
     }
 
     fn view(&self, _: Detail) -> View {
+        let title = format!("oversleep: {}", self.title);
+        if !self.data.is_array() {
+            return View { title, text: without_styles(&(self.text)(PAGE_COLUMNS)), ..View::default() };
+        }
         let Sheet { heads, rows } = self.sheet();
         let columns = heads.into_iter().enumerate().fold(Columns::new(), |columns, (at, head)| {
             columns.words(head.replace('_', " "), move |row: &Vec<String>| row[at].clone())
         });
-        let section = Section::new("list", self.title.clone()).tables(columns.table(self.title.clone(), rows));
-        View { title: format!("oversleep: {}", self.title), sections: vec![section], ..View::default() }
+        View {
+            title,
+            sections: vec![Section::new("list", "All").tables(columns.table("All", rows))],
+            ..View::default()
+        }
     }
 }
+
+/// The columns of text on a page.
+const PAGE_COLUMNS: usize = 100;
 
 /// A small document, to be read by people, too.
 fn pretty(document: &Value, out: &mut dyn Write) -> io::Result<()> {

@@ -72,17 +72,23 @@ fn every_result_of_a_comparison_is_a_line_of_each_of_its_series() {
 
 #[test]
 fn a_list_has_every_format() {
-    let data = serde_json::json!({ "clocks": [{ "name": "tsc", "available": true, "why": null, "more": ["a", "b"] }] });
+    let data = serde_json::json!([{ "name": "tsc", "available": true, "why": null, "more": ["a", "b"] }]);
     let text = Box::new(|width| format!("{width} columns\n"));
     let columns = &["name", "available", "why", "more"];
-    let list = Listing { title: "clocks".to_owned(), text, data, rows: "/clocks", columns };
+    let list = Listing { title: "clocks".to_owned(), text, data: data.clone(), rows: "", columns };
     assert_eq!(written(&list, &TEXT), "100 columns\n");
     assert_eq!(written(&list, &CSV), "name,available,why,more\r\ntsc,true,,a; b\r\n");
     assert_eq!(
         written(&list, &MARKDOWN),
-        "# oversleep: clocks\n\n## clocks\n\n| name | available | more |\n| --- | --- | --- |\n| tsc | true | a; b |\n"
+        "# oversleep: clocks\n\n## All\n\n| name | available | more |\n| --- | --- | --- |\n| tsc | true | a; b |\n"
     );
     assert!(written(&list, &HTML).contains("<td"));
+    let text = Box::new(|_| "\u{1b}[1mtsc\u{1b}[0m: a <clock>\n".to_owned());
+    let one =
+        Listing { title: "tsc".to_owned(), text, data: serde_json::json!({ "why": data }), rows: "/why", columns };
+    assert_eq!(written(&one, &CSV), written(&list, &CSV));
+    assert_eq!(written(&one, &MARKDOWN), "# oversleep: tsc\n\n~~~~text\ntsc: a <clock>\n~~~~\n");
+    assert!(written(&one, &HTML).contains("<pre class=\"text\">tsc: a &lt;clock&gt;\n</pre>"));
 }
 
 #[test]

@@ -43,6 +43,9 @@ fn body(m: &mut Markup, view: &View) {
             view.summary.iter().for_each(|sentence| m.leaf("p", &[("class", "lead")], sentence));
         });
     }
+    if !view.text.is_empty() {
+        m.element("section", &[], |m| m.leaf("pre", &[("class", "text")], &view.text));
+    }
     gallery(m, view);
     for section in &view.sections {
         let (id, heading) = (format!("section-{}", section.id), format!("heading-{}", section.id));

@@ -45,7 +45,7 @@ pub fn about<'a>(word: &'a str, named: &'a [Entry], found: &'a [&'a FindingEntry
         }),
         data: found.iter().map(|entry| document(entry)).chain(named.iter().map(entries::document)).collect(),
         rows: "",
-        columns: &["id", "name", "severity", "summary", "doc"],
+        columns: &["id", "name", "severity", "summary", "call", "doc"],
     }
 }
 

@@ -19,7 +19,7 @@ use page::Page;
 
 pub use comparison::comparison;
 pub use shared::shared;
-pub use text::{clean, is_obeyed};
+pub use text::{clean, is_obeyed, without_styles};
 
 /// A table alone, with ANSI styles, at most `width` columns wide.
 pub fn table(table: &Table, width: usize) -> String {

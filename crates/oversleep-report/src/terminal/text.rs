@@ -24,6 +24,21 @@ fn turns_direction(letter: char) -> bool {
     is_mark || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{206f}')
 }
 
+/// A text of ours without its ANSI styles.
+pub fn without_styles(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut in_style = false;
+    for letter in text.chars() {
+        match letter {
+            '\u{1b}' => in_style = true,
+            'm' if in_style => in_style = false,
+            _ if in_style => {}
+            letter => plain.push(letter),
+        }
+    }
+    plain
+}
+
 /// The number of columns of a character: two for East Asian wide ones and pictographs, else one. Combining marks count
 /// as one, which can only make a line too short.
 pub fn columns_of(letter: char) -> usize {

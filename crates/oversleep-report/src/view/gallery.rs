@@ -20,6 +20,7 @@ use crate::words::{capitalised, counted, list, quantile};
 /// What the table shows of one result.
 pub struct Machine {
     name: String,
+    file: String,
     machine: String,
     os: String,
     mark: Option<String>,
@@ -36,6 +37,8 @@ struct Lateness {
     count: u64,
     p50_ns: i64,
     /// `None` where fewer than ten values lie beyond it.
+    p99_ns: Option<i64>,
+    /// As tables show it.
     p99: Option<String>,
     /// As tables show it.
     p50: String,
@@ -54,6 +57,7 @@ impl Machine {
                     requested_ns: series.requested_ns?,
                     count: series.counts.recorded,
                     p50_ns: series.distribution.p50()?,
+                    p99_ns: series.distribution.safe_quantile(0.99),
                     p99: quantile(series.unit, &series.distribution, 0.99),
                     p50: crate::words::median(series.unit, &series.distribution)?,
                 },
@@ -61,6 +65,7 @@ impl Machine {
         };
         Machine {
             name: file.name.clone().unwrap_or_else(|| read_from.to_owned()),
+            file: read_from.to_owned(),
             machine: head::machine(file).join(" · "),
             os: file.platform.os.clone(),
             mark: head::mark(head::modelled(file), head::wine(file), head::emulated(file).is_some()),
@@ -79,11 +84,12 @@ impl Machine {
 
     fn document(&self) -> Value {
         let wait = |(name, late): (&String, &Lateness)| {
-            let Lateness { requested_ns, count, p50_ns, .. } = late;
-            json!({ "wait": name, "requested_ns": requested_ns, "count": count, "p50_ns": p50_ns })
+            let Lateness { requested_ns, count, p50_ns, p99_ns, .. } = late;
+            json!({ "wait": name, "requested_ns": requested_ns, "count": count, "p50_ns": p50_ns, "p99_ns": p99_ns })
         };
         json!({
             "name": self.name,
+            "file": self.file,
             "machine": self.machine,
             "os": self.os,
             "mark": self.mark,
@@ -98,31 +104,39 @@ pub fn document(machines: &[Machine]) -> Value {
     machines.iter().map(Machine::document).collect()
 }
 
-/// A row for each wait of each of them.
+/// A row for each wait of each of them; one without a wait has a row, too.
 pub fn sheet(machines: &[Machine]) -> Sheet<'_> {
-    let rows = machines.iter().flat_map(|machine| machine.waits.iter().map(move |(wait, late)| (machine, wait, late)));
+    let rows = machines.iter().enumerate().flat_map(|(at, machine)| {
+        let none = machine.waits.is_empty().then_some((at, machine, None));
+        machine.waits.iter().map(move |wait| (at, machine, Some(wait))).chain(none)
+    });
     Sheet::of(columns(), rows)
 }
 
-/// A machine, the name of a wait, and its lateness.
-type WaitRow<'a> = (&'a Machine, &'a String, &'a Lateness);
+/// A machine with its place, the name of a wait, and its lateness.
+type WaitRow<'a> = (usize, &'a Machine, Option<(&'a String, &'a Lateness)>);
 
-fn columns<'a>() -> [sheet::Column<WaitRow<'a>>; 9] {
+fn columns<'a>() -> [sheet::Column<WaitRow<'a>>; 12] {
     [
-        ("name", |(machine, ..)| machine.name.clone()),
-        ("os", |(machine, ..)| machine.os.clone()),
-        ("machine", |(machine, ..)| machine.machine.clone()),
-        ("mark", |(machine, ..)| machine.mark.clone().unwrap_or_default()),
-        ("reliability", |(machine, ..)| sheet::word(&machine.reliability)),
-        ("wait", |(_, wait, _)| (*wait).clone()),
-        ("requested_ns", |(.., late)| late.requested_ns.0.to_string()),
-        ("count", |(.., late)| late.count.to_string()),
-        ("p50_ns", |(.., late)| late.p50_ns.to_string()),
+        ("number", |(at, ..)| (at + 1).to_string()),
+        ("name", |(_, machine, _)| machine.name.clone()),
+        ("file", |(_, machine, _)| machine.file.clone()),
+        ("os", |(_, machine, _)| machine.os.clone()),
+        ("machine", |(_, machine, _)| machine.machine.clone()),
+        ("mark", |(_, machine, _)| machine.mark.clone().unwrap_or_default()),
+        ("reliability", |(_, machine, _)| sheet::word(&machine.reliability)),
+        ("wait", |(.., wait)| sheet::optional(wait.map(|(wait, _)| wait))),
+        ("requested_ns", |(.., wait)| sheet::optional(wait.map(|(_, late)| late.requested_ns.0))),
+        ("count", |(.., wait)| sheet::optional(wait.map(|(_, late)| late.count))),
+        ("p50_ns", |(.., wait)| sheet::optional(wait.map(|(_, late)| late.p50_ns))),
+        ("p99_ns", |(.., wait)| sheet::optional(wait.and_then(|(_, late)| late.p99_ns))),
     ]
 }
 
 /// With more results than this of a system, those furthest from the median come first, and a brief table ends there.
 const ROWS_BRIEF: usize = 20;
+/// How many times as late as the median, or less, a result has to be for a row in a brief table of many.
+const APART_FACTOR: f64 = 1.02;
 /// The most results that a warning names.
 const NAMED_MAX: usize = 12;
 
@@ -134,22 +148,22 @@ pub fn view(machines: &[Machine], full: bool) -> View {
     };
     let systems = select::distinct(machines.iter().map(|one| one.os.as_str()));
     let mut sections = Vec::new();
-    let mut shown: Vec<usize> = Vec::new();
     for os in &systems {
         let (rows, more) = rows(machines, os, full);
-        shown.extend(rows.iter().map(|(at, _)| *at));
         sections.extend(of_system(&rows, os, full).into_iter().map(|section| section.notes(more.clone())));
     }
     let is_brief = !full && machines.len() > ROWS_BRIEF;
     sections.iter_mut().for_each(Section::explain_marks);
     View {
         title: format!("oversleep report: {}", counted(machines.len(), "result")),
-        results: machines.iter().enumerate().filter(|(at, _)| !is_brief || shown.contains(at)).map(described).collect(),
+        // Of many, a description each would hide the table.
+        results: machines.iter().enumerate().filter(|_| !is_brief).map(described).collect(),
         warnings: warnings(machines),
         sections,
         pictures: Vec::new(),
         marks: String::new(),
         summary: summary(machines, &systems),
+        text: String::new(),
     }
 }
 
@@ -174,12 +188,14 @@ fn rows<'a>(machines: &'a [Machine], os: &str, full: bool) -> (Vec<Row<'a>>, Opt
     if full {
         return (rows, None);
     }
-    let rest = rows.split_off(ROWS_BRIEF);
+    // What is as everywhere needs no row of its own.
+    let apart = rows.iter().filter(|row| factor(row) > APART_FACTOR).count().clamp(1, ROWS_BRIEF);
+    let rest = rows.split_off(apart);
     let within = rest.first().map_or(1.0, factor);
     let more = format!(
-        "These {ROWS_BRIEF} of {} results are the furthest from the median plain sleep, {} late. The others are \
+        "These {apart} of {} results are the furthest from the median plain sleep, {} late. The others are \
          within a factor of {within:.2} of it. --full shows all, and --csv writes all.",
-        ROWS_BRIEF + rest.len(),
+        apart + rest.len(),
         Nanos(median)
     );
     (rows, Some(more))
@@ -256,8 +272,13 @@ fn warnings(machines: &[Machine]) -> Vec<String> {
         let meant = machines.iter().enumerate().filter(|(_, one)| is_meant(one));
         meant.map(|(at, _)| (at + 1).to_string()).collect()
     };
+    // Their numbers may stand nowhere else.
+    let places_and_names = |is_meant: fn(&Machine) -> bool| -> Vec<String> {
+        let meant = machines.iter().enumerate().filter(|(_, one)| is_meant(one));
+        meant.map(|(at, one)| format!("{} ({})", at + 1, one.file)).collect()
+    };
     let poor = places(|one| one.reliability == Reliability::Poor && !one.is_observed);
-    let observed = places(|one| one.is_observed);
+    let observed = places_and_names(|one| one.is_observed);
     let mut warnings = Vec::new();
     if !observed.is_empty() {
         warnings.push(format!(
@@ -287,16 +308,18 @@ fn named(numbers: &[String]) -> String {
 fn summary(machines: &[Machine], systems: &[&str]) -> Vec<String> {
     let sentence = |os: &&str| {
         let of_system = machines.iter().enumerate().filter(|(_, one)| one.os == **os);
-        let mut plain: Vec<(i64, usize, &str, &Lateness)> = of_system
+        let mut plain: Vec<(i64, usize, &str, &Lateness, &str)> = of_system
             .filter_map(|(at, one)| {
                 let (wait, late) = one.plain_sleep()?;
-                Some((late.p50_ns, at + 1, wait, late))
+                Some((late.p50_ns, at + 1, wait, late, one.name.as_str()))
             })
             .collect();
         plain.sort_by_key(|(p50, at, ..)| (*p50, *at));
         let (first, last) = (plain.first()?, plain.last()?);
-        let of = |(p50, at, wait, late): &(i64, usize, &str, &Lateness)| {
-            format!("{wait} of {} was {} late on machine {at}", late.requested_ns, Nanos(*p50))
+        // A number suffices beside descriptions.
+        let is_named = |name: &str| if machines.len() > ROWS_BRIEF { format!(" ({name})") } else { String::new() };
+        let of = |(p50, at, wait, late, name): &(i64, usize, &str, &Lateness, &str)| {
+            format!("{wait} of {} was {} late on machine {at}{}", late.requested_ns, Nanos(*p50), is_named(name))
         };
         let both = if first.1 == last.1 { of(first) } else { format!("{}, and {}", of(first), of(last)) };
         Some(format!("{}: {both} (medians).", system(os)))
@@ -339,7 +362,11 @@ mod tests {
         let rows =
             |view: &View| view.sections[0].tables[0].rows.iter().map(|row| row[0].text.clone()).collect::<Vec<_>>();
         assert_eq!((rows(&brief).len(), rows(&brief)[0].as_str()), (ROWS_BRIEF, "250 host-250"));
-        assert_eq!(brief.results.len(), ROWS_BRIEF);
+        assert!(
+            brief.results.is_empty() && brief.summary[0].contains("on machine 250 (host-250.json)"),
+            "{:?}",
+            brief.summary
+        );
         assert_eq!(
             brief.sections[0].notes,
             ["These 20 of 300 results are the furthest from the median plain sleep, 61.5 µs late. The others are \

@@ -5,7 +5,7 @@ use oversleep_lab::verify::{Verdict, summary, verify, verify_leaving_out};
 use oversleep_report::listing::verify::listing;
 
 use crate::args::{Documents, List};
-use crate::command::spec::{FINE, USAGE, examples, exits};
+use crate::command::spec::{FINE, READ_FAILED, USAGE, examples, exits};
 use crate::exit::{Exit, Failure};
 use crate::output::Delivery;
 
@@ -21,7 +21,7 @@ const EXAMPLES: &[(&str, &str)] = &[
 /// runs on a real machine. An observation is fitted if the model has a figure from the same source, and predicted
 /// otherwise. Observations that the models don't cover are listed with the reason.
 #[derive(Args, Debug)]
-#[command(before_help = examples(EXAMPLES), after_help = exits("", &[FINE, USAGE, (3, "the models reproduce too few of the published observations")]))]
+#[command(before_help = examples(EXAMPLES), after_help = exits("", &[FINE, READ_FAILED, USAGE, (3, "the models reproduce too few of the published observations")]))]
 pub struct Verify {
     /// Predict each observation without the figures that the models have from its own source
     #[arg(long)]

@@ -40,6 +40,8 @@ pub struct View {
     pub marks: String,
     /// The conclusion.
     pub summary: Vec<String>,
+    /// Text that is laid out already, without styles.
+    pub text: String,
 }
 
 /// The view of a comparison of the results in these files, of which these are sketches.
@@ -66,6 +68,7 @@ pub fn view(comparison: &Comparison, sketches: &[Sketch], files: &[String], full
             .chain(summary(comparison))
             .collect(),
         pictures: by_kind(neighbours::picture(comparison, sketches, files), sketches),
+        text: String::new(),
     }
 }
 
