@@ -22,7 +22,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("oversleep share r.json", "a copy for an issue or a mail, in this directory"),
     ("oversleep share r.json --out copy.json", "to that file"),
     ("oversleep check --json | oversleep share - --out copy.json", ""),
-    ("oversleep report DIR", "copies of several machines in one table"),
+    ("oversleep report results/", "copies of several machines in one table"),
 ];
 
 /// Make a small copy of a result for others, without anything that identifies you or the machine
