@@ -6,7 +6,7 @@ use oversleep_record::conditions::Setting;
 use oversleep_record::file::Completion;
 use oversleep_record::{ExperimentId, Nanos, ResultFile};
 
-use super::support::{Home, SHORT, os};
+use super::support::{Home, SHORT, commands, os};
 
 fn short_with<'a>(more: &[&'a str]) -> Vec<&'a str> {
     SHORT.iter().chain(more).copied().collect()
@@ -97,6 +97,8 @@ fn every_command_names_the_files_that_it_writes() {
     assert_eq!(home.run(measured).fine().stderr, "Written: a.json\n");
     fs::create_dir(home.path().join("results")).expect("writable");
     fs::copy(home.path().join("a.json"), home.path().join("results/a.json")).expect("writable");
+    // One for each command, and one for all.
+    let pages = format!("{} pages in man", commands().len() + 1);
     for (command, written) in [
         (&["check", "--only", "B5", "--count", "3", "--on", "windows-11,windows-7", "--html", "b.html"][..], "b.html"),
         (&["waits", "thread-sleep", "--count", "3", "--on", "windows-11,windows-7", "--json", "b.json"], "b.json"),
@@ -106,7 +108,7 @@ fn every_command_names_the_files_that_it_writes() {
         (&["report", "results", "--html", "f.html"], "f.html"),
         (&["waits", "--list", "--on", "windows-11", "--json", "./g.json"], "./g.json"),
         (&["page", "a.json", "--html", "h.html"], "h.html; open it in a browser"),
-        (&["man", "--out", "man"], "30 pages in man"),
+        (&["man", "--out", "man"], &pages),
     ] {
         let ended = home.run(command);
         assert!(matches!(ended.code, Some(0 | 4)), "{command:?}: {ended:?}");
