@@ -10,7 +10,7 @@ fn there_are_completions_for_every_shell() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let script = home.run(["completions", shell]).fine().stdout;
         let words = commands.iter().flat_map(|command| command.split(' ')).chain(["dma-latency", "no-remedies"]);
-        // The names that arguments take: of machines, waits, experiments, findings. Scripts for other shells can't have them.
+        // The names that arguments take: of machines, waits, experiments, findings. Other shells' scripts have none.
         let names = ["windows-10-1909", "thread-sleep", "B12", "timer-slack", "OVS-Y015"];
         let names = names.into_iter().filter(|_| ["bash", "zsh"].contains(&shell));
         for word in words.chain(names) {
