@@ -74,6 +74,7 @@ struct task_struct {
 	void *stack;
 	s32 prio;
 	u32 policy;
+	u32 flags;
 	u32 nr_cpus_allowed;
 	s32 pid;
 	s32 tgid;
@@ -82,6 +83,30 @@ struct task_struct {
 	struct signal_struct *signal;
 	struct pid *thread_pid;
 	struct task_struct *group_leader;
+};
+
+// What a task does on its way out of a call besides sleeping; the field had another name before 5.14.
+struct task_struct___state {
+	u32 __state;
+};
+
+struct task_struct___stops {
+	unsigned long jobctl;
+};
+
+struct task_struct___old_state {
+	unsigned long state;
+};
+
+union __sifields {
+	struct {
+		s32 _pid;
+	} _kill;
+};
+
+struct kernel_siginfo {
+	s32 si_code;
+	union __sifields _sifields;
 };
 
 // 6.18: a task is throttled on its way back to user space.

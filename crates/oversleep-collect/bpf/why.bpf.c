@@ -12,6 +12,7 @@
 #include "why/timers.h"
 #include "why/scheduler.h"
 #include "why/interrupts.h"
+#include "why/signals.h"
 #include "why/processes.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";

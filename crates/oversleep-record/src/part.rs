@@ -60,8 +60,10 @@ macro_rules! parts {
 parts! {
     /// From the program's deadline to the timer's: rounding, and the cost of entering the call.
     Api api "rounding, and entering the call",
-    /// Stopped, or restarted after a signal.
-    Stop stop "stopped, or restarted after a signal",
+    /// Stopped while its time ran out.
+    Stop stop "stopped",
+    /// Interrupted by signals, and started again with the rest of its time.
+    Signal signal "interrupted by signals and started again",
     /// What a supervisor can't tell apart: from the program's deadline to waking the thread.
     Timer timer "timer slack, the interrupt and waking together",
     /// The kernel let the timer expire later, to share an interrupt.

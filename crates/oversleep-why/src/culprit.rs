@@ -11,6 +11,7 @@ pub(crate) struct Turn {
     pub policy: u32,
     pub prio: i32,
     pub cpus_allowed: u32,
+    pub whose: Whose,
     pub from: u64,
     pub to: u64,
 }

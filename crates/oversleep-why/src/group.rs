@@ -3,6 +3,7 @@
 use oversleep_record::Identity;
 use oversleep_record::environment::Os;
 use oversleep_record::observed::culprit::Culprit;
+use oversleep_record::observed::interruption::{self, Interrupted};
 use oversleep_record::observed::{Blame, IrqBlame, ObservedWaits};
 use oversleep_record::series::Round;
 use oversleep_record::split::PartSplit;
@@ -81,6 +82,7 @@ impl Group {
 
     /// Adds a wait that ended in that slice of the time.
     pub fn add(&mut self, wait: &Wait, slice: u64) {
+        self.add_interruptions(&wait.interruptions);
         if wait.outcome != Outcome::Timer {
             *self.waits.otherwise.entry(wait.outcome).or_default() += 1;
             return;
@@ -93,6 +95,7 @@ impl Group {
             self.waits.called_late.record(signed(wait.called_late_ns));
         }
         self.waits.policy = wait.policy.zip(wait.prio).or(self.waits.policy);
+        self.waits.cpus_allowed = wait.cpus_allowed.or(self.waits.cpus_allowed);
         self.waits.slack_bound_ns = self.waits.slack_bound_ns.max(wait.slack_bound_ns);
         for culprit in &wait.culprits {
             self.blame(culprit);
@@ -135,6 +138,10 @@ impl Group {
         }
     }
 
+    fn add_interruptions(&mut self, added: &[Interrupted]) {
+        added.iter().for_each(|one| interruption::count(&mut self.waits.interruptions, &one.by, one.count));
+    }
+
     fn blame(&mut self, culprit: &Culprit) {
         self.add_blame(Blame {
             name: culprit.name.clone(),
@@ -143,6 +150,7 @@ impl Group {
             prio: culprit.prio,
             why: culprit.why,
             is_pinned: culprit.is_pinned,
+            whose: culprit.whose,
             count: 1,
             total_ns: culprit.ran_ns,
             max_ns: culprit.ran_ns,
@@ -209,7 +217,9 @@ impl Group {
             *all = all.saturating_add(count);
         }
         waits.called_late.merge(&others.called_late);
+        others.interruptions.iter().for_each(|one| interruption::count(&mut waits.interruptions, &one.by, one.count));
         waits.policy = others.policy.or(waits.policy);
+        waits.cpus_allowed = others.cpus_allowed.or(waits.cpus_allowed);
         waits.slack_bound_ns = waits.slack_bound_ns.max(others.slack_bound_ns);
         waits.steal_count = waits.steal_count.saturating_add(others.steal_count);
         others.blames.into_iter().for_each(|blame| self.add_blame(blame));
@@ -223,7 +233,7 @@ impl Group {
         let values: usize =
             values.chain(self.slices.iter().map(|(_, values)| values)).map(Distribution::heap_bytes).sum();
         let places = (self.slices.len() + self.split.parts.len()) * size_of::<(u64, Distribution)>();
-        let blames = waits.blames.len() * BLAME_BYTES + waits.irq_blames.len() * BLAME_BYTES;
+        let blames = (waits.blames.len() + waits.irq_blames.len() + waits.interruptions.len()) * BLAME_BYTES;
         size_of::<Group>() + values + places + blames
     }
 

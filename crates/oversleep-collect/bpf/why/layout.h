@@ -1,7 +1,7 @@
 // What is sent and kept, the settings, and the maps.
-#define KINDS 18
+#define KINDS 19
 enum kind {
-	WHOLE = 0, ARM, FIRE, WAKING, QUEUED, OUT, IN, RETURN, RUN, CONTEXT, FORK, EXEC, GONE, SET, STACK = 16,
+	WHOLE = 0, ARM, FIRE, WAKING, QUEUED, OUT, IN, RETURN, RUN, CONTEXT, FORK, EXEC, GONE, SET, STACK = 16, SIGNAL = 18,
 };
 
 // How a call states its timeout; user space fills `calls`, because numbers differ between processors.
@@ -19,7 +19,10 @@ struct call {
 enum { REQUEST_NONE, REQUEST_SPAN, REQUEST_DEADLINE, REQUEST_ZERO };
 enum { STATE_IDLE, STATE_ENTERED, STATE_WAITING, STATE_RETURNED };
 enum { TIMER_STACK, TIMER_OBJECT, TIMER_WHEEL };
-enum { OUT_RUNNABLE = 1, OUT_THROTTLED = 2 };
+// Whose a task is that others wait for: the kernel's, or of the collector itself.
+enum { RUN_PREEMPTED = 1, RUN_KERNEL = 2, RUN_OWN = 4 };
+#define PF_KTHREAD 0x00200000
+enum { OUT_RUNNABLE = 1, OUT_THROTTLED = 2, OUT_STOPPED = 4, OUT_TRACED = 8, OUT_FROZEN = 16 };
 
 struct event {
 	u64 t;
@@ -97,6 +100,12 @@ struct cpu {
 	u64 full;
 };
 
+// Who sent a process a signal last.
+struct sender {
+	s32 code;
+	char comm[16];
+};
+
 // Set before loading. `namespace` is the PID namespace whose ids the user sees, 0 for the first one, whose ids are the
 // kernel's own.
 const volatile u32 everyone, follow, own_tgid, namespace, stacks, stack_size = 16384;
@@ -120,6 +129,8 @@ MAP(followed, BPF_MAP_TYPE_HASH, 16384, u32, u32);
 MAP(threads, BPF_MAP_TYPE_HASH, 32768, u32, struct thread);
 MAP(timers, BPF_MAP_TYPE_LRU_HASH, 32768, u64, struct owner);
 MAP(cpus, BPF_MAP_TYPE_ARRAY, 1024, u32, struct cpu);
+// By the process that gets it, and its number.
+MAP(senders, BPF_MAP_TYPE_LRU_HASH, 4096, u64, struct sender);
 // Where each thread waits; one entry unless stacks are asked for.
 MAP(places, BPF_MAP_TYPE_LRU_HASH, 32768, u32, struct place);
 // Stacks are sent of waits that are at least so late, in ns; user space raises it to what the worst ones were.

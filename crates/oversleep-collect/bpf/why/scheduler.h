@@ -94,6 +94,22 @@ int on_migrate(u64 *ctx) {
 	return 0;
 }
 
+// What stops a task on its way out of a call: job control, a tracer, or the freezer of its group or of the system.
+INLINE u32 stops(struct task_struct *task) {
+	struct task_struct___state *state = (void *)task;
+	struct task_struct___old_state *old = (void *)task;
+	struct task_struct___stops *stops = (void *)task;
+	u32 is = bpf_core_field_exists(state->__state) ? BPF_CORE_READ(state, __state) : BPF_CORE_READ(old, state);
+	u32 flags = 0;
+	if (is & 4)
+		flags |= OUT_STOPPED;
+	if (is & 8)
+		flags |= OUT_TRACED;
+	if (is & 0x8000 || BPF_CORE_READ(stops, jobctl) & 1 << 23)
+		flags |= OUT_FROZEN;
+	return flags;
+}
+
 SEC("tp_btf/sched_switch")
 int on_switch(u64 *ctx) {
 	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
@@ -112,8 +128,12 @@ int on_switch(u64 *ctx) {
 			e->b = prev->prio;
 			e->c = prev->policy;
 			e->d = prev->nr_cpus_allowed;
-			e->x = ctx[0] & 1;
+			e->x = ctx[0] & 1 ? RUN_PREEMPTED : 0;
+			if (prev->flags & PF_KTHREAD)
+				e->x |= RUN_KERNEL;
 			e->f = ids_of(prev);
+			if ((namespace ? e->f >> 32 : prev->tgid) == own_tgid)
+				e->x |= RUN_OWN;
 			bpf_probe_read_kernel(e->comm, sizeof(e->comm), prev->comm);
 			end(e);
 		}
@@ -129,7 +149,9 @@ int on_switch(u64 *ctx) {
 		// The state has two names and either may be set by a wake-up already; preemption is certain.
 		if (ctx[0] & 1)
 			flags |= OUT_RUNNABLE;
-		if (thread->state == STATE_RETURNED && !(flags & OUT_THROTTLED)) {
+		if (thread->state == STATE_RETURNED)
+			flags |= stops(prev);
+		if (thread->state == STATE_RETURNED && !(flags & ~OUT_RUNNABLE)) {
 			thread->state = STATE_IDLE;
 		} else if (!flags) {
 			// It goes to sleep, as in every wait: that it did is told when it has a CPU again.

@@ -34,6 +34,8 @@ const HOOKS: &[(&str, &str, &str)] = &[
     ("on_idle", "cpu_idle", "idle states of CPUs (no tracepoint cpu_idle)"),
     ("on_fork", "sched_process_fork", "children (no tracepoint sched_process_fork)"),
     ("on_exec", "sched_process_exec", "names of programs (no tracepoint sched_process_exec)"),
+    ("on_signal", "signal_generate", "who sends signals (no tracepoint signal_generate)"),
+    ("on_signal_delivered", "signal_deliver", "which signals interrupt waits (no tracepoint signal_deliver)"),
     // Last, so that no wait begins before its other steps can be seen.
     ("on_sys_enter", "sys_enter", ""),
 ];

@@ -36,6 +36,18 @@ pub(crate) static PASS_FINER_TIMEOUT: RemedyEntry = RemedyEntry {
     )
 };
 
+pub(crate) static BLOCK_SIGNAL: RemedyEntry = RemedyEntry {
+    trial: Trial::Never(CHANGES_CODE),
+    ..advised(
+        "block-signal",
+        "The signal no longer ends the waits of these threads.",
+        "Block the signal in the threads that wait, and take it in another thread or from a signalfd.",
+        Some(
+            "/* C */ sigset_t set; sigemptyset(&set); sigaddset(&set, SIGALRM); pthread_sigmask(SIG_BLOCK, &set, NULL);",
+        ),
+    )
+};
+
 pub(crate) static FIND_WHO_STOPS_IT: RemedyEntry = advised(
     "find-who-stops-it",
     "Nothing stops the threads while their time runs out.",

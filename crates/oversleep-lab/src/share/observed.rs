@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use oversleep_record::environment::Os;
 use oversleep_record::label::{self, TrialSide};
 use oversleep_record::observed::culprit::{ActivityKind, IrqCause};
+use oversleep_record::observed::interruption::{Interrupted, Interruption, Sender};
 use oversleep_record::observed::wait::{Wait, signed};
 use oversleep_record::observed::{Observation, ObservedWaits};
 use oversleep_record::split::PartSplit;
@@ -152,8 +153,22 @@ fn of_series(series: &Series, os: Os, names: &mut Aliases) -> Option<Series> {
     }
     let mut irq_blames = waits.irq_blames.clone();
     irq_blames.iter_mut().for_each(|blame| blame.cause = cause(&blame.cause, names));
-    shared.observed = Some(ObservedWaits { tgid: 0, blames, irq_blames, ..waits.clone() });
+    let interruptions = interruptions(&waits.interruptions, names);
+    shared.observed = Some(ObservedWaits { tgid: 0, blames, irq_blames, interruptions, ..waits.clone() });
     Some(shared)
+}
+
+fn interruptions(all: &[Interrupted], names: &mut Aliases) -> Vec<Interrupted> {
+    let shared = |one: &Interrupted| {
+        let Interruption::Signal { number, sender } = &one.by else { return one.clone() };
+        let sender = match sender {
+            Sender::Process { name, .. } => Sender::Process { pid: 0, name: names.of("task", name) },
+            Sender::OwnTimer { call: by } => Sender::OwnTimer { call: call(by).unwrap_or_else(|| "timer".to_owned()) },
+            Sender::Kernel => Sender::Kernel,
+        };
+        Interrupted { by: Interruption::Signal { number: *number, sender }, count: one.count }
+    };
+    all.iter().map(shared).collect()
 }
 
 /// The name of a known call.
@@ -210,6 +225,7 @@ fn of_wait(wait: &Wait, programs: &[String], names: &mut Aliases) -> Wait {
     (shared.tgid, shared.tid) = (0, 0);
     let kind = if programs.contains(&wait.thread) { "program" } else { "thread" };
     shared.thread = names.of(kind, &wait.thread);
+    shared.interruptions = interruptions(&wait.interruptions, names);
     for culprit in &mut shared.culprits {
         culprit.name = names.of("task", &culprit.name);
         (culprit.tid, culprit.tgid) = (0, 0);

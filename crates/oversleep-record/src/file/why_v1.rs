@@ -143,7 +143,9 @@ fn series(group: Group, os: Os) -> Series {
         called_late: group.called_late,
         blames: group.blames,
         irq_blames: group.irq_blames,
+        interruptions: Vec::new(),
         policy: group.policy,
+        cpus_allowed: None,
         slack_bound_ns: group.slack_bound_ns,
         steal_count: group.steal_count,
     });

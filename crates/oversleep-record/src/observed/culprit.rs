@@ -17,6 +17,27 @@ pub enum Why {
     NotYetPreempted,
 }
 
+/// Whose a task is, where that decides what can be done about it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Whose {
+    /// A program's.
+    #[default]
+    Program,
+    /// The kernel's: a thread that no tool should move or slow down.
+    Kernel,
+    /// The collector's own: it runs because the program is followed.
+    Collector,
+}
+
+impl Whose {
+    /// Whether it is a program's.
+    pub fn is_program(&self) -> bool {
+        *self == Whose::Program
+    }
+}
+
 /// A task that ran while a thread waited for the CPU.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -37,6 +58,9 @@ pub struct Culprit {
     pub why: Why,
     /// It may use this CPU only.
     pub is_pinned: bool,
+    /// Whose it is.
+    #[serde(default, skip_serializing_if = "Whose::is_program")]
+    pub whose: Whose,
     /// When it ran, as far as that kept the thread waiting; the first of many.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub turns: Vec<Span>,

@@ -6,6 +6,7 @@
 
 mod by;
 pub mod culprit;
+pub mod interruption;
 pub mod stack;
 pub mod wait;
 
@@ -18,7 +19,8 @@ use crate::distribution::Distribution;
 use crate::map_schema::by_word;
 use crate::part::Part;
 use crate::units::Nanos;
-use culprit::{IrqCause, Why};
+use culprit::{IrqCause, Whose, Why};
+use interruption::Interrupted;
 use wait::{Outcome, Wait};
 
 pub use by::By;
@@ -45,9 +47,15 @@ pub struct ObservedWaits {
     /// What came before their timer interrupts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub irq_blames: Vec<IrqBlame>,
+    /// What ended their calls before their time: then they were started again, or the wait was over.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub interruptions: Vec<Interrupted>,
     /// The threads' policy and priority, as last seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<(u32, i32)>,
+    /// How many CPUs the threads may use, as last seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpus_allowed: Option<u32>,
     /// How long timer slack allowed their timers to expire late at most, if the timers themselves were not seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slack_bound_ns: Option<u64>,
@@ -72,6 +80,9 @@ pub struct Blame {
     pub why: Why,
     /// It may use one CPU only.
     pub is_pinned: bool,
+    /// Whose it is.
+    #[serde(default, skip_serializing_if = "Whose::is_program")]
+    pub whose: Whose,
     /// How many waits it kept waiting.
     pub count: u64,
     /// For how long in all.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::culprit::{Activity, Culprit, IrqCause};
+use super::interruption::Interrupted;
 use super::stack::{Frames, Stack};
 use crate::part::{Part, Parts, Segment};
 
@@ -170,6 +171,9 @@ pub struct Wait {
     /// How often it was stopped or restarted.
     #[serde(default)]
     pub restarts: u32,
+    /// What interrupted it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub interruptions: Vec<Interrupted>,
     /// Where it was called from, if that was asked for and the wait was late enough.
     #[serde(default, skip_serializing_if = "Stack::is_empty")]
     pub stack: Stack,

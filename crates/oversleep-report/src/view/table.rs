@@ -66,6 +66,7 @@ pub fn letter(part: Part) -> char {
     match part {
         Part::Api => 'a',
         Part::Stop => 'z',
+        Part::Signal => 'g',
         Part::Timer => 't',
         Part::Slack => 's',
         Part::Irq => 'i',

@@ -37,7 +37,7 @@ impl Machine {
         let fired = open.fired.or(by_timer.map(|by| by.fired));
         let outcome = outcome(open, call, fired.as_ref());
         let returned = open.returned.map(|(t, _)| t);
-        let end = open.resumed.or(returned).or(open.suspended)?;
+        let end = open.resumed.or(returned).or(open.suspended.map(|(t, _)| t))?;
         let request = if by_timer.is_some() { Request::Timer } else { open.request };
         let times = times(open, request, fired.as_ref())?;
         let requested_ns = match request {
@@ -95,6 +95,7 @@ impl Machine {
             steal_ns: 0,
             lost_events: open.lost,
             restarts: open.restarts,
+            interruptions: open.interruptions.clone(),
             frames: open.frames.clone(),
             stack: Default::default(),
         };
@@ -126,6 +127,7 @@ impl Machine {
         split.until(Part::Ipi, at(wait.marks.wakeup));
         split.until(Part::Runq, at(wait.marks.running));
         split.until(Part::Ret, at(wait.marks.returned));
+        split.shift(Part::Stop, Part::Signal, signed(open.by_signals));
         for &(from, to, _) in &open.preempted {
             split.carve(Part::Ret, Part::Runq, signed(from), signed(to));
         }
@@ -184,6 +186,7 @@ fn culprit(turn: &Turn, span: Span, victim: (u32, i32)) -> Culprit {
         ran_ns: span.to_ns - span.from_ns,
         why: why((turn.policy, turn.prio), victim),
         is_pinned: turn.cpus_allowed == 1,
+        whose: turn.whose,
         turns: vec![span],
     }
 }

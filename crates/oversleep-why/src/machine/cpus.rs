@@ -1,7 +1,7 @@
 //! What the CPUs did in the meantime.
 
 use super::{Machine, TURNS_MAX, bound};
-use crate::culprit::Turn;
+use crate::culprit::{Turn, Whose};
 use crate::event::Event;
 
 impl Machine {
@@ -16,6 +16,7 @@ impl Machine {
             policy: policy as u32,
             prio: prio as i32,
             cpus_allowed: cpus_allowed as u32,
+            whose: whose(event.x),
             from,
             to: event.t,
         });
@@ -31,5 +32,13 @@ impl Machine {
         if steal.len() > TURNS_MAX {
             steal.pop_front();
         }
+    }
+}
+
+fn whose(bits: u32) -> Whose {
+    match bits {
+        _ if bits & 2 != 0 => Whose::Kernel,
+        _ if bits & 4 != 0 => Whose::Collector,
+        _ => Whose::Program,
     }
 }

@@ -4,6 +4,7 @@
 mod close;
 mod cpus;
 mod open;
+mod signals;
 mod steps;
 mod supervised;
 mod timers;
@@ -143,6 +144,7 @@ impl Machine {
                 }
             }
             Kind::Symbol => self.symbols.add(event),
+            Kind::Signal => self.on_signal(event),
             Kind::Lost => {
                 self.counts.lost = self.counts.lost.saturating_add(event.fields[0]);
                 // Any open wait may lack one of them. The event of its end says how many events it has.
@@ -154,15 +156,16 @@ impl Machine {
     fn on_arm(&mut self, event: &Event) {
         let arch = self.arch;
         if let Some(open) = self.threads.get_mut(&event.tid).filter(|open| open.continues(event, arch)) {
-            open.seen = open.seen.saturating_add(1);
-            open.arm(event);
+            // What was sent between the two calls is of neither.
+            open.seen = if open.suspended.is_some() { 1 } else { open.seen.saturating_add(1) };
+            open.arm(event, arch);
             return;
         }
         self.close(event.tid);
         bound(&mut self.threads);
         let mut open = Box::new(Open::new(event, event.x));
         open.seen = 1;
-        open.arm(event);
+        open.arm(event, arch);
         self.threads.insert(event.tid, open);
     }
 

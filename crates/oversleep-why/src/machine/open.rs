@@ -1,5 +1,6 @@
 //! A wait in progress: what is known of it so far.
 
+use oversleep_record::observed::interruption::Interrupted;
 use oversleep_record::observed::stack::Frames;
 
 use crate::calls::{Arch, Call};
@@ -10,6 +11,7 @@ use crate::wait::Request;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Armed {
     pub t: u64,
+    pub soft: u64,
     pub hard: u64,
     pub is_wheel: bool,
     /// A supervisor saw the call and not its timer.
@@ -69,8 +71,15 @@ pub(super) struct Open {
     pub armed: Option<Armed>,
     pub rearmed: Option<u64>,
     pub restarts: u32,
-    /// When the call ended in order to be restarted.
-    pub suspended: Option<u64>,
+    /// When the call ended in order to be restarted, and with which result.
+    pub suspended: Option<(u64, i64)>,
+    /// Whether a signal or a stop was seen since then.
+    pub met: Met,
+    /// How much later the timer expired, because signals interrupted the call.
+    pub by_signals: u64,
+    pub interruptions: Vec<Interrupted>,
+    /// The call that set the timer whose signal ended the call.
+    pub timer_signal: Option<String>,
     /// What the last entry into the call requested, and when.
     pub last: (u64, u64),
     pub fired: Option<Fired>,
@@ -108,6 +117,10 @@ impl Open {
             rearmed: None,
             restarts: 0,
             suspended: None,
+            met: Met::default(),
+            by_signals: 0,
+            interruptions: Vec::new(),
+            timer_signal: None,
             last: (0, 0),
             fired: None,
             by_timer: None,
@@ -128,18 +141,22 @@ impl Open {
     }
 
     /// Records an armed timer; this wait is new, or is continued by this call.
-    pub fn arm(&mut self, event: &Event) {
+    pub fn arm(&mut self, event: &Event, arch: Arch) {
         let [entered, requested, form, soft, hard, _] = event.fields;
         let kind = form >> 8 & 0xff;
-        let armed = Armed { t: event.t, hard, is_wheel: kind == 2, is_unseen: kind == UNSEEN_TIMER };
+        let armed = Armed { t: event.t, soft, hard, is_wheel: kind == 2, is_unseen: kind == UNSEEN_TIMER };
         if self.suspended.is_some() || self.armed.is_some() {
             self.restarts = self.restarts.saturating_add(u32::from(self.suspended.is_some()));
-            self.suspended = None;
             // Either the deadline had already passed, or the call was restarted with the rest of its span.
             let again = event.t.max(soft);
-            if self.first_soft.is_some_and(|first| again > first) {
+            if let Some(first) = self.first_soft.filter(|&first| again > first) {
+                let before = self.rearmed.unwrap_or(first);
+                if self.is_by_signal(event, arch) {
+                    self.by_signals = self.by_signals.saturating_add(again.saturating_sub(before));
+                }
                 self.rearmed = Some(again);
             }
+            (self.suspended, self.met) = (None, Met::default());
             // Its stacks come when it ends.
             self.frames = Frames::default();
         } else {
@@ -171,20 +188,36 @@ impl Open {
         self.preempted.clear();
     }
 
+    /// Whether this call continues the wait because a signal's handler had run. A call with a result of its own for that
+    /// is restarted by the kernel if there was no handler, and by the program otherwise.
+    fn is_by_signal(&self, event: &Event, arch: Arch) -> bool {
+        let by_program = self.suspended.is_some_and(|(_, result)| result == RESTART_BLOCK) && !is_restart(event, arch);
+        !self.met.stop && (self.met.signal || by_program)
+    }
+
+    /// By how much the rest of a span may differ from what is left: the kernel adds the slack, and calls in milliseconds
+    /// round up.
+    fn rest_is_rounded_by(&self, requested: u64) -> u64 {
+        let slack = self.armed.map_or(0, |armed| armed.hard.saturating_sub(armed.soft));
+        let is_whole = [self.last.1, requested].iter().all(|span| span % MILLISECOND_NS == 0);
+        slack.saturating_add(if is_whole { MILLISECOND_NS } else { 0 })
+    }
+
     /// Whether an `Arm` event continues this wait because the kernel restarted its call.
     pub fn continues(&self, event: &Event, arch: Arch) -> bool {
-        let Some(suspended) = self.suspended else {
+        let Some((suspended, _)) = self.suspended else {
             // A call that arms its timer repeatedly, such as a poll after a spurious wake-up.
             return self.returned.is_none() && event.x == self.number && self.entered == Some(event.fields[0]);
         };
         let [entered, requested, ..] = event.fields;
-        let is_restart = Call::of(arch, event.x).is_some_and(|call| call.name == "restart_syscall");
+        let is_restart = is_restart(event, arch);
         let is_same = match self.request {
             Request::Deadline => requested == self.requested,
             // select, ppoll and similar calls return the rest of the span to the program, which starts over with that.
             Request::Span => {
-                let waited = self.last.1.checked_sub(requested);
-                waited.is_some_and(|waited| waited.abs_diff(suspended.saturating_sub(self.last.0)) < REST_WITHIN_NS)
+                let waited = self.last.1.checked_sub(requested).filter(|&waited| waited != 0);
+                let within = REST_WITHIN_NS.saturating_add(self.rest_is_rounded_by(requested));
+                waited.is_some_and(|waited| waited.abs_diff(suspended.saturating_sub(self.last.0)) < within)
                     && entered >= suspended
             }
             Request::Timer | Request::Unknown => false,
@@ -193,8 +226,23 @@ impl Open {
     }
 }
 
+/// What a thread met after its call had ended in order to be restarted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Met {
+    pub signal: bool,
+    pub stop: bool,
+}
+
+fn is_restart(event: &Event, arch: Arch) -> bool {
+    Call::of(arch, event.x).is_some_and(|call| call.name == "restart_syscall")
+}
+
 /// The rest of a span is computed at most this long before its call ends.
 const REST_WITHIN_NS: u64 = 100_000;
+/// The unit of calls that take whole milliseconds.
+const MILLISECOND_NS: u64 = 1_000_000;
+/// The result of a call that a handler's return doesn't start again, and the kernel does by `restart_syscall` alone.
+const RESTART_BLOCK: i64 = -516;
 
 /// The idle state in a field, which counts from 1; 0 means "not idle".
 pub(super) fn idle_state(field: u64) -> Option<u32> {

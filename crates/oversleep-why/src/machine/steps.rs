@@ -43,6 +43,7 @@ impl Machine {
     }
 
     pub(super) fn on_thread(&mut self, event: &Event) {
+        let arch = self.arch;
         let Some(open) = self.threads.get_mut(&event.tid) else { return };
         let is_over = open.returned.is_some();
         if !is_over {
@@ -63,6 +64,7 @@ impl Machine {
             }
             Kind::Out if !is_over => {
                 open.has_slept = true;
+                open.note_stop(event.x);
                 if open.running.is_some() && event.x & 1 != 0 {
                     open.preempted_at = Some(event.t);
                 }
@@ -94,10 +96,11 @@ impl Machine {
             Kind::Return if !is_over => {
                 open.lost = open.lost.saturating_add(event.x.saturating_sub(open.seen));
                 open.seen = 0;
+                open.note_timer_signal(a as i64, arch);
                 // The wait was for the signal of a timer.
                 let is_over = open.by_timer.is_some() && open.fired.is_none();
                 if is_restarted(a as i64) && !is_over {
-                    open.suspended = Some(event.t);
+                    open.suspended = Some((event.t, a as i64));
                 } else {
                     open.returned = Some((event.t, a as i64));
                     // For the kernel's events, this field is 0.

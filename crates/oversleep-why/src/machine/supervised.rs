@@ -16,6 +16,7 @@ pub(super) fn split(open: &Open, (start, rearmed): (u64, Option<u64>), wait: &mu
         }
         None => split.first(Part::Timer, at(wait.marks.wakeup)),
     }
+    split.shift(Part::Stop, Part::Signal, signed(open.by_signals));
     split.until(Part::Runq, at(wait.marks.running));
     split.until(Part::Ret, at(wait.marks.returned));
     for &(from, to, _) in &open.preempted {

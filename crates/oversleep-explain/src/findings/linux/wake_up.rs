@@ -127,6 +127,7 @@ fn words(part: Part) -> &'static str {
     match part {
         Part::Api => "for entering the call",
         Part::Stop => "stopped",
+        Part::Signal => "interrupted by signals",
         Part::Slack => "of timer slack",
         Part::Irq => "until the timer interrupt",
         Part::Timer => "for the timer and waking",

@@ -4,13 +4,20 @@
 use crate::finding::FindingEntry;
 
 mod interrupt;
+mod interruption;
 mod program;
 mod scheduling;
 mod timer;
 mod visibility;
 
-pub(super) static FAMILIES: &[&[FindingEntry]] =
-    &[interrupt::FINDINGS, program::FINDINGS, scheduling::FINDINGS, timer::FINDINGS, visibility::FINDINGS];
+pub(super) static FAMILIES: &[&[FindingEntry]] = &[
+    interrupt::FINDINGS,
+    interruption::FINDINGS,
+    program::FINDINGS,
+    scheduling::FINDINGS,
+    timer::FINDINGS,
+    visibility::FINDINGS,
+];
 
 /// Where these hold.
 const APPLIES_TO: &str = "programs followed by oversleep why, on any system whose kernel shows it";

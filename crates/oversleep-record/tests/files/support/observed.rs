@@ -2,7 +2,8 @@
 
 use oversleep_record::Identity;
 use oversleep_record::environment::Os;
-use oversleep_record::observed::culprit::{Activity, ActivityKind, Culprit, IrqCause, Span, Why};
+use oversleep_record::observed::culprit::{Activity, ActivityKind, Culprit, IrqCause, Span, Whose, Why};
+use oversleep_record::observed::interruption::{Interrupted, Interruption, Sender};
 use oversleep_record::observed::stack::Stack;
 use oversleep_record::observed::wait::{Marks, Outcome, Request, Wait};
 use oversleep_record::observed::{Blame, By, IrqBlame, Losses, Named, Observation, ObservedWaits};
@@ -55,16 +56,38 @@ fn of_request(n: u64, request: Request) -> Series {
         called_late: of(&[20_000]),
         blames: REASONS.into_iter().map(blame).collect(),
         irq_blames: causes().map(|cause| IrqBlame { cause, count: 1, total_ns: 9, max_ns: 9 }).to_vec(),
+        interruptions: interruptions(),
         policy: Some((0, 120)),
+        cpus_allowed: Some(2),
         slack_bound_ns: Some(50_000),
         steal_count: 1,
     });
     series
 }
 
+/// Every interruption.
+fn interruptions() -> Vec<Interrupted> {
+    let by_timer = Sender::OwnTimer { call: "setitimer".to_owned() };
+    let senders = [Sender::Process { pid: 77, name: "sampler".to_owned() }, by_timer, Sender::Kernel];
+    let signals = senders.map(|sender| Interruption::Signal { number: 14, sender });
+    let stops = [Interruption::Stopped, Interruption::Traced, Interruption::Frozen];
+    signals.into_iter().chain(stops).map(|by| Interrupted { by, count: 3 }).collect()
+}
+
 fn blame(why: Why) -> Blame {
     let name = "burst".to_owned();
-    Blame { name, tid: 9, policy: 1, prio: 49, why, is_pinned: true, count: 1, total_ns: 3_000_000, max_ns: 3_000_000 }
+    Blame {
+        name,
+        tid: 9,
+        policy: 1,
+        prio: 49,
+        why,
+        is_pinned: true,
+        whose: Whose::Kernel,
+        count: 1,
+        total_ns: 3_000_000,
+        max_ns: 3_000_000,
+    }
 }
 
 /// What belongs to no series.
@@ -108,6 +131,7 @@ fn wait(((request, outcome), cause): ((Request, Outcome), IrqCause)) -> Wait {
         ran_ns: 1_000,
         why,
         is_pinned: true,
+        whose: Whose::Collector,
         turns: vec![Span { from_ns: T, to_ns: T + 1_000 }],
     };
     let t = Some(T);
@@ -152,6 +176,7 @@ fn wait(((request, outcome), cause): ((Request, Outcome), IrqCause)) -> Wait {
         steal_ns: 3,
         lost_events: 2,
         restarts: 1,
+        interruptions: interruptions(),
         stack: Stack {
             kernel: vec!["schedule+0x1f".to_owned(), "do_nanosleep+0x66".to_owned()],
             user: vec!["clock_nanosleep+0x5a (libc.so.6)".to_owned(), "main+0x20 (app)".to_owned()],

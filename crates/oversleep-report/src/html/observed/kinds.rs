@@ -2,6 +2,7 @@
 
 use oversleep_record::Identity;
 use oversleep_record::observed::culprit::policy_words;
+use oversleep_record::observed::interruption::Interrupted;
 use oversleep_record::observed::wait::signed;
 use oversleep_record::observed::{Blame, IrqBlame, ObservedWaits};
 use oversleep_record::part::Part;
@@ -38,7 +39,7 @@ fn detail(m: &mut Markup, series: &Series) {
     };
     m.element("details", &[], |m| {
         m.leaf("summary", &[], &identity.to_string());
-        let tables = [parts(split), blames(waits), causes(waits)];
+        let tables = [parts(split), blames(waits), causes(waits), interruptions(waits)];
         tables.into_iter().flatten().for_each(|table| draw(m, &table, ""));
         let otherwise = waits.otherwise_count();
         if otherwise != 0 {
@@ -72,6 +73,13 @@ fn blames(waits: &ObservedWaits) -> Option<Table> {
         .figure("max", |blame| Nanos(signed(blame.max_ns)))
         .words("because", |blame| why_words(blame.why));
     columns.table("Who ran while these threads waited for a CPU", waits.by_blame())
+}
+
+fn interruptions(waits: &ObservedWaits) -> Option<Table> {
+    let columns = Columns::new()
+        .words("interrupted by", |one: &&Interrupted| one.by.to_string())
+        .figure("count", |one| one.count);
+    columns.table("What ended their calls before their time", waits.interruptions.iter())
 }
 
 fn causes(waits: &ObservedWaits) -> Option<Table> {

@@ -13,6 +13,7 @@ fn fill(part: Part) -> &'static str {
     match part {
         Part::Api => "#7fbdf0",
         Part::Stop => "#a9a9dd",
+        Part::Signal => "#c79ad6",
         Part::Slack => "#e6d85c",
         Part::Irq => "#f08a7e",
         Part::Timer => "#d9c27a",

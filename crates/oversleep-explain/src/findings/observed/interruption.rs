@@ -1,0 +1,190 @@
+//! Waits that were interrupted: by signals, after which the program or the kernel waits anew, or by a stop.
+
+use oversleep_record::finding::Severity;
+use oversleep_record::observed::interruption::{Interruption, Sender, signal_name};
+use oversleep_record::part::Part;
+use oversleep_record::words::{counted, grouped};
+use oversleep_record::ResultFile;
+
+use super::APPLIES_TO;
+use crate::entry::{Checked, Conclusion, Scope};
+use crate::finding::{Check, FindingEntry};
+use crate::observed::{Cause, Kind, by_cause, delayed_by};
+use crate::remedies::observed::{BLOCK_SIGNAL, FIND_WHO_STOPS_IT, SET_ABSOLUTE_DEADLINE};
+
+const HOW: &str = "The kernel arms the timer again when the call goes on, and oversleep sees which signal reached the thread, who \
+                   sent it, and what stopped it meanwhile. The time from the first expiry to the last one is this part.";
+
+pub(super) static FINDINGS: &[FindingEntry] = &[
+    FindingEntry {
+        id: "OVS-Y006",
+        name: "late-by-stop",
+        summary: "Threads of the program were stopped while their time ran out.",
+        applies_to: APPLIES_TO,
+        scope: Scope::Observed,
+        severity: Severity::Cost,
+        meaning: "SIGSTOP and job control stop a process, a debugger or tracer stops a thread, and a paused container or a \
+                  suspended system is frozen. A timer that expires meanwhile ends the wait when the thread goes on.",
+        how_we_know: HOW,
+        what_to_do: "Find who stops the program, and whether it should.",
+        sources: &[
+            "https://man7.org/linux/man-pages/man7/signal.7.html",
+            "https://docs.kernel.org/admin-guide/cgroup-v2.html",
+        ],
+        remedies: &[&FIND_WHO_STOPS_IT],
+        check: Check::Causes(stop),
+    },
+    FindingEntry {
+        id: "OVS-Y021",
+        name: "late-by-signal",
+        summary: "Signals interrupt waits of the program, which are then started again with the rest of their time.",
+        applies_to: APPLIES_TO,
+        scope: Scope::Observed,
+        severity: Severity::Cost,
+        meaning: "A signal with a handler ends a sleep, and the program sleeps again for what is left. Each time the rest gets the \
+                  timer slack anew and loses the time in between, so the whole sleep ends later, the more signals there are. \
+                  Sampling profilers and interval timers send hundreds of them per second.",
+        how_we_know: HOW,
+        what_to_do: "Sleep until a point in time instead of for a span, or keep the signal from the threads that wait.",
+        sources: &[
+            "https://man7.org/linux/man-pages/man2/nanosleep.2.html",
+            "https://man7.org/linux/man-pages/man7/signal.7.html",
+        ],
+        remedies: &[&SET_ABSOLUTE_DEADLINE, &BLOCK_SIGNAL],
+        check: Check::Causes(signal),
+    },
+];
+
+/// The interruptions of a kind that are of one sort, each with its share of the part by how often it came.
+fn shares<'a>(kind: &Kind<'a>, part: Part, is_stop: bool) -> Vec<(String, u64, u64, Option<(&'a Interruption, u64)>)> {
+    let all = kind.waits.interruptions.iter().filter(|one| one.by.is_stop() == is_stop);
+    let times = all.clone().fold(0, |sum: u64, one| sum.saturating_add(one.count));
+    let (total, max) = (kind.sum(part), kind.max(part).unsigned_abs());
+    let share = |count: u64| u64::try_from(total * i128::from(count) / i128::from(times.max(1))).unwrap_or(u64::MAX);
+    if times == 0 {
+        return vec![(String::new(), u64::try_from(total).unwrap_or(u64::MAX), max, None)];
+    }
+    all.map(|one| (one.by.to_string(), share(one.count), max, Some((&one.by, one.count)))).collect()
+}
+
+fn stop(file: &ResultFile) -> Checked<Vec<Conclusion>> {
+    let kinds = delayed_by(file, Part::Stop, "a stop")?;
+    let found = by_cause(Part::Stop, &kinds, |kind: &Kind<'_>| shares(kind, Part::Stop, true));
+    let conclusion = |(cause, by): &(Cause<'_, '_>, Option<(&Interruption, u64)>)| {
+        let (who, max) = (&cause.first().identity, cause.longest);
+        let (what, advice) = match by.map(|(by, _)| by) {
+            Some(Interruption::Traced) => (
+                "stopped by a tracer",
+                Some("Detach the debugger or tracer: TracerPid in /proc/PID/status is its process"),
+            ),
+            Some(Interruption::Frozen) => (
+                "frozen",
+                Some(
+                    "Find what freezes it: a paused container, cgroup.freeze of its control group, or a suspended system",
+                ),
+            ),
+            Some(_) => ("stopped by job control", None),
+            None => ("stopped, by what wasn't seen,", None),
+        };
+        let found = cause.found(format!("{who} was {what} while its time ran out, for up to {max}"));
+        advice.into_iter().fold(found, |found, advice| found.advising(&FIND_WHO_STOPS_IT, advice, None))
+    };
+    Ok(found.iter().map(conclusion).collect())
+}
+
+fn signal(file: &ResultFile) -> Checked<Vec<Conclusion>> {
+    let kinds = delayed_by(file, Part::Signal, "signals")?;
+    let found = by_cause(Part::Signal, &kinds, |kind: &Kind<'_>| shares(kind, Part::Signal, false));
+    let conclusion = |(cause, by): &(Cause<'_, '_>, Option<(&Interruption, u64)>)| {
+        let kind = cause.first();
+        let (who, late) = (&kind.identity, kind.typical(Part::Signal));
+        let Some((by, count)) = by else {
+            return cause.found(format!(
+                "{who} is interrupted by signals and waits again for the rest, which makes it {late} late; which signals, and \
+                 who sent them, was not seen"
+            ));
+        };
+        let rate =
+            rate(kind, *count).map(|rate| format!(", about {rate} times per second of waiting")).unwrap_or_default();
+        let found = cause.found(format!(
+            "{who} is interrupted by {by} and waits again for the rest, which makes it {late} late: {} in {}{rate}",
+            counted(*count, "interruption"),
+            counted(kind.count(), "wait")
+        ));
+        let Interruption::Signal { number, sender } = by else { return found };
+        let signal = signal_name(*number);
+        let advice = match sender {
+            Sender::Process { name, .. } => {
+                let name = if name.is_empty() { "the sender" } else { name };
+                format!(
+                    "Or let {name} send {signal} less often, or not to the threads that wait: a profiler that samples by \
+                         perf events sends none. A program can block {signal} in these threads (pthread_sigmask)"
+                )
+            }
+            Sender::OwnTimer { call } => format!(
+                "Or don't let the timer ({call}) interrupt: block {signal} in the threads that wait (pthread_sigmask), or take \
+                 its expirations from a timerfd"
+            ),
+            Sender::Kernel => format!("Or block {signal} in the threads that wait (pthread_sigmask)"),
+        };
+        found.advising(&BLOCK_SIGNAL, advice, None)
+    };
+    Ok(found.iter().map(conclusion).collect())
+}
+
+/// How often a second these waits are interrupted, while they last.
+fn rate(kind: &Kind<'_>, count: u64) -> Option<String> {
+    let each = i128::from(kind.identity.requested_ns?.0) + i128::from(kind.series.distribution.p50()?);
+    let waited_ns = each.checked_mul(i128::from(kind.count())).filter(|&all| all > 0)?;
+    let rate = count as f64 / (waited_ns as f64 / 1e9);
+    (rate >= 1.0).then(|| grouped(rate.round() as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use oversleep_record::observed::interruption::Interrupted;
+    use oversleep_record::part::Parts;
+
+    use super::*;
+    use crate::observed::testing::{found, waits};
+
+    fn interrupted(parts: Parts, by: &[(Interruption, u64)], name: &str) -> Vec<String> {
+        let mut series = waits(20, 100, parts);
+        series.observed.as_mut().unwrap().interruptions =
+            by.iter().map(|(by, count)| Interrupted { by: by.clone(), count: *count }).collect();
+        found(vec![series], name)
+    }
+
+    #[test]
+    fn signals_are_named_with_their_sender_and_rate() {
+        let parts = Parts { signal: 900_000, ..Parts::default() };
+        let sender = Sender::Process { pid: 77, name: "sampler".to_owned() };
+        let by = Interruption::Signal { number: 10, sender };
+        let said = interrupted(parts, &[(by.clone(), 1_700)], "late-by-signal");
+        assert_eq!(
+            said,
+            [
+                "app: nanosleep for 20 ms is interrupted by SIGUSR1 from sampler (77) and waits again for the rest, which makes it \
+              900 µs late: 1,700 interruptions in 100 waits, about 813 times per second of waiting"
+            ]
+        );
+        assert_eq!(interrupted(parts, &[(by, 1_700)], "late-by-stop"), [""; 0], "nobody stopped it");
+        let unseen = interrupted(parts, &[], "late-by-signal");
+        assert!(unseen[0].ends_with("which signals, and who sent them, was not seen"), "{unseen:?}");
+    }
+
+    #[test]
+    fn a_stop_is_named_by_what_stopped_the_thread() {
+        let parts = Parts { stop: 9_000_000, ..Parts::default() };
+        for (by, says) in [
+            (Interruption::Stopped, "stopped by job control"),
+            (Interruption::Traced, "stopped by a tracer"),
+            (Interruption::Frozen, "frozen"),
+        ] {
+            let said = interrupted(parts, &[(by, 3)], "late-by-stop");
+            assert_eq!(said, [format!("app: nanosleep for 20 ms was {says} while its time ran out, for up to 9 ms")]);
+        }
+        let unseen = interrupted(parts, &[], "late-by-stop");
+        assert!(unseen[0].contains("was stopped, by what wasn't seen, while its time ran out"), "{unseen:?}");
+    }
+}
