@@ -100,6 +100,12 @@ pub(crate) fn kinds(file: &ResultFile) -> Vec<Kind<'_>> {
     file.series.iter().filter(|series| series.has_values()).filter_map(Kind::of).collect()
 }
 
+/// Whether oversleep started the program, which has ended since: nothing can be set of its threads any more.
+pub(crate) fn has_ended(file: &ResultFile) -> bool {
+    let target = file.observation.as_ref().map_or("", |observation| &observation.target);
+    !target.is_empty() && !target.starts_with("process ")
+}
+
 /// Whether what was seen to take so much of a part of these waits explains less than half of it.
 pub(crate) fn is_unexplained(kind: &Kind<'_>, part: Part, seen: impl Iterator<Item = u64>) -> bool {
     2 * seen.map(i128::from).sum::<i128>() < kind.sum(part)
@@ -287,16 +293,13 @@ pub(crate) mod testing {
 
 #[cfg(test)]
 mod tests {
-    use oversleep_record::environment::Os;
     use oversleep_record::finding::Verdict;
     use oversleep_record::observed::culprit::{IrqCause, Whose, Why};
-    use oversleep_record::observed::wait::Request;
     use oversleep_record::observed::{Blame, IrqBlame, Observation};
     use oversleep_record::part::Parts;
     use oversleep_record::testing::Sheet;
 
     use super::testing::{found, waits};
-    use super::*;
 
     fn blame(name: &str, prio: i32, count: u64, total_ns: u64) -> Blame {
         let (why, name) = (Why::TurnNotOver, name.to_owned());

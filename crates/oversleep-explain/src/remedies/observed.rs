@@ -106,6 +106,13 @@ pub(crate) static PIN_THREAD: RemedyEntry = advised(
     Some("# command, with the number of the CPU\ntaskset -c N ./app"),
 );
 
+pub(crate) static RESTORE_PRIORITY: RemedyEntry = advised(
+    "restore-priority",
+    "The thread gets its share of a CPU when its timer fires.",
+    "Run the program with an ordinary policy and nice value: not SCHED_IDLE, and nice 0.",
+    None,
+);
+
 pub(crate) static SEPARATE_CPUS: RemedyEntry = advised(
     "separate-cpus",
     "The program's threads find a free CPU when their timers fire.",

@@ -18,7 +18,7 @@ fn the_report_says_who_and_what_helps() {
         "app: clock_nanosleep for 1 ms waits for a CPU while burst (SCHED_FIFO, priority 50) runs: 117 ms in 42 waits, 3.01 ms at most",
         "burst (SCHED_FIFO, priority 50, pinned to this CPU)",
         "Pin this program to another CPU (taskset -c): burst is pinned to that one.",
-        "more than priority 50 (chrt -f 51), or burst less.",
+        "more than priority 50 (chrt -f 51 ./app), or burst less.",
         "its policy goes first",
     ] {
         assert!(report.contains(words), "{words}\n{report}");

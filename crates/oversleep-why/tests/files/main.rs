@@ -1,6 +1,7 @@
 //! Recordings and results of `why`, real and made-up. One test program, because each links everything again.
 
 mod hostile;
+mod interruptions;
 mod kept;
 mod recorded;
 mod results;

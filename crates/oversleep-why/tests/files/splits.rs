@@ -7,14 +7,14 @@ use oversleep_why::{Kind, Machine, Outcome, Part, Wait};
 
 use crate::stream::{self, CLOCK_NANOSLEEP, D, EPOLL_WAIT, Stream};
 
-fn waits(stream: &Stream) -> Vec<Wait> {
+pub fn waits(stream: &Stream) -> Vec<Wait> {
     let mut machine = Machine::new(Arch::X86_64);
     stream.events.iter().for_each(|event| machine.feed(event));
     machine.finish();
     machine.take()
 }
 
-fn only(stream: &Stream) -> Wait {
+pub fn only(stream: &Stream) -> Wait {
     let mut waits = waits(stream);
     assert_eq!(waits.len(), 1, "{waits:#?}");
     let wait = waits.remove(0);

@@ -1,15 +1,15 @@
 //! Waits that were interrupted: by signals, after which the program or the kernel waits anew, or by a stop.
 
+use oversleep_record::ResultFile;
 use oversleep_record::finding::Severity;
 use oversleep_record::observed::interruption::{Interruption, Sender, signal_name};
 use oversleep_record::part::Part;
 use oversleep_record::words::{counted, grouped};
-use oversleep_record::ResultFile;
 
 use super::APPLIES_TO;
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::finding::{Check, FindingEntry};
-use crate::observed::{Cause, Kind, by_cause, delayed_by};
+use crate::observed::{Cause, Kind, Said, by_cause, delayed_by};
 use crate::remedies::observed::{BLOCK_SIGNAL, FIND_WHO_STOPS_IT, SET_ABSOLUTE_DEADLINE};
 
 const HOW: &str = "The kernel arms the timer again when the call goes on, and oversleep sees which signal reached the thread, who \
@@ -55,8 +55,11 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
     },
 ];
 
+/// An interruption, and how often it came; `None` where none was seen.
+type Times<'a> = Option<(&'a Interruption, u64)>;
+
 /// The interruptions of a kind that are of one sort, each with its share of the part by how often it came.
-fn shares<'a>(kind: &Kind<'a>, part: Part, is_stop: bool) -> Vec<(String, u64, u64, Option<(&'a Interruption, u64)>)> {
+fn shares<'a>(kind: &Kind<'a>, part: Part, is_stop: bool) -> Vec<Said<Times<'a>>> {
     let all = kind.waits.interruptions.iter().filter(|one| one.by.is_stop() == is_stop);
     let times = all.clone().fold(0, |sum: u64, one| sum.saturating_add(one.count));
     let (total, max) = (kind.sum(part), kind.max(part).unsigned_abs());
@@ -70,24 +73,30 @@ fn shares<'a>(kind: &Kind<'a>, part: Part, is_stop: bool) -> Vec<(String, u64, u
 fn stop(file: &ResultFile) -> Checked<Vec<Conclusion>> {
     let kinds = delayed_by(file, Part::Stop, "a stop")?;
     let found = by_cause(Part::Stop, &kinds, |kind: &Kind<'_>| shares(kind, Part::Stop, true));
-    let conclusion = |(cause, by): &(Cause<'_, '_>, Option<(&Interruption, u64)>)| {
+    let conclusion = |(cause, by): &(Cause<'_, '_>, Times<'_>)| {
         let (who, max) = (&cause.first().identity, cause.longest);
         let (what, advice) = match by.map(|(by, _)| by) {
             Some(Interruption::Traced) => (
                 "stopped by a tracer",
-                Some("Detach the debugger or tracer: TracerPid in /proc/PID/status is its process"),
+                Some((
+                    "Detach the debugger or tracer: TracerPid in /proc/PID/status is its process",
+                    "# command\ngrep TracerPid /proc/PID/status",
+                )),
             ),
             Some(Interruption::Frozen) => (
                 "frozen",
-                Some(
+                Some((
                     "Find what freezes it: a paused container, cgroup.freeze of its control group, or a suspended system",
-                ),
+                    "# command\ncat /sys/fs/cgroup$(sed -n 's/^0:://p' /proc/PID/cgroup)/cgroup.freeze",
+                )),
             ),
             Some(_) => ("stopped by job control", None),
             None => ("stopped, by what wasn't seen,", None),
         };
         let found = cause.found(format!("{who} was {what} while its time ran out, for up to {max}"));
-        advice.into_iter().fold(found, |found, advice| found.advising(&FIND_WHO_STOPS_IT, advice, None))
+        advice.into_iter().fold(found, |found, (advice, command)| {
+            found.advising(&FIND_WHO_STOPS_IT, advice, Some(command.to_owned()))
+        })
     };
     Ok(found.iter().map(conclusion).collect())
 }
@@ -95,7 +104,7 @@ fn stop(file: &ResultFile) -> Checked<Vec<Conclusion>> {
 fn signal(file: &ResultFile) -> Checked<Vec<Conclusion>> {
     let kinds = delayed_by(file, Part::Signal, "signals")?;
     let found = by_cause(Part::Signal, &kinds, |kind: &Kind<'_>| shares(kind, Part::Signal, false));
-    let conclusion = |(cause, by): &(Cause<'_, '_>, Option<(&Interruption, u64)>)| {
+    let conclusion = |(cause, by): &(Cause<'_, '_>, Times<'_>)| {
         let kind = cause.first();
         let (who, late) = (&kind.identity, kind.typical(Part::Signal));
         let Some((by, count)) = by else {

@@ -6,6 +6,7 @@ use crate::finding::FindingEntry;
 mod interrupt;
 mod interruption;
 mod program;
+mod run_queue;
 mod scheduling;
 mod timer;
 mod visibility;
@@ -14,6 +15,7 @@ pub(super) static FAMILIES: &[&[FindingEntry]] = &[
     interrupt::FINDINGS,
     interruption::FINDINGS,
     program::FINDINGS,
+    run_queue::FINDINGS,
     scheduling::FINDINGS,
     timer::FINDINGS,
     visibility::FINDINGS,

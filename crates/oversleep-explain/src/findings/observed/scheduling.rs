@@ -1,18 +1,15 @@
-//! Waits whose thread was woken late, waited for a CPU, needed long to return, or was throttled.
+//! Waits whose thread was woken late, needed long to return, or was throttled.
 
+use oversleep_record::ResultFile;
 use oversleep_record::finding::Severity;
-use oversleep_record::observed::Blame;
-use oversleep_record::observed::culprit::{Why, policy_words};
 use oversleep_record::part::Part;
-use oversleep_record::words::counted;
-use oversleep_record::{Nanos, ResultFile};
 
 use super::{APPLIES_TO, HOW};
-use crate::entry::{Checked, Conclusion, RemedyEntry, Scope};
+use crate::entry::{Checked, Conclusion, Scope};
 use crate::finding::{Check, FindingEntry};
-use crate::observed::{Cause, Kind, by_cause, delayed_by, is_unexplained};
+use crate::observed::{Cause, Kind, by_cause, delayed_by};
 use crate::remedies::machine::{FEWER_RUNNABLE_THREADS, RAISE_CPU_QUOTA};
-use crate::remedies::observed::{PIN_THREAD, REDUCE_TRACING, RUN_FIRST, SEPARATE_CPUS, SHORTEN_RETURN, SWITCH_SOONER};
+use crate::remedies::observed::{PIN_THREAD, REDUCE_TRACING, SHORTEN_RETURN};
 
 pub(super) static FINDINGS: &[FindingEntry] = &[
     FindingEntry {
@@ -44,22 +41,6 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         sources: &["https://man7.org/linux/man-pages/man1/taskset.1.html"],
         remedies: &[&PIN_THREAD],
         check: Check::Causes(|file| step(file, Part::Ipi, "waking across CPUs", "waking the thread and its run queue")),
-    },
-    FindingEntry {
-        id: "OVS-Y015",
-        name: "late-by-run-queue",
-        summary: "Threads of the program were ready to run and waited for a CPU, while other tasks ran.",
-        applies_to: APPLIES_TO,
-        scope: Scope::Observed,
-        severity: Severity::Cost,
-        meaning: "A woken thread runs at once if a CPU that it may use is idle, or if its policy and priority go before those of \
-                  the task that runs. Otherwise it waits until that task's turn is over.",
-        how_we_know: "oversleep sees when the thread enters a run queue and when it gets a CPU, and which tasks ran on that CPU \
-                      in between, with their policies and priorities.",
-        what_to_do: "Keep the task that ran away from the program's CPUs, or let the program's threads go first.",
-        sources: &["https://man7.org/linux/man-pages/man7/sched.7.html"],
-        remedies: &[&SEPARATE_CPUS, &RUN_FIRST, &SWITCH_SOONER],
-        check: Check::Causes(run_queue),
     },
     FindingEntry {
         id: "OVS-Y016",
@@ -96,113 +77,12 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
     },
 ];
 
-/// What helps where the task that ran goes first, and where it goes after the thread.
-const FIRST: &[&RemedyEntry] = &[&SEPARATE_CPUS, &RUN_FIRST];
-const ALONE: &[&RemedyEntry] = &[&SEPARATE_CPUS];
-const SOONER: &[&RemedyEntry] = &[&SEPARATE_CPUS, &SWITCH_SOONER];
-
 /// A step on the way out of the wait. How long it takes is all that is seen of it.
 fn step(file: &ResultFile, part: Part, what: &str, between: &str) -> Checked<Vec<Conclusion>> {
     let kinds = delayed_by(file, part, what)?;
     let cause = Cause::whole(part, &kinds);
     let (who, typical, max) = (&cause.first().identity, cause.first().typical(part), cause.longest);
     Ok(vec![cause.found(format!("{who}: {typical} pass between {between}, {max} at most"))])
-}
-
-fn run_queue(file: &ResultFile) -> Checked<Vec<Conclusion>> {
-    let kinds = delayed_by(file, Part::Runq, "waiting for a CPU")?;
-    let found = by_cause(Part::Runq, &kinds, |kind: &Kind<'_>| {
-        let blames = kind.waits.by_blame().into_iter();
-        blames.map(|blame| (culprit(blame), blame.total_ns, blame.max_ns, blame)).collect()
-    });
-    let mut conclusions: Vec<Conclusion> = found.iter().map(|(cause, blame)| behind(cause, blame)).collect();
-    let alone: Vec<&Kind<'_>> = kinds
-        .iter()
-        .filter(|kind| is_unexplained(kind, Part::Runq, kind.waits.blames.iter().map(|of| of.total_ns)))
-        .collect();
-    if !alone.is_empty() {
-        conclusions
-            .push(behind_nobody(&Cause { instance: "nobody seen".to_owned(), ..Cause::whole(Part::Runq, alone) }));
-    }
-    match conclusions.is_empty() {
-        true => Err(Conclusion::absent("no task kept these threads waiting for long")),
-        false => Ok(conclusions),
-    }
-}
-
-/// A task with its policy: `burst (SCHED_FIFO, priority 50)`.
-fn culprit(blame: &Blame) -> String {
-    format!("{} ({})", blame.name, policy_words(blame.policy, blame.prio))
-}
-
-fn behind(cause: &Cause<'_, '_>, blame: &Blame) -> Conclusion {
-    let blames =
-        cause.kinds.iter().flat_map(|kind| &kind.waits.blames).filter(|other| culprit(other) == cause.instance);
-    let (mut count, mut max) = (0_u64, 0);
-    blames.for_each(|blame| (count, max) = (count.saturating_add(blame.count), blame.max_ns.max(max)));
-    let (name, max) = (&blame.name, Nanos(i64::try_from(max).unwrap_or(i64::MAX)));
-    let total = Nanos(i64::try_from(cause.total_ns).unwrap_or(i64::MAX));
-    let pinned = if blame.is_pinned { ", pinned to this CPU" } else { "" };
-    let found = cause
-        .found(format!(
-            "{} waits for a CPU while {} runs: {total} in {}, {max} at most",
-            cause.first().identity,
-            cause.instance,
-            counted(count, "wait")
-        ))
-        .rests_first_on(
-            format!("{name} ({}{pinned})", policy_words(blame.policy, blame.prio)),
-            format!("kept {} from a CPU, for {total} in all", counted(count, "wait")),
-        );
-    let stolen: u64 = cause.kinds.iter().map(|kind| kind.waits.steal_count).fold(0, u64::saturating_add);
-    let found = match stolen {
-        0 => found,
-        count => found
-            .rests_on("steal", format!("the hypervisor took time from these CPUs around {}", counted(count, "wait"))),
-    };
-    let own = &cause.first().identity;
-    if blame.name == own.thread || blame.name == own.program {
-        let sentence = "These are threads of the program itself: give it more CPUs, or let fewer of them run at once";
-        return found.cured_by(ALONE).advising(&SEPARATE_CPUS, sentence, None);
-    }
-    let pin = match blame.is_pinned {
-        true => format!("Pin this program to another CPU (taskset -c): {name} is pinned to that one"),
-        false => format!("Keep {name} away from this program's CPUs: taskset or a cpuset for either of them"),
-    };
-    let found = found.advising(&SEPARATE_CPUS, pin, None);
-    let priority = 99 - i64::from(blame.prio);
-    match blame.why {
-        Why::NotYetPreempted => found.cured_by(SOONER),
-        Why::HigherPolicy | Why::HigherPriority if blame.prio < 0 => found.cured_by(FIRST).advising(
-            &RUN_FIRST,
-            format!("Give {name} less run time, or another CPU: it goes before every other policy"),
-            None,
-        ),
-        Why::HigherPolicy | Why::HigherPriority => found.cured_by(FIRST).advising(
-            &RUN_FIRST,
-            format!(
-                "Or give this thread more than priority {priority} (chrt -f {}), or {name} less",
-                (priority + 1).clamp(1, 99)
-            ),
-            Some(format!("# command\nchrt --fifo {} ./app", (priority + 1).clamp(1, 99))),
-        ),
-        Why::TurnNotOver => found.cured_by(FIRST).advising(
-            &RUN_FIRST,
-            format!("Or let this thread go first: chrt -f 1 PID (needs CAP_SYS_NICE), or nice -n 19 for {name}"),
-            Some("# command\nchrt --fifo 1 ./app".to_owned()),
-        ),
-    }
-}
-
-/// Threads that waited for a CPU, with nobody seen on it.
-fn behind_nobody(cause: &Cause<'_, '_>) -> Conclusion {
-    let (kind, max) = (cause.first(), cause.longest);
-    let why = match kind.waits.slack_bound_ns {
-        Some(_) => "who ran instead was not seen",
-        None => "less than half of it while another task was seen to run",
-    };
-    let found = cause.found(format!("{} waits for a CPU, for up to {max}: {why}", kind.identity));
-    found.cured_by(FIRST).advising(&SEPARATE_CPUS, "Give the thread a CPU of its own (taskset, cpuset)", None)
 }
 
 fn quota(file: &ResultFile) -> Checked<Vec<Conclusion>> {

@@ -8,7 +8,7 @@ use oversleep_record::{Nanos, ResultFile};
 use super::{APPLIES_TO, HOW};
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::finding::{Check, FindingEntry};
-use crate::observed::{Cause, Kind, delayed_by};
+use crate::observed::{Cause, Kind, delayed_by, has_ended};
 use crate::remedies::linux::{LOWER_TIMER_SLACK, POLL_BEFORE_RECEIVE, TIMERFD_FOR_LONG_TIMEOUTS};
 use crate::remedies::observed::{PASS_FINER_TIMEOUT, SET_ABSOLUTE_DEADLINE};
 
@@ -124,15 +124,20 @@ fn slack(file: &ResultFile) -> Checked<Vec<Conclusion>> {
     let cause = Cause::whole(Part::Slack, &kinds);
     let first = cause.first();
     let late = first.typical(Part::Slack);
-    let thread = match first.waits.tgid {
+    let outside = match (has_ended(file), first.waits.tgid) {
+        (true, _) => "From outside, start it with `oversleep run --slack 1ns -- ./app`".to_owned(),
         // Nobody's: the result is a copy for others.
-        0 => "PID".to_owned(),
-        tgid => tgid.to_string(),
+        (false, 0) => {
+            "From outside, write 1 to /proc/TID/timerslack_ns for each of its threads (needs CAP_SYS_NICE)".to_owned()
+        }
+        (false, tgid) => format!(
+            "From outside, write 1 to /proc/TID/timerslack_ns for each of its threads, which /proc/{tgid}/task lists (needs \
+             CAP_SYS_NICE)"
+        ),
     };
     let advice = format!(
         "Set the timer slack of the waiting threads to 1 ns: prctl(PR_SET_TIMERSLACK, 1) in the program, before it starts \
-         other threads, which inherit it. From outside, start it with `oversleep run --slack 1ns`, or write 1 to \
-         /proc/{thread}/timerslack_ns for each of its threads (needs CAP_SYS_NICE)"
+         other threads, which inherit it. {outside}"
     );
     let found = cause.found(format!("{} ends {late} late because of timer slack", first.identity));
     Ok(vec![found.advising(&LOWER_TIMER_SLACK, advice, None)])

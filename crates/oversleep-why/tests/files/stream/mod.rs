@@ -11,6 +11,7 @@ pub const PAUSE: u32 = 34;
 pub const RT_SIGTIMEDWAIT: u32 = 128;
 pub const TIMER_SETTIME: u32 = 223;
 pub const PSELECT6: u32 = 270;
+const SETITIMER: u32 = 38;
 pub const RECVFROM: u32 = 45;
 const RESTART_SYSCALL: u32 = 219;
 const READ: u32 = 0;
@@ -106,6 +107,58 @@ impl Stream {
         stream.wake(soft - 300, soft, soft + 50_000);
         stream.events.push(event(Kind::Return, soft + 57_700, 7, [0; 6]));
         stream
+    }
+
+    /// A sleep of 1 ms whose call a signal ended after 503 µs, and which the program called again with the rest. The kernel
+    /// adds the slack to the rest.
+    pub fn interrupted() -> Stream {
+        let mut stream = Stream::plain();
+        stream.events.truncate(2);
+        let left = D - 497_000;
+        stream.events.extend([
+            event(Kind::Waking, left - 3_000, CLOCK_NANOSLEEP, [0; 6]),
+            event(Kind::Wakeup, left - 2_000, 0, [0, 0, 120, 0, 2, 0]),
+            event(Kind::In, left - 1_000, 0, [0; 6]),
+            event(Kind::Return, left, 6, [-516i64 as u64, 0, 0, 0, 0, 0]),
+        ]);
+        let (again, rest) = (left + 4_000, 497_000 + 50_300);
+        let soft = again + rest + 400;
+        stream.events.push(event(Kind::Arm, again + 400, CLOCK_NANOSLEEP, [again, rest, 1, soft, soft + 50_000, 0]));
+        stream.events.push(event(Kind::Out, again + 500, 0, [0; 6]));
+        stream.wake(soft - 300, soft, soft + 50_000);
+        stream.events.push(event(Kind::Return, soft + 57_700, 7, [0; 6]));
+        stream
+    }
+
+    /// A signal that reached the thread after its call had ended first, with its code and its sender.
+    pub fn signal(&mut self, number: u32, code: i64, pid: u64, from: &str) {
+        let at = self.events.iter().position(|event| event.kind == Kind::Return).expect("it is there");
+        let mut signal = event(Kind::Signal, self.events[at].t + 100, number, [code as u64, pid, 0, 0, 0, 0]);
+        signal.name = name(from);
+        self.events.insert(at + 1, signal);
+    }
+
+    /// The thread leaves its CPU after its call had ended first, with these bits.
+    pub fn out_after_return(&mut self, bits: u32) {
+        let at = self.events.iter().position(|event| event.kind == Kind::Return).expect("it is there");
+        self.events.insert(at + 1, event(Kind::Out, self.events[at].t + 100, bits, [0; 6]));
+    }
+
+    /// An interval timer of the process woke the thread from its first call.
+    pub fn by_interval_timer(&mut self) {
+        let at = D - 600_000;
+        self.events.insert(0, event(Kind::Set, D - 2_000_000, SETITIMER, [0, 0, 0, at, at, TIMER + 64]));
+        let waking = self.events.iter().position(|event| event.kind == Kind::Waking).expect("it is there");
+        self.events[waking].fields[0] = TIMER + 64;
+        let t = self.events[waking].t - 100;
+        self.events.insert(waking, event(Kind::Fire, t, 0, [t, TIMER + 64, 0, at, at, 1]));
+    }
+
+    /// The spans that its first two calls request.
+    pub fn request(&mut self, spans: [u64; 2]) {
+        for (arm, span) in self.events.iter_mut().filter(|event| event.kind == Kind::Arm).zip(spans) {
+            arm.fields[1] = span;
+        }
     }
 
     /// A POSIX timer of 1 ms, whose signal ends that call.

@@ -1,0 +1,327 @@
+//! Waits whose thread was ready to run and had no CPU: because of its own policy, or because of the tasks that ran.
+
+use oversleep_record::finding::Severity;
+use oversleep_record::observed::Blame;
+use oversleep_record::observed::culprit::{Whose, Why, policy_words};
+use oversleep_record::part::Part;
+use oversleep_record::words::counted;
+use oversleep_record::{Nanos, ResultFile};
+
+use super::APPLIES_TO;
+use crate::entry::{Checked, Conclusion, RemedyEntry, Scope};
+use crate::finding::{Check, FindingEntry};
+use crate::observed::{Cause, Kind, by_cause, delayed_by, has_ended, is_unexplained};
+use crate::remedies::observed::{FOLLOW_LESS, RESTORE_PRIORITY, RUN_FIRST, SEPARATE_CPUS, SWITCH_SOONER};
+
+pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
+    id: "OVS-Y015",
+    name: "late-by-run-queue",
+    summary: "Threads of the program were ready to run and waited for a CPU, while other tasks ran.",
+    applies_to: APPLIES_TO,
+    scope: Scope::Observed,
+    severity: Severity::Cost,
+    meaning: "A woken thread runs at once if a CPU that it may use is idle, or if its policy and priority go before those of \
+                  the task that runs. Otherwise it waits until that task's turn is over. A thread of a low policy, or with a \
+                  nice value above 0, waits behind every ordinary task.",
+    how_we_know: "oversleep sees when the thread enters a run queue and when it gets a CPU, and which tasks ran on that CPU \
+                      in between, with their policies and priorities.",
+    what_to_do: "Keep the task that ran away from the program's CPUs, or let the program's threads go first.",
+    sources: &["https://man7.org/linux/man-pages/man7/sched.7.html"],
+    remedies: &[&RESTORE_PRIORITY, &SEPARATE_CPUS, &RUN_FIRST, &SWITCH_SOONER, &FOLLOW_LESS],
+    check: Check::Causes(run_queue),
+}];
+
+/// What helps where the task that ran goes first, where it goes after the thread, and where the thread itself goes last.
+const FIRST: &[&RemedyEntry] = &[&SEPARATE_CPUS, &RUN_FIRST];
+const ALONE: &[&RemedyEntry] = &[&SEPARATE_CPUS];
+const SOONER: &[&RemedyEntry] = &[&SEPARATE_CPUS, &SWITCH_SOONER];
+const OWN: &[&RemedyEntry] = &[&RESTORE_PRIORITY, &SEPARATE_CPUS];
+const LESS: &[&RemedyEntry] = &[&FOLLOW_LESS];
+
+const SCHED_IDLE: u32 = 5;
+/// The priority of nice 0, as the kernel orders them.
+const NICE_0: i32 = 120;
+/// The first priority that isn't a real-time one.
+const FAIR: i32 = 100;
+/// The most tasks that a sentence names.
+const NAMED_MAX: usize = 3;
+
+fn run_queue(file: &ResultFile) -> Checked<Vec<Conclusion>> {
+    let kinds = delayed_by(file, Part::Runq, "waiting for a CPU")?;
+    // Where a thread goes last by its own policy, that is the cause, whoever went first.
+    let (low, kinds): (Vec<Kind<'_>>, Vec<Kind<'_>>) = kinds.into_iter().partition(|kind| own_policy(kind).is_some());
+    let low = by_cause(Part::Runq, &low, |kind: &Kind<'_>| {
+        let total = u64::try_from(kind.sum(Part::Runq)).unwrap_or(u64::MAX);
+        let name = own_policy(kind).unwrap_or_default();
+        vec![(format!("its own {name}"), total, kind.max(Part::Runq).unsigned_abs(), name)]
+    });
+    let mut conclusions: Vec<Conclusion> = low.iter().map(|(cause, own)| behind_all(file, cause, own)).collect();
+    let found = by_cause(Part::Runq, &kinds, |kind: &Kind<'_>| {
+        let blames = kind.waits.by_blame().into_iter();
+        blames.map(|blame| (culprit(blame), blame.total_ns, blame.max_ns, blame)).collect()
+    });
+    conclusions.extend(found.iter().map(|(cause, blame)| behind(file, cause, blame)));
+    let alone: Vec<&Kind<'_>> = kinds
+        .iter()
+        .filter(|kind| is_unexplained(kind, Part::Runq, kind.waits.blames.iter().map(|of| of.total_ns)))
+        .collect();
+    if !alone.is_empty() {
+        conclusions
+            .push(behind_nobody(&Cause { instance: "nobody seen".to_owned(), ..Cause::whole(Part::Runq, alone) }));
+    }
+    match conclusions.is_empty() {
+        true => Err(Conclusion::absent("no task kept these threads waiting for long")),
+        false => Ok(conclusions),
+    }
+}
+
+/// A task with its policy: `burst (SCHED_FIFO, priority 50)`.
+fn culprit(blame: &Blame) -> String {
+    match blame.whose {
+        Whose::Collector => "oversleep itself".to_owned(),
+        Whose::Program | Whose::Kernel => format!("{} ({})", blame.name, policy_words(blame.policy, blame.prio)),
+    }
+}
+
+/// The policy of threads that mostly waited behind tasks whose policy or nice value is only better than theirs:
+/// `SCHED_IDLE`, `nice 19`.
+fn own_policy(kind: &Kind<'_>) -> Option<String> {
+    let (policy, prio) = kind.waits.policy.filter(|(policy, prio)| *policy == SCHED_IDLE || *prio > NICE_0)?;
+    let is_better = |blame: &&Blame| {
+        let is_fair = blame.prio >= FAIR && blame.policy != SCHED_IDLE;
+        is_fair && (policy == SCHED_IDLE || blame.prio < prio)
+    };
+    let all = kind.waits.blames.iter().map(|blame| i128::from(blame.total_ns)).sum::<i128>();
+    let better = kind.waits.blames.iter().filter(is_better).map(|blame| i128::from(blame.total_ns)).sum::<i128>();
+    let name = || if policy == SCHED_IDLE { "SCHED_IDLE".to_owned() } else { format!("nice {}", prio - NICE_0) };
+    (all > 0 && better * 2 >= all).then(name)
+}
+
+/// Threads that go last by their own policy.
+fn behind_all(file: &ResultFile, cause: &Cause<'_, '_>, own: &str) -> Conclusion {
+    let (kind, max) = (cause.first(), cause.longest);
+    let (after, is_idle) = match kind.waits.policy {
+        Some((SCHED_IDLE, _)) => ("after every other task".to_owned(), true),
+        Some((_, prio)) => {
+            // The kernel's weights fall by a quarter with each step.
+            let times = 1.25_f64.powi(prio - NICE_0).round();
+            (format!("where a task at nice 0 gets about {times} times as much of a CPU"), false)
+        }
+        None => (String::new(), false),
+    };
+    let total = Nanos(i64::try_from(cause.total_ns).unwrap_or(i64::MAX));
+    let blames: Vec<&Blame> = kind.waits.by_blame();
+    let names: Vec<String> = blames.iter().take(NAMED_MAX).map(|blame| culprit(blame)).collect();
+    let rest = if blames.len() > NAMED_MAX { " and others" } else { "" };
+    let found = cause.found(format!(
+        "{} waits for a CPU because it runs at {own}, {after}: {total} in all, {max} at most, while {}{rest} ran",
+        kind.identity,
+        names.join(", ")
+    ));
+    let found =
+        found.rests_first_on("its own policy", policy_words(kind.waits.policy.map_or(0, |own| own.0), prio(kind)));
+    let pid = pid(kind);
+    let advice = match (has_ended(file), is_idle) {
+        (true, true) => {
+            "Start the program without SCHED_IDLE: no chrt -i, and no CPUSchedulingPolicy=idle in its unit".to_owned()
+        }
+        (true, false) => "Start the program at nice 0: without nice, and without Nice= in its unit".to_owned(),
+        (false, true) => {
+            format!("Give it an ordinary policy, and find what starts it with SCHED_IDLE: chrt -a -o -p 0 {pid}")
+        }
+        (false, false) => format!(
+            "Give it an ordinary nice value, and find what starts it with another: renice -n 0 -p {pid} (needs CAP_SYS_NICE)"
+        ),
+    };
+    let command = match (has_ended(file), is_idle) {
+        (true, _) => None,
+        (false, true) => Some(format!("# command\nchrt -a -o -p 0 {pid}")),
+        (false, false) => Some(format!("# command\nrenice -n 0 -p {pid}")),
+    };
+    let alone = "Or give this thread a CPU of its own (taskset, cpuset): then nobody goes first";
+    found.cured_by(OWN).advising(&RESTORE_PRIORITY, advice, command).advising(&SEPARATE_CPUS, alone, None)
+}
+
+fn prio(kind: &Kind<'_>) -> i32 {
+    kind.waits.policy.map_or(NICE_0, |(_, prio)| prio)
+}
+
+/// A process of these threads, for a command.
+fn pid(kind: &Kind<'_>) -> String {
+    // It is nobody's in a copy for others.
+    if kind.waits.tgid == 0 { "PID".to_owned() } else { kind.waits.tgid.to_string() }
+}
+
+fn behind(file: &ResultFile, cause: &Cause<'_, '_>, blame: &Blame) -> Conclusion {
+    let blames =
+        cause.kinds.iter().flat_map(|kind| &kind.waits.blames).filter(|other| culprit(other) == cause.instance);
+    let (mut count, mut max) = (0_u64, 0);
+    blames.for_each(|blame| (count, max) = (count.saturating_add(blame.count), blame.max_ns.max(max)));
+    let (name, max) = (&blame.name, Nanos(i64::try_from(max).unwrap_or(i64::MAX)));
+    let total = Nanos(i64::try_from(cause.total_ns).unwrap_or(i64::MAX));
+    let pinned = if blame.is_pinned { ", pinned to this CPU" } else { "" };
+    let found = cause
+        .found(format!(
+            "{} waits for a CPU while {} runs: {total} in {}, {max} at most",
+            cause.first().identity,
+            cause.instance,
+            counted(count, "wait")
+        ))
+        .rests_first_on(
+            format!("{name} ({}{pinned})", policy_words(blame.policy, blame.prio)),
+            format!("kept {} from a CPU, for {total} in all", counted(count, "wait")),
+        );
+    let stolen: u64 = cause.kinds.iter().map(|kind| kind.waits.steal_count).fold(0, u64::saturating_add);
+    let found = match stolen {
+        0 => found,
+        count => found
+            .rests_on("steal", format!("the hypervisor took time from these CPUs around {}", counted(count, "wait"))),
+    };
+    let own = &cause.first().identity;
+    match blame.whose {
+        Whose::Collector => {
+            return found.matters(Severity::Note).cured_by(LESS).advising(
+                &FOLLOW_LESS,
+                "This is the cost of following the program, and isn't there without oversleep. Run oversleep on another CPU, \
+                 or follow fewer processes",
+                Some("# command, with the number of the CPU\ntaskset -c N oversleep why -p PID".to_owned()),
+            );
+        }
+        Whose::Program if blame.name == own.thread || blame.name == own.program => {
+            let sentence =
+                "These are threads of the program itself: give it more CPUs, or let fewer of them run at once";
+            return found.cured_by(ALONE).advising(&SEPARATE_CPUS, sentence, None);
+        }
+        Whose::Program | Whose::Kernel => {}
+    }
+    let is_kernel = blame.whose == Whose::Kernel;
+    let pin = match (is_kernel, blame.is_pinned) {
+        (true, _) => format!(
+            "Move this program to another CPU (taskset -c): {name} is a thread of the kernel and stays where it is"
+        ),
+        (false, true) => format!("Pin this program to another CPU (taskset -c): {name} is pinned to that one"),
+        (false, false) => format!("Keep {name} away from this program's CPUs: taskset or a cpuset for either of them"),
+    };
+    let found = found.advising(&SEPARATE_CPUS, pin, None);
+    let priority = 99 - i64::from(blame.prio);
+    let above = (priority + 1).clamp(1, 99);
+    // A program that runs gets its policy from chrt -p; one that has ended is started with it.
+    let (ended, pid) = (has_ended(file), pid(cause.first()));
+    let first =
+        |above: i64| if ended { format!("chrt -f {above} ./app") } else { format!("chrt -a -f -p {above} {pid}") };
+    let command = |above: i64| Some(format!("# command\n{}", first(above)));
+    match blame.why {
+        Why::NotYetPreempted => found.cured_by(SOONER),
+        _ if blame.prio < 0 => found.cured_by(FIRST).advising(
+            &RUN_FIRST,
+            format!("Give {name} less run time, or another CPU: it goes before every other policy"),
+            None,
+        ),
+        Why::HigherPolicy | Why::HigherPriority if blame.prio < FAIR => {
+            let or = if is_kernel { String::new() } else { format!(", or {name} less") };
+            found.cured_by(FIRST).advising(
+                &RUN_FIRST,
+                format!("Or give this thread more than priority {priority} ({}){or}", first(above)),
+                command(above),
+            )
+        }
+        Why::HigherPolicy | Why::HigherPriority | Why::TurnNotOver => {
+            let or = match is_kernel {
+                true => String::new(),
+                false => format!(", or let {name} go last: renice -n 19 -p {}", of_other(blame)),
+            };
+            found.cured_by(FIRST).advising(
+                &RUN_FIRST,
+                format!("Or let this thread go first: {} (needs CAP_SYS_NICE){or}", first(1)),
+                command(1),
+            )
+        }
+    }
+}
+
+fn of_other(blame: &Blame) -> String {
+    if blame.tid == 0 { "PID".to_owned() } else { blame.tid.to_string() }
+}
+
+/// Threads that waited for a CPU, with nobody seen on it.
+fn behind_nobody(cause: &Cause<'_, '_>) -> Conclusion {
+    let (kind, max) = (cause.first(), cause.longest);
+    let why = match kind.waits.slack_bound_ns {
+        Some(_) => "who ran instead was not seen",
+        None => "less than half of it while another task was seen to run",
+    };
+    let found = cause.found(format!("{} waits for a CPU, for up to {max}: {why}", kind.identity));
+    found.cured_by(FIRST).advising(&SEPARATE_CPUS, "Give the thread a CPU of its own (taskset, cpuset)", None)
+}
+
+#[cfg(test)]
+mod tests {
+    use oversleep_record::finding::Verdict;
+    use oversleep_record::observed::Observation;
+    use oversleep_record::part::Parts;
+    use oversleep_record::testing::Sheet;
+
+    use super::*;
+    use crate::observed::testing::waits;
+
+    fn task(name: &str, (policy, prio): (u32, i32), whose: Whose, why: Why) -> Blame {
+        let (name, total_ns) = (name.to_owned(), 50_000_000);
+        Blame { name, tid: 9, policy, prio, why, is_pinned: false, whose, count: 12, total_ns, max_ns: total_ns / 12 }
+    }
+
+    /// The first sentence and the advice for a thread of that policy behind that task, in a program that runs or has ended.
+    fn concluded(own: (u32, i32), blame: Blame, target: &str) -> (Severity, String, String) {
+        let mut series = waits(1, 12, Parts { runq: 5_000_000, ..Parts::default() });
+        let observed = series.observed.as_mut().unwrap();
+        (observed.policy, observed.blames, observed.tgid) = (Some(own), vec![blame], 77);
+        let mut file = Sheet::linux().file;
+        let observation = Observation { target: target.to_owned(), ..Observation::default() };
+        (file.series, file.observation) = (vec![series], Some(observation));
+        let found = crate::findings(&file).into_iter().find(|one| one.id == "OVS-Y015").expect("it is checked");
+        assert_eq!(found.verdict, Verdict::Found);
+        let advice: Vec<String> = found.advice.iter().map(|advice| advice.sentence.clone()).collect();
+        (found.severity, found.sentence, advice.join(" | "))
+    }
+
+    const FAIR_0: (u32, i32) = (0, 120);
+
+    #[test]
+    fn a_thread_that_goes_last_by_its_own_policy_is_told_so_first() {
+        let hog = || task("hog", FAIR_0, Whose::Program, Why::HigherPolicy);
+        let (_, sentence, advice) = concluded((5, 120), hog(), "./app");
+        assert_eq!(
+            sentence,
+            "app: nanosleep for 1 ms waits for a CPU because it runs at SCHED_IDLE, after every other task: 60 ms in all, 5 ms \
+             at most, while hog (SCHED_OTHER, nice 0) ran"
+        );
+        assert!(advice.starts_with("Start the program without SCHED_IDLE"), "{advice}");
+        let (_, sentence, advice) = concluded((0, 139), hog(), "process 77");
+        assert!(
+            sentence.contains("at nice 19, where a task at nice 0 gets about 69 times as much of a CPU"),
+            "{sentence}"
+        );
+        assert!(advice.contains("renice -n 0 -p 77") && !advice.contains("chrt"), "{advice}");
+        let real_time = task("control", (1, 49), Whose::Program, Why::HigherPolicy);
+        let (_, sentence, _) = concluded((0, 139), real_time, "./app");
+        assert!(sentence.contains("while control (SCHED_FIFO, priority 50) runs"), "no nice value helps: {sentence}");
+        let equal = task("peer", (0, 139), Whose::Program, Why::TurnNotOver);
+        assert!(concluded((0, 139), equal, "./app").1.contains("while peer (SCHED_OTHER, nice 19) runs"));
+    }
+
+    #[test]
+    fn advice_can_be_followed() {
+        let hog = || task("hog", FAIR_0, Whose::Program, Why::TurnNotOver);
+        let (_, _, running) = concluded(FAIR_0, hog(), "process 77");
+        assert!(running.contains("chrt -a -f -p 1 77") && running.contains("renice -n 19 -p 9"), "{running}");
+        let (_, _, ended) = concluded(FAIR_0, hog(), "./app");
+        assert!(ended.contains("chrt -f 1 ./app"), "{ended}");
+        let (_, _, kernel) = concluded(FAIR_0, task("kworker/1:2", FAIR_0, Whose::Kernel, Why::TurnNotOver), "./app");
+        assert!(kernel.contains("kworker/1:2 is a thread of the kernel") && !kernel.contains("renice"), "{kernel}");
+        let (severity, sentence, own) =
+            concluded(FAIR_0, task("ov", FAIR_0, Whose::Collector, Why::TurnNotOver), "./app");
+        assert!(severity == Severity::Note && sentence.contains("while oversleep itself runs"), "{sentence}");
+        assert!(own.contains("cost of following") && !own.contains("renice"), "{own}");
+        let (_, _, idle) = concluded(FAIR_0, task("deadline", (6, -1), Whose::Program, Why::HigherPolicy), "./app");
+        assert!(!idle.contains("priority"), "{idle}");
+    }
+}
