@@ -8,7 +8,7 @@ use oversleep_record::file::{Completion, SCHEMA, Tool};
 use oversleep_record::observed::{Losses, Observation, WORST};
 use oversleep_record::{CommandName, FactName, Nanos, ResultFile};
 
-use crate::group::{Group, halved, identity};
+use crate::group::{Group, halved, identity, is_alike};
 use crate::machine::{Machine, Map};
 use crate::recording::Meta;
 use crate::wait::{Outcome, Request, Wait, signed};
@@ -151,6 +151,9 @@ impl Builder {
     /// The index of a wait's group, which is added if it is new.
     fn place(&mut self, wait: &Wait, program: &str) -> usize {
         let mut key = identity(wait, program);
+        if let Some(place) = self.alike(&key) {
+            return place;
+        }
         if (self.is_full || self.groups.len() >= GROUPS_MAX) && !self.places.contains_key(&key) {
             key = of_any_request(&key);
             let has_room = self.groups.len() < 2 * GROUPS_MAX && !self.among_others.contains(&key);
@@ -159,6 +162,18 @@ impl Builder {
             }
         }
         self.place_of(key, wait.tgid)
+    }
+
+    /// The group of that identity, or of the request next to it that differs by less than matters.
+    fn alike(&self, key: &Identity) -> Option<usize> {
+        if let Some(&place) = self.places.get(key) {
+            return Some(place);
+        }
+        let own = key.requested_ns?;
+        let family = of_any_request(key)..=Identity { requested_ns: Some(Nanos(i64::MAX)), ..key.clone() };
+        let others = self.places.range(family).filter_map(|(other, &place)| Some((other.requested_ns?, place)));
+        let alike = others.filter(|(other, _)| is_alike(key.request, own, *other));
+        alike.min_by_key(|(other, _)| other.0.abs_diff(own.0)).map(|(_, place)| place)
     }
 
     fn place_of(&mut self, key: Identity, tgid: u32) -> usize {
@@ -299,8 +314,8 @@ fn lateness_total(group: &Group) -> (i128, u64) {
 
 #[cfg(test)]
 mod tests {
-    use oversleep_record::Distribution;
     use oversleep_record::split::PartSplit;
+    use oversleep_record::{Distribution, Series};
 
     use super::*;
     use crate::calls::Arch;
@@ -329,6 +344,35 @@ mod tests {
     }
 
     #[test]
+    fn requests_that_differ_by_less_than_matters_are_one_kind_with_their_range() {
+        let rows = |request: Request, requests_ns: &[u64]| {
+            let mut builder = Builder::new();
+            for (n, &ns) in (0..).zip(requests_ns) {
+                builder.add(&Wait { request, requested_ns: Some(ns), ..wait(n, 0, 1, 5_000) }, "app");
+            }
+            let row = |series: &Series| {
+                let range = series.observed.as_ref().unwrap().requested_ns.map(|range| range.map(|ns| ns.0));
+                (series.requested_ns.unwrap().0, series.counts.recorded, range)
+            };
+            result(builder).series.iter().map(row).collect::<Vec<_>>()
+        };
+        let parks = [810, 770, 830, 1_400, 44_000];
+        assert_eq!(rows(Request::Deadline, &parks), [(810, 5, Some([770, 44_000]))], "within the usual slack");
+        let loops = [2_000_000, 1_600_000, 1_990_000, 1_000_000];
+        assert_eq!(
+            rows(Request::Deadline, &loops),
+            [(2_000_000, 3, Some([1_600_000, 2_000_000])), (1_000_000, 1, None)]
+        );
+        let frames = [14_100_000, 13_200_000, 14_120_000, 10_000_000];
+        assert_eq!(
+            rows(Request::Span, &frames),
+            [(14_000_000, 3, Some([13_200_000, 14_120_000])), (10_000_000, 1, None)]
+        );
+        assert_eq!(rows(Request::Span, &[1_000, 2_000, 1_000]), [(1_000, 2, None), (2_000, 1, None)]);
+        assert_eq!(rows(Request::Timer, &[1_000_000, 1_050_000]).len(), 2, "periods are what was set");
+    }
+
+    #[test]
     fn groups_beyond_their_memory_are_merged_and_lose_no_wait() {
         let (mut small, mut large) = (Builder::new(), Builder::new());
         small.groups_bytes_max = 600_000;
@@ -338,8 +382,8 @@ mod tests {
             let (thread, request) = (random >> 33 & 15, random >> 40 & 7);
             // The first thread is latest.
             let late = (random >> 45 & 0xf_ffff) as i64 * if thread == 0 { 100 } else { 1 };
-            small.add(&wait(n, thread, 1 + request, late), "app");
-            large.add(&wait(n, thread, 1 + request, late), "app");
+            small.add(&wait(n, thread, 1 << request, late), "app");
+            large.add(&wait(n, thread, 1 << request, late), "app");
             if n % 1_000 == 0 {
                 let bytes: usize = small.groups.iter().map(Group::bytes).sum();
                 assert!(bytes < 900_000, "{bytes} bytes after {n} waits");

@@ -9,7 +9,7 @@ use oversleep_record::series::Round;
 use oversleep_record::split::PartSplit;
 use oversleep_record::{Distribution, Disturbance, Nanos, Series};
 
-use crate::wait::{Outcome, Wait, signed};
+use crate::wait::{Outcome, Request, Wait, signed};
 
 /// Tasks and interrupts named in one group; those with the most time stay.
 const BLAMES_MAX: usize = 64;
@@ -29,6 +29,24 @@ pub fn identity(wait: &Wait, program: &str) -> Identity {
         timer: wait.timer.clone(),
         request: wait.request,
         requested_ns: wait.requested_ns.map(two_digits),
+    }
+}
+
+/// The least share of a request by which another one of the same loop may differ: deadlines differ by the work before them,
+/// spans by less.
+const DEADLINES_WITHIN: i64 = 4;
+const SPANS_WITHIN: i64 = 8;
+/// Deadlines that are closer to each other than the usual timer slack end together.
+const DEADLINES_WITHIN_NS: i64 = 50_000;
+
+/// Whether requests that are stated in this way are the same kind of wait: they differ by less than matters.
+pub(crate) fn is_alike(request: Request, one: Nanos, other: Nanos) -> bool {
+    let (differ, most) = (one.0.abs_diff(other.0), one.0.max(other.0).unsigned_abs());
+    let is_within = |part: i64| differ.saturating_mul(part.unsigned_abs()) <= most;
+    match request {
+        Request::Deadline => differ <= DEADLINES_WITHIN_NS.unsigned_abs() || is_within(DEADLINES_WITHIN),
+        Request::Span => is_within(SPANS_WITHIN),
+        Request::Timer | Request::Unknown => differ == 0,
     }
 }
 
@@ -77,11 +95,15 @@ impl Group {
             && own.call == wait.call.as_deref().unwrap_or("unknown")
             && own.timer == wait.timer
             && own.request == wait.request
-            && own.requested_ns == wait.requested_ns.map(two_digits)
+            && match (own.requested_ns, wait.requested_ns.map(two_digits)) {
+                (Some(one), Some(other)) => is_alike(own.request, one, other),
+                (one, other) => one == other,
+            }
     }
 
     /// Adds a wait that ended in that slice of the time.
     pub fn add(&mut self, wait: &Wait, slice: u64) {
+        self.add_requests(wait.requested_ns.map(|ns| [Nanos(signed(ns)); 2]));
         self.add_interruptions(&wait.interruptions);
         if wait.outcome != Outcome::Timer {
             *self.waits.otherwise.entry(wait.outcome).or_default() += 1;
@@ -136,6 +158,19 @@ impl Group {
         if let Some((_, ended)) = self.slices.split_last_mut() {
             ended.iter_mut().for_each(|(_, values)| values.shrink());
         }
+    }
+
+    /// The shortest and the longest request, if they differ by more than the digits that a request is shown with.
+    pub fn requested_range(&self) -> Option<[Nanos; 2]> {
+        let digits = |ns: Nanos| two_digits(ns.0.unsigned_abs());
+        self.waits.requested_ns.filter(|[from, to]| digits(*from) != digits(*to))
+    }
+
+    /// Widens the range of what was requested.
+    fn add_requests(&mut self, range: Option<[Nanos; 2]>) {
+        let Some([from, to]) = range else { return };
+        let own = self.waits.requested_ns.get_or_insert([from, to]);
+        *own = [own[0].min(from), own[1].max(to)];
     }
 
     fn add_interruptions(&mut self, added: &[Interrupted]) {
@@ -217,6 +252,9 @@ impl Group {
             *all = all.saturating_add(count);
         }
         waits.called_late.merge(&others.called_late);
+        let own = waits.requested_ns.or(others.requested_ns);
+        waits.requested_ns =
+            own.zip(others.requested_ns).map(|(own, other)| [own[0].min(other[0]), own[1].max(other[1])]).or(own);
         others.interruptions.iter().for_each(|one| interruption::count(&mut waits.interruptions, &one.by, one.count));
         waits.policy = others.policy.or(waits.policy);
         waits.cpus_allowed = others.cpus_allowed.or(waits.cpus_allowed);
@@ -245,6 +283,7 @@ impl Group {
             slice_ns = slice_ns.saturating_mul(2);
             steal = steal.map(|steal| halved(&steal));
         }
+        self.waits.requested_ns = self.requested_range();
         let mut series = Series::observed(&self.identity, os, self.lateness);
         let steal_of = |number: u64| {
             let taken = steal.as_ref()?.get(usize::try_from(number).ok()?).copied().unwrap_or(0);
@@ -297,7 +336,7 @@ mod tests {
             thread: "app".to_owned(),
             call: "nanosleep".to_owned(),
             timer: None,
-            request: crate::wait::Request::Span,
+            request: Request::Span,
             requested_ns: Some(Nanos::from_millis(1)),
         };
         let mut group = Group::new(wait, 7);

@@ -34,6 +34,9 @@ pub const WORST: usize = 10;
 pub struct ObservedWaits {
     /// A process of these threads.
     pub tgid: u32,
+    /// The shortest and the longest request, where they differ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requested_ns: Option<[Nanos; 2]>,
     /// Waits that ended for another reason than their timer; none of the series' figures includes them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[cfg_attr(feature = "schema", schemars(schema_with = "by_word::<Outcome, u64>"))]

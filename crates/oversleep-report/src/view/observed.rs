@@ -26,12 +26,30 @@ pub struct Row<'a> {
     pub lateness: &'a Distribution,
     /// Its parts.
     pub split: &'a PartSplit,
+    /// The shortest and the longest request, where they differ.
+    pub range: Option<[Nanos; 2]>,
 }
 
 impl<'a> Row<'a> {
     /// The row of an observed series; `None` for another.
     pub fn of(series: &'a Series) -> Option<Row<'a>> {
-        Some(Row { identity: Identity::of(series)?, lateness: &series.distribution, split: series.why.as_ref()? })
+        let range = series.observed.as_ref()?.requested_ns;
+        Some(Row {
+            identity: Identity::of(series)?,
+            lateness: &series.distribution,
+            split: series.why.as_ref()?,
+            range,
+        })
+    }
+
+    /// `1 ms`, `until 660 ns – 840 ns`.
+    fn requested(&self) -> Option<String> {
+        match self.range {
+            Some([from, to]) => Identity { requested_ns: Some(from), ..self.identity.clone() }
+                .requested()
+                .map(|from| format!("{from} – {to}")),
+            None => self.identity.requested(),
+        }
     }
 
     /// A row whose parts are compared with the whole lateness.
@@ -52,7 +70,7 @@ pub fn table<'a>(rows: impl IntoIterator<Item = Row<'a>>, bar_width: usize) -> O
             Some(timer) => format!("{} ({timer})", identity.call),
             None => identity.call.clone(),
         })
-        .words("requested", |row| row.identity.requested())
+        .words("requested", Row::requested)
         .figure("count", |row| row.lateness.count())
         .rank(2)
         .figure("p50", |row| median(Unit::Ns, row.lateness))

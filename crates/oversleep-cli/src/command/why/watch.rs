@@ -239,8 +239,12 @@ impl Table {
         }
         self.last = Instant::now();
         self.clear();
-        let row =
-            |group: &'a Group| Row { identity: group.identity.clone(), lateness: &group.lateness, split: &group.split };
+        let row = |group: &'a Group| Row {
+            identity: group.identity.clone(),
+            lateness: &group.lateness,
+            split: &group.split,
+            range: group.requested_range(),
+        };
         let table = observed::table(session.groups().into_iter().map(row).take(ROWS), BAR);
         let text = match table {
             Some(table) => terminal::table(&table, crate::width::width()),

@@ -52,6 +52,7 @@ fn of_request(n: u64, request: Request) -> Series {
     series.why = Some(split);
     series.observed = Some(ObservedWaits {
         tgid: 7,
+        requested_ns: Some([Nanos(900_000), Nanos(1_100_000)]),
         otherwise: OUTCOMES.into_iter().map(|outcome| (outcome, n + 1)).collect(),
         called_late: of(&[20_000]),
         blames: REASONS.into_iter().map(blame).collect(),
