@@ -120,6 +120,7 @@ struct task_struct___cpu {
 };
 
 struct hrtimer_clock_base {
+	s32 clockid;
 	s64 offset;
 };
 

@@ -23,7 +23,7 @@ const CAUSES_MAX: usize = 4;
 /// A cause is told if it has this share of the part, or if it once took as long as a rare delay.
 const CAUSE_SHARE_MIN: f64 = 0.1;
 /// The most kinds of waits that a finding names.
-const KINDS_MAX: usize = 12;
+pub(crate) const KINDS_MAX: usize = 12;
 
 /// The waits of one program, thread, call and request.
 pub(crate) struct Kind<'a> {

@@ -13,8 +13,8 @@ pub const EVENT_BYTES: usize = 88;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// A thread armed the timer of its wait. `x` call number, `a` entry into the call, `b` request, `c` form of the
-    /// request and kind of timer, `d` soft expiry, `e` hard expiry. The kind is [`UNSEEN_TIMER`] where a supervisor saw
-    /// the call only: then the expiries are those that the request and the thread's slack permit.
+    /// request, kind of timer, and its clock + 1, `d` soft expiry, `e` hard expiry. The kind is [`UNSEEN_TIMER`] where a
+    /// supervisor saw the call only: then the expiries are those that the request and the thread's slack permit.
     Arm,
     /// The timer's callback begins. `a` entry of the timer interrupt, `b` timer, `c` idle state of the CPU + 1, `d`
     /// soft, `e` hard expiry, `f` kind of timer, `x` and `name` the interrupted task.

@@ -117,6 +117,7 @@ impl Group {
             self.waits.called_late.record(signed(wait.called_late_ns));
         }
         self.waits.policy = wait.policy.zip(wait.prio).or(self.waits.policy);
+        self.waits.clock = wait.clock.or(self.waits.clock);
         self.waits.cpus_allowed = wait.cpus_allowed.or(self.waits.cpus_allowed);
         self.waits.slack_bound_ns = self.waits.slack_bound_ns.max(wait.slack_bound_ns);
         for culprit in &wait.culprits {
@@ -257,6 +258,7 @@ impl Group {
             own.zip(others.requested_ns).map(|(own, other)| [own[0].min(other[0]), own[1].max(other[1])]).or(own);
         others.interruptions.iter().for_each(|one| interruption::count(&mut waits.interruptions, &one.by, one.count));
         waits.policy = others.policy.or(waits.policy);
+        waits.clock = others.clock.or(waits.clock);
         waits.cpus_allowed = others.cpus_allowed.or(waits.cpus_allowed);
         waits.slack_bound_ns = waits.slack_bound_ns.max(others.slack_bound_ns);
         waits.steal_count = waits.steal_count.saturating_add(others.steal_count);

@@ -32,6 +32,11 @@ INLINE void own(u64 timer, u64 id, u32 kind) {
 	bpf_map_update_elem(&timers, &timer, &fresh, BPF_ANY);
 }
 
+// The clock that a timer expires by, as a part of the form: 0 where it has none.
+INLINE u32 clock_in_form(struct hrtimer *timer) {
+	return (u32)(timer->base->clockid + 1) << 16;
+}
+
 INLINE void arm(struct thread *thread, u64 t, u64 id, u64 timer, u32 kind, s64 soft, s64 hard, s64 offset) {
 	// A call that arms its timer again doesn't go the usual way.
 	send_kept(thread, id, id >> 32);
@@ -52,9 +57,9 @@ INLINE void arm(struct thread *thread, u64 t, u64 id, u64 timer, u32 kind, s64 s
 	thread->has_place = 0;
 	thread->timer = timer;
 	thread->sent++;
-	own(stack_of(timer), id, kind);
+	own(stack_of(timer), id, kind >> 8 & 0xff);
 	struct task_struct *task = (void *)bpf_get_current_task();
-	u32 form = (u32)thread->requested | kind << 8;
+	u32 form = (u32)thread->requested | kind;
 	if (is_first) {
 		struct steps *steps = &thread->steps;
 		__builtin_memset(steps, 0, sizeof(*steps));
@@ -93,7 +98,7 @@ int on_hrtimer_start(u64 *ctx) {
 	u64 key = number_of(timer);
 	if (is_on_stack(key)) {
 		u64 t = bpf_ktime_get_ns();
-		arm(thread, t, id, key, TIMER_STACK, timer->_softexpires, timer->node.expires, timer->base->offset);
+		arm(thread, t, id, key, TIMER_STACK << 8 | clock_in_form(timer), timer->_softexpires, timer->node.expires, timer->base->offset);
 		return 0;
 	}
 	// A timer of its own, set in timerfd_settime, timer_settime, setitimer or io_uring_enter.
@@ -111,7 +116,7 @@ int on_hrtimer_start(u64 *ctx) {
 	// What io_uring_enter waits for is no request of the timer.
 	if (call->form != FORM_IO_URING) {
 		e->b = thread->request;
-		e->c = thread->requested;
+		e->c = thread->requested | clock_in_form(timer);
 	}
 	e->d = timer->_softexpires - timer->base->offset;
 	e->e = timer->node.expires - timer->base->offset;
@@ -130,7 +135,7 @@ int on_timer_start(u64 *ctx) {
 	if (!thread || !is_on_stack(key))
 		return 0;
 	u64 t = bpf_ktime_get_ns(), soft = t + (timer->expires - bpf_jiffies64()) * tick_ns;
-	arm(thread, t, id, key, TIMER_WHEEL, soft, soft, 0);
+	arm(thread, t, id, key, TIMER_WHEEL << 8, soft, soft, 0);
 	return 0;
 }
 

@@ -36,6 +36,20 @@ pub(crate) static PASS_FINER_TIMEOUT: RemedyEntry = RemedyEntry {
     )
 };
 
+pub(crate) static WAIT_ON_MONOTONIC: RemedyEntry = RemedyEntry {
+    trial: Trial::Never(CHANGES_CODE),
+    ..advised(
+        "wait-on-monotonic",
+        "Setting the time of day no longer moves the end of the wait.",
+        "Wait on CLOCK_MONOTONIC: pthread_condattr_setclock or pthread_cond_clockwait, steady_clock in C++, a \
+         timer that is created with CLOCK_MONOTONIC.",
+        Some(
+            "/* C */ pthread_condattr_t a; pthread_condattr_init(&a);\n\
+             pthread_condattr_setclock(&a, CLOCK_MONOTONIC); pthread_cond_init(&cond, &a);",
+        ),
+    )
+};
+
 pub(crate) static BLOCK_SIGNAL: RemedyEntry = RemedyEntry {
     trial: Trial::Never(CHANGES_CODE),
     ..advised(

@@ -140,6 +140,7 @@ fn series(group: Group, os: Os) -> Series {
     series.observed = Some(ObservedWaits {
         tgid: group.tgid,
         requested_ns: None,
+        clock: None,
         otherwise: group.otherwise,
         called_late: group.called_late,
         blames: group.blames,

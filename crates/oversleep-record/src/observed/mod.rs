@@ -21,7 +21,7 @@ use crate::part::Part;
 use crate::units::Nanos;
 use culprit::{IrqCause, Whose, Why};
 use interruption::Interrupted;
-use wait::{Outcome, Wait};
+use wait::{Outcome, TimerClock, Wait};
 
 pub use by::By;
 
@@ -37,6 +37,9 @@ pub struct ObservedWaits {
     /// The shortest and the longest request, where they differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requested_ns: Option<[Nanos; 2]>,
+    /// The clock of their timers, as last seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock: Option<TimerClock>,
     /// Waits that ended for another reason than their timer; none of the series' figures includes them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[cfg_attr(feature = "schema", schemars(schema_with = "by_word::<Outcome, u64>"))]

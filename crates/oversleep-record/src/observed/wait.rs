@@ -52,6 +52,58 @@ impl Request {
     }
 }
 
+/// The clock that a timer expires by, where that was seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum TimerClock {
+    /// `CLOCK_REALTIME`: whoever sets the clock moves the expiry.
+    Realtime,
+    /// `CLOCK_MONOTONIC`, which stands still while the system is suspended.
+    Monotonic,
+    /// `CLOCK_BOOTTIME`, which goes on then.
+    Boottime,
+    /// `CLOCK_TAI`: the wall clock without leap seconds.
+    Tai,
+}
+
+impl TimerClock {
+    /// The clock with that number of the kernel; `None` for one that no timer of a wait has.
+    pub fn of(number: u64) -> Option<TimerClock> {
+        match number {
+            0 => Some(TimerClock::Realtime),
+            1 => Some(TimerClock::Monotonic),
+            7 => Some(TimerClock::Boottime),
+            11 => Some(TimerClock::Tai),
+            _ => None,
+        }
+    }
+
+    /// Its name in C.
+    pub fn name(self) -> &'static str {
+        match self {
+            TimerClock::Realtime => "CLOCK_REALTIME",
+            TimerClock::Monotonic => "CLOCK_MONOTONIC",
+            TimerClock::Boottime => "CLOCK_BOOTTIME",
+            TimerClock::Tai => "CLOCK_TAI",
+        }
+    }
+
+    /// What that means for a wait.
+    pub fn about(self) -> &'static str {
+        match self {
+            TimerClock::Realtime | TimerClock::Tai => "which whoever sets the time of day moves",
+            TimerClock::Monotonic => "which stands still while the system is suspended",
+            TimerClock::Boottime => "which goes on while the system is suspended",
+        }
+    }
+
+    /// Whether setting the time of day moves it.
+    pub fn is_set_by_people(self) -> bool {
+        matches!(self, TimerClock::Realtime | TimerClock::Tai)
+    }
+}
+
 /// The times that the parts lie between, on the clock of the deadlines; what is missing was not seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -109,6 +161,9 @@ pub struct Wait {
     /// The requested span; for a timer its period.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requested_ns: Option<u64>,
+    /// The clock of its timer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock: Option<TimerClock>,
     /// When it should have ended.
     #[serde(rename = "deadline_ns")]
     pub deadline: u64,

@@ -73,6 +73,7 @@ impl Machine {
             }),
             request,
             requested_ns,
+            clock: by_timer.map_or(open.clock, |by| by.clock),
             deadline: times.deadline,
             called_late_ns: times.start - times.deadline,
             end,

@@ -5,7 +5,7 @@ use oversleep_record::observed::stack::Frames;
 
 use crate::calls::{Arch, Call};
 use crate::event::{Event, Name, UNSEEN_TIMER};
-use crate::wait::Request;
+use crate::wait::{Request, TimerClock};
 
 /// The state of the thread's own timer when it was armed.
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +42,7 @@ pub(super) struct ByTimer {
     pub requested: Option<u64>,
     /// When it should have fired, if that differs from its expiry.
     pub deadline: Option<u64>,
+    pub clock: Option<TimerClock>,
     pub fired: Fired,
 }
 
@@ -69,6 +70,7 @@ pub(super) struct Open {
     pub requested: u64,
     pub first_soft: Option<u64>,
     pub armed: Option<Armed>,
+    pub clock: Option<TimerClock>,
     pub rearmed: Option<u64>,
     pub restarts: u32,
     /// When the call ended in order to be restarted, and with which result.
@@ -114,6 +116,7 @@ impl Open {
             requested: 0,
             first_soft: None,
             armed: None,
+            clock: None,
             rearmed: None,
             restarts: 0,
             suspended: None,
@@ -168,6 +171,7 @@ impl Open {
                 _ => Request::Unknown,
             };
             self.first_soft = Some(soft);
+            self.clock = clock_in(form);
             self.name = event.name;
         }
         self.last = (entered, requested);
@@ -243,6 +247,11 @@ const REST_WITHIN_NS: u64 = 100_000;
 const MILLISECOND_NS: u64 = 1_000_000;
 /// The result of a call that a handler's return doesn't start again, and the kernel does by `restart_syscall` alone.
 const RESTART_BLOCK: i64 = -516;
+
+/// The clock in the form of a request.
+pub(super) fn clock_in(form: u64) -> Option<TimerClock> {
+    TimerClock::of((form >> 16 & 0xff).checked_sub(1)?)
+}
 
 /// The idle state in a field, which counts from 1; 0 means "not idle".
 pub(super) fn idle_state(field: u64) -> Option<u32> {

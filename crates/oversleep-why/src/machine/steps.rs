@@ -15,8 +15,8 @@ impl Machine {
     pub(super) fn on_waking(&mut self, event: &Event) {
         let timer = event.fields[0];
         let by = self.timers.get(&timer).filter(|_| timer != 0).and_then(|timer| {
-            let Timer { set_by, requested, deadline, fired } = *timer;
-            Some(ByTimer { set_by, requested, deadline, fired: fired? })
+            let Timer { set_by, requested, deadline, clock, fired } = *timer;
+            Some(ByTimer { set_by, requested, deadline, clock, fired: fired? })
         });
         let is_open = self.threads.get(&event.tid).is_some_and(|open| open.returned.is_none());
         if !is_open {

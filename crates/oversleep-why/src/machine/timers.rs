@@ -1,8 +1,9 @@
 //! Timers that fire: a thread's own, and timer objects.
 
-use super::open::{Fired, idle_state};
+use super::open::{Fired, clock_in, idle_state};
 use super::{Machine, bound};
 use crate::event::Event;
+use crate::wait::TimerClock;
 
 /// A timer object, which belongs to no single wait.
 #[derive(Clone, Copy, Debug, Default)]
@@ -12,17 +13,19 @@ pub(super) struct Timer {
     pub requested: Option<u64>,
     /// When it should fire first, if that differs from its expiry.
     pub deadline: Option<u64>,
+    pub clock: Option<TimerClock>,
     pub fired: Option<Fired>,
 }
 
 impl Timer {
     pub fn set(event: &Event) -> Timer {
         let [entered, requested, form, soft, ..] = event.fields;
+        let (clock, form) = (clock_in(form), form & 0xff);
         // The expiry of a deadline is the deadline itself; io_uring's requests are in memory that isn't read.
         let deadline = (form == 1 && entered != 0).then(|| entered.saturating_add(requested));
         let since = if form == 2 { entered } else { event.t };
         let requested = if deadline.is_some() { Some(requested) } else { soft.checked_sub(since) };
-        Timer { set_by: Some(event.x), requested, deadline, fired: None }
+        Timer { set_by: Some(event.x), requested, deadline, clock, fired: None }
     }
 }
 

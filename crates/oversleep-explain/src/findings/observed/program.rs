@@ -1,33 +1,88 @@
-//! What the program itself does: it calls its wait too late.
+//! What the program itself does: it calls its wait too late, or waits by a clock that others set.
 
 use oversleep_record::finding::Severity;
+use oversleep_record::observed::wait::TimerClock;
 use oversleep_record::words::counted;
 use oversleep_record::{Nanos, ResultFile};
 
 use super::{APPLIES_TO, HOW};
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::finding::{Check, FindingEntry};
-use crate::observed::{Kind, WAITS_MIN, enough};
-use crate::remedies::observed::SHORTEN_WORK;
+use crate::observed::{KINDS_MAX, Kind, WAITS_MIN, enough, kinds};
+use crate::remedies::observed::{SHORTEN_WORK, WAIT_ON_MONOTONIC};
 
 /// A program is behind its deadlines if it is for one wait in so many.
 const BEHIND_MIN: u64 = 20;
 
-pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
-    id: "OVS-Y018",
-    name: "late-calls",
-    summary: "The program calls its wait when the deadline has passed already.",
-    applies_to: APPLIES_TO,
-    scope: Scope::Observed,
-    severity: Severity::Cost,
-    meaning: "A loop with absolute deadlines that works longer than its period is behind before it waits. The wait then \
+pub(super) static FINDINGS: &[FindingEntry] = &[
+    FindingEntry {
+        id: "OVS-Y018",
+        name: "late-calls",
+        summary: "The program calls its wait when the deadline has passed already.",
+        applies_to: APPLIES_TO,
+        scope: Scope::Observed,
+        severity: Severity::Cost,
+        meaning: "A loop with absolute deadlines that works longer than its period is behind before it waits. The wait then \
                   ends at once, and no timer can help. This time is no part of the wait's lateness.",
-    how_we_know: HOW,
-    what_to_do: "Shorten the work between two waits, or lengthen the period.",
-    sources: &[],
-    remedies: &[&SHORTEN_WORK],
-    check: Check::Causes(late_calls),
-}];
+        how_we_know: HOW,
+        what_to_do: "Shorten the work between two waits, or lengthen the period.",
+        sources: &[],
+        remedies: &[&SHORTEN_WORK],
+        check: Check::Causes(late_calls),
+    },
+    FindingEntry {
+        id: "OVS-Y022",
+        name: "wait-on-wall-clock",
+        summary: "Waits of the program end at a time of day, so that setting the clock moves their end.",
+        applies_to: "programs on Linux, followed in the kernel",
+        scope: Scope::Observed,
+        severity: Severity::Note,
+        meaning: "A deadline on CLOCK_REALTIME or CLOCK_TAI moves with the time of day. If NTP or a person sets the clock back by \
+                  an hour, the wait lasts an hour longer. Conditions of POSIX wait on CLOCK_REALTIME unless they are told \
+                  otherwise; a condition variable of C++ does for system_clock, and before GCC 10 for any clock.",
+        how_we_know: "The kernel keeps each timer with its clock. A wait for a span has none of these, whatever clock it names, \
+                      because the kernel moves it to CLOCK_MONOTONIC.",
+        what_to_do: "Wait on CLOCK_MONOTONIC.",
+        sources: &[
+            "https://man7.org/linux/man-pages/man3/pthread_cond_timedwait.3p.html",
+            "https://man7.org/linux/man-pages/man3/pthread_condattr_setclock.3p.html",
+            "https://man7.org/linux/man-pages/man2/timer_create.2.html",
+        ],
+        remedies: &[&WAIT_ON_MONOTONIC],
+        check: Check::Rule(wall_clock),
+    },
+];
+
+fn wall_clock(file: &ResultFile) -> Checked<Conclusion> {
+    let all = kinds(file);
+    let clock = |kind: &Kind<'_>| kind.waits.clock;
+    if !all.iter().any(|kind| clock(kind).is_some()) {
+        return Err(Conclusion::lacks(
+            "the clocks of these waits were not seen. Follow them in the kernel (`--by kernel`)",
+        ));
+    }
+    let mut found: Vec<&Kind<'_>> =
+        all.iter().filter(|kind| clock(kind).is_some_and(TimerClock::is_set_by_people)).collect();
+    found.sort_by_key(|kind| std::cmp::Reverse(kind.count()));
+    let Some(first) = found.first() else {
+        return Err(Conclusion::absent("no wait ends by a clock that people set"));
+    };
+    let also = match found.len() - 1 {
+        0 => String::new(),
+        1 => ", and so does another kind of waits".to_owned(),
+        more => format!(", and so do {more} more kinds of waits"),
+    };
+    let name = clock(first).map_or("", TimerClock::name);
+    let conclusion = Conclusion::found(format!(
+        "{} waits on {name}{also}: setting the time of day makes these waits longer or shorter",
+        first.identity
+    ));
+    let shown = found.iter().take(KINDS_MAX);
+    Ok(shown.fold(conclusion, |all, kind| {
+        let name = clock(kind).map_or("", TimerClock::name);
+        all.rests_on(&kind.series.key, format!("{} on {name}", counted(kind.count(), "wait")))
+    }))
+}
 
 fn late_calls(file: &ResultFile) -> Checked<Vec<Conclusion>> {
     let all = enough(file)?;
@@ -59,4 +114,28 @@ fn late_calls(file: &ResultFile) -> Checked<Vec<Conclusion>> {
         found.of_instance(kind.identity.to_string(), explained).rests_on(&kind.series.key, says)
     };
     Ok(behind.iter().take(4).map(conclusion).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use oversleep_record::part::Parts;
+
+    use super::*;
+    use crate::observed::testing::{found, waits};
+
+    #[test]
+    fn a_wait_that_a_step_of_the_clock_moves_is_noted() {
+        let on = |clock| {
+            let mut series = waits(100, 12, Parts::default());
+            series.observed.as_mut().unwrap().clock = clock;
+            found(vec![series], "wait-on-wall-clock")
+        };
+        assert_eq!(
+            on(Some(TimerClock::Realtime)),
+            [
+                "app: nanosleep for 100 ms waits on CLOCK_REALTIME: setting the time of day makes these waits longer or shorter"
+            ]
+        );
+        assert_eq!([on(Some(TimerClock::Monotonic)), on(Some(TimerClock::Boottime)), on(None)].concat(), [""; 0]);
+    }
 }

@@ -5,7 +5,7 @@ use oversleep_record::environment::Os;
 use oversleep_record::observed::culprit::{Activity, ActivityKind, Culprit, IrqCause, Span, Whose, Why};
 use oversleep_record::observed::interruption::{Interrupted, Interruption, Sender};
 use oversleep_record::observed::stack::Stack;
-use oversleep_record::observed::wait::{Marks, Outcome, Request, Wait};
+use oversleep_record::observed::wait::{Marks, Outcome, Request, TimerClock, Wait};
 use oversleep_record::observed::{Blame, By, IrqBlame, Losses, Named, Observation, ObservedWaits};
 use oversleep_record::part::{Part, Parts, Segment};
 use oversleep_record::split::PartSplit;
@@ -53,6 +53,7 @@ fn of_request(n: u64, request: Request) -> Series {
     series.observed = Some(ObservedWaits {
         tgid: 7,
         requested_ns: Some([Nanos(900_000), Nanos(1_100_000)]),
+        clock: Some(TimerClock::Realtime),
         otherwise: OUTCOMES.into_iter().map(|outcome| (outcome, n + 1)).collect(),
         called_late: of(&[20_000]),
         blames: REASONS.into_iter().map(blame).collect(),
@@ -144,6 +145,7 @@ fn wait(((request, outcome), cause): ((Request, Outcome), IrqCause)) -> Wait {
         timer: Some("timerfd_settime".to_owned()),
         request,
         requested_ns: Some(1_000_000),
+        clock: Some(TimerClock::Boottime),
         deadline: T,
         called_late_ns: 4,
         end: T + parts.sum().unsigned_abs(),

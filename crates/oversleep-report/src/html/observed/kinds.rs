@@ -41,6 +41,9 @@ fn detail(m: &mut Markup, series: &Series) {
         m.leaf("summary", &[], &identity.to_string());
         let tables = [parts(split), blames(waits), causes(waits), interruptions(waits)];
         tables.into_iter().flatten().for_each(|table| draw(m, &table, ""));
+        if let Some(clock) = waits.clock {
+            m.leaf("p", &[("class", "quiet")], &format!("Their timers are on {}, {}.", clock.name(), clock.about()));
+        }
         let otherwise = waits.otherwise_count();
         if otherwise != 0 {
             let other = counted(otherwise, "wait");
