@@ -130,6 +130,26 @@ fn a_report_that_cannot_be_written_is_refused_before_the_program_runs() {
 }
 
 #[test]
+fn a_report_that_cannot_be_written_is_kept_and_the_command_fails() {
+    let home = Home::new();
+    if !std::path::Path::new("/dev/full").exists() {
+        return oversleep_testing::skip("no /dev/full here");
+    }
+    let Some(output) = emulated(&home, &["--out", "/dev/full", "--quiet"], &["sleep", "0.001"]) else { return };
+    assert_eq!(output.status.code(), Some(125), "{output:?}");
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    let begins = "error: can't write '/dev/full': ";
+    assert!(told.starts_with(begins) && told.contains("; the result is kept in "), "{told}");
+    let path = told.trim().rsplit("kept in ").next().expect("a path");
+    let report: serde_json::Value = serde_json::from_slice(&std::fs::read(path).expect("a file")).expect("JSON");
+    assert_eq!(report["machine"], MACHINE);
+    let Some(output) = emulated(&home, &["--out", "r.json"], &["true"]) else { return };
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "Written: r.json\n");
+    let Some(output) = emulated(&home, &["--out", "r.json", "-q"], &["true"]) else { return };
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
+#[test]
 fn nobody_is_left_when_it_is_killed() {
     let home = Home::new();
     let Some(_) = emulated(&home, &[], &["true"]) else { return };
