@@ -78,14 +78,14 @@ impl Share {
     /// Shows what recipients will see, and where the copy is.
     fn report(shared: &ResultFile, written: &Path) -> Result<(), Failure> {
         let length = std::fs::metadata(written).map_or(0, |file| file.len().div_ceil(1_000));
-        stdout::text(&terminal::shared(shared, width(), &format!("{} ({length} KB)", written.display())))
+        stdout::text(&terminal::shared(shared, width(), &format!("{} ({length} KB)", written.display()))).map(drop)
     }
 }
 
 /// Writes the copy; `None` if it went to standard output.
 fn write(place: Option<Document>, stem: &str, contents: Contents) -> Result<Option<PathBuf>, Failure> {
     match place {
-        Some(Document::Stdout) => stdout::json_document(contents).map(|()| None),
+        Some(Document::Stdout) => stdout::json_document(contents).map(|_| None),
         Some(Document::File(path)) => Files::default()
             .replace(&path, contents)
             .map(|()| Some(path.clone()))

@@ -12,6 +12,7 @@ use oversleep_report::view::pictures::Picture;
 
 use super::file::{self, Files};
 use super::place::{self, Places};
+use super::stdout::Reader;
 use super::{Contents, rescue, stdout};
 use crate::args::{Document, DocumentArgs, Named};
 use crate::exit::{Exit, Failure};
@@ -195,9 +196,8 @@ impl Delivery {
         }
         tally.written.extend_from_slice(&self.meanwhile);
         match self.show(subject, &Layout { written: &tally.written, ..layout }) {
-            Ok(()) if self.stdout == Stdout::Document(&JSON) => tally.keep(),
-            Ok(()) => {}
-            Err(Failure::ReaderGone) => tally.reader_gone = true,
+            Ok(Reader::Present) if self.stdout == Stdout::Document(&JSON) => tally.keep(),
+            Ok(Reader::Present | Reader::Gone) => {}
             Err(error) => tally.failed.push(error.to_string()),
         }
         // On a terminal, the bottom line of a check has just named them.
@@ -208,18 +208,18 @@ impl Delivery {
         self.conclude(subject, &stem, tally)
     }
 
-    fn show(&self, subject: &dyn Subject, layout: &Layout) -> Result<(), Failure> {
+    fn show(&self, subject: &dyn Subject, layout: &Layout) -> Result<Reader, Failure> {
         match self.stdout {
             Stdout::Text => stdout::text(&subject.text(layout)),
             Stdout::Document(format) if *format == JSON => stdout::json_document(&|out| subject.json(out)),
             Stdout::Document(format) => stdout::document(&|out| document::write(subject, format, layout, out)),
-            Stdout::Nothing => Ok(()),
+            Stdout::Nothing => Ok(Reader::Present),
         }
     }
 
     fn conclude(&self, subject: &dyn Subject, stem: &Stem, tally: Tally) -> Result<(), Failure> {
         if tally.failed.is_empty() {
-            return if tally.reader_gone { Err(Failure::ReaderGone) } else { Ok(()) };
+            return Ok(());
         }
         let failed = tally.failed.join("; ");
         if self.is_stored {
@@ -234,7 +234,7 @@ impl Delivery {
         }
         // Standard output is the last resort, but JSON on a terminal would only scroll the report away.
         let is_free = !self.takes_stdout() && !io::stdout().is_terminal();
-        if is_free && stdout::json_document(&|out| subject.json(out)).is_ok() {
+        if is_free && stdout::json_document(&|out| subject.json(out)).ok() == Some(Reader::Present) {
             return Err(Failure::failed(format!("{failed}; the result is the last line on standard output")));
         }
         Err(Failure::failed(format!("{failed}; the result could not be written anywhere else either")))
@@ -266,7 +266,6 @@ struct Tally {
     failed: Vec<String>,
     /// Whether one of them, or the file it was read from, holds the result as JSON.
     kept: bool,
-    reader_gone: bool,
 }
 
 impl Tally {

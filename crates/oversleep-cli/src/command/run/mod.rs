@@ -26,6 +26,7 @@ const CODES: &[Code] = &[
     USAGE,
     NOT_RUN,
     NO_PROGRAM,
+    (130, "interrupted: a signal ended the first run of --measure, and there was no second one"),
 ];
 
 const EXAMPLES: &[(&str, &str)] = &[
@@ -112,7 +113,10 @@ impl Run {
         interrupt::leave_to_programs();
         let measured = if self.measure { Some(measure::Runs::new()?) } else { None };
         if let Some(measured) = &measured {
-            measured.before(&self.program)?;
+            if measured.before(&self.program)? {
+                message::note("the first run was interrupted, so there is no second one to compare it with");
+                return Ok(Exit::Interrupted);
+            }
         }
         let mut held = lab.hold(&conditions);
         for one in &held {
