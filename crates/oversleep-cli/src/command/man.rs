@@ -33,6 +33,7 @@ impl Man {
     pub fn run(self) -> Result<Exit, Failure> {
         message::leave_out_notes(self.quiet);
         file::check_in(&self.out).map_err(Failure::Failed)?;
+        std::fs::create_dir_all(&self.out).map_err(|error| Failure::Failed(file::why_not(&self.out, &error)))?;
         let (pages, mut files) = (pages(), Files::default());
         for (name, command) in &pages {
             let path = self.out.join(name);

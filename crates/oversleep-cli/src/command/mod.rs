@@ -16,6 +16,7 @@ mod idle;
 mod machines;
 mod man;
 mod measuring;
+mod mistakes;
 mod own_waits;
 mod page;
 mod registry;
@@ -140,14 +141,19 @@ commands! {
 /// Why it failed, in one message.
 pub fn run() -> Result<Exit, Failure> {
     let typed = with_command(std::env::args_os().collect());
-    match Cli::try_parse_from(&typed) {
-        Ok(read) => read.run(),
-        Err(answer) => match show(answer, &typed) {
-            Ok(Exit::Fine) => Ok(Exit::Fine),
-            // What fails before the program runs has a code of its own, whatever it is.
-            ended if is_emulation(&typed) => emulate::failed(ended),
-            ended => ended,
-        },
+    let read = Cli::try_parse_from(&typed);
+    let is_line = !matches!(&read, Err(answer) if !answer.use_stderr());
+    let mistaken = is_line.then(|| mistakes::instead(&Cli::command(), &typed, read.as_ref().err())).flatten();
+    let ended = match (mistaken, read) {
+        (Some(failure), _) => Err(failure),
+        (None, Ok(read)) => return read.run(),
+        (None, Err(answer)) => show(answer, &typed),
+    };
+    match ended {
+        Ok(Exit::Fine) => Ok(Exit::Fine),
+        // What fails before the program runs has a code of its own, whatever it is.
+        ended if is_emulation(&typed) => emulate::failed(ended),
+        ended => ended,
     }
 }
 

@@ -163,10 +163,6 @@ impl Delivery {
     /// Every destination that failed, and where the data are now.
     pub fn deliver(&self, subject: &dyn Subject, stem: impl Into<Stem>) -> Result<(), Failure> {
         let stem = stem.into();
-        let pictures = self.svg.as_ref().map(|directory| (directory, subject.pictures()));
-        if self.is_stored && matches!(&pictures, Some((_, none)) if none.is_empty()) {
-            return Err(Failure::usage("--svg: this has no pictures of its own; use --html"));
-        }
         let mut tally = Tally { kept: self.is_stored, ..Tally::default() };
         let mut files = Files::default();
         let layout = Layout { width: width(), detail: self.detail, written: &[] };
@@ -174,9 +170,13 @@ impl Delivery {
             let written = files.replace(path, &|out| document::write(subject, format, &layout, out));
             tally.file(path, written, **format == JSON);
         }
-        if let Some((directory, pictures)) = pictures {
+        if let Some(directory) = &self.svg {
+            let (shown, pictures) = (directory.display(), subject.pictures());
             match write_all(&pictures, directory, &mut files) {
-                Ok(count) => tally.written.push(format!("{} in {}", counted(count, "picture"), directory.display())),
+                Ok(0) => message::warning(&format!(
+                    "this has no pictures, so --svg writes nothing to '{shown}'; --html writes a page"
+                )),
+                Ok(count) => tally.written.push(format!("{} in {shown}", counted(count, "picture"))),
                 Err(error) => tally.failed.push(file::why_not(directory, &error)),
             }
         }
@@ -241,8 +241,11 @@ impl Delivery {
     }
 }
 
-/// Writes every picture to a file in a directory and returns how many there are.
+/// Writes every picture to a file in a directory, which is created for the first, and returns how many there are.
 fn write_all(pictures: &[Picture], directory: &Path, files: &mut Files) -> io::Result<usize> {
+    if !pictures.is_empty() {
+        std::fs::create_dir_all(directory)?;
+    }
     for picture in pictures {
         let path = directory.join(format!("{}.svg", picture.name));
         files.replace(&path, &|out| out.write_all(picture.svg.as_bytes()))?;

@@ -65,6 +65,7 @@ fn its_own_failures_end_with_125() {
         &["emulate", "linux-hz250", "--resolution", "1ms", "--", "true"],
         &["emulate", "ctl", "1", "--resolution", "1ms"],
         &["emulate", "ctl", "1"],
+        &["emulate", "windows-10-1909", "true", "-x"],
     ] {
         let ended = home.run(arguments).with_code(125);
         assert!(ended.stderr.starts_with("error: ") && ended.stderr.lines().count() == 1, "{}", ended.stderr);
@@ -84,6 +85,8 @@ fn options_that_make_no_sense_are_failures_of_its_own() {
         let ended = home.run(arguments).with_code(125);
         assert!(ended.stderr.starts_with("error: ") && !ended.stderr.contains('\u{7}'), "{}", ended.stderr);
     }
+    let program = home.run(["emulate", MACHINE, "true", "-x"]).with_code(125).stderr;
+    assert_eq!(program, format!("error: put the program after --: oversleep emulate {MACHINE} -- true -x\n"));
     home.run(["emulate", "--help"]).with_code(0);
     home.run(["run", "--no-such-option"]).with_code(2);
 }

@@ -3,7 +3,6 @@
 
 pub mod measure;
 mod memory;
-mod separate;
 
 use std::ffi::OsString;
 
@@ -17,6 +16,7 @@ use oversleep_system::tunables::names::SLICE;
 
 use crate::args::value::{CpuList, TypedTunable};
 use crate::args::{ConditionArgs, value};
+use crate::command::mistakes;
 use crate::command::spec::{Code, NO_PROGRAM, NOT_RUN, OF_PROGRAM, USAGE, examples, exits};
 use crate::exit::{Exit, Failure};
 use crate::{interrupt, message, request};
@@ -99,7 +99,7 @@ impl Run {
     /// Runs it.
     pub fn run(self) -> Result<Exit, Failure> {
         message::leave_out_notes(self.quiet);
-        separate::program_after_dashes(&self.program)?;
+        mistakes::program_after_dashes(&self.program)?;
         let lab = Laboratory::on(oversleep_native::here());
         if let Some(slice) = self.slice {
             let refused = |error: NotASetting| format!("can't use --slice {}: {}", error.given.brief(), error.problem);
