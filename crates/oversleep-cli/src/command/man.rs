@@ -41,7 +41,7 @@ impl Man {
                 .and_then(|page| files.replace(&path, &|out| out.write_all(&page)))
                 .map_err(|error| Failure::Failed(file::why_not(&path, &error)))?;
         }
-        message::written(&[format!("{} pages in {}", pages.len(), self.out.display())]);
+        message::written(&[format!("{} pages in {}", pages.len(), self.out.display())], &[]);
         Ok(Exit::Fine)
     }
 }

@@ -82,7 +82,9 @@ fn file_without_equals(command: &Command, typed: &[OsString]) -> Option<Failure>
     typed.windows(2).find_map(|pair| {
         let option = pair[0].to_str()?.strip_prefix("--").filter(|option| needs_equals(option))?;
         let path = Path::new(&pair[1]);
-        let is_file_name = FORMATS.iter().any(|format| path.extension() == Some(OsStr::new(format.extension)));
+        let is_option = pair[1].to_string_lossy().starts_with('-');
+        let is_file_name =
+            !is_option && FORMATS.iter().any(|format| path.extension() == Some(OsStr::new(format.extension)));
         // A result that exists is read.
         (is_file_name && !(takes_files && path.exists())).then(|| {
             let file = quoted(&pair[1]);

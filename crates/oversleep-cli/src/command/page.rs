@@ -59,7 +59,7 @@ impl Page {
             Document::File(path) => {
                 let written = Files::default().replace(&path, &|out| out.write_all(page.as_bytes()));
                 written.map_err(|error| Failure::Failed(file::why_not(&path, &error)))?;
-                message::written(&[format!("{}; open it in a browser", path.display())]);
+                message::written(&[format!("{}; open it in a browser", path.display())], &[]);
             }
         }
         Ok(Exit::Fine)

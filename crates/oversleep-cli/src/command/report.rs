@@ -101,7 +101,7 @@ impl Report {
         let mut files = Files::default();
         place::write("records", path, &|out| out.write_all(text.as_bytes()), &mut files)?;
         if !self.documents.quiet {
-            message::written(files.names());
+            message::written(files.names(), &[]);
         }
         Ok(Exit::Fine)
     }

@@ -11,6 +11,7 @@ use oversleep_report::terminal;
 use crate::args::{Document, value};
 use crate::command::spec::{READS, examples, exits};
 use crate::exit::{Exit, Failure};
+use crate::message;
 use crate::output::Contents;
 use crate::output::file::{self, Files};
 use crate::output::place::Places;
@@ -53,6 +54,7 @@ pub struct Share {
 impl Share {
     /// Runs it.
     pub fn run(self) -> Result<Exit, Failure> {
+        message::leave_out_notes(self.quiet);
         let place = self.place()?;
         let result = reading::read(&self.file, "share -")?;
         let shared = ResultFile { name: self.name.clone(), ..share(&result) };
@@ -61,6 +63,8 @@ impl Share {
         let Some(written) = write(place, &stem(&shared), &contents)? else { return Ok(Exit::Fine) };
         if !self.quiet {
             Share::report(&shared, &written)?;
+        } else if self.out.is_none() {
+            message::written(&[], &[written.display().to_string()]);
         }
         Ok(Exit::Fine)
     }

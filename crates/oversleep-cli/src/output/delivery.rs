@@ -165,7 +165,7 @@ impl Delivery {
         let stem = stem.into();
         let mut tally = Tally { kept: self.is_stored, ..Tally::default() };
         let mut files = Files::default();
-        let layout = Layout { width: width(), detail: self.detail, written: &[] };
+        let layout = Layout { width: width(), detail: self.detail };
         for (format, path) in &self.files {
             let written = files.replace(path, &|out| document::write(subject, format, &layout, out));
             tally.file(path, written, **format == JSON);
@@ -184,7 +184,10 @@ impl Delivery {
             let Some(directory) = &self.automatic else { break };
             let contents: Contents = &|out| document::write(subject, format, &layout, out);
             match files.create(directory, &stem.name, format.extension, contents) {
-                Ok(path) => tally.file(&path, Ok(()), *format == JSON),
+                Ok(path) => {
+                    tally.unnamed.push(path.display().to_string());
+                    tally.file(&path, Ok(()), *format == JSON);
+                }
                 Err(error) => {
                     tally.file(
                         &directory.join(format!("{}.{}", stem.name, format.extension)),
@@ -195,16 +198,12 @@ impl Delivery {
             }
         }
         tally.written.extend_from_slice(&self.meanwhile);
-        match self.show(subject, &Layout { written: &tally.written, ..layout }) {
+        match self.show(subject, &layout) {
             Ok(Reader::Present) if self.stdout == Stdout::Document(&JSON) => tally.keep(),
             Ok(Reader::Present | Reader::Gone) => {}
             Err(error) => tally.failed.push(error.to_string()),
         }
-        // On a terminal, the bottom line of a check has just named them.
-        let is_named = self.stdout == Stdout::Text && subject.names_its_files() && io::stdout().is_terminal();
-        if !is_named {
-            message::written(&tally.written);
-        }
+        message::written(&tally.written, &tally.unnamed);
         self.conclude(subject, &stem, tally)
     }
 
@@ -266,6 +265,8 @@ pub fn show(documents: &DocumentArgs, subject: &dyn Subject) -> Result<Exit, Fai
 #[derive(Debug, Default)]
 struct Tally {
     written: Vec<String>,
+    /// Those of them that the user did not name.
+    unnamed: Vec<String>,
     failed: Vec<String>,
     /// Whether one of them, or the file it was read from, holds the result as JSON.
     kept: bool,

@@ -168,12 +168,27 @@ fn check_leaves_a_result_and_a_page_and_clobbers_none() {
     assert!(page.starts_with("oversleep-20") && page.ends_with("Z.html"), "{page}");
     assert!(result.starts_with("oversleep-20") && result.ends_with("Z.json"), "{result}");
     assert!(ended.stderr.contains(&format!("Written: {result}, {page}")), "{}", ended.stderr);
+    assert!(!ended.stdout.contains("Written"), "{}", ended.stdout);
     assert_eq!(read(&home, result).command, "check");
     // Without a command it is check. Within the same second, it chooses other names.
     home.run(&check[1..]).measured();
     assert_eq!(home.files().len(), 4);
     home.run(check.into_iter().chain(["--json"])).measured();
     assert_eq!(home.files().len(), 4, "a named place is the only one");
+    // What nobody named is said in any case.
+    let quiet = home.run(check.into_iter().chain(["--quiet"])).measured();
+    let [result, page] =
+        quiet.stderr.strip_prefix("Written: ").expect("their names").trim().split(", ").collect::<Vec<_>>()[..]
+    else {
+        panic!("{}", quiet.stderr)
+    };
+    assert!(result.ends_with(".json") && page.ends_with(".html") && !quiet.stdout.contains("Written"), "{quiet:?}");
+    assert!([result, page].iter().all(|name| home.path().join(name).exists()), "{quiet:?}");
+    let named = home.run(check.into_iter().chain(["--quiet", "--out", "r.json"])).measured();
+    assert_eq!((named.stderr.as_str(), named.stdout.contains("Written")), ("", false));
+    let copy = home.run(["share", "r.json", "--quiet"]).fine();
+    let name = copy.stderr.trim().strip_prefix("Written: ").expect("its name");
+    assert!(home.path().join(name).exists() && copy.stdout.is_empty(), "{copy:?}");
 }
 
 #[test]

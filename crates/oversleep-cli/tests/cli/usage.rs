@@ -95,6 +95,10 @@ fn unknown_names_come_with_a_suggestion() {
             &["runtimes", "--json", "java-17"],
             "error: --json would write to a file 'java-17'; put names before it: oversleep runtimes java-17 --json",
         ),
+        (
+            &["waits", "nanosleep", "--on", "linux-hz250,windows-11"],
+            "error: windows-11: unknown wait 'nanosleep'; `oversleep waits --list` lists them all",
+        ),
         (&["chekc"], "error: unrecognized subcommand 'chekc'"),
         (
             &["resolution", "hold", "1ms", "true", "-x"],
