@@ -103,6 +103,12 @@ mod tests {
             let text = String::from_utf8(page(command).unwrap()).unwrap();
             assert!(text.contains(".SH NAME") && text.contains(".SH DESCRIPTION"), "{name}");
             assert!(text.contains(".SH EXAMPLES"), "{name}");
+            // What is not filled is as wide as it stands there, behind an indent of 7.
+            let unfilled = text.split("\n.nf\n").skip(1).filter_map(|part| part.split("\n.fi\n").next());
+            for line in unfilled.flat_map(str::lines) {
+                let shown = line.replace("\\-", "-").replace("\\e", "\\").replace("\\&", "");
+                assert!(7 + shown.chars().count() <= 80, "{name}: {shown}");
+            }
         }
     }
 

@@ -56,8 +56,8 @@ fn start() -> String {
 
 /// The memory use of commands; docs/memory.md has the measurements.
 const MEMORY: &str = "\
-Memory: no command takes more than 150 MB for files of up to 200 MB, and check
-takes less than 60 MB, however long it measures.";
+Memory: no command takes more than 150 MB for files of up to 200 MB, and
+check takes less than 60 MB, however long it measures.";
 
 /// The command line.
 #[derive(Debug, Parser)]
@@ -266,7 +266,12 @@ mod tests {
             {
                 let text = text.map(ToString::to_string).unwrap_or_default();
                 assert!(text.starts_with(begin), "{name}: {text}");
-                assert!(text.lines().all(|line| line.chars().count() <= 80), "{name}: {text}");
+                let long: Vec<&str> = text.lines().filter(|line| line.chars().count() > spec::COLUMNS).collect();
+                assert!(long.is_empty(), "{name}: longer than a manual page takes: {long:#?}");
+            }
+            for heading in command.get_arguments().filter_map(|argument| argument.get_help_heading()) {
+                // A colon follows.
+                assert!(heading.chars().count() < spec::HELP_COLUMNS, "{name}: {heading}");
             }
             command.get_subcommands().for_each(check);
         }

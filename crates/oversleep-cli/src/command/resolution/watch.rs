@@ -32,7 +32,7 @@ const CODES: &[Code] = &[
 const EXAMPLES: &[(&str, &str)] = &[
     ("oversleep resolution watch", "until Ctrl-C"),
     ("oversleep resolution watch --for 8h --out r.json --html r.html", ""),
-    ("oversleep resolution watch --on windows-11 --neighbour 1ms@2s..5s,4ms@3s..9s", ""),
+    ("oversleep resolution watch --on windows-11 --neighbour 1ms@2s..5s", ""),
     ("oversleep resolution watch --on windows-7 --neighbour 1ms/8ms@1s..9s", ""),
 ];
 
