@@ -23,7 +23,7 @@ pub fn instead(whole: &Command, typed: &[OsString], error: Option<&clap::Error>)
     let takes_program = command.get_positionals().any(|argument| argument.is_last_set());
     file_without_equals(command, typed)
         .or_else(|| error.filter(|_| takes_program).and_then(|error| unknown_word(error, typed)))
-        .or_else(|| program_for_files(matches, typed).filter(|_| takes_program))
+        .or_else(|| program_for_others(matches, typed, error).filter(|_| takes_program))
 }
 
 /// Checks that the program that was typed is after `--`, where clap accepts it without that.
@@ -49,11 +49,13 @@ fn unknown_word(error: &clap::Error, typed: &[OsString]) -> Option<Failure> {
     separated(typed, &typed[begins..]).map(|line| after_dashes(&line))
 }
 
-/// A program where files were expected: `why sleep 1`.
-fn program_for_files(matches: &ArgMatches, typed: &[OsString]) -> Option<Failure> {
-    let mut files = matches.try_get_many::<PathBuf>("files").ok()??;
-    let first = files.next().filter(|first| is_program(first))?;
-    let begins = typed.iter().position(|one| one == first.as_os_str())?;
+/// A program where files were expected: `why sleep 1`; or a machine, beside an option in its place: `emulate --like FILE ./app`.
+fn program_for_others(matches: &ArgMatches, typed: &[OsString], error: Option<&clap::Error>) -> Option<Failure> {
+    let first = match error.is_some_and(|error| error.kind() == ErrorKind::ArgumentConflict) {
+        true => PathBuf::from(matches.try_get_one::<String>("machine").ok()??),
+        false => matches.try_get_many::<PathBuf>("files").ok()??.next()?.clone(),
+    };
+    let begins = typed.iter().position(|one| one == first.as_os_str()).filter(|_| is_program(&first))?;
     separated(typed, &typed[begins..]).map(|line| after_dashes(&line))
 }
 

@@ -108,6 +108,7 @@ fn unknown_names_come_with_a_suggestion() {
             &["why", "--for", "1s", "oversleep", "--json", "1"],
             "error: put the program after --: oversleep why --for 1s -- oversleep --json 1",
         ),
+        (&["why", "-p", "1", "oversleep"], "error: the argument '--pid <PID>' cannot be used with '[FILE]...'"),
         (&["why", "oversleep", "-x"], "error: put the program after --: oversleep why -- oversleep -x"),
         (&["why", "oversleep", "1", "2"], "error: put the program after --: oversleep why -- oversleep 1 2"),
         (

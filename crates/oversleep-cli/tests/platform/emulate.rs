@@ -87,6 +87,8 @@ fn options_that_make_no_sense_are_failures_of_its_own() {
     }
     let program = home.run(["emulate", MACHINE, "true", "-x"]).with_code(125).stderr;
     assert_eq!(program, format!("error: put the program after --: oversleep emulate {MACHINE} -- true -x\n"));
+    let program = home.run(["emulate", "--like", "r.json", "true"]).with_code(125).stderr;
+    assert_eq!(program, "error: put the program after --: oversleep emulate --like r.json -- true\n");
     home.run(["emulate", "--help"]).with_code(0);
     home.run(["run", "--no-such-option"]).with_code(2);
 }

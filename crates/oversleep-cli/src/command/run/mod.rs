@@ -112,11 +112,11 @@ impl Run {
         let locks_memory = self.lock_memory && memory::can_be_locked(&lab);
         interrupt::leave_to_programs();
         let measured = if self.measure { Some(measure::Runs::new()?) } else { None };
-        if let Some(measured) = &measured {
-            if measured.before(&self.program)? {
-                message::note("the first run was interrupted, so there is no second one to compare it with");
-                return Ok(Exit::Interrupted);
-            }
+        if let Some(measured) = &measured
+            && measured.before(&self.program)?
+        {
+            message::note("the first run was interrupted, so there is no second one to compare it with");
+            return Ok(Exit::Interrupted);
         }
         let mut held = lab.hold(&conditions);
         for one in &held {
