@@ -38,7 +38,8 @@ pub fn note(text: &str) {
     }
 }
 
-/// Names what a command has written, if anything; where notes are left out, only what the user did not name, and so can't know.
+/// Names what a command has written, if anything; where notes are left out, only what the user did not name, and so can't
+/// know.
 pub fn written(places: &[String], unnamed: &[String]) {
     let named = if IS_QUIET.load(Ordering::Relaxed) { unnamed } else { places };
     if !named.is_empty() {

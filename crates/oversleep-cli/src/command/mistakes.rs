@@ -49,7 +49,8 @@ fn unknown_word(error: &clap::Error, typed: &[OsString]) -> Option<Failure> {
     separated(typed, &typed[begins..]).map(|line| after_dashes(&line))
 }
 
-/// A program where files were expected: `why sleep 1`; or a machine, beside an option in its place: `emulate --like FILE ./app`.
+/// A program where files were expected: `why sleep 1`; or a machine, beside an option in its place: `emulate --like FILE
+/// ./app`.
 fn program_for_others(matches: &ArgMatches, typed: &[OsString], error: Option<&clap::Error>) -> Option<Failure> {
     let first = match error.is_some_and(|error| error.kind() == ErrorKind::ArgumentConflict) {
         true => PathBuf::from(matches.try_get_one::<String>("machine").ok()??),
@@ -67,8 +68,8 @@ fn is_program(name: &Path) -> bool {
         let read = File::open(name).and_then(|file| file.take(4).read_to_end(&mut head));
         return name.is_file() && read.is_ok() && BEGINS.iter().any(|begin| head.starts_with(begin));
     }
-    let os = std::env::consts::OS;
-    name.to_str().is_some_and(|name| name != "-" && !Surroundings::here(os).on_path(name).is_empty())
+    let on_path = |name: &str| !Surroundings::here(&oversleep_native::here().id().os).on_path(name).is_empty();
+    name.to_str().is_some_and(|name| name != "-" && on_path(name))
 }
 
 /// `--json r.json` where the equals sign is needed: the file would be one of the other arguments.

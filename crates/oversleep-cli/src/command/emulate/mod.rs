@@ -11,7 +11,6 @@ use oversleep_emulate::plan::{ClockChoice, Plan};
 use oversleep_emulate::report::PassedBy;
 use oversleep_emulate::{Ended, Request};
 use oversleep_record::Nanos;
-
 use oversleep_report::document::JSON;
 
 use crate::args::{DocumentArgs, ModelArgs, Named, value};
@@ -20,7 +19,6 @@ use crate::exit::{Exit, Failure};
 use crate::output::place::Places;
 use crate::output::{Delivery, stdout};
 use crate::{interrupt, message, reading, request};
-use document::Emulated;
 
 /// The exit code of oversleep's own failures, as in `env` and `timeout`.
 const OWN_FAILURE: i32 = 125;
@@ -226,7 +224,7 @@ impl Emulate {
     fn deliver(&self, ended: &Ended, delivery: Option<&Delivery>) -> Result<(), Failure> {
         let Some(report) = &ended.report else { return Ok(()) };
         if let Some(delivery) = delivery {
-            delivery.deliver(&Emulated(report), "oversleep-emulation")?;
+            delivery.deliver(&document::Emulated(report), "oversleep-emulation")?;
         }
         if self.summary {
             summary::lines(report).iter().for_each(|line| message::note(line));
