@@ -35,6 +35,6 @@ fuzz_target!(|bytes: &[u8]| {
         builder.add(&wait, &wait.thread);
     }
     let file = builder.finish(meta, None, Losses::default(), &machine);
-    assert!(!terminal::report(&file, 100, Detail::Full, &[]).is_empty());
+    assert!(!terminal::report(&file, 100, Detail::Full).is_empty());
     ResultFile::read(&file.write()).expect("a result reads back");
 });

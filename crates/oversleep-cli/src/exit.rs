@@ -47,9 +47,6 @@ pub enum Failure {
     /// There is no program of the name that the user typed.
     #[error("{0}")]
     NotFound(String),
-    /// The reader of standard output closed it.
-    #[error("standard output was closed")]
-    ReaderGone,
 }
 
 impl Failure {
@@ -100,7 +97,7 @@ impl From<oversleep_emulate::Failure> for Failure {
 /// The process's exit code for how a command ended.
 pub fn code(ended: &Result<Exit, Failure>) -> ExitCode {
     ExitCode::from(match ended {
-        Ok(Exit::Fine) | Err(Failure::ReaderGone) => 0,
+        Ok(Exit::Fine) => 0,
         Err(Failure::Failed(_) | Failure::Refused { .. }) => 1,
         Err(Failure::Usage(_)) => 2,
         // As with `env` and in shells.

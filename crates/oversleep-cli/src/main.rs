@@ -18,8 +18,6 @@ mod width;
 
 use std::process::ExitCode;
 
-use crate::exit::Failure;
-
 #[global_allocator]
 static ALLOCATOR: oversleep_native::allocator::Allocator = oversleep_native::allocator::Allocator;
 
@@ -31,9 +29,8 @@ fn main() -> ExitCode {
     interrupt::install();
     oversleep_native::interruption::fail_writes_beyond_the_limit();
     let ended = command::run();
-    match &ended {
-        Ok(_) | Err(Failure::ReaderGone) => {}
-        Err(failure) => message::error(&failure.to_string(), failure.next()),
+    if let Err(failure) = &ended {
+        message::error(&failure.to_string(), failure.next());
     }
     exit::code(&ended)
 }

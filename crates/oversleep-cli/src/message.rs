@@ -38,10 +38,12 @@ pub fn note(text: &str) {
     }
 }
 
-/// Names what a command has written, if anything.
-pub fn written(places: &[String]) {
-    if !places.is_empty() {
-        note(&format!("Written: {}", places.join(", ")));
+/// Names what a command has written, if anything; where notes are left out, only what the user did not name, and so can't
+/// know.
+pub fn written(places: &[String], unnamed: &[String]) {
+    let named = if IS_QUIET.load(Ordering::Relaxed) { unnamed } else { places };
+    if !named.is_empty() {
+        write("", &format!("Written: {}", named.join(", ")));
     }
 }
 

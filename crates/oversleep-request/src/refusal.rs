@@ -17,6 +17,15 @@ impl Refusal {
         Refusal::Usage(message.into())
     }
 
+    /// The same of one machine among several.
+    #[must_use]
+    pub fn of(self, machine: &str) -> Refusal {
+        match self {
+            Refusal::Usage(message) => Refusal::Usage(format!("{machine}: {message}")),
+            Refusal::Failed(message) => Refusal::Failed(format!("{machine}: {message}")),
+        }
+    }
+
     /// Any other failure.
     pub fn failed(message: impl Into<String>) -> Refusal {
         Refusal::Failed(message.into())

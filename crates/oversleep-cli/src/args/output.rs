@@ -137,7 +137,7 @@ impl<U: Use> Args for Documents<U> {
         let out = "Write the data to FILE, as --json does; `report` and `compare` read a result there";
         command = command.arg(file("out", out));
         if U::HAS_PICTURES {
-            let svg = "Write each picture as an SVG file into a directory, which is created if needed";
+            let svg = "Write each picture as an SVG file into a directory, which is created if there are any";
             command = command
                 .arg(Arg::new("svg").long("svg").value_name("DIR").value_parser(value_parser!(PathBuf)).help(svg));
         }

@@ -7,10 +7,12 @@ use oversleep_request::replies::Machine;
 use oversleep_system::examples::Examples;
 
 use crate::args::{AskArgs, Documents, MachineArgs, Read};
-use crate::command::spec::{READS, examples, exits};
+use crate::command::spec::{Code, FINE, READ_FAILED, USAGE, examples, exits};
 use crate::exit::{Exit, Failure};
 use crate::output::Delivery;
 use crate::request;
+
+const CODES: &[Code] = &[FINE, READ_FAILED, USAGE, (130, "interrupted: there is no answer")];
 
 /// Examples with names of this system.
 fn examples_here() -> String {
@@ -27,7 +29,7 @@ fn examples_here() -> String {
 ///
 /// A modelled machine answers at once, in virtual time. Without --on or --like, oversleep measures this machine.
 #[derive(Args, Debug)]
-#[command(before_help = examples_here(), after_help = exits("", READS))]
+#[command(before_help = examples_here(), after_help = exits("", CODES))]
 pub struct Ask {
     #[command(flatten)]
     question: AskArgs,

@@ -33,6 +33,7 @@ impl Man {
     pub fn run(self) -> Result<Exit, Failure> {
         message::leave_out_notes(self.quiet);
         file::check_in(&self.out).map_err(Failure::Failed)?;
+        std::fs::create_dir_all(&self.out).map_err(|error| Failure::Failed(file::why_not(&self.out, &error)))?;
         let (pages, mut files) = (pages(), Files::default());
         for (name, command) in &pages {
             let path = self.out.join(name);
@@ -40,7 +41,7 @@ impl Man {
                 .and_then(|page| files.replace(&path, &|out| out.write_all(&page)))
                 .map_err(|error| Failure::Failed(file::why_not(&path, &error)))?;
         }
-        message::written(&[format!("{} pages in {}", pages.len(), self.out.display())]);
+        message::written(&[format!("{} pages in {}", pages.len(), self.out.display())], &[]);
         Ok(Exit::Fine)
     }
 }
@@ -102,6 +103,12 @@ mod tests {
             let text = String::from_utf8(page(command).unwrap()).unwrap();
             assert!(text.contains(".SH NAME") && text.contains(".SH DESCRIPTION"), "{name}");
             assert!(text.contains(".SH EXAMPLES"), "{name}");
+            // What is not filled is as wide as it stands there, behind an indent of 7.
+            let unfilled = text.split("\n.nf\n").skip(1).filter_map(|part| part.split("\n.fi\n").next());
+            for line in unfilled.flat_map(str::lines) {
+                let shown = line.replace("\\-", "-").replace("\\e", "\\").replace("\\&", "");
+                assert!(7 + shown.chars().count() <= 80, "{name}: {shown}");
+            }
         }
     }
 

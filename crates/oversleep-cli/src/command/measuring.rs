@@ -88,7 +88,9 @@ fn side_by_side(args: &MeasuringArgs, machines: Vec<MachineArgs>, output: &Outpu
     let run = |machine: MachineArgs| {
         let lab = machine::laboratory(&machine)?;
         let name = machine.on.clone().unwrap_or_default();
-        let request = MeasuringArgs { machine, ..args.clone() }.request(&lab, None)?;
+        let request = MeasuringArgs { machine, ..args.clone() }.request(&lab, None);
+        // The other machines may have what this one lacks.
+        let request = request.map_err(|refusal| refusal.of(&name))?;
         let result = lab.run(&request, &stop, &mut Silent).map_err(|error| explain(&error))?;
         warn_of_refusals(&result, &request.plan.conditions);
         Ok((name, result))

@@ -16,6 +16,7 @@ mod idle;
 mod machines;
 mod man;
 mod measuring;
+mod mistakes;
 mod own_waits;
 mod page;
 mod registry;
@@ -55,8 +56,8 @@ fn start() -> String {
 
 /// The memory use of commands; docs/memory.md has the measurements.
 const MEMORY: &str = "\
-Memory: no command takes more than 150 MB for files of up to 200 MB, and check
-takes less than 60 MB, however long it measures.";
+Memory: no command takes more than 150 MB for files of up to 200 MB, and
+check takes less than 60 MB, however long it measures.";
 
 /// The command line.
 #[derive(Debug, Parser)]
@@ -140,14 +141,19 @@ commands! {
 /// Why it failed, in one message.
 pub fn run() -> Result<Exit, Failure> {
     let typed = with_command(std::env::args_os().collect());
-    match Cli::try_parse_from(&typed) {
-        Ok(read) => read.run(),
-        Err(answer) => match show(answer, &typed) {
-            Ok(Exit::Fine) => Ok(Exit::Fine),
-            // What fails before the program runs has a code of its own, whatever it is.
-            ended if is_emulation(&typed) => emulate::failed(ended),
-            ended => ended,
-        },
+    let read = Cli::try_parse_from(&typed);
+    let is_line = !matches!(&read, Err(answer) if !answer.use_stderr());
+    let mistaken = is_line.then(|| mistakes::instead(&Cli::command(), &typed, read.as_ref().err())).flatten();
+    let ended = match (mistaken, read) {
+        (Some(failure), _) => Err(failure),
+        (None, Ok(read)) => return read.run(),
+        (None, Err(answer)) => show(answer, &typed),
+    };
+    match ended {
+        Ok(Exit::Fine) => Ok(Exit::Fine),
+        // What fails before the program runs has a code of its own, whatever it is.
+        ended if is_emulation(&typed) => emulate::failed(ended),
+        ended => ended,
     }
 }
 
@@ -260,7 +266,12 @@ mod tests {
             {
                 let text = text.map(ToString::to_string).unwrap_or_default();
                 assert!(text.starts_with(begin), "{name}: {text}");
-                assert!(text.lines().all(|line| line.chars().count() <= 80), "{name}: {text}");
+                let long: Vec<&str> = text.lines().filter(|line| line.chars().count() > spec::COLUMNS).collect();
+                assert!(long.is_empty(), "{name}: longer than a manual page takes: {long:#?}");
+            }
+            for heading in command.get_arguments().filter_map(|argument| argument.get_help_heading()) {
+                // A colon follows.
+                assert!(heading.chars().count() < spec::HELP_COLUMNS, "{name}: {heading}");
             }
             command.get_subcommands().for_each(check);
         }

@@ -55,11 +55,11 @@ impl Page {
         let place = places.claim("html", &self.html)?;
         let page = with_results(&self.files)?;
         match place {
-            Document::Stdout => stdout::document(&|out| out.write_all(page.as_bytes()))?,
+            Document::Stdout => _ = stdout::document(&|out| out.write_all(page.as_bytes()))?,
             Document::File(path) => {
                 let written = Files::default().replace(&path, &|out| out.write_all(page.as_bytes()));
                 written.map_err(|error| Failure::Failed(file::why_not(&path, &error)))?;
-                message::written(&[format!("{}; open it in a browser", path.display())]);
+                message::written(&[format!("{}; open it in a browser", path.display())], &[]);
             }
         }
         Ok(Exit::Fine)

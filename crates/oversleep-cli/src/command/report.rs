@@ -26,13 +26,14 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("oversleep report r.json", "on the terminal"),
     ("oversleep report r.json --html r.html", "as an HTML page"),
     ("oversleep report results/", "one table of machines and waits"),
+    ("oversleep report a.json b.json --csv", "the same of these two, as CSV"),
     ("oversleep handoff --quick --json | oversleep report -", ""),
 ];
 
 /// Show result files again: on the terminal, as a page, or as pictures
 ///
 /// It reads results of any machine and system. Without an output option it prints the report; with one, it writes only the
-/// documents you name. Results in a directory become one table.
+/// documents you name. Of several results, a document is one table of machines and waits, as of results in a directory.
 #[derive(Args, Debug)]
 #[command(before_help = examples(EXAMPLES), after_help = exits("", READS))]
 pub struct Report {
@@ -51,15 +52,12 @@ pub struct Report {
 impl Report {
     /// Runs it.
     pub fn run(self) -> Result<Exit, Failure> {
-        if self.files.iter().any(|path| path.is_dir()) {
+        let is_one_table = self.files.len() > 1 && self.documents.names_any();
+        if is_one_table || self.files.iter().any(|path| path.is_dir()) {
             return self.gallery();
         }
-        let mut named = self.documents.options().chain(self.records.is_some().then_some("records"));
-        if let Some(option) = named.next().filter(|_| self.files.len() > 1) {
-            return Err(Failure::usage(format!(
-                "--{option} takes one result; run `oversleep report` once for each, and write a file's name behind an equals \
-                 sign: --{option}=FILE"
-            )));
+        if self.records.is_some() && self.files.len() > 1 {
+            return Err(Failure::usage("--records takes one result; run `oversleep report` once for each"));
         }
         if let Some(path) = &self.records {
             return self.records(path);
@@ -103,7 +101,7 @@ impl Report {
         let mut files = Files::default();
         place::write("records", path, &|out| out.write_all(text.as_bytes()), &mut files)?;
         if !self.documents.quiet {
-            message::written(files.names());
+            message::written(files.names(), &[]);
         }
         Ok(Exit::Fine)
     }
@@ -111,7 +109,7 @@ impl Report {
     /// The results in directories, and those named beside them, as one table.
     fn gallery(&self) -> Result<Exit, Failure> {
         if self.records.is_some() {
-            return Err(Failure::usage("--records takes one result, no directory"));
+            return Err(Failure::usage("--records takes one result; run `oversleep report` once for each"));
         }
         let mut files = Vec::new();
         for path in &self.files {

@@ -11,6 +11,7 @@ use oversleep_report::terminal;
 use crate::args::{Document, value};
 use crate::command::spec::{READS, examples, exits};
 use crate::exit::{Exit, Failure};
+use crate::message;
 use crate::output::Contents;
 use crate::output::file::{self, Files};
 use crate::output::place::Places;
@@ -53,6 +54,7 @@ pub struct Share {
 impl Share {
     /// Runs it.
     pub fn run(self) -> Result<Exit, Failure> {
+        message::leave_out_notes(self.quiet);
         let place = self.place()?;
         let result = reading::read(&self.file, "share -")?;
         let shared = ResultFile { name: self.name.clone(), ..share(&result) };
@@ -61,6 +63,8 @@ impl Share {
         let Some(written) = write(place, &stem(&shared), &contents)? else { return Ok(Exit::Fine) };
         if !self.quiet {
             Share::report(&shared, &written)?;
+        } else if self.out.is_none() {
+            message::written(&[], &[written.display().to_string()]);
         }
         Ok(Exit::Fine)
     }
@@ -78,14 +82,14 @@ impl Share {
     /// Shows what recipients will see, and where the copy is.
     fn report(shared: &ResultFile, written: &Path) -> Result<(), Failure> {
         let length = std::fs::metadata(written).map_or(0, |file| file.len().div_ceil(1_000));
-        stdout::text(&terminal::shared(shared, width(), &format!("{} ({length} KB)", written.display())))
+        stdout::text(&terminal::shared(shared, width(), &format!("{} ({length} KB)", written.display()))).map(drop)
     }
 }
 
 /// Writes the copy; `None` if it went to standard output.
 fn write(place: Option<Document>, stem: &str, contents: Contents) -> Result<Option<PathBuf>, Failure> {
     match place {
-        Some(Document::Stdout) => stdout::json_document(contents).map(|()| None),
+        Some(Document::Stdout) => stdout::json_document(contents).map(|_| None),
         Some(Document::File(path)) => Files::default()
             .replace(&path, contents)
             .map(|()| Some(path.clone()))

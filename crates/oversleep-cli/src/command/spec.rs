@@ -1,8 +1,11 @@
 //! What the help of a command has besides its options: examples that run, and the exit codes that it can end with. Both fit
-//! 80 columns, and the manual pages have them, too.
+//! 80 columns, also on the manual pages, which indent them.
 
-/// The columns of help.
-const COLUMNS: usize = 80;
+/// The columns of a terminal that shows all help without wrapping.
+#[cfg(test)]
+pub const HELP_COLUMNS: usize = 80;
+/// The columns of this: `man` indents it by 7.
+pub const COLUMNS: usize = 73;
 /// The blanks before a command line, and between it and what it does.
 const BLANKS: usize = 4;
 

@@ -12,6 +12,7 @@ use oversleep_report::view::pictures::Picture;
 
 use super::file::{self, Files};
 use super::place::{self, Places};
+use super::stdout::Reader;
 use super::{Contents, rescue, stdout};
 use crate::args::{Document, DocumentArgs, Named};
 use crate::exit::{Exit, Failure};
@@ -162,20 +163,20 @@ impl Delivery {
     /// Every destination that failed, and where the data are now.
     pub fn deliver(&self, subject: &dyn Subject, stem: impl Into<Stem>) -> Result<(), Failure> {
         let stem = stem.into();
-        let pictures = self.svg.as_ref().map(|directory| (directory, subject.pictures()));
-        if self.is_stored && matches!(&pictures, Some((_, none)) if none.is_empty()) {
-            return Err(Failure::usage("--svg: this has no pictures of its own; use --html"));
-        }
         let mut tally = Tally { kept: self.is_stored, ..Tally::default() };
         let mut files = Files::default();
-        let layout = Layout { width: width(), detail: self.detail, written: &[] };
+        let layout = Layout { width: width(), detail: self.detail };
         for (format, path) in &self.files {
             let written = files.replace(path, &|out| document::write(subject, format, &layout, out));
             tally.file(path, written, **format == JSON);
         }
-        if let Some((directory, pictures)) = pictures {
+        if let Some(directory) = &self.svg {
+            let (shown, pictures) = (directory.display(), subject.pictures());
             match write_all(&pictures, directory, &mut files) {
-                Ok(count) => tally.written.push(format!("{} in {}", counted(count, "picture"), directory.display())),
+                Ok(0) => message::warning(&format!(
+                    "this has no pictures, so --svg writes nothing to '{shown}'; --html writes a page"
+                )),
+                Ok(count) => tally.written.push(format!("{} in {shown}", counted(count, "picture"))),
                 Err(error) => tally.failed.push(file::why_not(directory, &error)),
             }
         }
@@ -183,7 +184,10 @@ impl Delivery {
             let Some(directory) = &self.automatic else { break };
             let contents: Contents = &|out| document::write(subject, format, &layout, out);
             match files.create(directory, &stem.name, format.extension, contents) {
-                Ok(path) => tally.file(&path, Ok(()), *format == JSON),
+                Ok(path) => {
+                    tally.unnamed.push(path.display().to_string());
+                    tally.file(&path, Ok(()), *format == JSON);
+                }
                 Err(error) => {
                     tally.file(
                         &directory.join(format!("{}.{}", stem.name, format.extension)),
@@ -194,32 +198,27 @@ impl Delivery {
             }
         }
         tally.written.extend_from_slice(&self.meanwhile);
-        match self.show(subject, &Layout { written: &tally.written, ..layout }) {
-            Ok(()) if self.stdout == Stdout::Document(&JSON) => tally.keep(),
-            Ok(()) => {}
-            Err(Failure::ReaderGone) => tally.reader_gone = true,
+        match self.show(subject, &layout) {
+            Ok(Reader::Present) if self.stdout == Stdout::Document(&JSON) => tally.keep(),
+            Ok(Reader::Present | Reader::Gone) => {}
             Err(error) => tally.failed.push(error.to_string()),
         }
-        // On a terminal, the bottom line of a check has just named them.
-        let is_named = self.stdout == Stdout::Text && subject.names_its_files() && io::stdout().is_terminal();
-        if !is_named {
-            message::written(&tally.written);
-        }
+        message::written(&tally.written, &tally.unnamed);
         self.conclude(subject, &stem, tally)
     }
 
-    fn show(&self, subject: &dyn Subject, layout: &Layout) -> Result<(), Failure> {
+    fn show(&self, subject: &dyn Subject, layout: &Layout) -> Result<Reader, Failure> {
         match self.stdout {
             Stdout::Text => stdout::text(&subject.text(layout)),
             Stdout::Document(format) if *format == JSON => stdout::json_document(&|out| subject.json(out)),
             Stdout::Document(format) => stdout::document(&|out| document::write(subject, format, layout, out)),
-            Stdout::Nothing => Ok(()),
+            Stdout::Nothing => Ok(Reader::Present),
         }
     }
 
     fn conclude(&self, subject: &dyn Subject, stem: &Stem, tally: Tally) -> Result<(), Failure> {
         if tally.failed.is_empty() {
-            return if tally.reader_gone { Err(Failure::ReaderGone) } else { Ok(()) };
+            return Ok(());
         }
         let failed = tally.failed.join("; ");
         if self.is_stored {
@@ -234,15 +233,18 @@ impl Delivery {
         }
         // Standard output is the last resort, but JSON on a terminal would only scroll the report away.
         let is_free = !self.takes_stdout() && !io::stdout().is_terminal();
-        if is_free && stdout::json_document(&|out| subject.json(out)).is_ok() {
+        if is_free && stdout::json_document(&|out| subject.json(out)).ok() == Some(Reader::Present) {
             return Err(Failure::failed(format!("{failed}; the result is the last line on standard output")));
         }
         Err(Failure::failed(format!("{failed}; the result could not be written anywhere else either")))
     }
 }
 
-/// Writes every picture to a file in a directory and returns how many there are.
+/// Writes every picture to a file in a directory, which is created for the first, and returns how many there are.
 fn write_all(pictures: &[Picture], directory: &Path, files: &mut Files) -> io::Result<usize> {
+    if !pictures.is_empty() {
+        std::fs::create_dir_all(directory)?;
+    }
     for picture in pictures {
         let path = directory.join(format!("{}.svg", picture.name));
         files.replace(&path, &|out| out.write_all(picture.svg.as_bytes()))?;
@@ -263,10 +265,11 @@ pub fn show(documents: &DocumentArgs, subject: &dyn Subject) -> Result<Exit, Fai
 #[derive(Debug, Default)]
 struct Tally {
     written: Vec<String>,
+    /// Those of them that the user did not name.
+    unnamed: Vec<String>,
     failed: Vec<String>,
     /// Whether one of them, or the file it was read from, holds the result as JSON.
     kept: bool,
-    reader_gone: bool,
 }
 
 impl Tally {

@@ -59,12 +59,23 @@ fn has_too_long_a_name(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.to_string_lossy().encode_utf16().count() > 255)
 }
 
-/// Checks whether files can be created in a directory, which is created if needed.
+/// Checks whether files can be created in a directory that exists, or that can be created, without leaving a trace.
 ///
 /// # Errors
 /// Why not, and what to do.
 pub fn check_in(directory: &Path) -> Result<(), String> {
-    fs::create_dir_all(directory).and_then(|()| Draft::check(directory)).map_err(|error| why_not(directory, &error))
+    let shown = directory.display();
+    if let Some(file) = directory.ancestors().find(|part| part.exists() && !part.is_dir()) {
+        let which = if file == directory { "it".to_owned() } else { format!("'{}'", file.display()) };
+        return Err(format!("can't write '{shown}': {which} is a file; name a directory"));
+    }
+    let is_new = |part: &&Path| !part.as_os_str().is_empty() && !part.exists();
+    let new: Vec<&Path> = directory.ancestors().take_while(is_new).collect();
+    let tried = fs::create_dir_all(directory).and_then(|()| Draft::check(directory));
+    for part in new {
+        let _ = fs::remove_dir(part);
+    }
+    tried.map_err(|error| why_not(directory, &error))
 }
 
 /// Why a place can't be written, and what to do.
@@ -361,6 +372,11 @@ mod tests {
         assert!(nowhere.ends_with("its directory does not exist; create it first"), "{nowhere}");
         assert!(check(&home.path().join("x".repeat(5_000))).is_err(), "no file can have that name");
         check_in(&home.path().join("made/below")).unwrap();
-        assert!(home.path().join("made/below").is_dir());
+        assert!(!home.path().join("made").exists(), "a check leaves no trace");
+        fs::write(home.path().join("f"), "").unwrap();
+        let file = check_in(&home.path().join("f")).unwrap_err();
+        assert!(file.ends_with("/f': it is a file; name a directory") || file.contains("\\f': it is"), "{file}");
+        let below = check_in(&home.path().join("f/below")).unwrap_err();
+        assert!(below.ends_with("is a file; name a directory"), "{below}");
     }
 }

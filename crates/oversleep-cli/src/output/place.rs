@@ -38,7 +38,7 @@ pub fn output(option: &str, path: &Path) -> Result<Document, Failure> {
 /// The system's, with the destination.
 pub fn write(option: &str, path: &Path, document: Contents, files: &mut Files) -> Result<(), Failure> {
     match output(option, path)? {
-        Document::Stdout => stdout::document(document),
+        Document::Stdout => stdout::document(document).map(drop),
         Document::File(path) => {
             files.replace(&path, document).map_err(|error| Failure::Failed(file::why_not(&path, &error)))
         }

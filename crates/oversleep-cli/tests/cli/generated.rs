@@ -11,11 +11,46 @@ fn there_are_completions_for_every_shell() {
         let script = home.run(["completions", shell]).fine().stdout;
         let words = commands.iter().flat_map(|command| command.split(' ')).chain(["dma-latency", "no-remedies"]);
         // The names that arguments take: of machines, waits, experiments, findings. Other shells' scripts have none.
-        let names = ["windows-10-1909", "thread-sleep", "B12", "timer-slack", "OVS-Y015"];
+        let names = ["windows-10-1909", "thread-sleep", "B12", "timer-slack", "OVS-Y015", "syscalls"];
         let names = names.into_iter().filter(|_| ["bash", "zsh"].contains(&shell));
         for word in words.chain(names) {
             assert!(script.contains(word), "{shell} does not know {word}");
         }
+    }
+}
+
+/// As the shells call the function, which may be there or not.
+#[test]
+fn each_name_of_a_list_is_completed() {
+    let home = Home::new();
+    let script = home.run(["completions", "zsh"]).fine().stdout;
+    for option in ["--on=", "--only=", "--load="] {
+        let lists: Vec<&str> = script.lines().filter(|line| line.contains(&format!("{option}["))).collect();
+        assert!(lists.iter().any(|line| line.contains(":_values -s , name ")), "{lists:#?}");
+    }
+    fs::write(home.path().join("c.bash"), home.run(["completions", "bash"]).fine().stdout).expect("writable");
+    let complete = |words: &str, last: &str, before: &str| {
+        let script = format!(
+            "source c.bash; COMP_WORDS=({words} {last}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); \
+             _oversleep_lists oversleep '{last}' '{before}'; echo \"${{COMPREPLY[@]}}\""
+        );
+        let ended = home.prepared(std::process::Command::new("bash")).args(["-c", &script]).output().ok()?;
+        ended.status.success().then(|| String::from_utf8(ended.stdout).expect("text").trim().to_owned())
+    };
+    if complete("oversleep", "machi", "oversleep").as_deref() != Some("machines") {
+        return oversleep_testing::skip("no bash of version 4 or later here");
+    }
+    for (words, last, before, offered) in [
+        ("oversleep ask --on", "windows-11,raspberry", "--on", "windows-11,raspberry-pi-4"),
+        ("oversleep check --only", "B2,B1,D", "--only", "B2,B1,D1 B2,B1,D2 B2,B1,D3 B2,B1,D4"),
+        ("oversleep waits --load", "sp", "--load", "spin"),
+        ("oversleep waits --load", "spin:2,mem", "--load", "spin:2,memory"),
+        ("oversleep waits --on", "raspberry", "--on", "raspberry-pi-4"),
+    ] {
+        assert_eq!(complete(words, last, before).as_deref(), Some(offered), "{words} {last}");
+    }
+    if super::support::os() == "linux" {
+        assert_eq!(complete("oversleep run --policy", "fi", "--policy").as_deref(), Some("fifo"));
     }
 }
 

@@ -168,6 +168,28 @@ fn doctor_says_what_can_be_changed() {
 }
 
 #[test]
+fn one_entry_has_the_row_that_it_has_in_the_list() {
+    for (list, one) in [(&["explain", "--csv"], "timer-slack"), (&["experiments", "--csv"], "B2")] {
+        let (all, row) = (stdout(list), stdout(&[list[0], one, list[1]]));
+        let lines: Vec<&str> = row.lines().collect();
+        assert_eq!((lines.len(), lines[0]), (2, all.lines().next().expect("heads")), "{row}");
+        assert!(lines[1].contains(one) && all.lines().any(|line| line == lines[1]), "{row}");
+    }
+}
+
+#[test]
+fn what_doctor_finds_is_a_table_with_every_ability_and_setting() {
+    let (rows, document) = (stdout(&["doctor", "--csv"]), json(&["doctor", "--json"]));
+    assert!(rows.starts_with("kind,name,present,"), "{rows}");
+    for (list, kind) in [("abilities", "ability"), ("tunables", "setting")] {
+        for one in document[list].as_array().expect("a list") {
+            let begins = format!("{kind},{},", one["name"].as_str().expect("a name"));
+            assert!(rows.lines().any(|row| row.starts_with(&begins)), "{begins}: {rows}");
+        }
+    }
+}
+
+#[test]
 fn lists_have_no_styles_where_nobody_asked() {
     assert!(!stdout(&["doctor"]).contains('\x1b'));
     assert!(!stdout(&["--color", "never", "doctor"]).contains('\x1b'));

@@ -89,6 +89,47 @@ fn a_report_shows_a_result_again() {
     assert_eq!(String::from_utf8(output.stdout).expect("text"), shown);
 }
 
+/// Whether it was just measured, read or put together.
+#[test]
+fn where_there_are_no_pictures_no_directory_is_left() {
+    let home = Home::new();
+    let recording = format!("{}/../oversleep-why/tests/recorded/fifo.why", env!("CARGO_MANIFEST_DIR"));
+    home.run(["why", &recording, "--out", "w.json", "--quiet"]).fine();
+    let none = "warning: this has no pictures, so --svg writes nothing to 'p/q'; --html writes a page\n";
+    for args in [
+        &["why", &recording, "--svg", "p/q"][..],
+        &["report", "w.json", "--svg", "p/q", "--quiet"],
+        &["report", "w.json", "w.json", "--svg", "p/q"],
+        &["report", ".", "--svg", "p/q"],
+    ] {
+        let ended = home.run(args).fine();
+        assert_eq!((&*ended.stdout, &*ended.stderr), ("", none), "{args:?}");
+        assert_eq!(home.files(), ["w.json"], "{args:?}");
+    }
+    for (args, message) in [
+        (
+            &["report", "w.json", "--svg", "w.json/p"][..],
+            "error: can't write 'w.json/p': 'w.json' is a file; name a directory\n",
+        ),
+        (&["man", "--out", "w.json"], "error: can't write 'w.json': it is a file; name a directory\n"),
+    ] {
+        assert_eq!(home.run(args).with_code(1).stderr, message);
+    }
+}
+
+#[test]
+fn several_results_are_one_table_in_every_document() {
+    let home = Home::new();
+    for (wait, name) in [("nanosleep", "a.json"), ("poll", "b.json")] {
+        home.run(["waits", wait, "--on", "linux-hz250", "--count", "3", "--out", name, "--quiet"]).fine();
+    }
+    for option in ["--json", "--csv", "--md", "--html=-", "--out=-"] {
+        let of_both = home.run(["report", "a.json", "b.json", option]).fine();
+        assert_eq!(of_both.stdout, home.run(["report", ".", option]).fine().stdout, "{option}");
+        assert!(of_both.stdout.contains("b.json") || option == "--md", "{}", of_both.stdout);
+    }
+}
+
 #[test]
 fn every_command_names_the_files_that_it_writes() {
     let home = Home::new();
@@ -127,12 +168,27 @@ fn check_leaves_a_result_and_a_page_and_clobbers_none() {
     assert!(page.starts_with("oversleep-20") && page.ends_with("Z.html"), "{page}");
     assert!(result.starts_with("oversleep-20") && result.ends_with("Z.json"), "{result}");
     assert!(ended.stderr.contains(&format!("Written: {result}, {page}")), "{}", ended.stderr);
+    assert!(!ended.stdout.contains("Written"), "{}", ended.stdout);
     assert_eq!(read(&home, result).command, "check");
     // Without a command it is check. Within the same second, it chooses other names.
     home.run(&check[1..]).measured();
     assert_eq!(home.files().len(), 4);
     home.run(check.into_iter().chain(["--json"])).measured();
     assert_eq!(home.files().len(), 4, "a named place is the only one");
+    // What nobody named is said in any case.
+    let quiet = home.run(check.into_iter().chain(["--quiet"])).measured();
+    let [result, page] =
+        quiet.stderr.strip_prefix("Written: ").expect("their names").trim().split(", ").collect::<Vec<_>>()[..]
+    else {
+        panic!("{}", quiet.stderr)
+    };
+    assert!(result.ends_with(".json") && page.ends_with(".html") && !quiet.stdout.contains("Written"), "{quiet:?}");
+    assert!([result, page].iter().all(|name| home.path().join(name).exists()), "{quiet:?}");
+    let named = home.run(check.into_iter().chain(["--quiet", "--out", "r.json"])).measured();
+    assert_eq!((named.stderr.as_str(), named.stdout.contains("Written")), ("", false));
+    let copy = home.run(["share", "r.json", "--quiet"]).fine();
+    let name = copy.stderr.trim().strip_prefix("Written: ").expect("its name");
+    assert!(home.path().join(name).exists() && copy.stdout.is_empty(), "{copy:?}");
 }
 
 #[test]

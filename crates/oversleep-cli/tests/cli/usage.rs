@@ -95,7 +95,35 @@ fn unknown_names_come_with_a_suggestion() {
             &["runtimes", "--json", "java-17"],
             "error: --json would write to a file 'java-17'; put names before it: oversleep runtimes java-17 --json",
         ),
+        (
+            &["waits", "nanosleep", "--on", "linux-hz250,windows-11"],
+            "error: windows-11: unknown wait 'nanosleep'; `oversleep waits --list` lists them all",
+        ),
         (&["chekc"], "error: unrecognized subcommand 'chekc'"),
+        (
+            &["resolution", "hold", "1ms", "true", "-x"],
+            "error: put the program after --: oversleep resolution hold 1ms -- true -x",
+        ),
+        (
+            &["why", "--for", "1s", "oversleep", "--json", "1"],
+            "error: put the program after --: oversleep why --for 1s -- oversleep --json 1",
+        ),
+        (&["why", "-p", "1", "oversleep"], "error: the argument '--pid <PID>' cannot be used with '[FILE]...'"),
+        (&["why", "oversleep", "-x"], "error: put the program after --: oversleep why -- oversleep -x"),
+        (&["why", "oversleep", "1", "2"], "error: put the program after --: oversleep why -- oversleep 1 2"),
+        (
+            &["report", "a.json", "--json", "b.json"],
+            "error: --json takes its file behind an equals sign: --json=b.json",
+        ),
+        (&["compare", "a", "b", "--md", "c.md"], "error: --md takes its file behind an equals sign: --md=c.md"),
+        (&["doctor", "--json", "d.json"], "error: --json takes its file behind an equals sign: --json=d.json"),
+        (&["why", "a.json", "--csv", "a.csv"], "error: --csv takes its file behind an equals sign: --csv=a.csv"),
+        (
+            &["ask", "sleep(1ms)", "--on", "windows-11", "--json", "e.json"],
+            "error: --json takes its file behind an equals sign: --json=e.json",
+        ),
+        (&["machines", "--csv", "m.csv"], "error: --csv takes its file behind an equals sign: --csv=m.csv"),
+        (&["explain", "--md", "e.md"], "error: --md takes its file behind an equals sign: --md=e.md"),
     ] {
         refused_with(args, message);
     }
@@ -204,7 +232,7 @@ fn options_that_contradict_each_other_are_refused() {
         &["waits", "--json", "-", "--html", "-"],
         &["waits", "--out", "r", "--html", "r"],
         &["report"],
-        &["report", "a", "b", "--html", "c"],
+        &["report", "a", "b", "--records", "c"],
         &["report", "a.json", "--json=a.json"],
         &["man"],
         &["completions", "csh"],

@@ -35,6 +35,29 @@ fn a_reader_that_has_seen_enough_is_no_error() {
     }
 }
 
+/// As `oversleep … | head -1` ends for it.
+#[test]
+fn an_exit_code_is_the_results_whoever_reads_it() {
+    let recording = format!("{}/../oversleep-why/tests/recorded/fifo.why", env!("CARGO_MANIFEST_DIR"));
+    let home = Home::new();
+    home.run(["waits", "nanosleep", "--on", "linux-hz250", "--count", "3", "--out", "a.json", "--quiet"]).fine();
+    home.run(["waits", "poll", "--on", "linux-hz250", "--count", "3", "--out", "b.json", "--quiet"]).fine();
+    for (args, code) in [
+        (&["why", &recording, "--full", "--fail-if", "p99>1ms"][..], 3),
+        (&["why", &recording, "--fail-if", "p99>3ms"], 4),
+        (&["compare", "a.json", "b.json"], 4),
+        (&["compare", "a.json", "b.json", "--json"], 4),
+        (&["report", "a.json", "b.json"], 0),
+    ] {
+        home.run(args).with_code(code);
+        let mut command = home.command();
+        let mut child = command.args(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+        drop(child.stdout.take());
+        let ended = Ended::of(child.wait_with_output().expect("it ends")).with_code(code);
+        assert!(!ended.stderr.contains("standard output"), "{args:?}: {}", ended.stderr);
+    }
+}
+
 /// A full device, if there is one.
 fn full() -> Option<File> {
     fs::OpenOptions::new().write(true).open("/dev/full").ok()

@@ -65,6 +65,7 @@ fn its_own_failures_end_with_125() {
         &["emulate", "linux-hz250", "--resolution", "1ms", "--", "true"],
         &["emulate", "ctl", "1", "--resolution", "1ms"],
         &["emulate", "ctl", "1"],
+        &["emulate", "windows-10-1909", "true", "-x"],
     ] {
         let ended = home.run(arguments).with_code(125);
         assert!(ended.stderr.starts_with("error: ") && ended.stderr.lines().count() == 1, "{}", ended.stderr);
@@ -84,6 +85,10 @@ fn options_that_make_no_sense_are_failures_of_its_own() {
         let ended = home.run(arguments).with_code(125);
         assert!(ended.stderr.starts_with("error: ") && !ended.stderr.contains('\u{7}'), "{}", ended.stderr);
     }
+    let program = home.run(["emulate", MACHINE, "true", "-x"]).with_code(125).stderr;
+    assert_eq!(program, format!("error: put the program after --: oversleep emulate {MACHINE} -- true -x\n"));
+    let program = home.run(["emulate", "--like", "r.json", "true"]).with_code(125).stderr;
+    assert_eq!(program, "error: put the program after --: oversleep emulate --like r.json -- true\n");
     home.run(["emulate", "--help"]).with_code(0);
     home.run(["run", "--no-such-option"]).with_code(2);
 }
@@ -127,6 +132,26 @@ fn a_report_that_cannot_be_written_is_refused_before_the_program_runs() {
     assert_eq!((output.status.code(), output.stdout.len()), (Some(125), 0), "{output:?}");
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(told.contains("can't write 'none/r.json': its directory does not exist"), "{told}");
+}
+
+#[test]
+fn a_report_that_cannot_be_written_is_kept_and_the_command_fails() {
+    let home = Home::new();
+    if !std::path::Path::new("/dev/full").exists() {
+        return oversleep_testing::skip("no /dev/full here");
+    }
+    let Some(output) = emulated(&home, &["--out", "/dev/full", "--quiet"], &["sleep", "0.001"]) else { return };
+    assert_eq!(output.status.code(), Some(125), "{output:?}");
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    let begins = "error: can't write '/dev/full': ";
+    assert!(told.starts_with(begins) && told.contains("; the result is kept in "), "{told}");
+    let path = told.trim().rsplit("kept in ").next().expect("a path");
+    let report: serde_json::Value = serde_json::from_slice(&std::fs::read(path).expect("a file")).expect("JSON");
+    assert_eq!(report["machine"], MACHINE);
+    let Some(output) = emulated(&home, &["--out", "r.json"], &["true"]) else { return };
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "Written: r.json\n");
+    let Some(output) = emulated(&home, &["--out", "r.json", "-q"], &["true"]) else { return };
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
 }
 
 #[test]

@@ -1,7 +1,10 @@
 //! `run`: the settings of a program that is run with one.
 #![cfg(target_os = "linux")]
 
-use super::support::Home;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+use super::support::{Ended, Home};
 
 #[test]
 fn a_program_inherits_what_is_held_and_its_code_is_passed_on() {
@@ -27,6 +30,28 @@ fn two_runs_that_are_compared_can_be_quiet() {
     let quiet = home.run(["run", "--quiet"].iter().chain(&measured[1..])).fine();
     assert_eq!(quiet.stderr, "");
     assert!(quiet.stdout.contains("oversleep compare"), "{}", quiet.stdout);
+}
+
+/// The program goes on until its file is gone, as `why` leaves it.
+#[test]
+fn an_interrupted_first_run_is_the_last() {
+    let home = Home::new();
+    std::fs::write(home.path().join("go"), "").expect("writable");
+    let script = "echo ran >> runs; echo ready; exec >/dev/null 2>&1; while [ -e go ]; do sleep 0.05; done";
+    let mut command = home.command();
+    command.args(["run", "--slack", "1ns", "--measure", "--", "sh", "-c", script]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut ready = String::new();
+    BufReader::new(child.stdout.take().expect("piped")).read_line(&mut ready).expect("readable");
+    if ready != "ready\n" {
+        return oversleep_testing::skip(Ended::of(child.wait_with_output().expect("it ends")).stderr);
+    }
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().is_ok_and(|sent| sent.success()));
+    let ended = Ended::of(child.wait_with_output().expect("it ends"));
+    std::fs::remove_file(home.path().join("go")).expect("it is there");
+    let ended = ended.with_code(130);
+    assert!(ended.stderr.contains("the first run was interrupted") && !ended.stderr.contains("is held"), "{ended:?}");
+    assert_eq!(std::fs::read_to_string(home.path().join("runs")).expect("written"), "ran\n");
 }
 
 #[test]

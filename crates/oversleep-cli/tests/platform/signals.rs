@@ -288,6 +288,37 @@ fn holding_ends_with_a_signal_and_a_program_gets_what_is_sent_to_its_keeper() {
     assert_eq!(keeper.wait().expect("it ends").code(), Some(3));
 }
 
+/// Where nothing else ends a watch, a signal is its regular end; with a time it is cut short. The help says both.
+#[test]
+fn a_watch_ends_with_the_code_that_its_help_names() {
+    let home = Home::new();
+    for (more, code) in [(&[][..], 0), (&["--for", "24h"], 130)] {
+        let mut command = home.command();
+        command.args(["resolution", "watch", "--every", "100ms", "--out", "r.json"]).args(more);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+        let mut stderr = BufReader::new(child.stderr.take().expect("piped"));
+        let mut line = String::new();
+        stderr.read_line(&mut line).expect("readable");
+        assert!(line.starts_with("Watching this machine every 100 ms "), "{line}");
+        signal(&child, "INT");
+        let ended = Ended::of(child.wait_with_output().expect("it ends"));
+        // The machine may be too disturbed for a conclusion.
+        assert!(ended.code == Some(code) || code == 0 && ended.code == Some(4), "{ended:?}");
+    }
+    for (command, codes) in [
+        (
+            &["resolution", "watch"][..],
+            &["  0  success, also when Ctrl-C ends a watch without --for", "130  interrupted before"][..],
+        ),
+        (&["why"], &["  0  success, also when Ctrl-C ends following without --for", "130  interrupted before"]),
+        (&["ask"], &["130  interrupted: there is no answer"]),
+        (&["run"], &["130  interrupted: a signal ended the first run"]),
+    ] {
+        let help = home.run(command.iter().chain(&["-h"])).fine().stdout;
+        assert!(codes.iter().all(|code| help.contains(code)), "{command:?}: {help}");
+    }
+}
+
 /// The signal goes to the main thread, which waits for the end of the round.
 #[test]
 #[cfg(target_os = "linux")]

@@ -59,13 +59,11 @@ pub use text::TEXT;
 
 /// How a document is laid out.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Layout<'a> {
+pub struct Layout {
     /// The most columns of text.
     pub width: usize,
     /// How much of the subject a person is shown.
     pub detail: Detail,
-    /// Where the subject was written, for a text that names the files.
-    pub written: &'a [String],
 }
 
 /// Writes a subject in a format.

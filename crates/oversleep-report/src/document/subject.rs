@@ -45,11 +45,6 @@ pub trait Subject {
         html::page_of(&self.view(Detail::Full), out)
     }
 
-    /// Whether its text says where it was written.
-    fn names_its_files(&self) -> bool {
-        false
-    }
-
     /// Its pictures, each a document of its own.
     fn pictures(&self) -> Vec<Picture> {
         Vec::new()
@@ -80,7 +75,7 @@ fn series_columns<'a>() -> [Column<&'a Series>; 15] {
 
 impl Subject for ResultFile {
     fn text(&self, layout: &Layout) -> String {
-        terminal::report(self, layout.width, layout.detail, layout.written)
+        terminal::report(self, layout.width, layout.detail)
     }
 
     fn json(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -117,10 +112,6 @@ impl Subject for ResultFile {
 
     fn page(&self, out: &mut dyn Write) -> io::Result<()> {
         html::report(self, out)
-    }
-
-    fn names_its_files(&self) -> bool {
-        overview::has_bottom_line(self)
     }
 
     fn pictures(&self) -> Vec<Picture> {

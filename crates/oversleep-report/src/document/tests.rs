@@ -75,7 +75,8 @@ fn a_list_has_every_format() {
     let data = serde_json::json!([{ "name": "tsc", "available": true, "why": null, "more": ["a", "b"] }]);
     let text = Box::new(|width| format!("{width} columns\n"));
     let columns = &["name", "available", "why", "more"];
-    let list = Listing { title: "clocks".to_owned(), text, data: data.clone(), rows: "", columns };
+    let list =
+        Listing { title: "clocks".to_owned(), text, data: data.clone(), rows: crate::listing::Rows::In(""), columns };
     assert_eq!(written(&list, &TEXT), "100 columns\n");
     assert_eq!(written(&list, &CSV), "name,available,why,more\r\ntsc,true,,a; b\r\n");
     assert_eq!(
@@ -84,8 +85,13 @@ fn a_list_has_every_format() {
     );
     assert!(written(&list, &HTML).contains("<td"));
     let text = Box::new(|_| "\u{1b}[1mtsc\u{1b}[0m: a <clock>\n".to_owned());
-    let one =
-        Listing { title: "tsc".to_owned(), text, data: serde_json::json!({ "why": data }), rows: "/why", columns };
+    let one = Listing {
+        title: "tsc".to_owned(),
+        text,
+        data: serde_json::json!({ "why": data }),
+        rows: crate::listing::Rows::In("/why"),
+        columns,
+    };
     assert_eq!(written(&one, &CSV), written(&list, &CSV));
     assert_eq!(written(&one, &MARKDOWN), "# oversleep: tsc\n\n~~~~text\ntsc: a <clock>\n~~~~\n");
     assert!(written(&one, &HTML).contains("<pre class=\"text\">tsc: a &lt;clock&gt;\n</pre>"));

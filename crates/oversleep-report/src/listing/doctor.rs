@@ -6,7 +6,7 @@ use oversleep_record::environment::PlatformId;
 use oversleep_system::Ability;
 use serde_json::{Value, json};
 
-use super::{FAINT, GOOD, Listing, MISSING, Page, STRONG, entries, wine_answers};
+use super::{FAINT, GOOD, Listing, MISSING, Page, Rows, STRONG, entries, wine_answers};
 use crate::words::counted;
 
 /// The findings of `doctor`.
@@ -32,24 +32,47 @@ pub fn listing<'a>(found: &'a Checkup) -> Listing<'a> {
         title: "what oversleep can observe and do here".to_owned(),
         text: Box::new(|width| text(found, width)),
         data: document(found),
-        rows: "/abilities",
-        columns: &["name", "present", "gives", "how", "why"],
+        rows: Rows::These(rows(found)),
+        columns: &["kind", "name", "present", "gives", "how", "why", "now", "call"],
     }
+}
+
+/// A row for each ability and each setting.
+fn rows(found: &Checkup) -> Vec<Value> {
+    let ability = |ability: &Ability| {
+        let mut row = ability_document(ability);
+        row["kind"] = json!("ability");
+        row
+    };
+    let setting = |tunable: &Entry| {
+        json!({
+            "kind": "setting",
+            "name": tunable.name,
+            "present": tunable.unavailable.is_none(),
+            "gives": tunable.doc,
+            "how": entries::property(tunable, "reaches"),
+            "why": tunable.unavailable.as_ref().map(ToString::to_string),
+            "now": entries::property(tunable, "now"),
+            "call": tunable.call,
+        })
+    };
+    found.abilities.iter().map(ability).chain(found.tunables.iter().map(setting)).collect()
+}
+
+fn ability_document(ability: &Ability) -> Value {
+    let mut document = json!({ "name": ability.name, "gives": ability.gives, "present": ability.state.is_ok() });
+    match &ability.state {
+        Ok(how) => document["how"] = json!(how),
+        Err(why) => document["why"] = json!(why),
+    }
+    document
 }
 
 /// As one JSON document.
 fn document(found: &Checkup) -> Value {
-    let ability = |ability: &Ability| {
-        let mut document = json!({ "name": ability.name, "gives": ability.gives, "present": ability.state.is_ok() });
-        match &ability.state {
-            Ok(how) => document["how"] = json!(how),
-            Err(why) => document["why"] = json!(why),
-        }
-        document
-    };
     json!({
         "platform": found.platform,
-        "abilities": found.abilities.iter().map(ability).collect::<Value>(),
+        "abilities": found.abilities.iter().map(ability_document).collect::<Value>(),
         "tunables": found.tunables.iter().map(entries::document).collect::<Value>(),
         "environment": found.environment,
     })

@@ -3,7 +3,7 @@
 use oversleep_lab::catalogue::Entry;
 use serde_json::{Value, json};
 
-use super::{FAINT, GOOD, Listing, MISSING, Page, STRONG};
+use super::{FAINT, GOOD, Listing, MISSING, Page, Rows, STRONG};
 
 /// The list of entries; `what` they are.
 pub fn listing<'a>(what: &str, entries: &'a [Entry]) -> Listing<'a> {
@@ -11,7 +11,7 @@ pub fn listing<'a>(what: &str, entries: &'a [Entry]) -> Listing<'a> {
         title: what.to_owned(),
         text: Box::new(|width| text(entries, width)),
         data: entries.iter().map(document).collect(),
-        rows: "",
+        rows: Rows::In(""),
         columns: &["name", "call", "available", "unavailable", "since", "doc", "page"],
     }
 }

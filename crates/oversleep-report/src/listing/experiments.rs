@@ -4,7 +4,10 @@ use oversleep_lab::verify::of_experiment;
 use oversleep_measure::{Column, Experiment, registry};
 use serde_json::{Value, json};
 
-use super::{Listing, Page, STRONG};
+use super::{Listing, Page, Rows, STRONG};
+
+/// The columns of experiments, whether all or one.
+const COLUMNS: &[&str] = &["id", "title", "question"];
 
 /// The list of all.
 pub fn all() -> Listing<'static> {
@@ -12,8 +15,8 @@ pub fn all() -> Listing<'static> {
         title: "experiments".to_owned(),
         text: Box::new(list),
         data: registry().iter().copied().map(document).collect(),
-        rows: "",
-        columns: &["id", "title", "question"],
+        rows: Rows::In(""),
+        columns: COLUMNS,
     }
 }
 
@@ -23,8 +26,8 @@ pub fn listing(experiment: &'static Experiment) -> Listing<'static> {
         title: format!("experiment {} {}", experiment.id, experiment.title),
         text: Box::new(|width| text(experiment, width)),
         data: document(experiment),
-        rows: "/columns",
-        columns: &["name", "meaning"],
+        rows: Rows::In(""),
+        columns: COLUMNS,
     }
 }
 

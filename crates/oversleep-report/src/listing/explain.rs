@@ -4,8 +4,11 @@ use oversleep_explain::{FindingEntry, RemedyEntry, Scope, Trial, registry};
 use oversleep_lab::catalogue::Entry;
 use serde_json::{Value, json};
 
-use super::{Listing, Page, STRONG, entries};
+use super::{Listing, Page, Rows, STRONG, entries};
 use crate::terminal::clean;
+
+/// The columns of findings, whether all or one.
+const COLUMNS: &[&str] = &["id", "name", "severity", "summary", "applies_to"];
 
 /// The list of all.
 pub fn all() -> Listing<'static> {
@@ -13,19 +16,19 @@ pub fn all() -> Listing<'static> {
         title: "findings".to_owned(),
         text: Box::new(list),
         data: registry().iter().map(|entry| document(entry)).collect(),
-        rows: "",
-        columns: &["id", "name", "severity", "summary", "applies_to"],
+        rows: Rows::In(""),
+        columns: COLUMNS,
     }
 }
 
-/// One of them; its table has the remedies.
+/// One of them.
 pub fn one(entry: &FindingEntry) -> Listing<'_> {
     Listing {
         title: format!("{} {}", entry.id, entry.name),
         text: Box::new(|width| text(entry, width)),
         data: document(entry),
-        rows: "/remedies",
-        columns: &["id", "summary", "how", "example"],
+        rows: Rows::In(""),
+        columns: COLUMNS,
     }
 }
 
@@ -44,7 +47,7 @@ pub fn about<'a>(word: &'a str, named: &'a [Entry], found: &'a [&'a FindingEntry
             format!("{named}{gap}{found}")
         }),
         data: found.iter().map(|entry| document(entry)).chain(named.iter().map(entries::document)).collect(),
-        rows: "",
+        rows: Rows::In(""),
         columns: &["id", "name", "severity", "summary", "call", "doc"],
     }
 }

@@ -3,7 +3,7 @@
 use oversleep_lab::machines::Description;
 use serde_json::{Value, json};
 
-use super::{FAINT, Listing, Page, STRONG};
+use super::{FAINT, Listing, Page, Rows, STRONG};
 
 /// The list of all.
 pub fn every(all: &[Description]) -> Listing<'_> {
@@ -11,7 +11,7 @@ pub fn every(all: &[Description]) -> Listing<'_> {
         title: "modelled machines".to_owned(),
         text: Box::new(|width| list(all, width)),
         data: all.iter().map(document).collect(),
-        rows: "",
+        rows: Rows::In(""),
         columns: &["name", "title"],
     }
 }
@@ -22,7 +22,7 @@ pub fn listing(machine: &Description) -> Listing<'_> {
         title: format!("modelled machine {}: {}", machine.name, machine.title),
         text: Box::new(|width| text(machine, width)),
         data: document(machine),
-        rows: "/figures",
+        rows: Rows::In("/figures"),
         columns: &["key", "value", "means", "source"],
     }
 }

@@ -38,16 +38,31 @@ pub struct Listing<'a> {
     pub text: Box<dyn Fn(usize) -> String + 'a>,
     /// All data.
     pub data: Value,
-    /// Where in the data the rows of its table are; empty if it is the list.
-    pub rows: &'static str,
+    /// The rows of its table.
+    pub rows: Rows,
     /// The fields of a row that are columns.
     pub columns: &'static [&'static str],
+}
+
+/// The rows of a listing's table: objects, whose fields are columns.
+pub enum Rows {
+    /// A list that is at this place in the data, or one object there; empty if it is the data.
+    In(&'static str),
+    /// These.
+    These(Vec<Value>),
 }
 
 impl Listing<'_> {
     /// The objects of its rows.
     pub fn objects(&self) -> &[Value] {
-        self.data.pointer(self.rows).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+        match &self.rows {
+            Rows::These(rows) => rows,
+            Rows::In(place) => match self.data.pointer(place) {
+                Some(Value::Array(rows)) => rows,
+                Some(row @ Value::Object(_)) => std::slice::from_ref(row),
+                _ => &[],
+            },
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use oversleep_record::{Environment, FactName, Unavailable};
 use oversleep_system::{ResolutionHolders, ResolutionRow};
 use serde_json::{Value, json};
 
-use super::{FAINT, Listing, MISSING, Page, STRONG, wine_answers};
+use super::{FAINT, Listing, MISSING, Page, Rows, STRONG, wine_answers};
 use crate::view::head::fact_text;
 use crate::words::counted;
 
@@ -49,7 +49,7 @@ pub fn listing(found: &Resolution, with_names: bool) -> Listing<'_> {
         title: "timer resolution".to_owned(),
         text: Box::new(move |width| text(found, with_names, width)),
         data: document(found),
-        rows: "/found_now",
+        rows: Rows::In("/found_now"),
         columns: &["what", "how", "says", "unknown"],
     }
 }

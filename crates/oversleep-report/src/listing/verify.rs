@@ -7,7 +7,7 @@ use oversleep_lab::verify::{Basis, COLLECTIONS, Kind, Row, Summary, Tally, Toler
 use oversleep_record::words::percent;
 use serde_json::{Value, json};
 
-use super::{FAINT, GOOD, Listing, MISSING, Page};
+use super::{FAINT, GOOD, Listing, MISSING, Page, Rows};
 
 /// The verdict on a row, in a word or two.
 fn word(verdict: &Verdict) -> &'static str {
@@ -27,7 +27,7 @@ pub fn listing(rows: &[Row], leaves_out: bool, all: bool) -> Listing<'_> {
         title: "published observations".to_owned(),
         text: Box::new(move |width| text(rows, leaves_out, all, width)),
         data: document(rows, leaves_out),
-        rows: "/observations",
+        rows: Rows::In("/observations"),
         columns: &["id", "machine", "question", "published", "model", "verdict", "basis", "reason", "citation"],
     }
 }

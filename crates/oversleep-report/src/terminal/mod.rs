@@ -46,8 +46,8 @@ pub enum Detail {
     Full,
 }
 
-/// The report, with ANSI styles, at most `width` columns wide. `files` are the places where the result was written.
-pub fn report(file: &ResultFile, width: usize, detail: Detail, files: &[String]) -> String {
+/// The report, with ANSI styles, at most `width` columns wide.
+pub fn report(file: &ResultFile, width: usize, detail: Detail) -> String {
     let mut page = Page::new(width);
     let sections = sections::all(file);
     let is_overview = detail == Detail::Brief && overview::is_wanted(&sections);
@@ -65,7 +65,7 @@ pub fn report(file: &ResultFile, width: usize, detail: Detail, files: &[String])
     findings::show(&mut page, file, &found, detail);
     observed::worst(&mut page, file);
     let tables: usize = sections.iter().map(|section| section.tables.len()).sum();
-    page.bottom_line(file, &found, files, is_overview.then_some(tables));
+    page.bottom_line(file, &found, is_overview.then_some(tables));
     page.finish()
 }
 
@@ -101,8 +101,8 @@ impl Page {
         }
     }
 
-    /// The bottom line, the location of the result, and where to find more.
-    fn bottom_line(&mut self, file: &ResultFile, findings: &Findings, files: &[String], more_tables: Option<usize>) {
+    /// The bottom line, and where to find more.
+    fn bottom_line(&mut self, file: &ResultFile, findings: &Findings, more_tables: Option<usize>) {
         if !overview::has_bottom_line(file) {
             return;
         }
@@ -113,9 +113,6 @@ impl Page {
         if let Some(tables) = more_tables {
             let more = format!("More: `oversleep explain NAME` on each finding; --full for all {tables} tables.");
             self.prose(&more, 0, Tone::Soft);
-        }
-        if !files.is_empty() {
-            self.prose(&format!("Written: {}", files.join(", ")), 0, Tone::Plain);
         }
     }
 

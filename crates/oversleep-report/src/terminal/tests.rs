@@ -23,7 +23,7 @@ pub fn plain(styled: &str) -> String {
 }
 
 fn report(file: &ResultFile, width: usize) -> String {
-    plain(&super::report(file, width, super::Detail::Full, &[]))
+    plain(&super::report(file, width, super::Detail::Full))
 }
 
 /// The report up to its findings, whose texts have their own tests.
@@ -43,8 +43,7 @@ const TWO_SCREENS: usize = 48;
 fn by_default_a_report_fits_two_screens_and_ends_with_its_bottom_line() {
     for width in [80, 120] {
         let file = rich().steady("A1/std-instant", 31_000).file;
-        let files = ["oversleep.json".to_owned(), "oversleep.html".to_owned()];
-        let text = plain(&super::report(&file, width, super::Detail::Brief, &files));
+        let text = plain(&super::report(&file, width, super::Detail::Brief));
         insta::assert_snapshot!(format!("brief-{width}"), text);
         assert!(text.lines().count() <= TWO_SCREENS, "{} lines: {text}", text.lines().count());
     }
@@ -82,7 +81,7 @@ fn no_line_is_wider_than_asked() {
 
 #[test]
 fn the_only_escapes_are_our_own_styles() {
-    let styled = super::report(&hostile(), 100, super::Detail::Full, &[]);
+    let styled = super::report(&hostile(), 100, super::Detail::Full);
     for (at, _) in styled.match_indices('\u{1b}') {
         let end = styled[at..].find('m').map(|end| &styled[at..=at + end]);
         let allowed = ["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[31m", "\u{1b}[32m", "\u{1b}[33m"];
@@ -97,7 +96,7 @@ fn the_only_escapes_are_our_own_styles() {
 #[test]
 fn a_narrow_table_of_runtimes_says_which_requests_it_leaves_out_and_has_them_in_full() {
     let file = crate::view::testing::of_runtimes(Sheet::linux(), 1_000_000_000).file;
-    let of = |width, detail| plain(&super::report(&file, width, detail, &[]));
+    let of = |width, detail| plain(&super::report(&file, width, detail));
     let section = |text: &str| text.split("Clocks of language").next().unwrap().to_owned();
     assert!(
         section(&of(120, super::Detail::Brief)).contains("300 µs")

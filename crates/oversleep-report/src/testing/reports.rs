@@ -21,9 +21,9 @@ const FIGURES: [&str; 14] =
 pub fn draw_all(results: &[ResultFile]) {
     for file in results {
         for width in [1, 60, 100, usize::MAX] {
-            look_at_text(&terminal::report(file, width, Detail::Full, &[]), width);
+            look_at_text(&terminal::report(file, width, Detail::Full), width);
         }
-        look_at_text(&terminal::report(file, 100, Detail::Brief, &[]), 100);
+        look_at_text(&terminal::report(file, 100, Detail::Brief), 100);
         look_at_page(&html_of(file));
         let pictures = pictures::all(file);
         let names: HashSet<&str> = pictures.iter().map(|picture| picture.name.as_str()).collect();
@@ -45,8 +45,8 @@ pub fn draw_all(results: &[ResultFile]) {
 /// Draws a result in one form, which is faster than in all of them. Pages are the slowest, so they are the rarest.
 pub fn draw_one(form: u8, file: ResultFile, other: ResultFile) {
     match form % 16 {
-        0..=4 => look_at_text(&terminal::report(&file, 100, Detail::Full, &[]), 100),
-        5..=7 => look_at_text(&terminal::report(&file, 60, Detail::Brief, &[]), 60),
+        0..=4 => look_at_text(&terminal::report(&file, 100, Detail::Full), 100),
+        5..=7 => look_at_text(&terminal::report(&file, 60, Detail::Brief), 60),
         8 => look_at_page(&html_of(&file)),
         9 => _ = look_at_tags(&html_of(&file)),
         10 | 11 => pictures::all(&file).iter().for_each(|picture| _ = look_at_tags(&picture.svg)),

@@ -83,7 +83,7 @@ fn page(html: &str) -> String {
 fn reports() {
     let file = scattered(complete().file);
     let texts =
-        [(120, Detail::Full), (60, Detail::Brief)].map(|(width, detail)| terminal::report(&file, width, detail, &[]));
+        [(120, Detail::Full), (60, Detail::Brief)].map(|(width, detail)| terminal::report(&file, width, detail));
     reads("report.txt", &texts.join("----\n"));
     reads("report-page.txt", &page(&html_of(&file)));
 }
@@ -116,7 +116,7 @@ fn observed_programs() {
     let compared = compare(&results, head::machine);
     let names = ["a.json", "b.json", "c.json"].map(str::to_owned);
     let view = comparison::view(&compared, &Sketch::of_all(&results), &names, true);
-    let texts = [recorded(), everything.clone()].map(|file| terminal::report(&file, 100, Detail::Full, &[]));
+    let texts = [recorded(), everything.clone()].map(|file| terminal::report(&file, 100, Detail::Full));
     reads("observed.txt", &texts.join("----\n"));
     reads("observed-comparison.txt", &terminal::comparison(&view, 100));
     let pages = [html_of(&recorded()), html_of(&everything), page_of(&view)];

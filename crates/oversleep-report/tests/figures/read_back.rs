@@ -39,7 +39,7 @@ pub fn are_in_the_file(file: &ResultFile) -> usize {
     let document: Value = serde_json::from_slice(&file.write()).expect("plain data is written");
     let series: Vec<Vec<Held>> = document["series"].as_array().into_iter().flatten().map(distributions).collect();
     let in_page = of_page(&String::from_utf8_lossy(&bytes(file, &HTML, &Layout::default())), &series);
-    in_page + of_text(&terminal::report(file, 160, Detail::Full, &[]), &series)
+    in_page + of_text(&terminal::report(file, 160, Detail::Full), &series)
 }
 
 /// What a series holds: its values first, then those of the calls alone and the parts of its split.

@@ -70,7 +70,7 @@ pub fn found(file: &ResultFile) -> Vec<Finding> {
 
 /// A report as wide as the terminal may be.
 pub fn report(file: &ResultFile) -> String {
-    plain(&terminal::report(file, 160, Detail::Full, &[]))
+    plain(&terminal::report(file, 160, Detail::Full))
 }
 
 pub fn compared(results: &[ResultFile]) -> Comparison {

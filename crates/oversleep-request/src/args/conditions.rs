@@ -9,7 +9,7 @@ use super::value::{self, CpuList, TypedLoad, TypedTunable};
 
 /// `--load`, `--policy`, `--slack` …
 #[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Conditions (undone afterwards; if one is refused, oversleep says so and goes on)")]
+#[command(next_help_heading = "Conditions (undone afterwards; if one is refused, oversleep warns and goes on)")]
 pub struct ConditionArgs {
     /// Run background load while measuring: spin, memory, syscalls or timers [default N: one thread per CPU]
     ///

@@ -1,5 +1,6 @@
 //! `emulate`: an unmodified program with another machine's timing.
 
+mod document;
 mod summary;
 
 use std::ffi::OsString;
@@ -10,20 +11,20 @@ use oversleep_emulate::plan::{ClockChoice, Plan};
 use oversleep_emulate::report::PassedBy;
 use oversleep_emulate::{Ended, Request};
 use oversleep_record::Nanos;
+use oversleep_report::document::JSON;
 
-use crate::args::{ModelArgs, value};
+use crate::args::{DocumentArgs, ModelArgs, Named, value};
 use crate::command::spec::{Code, NO_PROGRAM, examples, exits};
 use crate::exit::{Exit, Failure};
-use crate::output::file::Files;
-use crate::output::place::{self, Places};
-use crate::output::stdout;
+use crate::output::place::Places;
+use crate::output::{Delivery, stdout};
 use crate::{interrupt, message, reading, request};
 
 /// The exit code of oversleep's own failures, as in `env` and `timeout`.
 const OWN_FAILURE: i32 = 125;
 
 const CODES: &[Code] = &[
-    (125, "oversleep failed: it can't trace here, or was told something wrong"),
+    (125, "oversleep failed: it can't trace here, was told something wrong, or can't write --out"),
     (126, "the program can't be run, or is refused because it is for 32 bits"),
     NO_PROGRAM,
 ];
@@ -99,6 +100,10 @@ pub struct Emulate {
     /// Print what was emulated to standard error when the program has ended
     #[arg(long)]
     summary: bool,
+
+    /// Print no progress and no notes on standard error, only warnings and errors
+    #[arg(long, short, conflicts_with = "summary")]
+    quiet: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -166,7 +171,7 @@ impl Emulate {
             let why = "has no timer interrupt whose period programs can request; leave out --resolution";
             return Err(Failure::usage(format!("{} {why}", plan.machine())));
         }
-        self.check_out()?;
+        let delivery = self.delivery()?;
         interrupt::leave_to_programs();
         let request = Request {
             plan: Some(plan),
@@ -175,11 +180,11 @@ impl Emulate {
             clocks: self.clocks.clone(),
             has_adapters: self.adapters == "on",
             allows_32_bit: self.allow_32_bit,
-            note: message::note,
+            note: message::warning,
             program: self.program.clone(),
         };
         let ended = oversleep_emulate::run(request)?;
-        self.deliver(&ended)?;
+        self.deliver(&ended, delivery.as_ref())?;
         if let Some(signal) = ended.signal {
             oversleep_emulate::end_by(signal);
         }
@@ -207,20 +212,19 @@ impl Emulate {
     }
 
     /// Checks the file of the report before the program runs.
-    fn check_out(&self) -> Result<(), Failure> {
-        let Some(path) = &self.out else { return Ok(()) };
-        Places::reading(&self.like)?.claim("out", path).map(drop)
+    fn delivery(&self) -> Result<Option<Delivery>, Failure> {
+        message::leave_out_notes(self.quiet);
+        let Some(path) = &self.out else { return Ok(None) };
+        let named = vec![Named { option: "out", format: &JSON, path: path.clone() }];
+        let documents = DocumentArgs { named, quiet: self.quiet, ..DocumentArgs::default() };
+        Ok(Some(Delivery::only_named_in(&documents, &[], Places::reading(&self.like)?)?.of_measured()))
     }
 
-    /// Delivers the requested summaries of the emulation. A failure doesn't change the program's exit code.
-    fn deliver(&self, ended: &Ended) -> Result<(), Failure> {
+    /// Delivers the requested summaries of the emulation.
+    fn deliver(&self, ended: &Ended, delivery: Option<&Delivery>) -> Result<(), Failure> {
         let Some(report) = &ended.report else { return Ok(()) };
-        if let Some(path) = &self.out {
-            let document = serde_json::to_string_pretty(report).map_err(|error| Failure::failed(error.to_string()))?;
-            let json = |out: &mut dyn std::io::Write| writeln!(out, "{document}");
-            if let Err(failure) = place::write("out", path, &json, &mut Files::default()) {
-                message::warning(&format!("the report of the emulation is lost: {failure}"));
-            }
+        if let Some(delivery) = delivery {
+            delivery.deliver(&document::Emulated(report), "oversleep-emulation")?;
         }
         if self.summary {
             summary::lines(report).iter().for_each(|line| message::note(line));
@@ -231,7 +235,7 @@ impl Emulate {
                     || passed.call.ends_with("(i386)")
                     || passed.call.ends_with("(x32)")
             };
-            report.passed_by.iter().filter(other_way).for_each(|passed| message::note(&summary::passed_by(passed)));
+            report.passed_by.iter().filter(other_way).for_each(|passed| message::warning(&summary::passed_by(passed)));
         }
         Ok(())
     }
@@ -240,7 +244,7 @@ impl Emulate {
 /// A failure before the program runs has oversleep's own code, unless the program itself can't be run.
 pub fn failed(ended: Result<Exit, Failure>) -> Result<Exit, Failure> {
     match ended {
-        Err(Failure::ReaderGone | Failure::NotRun(_) | Failure::NotFound(_)) => return ended,
+        Err(Failure::NotRun(_) | Failure::NotFound(_)) => return ended,
         Err(failure) => message::error(&failure.to_string(), failure.next()),
         Ok(_) => {}
     }

@@ -10,20 +10,29 @@ use oversleep_record::change::Change;
 use oversleep_report::view::sections::watch::{in_a_line, since};
 
 use crate::args::{MachineArgs, OutputArgs, value};
-use crate::command::spec::{MEASURES, examples, exits};
+use crate::command::spec::{Code, FAILED, INCONCLUSIVE, USAGE, examples, exits};
 use crate::exit::{self, Exit, Failure};
 use crate::interrupt;
 use crate::message;
+use crate::output::stdout::Reader;
 use crate::output::{self, Delivery, rescue, stdout};
 use crate::request::machine;
 
 /// The number of observations of a model after its script has ended.
 const LOOKS_AFTER: i64 = 5;
 
+const CODES: &[Code] = &[
+    (0, "success, also when Ctrl-C ends a watch without --for"),
+    FAILED,
+    USAGE,
+    INCONCLUSIVE,
+    (130, "interrupted before the time of --for was over: the result holds what was seen up to then"),
+];
+
 const EXAMPLES: &[(&str, &str)] = &[
     ("oversleep resolution watch", "until Ctrl-C"),
     ("oversleep resolution watch --for 8h --out r.json --html r.html", ""),
-    ("oversleep resolution watch --on windows-11 --neighbour 1ms@2s..5s,4ms@3s..9s", ""),
+    ("oversleep resolution watch --on windows-11 --neighbour 1ms@2s..5s", ""),
     ("oversleep resolution watch --on windows-7 --neighbour 1ms/8ms@1s..9s", ""),
 ];
 
@@ -35,7 +44,7 @@ const EXAMPLES: &[(&str, &str)] = &[
 /// a CPU on Windows, where it polls a clock for two steps, and less elsewhere. A watch of days takes no more memory than one
 /// of an hour.
 #[derive(Args, Debug)]
-#[command(before_help = examples(EXAMPLES), after_help = exits("", MEASURES))]
+#[command(before_help = examples(EXAMPLES), after_help = exits("", CODES))]
 pub(super) struct Watch {
     /// How long to watch [default: until Ctrl-C; on a model, until its neighbours have left]
     #[arg(long = "for", id = "for", value_name = "DURATION", value_parser = value::watch_time)]
@@ -88,18 +97,23 @@ impl Watch {
         }
         let delivery = Delivery::prepare(&self.output, false, self.machine.like.as_ref())?;
         let is_taken = delivery.takes_stdout();
-        self.begin(&lab, &watched);
         let stop = StopFlag::new();
         let signals = interrupt::raise_on_signal(&stop);
+        self.begin(&lab, &watched);
         let mut failed = None;
         let mut report = |change: &Change| {
             let line = format!("{:>10}  {}", since(change.at_ns), in_a_line(change).trim_end());
             match is_taken {
                 true => message::note(&line),
                 false => {
-                    if let Err(failure) = stdout::text(&format!("{line}\n")) {
-                        failed.get_or_insert(failure);
-                        stop.raise();
+                    match stdout::text(&format!("{line}\n")) {
+                        // A watch without an end would go on for nobody.
+                        Ok(Reader::Gone) if watched.duration.is_none() => stop.raise(),
+                        Ok(Reader::Present | Reader::Gone) => {}
+                        Err(failure) => {
+                            failed.get_or_insert(failure);
+                            stop.raise();
+                        }
                     }
                 }
             }

@@ -7,6 +7,9 @@ use std::process::Command;
 use crate::exit::{Exit, Failure};
 use crate::message;
 
+/// The exit codes of a run that the user ended: 128 + SIGINT, which `why` has for every signal to itself, and 128 + SIGTERM.
+const BY_SIGNAL: [i32; 2] = [130, 143];
+
 /// Two runs, whose results are kept until they are compared.
 pub struct Runs {
     folder: PathBuf,
@@ -24,10 +27,11 @@ impl Runs {
         Ok(Runs { folder })
     }
 
-    /// Runs the program without the settings.
-    pub fn before(&self, program: &[OsString]) -> Result<(), Failure> {
+    /// Runs the program without the settings. Returns whether a signal ended that, so that there is nothing to compare.
+    pub fn before(&self, program: &[OsString]) -> Result<bool, Failure> {
         message::note("the first run is without the settings");
-        self.one("before.json", program, false).map(drop)
+        let ended = self.one("before.json", program, false)?;
+        Ok(matches!(ended, Exit::Program(code) if BY_SIGNAL.contains(&code)))
     }
 
     /// Runs the program with the settings that the calling thread holds.

@@ -3,7 +3,6 @@
 
 pub mod measure;
 mod memory;
-mod separate;
 
 use std::ffi::OsString;
 
@@ -17,6 +16,7 @@ use oversleep_system::tunables::names::SLICE;
 
 use crate::args::value::{CpuList, TypedTunable};
 use crate::args::{ConditionArgs, value};
+use crate::command::mistakes;
 use crate::command::spec::{Code, NO_PROGRAM, NOT_RUN, OF_PROGRAM, USAGE, examples, exits};
 use crate::exit::{Exit, Failure};
 use crate::{interrupt, message, request};
@@ -26,6 +26,7 @@ const CODES: &[Code] = &[
     USAGE,
     NOT_RUN,
     NO_PROGRAM,
+    (130, "interrupted: a signal ended the first run of --measure, and there was no second one"),
 ];
 
 const EXAMPLES: &[(&str, &str)] = &[
@@ -98,7 +99,7 @@ impl Run {
     /// Runs it.
     pub fn run(self) -> Result<Exit, Failure> {
         message::leave_out_notes(self.quiet);
-        separate::program_after_dashes(&self.program)?;
+        mistakes::program_after_dashes(&self.program)?;
         let lab = Laboratory::on(oversleep_native::here());
         if let Some(slice) = self.slice {
             let refused = |error: NotASetting| format!("can't use --slice {}: {}", error.given.brief(), error.problem);
@@ -111,8 +112,11 @@ impl Run {
         let locks_memory = self.lock_memory && memory::can_be_locked(&lab);
         interrupt::leave_to_programs();
         let measured = if self.measure { Some(measure::Runs::new()?) } else { None };
-        if let Some(measured) = &measured {
-            measured.before(&self.program)?;
+        if let Some(measured) = &measured
+            && measured.before(&self.program)?
+        {
+            message::note("the first run was interrupted, so there is no second one to compare it with");
+            return Ok(Exit::Interrupted);
         }
         let mut held = lab.hold(&conditions);
         for one in &held {

@@ -33,7 +33,7 @@ pub fn list(wanted: &Wanted, mut survey: Survey, lab: &Laboratory, output: &Outp
         title: "runtimes".to_owned(),
         text: Box::new(move |_| text.clone()),
         data: Value::Array(data),
-        rows: "",
+        rows: oversleep_report::listing::Rows::In(""),
         columns: &["name", "title", "available", "reason", "program", "only_if_named", "operations"],
     };
     show(output, &list)

@@ -15,20 +15,20 @@ use oversleep_why::select::{Bound, Selection};
 
 use super::results;
 use crate::args::{Documents, Read, value};
-use crate::command::spec::{Code, FINE, INTERRUPTED, NO_PROGRAM, NOT_RUN, USAGE, examples, exits};
+use crate::command::spec::{Code, NO_PROGRAM, NOT_RUN, USAGE, examples, exits};
 use crate::exit::{Exit, Failure};
 
 /// What comes before the codes with a number.
 const WITHOUT_PROGRAM: &str = "the program's own; 128 and the number of the signal that ended it; without a program:";
 const CODES: &[Code] = &[
-    FINE,
+    (0, "success, also when Ctrl-C ends following without --for"),
     (1, "failure: nothing could be followed, or a file could not be read or written"),
     USAGE,
     (3, "a group of waits is later than --fail-if allows, also with a program"),
     (4, "too few waits: for --fail-if, also with a program that ends with 0, or to compare"),
     NOT_RUN,
     NO_PROGRAM,
-    INTERRUPTED,
+    (130, "interrupted before --for or the program was over: the result holds what was seen up to then"),
 ];
 
 const EXAMPLES: &[(&str, &str)] = &[

@@ -109,7 +109,9 @@ pub fn run(why: &Why) -> Result<Exit, Failure> {
     let mut file =
         session.finish(meta, losses).map_err(|error| Failure::failed(format!("can't write the trace: {error}")))?;
     file.environment = of_machine(&environment);
-    if pid.is_some() && ended.is_none() && stop.is_raised() {
+    // Where nothing else ends it, Ctrl-C is its regular end.
+    let is_cut_short = ended.is_none() && stop.is_raised() && (pid.is_some() || why.for_time.is_some());
+    if is_cut_short {
         file.completion = Completion::Interrupted;
     }
     drop(measuring);
@@ -120,13 +122,12 @@ pub fn run(why: &Why) -> Result<Exit, Failure> {
     if let (Some(pid), None) = (pid, ended) {
         message::note(&format!("process {pid} goes on; it is not followed any more"));
     }
-    Ok(match (by_bound, ended, stop.is_raised()) {
-        (Some(Exit::AssertionFailed), ..) => Exit::AssertionFailed,
-        (Some(exit), Some(ended), _) if code(ended) == 0 => exit,
-        (_, Some(ended), _) => Exit::Program(code(ended)),
-        (Some(exit), None, false) => exit,
-        (_, None, true) if pid.is_some() => Exit::Interrupted,
-        _ => Exit::Fine,
+    Ok(match (by_bound, ended) {
+        (Some(Exit::AssertionFailed), _) => Exit::AssertionFailed,
+        (Some(exit), Some(ended)) if code(ended) == 0 => exit,
+        (_, Some(ended)) => Exit::Program(code(ended)),
+        (_, None) if is_cut_short => Exit::Interrupted,
+        (by_bound, None) => by_bound.unwrap_or(Exit::Fine),
     })
 }
 

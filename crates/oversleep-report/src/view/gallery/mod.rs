@@ -192,11 +192,19 @@ fn rows<'a>(machines: &'a [Machine], os: &str, full: bool) -> (Vec<Row<'a>>, Opt
     let apart = rows.iter().filter(|row| factor(row) > APART_FACTOR).count().clamp(1, ROWS_BRIEF);
     let rest = rows.split_off(apart);
     let within = rest.first().map_or(1.0, factor);
+    let (all, median) = (apart + rest.len(), Nanos(median));
+    let furthest = match &rows[..] {
+        // The furthest of results that all show the same is no outlier.
+        [(_, one)]
+            if one.plain_sleep().is_none_or(|(_, late)| Nanos(late.p50_ns).to_string() == median.to_string()) =>
+        {
+            format!("Of {all} results, none is far from the median plain sleep, {median} late.")
+        }
+        [_] => format!("This one of {all} results is the furthest from the median plain sleep, {median} late."),
+        _ => format!("These {apart} of {all} results are the furthest from the median plain sleep, {median} late."),
+    };
     let more = format!(
-        "These {apart} of {} results are the furthest from the median plain sleep, {} late. The others are \
-         within a factor of {within:.2} of it. --full shows all, and --csv writes all.",
-        apart + rest.len(),
-        Nanos(median)
+        "{furthest} The others are within a factor of {within:.2} of it. --full shows all, and --csv writes all."
     );
     (rows, Some(more))
 }

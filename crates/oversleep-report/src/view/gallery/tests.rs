@@ -47,6 +47,25 @@ fn of_hundreds_the_furthest_from_the_median_come_first() {
 }
 
 #[test]
+fn one_of_many_is_an_outlier_only_if_its_figure_shows_that() {
+    let note = |late_of_last: i64| {
+        let one = |n: i64| {
+            let late = if n == 40 { late_of_last } else { 60_000 };
+            Machine::of(&Sheet::linux().steady("B5/nanosleep/1ms", late).file, &format!("host-{n}.json"))
+        };
+        view(&(1..=40).map(one).collect::<Vec<_>>(), false).sections[0].notes.clone()
+    };
+    let more = "The others are within a factor of 1.00 of it. --full shows all, and --csv writes all.";
+    assert_eq!(
+        note(90_000),
+        [format!("This one of 40 results is the furthest from the median plain sleep, 60 µs late. {more}")]
+    );
+    for same in [60_000, 60_004] {
+        assert_eq!(note(same), [format!("Of 40 results, none is far from the median plain sleep, 60 µs late. {more}")]);
+    }
+}
+
+#[test]
 fn machines_and_waits_are_one_table_for_each_system() {
     let view = view(&machines(), false);
     let heads: Vec<Vec<&str>> = view
