@@ -17,13 +17,18 @@ const MEDIAN_MIN: u64 = 20;
 /// A part matters if it has this share of the lateness and is not tiny, or if one wait had so much of it.
 const SHARE_MIN: f64 = 0.2;
 const PART_MIN_NS: i64 = 1_000;
-const RARE_MIN_NS: i64 = 1_000_000;
+pub(crate) const RARE_MIN_NS: i64 = 1_000_000;
 /// The most causes of one kind that are told apart.
 const CAUSES_MAX: usize = 4;
 /// A cause is told if it has this share of the part, or if it once took as long as a rare delay.
 const CAUSE_SHARE_MIN: f64 = 0.1;
 /// The most kinds of waits that a finding names.
 const KINDS_MAX: usize = 12;
+
+/// The name of the cause of waiting for a CPU on which no other task was seen.
+pub(crate) const NOBODY: &str = "nobody seen";
+/// oversleep's own name among those who ran instead: its following delays the program.
+pub(crate) const OVERSLEEP: &str = "oversleep";
 
 /// The waits of one program, thread, call and request.
 pub(crate) struct Kind<'a> {
@@ -173,6 +178,14 @@ impl<'k, 'a> Cause<'k, 'a> {
         Cause { part, instance: String::new(), kinds, total_ns, longest }
     }
 
+    /// What explains the rest of a part of these kinds, of which so much is explained already.
+    pub fn rest(part: Part, kinds: impl IntoIterator<Item = (&'k Kind<'a>, u64)>) -> Cause<'k, 'a> {
+        let (kinds, explained): (Vec<&Kind<'_>>, Vec<u64>) = kinds.into_iter().unzip();
+        let explained: i128 = explained.into_iter().map(i128::from).sum();
+        let whole = Cause::whole(part, kinds);
+        Cause { total_ns: (whole.total_ns - explained).max(0), ..whole }
+    }
+
     /// The kind that it delayed most.
     pub fn first(&self) -> &'k Kind<'a> {
         self.kinds[0]
@@ -186,7 +199,9 @@ impl<'k, 'a> Cause<'k, 'a> {
             more => format!("; {more} more kinds of waits have the same cause"),
         };
         let explained = Nanos(i64::try_from(self.total_ns).unwrap_or(i64::MAX));
+        let delayed = self.kinds.iter().map(|kind| kind.series.key.clone());
         let found = Conclusion::found(sentence).and(also).of_instance(&self.instance, explained);
+        let found = found.delaying(self.part, delayed);
         let shown = self.kinds.iter().take(KINDS_MAX);
         shown.fold(found, |found, kind| found.rests_on(&kind.series.key, kind.figures(self.part)))
     }

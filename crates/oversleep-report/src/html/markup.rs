@@ -67,6 +67,21 @@ impl<'a> Markup<'a> {
         self.push(&escaped(text));
     }
 
+    /// A sentence, escaped, with commands between backticks as code.
+    pub fn prose(&mut self, text: &str) {
+        let pieces: Vec<&str> = text.split('`').collect();
+        // Without a partner, a backtick is a letter like any other.
+        if pieces.len().is_multiple_of(2) {
+            return self.text(&units_bound(text));
+        }
+        for (at, piece) in pieces.into_iter().enumerate() {
+            match at % 2 {
+                0 => self.text(&units_bound(piece)),
+                _ => self.leaf("code", &[], piece),
+            }
+        }
+    }
+
     /// Markup of this crate: pictures and style sheets. Never text of a result.
     pub fn trusted(&mut self, markup: &str) {
         self.push(markup);
@@ -146,6 +161,19 @@ mod tests {
         m.leaf("code", &[], "8 ms");
         m.finish().expect("memory takes it");
         assert_eq!(String::from_utf8_lossy(&page), "<p>8\u{a0}ms late, 4 more</p>\n<code>8 ms</code>");
+    }
+
+    #[test]
+    fn commands_in_a_sentence_are_code_and_stay_text() {
+        let written = |text: &str| {
+            let mut page = Vec::new();
+            let mut m = Markup::to(&mut page);
+            m.prose(text);
+            m.finish().expect("memory takes it");
+            String::from_utf8(page).expect("it is text")
+        };
+        assert_eq!(written("Run `a <b> 8 ms` for 8 ms"), "Run <code>a &lt;b&gt; 8 ms</code> for 8\u{a0}ms");
+        assert_eq!(written("a ` alone"), "a ` alone");
     }
 
     #[test]

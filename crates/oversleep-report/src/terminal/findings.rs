@@ -31,8 +31,6 @@ pub(super) fn show(page: &mut Page, file: &ResultFile, findings: &Findings, deta
         }
         page.prose(&findings::title(severity), 0, Tone::Strong);
         match (detail, severity) {
-            // What delayed a program is said in full: there is little else in the report.
-            _ if file.observation.is_some() => found.into_iter().for_each(|finding| full(page, finding, &mut shown)),
             (Detail::Full, _) => found.into_iter().for_each(|finding| full(page, finding, &mut shown)),
             (Detail::Brief, Severity::Note) => notes(page, &found),
             (Detail::Brief, _) => by_cure(page, &found),
@@ -48,7 +46,7 @@ pub(super) fn show(page: &mut Page, file: &ResultFile, findings: &Findings, deta
     }
 }
 
-fn mark(severity: Severity) -> String {
+pub(super) fn mark(severity: Severity) -> String {
     match severity {
         Severity::Fault => alarm("■"),
         Severity::Cost => paint(Tone::Warn, "■"),
@@ -57,7 +55,7 @@ fn mark(severity: Severity) -> String {
 }
 
 /// A finding in a line.
-fn line(page: &mut Page, finding: &Finding) {
+pub(super) fn line(page: &mut Page, finding: &Finding) {
     let name = text::fitted(&text::clean(&finding.name), page.width / 2);
     let room = page.prose_width(4 + text::columns(&name));
     let said = text::fitted(clauses_within(&text::clean(&finding.sentence), room), room);
@@ -127,6 +125,13 @@ fn full<'a>(page: &mut Page, finding: &'a Finding, shown: &mut Vec<(&'a str, &'a
     }
     if !above.is_empty() {
         page.prose(&format!("→ {}, as above.", above.join(", ")), 2, Tone::Soft);
+    }
+}
+
+impl Page {
+    /// One command.
+    pub fn code_line(&mut self, command: &str) {
+        code(self, command);
     }
 }
 

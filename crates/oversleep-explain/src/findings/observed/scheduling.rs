@@ -10,7 +10,7 @@ use oversleep_record::{Nanos, ResultFile};
 use super::{APPLIES_TO, HOW};
 use crate::entry::{Checked, Conclusion, RemedyEntry, Scope};
 use crate::finding::{Check, FindingEntry};
-use crate::observed::{Cause, Kind, by_cause, delayed_by, is_unexplained};
+use crate::observed::{Cause, Kind, NOBODY, OVERSLEEP, by_cause, delayed_by, is_unexplained};
 use crate::remedies::machine::{FEWER_RUNNABLE_THREADS, RAISE_CPU_QUOTA};
 use crate::remedies::observed::{PIN_THREAD, REDUCE_TRACING, RUN_FIRST, SEPARATE_CPUS, SHORTEN_RETURN, SWITCH_SOONER};
 
@@ -116,13 +116,14 @@ fn run_queue(file: &ResultFile) -> Checked<Vec<Conclusion>> {
         blames.map(|blame| (culprit(blame), blame.total_ns, blame.max_ns, blame)).collect()
     });
     let mut conclusions: Vec<Conclusion> = found.iter().map(|(cause, blame)| behind(cause, blame)).collect();
-    let alone: Vec<&Kind<'_>> = kinds
+    let seen = |kind: &Kind<'_>| kind.waits.blames.iter().map(|of| of.total_ns).fold(0, u64::saturating_add);
+    let alone: Vec<(&Kind<'_>, u64)> = kinds
         .iter()
         .filter(|kind| is_unexplained(kind, Part::Runq, kind.waits.blames.iter().map(|of| of.total_ns)))
+        .map(|kind| (kind, seen(kind)))
         .collect();
     if !alone.is_empty() {
-        conclusions
-            .push(behind_nobody(&Cause { instance: "nobody seen".to_owned(), ..Cause::whole(Part::Runq, alone) }));
+        conclusions.push(behind_nobody(&Cause { instance: NOBODY.to_owned(), ..Cause::rest(Part::Runq, alone) }));
     }
     match conclusions.is_empty() {
         true => Err(Conclusion::absent("no task kept these threads waiting for long")),
@@ -160,6 +161,9 @@ fn behind(cause: &Cause<'_, '_>, blame: &Blame) -> Conclusion {
         count => found
             .rests_on("steal", format!("the hypervisor took time from these CPUs around {}", counted(count, "wait"))),
     };
+    if blame.name == OVERSLEEP {
+        return found.and("; that is oversleep, which follows these waits").cured_by(&[]);
+    }
     let own = &cause.first().identity;
     if blame.name == own.thread || blame.name == own.program {
         let sentence = "These are threads of the program itself: give it more CPUs, or let fewer of them run at once";
