@@ -27,6 +27,8 @@ const KINDS_MAX: usize = 12;
 
 /// The name of the cause of waiting for a CPU on which no other task was seen.
 pub(crate) const NOBODY: &str = "nobody seen";
+/// What a control group is called whose name was not seen.
+pub(crate) const SOME_GROUP: &str = "its control group";
 /// oversleep's own name among those who ran instead: its following delays the program.
 pub(crate) const OVERSLEEP: &str = "oversleep";
 
@@ -105,6 +107,16 @@ pub(crate) fn kinds(file: &ResultFile) -> Vec<Kind<'_>> {
     file.series.iter().filter(|series| series.has_values()).filter_map(Kind::of).collect()
 }
 
+/// Whether a task that ran instead belongs to the program whose waits it delayed: by its name, or because a wait shows that it
+/// has the same process.
+pub(crate) fn is_own(file: &ResultFile, kind: &Kind<'_>, name: &str) -> bool {
+    let worst = file.observation.iter().flat_map(|observation| &observation.worst);
+    let own = worst.filter(|wait| wait.tgid == kind.waits.tgid);
+    kind.identity.thread == name
+        || kind.identity.program == name
+        || own.flat_map(|wait| wait.culprits.iter().filter(|of| of.tgid == wait.tgid)).any(|of| of.name == name)
+}
+
 /// Whether what was seen to take so much of a part of these waits explains less than half of it.
 pub(crate) fn is_unexplained(kind: &Kind<'_>, part: Part, seen: impl Iterator<Item = u64>) -> bool {
     2 * seen.map(i128::from).sum::<i128>() < kind.sum(part)
@@ -119,8 +131,7 @@ pub(crate) fn enough(file: &ResultFile) -> Checked<Vec<Kind<'_>>> {
     match all.iter().map(Kind::count).max() {
         None => Err(Conclusion::lacks("no wait ended by its timer. Follow the program for longer")),
         Some(most) if most < WAITS_MIN => Err(Conclusion::lacks(format!(
-            "there are {} of one kind at most, and a conclusion needs {WAITS_MIN}. Follow the program for longer",
-            counted(most, "wait")
+            "no kind of waits has more than {most}, and a conclusion needs {WAITS_MIN}. Follow the program for longer"
         ))),
         Some(_) => Ok(all),
     }
@@ -266,7 +277,7 @@ struct Delayed<'k, 'a, T> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use oversleep_record::environment::Os;
     use oversleep_record::finding::Verdict;
     use oversleep_record::observed::culprit::{IrqCause, Why};
@@ -278,7 +289,7 @@ mod tests {
     use super::*;
 
     /// So many waits for that time, each with these parts.
-    fn waits(requested_ms: i64, count: u64, parts: Parts) -> Series {
+    pub(crate) fn waits(requested_ms: i64, count: u64, parts: Parts) -> Series {
         let (program, call) = ("app".to_owned(), "nanosleep".to_owned());
         let requested_ns = Some(Nanos::from_millis(requested_ms));
         let identity =
@@ -291,7 +302,7 @@ mod tests {
         Series { why: Some(split), ..Series::observed(&identity, Os::Linux, lateness) }
     }
 
-    fn blame(name: &str, prio: i32, count: u64, total_ns: u64) -> Blame {
+    pub(crate) fn blame(name: &str, prio: i32, count: u64, total_ns: u64) -> Blame {
         let (why, name) = (Why::TurnNotOver, name.to_owned());
         Blame { name, tid: 9, policy: 3, prio, why, is_pinned: false, count, total_ns, max_ns: total_ns / count }
     }

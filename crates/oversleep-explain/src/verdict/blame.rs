@@ -1,10 +1,16 @@
 //! Who is behind a part of the lateness, over all waits.
 
+use std::collections::BTreeSet;
+
+use oversleep_record::ResultFile;
 use oversleep_record::observed::culprit::IrqCause;
 use oversleep_record::part::Part;
 
 use super::Cause;
-use crate::observed::{Kind, NOBODY, OVERSLEEP};
+use crate::observed::{Kind, NOBODY, OVERSLEEP, SOME_GROUP, is_own};
+
+/// Stands for all threads of the program.
+const OWN: &str = "";
 
 /// Someone or something, and how much of the part it explains.
 pub(super) struct Who {
@@ -14,15 +20,31 @@ pub(super) struct Who {
 
 /// Those who ran while the waits' threads waited for a CPU, or what came before their timer interrupts, by their totals: the
 /// one that took most comes first.
-pub(super) fn blamed(kinds: &[Kind<'_>], part: Part) -> Vec<Who> {
+pub(super) fn blamed(file: &ResultFile, kinds: &[Kind<'_>], part: Part) -> Vec<Who> {
     let mut all = Vec::new();
+    let mut own = BTreeSet::new();
     for kind in kinds {
-        match part {
-            Part::Runq => {
-                kind.waits.blames.iter().for_each(|of| add(&mut all, task(kinds, &of.name), of.total_ns.into()))
-            }
-            _ => kind.waits.irq_blames.iter().for_each(|of| add(&mut all, before(&of.cause), of.total_ns.into())),
+        if part != Part::Runq {
+            kind.waits.irq_blames.iter().for_each(|of| add(&mut all, before(&of.cause), of.total_ns.into()));
+            continue;
         }
+        for blame in &kind.waits.blames {
+            let name = match &*blame.name {
+                OVERSLEEP => "oversleep itself, which follows these waits",
+                name if is_own(file, kind, name) => {
+                    own.insert(name);
+                    OWN
+                }
+                name => name,
+            };
+            add(&mut all, name.to_owned(), blame.total_ns.into());
+        }
+    }
+    if let (Some(name), Some(who)) = (own.first(), all.iter_mut().find(|who| who.name == OWN)) {
+        who.name = match own.len() {
+            1 => format!("its own thread {name}"),
+            _ => "its own threads".to_owned(),
+        };
     }
     sorted(all)
 }
@@ -32,10 +54,9 @@ pub(super) fn by_instance(causes: &[Cause], part: Part) -> Vec<Who> {
     let mut all = Vec::new();
     for cause in causes.iter().filter(|cause| cause.part == Some(part)) {
         if let (Some(instance), Some(explained)) = (&cause.finding.instance, cause.finding.explained_ns)
-            && instance != NOBODY
+            && ![NOBODY, SOME_GROUP].contains(&instance.as_str())
         {
-            let name = if part == Part::Quota { format!("that of {instance}") } else { instance.clone() };
-            add(&mut all, name, explained.0.into());
+            add(&mut all, instance.clone(), explained.0.into());
         }
     }
     sorted(all)
@@ -54,18 +75,9 @@ fn sorted(mut all: Vec<Who>) -> Vec<Who> {
     all
 }
 
-/// A task as a verdict calls it: threads of the program itself are one, and oversleep is no foreign program.
-fn task(kinds: &[Kind<'_>], name: &str) -> String {
-    let is_own = |kind: &Kind<'_>| kind.identity.thread == name || kind.identity.program == name;
-    match name {
-        OVERSLEEP => "oversleep itself, which follows these waits".to_owned(),
-        _ if kinds.iter().any(is_own) => "the program's own threads".to_owned(),
-        name => name.to_owned(),
-    }
-}
-
 fn before(cause: &IrqCause) -> String {
     match cause {
+        IrqCause::Interrupt { number, name, .. } if name.is_empty() => format!("interrupt {number}"),
         IrqCause::Interrupt { number, name, .. } => format!("interrupt {number} ({name})"),
         IrqCause::Softirq { name, .. } => format!("softirq {name}"),
         IrqCause::Idle { .. } => "idle CPUs".to_owned(),

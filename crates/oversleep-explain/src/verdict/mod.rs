@@ -25,6 +25,8 @@ pub use without::Without;
 const NAMED_MIN: f64 = 0.1;
 /// The most parts that are named.
 const NAMED_MAX: usize = 3;
+/// Half of it or more is most of it.
+const MOST: f64 = 0.5;
 /// A cause comes first if it explains this share of the part.
 const CURED_MIN: f64 = 0.2;
 /// The most culprits that are named.
@@ -64,6 +66,8 @@ pub struct Share {
 pub struct FirstStep {
     /// The id of the finding that advises it.
     pub finding: String,
+    /// Which instance of it.
+    pub instance: Option<String>,
     /// What to do, as the finding says it.
     pub advice: Advice,
     /// Whether the waits are so little late that few programs need it.
@@ -120,13 +124,16 @@ impl Verdict {
         let behind = behind(&kinds, &causes);
         let is_optional = behind.is_none() && is_ordinary(&kinds);
         let first = behind.as_ref().map(|(cause, _)| *cause).or_else(|| first_of(&shares, &causes));
-        let first = first.and_then(|cause| Some((cause, cause.finding.advice.first()?)));
+        // Where nothing delays the program by much, only what most of its lateness is can matter to it.
+        let matters = |cause: &&Cause| !is_optional || cause.share.is_some_and(|share| share >= MOST);
+        let first = first.filter(matters).and_then(|cause| Some((cause, cause.finding.advice.first()?)));
         let leaves = first.and_then(|(cause, _)| {
             let is_cost = cause.finding.severity != Severity::Note;
             Without::of(file, &kinds, cause.part.filter(|_| is_cost)?)
         });
         let first_step = first.map(|(cause, advice)| FirstStep {
             finding: cause.finding.id.clone(),
+            instance: cause.finding.instance.clone(),
             advice: advice.clone(),
             is_optional,
         });
@@ -251,7 +258,7 @@ fn named(shares: &[Share]) -> Vec<Share> {
 fn in_words(part: Part) -> &'static str {
     match part {
         Part::Api => "entering the call and rounding",
-        Part::Stop => "stops and restarts after signals",
+        Part::Stop => "stops and restarts",
         Part::Irq => "late timer interrupts",
         Part::Irqbody => "other work of the timer interrupt",
         Part::Wake => "waking the threads",
@@ -267,21 +274,22 @@ fn delayed(file: &ResultFile, kinds: &[Kind<'_>], shares: &[Share], causes: &[Ca
     let whose = of_whose(file, kinds);
     let clauses = named(shares).into_iter().enumerate().map(|(at, share)| {
         let of = if at == 0 { format!(" {whose}") } else { String::new() };
-        let who = because(kinds, share, causes);
+        let who = because(file, kinds, share, causes);
         format!("{}{of} is {}{who}", percent(share.share), in_words(share.part))
     });
     format!("{}.", clauses.collect::<Vec<_>>().join("; "))
 }
 
 /// Who or what is behind a part; empty if nothing more is known.
-fn because(kinds: &[Kind<'_>], share: Share, causes: &[Cause]) -> String {
+fn because(file: &ResultFile, kinds: &[Kind<'_>], share: Share, causes: &[Cause]) -> String {
     let of_part = |who: &Who| who.total as f64 / share.total.0.max(1) as f64;
     let behind = match share.part {
         Part::Runq => "behind",
+        Part::Quota => "that of",
         _ => "because of",
     };
     let who = match share.part {
-        Part::Runq | Part::Irq => blamed(kinds, share.part),
+        Part::Runq | Part::Irq => blamed(file, kinds, share.part),
         part => blame::by_instance(causes, part),
     };
     let Some(first) = who.first() else {
@@ -292,14 +300,14 @@ fn because(kinds: &[Kind<'_>], share: Share, causes: &[Cause]) -> String {
     if of_part(first) >= 0.9 {
         return format!(", {behind} {}", first.name);
     }
-    if of_part(first) >= 0.5 {
+    if of_part(first) >= MOST {
         return format!(", most of it {behind} {}", first.name);
     }
     let named: Vec<&str> = who.iter().take(CULPRITS_MAX).map(|who| who.name.as_str()).collect();
     let (few, all): (f64, f64) = (who.iter().take(CULPRITS_MAX).map(of_part).sum(), who.iter().map(of_part).sum());
     match who.len().saturating_sub(CULPRITS_MAX) {
-        _ if few >= 0.5 => format!(", most of it {behind} {}", list(&named)),
-        more if more > 0 && all >= 0.5 => {
+        _ if few >= MOST => format!(", most of it {behind} {}", list(&named)),
+        more if more > 0 && all >= MOST => {
             format!(", most of it {behind} {} and {}", named.join(", "), counted(more, "other"))
         }
         _ => format!(", {} of it {behind} {}; who had the CPU for the rest was not seen", percent(few), list(&named)),

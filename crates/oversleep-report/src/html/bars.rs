@@ -23,11 +23,11 @@ pub fn bar(m: &mut Markup, split: &Split) {
 
 /// The meaning of the colours and letters.
 pub fn legend(m: &mut Markup, parts: impl Iterator<Item = Part>) {
-    keys(m, parts.map(|part| (part, None)));
+    keys(m, parts.map(|part| (part, None)), None);
 }
 
-/// The same, with a figure of each part.
-pub fn keys(m: &mut Markup, parts: impl Iterator<Item = (Part, Option<String>)>) {
+/// The same with a figure of each part, and what is said of the others.
+pub fn keys(m: &mut Markup, parts: impl Iterator<Item = (Part, Option<String>)>, others: Option<String>) {
     m.element("ul", &[("class", "legend")], |m| {
         for (part, figure) in parts {
             m.element("li", &[], |m| {
@@ -37,5 +37,6 @@ pub fn keys(m: &mut Markup, parts: impl Iterator<Item = (Part, Option<String>)>)
                 m.text(&format!(" {}", part.about()));
             });
         }
+        others.iter().for_each(|others| m.leaf("li", &[], others));
     });
 }

@@ -10,6 +10,9 @@ use crate::view::head::heading;
 use crate::view::{overview, verdict};
 use crate::words::{capitalised, counted, sentence};
 
+/// The longest list of the waits that a cause delayed that isn't collapsed.
+const GROUPS_OPEN: usize = 4;
+
 /// The section the page begins with.
 pub(super) fn section(m: &mut Markup, file: &ResultFile) {
     let findings = Findings::of(file);
@@ -31,7 +34,7 @@ pub(super) fn section(m: &mut Markup, file: &ResultFile) {
             });
         }
         if findings.are_untried() {
-            m.leaf("p", &[("class", "quiet")], findings::UNTRIED);
+            m.element("p", &[("class", "quiet")], |m| m.prose(findings::UNTRIED));
         }
         rest(m, file, &findings);
     });
@@ -131,13 +134,13 @@ fn delays(m: &mut Markup, file: &ResultFile, finding: &Finding, causes: &[Cause]
     if let Some(share) = verdict::share(cause) {
         m.leaf("p", &[("class", "quiet")], &format!("It explains {share}."));
     }
-    let groups = verdict::delays(file, cause);
-    if groups.is_empty() {
+    // The sentence names the waits that it delayed most.
+    if cause.delayed.len() < 2 {
         return;
     }
-    m.element("details", &[], |m| {
-        let threads = counted(groups.len(), if groups.len() == cause.delayed.len() { "kind" } else { "group" });
-        m.leaf("summary", &[], &format!("The waits that it delayed: {threads}"));
+    let groups = verdict::delays(file, cause);
+    m.element("details", &[("open", "")][..usize::from(groups.len() <= GROUPS_OPEN)], |m| {
+        m.leaf("summary", &[], &format!("It delayed {} of waits", counted(cause.delayed.len(), "kind")));
         m.element("ul", &[("class", "evidence")], |m| groups.iter().for_each(|group| m.leaf("li", &[], group)));
     });
 }

@@ -67,18 +67,40 @@ impl<'a> Markup<'a> {
         self.push(&escaped(text));
     }
 
-    /// A sentence, escaped, with commands between backticks as code.
+    /// A sentence, escaped, with commands between backticks as code, and options of commands unbroken.
     pub fn prose(&mut self, text: &str) {
         let pieces: Vec<&str> = text.split('`').collect();
         // Without a partner, a backtick is a letter like any other.
         if pieces.len().is_multiple_of(2) {
-            return self.text(&units_bound(text));
+            return self.with_options(text);
         }
         for (at, piece) in pieces.into_iter().enumerate() {
             match at % 2 {
-                0 => self.text(&units_bound(piece)),
+                0 => self.with_options(piece),
                 _ => self.leaf("code", &[], piece),
             }
+        }
+    }
+
+    /// Words, in which no line is broken within `chrt -f 51`.
+    fn with_options(&mut self, text: &str) {
+        let is_option =
+            |word: &str| word.starts_with('-') && word[1..].starts_with(|c: char| c.is_alphabetic() || c == '-');
+        let is_value = |word: &str| word.starts_with(|c: char| c.is_ascii_digit() || c.is_ascii_uppercase());
+        let bound = units_bound(text);
+        let words: Vec<&str> = bound.split(' ').collect();
+        let mut at = 0;
+        while at < words.len() {
+            self.text(if at > 0 { " " } else { "" });
+            let mut end = at + 1;
+            while end < words.len() && (is_option(words[end]) || is_option(words[end - 1]) && is_value(words[end])) {
+                end += 1;
+            }
+            match end - at {
+                1 => self.text(words[at]),
+                _ => self.leaf("span", &[("class", "name")], &words[at..end].join(" ")),
+            }
+            at = end;
         }
     }
 
@@ -174,6 +196,10 @@ mod tests {
         };
         assert_eq!(written("Run `a <b> 8 ms` for 8 ms"), "Run <code>a &lt;b&gt; 8 ms</code> for 8\u{a0}ms");
         assert_eq!(written("a ` alone"), "a ` alone");
+        assert_eq!(
+            written("so (chrt -f 1 PID), or nice -n 19 for it - or -1"),
+            "so <span class=\"name\">(chrt -f 1</span> PID), or <span class=\"name\">nice -n 19</span> for it - or -1"
+        );
     }
 
     #[test]

@@ -20,7 +20,7 @@ use crate::words::{counted, percent, sentence};
 /// Letters of the bar, where the page is wide enough.
 const BAR: usize = 76;
 /// The lines that causes take in brief, so that a report fits two screens; the first one is always shown.
-const CAUSES_LINES: usize = 20;
+const CAUSES_LINES: usize = 18;
 /// The most groups of threads that are named of a cause.
 const GROUPS_MAX: usize = 2;
 
@@ -74,7 +74,12 @@ fn painted(bar: &Split, width: usize, is_fine: bool) -> String {
 /// Everything that matters, on two screens.
 pub(super) fn brief(page: &mut Page, file: &ResultFile, verdict: &Verdict) {
     show(page, file, verdict);
-    let causes = causes(file);
+    let mut causes = causes(file);
+    if let Some(step) = &verdict.first_step {
+        // What is said to come first does.
+        let is_first = |cause: &Cause| (&cause.finding.id, &cause.finding.instance) == (&step.finding, &step.instance);
+        causes.sort_by_key(|cause| !is_first(cause));
+    }
     let (costs, notes): (Vec<&Cause>, Vec<&Cause>) =
         causes.iter().partition(|cause| cause.finding.severity != Severity::Note);
     if !causes.is_empty() {

@@ -17,7 +17,8 @@ use crate::words::{counted, grouped, median, quantile};
 const ROWS_BRIEF: usize = 8;
 /// The most tasks that are named of one wait.
 const TASKS_MAX: usize = 6;
-/// Time without a task is told if it is more than this part of the time in the run queue.
+/// Time without a task is told if it is more than this, and more than this part of the time in the run queue.
+const UNSEEN_MIN_NS: u64 = 1_000;
 const UNSEEN_SHARE_MIN: u64 = 50;
 /// A program stack with fewer calls than this was cut off.
 const SHORT_STACK: usize = 3;
@@ -48,10 +49,14 @@ impl<'a> Row<'a> {
 pub fn table<'a>(rows: impl IntoIterator<Item = Row<'a>>, bar_width: usize) -> Option<Table> {
     let rows: Vec<Row<'a>> = rows.into_iter().filter(|row| !row.lateness.is_empty()).collect();
     let ns = |row: &Row<'_>, share: f64| quantile(Unit::Ns, row.lateness, share);
+    // The heading names the program; its threads are told apart only here.
+    let is_one = rows.iter().all(|row| row.identity.program == rows[0].identity.program);
+    let (program, thread) = if is_one { (4, 1) } else { (0, 3) };
     let columns = Columns::new()
         .words("program", |row: &Row<'_>| row.identity.program.clone())
+        .rank(program)
         .words("thread", |row| row.identity.thread.clone().some_if(row.identity.thread != row.identity.program))
-        .rank(3)
+        .rank(thread)
         .words("call", |Row { identity, .. }| match &identity.timer {
             Some(timer) => format!("{} ({timer})", identity.call),
             None => identity.call.clone(),
@@ -217,7 +222,7 @@ pub fn culprits(wait: &Wait, named_max: usize) -> Vec<Ran> {
     let mut all: Vec<&Culprit> = wait.culprits.iter().collect();
     all.sort_by_key(|culprit| std::cmp::Reverse(culprit.ran_ns));
     // One other is named as well as counted.
-    let named = if all.len() == named_max + 1 { all.len() } else { all.len().min(named_max) };
+    let named = if all.len() == named_max.saturating_add(1) { all.len() } else { all.len().min(named_max) };
     let (named, others) = all.split_at(named);
     let mut told: Vec<Ran> = named
         .iter()
@@ -236,7 +241,7 @@ pub fn culprits(wait: &Wait, named_max: usize) -> Vec<Ran> {
     }
     let unseen = wait.parts.runq.max(0).unsigned_abs().saturating_sub(sum(&all));
     // A switch itself takes some hundred nanoseconds, and belongs to nobody.
-    if !all.is_empty() && unseen > wait.parts.runq.max(0).unsigned_abs() / UNSEEN_SHARE_MIN {
+    if !all.is_empty() && unseen > UNSEEN_MIN_NS.max(wait.parts.runq.max(0).unsigned_abs() / UNSEEN_SHARE_MIN) {
         add("nobody seen".to_owned(), unseen);
     }
     told

@@ -29,11 +29,11 @@ pub fn bar(verdict: &Verdict) -> Split {
     Split::of(|part| share(part).map_or(0.0, |of| of.share))
 }
 
-/// The parts that its legend doesn't name: how many, and their share.
-fn rest(verdict: &Verdict) -> Option<(usize, f64)> {
+/// The parts that its legend doesn't name: `6 other parts 2.1 %`.
+pub fn others(verdict: &Verdict) -> Option<String> {
     let rest = verdict.shares.iter().filter(|share| share.share < NAMED_MIN);
     let (count, share) = rest.fold((0, 0.0), |(count, sum), share| (count + 1, sum + share.share));
-    (count > 0).then_some((count, share))
+    (count > 0).then(|| format!("{} {}", counted(count, "other part"), percent(share)))
 }
 
 /// The parts of that bar: `q runq 93 % (waiting for a CPU)`.
@@ -42,8 +42,7 @@ pub fn legend(verdict: &Verdict) -> Option<String> {
         let (part, share) = (of.part, percent(of.share));
         format!("{} {} {share} ({})", letter(part), part.name(), part.about())
     });
-    let others =
-        rest(verdict).map(|(count, share)| format!("{REST} {} {}", counted(count, "other part"), percent(share)));
+    let others = others(verdict).map(|others| format!("{REST} {others}"));
     let words: Vec<String> = words.chain(others).collect();
     (!words.is_empty()).then(|| format!("{}.", words.join(", ")))
 }
@@ -53,7 +52,8 @@ pub fn explained(verdict: &Verdict) -> Vec<Part> {
     named(verdict).map(|share| share.part).collect()
 }
 
-fn named(verdict: &Verdict) -> impl Iterator<Item = &Share> {
+/// The parts that its legend names, in the order of time.
+pub fn named(verdict: &Verdict) -> impl Iterator<Item = &Share> {
     verdict.shares.iter().filter(|share| share.share >= NAMED_MIN)
 }
 
@@ -61,7 +61,7 @@ fn named(verdict: &Verdict) -> impl Iterator<Item = &Share> {
 pub fn first_step(step: &FirstStep) -> String {
     let what = first_clause(&step.advice.sentence);
     let what = what.strip_prefix("Or ").unwrap_or(what);
-    let begin = if step.is_optional { "If that is too late" } else { "First" };
+    let begin = if step.is_optional { "Where that is too late" } else { "First" };
     format!("{begin}: {}.", lowered(what))
 }
 
@@ -166,18 +166,16 @@ impl Calls {
             Some(timer) => format!("{} of {timer}", self.first.call),
             None => self.first.call.clone(),
         };
-        let before = match self.first.request {
-            Request::Span => " for",
-            Request::Deadline => " until a deadline",
-            Request::Timer => " every",
-            Request::Unknown => " with a timeout of",
+        let (Some(first), Some(last)) = (first, last) else { return name };
+        let (span, count) = match self.requests.len() {
+            1 => (first.to_string(), String::new()),
+            count => (format!("{first} to {last}"), format!(" ({})", counted(count, "request"))),
         };
-        match (first, last) {
-            (Some(first), Some(last)) if first == last => format!("{name}{before} {first}"),
-            (Some(first), Some(last)) => {
-                format!("{name}{before} {first} to {last} ({})", counted(self.requests.len(), "request"))
-            }
-            _ => name,
+        match self.first.request {
+            Request::Span => format!("{name} for {span}{count}"),
+            Request::Deadline => format!("{name} until {span} ahead{count}"),
+            Request::Timer => format!("{name} every {span}{count}"),
+            Request::Unknown => format!("{name} with a timeout of {span}{count}"),
         }
     }
 }
@@ -199,14 +197,12 @@ fn stem(name: &str) -> String {
 pub fn worst_in_brief(wait: &Wait) -> (String, String) {
     /// The most parts that are named.
     const PARTS_MAX: usize = 3;
-    /// The most tasks that are named.
-    const TASKS_MAX: usize = 3;
     let mut parts: Vec<(Part, i64)> = wait.parts.iter().filter(|&(_, ns)| ns > 0).collect();
     parts.sort_by_key(|&(_, ns)| std::cmp::Reverse(ns));
     let (named, rest) = parts.split_at(parts.len().min(PARTS_MAX));
     let words = named.iter().map(|&(part, ns)| {
         let behind = match part {
-            Part::Runq => culprits(wait, TASKS_MAX).iter().map(|of| format!("{} {}", of.name, of.ran)).collect(),
+            Part::Runq => by_name(wait).iter().map(|(name, ns)| format!("{name} {}", Nanos(*ns))).collect(),
             _ => Vec::new(),
         };
         let behind = if behind.is_empty() { String::new() } else { format!(", behind {}", list(&behind)) };
@@ -219,6 +215,26 @@ pub fn worst_in_brief(wait: &Wait) -> (String, String) {
     let parts: Vec<String> = words.chain(others).collect();
     let what = wait_in_words(1, wait);
     (what.strip_prefix("1. ").unwrap_or(&what).to_owned(), format!("{}.", parts.join("; ")))
+}
+
+/// Those who ran while a wait's thread waited for a CPU, those of one name together.
+fn by_name(wait: &Wait) -> Vec<(String, i64)> {
+    /// The most names that are told.
+    const NAMES_MAX: usize = 3;
+    let mut all: Vec<(String, i64)> = Vec::new();
+    for ran in culprits(wait, usize::MAX) {
+        match all.iter_mut().find(|(name, _)| *name == ran.name) {
+            Some((_, sum)) => *sum = sum.saturating_add(ran.ran.0),
+            None => all.push((ran.name, ran.ran.0)),
+        }
+    }
+    all.sort_by_key(|&(_, ns)| std::cmp::Reverse(ns));
+    if all.len() > NAMES_MAX + 1 {
+        let others = all.split_off(NAMES_MAX);
+        let sum = others.iter().fold(0, |sum: i64, (_, ns)| sum.saturating_add(*ns));
+        all.push((counted(others.len(), "other"), sum));
+    }
+    all
 }
 
 /// Who followed the waits, where that limits what was seen.

@@ -10,7 +10,7 @@ use oversleep_record::{Nanos, ResultFile};
 use super::{APPLIES_TO, HOW};
 use crate::entry::{Checked, Conclusion, RemedyEntry, Scope};
 use crate::finding::{Check, FindingEntry};
-use crate::observed::{Cause, Kind, NOBODY, OVERSLEEP, by_cause, delayed_by, is_unexplained};
+use crate::observed::{Cause, Kind, NOBODY, OVERSLEEP, SOME_GROUP, by_cause, delayed_by, is_own, is_unexplained};
 use crate::remedies::machine::{FEWER_RUNNABLE_THREADS, RAISE_CPU_QUOTA};
 use crate::remedies::observed::{PIN_THREAD, REDUCE_TRACING, RUN_FIRST, SEPARATE_CPUS, SHORTEN_RETURN, SWITCH_SOONER};
 
@@ -115,7 +115,7 @@ fn run_queue(file: &ResultFile) -> Checked<Vec<Conclusion>> {
         let blames = kind.waits.by_blame().into_iter();
         blames.map(|blame| (culprit(blame), blame.total_ns, blame.max_ns, blame)).collect()
     });
-    let mut conclusions: Vec<Conclusion> = found.iter().map(|(cause, blame)| behind(cause, blame)).collect();
+    let mut conclusions: Vec<Conclusion> = found.iter().map(|(cause, blame)| behind(file, cause, blame)).collect();
     let seen = |kind: &Kind<'_>| kind.waits.blames.iter().map(|of| of.total_ns).fold(0, u64::saturating_add);
     let alone: Vec<(&Kind<'_>, u64)> = kinds
         .iter()
@@ -136,7 +136,7 @@ fn culprit(blame: &Blame) -> String {
     format!("{} ({})", blame.name, policy_words(blame.policy, blame.prio))
 }
 
-fn behind(cause: &Cause<'_, '_>, blame: &Blame) -> Conclusion {
+fn behind(file: &ResultFile, cause: &Cause<'_, '_>, blame: &Blame) -> Conclusion {
     let blames =
         cause.kinds.iter().flat_map(|kind| &kind.waits.blames).filter(|other| culprit(other) == cause.instance);
     let (mut count, mut max) = (0_u64, 0);
@@ -164,8 +164,7 @@ fn behind(cause: &Cause<'_, '_>, blame: &Blame) -> Conclusion {
     if blame.name == OVERSLEEP {
         return found.and("; that is oversleep, which follows these waits").cured_by(&[]);
     }
-    let own = &cause.first().identity;
-    if blame.name == own.thread || blame.name == own.program {
+    if is_own(file, cause.first(), &blame.name) {
         let sentence = "These are threads of the program itself: give it more CPUs, or let fewer of them run at once";
         return found.cured_by(ALONE).advising(&SEPARATE_CPUS, sentence, None);
     }
@@ -219,7 +218,7 @@ fn quota(file: &ResultFile) -> Checked<Vec<Conclusion>> {
     let found = by_cause(Part::Quota, &kinds, |kind: &Kind<'_>| {
         let total = u64::try_from(kind.sum(Part::Quota)).unwrap_or(u64::MAX);
         let group = group(kind);
-        let name = group.clone().unwrap_or_else(|| "its control group".to_owned());
+        let name = group.clone().unwrap_or_else(|| SOME_GROUP.to_owned());
         vec![(name, total, kind.max(Part::Quota).unsigned_abs(), group)]
     });
     let conclusion = |(cause, _): &(Cause<'_, '_>, Option<String>)| {

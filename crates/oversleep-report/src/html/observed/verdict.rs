@@ -7,7 +7,7 @@ use super::super::bars::{bar, keys};
 use super::super::markup::Markup;
 use crate::view::head::heading;
 use crate::view::table::Split;
-use crate::view::verdict::{command, first_step};
+use crate::view::verdict::{command, first_step, named, others};
 use crate::words::percent;
 
 /// The sentence, the bar with its parts, what to do first, and what that would leave.
@@ -20,7 +20,7 @@ pub(in crate::html) fn section(m: &mut Markup, file: &ResultFile) {
         if !verdict.shares.is_empty() {
             let share = |part| verdict.shares.iter().find(|share| share.part == part).map_or(0.0, |share| share.share);
             bar(m, &Split::of(share));
-            keys(m, verdict.shares.iter().map(|share| (share.part, Some(percent(share.share)))));
+            keys(m, named(&verdict).map(|share| (share.part, Some(percent(share.share)))), others(&verdict));
         }
         if let Some(figures) = &verdict.figures {
             m.leaf("p", &[], &format!("{figures}."));
