@@ -107,8 +107,8 @@ pub(crate) fn kinds(file: &ResultFile) -> Vec<Kind<'_>> {
     file.series.iter().filter(|series| series.has_values()).filter_map(Kind::of).collect()
 }
 
-/// Whether a task that ran instead belongs to the program whose waits it delayed: by its name, or because a wait shows that it
-/// has the same process.
+/// Whether a task that ran instead belongs to the program whose waits it delayed: by its name, or because a wait shows that
+/// it has the same process.
 pub(crate) fn is_own(file: &ResultFile, kind: &Kind<'_>, name: &str) -> bool {
     let worst = file.observation.iter().flat_map(|observation| &observation.worst);
     let own = worst.filter(|wait| wait.tgid == kind.waits.tgid);

@@ -1,8 +1,9 @@
 //! What the lateness of an observed program's waits comes to: where most of it goes, what to do first, and what that would
 //! leave.
 //!
-//! A verdict is computed from a result whenever it is shown, from the same figures and findings that stand beneath it. It has
-//! no rule of its own about what delays waits: causes and remedies are those of the findings (OVS-Y…), and shares are sums.
+//! A verdict is computed from a result whenever it is shown, from the same figures and findings that stand beneath it. It
+//! has no rule of its own about what delays waits: causes and remedies are those of the findings (OVS-Y…), and shares are
+//! sums.
 
 mod blame;
 mod without;

@@ -1,9 +1,11 @@
+//! Verdicts on made-up waits, each worked out by hand.
+
+use oversleep_record::Series;
 use oversleep_record::observed::culprit::{Culprit, Why};
 use oversleep_record::observed::wait::{Marks, Outcome, Request, Wait};
 use oversleep_record::observed::{Blame, Observation};
-use oversleep_record::part::{Part, Parts};
+use oversleep_record::part::Parts;
 use oversleep_record::testing::Sheet;
-use oversleep_record::{Distribution, Nanos, ResultFile, Series};
 
 use super::*;
 use crate::observed::tests::{blame, waits};
@@ -204,12 +206,12 @@ fn nothing_is_left_to_tell_of_a_selection_or_of_what_was_not_seen() {
         selected.leaves.is_none() && selected.sentence.contains(" of the selected waits' lateness is "),
         "{selected:?}"
     );
-    let kinds = |parts: Parts| result(vec![waits(1, 1_000, parts)]);
+    let of_parts = |parts: Parts| result(vec![waits(1, 1_000, parts)]);
     for part in [Part::Unattributed, Part::Timer] {
         let mut parts = Parts { ret: 1, ..Parts::default() };
         *parts.get_mut(part) = 9_000_000;
-        let file = kinds(parts);
-        assert_eq!(Without::of(&file, &crate::observed::kinds(&file), part), None);
+        let file = of_parts(parts);
+        assert_eq!(Without::of(&file, &kinds(&file), part), None);
     }
 }
 
@@ -223,7 +225,7 @@ fn parts_that_are_long_in_turn_are_taken_as_long_together() {
         series.why.as_mut().expect("it is split").record(&other);
     }
     let file = result(vec![series]);
-    let left = Without::of(&file, &crate::observed::kinds(&file), Part::Runq).expect("it is a gain");
+    let left = Without::of(&file, &kinds(&file), Part::Runq).expect("it is a gain");
     assert_eq!((left.figure, left.before, left.after), ("p90", Nanos(961_000), Nanos(100_000)));
 }
 

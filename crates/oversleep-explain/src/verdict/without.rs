@@ -13,10 +13,13 @@ const GAIN_MIN: f64 = 0.1;
 
 /// A figure of the lateness as it is, and as it would be without one part. Computed, not tried.
 ///
-/// The mean is exact, since the means of the parts add up. A percentile of what is left can't be known from the distributions
-/// of the parts alone. It is taken as if the remaining parts of waits of one kind were long together: the nth longest of each
-/// part in the nth latest wait. That is the most spread that these parts allow, and waits of different kinds are mixed as
-/// they are. No wait gets later than it is.
+/// The mean is exact, since the means of the parts add up. A percentile of what is left can't be known from the
+/// distributions of the parts alone. It is taken as if the remaining parts of waits of one kind were long together: the nth
+/// longest of each part in the nth latest wait. That is the most spread that these parts allow. Waits of different kinds are
+/// mixed as they are, and no wait gets later than it is.
+///
+/// Of the recording that is kept for tests (`oversleep-why/tests/recorded`), this says that p90 would be about 98 µs without
+/// waiting for a CPU. Recorded again with nothing else to run, it was 91 µs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Without {
     /// The part that would be gone.
