@@ -30,7 +30,7 @@ pub(super) fn blamed(file: &ResultFile, kinds: &[Kind<'_>], part: Part) -> Vec<W
         }
         for blame in &kind.waits.blames {
             let name = match &*blame.name {
-                OVERSLEEP => "oversleep itself, which follows these waits",
+                OVERSLEEP => "oversleep's own following",
                 name if is_own(file, kind, name) => {
                     own.insert(name);
                     OWN
@@ -41,8 +41,10 @@ pub(super) fn blamed(file: &ResultFile, kinds: &[Kind<'_>], part: Part) -> Vec<W
         }
     }
     if let (Some(name), Some(who)) = (own.first(), all.iter_mut().find(|who| who.name == OWN)) {
+        // A thread can't run instead of itself.
+        let is_another = kinds.iter().all(|kind| kind.identity.thread != *name);
         who.name = match own.len() {
-            1 => format!("its own thread {name}"),
+            1 if is_another => format!("its own thread {name}"),
             _ => "its own threads".to_owned(),
         };
     }

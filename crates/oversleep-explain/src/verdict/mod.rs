@@ -231,11 +231,15 @@ fn is_ordinary(kinds: &[Kind<'_>]) -> bool {
     max < RARE_MIN_NS && all.safe_quantile(0.99).unwrap_or(max) < ORDINARY_NS
 }
 
-/// `its`, `the`, `the selected waits'`.
+/// Whether all waits are those of one program.
+fn is_one(kinds: &[Kind<'_>]) -> bool {
+    kinds.iter().all(|kind| kind.identity.program == kinds[0].identity.program)
+}
+
+/// Whose lateness a share is of.
 fn of_whose(file: &ResultFile, kinds: &[Kind<'_>]) -> &'static str {
     let is_selection = file.observation.as_ref().is_some_and(|observation| observation.left_out != 0);
-    let is_one = kinds.iter().all(|kind| kind.identity.program == kinds[0].identity.program);
-    match (is_selection, is_one) {
+    match (is_selection, is_one(kinds)) {
         (true, _) => "of the selected waits' lateness",
         (false, true) => "of its lateness",
         (false, false) => "of the lateness",
@@ -294,9 +298,15 @@ fn because(file: &ResultFile, kinds: &[Kind<'_>], share: Share, causes: &[Cause]
         part => blame::by_instance(causes, part),
     };
     let Some(first) = who.first() else {
-        let is_unseen =
-            causes.iter().any(|of| of.part == Some(share.part) && of.finding.instance.as_deref() == Some(NOBODY));
-        return if is_unseen { ", with no other task seen on its CPU".to_owned() } else { String::new() };
+        let is_nobody = |cause: &Cause| cause.finding.instance.as_deref() == Some(NOBODY);
+        let is_unseen = causes.iter().any(|cause| cause.part == Some(share.part) && is_nobody(cause));
+        // A supervisor sees no other task.
+        let is_blind = kinds.iter().any(|kind| kind.waits.slack_bound_ns.is_some());
+        return match (is_unseen, is_blind) {
+            (false, _) => String::new(),
+            (true, true) => " (who ran instead was not seen)".to_owned(),
+            (true, false) => ", with no other task seen on its CPU".to_owned(),
+        };
     };
     if of_part(first) >= 0.9 {
         return format!(", {behind} {}", first.name);
@@ -311,7 +321,7 @@ fn because(file: &ResultFile, kinds: &[Kind<'_>], share: Share, causes: &[Cause]
         more if more > 0 && all >= MOST => {
             format!(", most of it {behind} {} and {}", named.join(", "), counted(more, "other"))
         }
-        _ => format!(", {} of it {behind} {}; who had the CPU for the rest was not seen", percent(few), list(&named)),
+        _ => format!(" ({} of it {behind} {}, the rest unexplained)", percent(few), list(&named)),
     }
 }
 
@@ -322,8 +332,9 @@ fn ordinary(kinds: &[Kind<'_>], shares: &[Share]) -> String {
     let p99 = all.safe_quantile(0.99).map(|p99| format!(" and {} at p99", Nanos(p99))).unwrap_or_default();
     let largest = named(shares)[0];
     let mark = if all.count() < 20 { "~" } else { "" };
+    let (it, its) = if is_one(kinds) { ("it", "its") } else { ("these programs", "their") };
     format!(
-        "Nothing delays it by much: its waits end {mark}{p50} late at the median{p99}; {} of that is {}.",
+        "Nothing delays {it} by much: {its} waits end {mark}{p50} late at the median{p99}; {} of that is {}.",
         percent(largest.share),
         in_words(largest.part)
     )

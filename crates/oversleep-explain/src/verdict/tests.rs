@@ -81,6 +81,10 @@ fn waits_that_nothing_delays_get_a_verdict_that_says_so() {
     assert!(ordinary.first_step.expect("slack can be lowered").is_optional);
     let few = "Nothing delays it by much: its waits end ~62 µs late at the median; 81 % of that is timer slack.";
     assert_eq!(sentence(vec![waits(1, 19, parts)]), few);
+    let mut other = waits(1, 1_000, parts);
+    other.labels.set(oversleep_record::label::PROGRAM, "other".to_owned());
+    let both = sentence(vec![waits(1, 1_000, parts), other]);
+    assert!(both.starts_with("Nothing delays these programs by much: their waits end 62 µs late"), "{both}");
     for late in [ORDINARY_NS, ORDINARY_NS - 1] {
         let said = sentence(vec![waits(1, 1_000, Parts { ret: late, ..Parts::default() })]);
         assert_eq!(said.starts_with("Nothing"), late < ORDINARY_NS, "{said}");
@@ -100,9 +104,13 @@ fn culprits_are_named_by_their_totals() {
     assert_eq!(behind(&[("a", 30), ("b", 20)]), ", most of it behind a and b.");
     let many = [("a", 15), ("b", 15), ("c", 15), ("d", 6), ("e", 6)];
     assert_eq!(behind(&many), ", most of it behind a, b, c and 2 others.");
-    assert_eq!(behind(&[("a", 30)]), ", 30 % of it behind a; who had the CPU for the rest was not seen.");
+    assert_eq!(behind(&[("a", 30)]), " (30 % of it behind a, the rest unexplained).");
     assert_eq!(behind(&[]), ", with no other task seen on its CPU.");
-    assert_eq!(behind(&[("app", 95)]), ", behind its own thread app.");
+    assert_eq!(behind(&[("app", 95)]), ", behind its own threads.");
+    let mut supervised = queued(100, 1_000_000, Vec::new());
+    supervised.observed.as_mut().expect("it was observed").slack_bound_ns = Some(50_000);
+    let said = "100 % of its lateness is waiting for a CPU (who ran instead was not seen).";
+    assert_eq!(sentence(vec![supervised]), said);
 }
 
 #[test]
@@ -173,7 +181,7 @@ fn oversleep_is_named_and_not_advised_against() {
         verdict(&result(vec![queued(100, 1_000_000, blames)]))
     };
     let step = of(30_000_000);
-    assert!(step.sentence.ends_with("most of it behind oversleep itself, which follows these waits."), "{step:?}");
+    assert!(step.sentence.ends_with("most of it behind oversleep's own following."), "{step:?}");
     assert_eq!(step.first_step.expect("build is to blame").instance.as_deref(), Some("build (SCHED_BATCH)"));
     let alone = result(vec![queued(100, 1_000_000, vec![blame("oversleep", 120, 9, 99_000_000)])]);
     assert_eq!((verdict(&alone).first_step, verdict(&alone).leaves), (None, None));

@@ -240,6 +240,7 @@ fn by_name(wait: &Wait) -> Vec<(String, i64)> {
 /// Who followed the waits, where that limits what was seen.
 pub fn limit(by: By) -> Option<&'static str> {
     matches!(by, By::Supervisor | By::SupervisorWithoutSwitches).then_some(
-        "A supervisor followed these waits and tells fewer parts apart than the kernel's events do: --full says which.",
+        "A supervisor saw these waits. It tells fewer parts apart than the kernel's events do, which need privileges; --full says \
+         which.",
     )
 }
