@@ -111,7 +111,8 @@ pub(crate) fn kinds(file: &ResultFile) -> Vec<Kind<'_>> {
 /// it has the same process.
 pub(crate) fn is_own(file: &ResultFile, kind: &Kind<'_>, name: &str) -> bool {
     let worst = file.observation.iter().flat_map(|observation| &observation.worst);
-    let own = worst.filter(|wait| wait.tgid == kind.waits.tgid);
+    // A copy for others names no process.
+    let own = worst.filter(|wait| wait.tgid == kind.waits.tgid && wait.tgid != 0);
     kind.identity.thread == name
         || kind.identity.program == name
         || own.flat_map(|wait| wait.culprits.iter().filter(|of| of.tgid == wait.tgid)).any(|of| of.name == name)

@@ -169,9 +169,13 @@ fn a_wait_shows_which_tasks_are_the_program_s_own() {
     };
     let (sentence, step) = said(&["loop"]);
     assert!(sentence.ends_with(", behind its own thread loop."), "{sentence}");
-    assert!(step.starts_with("These are threads of the program itself"), "{step}");
+    assert!(step.starts_with("Give the program more CPUs"), "{step}");
     assert!(said(&["loop", "app"]).0.ends_with(", behind its own threads."));
     assert!(said(&["other"]).0.ends_with(", behind other."));
+    let mut unnamed = result(vec![queued(100, 1_000_000, vec![blame("other", 49, 9, 95_000_000)])]);
+    let without_ids = Wait { tgid: 0, culprits: vec![culprit("other", 0)], ..wait.clone() };
+    unnamed.observation.as_mut().expect("it was observed").worst = vec![without_ids];
+    assert!(verdict(&unnamed).sentence.ends_with(", behind other."), "a copy for others has no ids");
 }
 
 #[test]

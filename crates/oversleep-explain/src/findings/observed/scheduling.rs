@@ -165,7 +165,7 @@ fn behind(file: &ResultFile, cause: &Cause<'_, '_>, blame: &Blame) -> Conclusion
         return found.and("; that is oversleep, which follows these waits").cured_by(&[]);
     }
     if is_own(file, cause.first(), &blame.name) {
-        let sentence = "These are threads of the program itself: give it more CPUs, or let fewer of them run at once";
+        let sentence = "Give the program more CPUs, or let fewer of its threads run at once: these are its own";
         return found.cured_by(ALONE).advising(&SEPARATE_CPUS, sentence, None);
     }
     let pin = match blame.is_pinned {

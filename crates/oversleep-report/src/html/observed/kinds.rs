@@ -40,6 +40,7 @@ fn detail(m: &mut Markup, series: &Series) {
         m.leaf("summary", &[], &identity.to_string());
         let tables = [parts(split), blames(waits), causes(waits)];
         tables.into_iter().flatten().for_each(|table| draw(m, &table, ""));
+        unseen(split, waits).iter().for_each(|text| m.leaf("p", &[("class", "quiet")], text));
         let otherwise = waits.otherwise_count();
         if otherwise != 0 {
             let other = counted(otherwise, "wait");
@@ -72,6 +73,16 @@ fn blames(waits: &ObservedWaits) -> Option<Table> {
         .figure("max", |blame| Nanos(signed(blame.max_ns)))
         .words("because", |blame| why_words(blame.why));
     columns.table("Who ran while these threads waited for a CPU", waits.by_blame())
+}
+
+/// For how long nobody was seen to run while these threads waited for a CPU, so that what stands above adds up.
+fn unseen(split: &PartSplit, waits: &ObservedWaits) -> Option<String> {
+    let (all, seen) =
+        (split.sum(Part::Runq), waits.blames.iter().map(|blame| i128::from(blame.total_ns)).sum::<i128>());
+    let unseen = all.saturating_sub(seen);
+    let nanos = |ns: i128| Nanos(i64::try_from(ns).unwrap_or(i64::MAX));
+    (unseen > 0 && seen > 0)
+        .then(|| format!("For {} of {} in the run queue, nobody was seen to run.", nanos(unseen), nanos(all)))
 }
 
 fn causes(waits: &ObservedWaits) -> Option<Table> {
