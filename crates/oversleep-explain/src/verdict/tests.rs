@@ -167,6 +167,7 @@ fn a_wait_shows_which_tasks_are_the_program_s_own() {
         let verdict = verdict(&file);
         (verdict.sentence, verdict.first_step.expect("a task is to blame").advice.sentence)
     };
+    // A thread that may use any CPU.
     let (sentence, step) = said(&["loop"]);
     assert!(sentence.ends_with(", behind its own thread loop."), "{sentence}");
     assert!(step.starts_with("Give the program more CPUs"), "{step}");

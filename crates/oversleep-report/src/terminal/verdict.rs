@@ -21,6 +21,8 @@ use crate::words::{counted, percent, sentence};
 const BAR: usize = 76;
 /// The lines that causes take in brief, so that a report fits two screens; the first one is always shown.
 const CAUSES_LINES: usize = 18;
+/// A cause has lines of its own in brief if it explains this share of the lateness, or if it is the first.
+const SHARE_MIN: f64 = 0.01;
 /// The most groups of threads that are named of a cause.
 const GROUPS_MAX: usize = 2;
 
@@ -106,7 +108,7 @@ pub(super) fn brief(page: &mut Page, file: &ResultFile, verdict: &Verdict) {
     page.prose(&format!("More: {example}--full for all evidence, remedies and worst waits."), 0, Tone::Soft);
 }
 
-/// As many causes as there is room for. Returns the others.
+/// As many causes as there is room for, none that explains next to nothing. Returns the others.
 fn cards<'a, 'c>(page: &mut Page, file: &ResultFile, causes: &'a [&'c Cause]) -> &'a [&'c Cause] {
     let mut lines = 0;
     for (at, cause) in causes.iter().enumerate() {
@@ -114,7 +116,8 @@ fn cards<'a, 'c>(page: &mut Page, file: &ResultFile, causes: &'a [&'c Cause]) ->
         card(&mut one, file, cause);
         let one = one.finish();
         lines += one.lines().count();
-        if at > 0 && lines > CAUSES_LINES {
+        let is_small = cause.share.is_some_and(|share| share < SHARE_MIN);
+        if at > 0 && (is_small || lines > CAUSES_LINES) {
             return &causes[at..];
         }
         one.lines().for_each(|line| page.line(line));

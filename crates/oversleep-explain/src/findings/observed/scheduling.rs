@@ -165,8 +165,19 @@ fn behind(file: &ResultFile, cause: &Cause<'_, '_>, blame: &Blame) -> Conclusion
         return found.and("; that is oversleep, which follows these waits").cured_by(&[]);
     }
     if is_own(file, cause.first(), &blame.name) {
-        let sentence = "Give the program more CPUs, or let fewer of its threads run at once: these are its own";
-        return found.cured_by(ALONE).advising(&SEPARATE_CPUS, sentence, None);
+        let (sentence, command) = match blame.is_pinned {
+            true => (
+                format!(
+                    "Give this thread another CPU than {name}, a thread of the program itself that is pinned to one"
+                ),
+                "# command, with the number of the CPU and the id of the thread\ntaskset -cp N TID",
+            ),
+            false => (
+                "Give the program more CPUs, or let fewer of its threads run at once: these are its own".to_owned(),
+                "# command, with the numbers of the CPUs\ntaskset -c N-M ./app",
+            ),
+        };
+        return found.cured_by(ALONE).advising(&SEPARATE_CPUS, sentence, Some(command.to_owned()));
     }
     let pin = match blame.is_pinned {
         true => format!("Pin this program to another CPU (taskset -c): {name} is pinned to that one"),
