@@ -159,15 +159,17 @@ fn a_wait_shows_which_tasks_are_the_program_s_own() {
         stack: Default::default(),
         frames: Default::default(),
     };
-    let said = |names: &[&str]| {
-        let blames = names.iter().map(|name| blame(name, 49, 9, 95_000_000 / names.len() as u64)).collect();
+    let said_of = |names: &[&str], is_pinned: bool| {
+        let each = |name: &&str| Blame { is_pinned, ..blame(name, 49, 9, 95_000_000 / names.len() as u64) };
+        let blames = names.iter().map(each).collect();
         let mut file = result(vec![queued(100, 1_000_000, blames)]);
         file.series[0].observed.as_mut().expect("it was observed").tgid = 7;
         file.observation.as_mut().expect("it was observed").worst = vec![wait.clone()];
         let verdict = verdict(&file);
         (verdict.sentence, verdict.first_step.expect("a task is to blame").advice.sentence)
     };
-    // A thread that may use any CPU.
+    let said = |names: &[&str]| said_of(names, false);
+    assert!(said_of(&["loop"], true).1.starts_with("Give this thread another CPU than loop, a thread of the program"));
     let (sentence, step) = said(&["loop"]);
     assert!(sentence.ends_with(", behind its own thread loop."), "{sentence}");
     assert!(step.starts_with("Give the program more CPUs"), "{step}");

@@ -240,7 +240,6 @@ fn by_name(wait: &Wait) -> Vec<(String, i64)> {
 /// Who followed the waits, where that limits what was seen.
 pub fn limit(by: By) -> Option<&'static str> {
     matches!(by, By::Supervisor | By::SupervisorWithoutSwitches).then_some(
-        "A supervisor saw these waits. It tells fewer parts apart than the kernel's events do, which need privileges; --full says \
-         which.",
+        "A supervisor saw these waits. The kernel's events need privileges and tell more parts apart; --full says which.",
     )
 }
