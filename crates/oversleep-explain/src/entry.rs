@@ -1,7 +1,8 @@
 //! The entries of the registries, and the conclusions of checks. Types only: no entry, and no reading of results.
 
 use oversleep_record::finding::{Evidence, Severity, Verdict};
-use oversleep_record::{Conditions, ExperimentId, FactName, Nanos, Os, ResultFile, Series};
+use oversleep_record::part::Part;
+use oversleep_record::{Conditions, ExperimentId, FactName, Nanos, Os, ResultFile, Series, SeriesKey};
 
 /// The result of a check: `Ok` once it has compared what it wanted to compare, `Err` if the result has insufficient data.
 pub type Checked<T = Conclusion> = Result<T, Conclusion>;
@@ -77,6 +78,10 @@ pub struct Instance {
     pub explained: Nanos,
     /// What to do in this instance, where it can be said more exactly than for all.
     pub in_words: Vec<InWords>,
+    /// The part of the lateness that it explains, if it is the cause of one.
+    pub part: Option<Part>,
+    /// The series of the waits that it delayed, the one that it delayed most first.
+    pub delayed: Vec<SeriesKey>,
 }
 
 /// What a remedy means in one instance.
@@ -204,6 +209,13 @@ impl Conclusion {
     pub fn of_instance(mut self, instance: impl Into<String>, explained: Nanos) -> Conclusion {
         let own = self.instance.get_or_insert_default();
         (own.name, own.explained) = (instance.into(), explained);
+        self
+    }
+
+    /// Says which part of the lateness of which waits the instance explains.
+    pub fn delaying(mut self, part: Part, series: impl IntoIterator<Item = SeriesKey>) -> Conclusion {
+        let own = self.instance.get_or_insert_default();
+        (own.part, own.delayed) = (Some(part), series.into_iter().collect());
         self
     }
 

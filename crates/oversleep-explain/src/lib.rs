@@ -19,6 +19,7 @@
 //! | `remedies`, `tried` | what can be done, one entry each; what that gained, and what to try |
 //! | `findings` | what is checked, one entry each, naming its remedies |
 //! | `registry` | all entries, and what is asked of them |
+//! | [`verdict`] | what the waits of an observed program come to, from its parts and its findings |
 //!
 //! [`compare`] holds results against one another and uses `text`, `figures` and `read` only.
 #![forbid(unsafe_code)]
@@ -44,6 +45,7 @@ pub mod split;
 mod testing;
 mod text;
 mod tried;
+pub mod verdict;
 pub mod verdicts;
 
 pub use entry::{Checked, Conclusion, InWords, RemedyEntry, Scope, Trial};

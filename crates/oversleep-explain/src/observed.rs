@@ -2,7 +2,8 @@
 //! what caused it.
 
 use oversleep_record::Identity;
-use oversleep_record::observed::ObservedWaits;
+use oversleep_record::observed::culprit::Whose;
+use oversleep_record::observed::{Blame, ObservedWaits};
 use oversleep_record::part::Part;
 use oversleep_record::split::PartSplit;
 use oversleep_record::words::{counted, percent};
@@ -17,13 +18,22 @@ const MEDIAN_MIN: u64 = 20;
 /// A part matters if it has this share of the lateness and is not tiny, or if one wait had so much of it.
 const SHARE_MIN: f64 = 0.2;
 const PART_MIN_NS: i64 = 1_000;
-const RARE_MIN_NS: i64 = 1_000_000;
+pub(crate) const RARE_MIN_NS: i64 = 1_000_000;
 /// The most causes of one kind that are told apart.
 const CAUSES_MAX: usize = 4;
 /// A cause is told if it has this share of the part, or if it once took as long as a rare delay.
 const CAUSE_SHARE_MIN: f64 = 0.1;
 /// The most kinds of waits that a finding names.
 pub(crate) const KINDS_MAX: usize = 12;
+
+/// The name of the cause of waiting for a CPU on which no other task was seen.
+pub(crate) const NOBODY: &str = "nobody seen";
+/// What a control group is called whose name was not seen.
+pub(crate) const SOME_GROUP: &str = "its control group";
+/// The name of the cause of waiting for a CPU that is oversleep's own following.
+pub(crate) const OVERSLEEP: &str = "oversleep itself";
+/// How the cause of waiting for a CPU begins that is the threads' own policy.
+pub(crate) const OWN_POLICY: &str = "its own ";
 
 /// The waits of one program, thread, call and request.
 pub(crate) struct Kind<'a> {
@@ -106,6 +116,22 @@ pub(crate) fn has_ended(file: &ResultFile) -> bool {
     !target.is_empty() && !target.starts_with("process ")
 }
 
+/// Whether a task that ran instead is oversleep. Earlier recordings show it by its name alone.
+pub(crate) fn is_oversleep(blame: &Blame) -> bool {
+    blame.whose == Whose::Collector || blame.name == "oversleep"
+}
+
+/// Whether a task that ran instead belongs to the program whose waits it delayed: by its name, or because a wait shows that
+/// it has the same process.
+pub(crate) fn is_own(file: &ResultFile, kind: &Kind<'_>, name: &str) -> bool {
+    let worst = file.observation.iter().flat_map(|observation| &observation.worst);
+    // A copy for others names no process.
+    let own = worst.filter(|wait| wait.tgid == kind.waits.tgid && wait.tgid != 0);
+    kind.identity.thread == name
+        || kind.identity.program == name
+        || own.flat_map(|wait| wait.culprits.iter().filter(|of| of.tgid == wait.tgid)).any(|of| of.name == name)
+}
+
 /// Whether what was seen to take so much of a part of these waits explains less than half of it.
 pub(crate) fn is_unexplained(kind: &Kind<'_>, part: Part, seen: impl Iterator<Item = u64>) -> bool {
     2 * seen.map(i128::from).sum::<i128>() < kind.sum(part)
@@ -120,8 +146,7 @@ pub(crate) fn enough(file: &ResultFile) -> Checked<Vec<Kind<'_>>> {
     match all.iter().map(Kind::count).max() {
         None => Err(Conclusion::lacks("no wait ended by its timer. Follow the program for longer")),
         Some(most) if most < WAITS_MIN => Err(Conclusion::lacks(format!(
-            "there are {} of one kind at most, and a conclusion needs {WAITS_MIN}. Follow the program for longer",
-            counted(most, "wait")
+            "no kind of waits has more than {most}, and a conclusion needs {WAITS_MIN}. Follow the program for longer"
         ))),
         Some(_) => Ok(all),
     }
@@ -179,6 +204,14 @@ impl<'k, 'a> Cause<'k, 'a> {
         Cause { part, instance: String::new(), kinds, total_ns, longest }
     }
 
+    /// What explains the rest of a part of these kinds, of which so much is explained already.
+    pub fn rest(part: Part, kinds: impl IntoIterator<Item = (&'k Kind<'a>, u64)>) -> Cause<'k, 'a> {
+        let (kinds, explained): (Vec<&Kind<'_>>, Vec<u64>) = kinds.into_iter().unzip();
+        let explained: i128 = explained.into_iter().map(i128::from).sum();
+        let whole = Cause::whole(part, kinds);
+        Cause { total_ns: (whole.total_ns - explained).max(0), ..whole }
+    }
+
     /// The kind that it delayed most.
     pub fn first(&self) -> &'k Kind<'a> {
         self.kinds[0]
@@ -192,7 +225,9 @@ impl<'k, 'a> Cause<'k, 'a> {
             more => format!("; {more} more kinds of waits have the same cause"),
         };
         let explained = Nanos(i64::try_from(self.total_ns).unwrap_or(i64::MAX));
+        let delayed = self.kinds.iter().map(|kind| kind.series.key.clone());
         let found = Conclusion::found(sentence).and(also).of_instance(&self.instance, explained);
+        let found = found.delaying(self.part, delayed);
         let shown = self.kinds.iter().take(KINDS_MAX);
         shown.fold(found, |found, kind| found.rests_on(&kind.series.key, kind.figures(self.part)))
     }
@@ -262,6 +297,7 @@ pub(crate) mod testing {
     use oversleep_record::environment::Os;
     use oversleep_record::finding::Verdict;
     use oversleep_record::observed::Observation;
+    use oversleep_record::observed::culprit::Why;
     use oversleep_record::observed::wait::Request;
     use oversleep_record::part::Parts;
     use oversleep_record::testing::Sheet;
@@ -282,26 +318,8 @@ pub(crate) mod testing {
         Series { why: Some(split), ..Series::observed(&identity, Os::Linux, lateness) }
     }
 
-    /// The sentences of a finding that is present.
-    pub fn found(series: Vec<Series>, name: &str) -> Vec<String> {
-        let mut file = Sheet::linux().file;
-        (file.series, file.observation) = (series, Some(Observation::default()));
-        let all = crate::findings(&file).into_iter();
-        all.filter(|one| one.name == name && one.verdict == Verdict::Found).map(|one| one.sentence).collect()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use oversleep_record::finding::Verdict;
-    use oversleep_record::observed::culprit::{IrqCause, Whose, Why};
-    use oversleep_record::observed::{Blame, IrqBlame, Observation};
-    use oversleep_record::part::Parts;
-    use oversleep_record::testing::Sheet;
-
-    use super::testing::{found, waits};
-
-    fn blame(name: &str, prio: i32, count: u64, total_ns: u64) -> Blame {
+    /// A task that ran while so many waits needed a CPU, for so long in all.
+    pub fn blame(name: &str, prio: i32, count: u64, total_ns: u64) -> Blame {
         let (why, name) = (Why::TurnNotOver, name.to_owned());
         Blame {
             name,
@@ -316,6 +334,25 @@ mod tests {
             max_ns: total_ns / count,
         }
     }
+
+    /// The sentences of a finding that is present.
+    pub fn found(series: Vec<Series>, name: &str) -> Vec<String> {
+        let mut file = Sheet::linux().file;
+        (file.series, file.observation) = (series, Some(Observation::default()));
+        let all = crate::findings(&file).into_iter();
+        all.filter(|one| one.name == name && one.verdict == Verdict::Found).map(|one| one.sentence).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use oversleep_record::finding::Verdict;
+    use oversleep_record::observed::culprit::IrqCause;
+    use oversleep_record::observed::{Blame, IrqBlame, Observation};
+    use oversleep_record::part::Parts;
+    use oversleep_record::testing::Sheet;
+
+    use super::testing::{blame, found, waits};
 
     fn behind(blames: Vec<Blame>) -> Vec<String> {
         let mut series = waits(1, 12, Parts { runq: 500_000, ..Parts::default() });

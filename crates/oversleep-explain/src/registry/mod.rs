@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use oversleep_record::finding::{Advice, Finding, Severity, Verdict};
 use oversleep_record::{FactName, ResultFile};
 
-use crate::entry::{Conclusion, RemedyEntry, Scope};
+use crate::entry::{Conclusion, Instance, RemedyEntry, Scope};
 use crate::finding::FindingEntry;
 use crate::read::wine_version;
 use crate::tried::{RemedyTrialSpec, advice, trial_spec};
@@ -75,8 +75,13 @@ pub fn remedy(id: &str) -> Option<&'static RemedyEntry> {
 /// The conclusions of all findings in scope for this result: first what was found, the most severe first, and among those
 /// what explains the most lateness; then what is too disturbed, what lacks data, what is absent.
 pub fn findings(file: &ResultFile) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = registry().iter().flat_map(|entry| of_entry(file, entry)).collect();
-    findings.sort_by_key(|finding| {
+    with_instances(file).into_iter().map(|(finding, _)| finding).collect()
+}
+
+/// The same, each with what only its instance has.
+pub(crate) fn with_instances(file: &ResultFile) -> Vec<(Finding, Option<Instance>)> {
+    let mut findings: Vec<_> = registry().iter().flat_map(|entry| of_entry(file, entry)).collect();
+    findings.sort_by_key(|(finding, _)| {
         let explained = std::cmp::Reverse(finding.explained_ns);
         match finding.verdict {
             Verdict::Found => (0, finding.severity, explained),
@@ -102,7 +107,7 @@ pub fn remedies_to_try(file: &ResultFile) -> Vec<RemedyTrialSpec> {
 }
 
 /// Every instance of a finding, or why there is none; empty where the finding isn't about such a result.
-fn of_entry(file: &ResultFile, entry: &FindingEntry) -> Vec<Finding> {
+fn of_entry(file: &ResultFile, entry: &FindingEntry) -> Vec<(Finding, Option<Instance>)> {
     let is_about_programs = matches!(entry.scope, Scope::Observed);
     if !entry.scope.includes_os_of(file) || file.observation.is_some() != is_about_programs {
         return Vec::new();
@@ -116,7 +121,12 @@ fn of_entry(file: &ResultFile, entry: &FindingEntry) -> Vec<Finding> {
     conclusions.into_iter().map(|conclusion| finding(file, entry, conclusion, wine)).collect()
 }
 
-fn finding(file: &ResultFile, entry: &FindingEntry, mut conclusion: Conclusion, wine: Option<&str>) -> Finding {
+fn finding(
+    file: &ResultFile,
+    entry: &FindingEntry,
+    mut conclusion: Conclusion,
+    wine: Option<&str>,
+) -> (Finding, Option<Instance>) {
     let verdict = conclusion.verdict;
     conclusion.sentence = conclusion.whole_sentence();
     if let (Some(version), Scope::Anywhere | Scope::Where(_)) = (wine, entry.scope)
@@ -134,7 +144,7 @@ fn finding(file: &ResultFile, entry: &FindingEntry, mut conclusion: Conclusion, 
             advice.example = said.example.clone().or(advice.example.take());
         }
     }
-    Finding {
+    let finding = Finding {
         id: entry.id.to_owned(),
         name: entry.name.to_owned(),
         instance: instance.as_ref().map(|instance| instance.name.clone()).filter(|name| !name.is_empty()),
@@ -142,10 +152,11 @@ fn finding(file: &ResultFile, entry: &FindingEntry, mut conclusion: Conclusion, 
         severity: conclusion.severity.unwrap_or(entry.severity),
         verdict,
         sentence: conclusion.sentence,
-        explained_ns: instance.map(|instance| instance.explained),
+        explained_ns: instance.as_ref().map(|instance| instance.explained),
         evidence: conclusion.evidence,
         advice,
-    }
+    };
+    (finding, instance)
 }
 
 /// The conclusion of every finding about Windows under Wine.

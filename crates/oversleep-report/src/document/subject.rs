@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use oversleep_explain::verdict::Verdict as OfProgram;
 use oversleep_record::comparison::{Judgement, SeriesComparison, Side};
 use oversleep_record::finding::{Severity, Verdict};
 use oversleep_record::{ResultFile, Series, comparison};
@@ -18,7 +19,7 @@ use crate::view::gallery::{self, Machine};
 use crate::view::pictures::{self, Picture};
 use crate::view::sheet::{Column, Sheet, optional, word};
 use crate::view::table::{Columns, Section};
-use crate::view::{head, overview, sections};
+use crate::view::{head, overview, sections, verdict as of_program};
 
 /// Something that documents are about.
 pub trait Subject {
@@ -94,6 +95,7 @@ impl Subject for ResultFile {
             let advice = cure(finding).map(|advice| format!(" To do: {}.", advice.sentence.trim_end_matches('.')));
             format!("{} {}: {}{}", finding.id, finding.name, in_words(finding), advice.unwrap_or_default())
         });
+        let verdict = OfProgram::of(self).iter().flat_map(of_program::sentences).collect::<Vec<_>>();
         let has_verdicts =
             found.with(Verdict::Found).next().is_some() || found.with(Verdict::NotFound).next().is_some();
         let facts = [head::machine(self).join(" · "), head::run(self).join(" · ")];
@@ -101,7 +103,7 @@ impl Subject for ResultFile {
             title: head::heading(self, &head::title(self)),
             results: facts.into_iter().chain(head::reliability(self)).map(|fact| (String::new(), fact)).collect(),
             warnings: head::warnings(self),
-            summary: sentences.chain(has_verdicts.then(|| found.summary())).collect(),
+            summary: verdict.into_iter().chain(sentences).chain(has_verdicts.then(|| found.summary())).collect(),
             sections: match detail {
                 Detail::Brief => overview::brief(self),
                 Detail::Full => sections::all(self),

@@ -23,13 +23,20 @@ pub fn bar(m: &mut Markup, split: &Split) {
 
 /// The meaning of the colours and letters.
 pub fn legend(m: &mut Markup, parts: impl Iterator<Item = Part>) {
+    keys(m, parts.map(|part| (part, None)), None);
+}
+
+/// The same with a figure of each part, and what is said of the others.
+pub fn keys(m: &mut Markup, parts: impl Iterator<Item = (Part, Option<String>)>, others: Option<String>) {
     m.element("ul", &[("class", "legend")], |m| {
-        for part in parts {
+        for (part, figure) in parts {
             m.element("li", &[], |m| {
                 m.leaf("span", &[("class", &format!("key p-{}", part.name()))], &letter(part).to_string());
                 m.leaf("b", &[], part.name());
+                figure.iter().for_each(|figure| m.text(&format!(" {figure}")));
                 m.text(&format!(" {}", part.about()));
             });
         }
+        others.iter().for_each(|others| m.leaf("li", &[], others));
     });
 }

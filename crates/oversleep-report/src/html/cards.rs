@@ -1,24 +1,29 @@
 //! Findings as cards: severity, sentence, the remedy's gain, and the evidence on request.
 
+use oversleep_explain::verdict::{Cause, causes};
 use oversleep_record::finding::{Advice, Finding, Severity, Tried, Verdict};
 use oversleep_record::{Nanos, ResultFile};
 
 use super::markup::Markup;
 use crate::view::findings::{self, Findings, SEVERITIES};
 use crate::view::head::heading;
-use crate::view::overview;
-use crate::words::{capitalised, sentence};
+use crate::view::{overview, verdict};
+use crate::words::{capitalised, counted, sentence};
+
+/// The longest list of the waits that a cause delayed that isn't collapsed.
+const GROUPS_OPEN: usize = 4;
 
 /// The section the page begins with.
 pub(super) fn section(m: &mut Markup, file: &ResultFile) {
     let findings = Findings::of(file);
+    let title = if file.observation.is_some() { "Causes" } else { "Findings" };
     m.element("section", &[("id", "findings"), ("aria-labelledby", "findings-heading")], |m| {
-        m.leaf("h2", &[("id", "findings-heading")], &heading(file, "Findings"));
+        m.leaf("h2", &[("id", "findings-heading")], &heading(file, title));
         if overview::has_bottom_line(file) {
             overview::bottom_line(file, &findings).iter().for_each(|line| m.leaf("p", &[("class", "lead")], line));
         }
         m.leaf("p", &[], &findings.summary());
-        let mut shown = Shown::default();
+        let mut shown = Shown { causes: causes(file), ..Shown::default() };
         for severity in SEVERITIES {
             if findings.found(severity).next().is_none() {
                 continue;
@@ -29,7 +34,7 @@ pub(super) fn section(m: &mut Markup, file: &ResultFile) {
             });
         }
         if findings.are_untried() {
-            m.leaf("p", &[("class", "quiet")], findings::UNTRIED);
+            m.element("p", &[("class", "quiet")], |m| m.prose(findings::UNTRIED));
         }
         rest(m, file, &findings);
     });
@@ -81,6 +86,7 @@ fn card<'a>(m: &mut Markup, file: &ResultFile, finding: &'a Finding, shown: &mut
             m.leaf("span", &[("class", "id")], &finding.id);
         });
         m.leaf("p", &[], &findings::in_words(finding));
+        delays(m, file, finding, &shown.causes);
         let (above, fresh): (Vec<&Advice>, Vec<&Advice>) =
             finding.advice.iter().partition(|advice| shown.advice.contains(&wording(advice)));
         let is_new = |advice: &&&Advice| !shown.advice.iter().any(|(remedy, _)| *remedy == advice.remedy);
@@ -122,9 +128,28 @@ fn card<'a>(m: &mut Markup, file: &ResultFile, finding: &'a Finding, shown: &mut
     });
 }
 
+/// How much of the lateness of an observed program it explains, and which waits it delayed.
+fn delays(m: &mut Markup, file: &ResultFile, finding: &Finding, causes: &[Cause]) {
+    let Some(cause) = causes.iter().find(|cause| cause.finding == *finding) else { return };
+    if let Some(share) = verdict::share(cause) {
+        m.leaf("p", &[("class", "quiet")], &format!("It explains {share}."));
+    }
+    // The sentence names the waits that it delayed most.
+    if cause.delayed.len() < 2 {
+        return;
+    }
+    let groups = verdict::delays(file, cause);
+    m.element("details", &[("open", "")][..usize::from(groups.len() <= GROUPS_OPEN)], |m| {
+        m.leaf("summary", &[], &format!("It delayed {} of waits", counted(cause.delayed.len(), "kind")));
+        m.element("ul", &[("class", "evidence")], |m| groups.iter().for_each(|group| m.leaf("li", &[], group)));
+    });
+}
+
 /// What the page shows already.
 #[derive(Default)]
 struct Shown<'a> {
+    /// Those of an observed program.
+    causes: Vec<Cause>,
     cards: usize,
     advice: Vec<(&'a str, &'a str)>,
 }
@@ -140,7 +165,7 @@ fn remedy(m: &mut Markup, advice: &Advice, places: &[&str]) {
     let attributes = [("class", "remedy"), ("id", id.as_str())];
     let is_place = places.contains(&advice.remedy.as_str());
     m.element("div", &attributes[..1 + usize::from(is_place)], |m| {
-        m.leaf("p", &[], &sentence(&advice.sentence));
+        m.element("p", &[], |m| m.prose(&sentence(&advice.sentence)));
         if let Tried::Measured { subject, before_p50_ns, after_p50_ns, .. } = &advice.tried {
             gain(m, subject, *before_p50_ns, *after_p50_ns);
         }

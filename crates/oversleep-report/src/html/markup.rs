@@ -67,6 +67,43 @@ impl<'a> Markup<'a> {
         self.push(&escaped(text));
     }
 
+    /// A sentence, escaped, with commands between backticks as code, and options of commands unbroken.
+    pub fn prose(&mut self, text: &str) {
+        let pieces: Vec<&str> = text.split('`').collect();
+        // Without a partner, a backtick is a letter like any other.
+        if pieces.len().is_multiple_of(2) {
+            return self.with_options(text);
+        }
+        for (at, piece) in pieces.into_iter().enumerate() {
+            match at % 2 {
+                0 => self.with_options(piece),
+                _ => self.leaf("code", &[], piece),
+            }
+        }
+    }
+
+    /// Words, in which no line is broken within `chrt -f 51`.
+    fn with_options(&mut self, text: &str) {
+        let is_option =
+            |word: &str| word.starts_with('-') && word[1..].starts_with(|c: char| c.is_alphabetic() || c == '-');
+        let is_value = |word: &str| word.starts_with(|c: char| c.is_ascii_digit() || c.is_ascii_uppercase());
+        let bound = units_bound(text);
+        let words: Vec<&str> = bound.split(' ').collect();
+        let mut at = 0;
+        while at < words.len() {
+            self.text(if at > 0 { " " } else { "" });
+            let mut end = at + 1;
+            while end < words.len() && (is_option(words[end]) || is_option(words[end - 1]) && is_value(words[end])) {
+                end += 1;
+            }
+            match end - at {
+                1 => self.text(words[at]),
+                _ => self.leaf("span", &[("class", "name")], &words[at..end].join(" ")),
+            }
+            at = end;
+        }
+    }
+
     /// Markup of this crate: pictures and style sheets. Never text of a result.
     pub fn trusted(&mut self, markup: &str) {
         self.push(markup);
@@ -146,6 +183,23 @@ mod tests {
         m.leaf("code", &[], "8 ms");
         m.finish().expect("memory takes it");
         assert_eq!(String::from_utf8_lossy(&page), "<p>8\u{a0}ms late, 4 more</p>\n<code>8 ms</code>");
+    }
+
+    #[test]
+    fn commands_in_a_sentence_are_code_and_stay_text() {
+        let written = |text: &str| {
+            let mut page = Vec::new();
+            let mut m = Markup::to(&mut page);
+            m.prose(text);
+            m.finish().expect("memory takes it");
+            String::from_utf8(page).expect("it is text")
+        };
+        assert_eq!(written("Run `a <b> 8 ms` for 8 ms"), "Run <code>a &lt;b&gt; 8 ms</code> for 8\u{a0}ms");
+        assert_eq!(written("a ` alone"), "a ` alone");
+        assert_eq!(
+            written("so (chrt -f 1 PID), or nice -n 19 for it - or -1"),
+            "so <span class=\"name\">(chrt -f 1</span> PID), or <span class=\"name\">nice -n 19</span> for it - or -1"
+        );
     }
 
     #[test]

@@ -70,6 +70,7 @@ fn body(m: &mut Markup, file: &ResultFile) {
     m.leaf("a", &[("class", "skip"), ("href", "#main")], "Skip to the findings");
     m.element("header", &[], |m| m.element("div", &[("class", "wide")], |m| top(m, file, !pictures.is_empty())));
     m.element("main", &[("id", "main"), ("class", "wide")], |m| {
+        observed::verdict(m, file);
         cards::section(m, file);
         gallery(m, file, &pictures);
         tables::section(m, file);
@@ -103,7 +104,8 @@ fn top(m: &mut Markup, file: &ResultFile, has_pictures: bool) {
     m.element("nav", &[("aria-label", "On this page")], |m| {
         m.element("ul", &[], |m| {
             let places = [
-                ("findings", "Findings"),
+                ("verdict", "Verdict"),
+                ("findings", if file.observation.is_some() { "Causes" } else { "Findings" }),
                 ("pictures", "Pictures"),
                 ("measurements", "Measurements"),
                 ("worst", "The worst waits"),
@@ -112,7 +114,7 @@ fn top(m: &mut Markup, file: &ResultFile, has_pictures: bool) {
             ];
             for (id, name) in places.into_iter().filter(|(id, _)| match *id {
                 "pictures" => has_pictures,
-                "worst" => file.observation.is_some(),
+                "verdict" | "worst" => file.observation.is_some(),
                 _ => true,
             }) {
                 m.element("li", &[], |m| m.leaf("a", &[("href", &format!("#{id}"))], name));

@@ -69,6 +69,7 @@ h4{font-size:1.02rem;line-height:1.35;margin:0 0 .35rem}
 .gain .track{height:.8rem;background:var(--ovs-band);border-radius:3px}
 .gain .bar{display:block;height:100%;min-width:2px;border-radius:3px;background:var(--ovs-mute)}
 .gain .after{background:var(--ovs-accent)}
+p code{display:inline-block;max-width:100%;overflow-x:auto;white-space:nowrap;vertical-align:bottom}
 details{margin:.5rem 0}
 summary{cursor:pointer;color:var(--ovs-precise);width:fit-content}
 pre{background:var(--ovs-band);border:1px solid var(--ovs-grid);border-radius:6px;padding:.6rem .8rem;overflow-x:auto;font:.82rem/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;margin:.4rem 0;tab-size:4}

@@ -76,7 +76,10 @@ pub(super) fn draw(m: &mut Markup, table: &Table, class: &str) {
     let shown: Vec<usize> = (0..table.columns.len()).filter(|&index| table.columns[index].kind != Kind::Bar).collect();
     let scroll = [("class", "scroll"), ("tabindex", "0"), ("role", "region"), ("aria-label", table.caption.as_str())];
     m.element("div", &scroll, |m| {
-        m.element("table", &[("class", class)], |m| {
+        // A page too narrow for the bars shows each row as a block, with the heads beside the figures.
+        let has_bars = table.columns.iter().any(|column| column.kind == Kind::Split);
+        let class = if has_bars { format!("{class} splits") } else { class.to_owned() };
+        m.element("table", &[("class", class.trim())], |m| {
             m.leaf("caption", &[], &table.caption);
             m.element("thead", &[], |m| {
                 m.element("tr", &[], |m| {
@@ -100,7 +103,8 @@ pub(super) fn draw(m: &mut Markup, table: &Table, class: &str) {
                                 let class = if is_name { class.replace("any", "name") } else { class };
                                 m.leaf("th", &[("scope", "row"), ("class", &class)], &row[index].text);
                             } else {
-                                m.leaf("td", &[("class", &class)], &row[index].text);
+                                let head = [("class", class.as_str()), ("data-head", &table.columns[index].head)];
+                                m.leaf("td", &head[..1 + usize::from(has_bars)], &row[index].text);
                             }
                         }
                     });

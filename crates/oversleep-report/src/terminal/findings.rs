@@ -1,5 +1,6 @@
 //! Findings on the terminal: in a few lines, or in full with evidence, every remedy and code.
 
+use oversleep_explain::verdict::{Cause, causes};
 use oversleep_record::finding::{Finding, Severity, Tried, Verdict};
 use oversleep_record::{CommandName, ResultFile};
 
@@ -10,6 +11,7 @@ use crate::view::findings::{self, Findings, SEVERITIES, cure, helped};
 use crate::view::overview::{clauses_within, first_clause};
 use crate::view::select::distinct;
 use crate::view::table::Tone;
+use crate::view::verdict;
 use crate::words::{capitalised, sentence};
 
 /// Most notes shown with a sentence of their own by default.
@@ -23,6 +25,7 @@ const REASONS: &str = " The HTML report gives the reason for each.";
 /// Everything that was found, and the names of the rest.
 pub(super) fn show(page: &mut Page, file: &ResultFile, findings: &Findings, detail: Detail) {
     let mut shown = Vec::new();
+    let causes = causes(file);
     page.heading(file, "Findings", &findings.summary());
     let by_severity = SEVERITIES.map(|severity| (severity, findings.found(severity).collect::<Vec<_>>()));
     for (index, (severity, found)) in by_severity.into_iter().filter(|(_, found)| !found.is_empty()).enumerate() {
@@ -31,9 +34,11 @@ pub(super) fn show(page: &mut Page, file: &ResultFile, findings: &Findings, deta
         }
         page.prose(&findings::title(severity), 0, Tone::Strong);
         match (detail, severity) {
-            // What delayed a program is said in full: there is little else in the report.
-            _ if file.observation.is_some() => found.into_iter().for_each(|finding| full(page, finding, &mut shown)),
-            (Detail::Full, _) => found.into_iter().for_each(|finding| full(page, finding, &mut shown)),
+            (Detail::Full, _) => found.into_iter().for_each(|finding| {
+                full(page, finding, &mut shown, |page| {
+                    delays(page, file, causes.iter().find(|of| of.finding == *finding))
+                });
+            }),
             (Detail::Brief, Severity::Note) => notes(page, &found),
             (Detail::Brief, _) => by_cure(page, &found),
         }
@@ -48,7 +53,7 @@ pub(super) fn show(page: &mut Page, file: &ResultFile, findings: &Findings, deta
     }
 }
 
-fn mark(severity: Severity) -> String {
+pub(super) fn mark(severity: Severity) -> String {
     match severity {
         Severity::Fault => alarm("■"),
         Severity::Cost => paint(Tone::Warn, "■"),
@@ -57,7 +62,7 @@ fn mark(severity: Severity) -> String {
 }
 
 /// A finding in a line.
-fn line(page: &mut Page, finding: &Finding) {
+pub(super) fn line(page: &mut Page, finding: &Finding) {
     let name = text::fitted(&text::clean(&finding.name), page.width / 2);
     let room = page.prose_width(4 + text::columns(&name));
     let said = text::fitted(clauses_within(&text::clean(&finding.sentence), room), room);
@@ -89,11 +94,22 @@ fn by_cure(page: &mut Page, found: &[&Finding]) {
     }
 }
 
-fn full<'a>(page: &mut Page, finding: &'a Finding, shown: &mut Vec<(&'a str, &'a str)>) {
+/// How much of the lateness of an observed program a cause explains, and which waits it delayed.
+fn delays(page: &mut Page, file: &ResultFile, cause: Option<&Cause>) {
+    let Some(cause) = cause else { return };
+    verdict::share(cause).iter().for_each(|share| page.prose(&format!("It explains {share}."), 2, Tone::Soft));
+    // The sentence names the waits that it delayed most.
+    if cause.delayed.len() > 1 {
+        page.prose(&format!("It delayed {}.", verdict::delays(file, cause).join("; ")), 2, Tone::Soft);
+    }
+}
+
+fn full<'a>(page: &mut Page, finding: &'a Finding, shown: &mut Vec<(&'a str, &'a str)>, more: impl FnOnce(&mut Page)) {
     let instance = finding.instance.as_ref().map(|instance| format!(": {instance}")).unwrap_or_default();
     let name = text::clean(&format!("{} {}{instance}", finding.id, finding.name));
     page.line(&format!("{} {}", mark(finding.severity), paint(Tone::Strong, &text::fitted(&name, page.width - 2))));
     page.prose(&findings::in_words(finding), 2, Tone::Plain);
+    more(page);
     let evidence: Vec<String> =
         finding.evidence.iter().map(|evidence| format!("{}: {}", evidence.source, evidence.text)).collect();
     if !evidence.is_empty() {
@@ -127,6 +143,13 @@ fn full<'a>(page: &mut Page, finding: &'a Finding, shown: &mut Vec<(&'a str, &'a
     }
     if !above.is_empty() {
         page.prose(&format!("→ {}, as above.", above.join(", ")), 2, Tone::Soft);
+    }
+}
+
+impl Page {
+    /// One command.
+    pub fn code_line(&mut self, command: &str) {
+        code(self, command);
     }
 }
 

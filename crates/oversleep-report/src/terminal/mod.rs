@@ -12,7 +12,9 @@ mod page;
 mod shared;
 mod style;
 pub(crate) mod text;
+mod verdict;
 
+use oversleep_explain::verdict::Verdict;
 use oversleep_record::{ExperimentId, ResultFile};
 
 use page::Page;
@@ -49,6 +51,12 @@ pub enum Detail {
 /// The report, with ANSI styles, at most `width` columns wide.
 pub fn report(file: &ResultFile, width: usize, detail: Detail) -> String {
     let mut page = Page::new(width);
+    let verdict = Verdict::of(file);
+    if let Some(verdict) = verdict.as_ref().filter(|_| detail == Detail::Brief) {
+        page.names(file);
+        verdict::brief(&mut page, file, verdict);
+        return page.finish();
+    }
     let sections = sections::all(file);
     let is_overview = detail == Detail::Brief && overview::is_wanted(&sections);
     if is_overview {
@@ -59,6 +67,7 @@ pub fn report(file: &ResultFile, width: usize, detail: Detail) -> String {
         }
     } else {
         page.whole_head(file);
+        verdict.iter().for_each(|verdict| verdict::show(&mut page, file, verdict));
         sections.iter().for_each(|section| page.section(file, section, detail));
     }
     let found = Findings::of(file);

@@ -20,3 +20,4 @@ pub mod table;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod timers;
+pub mod verdict;

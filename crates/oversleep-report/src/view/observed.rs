@@ -2,7 +2,7 @@
 //! not be seen.
 
 use oversleep_record::Identity;
-use oversleep_record::observed::culprit::{IrqCause, Why, policy_words};
+use oversleep_record::observed::culprit::{Culprit, IrqCause, Why, policy_words};
 use oversleep_record::observed::wait::{Outcome, Wait, signed};
 use oversleep_record::observed::{By, Observation};
 use oversleep_record::part::Part;
@@ -14,7 +14,12 @@ use super::table::{Columns, Split, Table};
 use crate::words::{counted, grouped, median, quantile};
 
 /// The most rows that a brief report shows.
-const ROWS_BRIEF: usize = 20;
+const ROWS_BRIEF: usize = 8;
+/// The most tasks that are named of one wait.
+const TASKS_MAX: usize = 6;
+/// Time without a task is told if it is more than this, and more than this part of the time in the run queue.
+const UNSEEN_MIN_NS: u64 = 1_000;
+const UNSEEN_SHARE_MIN: u64 = 50;
 /// A program stack with fewer calls than this was cut off.
 const SHORT_STACK: usize = 3;
 
@@ -62,10 +67,14 @@ impl<'a> Row<'a> {
 pub fn table<'a>(rows: impl IntoIterator<Item = Row<'a>>, bar_width: usize) -> Option<Table> {
     let rows: Vec<Row<'a>> = rows.into_iter().filter(|row| !row.lateness.is_empty()).collect();
     let ns = |row: &Row<'_>, share: f64| quantile(Unit::Ns, row.lateness, share);
+    // The heading names the program; its threads are told apart only here.
+    let is_one = rows.iter().all(|row| row.identity.program == rows[0].identity.program);
+    let (program, thread) = if is_one { (4, 1) } else { (0, 3) };
     let columns = Columns::new()
         .words("program", |row: &Row<'_>| row.identity.program.clone())
+        .rank(program)
         .words("thread", |row| row.identity.thread.clone().some_if(row.identity.thread != row.identity.program))
-        .rank(3)
+        .rank(thread)
         .words("call", |Row { identity, .. }| match &identity.timer {
             Some(timer) => format!("{} ({timer})", identity.call),
             None => identity.call.clone(),
@@ -77,7 +86,7 @@ pub fn table<'a>(rows: impl IntoIterator<Item = Row<'a>>, bar_width: usize) -> O
         .figure("p99", move |row| ns(row, 0.99))
         .rank(1)
         .figure("max", |row| row.lateness.max().map(Nanos))
-        .split("split of the lateness", bar_width, Row::shares);
+        .split("split", bar_width, Row::shares);
     let mut table = columns.table("Lateness by program, thread, call and request", rows)?;
     table.rows_brief = ROWS_BRIEF;
     Some(table)
@@ -197,11 +206,8 @@ pub fn part_note(part: Part, wait: &Wait) -> String {
     match part {
         Part::Irq => wait.irq_cause.as_ref().map(irq_words).unwrap_or_default(),
         Part::Runq => {
-            let words = wait.culprits.iter().take(3).map(|culprit| {
-                let policy = policy_words(culprit.policy, culprit.prio);
-                let ran = Nanos(signed(culprit.ran_ns));
-                format!("{} ({}, {policy}) {ran}: {}", culprit.name, culprit.tid, why_words(culprit.why))
-            });
+            let words =
+                culprits(wait, TASKS_MAX).into_iter().map(|of| format!("{} {}{}", of.whole_name, of.ran, of.why));
             words.collect::<Vec<String>>().join("; ")
         }
         Part::Ipi | Part::Wake => match (wait.timer_cpu, wait.cpu, wait.cpu_idle) {
@@ -213,6 +219,50 @@ pub fn part_note(part: Part, wait: &Wait) -> String {
         },
         _ => String::new(),
     }
+}
+
+/// What kept a thread from a CPU.
+pub struct Ran {
+    /// The task's name, or how many others there are, or that nobody was seen.
+    pub name: String,
+    /// The same with the task's id and policy.
+    pub whole_name: String,
+    /// For how long.
+    pub ran: Nanos,
+    /// Why it was allowed to, after a colon; empty for several.
+    pub why: String,
+}
+
+/// Who ran while a wait's thread waited for a CPU: so many tasks by name, those with most of the time first, then the others
+/// together, then the time for which nobody was seen. They add up to the wait's time in the run queue.
+pub fn culprits(wait: &Wait, named_max: usize) -> Vec<Ran> {
+    let sum = |all: &[&Culprit]| all.iter().map(|of| of.ran_ns).fold(0, u64::saturating_add);
+    let mut all: Vec<&Culprit> = wait.culprits.iter().collect();
+    all.sort_by_key(|culprit| std::cmp::Reverse(culprit.ran_ns));
+    // One other is named as well as counted.
+    let named = if all.len() == named_max.saturating_add(1) { all.len() } else { all.len().min(named_max) };
+    let (named, others) = all.split_at(named);
+    let mut told: Vec<Ran> = named
+        .iter()
+        .map(|culprit| Ran {
+            name: culprit.name.clone(),
+            whole_name: format!("{} ({}, {})", culprit.name, culprit.tid, policy_words(culprit.policy, culprit.prio)),
+            ran: Nanos(signed(culprit.ran_ns)),
+            why: format!(": {}", why_words(culprit.why)),
+        })
+        .collect();
+    let mut add = |name: String, ns: u64| {
+        told.push(Ran { whole_name: name.clone(), name, ran: Nanos(signed(ns)), why: String::new() });
+    };
+    if !others.is_empty() {
+        add(counted(others.len(), "other task"), sum(others));
+    }
+    let unseen = wait.parts.runq.max(0).unsigned_abs().saturating_sub(sum(&all));
+    // A switch itself takes some hundred nanoseconds, and belongs to nobody.
+    if !all.is_empty() && unseen > UNSEEN_MIN_NS.max(wait.parts.runq.max(0).unsigned_abs() / UNSEEN_SHARE_MIN) {
+        add("nobody seen".to_owned(), unseen);
+    }
+    told
 }
 
 /// What delayed the timer interrupt.

@@ -5,3 +5,4 @@ mod extremes;
 mod found;
 mod read;
 mod support;
+mod verdict;

@@ -5,7 +5,7 @@ use oversleep_lab::share::share;
 use oversleep_record::ResultFile;
 use oversleep_record::observed::By;
 
-use crate::support::{comparison, everything, names, observation, package, recorded, renamed, report, result};
+use crate::support::{brief, comparison, everything, names, observation, package, recorded, renamed, report, result};
 
 fn reads(name: &str, text: &str) {
     let golden = package().join("tests/observed/read").join(name);
@@ -46,6 +46,16 @@ fn reports() {
     let special = special.map(|(name, file)| named(name, file));
     let all = names().into_iter().map(|name| named(&name, result(&name))).chain(special);
     reads("reports.txt", &all.collect::<Vec<_>>().join("\n"));
+}
+
+/// Without --full: the verdict, its causes, and what fits two screens.
+#[test]
+fn reports_in_brief() {
+    let special = [("recorded, without switches", without_switches()), ("everything", everything())];
+    let all = names().into_iter().map(|name| (name.clone(), result(&name)));
+    let all = all.chain(special.map(|(name, file)| (name.to_owned(), file)));
+    let all: Vec<String> = all.map(|(name, file)| format!("==== {name}\n{}", brief(&file, 80))).collect();
+    reads("brief.txt", &all.join("\n"));
 }
 
 #[test]

@@ -73,6 +73,11 @@ pub fn report(file: &ResultFile) -> String {
     plain(&terminal::report(file, 160, Detail::Full))
 }
 
+/// What is shown without --full.
+pub fn brief(file: &ResultFile, width: usize) -> String {
+    plain(&terminal::report(file, width, Detail::Brief))
+}
+
 pub fn compared(results: &[ResultFile]) -> Comparison {
     compare(results, head::machine)
 }

@@ -216,7 +216,8 @@ fn unknown(file: &ResultFile) -> Checked<Vec<Conclusion>> {
     if kinds.is_empty() {
         return Err(Conclusion::absent("most of what made timer interrupts late was seen"));
     }
-    let cause = Cause::whole(Part::Irq, &kinds);
+    let seen = |kind: &Kind<'_>| kind.waits.irq_blames.iter().map(|of| of.total_ns).fold(0, u64::saturating_add);
+    let cause = Cause::rest(Part::Irq, kinds.iter().map(|kind| (kind, seen(kind))));
     let (who, max) = (&cause.first().identity, cause.longest);
     Ok(vec![
         cause.found(format!("{who}: the timer interrupt comes up to {max} late; what its CPU did was mostly not seen")),

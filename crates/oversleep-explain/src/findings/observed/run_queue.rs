@@ -10,7 +10,9 @@ use oversleep_record::{Nanos, ResultFile};
 use super::APPLIES_TO;
 use crate::entry::{Checked, Conclusion, RemedyEntry, Scope};
 use crate::finding::{Check, FindingEntry};
-use crate::observed::{Cause, Kind, by_cause, delayed_by, has_ended, is_unexplained};
+use crate::observed::{
+    Cause, Kind, NOBODY, OVERSLEEP, OWN_POLICY, by_cause, delayed_by, has_ended, is_oversleep, is_own, is_unexplained,
+};
 use crate::remedies::observed::{FOLLOW_LESS, RESTORE_PRIORITY, RUN_FIRST, SEPARATE_CPUS, SWITCH_SOONER};
 
 pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
@@ -53,7 +55,7 @@ fn run_queue(file: &ResultFile) -> Checked<Vec<Conclusion>> {
     let low = by_cause(Part::Runq, &low, |kind: &Kind<'_>| {
         let total = u64::try_from(kind.sum(Part::Runq)).unwrap_or(u64::MAX);
         let name = own_policy(kind).unwrap_or_default();
-        vec![(format!("its own {name}"), total, kind.max(Part::Runq).unsigned_abs(), name)]
+        vec![(format!("{OWN_POLICY}{name}"), total, kind.max(Part::Runq).unsigned_abs(), name)]
     });
     let mut conclusions: Vec<Conclusion> = low.iter().map(|(cause, own)| behind_all(file, cause, own)).collect();
     let found = by_cause(Part::Runq, &kinds, |kind: &Kind<'_>| {
@@ -61,13 +63,14 @@ fn run_queue(file: &ResultFile) -> Checked<Vec<Conclusion>> {
         blames.map(|blame| (culprit(blame), blame.total_ns, blame.max_ns, blame)).collect()
     });
     conclusions.extend(found.iter().map(|(cause, blame)| behind(file, cause, blame)));
-    let alone: Vec<&Kind<'_>> = kinds
+    let seen = |kind: &Kind<'_>| kind.waits.blames.iter().map(|of| of.total_ns).fold(0, u64::saturating_add);
+    let alone: Vec<(&Kind<'_>, u64)> = kinds
         .iter()
         .filter(|kind| is_unexplained(kind, Part::Runq, kind.waits.blames.iter().map(|of| of.total_ns)))
+        .map(|kind| (kind, seen(kind)))
         .collect();
     if !alone.is_empty() {
-        conclusions
-            .push(behind_nobody(&Cause { instance: "nobody seen".to_owned(), ..Cause::whole(Part::Runq, alone) }));
+        conclusions.push(behind_nobody(&Cause { instance: NOBODY.to_owned(), ..Cause::rest(Part::Runq, alone) }));
     }
     match conclusions.is_empty() {
         true => Err(Conclusion::absent("no task kept these threads waiting for long")),
@@ -77,9 +80,9 @@ fn run_queue(file: &ResultFile) -> Checked<Vec<Conclusion>> {
 
 /// A task with its policy: `burst (SCHED_FIFO, priority 50)`.
 fn culprit(blame: &Blame) -> String {
-    match blame.whose {
-        Whose::Collector => "oversleep itself".to_owned(),
-        Whose::Program | Whose::Kernel => format!("{} ({})", blame.name, policy_words(blame.policy, blame.prio)),
+    match is_oversleep(blame) {
+        true => OVERSLEEP.to_owned(),
+        false => format!("{} ({})", blame.name, policy_words(blame.policy, blame.prio)),
     }
 }
 
@@ -177,22 +180,28 @@ fn behind(file: &ResultFile, cause: &Cause<'_, '_>, blame: &Blame) -> Conclusion
         count => found
             .rests_on("steal", format!("the hypervisor took time from these CPUs around {}", counted(count, "wait"))),
     };
-    let own = &cause.first().identity;
-    match blame.whose {
-        Whose::Collector => {
-            return found.matters(Severity::Note).cured_by(LESS).advising(
-                &FOLLOW_LESS,
-                "This is the cost of following the program, and isn't there without oversleep. Run oversleep on another CPU, \
-                 or follow fewer processes",
-                Some("# command, with the number of the CPU\ntaskset -c N oversleep why -p PID".to_owned()),
-            );
-        }
-        Whose::Program if blame.name == own.thread || blame.name == own.program => {
-            let sentence =
-                "These are threads of the program itself: give it more CPUs, or let fewer of them run at once";
-            return found.cured_by(ALONE).advising(&SEPARATE_CPUS, sentence, None);
-        }
-        Whose::Program | Whose::Kernel => {}
+    if is_oversleep(blame) {
+        return found.matters(Severity::Note).cured_by(LESS).advising(
+            &FOLLOW_LESS,
+            "This is the cost of following the program, and isn't there without oversleep. Run oversleep on another CPU, or \
+             follow fewer processes",
+            Some("# command, with the number of the CPU\ntaskset -c N oversleep why -p PID".to_owned()),
+        );
+    }
+    if is_own(file, cause.first(), &blame.name) {
+        let (sentence, command) = match blame.is_pinned {
+            true => (
+                format!(
+                    "Give this thread another CPU than {name}, a thread of the program itself that is pinned to one"
+                ),
+                "# command, with the number of the CPU and the id of the thread\ntaskset -cp N TID",
+            ),
+            false => (
+                "Give the program more CPUs, or let fewer of its threads run at once: these are its own".to_owned(),
+                "# command, with the numbers of the CPUs\ntaskset -c N-M ./app",
+            ),
+        };
+        return found.cured_by(ALONE).advising(&SEPARATE_CPUS, sentence, Some(command.to_owned()));
     }
     let is_kernel = blame.whose == Whose::Kernel;
     let pin = match (is_kernel, blame.is_pinned) {

@@ -7,7 +7,7 @@ use oversleep_record::part::Part;
 use super::{APPLIES_TO, HOW};
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::finding::{Check, FindingEntry};
-use crate::observed::{Cause, Kind, by_cause, delayed_by};
+use crate::observed::{Cause, Kind, SOME_GROUP, by_cause, delayed_by};
 use crate::remedies::machine::{FEWER_RUNNABLE_THREADS, RAISE_CPU_QUOTA};
 use crate::remedies::observed::{PIN_THREAD, REDUCE_TRACING, SHORTEN_RETURN};
 
@@ -95,7 +95,7 @@ fn quota(file: &ResultFile) -> Checked<Vec<Conclusion>> {
     let found = by_cause(Part::Quota, &kinds, |kind: &Kind<'_>| {
         let total = u64::try_from(kind.sum(Part::Quota)).unwrap_or(u64::MAX);
         let group = group(kind);
-        let name = group.clone().unwrap_or_else(|| "its control group".to_owned());
+        let name = group.clone().unwrap_or_else(|| SOME_GROUP.to_owned());
         vec![(name, total, kind.max(Part::Quota).unsigned_abs(), group)]
     });
     let conclusion = |(cause, _): &(Cause<'_, '_>, Option<String>)| {

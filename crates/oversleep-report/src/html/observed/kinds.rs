@@ -41,6 +41,7 @@ fn detail(m: &mut Markup, series: &Series) {
         m.leaf("summary", &[], &identity.to_string());
         let tables = [parts(split), blames(waits), causes(waits), interruptions(waits)];
         tables.into_iter().flatten().for_each(|table| draw(m, &table, ""));
+        unseen(split, waits).iter().for_each(|text| m.leaf("p", &[("class", "quiet")], text));
         if let Some(clock) = waits.clock {
             m.leaf("p", &[("class", "quiet")], &format!("Their timers are on {}, {}.", clock.name(), clock.about()));
         }
@@ -83,6 +84,16 @@ fn interruptions(waits: &ObservedWaits) -> Option<Table> {
         .words("interrupted by", |one: &&Interrupted| one.by.to_string())
         .figure("count", |one| one.count);
     columns.table("What ended their calls before their time", waits.interruptions.iter())
+}
+
+/// For how long nobody was seen to run while these threads waited for a CPU, so that what stands above adds up.
+fn unseen(split: &PartSplit, waits: &ObservedWaits) -> Option<String> {
+    let (all, seen) =
+        (split.sum(Part::Runq), waits.blames.iter().map(|blame| i128::from(blame.total_ns)).sum::<i128>());
+    let unseen = all.saturating_sub(seen);
+    let nanos = |ns: i128| Nanos(i64::try_from(ns).unwrap_or(i64::MAX));
+    (unseen > 0 && seen > 0)
+        .then(|| format!("For {} of {} in the run queue, nobody was seen to run.", nanos(unseen), nanos(all)))
 }
 
 fn causes(waits: &ObservedWaits) -> Option<Table> {

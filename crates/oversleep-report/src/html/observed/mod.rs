@@ -7,12 +7,14 @@
 mod kinds;
 mod rules;
 mod timeline;
+mod verdict;
 
 use oversleep_record::ResultFile;
 
 use super::markup::Markup;
 
 pub(super) use rules::{bars as rules_of_bars, sheet};
+pub(super) use verdict::section as verdict;
 
 /// The sections, if the result is about observed programs.
 pub(super) fn sections(m: &mut Markup, file: &ResultFile) {

@@ -53,7 +53,7 @@ fn a_page_shows_findings_groups_and_timelines() {
         "oversleep why: ./app",
         "burst (SCHED_FIFO, priority 50, pinned to this CPU)",
         "kept 42 waits from a CPU, for 117 ms in all",
-        "more than priority 50 (chrt -f 51 ./app)",
+        "more than priority 50 <span class=\"name\">(chrt -f 51</span>",
         "<article class=\"wait\" id=\"wait-10\">",
         "Who ran while these threads waited for a CPU",
         "its policy goes first",

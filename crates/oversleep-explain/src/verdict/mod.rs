@@ -1,0 +1,351 @@
+//! What the lateness of an observed program's waits comes to: where most of it goes, what to do first, and what that would
+//! leave.
+//!
+//! A verdict is computed from a result whenever it is shown, from the same figures and findings that stand beneath it. It
+//! has no rule of its own about what delays waits: causes and remedies are those of the findings (OVS-Y…), and shares are
+//! sums.
+
+mod blame;
+mod without;
+
+#[cfg(test)]
+mod tests;
+
+use oversleep_record::finding::{Advice, Finding, Severity, Verdict as Found};
+use oversleep_record::part::Part;
+use oversleep_record::words::{counted, list, percent};
+use oversleep_record::{Distribution, Nanos, ResultFile, SeriesKey};
+
+use crate::observed::{Kind, NOBODY, OVERSLEEP, OWN_POLICY, RARE_MIN_NS, WAITS_MIN, enough, kinds};
+use crate::registry::with_instances;
+use blame::{Who, blamed};
+
+pub use without::Without;
+
+/// A part is named in the verdict if it has this share of the lateness; the largest one always is.
+const NAMED_MIN: f64 = 0.1;
+/// The most parts that are named.
+const NAMED_MAX: usize = 3;
+/// Half of it or more is most of it.
+const MOST: f64 = 0.5;
+/// A cause comes first if it explains this share of the part.
+const CURED_MIN: f64 = 0.2;
+/// The most culprits that are named.
+const CULPRITS_MAX: usize = 3;
+/// Waits that end earlier than this at p99 are as late as the default timer slack of 50 µs, an interrupt and a switch make
+/// them.
+const ORDINARY_NS: i64 = 200_000;
+
+/// What all waits of a program come to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verdict {
+    /// Where most of the lateness goes, in one sentence; or why that is undecided, with the next step.
+    pub sentence: String,
+    /// Every part of the lateness above zero, in the order of time. Empty if it is undecided.
+    pub shares: Vec<Share>,
+    /// How late the waits are; `None` if there are too few.
+    pub figures: Option<String>,
+    /// What to do first.
+    pub first_step: Option<FirstStep>,
+    /// What would be left without the part that the first step is about.
+    pub leaves: Option<Without>,
+}
+
+/// A part's share of the lateness of all waits.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Share {
+    /// The part.
+    pub part: Part,
+    /// Its sum over all waits.
+    pub total: Nanos,
+    /// Its share of the sums of all parts.
+    pub share: f64,
+}
+
+/// The remedy that concerns the most lateness.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FirstStep {
+    /// The id of the finding that advises it.
+    pub finding: String,
+    /// Which instance of it.
+    pub instance: Option<String>,
+    /// What to do, as the finding says it.
+    pub advice: Advice,
+    /// Whether the waits are so little late that few programs need it.
+    pub is_optional: bool,
+}
+
+/// A finding about an observed program, with the waits that it is about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cause {
+    /// The finding.
+    pub finding: Finding,
+    /// The part of the lateness that it explains, if it is the cause of one.
+    pub part: Option<Part>,
+    /// The series of the waits that it delayed, the one that it delayed most first.
+    pub delayed: Vec<SeriesKey>,
+    /// How much of the lateness of all waits it explains.
+    pub share: Option<f64>,
+    /// Whether it is oversleep's own following.
+    pub is_oversleep: bool,
+}
+
+/// What was found to delay an observed program: what explains the most lateness first, then notes.
+pub fn causes(file: &ResultFile) -> Vec<Cause> {
+    let all = all_lateness(&parts_of(&kinds(file)));
+    let found = with_instances(file).into_iter().filter(|(finding, _)| finding.verdict == Found::Found);
+    let mut causes: Vec<Cause> = found
+        .map(|(finding, instance)| {
+            let (part, delayed) = instance.map(|own| (own.part, own.delayed)).unwrap_or_default();
+            let explained = finding.explained_ns.filter(|_| part.is_some() && all > 0);
+            let is_oversleep = finding.instance.as_deref() == Some(OVERSLEEP);
+            let share = explained.map(|ns| (ns.0.max(0) as f64 / all as f64).min(1.0));
+            Cause { finding, part, delayed, share, is_oversleep }
+        })
+        .collect();
+    let rank =
+        |cause: &Cause| (cause.finding.severity == Severity::Note, std::cmp::Reverse(cause.finding.explained_ns));
+    causes.sort_by_key(rank);
+    causes
+}
+
+impl Verdict {
+    /// The verdict on an observed program; `None` for another result.
+    pub fn of(file: &ResultFile) -> Option<Verdict> {
+        file.observation.as_ref()?;
+        let kinds = match enough(file) {
+            Ok(kinds) => kinds,
+            Err(why) => return Some(Verdict::undecided(&why.sentence)),
+        };
+        let shares = shares(&kinds);
+        if shares.is_empty() {
+            return Some(Verdict { figures: figures(&kinds), ..Verdict::undecided("no wait ended late") });
+        }
+        let causes = causes(file);
+        let behind = behind(&kinds, &causes);
+        let is_optional = behind.is_none() && is_ordinary(&kinds);
+        let first = behind.as_ref().map(|(cause, _)| *cause).or_else(|| first_of(&shares, &causes));
+        // Where nothing delays the program by much, only what most of its lateness is can matter to it.
+        let matters = |cause: &&Cause| !is_optional || cause.share.is_some_and(|share| share >= MOST);
+        let first = first.filter(matters).and_then(|cause| Some((cause, cause.finding.advice.first()?)));
+        let leaves = first.and_then(|(cause, _)| {
+            let is_cost = cause.finding.severity != Severity::Note;
+            Without::of(file, &kinds, cause.part.filter(|_| is_cost)?)
+        });
+        let first_step = first.map(|(cause, advice)| FirstStep {
+            finding: cause.finding.id.clone(),
+            instance: cause.finding.instance.clone(),
+            advice: advice.clone(),
+            is_optional,
+        });
+        let sentence = match is_optional {
+            true => ordinary(&kinds, &shares),
+            false => delayed(file, &kinds, &shares, &causes),
+        };
+        let sentence = sentence + &behind.map(|(_, said)| format!(" {said}")).unwrap_or_default();
+        Some(Verdict { sentence, shares, figures: figures(&kinds), first_step, leaves })
+    }
+
+    fn undecided(why: &str) -> Verdict {
+        let sentence = match why {
+            "no wait ended late" => "None of its waits ended late.".to_owned(),
+            why => format!("Undecided: {}.", why.trim_end_matches('.')),
+        };
+        Verdict { sentence, shares: Vec::new(), figures: None, first_step: None, leaves: None }
+    }
+}
+
+/// The cause to remove first: the one that explains most of the largest part, or else of any part. oversleep's own following
+/// is not advised against.
+fn first_of<'a>(shares: &[Share], causes: &'a [Cause]) -> Option<&'a Cause> {
+    let curable = || {
+        causes.iter().filter(|cause| cause.part.is_some() && !cause.is_oversleep && !cause.finding.advice.is_empty())
+    };
+    let largest = named(shares).into_iter().find_map(|share| {
+        let matters = |cause: &&Cause| cause.share.is_some_and(|of| of >= share.share * CURED_MIN);
+        curable().filter(|cause| cause.part == Some(share.part)).find(matters)
+    });
+    largest.or_else(|| curable().next())
+}
+
+/// That the program makes its calls after their deadlines, if that costs it more than all lateness of its waits: it is no
+/// part of them.
+fn behind<'a>(kinds: &[Kind<'_>], causes: &'a [Cause]) -> Option<(&'a Cause, String)> {
+    let all = all_lateness(&parts_of(kinds));
+    let is_behind = |cause: &&Cause| {
+        cause.part.is_none() && cause.finding.explained_ns.is_some_and(|explained| i128::from(explained.0) > all)
+    };
+    let cause = causes.iter().find(is_behind)?;
+    let of = |count: fn(&Kind<'_>) -> u64| kinds.iter().map(count).fold(0, u64::saturating_add);
+    let (late, calls) = (of(|kind| kind.waits.called_late.count()), of(|kind| kind.count()));
+    let share = percent(late as f64 / calls.max(1) as f64);
+    let sentence =
+        format!("Worse, {share} of its calls come when their deadline has passed already, which is no part of that.");
+    Some((cause, sentence))
+}
+
+/// All of each part that is above zero, by kind, so that waits that end early don't hide others that end late.
+fn parts_of(kinds: &[Kind<'_>]) -> Vec<(Part, i128)> {
+    let sum = |part: Part| kinds.iter().map(|kind| kind.sum(part)).fold(0, i128::saturating_add);
+    Part::ALL.iter().map(|&part| (part, sum(part))).filter(|&(_, sum)| sum > 0).collect()
+}
+
+fn all_lateness(parts: &[(Part, i128)]) -> i128 {
+    parts.iter().map(|&(_, sum)| sum).fold(0, i128::saturating_add)
+}
+
+fn shares(kinds: &[Kind<'_>]) -> Vec<Share> {
+    let parts = parts_of(kinds);
+    let all = all_lateness(&parts) as f64;
+    parts.into_iter().map(|(part, sum)| Share { part, total: nanos(sum), share: sum as f64 / all }).collect()
+}
+
+fn nanos(ns: i128) -> Nanos {
+    Nanos(i64::try_from(ns).unwrap_or(i64::MAX))
+}
+
+/// The lateness of all waits together.
+fn pooled(kinds: &[Kind<'_>]) -> Distribution {
+    let mut all = Distribution::growing();
+    kinds.iter().for_each(|kind| all.merge(&kind.series.distribution));
+    all
+}
+
+/// `1,740 waits: p50 62.8 µs, p99 1.02 ms, max 3.37 ms; 240 ms in all`.
+fn figures(kinds: &[Kind<'_>]) -> Option<String> {
+    let all = pooled(kinds);
+    if all.count() < WAITS_MIN {
+        return None;
+    }
+    let mark = if all.count() < 20 { "~" } else { "" };
+    let p99 = all.safe_quantile(0.99).map(|p99| format!(", p99 {}", Nanos(p99))).unwrap_or_default();
+    let late = nanos(all_lateness(&parts_of(kinds)));
+    let (p50, max) = (Nanos(all.p50()?), Nanos(all.max()?));
+    Some(format!("{}: p50 {mark}{p50}{p99}, max {max}; {late} late in all", counted(all.count(), "wait")))
+}
+
+/// Whether these waits are as late as waits are whose timers have the default slack on an idle machine.
+fn is_ordinary(kinds: &[Kind<'_>]) -> bool {
+    let all = pooled(kinds);
+    let max = all.max().unwrap_or(0);
+    max < RARE_MIN_NS && all.safe_quantile(0.99).unwrap_or(max) < ORDINARY_NS
+}
+
+/// Whether all waits are those of one program.
+fn is_one(kinds: &[Kind<'_>]) -> bool {
+    kinds.iter().all(|kind| kind.identity.program == kinds[0].identity.program)
+}
+
+/// Whose lateness a share is of.
+fn of_whose(file: &ResultFile, kinds: &[Kind<'_>]) -> &'static str {
+    let is_selection = file.observation.as_ref().is_some_and(|observation| observation.left_out != 0);
+    match (is_selection, is_one(kinds)) {
+        (true, _) => "of the selected waits' lateness",
+        (false, true) => "of its lateness",
+        (false, false) => "of the lateness",
+    }
+}
+
+/// The parts to name, the largest first.
+fn named(shares: &[Share]) -> Vec<Share> {
+    let mut largest: Vec<Share> = shares.to_vec();
+    largest.sort_by_key(|share| std::cmp::Reverse(share.total));
+    largest
+        .into_iter()
+        .enumerate()
+        .filter(|(at, of)| *at == 0 || of.share >= NAMED_MIN)
+        .map(|(_, of)| of)
+        .take(NAMED_MAX)
+        .collect()
+}
+
+/// A part within a sentence.
+fn in_words(part: Part) -> &'static str {
+    match part {
+        Part::Api => "entering the call and rounding",
+        Part::Stop => "stops",
+        Part::Signal => "interruptions by signals",
+        Part::Irq => "late timer interrupts",
+        Part::Irqbody => "other work of the timer interrupt",
+        Part::Wake => "waking the threads",
+        Part::Ipi => "waking them across CPUs",
+        Part::Quota => "a CPU quota",
+        Part::Unattributed => "time that was not observed",
+        other => other.about(),
+    }
+}
+
+/// Where the lateness goes, with those who are to blame for it.
+fn delayed(file: &ResultFile, kinds: &[Kind<'_>], shares: &[Share], causes: &[Cause]) -> String {
+    let whose = of_whose(file, kinds);
+    let clauses = named(shares).into_iter().enumerate().map(|(at, share)| {
+        let of = if at == 0 { format!(" {whose}") } else { String::new() };
+        let who = because(file, kinds, share, causes);
+        format!("{}{of} is {}{who}", percent(share.share), in_words(share.part))
+    });
+    format!("{}.", clauses.collect::<Vec<_>>().join("; "))
+}
+
+/// Who or what is behind a part; empty if nothing more is known.
+fn because(file: &ResultFile, kinds: &[Kind<'_>], share: Share, causes: &[Cause]) -> String {
+    let of_part = |who: &Who| who.total as f64 / share.total.0.max(1) as f64;
+    let behind = match share.part {
+        Part::Runq => "behind",
+        Part::Quota => "that of",
+        _ => "because of",
+    };
+    // Threads that go last by their own policy wait behind everybody, whoever that is.
+    let own = causes.iter().filter(|cause| cause.part == Some(share.part)).find_map(|cause| {
+        let name = cause.finding.instance.as_deref().filter(|name| name.starts_with(OWN_POLICY))?;
+        Some((name, cause.finding.explained_ns?.0 as f64 / share.total.0.max(1) as f64))
+    });
+    if let Some((name, of_part)) = own.filter(|(_, of_part)| *of_part >= MOST) {
+        let most = if of_part >= 0.9 { "" } else { " most of it" };
+        return format!(",{most} because of {name}");
+    }
+    let who = match share.part {
+        Part::Runq | Part::Irq => blamed(file, kinds, share.part),
+        part => blame::by_instance(causes, part),
+    };
+    let Some(first) = who.first() else {
+        let is_nobody = |cause: &Cause| cause.finding.instance.as_deref() == Some(NOBODY);
+        let is_unseen = causes.iter().any(|cause| cause.part == Some(share.part) && is_nobody(cause));
+        // A supervisor sees no other task.
+        let is_blind = kinds.iter().any(|kind| kind.waits.slack_bound_ns.is_some());
+        return match (is_unseen, is_blind) {
+            (false, _) => String::new(),
+            (true, true) => " (who ran instead was not seen)".to_owned(),
+            (true, false) => ", with no other task seen on its CPU".to_owned(),
+        };
+    };
+    if of_part(first) >= 0.9 {
+        return format!(", {behind} {}", first.name);
+    }
+    if of_part(first) >= MOST {
+        return format!(", most of it {behind} {}", first.name);
+    }
+    let named: Vec<&str> = who.iter().take(CULPRITS_MAX).map(|who| who.name.as_str()).collect();
+    let (few, all): (f64, f64) = (who.iter().take(CULPRITS_MAX).map(of_part).sum(), who.iter().map(of_part).sum());
+    match who.len().saturating_sub(CULPRITS_MAX) {
+        _ if few >= MOST => format!(", most of it {behind} {}", list(&named)),
+        more if more > 0 && all >= MOST => {
+            format!(", most of it {behind} {} and {}", named.join(", "), counted(more, "other"))
+        }
+        _ => format!(" ({} of it {behind} {}, the rest unexplained)", percent(few), list(&named)),
+    }
+}
+
+/// How late waits are that nothing delays by much, and of what most of that consists.
+fn ordinary(kinds: &[Kind<'_>], shares: &[Share]) -> String {
+    let all = pooled(kinds);
+    let p50 = Nanos(all.p50().unwrap_or(0));
+    let p99 = all.safe_quantile(0.99).map(|p99| format!(" and {} at p99", Nanos(p99))).unwrap_or_default();
+    let largest = named(shares)[0];
+    let mark = if all.count() < 20 { "~" } else { "" };
+    let (it, its) = if is_one(kinds) { ("it", "its") } else { ("these programs", "their") };
+    format!(
+        "Nothing delays {it} by much: {its} waits end {mark}{p50} late at the median{p99}; {} of that is {}.",
+        percent(largest.share),
+        in_words(largest.part)
+    )
+}
