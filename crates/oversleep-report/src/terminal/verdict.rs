@@ -161,6 +161,8 @@ fn more_causes(page: &mut Page, more: &[&Cause]) {
 /// The waits with the most lateness, with the letters that the verdict doesn't explain.
 fn waits(page: &mut Page, file: &ResultFile, mut section: Section, verdict: &Verdict) {
     let known = verdict::explained(verdict);
+    // Waits that ended otherwise are counted in a sentence.
+    section.tables.retain(|table| table.rows.iter().flatten().any(|cell| cell.split.is_some()));
     let bars: String = section
         .tables
         .iter()
@@ -177,7 +179,8 @@ fn waits(page: &mut Page, file: &ResultFile, mut section: Section, verdict: &Ver
     let few = section.notes.pop_if(|note| note.starts_with('~'));
     let none = section.notes.first().filter(|_| section.tables.is_empty()).cloned();
     let limit = observation.and_then(|observation| verdict::limit(observation.by)).map(str::to_owned);
-    let notes = [none, ended_otherwise(file), observation.and_then(left_out), limit, few];
+    let otherwise = ended_otherwise(file).map(|said| format!("{} (--full shows which).", said.trim_end_matches('.')));
+    let notes = [none, otherwise, observation.and_then(left_out), limit, few];
     section.notes = notes.into_iter().flatten().collect();
     // The columns say what the table shows.
     section.tables.iter_mut().for_each(|table| table.caption.clear());

@@ -3,8 +3,9 @@
 
 use oversleep_record::Identity;
 use oversleep_record::observed::culprit::{Culprit, IrqCause, Why, policy_words};
+use oversleep_record::observed::interruption::Interrupted;
 use oversleep_record::observed::wait::{Outcome, Wait, signed};
-use oversleep_record::observed::{By, Observation};
+use oversleep_record::observed::{By, Observation, ObservedWaits};
 use oversleep_record::part::Part;
 use oversleep_record::series::Unit;
 use oversleep_record::split::PartSplit;
@@ -20,6 +21,8 @@ const TASKS_MAX: usize = 6;
 /// Time without a task is told if it is more than this, and more than this part of the time in the run queue.
 const UNSEEN_MIN_NS: u64 = 1_000;
 const UNSEEN_SHARE_MIN: u64 = 50;
+/// The most rows about waits that ended otherwise.
+const OTHERWISE_BRIEF: usize = 5;
 /// A program stack with fewer calls than this was cut off.
 const SHORT_STACK: usize = 3;
 
@@ -131,6 +134,44 @@ pub fn ended_otherwise(file: &ResultFile) -> Option<String> {
         })
         .collect();
     (!words.is_empty()).then(|| format!("Ended otherwise: {}.", words.join(", ")))
+}
+
+/// The kinds of waits of which some ended otherwise than by their timer: by what, and what interrupted them.
+pub fn otherwise(file: &ResultFile) -> Option<Table> {
+    struct Ended<'a> {
+        identity: Identity,
+        waits: &'a ObservedWaits,
+    }
+    let ended = file.series.iter().filter_map(|series| Some((Identity::of(series)?, series.observed.as_ref()?)));
+    let mut rows: Vec<Ended<'_>> = ended
+        .filter(|(_, waits)| waits.otherwise_count() != 0)
+        .map(|(identity, waits)| Ended { identity, waits })
+        .collect();
+    rows.sort_by_key(|row| std::cmp::Reverse(row.waits.otherwise_count()));
+    let by = |row: &Ended<'_>, outcome: Outcome| row.waits.otherwise.get(&outcome).copied();
+    let columns = Columns::new()
+        .words("program", |row: &Ended<'_>| row.identity.program.clone())
+        .words("thread", |row| row.identity.thread.clone().some_if(row.identity.thread != row.identity.program))
+        .rank(3)
+        .words("call", |row| row.identity.call.clone())
+        .words("requested", |row| row.identity.requested())
+        .figure("by an event", move |row| by(row, Outcome::Event))
+        .figure("by a signal", move |row| by(row, Outcome::Signal))
+        .figure("unseen", move |row| by(row, Outcome::Unknown))
+        .rank(1)
+        .words("interrupted by", |row| interrupters(&row.waits.interruptions))
+        .rank(2);
+    let mut table = columns.table("Waits that ended otherwise than by their timer", rows)?;
+    table.rows_brief = OTHERWISE_BRIEF;
+    Some(table)
+}
+
+/// What interrupted waits, what came most often first.
+fn interrupters(all: &[Interrupted]) -> Option<String> {
+    let mut all: Vec<&Interrupted> = all.iter().collect();
+    all.sort_by_key(|one| std::cmp::Reverse(one.count));
+    let words: Vec<String> = all.iter().take(2).map(|one| format!("{} × {}", grouped(one.count), one.by)).collect();
+    (!words.is_empty()).then(|| words.join(", "))
 }
 
 /// What a selection left out.

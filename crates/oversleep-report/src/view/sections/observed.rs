@@ -3,7 +3,7 @@
 use oversleep_record::{ExperimentId, ResultFile};
 
 use super::Entry;
-use crate::view::observed::{Row, ended_otherwise, left_out, limits, table};
+use crate::view::observed::{Row, ended_otherwise, left_out, limits, otherwise, table};
 use crate::view::table::Section;
 
 pub const ENTRY: Entry = Entry { id: "observed", title: "All waits", experiments: &[ExperimentId::Y1], build };
@@ -16,6 +16,11 @@ fn build(file: &ResultFile, section: Section) -> Section {
     let table = table(file.series.iter().filter_map(Row::of), BAR);
     let selected = if observation.left_out == 0 { "" } else { "selected " };
     let none = table.is_none().then(|| format!("No {selected}wait ended by its timer."));
-    let section = section.tables(table).notes(none).notes(ended_otherwise(file)).notes(left_out(observation));
+    let section = section
+        .tables(table)
+        .notes(none)
+        .tables(otherwise(file))
+        .notes(ended_otherwise(file))
+        .notes(left_out(observation));
     section.notes(limits(observation))
 }

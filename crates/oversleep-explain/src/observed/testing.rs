@@ -1,0 +1,50 @@
+//! Results of observed programs for tests.
+
+use oversleep_record::environment::Os;
+use oversleep_record::finding::Verdict;
+use oversleep_record::observed::Observation;
+use oversleep_record::observed::culprit::Why;
+use oversleep_record::observed::wait::Request;
+use oversleep_record::part::Parts;
+use oversleep_record::testing::Sheet;
+
+use super::*;
+
+/// So many waits for that time, each with these parts.
+pub fn waits(requested_ms: i64, count: u64, parts: Parts) -> Series {
+    let (program, call) = ("app".to_owned(), "nanosleep".to_owned());
+    let requested_ns = Some(Nanos::from_millis(requested_ms));
+    let identity =
+        Identity { thread: program.clone(), program, call, timer: None, request: Request::Span, requested_ns };
+    let (mut split, mut lateness) = (PartSplit::default(), Distribution::growing());
+    for _ in 0..count {
+        split.record(&parts);
+        lateness.record(parts.sum());
+    }
+    Series { why: Some(split), ..Series::observed(&identity, Os::Linux, lateness) }
+}
+
+/// A task that ran while so many waits needed a CPU, for so long in all.
+pub fn blame(name: &str, prio: i32, count: u64, total_ns: u64) -> Blame {
+    let (why, name) = (Why::TurnNotOver, name.to_owned());
+    Blame {
+        name,
+        tid: 9,
+        policy: 3,
+        prio,
+        why,
+        is_pinned: false,
+        whose: Whose::Program,
+        count,
+        total_ns,
+        max_ns: total_ns / count,
+    }
+}
+
+/// The sentences of a finding that is present.
+pub fn found(series: Vec<Series>, name: &str) -> Vec<String> {
+    let mut file = Sheet::linux().file;
+    (file.series, file.observation) = (series, Some(Observation::default()));
+    let all = crate::findings(&file).into_iter();
+    all.filter(|one| one.name == name && one.verdict == Verdict::Found).map(|one| one.sentence).collect()
+}

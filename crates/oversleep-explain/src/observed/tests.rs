@@ -1,0 +1,57 @@
+//! Causes of lateness, gathered.
+
+use oversleep_record::finding::Verdict;
+use oversleep_record::observed::culprit::IrqCause;
+use oversleep_record::observed::{Blame, IrqBlame, Observation};
+use oversleep_record::part::Parts;
+use oversleep_record::testing::Sheet;
+
+use super::testing::{blame, found, waits};
+
+fn behind(blames: Vec<Blame>) -> Vec<String> {
+    let mut series = waits(1, 12, Parts { runq: 500_000, ..Parts::default() });
+    series.observed.as_mut().unwrap().blames = blames;
+    found(vec![series], "late-by-run-queue")
+}
+
+#[test]
+fn a_delay_that_nobody_explains_is_told() {
+    let few = behind(vec![blame("small", 120, 1, 100_000)]);
+    let unexplained = "less than half of it while another task was seen to run";
+    assert!(few.iter().any(|said| said.contains(unexplained)), "{few:#?}");
+    let most = behind(vec![blame("large", 120, 12, 5_900_000)]);
+    assert!(
+        matches!(&most[..], [said] if said.contains("while large (SCHED_BATCH) runs: 5.9 ms in 12 waits")),
+        "{most:#?}"
+    );
+    let many: Vec<Blame> = (0..20).map(|n| blame(&format!("task{n}"), 120, 1, 290_000)).collect();
+    assert_eq!(behind(many).len(), 1, "the first stands for as many");
+}
+
+#[test]
+fn a_task_under_two_priorities_counts_once() {
+    let both = behind(vec![blame("batch", 120, 5, 2_500_000), blame("batch", 121, 7, 3_500_000)]);
+    assert!(matches!(&both[..], [said] if said.contains("6 ms in 12 waits") && !said.contains("kinds")), "{both:#?}");
+}
+
+#[test]
+fn the_longest_delay_is_that_of_any_kind() {
+    let of = |ms: i64, irq: i64, count: u64| {
+        let mut series = waits(ms, count, Parts { irq, ..Parts::default() });
+        let cause = IrqCause::Interrupt { number: 24, name: "virtio0".to_owned(), ran_ns: 9 };
+        let (total_ns, max_ns) = (irq.unsigned_abs() * count, irq.unsigned_abs());
+        series.observed.as_mut().unwrap().irq_blames = vec![IrqBlame { cause, count, total_ns, max_ns }];
+        series
+    };
+    let said = found(vec![of(1, 210_000, 10), of(2, 8_000_000, 10)], "late-by-interrupt");
+    assert!(matches!(&said[..], [said] if said.contains("for 2 ms") && said.contains("up to 8 ms late")), "{said:#?}");
+}
+
+#[test]
+fn nothing_is_absent_where_there_are_too_few_waits() {
+    let mut file = Sheet::linux().file;
+    (file.series, file.observation) = (vec![waits(1, 7, Parts::default())], Some(Observation::default()));
+    for finding in crate::findings(&file) {
+        assert!(finding.verdict == Verdict::NotEnoughData || finding.name == "waits-not-split", "{finding:#?}");
+    }
+}
