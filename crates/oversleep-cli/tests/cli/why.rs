@@ -90,7 +90,8 @@ fn a_bound_a_selection_and_a_wish_change_what_is_said() {
     assert!(above.stderr.contains("app: clock_nanosleep for 1 ms: 2.8"), "{}", above.stderr);
     let few = home.run(["why", &recording(), "--fail-if", "p99>3ms"]).with_code(4);
     assert!(few.stderr.contains("has 120 waits, too few for that percentile"), "{}", few.stderr);
-    home.run(["why", &recording(), "--fail-if", "max>4s"]).fine();
+    let within = home.run(["why", &recording(), "--fail-if", "max>4s"]).fine();
+    assert!(within.stderr.contains("within the bound of --fail-if: 120 waits of 1 kind"), "{}", within.stderr);
     let late = home.run(["why", &recording(), "--only", "clock_nanosleep >1ms"]).fine();
     assert!(late.stdout.contains("waits were not selected."), "{}", late.stdout);
     let none = home.run(["why", &recording(), "--only", "futex >1ms"]).fine();

@@ -64,6 +64,17 @@ pub fn deliver(why: &Why, delivery: &Delivery, mut file: ResultFile) -> Result<O
             )),
         }
     }
+    let kept = judged.iter().filter(|(_, judged)| matches!(judged, Judged::Keeps));
+    let (kinds, waits) = kept.fold((0, 0), |(kinds, waits): (u64, u64), (series, _)| {
+        (kinds + 1, waits.saturating_add(series.counts.recorded))
+    });
+    if kinds != 0 {
+        message::note(&format!(
+            "within the bound of --fail-if: {} of {}",
+            counted(waits, "wait"),
+            counted(kinds, "kind")
+        ));
+    }
     let has = |is: fn(&Judged) -> bool| judged.iter().any(|(_, judged)| is(judged));
     Ok(match () {
         () if has(|judged| matches!(judged, Judged::Exceeds(_))) => Some(Exit::AssertionFailed),
