@@ -111,12 +111,8 @@ const NOT_RUN: [(&str, &str); 2] = [
 
 /// What examples call the reader's own: a program, one that speaks the protocol of probes, a makefile, a recording.
 fn add_the_readers_own(home: &Home) {
-    use std::os::unix::fs::PermissionsExt;
-
     for (name, script) in [("app", "#!/bin/sh\nsleep 0.01\n"), ("my-engine-timer", ENGINE_TIMER)] {
-        let path = home.path().join(name);
-        fs::write(&path, script).expect("writable");
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("its mode can be set");
+        oversleep_testing::write_executable(&home.path().join(name), script.as_bytes(), 0o755);
     }
     fs::write(home.path().join("Makefile"), "test:\n\t@sleep 0.01\n").expect("writable");
     fs::write(home.path().join("r.why"), RECORDING).expect("writable");

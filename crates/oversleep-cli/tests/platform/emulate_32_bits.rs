@@ -1,7 +1,6 @@
 //! `emulate`: programs and calls for 32 bits, which can't have another machine's timing.
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
-use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output};
 
 use serde_json::Value;
@@ -35,8 +34,7 @@ fn program(home: &Home) -> Option<String> {
     file.extend([1, 0, AT, AT, size, size, 5, 0x1000].into_iter().flat_map(u32::to_le_bytes));
     file.extend(CODE);
     let path = home.path().join("old");
-    std::fs::write(&path, file).expect("a file");
-    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).expect("rights");
+    oversleep_testing::write_executable(&path, &file, 0o755);
     let runs = Command::new(&path).status().is_ok_and(|status| status.code() == Some(5));
     if !runs {
         oversleep_testing::skip("this kernel runs no programs for 32 bits");

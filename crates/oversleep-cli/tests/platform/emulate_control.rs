@@ -47,8 +47,7 @@ fn another_user_is_told_so() {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).expect("rights");
     let own = folder.path().join("oversleep");
-    std::fs::copy(OWN, &own).expect("a copy");
-    std::fs::set_permissions(&own, PermissionsExt::from_mode(0o755)).expect("rights");
+    oversleep_testing::copy_executable(OWN.as_ref(), &own, 0o755);
     let script =
         "setpriv --reuid=65534 --regid=65534 --clear-groups \"$0\" emulate ctl $OVERSLEEP_EMULATE --report; echo $?";
     let Some(output) = emulated(&home, &[], &["sh", "-c", script, &own.to_string_lossy()]) else { return };

@@ -168,7 +168,7 @@ fn waits_that_no_tick_ends_need_no_stop_either() {
     let Some(program) = compiled(&home, &[TIMES, UNTIL].concat(), &["-w"]) else { return };
     // Python's sleep of that version arms a timer that ignores the tick.
     let python = home.path().join("python3.11").display().to_string();
-    std::fs::copy(program, &python).expect("a copy");
+    oversleep_testing::copy_executable(program.as_ref(), python.as_ref(), 0o755);
     let Some(output) = emulated(&home, &["--out", "until.json"], &[&python]) else { return };
     assert!(output.status.success() && output.stdout.is_empty(), "{output:?}");
     let report: serde_json::Value =

@@ -49,8 +49,7 @@ impl Nobody {
 
     fn copied(&self, from: &str, name: &str, mode: u32) -> PathBuf {
         let to = self.folder.path().join(name);
-        std::fs::copy(from, &to).expect("a copy");
-        std::fs::set_permissions(&to, PermissionsExt::from_mode(mode)).expect("rights");
+        oversleep_testing::copy_executable(from.as_ref(), &to, mode);
         to
     }
 
@@ -181,7 +180,7 @@ fn strict_seccomp_mode_is_said_to_fail() {
 fn what_a_daemon_starts_is_said_to_run_natively() {
     let home = Home::new();
     let docker = home.path().join("docker");
-    std::fs::copy("/bin/true", &docker).expect("a copy");
+    oversleep_testing::copy_executable("/bin/true".as_ref(), &docker, 0o755);
     let Some(output) = emulated(&home, &[], &[&docker.to_string_lossy()]) else { return };
     assert!(stderr(&output).contains("run oversleep in the container"), "{}", stderr(&output));
 }

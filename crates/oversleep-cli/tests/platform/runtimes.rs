@@ -64,9 +64,7 @@ fn nobody_measures_what_nobody_may() {
 
 /// Writes an executable script into a home.
 fn program(home: &Home, name: &str, text: &str) {
-    let path = home.path().join(name);
-    fs::write(&path, text).expect("written");
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("its own");
+    oversleep_testing::write_executable(&home.path().join(name), text.as_bytes(), 0o755);
 }
 
 /// Fails at once, with a message.
@@ -117,7 +115,6 @@ fn two_programs_that_share_a_name_have_a_row_each() {
 #[cfg(target_os = "linux")]
 mod stopped {
     use std::fs;
-    use std::os::unix::fs::PermissionsExt;
     use std::path::Path;
     use std::process::{Command, Stdio};
     use std::thread::sleep;
@@ -141,8 +138,7 @@ while :; do sleep 1; done
     fn ctrl_c_in_the_middle_leaves_no_process() {
         let home = Home::new();
         let engine = home.path().join("engine");
-        fs::write(&engine, HANGS).expect("written");
-        fs::set_permissions(&engine, fs::Permissions::from_mode(0o755)).expect("its own");
+        oversleep_testing::write_executable(&engine, HANGS.as_bytes(), 0o755);
         let mut command = home.command();
         command.args(["runtimes", "./engine", "--quick", "--quiet"]).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("it starts");

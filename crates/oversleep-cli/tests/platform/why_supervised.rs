@@ -129,7 +129,7 @@ fn an_ordinary_user_gets_it_without_asking() {
         use std::os::unix::fs::PermissionsExt;
         std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).expect("rights");
         let own = folder.path().join("oversleep");
-        std::fs::copy(home.command().get_program(), &own).expect("a copy");
+        oversleep_testing::copy_executable(home.command().get_program().as_ref(), &own, 0o755);
         command = Command::new("setpriv");
         command.args(["--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all"]).arg(own);
         command.current_dir("/");

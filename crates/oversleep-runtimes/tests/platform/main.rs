@@ -6,7 +6,6 @@ mod conformance;
 mod engines;
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
@@ -69,8 +68,7 @@ impl Ran {
 
 fn script(folder: &Path, body: &str) -> String {
     let path = folder.join("engine");
-    fs::write(&path, format!("#!/bin/sh\n{body}\n")).unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    oversleep_testing::write_executable(&path, format!("#!/bin/sh\n{body}\n").as_bytes(), 0o755);
     path.to_str().unwrap().to_owned()
 }
 
