@@ -2,7 +2,7 @@
 
 use oversleep_record::Identity;
 use oversleep_record::environment::Os;
-use oversleep_record::observed::culprit::Culprit;
+use oversleep_record::observed::culprit::{Culprit, Whose};
 use oversleep_record::observed::interruption::{self, Interrupted};
 use oversleep_record::observed::{Blame, IrqBlame, ObservedWaits};
 use oversleep_record::series::Round;
@@ -115,6 +115,8 @@ impl Group {
         self.waits.steal_count += u64::from(wait.steal_ns != 0);
         if wait.called_late_ns != 0 {
             self.waits.called_late.record(signed(wait.called_late_ns));
+            let is_by_wait = wait.late_before_ns.is_some_and(|late| late >= signed(wait.called_late_ns));
+            self.waits.late_after_late_count += u64::from(is_by_wait);
         }
         self.waits.policy = wait.policy.zip(wait.prio).or(self.waits.policy);
         self.waits.clock = wait.clock.or(self.waits.clock);
@@ -180,7 +182,8 @@ impl Group {
 
     fn blame(&mut self, culprit: &Culprit) {
         self.add_blame(Blame {
-            name: culprit.name.clone(),
+            name: culprit.process.as_ref().filter(|_| culprit.whose != Whose::Own).unwrap_or(&culprit.name).clone(),
+            tgid: culprit.tgid,
             tid: culprit.tid,
             policy: culprit.policy,
             prio: culprit.prio,
@@ -195,8 +198,8 @@ impl Group {
 
     fn add_blame(&mut self, added: Blame) {
         let blames = &mut self.waits.blames;
-        let same =
-            |blame: &&mut Blame| (&blame.name, blame.policy, blame.prio) == (&added.name, added.policy, added.prio);
+        let key = |blame: &Blame| (blame.policy, blame.prio, blame.whose == Whose::Own);
+        let same = |blame: &&mut Blame| blame.name == added.name && key(blame) == key(&added);
         if let Some(blame) = blames.iter_mut().find(same) {
             blame.count = blame.count.saturating_add(added.count);
             blame.total_ns = blame.total_ns.saturating_add(added.total_ns);
@@ -253,6 +256,7 @@ impl Group {
             *all = all.saturating_add(count);
         }
         waits.called_late.merge(&others.called_late);
+        waits.late_after_late_count = waits.late_after_late_count.saturating_add(others.late_after_late_count);
         let own = waits.requested_ns.or(others.requested_ns);
         waits.requested_ns =
             own.zip(others.requested_ns).map(|(own, other)| [own[0].min(other[0]), own[1].max(other[1])]).or(own);

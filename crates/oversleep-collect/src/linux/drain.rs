@@ -9,6 +9,9 @@ use super::counters::Counter;
 use super::whole::{self, EVENTS_MAX, WHOLE_BYTES};
 use super::{Collector, u64_at};
 
+/// The most processes whose names are not asked again.
+const NAMED_MAX: usize = 16_384;
+
 /// Offset of the number of addresses in the event of a stack.
 const STACK_COUNT_AT: usize = 24;
 
@@ -131,8 +134,24 @@ impl Collector {
         }
         if self.follows_own || event.tgid != self.own || event.kind == Kind::Run {
             self.symbols.note(&event);
+            self.name_process(&event, events);
             events.push(event);
         }
+    }
+
+    /// Names the process of a thread that ran, whose own name may be another: once, as long as it is remembered.
+    fn name_process(&mut self, event: &Event, events: &mut Vec<Event>) {
+        if event.kind != Kind::Run || !self.named.insert(event.tgid) {
+            return;
+        }
+        if self.named.len() > NAMED_MAX {
+            self.named.clear();
+        }
+        let Some(name) = super::command_name(event.tgid) else { return };
+        let mut named = Event::new(Kind::Process, event.t, event.tgid);
+        let length = name.len().min(named.name.len());
+        named.name[..length].copy_from_slice(&name.as_bytes()[..length]);
+        events.push(named);
     }
 
     /// Takes the steps of waits that go on, which the kernel program still keeps.

@@ -10,6 +10,7 @@ mod steal;
 mod symbols;
 mod whole;
 
+use std::collections::HashSet;
 use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
@@ -64,6 +65,8 @@ pub struct Collector {
     steal: StealMeter,
     stacks_from: Array<MapData, i64>,
     symbols: Symbols,
+    /// Processes whose names were asked.
+    named: HashSet<u32>,
 }
 
 impl fmt::Debug for Collector {
@@ -153,6 +156,7 @@ impl Collector {
             steal: StealMeter::new(),
             stacks_from,
             symbols: Symbols::default(),
+            named: HashSet::new(),
         })
     }
 

@@ -6,7 +6,7 @@ use crate::finding::FindingEntry;
 mod general;
 mod linux;
 mod macos;
-mod observed;
+pub(crate) mod observed;
 mod runtimes;
 mod windows;
 

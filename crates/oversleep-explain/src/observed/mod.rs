@@ -121,15 +121,15 @@ pub(crate) fn is_oversleep(blame: &Blame) -> bool {
     blame.whose == Whose::Collector || blame.name == "oversleep"
 }
 
-/// Whether a task that ran instead belongs to the program whose waits it delayed: by its name, or because a wait shows that
-/// it has the same process.
-pub(crate) fn is_own(file: &ResultFile, kind: &Kind<'_>, name: &str) -> bool {
+/// Whether a task that ran instead is of the process whose wait it delayed: as it was seen, or because one of the worst
+/// waits shows that it has the same process. A name alone tells nothing.
+pub(crate) fn is_own(file: &ResultFile, kind: &Kind<'_>, blame: &Blame) -> bool {
     let worst = file.observation.iter().flat_map(|observation| &observation.worst);
     // A copy for others names no process.
     let own = worst.filter(|wait| wait.tgid == kind.waits.tgid && wait.tgid != 0);
-    kind.identity.thread == name
-        || kind.identity.program == name
-        || own.flat_map(|wait| wait.culprits.iter().filter(|of| of.tgid == wait.tgid)).any(|of| of.name == name)
+    let is_seen =
+        || own.flat_map(|wait| wait.culprits.iter().filter(|of| of.tgid == wait.tgid)).any(|of| of.name == blame.name);
+    blame.whose == Whose::Own || is_seen()
 }
 
 /// Whether what was seen to take so much of a part of these waits explains less than half of it.

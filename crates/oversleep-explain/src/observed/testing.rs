@@ -29,6 +29,7 @@ pub fn blame(name: &str, prio: i32, count: u64, total_ns: u64) -> Blame {
     let (why, name) = (Why::TurnNotOver, name.to_owned());
     Blame {
         name,
+        tgid: 9,
         tid: 9,
         policy: 3,
         prio,

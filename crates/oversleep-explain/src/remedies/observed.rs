@@ -161,7 +161,8 @@ pub(crate) static SHORTEN_WORK: RemedyEntry = RemedyEntry {
     ..advised(
         "shorten-work",
         "The program calls its wait before the deadline.",
-        "The program's own work takes longer than its period: make it shorter, or the period longer.",
+        "What the program does between two waits, or what runs in its place then, takes longer than its period: make it \
+         shorter, or the period longer.",
         None,
     )
 };

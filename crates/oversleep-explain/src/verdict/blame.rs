@@ -31,9 +31,13 @@ pub(super) fn blamed(file: &ResultFile, kinds: &[Kind<'_>], part: Part) -> Vec<W
         for blame in &kind.waits.blames {
             let name = match &*blame.name {
                 _ if is_oversleep(blame) => "oversleep's own following",
-                name if is_own(file, kind, name) => {
+                name if is_own(file, kind, blame) => {
                     own.insert(name);
                     OWN
+                }
+                name if name == kind.identity.program => {
+                    add(&mut all, format!("another {name}"), blame.total_ns.into());
+                    continue;
                 }
                 name => name,
             };
@@ -83,6 +87,7 @@ fn before(cause: &IrqCause) -> String {
         IrqCause::Interrupt { number, name, .. } => format!("interrupt {number} ({name})"),
         IrqCause::Softirq { name, .. } => format!("softirq {name}"),
         IrqCause::Idle { .. } => "idle CPUs".to_owned(),
+        IrqCause::Steal => "the hypervisor".to_owned(),
         IrqCause::Task { .. } => "interrupts that were off, or the hypervisor".to_owned(),
     }
 }

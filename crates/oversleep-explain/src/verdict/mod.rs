@@ -14,8 +14,9 @@ mod tests;
 use oversleep_record::finding::{Advice, Finding, Severity, Verdict as Found};
 use oversleep_record::part::Part;
 use oversleep_record::words::{counted, list, percent};
-use oversleep_record::{Distribution, Nanos, ResultFile, SeriesKey};
+use oversleep_record::{Distribution, Nanos, ResultFile, Series, SeriesKey};
 
+use crate::findings::observed::interruption::CUT_OFF;
 use crate::observed::{Kind, NOBODY, OVERSLEEP, OWN_POLICY, RARE_MIN_NS, WAITS_MIN, enough, kinds};
 use crate::registry::with_instances;
 use blame::{Who, blamed};
@@ -115,8 +116,12 @@ impl Verdict {
         file.observation.as_ref()?;
         let kinds = match enough(file) {
             Ok(kinds) => kinds,
-            Err(why) => return Some(Verdict::undecided(&why.sentence)),
+            Err(_) if !has_waits(file) => return Some(Verdict::undecided("it makes no timed wait")),
+            Err(why) => return Some(cut_off(file).unwrap_or_else(|| Verdict::undecided(&why.sentence))),
         };
+        if let Some(verdict) = cut_off(file) {
+            return Some(Verdict { figures: figures(&kinds), ..verdict });
+        }
         let shares = shares(&kinds);
         if shares.is_empty() {
             return Some(Verdict { figures: figures(&kinds), ..Verdict::undecided("no wait ended late") });
@@ -149,10 +154,32 @@ impl Verdict {
     fn undecided(why: &str) -> Verdict {
         let sentence = match why {
             "no wait ended late" => "None of its waits ended late.".to_owned(),
+            "it makes no timed wait" => "It made no timed wait while it was followed.".to_owned(),
             why => format!("Undecided: {}.", why.trim_end_matches('.')),
         };
         Verdict { sentence, shares: Vec::new(), figures: None, first_step: None, leaves: None }
     }
+}
+
+/// Whether it waits for a time at all.
+fn has_waits(file: &ResultFile) -> bool {
+    let waits = |series: &Series| {
+        series.observed.as_ref().is_some_and(|waits| series.counts.recorded != 0 || waits.otherwise_count() != 0)
+    };
+    file.observation.as_ref().is_some_and(|observation| observation.left_out != 0) || file.series.iter().any(waits)
+}
+
+/// That most waits don't come to their end, which matters more than how late the others are.
+fn cut_off(file: &ResultFile) -> Option<Verdict> {
+    let cause = causes(file).into_iter().find(|cause| cause.finding.id == CUT_OFF)?;
+    let first_step = cause.finding.advice.first().map(|advice| FirstStep {
+        finding: cause.finding.id.clone(),
+        instance: None,
+        advice: advice.clone(),
+        is_optional: false,
+    });
+    let sentence = format!("{}.", cause.finding.sentence.trim_end_matches('.'));
+    Some(Verdict { sentence, shares: Vec::new(), figures: None, first_step, leaves: None })
 }
 
 /// The cause to remove first: the one that explains most of the largest part, or else of any part. oversleep's own following
@@ -173,7 +200,10 @@ fn first_of<'a>(shares: &[Share], causes: &'a [Cause]) -> Option<&'a Cause> {
 fn behind<'a>(kinds: &[Kind<'_>], causes: &'a [Cause]) -> Option<(&'a Cause, String)> {
     let all = all_lateness(&parts_of(kinds));
     let is_behind = |cause: &&Cause| {
-        cause.part.is_none() && cause.finding.explained_ns.is_some_and(|explained| i128::from(explained.0) > all)
+        let is_cost = cause.finding.severity != Severity::Note;
+        is_cost
+            && cause.part.is_none()
+            && cause.finding.explained_ns.is_some_and(|explained| i128::from(explained.0) > all)
     };
     let cause = causes.iter().find(is_behind)?;
     let of = |count: fn(&Kind<'_>) -> u64| kinds.iter().map(count).fold(0, u64::saturating_add);

@@ -69,7 +69,7 @@ fn too_few_waits_are_undecided() {
     let few = verdict(&result(vec![slack(7)]));
     let says = "Undecided: no kind of waits has more than 7, and a conclusion needs 8. Follow the program for longer.";
     assert_eq!((&*few.sentence, &few.shares[..], few.figures, few.first_step), (says, &[][..], None, None));
-    assert_eq!(sentence(Vec::new()), "Undecided: no wait ended by its timer. Follow the program for longer.");
+    assert_eq!(sentence(Vec::new()), "It made no timed wait while it was followed.");
     assert_eq!(sentence(vec![waits(1, 9, Parts::default())]), "None of its waits ended late.");
 }
 
@@ -107,7 +107,9 @@ fn culprits_are_named_by_their_totals() {
     assert_eq!(behind(&many), ", most of it behind a, b, c and 2 others.");
     assert_eq!(behind(&[("a", 30)]), " (30 % of it behind a, the rest unexplained).");
     assert_eq!(behind(&[]), ", with no other task seen on its CPU.");
-    assert_eq!(behind(&[("app", 95)]), ", behind its own threads.");
+    assert_eq!(behind(&[("app", 95)]), ", behind another app.", "a name alone tells nothing");
+    let own = Blame { whose: Whose::Own, ..blame("app", 120, 1, 95_000_000) };
+    assert!(sentence(vec![queued(100, 1_000_000, vec![own])]).ends_with(", behind its own threads."));
     let mut supervised = queued(100, 1_000_000, Vec::new());
     supervised.observed.as_mut().expect("it was observed").slack_bound_ns = Some(50_000);
     let said = "100 % of its lateness is waiting for a CPU (who ran instead was not seen).";
@@ -124,6 +126,7 @@ fn a_wait_shows_which_tasks_are_the_program_s_own() {
         prio: 49,
         ran_ns: 1,
         why: Why::HigherPolicy,
+        process: None,
         whose: Whose::Program,
         is_pinned: false,
         turns: Vec::new(),
@@ -138,6 +141,7 @@ fn a_wait_shows_which_tasks_are_the_program_s_own() {
         requested_ns: None,
         deadline: 1,
         called_late_ns: 0,
+        late_before_ns: None,
         end: 2,
         lateness_ns: 1,
         outcome: Outcome::Timer,
@@ -164,7 +168,12 @@ fn a_wait_shows_which_tasks_are_the_program_s_own() {
         frames: Default::default(),
     };
     let said_of = |names: &[&str], is_pinned: bool| {
-        let each = |name: &&str| Blame { is_pinned, ..blame(name, 49, 9, 95_000_000 / names.len() as u64) };
+        // A thread of the same name as its program is seen to be the program's.
+        let whose = |name: &str| if name == "app" { Whose::Own } else { Whose::Program };
+        let each = |name: &&str| {
+            let blame = blame(name, 49, 9, 95_000_000 / names.len() as u64);
+            Blame { is_pinned, whose: whose(name), ..blame }
+        };
         let blames = names.iter().map(each).collect();
         let mut file = result(vec![queued(100, 1_000_000, blames)]);
         file.series[0].observed.as_mut().expect("it was observed").tgid = 7;

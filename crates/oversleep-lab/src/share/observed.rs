@@ -149,7 +149,7 @@ fn of_series(series: &Series, os: Os, names: &mut Aliases) -> Option<Series> {
     let mut blames = waits.blames.clone();
     for blame in &mut blames {
         blame.name = names.of("task", &blame.name);
-        blame.tid = 0;
+        (blame.tgid, blame.tid) = (0, 0);
     }
     let mut irq_blames = waits.irq_blames.clone();
     irq_blames.iter_mut().for_each(|blame| blame.cause = cause(&blame.cause, names));
@@ -189,7 +189,7 @@ fn cause(cause: &IrqCause, names: &mut Aliases) -> IrqCause {
             let name = if is_known && name.len() <= 8 { name.clone() } else { "softirq".to_owned() };
             IrqCause::Softirq { name, ran_ns: *ran_ns }
         }
-        IrqCause::Idle { .. } => cause.clone(),
+        IrqCause::Idle { .. } | IrqCause::Steal => cause.clone(),
     }
 }
 
@@ -228,6 +228,7 @@ fn of_wait(wait: &Wait, programs: &[String], names: &mut Aliases) -> Wait {
     shared.interruptions = interruptions(&wait.interruptions, names);
     for culprit in &mut shared.culprits {
         culprit.name = names.of("task", &culprit.name);
+        culprit.process = culprit.process.as_deref().map(|name| names.of("task", name));
         (culprit.tid, culprit.tgid) = (0, 0);
         for turn in &mut culprit.turns {
             moved(&mut turn.from_ns);

@@ -143,6 +143,7 @@ fn series(group: Group, os: Os) -> Series {
         clock: None,
         otherwise: group.otherwise,
         called_late: group.called_late,
+        late_after_late_count: 0,
         blames: group.blames,
         irq_blames: group.irq_blames,
         interruptions: Vec::new(),

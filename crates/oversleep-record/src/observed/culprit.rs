@@ -22,9 +22,11 @@ pub enum Why {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Whose {
-    /// A program's.
+    /// Another program's.
     #[default]
     Program,
+    /// That process's own whose thread waited.
+    Own,
     /// The kernel's: a thread that no tool should move or slow down.
     Kernel,
     /// The collector's own: it runs because the program is followed.
@@ -32,7 +34,7 @@ pub enum Whose {
 }
 
 impl Whose {
-    /// Whether it is a program's.
+    /// Whether it is another program's.
     pub fn is_program(&self) -> bool {
         *self == Whose::Program
     }
@@ -48,6 +50,9 @@ pub struct Culprit {
     pub tgid: u32,
     /// Its name.
     pub name: String,
+    /// The name of its process, where that is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub process: Option<String>,
     /// Its policy, as the kernel numbers it.
     pub policy: u32,
     /// Its priority as the kernel orders it: smaller goes first.
@@ -140,6 +145,8 @@ pub enum IrqCause {
         /// The idle state.
         state: u32,
     },
+    /// The hypervisor ran something else, as it reports itself.
+    Steal,
     /// A task ran: its interrupts were off, or the hypervisor had the CPU.
     Task {
         /// Its thread id.
@@ -156,6 +163,7 @@ impl IrqCause {
             (IrqCause::Interrupt { number: a, .. }, IrqCause::Interrupt { number: b, .. }) => a == b,
             (IrqCause::Softirq { name: a, .. }, IrqCause::Softirq { name: b, .. }) => a == b,
             (IrqCause::Idle { state: a }, IrqCause::Idle { state: b }) => a == b,
+            (IrqCause::Steal, IrqCause::Steal) => true,
             (IrqCause::Task { name: a, .. }, IrqCause::Task { name: b, .. }) => a == b,
             _ => false,
         }

@@ -47,6 +47,9 @@ pub struct ObservedWaits {
     /// How late the calls themselves were made, where the deadline had passed already, in ns. No part of the lateness.
     #[serde(default, skip_serializing_if = "Distribution::is_empty")]
     pub called_late: Distribution,
+    /// How many of these calls would have been in time if the wait before had ended in time.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub late_after_late_count: u64,
     /// Who ran while these threads waited for a CPU.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blames: Vec<Blame>,
@@ -74,8 +77,11 @@ pub struct ObservedWaits {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Blame {
-    /// Its name.
+    /// Its name: of its process where that was seen, and else of the thread.
     pub name: String,
+    /// Its process; 0 where it is unknown.
+    #[serde(default, skip_serializing_if = "is_unknown")]
+    pub tgid: u32,
     /// One of its threads.
     pub tid: u32,
     /// Its policy, as the kernel numbers it.
@@ -130,6 +136,16 @@ impl ObservedWaits {
         all.sort_by_key(|blame| std::cmp::Reverse(blame.total_ns));
         all
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+fn is_none(count: &u64) -> bool {
+    *count == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+fn is_unknown(id: &u32) -> bool {
+    *id == 0
 }
 
 /// What was lost between the kernel and the result.

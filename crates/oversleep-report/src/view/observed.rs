@@ -314,6 +314,7 @@ pub fn irq_words(cause: &IrqCause) -> String {
         }
         IrqCause::Softirq { name, ran_ns } => format!("softirq {name} ran for {}", Nanos(signed(*ran_ns))),
         IrqCause::Idle { state } => format!("the CPU was idle (state {state})"),
+        IrqCause::Steal => "the hypervisor had the CPU".to_owned(),
         IrqCause::Task { tid, name } => format!("{name} ({tid}) ran: interrupts off, or the hypervisor"),
     }
 }

@@ -6,7 +6,7 @@ use super::Machine;
 use super::open::{Fired, Open};
 use super::supervised;
 use crate::calls::{Call, Over};
-use crate::culprit::{Activity, ActivityKind, Culprit, IrqCause, SOFTIRQS, Span, Turn, why};
+use crate::culprit::{Activity, ActivityKind, Culprit, IrqCause, SOFTIRQS, Span, Turn, Whose, why};
 use crate::event;
 use crate::part::{Part, Splitter};
 use crate::wait::{Marks, Outcome, Request, Wait, signed};
@@ -16,6 +16,8 @@ use crate::wait::{Marks, Outcome, Request, Wait, signed};
 const INTERRUPT_BEFORE_NS: u64 = 100_000;
 /// From this lateness on, a timer interrupt counts as late and its cause is looked for.
 const LATE_NS: i64 = 10_000;
+/// From this delay on, a timer interrupt can be late because of steal time around it.
+const STOLEN_MIN_NS: i64 = 1_000_000;
 /// The most culprits that are kept for one wait, the longest first.
 const CULPRITS_MAX: usize = 16;
 
@@ -76,6 +78,7 @@ impl Machine {
             clock: by_timer.map_or(open.clock, |by| by.clock),
             deadline: times.deadline,
             called_late_ns: times.start - times.deadline,
+            late_before_ns: None,
             end,
             lateness_ns: signed(end).saturating_sub(signed(times.start)),
             outcome,
@@ -105,9 +108,14 @@ impl Machine {
         } else if outcome == Outcome::Timer {
             self.split(open, &times, &mut wait);
             wait.culprits = self.culprits(open, &wait);
-            wait.irq_cause = fired.filter(|_| wait.parts.irq >= LATE_NS).map(|fired| irq_cause(&fired, &times));
             wait.before_interrupt = fired.map(|fired| activities(&fired, &times)).unwrap_or_default();
             wait.steal_ns = self.steal(&wait);
+            // What the hypervisor reports needs no other cause. It reports whole intervals, in which a short delay may have
+            // any other.
+            let is_covered = signed(wait.steal_ns).saturating_mul(2) >= wait.parts.irq;
+            let is_stolen = wait.parts.irq >= STOLEN_MIN_NS && is_covered;
+            let irq_cause = |fired| if is_stolen { IrqCause::Steal } else { irq_cause(&fired, &times) };
+            wait.irq_cause = fired.filter(|_| wait.parts.irq >= LATE_NS).map(irq_cause);
         }
         Some(wait)
     }
@@ -158,7 +166,12 @@ impl Machine {
                 let Some(span) = turn.overlap(from, to) else { continue };
                 match found.iter_mut().find(|culprit| culprit.tid == turn.tid) {
                     Some(culprit) => culprit.add(span),
-                    None => found.push(culprit(turn, span, (woken.policy, woken.prio))),
+                    None => {
+                        let process = self.names.get(&turn.tgid).filter(|name| **name != turn.name);
+                        let whose = if turn.tgid == wait.tgid { Whose::Own } else { turn.whose };
+                        let culprit = culprit(turn, span, (woken.policy, woken.prio));
+                        found.push(Culprit { process: process.map(event::text), whose, ..culprit });
+                    }
                 }
             }
         }
@@ -182,6 +195,7 @@ fn culprit(turn: &Turn, span: Span, victim: (u32, i32)) -> Culprit {
         tid: turn.tid,
         tgid: turn.tgid,
         name: event::text(&turn.name),
+        process: None,
         policy: turn.policy,
         prio: turn.prio,
         ran_ns: span.to_ns - span.from_ns,

@@ -15,7 +15,7 @@ use foldhash::fast::RandomState;
 
 use crate::calls::Arch;
 use crate::culprit::Turn;
-use crate::event::{self, Event, Kind};
+use crate::event::{self, Event, Kind, Name};
 use crate::stack::{self, Symbols};
 use crate::wait::Wait;
 use open::Open;
@@ -61,6 +61,10 @@ pub struct Machine {
     /// The begin and the end of each interval, and how much of it the hypervisor took.
     steal: Map<u16, VecDeque<(u64, u64, u64)>>,
     processes: Map<u32, Process>,
+    /// How late the last wait of each thread ended.
+    last_late: Map<u32, i64>,
+    /// The names of processes whose threads ran.
+    names: Map<u32, Name>,
     symbols: Symbols,
     counts: Counts,
     done: VecDeque<Wait>,
@@ -76,6 +80,8 @@ impl Machine {
             turns: Map::default(),
             steal: Map::default(),
             processes: Map::default(),
+            last_late: Map::default(),
+            names: Map::default(),
             symbols: Symbols::default(),
             counts: Counts::default(),
             done: VecDeque::new(),
@@ -145,6 +151,10 @@ impl Machine {
             }
             Kind::Symbol => self.symbols.add(event),
             Kind::Signal => self.on_signal(event),
+            Kind::Process => {
+                bound(&mut self.names);
+                self.names.insert(event.tgid, event.name);
+            }
             Kind::Lost => {
                 self.counts.lost = self.counts.lost.saturating_add(event.fields[0]);
                 // Any open wait may lack one of them. The event of its end says how many events it has.
@@ -176,7 +186,10 @@ impl Machine {
             self.counts.unfinished += 1;
             return;
         }
-        if let Some(wait) = self.wait_of(&open) {
+        if let Some(mut wait) = self.wait_of(&open) {
+            bound(&mut self.last_late);
+            let before = self.last_late.insert(tid, wait.lateness_ns);
+            wait.late_before_ns = before.filter(|_| wait.called_late_ns != 0);
             self.done.push_back(wait);
         }
     }

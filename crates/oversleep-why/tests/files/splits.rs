@@ -1,6 +1,6 @@
 //! Streams of events with exact times, and what becomes of each nanosecond.
 
-use oversleep_record::observed::culprit::{IrqCause, Why};
+use oversleep_record::observed::culprit::{IrqCause, Whose, Why};
 use oversleep_why::calls::Arch;
 use oversleep_why::wait::Request;
 use oversleep_why::{Kind, Machine, Outcome, Part, Wait};
@@ -308,4 +308,37 @@ fn both_processors_number_their_calls_differently() {
     assert_eq!(number("clock_nanosleep", Arch::X86_64), Some(CLOCK_NANOSLEEP));
     assert_eq!(number("clock_nanosleep", Arch::Aarch64), Some(115));
     assert_eq!(number("epoll_wait", Arch::Aarch64), None);
+}
+
+#[test]
+fn whoever_ran_has_the_name_of_its_process_and_is_told_from_the_own_one() {
+    let mut stream = Stream::plain();
+    let wakeup = stream.find(Kind::Wakeup).t;
+    let at = stream.run("opt cgu.14", 77, (wakeup - 5_000_000, wakeup + 2_900), (0, 120));
+    let plain = &only(&stream).culprits[0];
+    assert_eq!((plain.process.as_deref(), plain.whose), (None, Whose::Program));
+    let mut named = stream.events[at];
+    (named.kind, named.name) = (Kind::Process, [0; 16]);
+    named.name[..5].copy_from_slice(b"rustc");
+    stream.events.insert(at, named);
+    let culprit = &only(&stream).culprits[0];
+    assert_eq!((&*culprit.name, culprit.process.as_deref()), ("opt cgu.14", Some("rustc")));
+    stream.events[at + 1].tgid = only(&stream).tgid;
+    assert_eq!(only(&stream).culprits[0].whose, Whose::Own, "by its process, whatever its name");
+}
+
+#[test]
+fn a_delay_that_the_hypervisor_reports_has_no_other_cause() {
+    let mut stream = Stream::plain();
+    stream.late_by(5_000_000);
+    assert!(matches!(only(&stream).irq_cause, Some(IrqCause::Task { .. })));
+    let mut half = stream.clone();
+    half.steal(D, D + 10_000_000, 2_000_000);
+    assert!(matches!(only(&half).irq_cause, Some(IrqCause::Task { .. })), "most of it is unexplained");
+    stream.steal(D, D + 10_000_000, 4_000_000);
+    assert_eq!(only(&stream).irq_cause, Some(IrqCause::Steal));
+    let mut short = Stream::plain();
+    short.late_by(500_000);
+    short.steal(D, D + 10_000_000, 4_000_000);
+    assert!(matches!(only(&short).irq_cause, Some(IrqCause::Task { .. })), "it may have any cause in that interval");
 }

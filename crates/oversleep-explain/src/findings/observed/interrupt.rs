@@ -72,13 +72,29 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         applies_to: APPLIES_TO,
         scope: Scope::Observed,
         severity: Severity::Cost,
-        meaning: "The kernel switches interrupts off for short sections. A hypervisor that takes the CPU without reporting it \
+        meaning: "The kernel switches interrupts off for short sections. A hypervisor that takes the CPU without reporting that \
                   as steal looks the same from inside: time passes, and no interrupt comes.",
         how_we_know: HOW_CAUSE,
         what_to_do: "If it is the same task each time, it is the task. If it is any task, it is the hypervisor.",
         sources: &["https://docs.kernel.org/trace/ftrace.html"],
         remedies: &[&SEPARATE_TASK_OR_HOST],
         check: Check::Causes(interrupts_off),
+    },
+    FindingEntry {
+        id: "OVS-Y023",
+        name: "late-by-steal",
+        summary: "The timer interrupt came late because the hypervisor had the CPU, as it reports itself.",
+        applies_to: "programs in virtual machines whose hypervisor reports steal time",
+        scope: Scope::Observed,
+        severity: Severity::Cost,
+        meaning: "A hypervisor that runs other guests on the processor stops this machine's CPU, with whatever ran on it. Timers \
+                  that expire meanwhile are handled afterwards. No setting in the guest changes that.",
+        how_we_know: "The steal time of the CPU, which the hypervisor reports for intervals of up to 200 ms, covers at least half of \
+                      a delay of 1 ms or more.",
+        what_to_do: "Ask for dedicated CPUs, or move this machine to a host that has fewer guests.",
+        sources: &["https://man7.org/linux/man-pages/man5/proc_stat.5.html"],
+        remedies: &[&DEDICATED_CPUS],
+        check: Check::Causes(stolen),
     },
     FindingEntry {
         id: "OVS-Y011",
@@ -207,6 +223,14 @@ fn interrupts_off(file: &ResultFile) -> Checked<Vec<Conclusion>> {
             "{who}: the timer interrupt comes up to {max} late; {task} ran with interrupts off, or the hypervisor had the CPU: \
              these look alike from inside"
         ))
+    })
+}
+
+fn stolen(file: &ResultFile) -> Checked<Vec<Conclusion>> {
+    let named = |cause: &IrqCause| (*cause == IrqCause::Steal).then(|| "the hypervisor".to_owned());
+    causes(file, named, |cause, _, max| {
+        let who = &cause.first().identity;
+        cause.found(format!("{who}: the timer interrupt comes up to {max} late; the hypervisor had the CPU (steal)"))
     })
 }
 

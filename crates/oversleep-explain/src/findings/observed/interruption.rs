@@ -1,15 +1,16 @@
 //! Waits that were interrupted: by signals, after which the program or the kernel waits anew, or by a stop.
 
-use oversleep_record::ResultFile;
 use oversleep_record::finding::Severity;
 use oversleep_record::observed::interruption::{Interruption, Sender, signal_name};
+use oversleep_record::observed::wait::Outcome;
 use oversleep_record::part::Part;
 use oversleep_record::words::{counted, grouped};
+use oversleep_record::{Identity, ResultFile, Series};
 
 use super::APPLIES_TO;
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::finding::{Check, FindingEntry};
-use crate::observed::{Cause, Kind, Said, by_cause, delayed_by};
+use crate::observed::{Cause, Kind, Said, WAITS_MIN, by_cause, delayed_by};
 use crate::remedies::observed::{BLOCK_SIGNAL, FIND_WHO_STOPS_IT, SET_ABSOLUTE_DEADLINE};
 
 const HOW: &str = "The kernel arms the timer again when the call goes on, and oversleep sees which signal reached the thread, who \
@@ -53,7 +54,56 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         remedies: &[&SET_ABSOLUTE_DEADLINE, &BLOCK_SIGNAL],
         check: Check::Causes(signal),
     },
+    FindingEntry {
+        id: CUT_OFF,
+        name: "cut-off-by-signal",
+        summary: "Most waits of the program end early, because a signal cuts them off.",
+        applies_to: APPLIES_TO,
+        scope: Scope::Observed,
+        severity: Severity::Cost,
+        meaning: "A signal with a handler ends a call with EINTR. A program that takes that for the end of the wait goes on too \
+                  early; one that calls again with the whole time, instead of the rest, never gets to the end of it.",
+        how_we_know: "oversleep sees how each call ends, which signal reached the thread, and who sent it.",
+        what_to_do: "Sleep until a point in time and call again after EINTR, or keep the signal from the threads that wait.",
+        sources: &["https://man7.org/linux/man-pages/man7/signal.7.html"],
+        remedies: &[&BLOCK_SIGNAL, &SET_ABSOLUTE_DEADLINE],
+        check: Check::Rule(cut_off),
+    },
 ];
+
+/// The id of the finding about waits that signals end.
+pub(crate) const CUT_OFF: &str = "OVS-Y024";
+
+fn cut_off(file: &ResultFile) -> Checked<Conclusion> {
+    let of = |series: &Series| {
+        let waits = series.observed.as_ref()?;
+        let by_signal = waits.otherwise.get(&Outcome::Signal).copied().unwrap_or(0);
+        Some((by_signal, series.counts.recorded.saturating_add(waits.otherwise_count())))
+    };
+    let counts = || file.series.iter().filter_map(of);
+    let (cut, all) =
+        counts().fold((0_u64, 0_u64), |(cut, all), (one, of)| (cut.saturating_add(one), all.saturating_add(of)));
+    if all < WAITS_MIN {
+        return Err(Conclusion::lacks(format!(
+            "it made fewer than {WAITS_MIN} timed waits. Follow it for longer, or where it waits"
+        )));
+    }
+    if cut < WAITS_MIN || cut.saturating_mul(2) < all {
+        return Err(Conclusion::absent("few waits are cut off by signals"));
+    }
+    let first = file.series.iter().max_by_key(|series| of(series).map_or(0, |(cut, _)| cut));
+    let named = first.and_then(|series| Some((series, Identity::of(series)?, series.observed.as_ref()?)));
+    let Some((series, identity, waits)) = named else { return Err(Conclusion::lacks("nothing was followed")) };
+    let by = waits.interruptions.iter().filter(|one| !one.by.is_stop()).max_by_key(|one| one.count);
+    let by = by.map_or_else(|| "a signal".to_owned(), |one| one.by.to_string());
+    let which = if cut == all {
+        format!("all {} waits", grouped(all))
+    } else {
+        format!("{} of {}", grouped(cut), counted(all, "wait"))
+    };
+    Ok(Conclusion::found(format!("{identity}: {which} are cut off before their time by {by}"))
+        .rests_on(&series.key, format!("{} ended by a signal", counted(of(series).map_or(0, |(cut, _)| cut), "wait"))))
+}
 
 /// An interruption, and how often it came; `None` where none was seen.
 type Times<'a> = Option<(&'a Interruption, u64)>;
@@ -180,6 +230,27 @@ mod tests {
         assert_eq!(interrupted(parts, &[(by, 1_700)], "late-by-stop"), [""; 0], "nobody stopped it");
         let unseen = interrupted(parts, &[], "late-by-signal");
         assert!(unseen[0].ends_with("which signals, and who sent them, was not seen"), "{unseen:?}");
+    }
+
+    #[test]
+    fn waits_that_a_signal_cuts_off_are_the_finding() {
+        let sender = Sender::OwnTimer { call: "setitimer".to_owned() };
+        let by = Interruption::Signal { number: 14, sender };
+        let cut = |by_timer: u64, by_signal: u64| {
+            let mut series = waits(10, by_timer, Parts::default());
+            let observed = series.observed.as_mut().unwrap();
+            observed.otherwise.insert(Outcome::Signal, by_signal);
+            observed.interruptions = vec![Interrupted { by: by.clone(), count: by_signal }];
+            found(vec![series], "cut-off-by-signal")
+        };
+        assert_eq!(
+            cut(0, 300),
+            [
+                "app: nanosleep for 10 ms: all 300 waits are cut off before their time by SIGALRM of its own timer (setitimer)"
+            ]
+        );
+        assert!(cut(12, 2_672)[0].contains("2,672 of 2,684 waits"), "{:?}", cut(12, 2_672));
+        assert_eq!([cut(300, 7), cut(300, 200)].concat(), [""; 0]);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use crate::finding::FindingEntry;
 
 mod interrupt;
-mod interruption;
+pub(crate) mod interruption;
 mod program;
 mod run_queue;
 mod scheduling;

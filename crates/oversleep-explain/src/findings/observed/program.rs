@@ -2,8 +2,8 @@
 
 use oversleep_record::finding::Severity;
 use oversleep_record::observed::wait::TimerClock;
-use oversleep_record::words::counted;
-use oversleep_record::{Nanos, ResultFile};
+use oversleep_record::words::{counted, grouped};
+use oversleep_record::{Identity, Nanos, ResultFile};
 
 use super::{APPLIES_TO, HOW};
 use crate::entry::{Checked, Conclusion, Scope};
@@ -25,7 +25,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         meaning: "A loop with absolute deadlines that works longer than its period is behind before it waits. The wait then \
                   ends at once, and no timer can help. This time is no part of the wait's lateness.",
         how_we_know: HOW,
-        what_to_do: "Shorten the work between two waits, or lengthen the period.",
+        what_to_do: "Shorten the work between two waits, or lengthen the period. Where the waits before ended late, cure that.",
         sources: &[],
         remedies: &[&SHORTEN_WORK],
         check: Check::Causes(late_calls),
@@ -52,6 +52,12 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         check: Check::Rule(wall_clock),
     },
 ];
+
+/// Whether waits are of the same thread and call, for whatever time.
+fn is_of_same_loop(one: &Identity, other: &Identity) -> bool {
+    let rest = |of: &Identity| Identity { requested_ns: None, ..of.clone() };
+    rest(one) == rest(other)
+}
 
 fn wall_clock(file: &ResultFile) -> Checked<Conclusion> {
     let all = kinds(file);
@@ -99,11 +105,20 @@ fn late_calls(file: &ResultFile) -> Checked<Vec<Conclusion>> {
         let late = &kind.waits.called_late;
         let mark = if late.count() < 20 { "~" } else { "" };
         let p50 = late.p50().map(|p50| format!("{mark}{}", Nanos(p50))).unwrap_or_default();
+        // Those that were called in time are other kinds, by what was left of their time.
+        let of_loop: u64 =
+            all.iter().filter(|other| is_of_same_loop(&kind.identity, &other.identity)).map(Kind::count).sum();
+        let after_late = kind.waits.late_after_late_count;
+        let why = match after_late {
+            0 => String::new(),
+            count if count == late.count() => "; each time, the wait before had ended so late".to_owned(),
+            count => format!("; in {} of them, the wait before had ended so late", grouped(count)),
+        };
         let found = Conclusion::found(format!(
-            "{} makes the call when its deadline has passed already, in {} of {} waits ({p50} at p50)",
+            "{} makes the call when its deadline has passed already, in {} of {} ({p50} at p50){why}",
             kind.identity,
-            late.count(),
-            kind.count()
+            grouped(late.count()),
+            counted(of_loop, "wait")
         ));
         let explained = Nanos(i64::try_from(late.sum()).unwrap_or(i64::MAX));
         let says = format!(
@@ -111,7 +126,12 @@ fn late_calls(file: &ResultFile) -> Checked<Vec<Conclusion>> {
             Nanos(late.max().unwrap_or(0)),
             counted(late.count(), "wait")
         );
-        found.of_instance(kind.identity.to_string(), explained).rests_on(&kind.series.key, says)
+        let found = found.of_instance(kind.identity.to_string(), explained).rests_on(&kind.series.key, says);
+        match after_late.saturating_mul(2) >= late.count() {
+            // Whatever delays the waits delays these calls.
+            true => found.matters(Severity::Note).cured_by(&[]),
+            false => found,
+        }
     };
     Ok(behind.iter().take(4).map(conclusion).collect())
 }

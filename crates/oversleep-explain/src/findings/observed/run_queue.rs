@@ -60,7 +60,7 @@ fn run_queue(file: &ResultFile) -> Checked<Vec<Conclusion>> {
     let mut conclusions: Vec<Conclusion> = low.iter().map(|(cause, own)| behind_all(file, cause, own)).collect();
     let found = by_cause(Part::Runq, &kinds, |kind: &Kind<'_>| {
         let blames = kind.waits.by_blame().into_iter();
-        blames.map(|blame| (culprit(blame), blame.total_ns, blame.max_ns, blame)).collect()
+        blames.map(|blame| (culprit(kind, blame), blame.total_ns, blame.max_ns, blame)).collect()
     });
     conclusions.extend(found.iter().map(|(cause, blame)| behind(file, cause, blame)));
     let seen = |kind: &Kind<'_>| kind.waits.blames.iter().map(|of| of.total_ns).fold(0, u64::saturating_add);
@@ -79,10 +79,13 @@ fn run_queue(file: &ResultFile) -> Checked<Vec<Conclusion>> {
 }
 
 /// A task with its policy: `burst (SCHED_FIFO, priority 50)`.
-fn culprit(blame: &Blame) -> String {
+fn culprit(kind: &Kind<'_>, blame: &Blame) -> String {
+    let policy = policy_words(blame.policy, blame.prio);
+    let is_namesake = blame.whose != Whose::Own && blame.name == kind.identity.program && blame.tgid != 0;
     match is_oversleep(blame) {
         true => OVERSLEEP.to_owned(),
-        false => format!("{} ({})", blame.name, policy_words(blame.policy, blame.prio)),
+        false if is_namesake => format!("another {} (process {}, {policy})", blame.name, blame.tgid),
+        false => format!("{} ({policy})", blame.name),
     }
 }
 
@@ -114,7 +117,7 @@ fn behind_all(file: &ResultFile, cause: &Cause<'_, '_>, own: &str) -> Conclusion
     };
     let total = Nanos(i64::try_from(cause.total_ns).unwrap_or(i64::MAX));
     let blames: Vec<&Blame> = kind.waits.by_blame();
-    let names: Vec<String> = blames.iter().take(NAMED_MAX).map(|blame| culprit(blame)).collect();
+    let names: Vec<String> = blames.iter().take(NAMED_MAX).map(|blame| culprit(kind, blame)).collect();
     let rest = if blames.len() > NAMED_MAX { " and others" } else { "" };
     let found = cause.found(format!(
         "{} waits for a CPU because it runs at {own}, {after}: {total} in all, {max} at most, while {}{rest} ran",
@@ -156,8 +159,10 @@ fn pid(kind: &Kind<'_>) -> String {
 }
 
 fn behind(file: &ResultFile, cause: &Cause<'_, '_>, blame: &Blame) -> Conclusion {
-    let blames =
-        cause.kinds.iter().flat_map(|kind| &kind.waits.blames).filter(|other| culprit(other) == cause.instance);
+    let blames = cause
+        .kinds
+        .iter()
+        .flat_map(|kind| kind.waits.blames.iter().filter(|other| culprit(kind, other) == cause.instance));
     let (mut count, mut max) = (0_u64, 0);
     blames.for_each(|blame| (count, max) = (count.saturating_add(blame.count), blame.max_ns.max(max)));
     let (name, max) = (&blame.name, Nanos(i64::try_from(max).unwrap_or(i64::MAX)));
@@ -188,7 +193,7 @@ fn behind(file: &ResultFile, cause: &Cause<'_, '_>, blame: &Blame) -> Conclusion
             Some("# command, with the number of the CPU\ntaskset -c N oversleep why -p PID".to_owned()),
         );
     }
-    if is_own(file, cause.first(), &blame.name) {
+    if is_own(file, cause.first(), blame) {
         let (sentence, command) = match blame.is_pinned {
             true => (
                 format!(
@@ -249,7 +254,12 @@ fn behind(file: &ResultFile, cause: &Cause<'_, '_>, blame: &Blame) -> Conclusion
 }
 
 fn of_other(blame: &Blame) -> String {
-    if blame.tid == 0 { "PID".to_owned() } else { blame.tid.to_string() }
+    match (blame.tgid, blame.tid) {
+        (0, 0) => "PID".to_owned(),
+        (0, tid) => tid.to_string(),
+        // Each thread has a nice value of its own.
+        (tgid, _) => format!("$(ls /proc/{tgid}/task)"),
+    }
 }
 
 /// Threads that waited for a CPU, with nobody seen on it.
@@ -275,7 +285,19 @@ mod tests {
 
     fn task(name: &str, (policy, prio): (u32, i32), whose: Whose, why: Why) -> Blame {
         let (name, total_ns) = (name.to_owned(), 50_000_000);
-        Blame { name, tid: 9, policy, prio, why, is_pinned: false, whose, count: 12, total_ns, max_ns: total_ns / 12 }
+        Blame {
+            name,
+            tgid: 9,
+            tid: 9,
+            policy,
+            prio,
+            why,
+            is_pinned: false,
+            whose,
+            count: 12,
+            total_ns,
+            max_ns: total_ns / 12,
+        }
     }
 
     /// The first sentence and the advice for a thread of that policy behind that task, in a program that runs or has ended.
@@ -321,7 +343,10 @@ mod tests {
     fn advice_can_be_followed() {
         let hog = || task("hog", FAIR_0, Whose::Program, Why::TurnNotOver);
         let (_, _, running) = concluded(FAIR_0, hog(), "process 77");
-        assert!(running.contains("chrt -a -f -p 1 77") && running.contains("renice -n 19 -p 9"), "{running}");
+        assert!(
+            running.contains("chrt -a -f -p 1 77") && running.contains("renice -n 19 -p $(ls /proc/9/task)"),
+            "{running}"
+        );
         let (_, _, ended) = concluded(FAIR_0, hog(), "./app");
         assert!(ended.contains("chrt -f 1 ./app"), "{ended}");
         let (_, _, kernel) = concluded(FAIR_0, task("kworker/1:2", FAIR_0, Whose::Kernel, Why::TurnNotOver), "./app");

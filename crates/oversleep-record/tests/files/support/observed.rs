@@ -15,12 +15,13 @@ const OUTCOMES: [Outcome; 4] = [Outcome::Timer, Outcome::Event, Outcome::Signal,
 const REASONS: [Why; 4] = [Why::HigherPolicy, Why::HigherPriority, Why::TurnNotOver, Why::NotYetPreempted];
 const T: u64 = 5_000_000_000;
 
-fn causes() -> [IrqCause; 4] {
+fn causes() -> [IrqCause; 5] {
     [
         IrqCause::Interrupt { number: 24, name: "virtio0".to_owned(), ran_ns: 9 },
         IrqCause::Softirq { name: "NET_RX".to_owned(), ran_ns: 9 },
         IrqCause::Idle { state: 1 },
         IrqCause::Task { tid: 8, name: "hog".to_owned() },
+        IrqCause::Steal,
     ]
 }
 
@@ -56,6 +57,7 @@ fn of_request(n: u64, request: Request) -> Series {
         clock: Some(TimerClock::Realtime),
         otherwise: OUTCOMES.into_iter().map(|outcome| (outcome, n + 1)).collect(),
         called_late: of(&[20_000]),
+        late_after_late_count: 1,
         blames: REASONS.into_iter().map(blame).collect(),
         irq_blames: causes().map(|cause| IrqBlame { cause, count: 1, total_ns: 9, max_ns: 9 }).to_vec(),
         interruptions: interruptions(),
@@ -80,6 +82,7 @@ fn blame(why: Why) -> Blame {
     let name = "burst".to_owned();
     Blame {
         name,
+        tgid: 8,
         tid: 9,
         policy: 1,
         prio: 49,
@@ -133,6 +136,7 @@ fn wait(((request, outcome), cause): ((Request, Outcome), IrqCause)) -> Wait {
         ran_ns: 1_000,
         why,
         is_pinned: true,
+        process: Some("daemon".to_owned()),
         whose: Whose::Collector,
         turns: vec![Span { from_ns: T, to_ns: T + 1_000 }],
     };
@@ -148,6 +152,7 @@ fn wait(((request, outcome), cause): ((Request, Outcome), IrqCause)) -> Wait {
         clock: Some(TimerClock::Boottime),
         deadline: T,
         called_late_ns: 4,
+        late_before_ns: Some(5),
         end: T + parts.sum().unsigned_abs(),
         lateness_ns: parts.sum(),
         outcome,
