@@ -65,8 +65,9 @@ fn is_program(name: &Path) -> bool {
     const BEGINS: [&[u8]; 5] = [b"#!", b"\x7fELF", b"MZ", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"];
     if name.exists() {
         let mut head = Vec::new();
-        let read = File::open(name).and_then(|file| file.take(4).read_to_end(&mut head));
-        return name.is_file() && read.is_ok() && BEGINS.iter().any(|begin| head.starts_with(begin));
+        // What a pipe holds can be read only once.
+        let mut read = || File::open(name).and_then(|file| file.take(4).read_to_end(&mut head));
+        return name.is_file() && read().is_ok() && BEGINS.iter().any(|begin| head.starts_with(begin));
     }
     let on_path = |name: &str| !Surroundings::here(&oversleep_native::here().id().os).on_path(name).is_empty();
     name.to_str().is_some_and(|name| name != "-" && on_path(name))

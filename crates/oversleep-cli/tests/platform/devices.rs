@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use oversleep_record::ResultFile;
 
-use crate::support::{Ended, Home, SHORT};
+use crate::support::{self, Ended, Home, SHORT};
 
 #[test]
 fn arguments_that_are_no_text_are_refused_or_taken_as_paths() {
@@ -185,4 +185,16 @@ fn a_link_stays_a_link() {
     home.run(SHORT.iter().chain(&["--out", "link.json"])).fine();
     assert!(fs::symlink_metadata(home.path().join("link.json")).expect("there").is_symlink());
     assert!(fs::metadata(home.path().join("real.json")).expect("there").len() > 100);
+}
+
+/// As `oversleep report <(…)` reads: what a pipe holds comes once.
+#[test]
+fn a_result_in_a_named_pipe_is_read() {
+    let home = Home::new();
+    home.run(["waits", "nanosleep", "--on", "linux-hz250", "--count", "3", "--out", "a.json", "--quiet"]).fine();
+    let shown = home.run(["report", "a.json"]).fine().stdout;
+    let script = "mkfifo x; cat a.json > x & exec \"$0\" report x";
+    let mut command = home.prepared(std::process::Command::new("sh"));
+    let output = command.args(["-ec", script]).arg(support::binary()).output().expect("a shell");
+    assert_eq!(Ended::of(output).fine().stdout, shown);
 }
