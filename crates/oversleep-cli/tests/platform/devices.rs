@@ -194,7 +194,7 @@ fn a_result_in_a_named_pipe_is_read() {
     home.run(["waits", "nanosleep", "--on", "linux-hz250", "--count", "3", "--out", "a.json", "--quiet"]).fine();
     let shown = home.run(["report", "a.json"]).fine().stdout;
     let script = "mkfifo x; cat a.json > x & exec \"$0\" report x";
-    let mut command = home.prepared(std::process::Command::new("sh"));
+    let mut command = home.prepared(Command::new("sh"));
     let output = command.args(["-ec", script]).arg(support::binary()).output().expect("a shell");
     assert_eq!(Ended::of(output).fine().stdout, shown);
 }
