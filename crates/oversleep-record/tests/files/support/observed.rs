@@ -88,7 +88,7 @@ fn blame(why: Why) -> Blame {
         prio: 49,
         why,
         is_pinned: true,
-        whose: Whose::Kernel,
+        whose: if why == Why::TurnNotOver { Whose::Own } else { Whose::Kernel },
         count: 1,
         total_ns: 3_000_000,
         max_ns: 3_000_000,
