@@ -70,16 +70,23 @@ impl Stream {
         ]);
     }
 
+    /// Its call ends before the deadline, with that result, in order to be started again. Returns when.
+    fn end_early(&mut self, call: u32, result: i64) -> u64 {
+        let left = D - 497_000;
+        self.events.extend([
+            event(Kind::Waking, left - 3_000, call, [0; 6]),
+            event(Kind::Wakeup, left - 2_000, 0, [0, 0, 120, 0, 2, 0]),
+            event(Kind::In, left - 1_000, 0, [0; 6]),
+            event(Kind::Return, left, 6, [result as u64, 0, 0, 0, 0, 0]),
+        ]);
+        left
+    }
+
     /// Stopped before its deadline and continued 9 ms after it.
     pub fn stopped() -> Stream {
         let mut stream = Stream::plain();
         stream.events.truncate(2);
-        stream.events.extend([
-            event(Kind::Waking, D - 500_000, CLOCK_NANOSLEEP, [0; 6]),
-            event(Kind::Wakeup, D - 499_000, 0, [0, 0, 120, 0, 2, 0]),
-            event(Kind::In, D - 498_000, 0, [0; 6]),
-            event(Kind::Return, D - 497_000, 6, [-516i64 as u64, 0, 0, 0, 0, 0]),
-        ]);
+        stream.end_early(CLOCK_NANOSLEEP, -516);
         let again = D + 300 + 9_000_000;
         let soft = D + 300;
         stream.events.push(event(Kind::Arm, again, RESTART_SYSCALL, [again - 200, 0, 0, soft, soft, 0]));
@@ -93,13 +100,7 @@ impl Stream {
     pub fn stopped_select() -> Stream {
         let mut stream = Stream::of(PSELECT6);
         stream.events.truncate(2);
-        let left = D - 497_000;
-        stream.events.extend([
-            event(Kind::Waking, left - 3_000, PSELECT6, [0; 6]),
-            event(Kind::Wakeup, left - 2_000, 0, [0, 0, 120, 0, 2, 0]),
-            event(Kind::In, left - 1_000, 0, [0; 6]),
-            event(Kind::Return, left, 6, [-514i64 as u64, 0, 0, 0, 0, 0]),
-        ]);
+        let left = stream.end_early(PSELECT6, -514);
         let (again, rest) = (left + 9_000_000, 497_000);
         let soft = again + rest + 400;
         stream.events.push(event(Kind::Arm, again + 400, PSELECT6, [again, rest, 1, soft, soft + 50_000, 0]));
@@ -114,13 +115,7 @@ impl Stream {
     pub fn interrupted() -> Stream {
         let mut stream = Stream::plain();
         stream.events.truncate(2);
-        let left = D - 497_000;
-        stream.events.extend([
-            event(Kind::Waking, left - 3_000, CLOCK_NANOSLEEP, [0; 6]),
-            event(Kind::Wakeup, left - 2_000, 0, [0, 0, 120, 0, 2, 0]),
-            event(Kind::In, left - 1_000, 0, [0; 6]),
-            event(Kind::Return, left, 6, [-516i64 as u64, 0, 0, 0, 0, 0]),
-        ]);
+        let left = stream.end_early(CLOCK_NANOSLEEP, -516);
         let (again, rest) = (left + 4_000, 497_000 + 50_300);
         let soft = again + rest + 400;
         stream.events.push(event(Kind::Arm, again + 400, CLOCK_NANOSLEEP, [again, rest, 1, soft, soft + 50_000, 0]));
