@@ -98,8 +98,9 @@ pub fn pauses() -> impl Iterator<Item = Duration> {
     std::iter::successors(Some(Duration::from_millis(200)), |pause| Some(*pause * 2))
 }
 
+/// With its drive, if the system has any: the compiler's system may have none.
 pub fn binary() -> PathBuf {
-    PathBuf::from(env!("CARGO_BIN_EXE_oversleep"))
+    std::path::absolute(env!("CARGO_BIN_EXE_oversleep")).expect("this has a working directory")
 }
 
 fn names(directory: &Path) -> Vec<String> {
