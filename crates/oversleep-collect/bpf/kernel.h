@@ -79,6 +79,7 @@ struct task_struct {
 	s32 pid;
 	s32 tgid;
 	char comm[16];
+	unsigned long min_flt, maj_flt;
 	struct task_group *sched_task_group;
 	struct signal_struct *signal;
 	struct pid *thread_pid;
@@ -144,12 +145,18 @@ struct irqaction {
 };
 
 struct pt_regs___x86 {
-	unsigned long di, si, dx, r10, r8, r9, bx, cx, bp;
+	unsigned long di, si, dx, r10, r8, r9, bx, cx, bp, orig_ax;
 };
 
 struct pt_regs___arm64 {
 	u64 regs[31];
 	u64 orig_x0;
+	s32 syscallno;
+};
+
+// A task's registers can be had since 5.15.
+enum bpf_func_id___registers {
+	BPF_FUNC_task_pt_regs___registers = 175,
 };
 
 #pragma clang attribute pop

@@ -8,6 +8,7 @@
 #include "why/send.h"
 #include "why/tasks.h"
 #include "why/request.h"
+#include "why/between.h"
 #include "why/calls.h"
 #include "why/timers.h"
 #include "why/scheduler.h"

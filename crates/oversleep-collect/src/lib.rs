@@ -76,6 +76,8 @@ pub struct Options {
     pub children: bool,
     /// Stacks of the worst waits: from where in the program and in the kernel they were called.
     pub stacks: bool,
+    /// What threads do between their waits: the periods of loops.
+    pub periods: bool,
     /// The length of the kernel's tick in ns: timeouts of sockets end on it.
     pub tick_ns: u64,
 }

@@ -64,3 +64,8 @@ pub use rounds::distinct_rounds;
 pub use series::Series;
 pub use trial::Trial;
 pub use two_peaks::TwoPeaks;
+
+/// Whether a figure is none, for serde.
+fn is_zero<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}

@@ -36,7 +36,7 @@ macro_rules! parts {
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         pub struct Parts {
-            $($(#[doc = $doc])* #[serde(default, skip_serializing_if = "is_zero")] pub $field: i64,)+
+            $($(#[doc = $doc])* #[serde(default, skip_serializing_if = "crate::is_zero")] pub $field: i64,)+
         }
 
         impl Parts {
@@ -86,11 +86,16 @@ parts! {
     User user "back in the program",
     /// Not observed.
     Unattributed unattributed "not observed",
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
-fn is_zero(value: &i64) -> bool {
-    *value == 0
+    /// Of a period: waiting, as long as was asked for.
+    Asked asked "waiting, as asked for",
+    /// Of a period: waiting for longer, as the split of the waits says.
+    Late late "late from a wait",
+    /// Of a period: on a CPU, between waits.
+    Work work "the thread's own work",
+    /// Of a period: in page faults, between waits.
+    Fault fault "page faults",
+    /// Of a period: asleep in calls that are no timed waits, or that an event ended.
+    Blocked blocked "asleep in other calls",
 }
 
 impl Parts {

@@ -319,7 +319,7 @@ impl Series {
 
     fn distributions_mut(&mut self) -> impl Iterator<Item = &mut Distribution> {
         let split = self.split.iter_mut().flat_map(LatenessSplit::parts_mut);
-        let late = self.observed.iter_mut().map(|waits| &mut waits.called_late);
+        let observed = self.observed.iter_mut().flat_map(ObservedWaits::distributions_mut);
         let parks = self.idling.iter_mut().map(|idling| &mut idling.park_overshoot);
         let parts = self.why.iter_mut().flat_map(PartSplit::parts_mut);
         [&mut self.distribution]
@@ -328,7 +328,7 @@ impl Series {
             .chain(split)
             .chain(parts)
             .chain(parks)
-            .chain(late)
+            .chain(observed)
     }
 
     /// Whether it has values.

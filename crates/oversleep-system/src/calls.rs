@@ -199,6 +199,62 @@ const WINDOWS: &[Call] = &[
     call("NtWaitFor", 0x1_0001, 0x1_0001, Form::Untimed, 0, Over::Any),
 ];
 
+/// Further calls that a thread may sleep in, which set no timer: their names and numbers.
+const UNTIMED: &[(&str, [Option<u32>; 2])] = &[
+    ("write", [Some(1), Some(64)]),
+    ("close", [Some(3), Some(57)]),
+    ("mmap", [Some(9), Some(222)]),
+    ("mprotect", [Some(10), Some(226)]),
+    ("munmap", [Some(11), Some(215)]),
+    ("ioctl", [Some(16), Some(29)]),
+    ("pread64", [Some(17), Some(67)]),
+    ("pwrite64", [Some(18), Some(68)]),
+    ("readv", [Some(19), Some(65)]),
+    ("writev", [Some(20), Some(66)]),
+    ("msync", [Some(26), Some(227)]),
+    ("madvise", [Some(28), Some(233)]),
+    ("sendfile", [Some(40), Some(71)]),
+    ("clone", [Some(56), Some(220)]),
+    ("execve", [Some(59), Some(221)]),
+    ("wait4", [Some(61), Some(260)]),
+    ("semop", [Some(65), Some(193)]),
+    ("msgsnd", [Some(69), Some(189)]),
+    ("msgrcv", [Some(70), Some(188)]),
+    ("fcntl", [Some(72), Some(25)]),
+    ("flock", [Some(73), Some(32)]),
+    ("fsync", [Some(74), Some(82)]),
+    ("fdatasync", [Some(75), Some(83)]),
+    ("ftruncate", [Some(77), Some(46)]),
+    ("getdents64", [Some(217), Some(61)]),
+    ("waitid", [Some(247), Some(95)]),
+    ("openat", [Some(257), Some(56)]),
+    ("newfstatat", [Some(262), Some(79)]),
+    ("unlinkat", [Some(263), Some(35)]),
+    ("sync_file_range", [Some(277), Some(84)]),
+    ("fallocate", [Some(285), Some(47)]),
+    ("preadv", [Some(295), Some(69)]),
+    ("pwritev", [Some(296), Some(70)]),
+    ("renameat2", [Some(316), Some(276)]),
+    ("membarrier", [Some(324), Some(283)]),
+    ("statx", [Some(332), Some(291)]),
+    ("clone3", [Some(435), Some(435)]),
+];
+
+/// The name of a call, or its number if it isn't known here.
+pub fn call_name(arch: Arch, number: u32) -> String {
+    let untimed = || UNTIMED.iter().find(|(_, numbers)| numbers[arch as usize] == Some(number)).map(|(name, _)| *name);
+    Call::of(arch, number)
+        .map(|call| call.name)
+        .or_else(untimed)
+        .map_or_else(|| format!("call {number}"), str::to_owned)
+}
+
+/// Whether [`call_name`] may return this.
+pub fn is_call(name: &str) -> bool {
+    let number = name.strip_prefix("call ").is_some_and(|number| number.parse::<u32>().is_ok());
+    number || Call::is_named(name) || UNTIMED.iter().any(|(known, _)| *known == name)
+}
+
 impl Call {
     /// Its number on that processor.
     pub fn number(&self, arch: Arch) -> Option<u32> {

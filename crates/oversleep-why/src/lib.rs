@@ -26,7 +26,7 @@ pub mod trace;
 pub use builder::Builder;
 pub use event::{Event, Kind};
 pub use machine::Machine;
-pub use oversleep_record::observed::wait;
+pub use oversleep_record::observed::{period, wait};
 pub use oversleep_system::calls;
 pub use part::{Part, Parts};
 pub use wait::{Outcome, Wait};

@@ -28,7 +28,7 @@ pub fn can_follow() -> Result<(), CollectError> {
 }
 
 fn open() -> Result<Collector, CollectError> {
-    let options = Options { everyone: false, children: false, stacks: false, tick_ns: tick_ns() };
+    let options = Options { everyone: false, children: false, stacks: false, periods: false, tick_ns: tick_ns() };
     let mut collector = Collector::open(options)?;
     collector.follow(std::process::id())?;
     Ok(collector)

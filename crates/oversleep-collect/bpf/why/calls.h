@@ -32,6 +32,7 @@ int on_sys_enter(u64 *ctx) {
 	thread->sent = 0;
 	thread->has_place = 0;
 	thread->state = STATE_ENTERED;
+	end_between(thread, t);
 	read_request(thread, call, (void *)ctx[0]);
 	return 0;
 }
@@ -53,6 +54,7 @@ int on_sys_exit(u64 *ctx) {
 	thread->timer = 0;
 	thread->sent++;
 	unpend(thread);
+	begin_between(thread, t);
 	if (thread->is_kept) {
 		thread->is_kept = 0;
 		struct whole *whole = reserve(WHOLE, sizeof(*whole));
@@ -70,6 +72,7 @@ int on_sys_exit(u64 *ctx) {
 		whole->request = thread->request;
 		whole->result = ctx[1];
 		__builtin_memcpy(&whole->steps, &thread->steps, sizeof(whole->steps));
+		__builtin_memcpy(&whole->before, &thread->before, sizeof(whole->before));
 		bpf_ringbuf_submit(whole, BPF_RB_NO_WAKEUP);
 		return 0;
 	}

@@ -1,7 +1,7 @@
 // What is sent and kept, the settings, and the maps.
-#define KINDS 19
+#define KINDS 22
 enum kind {
-	WHOLE = 0, ARM, FIRE, WAKING, QUEUED, OUT, IN, RETURN, RUN, CONTEXT, FORK, EXEC, GONE, SET, STACK = 16, SIGNAL = 18,
+	WHOLE = 0, ARM, FIRE, WAKING, QUEUED, OUT, IN, RETURN, RUN, CONTEXT, FORK, EXEC, GONE, SET, STACK = 16, SIGNAL = 18, BETWEEN = 20, HELD,
 };
 
 // How a call states its timeout; user space fills `calls`, because numbers differ between processors.
@@ -64,6 +64,26 @@ struct steps {
 	u32 interrupted, is_late;
 };
 
+// What a thread did between two waits: from the end of the call before to the begin of the next one. All are sums in ns.
+// Whatever they leave of this time, the thread had a CPU. `faults`: how many page faults it had, or had had at the begin.
+struct between {
+	u64 from, until, runq, quota, blocked, fault;
+	u32 faults, pad;
+};
+
+// A thread without a CPU between two waits: since when, and when it was woken, if it had gone to sleep; which call it
+// sleeps in, and who woke it.
+struct off {
+	u64 t, woken, throttled, waker;
+	s64 nr;
+	char waker_comm[16];
+};
+
+// A page fault between two waits, with what was lost by then.
+struct fault {
+	u64 t, off, asleep;
+};
+
 // A wait that went its usual way, from its arming to the end of its call. The kind is where an event has it.
 struct whole {
 	u64 t;
@@ -72,10 +92,11 @@ struct whole {
 	u32 nr, sent, has_slept;
 	u64 entered, request, result;
 	struct steps steps;
+	struct between before;
 };
 
 // `due`: when its wait should end, as far as that is known. `is_kept`: its steps are kept, and not sent one by one.
-// `has_place`: it is known where in the kernel it waits.
+// `has_place`: it is known where in the kernel it waits. `before`: up to its present call, `now`: up to now.
 struct thread {
 	u64 entered, request, timer, due;
 	u32 nr, sent;
@@ -83,6 +104,9 @@ struct thread {
 	u8 state, requested, is_pending, has_slept, is_kept, has_place, pad[2];
 	u32 tgid;
 	struct steps steps;
+	struct between before, now;
+	struct off off;
+	struct fault fault;
 };
 
 struct owner {
@@ -108,9 +132,10 @@ struct sender {
 
 // Set before loading. `namespace` is the PID namespace whose ids the user sees, 0 for the first one, whose ids are the
 // kernel's own.
-const volatile u32 everyone, follow, own_tgid, namespace, stacks, stack_size = 16384;
-const volatile u64 tick_ns = 4000000, late_ns = 10000;
+const volatile u32 everyone, follow, own_tgid, namespace, stacks, periods, stack_size = 16384;
+const volatile u64 tick_ns = 4000000, late_ns = 10000, held_ns = 100000, quota_within_ns = 100000;
 const volatile struct place no_place;
+const volatile struct thread no_thread;
 
 #define MAP(name, kind, entries, K, V) \
 	struct { \

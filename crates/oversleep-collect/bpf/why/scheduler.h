@@ -17,13 +17,20 @@ int on_waking(u64 *ctx) {
 			thread->nr = ~0u;
 			thread->entered = 0;
 			thread->has_place = 0;
+			thread->before.until = 0;
 		}
+		send_before(thread, bpf_ktime_get_ns(), tid, task->tgid);
+		thread->off.t = 0;
 		thread->sent = 0;
 		thread->state = STATE_WAITING;
 		thread->due = cpu->firing_due;
 	}
-	if (!thread || thread->state != STATE_WAITING)
+	if (!thread)
 		return 0;
+	if (thread->state != STATE_WAITING) {
+		note_waker(thread);
+		return 0;
+	}
 	thread->sent++;
 	struct steps *steps = &thread->steps;
 	if (thread->is_kept && !firing && !steps->waking && !steps->queued && !steps->running) {
@@ -49,10 +56,14 @@ int on_queued(u64 *ctx) {
 	struct task_struct *task = (void *)ctx[0];
 	u32 tid = task->pid;
 	struct thread *thread = thread_of(tid);
-	if (!thread || thread->state != STATE_WAITING)
+	if (!thread)
 		return 0;
 	u64 t = bpf_ktime_get_ns();
 	u32 target = cpu_of(task);
+	if (thread->state != STATE_WAITING) {
+		note_woken(thread, task, t, target);
+		return 0;
+	}
 	struct cpu *cpu = bpf_map_lookup_elem(&cpus, &target);
 	thread->sent++;
 	// A thread that is woken before it left its CPU waits for none.
@@ -96,11 +107,8 @@ int on_migrate(u64 *ctx) {
 
 // What stops a task on its way out of a call: job control, a tracer, or the freezer of its group or of the system.
 INLINE u32 stops(struct task_struct *task) {
-	struct task_struct___state *state = (void *)task;
-	struct task_struct___old_state *old = (void *)task;
 	struct task_struct___stops *stops = (void *)task;
-	u32 is = bpf_core_field_exists(state->__state) ? BPF_CORE_READ(state, __state) : BPF_CORE_READ(old, state);
-	u32 flags = 0;
+	u32 is = state_of(task), flags = 0;
 	if (is & 4)
 		flags |= OUT_STOPPED;
 	if (is & 8)
@@ -169,7 +177,11 @@ int on_switch(u64 *ctx) {
 			}
 		}
 	}
+	if (thread && thread->state != STATE_WAITING)
+		leave_between(thread, prev, t, ctx[0] & 1);
 	thread = next_tid ? thread_of(next_tid) : 0;
+	if (thread && thread->state != STATE_WAITING)
+		arrive_between(thread, next, t);
 	if (thread && thread->state >= STATE_WAITING) {
 		unpend(thread);
 		thread->sent++;

@@ -48,6 +48,21 @@ INLINE void end(struct event *e) {
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
 }
 
+INLINE void send_before(struct thread *thread, u64 t, u32 tid, u32 tgid) {
+	struct between *before = &thread->before;
+	struct event *e = before->until ? begin(BETWEEN, t, tid, tgid) : 0;
+	if (!e)
+		return;
+	e->x = before->faults;
+	e->a = before->from;
+	e->b = before->until;
+	e->c = before->runq;
+	e->d = before->quota;
+	e->e = before->blocked;
+	e->f = before->fault;
+	end(e);
+}
+
 // Sends the steps that were kept, one by one: the wait doesn't go its usual way, or its end won't be seen. What follows
 // is sent when it happens.
 static __attribute__((noinline)) int send_kept(struct thread *thread, u32 tid, u32 tgid) {
@@ -55,6 +70,7 @@ static __attribute__((noinline)) int send_kept(struct thread *thread, u32 tid, u
 		return 0;
 	thread->is_kept = 0;
 	struct steps *steps = &thread->steps;
+	send_before(thread, steps->armed, tid, tgid);
 	struct event *e = begin(ARM, steps->armed, tid, tgid);
 	if (e) {
 		e->cpu = steps->armed_on;

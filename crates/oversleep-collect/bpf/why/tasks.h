@@ -66,14 +66,16 @@ INLINE struct thread *make_thread(u32 tid) {
 	struct thread *thread = thread_of(tid);
 	if (thread)
 		return thread;
-	struct thread fresh = { .nr = ~0u };
-	if (bpf_map_update_elem(&threads, &tid, &fresh, BPF_ANY)) {
+	if (bpf_map_update_elem(&threads, &tid, (void *)&no_thread, BPF_ANY)) {
 		struct cpu *cpu = this_cpu();
 		if (cpu)
 			__sync_fetch_and_add(&cpu->full, 1);
 		return 0;
 	}
-	return thread_of(tid);
+	thread = thread_of(tid);
+	if (thread)
+		thread->nr = ~0u;
+	return thread;
 }
 
 INLINE u32 cpu_of(struct task_struct *task) {

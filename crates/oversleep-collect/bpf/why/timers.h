@@ -46,6 +46,7 @@ INLINE void arm(struct thread *thread, u64 t, u64 id, u64 timer, u32 kind, s64 s
 		thread->requested = REQUEST_NONE;
 		thread->nr = ~0u;
 		thread->sent = 0;
+		end_between(thread, t);
 	}
 	if (stacks) {
 		thread->due = soft - offset;

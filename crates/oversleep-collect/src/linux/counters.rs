@@ -5,11 +5,11 @@ use aya::maps::{Array, MapData};
 use super::u64_at;
 
 /// Size of a CPU's state in the kernel program in bytes, and the offset of its counters.
-pub const CPU_BYTES: usize = 440;
+pub const CPU_BYTES: usize = 488;
 const CPU_SENT_AT: usize = 128;
-const CPU_LOST_AT: usize = 280;
-const CPU_FULL_AT: usize = 432;
-const KINDS: usize = 19;
+const CPU_LOST_AT: usize = 304;
+const CPU_FULL_AT: usize = 480;
+const KINDS: usize = 22;
 
 /// What is counted.
 #[derive(Clone, Copy, Debug)]

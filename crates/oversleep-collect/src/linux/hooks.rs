@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use aya::programs::BtfTracePoint;
+use aya::programs::{BtfTracePoint, FEntry, FExit};
 use aya::{Btf, Ebpf};
 
 use super::refusal;
@@ -42,9 +42,16 @@ const HOOKS: &[(&str, &str, &str)] = &[
 /// How many of them are indispensable.
 const NEEDED: usize = 8;
 
+/// The kernel's function that handles a page fault, and what isn't known where it can't be followed.
+const FAULT: &str = "handle_mm_fault";
+const WITHOUT_FAULTS: &str = "how long page faults take that don't sleep (handle_mm_fault can't be followed)";
+
 /// Loads and attaches them; returns what is missing because this kernel lacks the tracepoint.
-pub fn attach(bpf: &mut Ebpf, btf: &Btf) -> Result<Vec<&'static str>, CollectError> {
+pub fn attach(bpf: &mut Ebpf, btf: &Btf, periods: bool) -> Result<Vec<&'static str>, CollectError> {
     let mut missing = HashSet::new();
+    if periods && attach_faults(bpf, btf).is_none() {
+        missing.insert(WITHOUT_FAULTS);
+    }
     for (n, (function, tracepoint, without)) in HOOKS.iter().enumerate() {
         let program = bpf.program_mut(function).ok_or_else(|| CollectError::Load(format!("no function {function}")))?;
         let attached = <&mut BtfTracePoint>::try_from(program).and_then(|program| {
@@ -65,4 +72,13 @@ pub fn attach(bpf: &mut Ebpf, btf: &Btf) -> Result<Vec<&'static str>, CollectErr
     let mut missing: Vec<_> = missing.into_iter().collect();
     missing.sort_unstable();
     Ok(missing)
+}
+
+/// Follows page faults: their ends first, so that none begins without one. Some kernels refuse it.
+fn attach_faults(bpf: &mut Ebpf, btf: &Btf) -> Option<()> {
+    let end: &mut FExit = bpf.program_mut("on_fault_end")?.try_into().ok()?;
+    end.load(FAULT, btf).and_then(|()| end.attach()).ok()?;
+    let begin: &mut FEntry = bpf.program_mut("on_fault")?.try_into().ok()?;
+    begin.load(FAULT, btf).and_then(|()| begin.attach()).ok()?;
+    Some(())
 }

@@ -88,10 +88,13 @@ impl Collector {
         }
         self.not_run_at_stop = Some(self.not_run());
         for (_, program) in self.bpf.programs_mut() {
-            if let Program::BtfTracePoint(program) = program {
-                // One that was not attached, because the kernel lacks its tracepoint, can't be detached.
-                let _ = program.unload();
-            }
+            // One that was not attached, because the kernel lacks what it follows, can't be detached.
+            let _ = match program {
+                Program::BtfTracePoint(program) => program.unload(),
+                Program::FEntry(program) => program.unload(),
+                Program::FExit(program) => program.unload(),
+                _ => Ok(()),
+            };
         }
     }
 
@@ -109,6 +112,7 @@ impl Collector {
             ("own_tgid", std::process::id()),
             ("namespace", namespace),
             ("stacks", u32::from(options.stacks)),
+            ("periods", u32::from(options.periods)),
         ];
         let mut loader = EbpfLoader::new();
         loader.btf(Some(&btf)).override_global("tick_ns", &options.tick_ns, true);
@@ -134,7 +138,7 @@ impl Collector {
         // The ring is mapped when the kernel's types, which take 20 MB, have been freed. What is delivered before stays in
         // it.
         let ring = map(&mut bpf, "ring")?;
-        let missing = hooks::attach(&mut bpf, &btf)?;
+        let missing = hooks::attach(&mut bpf, &btf, options.periods)?;
         drop(btf);
         memory::give_back_freed();
         let ring = RingBuf::try_from(ring).map_err(|error| refusal::load(&error))?;

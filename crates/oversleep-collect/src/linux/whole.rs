@@ -5,12 +5,14 @@ use oversleep_why::event::{Event, Kind};
 use super::{u16_at, u32_at, u64_at};
 
 /// Bytes of such a record, `struct whole` of the kernel program.
-pub const WHOLE_BYTES: usize = STEPS_AT + STEPS_BYTES;
-/// Bytes of a thread's state there.
-pub const THREAD_BYTES: usize = STEPS_AT + STEPS_BYTES;
-/// Both end with the steps.
+pub const WHOLE_BYTES: usize = BETWEEN_AT + BETWEEN_BYTES;
+/// Bytes of a thread's state there: behind these, what it does now, since when it has no CPU, and its page fault.
+pub const THREAD_BYTES: usize = BETWEEN_AT + 2 * BETWEEN_BYTES + 56 + 24;
+/// Both have the steps there, and then what the thread did before its call.
 const STEPS_AT: usize = 56;
 const STEPS_BYTES: usize = 224;
+const BETWEEN_AT: usize = STEPS_AT + STEPS_BYTES;
+const BETWEEN_BYTES: usize = 56;
 /// Where a thread's state says that its steps are kept.
 const IS_KEPT_AT: usize = 48;
 /// Where a record has its kind, as every event has it; this one's is no event's.
@@ -18,7 +20,7 @@ const KIND_AT: usize = 16;
 const WHOLE: u16 = 0;
 
 /// Events that one record stands for at most.
-pub const EVENTS_MAX: usize = 7;
+pub const EVENTS_MAX: usize = 8;
 
 /// What is written down of a thread beside its steps.
 struct Thread {
@@ -56,7 +58,7 @@ pub fn events_of_whole(whole: &[u8; WHOLE_BYTES]) -> impl Iterator<Item = Event>
     returned.fields[0] = u64_at(whole, 48);
     let mut steps = steps(&thread, &whole[STEPS_AT..]);
     // It went on where its call ended: otherwise it would have left a CPU meanwhile.
-    steps[5].iter_mut().for_each(|running| running.cpu = returned.cpu);
+    steps[6].iter_mut().for_each(|running| running.cpu = returned.cpu);
     steps.into_iter().flatten().chain([returned])
 }
 
@@ -82,7 +84,7 @@ impl Thread {
     }
 }
 
-/// The steps up to having a CPU; those that were not seen are missing.
+/// What the thread did before its call, and the steps up to having a CPU; those that were not seen are missing.
 fn steps(thread: &Thread, at: &[u8]) -> [Option<Event>; EVENTS_MAX - 1] {
     const ON_STACK: u64 = 0;
     let (time, number) = (|n: usize| u64_at(at, 8 * n), |offset: usize| u32_at(at, offset));
@@ -106,7 +108,14 @@ fn steps(thread: &Thread, at: &[u8]) -> [Option<Event>; EVENTS_MAX - 1] {
     let wakeup = step(Kind::Wakeup, 6, number(96), wakeup);
     let mut running = step(Kind::In, 7, 0, [thread.has_slept, time(9), 0, 0, 0, 0]);
     running.iter_mut().for_each(|running| running.cpu = number(96) as u16);
-    [armed, fired, context, waking, wakeup, running]
+    [before(thread, time(0), &at[STEPS_BYTES..]), armed, fired, context, waking, wakeup, running]
+}
+
+/// What the thread did since its wait before, if that was seen.
+fn before(thread: &Thread, armed: u64, at: &[u8]) -> Option<Event> {
+    let fields = [0, 8, 16, 24, 32, 40].map(|offset| u64_at(at, offset));
+    let event = Event { x: u32_at(at, 48), fields, ..thread.event(Kind::Between, armed) };
+    (fields[1] != 0).then_some(event)
 }
 
 /// A priority, as events have it.
@@ -158,6 +167,18 @@ mod tests {
     }
 
     #[test]
+    fn what_the_thread_did_before_comes_first() {
+        let mut bytes = record(&[0, 1, 2, 3, 5, 6, 7]);
+        for (n, value) in (0..).zip([400u64, 1_000, 1, 2, 3, 4]) {
+            bytes[BETWEEN_AT + 8 * n..][..8].copy_from_slice(&value.to_le_bytes());
+        }
+        bytes[BETWEEN_AT + 48] = 9;
+        let events: Vec<Event> = events_of_whole(&whole(&bytes).expect("its kind is 0")).collect();
+        assert_eq!((events.len(), events[0].kind, events[0].t, events[0].x), (7, Kind::Between, 1_100, 9));
+        assert_eq!((events[0].tid, events[0].fields), (12, [400, 1_000, 1, 2, 3, 4]));
+    }
+
+    #[test]
     fn a_late_timer_brings_what_its_cpu_did_before() {
         let mut late = record(&[0, 1, 2, 3, 5, 6, 7, 17, 22]);
         late[STEPS_AT + 220] = 1;
@@ -188,7 +209,7 @@ mod tests {
     #[test]
     fn what_goes_on_is_told_up_to_there() {
         let mut state = [0; THREAD_BYTES];
-        state[STEPS_AT..].copy_from_slice(&record(&[0, 1, 2])[STEPS_AT..]);
+        state[STEPS_AT..WHOLE_BYTES].copy_from_slice(&record(&[0, 1, 2])[STEPS_AT..]);
         state[52] = 7;
         assert_eq!(events_of_thread(12, &state).count(), 0, "its steps were sent");
         state[IS_KEPT_AT] = 1;

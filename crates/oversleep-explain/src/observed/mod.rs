@@ -1,6 +1,8 @@
 //! The waits of observed programs, as checks read them: kinds of waits in which a part of the lateness matters, gathered by
 //! what caused it.
 
+pub(crate) mod period;
+
 use oversleep_record::Identity;
 use oversleep_record::observed::culprit::Whose;
 use oversleep_record::observed::{Blame, ObservedWaits};
@@ -114,6 +116,12 @@ pub(crate) fn kinds(file: &ResultFile) -> Vec<Kind<'_>> {
 pub(crate) fn has_ended(file: &ResultFile) -> bool {
     let target = file.observation.as_ref().map_or("", |observation| &observation.target);
     !target.is_empty() && !target.starts_with("process ")
+}
+
+/// The control group of a process whose CPU quota it has, where its name was seen.
+pub(crate) fn group_of(file: &ResultFile, tgid: u32) -> Option<String> {
+    let processes = file.observation.iter().flat_map(|observation| &observation.processes);
+    processes.into_iter().find(|process| process.tgid == tgid).and_then(|process| process.cgroup.clone())
 }
 
 /// Whether a task that ran instead is oversleep. Earlier recordings show it by its name alone.

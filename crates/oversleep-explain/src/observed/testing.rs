@@ -4,6 +4,7 @@ use oversleep_record::environment::Os;
 use oversleep_record::finding::Verdict;
 use oversleep_record::observed::Observation;
 use oversleep_record::observed::culprit::Why;
+use oversleep_record::observed::period::Periods;
 use oversleep_record::observed::wait::Request;
 use oversleep_record::part::Parts;
 use oversleep_record::testing::Sheet;
@@ -22,6 +23,18 @@ pub fn waits(requested_ms: i64, count: u64, parts: Parts) -> Series {
         lateness.record(parts.sum());
     }
     Series { why: Some(split), ..Series::observed(&identity, Os::Linux, lateness) }
+}
+
+/// The waits of a loop whose periods are so often these, and are meant to be so long.
+pub fn periods(intended_ms: Option<i64>, of: &[(u64, Parts)]) -> Series {
+    let mut split = PartSplit::apart("");
+    let all = of.iter().flat_map(|(count, parts)| (0..*count).map(move |_| parts));
+    all.for_each(|parts| split.record(parts));
+    let mut series = waits(10, split.count() + 1, Parts { slack: 50_000, ..Parts::default() });
+    let intended_ns = intended_ms.map(Nanos::from_millis);
+    series.observed.as_mut().expect("it is observed").periods =
+        Some(Periods { split, intended_ns, ..Periods::default() });
+    series
 }
 
 /// A task that ran while so many waits needed a CPU, for so long in all.

@@ -167,6 +167,37 @@ pub(crate) static SHORTEN_WORK: RemedyEntry = RemedyEntry {
     )
 };
 
+pub(crate) static TOUCH_MEMORY_FIRST: RemedyEntry = advised(
+    "touch-memory-first",
+    "The loop finds its memory in place.",
+    "Touch all memory before the loop begins and lock it (mlockall), keep buffers instead of returning them to the kernel, \
+     and read files before they are needed.",
+    Some("# command\noversleep run --lock-memory -- ./app"),
+);
+
+pub(crate) static BLOCK_ELSEWHERE: RemedyEntry = RemedyEntry {
+    trial: Trial::Never(CHANGES_CODE),
+    ..advised(
+        "block-elsewhere",
+        "The loop no longer sleeps in calls beside its own wait.",
+        "Make calls that may sleep in another thread, and hand the result over. Hold a lock that the loop takes for as short \
+         as possible, or take it with a try.",
+        None,
+    )
+};
+
+pub(crate) static PACE_BY_DEADLINES: RemedyEntry = RemedyEntry {
+    trial: Trial::Never(CHANGES_CODE),
+    ..advised(
+        "pace-by-deadlines",
+        "Each period is as long as it is meant to be, whatever the loop does meanwhile.",
+        "Add the period to the last deadline and wait until then, instead of waiting for a span.",
+        Some(
+            "/* C */ next.tv_nsec += period_ns; /* carry */ clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL);",
+        ),
+    )
+};
+
 pub(crate) static COMPARE_WITHOUT_SLACK: RemedyEntry = advised(
     "compare-without-slack",
     "Two runs show how much of the lateness is timer slack.",

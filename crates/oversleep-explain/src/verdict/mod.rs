@@ -17,6 +17,7 @@ use oversleep_record::words::{counted, list, percent};
 use oversleep_record::{Distribution, Nanos, ResultFile, Series, SeriesKey};
 
 use crate::findings::observed::interruption::CUT_OFF;
+use crate::findings::observed::period::HELD_UP;
 use crate::observed::{Kind, NOBODY, OVERSLEEP, OWN_POLICY, RARE_MIN_NS, WAITS_MIN, enough, kinds};
 use crate::registry::with_instances;
 use blame::{Who, blamed};
@@ -127,9 +128,10 @@ impl Verdict {
             return Some(Verdict { figures: figures(&kinds), ..Verdict::undecided("no wait ended late") });
         }
         let causes = causes(file);
-        let behind = behind(&kinds, &causes);
-        let is_optional = behind.is_none() && is_ordinary(&kinds);
-        let first = behind.as_ref().map(|(cause, _)| *cause).or_else(|| first_of(&shares, &causes));
+        let held = held_up(&kinds, &causes);
+        let behind = behind(&kinds, &causes).filter(|_| held.is_none());
+        let is_optional = behind.is_none() && held.is_none() && is_ordinary(&kinds);
+        let first = held.or(behind.as_ref().map(|(cause, _)| *cause)).or_else(|| first_of(&shares, &causes));
         // Where nothing delays the program by much, only what most of its lateness is can matter to it.
         let matters = |cause: &&Cause| !is_optional || cause.share.is_some_and(|share| share >= MOST);
         let first = first.filter(matters).and_then(|cause| Some((cause, cause.finding.advice.first()?)));
@@ -143,9 +145,14 @@ impl Verdict {
             advice: advice.clone(),
             is_optional,
         });
-        let sentence = match is_optional {
-            true => ordinary(&kinds, &shares),
-            false => delayed(file, &kinds, &shares, &causes),
+        let sentence = match (held, is_optional) {
+            (Some(cause), _) if is_ordinary(&kinds) => format!("{}. {}", cause.finding.sentence, waits_alone(&kinds)),
+            (Some(cause), _) => {
+                let waits = delayed(file, &kinds, &shares, &causes);
+                format!("{}. Beside that, {}", cause.finding.sentence, waits)
+            }
+            (None, true) => ordinary(&kinds, &shares),
+            (None, false) => delayed(file, &kinds, &shares, &causes),
         };
         let sentence = sentence + &behind.map(|(_, said)| format!(" {said}")).unwrap_or_default();
         Some(Verdict { sentence, shares, figures: figures(&kinds), first_step, leaves })
@@ -195,6 +202,23 @@ fn first_of<'a>(shares: &[Share], causes: &'a [Cause]) -> Option<&'a Cause> {
     largest.or_else(|| curable().next())
 }
 
+/// What holds a loop up between its waits for longer than all waits are late together.
+fn held_up<'a>(kinds: &[Kind<'_>], causes: &'a [Cause]) -> Option<&'a Cause> {
+    let all = all_lateness(&parts_of(kinds));
+    causes.iter().find(|cause| {
+        let is_cost = cause.finding.severity != Severity::Note;
+        let explained = cause.finding.explained_ns.map_or(0, |ns| i128::from(ns.0));
+        is_cost && cause.finding.name.starts_with(HELD_UP) && explained > all
+    })
+}
+
+/// That the waits themselves are no matter.
+fn waits_alone(kinds: &[Kind<'_>]) -> String {
+    let all = pooled(kinds);
+    let p99 = all.safe_quantile(0.99).map(|p99| format!(", {} at p99", Nanos(p99))).unwrap_or_default();
+    format!("The waits themselves end {} late at the median{p99}.", Nanos(all.p50().unwrap_or(0)))
+}
+
 /// That the program makes its calls after their deadlines, if that costs it more than all lateness of its waits: it is no
 /// part of them.
 fn behind<'a>(kinds: &[Kind<'_>], causes: &'a [Cause]) -> Option<(&'a Cause, String)> {
@@ -203,6 +227,7 @@ fn behind<'a>(kinds: &[Kind<'_>], causes: &'a [Cause]) -> Option<(&'a Cause, Str
         let is_cost = cause.finding.severity != Severity::Note;
         is_cost
             && cause.part.is_none()
+            && !cause.finding.name.starts_with(HELD_UP)
             && cause.finding.explained_ns.is_some_and(|explained| i128::from(explained.0) > all)
     };
     let cause = causes.iter().find(is_behind)?;

@@ -165,6 +165,8 @@ fn a_wait_shows_which_tasks_are_the_program_s_own() {
         interruptions: Vec::new(),
         restarts: 0,
         stack: Default::default(),
+        before: None,
+        timer_period: None,
         frames: Default::default(),
     };
     let said_of = |names: &[&str], is_pinned: bool| {

@@ -7,12 +7,13 @@ use oversleep_record::environment::Os;
 use oversleep_record::label::{self, TrialSide};
 use oversleep_record::observed::culprit::{ActivityKind, IrqCause};
 use oversleep_record::observed::interruption::{Interrupted, Interruption, Sender};
+use oversleep_record::observed::period::Periods;
 use oversleep_record::observed::wait::{Wait, signed};
-use oversleep_record::observed::{Observation, ObservedWaits};
+use oversleep_record::observed::{Blame, Observation, ObservedWaits};
 use oversleep_record::split::PartSplit;
 use oversleep_record::trial::{Trial, TrialPair};
 use oversleep_record::{ExperimentId, Identity, ResultFile, Series, SeriesKey};
-use oversleep_system::calls::Call;
+use oversleep_system::calls::{Call, is_call};
 
 /// Numbers for names, in the order of first use.
 #[derive(Default)]
@@ -146,16 +147,27 @@ fn of_series(series: &Series, os: Os, names: &mut Aliases) -> Option<Series> {
     shared.rounds.clone_from(&series.rounds);
     shared.why = series.why.as_ref().map(|why| PartSplit { method: String::new(), ..why.clone() });
     let waits = series.observed.as_ref()?;
-    let mut blames = waits.blames.clone();
-    for blame in &mut blames {
-        blame.name = names.of("task", &blame.name);
-        (blame.tgid, blame.tid) = (0, 0);
-    }
+    let blames = blames(&waits.blames, names);
     let mut irq_blames = waits.irq_blames.clone();
     irq_blames.iter_mut().for_each(|blame| blame.cause = cause(&blame.cause, names));
     let interruptions = interruptions(&waits.interruptions, names);
-    shared.observed = Some(ObservedWaits { tgid: 0, blames, irq_blames, interruptions, ..waits.clone() });
+    let periods = waits.periods.as_ref().map(|periods| of_periods(periods, names));
+    shared.observed = Some(ObservedWaits { tgid: 0, blames, irq_blames, interruptions, periods, ..waits.clone() });
     Some(shared)
+}
+
+fn blames(all: &[Blame], names: &mut Aliases) -> Vec<Blame> {
+    let shared = |blame: &Blame| Blame { name: names.of("task", &blame.name), tgid: 0, tid: 0, ..blame.clone() };
+    all.iter().map(shared).collect()
+}
+
+fn of_periods(periods: &Periods, names: &mut Aliases) -> Periods {
+    let mut shared = Periods { blames: blames(&periods.blames, names), ..periods.clone() };
+    for block in shared.blocks.iter_mut().filter(|block| !block.woken_by.is_empty()) {
+        block.woken_by = names.of("task", &block.woken_by);
+    }
+    shared.blocks.iter_mut().filter(|block| !is_call(&block.call)).for_each(|block| block.call.clear());
+    shared
 }
 
 fn interruptions(all: &[Interrupted], names: &mut Aliases) -> Vec<Interrupted> {

@@ -79,6 +79,10 @@ fn of_parts(series: &Series, split: &PartSplit) -> Option<String> {
 
 fn of_observed(series: &Series) -> Option<String> {
     let waits = series.observed.as_ref()?;
+    let periods = waits.periods.as_ref();
+    if let Some(wrong) = periods.and_then(|periods| of_parts(series, &periods.split)) {
+        return Some(format!("its periods: {wrong}"));
+    }
     let some = waits.steal_count.max(waits.called_late.count());
     (some > series.counts.recorded).then(|| "it counts more waits of one kind than waits".to_owned())
 }

@@ -7,6 +7,7 @@
 mod by;
 pub mod culprit;
 pub mod interruption;
+pub mod period;
 pub mod stack;
 pub mod wait;
 
@@ -21,6 +22,7 @@ use crate::part::Part;
 use crate::units::Nanos;
 use culprit::{IrqCause, Whose, Why};
 use interruption::Interrupted;
+use period::Periods;
 use wait::{Outcome, TimerClock, Wait};
 
 pub use by::By;
@@ -48,7 +50,7 @@ pub struct ObservedWaits {
     #[serde(default, skip_serializing_if = "Distribution::is_empty")]
     pub called_late: Distribution,
     /// How many of these calls would have been in time if the wait before had ended in time.
-    #[serde(default, skip_serializing_if = "is_none")]
+    #[serde(default, skip_serializing_if = "crate::is_zero")]
     pub late_after_late_count: u64,
     /// Who ran while these threads waited for a CPU.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -71,6 +73,9 @@ pub struct ObservedWaits {
     /// Waits around which the hypervisor took time.
     #[serde(default)]
     pub steal_count: u64,
+    /// The loops that these waits are the pace of, where they come again and again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub periods: Option<Periods>,
 }
 
 /// What one task took from the waits of a series.
@@ -80,7 +85,7 @@ pub struct Blame {
     /// Its name: of its process where that was seen, and else of the thread.
     pub name: String,
     /// Its process; 0 where it is unknown.
-    #[serde(default, skip_serializing_if = "is_unknown")]
+    #[serde(default, skip_serializing_if = "crate::is_zero")]
     pub tgid: u32,
     /// One of its threads.
     pub tid: u32,
@@ -123,6 +128,12 @@ impl ObservedWaits {
         self.otherwise.values().fold(0, |sum, &count| sum.saturating_add(count))
     }
 
+    /// Its distributions beside those of the series.
+    pub(crate) fn distributions_mut(&mut self) -> impl Iterator<Item = &mut Distribution> {
+        let periods = self.periods.iter_mut().flat_map(|periods| periods.split.parts_mut());
+        [&mut self.called_late].into_iter().chain(periods)
+    }
+
     /// Those who ran instead, the one that took most first.
     pub fn by_blame(&self) -> Vec<&Blame> {
         let mut all: Vec<&Blame> = self.blames.iter().collect();
@@ -136,16 +147,6 @@ impl ObservedWaits {
         all.sort_by_key(|blame| std::cmp::Reverse(blame.total_ns));
         all
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
-fn is_none(count: &u64) -> bool {
-    *count == 0
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
-fn is_unknown(id: &u32) -> bool {
-    *id == 0
 }
 
 /// What was lost between the kernel and the result.

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::culprit::{Activity, Culprit, IrqCause};
 use super::interruption::Interrupted;
+use super::period::Between;
 use super::stack::{Frames, Stack};
 use crate::part::{Part, Parts, Segment};
 
@@ -235,6 +236,12 @@ pub struct Wait {
     /// Where it was called from, if that was asked for and the wait was late enough.
     #[serde(default, skip_serializing_if = "Stack::is_empty")]
     pub stack: Stack,
+    /// What its thread did since its wait before, if that was seen. It is in no file.
+    #[serde(skip)]
+    pub before: Option<Between>,
+    /// The timer's period, and how many expirations were missed since it last woke somebody. They are in no file.
+    #[serde(skip)]
+    pub timer_period: Option<(u64, u64)>,
     /// The stack as addresses, until their names are known. It is in no file.
     #[serde(skip)]
     pub frames: Frames,

@@ -20,9 +20,11 @@ use crate::words::{counted, percent, sentence};
 /// Letters of the bar, where the page is wide enough.
 const BAR: usize = 76;
 /// The lines that causes take in brief, so that a report fits two screens; the first one is always shown.
-const CAUSES_LINES: usize = 18;
+const CAUSES_LINES: usize = 17;
 /// A cause has lines of its own in brief if it explains this share of the lateness, or if it is the first.
 const SHARE_MIN: f64 = 0.01;
+/// The most kinds of waits that are shown in brief above loops.
+const ROWS_BESIDE_LOOPS: usize = 4;
 /// The most groups of threads that are named of a cause.
 const GROUPS_MAX: usize = 2;
 
@@ -163,6 +165,10 @@ fn waits(page: &mut Page, file: &ResultFile, mut section: Section, verdict: &Ver
     let known = verdict::explained(verdict);
     // Waits that ended otherwise are counted in a sentence.
     section.tables.retain(|table| table.rows.iter().flatten().any(|cell| cell.split.is_some()));
+    // Many kinds of waits leave room for what paces the program.
+    if let [waits, _, ..] = &mut *section.tables {
+        waits.rows_brief = waits.rows_brief.min(ROWS_BESIDE_LOOPS);
+    }
     let bars: String = section
         .tables
         .iter()

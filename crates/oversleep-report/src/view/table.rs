@@ -78,6 +78,11 @@ pub fn letter(part: Part) -> char {
         Part::Quota => 'Q',
         Part::User => 'u',
         Part::Unattributed => '?',
+        Part::Asked => '-',
+        Part::Late => 'l',
+        Part::Work => 'W',
+        Part::Fault => 'f',
+        Part::Blocked => 'B',
     }
 }
 

@@ -60,7 +60,7 @@ fn in_brief_a_report_names_what_it_leaves_out() {
     let text = brief(&crowded(60, 16), 80).split_whitespace().collect::<Vec<_>>().join(" ");
     for words in [
         "more causes",
-        "53 more rows; --full shows all.",
+        "57 more rows; --full shows all.",
         "burst 63.3 ms, build 1.91 ms and app 19.4 µs",
         "--full for all evidence",
     ] {

@@ -1,5 +1,7 @@
 //! Builds the result of a run from its waits.
 
+pub(crate) mod periods;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use oversleep_record::Identity;
@@ -12,6 +14,7 @@ use crate::group::{Group, halved, identity, is_alike};
 use crate::machine::{Machine, Map};
 use crate::recording::Meta;
 use crate::wait::{Outcome, Request, Wait, signed};
+use periods::Loops;
 
 /// The most groups that are kept. Beyond this, different requests share a group.
 const GROUPS_MAX: usize = 256;
@@ -48,6 +51,7 @@ pub struct Builder {
     /// Kinds that became a part of the group of all others.
     among_others: BTreeSet<Identity>,
     groups_bytes_max: usize,
+    loops: Loops,
     worst: Vec<Wait>,
     first: Option<u64>,
     last: u64,
@@ -76,6 +80,7 @@ impl Builder {
             is_full: false,
             among_others: BTreeSet::new(),
             groups_bytes_max: GROUPS_BYTES_MAX,
+            loops: Loops::default(),
             worst: Vec::new(),
             first: None,
             last: 0,
@@ -120,6 +125,9 @@ impl Builder {
         }
         let slice = self.slice(wait.end);
         self.groups[place].add(wait, slice);
+        if let Some(period) = self.loops.add(wait, place) {
+            self.groups[place].add_period(&period);
+        }
         self.since_sum += 1;
         if self.since_sum >= WAITS_PER_SUM {
             self.since_sum = 0;
@@ -128,7 +136,7 @@ impl Builder {
         if wait.outcome == Outcome::Timer {
             let at = self.worst.partition_point(|worse| worse.lateness_ns >= wait.lateness_ns);
             if at < WORST {
-                self.worst.insert(at, wait.clone());
+                self.worst.insert(at, Wait { before: None, timer_period: None, ..wait.clone() });
                 self.worst.truncate(WORST);
             }
         }
@@ -220,6 +228,7 @@ impl Builder {
             self.places.insert(moved.identity.clone(), place);
         }
         self.last_of.clear();
+        self.loops.clear();
         if narrow.requested_ns.is_none() && self.among_others.len() < OTHERS_MAX {
             self.among_others.insert(narrow.clone());
         }

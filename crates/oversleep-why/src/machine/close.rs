@@ -35,10 +35,11 @@ struct Times {
 impl Machine {
     pub(super) fn wait_of(&self, open: &Open) -> Option<Wait> {
         let call = Call::of(self.arch, open.number);
-        let by_timer = open.by_timer.filter(|_| open.fired.is_none());
+        let by_timer = open.by_timer.or(open.ended_by).filter(|_| open.fired.is_none());
         let fired = open.fired.or(by_timer.map(|by| by.fired));
         let outcome = outcome(open, call, fired.as_ref());
-        let returned = open.returned.map(|(t, _)| t);
+        // If the program doesn't go on with the rest of the time, the end of the call is that of the wait.
+        let returned = open.returned.or(open.suspended.filter(|_| open.ended_by.is_some())).map(|(t, _)| t);
         let end = open.resumed.or(returned).or(open.suspended.map(|(t, _)| t))?;
         let request = if by_timer.is_some() { Request::Timer } else { open.request };
         let times = times(open, request, fired.as_ref())?;
@@ -100,6 +101,8 @@ impl Machine {
             lost_events: open.lost,
             restarts: open.restarts,
             interruptions: open.interruptions.clone(),
+            before: open.before.clone(),
+            timer_period: by_timer.and_then(|by| by.period),
             frames: open.frames.clone(),
             stack: Default::default(),
         };
@@ -155,21 +158,27 @@ impl Machine {
                 windows.push((woken.t, t, woken.cpu));
             }
         }
+        self.ran(&windows, (wait.tid, wait.tgid), (woken.policy, woken.prio))
+    }
+
+    /// Who ran on these CPUs at these times, instead of a thread of that policy and priority: the one that did for longest
+    /// comes first.
+    pub(super) fn ran(&self, windows: &[(u64, u64, u16)], of: (u32, u32), victim: (u32, i32)) -> Vec<Culprit> {
         let mut found: Vec<Culprit> = Vec::new();
-        for (from, to, cpu) in windows {
+        for &(from, to, cpu) in windows {
             // Turns are ordered by time, and most are long past.
             let since = |turns: &'_ VecDeque<Turn>| turns.partition_point(|turn| turn.to <= from);
             // The fast path: usually no other task ran.
             let turns = self.turns.get(&cpu).filter(|turns| turns.back().is_some_and(|last| last.to > from));
             let turns = turns.map(|turns| turns.range(since(turns)..)).into_iter().flatten();
-            for turn in turns.filter(|turn| turn.tid != wait.tid) {
+            for turn in turns.filter(|turn| turn.tid != of.0) {
                 let Some(span) = turn.overlap(from, to) else { continue };
                 match found.iter_mut().find(|culprit| culprit.tid == turn.tid) {
                     Some(culprit) => culprit.add(span),
                     None => {
                         let process = self.names.get(&turn.tgid).filter(|name| **name != turn.name);
-                        let whose = if turn.tgid == wait.tgid { Whose::Own } else { turn.whose };
-                        let culprit = culprit(turn, span, (woken.policy, woken.prio));
+                        let whose = if turn.tgid == of.1 { Whose::Own } else { turn.whose };
+                        let culprit = culprit(turn, span, victim);
                         found.push(Culprit { process: process.map(event::text), whose, ..culprit });
                     }
                 }
@@ -209,12 +218,13 @@ fn culprit(turn: &Turn, span: Span, victim: (u32, i32)) -> Culprit {
 /// Why the wait ended: by the result of its call, if the timer agrees.
 fn outcome(open: &Open, call: Option<&Call>, fired: Option<&Fired>) -> Outcome {
     const EINTR: i64 = -4;
+    if open.by_timer.or(open.ended_by).is_some() && open.fired.is_none() && (open.returned.or(open.suspended)).is_some()
+    {
+        return Outcome::Timer;
+    }
     let Some((end, result)) = open.returned else {
         return if open.suspended.is_some() { Outcome::Signal } else { Outcome::Unknown };
     };
-    if open.by_timer.is_some() && open.fired.is_none() {
-        return Outcome::Timer;
-    }
     let by_time = match call.map(|call| call.over) {
         Some(Over::Is(value)) => result == value,
         // The result of the restarted call decides; it isn't visible here.
@@ -241,7 +251,7 @@ fn times(open: &Open, request: Request, fired: Option<&Fired>) -> Option<Times> 
     // The timer wheel lets a timer expire at a tick of its own choice: the time until then is slack.
     let hard = if is_wheel { u64::MAX } else { armed.map(|armed| armed.hard).or(fired.map(|f| f.hard)).unwrap_or(0) };
     let deadline = match (request, open.entered) {
-        (Request::Timer, _) => open.by_timer.and_then(|by| by.deadline).or(soft)?,
+        (Request::Timer, _) => open.by_timer.or(open.ended_by).and_then(|by| by.deadline).or(soft)?,
         (Request::Span, Some(entered)) => entered.saturating_add(open.requested),
         _ => soft?,
     };

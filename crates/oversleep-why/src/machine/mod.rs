@@ -1,6 +1,7 @@
 //! The state machine takes events and returns finished waits. It never guesses: time between events that it did not see
 //! is counted as unattributed. Its memory does not grow with the length of the stream.
 
+mod between;
 mod close;
 mod cpus;
 mod open;
@@ -12,6 +13,7 @@ mod timers;
 use std::collections::{HashMap, VecDeque};
 
 use foldhash::fast::RandomState;
+use oversleep_record::observed::period::Between;
 
 use crate::calls::Arch;
 use crate::culprit::Turn;
@@ -63,6 +65,8 @@ pub struct Machine {
     processes: Map<u32, Process>,
     /// How late the last wait of each thread ended.
     last_late: Map<u32, i64>,
+    /// What threads did since their last waits.
+    between: Map<u32, Between>,
     /// The names of processes whose threads ran.
     names: Map<u32, Name>,
     symbols: Symbols,
@@ -81,6 +85,7 @@ impl Machine {
             steal: Map::default(),
             processes: Map::default(),
             last_late: Map::default(),
+            between: Map::default(),
             names: Map::default(),
             symbols: Symbols::default(),
             counts: Counts::default(),
@@ -151,6 +156,8 @@ impl Machine {
             }
             Kind::Symbol => self.symbols.add(event),
             Kind::Signal => self.on_signal(event),
+            Kind::Between => self.on_between(event),
+            Kind::Held => self.on_held(event),
             Kind::Process => {
                 bound(&mut self.names);
                 self.names.insert(event.tgid, event.name);
@@ -169,6 +176,8 @@ impl Machine {
             // What was sent between the two calls is of neither.
             open.seen = if open.suspended.is_some() { 1 } else { open.seen.saturating_add(1) };
             open.arm(event, arch);
+            // What it did since then is a part of the wait.
+            self.between.remove(&event.tid);
             return;
         }
         self.close(event.tid);
@@ -176,6 +185,7 @@ impl Machine {
         let mut open = Box::new(Open::new(event, event.x));
         open.seen = 1;
         open.arm(event, arch);
+        open.before = self.between.remove(&event.tid);
         self.threads.insert(event.tid, open);
     }
 

@@ -1,6 +1,7 @@
 //! A wait in progress: what is known of it so far.
 
 use oversleep_record::observed::interruption::Interrupted;
+use oversleep_record::observed::period::Between;
 use oversleep_record::observed::stack::Frames;
 
 use crate::calls::{Arch, Call};
@@ -44,6 +45,8 @@ pub(super) struct ByTimer {
     pub deadline: Option<u64>,
     pub clock: Option<TimerClock>,
     pub fired: Fired,
+    /// Its period, and how many expirations were missed.
+    pub period: Option<(u64, u64)>,
 }
 
 /// The thread is in a run queue.
@@ -82,6 +85,8 @@ pub(super) struct Open {
     pub interruptions: Vec<Interrupted>,
     /// The call that set the timer whose signal ended the call.
     pub timer_signal: Option<String>,
+    /// That timer. If the program doesn't go on with the rest of its time, this is what it waited for.
+    pub ended_by: Option<ByTimer>,
     /// What the last entry into the call requested, and when.
     pub last: (u64, u64),
     pub fired: Option<Fired>,
@@ -102,6 +107,8 @@ pub(super) struct Open {
     pub seen: u32,
     pub lost: u32,
     pub frames: Frames,
+    /// What the thread did since its wait before.
+    pub before: Option<Between>,
 }
 
 impl Open {
@@ -124,6 +131,7 @@ impl Open {
             by_signals: 0,
             interruptions: Vec::new(),
             timer_signal: None,
+            ended_by: None,
             last: (0, 0),
             fired: None,
             by_timer: None,
@@ -140,6 +148,7 @@ impl Open {
             seen: 0,
             lost: 0,
             frames: Frames::default(),
+            before: None,
         }
     }
 
@@ -159,7 +168,7 @@ impl Open {
                 }
                 self.rearmed = Some(again);
             }
-            (self.suspended, self.met) = (None, Met::default());
+            (self.suspended, self.met, self.ended_by) = (None, Met::default(), None);
             // Its stacks come when it ends.
             self.frames = Frames::default();
         } else {

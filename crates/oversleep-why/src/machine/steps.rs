@@ -14,9 +14,10 @@ const QUOTA_WITHIN_NS: u64 = 100_000;
 impl Machine {
     pub(super) fn on_waking(&mut self, event: &Event) {
         let timer = event.fields[0];
-        let by = self.timers.get(&timer).filter(|_| timer != 0).and_then(|timer| {
-            let Timer { set_by, requested, deadline, clock, fired } = *timer;
-            Some(ByTimer { set_by, requested, deadline, clock, fired: fired? })
+        let by = self.timers.get_mut(&timer).filter(|_| timer != 0).and_then(|timer| {
+            let missed = std::mem::take(&mut timer.missed);
+            let Timer { set_by, requested, deadline, clock, fired, period, .. } = *timer;
+            Some(ByTimer { set_by, requested, deadline, clock, fired: fired?, period: period.map(|ns| (ns, missed)) })
         });
         let is_open = self.threads.get(&event.tid).is_some_and(|open| open.returned.is_none());
         if !is_open {
@@ -30,6 +31,7 @@ impl Machine {
             open.entered = Some(event.fields[1]).filter(|&t| t != 0);
             open.request = Request::Timer;
             open.has_slept = true;
+            open.before = self.between.remove(&event.tid);
             self.threads.insert(event.tid, open);
         }
         let Some(open) = self.threads.get_mut(&event.tid) else { return };

@@ -15,6 +15,10 @@ pub(super) struct Timer {
     pub deadline: Option<u64>,
     pub clock: Option<TimerClock>,
     pub fired: Option<Fired>,
+    /// The shortest time from one expiry to the next, since it was set.
+    pub period: Option<u64>,
+    /// Expirations that nobody was woken for, because nobody had read the one before.
+    pub missed: u64,
 }
 
 impl Timer {
@@ -25,7 +29,19 @@ impl Timer {
         let deadline = (form == 1 && entered != 0).then(|| entered.saturating_add(requested));
         let since = if form == 2 { entered } else { event.t };
         let requested = if deadline.is_some() { Some(requested) } else { soft.checked_sub(since) };
-        Timer { set_by: Some(event.x), requested, deadline, clock, fired: None }
+        Timer { set_by: Some(event.x), requested, deadline, clock, ..Timer::default() }
+    }
+
+    /// The kernel lets a timer whose last expiry isn't read expire no more, and then goes on with its period: the distance of
+    /// the expiries is a multiple of it.
+    fn expired_again(&mut self, since: u64) {
+        if since == 0 {
+            self.requested = None;
+            return;
+        }
+        let period = self.period.map_or(since, |period| period.min(since));
+        (self.period, self.requested) = (Some(period), Some(period));
+        self.missed = self.missed.saturating_add((since.saturating_add(period / 2)) / period - 1);
     }
 }
 
@@ -47,8 +63,8 @@ impl Machine {
             bound(&mut self.timers);
             let timer = self.timers.entry(timer).or_default();
             if let Some(last) = timer.fired.replace(fired) {
-                timer.requested = soft.checked_sub(last.soft).filter(|&period| period != 0);
                 timer.deadline = None;
+                timer.expired_again(soft.saturating_sub(last.soft));
             }
         } else if let Some(open) = self.threads.get_mut(&event.tid).filter(|open| open.returned.is_none()) {
             open.seen = open.seen.saturating_add(1);

@@ -1,5 +1,6 @@
 //! Recordings and results of `why`, real and made-up. One test program, because each links everything again.
 
+mod between;
 mod hostile;
 mod interruptions;
 mod kept;

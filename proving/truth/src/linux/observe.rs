@@ -40,7 +40,7 @@ pub fn collector() -> Result<Collector, String> {
 
 /// With or without stacks.
 pub fn collector_with(stacks: bool) -> Result<Collector, String> {
-    let options = Options { everyone: false, children: true, stacks, tick_ns: 4_000_000 };
+    let options = Options { everyone: false, children: true, stacks, periods: true, tick_ns: 4_000_000 };
     Collector::open(options).map_err(|error| format!("SKIPPED: {error}"))
 }
 

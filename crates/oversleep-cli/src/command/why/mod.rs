@@ -108,6 +108,11 @@ pub struct Why {
     #[arg(long, conflicts_with = "files")]
     stacks: bool,
 
+    /// Follow timed waits only, and not what threads do between them: their periods are then not split, and following costs
+    /// less
+    #[arg(long, conflicts_with = "files")]
+    waits_only: bool,
+
     /// Run the program again with each remedy that can be set from outside, and show what it gains
     #[arg(long = "try", requires = "program", conflicts_with_all = ["files", "pid", "system", "only", "for_time"])]
     tries: bool,

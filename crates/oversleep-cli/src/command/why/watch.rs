@@ -37,8 +37,13 @@ const BAR: usize = 24;
 pub fn run(why: &Why) -> Result<Exit, Failure> {
     let delivery = output::prepare(why)?;
     let environment = oversleep_native::here().environment();
-    let options =
-        Options { everyone: why.system, children: !why.no_follow, stacks: why.stacks, tick_ns: super::tick_ns() };
+    let options = Options {
+        everyone: why.system,
+        children: !why.no_follow,
+        stacks: why.stacks,
+        periods: !why.waits_only,
+        tick_ns: super::tick_ns(),
+    };
     let mut follower = Follower::of(why, options)?;
     let arch = Arch::named(std::env::consts::ARCH).ok_or_else(|| Failure::failed(CollectError::System.to_string()))?;
     let mut names = Names::live(named);

@@ -5,6 +5,7 @@ use crate::finding::FindingEntry;
 
 mod interrupt;
 pub(crate) mod interruption;
+pub(crate) mod period;
 mod program;
 mod run_queue;
 mod scheduling;
@@ -14,6 +15,7 @@ mod visibility;
 pub(super) static FAMILIES: &[&[FindingEntry]] = &[
     interrupt::FINDINGS,
     interruption::FINDINGS,
+    period::FINDINGS,
     program::FINDINGS,
     run_queue::FINDINGS,
     scheduling::FINDINGS,

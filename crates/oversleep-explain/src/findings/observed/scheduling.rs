@@ -7,7 +7,7 @@ use oversleep_record::part::Part;
 use super::{APPLIES_TO, HOW};
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::finding::{Check, FindingEntry};
-use crate::observed::{Cause, Kind, SOME_GROUP, by_cause, delayed_by};
+use crate::observed::{Cause, Kind, SOME_GROUP, by_cause, delayed_by, group_of};
 use crate::remedies::machine::{FEWER_RUNNABLE_THREADS, RAISE_CPU_QUOTA};
 use crate::remedies::observed::{PIN_THREAD, REDUCE_TRACING, SHORTEN_RETURN};
 
@@ -87,11 +87,7 @@ fn step(file: &ResultFile, part: Part, what: &str, between: &str) -> Checked<Vec
 
 fn quota(file: &ResultFile) -> Checked<Vec<Conclusion>> {
     let kinds = delayed_by(file, Part::Quota, "a CPU quota")?;
-    let group = |kind: &Kind<'_>| {
-        let processes = file.observation.iter().flat_map(|observation| &observation.processes);
-        let own = processes.into_iter().find(|process| process.tgid == kind.waits.tgid);
-        own.and_then(|process| process.cgroup.clone())
-    };
+    let group = |kind: &Kind<'_>| group_of(file, kind.waits.tgid);
     let found = by_cause(Part::Quota, &kinds, |kind: &Kind<'_>| {
         let total = u64::try_from(kind.sum(Part::Quota)).unwrap_or(u64::MAX);
         let group = group(kind);

@@ -4,6 +4,7 @@ use oversleep_record::Identity;
 use oversleep_record::environment::Os;
 use oversleep_record::observed::culprit::{Activity, ActivityKind, Culprit, IrqCause, Span, Whose, Why};
 use oversleep_record::observed::interruption::{Interrupted, Interruption, Sender};
+use oversleep_record::observed::period::{Block, Periods};
 use oversleep_record::observed::stack::Stack;
 use oversleep_record::observed::wait::{Marks, Outcome, Request, TimerClock, Wait};
 use oversleep_record::observed::{Blame, By, IrqBlame, Losses, Named, Observation, ObservedWaits};
@@ -65,8 +66,31 @@ fn of_request(n: u64, request: Request) -> Series {
         cpus_allowed: Some(2),
         slack_bound_ns: Some(50_000),
         steal_count: 1,
+        periods: Some(periods()),
     });
     series
+}
+
+/// A loop in which everything holds the thread up.
+fn periods() -> Periods {
+    let mut split = PartSplit::apart("");
+    let work = Parts { asked: 5_000_000, late: 60_000, work: 35_000_000, fault: 9_000, ..Parts::default() };
+    split.record(&Parts { blocked: 1_000_000, runq: 2_000_000, quota: 3_000_000, ..work });
+    let block = Block {
+        call: "futex".to_owned(),
+        woken_by: "writer".to_owned(),
+        count: 1,
+        total_ns: 1_000_000,
+        max_ns: 1_000_000,
+    };
+    Periods {
+        split,
+        intended_ns: Some(Nanos(10_000_000)),
+        missed_count: 3,
+        fault_count: 9,
+        blames: vec![blame(Why::TurnNotOver)],
+        blocks: vec![block],
+    }
 }
 
 /// Every interruption.
@@ -189,6 +213,8 @@ fn wait(((request, outcome), cause): ((Request, Outcome), IrqCause)) -> Wait {
             kernel: vec!["schedule+0x1f".to_owned(), "do_nanosleep+0x66".to_owned()],
             user: vec!["clock_nanosleep+0x5a (libc.so.6)".to_owned(), "main+0x20 (app)".to_owned()],
         },
+        before: None,
+        timer_period: None,
         frames: Default::default(),
     }
 }

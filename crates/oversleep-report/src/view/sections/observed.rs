@@ -3,7 +3,7 @@
 use oversleep_record::{ExperimentId, ResultFile};
 
 use super::Entry;
-use crate::view::observed::{Row, ended_otherwise, left_out, limits, otherwise, table};
+use crate::view::observed::{Row, ended_otherwise, left_out, limits, loops, otherwise, table};
 use crate::view::table::Section;
 
 pub const ENTRY: Entry = Entry { id: "observed", title: "All waits", experiments: &[ExperimentId::Y1], build };
@@ -19,6 +19,7 @@ fn build(file: &ResultFile, section: Section) -> Section {
     let section = section
         .tables(table)
         .notes(none)
+        .tables(loops(&file.series, BAR))
         .tables(otherwise(file))
         .notes(ended_otherwise(file))
         .notes(left_out(observation));

@@ -16,7 +16,7 @@ pub const RECVFROM: u32 = 45;
 const RESTART_SYSCALL: u32 = 219;
 const READ: u32 = 0;
 const TIMERFD_SETTIME: u32 = 286;
-const TID: u32 = 42;
+pub const TID: u32 = 42;
 const TIMER: u64 = 0xffff_8880_1234_5678;
 
 #[derive(Clone, Debug)]

@@ -1,5 +1,6 @@
 //! Programs that do what the split should show.
 
+mod between;
 mod calls;
 mod held;
 mod namespaces;
@@ -21,9 +22,19 @@ pub type Scenario = fn() -> Result<String, String>;
 
 /// All of them, with their names.
 pub fn all() -> impl Iterator<Item = &'static (&'static str, Scenario)> {
-    [slack::ALL, neighbours::ALL, stops::ALL, namespaces::ALL, runtimes::ALL, unlisted::ALL, held::ALL, robust::ALL]
-        .into_iter()
-        .flatten()
+    [
+        slack::ALL,
+        neighbours::ALL,
+        stops::ALL,
+        namespaces::ALL,
+        runtimes::ALL,
+        unlisted::ALL,
+        held::ALL,
+        between::ALL,
+        robust::ALL,
+    ]
+    .into_iter()
+    .flatten()
 }
 
 /// For how long most are watched.

@@ -106,7 +106,7 @@ fn opening(prefix: &[&str]) -> Result<String, String> {
 
 /// What such a process does.
 pub fn opens() -> String {
-    let options = Options { everyone: false, children: true, stacks: false, tick_ns: 4_000_000 };
+    let options = Options { everyone: false, children: true, stacks: false, periods: true, tick_ns: 4_000_000 };
     match Collector::open(options) {
         Ok(_) => "said it opens".to_owned(),
         Err(error @ CollectError::Load(_)) => format!("said no reason: {error}"),
@@ -116,7 +116,7 @@ pub fn opens() -> String {
 
 /// Follows everything until it is killed.
 pub fn follows() {
-    let options = Options { everyone: true, children: true, stacks: false, tick_ns: 4_000_000 };
+    let options = Options { everyone: true, children: true, stacks: false, periods: true, tick_ns: 4_000_000 };
     let mut collector = Collector::open(options).expect("root may follow");
     let mut events = Vec::new();
     loop {

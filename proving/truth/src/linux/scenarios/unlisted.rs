@@ -194,7 +194,13 @@ fn forks() -> Result<String, String> {
 fn without_children() -> Result<String, String> {
     let program = "import os,time\nfor i in range(50): time.sleep(0.001)\n\
                    if os.fork()==0:\n for i in range(50): time.sleep(0.002)\n os._exit(0)\nos.wait()";
-    let options = oversleep_collect::Options { everyone: false, children: false, stacks: false, tick_ns: 4_000_000 };
+    let options = oversleep_collect::Options {
+        everyone: false,
+        children: false,
+        stacks: false,
+        periods: true,
+        tick_ns: 4_000_000,
+    };
     let mut collector = oversleep_collect::Collector::open(options).map_err(|error| format!("SKIPPED: {error}"))?;
     let mut command = Command::new("python3");
     let longest = Duration::from_secs(20);

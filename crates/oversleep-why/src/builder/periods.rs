@@ -1,0 +1,249 @@
+//! Periods: from the end of one wait of a thread to the end of its next one in the same group. What the thread did
+//! meanwhile is summed up once, and each group remembers the sums at its last wait.
+
+use oversleep_record::observed::period::{Between, Held};
+
+use crate::machine::Map;
+use crate::part::{Part, Parts};
+use crate::wait::{Outcome, Request, Wait, signed};
+
+/// The most threads whose periods are followed, the most groups of one thread, and the most long hold-ups of one period.
+const THREADS_MAX: usize = 4_096;
+const GROUPS_MAX: usize = 6;
+const HELD_MAX: usize = 32;
+
+/// One period.
+#[derive(Debug)]
+pub struct Period {
+    /// What filled it; the sum is its length.
+    pub parts: Parts,
+    /// What held the thread up for longer.
+    pub held: Vec<Held>,
+    /// Page faults between its waits.
+    pub fault_count: u64,
+    /// The period of the timer that ended the wait.
+    pub timer_ns: Option<u64>,
+    /// Expirations that were missed.
+    pub missed: u64,
+    /// From the deadline before to the one that ended it.
+    pub deadline_step: Option<i64>,
+    /// Whether this step differs from the one before by less than the rest of the time that the program asked for. If most
+    /// do, deadlines are counted from deadlines, and not from the present time.
+    pub is_on_grid: Option<bool>,
+}
+
+/// The threads so far.
+#[derive(Clone, Debug, Default)]
+pub struct Loops(Map<u32, Loop>);
+
+/// What a thread has done so far.
+#[derive(Clone, Debug, Default)]
+struct Loop {
+    end: u64,
+    total: Parts,
+    fault_count: u64,
+    marks: Vec<Mark>,
+}
+
+/// The last wait of one group.
+#[derive(Clone, Debug)]
+struct Mark {
+    group: usize,
+    total: Parts,
+    fault_count: u64,
+    deadline: u64,
+    /// From the deadline before, and from the call.
+    last_step: Option<(i64, i64)>,
+    held: Vec<Held>,
+}
+
+impl Loops {
+    /// Forgets everything: the groups have other numbers now.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Takes a wait of that group; returns the period that it ends, if it ended by its time and isn't the first one.
+    pub fn add(&mut self, wait: &Wait, group: usize) -> Option<Period> {
+        if self.0.len() >= THREADS_MAX {
+            self.clear();
+        }
+        let one = self.0.entry(wait.tid).or_default();
+        // A thread waits for one thing at a time. Of a stream that says otherwise, nothing is concluded.
+        if wait.end < one.end || wait.marks.entered.is_some_and(|entered| entered < one.end) {
+            *one = Loop::default();
+        }
+        if one.end != 0 {
+            let parts = since(one.end, wait);
+            Part::ALL.iter().for_each(|&part| {
+                let sum = one.total.get_mut(part);
+                *sum = sum.saturating_add(parts.get(part));
+            });
+        }
+        one.end = wait.end;
+        if let Some(before) = &wait.before {
+            one.fault_count = one.fault_count.saturating_add(before.fault_count);
+            for mark in &mut one.marks {
+                let room = HELD_MAX.saturating_sub(mark.held.len());
+                mark.held.extend(before.held.iter().take(room).cloned());
+            }
+        }
+        if wait.outcome != Outcome::Timer {
+            return None;
+        }
+        let mut now = Mark {
+            group,
+            total: one.total,
+            fault_count: one.fault_count,
+            deadline: wait.deadline,
+            last_step: None,
+            held: Vec::new(),
+        };
+        let Some(mark) = one.marks.iter_mut().find(|mark| mark.group == group) else {
+            if one.marks.len() >= GROUPS_MAX {
+                one.marks.remove(0);
+            }
+            one.marks.push(now);
+            return None;
+        };
+        let mut parts = Parts::default();
+        Part::ALL.iter().for_each(|&part| *parts.get_mut(part) = now.total.get(part) - mark.total.get(part));
+        let step = signed(wait.deadline).saturating_sub(signed(mark.deadline));
+        let entered = wait.marks.entered.filter(|_| wait.request == Request::Deadline);
+        now.last_step = entered.map(|entered| (step, signed(wait.deadline).saturating_sub(signed(entered))));
+        let is_on_grid = now.last_step.zip(mark.last_step);
+        let is_on_grid = is_on_grid.map(|((step, rest), last)| step.abs_diff(last.0) < rest.abs_diff(last.1));
+        let (timer_ns, missed) = wait.timer_period.unzip();
+        let period = Period {
+            parts,
+            held: std::mem::take(&mut mark.held),
+            fault_count: now.fault_count - mark.fault_count,
+            timer_ns,
+            missed: missed.unwrap_or(0),
+            deadline_step: (wait.request == Request::Deadline).then_some(step),
+            is_on_grid,
+        };
+        *mark = now;
+        Some(period)
+    }
+}
+
+/// What filled the time from the end of a thread's wait to the end of its next one.
+fn since(end: u64, wait: &Wait) -> Parts {
+    let mut parts = Parts::default();
+    let entered = wait.marks.entered.or(wait.before.as_ref().map(|before| before.until_ns));
+    let entered = entered.filter(|&entered| end <= entered && entered <= wait.end);
+    let Some(entered) = entered else {
+        parts.unattributed = signed(wait.end).saturating_sub(signed(end));
+        return parts;
+    };
+    match &wait.before {
+        Some(before) => split(end, entered, before, &mut parts),
+        None => parts.unattributed = signed(entered - end),
+    }
+    if wait.outcome == Outcome::Timer {
+        let asked = wait.deadline.clamp(entered, wait.end);
+        (parts.asked, parts.late) = (signed(asked - entered), signed(wait.end - asked));
+    } else {
+        parts.blocked = parts.blocked.saturating_add(signed(wait.end - entered));
+    }
+    parts
+}
+
+/// The collector's sums begin where the call returned, which is the end of the wait, nearly.
+fn split(end: u64, entered: u64, before: &Between, parts: &mut Parts) {
+    const NEAR_NS: u64 = 50_000;
+    (parts.runq, parts.quota) = (signed(before.runq_ns), signed(before.quota_ns));
+    (parts.blocked, parts.fault) = (signed(before.blocked_ns), signed(before.fault_ns));
+    let rest = signed(entered - end).saturating_sub(parts.sum());
+    match before.from_ns.abs_diff(end) <= NEAR_NS {
+        true => parts.work = rest,
+        false => parts.unattributed = rest,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A wait that was asked for 10 ms from `entered` on, and what its thread did before it.
+    fn wait(entered: u64, end: u64, before: Option<Between>) -> Wait {
+        let deadline = entered + 10_000_000;
+        let wait = serde_json::json!({
+            "tgid": 7,
+            "tid": 7,
+            "thread": "app",
+            "request": "span",
+            "deadline_ns": deadline,
+            "end_ns": end,
+            "lateness_ns": end as i64 - deadline as i64,
+            "outcome": "timer",
+            "parts": {},
+            "marks": { "entered_ns": entered },
+        });
+        Wait { before, ..serde_json::from_value(wait).expect("it is a wait") }
+    }
+
+    #[test]
+    fn a_period_is_what_the_thread_did_and_how_long_it_waited() {
+        let mut loops = Loops::default();
+        assert!(loops.add(&wait(1_000, 10_061_000, None), 3).is_none(), "nothing was before it");
+        let before = Between {
+            from_ns: 10_061_000,
+            until_ns: 45_061_000,
+            runq_ns: 4_000_000,
+            quota_ns: 20_000_000,
+            blocked_ns: 3_000_000,
+            fault_ns: 2_000_000,
+            fault_count: 40,
+            held: Vec::new(),
+        };
+        let period = loops.add(&wait(45_061_000, 55_121_000, Some(before)), 3).expect("it is the second one");
+        let parts = period.parts;
+        assert_eq!(
+            [parts.work, parts.runq, parts.quota, parts.blocked, parts.fault, parts.asked, parts.late],
+            [6_000_000, 4_000_000, 20_000_000, 3_000_000, 2_000_000, 10_000_000, 60_000]
+        );
+        assert_eq!((parts.sum(), period.fault_count), (45_060_000, 40));
+    }
+
+    #[test]
+    fn what_was_not_seen_is_no_work() {
+        let mut loops = Loops::default();
+        loops.add(&wait(1_000, 10_061_000, None), 3);
+        let parts = loops.add(&wait(15_061_000, 25_061_000, None), 3).expect("it is the second one").parts;
+        assert_eq!((parts.unattributed, parts.work, parts.sum()), (5_000_000, 0, 15_000_000));
+    }
+
+    #[test]
+    fn deadlines_that_count_from_deadlines_are_told_from_those_that_count_from_now() {
+        // Each wait ends late by another time, after other work.
+        let late = [50_000, 90_000, 20_000, 70_000];
+        let votes = |next: fn(u64, u64) -> u64| {
+            let (mut loops, mut now, mut deadline) = (Loops::default(), 1_000_000, 11_000_000);
+            let mut votes = Vec::new();
+            for late in late {
+                let mut one = wait(now, deadline + late, None);
+                (one.request, one.deadline) = (Request::Deadline, deadline);
+                votes.extend(loops.add(&one, 3).and_then(|period| period.is_on_grid));
+                now = deadline + late + 3_000_000 + late / 2;
+                deadline = next(deadline, now);
+            }
+            votes
+        };
+        assert_eq!(votes(|deadline, _| deadline + 10_000_000), [true, true]);
+        assert_eq!(votes(|_, now| now + 10_000_000), [false, false]);
+    }
+
+    #[test]
+    fn a_wait_of_another_kind_is_within_the_period() {
+        let mut loops = Loops::default();
+        loops.add(&wait(1_000, 10_061_000, None), 3);
+        let mut event = wait(10_061_000, 14_061_000, Some(Between { from_ns: 10_061_000, ..Between::default() }));
+        event.outcome = Outcome::Event;
+        assert!(loops.add(&event, 4).is_none());
+        let last = wait(14_061_000, 24_061_000, Some(Between { from_ns: 14_061_000, ..Between::default() }));
+        let parts = loops.add(&last, 3).expect("it is the second one").parts;
+        assert_eq!((parts.blocked, parts.asked, parts.sum()), (4_000_000, 10_000_000, 14_000_000));
+    }
+}
