@@ -32,7 +32,7 @@ pub(crate) const NOBODY: &str = "nobody seen";
 pub(crate) const SOME_GROUP: &str = "its control group";
 /// The name of the cause of waiting for a CPU that is oversleep's own following.
 pub(crate) const OVERSLEEP: &str = "oversleep itself";
-/// How the cause of waiting for a CPU begins that is the threads' own policy.
+/// How the cause of waiting for a CPU begins that is the threads' own policy or group.
 pub(crate) const OWN_POLICY: &str = "its own ";
 
 /// The waits of one program, thread, call and request.

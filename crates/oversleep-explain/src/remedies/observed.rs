@@ -127,6 +127,14 @@ pub(crate) static RESTORE_PRIORITY: RemedyEntry = advised(
     None,
 );
 
+pub(crate) static RAISE_GROUP_WEIGHT: RemedyEntry = advised(
+    "raise-group-weight",
+    "The control group of the program gets its share of a CPU beside others.",
+    "Give the group the share that others have: cpu.weight 100 (version 1: cpu.shares 1024), or CPUWeight=100 in its systemd \
+     unit. A larger one lets it go before them.",
+    Some("# command\nsystemctl set-property app.service CPUWeight=100"),
+);
+
 pub(crate) static SEPARATE_CPUS: RemedyEntry = advised(
     "separate-cpus",
     "The program's threads find a free CPU when their timers fire.",

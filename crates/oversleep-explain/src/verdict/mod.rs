@@ -324,7 +324,7 @@ fn because(file: &ResultFile, kinds: &[Kind<'_>], share: Share, causes: &[Cause]
         Part::Quota => "that of",
         _ => "because of",
     };
-    // Threads that go last by their own policy wait behind everybody, whoever that is.
+    // Threads that go last by their own policy or group wait behind everybody, whoever that is.
     let own = causes.iter().filter(|cause| cause.part == Some(share.part)).find_map(|cause| {
         let name = cause.finding.instance.as_deref().filter(|name| name.starts_with(OWN_POLICY))?;
         Some((name, cause.finding.explained_ns?.0 as f64 / share.total.0.max(1) as f64))

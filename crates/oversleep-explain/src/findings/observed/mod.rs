@@ -5,6 +5,7 @@ use crate::finding::FindingEntry;
 
 mod interrupt;
 pub(crate) mod interruption;
+mod own_group;
 mod program;
 mod run_queue;
 mod scheduling;

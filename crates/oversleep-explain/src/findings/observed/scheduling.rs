@@ -90,7 +90,7 @@ fn quota(file: &ResultFile) -> Checked<Vec<Conclusion>> {
     let group = |kind: &Kind<'_>| {
         let processes = file.observation.iter().flat_map(|observation| &observation.processes);
         let own = processes.into_iter().find(|process| process.tgid == kind.waits.tgid);
-        own.and_then(|process| process.cgroup.clone())
+        own.and_then(|process| process.cgroup.clone()).filter(|group| group != "/")
     };
     let found = by_cause(Part::Quota, &kinds, |kind: &Kind<'_>| {
         let total = u64::try_from(kind.sum(Part::Quota)).unwrap_or(u64::MAX);
