@@ -3,11 +3,13 @@
 
 use oversleep_record::Identity;
 use oversleep_record::observed::culprit::Whose;
+use oversleep_record::observed::wait::Request;
 use oversleep_record::observed::{Blame, ObservedWaits};
 use oversleep_record::part::Part;
 use oversleep_record::split::PartSplit;
 use oversleep_record::words::{counted, percent};
 use oversleep_record::{Distribution, Nanos, ResultFile, Series};
+use oversleep_system::calls::Call;
 
 use crate::entry::{Checked, Conclusion};
 
@@ -47,6 +49,11 @@ impl<'a> Kind<'a> {
     fn of(series: &'a Series) -> Option<Kind<'a>> {
         let (split, waits) = (series.why.as_ref()?, series.observed.as_ref()?);
         Some(Kind { series, split, waits, identity: Identity::of(series)? })
+    }
+
+    /// Whether their timeouts end on the kernel's tick: then what counts as slack is the tick's.
+    pub fn is_on_tick(&self) -> bool {
+        self.identity.request == Request::Unknown && Call::has_socket_timeout(&self.identity.call)
     }
 
     pub fn count(&self) -> u64 {

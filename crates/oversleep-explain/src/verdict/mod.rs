@@ -61,7 +61,37 @@ pub struct Share {
     pub total: Nanos,
     /// Its share of the sums of all parts.
     pub share: f64,
+    /// How much of it is the kernel's tick, on which timeouts of sockets end; the rest of timer slack is that of threads.
+    pub tick: Nanos,
 }
+
+impl Share {
+    /// What it is, in a few words.
+    pub fn about(&self) -> &'static str {
+        match self.tick.0 {
+            0 => self.part.about(),
+            tick if tick == self.total.0 => TICK,
+            _ => "timer slack, and the kernel's tick",
+        }
+    }
+
+    /// The tick's share, and what is left without it; each only if it is there.
+    fn by_tick(self) -> impl Iterator<Item = Share> {
+        let of = |total: i64, tick: Nanos| {
+            let share = self.share * total as f64 / self.total.0.max(1) as f64;
+            Share { total: Nanos(total), share, tick, ..self }
+        };
+        let both = [of(self.tick.0, self.tick), of(self.total.0 - self.tick.0, Nanos::ZERO)];
+        both.into_iter().filter(|share| share.total > Nanos::ZERO)
+    }
+
+    fn is_tick(&self) -> bool {
+        self.tick > Nanos::ZERO
+    }
+}
+
+/// What slack is where a timeout ends on the tick.
+const TICK: &str = "the kernel's tick";
 
 /// The remedy that concerns the most lateness.
 #[derive(Clone, Debug, PartialEq)]
@@ -135,7 +165,8 @@ impl Verdict {
         let first = first.filter(matters).and_then(|cause| Some((cause, cause.finding.advice.first()?)));
         let leaves = first.and_then(|(cause, _)| {
             let is_cost = cause.finding.severity != Severity::Note;
-            Without::of(file, &kinds, cause.part.filter(|_| is_cost)?)
+            let is_tick = kinds.iter().any(|kind| kind.is_on_tick() && cause.delayed.contains(&kind.series.key));
+            Without::of(file, &kinds, cause.part.filter(|_| is_cost)?, is_tick)
         });
         let first_step = first.map(|(cause, advice)| FirstStep {
             finding: cause.finding.id.clone(),
@@ -227,7 +258,11 @@ fn all_lateness(parts: &[(Part, i128)]) -> i128 {
 fn shares(kinds: &[Kind<'_>]) -> Vec<Share> {
     let parts = parts_of(kinds);
     let all = all_lateness(&parts) as f64;
-    parts.into_iter().map(|(part, sum)| Share { part, total: nanos(sum), share: sum as f64 / all }).collect()
+    let on_tick = kinds.iter().filter(|kind| kind.is_on_tick()).map(|kind| kind.sum(Part::Slack));
+    let on_tick = nanos(on_tick.fold(0, i128::saturating_add));
+    let tick = |part: Part| if part == Part::Slack { on_tick } else { Nanos::ZERO };
+    let of = |(part, sum)| Share { part, total: nanos(sum), share: sum as f64 / all, tick: tick(part) };
+    parts.into_iter().map(of).collect()
 }
 
 fn nanos(ns: i128) -> Nanos {
@@ -276,9 +311,9 @@ fn of_whose(file: &ResultFile, kinds: &[Kind<'_>]) -> &'static str {
     }
 }
 
-/// The parts to name, the largest first.
+/// The parts to name, the largest first; the tick is one of its own.
 fn named(shares: &[Share]) -> Vec<Share> {
-    let mut largest: Vec<Share> = shares.to_vec();
+    let mut largest: Vec<Share> = shares.iter().flat_map(|share| share.by_tick()).collect();
     largest.sort_by_key(|share| std::cmp::Reverse(share.total));
     largest
         .into_iter()
@@ -290,8 +325,9 @@ fn named(shares: &[Share]) -> Vec<Share> {
 }
 
 /// A part within a sentence.
-fn in_words(part: Part) -> &'static str {
+fn in_words(part: Part, is_tick: bool) -> &'static str {
     match part {
+        Part::Slack if is_tick => TICK,
         Part::Api => "entering the call and rounding",
         Part::Stop => "stops",
         Part::Signal => "interruptions by signals",
@@ -311,13 +347,16 @@ fn delayed(file: &ResultFile, kinds: &[Kind<'_>], shares: &[Share], causes: &[Ca
     let clauses = named(shares).into_iter().enumerate().map(|(at, share)| {
         let of = if at == 0 { format!(" {whose}") } else { String::new() };
         let who = because(file, kinds, share, causes);
-        format!("{}{of} is {}{who}", percent(share.share), in_words(share.part))
+        format!("{}{of} is {}{who}", percent(share.share), in_words(share.part, share.is_tick()))
     });
     format!("{}.", clauses.collect::<Vec<_>>().join("; "))
 }
 
 /// Who or what is behind a part; empty if nothing more is known.
 fn because(file: &ResultFile, kinds: &[Kind<'_>], share: Share, causes: &[Cause]) -> String {
+    if share.is_tick() {
+        return ", because timeouts of sockets end on it".to_owned();
+    }
     let of_part = |who: &Who| who.total as f64 / share.total.0.max(1) as f64;
     let behind = match share.part {
         Part::Runq => "behind",
@@ -376,6 +415,6 @@ fn ordinary(kinds: &[Kind<'_>], shares: &[Share]) -> String {
     format!(
         "Nothing delays {it} by much: {its} waits end {mark}{p50} late at the median{p99}; {} of that is {}.",
         percent(largest.share),
-        in_words(largest.part)
+        in_words(largest.part, largest.is_tick())
     )
 }

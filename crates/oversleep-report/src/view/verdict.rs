@@ -40,7 +40,7 @@ pub fn others(verdict: &Verdict) -> Option<String> {
 pub fn legend(verdict: &Verdict) -> Option<String> {
     let words = named(verdict).map(|of| {
         let (part, share) = (of.part, percent(of.share));
-        format!("{} {} {share} ({})", letter(part), part.name(), part.about())
+        format!("{} {} {share} ({})", letter(part), part.name(), of.about())
     });
     let others = others(verdict).map(|others| format!("{REST} {others}"));
     let words: Vec<String> = words.chain(others).collect();
