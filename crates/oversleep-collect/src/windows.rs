@@ -163,5 +163,5 @@ impl Collector {
 
 /// A process's name, and its place among the groups that share the CPUs.
 pub fn named(tgid: u32) -> Option<Named> {
-    Some(Named { tgid, name: kernel_trace::program_of(tgid)?, cgroup: None, weights: Vec::new() })
+    Some(Named { tgid, name: kernel_trace::program_of(tgid)?, ..Named::default() })
 }

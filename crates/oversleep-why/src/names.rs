@@ -99,7 +99,7 @@ mod tests {
             let weight = GroupWeight { group, folder, setting: GroupSetting::CpuWeight, value: 10 };
             let weights = if tgid == 7 { vec![weight] } else { Vec::new() };
             // 10 has ended.
-            (tgid != 10).then(|| Named { tgid, name: format!("p{tgid}"), cgroup: Some("/".to_owned()), weights })
+            (tgid != 10).then(|| Named { tgid, name: format!("p{tgid}"), weights, ..Named::default() })
         };
         let culprit = |tgid: u32| {
             serde_json::json!({
@@ -115,13 +115,13 @@ mod tests {
             });
             serde_json::from_value::<Wait>(wait).expect("it is a wait")
         };
-        let asked = |waiting: u32| {
+        let neighbours_of = |waiting: u32| {
             let mut names = Names::live(named);
             names.learn(waiting);
             names.learn_neighbours(&wait(waiting));
             names.neighbours().iter().map(|neighbour| neighbour.tgid).collect::<Vec<_>>()
         };
-        assert_eq!(asked(7), [9]);
-        assert_eq!(asked(8), [0; 0], "its group has the default");
+        assert_eq!(neighbours_of(7), [9]);
+        assert_eq!(neighbours_of(8), [0; 0], "its group has the default");
     }
 }

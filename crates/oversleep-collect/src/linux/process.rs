@@ -5,7 +5,8 @@ use oversleep_why::recording::Named;
 /// A process's name, and its place among the groups that share the CPUs.
 pub fn named(tgid: u32) -> Option<Named> {
     let (cgroup, weights) = oversleep_native::process_group(tgid).unzip();
-    Some(Named { tgid, name: command_name(tgid)?, cgroup, weights: weights.unwrap_or_default() })
+    let (weights, freezer) = (weights.unwrap_or_default(), oversleep_native::freezer_group(tgid));
+    Some(Named { tgid, name: command_name(tgid)?, cgroup, weights, freezer })
 }
 
 /// The name of a process.

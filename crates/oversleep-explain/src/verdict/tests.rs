@@ -204,7 +204,7 @@ fn a_wait_shows_which_tasks_are_the_program_s_own() {
         (verdict.sentence, verdict.first_step.expect("a task is to blame").advice.sentence)
     };
     let said = |names: &[&str]| said_of(names, false);
-    assert!(said_of(&["loop"], true).1.starts_with("Give this thread another CPU than loop, a thread of the program"));
+    assert!(said_of(&["loop"], true).1.starts_with("Give app another CPU than loop, a thread of the program"));
     let (sentence, step) = said(&["loop"]);
     assert!(sentence.ends_with(", behind its own thread loop."), "{sentence}");
     assert!(step.starts_with("Give the program more CPUs"), "{step}");

@@ -3,7 +3,8 @@
 use oversleep_record::part::Part;
 use oversleep_record::{Distribution, Nanos, ResultFile};
 
-use super::{in_words, pooled};
+use super::pooled;
+use super::share::in_words;
 use crate::observed::Kind;
 
 /// The points at which the values of a part are taken.

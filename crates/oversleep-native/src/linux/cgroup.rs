@@ -116,6 +116,16 @@ pub fn process_group(pid: u32) -> Option<(String, Vec<GroupWeight>)> {
     group_of(pid, &Disk)
 }
 
+/// The group of a process that the freezer of version 1 can stop.
+pub fn freezer_group(pid: u32) -> Option<String> {
+    freezer_group_in(&Disk.text(&format!("/proc/{pid}/cgroup")).ok()?).map(str::to_owned)
+}
+
+fn freezer_group_in(groups: &str) -> Option<&str> {
+    let freezer = groups.lines().find_map(|line| line.split_once(':')?.1.strip_prefix("freezer:"));
+    freezer.filter(|path| *path != "/")
+}
+
 /// The most threads that are asked which group they are in.
 const THREADS_MAX: usize = 64;
 
@@ -316,6 +326,13 @@ mod tests {
         files.0.extend([("/proc/7/status", ""), ("/proc/7/cgroup", "4:cpu,cpuacct:/../other")]);
         assert_eq!(group_of(7, &files), Some(("/../other".to_owned(), vec![])), "not visible from here");
         assert_eq!(group_of(8, &files), None);
+    }
+
+    #[test]
+    fn the_freezer_of_version_1_has_groups_of_its_own() {
+        assert_eq!(freezer_group_in("4:cpu:/a\n6:freezer:/docker/b:c\n0::/"), Some("/docker/b:c"));
+        assert_eq!(freezer_group_in("6:freezer:/\n0::/c"), None, "the root can't be frozen");
+        assert_eq!(freezer_group_in("0::/c"), None);
     }
 
     #[test]

@@ -35,7 +35,7 @@ use oversleep_system::{
 
 use super::native::{Registry, System};
 
-pub use cgroup::process_group;
+pub use cgroup::{freezer_group, process_group};
 
 /// This machine.
 pub type Native = super::native::Native<Linux>;

@@ -173,7 +173,7 @@ pub struct Losses {
 }
 
 /// A process and its name.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Named {
     /// Its id.
@@ -186,6 +186,9 @@ pub struct Named {
     /// That group and those that it is in, as far as their share of a CPU isn't the default.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub weights: Vec<GroupWeight>,
+    /// Its group of the version 1 freezer, if that is one that can be frozen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub freezer: Option<String>,
 }
 
 /// What a result about observed programs has besides its series.

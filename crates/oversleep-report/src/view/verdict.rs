@@ -167,7 +167,8 @@ impl Calls {
             None => self.first.call.clone(),
         };
         let (Some(first), Some(last)) = (first, last) else { return name };
-        let (span, count) = match self.requests.len() {
+        // A deadline that had passed has no span.
+        let (span, count) = match self.requests.keys().flatten().count() {
             1 => (first.to_string(), String::new()),
             count => (format!("{first} to {last}"), format!(" ({})", counted(count, "request"))),
         };

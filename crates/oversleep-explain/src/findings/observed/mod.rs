@@ -5,7 +5,7 @@ use crate::finding::FindingEntry;
 
 mod interrupt;
 pub(crate) mod interruption;
-mod own_group;
+mod own_share;
 mod program;
 mod run_queue;
 mod scheduling;

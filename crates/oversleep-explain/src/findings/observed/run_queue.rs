@@ -3,16 +3,16 @@
 use oversleep_record::finding::Severity;
 use oversleep_record::observed::Blame;
 use oversleep_record::observed::culprit::{Whose, Why, policy_words};
-use oversleep_record::observed::group::GroupWeight;
 use oversleep_record::part::Part;
 use oversleep_record::words::counted;
 use oversleep_record::{Nanos, ResultFile};
 
-use super::{APPLIES_TO, own_group};
+use super::APPLIES_TO;
+use super::own_share::{FAIR, NICE_0, Own, SCHED_IDLE, advice, name};
 use crate::entry::{Checked, Conclusion, RemedyEntry, Scope};
 use crate::finding::{Check, FindingEntry};
 use crate::observed::{
-    Cause, Kind, NOBODY, OVERSLEEP, OWN_POLICY, by_cause, delayed_by, has_ended, is_oversleep, is_own, is_unexplained,
+    Cause, Kind, NOBODY, OVERSLEEP, by_cause, delayed_by, has_ended, is_oversleep, is_own, is_unexplained,
 };
 use crate::remedies::observed::{
     FOLLOW_LESS, RAISE_GROUP_WEIGHT, RESTORE_PRIORITY, RUN_FIRST, SEPARATE_CPUS, SWITCH_SOONER,
@@ -46,11 +46,6 @@ const OWN: &[&RemedyEntry] = &[&RESTORE_PRIORITY, &SEPARATE_CPUS];
 const GROUP: &[&RemedyEntry] = &[&RAISE_GROUP_WEIGHT, &SEPARATE_CPUS];
 const LESS: &[&RemedyEntry] = &[&FOLLOW_LESS];
 
-pub(super) const SCHED_IDLE: u32 = 5;
-/// The priority of nice 0, as the kernel orders them.
-pub(super) const NICE_0: i32 = 120;
-/// The first priority that isn't a real-time one.
-pub(super) const FAIR: i32 = 100;
 /// The most tasks that a sentence names.
 const NAMED_MAX: usize = 3;
 
@@ -98,56 +93,6 @@ fn culprit(kind: &Kind<'_>, blame: &Blame) -> String {
     }
 }
 
-/// The policy of threads that mostly waited behind tasks whose policy or nice value is only better than theirs:
-/// `SCHED_IDLE`, `nice 19`.
-fn own_policy(kind: &Kind<'_>) -> Option<String> {
-    let (policy, prio) = kind.waits.policy.filter(|(policy, prio)| *policy == SCHED_IDLE || *prio > NICE_0)?;
-    let is_better = |blame: &&Blame| {
-        let is_fair = blame.prio >= FAIR && blame.policy != SCHED_IDLE;
-        is_fair && (policy == SCHED_IDLE || blame.prio < prio)
-    };
-    let all = kind.waits.blames.iter().map(|blame| i128::from(blame.total_ns)).sum::<i128>();
-    let better = kind.waits.blames.iter().filter(is_better).map(|blame| i128::from(blame.total_ns)).sum::<i128>();
-    let name = || if policy == SCHED_IDLE { "SCHED_IDLE".to_owned() } else { format!("nice {}", prio - NICE_0) };
-    (all > 0 && better * 2 >= all).then(name)
-}
-
-/// What of their own makes threads go last.
-enum Own<'a> {
-    Policy(String),
-    Group(&'a GroupWeight),
-}
-
-impl<'a> Own<'a> {
-    fn of(file: &'a ResultFile, kind: &Kind<'_>) -> Option<Own<'a>> {
-        // Against other groups, no nice value helps.
-        own_group::own_group(file, kind).map(Own::Group).or_else(|| own_policy(kind).map(Own::Policy))
-    }
-
-    fn instance(&self) -> String {
-        match self {
-            Own::Policy(name) => format!("{OWN_POLICY}{name}"),
-            Own::Group(weight) => format!("{OWN_POLICY}{}", own_group::name(weight)),
-        }
-    }
-
-    fn because(&self, kind: &Kind<'_>) -> String {
-        let name = match self {
-            Own::Group(weight) => return own_group::because(weight),
-            Own::Policy(name) => name,
-        };
-        match kind.waits.policy {
-            Some((SCHED_IDLE, _)) => format!("it runs at {name}, after every other task"),
-            // The kernel's weights fall by a quarter with each step.
-            Some((_, prio)) => {
-                let times = 1.25_f64.powi(prio - NICE_0).round();
-                format!("it runs at {name}, where a task at nice 0 gets about {times} times as much of a CPU")
-            }
-            None => format!("it runs at {name}"),
-        }
-    }
-}
-
 /// Threads that go last by their own policy or group.
 fn behind_all(file: &ResultFile, cause: &Cause<'_, '_>, own: &Own<'_>) -> Conclusion {
     let (kind, max) = (cause.first(), cause.longest);
@@ -165,8 +110,8 @@ fn behind_all(file: &ResultFile, cause: &Cause<'_, '_>, own: &Own<'_>) -> Conclu
     let found = match own {
         Own::Policy(_) => restored(file, kind, found),
         Own::Group(weight) => {
-            let (advice, command) = own_group::advice(weight);
-            let found = found.rests_first_on("its own group", own_group::name(weight));
+            let (advice, command) = advice(weight);
+            let found = found.rests_first_on("its own group", name(weight));
             found.cured_by(GROUP).advising(&RAISE_GROUP_WEIGHT, advice, Some(command))
         }
     };
@@ -248,7 +193,8 @@ fn behind(file: &ResultFile, cause: &Cause<'_, '_>, blame: &Blame) -> Conclusion
         let (sentence, command) = match blame.is_pinned {
             true => (
                 format!(
-                    "Give this thread another CPU than {name}, a thread of the program itself that is pinned to one"
+                    "Give {} another CPU than {name}, a thread of the program itself that is pinned to one",
+                    cause.first().identity.thread
                 ),
                 "# command, with the number of the CPU and the id of the thread\ntaskset -cp N TID",
             ),

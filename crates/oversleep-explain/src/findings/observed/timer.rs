@@ -137,7 +137,10 @@ fn slack(file: &ResultFile) -> Checked<Vec<Conclusion>> {
         "Set the timer slack of the waiting threads to 1 ns: prctl(PR_SET_TIMERSLACK, 1) in the program, before it starts \
          other threads, which inherit it. {outside}"
     );
-    let found = cause.found(format!("{} ends {late} late because of timer slack", first.identity));
+    // Those of others may be shares of timeouts.
+    let is_raised = first.split.p50(Part::Slack) > THREAD_SLACK_MAX_NS && first.identity.requested_ns.is_some();
+    let raised = if is_raised { ", which was raised above the default of 50 µs" } else { "" };
+    let found = cause.found(format!("{} ends {late} late because of timer slack{raised}", first.identity));
     Ok(vec![found.advising(&LOWER_TIMER_SLACK, advice, None)])
 }
 
@@ -217,10 +220,21 @@ fn entry(file: &ResultFile) -> Checked<Vec<Conclusion>> {
 mod tests {
     use oversleep_record::environment::Os;
     use oversleep_record::observed::wait::Request;
+    use oversleep_record::part::Parts;
     use oversleep_record::{Identity, Series};
 
     use super::*;
-    use crate::observed::testing::{found, waits_on_tick};
+    use crate::observed::testing::{found, waits, waits_on_tick};
+
+    #[test]
+    fn a_slack_that_somebody_raised_is_told_from_the_default() {
+        let late = |slack: i64| found(vec![waits(1, 100, Parts { slack, ..Parts::default() })], "late-by-slack");
+        let says = "app: nanosleep for 1 ms ends 50 µs late because of timer slack";
+        assert_eq!(late(50_000), [says]);
+        let says =
+            "app: nanosleep for 1 ms ends 1 s late because of timer slack, which was raised above the default of 50 µs";
+        assert_eq!(late(1_000_000_000), [says]);
+    }
 
     #[test]
     fn timeouts_of_sockets_are_late_by_the_tick() {

@@ -1,16 +1,71 @@
-//! Control groups that get less of a CPU than those who ran instead. A group competes with the groups and tasks beside it, and
-//! its threads share what it gets, whatever their own nice values are.
+//! What of their own gives threads less of a CPU than those who ran instead: their policy, or their control group. A group
+//! competes with the groups and tasks beside it, and its threads share what it gets, whatever their own nice values are.
 
 use oversleep_record::ResultFile;
 use oversleep_record::observed::group::{GroupSetting, GroupWeight, IDLE_SHARE};
 use oversleep_record::observed::{Blame, Named};
 
-use super::run_queue::{FAIR, NICE_0, SCHED_IDLE};
-use crate::observed::Kind;
+use crate::observed::{Kind, OWN_POLICY};
+
+pub(super) const SCHED_IDLE: u32 = 5;
+/// The priority of nice 0, as the kernel orders them.
+pub(super) const NICE_0: i32 = 120;
+/// The first priority that isn't a real-time one.
+pub(super) const FAIR: i32 = 100;
+
+/// What of their own makes threads go last.
+pub(super) enum Own<'a> {
+    Policy(String),
+    Group(&'a GroupWeight),
+}
+
+impl<'a> Own<'a> {
+    pub fn of(file: &'a ResultFile, kind: &Kind<'_>) -> Option<Own<'a>> {
+        // Against other groups, no nice value helps.
+        own_group(file, kind).map(Own::Group).or_else(|| own_policy(kind).map(Own::Policy))
+    }
+
+    pub fn instance(&self) -> String {
+        match self {
+            Own::Policy(name) => format!("{OWN_POLICY}{name}"),
+            Own::Group(weight) => format!("{OWN_POLICY}{}", name(weight)),
+        }
+    }
+
+    pub fn because(&self, kind: &Kind<'_>) -> String {
+        let name = match self {
+            Own::Group(weight) => return because(weight),
+            Own::Policy(name) => name,
+        };
+        match kind.waits.policy {
+            Some((SCHED_IDLE, _)) => format!("it runs at {name}, after every other task"),
+            // The kernel's weights fall by a quarter with each step.
+            Some((_, prio)) => {
+                let times = 1.25_f64.powi(prio - NICE_0).round();
+                format!("it runs at {name}, where a task at nice 0 gets about {times} times as much of a CPU")
+            }
+            None => format!("it runs at {name}"),
+        }
+    }
+}
+
+/// The policy of threads that mostly waited behind tasks whose policy or nice value is only better than theirs:
+/// `SCHED_IDLE`, `nice 19`.
+fn own_policy(kind: &Kind<'_>) -> Option<String> {
+    let (policy, prio) = kind.waits.policy.filter(|(policy, prio)| *policy == SCHED_IDLE || *prio > NICE_0)?;
+    let is_better = |blame: &&Blame| {
+        let is_fair = blame.prio >= FAIR && blame.policy != SCHED_IDLE;
+        is_fair && (policy == SCHED_IDLE || blame.prio < prio)
+    };
+    let all = kind.waits.blames.iter().map(|blame| i128::from(blame.total_ns)).sum::<i128>();
+    let better = kind.waits.blames.iter().filter(is_better).map(|blame| i128::from(blame.total_ns)).sum::<i128>();
+    let name = || if policy == SCHED_IDLE { "SCHED_IDLE".to_owned() } else { format!("nice {}", prio - NICE_0) };
+    (all > 0 && better * 2 >= all).then(name)
+}
 
 /// The group of these threads that has less of a CPU than those who mostly ran instead, as far as both sides' groups were
 /// seen.
-pub(super) fn own_group<'a>(file: &'a ResultFile, kind: &Kind<'_>) -> Option<&'a GroupWeight> {
+fn own_group<'a>(file: &'a ResultFile, kind: &Kind<'_>) -> Option<&'a GroupWeight> {
     let observation = file.observation.as_ref()?;
     let own = observation.processes.iter().find(|process| process.tgid == kind.waits.tgid)?;
     // A task stands for all of its name.
@@ -57,7 +112,7 @@ pub(super) fn name(weight: &GroupWeight) -> String {
 }
 
 /// Why its threads come late, as the rest of a sentence.
-pub(super) fn because(weight: &GroupWeight) -> String {
+fn because(weight: &GroupWeight) -> String {
     let (group, setting, value) = (&weight.group, weight.setting.name(), weight.value);
     match weight.setting {
         GroupSetting::CpuIdle => {
@@ -97,7 +152,7 @@ mod tests {
             GroupWeight { group: group.to_owned(), folder, setting, value }
         };
         let weights = weights.iter().map(weight).collect();
-        Named { tgid, name: name.to_owned(), cgroup: Some(cgroup.to_owned()), weights }
+        Named { tgid, name: name.to_owned(), cgroup: Some(cgroup.to_owned()), weights, freezer: None }
     }
 
     /// The finding about a process that waited while `hog` ran, as process 9: its sentence and first advice.
