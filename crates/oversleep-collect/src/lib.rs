@@ -22,7 +22,7 @@ cfg_if::cfg_if! {
 use oversleep_why::Event;
 
 pub use error::CollectError;
-pub use sys::{Collector, cgroup_of, command_name};
+pub use sys::{Collector, named};
 
 impl Collector {
     /// Appends everything that has arrived to `events`.

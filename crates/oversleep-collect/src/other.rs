@@ -4,6 +4,7 @@ use std::io;
 use std::process::{Child, Command};
 
 use oversleep_why::Event;
+use oversleep_why::recording::Named;
 
 use crate::{CollectError, Losses, Options};
 
@@ -72,12 +73,7 @@ impl Collector {
     }
 }
 
-/// The cgroup whose quota applies to a process.
-pub fn cgroup_of(_pid: u32) -> Option<String> {
-    None
-}
-
-/// The name of a process.
-pub fn command_name(_pid: u32) -> Option<String> {
+/// A process's name, and its place among the groups that share the CPUs.
+pub fn named(_tgid: u32) -> Option<Named> {
     None
 }

@@ -10,6 +10,7 @@ use std::process::{Child, Command};
 use oversleep_native::kernel_trace::{self, KernelRecord, KernelTrace, TraceError};
 use oversleep_why::etw::{Class, Record, Stamped, Translator, decode};
 use oversleep_why::event::{Event, Kind};
+use oversleep_why::recording::Named;
 
 use crate::{CollectError, Losses, Options};
 
@@ -160,12 +161,7 @@ impl Collector {
     }
 }
 
-/// The group whose quota applies to a process.
-pub fn cgroup_of(_pid: u32) -> Option<String> {
-    None
-}
-
-/// The name of a process.
-pub fn command_name(pid: u32) -> Option<String> {
-    kernel_trace::program_of(pid)
+/// A process's name, and its place among the groups that share the CPUs.
+pub fn named(tgid: u32) -> Option<Named> {
+    Some(Named { tgid, name: kernel_trace::program_of(tgid)?, ..Named::default() })
 }

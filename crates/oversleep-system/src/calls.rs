@@ -266,6 +266,13 @@ impl Call {
         CALLS.iter().chain(WINDOWS).any(|call| call.name == name)
     }
 
+    /// Whether a timeout of the call is an option of its socket, such as `SO_RCVTIMEO`: it has none among its arguments. The
+    /// kernel keeps such timeouts by its tick.
+    pub fn has_socket_timeout(name: &str) -> bool {
+        // A restarted call has its own timer.
+        CALLS.iter().any(|call| call.name == name && call.form == Form::Untimed && name != "restart_syscall")
+    }
+
     /// The call of that number.
     pub fn of(arch: Arch, number: u32) -> Option<&'static Call> {
         CALLS.iter().chain(WINDOWS).find(|call| call.number(arch) == Some(number))

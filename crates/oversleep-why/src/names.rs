@@ -9,6 +9,8 @@ use crate::wait::Wait;
 
 /// The most processes that are remembered.
 const KEPT_MAX: usize = 16_384;
+/// The most that are asked because they ran instead of another.
+const NEIGHBOURS_MAX: usize = 1_024;
 
 /// Reads a process's name from the system.
 type Ask = Box<dyn Fn(u32) -> Option<Named>>;
@@ -17,6 +19,8 @@ type Ask = Box<dyn Fn(u32) -> Option<Named>>;
 #[derive(Default)]
 pub struct Names {
     known: Map<u32, Named>,
+    /// Processes that ran instead of others whose groups have a share of their own, as far as they could be asked.
+    neighbours: Map<u32, Option<Named>>,
     ask: Option<Ask>,
 }
 
@@ -29,12 +33,12 @@ impl fmt::Debug for Names {
 impl Names {
     /// The names of a recording.
     pub fn of(named: &[Named]) -> Names {
-        Names { known: named.iter().map(|named| (named.tgid, named.clone())).collect(), ask: None }
+        Names { known: named.iter().map(|named| (named.tgid, named.clone())).collect(), ..Names::default() }
     }
 
     /// Names read from the running system.
     pub fn live(ask: impl Fn(u32) -> Option<Named> + 'static) -> Names {
-        Names { known: Map::default(), ask: Some(Box::new(ask)) }
+        Names { ask: Some(Box::new(ask)), ..Names::default() }
     }
 
     /// The name of the program that a wait belongs to.
@@ -54,10 +58,70 @@ impl Names {
         }
     }
 
+    /// Reads which groups those are in who ran instead, if the groups of the waiting process matter.
+    pub fn learn_neighbours(&mut self, wait: &Wait) {
+        let (Some(ask), Some(own)) = (&self.ask, self.known.get(&wait.tgid)) else { return };
+        if own.weights.is_empty() || self.neighbours.len() >= NEIGHBOURS_MAX {
+            return;
+        }
+        for culprit in wait.culprits.iter().filter(|culprit| culprit.tgid != wait.tgid) {
+            self.neighbours.entry(culprit.tgid).or_insert_with(|| ask(culprit.tgid));
+        }
+    }
+
+    /// The neighbours that could be asked.
+    pub fn neighbours(&self) -> Vec<Named> {
+        sorted(self.neighbours.values().flatten())
+    }
+
     /// All known names, for the head of a recording or a result.
     pub fn list(&self) -> Vec<Named> {
-        let mut list: Vec<Named> = self.known.values().cloned().collect();
-        list.sort_by_key(|named| named.tgid);
-        list
+        sorted(self.known.values())
+    }
+}
+
+fn sorted<'a>(named: impl Iterator<Item = &'a Named>) -> Vec<Named> {
+    let mut list: Vec<Named> = named.cloned().collect();
+    list.sort_by_key(|named| named.tgid);
+    list
+}
+
+#[cfg(test)]
+mod tests {
+    use oversleep_record::observed::group::{GroupSetting, GroupWeight};
+
+    use super::*;
+
+    #[test]
+    fn who_ran_instead_is_asked_only_where_groups_matter() {
+        let named = |tgid: u32| {
+            let (group, folder) = ("/batch".to_owned(), "/sys/fs/cgroup/batch".to_owned());
+            let weight = GroupWeight { group, folder, setting: GroupSetting::CpuWeight, value: 10 };
+            let weights = if tgid == 7 { vec![weight] } else { Vec::new() };
+            // 10 has ended.
+            (tgid != 10).then(|| Named { tgid, name: format!("p{tgid}"), weights, ..Named::default() })
+        };
+        let culprit = |tgid: u32| {
+            serde_json::json!({
+                "tid": tgid, "tgid": tgid, "name": "hog", "policy": 0, "prio": 120, "ran_ns": 1,
+                "why": "turn_not_over", "is_pinned": false,
+            })
+        };
+        let wait = |tgid: u32| {
+            let wait = serde_json::json!({
+                "tgid": tgid, "tid": tgid, "thread": "app", "call": "nanosleep", "request": "span",
+                "requested_ns": 1, "deadline_ns": 1, "end_ns": 2, "lateness_ns": 1, "outcome": "timer",
+                "parts": {}, "marks": {}, "culprits": [culprit(7), culprit(9), culprit(10)],
+            });
+            serde_json::from_value::<Wait>(wait).expect("it is a wait")
+        };
+        let neighbours_of = |waiting: u32| {
+            let mut names = Names::live(named);
+            names.learn(waiting);
+            names.learn_neighbours(&wait(waiting));
+            names.neighbours().iter().map(|neighbour| neighbour.tgid).collect::<Vec<_>>()
+        };
+        assert_eq!(neighbours_of(7), [9]);
+        assert_eq!(neighbours_of(8), [0; 0], "its group has the default");
     }
 }

@@ -92,6 +92,7 @@ impl<'a> Session<'a> {
                 }
                 trace.add(&wait)?;
             }
+            self.names.learn_neighbours(&wait);
         }
         Ok(())
     }
@@ -120,7 +121,9 @@ impl<'a> Session<'a> {
         if !known.is_empty() {
             meta.processes = known;
         }
-        Ok(self.builder.finish(meta, self.want_ns, losses, &self.machine))
+        let mut file = self.builder.finish(meta, self.want_ns, losses, &self.machine);
+        file.observation.iter_mut().for_each(|observation| observation.neighbours = self.names.neighbours());
+        Ok(file)
     }
 }
 

@@ -30,7 +30,7 @@ use steal::StealMeter;
 use symbols::Symbols;
 use whole::THREAD_BYTES;
 
-pub use process::{cgroup_of, command_name};
+pub use process::{command_name, named};
 
 /// The kernel program, compiled from `bpf/why.bpf.c` by `cargo xtask bpf`.
 static OBJECT: &[u8] = aya::include_bytes_aligned!("../../bpf/why.bpf.o");

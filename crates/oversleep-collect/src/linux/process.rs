@@ -1,15 +1,12 @@
 //! What the system knows about a process.
 
-/// The cgroup whose quota applies to a process.
-pub fn cgroup_of(pid: u32) -> Option<String> {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/cgroup")).ok()?;
-    let of = |line: &str| {
-        let (_, rest) = line.split_once(':')?;
-        let (controllers, path) = rest.split_once(':')?;
-        let has_quota = controllers.is_empty() || controllers.split(',').any(|name| name == "cpu");
-        (has_quota && path != "/").then(|| path.to_owned())
-    };
-    text.lines().find_map(of)
+use oversleep_why::recording::Named;
+
+/// A process's name, and its place among the groups that share the CPUs.
+pub fn named(tgid: u32) -> Option<Named> {
+    let (cgroup, weights) = oversleep_native::process_group(tgid).unzip();
+    let (weights, freezer) = (weights.unwrap_or_default(), oversleep_native::freezer_group(tgid));
+    Some(Named { tgid, name: command_name(tgid)?, cgroup, weights, freezer })
 }
 
 /// The name of a process.

@@ -5,11 +5,13 @@ pub(crate) mod period;
 
 use oversleep_record::Identity;
 use oversleep_record::observed::culprit::Whose;
+use oversleep_record::observed::wait::Request;
 use oversleep_record::observed::{Blame, ObservedWaits};
 use oversleep_record::part::Part;
 use oversleep_record::split::PartSplit;
 use oversleep_record::words::{counted, percent};
 use oversleep_record::{Distribution, Nanos, ResultFile, Series};
+use oversleep_system::calls::Call;
 
 use crate::entry::{Checked, Conclusion};
 
@@ -34,7 +36,7 @@ pub(crate) const NOBODY: &str = "nobody seen";
 pub(crate) const SOME_GROUP: &str = "its control group";
 /// The name of the cause of waiting for a CPU that is oversleep's own following.
 pub(crate) const OVERSLEEP: &str = "oversleep itself";
-/// How the cause of waiting for a CPU begins that is the threads' own policy.
+/// How the cause of waiting for a CPU begins that is the threads' own policy or group.
 pub(crate) const OWN_POLICY: &str = "its own ";
 
 /// The waits of one program, thread, call and request.
@@ -49,6 +51,11 @@ impl<'a> Kind<'a> {
     fn of(series: &'a Series) -> Option<Kind<'a>> {
         let (split, waits) = (series.why.as_ref()?, series.observed.as_ref()?);
         Some(Kind { series, split, waits, identity: Identity::of(series)? })
+    }
+
+    /// Whether their timeouts end on the kernel's tick: then what counts as slack is the tick's.
+    pub fn is_on_tick(&self) -> bool {
+        self.identity.request == Request::Unknown && Call::has_socket_timeout(&self.identity.call)
     }
 
     pub fn count(&self) -> u64 {
@@ -121,7 +128,8 @@ pub(crate) fn has_ended(file: &ResultFile) -> bool {
 /// The control group of a process whose CPU quota it has, where its name was seen.
 pub(crate) fn group_of(file: &ResultFile, tgid: u32) -> Option<String> {
     let processes = file.observation.iter().flat_map(|observation| &observation.processes);
-    processes.into_iter().find(|process| process.tgid == tgid).and_then(|process| process.cgroup.clone())
+    let group = processes.into_iter().find(|process| process.tgid == tgid).and_then(|process| process.cgroup.clone());
+    group.filter(|group| group != "/")
 }
 
 /// Whether a task that ran instead is oversleep. Earlier recordings show it by its name alone.

@@ -37,6 +37,14 @@ pub fn periods(intended_ms: Option<i64>, of: &[(u64, Parts)]) -> Series {
     series
 }
 
+/// So many waits for the timeout of a socket, that end so late on a tick.
+pub fn waits_on_tick(requested_ms: i64, count: u64, slack: i64) -> Series {
+    let series = waits(requested_ms, count, Parts { slack, ..Parts::default() });
+    let own = Identity::of(&series).expect("it was observed");
+    let identity = Identity { call: "recvfrom".to_owned(), request: Request::Unknown, ..own };
+    Series { why: series.why, ..Series::observed(&identity, Os::Linux, series.distribution) }
+}
+
 /// A task that ran while so many waits needed a CPU, for so long in all.
 pub fn blame(name: &str, prio: i32, count: u64, total_ns: u64) -> Blame {
     let (why, name) = (Why::TurnNotOver, name.to_owned());

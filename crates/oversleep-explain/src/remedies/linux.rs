@@ -107,7 +107,8 @@ pub(crate) static POLL_BEFORE_RECEIVE: RemedyEntry = RemedyEntry {
     id: "poll-before-receive",
     scope: Scope::Os(Os::Linux),
     summary: "The receive timeout runs on a high-resolution timer instead of on the kernel's tick.",
-    how: "Leave SO_RCVTIMEO unset. Wait for the socket with ppoll or epoll_pwait2, then receive without blocking.",
+    how: "Wait for the socket with ppoll or epoll_pwait2 and a timeout, or with poll beside a timerfd, then receive or send \
+          without blocking. Leave SO_RCVTIMEO and SO_SNDTIMEO unset.",
     example: Some(
         "/* C */\n#define _GNU_SOURCE\n#include <poll.h>\n#include <sys/socket.h>\n\
          struct pollfd ready = { .fd = socket_fd, .events = POLLIN };\n\

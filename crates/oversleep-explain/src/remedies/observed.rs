@@ -101,22 +101,22 @@ pub(crate) static FOLLOW_LONG_WAITS: RemedyEntry = advised(
 pub(crate) static SPREAD_TIMERS: RemedyEntry = advised(
     "spread-timers",
     "The timer interrupt has less to do before it ends the wait.",
-    "Other timers expire in the same interrupt. Spread them, or pin the thread to a CPU without them.",
+    "Spread the timers that expire in the same interrupt, or pin the thread to a CPU without them.",
     None,
 );
 
 pub(crate) static REDUCE_TRACING: RemedyEntry = advised(
     "reduce-tracing",
     "The timer's callback wakes the thread at once.",
-    "The callback was held up by locks of the run queue, by tracing, or by the hypervisor. Stop other tracers, and compare \
-     with steal time.",
+    "Stop other tracers, and compare with steal time. Locks of the run queue, tracing, or the hypervisor held the callback \
+     up.",
     Some("# command\nbpftool prog list"),
 );
 
 pub(crate) static PIN_THREAD: RemedyEntry = advised(
     "pin-thread",
     "The timer fires on the CPU on which the thread runs.",
-    "The thread's run queue is on another CPU than its timer. Pin the thread.",
+    "Pin the thread: its run queue is on another CPU than its timer.",
     Some("# command, with the number of the CPU\ntaskset -c N ./app"),
 );
 
@@ -125,6 +125,14 @@ pub(crate) static RESTORE_PRIORITY: RemedyEntry = advised(
     "The thread gets its share of a CPU when its timer fires.",
     "Run the program with an ordinary policy and nice value: not SCHED_IDLE, and nice 0.",
     None,
+);
+
+pub(crate) static RAISE_GROUP_WEIGHT: RemedyEntry = advised(
+    "raise-group-weight",
+    "The control group of the program gets its share of a CPU beside others.",
+    "Give the group the share that others have: cpu.weight 100 (version 1: cpu.shares 1024), or CPUWeight=100 in its systemd \
+     unit. A larger one lets it go before them.",
+    Some("# command\nsystemctl set-property app.service CPUWeight=100"),
 );
 
 pub(crate) static SEPARATE_CPUS: RemedyEntry = advised(
@@ -151,8 +159,8 @@ pub(crate) static SWITCH_SOONER: RemedyEntry = advised(
 pub(crate) static SHORTEN_RETURN: RemedyEntry = advised(
     "shorten-return",
     "The call ends soon after its thread has a CPU.",
-    "The time is the kernel's own work on the way out: checking many descriptors, page faults, or tracing. Wait for fewer \
-     descriptors, lock the program's memory, and stop other tracers.",
+    "Wait for fewer descriptors, lock the program's memory, and stop other tracers. The time is the kernel's own work on the \
+     way out: checking many descriptors, page faults, or tracing.",
     Some("# command\noversleep run --lock-memory -- ./app"),
 );
 

@@ -6,6 +6,7 @@
 //! sums.
 
 mod blame;
+mod share;
 mod without;
 
 #[cfg(test)]
@@ -21,13 +22,11 @@ use crate::findings::observed::period::HELD_UP;
 use crate::observed::{Kind, NOBODY, OVERSLEEP, OWN_POLICY, RARE_MIN_NS, WAITS_MIN, enough, kinds};
 use crate::registry::with_instances;
 use blame::{Who, blamed};
+use share::{in_words, named, shares};
 
+pub use share::Share;
 pub use without::Without;
 
-/// A part is named in the verdict if it has this share of the lateness; the largest one always is.
-const NAMED_MIN: f64 = 0.1;
-/// The most parts that are named.
-const NAMED_MAX: usize = 3;
 /// Half of it or more is most of it.
 const MOST: f64 = 0.5;
 /// A cause comes first if it explains this share of the part.
@@ -51,17 +50,6 @@ pub struct Verdict {
     pub first_step: Option<FirstStep>,
     /// What would be left without the part that the first step is about.
     pub leaves: Option<Without>,
-}
-
-/// A part's share of the lateness of all waits.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Share {
-    /// The part.
-    pub part: Part,
-    /// Its sum over all waits.
-    pub total: Nanos,
-    /// Its share of the sums of all parts.
-    pub share: f64,
 }
 
 /// The remedy that concerns the most lateness.
@@ -137,7 +125,8 @@ impl Verdict {
         let first = first.filter(matters).and_then(|cause| Some((cause, cause.finding.advice.first()?)));
         let leaves = first.and_then(|(cause, _)| {
             let is_cost = cause.finding.severity != Severity::Note;
-            Without::of(file, &kinds, cause.part.filter(|_| is_cost)?)
+            let is_tick = kinds.iter().any(|kind| kind.is_on_tick() && cause.delayed.contains(&kind.series.key));
+            Without::of(file, &kinds, cause.part.filter(|_| is_cost)?, is_tick)
         });
         let first_step = first.map(|(cause, advice)| FirstStep {
             finding: cause.finding.id.clone(),
@@ -249,12 +238,6 @@ fn all_lateness(parts: &[(Part, i128)]) -> i128 {
     parts.iter().map(|&(_, sum)| sum).fold(0, i128::saturating_add)
 }
 
-fn shares(kinds: &[Kind<'_>]) -> Vec<Share> {
-    let parts = parts_of(kinds);
-    let all = all_lateness(&parts) as f64;
-    parts.into_iter().map(|(part, sum)| Share { part, total: nanos(sum), share: sum as f64 / all }).collect()
-}
-
 fn nanos(ns: i128) -> Nanos {
     Nanos(i64::try_from(ns).unwrap_or(i64::MAX))
 }
@@ -301,55 +284,29 @@ fn of_whose(file: &ResultFile, kinds: &[Kind<'_>]) -> &'static str {
     }
 }
 
-/// The parts to name, the largest first.
-fn named(shares: &[Share]) -> Vec<Share> {
-    let mut largest: Vec<Share> = shares.to_vec();
-    largest.sort_by_key(|share| std::cmp::Reverse(share.total));
-    largest
-        .into_iter()
-        .enumerate()
-        .filter(|(at, of)| *at == 0 || of.share >= NAMED_MIN)
-        .map(|(_, of)| of)
-        .take(NAMED_MAX)
-        .collect()
-}
-
-/// A part within a sentence.
-fn in_words(part: Part) -> &'static str {
-    match part {
-        Part::Api => "entering the call and rounding",
-        Part::Stop => "stops",
-        Part::Signal => "interruptions by signals",
-        Part::Irq => "late timer interrupts",
-        Part::Irqbody => "other work of the timer interrupt",
-        Part::Wake => "waking the threads",
-        Part::Ipi => "waking them across CPUs",
-        Part::Quota => "a CPU quota",
-        Part::Unattributed => "time that was not observed",
-        other => other.about(),
-    }
-}
-
 /// Where the lateness goes, with those who are to blame for it.
 fn delayed(file: &ResultFile, kinds: &[Kind<'_>], shares: &[Share], causes: &[Cause]) -> String {
     let whose = of_whose(file, kinds);
     let clauses = named(shares).into_iter().enumerate().map(|(at, share)| {
         let of = if at == 0 { format!(" {whose}") } else { String::new() };
         let who = because(file, kinds, share, causes);
-        format!("{}{of} is {}{who}", percent(share.share), in_words(share.part))
+        format!("{}{of} is {}{who}", percent(share.share), in_words(share.part, share.is_tick()))
     });
     format!("{}.", clauses.collect::<Vec<_>>().join("; "))
 }
 
 /// Who or what is behind a part; empty if nothing more is known.
 fn because(file: &ResultFile, kinds: &[Kind<'_>], share: Share, causes: &[Cause]) -> String {
+    if share.is_tick() {
+        return ", because timeouts of sockets end on it".to_owned();
+    }
     let of_part = |who: &Who| who.total as f64 / share.total.0.max(1) as f64;
     let behind = match share.part {
         Part::Runq => "behind",
         Part::Quota => "that of",
         _ => "because of",
     };
-    // Threads that go last by their own policy wait behind everybody, whoever that is.
+    // Threads that go last by their own policy or group wait behind everybody, whoever that is.
     let own = causes.iter().filter(|cause| cause.part == Some(share.part)).find_map(|cause| {
         let name = cause.finding.instance.as_deref().filter(|name| name.starts_with(OWN_POLICY))?;
         Some((name, cause.finding.explained_ns?.0 as f64 / share.total.0.max(1) as f64))
@@ -401,6 +358,6 @@ fn ordinary(kinds: &[Kind<'_>], shares: &[Share]) -> String {
     format!(
         "Nothing delays {it} by much: {its} waits end {mark}{p50} late at the median{p99}; {} of that is {}.",
         percent(largest.share),
-        in_words(largest.part)
+        in_words(largest.part, largest.is_tick())
     )
 }

@@ -9,7 +9,7 @@ use oversleep_record::part::Parts;
 use oversleep_record::testing::Sheet;
 
 use super::*;
-use crate::observed::testing::{blame, waits};
+use crate::observed::testing::{blame, waits, waits_on_tick};
 
 fn result(series: Vec<Series>) -> ResultFile {
     let mut file = Sheet::linux().file;
@@ -62,6 +62,28 @@ fn kinds_are_weighed_by_their_time() {
     assert_eq!(step.instance.as_deref(), Some("compile (SCHED_BATCH)"));
     assert!(step.advice.sentence.starts_with("Keep compile away"), "{step:?}");
     assert_eq!(Verdict::of(&Sheet::linux().file), None, "no program was observed");
+}
+
+#[test]
+fn timeouts_of_sockets_end_on_the_tick_which_is_no_slack_of_threads() {
+    let file = result(vec![waits_on_tick(12, 100, 4_000_000)]);
+    let tick = verdict(&file);
+    assert_eq!(tick.sentence, "100 % of its lateness is the kernel's tick, because timeouts of sockets end on it.");
+    assert_eq!((tick.shares.len(), tick.shares[0].part, tick.shares[0].about()), (1, Part::Slack, "the kernel's tick"));
+    let step = tick.first_step.expect("there are better timers");
+    assert_eq!(step.finding, "OVS-Y003");
+    assert!(step.advice.sentence.starts_with("Wait for the socket with ppoll or epoll_pwait2"), "{step:?}");
+    assert!(tick.leaves.expect("it is a gain").to_string().starts_with("Without the kernel's tick, p90 would be"));
+
+    // A quarter of it is the slack of threads: neither is the other.
+    let both = verdict(&result(vec![
+        waits_on_tick(12, 100, 1_500_000),
+        waits(1, 1_000, Parts { slack: 50_000, ..Parts::default() }),
+    ]));
+    let says = "75 % of its lateness is the kernel's tick, because timeouts of sockets end on it; 25 % is timer slack.";
+    assert_eq!((&*both.sentence, both.shares[0].about()), (says, "timer slack, and the kernel's tick"));
+    let leaves = both.leaves.expect("it is a gain");
+    assert_eq!((leaves.figure, leaves.after), ("p99", Nanos(50_000)), "the slack stays: {leaves}");
 }
 
 #[test]
@@ -184,7 +206,7 @@ fn a_wait_shows_which_tasks_are_the_program_s_own() {
         (verdict.sentence, verdict.first_step.expect("a task is to blame").advice.sentence)
     };
     let said = |names: &[&str]| said_of(names, false);
-    assert!(said_of(&["loop"], true).1.starts_with("Give this thread another CPU than loop, a thread of the program"));
+    assert!(said_of(&["loop"], true).1.starts_with("Give app another CPU than loop, a thread of the program"));
     let (sentence, step) = said(&["loop"]);
     assert!(sentence.ends_with(", behind its own thread loop."), "{sentence}");
     assert!(step.starts_with("Give the program more CPUs"), "{step}");
@@ -253,7 +275,7 @@ fn nothing_is_left_to_tell_of_a_selection_or_of_what_was_not_seen() {
         let mut parts = Parts { ret: 1, ..Parts::default() };
         *parts.get_mut(part) = 9_000_000;
         let file = of_parts(parts);
-        assert_eq!(Without::of(&file, &kinds(&file), part), None);
+        assert_eq!(Without::of(&file, &kinds(&file), part, false), None);
     }
 }
 
@@ -267,7 +289,7 @@ fn parts_that_are_long_in_turn_are_taken_as_long_together() {
         series.why.as_mut().expect("it is split").record(&other);
     }
     let file = result(vec![series]);
-    let left = Without::of(&file, &kinds(&file), Part::Runq).expect("it is a gain");
+    let left = Without::of(&file, &kinds(&file), Part::Runq, false).expect("it is a gain");
     assert_eq!((left.figure, left.before, left.after), ("p90", Nanos(961_000), Nanos(100_000)));
 }
 

@@ -3,7 +3,8 @@
 use oversleep_record::part::Part;
 use oversleep_record::{Distribution, Nanos, ResultFile};
 
-use super::{in_words, pooled};
+use super::pooled;
+use super::share::in_words;
 use crate::observed::Kind;
 
 /// The points at which the values of a part are taken.
@@ -24,6 +25,8 @@ const GAIN_MIN: f64 = 0.1;
 pub struct Without {
     /// The part that would be gone.
     pub part: Part,
+    /// Whether it is the kernel's tick, and not the slack of threads.
+    pub is_tick: bool,
     /// Which figure: `p99`, `p90`, `the mean`.
     pub figure: &'static str,
     /// What it is.
@@ -35,7 +38,7 @@ pub struct Without {
 impl Without {
     /// The highest percentile with at least ten waits beyond it that would change, or the mean. `None` if none would fall by
     /// a tenth, or if not all waits are known.
-    pub(super) fn of(file: &ResultFile, kinds: &[Kind<'_>], part: Part) -> Option<Without> {
+    pub(super) fn of(file: &ResultFile, kinds: &[Kind<'_>], part: Part, is_tick: bool) -> Option<Without> {
         // Of a selection, those that would no longer be late would not be selected either.
         let is_selection = file.observation.as_ref()?.left_out != 0;
         let is_split = |kind: &Kind<'_>| kind.split.count() == kind.count();
@@ -43,12 +46,22 @@ impl Without {
             return None;
         }
         let all = pooled(kinds);
-        let left = left_without(kinds, part);
+        let is_gone = |kind: &Kind<'_>, of: Part| of == part && (of != Part::Slack || kind.is_on_tick() == is_tick);
+        let left = left_without(kinds, is_gone);
         let quantiles = [("p99", 0.99), ("p90", 0.9)].into_iter().filter_map(|(figure, quantile)| {
             let (before, after) = (all.safe_quantile(quantile)?, quantile_of(&left, quantile)?);
-            Some(Without { part, figure, before: Nanos(before), after: Nanos(after.min(before)) })
+            Some(Without { part, is_tick, figure, before: Nanos(before), after: Nanos(after.min(before)) })
         });
-        quantiles.chain(mean_without(kinds, &all, part)).find(Without::is_gain)
+        let gone =
+            kinds.iter().filter(|kind| is_gone(kind, part)).map(|kind| kind.sum(part)).fold(0, i128::saturating_add);
+        let means = mean_without(&all, gone).map(|(before, after)| Without {
+            part,
+            is_tick,
+            figure: "the mean",
+            before,
+            after,
+        });
+        quantiles.chain(means).find(Without::is_gain)
     }
 
     fn is_gain(&self) -> bool {
@@ -59,7 +72,7 @@ impl Without {
 /// `Without waiting for a CPU, p99 would be about 180 µs instead of 9.2 ms: computed from the parts, not tried.`
 impl std::fmt::Display for Without {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (part, figure, before, after) = (in_words(self.part), self.figure, self.before, self.after);
+        let (part, figure, before, after) = (in_words(self.part, self.is_tick), self.figure, self.before, self.after);
         write!(
             f,
             "Without {part}, {figure} would be about {after} instead of {before}: computed from the parts, not tried."
@@ -67,27 +80,21 @@ impl std::fmt::Display for Without {
     }
 }
 
-/// The mean of all waits as it is and without a part. Means of parts add up, so this is exact.
-fn mean_without(kinds: &[Kind<'_>], all: &Distribution, part: Part) -> Option<Without> {
-    let gone: i128 = kinds.iter().map(|kind| kind.sum(part)).fold(0, i128::saturating_add);
+/// The mean of all waits as it is and without so much of their sum. Means of parts add up, so this is exact.
+fn mean_without(all: &Distribution, gone: i128) -> Option<(Nanos, Nanos)> {
     let mean = |sum: i128| Nanos((sum as f64 / all.count() as f64).round() as i64);
     let before = all.sum();
-    (!all.is_empty()).then(|| Without {
-        part,
-        figure: "the mean",
-        before: mean(before),
-        after: mean(before.saturating_sub(gone)),
-    })
+    (!all.is_empty()).then(|| (mean(before), mean(before.saturating_sub(gone))))
 }
 
 /// Values of what is left of each wait, each with the number of waits that it stands for, in ascending order.
-fn left_without(kinds: &[Kind<'_>], gone: Part) -> Vec<(i64, f64)> {
+fn left_without(kinds: &[Kind<'_>], is_gone: impl Fn(&Kind<'_>, Part) -> bool) -> Vec<(i64, f64)> {
     let mut all = Vec::new();
     for kind in kinds {
         let points = usize::try_from(kind.count().min(POINTS)).unwrap_or(0);
         let late = evenly(&kind.series.distribution, points);
         let mut left = vec![0_i64; points];
-        for values in kind.split.parts.iter().filter(|(part, _)| **part != gone).map(|(_, values)| values) {
+        for values in kind.split.parts.iter().filter(|(part, _)| !is_gone(kind, **part)).map(|(_, values)| values) {
             left.iter_mut().zip(evenly(values, points)).for_each(|(sum, value)| *sum = sum.saturating_add(value));
         }
         let weight = kind.count() as f64 / points.max(1) as f64;

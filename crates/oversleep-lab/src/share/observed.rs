@@ -119,6 +119,7 @@ pub(super) fn shared(file: &ResultFile) -> Observed<'_> {
         recorder: None,
         target: if observation.target.is_empty() { String::new() } else { "a program".to_owned() },
         processes: Vec::new(),
+        neighbours: Vec::new(),
         want_ns: observation.want_ns,
         left_out: observation.left_out,
         worst: observation.worst.iter().map(|wait| of_wait(wait, &programs, &mut names)).collect(),

@@ -35,6 +35,8 @@ use oversleep_system::{
 
 use super::native::{Registry, System};
 
+pub use cgroup::{freezer_group, process_group};
+
 /// This machine.
 pub type Native = super::native::Native<Linux>;
 

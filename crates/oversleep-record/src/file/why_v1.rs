@@ -113,6 +113,7 @@ pub fn brought_up_to_date(old: Document) -> ResultFile {
             recorder: None,
             target: old.meta.target,
             processes: old.meta.processes,
+            neighbours: Vec::new(),
             want_ns: old.want_ns.map(|ns| Nanos(signed(ns))),
             left_out: old.left_out,
             worst: old.worst,

@@ -6,6 +6,7 @@
 
 mod by;
 pub mod culprit;
+pub mod group;
 pub mod interruption;
 pub mod period;
 pub mod stack;
@@ -21,6 +22,7 @@ use crate::map_schema::by_word;
 use crate::part::Part;
 use crate::units::Nanos;
 use culprit::{IrqCause, Whose, Why};
+use group::GroupWeight;
 use interruption::Interrupted;
 use period::Periods;
 use wait::{Outcome, TimerClock, Wait};
@@ -172,16 +174,22 @@ pub struct Losses {
 }
 
 /// A process and its name.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Named {
     /// Its id.
     pub tgid: u32,
     /// Its name.
     pub name: String,
-    /// The group that its CPU quota is stated for.
+    /// The group that its CPU quota is stated for; `/` for none of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cgroup: Option<String>,
+    /// That group and those that it is in, as far as their share of a CPU isn't the default.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub weights: Vec<GroupWeight>,
+    /// Its group of the version 1 freezer, if that is one that can be frozen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub freezer: Option<String>,
 }
 
 /// What a result about observed programs has besides its series.
@@ -200,6 +208,9 @@ pub struct Observation {
     /// Processes that were followed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub processes: Vec<Named>,
+    /// Processes that ran while others with such a share waited for a CPU.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub neighbours: Vec<Named>,
     /// What the program meant to wait for, where the user stated that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub want_ns: Option<Nanos>,

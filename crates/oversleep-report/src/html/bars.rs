@@ -23,18 +23,18 @@ pub fn bar(m: &mut Markup, split: &Split) {
 
 /// The meaning of the colours and letters.
 pub fn legend(m: &mut Markup, parts: impl Iterator<Item = Part>) {
-    keys(m, parts.map(|part| (part, None)), None);
+    keys(m, parts.map(|part| (part, None, part.about())), None);
 }
 
-/// The same with a figure of each part, and what is said of the others.
-pub fn keys(m: &mut Markup, parts: impl Iterator<Item = (Part, Option<String>)>, others: Option<String>) {
+/// The same with a figure of each part, with what it is, and what is said of the others.
+pub fn keys(m: &mut Markup, parts: impl Iterator<Item = (Part, Option<String>, &'static str)>, others: Option<String>) {
     m.element("ul", &[("class", "legend")], |m| {
-        for (part, figure) in parts {
+        for (part, figure, about) in parts {
             m.element("li", &[], |m| {
                 m.leaf("span", &[("class", &format!("key p-{}", part.name()))], &letter(part).to_string());
                 m.leaf("b", &[], part.name());
                 figure.iter().for_each(|figure| m.text(&format!(" {figure}")));
-                m.text(&format!(" {}", part.about()));
+                m.text(&format!(" {about}"));
             });
         }
         others.iter().for_each(|others| m.leaf("li", &[], others));

@@ -61,18 +61,18 @@ pub(super) fn mark(severity: Severity) -> String {
     }
 }
 
-/// A finding in a line.
-pub(super) fn line(page: &mut Page, finding: &Finding) {
+/// A finding in a line, with what is said of it.
+pub(super) fn line(page: &mut Page, finding: &Finding, said: &str) {
     let name = text::fitted(&text::clean(&finding.name), page.width / 2);
     let room = page.prose_width(4 + text::columns(&name));
-    let said = text::fitted(clauses_within(&text::clean(&finding.sentence), room), room);
+    let said = text::fitted(clauses_within(&text::clean(said), room), room);
     page.line(&format!("{} {}: {said}", mark(finding.severity), paint(Tone::Strong, &name)));
 }
 
 /// Notes in a line each, the last of many by name only.
 fn notes(page: &mut Page, found: &[&Finding]) {
     let (whole, named) = if found.len() > NOTES_MAX + 1 { found.split_at(NOTES_MAX) } else { (found, &[][..]) };
-    whole.iter().for_each(|finding| line(page, finding));
+    whole.iter().for_each(|finding| line(page, finding, &finding.sentence));
     if !named.is_empty() {
         let names: Vec<&str> = named.iter().map(|finding| finding.name.as_str()).collect();
         page.prose(&format!("Also: {}", names.join(", ")), 2, Tone::Soft);
@@ -84,7 +84,7 @@ fn by_cure(page: &mut Page, found: &[&Finding]) {
     let cure_of = |finding: &Finding| cure(finding).map(|advice| (advice.remedy.clone(), advice.sentence.clone()));
     for remedy in distinct(found.iter().map(|finding| cure_of(finding))) {
         let group: Vec<&Finding> = found.iter().copied().filter(|finding| cure_of(finding) == remedy).collect();
-        group.iter().for_each(|finding| line(page, finding));
+        group.iter().for_each(|finding| line(page, finding, &finding.sentence));
         let Some(advice) = group.first().and_then(|finding| cure(finding)) else { continue };
         let what = capitalised(first_clause(&advice.sentence));
         match findings::gain(&advice.tried).filter(|_| helped(advice)) {

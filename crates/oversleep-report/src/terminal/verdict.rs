@@ -90,7 +90,11 @@ pub(super) fn brief(page: &mut Page, file: &ResultFile, verdict: &Verdict) {
         page.heading(file, "Causes", "");
         let more = cards(page, file, &costs);
         more_causes(page, more);
-        notes.iter().for_each(|note| super::findings::line(page, &note.finding));
+        for note in notes {
+            let who = note.finding.instance.as_ref().zip(verdict::share(note));
+            let said = who.map(|(who, share)| format!("{who}, {share}"));
+            super::findings::line(page, &note.finding, said.as_ref().unwrap_or(&note.finding.sentence));
+        }
     }
     for section in sections::all(file) {
         match section.id.as_str() {

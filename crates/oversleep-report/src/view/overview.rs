@@ -160,7 +160,9 @@ pub fn clauses_within(text: &str, room: usize) -> &str {
         return text;
     }
     let ends = CLAUSE_ENDS.into_iter().flat_map(|end| text.match_indices(end)).map(|(at, _)| &text[..at]);
-    ends.filter(has_room).max_by_key(|part| part.len()).unwrap_or(text)
+    // The name of a program and its threads says nothing: `app (worker)`.
+    let is_clause = |part: &&str| part.split(" (").next().is_some_and(|words| words.contains(' '));
+    ends.filter(has_room).filter(is_clause).max_by_key(|part| part.len()).unwrap_or(text)
 }
 
 /// Series without any values.
@@ -202,6 +204,8 @@ mod tests {
         assert_eq!(clauses_within(text, 40), "clock showed 73 µs of a 100 ms wait");
         assert_eq!(clauses_within(text, 20), text.trim_end_matches('.'));
         assert_eq!(clauses_within("it is late, because it rounds up", 30), "it is late");
+        let named = "app (worker): nanosleep for 1 ms is late";
+        assert_eq!(clauses_within(named, 30), named, "its name alone says nothing");
         assert_eq!(first_clause("Set it to 1 ns. A value of 0 means the default; beware."), "Set it to 1 ns");
     }
 

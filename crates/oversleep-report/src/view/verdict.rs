@@ -40,7 +40,7 @@ pub fn others(verdict: &Verdict) -> Option<String> {
 pub fn legend(verdict: &Verdict) -> Option<String> {
     let words = named(verdict).map(|of| {
         let (part, share) = (of.part, percent(of.share));
-        format!("{} {} {share} ({})", letter(part), part.name(), part.about())
+        format!("{} {} {share} ({})", letter(part), part.name(), of.about())
     });
     let others = others(verdict).map(|others| format!("{REST} {others}"));
     let words: Vec<String> = words.chain(others).collect();
@@ -167,7 +167,8 @@ impl Calls {
             None => self.first.call.clone(),
         };
         let (Some(first), Some(last)) = (first, last) else { return name };
-        let (span, count) = match self.requests.len() {
+        // A deadline that had passed has no span.
+        let (span, count) = match self.requests.keys().flatten().count() {
             1 => (first.to_string(), String::new()),
             count => (format!("{first} to {last}"), format!(" ({})", counted(count, "request"))),
         };

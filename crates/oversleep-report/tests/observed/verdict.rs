@@ -83,6 +83,10 @@ fn what_a_cause_delayed_is_collapsed_by_thread() {
         ]
     );
     assert_eq!(of(&crowded(1, 1))[1], "app (worker-0): clock_nanosleep for 1 ms");
+    let mut passed = recorded();
+    let without_span = renamed(&passed.series[0], |identity| identity.requested_ns = None);
+    passed.series.push(without_span);
+    assert_eq!(of(&passed), ["app: clock_nanosleep for 1 ms"], "the deadlines of some had passed");
 }
 
 #[test]

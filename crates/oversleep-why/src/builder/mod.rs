@@ -288,6 +288,7 @@ impl Builder {
                 recorder: None,
                 target: meta.target,
                 processes: meta.processes,
+                neighbours: Vec::new(),
                 want_ns: want_ns.map(|ns| Nanos(signed(ns))),
                 left_out: self.left_out,
                 worst,

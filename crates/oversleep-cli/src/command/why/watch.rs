@@ -18,7 +18,7 @@ use oversleep_report::view::observed::{self, Row};
 use oversleep_why::calls::Arch;
 use oversleep_why::group::Group;
 use oversleep_why::names::Names;
-use oversleep_why::recording::{Meta, Named, Recorder};
+use oversleep_why::recording::{Meta, Recorder};
 use oversleep_why::session::Session;
 
 use super::follower::{Follower, Program};
@@ -46,7 +46,7 @@ pub fn run(why: &Why) -> Result<Exit, Failure> {
     };
     let mut follower = Follower::of(why, options)?;
     let arch = Arch::named(std::env::consts::ARCH).ok_or_else(|| Failure::failed(CollectError::System.to_string()))?;
-    let mut names = Names::live(named);
+    let mut names = Names::live(oversleep_collect::named);
     let mut ends = Vec::new();
     for &pid in &why.pid {
         follower.follow(pid)?;
@@ -152,12 +152,6 @@ fn of_machine(environment: &Environment) -> Environment {
         }
     }
     kept
-}
-
-/// A running process.
-fn named(tgid: u32) -> Option<Named> {
-    let name = oversleep_collect::command_name(tgid)?;
-    Some(Named { tgid, name, cgroup: oversleep_collect::cgroup_of(tgid) })
 }
 
 /// The end of a program. A thread of its own waits for it, because polling would cost more than collecting.

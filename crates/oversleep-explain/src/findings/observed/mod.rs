@@ -5,6 +5,7 @@ use crate::finding::FindingEntry;
 
 mod interrupt;
 pub(crate) mod interruption;
+mod own_share;
 pub(crate) mod period;
 mod program;
 mod run_queue;

@@ -1,4 +1,4 @@
-//! Waits whose thread was ready to run and had no CPU: because of its own policy, or because of the tasks that ran.
+//! Waits whose thread was ready to run and had no CPU: because of its own policy or group, or because of the tasks that ran.
 
 use oversleep_record::finding::Severity;
 use oversleep_record::observed::Blame;
@@ -8,12 +8,15 @@ use oversleep_record::words::counted;
 use oversleep_record::{Nanos, ResultFile};
 
 use super::APPLIES_TO;
+use super::own_share::{FAIR, NICE_0, Own, SCHED_IDLE, advice, name};
 use crate::entry::{Checked, Conclusion, RemedyEntry, Scope};
 use crate::finding::{Check, FindingEntry};
 use crate::observed::{
-    Cause, Kind, NOBODY, OVERSLEEP, OWN_POLICY, by_cause, delayed_by, has_ended, is_oversleep, is_own, is_unexplained,
+    Cause, Kind, NOBODY, OVERSLEEP, by_cause, delayed_by, has_ended, is_oversleep, is_own, is_unexplained,
 };
-use crate::remedies::observed::{FOLLOW_LESS, RESTORE_PRIORITY, RUN_FIRST, SEPARATE_CPUS, SWITCH_SOONER};
+use crate::remedies::observed::{
+    FOLLOW_LESS, RAISE_GROUP_WEIGHT, RESTORE_PRIORITY, RUN_FIRST, SEPARATE_CPUS, SWITCH_SOONER,
+};
 
 pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     id: "OVS-Y015",
@@ -24,12 +27,14 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     severity: Severity::Cost,
     meaning: "A woken thread runs at once if a CPU that it may use is idle, or if its policy and priority go before those of \
                   the task that runs. Otherwise it waits until that task's turn is over. A thread of a low policy, or with a \
-                  nice value above 0, waits behind every ordinary task.",
+                  nice value above 0, waits behind every ordinary task. So does one whose control group has a low cpu.weight: its \
+                  threads share what the group gets beside other groups, whatever their nice values.",
     how_we_know: "oversleep sees when the thread enters a run queue and when it gets a CPU, and which tasks ran on that CPU \
-                      in between, with their policies and priorities.",
+                      in between, with their policies and priorities. It reads the shares of the groups of both when the wait \
+                      ends.",
     what_to_do: "Keep the task that ran away from the program's CPUs, or let the program's threads go first.",
     sources: &["https://man7.org/linux/man-pages/man7/sched.7.html"],
-    remedies: &[&RESTORE_PRIORITY, &SEPARATE_CPUS, &RUN_FIRST, &SWITCH_SOONER, &FOLLOW_LESS],
+    remedies: &[&RESTORE_PRIORITY, &RAISE_GROUP_WEIGHT, &SEPARATE_CPUS, &RUN_FIRST, &SWITCH_SOONER, &FOLLOW_LESS],
     check: Check::Causes(run_queue),
 }];
 
@@ -38,24 +43,23 @@ const FIRST: &[&RemedyEntry] = &[&SEPARATE_CPUS, &RUN_FIRST];
 const ALONE: &[&RemedyEntry] = &[&SEPARATE_CPUS];
 const SOONER: &[&RemedyEntry] = &[&SEPARATE_CPUS, &SWITCH_SOONER];
 const OWN: &[&RemedyEntry] = &[&RESTORE_PRIORITY, &SEPARATE_CPUS];
+const GROUP: &[&RemedyEntry] = &[&RAISE_GROUP_WEIGHT, &SEPARATE_CPUS];
 const LESS: &[&RemedyEntry] = &[&FOLLOW_LESS];
 
-const SCHED_IDLE: u32 = 5;
-/// The priority of nice 0, as the kernel orders them.
-const NICE_0: i32 = 120;
-/// The first priority that isn't a real-time one.
-const FAIR: i32 = 100;
 /// The most tasks that a sentence names.
 const NAMED_MAX: usize = 3;
 
 fn run_queue(file: &ResultFile) -> Checked<Vec<Conclusion>> {
     let kinds = delayed_by(file, Part::Runq, "waiting for a CPU")?;
-    // Where a thread goes last by its own policy, that is the cause, whoever went first.
-    let (low, kinds): (Vec<Kind<'_>>, Vec<Kind<'_>>) = kinds.into_iter().partition(|kind| own_policy(kind).is_some());
+    // Where a thread goes last by its own policy or group, that is the cause, whoever went first.
+    let (low, kinds): (Vec<Kind<'_>>, Vec<Kind<'_>>) =
+        kinds.into_iter().partition(|kind| Own::of(file, kind).is_some());
     let low = by_cause(Part::Runq, &low, |kind: &Kind<'_>| {
         let total = u64::try_from(kind.sum(Part::Runq)).unwrap_or(u64::MAX);
-        let name = own_policy(kind).unwrap_or_default();
-        vec![(format!("{OWN_POLICY}{name}"), total, kind.max(Part::Runq).unsigned_abs(), name)]
+        Own::of(file, kind)
+            .map(|own| (own.instance(), total, kind.max(Part::Runq).unsigned_abs(), own))
+            .into_iter()
+            .collect()
     });
     let mut conclusions: Vec<Conclusion> = low.iter().map(|(cause, own)| behind_all(file, cause, own)).collect();
     let found = by_cause(Part::Runq, &kinds, |kind: &Kind<'_>| {
@@ -89,41 +93,34 @@ fn culprit(kind: &Kind<'_>, blame: &Blame) -> String {
     }
 }
 
-/// The policy of threads that mostly waited behind tasks whose policy or nice value is only better than theirs:
-/// `SCHED_IDLE`, `nice 19`.
-fn own_policy(kind: &Kind<'_>) -> Option<String> {
-    let (policy, prio) = kind.waits.policy.filter(|(policy, prio)| *policy == SCHED_IDLE || *prio > NICE_0)?;
-    let is_better = |blame: &&Blame| {
-        let is_fair = blame.prio >= FAIR && blame.policy != SCHED_IDLE;
-        is_fair && (policy == SCHED_IDLE || blame.prio < prio)
-    };
-    let all = kind.waits.blames.iter().map(|blame| i128::from(blame.total_ns)).sum::<i128>();
-    let better = kind.waits.blames.iter().filter(is_better).map(|blame| i128::from(blame.total_ns)).sum::<i128>();
-    let name = || if policy == SCHED_IDLE { "SCHED_IDLE".to_owned() } else { format!("nice {}", prio - NICE_0) };
-    (all > 0 && better * 2 >= all).then(name)
-}
-
-/// Threads that go last by their own policy.
-fn behind_all(file: &ResultFile, cause: &Cause<'_, '_>, own: &str) -> Conclusion {
+/// Threads that go last by their own policy or group.
+fn behind_all(file: &ResultFile, cause: &Cause<'_, '_>, own: &Own<'_>) -> Conclusion {
     let (kind, max) = (cause.first(), cause.longest);
-    let (after, is_idle) = match kind.waits.policy {
-        Some((SCHED_IDLE, _)) => ("after every other task".to_owned(), true),
-        Some((_, prio)) => {
-            // The kernel's weights fall by a quarter with each step.
-            let times = 1.25_f64.powi(prio - NICE_0).round();
-            (format!("where a task at nice 0 gets about {times} times as much of a CPU"), false)
-        }
-        None => (String::new(), false),
-    };
     let total = Nanos(i64::try_from(cause.total_ns).unwrap_or(i64::MAX));
     let blames: Vec<&Blame> = kind.waits.by_blame();
     let names: Vec<String> = blames.iter().take(NAMED_MAX).map(|blame| culprit(kind, blame)).collect();
     let rest = if blames.len() > NAMED_MAX { " and others" } else { "" };
     let found = cause.found(format!(
-        "{} waits for a CPU because it runs at {own}, {after}: {total} in all, {max} at most, while {}{rest} ran",
+        "{} waits for a CPU because {}: {total} in all, {max} at most, while {}{rest} ran",
         kind.identity,
+        own.because(kind),
         names.join(", ")
     ));
+    let alone = "Or give this thread a CPU of its own (taskset, cpuset): then nobody goes first";
+    let found = match own {
+        Own::Policy(_) => restored(file, kind, found),
+        Own::Group(weight) => {
+            let (advice, command) = advice(weight);
+            let found = found.rests_first_on("its own group", name(weight));
+            found.cured_by(GROUP).advising(&RAISE_GROUP_WEIGHT, advice, Some(command))
+        }
+    };
+    found.advising(&SEPARATE_CPUS, alone, None)
+}
+
+/// The conclusion with its remedy, for threads with such a policy.
+fn restored(file: &ResultFile, kind: &Kind<'_>, found: Conclusion) -> Conclusion {
+    let is_idle = matches!(kind.waits.policy, Some((SCHED_IDLE, _)));
     let found =
         found.rests_first_on("its own policy", policy_words(kind.waits.policy.map_or(0, |own| own.0), prio(kind)));
     let pid = pid(kind);
@@ -144,8 +141,7 @@ fn behind_all(file: &ResultFile, cause: &Cause<'_, '_>, own: &str) -> Conclusion
         (false, true) => Some(format!("# command\nchrt -a -o -p 0 {pid}")),
         (false, false) => Some(format!("# command\nrenice -n 0 -p {pid}")),
     };
-    let alone = "Or give this thread a CPU of its own (taskset, cpuset): then nobody goes first";
-    found.cured_by(OWN).advising(&RESTORE_PRIORITY, advice, command).advising(&SEPARATE_CPUS, alone, None)
+    found.cured_by(OWN).advising(&RESTORE_PRIORITY, advice, command)
 }
 
 fn prio(kind: &Kind<'_>) -> i32 {
@@ -197,7 +193,8 @@ fn behind(file: &ResultFile, cause: &Cause<'_, '_>, blame: &Blame) -> Conclusion
         let (sentence, command) = match blame.is_pinned {
             true => (
                 format!(
-                    "Give this thread another CPU than {name}, a thread of the program itself that is pinned to one"
+                    "Give {} another CPU than {name}, a thread of the program itself that is pinned to one",
+                    cause.first().identity.thread
                 ),
                 "# command, with the number of the CPU and the id of the thread\ntaskset -cp N TID",
             ),

@@ -1,7 +1,6 @@
 //! Waits that end late because their timers do: slack, shares of timeouts, ticks, rounding.
 
 use oversleep_record::finding::Severity;
-use oversleep_record::observed::wait::Request;
 use oversleep_record::part::Part;
 use oversleep_record::{Nanos, ResultFile};
 
@@ -9,6 +8,7 @@ use super::{APPLIES_TO, HOW};
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::finding::{Check, FindingEntry};
 use crate::observed::{Cause, Kind, delayed_by, has_ended};
+use crate::read;
 use crate::remedies::linux::{LOWER_TIMER_SLACK, POLL_BEFORE_RECEIVE, TIMERFD_FOR_LONG_TIMEOUTS};
 use crate::remedies::observed::{PASS_FINER_TIMEOUT, SET_ABSOLUTE_DEADLINE};
 
@@ -57,11 +57,13 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         applies_to: "programs on Linux, followed in the kernel",
         scope: Scope::Observed,
         severity: Severity::Cost,
-        meaning: "A timeout that is set with an option of a socket, such as SO_RCVTIMEO, is counted in ticks of 1 to 10 ms, \
-                  and ends up to two ticks late. Precise timers are used only by calls that take a timeout themselves.",
-        how_we_know: "These calls have no timeout among their arguments, and their timer is one of the kernel's wheel.",
-        what_to_do: "Wait for the socket with poll or epoll and a timeout, then receive without blocking.",
-        sources: &["https://docs.kernel.org/timers/hrtimers.html"],
+        meaning: "A timeout that is set with an option of a socket, such as SO_RCVTIMEO, is rounded up to ticks of 1 to 10 ms, and \
+                  ends up to two ticks late. From 63 ticks on the kernel keeps it in coarser steps, so that it may end an eighth \
+                  of its length late. Precise timers are used only by calls that take a timeout themselves.",
+        how_we_know: "These calls have no timeout among their arguments, and their timer is one of the kernel's wheel. What is \
+                      shown as requested is the timeout in whole ticks.",
+        what_to_do: "Wait for the socket with ppoll or epoll_pwait2 and a timeout, then receive without blocking.",
+        sources: &["https://docs.kernel.org/timers/hrtimers.html", "https://lwn.net/Articles/646950/"],
         remedies: &[&POLL_BEFORE_RECEIVE],
         check: Check::Causes(tick),
     },
@@ -105,10 +107,6 @@ fn is_share(kind: &Kind<'_>) -> bool {
         && kind.identity.requested_ns.is_some_and(|span| span > Nanos::ZERO)
 }
 
-fn on_tick(kind: &Kind<'_>) -> bool {
-    kind.identity.request == Request::Unknown
-}
-
 /// The kinds delayed by slack of one origin.
 fn slack_of<'a>(file: &'a ResultFile, what: &str, is_meant: fn(&Kind<'_>) -> bool) -> Checked<Vec<Kind<'a>>> {
     let mut kinds = delayed_by(file, Part::Slack, what)?;
@@ -120,7 +118,7 @@ fn slack_of<'a>(file: &'a ResultFile, what: &str, is_meant: fn(&Kind<'_>) -> boo
 }
 
 fn slack(file: &ResultFile) -> Checked<Vec<Conclusion>> {
-    let kinds = slack_of(file, "timer slack", |kind| !is_share(kind) && !on_tick(kind))?;
+    let kinds = slack_of(file, "timer slack", |kind| !is_share(kind) && !kind.is_on_tick())?;
     let cause = Cause::whole(Part::Slack, &kinds);
     let first = cause.first();
     let late = first.typical(Part::Slack);
@@ -139,12 +137,15 @@ fn slack(file: &ResultFile) -> Checked<Vec<Conclusion>> {
         "Set the timer slack of the waiting threads to 1 ns: prctl(PR_SET_TIMERSLACK, 1) in the program, before it starts \
          other threads, which inherit it. {outside}"
     );
-    let found = cause.found(format!("{} ends {late} late because of timer slack", first.identity));
+    // Those of others may be shares of timeouts.
+    let is_raised = first.split.p50(Part::Slack) > THREAD_SLACK_MAX_NS && first.identity.requested_ns.is_some();
+    let raised = if is_raised { ", which was raised above the default of 50 µs" } else { "" };
+    let found = cause.found(format!("{} ends {late} late because of timer slack{raised}", first.identity));
     Ok(vec![found.advising(&LOWER_TIMER_SLACK, advice, None)])
 }
 
 fn timeout_share(file: &ResultFile) -> Checked<Vec<Conclusion>> {
-    let kinds = slack_of(file, "the slack of long timeouts", |kind| is_share(kind) && !on_tick(kind))?;
+    let kinds = slack_of(file, "the slack of long timeouts", |kind| is_share(kind) && !kind.is_on_tick())?;
     let cause = Cause::whole(Part::Slack, &kinds);
     let first = cause.first();
     let late = first.typical(Part::Slack);
@@ -152,11 +153,25 @@ fn timeout_share(file: &ResultFile) -> Checked<Vec<Conclusion>> {
 }
 
 fn tick(file: &ResultFile) -> Checked<Vec<Conclusion>> {
-    let kinds = slack_of(file, "the tick", on_tick)?;
+    let kinds = slack_of(file, "the tick", |kind| kind.is_on_tick())?;
     let cause = Cause::whole(Part::Slack, &kinds);
     let first = cause.first();
     let late = first.typical(Part::Slack);
-    Ok(vec![cause.found(format!("{} ends on a tick: {late} of the lateness is the tick's", first.identity))])
+    let steps = read::tick(file).zip(first.identity.requested_ns).map(|(tick, span)| wheel_step(tick, span));
+    let steps = steps.map(|step| format!(", in steps of {step}")).unwrap_or_default();
+    let found = format!("{} ends {late} late because its timeout is kept by the kernel's tick{steps}", first.identity);
+    Ok(vec![cause.found(found)])
+}
+
+/// How finely the kernel's timer wheel keeps a timeout: its first level by single ticks, each further one by steps that are
+/// eight times as long.
+fn wheel_step(tick: Nanos, span: Nanos) -> Nanos {
+    const LEVEL_TICKS: i64 = 63;
+    let mut step = tick.0.max(1);
+    while span.0 / step >= LEVEL_TICKS {
+        step = step.saturating_mul(8);
+    }
+    Nanos(step)
 }
 
 fn want(file: &ResultFile) -> Option<Nanos> {
@@ -199,4 +214,49 @@ fn entry(file: &ResultFile) -> Checked<Vec<Conclusion>> {
     let first = cause.first();
     let long = first.typical(Part::Api);
     Ok(vec![cause.found(format!("{} needs {long} to enter the call and set its timer", first.identity))])
+}
+
+#[cfg(test)]
+mod tests {
+    use oversleep_record::environment::Os;
+    use oversleep_record::observed::wait::Request;
+    use oversleep_record::part::Parts;
+    use oversleep_record::{Identity, Series};
+
+    use super::*;
+    use crate::observed::testing::{found, waits, waits_on_tick};
+
+    #[test]
+    fn a_slack_that_somebody_raised_is_told_from_the_default() {
+        let late = |slack: i64| found(vec![waits(1, 100, Parts { slack, ..Parts::default() })], "late-by-slack");
+        let says = "app: nanosleep for 1 ms ends 50 µs late because of timer slack";
+        assert_eq!(late(50_000), [says]);
+        let says =
+            "app: nanosleep for 1 ms ends 1 s late because of timer slack, which was raised above the default of 50 µs";
+        assert_eq!(late(1_000_000_000), [says]);
+    }
+
+    #[test]
+    fn timeouts_of_sockets_are_late_by_the_tick() {
+        let late = |series: Series| found(vec![series], "late-by-tick");
+        assert_eq!(
+            late(waits_on_tick(12, 100, 3_990_000)),
+            [
+                "app: recvfrom with a timeout of 12 ms ends 3.99 ms late because its timeout is kept by the kernel's tick"
+            ]
+        );
+        // Many kinds as one, some of which may have ended on a tick.
+        let others = waits_on_tick(12, 100, 3_990_000);
+        let identity = Identity { call: "any".to_owned(), ..Identity::of(&others).expect("it was observed") };
+        assert_eq!(identity.request, Request::Unknown);
+        let others = Series { why: others.why, ..Series::observed(&identity, Os::Linux, others.distribution) };
+        assert_eq!(late(others), [""; 0]);
+    }
+
+    #[test]
+    fn the_wheel_keeps_long_timeouts_in_longer_steps() {
+        // The levels of kernel/time/timer.c for HZ = 250.
+        let step = |ms: i64| wheel_step(Nanos::from_millis(4), Nanos::from_millis(ms)).0 / 1_000_000;
+        assert_eq!([4, 251, 252, 2_015, 2_016, 16_128].map(step), [4, 4, 32, 32, 256, 2_048]);
+    }
 }

@@ -3,6 +3,7 @@
 use oversleep_record::Identity;
 use oversleep_record::environment::Os;
 use oversleep_record::observed::culprit::{Activity, ActivityKind, Culprit, IrqCause, Span, Whose, Why};
+use oversleep_record::observed::group::{GroupSetting, GroupWeight};
 use oversleep_record::observed::interruption::{Interrupted, Interruption, Sender};
 use oversleep_record::observed::period::{Block, Periods};
 use oversleep_record::observed::stack::Stack;
@@ -119,6 +120,11 @@ fn blame(why: Why) -> Blame {
     }
 }
 
+fn weight(setting: GroupSetting) -> GroupWeight {
+    let (group, folder) = ("/system.slice".to_owned(), "/sys/fs/cgroup/system.slice".to_owned());
+    GroupWeight { group, folder, setting, value: 1 }
+}
+
 /// What belongs to no series.
 pub fn observation() -> Observation {
     Observation {
@@ -129,7 +135,10 @@ pub fn observation() -> Observation {
             tgid: 7,
             name: "app".to_owned(),
             cgroup: Some("/system.slice/app.service".to_owned()),
+            weights: [GroupSetting::CpuWeight, GroupSetting::CpuShares, GroupSetting::CpuIdle].map(weight).to_vec(),
+            freezer: Some("/docker/app".to_owned()),
         }],
+        neighbours: vec![Named { tgid: 8, name: "hog".to_owned(), ..Named::default() }],
         want_ns: Some(Nanos(1_000_000)),
         left_out: 3,
         worst: Request::ALL.into_iter().zip(OUTCOMES).zip(causes()).map(wait).collect(),

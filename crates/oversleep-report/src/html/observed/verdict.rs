@@ -20,7 +20,11 @@ pub(in crate::html) fn section(m: &mut Markup, file: &ResultFile) {
         if !verdict.shares.is_empty() {
             let share = |part| verdict.shares.iter().find(|share| share.part == part).map_or(0.0, |share| share.share);
             bar(m, &Split::of(share));
-            keys(m, named(&verdict).map(|share| (share.part, Some(percent(share.share)))), others(&verdict));
+            keys(
+                m,
+                named(&verdict).map(|share| (share.part, Some(percent(share.share)), share.about())),
+                others(&verdict),
+            );
         }
         if let Some(figures) = &verdict.figures {
             m.leaf("p", &[], &format!("{figures}."));
