@@ -1,8 +1,9 @@
-//! The names of processes, from the stream, from the head of a recording, or from the running system.
+//! The names of processes, and their runtimes, from the stream, from the head of a recording, or from the running system.
 
 use std::fmt;
 
-use oversleep_record::observed::Named;
+use oversleep_record::observed::{Named, SeenRuntime};
+use oversleep_record::{ResultFile, label};
 
 use crate::machine::{Machine, Map};
 use crate::wait::Wait;
@@ -51,6 +52,33 @@ impl Names {
     pub fn learn(&mut self, tgid: u32) {
         if let Some(named) = self.ask.as_ref().and_then(|ask| ask(tgid)) {
             self.known.insert(tgid, named);
+        }
+    }
+
+    /// Forgets what was read from the system about a process that executes another program.
+    pub fn renew(&mut self, tgid: u32) {
+        if self.ask.is_some() {
+            self.known.remove(&tgid);
+        }
+    }
+
+    /// States what was seen of a process's runtime since its name was read.
+    pub fn set_runtime(&mut self, tgid: u32, seen: SeenRuntime) {
+        if let Some(named) = self.known.get_mut(&tgid).filter(|named| named.runtime.is_some()) {
+            named.runtime = Some(seen);
+        }
+    }
+
+    /// Adds the runtimes of processes to their waits. Waits of one kind may be those of several processes, which then have to
+    /// agree.
+    pub(crate) fn add_runtimes(&self, file: &mut ResultFile) {
+        for series in &mut file.series {
+            let program = series.label::<String>(label::PROGRAM);
+            let Some(waits) = &mut series.observed else { continue };
+            let is_of = |named: &&Named| named.tgid == waits.tgid || program.as_ref() == Some(&named.name);
+            let mut runtimes = self.known.values().filter(is_of).map(|named| named.runtime.clone());
+            let first = runtimes.next().flatten();
+            waits.runtime = runtimes.fold(first, |one, other| one?.and(&other?));
         }
     }
 

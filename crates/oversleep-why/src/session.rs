@@ -68,6 +68,9 @@ impl<'a> Session<'a> {
             if event.kind == Kind::Steal {
                 self.builder.stole(event.t, event.fields[0]);
             }
+            if event.kind == Kind::Exec {
+                self.names.renew(event.tgid);
+            }
             self.machine.feed(&event);
             self.collect()?;
         }
@@ -120,7 +123,9 @@ impl<'a> Session<'a> {
         if !known.is_empty() {
             meta.processes = known;
         }
-        Ok(self.builder.finish(meta, self.want_ns, losses, &self.machine))
+        let mut file = self.builder.finish(meta, self.want_ns, losses, &self.machine);
+        self.names.add_runtimes(&mut file);
+        Ok(file)
     }
 }
 

@@ -17,7 +17,9 @@ use oversleep_record::words::{counted, list, percent};
 use oversleep_record::{Distribution, Nanos, ResultFile, Series, SeriesKey};
 
 use crate::findings::observed::interruption::CUT_OFF;
-use crate::observed::{Kind, NOBODY, OVERSLEEP, OWN_POLICY, RARE_MIN_NS, WAITS_MIN, enough, kinds};
+use crate::observed::{
+    Kind, NOBODY, OVERSLEEP, OWN_POLICY, RARE_MIN_NS, WAITS_MIN, enough, kinds, kinds_of_runtime, own_series,
+};
 use crate::registry::with_instances;
 use blame::{Who, blamed};
 
@@ -33,6 +35,8 @@ const MOST: f64 = 0.5;
 const CURED_MIN: f64 = 0.2;
 /// The most culprits that are named.
 const CULPRITS_MAX: usize = 3;
+/// The most kinds of housekeeping that are named.
+const HOUSEKEEPING_MAX: usize = 3;
 /// Waits that end earlier than this at p99 are as late as the default timer slack of 50 µs, an interrupt and a switch make
 /// them.
 const ORDINARY_NS: i64 = 200_000;
@@ -50,6 +54,8 @@ pub struct Verdict {
     pub first_step: Option<FirstStep>,
     /// What would be left without the part that the first step is about.
     pub leaves: Option<Without>,
+    /// Which waits it isn't about, because a language runtime made them for its own purposes.
+    pub housekeeping: Option<String>,
 }
 
 /// A part's share of the lateness of all waits.
@@ -113,9 +119,16 @@ pub fn causes(file: &ResultFile) -> Vec<Cause> {
 impl Verdict {
     /// The verdict on an observed program; `None` for another result.
     pub fn of(file: &ResultFile) -> Option<Verdict> {
+        Some(Verdict { housekeeping: housekeeping(file), ..Verdict::of_own_waits(file)? })
+    }
+
+    fn of_own_waits(file: &ResultFile) -> Option<Verdict> {
         file.observation.as_ref()?;
         let kinds = match enough(file) {
             Ok(kinds) => kinds,
+            Err(_) if !has_waits(file) && !kinds_of_runtime(file).is_empty() => {
+                return Some(Verdict::undecided("it makes no timed wait of its own"));
+            }
             Err(_) if !has_waits(file) => return Some(Verdict::undecided("it makes no timed wait")),
             Err(why) => return Some(cut_off(file).unwrap_or_else(|| Verdict::undecided(&why.sentence))),
         };
@@ -148,17 +161,41 @@ impl Verdict {
             false => delayed(file, &kinds, &shares, &causes),
         };
         let sentence = sentence + &behind.map(|(_, said)| format!(" {said}")).unwrap_or_default();
-        Some(Verdict { sentence, shares, figures: figures(&kinds), first_step, leaves })
+        Some(Verdict { sentence, shares, figures: figures(&kinds), first_step, leaves, housekeeping: None })
     }
 
     fn undecided(why: &str) -> Verdict {
         let sentence = match why {
             "no wait ended late" => "None of its waits ended late.".to_owned(),
             "it makes no timed wait" => "It made no timed wait while it was followed.".to_owned(),
+            "it makes no timed wait of its own" => "It made no timed wait of its own while it was followed.".to_owned(),
             why => format!("Undecided: {}.", why.trim_end_matches('.')),
         };
-        Verdict { sentence, shares: Vec::new(), figures: None, first_step: None, leaves: None }
+        Verdict { sentence, shares: Vec::new(), figures: None, first_step: None, leaves: None, housekeeping: None }
     }
+}
+
+/// `301 more waits are the runtime's own housekeeping: the interpreter's switch interval.`
+fn housekeeping(file: &ResultFile) -> Option<String> {
+    let kinds = kinds_of_runtime(file);
+    let mut all: Vec<(&str, u64)> = Vec::new();
+    for (kind, of) in &kinds {
+        match all.iter_mut().find(|(what, _)| *what == of.what) {
+            Some((_, count)) => *count = count.saturating_add(kind.count()),
+            None => all.push((of.what, kind.count())),
+        }
+    }
+    all.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let count = all.iter().map(|(_, count)| *count).fold(0, u64::saturating_add);
+    let mut named: Vec<String> = all.iter().take(HOUSEKEEPING_MAX).map(|(what, _)| (*what).to_owned()).collect();
+    match all.len().saturating_sub(HOUSEKEEPING_MAX) {
+        0 => {}
+        more => named.push(counted(more, "other")),
+    }
+    let means = kinds.iter().find(|(_, of)| !of.means.is_empty()).map(|(_, of)| format!(" {}", of.means));
+    let are = if count == 1 { "is" } else { "are" };
+    let (counted, means) = (counted(count, "more wait"), means.unwrap_or_default());
+    (count != 0).then(|| format!("{counted} {are} the runtime's own housekeeping: {}.{means}", list(&named)))
 }
 
 /// Whether it waits for a time at all.
@@ -166,7 +203,7 @@ fn has_waits(file: &ResultFile) -> bool {
     let waits = |series: &Series| {
         series.observed.as_ref().is_some_and(|waits| series.counts.recorded != 0 || waits.otherwise_count() != 0)
     };
-    file.observation.as_ref().is_some_and(|observation| observation.left_out != 0) || file.series.iter().any(waits)
+    file.observation.as_ref().is_some_and(|observation| observation.left_out != 0) || own_series(file).any(waits)
 }
 
 /// That most waits don't come to their end, which matters more than how late the others are.
@@ -179,7 +216,7 @@ fn cut_off(file: &ResultFile) -> Option<Verdict> {
         is_optional: false,
     });
     let sentence = format!("{}.", cause.finding.sentence.trim_end_matches('.'));
-    Some(Verdict { sentence, shares: Vec::new(), figures: None, first_step, leaves: None })
+    Some(Verdict { sentence, shares: Vec::new(), figures: None, first_step, leaves: None, housekeeping: None })
 }
 
 /// The cause to remove first: the one that explains most of the largest part, or else of any part. oversleep's own following

@@ -151,6 +151,7 @@ fn series(group: Group, os: Os) -> Series {
         cpus_allowed: None,
         slack_bound_ns: group.slack_bound_ns,
         steal_count: group.steal_count,
+        runtime: None,
     });
     series
 }

@@ -7,6 +7,7 @@
 mod by;
 pub mod culprit;
 pub mod interruption;
+mod runtime;
 pub mod stack;
 pub mod wait;
 
@@ -24,6 +25,7 @@ use interruption::Interrupted;
 use wait::{Outcome, TimerClock, Wait};
 
 pub use by::By;
+pub use runtime::SeenRuntime;
 
 /// Waits shown in full.
 pub const WORST: usize = 10;
@@ -71,6 +73,9 @@ pub struct ObservedWaits {
     /// Waits around which the hypervisor took time.
     #[serde(default)]
     pub steal_count: u64,
+    /// The language runtime of the process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime: Option<SeenRuntime>,
 }
 
 /// What one task took from the waits of a series.
@@ -181,6 +186,9 @@ pub struct Named {
     /// The group that its CPU quota is stated for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cgroup: Option<String>,
+    /// Its language runtime.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime: Option<SeenRuntime>,
 }
 
 /// What a result about observed programs has besides its series.

@@ -8,6 +8,8 @@ use oversleep_record::ExperimentId;
 use oversleep_record::probe::OpKind;
 use serde::Deserialize;
 
+use crate::process::InProcess;
+
 /// An embedded folder of `probes/`.
 struct Folder {
     name: &'static str,
@@ -103,6 +105,8 @@ pub struct Descriptor {
     /// Its own options and tricks.
     #[serde(default)]
     pub variant: Vec<Variant>,
+    /// How a running process is known to have it.
+    pub process: Option<InProcess>,
     /// What it can measure.
     pub op: Vec<Op>,
     /// Names and texts of its files.

@@ -7,6 +7,7 @@ mod interrupt;
 pub(crate) mod interruption;
 mod program;
 mod run_queue;
+mod runtime;
 mod scheduling;
 mod timer;
 mod visibility;
@@ -16,6 +17,7 @@ pub(super) static FAMILIES: &[&[FindingEntry]] = &[
     interruption::FINDINGS,
     program::FINDINGS,
     run_queue::FINDINGS,
+    runtime::FINDINGS,
     scheduling::FINDINGS,
     timer::FINDINGS,
     visibility::FINDINGS,

@@ -6,7 +6,7 @@ use oversleep_record::observed::culprit::{Activity, ActivityKind, Culprit, IrqCa
 use oversleep_record::observed::interruption::{Interrupted, Interruption, Sender};
 use oversleep_record::observed::stack::Stack;
 use oversleep_record::observed::wait::{Marks, Outcome, Request, TimerClock, Wait};
-use oversleep_record::observed::{Blame, By, IrqBlame, Losses, Named, Observation, ObservedWaits};
+use oversleep_record::observed::{Blame, By, IrqBlame, Losses, Named, Observation, ObservedWaits, SeenRuntime};
 use oversleep_record::part::{Part, Parts, Segment};
 use oversleep_record::split::PartSplit;
 use oversleep_record::{Distribution, Nanos, Series};
@@ -65,8 +65,13 @@ fn of_request(n: u64, request: Request) -> Series {
         cpus_allowed: Some(2),
         slack_bound_ns: Some(50_000),
         steal_count: 1,
+        runtime: Some(runtime()),
     });
     series
+}
+
+fn runtime() -> SeenRuntime {
+    SeenRuntime { name: "python".to_owned(), waits_for_own_lock: true }
 }
 
 /// Every interruption.
@@ -105,6 +110,7 @@ pub fn observation() -> Observation {
             tgid: 7,
             name: "app".to_owned(),
             cgroup: Some("/system.slice/app.service".to_owned()),
+            runtime: Some(runtime()),
         }],
         want_ns: Some(Nanos(1_000_000)),
         left_out: 3,
