@@ -89,3 +89,52 @@ impl Names {
         list
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use oversleep_record::environment::Os;
+    use oversleep_record::observed::wait::Request;
+    use oversleep_record::{Distribution, Identity, Series};
+
+    use super::*;
+
+    fn named(tgid: u32, runtime: Option<(&str, bool)>) -> Named {
+        let seen = |(name, waits_for_own_lock): (&str, bool)| SeenRuntime { name: name.to_owned(), waits_for_own_lock };
+        Named { tgid, name: "app".to_owned(), cgroup: None, runtime: runtime.map(seen) }
+    }
+
+    /// What is said of the runtime of waits of process 7, if these processes have their name.
+    fn runtime(all: &[Named]) -> Option<SeenRuntime> {
+        let (program, call) = ("app".to_owned(), "futex".to_owned());
+        let request = Request::Deadline;
+        let identity = Identity { thread: program.clone(), program, call, timer: None, request, requested_ns: None };
+        let mut file = crate::session::replay(include_bytes!("../tests/recorded/fifo.why")).expect("a recording");
+        let mut series = Series::observed(&identity, Os::Linux, Distribution::growing());
+        series.observed.as_mut().expect("it is observed").tgid = 7;
+        file.series = vec![series];
+        Names::of(all).add_runtimes(&mut file);
+        file.series.remove(0).observed.expect("it is observed").runtime
+    }
+
+    #[test]
+    fn processes_of_one_name_have_to_agree_on_their_runtime() {
+        let seen = |all: &[Named]| runtime(all).map(|seen| (seen.name, seen.waits_for_own_lock));
+        let python = |lock: bool| Some(("python".to_owned(), lock));
+        assert_eq!(seen(&[named(7, Some(("python", true)))]), python(true));
+        assert_eq!(seen(&[named(7, Some(("python", true))), named(8, Some(("python", false)))]), python(false));
+        assert_eq!(seen(&[named(7, Some(("python", true))), named(8, Some(("go", false)))]), None);
+        assert_eq!(seen(&[named(7, Some(("python", true))), named(8, None)]), None);
+        assert_eq!(seen(&[]), None);
+    }
+
+    #[test]
+    fn another_program_of_the_same_process_is_asked_for_again() {
+        let mut names = Names::live(|tgid| Some(named(tgid, Some(("python", true)))));
+        names.learn(7);
+        names.renew(7);
+        assert_eq!(names.list(), []);
+        let mut of_recording = Names::of(&[named(7, None)]);
+        of_recording.renew(7);
+        assert_eq!(of_recording.list().len(), 1, "nobody can be asked");
+    }
+}
