@@ -78,8 +78,8 @@ const fn of_threads(
     }
 }
 
-/// All kinds. Threads that wait for the program's own timers are in none: `.NET Timer`, `VirtualThread-unparker` of Java, the
-/// main thread of Node, the schedulers of Erlang.
+/// All kinds. Threads that wait for the program's own timers are in none: `.NET Timer`, `VirtualThread-unparker` of Java,
+/// the main thread of Node, the schedulers of Erlang.
 pub static ALL: &[Housekeeping] = &[
     INTERPRETER,
     Housekeeping {

@@ -2,8 +2,8 @@
 //! them as probes of the laboratory, and returns series.
 //!
 //! `probes/` has a folder per runtime with the probe and a `runtime.toml`, which says how to find the runtime, how to get
-//! its version, how to build and run the probe, and how to know a process that runs it. Nothing here knows a runtime by name. `oversleep-explain` interprets
-//! the series.
+//! its version, how to build and run the probe, and how to know a process that runs it. Nothing here knows a runtime by
+//! name. `oversleep-explain` interprets the series.
 #![forbid(unsafe_code)]
 
 mod cache;

@@ -6,39 +6,13 @@ use std::ops::Range;
 
 use oversleep_record::observed::SeenRuntime;
 use oversleep_system::calls::{Arch, Call};
-use serde::Deserialize;
 
-use crate::descriptor::{Descriptor, descriptors};
+use crate::descriptor::{Descriptor, InProcess, descriptors};
 
 /// How many bytes of a program's file are searched for its notes.
 const HEAD: u64 = 8 << 10;
 /// The most threads that one look is at.
 const THREADS_MAX: usize = 256;
-
-/// How a process of a runtime is known.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct InProcess {
-    /// Names of its program or library, of which it runs code; `*` at the end matches anything.
-    #[serde(default)]
-    files: Vec<String>,
-    /// The name of an ELF note in the program's file.
-    #[serde(default)]
-    note: Option<String>,
-    /// Whether threads wait for a lock in the static memory of these files, as for an interpreter's.
-    #[serde(default)]
-    has_lock: bool,
-}
-
-impl InProcess {
-    fn has_file(&self, name: &str) -> bool {
-        let is_named = |pattern: &String| match pattern.strip_suffix('*') {
-            Some(begin) => name.starts_with(begin),
-            None => name == pattern,
-        };
-        self.files.iter().any(is_named)
-    }
-}
 
 /// A running process of a language runtime.
 #[derive(Debug)]

@@ -69,8 +69,8 @@ impl Names {
         }
     }
 
-    /// Adds the runtimes of processes to their waits. Waits of one kind may be those of several processes, which then have to
-    /// agree.
+    /// Adds the runtimes of processes to their waits. Waits of one kind may be those of several processes, which then have
+    /// to agree.
     pub(crate) fn add_runtimes(&self, file: &mut ResultFile) {
         for series in &mut file.series {
             let program = series.label::<String>(label::PROGRAM);

@@ -6,6 +6,7 @@
 //! sums.
 
 mod blame;
+mod housekeeping;
 mod without;
 
 #[cfg(test)]
@@ -35,8 +36,6 @@ const MOST: f64 = 0.5;
 const CURED_MIN: f64 = 0.2;
 /// The most culprits that are named.
 const CULPRITS_MAX: usize = 3;
-/// The most kinds of housekeeping that are named.
-const HOUSEKEEPING_MAX: usize = 3;
 /// Waits that end earlier than this at p99 are as late as the default timer slack of 50 µs, an interrupt and a switch make
 /// them.
 const ORDINARY_NS: i64 = 200_000;
@@ -119,7 +118,7 @@ pub fn causes(file: &ResultFile) -> Vec<Cause> {
 impl Verdict {
     /// The verdict on an observed program; `None` for another result.
     pub fn of(file: &ResultFile) -> Option<Verdict> {
-        Some(Verdict { housekeeping: housekeeping(file), ..Verdict::of_own_waits(file)? })
+        Some(Verdict { housekeeping: housekeeping::in_words(file), ..Verdict::of_own_waits(file)? })
     }
 
     fn of_own_waits(file: &ResultFile) -> Option<Verdict> {
@@ -173,29 +172,6 @@ impl Verdict {
         };
         Verdict { sentence, shares: Vec::new(), figures: None, first_step: None, leaves: None, housekeeping: None }
     }
-}
-
-/// `301 more waits are the runtime's own housekeeping: the interpreter's switch interval.`
-fn housekeeping(file: &ResultFile) -> Option<String> {
-    let kinds = kinds_of_runtime(file);
-    let mut all: Vec<(&str, u64)> = Vec::new();
-    for (kind, of) in &kinds {
-        match all.iter_mut().find(|(what, _)| *what == of.what) {
-            Some((_, count)) => *count = count.saturating_add(kind.count()),
-            None => all.push((of.what, kind.count())),
-        }
-    }
-    all.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let count = all.iter().map(|(_, count)| *count).fold(0, u64::saturating_add);
-    let mut named: Vec<String> = all.iter().take(HOUSEKEEPING_MAX).map(|(what, _)| (*what).to_owned()).collect();
-    match all.len().saturating_sub(HOUSEKEEPING_MAX) {
-        0 => {}
-        more => named.push(counted(more, "other")),
-    }
-    let means = kinds.iter().find(|(_, of)| !of.means.is_empty()).map(|(_, of)| format!(" {}", of.means));
-    let are = if count == 1 { "is" } else { "are" };
-    let (counted, means) = (counted(count, "more wait"), means.unwrap_or_default());
-    (count != 0).then(|| format!("{counted} {are} the runtime's own housekeeping: {}.{means}", list(&named)))
 }
 
 /// Whether it waits for a time at all.

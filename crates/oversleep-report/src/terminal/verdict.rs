@@ -38,7 +38,6 @@ pub(super) fn show(page: &mut Page, file: &ResultFile, verdict: &Verdict) {
     }
     verdict::legend(verdict).iter().for_each(|legend| page.prose(legend, 2, Tone::Soft));
     verdict.figures.iter().for_each(|figures| page.prose(&format!("{figures}."), 0, Tone::Plain));
-    verdict.housekeeping.iter().for_each(|left_out| page.prose(left_out, 0, Tone::Soft));
     if let Some(step) = &verdict.first_step {
         page.prose(&verdict::first_step(step), 0, Tone::Plain);
         if let Some(command) = verdict::command(&step.advice) {
@@ -46,6 +45,7 @@ pub(super) fn show(page: &mut Page, file: &ResultFile, verdict: &Verdict) {
         }
     }
     verdict.leaves.iter().for_each(|leaves| page.prose(&leaves.to_string(), 0, Tone::Good));
+    verdict.housekeeping.iter().for_each(|left_out| page.prose(left_out, 0, Tone::Soft));
 }
 
 /// The bar in letters: the longest part stands out, and its neighbours from one another.

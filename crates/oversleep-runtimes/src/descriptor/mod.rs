@@ -1,6 +1,8 @@
 //! The description of a runtime: the folders of `probes/`, each with a `runtime.toml` that says how to find, query,
 //! build and run the runtime, and what it can measure.
 
+mod in_process;
+
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
@@ -8,7 +10,7 @@ use oversleep_record::ExperimentId;
 use oversleep_record::probe::OpKind;
 use serde::Deserialize;
 
-use crate::process::InProcess;
+pub use in_process::InProcess;
 
 /// An embedded folder of `probes/`.
 struct Folder {

@@ -25,7 +25,6 @@ pub(in crate::html) fn section(m: &mut Markup, file: &ResultFile) {
         if let Some(figures) = &verdict.figures {
             m.leaf("p", &[], &format!("{figures}."));
         }
-        verdict.housekeeping.iter().for_each(|left_out| m.leaf("p", &[("class", "quiet")], left_out));
         if let Some(step) = &verdict.first_step {
             m.element("p", &[("class", "first")], |m| m.prose(&first_step(step)));
             if let Some(command) = command(&step.advice) {
@@ -35,5 +34,6 @@ pub(in crate::html) fn section(m: &mut Markup, file: &ResultFile) {
         if let Some(leaves) = &verdict.leaves {
             m.leaf("p", &[], &leaves.to_string());
         }
+        verdict.housekeeping.iter().for_each(|left_out| m.leaf("p", &[("class", "quiet")], left_out));
     });
 }
