@@ -148,7 +148,7 @@ pub static ALL: &[Housekeeping] = &[
 /// Waits of threads for the interpreter, which another one of them has.
 pub(crate) const INTERPRETER: Housekeeping = Housekeeping {
     what: "the interpreter's switch interval",
-    means: "While one thread computes, a sleep of another ends in time and returns to Python up to 5 ms later (OVS-Y025).",
+    means: "While one thread computes, a sleep of another ends in time and returns to Python up to 5 ms later (OVS-Y031).",
     runtime: "python",
     threads: &[],
     calls: &[("futex", Request::Deadline)],

@@ -310,7 +310,7 @@ fn a_runtimes_housekeeping_is_left_out_and_counted() {
         both.housekeeping.as_deref(),
         Some(
             "300 more waits are the runtime's own housekeeping: the interpreter's switch interval. While one thread computes, \
-             a sleep of another ends in time and returns to Python up to 5 ms later (OVS-Y025)."
+             a sleep of another ends in time and returns to Python up to 5 ms later (OVS-Y031)."
         )
     );
     let without = verdict(&result(vec![slack(100)]));

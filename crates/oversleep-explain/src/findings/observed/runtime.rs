@@ -11,7 +11,7 @@ use crate::observed::{KINDS_MAX, Kind, enough, kinds_of_runtime};
 use crate::remedies::observed::SHARE_INTERPRETER;
 
 pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
-    id: "OVS-Y025",
+    id: "OVS-Y031",
     name: "interpreter-is-busy",
     summary: "Threads of a Python program wait for the interpreter while another one computes.",
     applies_to: "Python programs on Linux, followed while they run",
