@@ -13,6 +13,7 @@
 //! | `entry` | what an entry is: its scope, what a check comes to, a remedy |
 //! | `read` | series and facts of a result, or the reason why they can't carry a conclusion |
 //! | [`split`], [`verdicts`], [`idle`] | the parts of each wait's lateness; the table of clocks; idle strategies |
+//! | [`housekeeping`] | the waits that a language runtime makes for its own purposes |
 //! | `observed` | the waits of observed programs, by what delayed them |
 //! | [`runtimes`] | the waits of language runtimes, and the rule that each follows |
 //! | `finding` | what a finding is, and the steps of comparing two series |
@@ -31,6 +32,7 @@ mod entry;
 mod figures;
 mod finding;
 mod findings;
+pub mod housekeeping;
 pub mod idle;
 mod names;
 mod observed;

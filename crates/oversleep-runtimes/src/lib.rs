@@ -2,8 +2,8 @@
 //! them as probes of the laboratory, and returns series.
 //!
 //! `probes/` has a folder per runtime with the probe and a `runtime.toml`, which says how to find the runtime, how to get
-//! its version, and how to build and run the probe. Nothing here knows a runtime by name. `oversleep-explain` interprets
-//! the series.
+//! its version, how to build and run the probe, and how to know a process that runs it. Nothing here knows a runtime by
+//! name. `oversleep-explain` interprets the series.
 #![forbid(unsafe_code)]
 
 mod cache;
@@ -17,6 +17,7 @@ mod launch;
 mod library;
 mod limits;
 mod probe;
+mod process;
 mod program;
 mod rate;
 mod selection;
@@ -34,6 +35,7 @@ pub use discover::Given;
 pub use installation::{Built, Installation, Missing};
 pub use limits::Limits;
 pub use probe::{Launch, RuntimeProbe};
+pub use process::Process;
 pub use program::Program;
 pub use steps::rule_steps;
 pub use surroundings::Surroundings;

@@ -1,8 +1,9 @@
-//! The names of processes, from the stream, from the head of a recording, or from the running system.
+//! The names of processes, and their runtimes, from the stream, from the head of a recording, or from the running system.
 
 use std::fmt;
 
-use oversleep_record::observed::Named;
+use oversleep_record::observed::{Named, SeenRuntime};
+use oversleep_record::{ResultFile, label};
 
 use crate::machine::{Machine, Map};
 use crate::wait::Wait;
@@ -74,6 +75,33 @@ impl Names {
         sorted(self.neighbours.values().flatten())
     }
 
+    /// Forgets what was read from the system about a process that executes another program.
+    pub fn renew(&mut self, tgid: u32) {
+        if self.ask.is_some() {
+            self.known.remove(&tgid);
+        }
+    }
+
+    /// States what was seen of a process's runtime since its name was read.
+    pub fn set_runtime(&mut self, tgid: u32, seen: SeenRuntime) {
+        if let Some(named) = self.known.get_mut(&tgid).filter(|named| named.runtime.is_some()) {
+            named.runtime = Some(seen);
+        }
+    }
+
+    /// Adds the runtimes of processes to their waits. Waits of one kind may be those of several processes, which then have
+    /// to agree.
+    pub(crate) fn add_runtimes(&self, file: &mut ResultFile) {
+        for series in &mut file.series {
+            let program = series.label::<String>(label::PROGRAM);
+            let Some(waits) = &mut series.observed else { continue };
+            let is_of = |named: &&Named| named.tgid == waits.tgid || program.as_ref() == Some(&named.name);
+            let mut runtimes = self.known.values().filter(is_of).map(|named| named.runtime.clone());
+            let first = runtimes.next().flatten();
+            waits.runtime = runtimes.fold(first, |one, other| one?.and(&other?));
+        }
+    }
+
     /// All known names, for the head of a recording or a result.
     pub fn list(&self) -> Vec<Named> {
         sorted(self.known.values())
@@ -88,7 +116,10 @@ fn sorted<'a>(named: impl Iterator<Item = &'a Named>) -> Vec<Named> {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_record::environment::Os;
     use oversleep_record::observed::group::{GroupSetting, GroupWeight};
+    use oversleep_record::observed::wait::Request;
+    use oversleep_record::{Distribution, Identity, Series};
 
     use super::*;
 
@@ -123,5 +154,45 @@ mod tests {
         };
         assert_eq!(neighbours_of(7), [9]);
         assert_eq!(neighbours_of(8), [0; 0], "its group has the default");
+    }
+
+    fn named(tgid: u32, runtime: Option<(&str, bool)>) -> Named {
+        let seen = |(name, waits_for_own_lock): (&str, bool)| SeenRuntime { name: name.to_owned(), waits_for_own_lock };
+        Named { tgid, name: "app".to_owned(), runtime: runtime.map(seen), ..Named::default() }
+    }
+
+    /// What is said of the runtime of waits of process 7, if these processes have their name.
+    fn runtime(all: &[Named]) -> Option<SeenRuntime> {
+        let (program, call) = ("app".to_owned(), "futex".to_owned());
+        let request = Request::Deadline;
+        let identity = Identity { thread: program.clone(), program, call, timer: None, request, requested_ns: None };
+        let mut file = crate::session::replay(include_bytes!("../tests/recorded/fifo.why")).expect("a recording");
+        let mut series = Series::observed(&identity, Os::Linux, Distribution::growing());
+        series.observed.as_mut().expect("it is observed").tgid = 7;
+        file.series = vec![series];
+        Names::of(all).add_runtimes(&mut file);
+        file.series.remove(0).observed.expect("it is observed").runtime
+    }
+
+    #[test]
+    fn processes_of_one_name_have_to_agree_on_their_runtime() {
+        let seen = |all: &[Named]| runtime(all).map(|seen| (seen.name, seen.waits_for_own_lock));
+        let python = |lock: bool| Some(("python".to_owned(), lock));
+        assert_eq!(seen(&[named(7, Some(("python", true)))]), python(true));
+        assert_eq!(seen(&[named(7, Some(("python", true))), named(8, Some(("python", false)))]), python(false));
+        assert_eq!(seen(&[named(7, Some(("python", true))), named(8, Some(("go", false)))]), None);
+        assert_eq!(seen(&[named(7, Some(("python", true))), named(8, None)]), None);
+        assert_eq!(seen(&[]), None);
+    }
+
+    #[test]
+    fn another_program_of_the_same_process_is_asked_for_again() {
+        let mut names = Names::live(|tgid| Some(named(tgid, Some(("python", true)))));
+        names.learn(7);
+        names.renew(7);
+        assert_eq!(names.list(), []);
+        let mut of_recording = Names::of(&[named(7, None)]);
+        of_recording.renew(7);
+        assert_eq!(of_recording.list().len(), 1, "nobody can be asked");
     }
 }

@@ -68,6 +68,9 @@ impl<'a> Session<'a> {
             if event.kind == Kind::Steal {
                 self.builder.stole(event.t, event.fields[0]);
             }
+            if event.kind == Kind::Exec {
+                self.names.renew(event.tgid);
+            }
             self.machine.feed(&event);
             self.collect()?;
         }
@@ -123,6 +126,7 @@ impl<'a> Session<'a> {
         }
         let mut file = self.builder.finish(meta, self.want_ns, losses, &self.machine);
         file.observation.iter_mut().for_each(|observation| observation.neighbours = self.names.neighbours());
+        self.names.add_runtimes(&mut file);
         Ok(file)
     }
 }

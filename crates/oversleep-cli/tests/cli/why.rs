@@ -84,6 +84,22 @@ fn check_follows_its_own_waits_or_says_what_it_lacks() {
 }
 
 #[test]
+fn no_bound_is_held_against_a_runtimes_own_threads() {
+    let home = Home::new();
+    home.run(["why", &recording(), "--out", "a.json", "--quiet"]).fine();
+    let text = std::fs::read_to_string(home.path().join("a.json")).unwrap();
+    let (app, java) = (
+        r#""program":"app","request":"span","thread":"app""#,
+        r#""program":"java","request":"span","thread":"VM Thread""#,
+    );
+    assert!(text.contains(app));
+    std::fs::write(home.path().join("b.json"), text.replace(app, java)).unwrap();
+    let judged = home.run(["why", "b.json", "--fail-if", "p99>1ms"]).with_code(4);
+    let note = "not judged by --fail-if: 120 waits of the runtime's own housekeeping";
+    assert!(judged.stderr.contains(note) && !judged.stderr.contains("above the bound"), "{}", judged.stderr);
+}
+
+#[test]
 fn a_bound_a_selection_and_a_wish_change_what_is_said() {
     let home = Home::new();
     let above = home.run(["why", &recording(), "--fail-if", "p99>1ms"]).with_code(3);

@@ -6,7 +6,7 @@ use oversleep_why::recording::Named;
 pub fn named(tgid: u32) -> Option<Named> {
     let (cgroup, weights) = oversleep_native::process_group(tgid).unzip();
     let (weights, freezer) = (weights.unwrap_or_default(), oversleep_native::freezer_group(tgid));
-    Some(Named { tgid, name: command_name(tgid)?, cgroup, weights, freezer })
+    Some(Named { tgid, name: command_name(tgid)?, cgroup, weights, freezer, runtime: None })
 }
 
 /// The name of a process.

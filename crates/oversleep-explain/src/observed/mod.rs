@@ -14,6 +14,7 @@ use oversleep_record::{Distribution, Nanos, ResultFile, Series};
 use oversleep_system::calls::Call;
 
 use crate::entry::{Checked, Conclusion};
+use crate::housekeeping::{self, Housekeeping};
 
 /// The fewest waits of one kind from which something is concluded: from fewer, not even their median has an interval.
 pub(crate) const WAITS_MIN: u64 = 8;
@@ -114,9 +115,20 @@ impl<'a> Kind<'a> {
     }
 }
 
-/// Every kind of waits that ended by their timers.
+/// Every kind of the program's own waits that ended by their timers.
 pub(crate) fn kinds(file: &ResultFile) -> Vec<Kind<'_>> {
-    file.series.iter().filter(|series| series.has_values()).filter_map(Kind::of).collect()
+    own_series(file).filter(|series| series.has_values()).filter_map(Kind::of).collect()
+}
+
+/// The program's own waits, without the housekeeping of its runtime.
+pub(crate) fn own_series(file: &ResultFile) -> impl Iterator<Item = &Series> {
+    file.series.iter().filter(|series| housekeeping::of(file, series).is_none())
+}
+
+/// The housekeeping of the program's runtime that ended by its timers.
+pub(crate) fn kinds_of_runtime(file: &ResultFile) -> Vec<(Kind<'_>, &'static Housekeeping)> {
+    let series = file.series.iter().filter(|series| series.has_values());
+    series.filter_map(|series| Some((Kind::of(series)?, housekeeping::of(file, series)?))).collect()
 }
 
 /// Whether oversleep started the program, which has ended since: nothing can be set of its threads any more.

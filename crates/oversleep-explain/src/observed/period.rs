@@ -5,6 +5,8 @@ use oversleep_record::part::Part;
 use oversleep_record::words::{counted, grouped};
 use oversleep_record::{Distribution, Identity, Nanos, ResultFile, Series};
 
+use super::own_series;
+
 /// A part of all periods matters from this share of them on: 1 in so many.
 const USUAL_OF: i64 = 10;
 /// Work is what a loop is for: it holds the loop up if it takes half of its periods, or makes them longer than they are
@@ -40,7 +42,7 @@ pub(crate) struct HeldUp {
 
 /// The loops of a result: of each thread, the waits with the most periods.
 pub(crate) fn loops(file: &ResultFile) -> Vec<Loop<'_>> {
-    let mut all: Vec<Loop<'_>> = file.series.iter().filter_map(Loop::of).collect();
+    let mut all: Vec<Loop<'_>> = own_series(file).filter_map(Loop::of).collect();
     all.sort_by_key(|of| std::cmp::Reverse(of.lengths.count()));
     let mut threads: Vec<(String, String)> = Vec::new();
     all.retain(|of| {

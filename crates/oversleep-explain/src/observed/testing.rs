@@ -2,10 +2,10 @@
 
 use oversleep_record::environment::Os;
 use oversleep_record::finding::Verdict;
-use oversleep_record::observed::Observation;
 use oversleep_record::observed::culprit::Why;
 use oversleep_record::observed::period::Periods;
 use oversleep_record::observed::wait::Request;
+use oversleep_record::observed::{Observation, SeenRuntime};
 use oversleep_record::part::Parts;
 use oversleep_record::testing::Sheet;
 
@@ -43,6 +43,19 @@ pub fn waits_on_tick(requested_ms: i64, count: u64, slack: i64) -> Series {
     let own = Identity::of(&series).expect("it was observed");
     let identity = Identity { call: "recvfrom".to_owned(), request: Request::Unknown, ..own };
     Series { why: series.why, ..Series::observed(&identity, Os::Linux, series.distribution) }
+}
+
+/// So many waits of Python threads for the interpreter, each with these parts.
+pub fn interpreter(count: u64, parts: Parts) -> Series {
+    let made = waits(5, count, parts);
+    let (program, call) = ("python3".to_owned(), "futex".to_owned());
+    let requested_ns = made.requested_ns;
+    let identity =
+        Identity { thread: program.clone(), program, call, timer: None, request: Request::Deadline, requested_ns };
+    let mut series = Series { why: made.why, ..Series::observed(&identity, Os::Linux, made.distribution) };
+    let runtime = SeenRuntime { name: "python".to_owned(), waits_for_own_lock: true };
+    series.observed.as_mut().unwrap().runtime = Some(runtime);
+    series
 }
 
 /// A task that ran while so many waits needed a CPU, for so long in all.

@@ -206,6 +206,17 @@ pub(crate) static PACE_BY_DEADLINES: RemedyEntry = RemedyEntry {
     )
 };
 
+pub(crate) static SHARE_INTERPRETER: RemedyEntry = RemedyEntry {
+    trial: Trial::Never(CHANGES_CODE),
+    ..advised(
+        "share-interpreter",
+        "A thread that waited gets the interpreter sooner.",
+        "Let the threads change places more often with sys.setswitchinterval, which costs the one that computes some time, or \
+         compute in another process.",
+        Some("# Python\nimport sys; sys.setswitchinterval(0.0005)"),
+    )
+};
+
 pub(crate) static COMPARE_WITHOUT_SLACK: RemedyEntry = advised(
     "compare-without-slack",
     "Two runs show how much of the lateness is timer slack.",

@@ -6,6 +6,7 @@
 //! sums.
 
 mod blame;
+mod housekeeping;
 mod share;
 mod without;
 
@@ -19,7 +20,9 @@ use oversleep_record::{Distribution, Nanos, ResultFile, Series, SeriesKey};
 
 use crate::findings::observed::interruption::CUT_OFF;
 use crate::findings::observed::period::HELD_UP;
-use crate::observed::{Kind, NOBODY, OVERSLEEP, OWN_POLICY, RARE_MIN_NS, WAITS_MIN, enough, kinds};
+use crate::observed::{
+    Kind, NOBODY, OVERSLEEP, OWN_POLICY, RARE_MIN_NS, WAITS_MIN, enough, kinds, kinds_of_runtime, own_series,
+};
 use crate::registry::with_instances;
 use blame::{Who, blamed};
 use share::{in_words, named, shares};
@@ -50,6 +53,8 @@ pub struct Verdict {
     pub first_step: Option<FirstStep>,
     /// What would be left without the part that the first step is about.
     pub leaves: Option<Without>,
+    /// Which waits it isn't about, because a language runtime made them for its own purposes.
+    pub housekeeping: Option<String>,
 }
 
 /// The remedy that concerns the most lateness.
@@ -102,9 +107,16 @@ pub fn causes(file: &ResultFile) -> Vec<Cause> {
 impl Verdict {
     /// The verdict on an observed program; `None` for another result.
     pub fn of(file: &ResultFile) -> Option<Verdict> {
+        Some(Verdict { housekeeping: housekeeping::in_words(file), ..Verdict::of_own_waits(file)? })
+    }
+
+    fn of_own_waits(file: &ResultFile) -> Option<Verdict> {
         file.observation.as_ref()?;
         let kinds = match enough(file) {
             Ok(kinds) => kinds,
+            Err(_) if !has_waits(file) && !kinds_of_runtime(file).is_empty() => {
+                return Some(Verdict::undecided("it makes no timed wait of its own"));
+            }
             Err(_) if !has_waits(file) => return Some(Verdict::undecided("it makes no timed wait")),
             Err(why) => return Some(cut_off(file).unwrap_or_else(|| Verdict::undecided(&why.sentence))),
         };
@@ -144,16 +156,17 @@ impl Verdict {
             (None, false) => delayed(file, &kinds, &shares, &causes),
         };
         let sentence = sentence + &behind.map(|(_, said)| format!(" {said}")).unwrap_or_default();
-        Some(Verdict { sentence, shares, figures: figures(&kinds), first_step, leaves })
+        Some(Verdict { sentence, shares, figures: figures(&kinds), first_step, leaves, housekeeping: None })
     }
 
     fn undecided(why: &str) -> Verdict {
         let sentence = match why {
             "no wait ended late" => "None of its waits ended late.".to_owned(),
             "it makes no timed wait" => "It made no timed wait while it was followed.".to_owned(),
+            "it makes no timed wait of its own" => "It made no timed wait of its own while it was followed.".to_owned(),
             why => format!("Undecided: {}.", why.trim_end_matches('.')),
         };
-        Verdict { sentence, shares: Vec::new(), figures: None, first_step: None, leaves: None }
+        Verdict { sentence, shares: Vec::new(), figures: None, first_step: None, leaves: None, housekeeping: None }
     }
 }
 
@@ -162,7 +175,7 @@ fn has_waits(file: &ResultFile) -> bool {
     let waits = |series: &Series| {
         series.observed.as_ref().is_some_and(|waits| series.counts.recorded != 0 || waits.otherwise_count() != 0)
     };
-    file.observation.as_ref().is_some_and(|observation| observation.left_out != 0) || file.series.iter().any(waits)
+    file.observation.as_ref().is_some_and(|observation| observation.left_out != 0) || own_series(file).any(waits)
 }
 
 /// That most waits don't come to their end, which matters more than how late the others are.
@@ -175,7 +188,7 @@ fn cut_off(file: &ResultFile) -> Option<Verdict> {
         is_optional: false,
     });
     let sentence = format!("{}.", cause.finding.sentence.trim_end_matches('.'));
-    Some(Verdict { sentence, shares: Vec::new(), figures: None, first_step, leaves: None })
+    Some(Verdict { sentence, shares: Vec::new(), figures: None, first_step, leaves: None, housekeeping: None })
 }
 
 /// The cause to remove first: the one that explains most of the largest part, or else of any part. oversleep's own following

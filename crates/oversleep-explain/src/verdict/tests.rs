@@ -9,7 +9,7 @@ use oversleep_record::part::Parts;
 use oversleep_record::testing::Sheet;
 
 use super::*;
-use crate::observed::testing::{blame, waits, waits_on_tick};
+use crate::observed::testing::{blame, interpreter, waits, waits_on_tick};
 
 fn result(series: Vec<Series>) -> ResultFile {
     let mut file = Sheet::linux().file;
@@ -323,4 +323,23 @@ fn causes_say_how_much_they_explain_and_which_waits_they_delayed() {
             ("OVS-Y001".to_owned(), Some(Part::Slack), Some(0.1), vec![file.series[0].key.clone()]),
         ]
     );
+}
+
+#[test]
+fn a_runtimes_housekeeping_is_left_out_and_counted() {
+    let late = || interpreter(300, Parts { runq: 4_000_000, ..Parts::default() });
+    let both = verdict(&result(vec![slack(100), late()]));
+    assert_eq!(both.figures.as_deref(), Some("100 waits: p50 50 µs, max 50 µs; 5 ms late in all"));
+    assert_eq!(
+        both.housekeeping.as_deref(),
+        Some(
+            "300 more waits are the runtime's own housekeeping: the interpreter's switch interval. While one thread computes, \
+             a sleep of another ends in time and returns to Python up to 5 ms later (OVS-Y031)."
+        )
+    );
+    let without = verdict(&result(vec![slack(100)]));
+    assert_eq!(both, Verdict { housekeeping: both.housekeeping.clone(), ..without });
+    let alone = result(vec![late()]);
+    assert_eq!(verdict(&alone).sentence, "It made no timed wait of its own while it was followed.");
+    assert!(causes(&alone).iter().all(|cause| cause.finding.severity == Severity::Note), "nothing is said to be late");
 }

@@ -153,6 +153,7 @@ fn series(group: Group, os: Os) -> Series {
         slack_bound_ns: group.slack_bound_ns,
         steal_count: group.steal_count,
         periods: None,
+        runtime: None,
     });
     series
 }

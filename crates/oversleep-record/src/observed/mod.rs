@@ -9,6 +9,7 @@ pub mod culprit;
 pub mod group;
 pub mod interruption;
 pub mod period;
+mod runtime;
 pub mod stack;
 pub mod wait;
 
@@ -28,6 +29,7 @@ use period::Periods;
 use wait::{Outcome, TimerClock, Wait};
 
 pub use by::By;
+pub use runtime::SeenRuntime;
 
 /// Waits shown in full.
 pub const WORST: usize = 10;
@@ -78,6 +80,9 @@ pub struct ObservedWaits {
     /// The loops that these waits are the pace of, where they come again and again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub periods: Option<Periods>,
+    /// The language runtime of the process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime: Option<SeenRuntime>,
 }
 
 /// What one task took from the waits of a series.
@@ -190,6 +195,9 @@ pub struct Named {
     /// Its group of the version 1 freezer, if that is one that can be frozen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub freezer: Option<String>,
+    /// Its language runtime.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime: Option<SeenRuntime>,
 }
 
 /// What a result about observed programs has besides its series.

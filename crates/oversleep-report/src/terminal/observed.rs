@@ -4,7 +4,7 @@ use oversleep_record::observed::wait::Wait;
 use oversleep_record::{Nanos, ResultFile};
 
 use super::page::Page;
-use crate::view::observed::{about_stacks, part_note, stacks, stolen, wait_in_words};
+use crate::view::observed::{about_stacks, part_note, purpose, stacks, stolen, wait_in_words};
 use crate::view::table::{Split, Tone};
 
 /// Letters of a bar, where the page is wide enough.
@@ -21,7 +21,7 @@ pub(super) fn worst(page: &mut Page, file: &ResultFile) {
     page.heading(file, &title, "");
     for (number, wait) in (1..).zip(worst) {
         page.gap();
-        timeline(page, number, wait);
+        timeline(page, file, number, wait);
     }
     if let Some(note) = about_stacks(worst) {
         page.gap();
@@ -29,8 +29,9 @@ pub(super) fn worst(page: &mut Page, file: &ResultFile) {
     }
 }
 
-fn timeline(page: &mut Page, number: usize, wait: &Wait) {
+fn timeline(page: &mut Page, file: &ResultFile, number: usize, wait: &Wait) {
     page.prose(&wait_in_words(number, wait), 0, Tone::Strong);
+    purpose(file, wait).iter().for_each(|purpose| page.prose(purpose, 2, Tone::Soft));
     let all: i64 = wait.parts.iter().map(|(_, ns)| ns.max(0)).fold(0, i64::saturating_add);
     let share = |part| if all == 0 { 0.0 } else { wait.parts.get(part).max(0) as f64 / all as f64 };
     page.line(&format!("  |{}|", Split::of(share).letters(BAR.min(page.width - 4))));

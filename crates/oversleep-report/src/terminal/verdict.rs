@@ -1,5 +1,6 @@
 //! The verdict on an observed program, and in brief its causes, its waits and the worst of them.
 
+use oversleep_explain::housekeeping;
 use oversleep_explain::verdict::{Cause, Verdict, causes};
 use oversleep_record::ResultFile;
 use oversleep_record::finding::Severity;
@@ -10,7 +11,7 @@ use super::page::Page;
 use super::style::paint;
 use super::{Detail, text};
 use crate::view::findings::in_words;
-use crate::view::observed::{ended_otherwise, left_out};
+use crate::view::observed::{OTHERWISE, ended_otherwise, left_out};
 use crate::view::overview::first_clause;
 use crate::view::sections;
 use crate::view::table::{Section, Split, Tone, letter};
@@ -46,6 +47,7 @@ pub(super) fn show(page: &mut Page, file: &ResultFile, verdict: &Verdict) {
         }
     }
     verdict.leaves.iter().for_each(|leaves| page.prose(&leaves.to_string(), 0, Tone::Good));
+    verdict.housekeeping.iter().for_each(|left_out| page.prose(left_out, 0, Tone::Soft));
 }
 
 /// The bar in letters: the longest part stands out, and its neighbours from one another.
@@ -102,7 +104,8 @@ pub(super) fn brief(page: &mut Page, file: &ResultFile, verdict: &Verdict) {
             _ => page.section(file, &section, Detail::Brief),
         }
     }
-    if let Some(wait) = file.observation.as_ref().and_then(|observation| observation.worst.first()) {
+    let mut worst = file.observation.iter().flat_map(|observation| &observation.worst);
+    if let Some(wait) = worst.find(|wait| housekeeping::of_wait(file, wait).is_none()) {
         page.heading(file, "The wait with the most lateness", "");
         let (what, parts) = worst_in_brief(wait);
         page.prose(&what, 0, Tone::Strong);
@@ -168,7 +171,7 @@ fn more_causes(page: &mut Page, more: &[&Cause]) {
 fn waits(page: &mut Page, file: &ResultFile, mut section: Section, verdict: &Verdict) {
     let known = verdict::explained(verdict);
     // Waits that ended otherwise are counted in a sentence.
-    section.tables.retain(|table| table.rows.iter().flatten().any(|cell| cell.split.is_some()));
+    section.tables.retain(|table| table.caption != OTHERWISE);
     // Many kinds of waits leave room for what paces the program.
     if let [waits, _, ..] = &mut *section.tables {
         waits.rows_brief = waits.rows_brief.min(ROWS_BESIDE_LOOPS);

@@ -5,8 +5,9 @@
 use std::path::PathBuf;
 
 use oversleep_explain::compare::compare;
+use oversleep_record::observed::SeenRuntime;
 use oversleep_record::part::Part;
-use oversleep_record::{Distribution, ResultFile, Series};
+use oversleep_record::{Distribution, ResultFile, Series, label};
 
 use super::{html_of, page_of};
 use crate::terminal::{self, Detail};
@@ -98,12 +99,35 @@ fn comparisons() {
     reads("comparison-page.txt", &page(&page_of(&view)));
 }
 
+fn recorded() -> ResultFile {
+    let bytes = include_bytes!("../../../oversleep-why/tests/recorded/fifo.why");
+    oversleep_why::session::replay(bytes).expect("a recording")
+}
+
+#[test]
+fn a_runtimes_housekeeping_stands_below_the_programs_waits() {
+    let mut file = recorded();
+    let seen = SeenRuntime { name: "java".to_owned(), waits_for_own_lock: false };
+    let mut of_runtime = file.series[0].clone();
+    of_runtime.key = of_runtime.key.text("thread", "G1 Service");
+    of_runtime.labels.set(label::THREAD, "G1 Service".to_owned());
+    of_runtime.observed.as_mut().expect("it was observed").runtime = Some(seen.clone());
+    file.series[0].observed.as_mut().expect("it was observed").runtime = Some(seen);
+    file.series.insert(0, of_runtime);
+    let report = terminal::report(&file, 100, Detail::Brief);
+    let said = "120 more waits are the runtime's own housekeeping: the JVM's garbage collector G1.";
+    assert!(report.contains(said) && report.contains("120 waits: p50"), "{report}");
+    let own = report.find("clock_nanosleep  1 ms").expect("the program's waits");
+    let rest = report.find("housekeeping of the runtime").expect("a table of its own");
+    assert!(own < rest && report[rest..].contains("the JVM's garbage collector G1"), "{report}");
+    let page = html_of(&file);
+    assert!(
+        page.contains("Housekeeping of the runtime") && page.contains(" for 1 ms (the JVM&#39;s garbage collector G1)")
+    );
+}
+
 #[test]
 fn observed_programs() {
-    let recorded = || {
-        let bytes = include_bytes!("../../../oversleep-why/tests/recorded/fifo.why");
-        oversleep_why::session::replay(bytes).expect("a recording")
-    };
     let everything = include_bytes!("../../../../schema/golden/why-v1/everything.json");
     let everything = ResultFile::read(everything).expect("a result");
     let mut less = recorded();

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use oversleep_explain::housekeeping;
 use oversleep_record::Identity;
 use oversleep_record::observed::culprit::{Culprit, IrqCause, Why, policy_words};
 use oversleep_record::observed::interruption::Interrupted;
@@ -30,6 +31,8 @@ const UNSEEN_SHARE_MIN: u64 = 50;
 const OTHERWISE_BRIEF: usize = 5;
 /// A program stack with fewer calls than this was cut off.
 const SHORT_STACK: usize = 3;
+/// The caption of the table of waits that ended otherwise.
+pub const OTHERWISE: &str = "Waits that ended otherwise than by their timer";
 
 /// Waits of one kind, from a result or while a program is still followed.
 pub struct Row<'a> {
@@ -101,17 +104,18 @@ pub fn table<'a>(rows: impl IntoIterator<Item = Row<'a>>, bar_width: usize) -> O
 }
 
 /// The loops of threads that wait again and again, as a table: how long their periods are and what fills them.
-pub fn loops<'a>(series: impl IntoIterator<Item = &'a Series>, bar_width: usize) -> Option<Table> {
+pub fn loops(file: &ResultFile, bar_width: usize) -> Option<Table> {
     struct Row<'a> {
         identity: Identity,
         periods: &'a Periods,
         lengths: &'a Distribution,
     }
-    let of = |series: &'a Series| {
+    let own = file.series.iter().filter(|series| housekeeping::of(file, series).is_none());
+    let of = own.filter_map(|series| {
         let periods = series.observed.as_ref()?.periods.as_ref()?;
         Some(Row { identity: Identity::of(series)?, periods, lengths: periods.lengths()? })
-    };
-    let mut rows: Vec<Row<'_>> = series.into_iter().filter_map(of).collect();
+    });
+    let mut rows: Vec<Row<'_>> = of.collect();
     rows.sort_by_key(|row| std::cmp::Reverse(row.lengths.count()));
     // The waits that a thread makes most often are its pace.
     let mut threads = BTreeSet::new();
@@ -139,6 +143,66 @@ pub fn loops<'a>(series: impl IntoIterator<Item = &'a Series>, bar_width: usize)
     let mut table = columns.table("Loops: from the end of one wait to the end of the next", rows)?;
     table.rows_brief = LOOPS_BRIEF;
     Some(table)
+}
+
+/// Waits of a result's program, and those that are housekeeping of its runtime, which have a table of their own.
+pub fn own_rows(file: &ResultFile) -> impl Iterator<Item = Row<'_>> {
+    file.series.iter().filter(|series| housekeeping::of(file, series).is_none()).filter_map(Row::of)
+}
+
+/// What a language runtime made one thread wait for in one call.
+struct Kept {
+    what: &'static str,
+    identity: Identity,
+    requested: Option<[Nanos; 2]>,
+    lateness: Distribution,
+}
+
+/// The housekeeping of runtimes that ended by its timers, those of one purpose and thread together.
+pub fn of_runtime(file: &ResultFile) -> Option<Table> {
+    let mut rows: Vec<Kept> = Vec::new();
+    for series in file.series.iter().filter(|series| series.has_values()) {
+        let (Some(of), Some(row)) = (housekeeping::of(file, series), Row::of(series)) else { continue };
+        let requested = row.range.or(row.identity.requested_ns.map(|span| [span; 2]));
+        let is_of = |kept: &&mut Kept| {
+            let (one, other) = (&kept.identity, &row.identity);
+            kept.what == of.what
+                && (&one.program, &one.thread, &one.call) == (&other.program, &other.thread, &other.call)
+        };
+        match rows.iter_mut().find(is_of) {
+            Some(kept) => {
+                kept.lateness.merge(row.lateness);
+                let both = kept.requested.zip(requested);
+                kept.requested = both.map(|(one, other)| [one[0].min(other[0]), one[1].max(other[1])]);
+            }
+            None => {
+                rows.push(Kept { what: of.what, identity: row.identity, requested, lateness: row.lateness.clone() })
+            }
+        }
+    }
+    rows.sort_by_key(|kept| std::cmp::Reverse(kept.lateness.count()));
+    let is_one = rows.iter().all(|kept| kept.identity.program == rows[0].identity.program);
+    let columns = Columns::new()
+        .words("housekeeping of the runtime", |kept: &Kept| kept.what)
+        .words("program", |kept| kept.identity.program.clone().some_if(!is_one))
+        .words("thread", |kept| kept.identity.thread.clone().some_if(kept.identity.thread != kept.identity.program))
+        .rank(3)
+        .words("call", |kept| kept.identity.call.clone())
+        .rank(2)
+        .words("requested", |kept| kept.requested.map(range_in_words))
+        .figure("count", |kept| kept.lateness.count())
+        .figure("p50", |kept| median(Unit::Ns, &kept.lateness))
+        .figure("max", |kept| kept.lateness.max().map(Nanos));
+    let mut table = columns.table("Housekeeping of the runtime: no waits of the program", rows)?;
+    table.rows_brief = ROWS_BRIEF;
+    Some(table)
+}
+
+fn range_in_words([from, to]: [Nanos; 2]) -> String {
+    match from.to_string() == to.to_string() {
+        true => to.to_string(),
+        false => format!("{from} – {to}"),
+    }
 }
 
 /// A text where a condition holds.
@@ -207,7 +271,7 @@ pub fn otherwise(file: &ResultFile) -> Option<Table> {
         .rank(1)
         .words("interrupted by", |row| interrupters(&row.waits.interruptions))
         .rank(2);
-    let mut table = columns.table("Waits that ended otherwise than by their timer", rows)?;
+    let mut table = columns.table(OTHERWISE, rows)?;
     table.rows_brief = OTHERWISE_BRIEF;
     Some(table)
 }
@@ -259,6 +323,11 @@ const PARTS: &str = "Timer slack, late interrupts, CPU quotas and who ran instea
     which need privileges.";
 const CALLS: &str = "Not seen: timers that the program sets itself (timerfd, POSIX timers, setitimer), timeouts of sockets, \
     io_uring, and 32-bit programs.";
+
+/// What one of the worst waits was for, if it is no wait of the program.
+pub fn purpose(file: &ResultFile, wait: &Wait) -> Option<String> {
+    housekeeping::of_wait(file, wait).map(|of| format!("This is {}, no wait of the program.", of.what))
+}
 
 /// `1. 5 ms late: app (77), clock_nanosleep for 1 ms`.
 pub fn wait_in_words(number: usize, wait: &Wait) -> String {

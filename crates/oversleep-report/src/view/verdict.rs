@@ -85,12 +85,13 @@ pub fn command(advice: &Advice) -> Option<&str> {
 /// The whole verdict in sentences, for documents without a bar.
 pub fn sentences(verdict: &Verdict) -> Vec<String> {
     let figures = verdict.figures.as_ref().map(|figures| format!("{figures}."));
+    let housekeeping = verdict.housekeeping.clone();
     let step = verdict.first_step.as_ref();
     let command =
         step.and_then(|step| command(&step.advice)).map(|command| format!(" Command: {command}")).unwrap_or_default();
     let step = step.map(|step| format!("{}{command}", first_step(step)));
     let leaves = verdict.leaves.as_ref().map(ToString::to_string);
-    [Some(verdict.sentence.clone()), figures, step, leaves].into_iter().flatten().collect()
+    [Some(verdict.sentence.clone()), figures, step, leaves, housekeeping].into_iter().flatten().collect()
 }
 
 /// `88 % of the lateness`; `None` where that isn't known.

@@ -1,12 +1,16 @@
 //! The description of a runtime: the folders of `probes/`, each with a `runtime.toml` that says how to find, query,
 //! build and run the runtime, and what it can measure.
 
+mod in_process;
+
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use oversleep_record::ExperimentId;
 use oversleep_record::probe::OpKind;
 use serde::Deserialize;
+
+pub use in_process::InProcess;
 
 /// An embedded folder of `probes/`.
 struct Folder {
@@ -103,6 +107,8 @@ pub struct Descriptor {
     /// Its own options and tricks.
     #[serde(default)]
     pub variant: Vec<Variant>,
+    /// How a running process is known to have it.
+    pub process: Option<InProcess>,
     /// What it can measure.
     pub op: Vec<Op>,
     /// Names and texts of its files.

@@ -50,7 +50,15 @@ pub fn deliver(why: &Why, delivery: &Delivery, mut file: ResultFile) -> Result<O
     }
     delivery.deliver(&*file, stem)?;
     let Some(bound) = &why.fail_if else { return Ok(None) };
-    let judged = bound.judge(&file);
+    let (housekeeping, judged): (Vec<_>, Vec<_>) =
+        bound.judge(&file).into_iter().partition(|(series, _)| explain::housekeeping::of(&file, series).is_some());
+    if !housekeeping.is_empty() {
+        let waits = housekeeping.iter().map(|(series, _)| series.counts.recorded).fold(0, u64::saturating_add);
+        message::note(&format!(
+            "not judged by --fail-if: {} of the runtime's own housekeeping",
+            counted(waits, "wait")
+        ));
+    }
     for (series, judged) in &judged {
         match *judged {
             Judged::Keeps => {}

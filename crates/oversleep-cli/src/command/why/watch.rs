@@ -1,9 +1,11 @@
 //! Follows programs while they run.
 
+use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitStatus;
+use std::rc::Rc;
 use std::sync::mpsc::{self, Receiver, TryRecvError};
 use std::time::{Duration, Instant};
 
@@ -12,9 +14,11 @@ use oversleep_explain::compare::FACTS;
 use oversleep_measure::StopFlag;
 use oversleep_native::ProcessEnd;
 use oversleep_record::file::Completion;
+use oversleep_record::observed::Named;
 use oversleep_record::{Environment, FactName};
 use oversleep_report::terminal;
 use oversleep_report::view::observed::{self, Row};
+use oversleep_runtimes::Process;
 use oversleep_why::calls::Arch;
 use oversleep_why::group::Group;
 use oversleep_why::names::Names;
@@ -33,6 +37,8 @@ const TABLE: Duration = Duration::from_secs(1);
 /// The rows of a live table, and the letters of its bars.
 const ROWS: usize = 20;
 const BAR: usize = 24;
+/// The most processes whose runtimes are looked at.
+const RUNTIMES_MAX: usize = 64;
 
 pub fn run(why: &Why) -> Result<Exit, Failure> {
     let delivery = output::prepare(why)?;
@@ -46,7 +52,9 @@ pub fn run(why: &Why) -> Result<Exit, Failure> {
     };
     let mut follower = Follower::of(why, options)?;
     let arch = Arch::named(std::env::consts::ARCH).ok_or_else(|| Failure::failed(CollectError::System.to_string()))?;
-    let mut names = Names::live(oversleep_collect::named);
+    let runtimes = Rc::new(RefCell::new(Vec::new()));
+    let found = Rc::clone(&runtimes);
+    let mut names = Names::live(move |tgid| named(tgid, &mut found.borrow_mut()));
     let mut ends = Vec::new();
     for &pid in &why.pid {
         follower.follow(pid)?;
@@ -103,6 +111,7 @@ pub fn run(why: &Why) -> Result<Exit, Failure> {
             break;
         }
         follower.stacks_from(session.worst_from().unwrap_or(0));
+        runtimes.borrow_mut().iter_mut().for_each(Process::look);
         table.show(&session);
     }
     table.clear();
@@ -110,6 +119,7 @@ pub fn run(why: &Why) -> Result<Exit, Failure> {
     if let (Some(recorder), Some(path)) = (recorder, &why.record) {
         recorder.finish().map_err(|error| write_failed(path, &error))?;
     }
+    runtimes.borrow().iter().for_each(|process| session.names.set_runtime(process.pid(), process.seen()));
     meta.processes = session.names.list();
     let mut file =
         session.finish(meta, losses).map_err(|error| Failure::failed(format!("can't write the trace: {error}")))?;
@@ -152,6 +162,16 @@ fn of_machine(environment: &Environment) -> Environment {
         }
     }
     kept
+}
+
+/// A running process. What it waits for is looked at as long as it is followed, if it has a runtime.
+fn named(tgid: u32, runtimes: &mut Vec<Process>) -> Option<Named> {
+    let named = oversleep_collect::named(tgid)?;
+    runtimes.retain(|process| process.pid() != tgid);
+    let process = if runtimes.len() < RUNTIMES_MAX { Process::of(tgid) } else { None };
+    let runtime = process.as_ref().map(Process::seen);
+    runtimes.extend(process);
+    Some(Named { runtime, ..named })
 }
 
 /// The end of a program. A thread of its own waits for it, because polling would cost more than collecting.

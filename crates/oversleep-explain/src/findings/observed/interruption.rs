@@ -10,7 +10,7 @@ use oversleep_record::{Identity, ResultFile, Series};
 use super::APPLIES_TO;
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::finding::{Check, FindingEntry};
-use crate::observed::{Cause, Kind, Said, WAITS_MIN, by_cause, delayed_by};
+use crate::observed::{Cause, Kind, Said, WAITS_MIN, by_cause, delayed_by, own_series};
 use crate::remedies::observed::{BLOCK_SIGNAL, FIND_WHO_STOPS_IT, SET_ABSOLUTE_DEADLINE};
 
 const HOW: &str = "The kernel arms the timer again when the call goes on, and oversleep sees which signal reached the thread, who \
@@ -80,7 +80,7 @@ fn cut_off(file: &ResultFile) -> Checked<Conclusion> {
         let by_signal = waits.otherwise.get(&Outcome::Signal).copied().unwrap_or(0);
         Some((by_signal, series.counts.recorded.saturating_add(waits.otherwise_count())))
     };
-    let counts = || file.series.iter().filter_map(of);
+    let counts = || own_series(file).filter_map(of);
     let (cut, all) =
         counts().fold((0_u64, 0_u64), |(cut, all), (one, of)| (cut.saturating_add(one), all.saturating_add(of)));
     if all < WAITS_MIN {
@@ -91,7 +91,7 @@ fn cut_off(file: &ResultFile) -> Checked<Conclusion> {
     if cut < WAITS_MIN || cut.saturating_mul(2) < all {
         return Err(Conclusion::absent("few waits are cut off by signals"));
     }
-    let first = file.series.iter().max_by_key(|series| of(series).map_or(0, |(cut, _)| cut));
+    let first = own_series(file).max_by_key(|series| of(series).map_or(0, |(cut, _)| cut));
     let named = first.and_then(|series| Some((series, Identity::of(series)?, series.observed.as_ref()?)));
     let Some((series, identity, waits)) = named else { return Err(Conclusion::lacks("nothing was followed")) };
     let by = waits.interruptions.iter().filter(|one| !one.by.is_stop()).max_by_key(|one| one.count);

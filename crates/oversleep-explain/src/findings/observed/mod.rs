@@ -9,6 +9,7 @@ mod own_share;
 pub(crate) mod period;
 mod program;
 mod run_queue;
+mod runtime;
 mod scheduling;
 mod timer;
 mod visibility;
@@ -19,6 +20,7 @@ pub(super) static FAMILIES: &[&[FindingEntry]] = &[
     period::FINDINGS,
     program::FINDINGS,
     run_queue::FINDINGS,
+    runtime::FINDINGS,
     scheduling::FINDINGS,
     timer::FINDINGS,
     visibility::FINDINGS,

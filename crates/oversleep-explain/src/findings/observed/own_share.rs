@@ -152,7 +152,7 @@ mod tests {
             GroupWeight { group: group.to_owned(), folder, setting, value }
         };
         let weights = weights.iter().map(weight).collect();
-        Named { tgid, name: name.to_owned(), cgroup: Some(cgroup.to_owned()), weights, freezer: None }
+        Named { tgid, name: name.to_owned(), cgroup: Some(cgroup.to_owned()), weights, ..Named::default() }
     }
 
     /// The finding about a process that waited while `hog` ran, as process 9: its sentence and first advice.

@@ -8,7 +8,7 @@ use oversleep_record::observed::interruption::{Interrupted, Interruption, Sender
 use oversleep_record::observed::period::{Block, Periods};
 use oversleep_record::observed::stack::Stack;
 use oversleep_record::observed::wait::{Marks, Outcome, Request, TimerClock, Wait};
-use oversleep_record::observed::{Blame, By, IrqBlame, Losses, Named, Observation, ObservedWaits};
+use oversleep_record::observed::{Blame, By, IrqBlame, Losses, Named, Observation, ObservedWaits, SeenRuntime};
 use oversleep_record::part::{Part, Parts, Segment};
 use oversleep_record::split::PartSplit;
 use oversleep_record::{Distribution, Nanos, Series};
@@ -68,6 +68,7 @@ fn of_request(n: u64, request: Request) -> Series {
         slack_bound_ns: Some(50_000),
         steal_count: 1,
         periods: Some(periods()),
+        runtime: Some(runtime()),
     });
     series
 }
@@ -92,6 +93,10 @@ fn periods() -> Periods {
         blames: vec![blame(Why::TurnNotOver)],
         blocks: vec![block],
     }
+}
+
+fn runtime() -> SeenRuntime {
+    SeenRuntime { name: "python".to_owned(), waits_for_own_lock: true }
 }
 
 /// Every interruption.
@@ -137,6 +142,7 @@ pub fn observation() -> Observation {
             cgroup: Some("/system.slice/app.service".to_owned()),
             weights: [GroupSetting::CpuWeight, GroupSetting::CpuShares, GroupSetting::CpuIdle].map(weight).to_vec(),
             freezer: Some("/docker/app".to_owned()),
+            runtime: Some(runtime()),
         }],
         neighbours: vec![Named { tgid: 8, name: "hog".to_owned(), ..Named::default() }],
         want_ns: Some(Nanos(1_000_000)),

@@ -1,5 +1,6 @@
 //! Each kind of waits in its parts, with who ran instead and what came before the timer interrupt.
 
+use oversleep_explain::housekeeping;
 use oversleep_record::Identity;
 use oversleep_record::observed::culprit::policy_words;
 use oversleep_record::observed::interruption::Interrupted;
@@ -21,24 +22,26 @@ const DETAILED: usize = 40;
 
 /// The section.
 pub fn section(m: &mut Markup, file: &ResultFile) {
-    let kinds: Vec<&Series> = file.series.iter().filter(|series| series.has_values()).collect();
+    let mut kinds: Vec<&Series> = file.series.iter().filter(|series| series.has_values()).collect();
+    kinds.sort_by_key(|series| housekeeping::of(file, series).is_some());
     if kinds.is_empty() {
         return;
     }
     super::section(m, "kinds", "Each kind of waits in parts", |m| {
-        kinds.iter().take(DETAILED).for_each(|series| detail(m, series));
+        kinds.iter().take(DETAILED).for_each(|series| detail(m, file, series));
         if let Some(rest) = kinds.len().checked_sub(DETAILED).filter(|&rest| rest > 0) {
             m.leaf("p", &[("class", "quiet")], &format!("The result has {}.", counted(rest, "more kind")));
         }
     });
 }
 
-fn detail(m: &mut Markup, series: &Series) {
+fn detail(m: &mut Markup, file: &ResultFile, series: &Series) {
     let (Some(identity), Some(split), Some(waits)) = (Identity::of(series), &series.why, &series.observed) else {
         return;
     };
     m.element("details", &[], |m| {
-        m.leaf("summary", &[], &identity.to_string());
+        let purpose = housekeeping::of(file, series).map(|of| format!(" ({})", of.what)).unwrap_or_default();
+        m.leaf("summary", &[], &format!("{identity}{purpose}"));
         let tables = [parts(split), blames(waits), causes(waits), interruptions(waits)];
         tables.into_iter().flatten().for_each(|table| draw(m, &table, ""));
         unseen(split, waits).iter().for_each(|text| m.leaf("p", &[("class", "quiet")], text));

@@ -20,7 +20,7 @@ pub(super) use verdict::section as verdict;
 pub(super) fn sections(m: &mut Markup, file: &ResultFile) {
     if let Some(observation) = &file.observation {
         kinds::section(m, file);
-        timeline::section(m, &observation.worst);
+        timeline::section(m, file, &observation.worst);
     }
 }
 

@@ -3,13 +3,13 @@
 //! Positions are shares of the whole span from the request to the end. Two numbers, `--from` and `--span`, select the
 //! visible section; a rule sets them for the chosen view.
 
-use oversleep_record::Nanos;
 use oversleep_record::observed::culprit::{ActivityKind, Span, policy_words};
 use oversleep_record::observed::wait::{Wait, signed};
 use oversleep_record::part::{Part, Segment};
+use oversleep_record::{Nanos, ResultFile};
 
 use super::super::markup::Markup;
-use crate::view::observed::{about_stacks, part_note, stacks, stolen, wait_in_words, why_words};
+use crate::view::observed::{about_stacks, part_note, purpose, stacks, stolen, wait_in_words, why_words};
 use crate::view::table::letter;
 use crate::words::{capitalised, counted};
 
@@ -87,7 +87,7 @@ impl Timeline<'_> {
 }
 
 /// The section.
-pub fn section(m: &mut Markup, worst: &[Wait]) {
+pub fn section(m: &mut Markup, file: &ResultFile, worst: &[Wait]) {
     super::section(m, "worst", "The worst waits", |m| {
         if worst.is_empty() {
             m.leaf("p", &[("class", "quiet")], "No wait ended by its timer.");
@@ -99,19 +99,20 @@ pub fn section(m: &mut Markup, worst: &[Wait]) {
             "Each bar begins when the wait should have ended. Rest the pointer on a part to read about it; choose a part to \
              enlarge it. Times count from the deadline.",
         );
-        (1..).zip(worst).for_each(|(number, wait)| one(m, number, wait));
+        (1..).zip(worst).for_each(|(number, wait)| one(m, file, number, wait));
         if let Some(note) = about_stacks(worst) {
             m.leaf("p", &[("class", "quiet")], note);
         }
     });
 }
 
-fn one(m: &mut Markup, number: usize, wait: &Wait) {
+fn one(m: &mut Markup, file: &ResultFile, number: usize, wait: &Wait) {
     let timeline = Timeline::of(wait);
     let views = timeline.views();
     let title = wait_in_words(number, wait);
     m.element("article", &[("class", "wait"), ("id", &format!("wait-{number}"))], |m| {
         m.leaf("h3", &[], &title);
+        purpose(file, wait).iter().for_each(|purpose| m.leaf("p", &[("class", "quiet")], purpose));
         zoom(m, number, &views);
         m.element("div", &[("class", "lane")], |m| {
             m.leaf("span", &[("title", &wait.thread)], &wait.thread);

@@ -38,5 +38,6 @@ pub(in crate::html) fn section(m: &mut Markup, file: &ResultFile) {
         if let Some(leaves) = &verdict.leaves {
             m.leaf("p", &[], &leaves.to_string());
         }
+        verdict.housekeeping.iter().for_each(|left_out| m.leaf("p", &[("class", "quiet")], left_out));
     });
 }

@@ -3,7 +3,7 @@
 use oversleep_record::{ExperimentId, ResultFile};
 
 use super::Entry;
-use crate::view::observed::{Row, ended_otherwise, left_out, limits, loops, otherwise, table};
+use crate::view::observed::{ended_otherwise, left_out, limits, loops, of_runtime, otherwise, own_rows, table};
 use crate::view::table::Section;
 
 pub const ENTRY: Entry = Entry { id: "observed", title: "All waits", experiments: &[ExperimentId::Y1], build };
@@ -13,13 +13,14 @@ const BAR: usize = 16;
 
 fn build(file: &ResultFile, section: Section) -> Section {
     let Some(observation) = &file.observation else { return section };
-    let table = table(file.series.iter().filter_map(Row::of), BAR);
+    let table = table(own_rows(file), BAR);
     let selected = if observation.left_out == 0 { "" } else { "selected " };
     let none = table.is_none().then(|| format!("No {selected}wait ended by its timer."));
     let section = section
         .tables(table)
+        .tables(of_runtime(file))
         .notes(none)
-        .tables(loops(&file.series, BAR))
+        .tables(loops(file, BAR))
         .tables(otherwise(file))
         .notes(ended_otherwise(file))
         .notes(left_out(observation));

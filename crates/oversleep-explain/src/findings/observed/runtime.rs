@@ -1,0 +1,71 @@
+//! What a language runtime's own waits say about the program: they are no late waits, but may show why it is late.
+
+use oversleep_record::finding::Severity;
+use oversleep_record::words::counted;
+use oversleep_record::{Nanos, ResultFile};
+
+use crate::entry::{Checked, Conclusion, Scope};
+use crate::finding::{Check, FindingEntry};
+use crate::housekeeping::{INTERPRETER, SWITCH_INTERVAL_NS};
+use crate::observed::{KINDS_MAX, Kind, enough, kinds_of_runtime};
+use crate::remedies::observed::SHARE_INTERPRETER;
+
+pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
+    id: "OVS-Y031",
+    name: "interpreter-is-busy",
+    summary: "Threads of a Python program wait for the interpreter while another one computes.",
+    applies_to: "Python programs on Linux, followed while they run",
+    scope: Scope::Observed,
+    severity: Severity::Note,
+    meaning: "Only one thread at a time has CPython's interpreter. One that computes keeps it until another one has waited for \
+              the switch interval, 5 ms by default. A time.sleep that ends in time returns to Python only when its thread has \
+              the interpreter again, so up to 5 ms later, or more if several threads wait. The kernel sees the sleep end in \
+              time; the wait for the interpreter is a wait of its own, which is no late one.",
+    how_we_know: "These waits are for a lock in the interpreter's own memory, with a timeout of the switch interval, and no \
+                  thread was seen to wait with a timeout for another lock.",
+    what_to_do: "Let the threads change places more often, or compute in another process.",
+    sources: &["https://docs.python.org/3/library/sys.html#sys.setswitchinterval"],
+    remedies: &[&SHARE_INTERPRETER],
+    check: Check::Rule(busy),
+}];
+
+fn busy(file: &ResultFile) -> Checked<Conclusion> {
+    let all = kinds_of_runtime(file);
+    let of: Vec<&Kind<'_>> =
+        all.iter().filter(|(_, what)| what.what == INTERPRETER.what).map(|(kind, _)| kind).collect();
+    let Some(first) = of.first() else {
+        enough(file)?;
+        return Err(Conclusion::absent("no thread was seen to wait for an interpreter for its whole switch interval"));
+    };
+    let count = of.iter().map(|kind| kind.count()).fold(0, u64::saturating_add);
+    let found = Conclusion::found(format!(
+        "futex waits of {} in {} are the interpreter's switch interval: in {}, another thread computed for all of it",
+        Nanos(SWITCH_INTERVAL_NS),
+        first.identity.program,
+        counted(count, "wait")
+    ));
+    Ok(of.iter().take(KINDS_MAX).fold(found, |found, kind| {
+        found.rests_on(&kind.series.key, format!("{} for the interpreter", counted(kind.count(), "wait")))
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use oversleep_record::part::Parts;
+
+    use crate::observed::testing::{found, interpreter, waits};
+
+    #[test]
+    fn waits_for_the_interpreter_are_a_note_and_no_late_waits() {
+        let late = || interpreter(300, Parts { slack: 50_000, runq: 2_000_000, ..Parts::default() });
+        assert_eq!(
+            found(vec![waits(1, 300, Parts::default()), late()], "interpreter-is-busy"),
+            [
+                "futex waits of 5 ms in python3 are the interpreter's switch interval: in 300 waits, another thread computed \
+                 for all of it"
+            ]
+        );
+        assert_eq!(found(vec![waits(1, 300, Parts::default()), late()], "late-by-slack"), [""; 0]);
+        assert_eq!(found(vec![waits(1, 300, Parts::default())], "interpreter-is-busy"), [""; 0]);
+    }
+}
