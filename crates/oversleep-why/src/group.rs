@@ -64,6 +64,13 @@ fn two_digits(ns: u64) -> Nanos {
     Nanos(signed(ns.saturating_add(unit / 2) / unit * unit))
 }
 
+/// What a group knows of the loops that its waits pace.
+pub struct Paced {
+    periods: Option<Periods>,
+    steps: Distribution,
+    on_grid: (u64, u64),
+}
+
 /// Waits of one kind.
 #[derive(Clone, Debug)]
 pub struct Group {
@@ -216,6 +223,26 @@ impl Group {
         }
     }
 
+    /// How many periods its waits ended.
+    pub fn period_count(&self) -> u64 {
+        self.waits.periods.as_ref().map_or(0, |periods| periods.split.count())
+    }
+
+    /// Takes its periods away.
+    pub fn take_periods(&mut self) -> Paced {
+        let steps = std::mem::replace(&mut self.steps, Distribution::growing());
+        Paced { periods: self.waits.periods.take(), steps, on_grid: std::mem::take(&mut self.on_grid) }
+    }
+
+    /// Adds those of another group.
+    pub fn add_periods(&mut self, other: Paced) {
+        self.steps.merge(&other.steps);
+        self.on_grid = (self.on_grid.0 + other.on_grid.0, self.on_grid.1 + other.on_grid.1);
+        if let Some(periods) = other.periods {
+            merge_periods(&mut self.waits.periods, periods);
+        }
+    }
+
     fn blame(&mut self, culprit: &Culprit) {
         add_blame(&mut self.waits.blames, blame(culprit));
     }
@@ -238,7 +265,8 @@ impl Group {
     }
 
     /// Adds the waits of another group.
-    pub fn merge(&mut self, other: Group) {
+    pub fn merge(&mut self, mut other: Group) {
+        self.add_periods(other.take_periods());
         self.lateness.merge(&other.lateness);
         self.split.merge(&other.split);
         for (number, values) in other.slices {
@@ -275,11 +303,6 @@ impl Group {
         waits.steal_count = waits.steal_count.saturating_add(others.steal_count);
         others.blames.into_iter().for_each(|blame| add_blame(&mut self.waits.blames, blame));
         others.irq_blames.into_iter().for_each(|blame| self.add_irq_blame(blame));
-        self.steps.merge(&other.steps);
-        self.on_grid = (self.on_grid.0 + other.on_grid.0, self.on_grid.1 + other.on_grid.1);
-        if let Some(periods) = others.periods {
-            merge_periods(&mut self.waits.periods, periods);
-        }
     }
 
     /// The memory that it takes, roughly.

@@ -141,7 +141,13 @@ impl<'a> Loop<'a> {
             .then_some(Nanos(drift))
     }
 
-    /// `60.2`: how often it comes in a second.
+    /// `app`, `app (worker)`.
+    pub fn name(&self) -> String {
+        let Identity { program, thread, .. } = &self.identity;
+        if program == thread { program.clone() } else { format!("{program} ({thread})") }
+    }
+
+    /// How often it comes in a second.
     pub fn rate(&self) -> Option<f64> {
         let mean = self.lengths.mean().filter(|mean| *mean > 0.0)?;
         Some(1e9 / mean)

@@ -7,6 +7,7 @@
 
 mod blame;
 mod housekeeping;
+mod pace;
 mod share;
 mod without;
 
@@ -19,7 +20,7 @@ use oversleep_record::words::{counted, list, percent};
 use oversleep_record::{Distribution, Nanos, ResultFile, Series, SeriesKey};
 
 use crate::findings::observed::interruption::CUT_OFF;
-use crate::findings::observed::period::HELD_UP;
+use crate::findings::observed::period::is_about_pace;
 use crate::observed::{
     Kind, NOBODY, OVERSLEEP, OWN_POLICY, RARE_MIN_NS, WAITS_MIN, enough, kinds, kinds_of_runtime, own_series,
 };
@@ -53,6 +54,8 @@ pub struct Verdict {
     pub first_step: Option<FirstStep>,
     /// What would be left without the part that the first step is about.
     pub leaves: Option<Without>,
+    /// How often the program's loop comes, and what fills its periods, if it has one.
+    pub pace: Option<String>,
     /// Which waits it isn't about, because a language runtime made them for its own purposes.
     pub housekeeping: Option<String>,
 }
@@ -156,7 +159,8 @@ impl Verdict {
             (None, false) => delayed(file, &kinds, &shares, &causes),
         };
         let sentence = sentence + &behind.map(|(_, said)| format!(" {said}")).unwrap_or_default();
-        Some(Verdict { sentence, shares, figures: figures(&kinds), first_step, leaves, housekeeping: None })
+        let pace = pace::pace(file, held);
+        Some(Verdict { sentence, shares, figures: figures(&kinds), first_step, leaves, pace, housekeeping: None })
     }
 
     fn undecided(why: &str) -> Verdict {
@@ -166,7 +170,15 @@ impl Verdict {
             "it makes no timed wait of its own" => "It made no timed wait of its own while it was followed.".to_owned(),
             why => format!("Undecided: {}.", why.trim_end_matches('.')),
         };
-        Verdict { sentence, shares: Vec::new(), figures: None, first_step: None, leaves: None, housekeeping: None }
+        Verdict {
+            sentence,
+            shares: Vec::new(),
+            figures: None,
+            first_step: None,
+            leaves: None,
+            pace: None,
+            housekeeping: None,
+        }
     }
 }
 
@@ -188,7 +200,15 @@ fn cut_off(file: &ResultFile) -> Option<Verdict> {
         is_optional: false,
     });
     let sentence = format!("{}.", cause.finding.sentence.trim_end_matches('.'));
-    Some(Verdict { sentence, shares: Vec::new(), figures: None, first_step, leaves: None, housekeeping: None })
+    Some(Verdict {
+        sentence,
+        shares: Vec::new(),
+        figures: None,
+        first_step,
+        leaves: None,
+        pace: None,
+        housekeeping: None,
+    })
 }
 
 /// The cause to remove first: the one that explains most of the largest part, or else of any part. oversleep's own following
@@ -210,7 +230,7 @@ fn held_up<'a>(kinds: &[Kind<'_>], causes: &'a [Cause]) -> Option<&'a Cause> {
     causes.iter().find(|cause| {
         let is_cost = cause.finding.severity != Severity::Note;
         let explained = cause.finding.explained_ns.map_or(0, |ns| i128::from(ns.0));
-        is_cost && cause.finding.name.starts_with(HELD_UP) && explained > all
+        is_cost && is_about_pace(&cause.finding.name) && explained > all
     })
 }
 
@@ -229,7 +249,7 @@ fn behind<'a>(kinds: &[Kind<'_>], causes: &'a [Cause]) -> Option<(&'a Cause, Str
         let is_cost = cause.finding.severity != Severity::Note;
         is_cost
             && cause.part.is_none()
-            && !cause.finding.name.starts_with(HELD_UP)
+            && !is_about_pace(&cause.finding.name)
             && cause.finding.explained_ns.is_some_and(|explained| i128::from(explained.0) > all)
     };
     let cause = causes.iter().find(is_behind)?;

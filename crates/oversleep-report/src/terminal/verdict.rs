@@ -33,6 +33,7 @@ const GROUPS_MAX: usize = 2;
 pub(super) fn show(page: &mut Page, file: &ResultFile, verdict: &Verdict) {
     page.heading(file, "Verdict", "");
     page.prose(&verdict.sentence, 0, Tone::Strong);
+    verdict.pace.iter().for_each(|pace| page.prose(pace, 0, Tone::Plain));
     if !verdict.shares.is_empty() {
         let width = BAR.min(page.width - 4);
         let is_fine = verdict.first_step.as_ref().is_none_or(|step| step.is_optional);

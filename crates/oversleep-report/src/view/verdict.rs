@@ -91,7 +91,10 @@ pub fn sentences(verdict: &Verdict) -> Vec<String> {
         step.and_then(|step| command(&step.advice)).map(|command| format!(" Command: {command}")).unwrap_or_default();
     let step = step.map(|step| format!("{}{command}", first_step(step)));
     let leaves = verdict.leaves.as_ref().map(ToString::to_string);
-    [Some(verdict.sentence.clone()), figures, step, leaves, housekeeping].into_iter().flatten().collect()
+    [Some(verdict.sentence.clone()), verdict.pace.clone(), figures, step, leaves, housekeeping]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// `88 % of the lateness`; `None` where that isn't known.

@@ -125,7 +125,7 @@ impl Builder {
         }
         let slice = self.slice(wait.end);
         self.groups[place].add(wait, slice);
-        if let Some(period) = self.loops.add(wait, place) {
+        if let Some(period) = self.loops.add(wait) {
             self.groups[place].add_period(&period);
         }
         self.since_sum += 1;
@@ -228,7 +228,6 @@ impl Builder {
             self.places.insert(moved.identity.clone(), place);
         }
         self.last_of.clear();
-        self.loops.clear();
         if narrow.requested_ns.is_none() && self.among_others.len() < OTHERS_MAX {
             self.among_others.insert(narrow.clone());
         }
@@ -257,6 +256,7 @@ impl Builder {
         let mut worst = self.worst;
         worst.iter_mut().for_each(|wait| wait.stack = machine.symbols().stack(wait.tgid, &wait.frames));
         let mut groups = self.groups;
+        join_periods(&mut groups);
         // Equal lateness is ordered by identity, so that every run prints the same order.
         groups.sort_by(|a, b| lateness_total(b).cmp(&lateness_total(a)).then_with(|| a.identity.cmp(&b.identity)));
         let os = [Os::Windows, Os::Macos].into_iter().find(|os| os.name() == meta.os).unwrap_or(Os::Linux);
@@ -298,6 +298,24 @@ impl Builder {
             imported: None,
             findings: Vec::new(),
         }
+    }
+}
+
+/// Gives all periods of a loop to the group that most of them are in: its waits may request different times.
+fn join_periods(groups: &mut [Group]) {
+    let mut most: BTreeMap<Identity, usize> = BTreeMap::new();
+    for (at, group) in groups.iter().enumerate().filter(|(_, group)| group.period_count() != 0) {
+        let place = most.entry(of_any_request(&group.identity)).or_insert(at);
+        if groups[*place].period_count() < group.period_count() {
+            *place = at;
+        }
+    }
+    for at in 0..groups.len() {
+        let Some(&place) = most.get(&of_any_request(&groups[at].identity)).filter(|&&place| place != at) else {
+            continue;
+        };
+        let periods = groups[at].take_periods();
+        groups[place].add_periods(periods);
     }
 }
 

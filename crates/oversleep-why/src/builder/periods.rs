@@ -1,16 +1,19 @@
-//! Periods: from the end of one wait of a thread to the end of its next one in the same group. What the thread did
-//! meanwhile is summed up once, and each group remembers the sums at its last wait.
+//! Periods: from the end of one wait of a thread to the end of its next one of that kind, whatever it requests. What the
+//! thread did meanwhile is summed up once, and each kind remembers the sums at its last wait.
 
-use oversleep_record::observed::period::{Between, Held};
+use oversleep_record::observed::period::{Between, Block, Held};
 
 use crate::machine::Map;
 use crate::part::{Part, Parts};
 use crate::wait::{Outcome, Request, Wait, signed};
 
-/// The most threads whose periods are followed, the most groups of one thread, and the most long hold-ups of one period.
+/// The most threads whose periods are followed, the most kinds of waits of one thread, and the most long hold-ups of one
+/// period.
 const THREADS_MAX: usize = 4_096;
-const GROUPS_MAX: usize = 6;
+const KINDS_MAX: usize = 6;
 const HELD_MAX: usize = 32;
+/// From this on, another wait in a period is told by itself, as the collector does with other calls.
+const HELD_MIN_NS: u64 = 100_000;
 
 /// One period.
 #[derive(Debug)]
@@ -45,10 +48,12 @@ struct Loop {
     marks: Vec<Mark>,
 }
 
-/// The last wait of one group.
+/// The last wait of one kind.
 #[derive(Clone, Debug)]
 struct Mark {
-    group: usize,
+    call: Option<String>,
+    timer: Option<String>,
+    request: Request,
     total: Parts,
     fault_count: u64,
     deadline: u64,
@@ -58,56 +63,59 @@ struct Mark {
 }
 
 impl Loops {
-    /// Forgets everything: the groups have other numbers now.
-    pub fn clear(&mut self) {
-        self.0.clear();
-    }
-
-    /// Takes a wait of that group; returns the period that it ends, if it ended by its time and isn't the first one.
-    pub fn add(&mut self, wait: &Wait, group: usize) -> Option<Period> {
+    /// Takes a wait; returns the period that it ends, if it ended by its time and isn't the first one.
+    pub fn add(&mut self, wait: &Wait) -> Option<Period> {
         if self.0.len() >= THREADS_MAX {
-            self.clear();
+            self.0.clear();
         }
         let one = self.0.entry(wait.tid).or_default();
         // A thread waits for one thing at a time. Of a stream that says otherwise, nothing is concluded.
         if wait.end < one.end || wait.marks.entered.is_some_and(|entered| entered < one.end) {
             *one = Loop::default();
         }
+        let parts = if one.end == 0 { Parts::default() } else { since(one.end, wait) };
         if one.end != 0 {
-            let parts = since(one.end, wait);
             Part::ALL.iter().for_each(|&part| {
                 let sum = one.total.get_mut(part);
                 *sum = sum.saturating_add(parts.get(part));
             });
         }
         one.end = wait.end;
-        if let Some(before) = &wait.before {
-            one.fault_count = one.fault_count.saturating_add(before.fault_count);
-            for mark in &mut one.marks {
-                let room = HELD_MAX.saturating_sub(mark.held.len());
-                mark.held.extend(before.held.iter().take(room).cloned());
-            }
+        let held = wait.before.as_ref().map_or(&[][..], |before| &*before.held);
+        one.fault_count = one.fault_count.saturating_add(wait.before.as_ref().map_or(0, |before| before.fault_count));
+        let itself = slept(wait);
+        for mark in &mut one.marks {
+            let is_other = wait.outcome != Outcome::Timer || !mark.is_of(wait);
+            let other = itself.iter().filter(|_| is_other);
+            let room = HELD_MAX.saturating_sub(mark.held.len());
+            mark.held.extend(held.iter().chain(other).take(room).cloned());
         }
         if wait.outcome != Outcome::Timer {
             return None;
         }
         let mut now = Mark {
-            group,
+            call: None,
+            timer: None,
+            request: wait.request,
             total: one.total,
             fault_count: one.fault_count,
             deadline: wait.deadline,
             last_step: None,
             held: Vec::new(),
         };
-        let Some(mark) = one.marks.iter_mut().find(|mark| mark.group == group) else {
-            if one.marks.len() >= GROUPS_MAX {
+        let Some(mark) = one.marks.iter_mut().find(|mark| mark.is_of(wait)) else {
+            if one.marks.len() >= KINDS_MAX {
                 one.marks.remove(0);
             }
+            (now.call, now.timer) = (wait.call.clone(), wait.timer.clone());
             one.marks.push(now);
             return None;
         };
-        let mut parts = Parts::default();
-        Part::ALL.iter().for_each(|&part| *parts.get_mut(part) = now.total.get(part) - mark.total.get(part));
+        let mut all = Parts::default();
+        Part::ALL.iter().for_each(|&part| *all.get_mut(part) = now.total.get(part) - mark.total.get(part));
+        // Its other waits are not the pace of this loop.
+        let others = all.asked + all.late - parts.asked - parts.late;
+        let parts = Parts { asked: parts.asked, late: parts.late, blocked: all.blocked + others, ..all };
         let step = signed(wait.deadline).saturating_sub(signed(mark.deadline));
         let entered = wait.marks.entered.filter(|_| wait.request == Request::Deadline);
         now.last_step = entered.map(|entered| (step, signed(wait.deadline).saturating_sub(signed(entered))));
@@ -123,9 +131,24 @@ impl Loops {
             deadline_step: (wait.request == Request::Deadline).then_some(step),
             is_on_grid,
         };
+        (now.call, now.timer) = (mark.call.take(), mark.timer.take());
         *mark = now;
         Some(period)
     }
+}
+
+impl Mark {
+    fn is_of(&self, wait: &Wait) -> bool {
+        self.request == wait.request && self.call == wait.call && self.timer == wait.timer
+    }
+}
+
+/// A wait as what holds up the loop that another kind of waits paces.
+fn slept(wait: &Wait) -> Option<Held> {
+    let slept = wait.end.saturating_sub(wait.marks.entered?);
+    let call = wait.call.clone().unwrap_or_default();
+    let block = Block { call, woken_by: String::new(), count: 1, total_ns: slept, max_ns: slept };
+    (slept >= HELD_MIN_NS).then(|| Held { t: wait.end, block: Some(block), culprits: Vec::new() })
 }
 
 /// What filled the time from the end of a thread's wait to the end of its next one.
@@ -187,7 +210,7 @@ mod tests {
     #[test]
     fn a_period_is_what_the_thread_did_and_how_long_it_waited() {
         let mut loops = Loops::default();
-        assert!(loops.add(&wait(1_000, 10_061_000, None), 3).is_none(), "nothing was before it");
+        assert!(loops.add(&wait(1_000, 10_061_000, None)).is_none(), "nothing was before it");
         let before = Between {
             from_ns: 10_061_000,
             until_ns: 45_061_000,
@@ -198,7 +221,7 @@ mod tests {
             fault_count: 40,
             held: Vec::new(),
         };
-        let period = loops.add(&wait(45_061_000, 55_121_000, Some(before)), 3).expect("it is the second one");
+        let period = loops.add(&wait(45_061_000, 55_121_000, Some(before))).expect("it is the second one");
         let parts = period.parts;
         assert_eq!(
             [parts.work, parts.runq, parts.quota, parts.blocked, parts.fault, parts.asked, parts.late],
@@ -210,8 +233,8 @@ mod tests {
     #[test]
     fn what_was_not_seen_is_no_work() {
         let mut loops = Loops::default();
-        loops.add(&wait(1_000, 10_061_000, None), 3);
-        let parts = loops.add(&wait(15_061_000, 25_061_000, None), 3).expect("it is the second one").parts;
+        loops.add(&wait(1_000, 10_061_000, None));
+        let parts = loops.add(&wait(15_061_000, 25_061_000, None)).expect("it is the second one").parts;
         assert_eq!((parts.unattributed, parts.work, parts.sum()), (5_000_000, 0, 15_000_000));
     }
 
@@ -225,7 +248,7 @@ mod tests {
             for late in late {
                 let mut one = wait(now, deadline + late, None);
                 (one.request, one.deadline) = (Request::Deadline, deadline);
-                votes.extend(loops.add(&one, 3).and_then(|period| period.is_on_grid));
+                votes.extend(loops.add(&one).and_then(|period| period.is_on_grid));
                 now = deadline + late + 3_000_000 + late / 2;
                 deadline = next(deadline, now);
             }
@@ -238,12 +261,19 @@ mod tests {
     #[test]
     fn a_wait_of_another_kind_is_within_the_period() {
         let mut loops = Loops::default();
-        loops.add(&wait(1_000, 10_061_000, None), 3);
-        let mut event = wait(10_061_000, 14_061_000, Some(Between { from_ns: 10_061_000, ..Between::default() }));
+        loops.add(&wait(1_000, 10_061_000, None));
+        let since = |from_ns| Some(Between { from_ns, ..Between::default() });
+        let mut event = wait(10_061_000, 14_061_000, since(10_061_000));
         event.outcome = Outcome::Event;
-        assert!(loops.add(&event, 4).is_none());
-        let last = wait(14_061_000, 24_061_000, Some(Between { from_ns: 14_061_000, ..Between::default() }));
-        let parts = loops.add(&last, 3).expect("it is the second one").parts;
-        assert_eq!((parts.blocked, parts.asked, parts.sum()), (4_000_000, 10_000_000, 14_000_000));
+        assert!(loops.add(&event).is_none());
+        // It ends by its time, but the pace is another one.
+        let mut other = wait(14_061_000, 24_061_000, since(14_061_000));
+        other.call = Some("futex".to_owned());
+        assert!(loops.add(&other).is_none());
+        let period = loops.add(&wait(24_061_000, 34_061_000, since(24_061_000))).expect("it is the second one");
+        let parts = period.parts;
+        assert_eq!((parts.blocked, parts.asked, parts.sum()), (14_000_000, 10_000_000, 24_000_000));
+        let blocks: Vec<&str> = period.held.iter().map(|held| &*held.block.as_ref().unwrap().call).collect();
+        assert_eq!(blocks, ["", "futex"]);
     }
 }

@@ -3,9 +3,10 @@
 use oversleep_record::finding::Severity;
 use oversleep_record::observed::Blame;
 use oversleep_record::observed::culprit::Whose;
+use oversleep_record::observed::wait::Request;
 use oversleep_record::part::Part;
 use oversleep_record::words::grouped;
-use oversleep_record::{Distribution, Identity, Nanos, ResultFile};
+use oversleep_record::{Distribution, Nanos, ResultFile};
 
 use crate::entry::{Checked, Conclusion, RemedyEntry, Scope};
 use crate::finding::{Check, FindingEntry};
@@ -13,17 +14,25 @@ use crate::observed::period::{HeldUp, Loop, loops};
 use crate::observed::{SOME_GROUP, group_of, is_oversleep};
 use crate::remedies::machine::{FEWER_RUNNABLE_THREADS, RAISE_CPU_QUOTA};
 use crate::remedies::observed::{
-    BLOCK_ELSEWHERE, FOLLOW_LESS, PACE_BY_DEADLINES, RUN_FIRST, SEPARATE_CPUS, SHORTEN_WORK, TOUCH_MEMORY_FIRST,
+    BLOCK_ELSEWHERE, FOLLOW_LESS, PACE_BY_DEADLINES, RUN_FIRST, SEPARATE_CPUS, SHARE_INTERPRETER, SHORTEN_WORK,
+    TOUCH_MEMORY_FIRST,
 };
 
 const APPLIES_TO: &str = "loops of programs on Linux, followed in the kernel";
 const HOW: &str = "A period is the time from the end of one wait to the end of the next one. Between them, oversleep sees when the \
                    thread has a CPU, when it waits for one, when a quota stops it, and which calls it sleeps in. The parts \
                    add up to the period exactly.";
-/// The beginning of the names of findings about what holds loops up.
-pub(crate) const HELD_UP: &str = "held-up-by-";
+/// The names of findings about what makes the periods of loops longer.
+pub(crate) fn is_about_pace(name: &str) -> bool {
+    name.starts_with("held-up-by-") || name == DRIFTS
+}
+
+const DRIFTS: &str = "loop-drifts";
 const LESS: &[&RemedyEntry] = &[&FOLLOW_LESS];
+const INTERPRETER: &[&RemedyEntry] = &[&SHARE_INTERPRETER];
 const FIRST: &[&RemedyEntry] = &[&SEPARATE_CPUS, &RUN_FIRST];
+/// The least work of a loop that may take it from what it waits for.
+const WORK_MIN_NS: i64 = 50_000;
 /// The most loops that a finding names.
 const LOOPS_MAX: usize = 3;
 /// Others are named if they took at least 1 in so many of the time.
@@ -102,7 +111,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         "A lock that another thread holds, a file, a pipe or a socket lets a thread sleep for as long as somebody else \
          decides. A loop with a pace can't keep it then.",
         "Make such calls in another thread; hold locks for a short time.",
-        &[&BLOCK_ELSEWHERE],
+        &[&BLOCK_ELSEWHERE, &SHARE_INTERPRETER],
         Check::Causes(|file| held_up(file, Part::Blocked)),
     ),
     FindingEntry {
@@ -110,7 +119,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         check: Check::Rule(drift),
         ..entry(
             "OVS-Y030",
-            "loop-drifts",
+            DRIFTS,
             "A loop that waits for spans takes longer than what it asks for, by its own work and by late waits.",
             "A span counts from the call. Whatever a loop does before it, and however late the wait ends, is added to every \
              period, and a span in whole milliseconds can't make up for it: 16 ms make 62.5 frames per second, not 60.",
@@ -147,6 +156,13 @@ fn seen(file: &ResultFile) -> Checked<Vec<Loop<'_>>> {
     }
 }
 
+/// Whether it waits for the lock of its own runtime, which only one thread at a time has.
+fn waits_for_interpreter(of: &Loop<'_>) -> bool {
+    let runtime = of.series.observed.as_ref().and_then(|waits| waits.runtime.as_ref());
+    runtime.is_some_and(|runtime| runtime.waits_for_own_lock)
+        && of.periods.blocks.first().is_some_and(|block| block.call == "futex")
+}
+
 fn words(part: Part) -> &'static str {
     match part {
         Part::Work => "its own work",
@@ -167,6 +183,9 @@ fn conclusion(file: &ResultFile, of: &Loop<'_>, held: HeldUp) -> Conclusion {
     };
     let who = match part {
         Part::Runq => behind(of),
+        Part::Blocked if waits_for_interpreter(of) => {
+            " (futex: the interpreter's lock, which another thread has)".to_owned()
+        }
         Part::Blocked => asleep_in(of),
         Part::Quota => format!(" of {}", group_of(file, tgid(of)).unwrap_or_else(|| SOME_GROUP.to_owned())),
         Part::Fault if of.periods.fault_count != 0 => format!(" ({} in all)", grouped(of.periods.fault_count)),
@@ -183,10 +202,8 @@ fn conclusion(file: &ResultFile, of: &Loop<'_>, held: HeldUp) -> Conclusion {
         0 => String::new(),
         count => format!("; {} page faults between the waits", grouped(count)),
     };
-    let Identity { program, thread, .. } = &of.identity;
-    let thread = if program == thread { program.clone() } else { format!("{program} ({thread})") };
     let says = format!("{} of a period: {parts}; periods: {}{faults}", part.name(), figures(of.lengths));
-    let found = found.of_instance(thread, held.total).rests_on(&of.series.key, says);
+    let found = found.of_instance(of.name(), held.total).rests_on(&of.series.key, says);
     let found = advised(file, of, part, found);
     // Whatever takes that time, the loop keeps its pace.
     if of.longer() == Some(0) { found.matters(Severity::Note) } else { found }
@@ -242,6 +259,7 @@ fn advised(file: &ResultFile, of: &Loop<'_>, part: Part, found: Conclusion) -> C
             }
             _ => found.cured_by(FIRST),
         },
+        Part::Blocked if waits_for_interpreter(of) => found.cured_by(INTERPRETER),
         Part::Work => {
             let thread = &of.identity.thread;
             let move_it =
@@ -268,25 +286,44 @@ fn drift(file: &ResultFile) -> Checked<Conclusion> {
         more => format!(", and so do {more} more loops"),
     };
     let whole = if in_milliseconds(of) { " in whole milliseconds" } else { "" };
-    let conclusion = Conclusion::found(format!(
-        "{} waits for a span each time{also}: its periods take {by} longer than the {asked} that it asks for{whole}, {} per \
-         second; {work} are its own work",
-        of.identity,
-        per_second(*rate)
-    ));
+    let rate = per_second(*rate);
+    let (p50, count) = (Nanos(of.lengths.p50().unwrap_or(0)), i64::try_from(of.lengths.count()).unwrap_or(i64::MAX));
+    // Who asks for what is left each time means to keep a pace.
+    let conclusion = if waits_for_rest(of) {
+        let total = Nanos(by.0.saturating_mul(count));
+        Conclusion::found(format!(
+            "{} waits for what is left of a period, as a span{whole}{also}: its periods take {p50} at p50, {rate} per second; \
+             what the span rounds off and however late it ends are added to each",
+            of.identity
+        ))
+        .of_instance(of.name(), total)
+        .matters(Severity::Cost)
+    } else {
+        Conclusion::found(format!(
+            "{} waits for a span each time{also}: its periods take {by} longer than the {asked} that it asks for{whole}, {rate} \
+             per second; {work} are its own work",
+            of.identity
+        ))
+    };
     Ok(drifting.iter().take(LOOPS_MAX).fold(conclusion, |all, (of, by, rate)| {
         all.rests_on(&of.series.key, format!("{} per second, {by} more than asked for at p50", per_second(*rate)))
     }))
 }
 
+/// Whether it asks for another span each time, by what its work has left of the period.
+fn waits_for_rest(of: &Loop<'_>) -> bool {
+    let spans = of.series.observed.as_ref().and_then(|waits| waits.requested_ns);
+    of.identity.request == Request::Span && spans.is_some() && of.periods.split.p50(Part::Work) >= WORK_MIN_NS
+}
+
 /// Whether its requests are whole milliseconds that differ.
-fn in_milliseconds(of: &Loop<'_>) -> bool {
+pub(crate) fn in_milliseconds(of: &Loop<'_>) -> bool {
     let range = of.series.observed.as_ref().and_then(|waits| waits.requested_ns);
     range.is_some_and(|range| range.iter().all(|ns| ns.0 > 0 && ns.0 % 1_000_000 == 0))
 }
 
-fn per_second(rate: f64) -> String {
-    if rate >= 100.0 { format!("{rate:.0}") } else { format!("{rate:.1}") }
+pub(crate) fn per_second(rate: f64) -> String {
+    if rate >= 100.0 { grouped(rate.round() as u64) } else { format!("{rate:.1}") }
 }
 
 #[cfg(test)]

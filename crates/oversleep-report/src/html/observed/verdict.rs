@@ -26,6 +26,7 @@ pub(in crate::html) fn section(m: &mut Markup, file: &ResultFile) {
                 others(&verdict),
             );
         }
+        verdict.pace.iter().for_each(|pace| m.leaf("p", &[], pace));
         if let Some(figures) = &verdict.figures {
             m.leaf("p", &[], &format!("{figures}."));
         }
