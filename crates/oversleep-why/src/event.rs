@@ -19,7 +19,8 @@ pub enum Kind {
     /// The timer's callback begins. `a` entry of the timer interrupt, `b` timer, `c` idle state of the CPU + 1, `d`
     /// soft, `e` hard expiry, `f` kind of timer, `x` and `name` the interrupted task.
     Fire,
-    /// The thread is about to be woken. `a` the timer whose callback does it, `b` entry into the call, `x` call number.
+    /// The thread is about to be woken. `a` the timer whose callback does it, `b` entry into the call, `x` call number; `c` it
+    /// was frozen where it slept, `d` and `e` the name of the task in whose time that happens, if no timer does it.
     Waking,
     /// The thread is in a run queue. `x` CPU, `a` idle state of that CPU + 1, `b` throttled time of its groups, `c`
     /// priority, `d` policy, `e` number of CPUs it may use.
@@ -139,6 +140,15 @@ impl Event {
     /// An event without fields.
     pub fn new(kind: Kind, t: u64, tid: u32) -> Event {
         Event { t, kind, cpu: 0, tid, tgid: tid, x: 0, fields: [0; 6], name: [0; 16] }
+    }
+
+    /// The name that is in two of its fields, from that one on.
+    pub(crate) fn name_in(&self, field: usize) -> Name {
+        let mut name = Name::default();
+        for (bytes, field) in name.chunks_mut(8).zip(&self.fields[field..]) {
+            bytes.copy_from_slice(&field.to_le_bytes());
+        }
+        name
     }
 
     /// Encodes it as the kernel program does.

@@ -1,4 +1,5 @@
 // What holds a thread up between its waits: other tasks, a CPU quota, other calls, and page faults.
+#define TASK_FROZEN 0x8000
 INLINE u32 state_of(struct task_struct *task) {
 	struct task_struct___state *new = (void *)task;
 	struct task_struct___old_state *old = (void *)task;

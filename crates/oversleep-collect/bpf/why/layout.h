@@ -62,6 +62,8 @@ struct steps {
 	// The task that the timer interrupted.
 	char interrupted_comm[16];
 	u32 interrupted, is_late;
+	// Who woke the thread, if its timer didn't.
+	char waker_comm[16];
 };
 
 // What a thread did between two waits: from the end of the call before to the begin of the next one. All are sums in ns.

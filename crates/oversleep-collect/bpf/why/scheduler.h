@@ -33,8 +33,12 @@ int on_waking(u64 *ctx) {
 	}
 	thread->sent++;
 	struct steps *steps = &thread->steps;
-	if (thread->is_kept && !firing && !steps->waking && !steps->queued && !steps->running) {
+	// The freezer stops threads where they sleep, and their timers don't wake them then.
+	bool is_frozen = state_of(task) & TASK_FROZEN;
+	if (thread->is_kept && !firing && !is_frozen && !steps->waking && !steps->queued && !steps->running) {
 		steps->waking = bpf_ktime_get_ns();
+		if (!steps->fired)
+			bpf_get_current_comm(steps->waker_comm, sizeof(steps->waker_comm));
 		return 0;
 	}
 	send_kept(thread, tid, task->tgid);
@@ -44,8 +48,10 @@ int on_waking(u64 *ctx) {
 	e->x = thread->nr;
 	e->a = firing;
 	e->b = thread->entered;
-	e->c = bpf_get_current_pid_tgid();
+	e->c = is_frozen;
 	e->f = ids_of(task);
+	if (!firing)
+		bpf_get_current_comm(&e->d, sizeof(e->comm));
 	bpf_probe_read_kernel(e->comm, sizeof(e->comm), task->comm);
 	end(e);
 	return 0;
@@ -113,7 +119,7 @@ INLINE u32 stops(struct task_struct *task) {
 		flags |= OUT_STOPPED;
 	if (is & 8)
 		flags |= OUT_TRACED;
-	if (is & 0x8000 || BPF_CORE_READ(stops, jobctl) & 1 << 23)
+	if (is & TASK_FROZEN || BPF_CORE_READ(stops, jobctl) & 1 << 23)
 		flags |= OUT_FROZEN;
 	return flags;
 }

@@ -109,6 +109,7 @@ static __attribute__((noinline)) int send_kept(struct thread *thread, u32 tid, u
 	if (steps->waking && (e = begin(WAKING, steps->waking, tid, tgid))) {
 		e->x = thread->nr;
 		e->b = thread->entered;
+		__builtin_memcpy(&e->d, steps->waker_comm, sizeof(steps->waker_comm));
 		e->f = steps->ids;
 		__builtin_memcpy(e->comm, steps->comm, sizeof(e->comm));
 		end(e);

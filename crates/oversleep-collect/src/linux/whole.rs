@@ -10,7 +10,7 @@ pub const WHOLE_BYTES: usize = BETWEEN_AT + BETWEEN_BYTES;
 pub const THREAD_BYTES: usize = BETWEEN_AT + 2 * BETWEEN_BYTES + 56 + 24;
 /// Both have the steps there, and then what the thread did before its call.
 const STEPS_AT: usize = 56;
-const STEPS_BYTES: usize = 224;
+const STEPS_BYTES: usize = 240;
 const BETWEEN_AT: usize = STEPS_AT + STEPS_BYTES;
 const BETWEEN_BYTES: usize = 56;
 /// Where a thread's state says that its steps are kept.
@@ -101,7 +101,7 @@ fn steps(thread: &Thread, at: &[u8]) -> [Option<Event>; EVENTS_MAX - 1] {
     fired.iter_mut().for_each(|fired| (fired.cpu, fired.name) = (u16_at(at, 118), name(200)));
     let mut context = step(Kind::Context, 3, number(92), [17, 18, 19, 20, 21, 22].map(time)).filter(|_| is_late);
     context.iter_mut().for_each(|context| (context.cpu, context.name) = (u16_at(at, 118), name(184)));
-    let mut waking = step(Kind::Waking, 5, thread.number, [0, thread.entered, 0, 0, 0, ids]);
+    let mut waking = step(Kind::Waking, 5, thread.number, [0, thread.entered, 0, time(28), time(29), ids]);
     waking.iter_mut().for_each(|waking| waking.name = thread_name);
     let wakeup =
         [u64::from(number(100)), time(8), signed(number(104)), u64::from(number(108)), u64::from(number(112)), 0];

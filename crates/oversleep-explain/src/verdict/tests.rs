@@ -188,6 +188,7 @@ fn a_wait_shows_which_tasks_are_the_program_s_own() {
         restarts: 0,
         stack: Default::default(),
         before: None,
+        woken_by: String::new(),
         timer_period: None,
         frames: Default::default(),
     };

@@ -239,6 +239,9 @@ pub struct Wait {
     /// What its thread did since its wait before, if that was seen. It is in no file.
     #[serde(skip)]
     pub before: Option<Between>,
+    /// The task in whose time the thread was woken, if its timer didn't do that. It is in no file.
+    #[serde(skip)]
+    pub woken_by: String,
     /// The timer's period, and how many expirations were missed since it last woke somebody. They are in no file.
     #[serde(skip)]
     pub timer_period: Option<(u64, u64)>,

@@ -136,7 +136,8 @@ impl Builder {
         if wait.outcome == Outcome::Timer {
             let at = self.worst.partition_point(|worse| worse.lateness_ns >= wait.lateness_ns);
             if at < WORST {
-                self.worst.insert(at, Wait { before: None, timer_period: None, ..wait.clone() });
+                self.worst
+                    .insert(at, Wait { before: None, timer_period: None, woken_by: String::new(), ..wait.clone() });
                 self.worst.truncate(WORST);
             }
         }

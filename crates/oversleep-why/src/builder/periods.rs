@@ -147,7 +147,10 @@ impl Mark {
 fn slept(wait: &Wait) -> Option<Held> {
     let slept = wait.end.saturating_sub(wait.marks.entered?);
     let call = wait.call.clone().unwrap_or_default();
-    let block = Block { call, woken_by: String::new(), count: 1, total_ns: slept, max_ns: slept };
+    // An interrupt comes in the time of any task; a lock is released by a thread.
+    let is_lock = wait.outcome == Outcome::Event && call.starts_with("futex");
+    let woken_by = if is_lock { wait.woken_by.clone() } else { String::new() };
+    let block = Block { call, woken_by, count: 1, total_ns: slept, max_ns: slept };
     (slept >= HELD_MIN_NS).then(|| Held { t: wait.end, block: Some(block), culprits: Vec::new() })
 }
 

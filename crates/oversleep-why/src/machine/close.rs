@@ -102,6 +102,7 @@ impl Machine {
             restarts: open.restarts,
             interruptions: open.interruptions.clone(),
             before: open.before.clone(),
+            woken_by: event::text(&open.waker),
             timer_period: by_timer.and_then(|by| by.period),
             frames: open.frames.clone(),
             stack: Default::default(),
@@ -135,7 +136,7 @@ impl Machine {
         split.until(Part::Slack, at(pinned));
         split.until(Part::Irq, at(interrupt));
         split.until(Part::Irqbody, at(times.fired));
-        split.until(Part::Wake, at(wait.marks.waking));
+        split.until(if open.was_frozen { Part::Stop } else { Part::Wake }, at(wait.marks.waking));
         split.until(Part::Ipi, at(wait.marks.wakeup));
         split.until(Part::Runq, at(wait.marks.running));
         split.until(Part::Ret, at(wait.marks.returned));

@@ -93,6 +93,9 @@ pub(super) struct Open {
     /// The timer object that woke the thread.
     pub by_timer: Option<ByTimer>,
     pub waking: Option<u64>,
+    /// Who woke the thread, if that was no timer, and whether the freezer had it where it slept.
+    pub waker: Name,
+    pub was_frozen: bool,
     pub woken: Option<Woken>,
     pub running: Option<(u64, u16, u64)>,
     pub has_slept: bool,
@@ -136,6 +139,8 @@ impl Open {
             fired: None,
             by_timer: None,
             waking: None,
+            waker: Name::default(),
+            was_frozen: false,
             woken: None,
             running: None,
             has_slept: false,

@@ -25,7 +25,7 @@ impl Open {
         self.by_timer.is_none() && (self.suspended.is_some() || is_ended)
     }
 
-    fn interrupted_by(&mut self, by: &Interruption) {
+    pub(super) fn interrupted_by(&mut self, by: &Interruption) {
         interruption::count(&mut self.interruptions, by, 1);
     }
 

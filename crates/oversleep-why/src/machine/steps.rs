@@ -1,5 +1,7 @@
 //! The steps of a thread from its timer to the end of its call.
 
+use oversleep_record::observed::interruption::Interruption;
+
 use super::open::{ByTimer, Open, Woken, idle_state};
 use super::timers::Timer;
 use super::{Machine, TURNS_MAX, bound};
@@ -40,6 +42,13 @@ impl Machine {
             // Whatever woke it before its time doesn't matter any more.
             (open.waking, open.woken, open.running) = (None, None, None);
             open.by_timer = by;
+        }
+        if event.fields[2] == 1 {
+            open.was_frozen = true;
+            open.interrupted_by(&Interruption::Frozen);
+        }
+        if timer == 0 && open.fired.is_none() {
+            open.waker = event.name_in(3);
         }
         open.waking = open.waking.or(Some(event.t));
     }

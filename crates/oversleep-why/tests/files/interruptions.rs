@@ -1,7 +1,7 @@
 //! Waits that signals and stops interrupt.
 
 use oversleep_record::observed::interruption::{Interrupted, Interruption, Sender};
-use oversleep_why::{Outcome, Wait};
+use oversleep_why::{Kind, Outcome, Wait};
 
 use crate::splits::{only, waits};
 use crate::stream::{self, Stream};
@@ -59,6 +59,16 @@ fn what_stops_a_thread_is_named_and_its_signal_is_no_interruption() {
         assert_eq!((wait.parts.stop, wait.parts.signal), (9_000_000, 0));
         assert_eq!(wait.interruptions, [Interrupted { by: what, count: 1 }]);
     }
+}
+
+#[test]
+fn a_thread_that_is_frozen_where_it_sleeps_is_stopped_until_it_is_thawed() {
+    let mut stream = Stream::plain();
+    let waking = stream.events.iter_mut().find(|event| event.kind == Kind::Waking).expect("it is there");
+    waking.fields[2] = 1;
+    let wait = only(&stream);
+    assert_eq!((wait.parts.stop, wait.parts.wake), (400, 0), "from the timer's callback on");
+    assert_eq!(wait.interruptions, [Interrupted { by: Interruption::Frozen, count: 1 }]);
 }
 
 #[test]

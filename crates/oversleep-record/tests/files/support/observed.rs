@@ -229,6 +229,7 @@ fn wait(((request, outcome), cause): ((Request, Outcome), IrqCause)) -> Wait {
             user: vec!["clock_nanosleep+0x5a (libc.so.6)".to_owned(), "main+0x20 (app)".to_owned()],
         },
         before: None,
+        woken_by: String::new(),
         timer_period: None,
         frames: Default::default(),
     }
