@@ -154,9 +154,10 @@ struct pt_regs___arm64 {
 	s32 syscallno;
 };
 
-// A task's registers can be had since 5.15.
-enum bpf_func_id___registers {
-	BPF_FUNC_task_pt_regs___registers = 175,
+// The present task can be read directly since 5.11, and a task's registers can be had since 5.15.
+enum bpf_func_id___task {
+	BPF_FUNC_get_current_task_btf___task = 158,
+	BPF_FUNC_task_pt_regs___task = 175,
 };
 
 #pragma clang attribute pop

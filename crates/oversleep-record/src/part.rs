@@ -86,8 +86,8 @@ parts! {
     User user "back in the program",
     /// Not observed.
     Unattributed unattributed "not observed",
-    /// Of a period: waiting, as long as was asked for.
-    Asked asked "waiting, as asked for",
+    /// Of a period: waiting, as long as was requested.
+    Requested requested "waiting, as requested",
     /// Of a period: waiting for longer, as the split of the waits says.
     Late late "late from a wait",
     /// Of a period: on a CPU, between waits.

@@ -19,8 +19,8 @@ pub enum Kind {
     /// The timer's callback begins. `a` entry of the timer interrupt, `b` timer, `c` idle state of the CPU + 1, `d`
     /// soft, `e` hard expiry, `f` kind of timer, `x` and `name` the interrupted task.
     Fire,
-    /// The thread is about to be woken. `a` the timer whose callback does it, `b` entry into the call, `x` call number; `c` it
-    /// was frozen where it slept, `d` and `e` the name of the task in whose time that happens, if no timer does it.
+    /// The thread is about to be woken. `a` the timer whose callback does it, `b` entry into the call, `x` call number;
+    /// `c` it was frozen where it slept, `d` and `e` the name of the task in whose time that happens, if no timer does it.
     Waking,
     /// The thread is in a run queue. `x` CPU, `a` idle state of that CPU + 1, `b` throttled time of its groups, `c`
     /// priority, `d` policy, `e` number of CPUs it may use.

@@ -2,26 +2,23 @@
 
 use oversleep_record::Identity;
 use oversleep_record::environment::Os;
-use oversleep_record::observed::culprit::{Culprit, Whose};
+use oversleep_record::observed::culprit::Culprit;
 use oversleep_record::observed::interruption::{self, Interrupted};
-use oversleep_record::observed::period::{Block, Periods};
-use oversleep_record::observed::{Blame, IrqBlame, ObservedWaits};
+use oversleep_record::observed::{IrqBlame, ObservedWaits};
 use oversleep_record::series::Round;
 use oversleep_record::split::PartSplit;
 use oversleep_record::{Distribution, Disturbance, Nanos, Series};
 
-use crate::builder::periods::Period;
+use crate::blame::{add_blame, blame};
+use crate::paced::Paced;
 use crate::wait::{Outcome, Request, Wait, signed};
 
-/// Tasks and interrupts named in one group; those with the most time stay.
+/// Interrupts named in one group; those with the most time stay.
 const BLAMES_MAX: usize = 64;
 /// What a task or interrupt takes with its name.
 const BLAME_BYTES: usize = 128;
 /// A slice of the time with fewer values than this is joined with its neighbour, as long as there are several.
 const VALUES_OF_SLICE: u64 = 10;
-/// The fewest periods of what is told as a loop, and the part of the distance of its deadlines that half of them may vary by.
-const PERIODS_MIN: u64 = 8;
-const STEADY_WITHIN: i64 = 20;
 /// The fewest slices that are left of many.
 const SLICES_LEFT: usize = 3;
 
@@ -64,13 +61,6 @@ fn two_digits(ns: u64) -> Nanos {
     Nanos(signed(ns.saturating_add(unit / 2) / unit * unit))
 }
 
-/// What a group knows of the loops that its waits pace.
-pub struct Paced {
-    periods: Option<Periods>,
-    steps: Distribution,
-    on_grid: (u64, u64),
-}
-
 /// Waits of one kind.
 #[derive(Clone, Debug)]
 pub struct Group {
@@ -82,9 +72,8 @@ pub struct Group {
     pub split: PartSplit,
     /// How they ended otherwise, and who delayed them.
     pub waits: ObservedWaits,
-    /// From one deadline of a thread to the next, in ns, and how many of them are on a grid, of all that tell.
-    steps: Distribution,
-    on_grid: (u64, u64),
+    /// The loops that its waits pace.
+    pub paced: Paced,
     /// Their lateness by slices of the time: the number of the slice, in ascending order, and its values.
     slices: Vec<(u64, Distribution)>,
 }
@@ -98,8 +87,7 @@ impl Group {
             lateness: Distribution::growing(),
             split: PartSplit::default(),
             waits: ObservedWaits { tgid, called_late: Distribution::growing(), ..ObservedWaits::default() },
-            steps: Distribution::growing(),
-            on_grid: (0, 0),
+            paced: Paced::default(),
             slices: Vec::new(),
         }
     }
@@ -186,15 +174,6 @@ impl Group {
         self.waits.requested_ns.filter(|[from, to]| digits(*from) != digits(*to))
     }
 
-    /// What the deadlines of a loop lie apart, if they count from one another and most of them do so evenly.
-    fn steady_step(&self) -> Option<Nanos> {
-        let steps = &self.steps;
-        let (low, p50, high) = (steps.quantile(0.25)?, steps.p50()?, steps.quantile(0.75)?);
-        let is_steady = p50 > 0 && (high - low).saturating_mul(STEADY_WITHIN) <= p50;
-        let is_on_grid = self.on_grid.0.saturating_mul(2) > self.on_grid.1;
-        (steps.count() >= PERIODS_MIN && is_steady && is_on_grid).then_some(Nanos(p50))
-    }
-
     /// Widens the range of what was requested.
     fn add_requests(&mut self, range: Option<[Nanos; 2]>) {
         let Some([from, to]) = range else { return };
@@ -204,43 +183,6 @@ impl Group {
 
     fn add_interruptions(&mut self, added: &[Interrupted]) {
         added.iter().for_each(|one| interruption::count(&mut self.waits.interruptions, &one.by, one.count));
-    }
-
-    /// Adds a period that a wait of this group ended.
-    pub fn add_period(&mut self, period: &Period) {
-        let periods =
-            self.waits.periods.get_or_insert_with(|| Periods { split: PartSplit::apart(""), ..Periods::default() });
-        periods.split.record(&period.parts);
-        periods.missed_count = periods.missed_count.saturating_add(period.missed);
-        periods.fault_count = periods.fault_count.saturating_add(period.fault_count);
-        periods.intended_ns = period.timer_ns.map(|ns| Nanos(signed(ns))).or(periods.intended_ns);
-        period.deadline_step.iter().for_each(|&step| self.steps.record(step));
-        self.on_grid.0 += u64::from(period.is_on_grid == Some(true));
-        self.on_grid.1 += u64::from(period.is_on_grid.is_some());
-        for held in &period.held {
-            held.culprits.iter().for_each(|culprit| add_blame(&mut periods.blames, blame(culprit)));
-            held.block.iter().for_each(|block| add_block(&mut periods.blocks, block.clone()));
-        }
-    }
-
-    /// How many periods its waits ended.
-    pub fn period_count(&self) -> u64 {
-        self.waits.periods.as_ref().map_or(0, |periods| periods.split.count())
-    }
-
-    /// Takes its periods away.
-    pub fn take_periods(&mut self) -> Paced {
-        let steps = std::mem::replace(&mut self.steps, Distribution::growing());
-        Paced { periods: self.waits.periods.take(), steps, on_grid: std::mem::take(&mut self.on_grid) }
-    }
-
-    /// Adds those of another group.
-    pub fn add_periods(&mut self, other: Paced) {
-        self.steps.merge(&other.steps);
-        self.on_grid = (self.on_grid.0 + other.on_grid.0, self.on_grid.1 + other.on_grid.1);
-        if let Some(periods) = other.periods {
-            merge_periods(&mut self.waits.periods, periods);
-        }
     }
 
     fn blame(&mut self, culprit: &Culprit) {
@@ -266,7 +208,7 @@ impl Group {
 
     /// Adds the waits of another group.
     pub fn merge(&mut self, mut other: Group) {
-        self.add_periods(other.take_periods());
+        self.paced.merge(std::mem::take(&mut other.paced));
         self.lateness.merge(&other.lateness);
         self.split.merge(&other.split);
         for (number, values) in other.slices {
@@ -308,10 +250,8 @@ impl Group {
     /// The memory that it takes, roughly.
     pub fn bytes(&self) -> usize {
         let waits = &self.waits;
-        let periods =
-            waits.periods.iter().flat_map(|periods| periods.split.total.iter().chain(periods.split.parts.values()));
-        let values = [&self.lateness, &waits.called_late, &self.steps].into_iter().chain(self.split.parts.values());
-        let values = values.chain(periods);
+        let values = [&self.lateness, &waits.called_late].into_iter().chain(self.split.parts.values());
+        let values = values.chain(self.paced.distributions());
         let values: usize =
             values.chain(self.slices.iter().map(|(_, values)| values)).map(Distribution::heap_bytes).sum();
         let places = (self.slices.len() + self.split.parts.len()) * size_of::<(u64, Distribution)>();
@@ -328,13 +268,7 @@ impl Group {
             steal = steal.map(|steal| halved(&steal));
         }
         self.waits.requested_ns = self.requested_range();
-        let step = self.steady_step();
-        // A few periods are no loop.
-        self.waits.periods = self.waits.periods.take().filter(|periods| periods.split.count() >= PERIODS_MIN);
-        if let Some(periods) = &mut self.waits.periods {
-            periods.intended_ns = periods.intended_ns.or(step);
-            periods.blocks.sort_by_key(|block| std::cmp::Reverse(block.total_ns));
-        }
+        self.waits.periods = self.paced.finish();
         let mut series = Series::observed(&self.identity, os, self.lateness);
         let steal_of = |number: u64| {
             let taken = steal.as_ref()?.get(usize::try_from(number).ok()?).copied().unwrap_or(0);
@@ -347,63 +281,6 @@ impl Group {
         series.shrink();
         series
     }
-}
-
-fn blame(culprit: &Culprit) -> Blame {
-    Blame {
-        name: culprit.process.as_ref().filter(|_| culprit.whose != Whose::Own).unwrap_or(&culprit.name).clone(),
-        tgid: culprit.tgid,
-        tid: culprit.tid,
-        policy: culprit.policy,
-        prio: culprit.prio,
-        why: culprit.why,
-        is_pinned: culprit.is_pinned,
-        whose: culprit.whose,
-        count: 1,
-        total_ns: culprit.ran_ns,
-        max_ns: culprit.ran_ns,
-    }
-}
-
-fn add_blame(blames: &mut Vec<Blame>, added: Blame) {
-    let key = |blame: &Blame| (blame.policy, blame.prio, blame.whose == Whose::Own);
-    let same = |blame: &&mut Blame| blame.name == added.name && key(blame) == key(&added);
-    if let Some(blame) = blames.iter_mut().find(same) {
-        blame.count = blame.count.saturating_add(added.count);
-        blame.total_ns = blame.total_ns.saturating_add(added.total_ns);
-        blame.max_ns = blame.max_ns.max(added.max_ns);
-        return;
-    }
-    if blames.len() >= BLAMES_MAX {
-        blames.sort_by_key(|blame| std::cmp::Reverse(blame.total_ns));
-        blames.truncate(BLAMES_MAX / 2);
-    }
-    blames.push(added);
-}
-
-fn add_block(blocks: &mut Vec<Block>, added: Block) {
-    if let Some(block) =
-        blocks.iter_mut().find(|block| (&block.call, &block.woken_by) == (&added.call, &added.woken_by))
-    {
-        block.count = block.count.saturating_add(added.count);
-        block.total_ns = block.total_ns.saturating_add(added.total_ns);
-        block.max_ns = block.max_ns.max(added.max_ns);
-    } else if blocks.len() < BLAMES_MAX {
-        blocks.push(added);
-    }
-}
-
-fn merge_periods(into: &mut Option<Periods>, other: Periods) {
-    let Some(own) = into else {
-        *into = Some(other);
-        return;
-    };
-    own.split.merge(&other.split);
-    own.intended_ns = own.intended_ns.filter(|_| own.intended_ns == other.intended_ns);
-    own.missed_count = own.missed_count.saturating_add(other.missed_count);
-    own.fault_count = own.fault_count.saturating_add(other.fault_count);
-    other.blames.into_iter().for_each(|blame| add_blame(&mut own.blames, blame));
-    other.blocks.into_iter().for_each(|block| add_block(&mut own.blocks, block));
 }
 
 /// Sums of neighbours.

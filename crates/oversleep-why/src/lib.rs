@@ -9,6 +9,7 @@
 //! findings, reports and comparisons, is said elsewhere, and of every result alike.
 #![forbid(unsafe_code)]
 
+mod blame;
 pub mod builder;
 pub mod culprit;
 pub mod etw;
@@ -16,7 +17,9 @@ pub mod event;
 pub mod group;
 pub mod machine;
 pub mod names;
+mod paced;
 pub mod part;
+mod periods;
 pub mod recording;
 pub mod select;
 pub mod session;

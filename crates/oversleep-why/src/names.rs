@@ -6,6 +6,7 @@ use oversleep_record::observed::{Named, SeenRuntime};
 use oversleep_record::{ResultFile, label};
 
 use crate::machine::{Machine, Map};
+use crate::recording::Meta;
 use crate::wait::Wait;
 
 /// The most processes that are remembered.
@@ -35,6 +36,12 @@ impl Names {
     /// The names of a recording.
     pub fn of(named: &[Named]) -> Names {
         Names { known: named.iter().map(|named| (named.tgid, named.clone())).collect(), ..Names::default() }
+    }
+
+    /// Those that a recording brings, of its processes and of those who ran instead.
+    pub fn of_recording(meta: &Meta) -> Names {
+        let neighbours = meta.neighbours.iter().map(|named| (named.tgid, Some(named.clone())));
+        Names { neighbours: neighbours.collect(), ..Names::of(&meta.processes) }
     }
 
     /// Names read from the running system.

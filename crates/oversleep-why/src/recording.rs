@@ -2,7 +2,7 @@
 //!
 //! The file has a line that names the format, a line of JSON that describes the origin of the stream, and the events. Each
 //! field is encoded as the difference from the value that the previous events suggest, as a variable-length number. An event
-//! takes 20 to 30 bytes.
+//! takes 20 to 30 bytes. What was learnt of processes meanwhile follows, if the recording came to its end.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -18,6 +18,8 @@ pub use oversleep_record::observed::Named;
 
 /// The first line.
 const MAGIC: &[u8] = b"oversleep-why 1\n";
+/// The last bytes of a recording that came to its end; before them is the length of what was learnt, in 4 bytes.
+const END: &[u8] = b"\noversleep-why end\n";
 /// The longest JSON line, and the most names, that a recording may have.
 const META_MAX: usize = 1 << 20;
 const NAMES_MAX: u64 = 1 << 20;
@@ -42,9 +44,19 @@ pub struct Meta {
     /// When it began, in seconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub taken_unix_s: Option<i64>,
-    /// Processes that ran before the stream began.
+    /// Processes that ran before the stream began; all that were followed, if it came to its end.
     #[serde(default)]
     pub processes: Vec<Named>,
+    /// Processes whose tasks ran instead, as far as their control groups were asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub neighbours: Vec<Named>,
+}
+
+/// What was learnt of processes while they were followed.
+#[derive(Debug, Serialize, Deserialize)]
+struct Learnt {
+    processes: Vec<Named>,
+    neighbours: Vec<Named>,
 }
 
 impl Meta {
@@ -58,6 +70,7 @@ impl Meta {
             target: String::new(),
             taken_unix_s: None,
             processes: Vec::new(),
+            neighbours: Vec::new(),
         }
     }
 }
@@ -139,11 +152,18 @@ impl<W: Write> Recorder<W> {
         self.out.write_all(&self.buffer)
     }
 
-    /// Finishes the recording.
+    /// Finishes the recording, with what is known of processes by then.
     ///
     /// # Errors
     /// If the end can't be written.
-    pub fn finish(mut self) -> io::Result<W> {
+    pub fn finish(mut self, processes: Vec<Named>, neighbours: Vec<Named>) -> io::Result<W> {
+        let learnt = serde_json::to_vec(&Learnt { processes, neighbours })?;
+        // A recording with more of them than can be read back is still one.
+        if learnt.len() <= META_MAX {
+            self.out.write_all(&learnt)?;
+            self.out.write_all(&(learnt.len() as u32).to_le_bytes())?;
+            self.out.write_all(END)?;
+        }
         self.out.flush()?;
         Ok(self.out)
     }
@@ -239,14 +259,27 @@ impl<'a> Reader<'a> {
         };
         let line = rest.iter().take(META_MAX).position(|&byte| byte == b'\n');
         let line = line.ok_or_else(|| RecordingError::Meta("it has no end".to_owned()))?;
-        let meta = serde_json::from_slice(&rest[..line]).map_err(|error| RecordingError::Meta(error.to_string()))?;
-        Ok(Reader { meta, rest: &rest[line + 1..], coder: Coder::default(), is_broken: false })
+        let mut meta: Meta =
+            serde_json::from_slice(&rest[..line]).map_err(|error| RecordingError::Meta(error.to_string()))?;
+        let mut rest = &rest[line + 1..];
+        if let Some((events, learnt)) = learnt(rest) {
+            (meta.processes, meta.neighbours) = (learnt.processes, learnt.neighbours);
+            rest = events;
+        }
+        Ok(Reader { meta, rest, coder: Coder::default(), is_broken: false })
     }
 
     /// Whether it ends in the middle of an event: its writer was killed, or the file is damaged.
     pub fn is_broken(&self) -> bool {
         self.is_broken
     }
+}
+
+/// What follows the events of a recording that came to its end, and the events.
+fn learnt(rest: &[u8]) -> Option<(&[u8], Learnt)> {
+    let (rest, length) = rest.strip_suffix(END)?.split_last_chunk()?;
+    let (events, text) = rest.split_at_checked(rest.len().checked_sub(u32::from_le_bytes(*length) as usize)?)?;
+    Some((events, serde_json::from_slice(text).ok()?))
 }
 
 impl Iterator for Reader<'_> {

@@ -138,7 +138,7 @@ impl<'a> Session<'a> {
 pub fn replay(bytes: &[u8]) -> Result<ResultFile, RecordingError> {
     let mut reader = Reader::new(bytes)?;
     let meta = reader.meta.clone();
-    let mut session = Session::new(meta.arch, Names::of(&meta.processes), None, None);
+    let mut session = Session::new(meta.arch, Names::of_recording(&meta), None, None);
     let unwritable = |error: io::Error| RecordingError::Meta(error.to_string());
     session.feed(reader.by_ref()).map_err(unwritable)?;
     let losses = Losses { is_truncated: reader.is_broken(), ..Losses::default() };

@@ -57,6 +57,7 @@ static void *other(void *locks) {
 
 // Serves each page after 5 ms.
 static void *server(void *page) {
+	pthread_setname_np(pthread_self(), "server");
 	struct pollfd one = { .fd = faults, .events = POLLIN };
 	struct uffd_msg message;
 	while (poll(&one, 1, -1) > 0 && read(faults, &message, sizeof(message)) == sizeof(message)) {

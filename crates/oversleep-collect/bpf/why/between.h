@@ -1,14 +1,20 @@
 // What holds a thread up between its waits: other tasks, a CPU quota, other calls, and page faults.
 #define TASK_FROZEN 0x8000
+// Of a task that a tracepoint passes.
 INLINE u32 state_of(struct task_struct *task) {
 	struct task_struct___state *new = (void *)task;
 	struct task_struct___old_state *old = (void *)task;
-	return bpf_core_field_exists(new->__state) ? BPF_CORE_READ(new, __state) : BPF_CORE_READ(old, state);
+	return bpf_core_field_exists(new->__state) ? new->__state : (u32)old->state;
 }
 
 // The kernel's count of page faults of the present task.
 INLINE u32 faults_of_present(void) {
-	struct task_struct *task = (void *)bpf_get_current_task();
+	struct task_struct *task;
+	if (bpf_core_enum_value_exists(enum bpf_func_id___task, BPF_FUNC_get_current_task_btf___task)) {
+		task = (void *)bpf_get_current_task_btf();
+		return task->min_flt + task->maj_flt;
+	}
+	task = (void *)bpf_get_current_task();
 	return BPF_CORE_READ(task, min_flt) + BPF_CORE_READ(task, maj_flt);
 }
 
@@ -38,7 +44,7 @@ enum { CALL_UNKNOWN = -1, CALL_IS_FAULT = -2 };
 INLINE s64 call_of(struct thread *thread, struct task_struct *task) {
 	if (thread->fault.t)
 		return CALL_IS_FAULT;
-	if (!bpf_core_enum_value_exists(enum bpf_func_id___registers, BPF_FUNC_task_pt_regs___registers))
+	if (!bpf_core_enum_value_exists(enum bpf_func_id___task, BPF_FUNC_task_pt_regs___task))
 		return CALL_UNKNOWN;
 	void *regs = (void *)bpf_task_pt_regs(task);
 	struct pt_regs___arm64 *arm = regs;

@@ -77,8 +77,12 @@ impl<'a> Loop<'a> {
         if p50 >= RARE_NS.0 && p50.saturating_mul(USUAL_OF) >= self.median() && self.is_usual(part, p50) {
             return Some(HeldUp { part, usual: Some(Nanos(p50)), longest, total: nanos(values.sum()) });
         }
-        // Half as much again, at least: a part varies.
+        // Half as much again, at least: a part varies. Work is what a loop is for, as long as it fits into its period.
         let longer = (self.base() / RARE_OF).clamp(RARE_NS.0, RARE_NS.1).max(p50 / 2);
+        let longer = match self.periods.intended_ns.filter(|_| part == Part::Work) {
+            Some(intended) => longer.max(intended.0.saturating_sub(p50)),
+            None => longer,
+        };
         let rare = values.buckets().filter(|(value, _)| value.saturating_sub(p50) >= longer);
         let (count, total) = rare.fold((0, 0), |(count, total): (u64, i128), (value, times)| {
             (count + times, total + i128::from(value - p50) * i128::from(times))
@@ -130,14 +134,14 @@ impl<'a> Loop<'a> {
         )
     }
 
-    /// Whether its waits for spans set a pace: the periods are alike, and each is longer than what was asked for. Then by how
-    /// much.
+    /// Whether its waits for spans set a pace: the periods are alike, and each is longer than what was requested. Then by
+    /// how much.
     pub fn drift(&self) -> Option<Nanos> {
         let (low, high) = (self.lengths.quantile(0.25)?, self.lengths.quantile(0.75)?);
         let is_pace = (high - low).saturating_mul(PACE_OF) <= self.median();
-        let asked = self.periods.split.p50(Part::Asked);
-        let drift = self.median().saturating_sub(asked);
-        (self.periods.intended_ns.is_none() && is_pace && asked.saturating_mul(2) >= self.median() && drift > 0)
+        let requested = self.periods.split.p50(Part::Requested);
+        let drift = self.median().saturating_sub(requested);
+        (self.periods.intended_ns.is_none() && is_pace && requested.saturating_mul(2) >= self.median() && drift > 0)
             .then_some(Nanos(drift))
     }
 
@@ -156,9 +160,10 @@ impl<'a> Loop<'a> {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_record::part::Parts;
+
     use super::*;
     use crate::observed::testing::periods;
-    use oversleep_record::part::Parts;
 
     fn held_up(part: Part, intended_ms: Option<i64>, of: &[(u64, Parts)]) -> Option<(Option<i64>, i64)> {
         let series = periods(intended_ms, of);
@@ -171,7 +176,7 @@ mod tests {
 
     #[test]
     fn work_holds_a_loop_up_that_is_too_long_by_it() {
-        let of = |asked: i64, work: i64| Parts { asked: asked * MS, work: work * MS, ..Parts::default() };
+        let of = |requested: i64, work: i64| Parts { requested: requested * MS, work: work * MS, ..Parts::default() };
         assert_eq!(held_up(Part::Work, Some(10), &[(100, of(8, 2))]), None, "that is what the loop is for");
         assert_eq!(held_up(Part::Work, Some(10), &[(100, of(0, 14))]), Some((Some(14), 1_400)));
         assert_eq!(held_up(Part::Work, None, &[(100, of(16, 3))]), None);
@@ -181,7 +186,7 @@ mod tests {
 
     #[test]
     fn what_is_rare_matters_if_it_is_long_or_comes_often() {
-        let of = |runq_us: i64| Parts { asked: 9 * MS, runq: runq_us * 1_000, ..Parts::default() };
+        let of = |runq_us: i64| Parts { requested: 9 * MS, runq: runq_us * 1_000, ..Parts::default() };
         assert_eq!(held_up(Part::Runq, Some(10), &[(990, of(0)), (9, of(5_000))]), None, "less than 1 in 100");
         assert_eq!(held_up(Part::Runq, Some(10), &[(990, of(0)), (10, of(5_000))]), Some((None, 50)));
         assert_eq!(held_up(Part::Runq, Some(10), &[(999, of(0)), (1, of(12_000))]), Some((None, 12)));
@@ -191,7 +196,7 @@ mod tests {
 
     #[test]
     fn what_becomes_of_periods_is_told_by_what_they_are_meant_to_be() {
-        let of = |work: i64| Parts { asked: 10 * MS - work.min(10) * MS, work: work * MS, ..Parts::default() };
+        let of = |work: i64| Parts { requested: 10 * MS - work.min(10) * MS, work: work * MS, ..Parts::default() };
         let mut series = periods(Some(10), &[(80, of(1)), (20, of(35))]);
         series.observed.as_mut().unwrap().periods.as_mut().unwrap().missed_count = 48;
         assert_eq!(
@@ -204,8 +209,8 @@ mod tests {
 
     #[test]
     fn a_loop_of_spans_drifts_by_what_it_does_and_a_late_wait() {
-        let of = |asked: i64| Parts { asked: asked * MS, work: 2 * MS, late: MS / 2, ..Parts::default() };
-        let drift = |asked| Loop::of(&periods(None, &[(50, of(asked))])).unwrap().drift().map(|ns| ns.0);
+        let of = |requested: i64| Parts { requested: requested * MS, work: 2 * MS, late: MS / 2, ..Parts::default() };
+        let drift = |requested| Loop::of(&periods(None, &[(50, of(requested))])).unwrap().drift().map(|ns| ns.0);
         assert_eq!((drift(14), drift(1)), (Some(2_500_000), None));
     }
 }

@@ -20,12 +20,12 @@ use oversleep_record::words::{counted, list, percent};
 use oversleep_record::{Distribution, Nanos, ResultFile, Series, SeriesKey};
 
 use crate::findings::observed::interruption::CUT_OFF;
-use crate::findings::observed::period::is_about_pace;
 use crate::observed::{
     Kind, NOBODY, OVERSLEEP, OWN_POLICY, RARE_MIN_NS, WAITS_MIN, enough, kinds, kinds_of_runtime, own_series,
 };
 use crate::registry::with_instances;
 use blame::{Who, blamed};
+use pace::{held_up, is_about_pace, waits_alone};
 use share::{in_words, named, shares};
 
 pub use share::Share;
@@ -46,7 +46,8 @@ const ORDINARY_NS: i64 = 200_000;
 pub struct Verdict {
     /// Where most of the lateness goes, in one sentence; or why that is undecided, with the next step.
     pub sentence: String,
-    /// Every part of the lateness above zero, in the order of time. Empty if it is undecided.
+    /// Every part of the lateness above zero, in the order of time; of the periods, if the sentence is about what makes
+    /// those of a loop longer. Empty if it is undecided.
     pub shares: Vec<Share>,
     /// How late the waits are; `None` if there are too few.
     pub figures: Option<String>,
@@ -150,16 +151,13 @@ impl Verdict {
             is_optional,
         });
         let sentence = match (held, is_optional) {
-            (Some(cause), _) if is_ordinary(&kinds) => format!("{}. {}", cause.finding.sentence, waits_alone(&kinds)),
-            (Some(cause), _) => {
-                let waits = delayed(file, &kinds, &shares, &causes);
-                format!("{}. Beside that, {}", cause.finding.sentence, waits)
-            }
+            (Some(cause), _) => format!("{}. {}", cause.finding.sentence, waits_alone(&kinds, &shares)),
             (None, true) => ordinary(&kinds, &shares),
             (None, false) => delayed(file, &kinds, &shares, &causes),
         };
         let sentence = sentence + &behind.map(|(_, said)| format!(" {said}")).unwrap_or_default();
         let pace = pace::pace(file, held);
+        let shares = held.map_or(shares, |held| pace::shares_of(file, held));
         Some(Verdict { sentence, shares, figures: figures(&kinds), first_step, leaves, pace, housekeeping: None })
     }
 
@@ -222,23 +220,6 @@ fn first_of<'a>(shares: &[Share], causes: &'a [Cause]) -> Option<&'a Cause> {
         curable().filter(|cause| cause.part == Some(share.part)).find(matters)
     });
     largest.or_else(|| curable().next())
-}
-
-/// What holds a loop up between its waits for longer than all waits are late together.
-fn held_up<'a>(kinds: &[Kind<'_>], causes: &'a [Cause]) -> Option<&'a Cause> {
-    let all = all_lateness(&parts_of(kinds));
-    causes.iter().find(|cause| {
-        let is_cost = cause.finding.severity != Severity::Note;
-        let explained = cause.finding.explained_ns.map_or(0, |ns| i128::from(ns.0));
-        is_cost && is_about_pace(&cause.finding.name) && explained > all
-    })
-}
-
-/// That the waits themselves are no matter.
-fn waits_alone(kinds: &[Kind<'_>]) -> String {
-    let all = pooled(kinds);
-    let p99 = all.safe_quantile(0.99).map(|p99| format!(", {} at p99", Nanos(p99))).unwrap_or_default();
-    format!("The waits themselves end {} late at the median{p99}.", Nanos(all.p50().unwrap_or(0)))
 }
 
 /// That the program makes its calls after their deadlines, if that costs it more than all lateness of its waits: it is no

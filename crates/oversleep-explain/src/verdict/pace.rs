@@ -1,17 +1,23 @@
 //! How often a program's loop comes, and of what its periods consist.
 
+use oversleep_record::finding::Severity;
 use oversleep_record::part::Part;
+use oversleep_record::words::percent;
 use oversleep_record::{Nanos, ResultFile};
 
-use super::Cause;
-use crate::findings::observed::period::{in_milliseconds, per_second};
+use super::share::{in_words, named};
+use super::{Cause, Share, all_lateness, nanos, parts_of, pooled};
+use crate::findings::observed::drift::DRIFTS;
+use crate::findings::observed::drift::{in_milliseconds, per_second};
+use crate::findings::observed::period::HELD_UP;
+use crate::observed::Kind;
 use crate::observed::period::{Loop, loops};
 
 /// A part of the median period is named from this share on: 1 in so many.
 const NAMED_OF: i64 = 100;
 
-/// The sentence about the loop that something holds up, or else of the thread that is named like its program, or the one that
-/// comes most often.
+/// The sentence about the loop that something holds up, or else of the thread that is named like its program, or the one
+/// that comes most often.
 pub(super) fn pace(file: &ResultFile, held: Option<&Cause>) -> Option<String> {
     let loops = loops(file);
     let is_held = |of: &&Loop<'_>| held.is_some_and(|cause| cause.finding.instance.as_deref() == Some(&of.name()));
@@ -20,27 +26,63 @@ pub(super) fn pace(file: &ResultFile, held: Option<&Cause>) -> Option<String> {
     let rate = per_second(of.rate()?);
     let p50 = Nanos(of.lengths.p50()?);
     let Some(intended) = of.periods.intended_ns.filter(|intended| intended.0 > 0) else {
+        let (name, parts) = (of.name(), parts(of));
         return Some(format!(
-            "The loop of {} comes {rate} times per second, every {p50} at p50: {}.",
-            of.name(),
-            parts(of)
+            "The loop of {name} comes {rate} times per second on average; its median period is {p50}: {parts}."
         ));
     };
     let wanted = per_second(1e9 / intended.0 as f64);
     let rate = if rate == wanted { "as often".to_owned() } else { format!("{rate} times") };
     Some(format!(
-        "The loop of {} is meant to come {wanted} times per second and comes {rate}; at p50, a period is {}.",
+        "The loop of {} is meant to come {wanted} times per second and comes {rate} on average; at the median: {}.",
         of.name(),
         parts(of)
     ))
 }
 
-/// `14 ms asked for in whole milliseconds, 2.1 ms of its own work, 94 µs late`.
+/// Whether a finding is about what makes the periods of loops longer.
+pub(super) fn is_about_pace(name: &str) -> bool {
+    name.starts_with(HELD_UP) || name == DRIFTS
+}
+
+/// What holds a loop up between its waits for longer than all waits are late together.
+pub(super) fn held_up<'a>(kinds: &[Kind<'_>], causes: &'a [Cause]) -> Option<&'a Cause> {
+    let all = all_lateness(&parts_of(kinds));
+    causes.iter().find(|cause| {
+        let is_cost = cause.finding.severity != Severity::Note;
+        let explained = cause.finding.explained_ns.map_or(0, |ns| i128::from(ns.0));
+        is_cost && is_about_pace(&cause.finding.name) && explained > all
+    })
+}
+
+/// How late the waits themselves are, beside what makes the periods longer.
+pub(super) fn waits_alone(kinds: &[Kind<'_>], shares: &[Share]) -> String {
+    let all = pooled(kinds);
+    let p99 = all.safe_quantile(0.99).map(|p99| format!(", {} at p99", Nanos(p99))).unwrap_or_default();
+    let largest = named(shares)[0];
+    let (p50, share) = (Nanos(all.p50().unwrap_or(0)), percent(largest.share));
+    let what = in_words(largest.part, largest.is_tick());
+    format!("The waits themselves end {p50} late at the median{p99}; {share} of that is {what}.")
+}
+
+/// The shares of a loop's periods that their parts have.
+pub(super) fn shares_of(file: &ResultFile, held: &Cause) -> Vec<Share> {
+    let loops = loops(file);
+    let held = loops.iter().find(|of| held.finding.instance.as_deref() == Some(&of.name()));
+    let split = held.map(|of| &of.periods.split);
+    let of = |part: Part| {
+        let (share, total) = (split?.share(part), split?.sum(part));
+        (share > 0.0).then(|| Share { part, total: nanos(total), share, tick: Nanos::ZERO })
+    };
+    Part::ALL.iter().filter_map(|&part| of(part)).collect()
+}
+
+/// `14 ms requested in whole milliseconds, 2.1 ms of its own work, 94 µs late`.
 fn parts(of: &Loop<'_>) -> String {
     let split = &of.periods.split;
     let whole = if in_milliseconds(of) { " in whole milliseconds" } else { "" };
     let told = [
-        (Part::Asked, format!("asked for{whole}")),
+        (Part::Requested, format!("requested{whole}")),
         (Part::Work, "of its own work".to_owned()),
         (Part::Blocked, "asleep in other calls".to_owned()),
         (Part::Fault, "in page faults".to_owned()),
@@ -68,18 +110,21 @@ mod tests {
     #[test]
     fn a_loop_is_told_with_its_rate_and_what_fills_its_periods() {
         const MS: i64 = 1_000_000;
-        let of = Parts { asked: 14 * MS, work: 2 * MS, late: MS / 4, runq: 9_000, ..Parts::default() };
+        let of = Parts { requested: 14 * MS, work: 2 * MS, late: MS / 4, runq: 9_000, ..Parts::default() };
         let said = |intended| {
             let mut file = Sheet::linux().file;
             (file.series, file.observation) = (vec![periods(intended, &[(100, of)])], Some(Observation::default()));
             pace(&file, None).expect("it has a loop")
         };
-        let parts = "14 ms asked for, 2 ms of its own work, 250 µs late.";
-        assert_eq!(said(None), format!("The loop of app comes 61.5 times per second, every 16.3 ms at p50: {parts}"));
+        let parts = "14 ms requested, 2 ms of its own work, 250 µs late.";
+        assert_eq!(
+            said(None),
+            format!("The loop of app comes 61.5 times per second on average; its median period is 16.3 ms: {parts}")
+        );
         assert_eq!(
             said(Some(16)),
             format!(
-                "The loop of app is meant to come 62.5 times per second and comes 61.5 times; at p50, a period is {parts}"
+                "The loop of app is meant to come 62.5 times per second and comes 61.5 times on average; at the median: {parts}"
             )
         );
     }

@@ -12,7 +12,7 @@ use crate::units::Nanos;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Periods {
-    /// Their lengths, in ns, and their parts: waiting as asked, late waits, and what the thread did in between.
+    /// Their lengths, in ns, and their parts: waiting as requested, late waits, and what the thread did in between.
     pub split: PartSplit,
     /// What a period is meant to be: that of the timer, or the usual distance of the deadlines. Absent where the program
     /// states none, because it waits for spans.

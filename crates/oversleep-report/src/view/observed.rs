@@ -1,13 +1,10 @@
 //! What a report says about observed programs: their waits by kind, what each part of a late wait means, and what could
 //! not be seen.
 
-use std::collections::BTreeSet;
-
 use oversleep_explain::housekeeping;
 use oversleep_record::Identity;
 use oversleep_record::observed::culprit::{Culprit, IrqCause, Why, policy_words};
 use oversleep_record::observed::interruption::Interrupted;
-use oversleep_record::observed::period::Periods;
 use oversleep_record::observed::wait::{Outcome, Wait, signed};
 use oversleep_record::observed::{By, Observation, ObservedWaits};
 use oversleep_record::part::Part;
@@ -20,8 +17,6 @@ use crate::words::{counted, grouped, median, quantile};
 
 /// The most rows that a brief report shows.
 const ROWS_BRIEF: usize = 8;
-/// The most rows about loops.
-const LOOPS_BRIEF: usize = 2;
 /// The most tasks that are named of one wait.
 const TASKS_MAX: usize = 6;
 /// Time without a task is told if it is more than this, and more than this part of the time in the run queue.
@@ -103,48 +98,6 @@ pub fn table<'a>(rows: impl IntoIterator<Item = Row<'a>>, bar_width: usize) -> O
     Some(table)
 }
 
-/// The loops of threads that wait again and again, as a table: how long their periods are and what fills them.
-pub fn loops(file: &ResultFile, bar_width: usize) -> Option<Table> {
-    struct Row<'a> {
-        identity: Identity,
-        periods: &'a Periods,
-        lengths: &'a Distribution,
-    }
-    let own = file.series.iter().filter(|series| housekeeping::of(file, series).is_none());
-    let of = own.filter_map(|series| {
-        let periods = series.observed.as_ref()?.periods.as_ref()?;
-        Some(Row { identity: Identity::of(series)?, periods, lengths: periods.lengths()? })
-    });
-    let mut rows: Vec<Row<'_>> = of.collect();
-    rows.sort_by_key(|row| std::cmp::Reverse(row.lengths.count()));
-    // The waits that a thread makes most often are its pace.
-    let mut threads = BTreeSet::new();
-    rows.retain(|row| threads.insert((row.identity.program.clone(), row.identity.thread.clone())));
-    let per_second = |row: &Row<'_>| {
-        let mean = row.lengths.mean().filter(|mean| *mean > 0.0)?;
-        Some(format!("{:.1}", 1e9 / mean))
-    };
-    let columns = Columns::new()
-        .words("program", |row: &Row<'_>| row.identity.program.clone())
-        .words("thread", |row| row.identity.thread.clone().some_if(row.identity.thread != row.identity.program))
-        .rank(3)
-        .words("meant to take", |row| row.periods.intended_ns)
-        .rank(2)
-        .figure("periods", |row| row.lengths.count())
-        .rank(4)
-        .figure("p50", |row| median(Unit::Ns, row.lengths))
-        .figure("p99", |row| quantile(Unit::Ns, row.lengths, 0.99))
-        .rank(1)
-        .figure("max", |row| row.lengths.max().map(Nanos))
-        .words("per second", per_second)
-        .figure("missed", |row| (row.periods.missed_count != 0).then_some(row.periods.missed_count))
-        .rank(1)
-        .split("split", bar_width, |row| Split::of(|part| row.periods.split.share(part)));
-    let mut table = columns.table("Loops: from the end of one wait to the end of the next", rows)?;
-    table.rows_brief = LOOPS_BRIEF;
-    Some(table)
-}
-
 /// Waits of a result's program, and those that are housekeeping of its runtime, which have a table of their own.
 pub fn own_rows(file: &ResultFile) -> impl Iterator<Item = Row<'_>> {
     file.series.iter().filter(|series| housekeeping::of(file, series).is_none()).filter_map(Row::of)
@@ -206,7 +159,7 @@ fn range_in_words([from, to]: [Nanos; 2]) -> String {
 }
 
 /// A text where a condition holds.
-trait SomeIf: Sized {
+pub(super) trait SomeIf: Sized {
     fn some_if(self, holds: bool) -> Option<Self> {
         holds.then_some(self)
     }

@@ -78,7 +78,7 @@ pub fn letter(part: Part) -> char {
         Part::Quota => 'Q',
         Part::User => 'u',
         Part::Unattributed => '?',
-        Part::Asked => '-',
+        Part::Requested => '-',
         Part::Late => 'l',
         Part::Work => 'W',
         Part::Fault => 'f',

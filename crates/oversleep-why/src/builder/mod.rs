@@ -1,7 +1,5 @@
 //! Builds the result of a run from its waits.
 
-pub(crate) mod periods;
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use oversleep_record::Identity;
@@ -12,9 +10,9 @@ use oversleep_record::{CommandName, FactName, Nanos, ResultFile};
 
 use crate::group::{Group, halved, identity, is_alike};
 use crate::machine::{Machine, Map};
+use crate::periods::Loops;
 use crate::recording::Meta;
 use crate::wait::{Outcome, Request, Wait, signed};
-use periods::Loops;
 
 /// The most groups that are kept. Beyond this, different requests share a group.
 const GROUPS_MAX: usize = 256;
@@ -126,7 +124,7 @@ impl Builder {
         let slice = self.slice(wait.end);
         self.groups[place].add(wait, slice);
         if let Some(period) = self.loops.add(wait) {
-            self.groups[place].add_period(&period);
+            self.groups[place].paced.add(&period);
         }
         self.since_sum += 1;
         if self.since_sum >= WAITS_PER_SUM {
@@ -305,9 +303,9 @@ impl Builder {
 /// Gives all periods of a loop to the group that most of them are in: its waits may request different times.
 fn join_periods(groups: &mut [Group]) {
     let mut most: BTreeMap<Identity, usize> = BTreeMap::new();
-    for (at, group) in groups.iter().enumerate().filter(|(_, group)| group.period_count() != 0) {
+    for (at, group) in groups.iter().enumerate().filter(|(_, group)| group.paced.count() != 0) {
         let place = most.entry(of_any_request(&group.identity)).or_insert(at);
-        if groups[*place].period_count() < group.period_count() {
+        if groups[*place].paced.count() < group.paced.count() {
             *place = at;
         }
     }
@@ -315,8 +313,8 @@ fn join_periods(groups: &mut [Group]) {
         let Some(&place) = most.get(&of_any_request(&groups[at].identity)).filter(|&&place| place != at) else {
             continue;
         };
-        let periods = groups[at].take_periods();
-        groups[place].add_periods(periods);
+        let paced = std::mem::take(&mut groups[at].paced);
+        groups[place].paced.merge(paced);
     }
 }
 

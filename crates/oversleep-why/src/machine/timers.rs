@@ -32,8 +32,8 @@ impl Timer {
         Timer { set_by: Some(event.x), requested, deadline, clock, ..Timer::default() }
     }
 
-    /// The kernel lets a timer whose last expiry isn't read expire no more, and then goes on with its period: the distance of
-    /// the expiries is a multiple of it.
+    /// The kernel lets a timer whose last expiry isn't read expire no more, and then goes on with its period: the distance
+    /// of the expiries is a multiple of it.
     fn expired_again(&mut self, since: u64) {
         if since == 0 {
             self.requested = None;

@@ -30,7 +30,7 @@ fn two(between: &[Event]) -> Vec<Wait> {
     waits(&stream)
 }
 
-fn told(call: u64, waker: &str) -> [Event; 3] {
+fn events(call: u64, waker: &str) -> [Event; 3] {
     let entered = D + LATER - MS;
     let mut run = event(Kind::Run, END + 9 * MS, 0, [END + 6 * MS, 120, 0, 2, 0, 0]);
     (run.tid, run.tgid, run.name[0], run.cpu) = (77, 77, b'x', 1);
@@ -43,7 +43,7 @@ fn told(call: u64, waker: &str) -> [Event; 3] {
 
 #[test]
 fn a_wait_brings_what_its_thread_did_since_the_one_before() {
-    let both = two(&told(202, "writer"));
+    let both = two(&events(202, "writer"));
     assert_eq!((both.len(), &both[0].before), (2, &None));
     let before = both[1].before.as_ref().expect("it was told");
     let [held] = &*before.held else { panic!("{before:?}") };
@@ -62,17 +62,17 @@ fn a_wait_brings_what_its_thread_did_since_the_one_before() {
 fn who_wakes_a_thread_is_named_for_locks_only() {
     // An interrupt wakes whoever waits for a device, in the time of any task.
     for (call, name) in [(74, "fsync"), (9_999, "call 9999"), (u64::MAX, "")] {
-        let both = two(&told(call, "writer"));
+        let both = two(&events(call, "writer"));
         let block = both[1].before.as_ref().and_then(|before| before.held[0].block.clone()).expect("it slept");
         assert_eq!((&*block.call, &*block.woken_by), (name, ""));
     }
-    let in_fault = two(&told(-2i64 as u64, "writer"));
+    let in_fault = two(&events(-2i64 as u64, "writer"));
     assert_eq!(in_fault[1].before.as_ref().expect("it was told").held[0].block, None);
 }
 
 #[test]
 fn what_is_older_than_the_last_wait_is_not_of_this_period() {
-    let [run, mut held, between] = told(202, "writer");
+    let [run, mut held, between] = events(202, "writer");
     held.t = END - 1;
     assert_eq!(two(&[run, held, between])[1].before.as_ref().expect("it was told").held, []);
 }

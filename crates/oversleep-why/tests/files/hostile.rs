@@ -102,7 +102,7 @@ proptest! {
         for events in events.chunks(7) {
             recorder.write(events).unwrap();
         }
-        let bytes = recorder.finish().unwrap();
+        let bytes = recorder.finish(Vec::new(), Vec::new()).unwrap();
         let mut reader = Reader::new(&bytes).unwrap();
         prop_assert_eq!(&reader.meta, &meta());
         prop_assert_eq!(reader.by_ref().collect::<Vec<_>>(), events);
@@ -115,7 +115,7 @@ proptest! {
     ) {
         let mut recorder = Recorder::new(Vec::new(), &meta()).unwrap();
         recorder.write(&events).unwrap();
-        let mut bytes = recorder.finish().unwrap();
+        let mut bytes = recorder.finish(Vec::new(), Vec::new()).unwrap();
         let whole: Vec<Event> = Reader::new(&bytes).unwrap().collect();
         let cut = &bytes[..cut.index(bytes.len())];
         if let Ok(reader) = Reader::new(cut) {
@@ -140,7 +140,7 @@ fn the_farthest_time_is_not_taken_for_one_that_was_not_seen() {
     let events: Vec<Event> = times.iter().flat_map(far).collect();
     let mut recorder = Recorder::new(Vec::new(), &meta()).unwrap();
     recorder.write(&events).unwrap();
-    let bytes = recorder.finish().unwrap();
+    let bytes = recorder.finish(Vec::new(), Vec::new()).unwrap();
     assert_eq!(Reader::new(&bytes).unwrap().collect::<Vec<_>>(), events);
 }
 
@@ -159,7 +159,7 @@ fn a_plain_wait_takes_thirty_bytes_an_event_after_the_first() {
     }
     let mut recorder = Recorder::new(Vec::new(), &meta()).unwrap();
     recorder.write(&many).unwrap();
-    let bytes = recorder.finish().unwrap();
+    let bytes = recorder.finish(Vec::new(), Vec::new()).unwrap();
     assert!(bytes.len() / many.len() <= 30, "{} bytes for {} events", bytes.len(), many.len());
 }
 

@@ -127,7 +127,7 @@ fn read(why: &Why, path: &Path) -> Result<ResultFile, Failure> {
     let mut reader = Reader::new(&bytes).map_err(|error| unusable(error.to_string()))?;
     let meta = reader.meta.clone();
     let want_ns = why.want.and_then(|want| u64::try_from(want.0).ok());
-    let mut session = Session::new(meta.arch, Names::of(&meta.processes), why.only.clone(), want_ns);
+    let mut session = Session::new(meta.arch, Names::of_recording(&meta), why.only.clone(), want_ns);
     let trace_failed = |error| Failure::failed(format!("can't write the trace: {error}"));
     if let Some(path) = &why.perfetto {
         session.trace_to(BufWriter::new(File::create(path).map_err(trace_failed)?)).map_err(trace_failed)?;

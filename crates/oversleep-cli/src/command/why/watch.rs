@@ -69,6 +69,7 @@ pub fn run(why: &Why) -> Result<Exit, Failure> {
         target: target(why),
         taken_unix_s: now(),
         processes: names.list(),
+        neighbours: Vec::new(),
     };
     let want_ns = why.want.and_then(|want| u64::try_from(want.0).ok());
     follower.want(want_ns);
@@ -116,11 +117,12 @@ pub fn run(why: &Why) -> Result<Exit, Failure> {
     }
     table.clear();
     let losses = follower.end();
-    if let (Some(recorder), Some(path)) = (recorder, &why.record) {
-        recorder.finish().map_err(|error| write_failed(path, &error))?;
-    }
     runtimes.borrow().iter().for_each(|process| session.names.set_runtime(process.pid(), process.seen()));
     meta.processes = session.names.list();
+    if let (Some(recorder), Some(path)) = (recorder, &why.record) {
+        let neighbours = session.names.neighbours();
+        recorder.finish(meta.processes.clone(), neighbours).map_err(|error| write_failed(path, &error))?;
+    }
     let mut file =
         session.finish(meta, losses).map_err(|error| Failure::failed(format!("can't write the trace: {error}")))?;
     file.environment = of_machine(&environment);

@@ -139,7 +139,7 @@ fn words(part: Part) -> &'static str {
         Part::Quota => "of CPU quota",
         Part::User => "back in the program",
         Part::Unattributed => "not observed",
-        Part::Asked => "of waiting as asked for",
+        Part::Requested => "of waiting as requested",
         Part::Late => "late from a wait",
         Part::Work => "of the thread's own work",
         Part::Fault => "in page faults",

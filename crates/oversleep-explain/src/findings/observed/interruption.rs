@@ -120,12 +120,24 @@ fn shares<'a>(kind: &Kind<'a>, part: Part, is_stop: bool) -> Vec<Said<Times<'a>>
     all.map(|one| (one.by.to_string(), share(one.count), max, Some((&one.by, one.count)))).collect()
 }
 
+const FIND_FREEZER: &str =
+    "Find what freezes it: a paused container, the freezer of its control group, or a suspended system";
+const FREEZER_OF_VERSION_1: &str = "# command\ncat /sys/fs/cgroup/freezerGROUP/freezer.state";
+
+/// The group of the version 1 freezer that a process is in.
+fn freezer_of(file: &ResultFile, tgid: u32) -> Option<&str> {
+    let mut processes = file.observation.iter().flat_map(|observation| &observation.processes);
+    processes.find(|process| process.tgid == tgid)?.freezer.as_deref()
+}
+
 fn stop(file: &ResultFile) -> Checked<Vec<Conclusion>> {
     let kinds = delayed_by(file, Part::Stop, "a stop")?;
     let found = by_cause(Part::Stop, &kinds, |kind: &Kind<'_>| shares(kind, Part::Stop, true));
     let conclusion = |(cause, by): &(Cause<'_, '_>, Times<'_>)| {
         let (who, max) = (&cause.first().identity, cause.longest);
+        let version_1 = freezer_of(file, cause.first().waits.tgid);
         let (what, advice) = match by.map(|(by, _)| by) {
+            Some(Interruption::Frozen) if version_1.is_some() => ("frozen", Some((FIND_FREEZER, FREEZER_OF_VERSION_1))),
             Some(Interruption::Traced) => (
                 "stopped by a tracer",
                 Some((
@@ -136,7 +148,7 @@ fn stop(file: &ResultFile) -> Checked<Vec<Conclusion>> {
             Some(Interruption::Frozen) => (
                 "frozen",
                 Some((
-                    "Find what freezes it: a paused container, cgroup.freeze of its control group, or a suspended system",
+                    FIND_FREEZER,
                     "# command\ncat /sys/fs/cgroup$(sed -n 's/^0:://p' /proc/PID/cgroup)/cgroup.freeze",
                 )),
             ),
@@ -145,7 +157,8 @@ fn stop(file: &ResultFile) -> Checked<Vec<Conclusion>> {
         };
         let found = cause.found(format!("{who} was {what} while its time ran out, for up to {max}"));
         advice.into_iter().fold(found, |found, (advice, command)| {
-            found.advising(&FIND_WHO_STOPS_IT, advice, Some(command.to_owned()))
+            let command = command.replace("GROUP", version_1.unwrap_or_default());
+            found.advising(&FIND_WHO_STOPS_IT, advice, Some(command))
         })
     };
     Ok(found.iter().map(conclusion).collect())

@@ -3,6 +3,7 @@
 
 use crate::finding::FindingEntry;
 
+pub(crate) mod drift;
 mod interrupt;
 pub(crate) mod interruption;
 mod own_share;
@@ -15,6 +16,7 @@ mod timer;
 mod visibility;
 
 pub(super) static FAMILIES: &[&[FindingEntry]] = &[
+    drift::FINDINGS,
     interrupt::FINDINGS,
     interruption::FINDINGS,
     period::FINDINGS,

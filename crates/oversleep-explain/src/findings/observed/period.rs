@@ -3,7 +3,7 @@
 use oversleep_record::finding::Severity;
 use oversleep_record::observed::Blame;
 use oversleep_record::observed::culprit::Whose;
-use oversleep_record::observed::wait::Request;
+use oversleep_record::observed::period::Block;
 use oversleep_record::part::Part;
 use oversleep_record::words::grouped;
 use oversleep_record::{Distribution, Nanos, ResultFile};
@@ -14,27 +14,21 @@ use crate::observed::period::{HeldUp, Loop, loops};
 use crate::observed::{SOME_GROUP, group_of, is_oversleep};
 use crate::remedies::machine::{FEWER_RUNNABLE_THREADS, RAISE_CPU_QUOTA};
 use crate::remedies::observed::{
-    BLOCK_ELSEWHERE, FOLLOW_LESS, PACE_BY_DEADLINES, RUN_FIRST, SEPARATE_CPUS, SHARE_INTERPRETER, SHORTEN_WORK,
-    TOUCH_MEMORY_FIRST,
+    BLOCK_ELSEWHERE, FOLLOW_LESS, RUN_FIRST, SEPARATE_CPUS, SHARE_INTERPRETER, SHORTEN_WORK, TOUCH_MEMORY_FIRST,
 };
 
-const APPLIES_TO: &str = "loops of programs on Linux, followed in the kernel";
-const HOW: &str = "A period is the time from the end of one wait to the end of the next one. Between them, oversleep sees when the \
+pub(super) const APPLIES_TO: &str = "loops of programs on Linux, followed in the kernel";
+pub(super) const HOW: &str = "A period is the time from the end of one wait to the end of the next one. Between them, oversleep sees when the \
                    thread has a CPU, when it waits for one, when a quota stops it, and which calls it sleeps in. The parts \
                    add up to the period exactly.";
-/// The names of findings about what makes the periods of loops longer.
-pub(crate) fn is_about_pace(name: &str) -> bool {
-    name.starts_with("held-up-by-") || name == DRIFTS
-}
-
-const DRIFTS: &str = "loop-drifts";
+/// How the names of these findings begin.
+pub(crate) const HELD_UP: &str = "held-up-by-";
 const LESS: &[&RemedyEntry] = &[&FOLLOW_LESS];
 const INTERPRETER: &[&RemedyEntry] = &[&SHARE_INTERPRETER];
 const FIRST: &[&RemedyEntry] = &[&SEPARATE_CPUS, &RUN_FIRST];
-/// The least work of a loop that may take it from what it waits for.
-const WORK_MIN_NS: i64 = 50_000;
-/// The most loops that a finding names.
-const LOOPS_MAX: usize = 3;
+/// The most causes that a finding tells apart, and the most loops that it names of each.
+const CAUSES_MAX: usize = 3;
+pub(super) const LOOPS_MAX: usize = 3;
 /// Others are named if they took at least 1 in so many of the time.
 const NAMED_OF: u64 = 10;
 
@@ -114,20 +108,6 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         &[&BLOCK_ELSEWHERE, &SHARE_INTERPRETER],
         Check::Causes(|file| held_up(file, Part::Blocked)),
     ),
-    FindingEntry {
-        severity: Severity::Note,
-        check: Check::Rule(drift),
-        ..entry(
-            "OVS-Y030",
-            DRIFTS,
-            "A loop that waits for spans takes longer than what it asks for, by its own work and by late waits.",
-            "A span counts from the call. Whatever a loop does before it, and however late the wait ends, is added to every \
-             period, and a span in whole milliseconds can't make up for it: 16 ms make 62.5 frames per second, not 60.",
-            "Where a pace is meant, wait until the last deadline plus the period.",
-            &[&PACE_BY_DEADLINES],
-            Check::Rule(drift),
-        )
-    },
 ];
 
 fn held_up(file: &ResultFile, part: Part) -> Checked<Vec<Conclusion>> {
@@ -137,11 +117,30 @@ fn held_up(file: &ResultFile, part: Part) -> Checked<Vec<Conclusion>> {
         return Err(Conclusion::absent(format!("no loop is held up by {}", words(part))));
     }
     found.sort_by_key(|(_, held)| std::cmp::Reverse(held.total));
-    Ok(found.iter().take(LOOPS_MAX).map(|(of, held)| conclusion(file, of, *held)).collect())
+    let mut causes: Vec<(String, Vec<(&Loop<'_>, HeldUp)>)> = Vec::new();
+    for (of, held) in found {
+        let cause = cause_of(file, of, part);
+        match causes.iter_mut().find(|(known, _)| *known == cause) {
+            Some((_, all)) => all.push((of, held)),
+            None => causes.push((cause, vec![(of, held)])),
+        }
+    }
+    Ok(causes.iter().take(CAUSES_MAX).map(|(_, all)| conclusion(file, all)).collect())
+}
+
+/// What loops have in common that are held up by the same.
+fn cause_of(file: &ResultFile, of: &Loop<'_>, part: Part) -> String {
+    match part {
+        Part::Quota => group_of(file, tgid(of)).unwrap_or_default(),
+        Part::Runq => behind(of),
+        Part::Blocked => asleep_in(of),
+        Part::Fault => of.identity.program.clone(),
+        _ => of.name(),
+    }
 }
 
 /// The loops of which it was seen what the threads do between their waits.
-fn seen(file: &ResultFile) -> Checked<Vec<Loop<'_>>> {
+pub(super) fn seen(file: &ResultFile) -> Checked<Vec<Loop<'_>>> {
     let loops = loops(file);
     if loops.is_empty() {
         return Err(Conclusion::lacks("no thread waits again and again. Follow the program for longer"));
@@ -173,13 +172,19 @@ fn words(part: Part) -> &'static str {
     }
 }
 
-fn conclusion(file: &ResultFile, of: &Loop<'_>, held: HeldUp) -> Conclusion {
+/// The first loop is the one that is held up most.
+fn conclusion(file: &ResultFile, all: &[(&Loop<'_>, HeldUp)]) -> Conclusion {
+    let (of, held) = all[0];
     let part = held.part;
-    let takes = match (held.usual, of.periods.intended_ns) {
-        (Some(usual), Some(intended)) => format!("takes {usual} of each period, which is meant to take {intended}"),
-        (Some(usual), None) => format!("takes {usual} of each period"),
-        (None, Some(intended)) => format!("takes up to {} of a period that is meant to take {intended}", held.longest),
-        (None, None) => format!("takes up to {} of a period", held.longest),
+    let verb = if part == Part::Fault { "take" } else { "takes" };
+    let takes = match held.usual {
+        Some(usual) => format!("{verb} {usual} of each period"),
+        None => format!("{verb} up to {} of a period", held.longest),
+    };
+    let meant = match (held.usual, of.periods.intended_ns) {
+        (_, None) => String::new(),
+        (Some(_), Some(intended)) => format!(", which is meant to take {intended}"),
+        (None, Some(intended)) => format!(" that is meant to take {intended}"),
     };
     let who = match part {
         Part::Runq => behind(of),
@@ -191,22 +196,35 @@ fn conclusion(file: &ResultFile, of: &Loop<'_>, held: HeldUp) -> Conclusion {
         Part::Fault if of.periods.fault_count != 0 => format!(" ({} in all)", grouped(of.periods.fault_count)),
         _ => String::new(),
     };
-    let found = Conclusion::found(format!("{}: {}{who} {takes}: {}", of.identity, words(part), of.effect()));
+    let also = match all.len() - 1 {
+        0 => String::new(),
+        1 => "; it holds up another loop, too".to_owned(),
+        more => format!("; it holds up {more} more loops"),
+    };
+    let found = Conclusion::found(format!("{}: {}{who} {takes}{meant}: {}{also}", of.name(), words(part), of.effect()));
     let figures = |values: &Distribution| {
         let p99 = values.safe_quantile(0.99).map(|p99| format!(", p99 {}", Nanos(p99))).unwrap_or_default();
         format!("p50 {}{p99}, max {}", Nanos(values.p50().unwrap_or(0)), Nanos(values.max().unwrap_or(0)))
     };
-    let split = &of.periods.split;
-    let parts = split.parts.get(&part).map(figures).unwrap_or_default();
-    let faults = match of.periods.fault_count {
-        0 => String::new(),
-        count => format!("; {} page faults between the waits", grouped(count)),
+    let says = |of: &Loop<'_>| {
+        let parts = of.periods.split.parts.get(&part).map(figures).unwrap_or_default();
+        let faults = match of.periods.fault_count {
+            0 => String::new(),
+            count => format!("; {} page faults between the waits", grouped(count)),
+        };
+        format!("{} of a period: {parts}; periods: {}{faults}", part.name(), figures(of.lengths))
     };
-    let says = format!("{} of a period: {parts}; periods: {}{faults}", part.name(), figures(of.lengths));
-    let found = found.of_instance(of.name(), held.total).rests_on(&of.series.key, says);
+    let total = all.iter().map(|(_, held)| held.total.0).fold(0, i64::saturating_add);
+    let found = found.of_instance(of.name(), Nanos(total));
+    let found = all.iter().take(LOOPS_MAX).fold(found, |found, (of, _)| found.rests_on(&of.series.key, says(of)));
     let found = advised(file, of, part, found);
-    // Whatever takes that time, the loop keeps its pace.
-    if of.longer() == Some(0) { found.matters(Severity::Note) } else { found }
+    // Whatever takes that time, the loop keeps its pace; or it has none, and may be waiting for work.
+    let is_on_pace = |of: &Loop<'_>| match (of.longer(), part) {
+        (Some(longer), _) => longer == 0,
+        (None, Part::Blocked) => first_block(of).is_none_or(|block| !block.call.starts_with("futex")),
+        (None, _) => false,
+    };
+    if all.iter().all(|(of, _)| is_on_pace(of)) { found.matters(Severity::Note) } else { found }
 }
 
 fn tgid(of: &Loop<'_>) -> u32 {
@@ -233,8 +251,13 @@ fn behind(of: &Loop<'_>) -> String {
     if names.is_empty() { String::new() } else { format!(" (behind {})", names.join(" and ")) }
 }
 
+/// Where it sleeps most, as far as that was seen.
+fn first_block<'a>(of: &'a Loop<'_>) -> Option<&'a Block> {
+    of.periods.blocks.iter().find(|block| !block.call.is_empty())
+}
+
 fn asleep_in(of: &Loop<'_>) -> String {
-    let Some(block) = of.periods.blocks.iter().find(|block| !block.call.is_empty()) else { return String::new() };
+    let Some(block) = first_block(of) else { return String::new() };
     let woken = if block.woken_by.is_empty() { String::new() } else { format!(" until {} wakes it", block.woken_by) };
     match (&*block.call, woken.is_empty()) {
         ("futex", false) => format!(" (futex: a lock or a condition,{woken})"),
@@ -260,6 +283,14 @@ fn advised(file: &ResultFile, of: &Loop<'_>, part: Part, found: Conclusion) -> C
             _ => found.cured_by(FIRST),
         },
         Part::Blocked if waits_for_interpreter(of) => found.cured_by(INTERPRETER),
+        Part::Blocked => match first_block(of).filter(|block| !block.woken_by.is_empty()) {
+            Some(block) => {
+                let (waker, thread) = (&block.woken_by, &of.identity.thread);
+                let look = format!("See what {waker} does while {thread} waits for it, and make that shorter");
+                found.advising(&BLOCK_ELSEWHERE, look, None)
+            }
+            None => found,
+        },
         Part::Work => {
             let thread = &of.identity.thread;
             let move_it =
@@ -268,62 +299,6 @@ fn advised(file: &ResultFile, of: &Loop<'_>, part: Part, found: Conclusion) -> C
         }
         _ => found,
     }
-}
-
-fn drift(file: &ResultFile) -> Checked<Conclusion> {
-    let loops = seen(file)?;
-    let drifting = loops.iter().filter_map(|of| Some((of, of.drift()?, of.rate()?)));
-    let mut drifting: Vec<(&Loop<'_>, Nanos, f64)> = drifting.collect();
-    drifting.sort_by_key(|(of, ..)| std::cmp::Reverse(of.lengths.count()));
-    let Some((of, by, rate)) = drifting.first() else {
-        return Err(Conclusion::absent("no loop waits for spans at a steady pace"));
-    };
-    let split = &of.periods.split;
-    let (asked, work) = (Nanos(split.p50(Part::Asked)), Nanos(split.p50(Part::Work)));
-    let also = match drifting.len() - 1 {
-        0 => String::new(),
-        1 => ", and so does another loop".to_owned(),
-        more => format!(", and so do {more} more loops"),
-    };
-    let whole = if in_milliseconds(of) { " in whole milliseconds" } else { "" };
-    let rate = per_second(*rate);
-    let (p50, count) = (Nanos(of.lengths.p50().unwrap_or(0)), i64::try_from(of.lengths.count()).unwrap_or(i64::MAX));
-    // Who asks for what is left each time means to keep a pace.
-    let conclusion = if waits_for_rest(of) {
-        let total = Nanos(by.0.saturating_mul(count));
-        Conclusion::found(format!(
-            "{} waits for what is left of a period, as a span{whole}{also}: its periods take {p50} at p50, {rate} per second; \
-             what the span rounds off and however late it ends are added to each",
-            of.identity
-        ))
-        .of_instance(of.name(), total)
-        .matters(Severity::Cost)
-    } else {
-        Conclusion::found(format!(
-            "{} waits for a span each time{also}: its periods take {by} longer than the {asked} that it asks for{whole}, {rate} \
-             per second; {work} are its own work",
-            of.identity
-        ))
-    };
-    Ok(drifting.iter().take(LOOPS_MAX).fold(conclusion, |all, (of, by, rate)| {
-        all.rests_on(&of.series.key, format!("{} per second, {by} more than asked for at p50", per_second(*rate)))
-    }))
-}
-
-/// Whether it asks for another span each time, by what its work has left of the period.
-fn waits_for_rest(of: &Loop<'_>) -> bool {
-    let spans = of.series.observed.as_ref().and_then(|waits| waits.requested_ns);
-    of.identity.request == Request::Span && spans.is_some() && of.periods.split.p50(Part::Work) >= WORK_MIN_NS
-}
-
-/// Whether its requests are whole milliseconds that differ.
-pub(crate) fn in_milliseconds(of: &Loop<'_>) -> bool {
-    let range = of.series.observed.as_ref().and_then(|waits| waits.requested_ns);
-    range.is_some_and(|range| range.iter().all(|ns| ns.0 > 0 && ns.0 % 1_000_000 == 0))
-}
-
-pub(crate) fn per_second(rate: f64) -> String {
-    if rate >= 100.0 { grouped(rate.round() as u64) } else { format!("{rate:.1}") }
 }
 
 #[cfg(test)]
@@ -337,22 +312,20 @@ mod tests {
 
     #[test]
     fn work_that_misses_expirations_is_told_with_its_loop() {
-        let of = |asked: i64, work: i64| Parts { asked: asked * MS, work: work * MS, ..Parts::default() };
+        let of = |requested: i64, work: i64| Parts { requested: requested * MS, work: work * MS, ..Parts::default() };
         let mut series = periods(Some(10), &[(80, of(10, 0)), (20, of(5, 35))]);
         series.observed.as_mut().unwrap().periods.as_mut().unwrap().missed_count = 40;
         assert_eq!(
             found(vec![series], "held-up-by-work"),
-            [
-                "app: nanosleep for 10 ms: its own work takes up to 35 ms of a period that is meant to take 10 ms: 20 of 100 \
-                 periods take more than 11 ms, the longest 40 ms; 40 expirations of the timer are missed"
-            ]
+            ["app: its own work takes up to 35 ms of a period that is meant to take 10 ms: 20 of 100 \
+                 periods take more than 11 ms, the longest 40 ms; 40 expirations of the timer are missed"]
         );
     }
 
     #[test]
     fn others_are_named_and_so_is_the_call_that_a_thread_sleeps_in() {
         let of = |runq: i64, blocked: i64| Parts {
-            asked: 10 * MS,
+            requested: 10 * MS,
             runq: runq * MS,
             blocked: blocked * MS,
             ..Parts::default()
@@ -370,29 +343,13 @@ mod tests {
         });
         assert_eq!(
             found(vec![series.clone()], "held-up-by-others"),
-            [
-                "app: nanosleep for 10 ms: waiting for a CPU (behind compile) takes 5 ms of each period: its periods take 22 ms at \
-                 p50, the longest 22 ms"
-            ]
+            ["app: waiting for a CPU (behind compile) takes 5 ms of each period: its periods take 22 ms at \
+                 p50, the longest 22 ms"]
         );
         assert_eq!(
             found(vec![series], "held-up-by-calls"),
-            [
-                "app: nanosleep for 10 ms: sleeping in other calls (futex: a lock or a condition, until writer wakes it) takes \
-                 7 ms of each period: its periods take 22 ms at p50, the longest 22 ms"
-            ]
-        );
-    }
-
-    #[test]
-    fn a_loop_of_spans_is_noted_with_its_rate() {
-        let of = Parts { asked: 14 * MS, work: 2 * MS, late: MS / 4, ..Parts::default() };
-        assert_eq!(
-            found(vec![periods(None, &[(100, of)])], "loop-drifts"),
-            [
-                "app: nanosleep for 10 ms waits for a span each time: its periods take 2.25 ms longer than the 14 ms that it asks \
-                 for, 61.5 per second; 2 ms are its own work"
-            ]
+            ["app: sleeping in other calls (futex: a lock or a condition, until writer wakes it) takes \
+                 7 ms of each period: its periods take 22 ms at p50, the longest 22 ms"]
         );
     }
 }

@@ -2,15 +2,14 @@
 
 use oversleep_record::ResultFile;
 use oversleep_record::finding::Severity;
-use oversleep_record::observed::Named;
 use oversleep_record::part::Part;
 
 use super::{APPLIES_TO, HOW};
-use crate::entry::{Checked, Conclusion, RemedyEntry, Scope};
+use crate::entry::{Checked, Conclusion, Scope};
 use crate::finding::{Check, FindingEntry};
-use crate::observed::{Cause, Kind, RARE_MIN_NS, SOME_GROUP, by_cause, delayed_by, group_of};
+use crate::observed::{Cause, Kind, SOME_GROUP, by_cause, delayed_by, group_of};
 use crate::remedies::machine::{FEWER_RUNNABLE_THREADS, RAISE_CPU_QUOTA};
-use crate::remedies::observed::{FIND_WHO_STOPS_IT, PIN_THREAD, REDUCE_TRACING, SHORTEN_RETURN};
+use crate::remedies::observed::{PIN_THREAD, REDUCE_TRACING, SHORTEN_RETURN};
 
 pub(super) static FINDINGS: &[FindingEntry] = &[
     FindingEntry {
@@ -21,13 +20,11 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         scope: Scope::Observed,
         severity: Severity::Cost,
         meaning: "The callback of the timer wakes the thread. It may have to wait for the lock of a run queue; tracers run in \
-                  the middle of it; a hypervisor may take the CPU. None of this takes many milliseconds, but for the last. The timer \
-                  of a thread whose group the version 1 freezer has stopped can't wake it, which isn't told from a late waking: it \
-                  is woken when it is thawed.",
+                  the middle of it; a hypervisor may take the CPU. None of this takes many milliseconds, but for the last.",
         how_we_know: HOW,
         what_to_do: "Stop other tracers, and compare with steal time.",
         sources: &["https://docs.kernel.org/trace/events.html"],
-        remedies: &[&FIND_WHO_STOPS_IT, &REDUCE_TRACING],
+        remedies: &[&REDUCE_TRACING],
         check: Check::Causes(waking),
     },
     FindingEntry {
@@ -83,42 +80,15 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
 /// A step on the way out of the wait. How long it takes is all that is seen of it.
 fn step(file: &ResultFile, part: Part, what: &str, between: &str) -> Checked<Vec<Conclusion>> {
     let kinds = delayed_by(file, part, what)?;
-    Ok(vec![found(&Cause::whole(part, &kinds), between)])
-}
-
-fn found(cause: &Cause<'_, '_>, between: &str) -> Conclusion {
+    let cause = Cause::whole(part, &kinds);
     let (who, typical, max) = (&cause.first().identity, cause.first().typical(cause.part), cause.longest);
     // What is rarely long is shown by its longest already.
     let most = if typical.starts_with("up to") { String::new() } else { format!(", {max} at most") };
-    cause.found(format!("{who}: {typical} pass between {between}{most}"))
+    Ok(vec![cause.found(format!("{who}: {typical} pass between {between}{most}"))])
 }
 
 fn waking(file: &ResultFile) -> Checked<Vec<Conclusion>> {
-    let kinds = delayed_by(file, Part::Wake, "waking")?;
-    let cause = Cause::whole(Part::Wake, &kinds);
-    let found = found(&cause, "the timer and waking the thread");
-    let own = process_of(file, cause.first()).and_then(|process| process.freezer.as_deref());
-    Ok(vec![match own.filter(|_| cause.longest.0 >= RARE_MIN_NS) {
-        Some(group) => found.cured_by(FROZEN).advising(
-            &FIND_WHO_STOPS_IT,
-            format!(
-                "See whether something freezes {group} now and then (freezer.state): a frozen thread is woken only when it is \
-                 thawed"
-            ),
-            Some(format!("# command\ncat /sys/fs/cgroup/freezer{group}/freezer.state")),
-        ),
-        None => found.cured_by(UNFROZEN),
-    }])
-}
-
-/// What helps a thread that is woken late, where its group can be frozen and where it can't.
-const FROZEN: &[&RemedyEntry] = &[&FIND_WHO_STOPS_IT, &REDUCE_TRACING];
-const UNFROZEN: &[&RemedyEntry] = &[&REDUCE_TRACING];
-
-/// A process of these threads.
-fn process_of<'a>(file: &'a ResultFile, kind: &Kind<'_>) -> Option<&'a Named> {
-    let mut processes = file.observation.iter().flat_map(|observation| &observation.processes);
-    processes.find(|process| process.tgid == kind.waits.tgid)
+    step(file, Part::Wake, "waking", "the timer and waking the thread")
 }
 
 fn quota(file: &ResultFile) -> Checked<Vec<Conclusion>> {
@@ -146,31 +116,4 @@ fn quota(file: &ResultFile) -> Checked<Vec<Conclusion>> {
             )
     };
     Ok(found.iter().map(conclusion).collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use oversleep_record::observed::Observation;
-    use oversleep_record::part::Parts;
-    use oversleep_record::testing::Sheet;
-
-    use super::*;
-    use crate::observed::testing::waits;
-
-    #[test]
-    fn a_thread_that_is_woken_very_late_may_have_been_frozen_if_its_group_can_be() {
-        let advised = |wake: i64, freezer: Option<&str>| {
-            let mut series = waits(1, 12, Parts { wake, ..Parts::default() });
-            series.observed.as_mut().expect("it was observed").tgid = 7;
-            let own = Named { tgid: 7, freezer: freezer.map(str::to_owned), ..Named::default() };
-            let mut file = Sheet::linux().file;
-            let observation = Observation { processes: vec![own], ..Observation::default() };
-            (file.series, file.observation) = (vec![series], Some(observation));
-            let found = crate::findings(&file).into_iter().find(|one| one.id == "OVS-Y013").expect("it is checked");
-            found.advice.iter().map(|advice| advice.remedy.clone()).collect::<Vec<_>>()
-        };
-        assert_eq!(advised(120_000_000, Some("/docker/a")), ["find-who-stops-it", "reduce-tracing"]);
-        assert_eq!(advised(120_000_000, None), ["reduce-tracing"]);
-        assert_eq!(advised(20_000, Some("/docker/a")), ["reduce-tracing"]);
-    }
 }

@@ -62,7 +62,7 @@ pub fn of_v2(mut result: ResultFile) -> ResultFile {
             let mut parts = Parts::default();
             Part::ALL.iter().for_each(|&part| *parts.get_mut(part) = 1_000 * n);
             // It had no signals and no periods.
-            let parts = Parts { asked: 0, late: 0, work: 0, fault: 0, blocked: 0, ..parts };
+            let parts = Parts { requested: 0, late: 0, work: 0, fault: 0, blocked: 0, ..parts };
             Parts { api: -n, unattributed: 0, signal: 0, ..parts }
         };
         (1..=3).for_each(|n| why.record(&split(n)));

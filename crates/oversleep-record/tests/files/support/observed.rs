@@ -76,7 +76,7 @@ fn of_request(n: u64, request: Request) -> Series {
 /// A loop in which everything holds the thread up.
 fn periods() -> Periods {
     let mut split = PartSplit::apart("");
-    let work = Parts { asked: 5_000_000, late: 60_000, work: 35_000_000, fault: 9_000, ..Parts::default() };
+    let work = Parts { requested: 5_000_000, late: 60_000, work: 35_000_000, fault: 9_000, ..Parts::default() };
     split.record(&Parts { blocked: 1_000_000, runq: 2_000_000, quota: 3_000_000, ..work });
     let block = Block {
         call: "futex".to_owned(),

@@ -25,7 +25,7 @@ fn fill(part: Part) -> &'static str {
         Part::Quota => "#c79be0",
         Part::User => "#d6dee7",
         Part::Unattributed => "#c9c9c9",
-        Part::Asked => "#dfe8d8",
+        Part::Requested => "#dfe8d8",
         Part::Late => "#f0a0b8",
         Part::Work => "#8fc98a",
         Part::Fault => "#d99a6c",

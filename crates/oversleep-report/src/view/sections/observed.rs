@@ -3,7 +3,8 @@
 use oversleep_record::{ExperimentId, ResultFile};
 
 use super::Entry;
-use crate::view::observed::{ended_otherwise, left_out, limits, loops, of_runtime, otherwise, own_rows, table};
+use crate::view::loops::loops;
+use crate::view::observed::{ended_otherwise, left_out, limits, of_runtime, otherwise, own_rows, table};
 use crate::view::table::Section;
 
 pub const ENTRY: Entry = Entry { id: "observed", title: "All waits", experiments: &[ExperimentId::Y1], build };

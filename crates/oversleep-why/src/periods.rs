@@ -30,7 +30,7 @@ pub struct Period {
     pub missed: u64,
     /// From the deadline before to the one that ended it.
     pub deadline_step: Option<i64>,
-    /// Whether this step differs from the one before by less than the rest of the time that the program asked for. If most
+    /// Whether this step differs from the one before by less than the rest of the time that the program requested. If most
     /// do, deadlines are counted from deadlines, and not from the present time.
     pub is_on_grid: Option<bool>,
 }
@@ -114,8 +114,8 @@ impl Loops {
         let mut all = Parts::default();
         Part::ALL.iter().for_each(|&part| *all.get_mut(part) = now.total.get(part) - mark.total.get(part));
         // Its other waits are not the pace of this loop.
-        let others = all.asked + all.late - parts.asked - parts.late;
-        let parts = Parts { asked: parts.asked, late: parts.late, blocked: all.blocked + others, ..all };
+        let others = all.requested + all.late - parts.requested - parts.late;
+        let parts = Parts { requested: parts.requested, late: parts.late, blocked: all.blocked + others, ..all };
         let step = signed(wait.deadline).saturating_sub(signed(mark.deadline));
         let entered = wait.marks.entered.filter(|_| wait.request == Request::Deadline);
         now.last_step = entered.map(|entered| (step, signed(wait.deadline).saturating_sub(signed(entered))));
@@ -168,8 +168,8 @@ fn since(end: u64, wait: &Wait) -> Parts {
         None => parts.unattributed = signed(entered - end),
     }
     if wait.outcome == Outcome::Timer {
-        let asked = wait.deadline.clamp(entered, wait.end);
-        (parts.asked, parts.late) = (signed(asked - entered), signed(wait.end - asked));
+        let requested = wait.deadline.clamp(entered, wait.end);
+        (parts.requested, parts.late) = (signed(requested - entered), signed(wait.end - requested));
     } else {
         parts.blocked = parts.blocked.saturating_add(signed(wait.end - entered));
     }
@@ -192,7 +192,7 @@ fn split(end: u64, entered: u64, before: &Between, parts: &mut Parts) {
 mod tests {
     use super::*;
 
-    /// A wait that was asked for 10 ms from `entered` on, and what its thread did before it.
+    /// A wait that was requested 10 ms from `entered` on, and what its thread did before it.
     fn wait(entered: u64, end: u64, before: Option<Between>) -> Wait {
         let deadline = entered + 10_000_000;
         let wait = serde_json::json!({
@@ -227,7 +227,7 @@ mod tests {
         let period = loops.add(&wait(45_061_000, 55_121_000, Some(before))).expect("it is the second one");
         let parts = period.parts;
         assert_eq!(
-            [parts.work, parts.runq, parts.quota, parts.blocked, parts.fault, parts.asked, parts.late],
+            [parts.work, parts.runq, parts.quota, parts.blocked, parts.fault, parts.requested, parts.late],
             [6_000_000, 4_000_000, 20_000_000, 3_000_000, 2_000_000, 10_000_000, 60_000]
         );
         assert_eq!((parts.sum(), period.fault_count), (45_060_000, 40));
@@ -275,7 +275,7 @@ mod tests {
         assert!(loops.add(&other).is_none());
         let period = loops.add(&wait(24_061_000, 34_061_000, since(24_061_000))).expect("it is the second one");
         let parts = period.parts;
-        assert_eq!((parts.blocked, parts.asked, parts.sum()), (14_000_000, 10_000_000, 24_000_000));
+        assert_eq!((parts.blocked, parts.requested, parts.sum()), (14_000_000, 10_000_000, 24_000_000));
         let blocks: Vec<&str> = period.held.iter().map(|held| &*held.block.as_ref().unwrap().call).collect();
         assert_eq!(blocks, ["", "futex"]);
     }

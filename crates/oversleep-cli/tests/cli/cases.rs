@@ -1,0 +1,60 @@
+//! What `why` says of programs of which it is known what is wrong: each was recorded for a second or two on a KVM guest with
+//! two vCPUs and Linux 6.18. The file is named after what is wrong.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use super::support::Home;
+
+/// What the verdict says, by the recording.
+const CASES: &[(&str, &[&str])] = &[
+    ("work", &["c10_loop: its own work takes up to", "meant to take 10 ms", "56 expirations of the timer are missed"]),
+    ("drift", &["game waits for what is left of each period, counted from the present time in whole milliseconds"]),
+    ("lock", &["loop: sleeping in other calls (futex: a lock or a condition, until other wakes it) takes 5."]),
+    // A thread that waits for an answer, or for work, is not held up.
+    ("answer", &["Nothing delays it by much", "10 ms requested, 5.19 ms asleep in other calls"]),
+    ("late-page", &["loop: page faults (81 in all) take 5.16 ms of each period"]),
+    ("quota", &["service: the CPU quota of /ovq takes up to", "Raise the quota of /ovq"]),
+    ("neighbour", &["loop: waiting for a CPU (behind compile) takes 4.94 ms of each period", "keep compile away"]),
+    ("idle-policy", &["because of its own SCHED_IDLE"]),
+    ("nice", &["because of its own nice 19"]),
+    ("sampler", &["interruptions by signals, because of SIGUSR1 from sampler"]),
+    ("own-timer", &["interruptions by signals, because of SIGALRM of its own timer (setitimer)"]),
+    ("frozen", &["stops, because of the freezer"]),
+    ("wall-clock", &["Nothing delays"]),
+    (
+        "interpreter",
+        &[
+            "python3: sleeping in other calls (futex: the interpreter's lock, which another thread has)",
+            "sys.setswitchinterval",
+        ],
+    ),
+    (
+        "java",
+        &[
+            "java (order-ticker): sleeping in other calls (futex: a lock or a condition, until report-writer wakes it)",
+            "see what report-writer does",
+        ],
+    ),
+];
+
+#[test]
+fn recorded_programs_get_the_answer_that_is_known_to_be_right() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/recorded");
+    let home = Home::new();
+    for (name, says) in CASES {
+        let recording = folder.join(format!("{name}.why"));
+        let shown = home.run(["why".as_ref(), recording.as_os_str()]).fine().stdout;
+        let verdict =
+            shown.split("\nVerdict\n").nth(1).and_then(|rest| rest.split("\nAll waits\n").next()).unwrap_or_default();
+        let verdict = verdict.split_whitespace().collect::<Vec<_>>().join(" ");
+        for words in *says {
+            assert!(verdict.to_lowercase().contains(&words.to_lowercase()), "{name}: {words}\n{verdict}");
+        }
+    }
+    let kept: BTreeSet<String> = std::fs::read_dir(folder)
+        .expect("it is there")
+        .map(|entry| entry.expect("readable").file_name().to_string_lossy().replace(".why", ""))
+        .collect();
+    assert!(kept.iter().all(|name| CASES.iter().any(|(case, _)| case == name)), "each is requested: {kept:?}");
+}

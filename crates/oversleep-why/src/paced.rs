@@ -1,0 +1,111 @@
+//! The loops that the waits of one group pace: their periods together, and whether their deadlines count from one another.
+
+use oversleep_record::observed::period::{Block, Periods};
+use oversleep_record::split::PartSplit;
+use oversleep_record::{Distribution, Nanos};
+
+use crate::blame::{add_blame, blame};
+use crate::periods::Period;
+use crate::wait::signed;
+
+/// The fewest periods of a loop, and the part of the distance of its deadlines that half of them may vary by.
+const PERIODS_MIN: u64 = 8;
+const STEADY_WITHIN: i64 = 20;
+/// The most calls that are told apart.
+const BLOCKS_MAX: usize = 64;
+
+/// What a group knows of the loops that its waits pace.
+#[derive(Clone, Debug)]
+pub struct Paced {
+    periods: Option<Periods>,
+    /// From one deadline of a thread to the next, in ns, and how many of them are on a grid, of all that tell.
+    steps: Distribution,
+    on_grid: (u64, u64),
+}
+
+impl Default for Paced {
+    fn default() -> Paced {
+        Paced { periods: None, steps: Distribution::growing(), on_grid: (0, 0) }
+    }
+}
+
+impl Paced {
+    /// How many periods there are.
+    pub fn count(&self) -> u64 {
+        self.periods.as_ref().map_or(0, |periods| periods.split.count())
+    }
+
+    /// Adds a period.
+    pub fn add(&mut self, period: &Period) {
+        let periods = self.periods.get_or_insert_with(|| Periods { split: PartSplit::apart(""), ..Periods::default() });
+        periods.split.record(&period.parts);
+        periods.missed_count = periods.missed_count.saturating_add(period.missed);
+        periods.fault_count = periods.fault_count.saturating_add(period.fault_count);
+        periods.intended_ns = period.timer_ns.map(|ns| Nanos(signed(ns))).or(periods.intended_ns);
+        period.deadline_step.iter().for_each(|&step| self.steps.record(step));
+        self.on_grid.0 += u64::from(period.is_on_grid == Some(true));
+        self.on_grid.1 += u64::from(period.is_on_grid.is_some());
+        for held in &period.held {
+            held.culprits.iter().for_each(|culprit| add_blame(&mut periods.blames, blame(culprit)));
+            held.block.iter().for_each(|block| add_block(&mut periods.blocks, block.clone()));
+        }
+    }
+
+    /// Adds those of another group.
+    pub fn merge(&mut self, other: Paced) {
+        self.steps.merge(&other.steps);
+        self.on_grid = (self.on_grid.0 + other.on_grid.0, self.on_grid.1 + other.on_grid.1);
+        if let Some(periods) = other.periods {
+            merge(&mut self.periods, periods);
+        }
+    }
+
+    /// The distributions.
+    pub fn distributions(&self) -> impl Iterator<Item = &Distribution> {
+        let splits = self.periods.iter().map(|periods| &periods.split);
+        splits.flat_map(|split| split.total.iter().chain(split.parts.values())).chain([&self.steps])
+    }
+
+    /// The periods, if there are enough to tell of a loop.
+    pub fn finish(&mut self) -> Option<Periods> {
+        let step = self.steady_step();
+        let mut periods = self.periods.take().filter(|periods| periods.split.count() >= PERIODS_MIN)?;
+        periods.intended_ns = periods.intended_ns.or(step);
+        periods.blocks.sort_by_key(|block| std::cmp::Reverse(block.total_ns));
+        Some(periods)
+    }
+
+    /// What the deadlines of a loop lie apart, if they count from one another and most of them do so evenly.
+    fn steady_step(&self) -> Option<Nanos> {
+        let steps = &self.steps;
+        let (low, p50, high) = (steps.quantile(0.25)?, steps.p50()?, steps.quantile(0.75)?);
+        let is_steady = p50 > 0 && (high - low).saturating_mul(STEADY_WITHIN) <= p50;
+        let is_on_grid = self.on_grid.0.saturating_mul(2) > self.on_grid.1;
+        (steps.count() >= PERIODS_MIN && is_steady && is_on_grid).then_some(Nanos(p50))
+    }
+}
+
+fn add_block(blocks: &mut Vec<Block>, added: Block) {
+    if let Some(block) =
+        blocks.iter_mut().find(|block| (&block.call, &block.woken_by) == (&added.call, &added.woken_by))
+    {
+        block.count = block.count.saturating_add(added.count);
+        block.total_ns = block.total_ns.saturating_add(added.total_ns);
+        block.max_ns = block.max_ns.max(added.max_ns);
+    } else if blocks.len() < BLOCKS_MAX {
+        blocks.push(added);
+    }
+}
+
+fn merge(into: &mut Option<Periods>, other: Periods) {
+    let Some(own) = into else {
+        *into = Some(other);
+        return;
+    };
+    own.split.merge(&other.split);
+    own.intended_ns = own.intended_ns.filter(|_| own.intended_ns == other.intended_ns);
+    own.missed_count = own.missed_count.saturating_add(other.missed_count);
+    own.fault_count = own.fault_count.saturating_add(other.fault_count);
+    other.blames.into_iter().for_each(|blame| add_blame(&mut own.blames, blame));
+    other.blocks.into_iter().for_each(|block| add_block(&mut own.blocks, block));
+}
