@@ -24,6 +24,7 @@ pub(super) const HOW: &str = "A period is the time from the end of one wait to t
 /// How the names of these findings begin.
 pub(crate) const HELD_UP: &str = "held-up-by-";
 const LESS: &[&RemedyEntry] = &[&FOLLOW_LESS];
+const ELSEWHERE: &[&RemedyEntry] = &[&BLOCK_ELSEWHERE];
 const INTERPRETER: &[&RemedyEntry] = &[&SHARE_INTERPRETER];
 const FIRST: &[&RemedyEntry] = &[&SEPARATE_CPUS, &RUN_FIRST];
 /// The most causes that a finding tells apart, and the most loops that it names of each.
@@ -287,9 +288,9 @@ fn advised(file: &ResultFile, of: &Loop<'_>, part: Part, found: Conclusion) -> C
             Some(block) => {
                 let (waker, thread) = (&block.woken_by, &of.identity.thread);
                 let look = format!("See what {waker} does while {thread} waits for it, and make that shorter");
-                found.advising(&BLOCK_ELSEWHERE, look, None)
+                found.cured_by(ELSEWHERE).advising(&BLOCK_ELSEWHERE, look, None)
             }
-            None => found,
+            None => found.cured_by(ELSEWHERE),
         },
         Part::Work => {
             let thread = &of.identity.thread;
@@ -304,7 +305,9 @@ fn advised(file: &ResultFile, of: &Loop<'_>, part: Part, found: Conclusion) -> C
 #[cfg(test)]
 mod tests {
     use oversleep_record::observed::period::Block;
+    use oversleep_record::observed::{Observation, SeenRuntime};
     use oversleep_record::part::Parts;
+    use oversleep_record::testing::Sheet;
 
     use crate::observed::testing::{blame, found, periods};
 
@@ -319,6 +322,28 @@ mod tests {
             found(vec![series], "held-up-by-work"),
             ["app: its own work takes up to 35 ms of a period that is meant to take 10 ms: 20 of 100 \
                  periods take more than 11 ms, the longest 40 ms; 40 expirations of the timer are missed"]
+        );
+    }
+
+    #[test]
+    fn a_lock_of_the_interpreter_and_any_other_have_their_own_remedies() {
+        let advised = |is_interpreter: bool| {
+            let of = Parts { requested: 10 * MS, blocked: 7 * MS, ..Parts::default() };
+            let mut series = periods(None, &[(100, of)]);
+            let waits = series.observed.as_mut().unwrap();
+            let runtime = SeenRuntime { name: "python".to_owned(), waits_for_own_lock: true };
+            waits.runtime = is_interpreter.then_some(runtime);
+            let (call, woken_by) = ("futex".to_owned(), String::new());
+            let block = Block { call, woken_by, count: 100, total_ns: 700_000_000, max_ns: 7_000_000 };
+            waits.periods.as_mut().unwrap().blocks.push(block);
+            let mut file = Sheet::linux().file;
+            (file.series, file.observation) = (vec![series], Some(Observation::default()));
+            let found = crate::findings(&file).into_iter().find(|one| one.id == "OVS-Y029").expect("it is checked");
+            found.advice.iter().map(|advice| advice.remedy.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            (advised(false), advised(true)),
+            (vec!["block-elsewhere".to_owned()], vec!["share-interpreter".to_owned()])
         );
     }
 

@@ -70,7 +70,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
                   ends, 100 ms by default, whatever it is waiting for. Several busy threads use it up together, early in the \
                   period.",
         how_we_know: "oversleep reads how long the group of each thread was throttled while it was on its way out of the wait.",
-        what_to_do: "Raise or remove the quota, lengthen it with a burst, or run fewer threads.",
+        what_to_do: "Raise or remove the quota, allow bursts (cpu.max.burst), or run fewer threads.",
         sources: &["https://docs.kernel.org/scheduler/sched-bwc.html"],
         remedies: &[&RAISE_CPU_QUOTA, &FEWER_RUNNABLE_THREADS],
         check: Check::Causes(quota),
@@ -106,7 +106,7 @@ fn quota(file: &ResultFile) -> Checked<Vec<Conclusion>> {
             .found(format!("{who} is stopped by its CPU quota, for up to {max}"))
             .advising(
                 &RAISE_CPU_QUOTA,
-                format!("Raise the quota of {group} (cpu.max, or cpu.cfs_quota_us), or lengthen it with cpu.max.burst"),
+                format!("Raise the quota of {group} (cpu.max, or cpu.cfs_quota_us), or run fewer threads in it"),
                 None,
             )
             .advising(
