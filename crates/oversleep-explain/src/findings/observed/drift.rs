@@ -42,7 +42,12 @@ fn drift(file: &ResultFile) -> Checked<Conclusion> {
         return Err(Conclusion::absent("no loop waits for spans at a steady pace"));
     };
     let split = &of.periods.split;
-    let (requested, work) = (Nanos(split.p50(Part::Requested)), Nanos(split.p50(Part::Work)));
+    let requested = Nanos(split.p50(Part::Requested));
+    // What wasn't seen is no work of 0.
+    let work = match split.p50(Part::Unattributed) {
+        0 => format!("; {} are its own work", Nanos(split.p50(Part::Work))),
+        _ => String::new(),
+    };
     let also = match drifting.len() - 1 {
         0 => String::new(),
         1 => ", and so does another loop".to_owned(),
@@ -64,7 +69,7 @@ fn drift(file: &ResultFile) -> Checked<Conclusion> {
     } else {
         Conclusion::found(format!(
             "{} waits for a span each time{also}: its periods take {by} longer than the {requested} that it requests{whole}, {rate} \
-             per second; {work} are its own work",
+             per second{work}",
             of.identity
         ))
     };
@@ -107,5 +112,7 @@ mod tests {
                  61.5 per second; 2 ms are its own work"
             ]
         );
+        let unseen = Parts { work: 0, unattributed: 2 * MS, ..of };
+        assert!(found(vec![periods(None, &[(100, unseen)])], "loop-drifts")[0].ends_with("61.5 per second"));
     }
 }
