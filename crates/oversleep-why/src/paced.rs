@@ -79,7 +79,7 @@ impl Paced {
     fn steady_step(&self) -> Option<Nanos> {
         let steps = &self.steps;
         let (low, p50, high) = (steps.quantile(0.25)?, steps.p50()?, steps.quantile(0.75)?);
-        let is_steady = p50 > 0 && (high - low).saturating_mul(STEADY_WITHIN) <= p50;
+        let is_steady = p50 > 0 && high.wrapping_sub(low).saturating_mul(STEADY_WITHIN) <= p50;
         let is_on_grid = self.on_grid.0.saturating_mul(2) > self.on_grid.1;
         (steps.count() >= PERIODS_MIN && is_steady && is_on_grid).then_some(Nanos(p50))
     }

@@ -112,10 +112,11 @@ impl Loops {
             return None;
         };
         let mut all = Parts::default();
-        Part::ALL.iter().for_each(|&part| *all.get_mut(part) = now.total.get(part) - mark.total.get(part));
+        Part::ALL.iter().for_each(|&part| *all.get_mut(part) = now.total.get(part).wrapping_sub(mark.total.get(part)));
         // Its other waits are not the pace of this loop.
-        let others = all.requested + all.late - parts.requested - parts.late;
-        let parts = Parts { requested: parts.requested, late: parts.late, blocked: all.blocked + others, ..all };
+        let others = all.requested.wrapping_add(all.late).wrapping_sub(parts.requested).wrapping_sub(parts.late);
+        let parts =
+            Parts { requested: parts.requested, late: parts.late, blocked: all.blocked.wrapping_add(others), ..all };
         let step = signed(wait.deadline).saturating_sub(signed(mark.deadline));
         let entered = wait.marks.entered.filter(|_| wait.request == Request::Deadline);
         now.last_step = entered.map(|entered| (step, signed(wait.deadline).saturating_sub(signed(entered))));
@@ -259,6 +260,21 @@ mod tests {
         };
         assert_eq!(votes(|deadline, _| deadline + 10_000_000), [true, true]);
         assert_eq!(votes(|_, now| now + 10_000_000), [false, false]);
+    }
+
+    #[test]
+    fn times_that_no_clock_shows_are_no_reason_to_stop() {
+        let mut loops = Loops::default();
+        loops.add(&wait(1, 2, None));
+        let far = |entered, deadline| {
+            let mut wait = wait(3, 4, None);
+            (wait.marks.entered, wait.deadline, wait.end) = (Some(entered), deadline, u64::MAX);
+            wait.before = Some(Between { from_ns: 2, until_ns: entered, ..Between::default() });
+            wait
+        };
+        let other = far(3, u64::MAX / 2 + 3);
+        loops.add(&Wait { call: Some("futex".to_owned()), ..other });
+        assert!(loops.add(&far(u64::MAX, u64::MAX)).is_some());
     }
 
     #[test]
