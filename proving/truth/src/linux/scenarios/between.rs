@@ -16,7 +16,7 @@ use crate::system::program::{self, Dir};
 use crate::system::victim;
 
 pub const ALL: &[(&str, Scenario)] = &[
-    ("between: own work", || held_up("work", |of| work(of), |_| true)),
+    ("between: own work", || held_up("work", work, |_| true)),
     ("between: a lock", || held_up("lock", |of| of.blocked_ns, |waits| blocks(waits, "futex", "other"))),
     ("between: an answer", || held_up("pipe", |of| of.blocked_ns, |waits| blocks(waits, "read", ""))),
     ("between: a late page", || held_up("page", |of| of.fault_ns, |_| true)),
