@@ -11,6 +11,7 @@ mod crates;
 mod docs;
 mod header;
 mod install_capi;
+mod packages;
 mod page;
 mod rust;
 mod schema;
@@ -37,6 +38,7 @@ const CHORES: &[Chore] = chores! {
     header "header": "write the header of the C interface; --check reports a stale one instead",
     install_capi "install-capi":
         "build the C interface and install header, libraries and pkg-config file under --prefix DIR",
+    packages "packages": "build every package and use it in a clean root; --quick tries what every change must pass",
     page "page": "write the page in the browser, which the command embeds; --check reports a stale one instead",
     schema "schema": "write the JSON schemas of results and comparisons; --check reports stale ones instead",
     tidy "tidy":

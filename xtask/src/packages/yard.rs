@@ -1,0 +1,118 @@
+//! Where packages are built and tried: the command as built, the folder of the files, and one way to run a program.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use xtask_tools::{Prerequisites, target_directory};
+
+/// Why a way has no outcome, or a bad one.
+#[derive(Debug)]
+pub enum Refusal {
+    /// A tool can't be had here. Nothing is wrong with the package.
+    Missing(String),
+    /// The package can't be built, or doesn't work.
+    Failed(String),
+}
+
+impl From<String> for Refusal {
+    fn from(reason: String) -> Refusal {
+        Refusal::Failed(reason)
+    }
+}
+
+/// What all ways share.
+pub struct Yard {
+    /// The project.
+    pub root: PathBuf,
+    /// Where the built files go.
+    pub dist: PathBuf,
+    /// The profile that the command is compiled with.
+    pub profile: String,
+    /// Finds tools, and installs what may be installed.
+    pub prerequisites: Prerequisites,
+    /// Its folders are for anything, and are removed at the end.
+    scratch: PathBuf,
+}
+
+impl Yard {
+    pub fn new(root: &Path, dist: PathBuf, profile: String, may_install: bool) -> Result<Yard, String> {
+        let scratch = std::env::temp_dir().join(format!("oversleep-packages-{}", std::process::id()));
+        for folder in [&dist, &scratch] {
+            fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        }
+        let prerequisites = Prerequisites::new(may_install);
+        Ok(Yard { root: root.to_owned(), dist, profile, prerequisites, scratch })
+    }
+
+    /// An empty folder that is removed at the end.
+    pub fn empty(&self, name: &str) -> Result<PathBuf, String> {
+        let folder = self.scratch.join(name);
+        let made = match fs::remove_dir_all(&folder) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+            _ => fs::create_dir_all(&folder),
+        };
+        made.map(|()| folder.clone()).map_err(|error| format!("{}: {error}", folder.display()))
+    }
+
+    /// The command, compiled for a target, or for this system.
+    pub fn command(&self, target: Option<&str>) -> Result<PathBuf, Refusal> {
+        let mut cargo = Command::new("cargo");
+        cargo.current_dir(&self.root).args(["build", "--quiet", "--locked", "--package", "oversleep-cli"]);
+        cargo.args(["--profile", &self.profile]);
+        let mut built = target_directory(&self.root);
+        if let Some(target) = target {
+            cargo.args(["--target", target]);
+            built.push(target);
+        }
+        run(&mut cargo)?;
+        let is_windows = target.map_or(cfg!(windows), |target| target.contains("windows"));
+        // The folder of the profile `dev` has another name, but nobody packs it.
+        Ok(built.join(&self.profile).join(if is_windows { "oversleep.exe" } else { "oversleep" }))
+    }
+}
+
+impl Drop for Yard {
+    fn drop(&mut self) {
+        _ = fs::remove_dir_all(&self.scratch);
+    }
+}
+
+/// What a program writes to standard output.
+///
+/// # Errors
+/// It can't be started, or ends with another code than 0: the last lines of what it says.
+pub fn run(command: &mut Command) -> Result<String, String> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let output = command.stdin(Stdio::null()).output().map_err(|error| format!("can't run {name}: {error}"))?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    if output.status.success() {
+        return Ok(text);
+    }
+    let said = format!("{text}{}", String::from_utf8_lossy(&output.stderr));
+    let lines: Vec<&str> = said.lines().collect();
+    Err(format!("{name} {}: {}", output.status, lines[lines.len().saturating_sub(20)..].join("\n")))
+}
+
+/// The names of files, each with its size.
+pub fn sizes(files: &[PathBuf]) -> Result<String, String> {
+    let size = |file: &PathBuf| {
+        let bytes = fs::metadata(file).map_err(|error| format!("{}: {error}", file.display()))?.len();
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        Ok(format!("{name} {:.1} MB", bytes as f64 / 1e6))
+    };
+    Ok(files.iter().map(size).collect::<Result<Vec<String>, String>>()?.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_fails_says_why() {
+        assert_eq!(run(Command::new("cargo").arg("--version")).unwrap().split(' ').next(), Some("cargo"));
+        let refused = run(Command::new("cargo").arg("--no-such-option")).unwrap_err();
+        assert!(refused.contains("--no-such-option"), "{refused}");
+        assert!(run(&mut Command::new("no-such-program")).unwrap_err().starts_with("can't run no-such-program"));
+    }
+}
