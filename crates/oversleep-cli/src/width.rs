@@ -1,4 +1,4 @@
-//! The width of text on this terminal.
+//! The width of text on this terminal, and how much of it can be seen at once.
 
 /// Longer lines are hard to read, however wide the terminal is.
 const WIDTH_MAX: usize = 120;
@@ -10,4 +10,9 @@ pub fn width() -> usize {
     let stated = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let seen = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
     stated.or_else(seen).unwrap_or(WIDTH_WITHOUT_TERMINAL).clamp(WIDTH_MIN, WIDTH_MAX)
+}
+
+/// Lines that fit the screen; 24 where nothing says.
+pub fn height() -> usize {
+    terminal_size::terminal_size().map_or(24, |(_, height)| usize::from(height.0))
 }

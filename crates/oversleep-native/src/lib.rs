@@ -25,7 +25,7 @@ mod linux;
 use linux as native_platform;
 
 #[cfg(target_os = "linux")]
-pub use linux::{freezer_group, memory, process_group, splitter as switches};
+pub use linux::{ProcessGroup, autogroup, freezer_group, memory, process_group, splitter as switches};
 
 #[cfg(target_os = "windows")]
 mod windows;

@@ -169,7 +169,7 @@ impl Group {
     }
 
     /// The shortest and the longest request, if they differ by more than the digits that a request is shown with.
-    pub fn requested_range(&self) -> Option<[Nanos; 2]> {
+    fn requested_range(&self) -> Option<[Nanos; 2]> {
         let digits = |ns: Nanos| two_digits(ns.0.unsigned_abs());
         self.waits.requested_ns.filter(|[from, to]| digits(*from) != digits(*to))
     }

@@ -69,7 +69,8 @@ impl Names {
     /// Reads which groups those are in who ran instead, if the groups of the waiting process matter.
     pub fn learn_neighbours(&mut self, wait: &Wait) {
         let (Some(ask), Some(own)) = (&self.ask, self.known.get(&wait.tgid)) else { return };
-        if own.weights.is_empty() || self.neighbours.len() >= NEIGHBOURS_MAX {
+        let matter = !own.weights.is_empty() || own.autogroup.is_some();
+        if !matter || self.neighbours.len() >= NEIGHBOURS_MAX {
             return;
         }
         for culprit in wait.culprits.iter().filter(|culprit| culprit.tgid != wait.tgid) {

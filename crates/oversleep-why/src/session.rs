@@ -9,7 +9,6 @@ use oversleep_record::observed::Losses;
 use crate::builder::Builder;
 use crate::calls::Arch;
 use crate::event::{Event, Kind};
-use crate::group::Group;
 use crate::machine::Machine;
 use crate::names::Names;
 use crate::recording::{Meta, Reader, RecordingError};
@@ -100,34 +99,34 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// The groups so far.
-    pub fn groups(&self) -> Vec<&Group> {
-        self.builder.groups()
-    }
-
     /// The lateness from which a wait is one of the worst; `None` while there are few.
     pub fn worst_from(&self) -> Option<i64> {
         self.builder.worst_from()
+    }
+
+    /// The result of what was seen up to now, without findings. It copies all figures: a few milliseconds at most.
+    pub fn so_far(&self, mut meta: Meta, losses: Losses) -> ResultFile {
+        let known = self.names.list();
+        if !known.is_empty() {
+            meta.processes = known;
+        }
+        let mut file = self.builder.clone().finish(meta, self.want_ns, losses, &self.machine);
+        file.observation.iter_mut().for_each(|observation| observation.neighbours = self.names.neighbours());
+        self.names.add_runtimes(&mut file);
+        file
     }
 
     /// Ends the stream and returns the result, without findings.
     ///
     /// # Errors
     /// If the trace can't be written.
-    pub fn finish(mut self, mut meta: Meta, losses: Losses) -> io::Result<ResultFile> {
+    pub fn finish(mut self, meta: Meta, losses: Losses) -> io::Result<ResultFile> {
         self.machine.finish();
         self.collect()?;
-        if let Some((trace, _)) = self.trace {
+        if let Some((trace, _)) = self.trace.take() {
             trace.finish()?;
         }
-        let known = self.names.list();
-        if !known.is_empty() {
-            meta.processes = known;
-        }
-        let mut file = self.builder.finish(meta, self.want_ns, losses, &self.machine);
-        file.observation.iter_mut().for_each(|observation| observation.neighbours = self.names.neighbours());
-        self.names.add_runtimes(&mut file);
-        Ok(file)
+        Ok(self.so_far(meta, losses))
     }
 }
 

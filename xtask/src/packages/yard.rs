@@ -9,7 +9,7 @@ use xtask_tools::{Prerequisites, target_directory};
 /// Why a way has no outcome, or a bad one.
 #[derive(Debug)]
 pub enum Refusal {
-    /// A tool can't be had here. Nothing is wrong with the package.
+    /// A tool isn't available here. Nothing is wrong with the package.
     Missing(String),
     /// The package can't be built, or doesn't work.
     Failed(String),

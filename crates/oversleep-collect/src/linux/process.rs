@@ -4,9 +4,10 @@ use oversleep_why::recording::Named;
 
 /// A process's name, and its place among the groups that share the CPUs.
 pub fn named(tgid: u32) -> Option<Named> {
-    let (cgroup, weights) = oversleep_native::process_group(tgid).unzip();
-    let (weights, freezer) = (weights.unwrap_or_default(), oversleep_native::freezer_group(tgid));
-    Some(Named { tgid, name: command_name(tgid)?, cgroup, weights, freezer, runtime: None })
+    let group = oversleep_native::process_group(tgid);
+    let (cgroup, weights, quota) = group.map_or_else(Default::default, |of| (Some(of.path), of.weights, of.quota));
+    let (freezer, autogroup) = (oversleep_native::freezer_group(tgid), oversleep_native::autogroup(tgid));
+    Some(Named { tgid, name: command_name(tgid)?, cgroup, weights, quota, autogroup, freezer, runtime: None })
 }
 
 /// The name of a process.

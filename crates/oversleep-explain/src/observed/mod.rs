@@ -1,6 +1,7 @@
 //! The waits of observed programs, as checks read them: kinds of waits in which a part of the lateness matters, gathered by
 //! what caused it.
 
+pub(crate) mod groups;
 pub(crate) mod period;
 
 use oversleep_record::Identity;
@@ -135,13 +136,6 @@ pub(crate) fn kinds_of_runtime(file: &ResultFile) -> Vec<(Kind<'_>, &'static Hou
 pub(crate) fn has_ended(file: &ResultFile) -> bool {
     let target = file.observation.as_ref().map_or("", |observation| &observation.target);
     !target.is_empty() && !target.starts_with("process ")
-}
-
-/// The control group of a process whose CPU quota it has, where its name was seen.
-pub(crate) fn group_of(file: &ResultFile, tgid: u32) -> Option<String> {
-    let processes = file.observation.iter().flat_map(|observation| &observation.processes);
-    let group = processes.into_iter().find(|process| process.tgid == tgid).and_then(|process| process.cgroup.clone());
-    group.filter(|group| group != "/")
 }
 
 /// Whether a task that ran instead is oversleep. Earlier recordings show it by its name alone.

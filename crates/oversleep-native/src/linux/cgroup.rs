@@ -1,10 +1,9 @@
 //! Finds the CPU controller of a process's control group in all three layouts: v1, v2, and v1 with an empty v2. The path of
 //! this process's own group names users and containers, so it is never shown.
 
-use oversleep_record::observed::group::{GroupSetting, GroupWeight};
 use oversleep_record::{Nanos, Unavailable};
 
-use super::files::{Disk, Files};
+use super::files::Files;
 
 /// The folders that may limit this process's CPU time, from its own group up to the visible root.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +31,7 @@ impl Limit {
 }
 
 /// The needed fields of a line in `/proc/self/mountinfo`.
-struct Mount<'a> {
+pub struct Mount<'a> {
     root: &'a str,
     point: String,
     kind: &'a str,
@@ -70,7 +69,7 @@ fn locate(groups: &str, table: &str) -> Option<CpuGroups> {
 }
 
 /// The version of the CPU controller, and the path of the group that it counts a process in.
-fn cpu_group(groups: &str) -> Option<(u8, &str)> {
+pub fn cpu_group(groups: &str) -> Option<(u8, &str)> {
     // `number:controllers:path`; the path itself may contain colons.
     let groups = || {
         groups.lines().filter_map(|line| {
@@ -83,14 +82,14 @@ fn cpu_group(groups: &str) -> Option<(u8, &str)> {
     v1.map(|group| (1, group.2)).or_else(|| Some((2, v2()?.2)))
 }
 
-fn mount_of(version: u8, table: &str) -> Option<Mount<'_>> {
+pub fn mount_of(version: u8, table: &str) -> Option<Mount<'_>> {
     mounts(table).find(|mount| match version {
         1 => mount.kind == "cgroup" && mount.options.split(',').any(|option| option == "cpu"),
         _ => mount.kind == "cgroup2",
     })
 }
 
-fn folders(mount: &Mount<'_>, path: &str) -> Vec<String> {
+pub fn folders(mount: &Mount<'_>, path: &str) -> Vec<String> {
     // A container sees its own group as the root of the mount, but /proc may still show the host's path.
     let relative = relative(mount, path).unwrap_or("");
     let mut folders = vec![mount.point.clone()];
@@ -103,68 +102,11 @@ fn folders(mount: &Mount<'_>, path: &str) -> Vec<String> {
 }
 
 /// The path of a group within a mount, if it is there.
-fn relative<'a>(mount: &Mount<'_>, path: &'a str) -> Option<&'a str> {
+pub fn relative<'a>(mount: &Mount<'_>, path: &'a str) -> Option<&'a str> {
     let rest = path.strip_prefix(mount.root)?;
     let is_within = mount.root == "/" || rest.is_empty() || rest.starts_with('/');
     // A path with `..` is outside this process's namespace.
     (is_within && !rest.split('/').any(|part| part == "..")).then(|| rest.trim_matches('/'))
-}
-
-/// The CPU group of a process, and those of this group and of the ones that it is in whose share of a CPU isn't the default.
-/// `None` if its threads are in several.
-pub fn process_group(pid: u32) -> Option<(String, Vec<GroupWeight>)> {
-    group_of(pid, &Disk)
-}
-
-/// The group of a process that the freezer of version 1 can stop.
-pub fn freezer_group(pid: u32) -> Option<String> {
-    freezer_group_in(&Disk.text(&format!("/proc/{pid}/cgroup")).ok()?).map(str::to_owned)
-}
-
-fn freezer_group_in(groups: &str) -> Option<&str> {
-    let freezer = groups.lines().find_map(|line| line.split_once(':')?.1.strip_prefix("freezer:"));
-    freezer.filter(|path| *path != "/")
-}
-
-/// The most threads that are asked which group they are in.
-const THREADS_MAX: usize = 64;
-
-fn group_of(pid: u32, files: &dyn Files) -> Option<(String, Vec<GroupWeight>)> {
-    let groups = files.text(&format!("/proc/{pid}/cgroup")).ok()?;
-    let (version, path) = cpu_group(&groups)?;
-    let of_thread = |tid: &String| files.text(&format!("/proc/{pid}/task/{tid}/cgroup")).ok();
-    let is_same = |text: String| cpu_group(&text).is_some_and(|group| group == (version, path));
-    let tids = files.names(&format!("/proc/{pid}/task"));
-    if !tids.iter().take(THREADS_MAX).filter_map(of_thread).all(is_same) || has_ended(pid, files) {
-        return None;
-    }
-    let table = files.text("/proc/self/mountinfo").unwrap_or_default();
-    let mount = mount_of(version, &table).filter(|mount| relative(mount, path).is_some());
-    let folders = mount.as_ref().map(|mount| folders(mount, path)).unwrap_or_default();
-    // The nth folder is n levels above the group.
-    let of = |(n, folder): (usize, &String)| {
-        let group = path.rsplitn(n + 1, '/').last().filter(|group| !group.is_empty()).unwrap_or("/");
-        weight_of(version, folder, group, files)
-    };
-    Some((path.to_owned(), folders.iter().enumerate().filter_map(of).collect()))
-}
-
-/// Whether a process has ended, and with it its membership: then version 1 shows the root group.
-fn has_ended(pid: u32, files: &dyn Files) -> bool {
-    let status = files.text(&format!("/proc/{pid}/status")).unwrap_or_default();
-    status
-        .lines()
-        .filter_map(|line| line.strip_prefix("State:"))
-        .any(|state| state.trim_start().starts_with(['Z', 'X']))
-}
-
-fn weight_of(version: u8, folder: &str, group: &str, files: &dyn Files) -> Option<GroupWeight> {
-    let share = if version == 1 { GroupSetting::CpuShares } else { GroupSetting::CpuWeight };
-    [GroupSetting::CpuIdle, share].into_iter().find_map(|setting| {
-        let value = files.integer(&format!("{folder}/{}", setting.name())).ok()?;
-        let value = u64::try_from(value).ok().filter(|&value| value != setting.default_value())?;
-        Some(GroupWeight { group: group.to_owned(), folder: folder.to_owned(), setting, value })
-    })
 }
 
 impl CpuGroups {
@@ -281,58 +223,6 @@ mod tests {
             ("/c/cpu.cfs_period_us", "100000"),
         ]);
         assert_eq!(groups.tightest(&files).map(|limit| limit.cpus()), Some(0.4));
-    }
-
-    fn weight(group: &str, folder: &str, setting: GroupSetting, value: u64) -> GroupWeight {
-        GroupWeight { group: group.to_owned(), folder: folder.to_owned(), setting, value }
-    }
-
-    #[test]
-    fn shares_that_are_not_the_default_are_those_of_a_group_and_of_the_ones_above_it() {
-        let mut files = Sample::of(&[
-            ("/proc/7/cgroup", "0::/batch.slice/b"),
-            ("/proc/7/task/7/cgroup", "0::/batch.slice/b"),
-            ("/proc/self/mountinfo", V2_TABLE),
-            ("/sys/fs/cgroup/batch.slice/cpu.weight", "10"),
-            ("/sys/fs/cgroup/batch.slice/cpu.idle", "0"),
-            ("/sys/fs/cgroup/batch.slice/b/cpu.weight", "100"),
-        ]);
-        let slice = weight("/batch.slice", "/sys/fs/cgroup/batch.slice", GroupSetting::CpuWeight, 10);
-        assert_eq!(group_of(7, &files), Some(("/batch.slice/b".to_owned(), vec![slice.clone()])));
-        // The kernel shows a weight of 0 for a group that is idle.
-        files
-            .0
-            .extend([("/sys/fs/cgroup/batch.slice/b/cpu.weight", "0"), ("/sys/fs/cgroup/batch.slice/b/cpu.idle", "1")]);
-        let idle = weight("/batch.slice/b", "/sys/fs/cgroup/batch.slice/b", GroupSetting::CpuIdle, 1);
-        assert_eq!(group_of(7, &files).map(|(_, weights)| weights), Some(vec![idle, slice]));
-        files.0.insert("/proc/7/task/8/cgroup", "0::/batch.slice");
-        assert_eq!(group_of(7, &files), None, "its threads are in several groups");
-    }
-
-    #[test]
-    fn shares_of_version_1_and_those_that_can_not_be_read() {
-        let mut files = Sample::of(&[
-            ("/proc/7/cgroup", "4:cpu,cpuacct:/batch\n0::/c"),
-            ("/proc/self/mountinfo", V1_TABLE),
-            ("/sys/fs/cgroup/cpu,cpuacct/cpu.shares", "1024"),
-            ("/sys/fs/cgroup/cpu,cpuacct/batch/cpu.shares", "102"),
-        ]);
-        let batch = weight("/batch", "/sys/fs/cgroup/cpu,cpuacct/batch", GroupSetting::CpuShares, 102);
-        assert_eq!(group_of(7, &files), Some(("/batch".to_owned(), vec![batch])));
-        files.0.insert("/proc/7/cgroup", "4:cpu,cpuacct:/\n0::/c");
-        assert_eq!(group_of(7, &files), Some(("/".to_owned(), vec![])), "the CPU controller is what counts");
-        files.0.insert("/proc/7/status", "Name:\tapp\nState:\tZ (zombie)");
-        assert_eq!(group_of(7, &files), None, "it was in any group before it ended");
-        files.0.extend([("/proc/7/status", ""), ("/proc/7/cgroup", "4:cpu,cpuacct:/../other")]);
-        assert_eq!(group_of(7, &files), Some(("/../other".to_owned(), vec![])), "not visible from here");
-        assert_eq!(group_of(8, &files), None);
-    }
-
-    #[test]
-    fn the_freezer_of_version_1_has_groups_of_its_own() {
-        assert_eq!(freezer_group_in("4:cpu:/a\n6:freezer:/docker/b:c\n0::/"), Some("/docker/b:c"));
-        assert_eq!(freezer_group_in("6:freezer:/\n0::/c"), None, "the root can't be frozen");
-        assert_eq!(freezer_group_in("0::/c"), None);
     }
 
     #[test]

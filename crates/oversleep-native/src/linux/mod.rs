@@ -4,6 +4,7 @@
 //! `/sys`, a system call or a privilege: whatever is missing becomes a reason that the user sees.
 
 mod abilities;
+mod autogroup;
 mod cgroup;
 mod clocks;
 mod counters;
@@ -19,6 +20,7 @@ mod load;
 pub mod memory;
 mod os;
 pub mod process_end;
+mod process_groups;
 mod processor_state;
 pub mod splitter;
 mod tunables;
@@ -35,7 +37,8 @@ use oversleep_system::{
 
 use super::native::{Registry, System};
 
-pub use cgroup::{freezer_group, process_group};
+pub use autogroup::autogroup;
+pub use process_groups::{ProcessGroup, freezer_group, process_group};
 
 /// This machine.
 pub type Native = super::native::Native<Linux>;

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::Nanos;
+
 /// What a control group's share of a CPU is set with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -49,6 +51,31 @@ pub struct GroupWeight {
     pub setting: GroupSetting,
     /// To what.
     pub value: u64,
+}
+
+/// The CPU quota of a control group.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct GroupQuota {
+    /// The group.
+    pub group: String,
+    /// The file that states it: `cpu.max` in version 2, `cpu.cfs_quota_us` in version 1.
+    pub file: String,
+    /// CPU time in each period.
+    pub quota_ns: Nanos,
+    /// The period.
+    pub period_ns: Nanos,
+}
+
+/// The group that Linux makes of the processes of one session (`setsid`): the CPUs are shared among such groups, and nice
+/// values and `SCHED_IDLE` count only within one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Autogroup {
+    /// The kernel's number of it.
+    pub id: u64,
+    /// Its nice value among the other groups.
+    pub nice: i32,
 }
 
 /// The kernel's weight of what is idle, where a default group and a task at nice 0 have 1024.

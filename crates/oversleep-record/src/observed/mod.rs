@@ -23,7 +23,7 @@ use crate::map_schema::by_word;
 use crate::part::Part;
 use crate::units::Nanos;
 use culprit::{IrqCause, Whose, Why};
-use group::GroupWeight;
+use group::{Autogroup, GroupQuota, GroupWeight};
 use interruption::Interrupted;
 use period::Periods;
 use wait::{Outcome, TimerClock, Wait};
@@ -192,6 +192,12 @@ pub struct Named {
     /// That group and those that it is in, as far as their share of a CPU isn't the default.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub weights: Vec<GroupWeight>,
+    /// The tightest CPU quota of that group and those that it is in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quota: Option<GroupQuota>,
+    /// Its session's group, where the kernel shares the CPUs among sessions and its control group is the root.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub autogroup: Option<Autogroup>,
     /// Its group of the version 1 freezer, if that is one that can be frozen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub freezer: Option<String>,

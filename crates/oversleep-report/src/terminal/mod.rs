@@ -23,11 +23,12 @@ pub use comparison::comparison;
 pub use shared::shared;
 pub use text::{clean, is_obeyed, without_styles};
 
-/// A table alone, with ANSI styles, at most `width` columns wide.
-pub fn table(table: &Table, width: usize) -> String {
+/// The verdict on a program that is still followed, and those of its waits for which there is room; with ANSI styles, at
+/// most `width` columns wide and fewer than `height` lines long.
+pub fn so_far(file: &ResultFile, width: usize, height: usize) -> String {
     let mut page = Page::new(width);
-    page.table(table);
-    page.finish()
+    verdict::so_far(&mut page, file, height);
+    page.finish().split_inclusive('\n').take(height.saturating_sub(1)).collect()
 }
 
 use crate::view::findings::Findings;

@@ -33,6 +33,11 @@ impl Page {
         self.out
     }
 
+    /// How many lines it has up to now.
+    pub fn lines(&self) -> usize {
+        self.out.lines().count()
+    }
+
     /// A line as it is.
     pub fn line(&mut self, line: &str) {
         self.out.push_str(line);

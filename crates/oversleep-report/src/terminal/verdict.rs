@@ -11,7 +11,7 @@ use super::page::Page;
 use super::style::paint;
 use super::{Detail, text};
 use crate::view::findings::in_words;
-use crate::view::observed::{OTHERWISE, ended_otherwise, left_out};
+use crate::view::observed::{self, OTHERWISE, ended_otherwise, left_out, own_rows};
 use crate::view::overview::first_clause;
 use crate::view::sections;
 use crate::view::table::{Section, Split, Tone, letter};
@@ -20,6 +20,8 @@ use crate::words::{counted, percent, sentence};
 
 /// Letters of the bar, where the page is wide enough.
 const BAR: usize = 76;
+/// Letters of the bar of a row, while the program is still followed.
+const BAR_OF_A_ROW: usize = 24;
 /// The lines that causes take in brief, so that a report fits two screens; the first one is always shown.
 const CAUSES_LINES: usize = 17;
 /// A cause has lines of its own in brief if it explains this share of the lateness, or if it is the first.
@@ -32,6 +34,11 @@ const GROUPS_MAX: usize = 2;
 /// The sentence, the bar, what to do first, and what that would leave.
 pub(super) fn show(page: &mut Page, file: &ResultFile, verdict: &Verdict) {
     page.heading(file, "Verdict", "");
+    sentences(page, verdict);
+}
+
+/// The verdict without its heading.
+fn sentences(page: &mut Page, verdict: &Verdict) {
     page.prose(&verdict.sentence, 0, Tone::Strong);
     verdict.pace.iter().for_each(|pace| page.prose(pace, 0, Tone::Plain));
     if !verdict.shares.is_empty() {
@@ -49,6 +56,19 @@ pub(super) fn show(page: &mut Page, file: &ResultFile, verdict: &Verdict) {
     }
     verdict.leaves.iter().for_each(|leaves| page.prose(&leaves.to_string(), 0, Tone::Good));
     verdict.housekeeping.iter().for_each(|left_out| page.prose(left_out, 0, Tone::Soft));
+}
+
+/// The verdict while the program is still followed, and the waits for which there is room on a screen of that many lines.
+pub(super) fn so_far(page: &mut Page, file: &ResultFile, height: usize) {
+    let waits = own_rows(file).map(|row| row.lateness.count()).fold(0, u64::saturating_add);
+    let heading = format!("Verdict so far: {} in {}", counted(waits, "wait"), file.duration_ns);
+    page.line(&paint(Tone::Strong, &text::fitted(&heading, page.width)));
+    Verdict::of(file).iter().for_each(|verdict| sentences(page, verdict));
+    // A line for the heading of the table, and one for the cursor.
+    let room = height.saturating_sub(page.lines() + 2);
+    if let Some(table) = observed::table(own_rows(file).take(room), BAR_OF_A_ROW).filter(|_| room != 0) {
+        page.table(&table);
+    }
 }
 
 /// The bar in letters: the longest part stands out, and its neighbours from one another.

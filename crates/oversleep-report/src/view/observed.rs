@@ -29,7 +29,7 @@ const SHORT_STACK: usize = 3;
 /// The caption of the table of waits that ended otherwise.
 pub const OTHERWISE: &str = "Waits that ended otherwise than by their timer";
 
-/// Waits of one kind, from a result or while a program is still followed.
+/// Waits of one kind.
 pub struct Row<'a> {
     /// What they have in common.
     pub identity: Identity,

@@ -78,6 +78,11 @@ pub fn brief(file: &ResultFile, width: usize) -> String {
     plain(&terminal::report(file, width, Detail::Brief))
 }
 
+/// What a terminal of that size shows meanwhile.
+pub fn so_far(file: &ResultFile, width: usize, height: usize) -> String {
+    plain(&terminal::so_far(file, width, height))
+}
+
 pub fn compared(results: &[ResultFile]) -> Comparison {
     compare(results, head::machine)
 }

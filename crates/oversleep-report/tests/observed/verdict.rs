@@ -8,7 +8,7 @@ use oversleep_report::terminal::Detail;
 use oversleep_report::view::observed::{culprits, part_note};
 use oversleep_report::view::verdict::{delays, worst_in_brief};
 
-use crate::support::{brief, everything, observation, recorded, renamed, report, result};
+use crate::support::{brief, everything, observation, recorded, renamed, report, result, so_far};
 
 /// Two screens.
 const LINES_MAX: usize = 59;
@@ -53,6 +53,20 @@ fn a_report_in_brief_fits_two_screens_of_any_width() {
             assert!(text.lines().all(|line| line.chars().count() <= width), "{width}\n{text}");
         }
     }
+}
+
+#[test]
+fn while_a_program_is_followed_its_verdict_fits_the_screen() {
+    for file in [recorded(), crowded(60, 16), result("made-all"), result("recorded-none")] {
+        for (width, height) in [(80, 24), (80, 10), (60, 24), (120, 50), (40, 5)] {
+            let text = so_far(&file, width, height);
+            assert!(text.lines().count() < height, "{height}: {} lines\n{text}", text.lines().count());
+            assert!(text.lines().all(|line| line.chars().count() <= width), "{width}\n{text}");
+            assert!(text.starts_with("Verdict so far: "), "{text}");
+        }
+    }
+    let text = so_far(&crowded(60, 16), 100, 40);
+    assert!(text.contains("First: ") && text.contains("worker-1"), "{text}");
 }
 
 #[test]

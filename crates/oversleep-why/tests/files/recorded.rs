@@ -56,3 +56,19 @@ fn what_is_not_selected_is_left_out_and_counted() {
     };
     assert_eq!((counts("clock_nanosleep"), counts("futex")), ((120, Some(0)), (0, Some(120))));
 }
+
+#[test]
+fn a_result_so_far_has_what_was_seen_up_to_now_and_at_the_end_everything() {
+    let mut reader = Reader::new(FIFO).unwrap();
+    let meta = reader.meta.clone();
+    let events: Vec<_> = reader.by_ref().collect();
+    let mut session = Session::new(meta.arch, Names::of_recording(&meta), None, None);
+    let (first, rest) = events.split_at(events.len() / 2);
+    session.feed(first.iter().copied()).unwrap();
+    let half = session.so_far(meta.clone(), Losses::default());
+    session.feed(rest.iter().copied()).unwrap();
+    let all = session.so_far(meta.clone(), Losses::default());
+    let count = |file: &oversleep_record::ResultFile| -> u64 { file.series.iter().map(|of| of.counts.recorded).sum() };
+    assert!(count(&half) > 20 && count(&half) < count(&all), "{} of {}", count(&half), count(&all));
+    assert_eq!(all, session.finish(meta, Losses::default()).unwrap());
+}

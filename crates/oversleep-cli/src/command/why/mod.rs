@@ -2,6 +2,7 @@
 
 mod follower;
 mod output;
+mod screen;
 mod trying;
 mod watch;
 
@@ -117,7 +118,7 @@ pub struct Why {
     #[arg(long = "try", requires = "program", conflicts_with_all = ["files", "pid", "system", "only", "for_time"])]
     tries: bool,
 
-    /// Show the table while the program runs, also where its own output goes to the same terminal
+    /// Show the verdict as it forms, also where the program's own output goes to the same terminal
     #[arg(long)]
     live: bool,
 

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::fs::File;
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{self, BufWriter};
 use std::path::Path;
 use std::process::ExitStatus;
 use std::rc::Rc;
@@ -14,29 +14,22 @@ use oversleep_explain::compare::FACTS;
 use oversleep_measure::StopFlag;
 use oversleep_native::ProcessEnd;
 use oversleep_record::file::Completion;
-use oversleep_record::observed::Named;
+use oversleep_record::observed::{Losses, Named};
 use oversleep_record::{Environment, FactName};
-use oversleep_report::terminal;
-use oversleep_report::view::observed::{self, Row};
 use oversleep_runtimes::Process;
 use oversleep_why::calls::Arch;
-use oversleep_why::group::Group;
 use oversleep_why::names::Names;
 use oversleep_why::recording::{Meta, Recorder};
 use oversleep_why::session::Session;
 
 use super::follower::{Follower, Program};
+use super::screen::Screen;
 use super::{Why, output, trying};
 use crate::exit::{Exit, Failure};
 use crate::{interrupt, message};
 
 /// The longest time between two looks at what arrived.
 const LOOK: Duration = Duration::from_millis(200);
-/// The interval between live tables.
-const TABLE: Duration = Duration::from_secs(1);
-/// The rows of a live table, and the letters of its bars.
-const ROWS: usize = 20;
-const BAR: usize = 24;
 /// The most processes whose runtimes are looked at.
 const RUNTIMES_MAX: usize = 64;
 
@@ -90,7 +83,7 @@ pub fn run(why: &Why) -> Result<Exit, Failure> {
     let ending = program.map(|(_, program)| await_end(program));
     let others = await_all(ends);
     let began = Instant::now();
-    let mut table = Table::new(why);
+    let mut screen = Screen::of(why);
     let mut ended: Option<ExitStatus>;
     let mut batch = Vec::new();
     loop {
@@ -113,9 +106,9 @@ pub fn run(why: &Why) -> Result<Exit, Failure> {
         }
         follower.stacks_from(session.worst_from().unwrap_or(0));
         runtimes.borrow_mut().iter_mut().for_each(Process::look);
-        table.show(&session);
+        screen.show(|| session.so_far(meta.clone(), Losses::default()));
     }
-    table.clear();
+    screen.clear();
     let losses = follower.end();
     runtimes.borrow().iter().for_each(|process| session.names.set_runtime(process.pid(), process.seen()));
     meta.processes = session.names.list();
@@ -240,47 +233,4 @@ fn unwatchable(pid: u32, error: &io::Error) -> Failure {
 
 fn write_failed(path: &Path, error: &io::Error) -> Failure {
     Failure::failed(crate::output::file::why_not(path, error))
-}
-
-/// The live table, redrawn in place.
-struct Table {
-    is_shown: bool,
-    last: Instant,
-    lines: usize,
-}
-
-impl Table {
-    fn new(why: &Why) -> Table {
-        let is_shown = io::stderr().is_terminal() && !why.documents.quiet && (why.live || why.program.is_empty());
-        Table { is_shown, last: Instant::now(), lines: 0 }
-    }
-
-    fn show<'a>(&mut self, session: &'a Session<'_>) {
-        if !self.is_shown || self.last.elapsed() < TABLE {
-            return;
-        }
-        self.last = Instant::now();
-        self.clear();
-        let row = |group: &'a Group| Row {
-            identity: group.identity.clone(),
-            lateness: &group.lateness,
-            split: &group.split,
-            range: group.requested_range(),
-        };
-        let table = observed::table(session.groups().into_iter().map(row).take(ROWS), BAR);
-        let text = match table {
-            Some(table) => terminal::table(&table, crate::width::width()),
-            None => "No wait has ended by its timer yet.\n".to_owned(),
-        };
-        self.lines = text.lines().count();
-        let _ = write!(anstream::stderr(), "{text}");
-    }
-
-    /// Takes the table off the screen.
-    fn clear(&mut self) {
-        if self.lines != 0 {
-            let _ = write!(io::stderr(), "\x1b[{}A\x1b[J", self.lines);
-            self.lines = 0;
-        }
-    }
 }

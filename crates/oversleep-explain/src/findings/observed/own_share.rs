@@ -3,8 +3,9 @@
 
 use oversleep_record::ResultFile;
 use oversleep_record::observed::group::{GroupSetting, GroupWeight, IDLE_SHARE};
-use oversleep_record::observed::{Blame, Named};
+use oversleep_record::observed::{Blame, Named, ObservedWaits};
 
+use crate::observed::groups::Place;
 use crate::observed::{Kind, OWN_POLICY};
 
 pub(super) const SCHED_IDLE: u32 = 5;
@@ -12,6 +13,27 @@ pub(super) const SCHED_IDLE: u32 = 5;
 pub(super) const NICE_0: i32 = 120;
 /// The first priority that isn't a real-time one.
 pub(super) const FAIR: i32 = 100;
+
+/// An ordinary task that runs for longer than this while a real-time thread waits has the time that the kernel keeps from
+/// real-time threads: no kernel takes so long to switch.
+const RESERVED_MIN_NS: u64 = 20_000_000;
+/// How that time is called in sentences.
+pub(super) const RESERVED: &str = "in the time that the kernel keeps for ordinary tasks";
+
+/// Whether a real-time thread waited for an ordinary task that its policy goes before.
+pub(super) fn is_in_reserved_time(waits: &ObservedWaits, blame: &Blame) -> bool {
+    const REAL_TIME: [u32; 2] = [1, 2];
+    let is_real_time = waits.policy.is_some_and(|(policy, _)| REAL_TIME.contains(&policy));
+    is_real_time && blame.prio >= FAIR && blame.max_ns >= RESERVED_MIN_NS
+}
+
+/// What helps there, for the task that ran.
+pub(super) fn leave_time(name: &str) -> String {
+    format!(
+        "Let the real-time thread wait before it has used 95 % of a second, or keep {name} off its CPU: the kernel gives \
+         ordinary tasks 50 ms of each second (the fair server, up to Linux 6.11 sched_rt_runtime_us)"
+    )
+}
 
 /// What of their own makes threads go last.
 pub(super) enum Own<'a> {
@@ -22,7 +44,7 @@ pub(super) enum Own<'a> {
 impl<'a> Own<'a> {
     pub fn of(file: &'a ResultFile, kind: &Kind<'_>) -> Option<Own<'a>> {
         // Against other groups, no nice value helps.
-        own_group(file, kind).map(Own::Group).or_else(|| own_policy(kind).map(Own::Policy))
+        own_group(file, kind).map(Own::Group).or_else(|| own_policy(file, kind).map(Own::Policy))
     }
 
     pub fn instance(&self) -> String {
@@ -51,11 +73,11 @@ impl<'a> Own<'a> {
 
 /// The policy of threads that mostly waited behind tasks whose policy or nice value is only better than theirs:
 /// `SCHED_IDLE`, `nice 19`.
-fn own_policy(kind: &Kind<'_>) -> Option<String> {
+fn own_policy(file: &ResultFile, kind: &Kind<'_>) -> Option<String> {
     let (policy, prio) = kind.waits.policy.filter(|(policy, prio)| *policy == SCHED_IDLE || *prio > NICE_0)?;
     let is_better = |blame: &&Blame| {
         let is_fair = blame.prio >= FAIR && blame.policy != SCHED_IDLE;
-        is_fair && (policy == SCHED_IDLE || blame.prio < prio)
+        is_fair && (policy == SCHED_IDLE || blame.prio < prio) && Apart::of(file, kind, blame).is_none()
     };
     let all = kind.waits.blames.iter().map(|blame| i128::from(blame.total_ns)).sum::<i128>();
     let better = kind.waits.blames.iter().filter(is_better).map(|blame| i128::from(blame.total_ns)).sum::<i128>();
@@ -66,12 +88,9 @@ fn own_policy(kind: &Kind<'_>) -> Option<String> {
 /// The group of these threads that has less of a CPU than those who mostly ran instead, as far as both sides' groups were
 /// seen.
 fn own_group<'a>(file: &'a ResultFile, kind: &Kind<'_>) -> Option<&'a GroupWeight> {
-    let observation = file.observation.as_ref()?;
-    let own = observation.processes.iter().find(|process| process.tgid == kind.waits.tgid)?;
-    // A task stands for all of its name.
-    let is_of = |blame: &Blame, other: &Named| other.tgid == blame.tgid || other.name == blame.name;
+    let own = process_of(file, kind)?;
     let below = |blame: &Blame| {
-        let mut others = observation.neighbours.iter().filter(|other| is_of(blame, other)).peekable();
+        let mut others = neighbours_of(file, blame).peekable();
         others.peek().filter(|_| blame.prio >= FAIR)?;
         let all: Option<Vec<&GroupWeight>> = others.map(|other| outweighed(own, other, blame)).collect();
         all?.first().copied()
@@ -81,6 +100,49 @@ fn own_group<'a>(file: &'a ResultFile, kind: &Kind<'_>) -> Option<&'a GroupWeigh
     let first = kind.waits.by_blame().into_iter().find_map(below)?;
     let by_group = total(&mut kind.waits.blames.iter().filter(|blame| below(blame) == Some(first)));
     (by_group * 2 >= all).then_some(first)
+}
+
+/// The process of these threads.
+fn process_of<'a>(file: &'a ResultFile, kind: &Kind<'_>) -> Option<&'a Named> {
+    let observation = file.observation.as_ref()?;
+    observation.processes.iter().find(|process| process.tgid == kind.waits.tgid)
+}
+
+/// What is known of those who ran. A task stands for all of its name.
+fn neighbours_of<'a>(file: &'a ResultFile, blame: &Blame) -> impl Iterator<Item = &'a Named> {
+    let all = file.observation.iter().flat_map(|observation| &observation.neighbours);
+    all.filter(|other| other.tgid == blame.tgid || other.name == blame.name)
+}
+
+/// Where a task is that shares the CPUs with the session of other threads as a whole: neither side's nice value nor
+/// `SCHED_IDLE` then counts for the other.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Apart {
+    /// In another session, of which the kernel makes a group (autogroup).
+    Session,
+    /// In a control group, while these threads are in none.
+    Group,
+}
+
+impl Apart {
+    /// `None` where one side isn't known.
+    pub fn of(file: &ResultFile, kind: &Kind<'_>, blame: &Blame) -> Option<Apart> {
+        let session = process_of(file, kind)?.autogroup.filter(|_| blame.prio >= FAIR)?;
+        let apart = |other: &Named| match other.autogroup {
+            Some(of) => (of.id != session.id).then_some(Apart::Session),
+            None => other.cgroup.as_ref().filter(|path| *path != "/").map(|_| Apart::Group),
+        };
+        let all: Option<Vec<Apart>> = neighbours_of(file, blame).map(apart).collect();
+        all?.first().copied()
+    }
+
+    /// What ranks a task only there.
+    pub fn within(self) -> &'static str {
+        match self {
+            Apart::Session => "session (autogroup)",
+            Apart::Group => "control group",
+        }
+    }
 }
 
 /// The group of the process that loses against another one's: of those that only one of them is in, the outermost.
@@ -108,12 +170,12 @@ fn weight_at<'a>(process: &'a Named, group: &str) -> Option<&'a GroupWeight> {
 
 /// `group /batch (cpu.weight 10)`.
 pub(super) fn name(weight: &GroupWeight) -> String {
-    format!("group {} ({} {})", weight.group, weight.setting.name(), weight.value)
+    format!("group {} ({} {})", Place::of(&weight.group), weight.setting.name(), weight.value)
 }
 
 /// Why its threads come late, as the rest of a sentence.
 fn because(weight: &GroupWeight) -> String {
-    let (group, setting, value) = (&weight.group, weight.setting.name(), weight.value);
+    let (group, setting, value) = (Place::of(&weight.group), weight.setting.name(), weight.value);
     match weight.setting {
         GroupSetting::CpuIdle => {
             format!("its own group {group} has {setting} {value}, after every other group and task")
@@ -124,14 +186,14 @@ fn because(weight: &GroupWeight) -> String {
 
 /// What to do, and the command.
 pub(super) fn advice(weight: &GroupWeight) -> (String, String) {
-    let (group, setting, value) = (&weight.group, weight.setting.name(), weight.setting.default_value());
-    let leaf = group.rsplit('/').next().unwrap_or_default();
-    let is_unit = [".service", ".slice", ".scope"].iter().any(|ending| leaf.ends_with(ending));
-    let sentence =
-        format!("Give {group} the share that other groups have: {setting} {value}, or CPUWeight=100 in its unit");
-    let command = match is_unit {
-        true => format!("systemctl set-property {leaf} CPUWeight=100"),
-        false => format!("echo {value} > {}/{setting}", weight.folder),
+    let (setting, value) = (weight.setting.name(), weight.setting.default_value());
+    let place = Place::of(&weight.group);
+    let or = if matches!(place, Place::Unit(_)) { ", or CPUWeight=100 in its unit" } else { "" };
+    let sentence = format!("Give {place} the share that other groups have: {setting} {value}{or}");
+    let command = match &place {
+        Place::Unit(name) => format!("systemctl set-property {name} CPUWeight=100"),
+        Place::Container { tool, id } => format!("{tool} update --cpu-shares 1024 {id}"),
+        _ => format!("echo {value} > {}/{setting}", weight.folder),
     };
     (sentence, format!("# command\n{command}"))
 }
@@ -140,6 +202,8 @@ pub(super) fn advice(weight: &GroupWeight) -> (String, String) {
 mod tests {
     use oversleep_record::finding::Verdict;
     use oversleep_record::observed::Observation;
+    use oversleep_record::observed::culprit::Why;
+    use oversleep_record::observed::group::Autogroup;
     use oversleep_record::part::Parts;
     use oversleep_record::testing::Sheet;
 
@@ -157,17 +221,25 @@ mod tests {
 
     /// The finding about a process that waited while `hog` ran, as process 9: its sentence and first advice.
     fn concluded(own: Named, others: Vec<Named>, hog: (u32, i32)) -> (String, String) {
+        let (sentence, advice) = all_concluded(own, (0, 120), others, hog);
+        (sentence, advice[0].clone())
+    }
+
+    /// The same for a process of that policy, with all advice.
+    fn all_concluded(own: Named, policy: (u32, i32), others: Vec<Named>, hog: (u32, i32)) -> (String, Vec<String>) {
         let mut series = waits(1, 12, Parts { runq: 5_000_000, ..Parts::default() });
         let observed = series.observed.as_mut().expect("it was observed");
-        let hog = Blame { policy: hog.0, ..blame("hog", hog.1, 12, 50_000_000) };
-        (observed.policy, observed.blames, observed.tgid) = (Some((0, 120)), vec![hog], own.tgid);
+        let why = if hog.0 == SCHED_IDLE { Why::NotYetPreempted } else { Why::TurnNotOver };
+        let hog = Blame { policy: hog.0, why, ..blame("hog", hog.1, 12, 50_000_000) };
+        (observed.policy, observed.blames, observed.tgid) = (Some(policy), vec![hog], own.tgid);
         let mut file = Sheet::linux().file;
         let observation = Observation { processes: vec![own], neighbours: others, ..Observation::default() };
         (file.series, file.observation) = (vec![series], Some(observation));
         let found = crate::findings(&file).into_iter().find(|one| one.id == "OVS-Y015").expect("it is checked");
         assert_eq!(found.verdict, Verdict::Found);
-        let advice = &found.advice[0];
-        (found.sentence, format!("{}: {}", advice.sentence, advice.example.as_deref().unwrap_or_default()))
+        let advice = found.advice.iter();
+        let advice = advice.map(|one| format!("{}: {}", one.sentence, one.example.as_deref().unwrap_or_default()));
+        (found.sentence, advice.collect())
     }
 
     const WEIGHT: GroupSetting = GroupSetting::CpuWeight;
@@ -188,13 +260,13 @@ mod tests {
         );
         assert_eq!(
             advice,
-            "Give /batch the share that other groups have: cpu.weight 100, or CPUWeight=100 in its unit: \
+            "Give /batch the share that other groups have: cpu.weight 100: \
              # command\necho 100 > /sys/fs/cgroup/batch/cpu.weight"
         );
         let nested = process(7, "app", "/low.slice/app.service", &[("/low.slice", WEIGHT, 10)]);
         let beside = vec![process(9, "hog", "/system.slice/hog.service", &[])];
         let (sentence, advice) = concluded(nested, beside, FAIR_0);
-        assert!(sentence.contains("its own group /low.slice has cpu.weight 10"), "{sentence}");
+        assert!(sentence.contains("its own group low.slice has cpu.weight 10"), "{sentence}");
         assert!(advice.ends_with("systemctl set-property low.slice CPUWeight=100"), "{advice}");
         let idle = process(7, "app", "/batch", &[("/batch", GroupSetting::CpuIdle, 1)]);
         let (sentence, advice) = concluded(idle, root(), FAIR_0);
@@ -220,5 +292,37 @@ mod tests {
         assert!(!is_cause(batch(), root(), (1, 49)), "a real-time task goes before every group");
         assert!(!is_cause(batch(), root(), (0, 139)), "a task at nice 19 has less");
         assert!(!is_cause(batch(), root(), (5, 120)), "an idle task has less");
+    }
+
+    fn of_session(tgid: u32, name: &str, id: u64) -> Named {
+        Named { autogroup: Some(Autogroup { id, nice: 0 }), ..process(tgid, name, "/", &[]) }
+    }
+
+    #[test]
+    fn a_nice_value_counts_within_one_session_only() {
+        let app = || of_session(7, "app", 40);
+        let (nice_19, idle) = ((0, 139), (5, 120));
+        // Low itself, and beside a task of another session, its own nice value takes nothing from it.
+        let (sentence, _) = all_concluded(app(), nice_19, vec![of_session(9, "hog", 41)], FAIR_0);
+        assert!(sentence.contains("waits for a CPU while hog (SCHED_OTHER, nice 0) runs: "), "{sentence}");
+        let (sentence, _) = all_concluded(app(), nice_19, vec![of_session(9, "hog", 40)], FAIR_0);
+        assert!(sentence.contains("because it runs at nice 19"), "one session: {sentence}");
+        // Low the other way round.
+        let (sentence, advice) = all_concluded(app(), FAIR_0, vec![of_session(9, "hog", 41)], idle);
+        assert!(
+            sentence.contains("hog (SCHED_IDLE) runs, whose policy counts only within its own session (autogroup): "),
+            "{sentence}"
+        );
+        let advice = advice.join(" | ");
+        assert!(advice.contains("let the whole session of hog go last: echo 19 > /proc/"), "{advice}");
+        assert!(!advice.contains("renice"), "{advice}");
+        let grouped = vec![process(9, "hog", "/batch", &[])];
+        let (sentence, advice) = all_concluded(app(), FAIR_0, grouped, (0, 130));
+        assert!(sentence.contains("whose nice value counts only within its own control group: "), "{sentence}");
+        assert!(advice.join(" | ").contains("give the control group of hog less cpu.weight"), "{advice:?}");
+        let (sentence, advice) = all_concluded(app(), FAIR_0, vec![of_session(9, "hog", 40)], (0, 130));
+        assert!(!sentence.contains("counts only") && advice.join(" | ").contains("renice"), "{sentence} {advice:?}");
+        let (_, advice) = all_concluded(app(), FAIR_0, vec![of_session(9, "hog", 40)], idle);
+        assert!(advice.join(" | ").contains("PREEMPT_RT"), "{advice:?}");
     }
 }

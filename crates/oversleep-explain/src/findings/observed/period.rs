@@ -8,11 +8,13 @@ use oversleep_record::part::Part;
 use oversleep_record::words::grouped;
 use oversleep_record::{Distribution, Nanos, ResultFile};
 
+use super::own_share::{RESERVED, is_in_reserved_time, leave_time};
 use crate::entry::{Checked, Conclusion, RemedyEntry, Scope};
 use crate::finding::{Check, FindingEntry};
+use crate::observed::groups::Quota;
+use crate::observed::is_oversleep;
 use crate::observed::period::{HeldUp, Loop, loops};
-use crate::observed::{SOME_GROUP, group_of, is_oversleep};
-use crate::remedies::machine::{FEWER_RUNNABLE_THREADS, RAISE_CPU_QUOTA};
+use crate::remedies::machine::{FEWER_RUNNABLE_THREADS, LIFT_REAL_TIME_THROTTLING, RAISE_CPU_QUOTA};
 use crate::remedies::observed::{
     BLOCK_ELSEWHERE, FOLLOW_LESS, RUN_FIRST, SEPARATE_CPUS, SHARE_INTERPRETER, SHORTEN_WORK, TOUCH_MEMORY_FIRST,
 };
@@ -27,6 +29,7 @@ const LESS: &[&RemedyEntry] = &[&FOLLOW_LESS];
 const ELSEWHERE: &[&RemedyEntry] = &[&BLOCK_ELSEWHERE];
 const INTERPRETER: &[&RemedyEntry] = &[&SHARE_INTERPRETER];
 const FIRST: &[&RemedyEntry] = &[&SEPARATE_CPUS, &RUN_FIRST];
+const TIME_LEFT: &[&RemedyEntry] = &[&LIFT_REAL_TIME_THROTTLING, &SEPARATE_CPUS];
 /// The most causes that a finding tells apart, and the most loops that it names of each.
 const CAUSES_MAX: usize = 3;
 pub(super) const LOOPS_MAX: usize = 3;
@@ -86,7 +89,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         "A thread that works shares its CPU with every other thread there. The kernel switches to another one after some \
          milliseconds, or at once to one that goes first.",
         "Keep the task that ran away from the program's CPUs, or let the loop's thread go first.",
-        &[&SEPARATE_CPUS, &RUN_FIRST, &FOLLOW_LESS],
+        &[&SEPARATE_CPUS, &RUN_FIRST, &LIFT_REAL_TIME_THROTTLING, &FOLLOW_LESS],
         Check::Causes(|file| held_up(file, Part::Runq)),
     ),
     entry(
@@ -132,7 +135,7 @@ fn held_up(file: &ResultFile, part: Part) -> Checked<Vec<Conclusion>> {
 /// What loops have in common that are held up by the same.
 fn cause_of(file: &ResultFile, of: &Loop<'_>, part: Part) -> String {
     match part {
-        Part::Quota => group_of(file, tgid(of)).unwrap_or_default(),
+        Part::Quota => Quota::of(file, tgid(of)).whose(),
         Part::Runq => behind(of),
         Part::Blocked => asleep_in(of),
         Part::Fault => of.identity.program.clone(),
@@ -193,7 +196,10 @@ fn conclusion(file: &ResultFile, all: &[(&Loop<'_>, HeldUp)]) -> Conclusion {
             " (futex: the interpreter's lock, which another thread has)".to_owned()
         }
         Part::Blocked => asleep_in(of),
-        Part::Quota => format!(" of {}", group_of(file, tgid(of)).unwrap_or_else(|| SOME_GROUP.to_owned())),
+        Part::Quota => {
+            let quota = Quota::of(file, tgid(of));
+            format!(" of {}{}", quota.whose(), quota.amount())
+        }
         Part::Fault if of.periods.fault_count != 0 => format!(" ({} in all)", grouped(of.periods.fault_count)),
         _ => String::new(),
     };
@@ -249,7 +255,14 @@ fn behind(of: &Loop<'_>) -> String {
         _ => blame.name.clone(),
     };
     let names: Vec<String> = blamed(of).iter().map(name).collect();
-    if names.is_empty() { String::new() } else { format!(" (behind {})", names.join(" and ")) }
+    let when = if reserved(of).is_some() { format!(", {RESERVED}") } else { String::new() };
+    if names.is_empty() { String::new() } else { format!(" (behind {}{when})", names.join(" and ")) }
+}
+
+/// The ordinary task that the kernel keeps time for, away from this real-time thread.
+fn reserved<'a>(of: &'a Loop<'_>) -> Option<&'a Blame> {
+    let waits = of.series.observed.as_ref()?;
+    blamed(of).into_iter().next().filter(|blame| is_in_reserved_time(waits, blame))
 }
 
 /// Where it sleeps most, as far as that was seen.
@@ -270,13 +283,14 @@ fn asleep_in(of: &Loop<'_>) -> String {
 fn advised(file: &ResultFile, of: &Loop<'_>, part: Part, found: Conclusion) -> Conclusion {
     match part {
         Part::Quota => {
-            let group = group_of(file, tgid(of)).unwrap_or_else(|| SOME_GROUP.to_owned());
-            let raise =
-                format!("Raise the quota of {group} (cpu.max, or cpu.cfs_quota_us), or run fewer threads in it");
-            found.advising(&RAISE_CPU_QUOTA, raise, None)
+            let (raise, command) = Quota::of(file, tgid(of)).raise();
+            found.advising(&RAISE_CPU_QUOTA, raise, command)
         }
         Part::Runq => match blamed(of).first() {
             Some(blame) if is_oversleep(blame) => found.cured_by(LESS).matters(Severity::Note),
+            Some(blame) if reserved(of).is_some() => {
+                found.cured_by(TIME_LEFT).advising(&LIFT_REAL_TIME_THROTTLING, leave_time(&blame.name), None)
+            }
             Some(blame) if blame.whose == Whose::Program => {
                 let name = &blame.name;
                 found.advising(&SEPARATE_CPUS, format!("Keep {name} away from the CPUs of this program"), None)

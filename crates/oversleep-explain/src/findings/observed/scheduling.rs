@@ -7,7 +7,8 @@ use oversleep_record::part::Part;
 use super::{APPLIES_TO, HOW};
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::finding::{Check, FindingEntry};
-use crate::observed::{Cause, Kind, SOME_GROUP, by_cause, delayed_by, group_of};
+use crate::observed::groups::Quota;
+use crate::observed::{Cause, Kind, by_cause, delayed_by};
 use crate::remedies::machine::{FEWER_RUNNABLE_THREADS, RAISE_CPU_QUOTA};
 use crate::remedies::observed::{PIN_THREAD, REDUCE_TRACING, SHORTEN_RETURN};
 
@@ -93,22 +94,17 @@ fn waking(file: &ResultFile) -> Checked<Vec<Conclusion>> {
 
 fn quota(file: &ResultFile) -> Checked<Vec<Conclusion>> {
     let kinds = delayed_by(file, Part::Quota, "a CPU quota")?;
-    let group = |kind: &Kind<'_>| group_of(file, kind.waits.tgid);
     let found = by_cause(Part::Quota, &kinds, |kind: &Kind<'_>| {
         let total = u64::try_from(kind.sum(Part::Quota)).unwrap_or(u64::MAX);
-        let group = group(kind);
-        let name = group.clone().unwrap_or_else(|| SOME_GROUP.to_owned());
-        vec![(name, total, kind.max(Part::Quota).unsigned_abs(), group)]
+        let of = Quota::of(file, kind.waits.tgid);
+        vec![(of.whose(), total, kind.max(Part::Quota).unsigned_abs(), of)]
     });
-    let conclusion = |(cause, _): &(Cause<'_, '_>, Option<String>)| {
-        let (who, max, group) = (&cause.first().identity, cause.longest, &cause.instance);
+    let conclusion = |(cause, of): &(Cause<'_, '_>, Quota<'_>)| {
+        let (who, max) = (&cause.first().identity, cause.longest);
+        let (raise, command) = of.raise();
         cause
-            .found(format!("{who} is stopped by its CPU quota, for up to {max}"))
-            .advising(
-                &RAISE_CPU_QUOTA,
-                format!("Raise the quota of {group} (cpu.max, or cpu.cfs_quota_us), or run fewer threads in it"),
-                None,
-            )
+            .found(format!("{who} is stopped by its CPU quota{}, for up to {max}", of.amount()))
+            .advising(&RAISE_CPU_QUOTA, raise, command)
             .advising(
                 &FEWER_RUNNABLE_THREADS,
                 "Use fewer threads: together they use up the quota of a period in a fraction of it",

@@ -3,7 +3,7 @@
 use oversleep_record::Identity;
 use oversleep_record::environment::Os;
 use oversleep_record::observed::culprit::{Activity, ActivityKind, Culprit, IrqCause, Span, Whose, Why};
-use oversleep_record::observed::group::{GroupSetting, GroupWeight};
+use oversleep_record::observed::group::{Autogroup, GroupQuota, GroupSetting, GroupWeight};
 use oversleep_record::observed::interruption::{Interrupted, Interruption, Sender};
 use oversleep_record::observed::period::{Block, Periods};
 use oversleep_record::observed::stack::Stack;
@@ -141,6 +141,13 @@ pub fn observation() -> Observation {
             name: "app".to_owned(),
             cgroup: Some("/system.slice/app.service".to_owned()),
             weights: [GroupSetting::CpuWeight, GroupSetting::CpuShares, GroupSetting::CpuIdle].map(weight).to_vec(),
+            quota: Some(GroupQuota {
+                group: "/system.slice".to_owned(),
+                file: "/sys/fs/cgroup/system.slice/cpu.max".to_owned(),
+                quota_ns: Nanos(60_000_000),
+                period_ns: Nanos(100_000_000),
+            }),
+            autogroup: Some(Autogroup { id: 40, nice: -5 }),
             freezer: Some("/docker/app".to_owned()),
             runtime: Some(runtime()),
         }],

@@ -8,12 +8,13 @@ use oversleep_record::words::counted;
 use oversleep_record::{Nanos, ResultFile};
 
 use super::APPLIES_TO;
-use super::own_share::{FAIR, NICE_0, Own, SCHED_IDLE, advice, name};
+use super::own_share::{Apart, FAIR, NICE_0, Own, RESERVED, SCHED_IDLE, advice, is_in_reserved_time, leave_time, name};
 use crate::entry::{Checked, Conclusion, RemedyEntry, Scope};
 use crate::finding::{Check, FindingEntry};
 use crate::observed::{
     Cause, Kind, NOBODY, OVERSLEEP, by_cause, delayed_by, has_ended, is_oversleep, is_own, is_unexplained,
 };
+use crate::remedies::machine::LIFT_REAL_TIME_THROTTLING;
 use crate::remedies::observed::{
     FOLLOW_LESS, RAISE_GROUP_WEIGHT, RESTORE_PRIORITY, RUN_FIRST, SEPARATE_CPUS, SWITCH_SOONER,
 };
@@ -28,13 +29,23 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     meaning: "A woken thread runs at once if a CPU that it may use is idle, or if its policy and priority go before those of \
                   the task that runs. Otherwise it waits until that task's turn is over. A thread of a low policy, or with a \
                   nice value above 0, waits behind every ordinary task. So does one whose control group has a low cpu.weight: its \
-                  threads share what the group gets beside other groups, whatever their nice values.",
+                  threads share what the group gets beside other groups, whatever their nice values. Without control \
+                  groups, Linux makes such a group of each session (autogroup): a nice value, and SCHED_IDLE, then count only \
+                  among the tasks of one session.",
     how_we_know: "oversleep sees when the thread enters a run queue and when it gets a CPU, and which tasks ran on that CPU \
                       in between, with their policies and priorities. It reads the shares of the groups of both when the wait \
                       ends.",
     what_to_do: "Keep the task that ran away from the program's CPUs, or let the program's threads go first.",
     sources: &["https://man7.org/linux/man-pages/man7/sched.7.html"],
-    remedies: &[&RESTORE_PRIORITY, &RAISE_GROUP_WEIGHT, &SEPARATE_CPUS, &RUN_FIRST, &SWITCH_SOONER, &FOLLOW_LESS],
+    remedies: &[
+        &RESTORE_PRIORITY,
+        &RAISE_GROUP_WEIGHT,
+        &SEPARATE_CPUS,
+        &RUN_FIRST,
+        &SWITCH_SOONER,
+        &LIFT_REAL_TIME_THROTTLING,
+        &FOLLOW_LESS,
+    ],
     check: Check::Causes(run_queue),
 }];
 
@@ -44,6 +55,7 @@ const ALONE: &[&RemedyEntry] = &[&SEPARATE_CPUS];
 const SOONER: &[&RemedyEntry] = &[&SEPARATE_CPUS, &SWITCH_SOONER];
 const OWN: &[&RemedyEntry] = &[&RESTORE_PRIORITY, &SEPARATE_CPUS];
 const GROUP: &[&RemedyEntry] = &[&RAISE_GROUP_WEIGHT, &SEPARATE_CPUS];
+const TIME_LEFT: &[&RemedyEntry] = &[&LIFT_REAL_TIME_THROTTLING, &SEPARATE_CPUS];
 const LESS: &[&RemedyEntry] = &[&FOLLOW_LESS];
 
 /// The most tasks that a sentence names.
@@ -164,11 +176,20 @@ fn behind(file: &ResultFile, cause: &Cause<'_, '_>, blame: &Blame) -> Conclusion
     let (name, max) = (&blame.name, Nanos(i64::try_from(max).unwrap_or(i64::MAX)));
     let total = Nanos(i64::try_from(cause.total_ns).unwrap_or(i64::MAX));
     let pinned = if blame.is_pinned { ", pinned to this CPU" } else { "" };
+    let apart = Apart::of(file, cause.first(), blame);
+    let is_lower = blame.policy == SCHED_IDLE || blame.prio > NICE_0;
+    let is_reserved = is_in_reserved_time(cause.first().waits, blame);
+    let when = if is_reserved { format!(", {RESERVED}") } else { String::new() };
+    let place = apart.filter(|_| is_lower).map(|apart| {
+        let what = if blame.policy == SCHED_IDLE { "policy" } else { "nice value" };
+        format!(", whose {what} counts only within its own {}", apart.within())
+    });
     let found = cause
         .found(format!(
-            "{} waits for a CPU while {} runs: {total} in {}, {max} at most",
+            "{} waits for a CPU while {} runs{}{when}: {total} in {}, {max} at most",
             cause.first().identity,
             cause.instance,
+            place.unwrap_or_default(),
             counted(count, "wait")
         ))
         .rests_first_on(
@@ -205,6 +226,9 @@ fn behind(file: &ResultFile, cause: &Cause<'_, '_>, blame: &Blame) -> Conclusion
         };
         return found.cured_by(ALONE).advising(&SEPARATE_CPUS, sentence, Some(command.to_owned()));
     }
+    if is_reserved {
+        return found.cured_by(TIME_LEFT).advising(&LIFT_REAL_TIME_THROTTLING, leave_time(name), None);
+    }
     let is_kernel = blame.whose == Whose::Kernel;
     let pin = match (is_kernel, blame.is_pinned) {
         (true, _) => format!(
@@ -222,7 +246,8 @@ fn behind(file: &ResultFile, cause: &Cause<'_, '_>, blame: &Blame) -> Conclusion
         |above: i64| if ended { format!("chrt -f {above} ./app") } else { format!("chrt -a -f -p {above} {pid}") };
     let command = |above: i64| Some(format!("# command\n{}", first(above)));
     match blame.why {
-        Why::NotYetPreempted => found.cured_by(SOONER),
+        // Of two groups, neither has to give way at once.
+        Why::NotYetPreempted if apart.is_none() => found.cured_by(SOONER),
         _ if blame.prio < 0 => found.cured_by(FIRST).advising(
             &RUN_FIRST,
             format!("Give {name} less run time, or another CPU: it goes before every other policy"),
@@ -236,10 +261,16 @@ fn behind(file: &ResultFile, cause: &Cause<'_, '_>, blame: &Blame) -> Conclusion
                 command(above),
             )
         }
-        Why::HigherPolicy | Why::HigherPriority | Why::TurnNotOver => {
-            let or = match is_kernel {
-                true => String::new(),
-                false => format!(", or let {name} go last: renice -n 19 -p {}", of_other(blame)),
+        Why::HigherPolicy | Why::HigherPriority | Why::TurnNotOver | Why::NotYetPreempted => {
+            // A nice value ranks a task among those of its own session or group.
+            let or = match apart {
+                _ if is_kernel => String::new(),
+                Some(Apart::Session) => {
+                    let pid = if blame.tgid == 0 { "PID".to_owned() } else { blame.tgid.to_string() };
+                    format!(", or let the whole session of {name} go last: echo 19 > /proc/{pid}/autogroup")
+                }
+                Some(Apart::Group) => format!(", or give the control group of {name} less cpu.weight"),
+                None => format!(", or let {name} go last: renice -n 19 -p {}", of_other(blame)),
             };
             found.cured_by(FIRST).advising(
                 &RUN_FIRST,
@@ -271,88 +302,4 @@ fn behind_nobody(cause: &Cause<'_, '_>) -> Conclusion {
 }
 
 #[cfg(test)]
-mod tests {
-    use oversleep_record::finding::Verdict;
-    use oversleep_record::observed::Observation;
-    use oversleep_record::part::Parts;
-    use oversleep_record::testing::Sheet;
-
-    use super::*;
-    use crate::observed::testing::waits;
-
-    fn task(name: &str, (policy, prio): (u32, i32), whose: Whose, why: Why) -> Blame {
-        let (name, total_ns) = (name.to_owned(), 50_000_000);
-        Blame {
-            name,
-            tgid: 9,
-            tid: 9,
-            policy,
-            prio,
-            why,
-            is_pinned: false,
-            whose,
-            count: 12,
-            total_ns,
-            max_ns: total_ns / 12,
-        }
-    }
-
-    /// The first sentence and the advice for a thread of that policy behind that task, in a program that runs or has ended.
-    fn concluded(own: (u32, i32), blame: Blame, target: &str) -> (Severity, String, String) {
-        let mut series = waits(1, 12, Parts { runq: 5_000_000, ..Parts::default() });
-        let observed = series.observed.as_mut().unwrap();
-        (observed.policy, observed.blames, observed.tgid) = (Some(own), vec![blame], 77);
-        let mut file = Sheet::linux().file;
-        let observation = Observation { target: target.to_owned(), ..Observation::default() };
-        (file.series, file.observation) = (vec![series], Some(observation));
-        let found = crate::findings(&file).into_iter().find(|one| one.id == "OVS-Y015").expect("it is checked");
-        assert_eq!(found.verdict, Verdict::Found);
-        let advice: Vec<String> = found.advice.iter().map(|advice| advice.sentence.clone()).collect();
-        (found.severity, found.sentence, advice.join(" | "))
-    }
-
-    const FAIR_0: (u32, i32) = (0, 120);
-
-    #[test]
-    fn a_thread_that_goes_last_by_its_own_policy_is_told_so_first() {
-        let hog = || task("hog", FAIR_0, Whose::Program, Why::HigherPolicy);
-        let (_, sentence, advice) = concluded((5, 120), hog(), "./app");
-        assert_eq!(
-            sentence,
-            "app: nanosleep for 1 ms waits for a CPU because it runs at SCHED_IDLE, after every other task: 60 ms in all, 5 ms \
-             at most, while hog (SCHED_OTHER, nice 0) ran"
-        );
-        assert!(advice.starts_with("Start the program without SCHED_IDLE"), "{advice}");
-        let (_, sentence, advice) = concluded((0, 139), hog(), "process 77");
-        assert!(
-            sentence.contains("at nice 19, where a task at nice 0 gets about 69 times as much of a CPU"),
-            "{sentence}"
-        );
-        assert!(advice.contains("renice -n 0 -p 77") && !advice.contains("chrt"), "{advice}");
-        let real_time = task("control", (1, 49), Whose::Program, Why::HigherPolicy);
-        let (_, sentence, _) = concluded((0, 139), real_time, "./app");
-        assert!(sentence.contains("while control (SCHED_FIFO, priority 50) runs"), "no nice value helps: {sentence}");
-        let equal = task("peer", (0, 139), Whose::Program, Why::TurnNotOver);
-        assert!(concluded((0, 139), equal, "./app").1.contains("while peer (SCHED_OTHER, nice 19) runs"));
-    }
-
-    #[test]
-    fn advice_can_be_followed() {
-        let hog = || task("hog", FAIR_0, Whose::Program, Why::TurnNotOver);
-        let (_, _, running) = concluded(FAIR_0, hog(), "process 77");
-        assert!(
-            running.contains("chrt -a -f -p 1 77") && running.contains("renice -n 19 -p $(ls /proc/9/task)"),
-            "{running}"
-        );
-        let (_, _, ended) = concluded(FAIR_0, hog(), "./app");
-        assert!(ended.contains("chrt -f 1 ./app"), "{ended}");
-        let (_, _, kernel) = concluded(FAIR_0, task("kworker/1:2", FAIR_0, Whose::Kernel, Why::TurnNotOver), "./app");
-        assert!(kernel.contains("kworker/1:2 is a thread of the kernel") && !kernel.contains("renice"), "{kernel}");
-        let (severity, sentence, own) =
-            concluded(FAIR_0, task("ov", FAIR_0, Whose::Collector, Why::TurnNotOver), "./app");
-        assert!(severity == Severity::Note && sentence.contains("while oversleep itself runs"), "{sentence}");
-        assert!(own.contains("cost of following") && !own.contains("renice"), "{own}");
-        let (_, _, idle) = concluded(FAIR_0, task("deadline", (6, -1), Whose::Program, Why::HigherPolicy), "./app");
-        assert!(!idle.contains("priority"), "{idle}");
-    }
-}
+mod tests;

@@ -1,0 +1,216 @@
+//! Control groups as people know them: containers, pods and units. The forms of their paths are those of runc and systemd,
+//! Docker (<https://docs.docker.com/engine/containers/runmetrics/>), Podman and the kubelet's two drivers
+//! (<https://kubernetes.io/docs/setup/production-environment/container-runtimes/#cgroup-drivers>).
+
+use std::fmt;
+
+use oversleep_record::observed::Named;
+use oversleep_record::observed::group::GroupQuota;
+use oversleep_record::{Nanos, ResultFile};
+
+use super::SOME_GROUP;
+
+/// Letters of a container's id that its commands take and show.
+const SHORT_ID: usize = 12;
+const ID: usize = 64;
+/// A pod's id: 32 hexadecimal digits, in five parts unless it is a pod of the node's own files.
+const POD_IDS: [usize; 2] = [32, 36];
+
+/// Who made a control group, and what it is called there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// A container of Docker or Podman.
+    Container { tool: &'static str, id: String },
+    /// A pod of Kubernetes, and the container in it.
+    Pod { id: String, container: Option<String> },
+    /// A unit of systemd.
+    Unit(String),
+    /// Somebody else's.
+    Group(String),
+}
+
+impl Place {
+    /// By the path of its group.
+    pub(crate) fn of(path: &str) -> Place {
+        let parts = || path.rsplit('/').filter(|part| !part.is_empty());
+        let container = parts().find_map(id_in).map(|(id, _)| id);
+        if let Some(id) = parts().find_map(pod_in) {
+            return Place::Pod { id, container };
+        }
+        if let Some((id, part)) = parts().find_map(id_in) {
+            let tool = match part {
+                part if part.starts_with("libpod-") => Some("podman"),
+                part if part.starts_with("docker-") => Some("docker"),
+                _ => path.split('/').any(|part| part == "docker").then_some("docker"),
+            };
+            if let Some(tool) = tool {
+                return Place::Container { tool, id };
+            }
+        }
+        let leaf = parts().next().unwrap_or_default();
+        let is_unit = [".service", ".slice", ".scope"].iter().any(|ending| leaf.ends_with(ending));
+        if is_unit { Place::Unit(leaf.to_owned()) } else { Place::Group(path.to_owned()) }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Container { tool, id } => write!(f, "{tool} container {id}"),
+            Place::Pod { id, container: Some(container) } => write!(f, "container {container} of pod {id}"),
+            Place::Pod { id, container: None } => write!(f, "pod {id}"),
+            Place::Unit(name) => f.write_str(name),
+            Place::Group(path) => f.write_str(path),
+        }
+    }
+}
+
+/// The short id of a container in a part of a path, and that part: `docker-3f2a….scope`, `3f2a…`.
+fn id_in(part: &str) -> Option<(String, &str)> {
+    let name = part.strip_suffix(".scope").unwrap_or(part);
+    let id = name.rsplit(['-', ':']).next()?;
+    let is_id = id.len() == ID && id.bytes().all(|letter| letter.is_ascii_hexdigit());
+    is_id.then(|| (id[..SHORT_ID].to_owned(), part))
+}
+
+/// The id of a pod: `pod8f7e2c1a-…`, `kubepods-burstable-pod8f7e2c1a_….slice`.
+fn pod_in(part: &str) -> Option<String> {
+    let part = part.split(':').next().unwrap_or_default();
+    let name = part.strip_suffix(".slice").unwrap_or(part);
+    let id = name.rsplit_once("pod").filter(|(before, _)| before.is_empty() || before.ends_with('-'))?.1;
+    let is_id =
+        POD_IDS.contains(&id.len()) && id.bytes().all(|letter| letter.is_ascii_hexdigit() || b"-_".contains(&letter));
+    is_id.then(|| id.replace('_', "-"))
+}
+
+/// What stops threads by a CPU quota, as far as it was seen.
+pub(crate) struct Quota<'a> {
+    place: Option<Place>,
+    stated: Option<&'a GroupQuota>,
+}
+
+impl<'a> Quota<'a> {
+    /// Of a process.
+    pub(crate) fn of(file: &'a ResultFile, tgid: u32) -> Quota<'a> {
+        let mut processes = file.observation.iter().flat_map(|observation| &observation.processes);
+        let process: Option<&Named> = processes.find(|process| process.tgid == tgid);
+        let stated = process.and_then(|process| process.quota.as_ref());
+        let own = || process.and_then(|process| process.cgroup.as_ref()).filter(|path| *path != "/");
+        let path = stated.map(|quota| &quota.group).or_else(own);
+        Quota { place: path.map(|path| Place::of(path)), stated }
+    }
+
+    /// Whose it is: `/svc`, `docker container 3f2a9c0d12ab`, `its control group`.
+    pub(crate) fn whose(&self) -> String {
+        self.place.as_ref().map_or_else(|| SOME_GROUP.to_owned(), Place::to_string)
+    }
+
+    /// How much it is: ` (30 ms of each 100 ms)`.
+    pub(crate) fn amount(&self) -> String {
+        let amount = |quota: &GroupQuota| format!(" ({} of each {})", quota.quota_ns, quota.period_ns);
+        self.stated.map(amount).unwrap_or_default()
+    }
+
+    /// What raises it, as an imperative, and the command for twice as much.
+    pub(crate) fn raise(&self) -> (String, Option<String>) {
+        let how = match (&self.place, self.stated) {
+            (Some(Place::Container { .. }), _) => "--cpus of the container",
+            (Some(Place::Pod { .. }), _) => "limits.cpu of the container, or leave the limit out and keep requests.cpu",
+            (Some(Place::Unit(_)), _) => "CPUQuota= of the unit",
+            (_, Some(quota)) => quota.file.rsplit('/').next().unwrap_or_default(),
+            (_, None) => "cpu.max, or cpu.cfs_quota_us",
+        };
+        let sentence =
+            format!("Raise the quota of {}{}: {how}; or run fewer threads in it", self.whose(), self.amount());
+        (sentence, self.place.as_ref().zip(self.stated).and_then(|(place, quota)| twice(place, quota)))
+    }
+}
+
+/// The command that doubles a quota. Nothing outside of Kubernetes may change that of a pod; the command there shows which
+/// one it is.
+fn twice(place: &Place, quota: &GroupQuota) -> Option<String> {
+    let (quota_us, period_us) = (2 * micros(quota.quota_ns), micros(quota.period_ns));
+    let cpus = quota_us as f64 / period_us as f64;
+    let command = match place {
+        Place::Pod { container, .. } => {
+            let id = container.as_ref()?;
+            return Some(format!("# command that shows the names of container and pod\ncrictl ps --id {id}"));
+        }
+        Place::Container { tool, id } => format!("{tool} update --cpus {cpus:.2} {id}"),
+        Place::Unit(name) => format!("systemctl set-property {name} CPUQuota={:.0}%", cpus * 100.0),
+        Place::Group(_) if quota.file.ends_with("/cpu.max") => {
+            format!("echo \"{quota_us} {period_us}\" > {}", quota.file)
+        }
+        Place::Group(_) => format!("echo {quota_us} > {}", quota.file),
+    };
+    Some(format!("# command, for twice as much\n{command}"))
+}
+
+fn micros(span: Nanos) -> i64 {
+    span.0 / 1_000
+}
+
+#[cfg(test)]
+mod tests {
+    use oversleep_record::observed::Observation;
+    use oversleep_record::testing::Sheet;
+
+    use super::*;
+
+    const CONTAINER: &str = "3f2a9c0d12ab4c5d6e7f8091a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d5";
+
+    #[test]
+    fn a_group_is_called_what_its_maker_calls_it() {
+        let said = |path: &str| Place::of(&path.replace("ID", CONTAINER)).to_string();
+        assert_eq!(said("/docker/ID"), "docker container 3f2a9c0d12ab");
+        assert_eq!(said("/system.slice/docker-ID.scope"), "docker container 3f2a9c0d12ab");
+        assert_eq!(said("/machine.slice/libpod-ID.scope/container"), "podman container 3f2a9c0d12ab");
+        let pod = "8f7e2c1a-0b3d-4e5f-8a9b-1c2d3e4f5a6b";
+        let in_pod = format!("container 3f2a9c0d12ab of pod {pod}");
+        assert_eq!(said(&format!("/kubepods/burstable/pod{pod}/ID")), in_pod);
+        let slice = format!("kubepods-burstable-pod{}.slice", pod.replace('-', "_"));
+        let path = format!("/kubepods.slice/kubepods-burstable.slice/{slice}/cri-containerd-ID.scope");
+        assert_eq!(said(&path), in_pod);
+        assert_eq!(said(&format!("/kubepods.slice/{slice}")), format!("pod {pod}"));
+        assert_eq!(
+            said(&format!("/kubelet.slice/{slice}:cri-containerd:ID")),
+            "container 3f2a9c0d12ab of pod ".to_owned() + pod
+        );
+        assert_eq!(said("/system.slice/checkout.service"), "checkout.service");
+        assert_eq!(said("/checkout-svc"), "/checkout-svc");
+        assert_eq!(said("/podium/ID"), format!("/podium/{CONTAINER}"), "nobody known made it");
+    }
+
+    #[test]
+    fn a_quota_is_raised_where_it_is_stated() {
+        let raised = |group: &str, file: &str| {
+            let quota = GroupQuota {
+                group: group.replace("ID", CONTAINER),
+                file: file.to_owned(),
+                quota_ns: Nanos(30_000_000),
+                period_ns: Nanos(100_000_000),
+            };
+            let process = Named { tgid: 7, quota: Some(quota), ..Named::default() };
+            let mut sheet = Sheet::linux();
+            sheet.file.observation = Some(Observation { processes: vec![process], ..Observation::default() });
+            let (sentence, command) = Quota::of(&sheet.file, 7).raise();
+            format!("{sentence} | {}", command.unwrap_or_default().replace('\n', " "))
+        };
+        assert_eq!(
+            raised("/svc", "/sys/fs/cgroup/svc/cpu.max"),
+            "Raise the quota of /svc (30 ms of each 100 ms): cpu.max; or run fewer threads in it | # command, for twice as \
+             much echo \"60000 100000\" > /sys/fs/cgroup/svc/cpu.max"
+        );
+        assert!(raised("/svc", "/c/svc/cpu.cfs_quota_us").ends_with("echo 60000 > /c/svc/cpu.cfs_quota_us"));
+        assert!(raised("/docker/ID", "").ends_with("docker update --cpus 0.60 3f2a9c0d12ab"));
+        assert!(raised("/system.slice/a.service", "").ends_with("systemctl set-property a.service CPUQuota=60%"));
+        let pod = "/kubepods/pod8f7e2c1a0b3d4e5f8a9b1c2d3e4f5a6b/ID";
+        assert!(raised(pod, "").ends_with("crictl ps --id 3f2a9c0d12ab"));
+        let unknown = Quota::of(&Sheet::linux().file, 7).raise();
+        assert_eq!(unknown.1, None);
+        assert_eq!(
+            unknown.0,
+            "Raise the quota of its control group: cpu.max, or cpu.cfs_quota_us; or run fewer threads in it"
+        );
+    }
+}
