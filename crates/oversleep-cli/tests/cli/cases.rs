@@ -15,6 +15,22 @@ const CASES: &[(&str, &[&str])] = &[
     ("answer", &["Nothing delays it by much", "10 ms requested, 5.19 ms asleep in other calls"]),
     ("late-page", &["loop: page faults (81 in all) take 5.16 ms of each period"]),
     ("quota", &["service: the CPU quota of /ovq takes up to", "Raise the quota of /ovq"]),
+    (
+        "container-quota",
+        &[
+            "a CPU quota, that of docker container 3f2a9c0d12ab. The loop",
+            "raise the quota of docker container 3f2a9c0d12ab (30 ms of each 100 ms)",
+            "docker update --cpus 0.60 3f2a9c0d12ab",
+        ],
+    ),
+    (
+        "other-session",
+        &[
+            "player: waiting for a CPU (behind encode) takes 4 ms of each period",
+            "keep encode away from the CPUs of this program",
+            "whose nice value counts only within its own session (autogroup)",
+        ],
+    ),
     ("neighbour", &["loop: waiting for a CPU (behind compile) takes 4.94 ms of each period", "keep compile away"]),
     ("idle-policy", &["because of its own SCHED_IDLE"]),
     ("nice", &["because of its own nice 19"]),

@@ -114,7 +114,7 @@ impl<'a> Quota<'a> {
     /// What raises it, as an imperative, and the command for twice as much.
     pub(crate) fn raise(&self) -> (String, Option<String>) {
         let how = match (&self.place, self.stated) {
-            (Some(Place::Container { .. }), _) => "--cpus of the container",
+            (Some(Place::Container { .. }), _) => "its option --cpus",
             (Some(Place::Pod { .. }), _) => "limits.cpu of the container, or leave the limit out and keep requests.cpu",
             (Some(Place::Unit(_)), _) => "CPUQuota= of the unit",
             (_, Some(quota)) => quota.file.rsplit('/').next().unwrap_or_default(),

@@ -53,7 +53,8 @@ pub struct ObservedWaits {
     /// How late the calls themselves were made, where the deadline had passed already, in ns. No part of the lateness.
     #[serde(default, skip_serializing_if = "Distribution::is_empty")]
     pub called_late: Distribution,
-    /// How many of these calls would have been in time if the wait before had ended in time.
+    /// How many of these calls would have been in time if the waits before had ended in time, and if nothing had kept the
+    /// thread from a CPU since.
     #[serde(default, skip_serializing_if = "crate::is_zero")]
     pub late_after_late_count: u64,
     /// Who ran while these threads waited for a CPU.

@@ -171,7 +171,8 @@ pub struct Wait {
     /// By how much the deadline had passed when the call was made. No part of the lateness.
     #[serde(default)]
     pub called_late_ns: u64,
-    /// How late the wait before it of this thread ended, in ns, if the deadline had passed when the call was made.
+    /// How far behind the thread was by waits that ended late and by what kept it from a CPU since, in ns, if the deadline
+    /// had passed when the call was made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub late_before_ns: Option<i64>,
     /// When it ended.

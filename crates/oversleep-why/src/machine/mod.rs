@@ -14,6 +14,7 @@ use std::collections::{HashMap, VecDeque};
 
 use foldhash::fast::RandomState;
 use oversleep_record::observed::period::Between;
+use oversleep_record::observed::wait::signed;
 
 use crate::calls::Arch;
 use crate::culprit::Turn;
@@ -63,8 +64,8 @@ pub struct Machine {
     /// The begin and the end of each interval, and how much of it the hypervisor took.
     steal: Map<u16, VecDeque<(u64, u64, u64)>>,
     processes: Map<u32, Process>,
-    /// How late the last wait of each thread ended.
-    last_late: Map<u32, i64>,
+    /// How far behind its loop each thread is by its waits.
+    behind: Map<u32, i64>,
     /// What threads did since their last waits.
     between: Map<u32, Between>,
     /// The names of processes whose threads ran.
@@ -84,7 +85,7 @@ impl Machine {
             turns: Map::default(),
             steal: Map::default(),
             processes: Map::default(),
-            last_late: Map::default(),
+            behind: Map::default(),
             between: Map::default(),
             names: Map::default(),
             symbols: Symbols::default(),
@@ -197,11 +198,24 @@ impl Machine {
             return;
         }
         if let Some(mut wait) = self.wait_of(&open) {
-            bound(&mut self.last_late);
-            let before = self.last_late.insert(tid, wait.lateness_ns);
-            wait.late_before_ns = before.filter(|_| wait.called_late_ns != 0);
+            self.carry_on(&mut wait);
             self.done.push_back(wait);
         }
+    }
+
+    /// Says how far behind its loop a thread was that makes a call too late: by waits that ended late, which one call after
+    /// the other makes up for, and by what kept it from a CPU since.
+    fn carry_on(&mut self, wait: &mut Wait) {
+        bound(&mut self.behind);
+        let behind = self.behind.entry(wait.tid).or_default();
+        let mut still = 0;
+        if wait.called_late_ns != 0 {
+            let held_ns = wait.before.as_ref().map_or(0, |between| between.quota_ns.saturating_add(between.runq_ns));
+            let before = behind.saturating_add(signed(held_ns));
+            wait.late_before_ns = Some(before);
+            still = before.min(signed(wait.called_late_ns));
+        }
+        *behind = still.saturating_add(wait.lateness_ns);
     }
 }
 

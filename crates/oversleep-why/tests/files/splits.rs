@@ -256,6 +256,35 @@ fn a_deadline_that_had_passed_is_the_programs_own_lateness() {
     assert_eq!((wait.called_late_ns, wait.lateness_ns, wait.parts.api), (20_000, 38_000, 0));
 }
 
+/// A call that is made so long after its deadline.
+fn called_late_by(ns: u64) -> Stream {
+    let mut stream = Stream::plain();
+    stream.shift_from(Kind::Out, ns);
+    let arm = stream.find(Kind::Arm);
+    (arm.fields, arm.t) = ([D + ns, D, 2, D, D, 0], D + ns + 100);
+    stream
+}
+
+#[test]
+fn a_thread_that_catches_up_is_late_by_the_wait_that_was() {
+    let mut machine = Machine::new(Arch::X86_64);
+    let mut first = Stream::plain();
+    first.late_by(100_000);
+    // The last one is later than all waits before it have made the thread.
+    for stream in [first, called_late_by(120_000), called_late_by(110_000), called_late_by(600_000)] {
+        stream.events.iter().for_each(|event| machine.feed(event));
+    }
+    machine.finish();
+    let waits = machine.take();
+    let behind: Vec<Option<i64>> = waits.iter().map(|wait| wait.late_before_ns).collect();
+    let late: Vec<i64> = waits.iter().map(|wait| wait.lateness_ns).collect();
+    assert_eq!(behind[0], None);
+    assert_eq!(behind[1], Some(late[0]));
+    assert_eq!(behind[2], Some(120_000 + late[1]), "it has made up for none of it");
+    assert_eq!(behind[3], Some(110_000 + late[2]));
+    assert!(late[0] >= 120_000 && behind[3] < Some(600_000), "{late:?}");
+}
+
 #[test]
 fn a_wait_by_a_timer_of_its_own_begins_when_that_fires() {
     let stream = Stream::timerfd();

@@ -77,7 +77,7 @@ fn own_policy(file: &ResultFile, kind: &Kind<'_>) -> Option<String> {
     let (policy, prio) = kind.waits.policy.filter(|(policy, prio)| *policy == SCHED_IDLE || *prio > NICE_0)?;
     let is_better = |blame: &&Blame| {
         let is_fair = blame.prio >= FAIR && blame.policy != SCHED_IDLE;
-        is_fair && (policy == SCHED_IDLE || blame.prio < prio) && Apart::of(file, kind, blame).is_none()
+        is_fair && (policy == SCHED_IDLE || blame.prio < prio) && Apart::of(file, kind.waits.tgid, blame).is_none()
     };
     let all = kind.waits.blames.iter().map(|blame| i128::from(blame.total_ns)).sum::<i128>();
     let better = kind.waits.blames.iter().filter(is_better).map(|blame| i128::from(blame.total_ns)).sum::<i128>();
@@ -88,7 +88,7 @@ fn own_policy(file: &ResultFile, kind: &Kind<'_>) -> Option<String> {
 /// The group of these threads that has less of a CPU than those who mostly ran instead, as far as both sides' groups were
 /// seen.
 fn own_group<'a>(file: &'a ResultFile, kind: &Kind<'_>) -> Option<&'a GroupWeight> {
-    let own = process_of(file, kind)?;
+    let own = process_of(file, kind.waits.tgid)?;
     let below = |blame: &Blame| {
         let mut others = neighbours_of(file, blame).peekable();
         others.peek().filter(|_| blame.prio >= FAIR)?;
@@ -102,10 +102,8 @@ fn own_group<'a>(file: &'a ResultFile, kind: &Kind<'_>) -> Option<&'a GroupWeigh
     (by_group * 2 >= all).then_some(first)
 }
 
-/// The process of these threads.
-fn process_of<'a>(file: &'a ResultFile, kind: &Kind<'_>) -> Option<&'a Named> {
-    let observation = file.observation.as_ref()?;
-    observation.processes.iter().find(|process| process.tgid == kind.waits.tgid)
+fn process_of(file: &ResultFile, tgid: u32) -> Option<&Named> {
+    file.observation.as_ref()?.processes.iter().find(|process| process.tgid == tgid)
 }
 
 /// What is known of those who ran. A task stands for all of its name.
@@ -126,8 +124,8 @@ pub(super) enum Apart {
 
 impl Apart {
     /// `None` where one side isn't known.
-    pub fn of(file: &ResultFile, kind: &Kind<'_>, blame: &Blame) -> Option<Apart> {
-        let session = process_of(file, kind)?.autogroup.filter(|_| blame.prio >= FAIR)?;
+    pub fn of(file: &ResultFile, tgid: u32, blame: &Blame) -> Option<Apart> {
+        let session = process_of(file, tgid)?.autogroup.filter(|_| blame.prio >= FAIR)?;
         let apart = |other: &Named| match other.autogroup {
             Some(of) => (of.id != session.id).then_some(Apart::Session),
             None => other.cgroup.as_ref().filter(|path| *path != "/").map(|_| Apart::Group),
@@ -142,6 +140,24 @@ impl Apart {
             Apart::Session => "session (autogroup)",
             Apart::Group => "control group",
         }
+    }
+}
+
+/// How a task is made to go last beside these threads. A nice value ranks it only among those of its own session or group.
+pub(super) fn go_last(file: &ResultFile, tgid: u32, blame: &Blame) -> String {
+    let name = &blame.name;
+    match (Apart::of(file, tgid, blame), blame.tgid, blame.tid) {
+        (Some(Apart::Session), 0, _) => {
+            format!("let the whole session of {name} go last: echo 19 > /proc/PID/autogroup")
+        }
+        (Some(Apart::Session), other, _) => {
+            format!("let the whole session of {name} go last: echo 19 > /proc/{other}/autogroup")
+        }
+        (Some(Apart::Group), ..) => format!("give the control group of {name} less cpu.weight"),
+        (None, 0, 0) => format!("let {name} go last: renice -n 19 -p PID"),
+        (None, 0, tid) => format!("let {name} go last: renice -n 19 -p {tid}"),
+        // Each thread has a nice value of its own.
+        (None, other, _) => format!("let {name} go last: renice -n 19 -p $(ls /proc/{other}/task)"),
     }
 }
 

@@ -8,7 +8,7 @@ use oversleep_record::part::Part;
 use oversleep_record::words::grouped;
 use oversleep_record::{Distribution, Nanos, ResultFile};
 
-use super::own_share::{RESERVED, is_in_reserved_time, leave_time};
+use super::own_share::{RESERVED, go_last, is_in_reserved_time, leave_time};
 use crate::entry::{Checked, Conclusion, RemedyEntry, Scope};
 use crate::finding::{Check, FindingEntry};
 use crate::observed::groups::Quota;
@@ -293,7 +293,10 @@ fn advised(file: &ResultFile, of: &Loop<'_>, part: Part, found: Conclusion) -> C
             }
             Some(blame) if blame.whose == Whose::Program => {
                 let name = &blame.name;
-                found.advising(&SEPARATE_CPUS, format!("Keep {name} away from the CPUs of this program"), None)
+                let or = go_last(file, tgid(of), blame);
+                found
+                    .advising(&SEPARATE_CPUS, format!("Keep {name} away from the CPUs of this program"), None)
+                    .advising(&RUN_FIRST, format!("Or let this thread go first (chrt, renice), or {or}"), None)
             }
             _ => found.cured_by(FIRST),
         },

@@ -90,6 +90,9 @@ fn wall_clock(file: &ResultFile) -> Checked<Conclusion> {
     }))
 }
 
+/// What makes a thread call late that does nothing wrong itself.
+const WAITS_BEFORE: &str = "waits that had ended late, or of what kept it from a CPU since";
+
 fn late_calls(file: &ResultFile) -> Checked<Vec<Conclusion>> {
     let all = enough(file)?;
     let is_behind = |kind: &&Kind<'_>| {
@@ -111,8 +114,8 @@ fn late_calls(file: &ResultFile) -> Checked<Vec<Conclusion>> {
         let after_late = kind.waits.late_after_late_count;
         let why = match after_late {
             0 => String::new(),
-            count if count == late.count() => "; each time, the wait before had ended so late".to_owned(),
-            count => format!("; in {} of them, the wait before had ended so late", grouped(count)),
+            count if count == late.count() => format!("; each time because of {WAITS_BEFORE}"),
+            count => format!("; in {} of them because of {WAITS_BEFORE}", grouped(count)),
         };
         let found = Conclusion::found(format!(
             "{} makes the call when its deadline has passed already, in {} of {} ({p50} at p50){why}",

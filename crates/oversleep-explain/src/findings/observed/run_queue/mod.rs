@@ -8,7 +8,9 @@ use oversleep_record::words::counted;
 use oversleep_record::{Nanos, ResultFile};
 
 use super::APPLIES_TO;
-use super::own_share::{Apart, FAIR, NICE_0, Own, RESERVED, SCHED_IDLE, advice, is_in_reserved_time, leave_time, name};
+use super::own_share::{
+    Apart, FAIR, NICE_0, Own, RESERVED, SCHED_IDLE, advice, go_last, is_in_reserved_time, leave_time, name,
+};
 use crate::entry::{Checked, Conclusion, RemedyEntry, Scope};
 use crate::finding::{Check, FindingEntry};
 use crate::observed::{
@@ -176,7 +178,7 @@ fn behind(file: &ResultFile, cause: &Cause<'_, '_>, blame: &Blame) -> Conclusion
     let (name, max) = (&blame.name, Nanos(i64::try_from(max).unwrap_or(i64::MAX)));
     let total = Nanos(i64::try_from(cause.total_ns).unwrap_or(i64::MAX));
     let pinned = if blame.is_pinned { ", pinned to this CPU" } else { "" };
-    let apart = Apart::of(file, cause.first(), blame);
+    let apart = Apart::of(file, cause.first().waits.tgid, blame);
     let is_lower = blame.policy == SCHED_IDLE || blame.prio > NICE_0;
     let is_reserved = is_in_reserved_time(cause.first().waits, blame);
     let when = if is_reserved { format!(", {RESERVED}") } else { String::new() };
@@ -262,15 +264,9 @@ fn behind(file: &ResultFile, cause: &Cause<'_, '_>, blame: &Blame) -> Conclusion
             )
         }
         Why::HigherPolicy | Why::HigherPriority | Why::TurnNotOver | Why::NotYetPreempted => {
-            // A nice value ranks a task among those of its own session or group.
-            let or = match apart {
-                _ if is_kernel => String::new(),
-                Some(Apart::Session) => {
-                    let pid = if blame.tgid == 0 { "PID".to_owned() } else { blame.tgid.to_string() };
-                    format!(", or let the whole session of {name} go last: echo 19 > /proc/{pid}/autogroup")
-                }
-                Some(Apart::Group) => format!(", or give the control group of {name} less cpu.weight"),
-                None => format!(", or let {name} go last: renice -n 19 -p {}", of_other(blame)),
+            let or = match is_kernel {
+                true => String::new(),
+                false => format!(", or {}", go_last(file, cause.first().waits.tgid, blame)),
             };
             found.cured_by(FIRST).advising(
                 &RUN_FIRST,
@@ -278,15 +274,6 @@ fn behind(file: &ResultFile, cause: &Cause<'_, '_>, blame: &Blame) -> Conclusion
                 command(1),
             )
         }
-    }
-}
-
-fn of_other(blame: &Blame) -> String {
-    match (blame.tgid, blame.tid) {
-        (0, 0) => "PID".to_owned(),
-        (0, tid) => tid.to_string(),
-        // Each thread has a nice value of its own.
-        (tgid, _) => format!("$(ls /proc/{tgid}/task)"),
     }
 }
 
