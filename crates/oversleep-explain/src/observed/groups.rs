@@ -115,13 +115,15 @@ impl<'a> Quota<'a> {
     pub(crate) fn raise(&self) -> (String, Option<String>) {
         let how = match (&self.place, self.stated) {
             (Some(Place::Container { .. }), _) => "its option --cpus",
-            (Some(Place::Pod { .. }), _) => "limits.cpu of the container, or leave the limit out and keep requests.cpu",
+            (Some(Place::Pod { .. }), _) => {
+                "limits.cpu of the container (without a limit, requests.cpu still shares out the CPUs)"
+            }
             (Some(Place::Unit(_)), _) => "CPUQuota= of the unit",
             (_, Some(quota)) => quota.file.rsplit('/').next().unwrap_or_default(),
-            (_, None) => "cpu.max, or cpu.cfs_quota_us",
+            (_, None) => "cpu.max or cpu.cfs_quota_us",
         };
         let sentence =
-            format!("Raise the quota of {}{}: {how}; or run fewer threads in it", self.whose(), self.amount());
+            format!("Raise the quota of {}{} with {how}, or run fewer threads in it", self.whose(), self.amount());
         (sentence, self.place.as_ref().zip(self.stated).and_then(|(place, quota)| twice(place, quota)))
     }
 }
@@ -198,7 +200,7 @@ mod tests {
         };
         assert_eq!(
             raised("/svc", "/sys/fs/cgroup/svc/cpu.max"),
-            "Raise the quota of /svc (30 ms of each 100 ms): cpu.max; or run fewer threads in it | # command, for twice as \
+            "Raise the quota of /svc (30 ms of each 100 ms) with cpu.max, or run fewer threads in it | # command, for twice as \
              much echo \"60000 100000\" > /sys/fs/cgroup/svc/cpu.max"
         );
         assert!(raised("/svc", "/c/svc/cpu.cfs_quota_us").ends_with("echo 60000 > /c/svc/cpu.cfs_quota_us"));
@@ -210,7 +212,7 @@ mod tests {
         assert_eq!(unknown.1, None);
         assert_eq!(
             unknown.0,
-            "Raise the quota of its control group: cpu.max, or cpu.cfs_quota_us; or run fewer threads in it"
+            "Raise the quota of its control group with cpu.max or cpu.cfs_quota_us, or run fewer threads in it"
         );
     }
 }
