@@ -53,6 +53,7 @@ pub mod verdicts;
 pub use entry::{Checked, Conclusion, InWords, RemedyEntry, Scope, Trial};
 pub use figures::is_gain;
 pub use finding::{Check, FindingEntry, Pair, PairCheck};
+pub use observed::period::{Loop, loops};
 pub use read::COMMON_REQUEST;
 pub use registry::{entry, findings, findings_to_keep, mentioning, mentions, registry, remedies_to_try, remedy};
 pub use tried::{RemedyTrialSpec, UNASKED};

@@ -21,10 +21,15 @@ const RARE_ONE_IN: u64 = 100;
 const PACE_OF: i64 = 5;
 
 /// One thread's loop, by the waits that pace it.
-pub(crate) struct Loop<'a> {
+#[derive(Debug)]
+pub struct Loop<'a> {
+    /// These waits.
     pub series: &'a Series,
+    /// What fills the time from the end of one wait to the end of the next.
     pub periods: &'a Periods,
+    /// How long that is.
     pub lengths: &'a Distribution,
+    /// What the waits have in common.
     pub identity: Identity,
 }
 
@@ -41,7 +46,7 @@ pub(crate) struct HeldUp {
 }
 
 /// The loops of a result: of each thread, the waits with the most periods.
-pub(crate) fn loops(file: &ResultFile) -> Vec<Loop<'_>> {
+pub fn loops(file: &ResultFile) -> Vec<Loop<'_>> {
     let mut all: Vec<Loop<'_>> = own_series(file).filter_map(Loop::of).collect();
     all.sort_by_key(|of| std::cmp::Reverse(of.lengths.count()));
     let mut threads: Vec<(String, String)> = Vec::new();
@@ -70,7 +75,7 @@ impl<'a> Loop<'a> {
     }
 
     /// How much of the periods that part takes, if it matters.
-    pub fn held_up(&self, part: Part) -> Option<HeldUp> {
+    pub(crate) fn held_up(&self, part: Part) -> Option<HeldUp> {
         let values = self.periods.split.parts.get(&part)?;
         let (p50, longest) = (values.p50()?, Nanos(values.max()?));
         let nanos = |ns: i128| Nanos(i64::try_from(ns).unwrap_or(i64::MAX));
@@ -106,14 +111,14 @@ impl<'a> Loop<'a> {
     }
 
     /// How many periods are longer than they are meant to be, by 1 in [`USUAL_OF`].
-    pub fn longer(&self) -> Option<u64> {
+    pub(crate) fn longer(&self) -> Option<u64> {
         let bound = self.periods.intended_ns?.0;
         let bound = bound.saturating_add(bound / USUAL_OF);
         Some(self.lengths.buckets().filter(|(value, _)| *value > bound).map(|(_, times)| times).sum())
     }
 
     /// What becomes of the periods: `228 periods that are meant to take 10 ms: 57 take more than 11 ms, the longest 40 ms`.
-    pub fn effect(&self) -> String {
+    pub(crate) fn effect(&self) -> String {
         let longest = Nanos(self.lengths.max().unwrap_or(0));
         let count = self.lengths.count();
         let Some(intended) = self.periods.intended_ns else {
@@ -136,7 +141,7 @@ impl<'a> Loop<'a> {
 
     /// Whether its waits for spans set a pace: the periods are alike, and each is longer than what was requested. Then by
     /// how much.
-    pub fn drift(&self) -> Option<Nanos> {
+    pub(crate) fn drift(&self) -> Option<Nanos> {
         let (low, high) = (self.lengths.quantile(0.25)?, self.lengths.quantile(0.75)?);
         let is_pace = (high - low).saturating_mul(PACE_OF) <= self.median();
         let requested = self.periods.split.p50(Part::Requested);
@@ -146,7 +151,7 @@ impl<'a> Loop<'a> {
     }
 
     /// `app`, `app (worker)`.
-    pub fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         let Identity { program, thread, .. } = &self.identity;
         if program == thread { program.clone() } else { format!("{program} ({thread})") }
     }

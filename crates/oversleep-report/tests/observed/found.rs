@@ -15,9 +15,9 @@ fn the_report_says_who_and_what_helps() {
     for words in [
         "oversleep why: ./app",
         "120 waits ended by their timer · 0 for another reason",
-        "app: clock_nanosleep for 1 ms waits for a CPU while burst (SCHED_FIFO, priority 50) runs: 117 ms in 42 waits, 3.01 ms at most",
+        "app: clock_nanosleep for 1 ms waits for a CPU while burst (SCHED_FIFO, priority 50) runs on the only CPU that it may use: 117 ms in 42 waits, 3.01 ms at most",
         "burst (SCHED_FIFO, priority 50, pinned to this CPU)",
-        "Pin this program to another CPU (taskset -c): burst is pinned to that one.",
+        "Let app use more than one CPU (taskset, CPUAffinity= in its unit, its cpuset), or keep burst away from that one.",
         "more than priority 50 (chrt -f 51 ./app), or burst less.",
         "its policy goes first",
     ] {

@@ -134,7 +134,7 @@ fn every_document_begins_with_the_verdict() {
     let file = recorded();
     let verdict = Verdict::of(&file).expect("a program was observed");
     let leaves = verdict.leaves.as_ref().expect("it can be computed").to_string();
-    let said = [verdict.sentence.as_str(), "First: pin this program to another CPU", "taskset -c N ./app", &leaves];
+    let said = [verdict.sentence.as_str(), "First: let app use more than one CPU", "taskset -c N ./app", &leaves];
     for detail in [Detail::Brief, Detail::Full] {
         let layout = Layout { width: 100, detail };
         for format in [&MARKDOWN, &HTML] {

@@ -3,7 +3,7 @@
 use oversleep_record::{ExperimentId, ResultFile};
 
 use super::Entry;
-use crate::view::loops::loops;
+use crate::view::loops;
 use crate::view::observed::{ended_otherwise, left_out, limits, of_runtime, otherwise, own_rows, table};
 use crate::view::table::Section;
 
@@ -21,7 +21,7 @@ fn build(file: &ResultFile, section: Section) -> Section {
         .tables(table)
         .tables(of_runtime(file))
         .notes(none)
-        .tables(loops(file, BAR))
+        .tables(loops::table(file, BAR))
         .tables(otherwise(file))
         .notes(ended_otherwise(file))
         .notes(left_out(observation));

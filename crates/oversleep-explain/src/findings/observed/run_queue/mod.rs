@@ -5,7 +5,7 @@ use oversleep_record::observed::Blame;
 use oversleep_record::observed::culprit::{Whose, Why, policy_words};
 use oversleep_record::part::Part;
 use oversleep_record::words::counted;
-use oversleep_record::{Nanos, ResultFile};
+use oversleep_record::{FactName, Nanos, ResultFile};
 
 use super::APPLIES_TO;
 use super::own_share::{
@@ -158,6 +158,12 @@ fn restored(file: &ResultFile, kind: &Kind<'_>, found: Conclusion) -> Conclusion
     found.cured_by(OWN).advising(&RESTORE_PRIORITY, advice, command)
 }
 
+/// Whether all these threads may use one CPU only, on a machine with more.
+fn is_confined(file: &ResultFile, cause: &Cause<'_, '_>) -> bool {
+    let cpus = file.environment.integer(FactName::CpuCount);
+    cpus.is_none_or(|cpus| cpus > 1) && cause.kinds.iter().all(|kind| kind.waits.cpus_allowed == Some(1))
+}
+
 fn prio(kind: &Kind<'_>) -> i32 {
     kind.waits.policy.map_or(NICE_0, |(_, prio)| prio)
 }
@@ -181,6 +187,8 @@ fn behind(file: &ResultFile, cause: &Cause<'_, '_>, blame: &Blame) -> Conclusion
     let apart = Apart::of(file, cause.first().waits.tgid, blame);
     let is_lower = blame.policy == SCHED_IDLE || blame.prio > NICE_0;
     let is_reserved = is_in_reserved_time(cause.first().waits, blame);
+    let is_confined = is_confined(file, cause);
+    let only = if is_confined { " on the only CPU that it may use" } else { "" };
     let when = if is_reserved { format!(", {RESERVED}") } else { String::new() };
     let place = apart.filter(|_| is_lower).map(|apart| {
         let what = if blame.policy == SCHED_IDLE { "policy" } else { "nice value" };
@@ -188,7 +196,7 @@ fn behind(file: &ResultFile, cause: &Cause<'_, '_>, blame: &Blame) -> Conclusion
     });
     let found = cause
         .found(format!(
-            "{} waits for a CPU while {} runs{}{when}: {total} in {}, {max} at most",
+            "{} waits for a CPU while {} runs{only}{}{when}: {total} in {}, {max} at most",
             cause.first().identity,
             cause.instance,
             place.unwrap_or_default(),
@@ -214,6 +222,11 @@ fn behind(file: &ResultFile, cause: &Cause<'_, '_>, blame: &Blame) -> Conclusion
     }
     if is_own(file, cause.first(), blame) {
         let (sentence, command) = match blame.is_pinned {
+            _ if is_confined => (
+                "Let the program use more CPUs: its threads share one (taskset, CPUAffinity= in its unit, its cpuset)"
+                    .to_owned(),
+                "# command, with the numbers of the CPUs\ntaskset -a -p -c N-M PID",
+            ),
             true => (
                 format!(
                     "Give {} another CPU than {name}, a thread of the program itself that is pinned to one",
@@ -233,6 +246,10 @@ fn behind(file: &ResultFile, cause: &Cause<'_, '_>, blame: &Blame) -> Conclusion
     }
     let is_kernel = blame.whose == Whose::Kernel;
     let pin = match (is_kernel, blame.is_pinned) {
+        _ if is_confined => format!(
+            "Let {} use more than one CPU (taskset, CPUAffinity= in its unit, its cpuset), or keep {name} away from that one",
+            cause.first().identity.thread
+        ),
         (true, _) => format!(
             "Move this program to another CPU (taskset -c): {name} is a thread of the kernel and stays where it is"
         ),

@@ -30,6 +30,7 @@ fn concluded(own: (u32, i32), blame: Blame, target: &str) -> (Severity, String, 
     let mut series = waits(1, 12, Parts { runq: 5_000_000, ..Parts::default() });
     let observed = series.observed.as_mut().unwrap();
     (observed.policy, observed.blames, observed.tgid) = (Some(own), vec![blame], 77);
+    observed.cpus_allowed = target.strip_prefix("one CPU: ").map(|_| 1);
     let mut file = Sheet::linux().file;
     let observation = Observation { target: target.to_owned(), ..Observation::default() };
     (file.series, file.observation) = (vec![series], Some(observation));
@@ -88,4 +89,16 @@ fn advice_can_be_followed() {
     assert!(own.contains("cost of following") && !own.contains("renice"), "{own}");
     let (_, _, idle) = concluded(FAIR_0, task("deadline", (6, -1), Whose::Program, Why::HigherPolicy), "./app");
     assert!(!idle.contains("priority"), "{idle}");
+}
+
+#[test]
+fn a_thread_that_may_use_one_cpu_only_is_told_so() {
+    let hog = || task("hog", FAIR_0, Whose::Program, Why::TurnNotOver);
+    let (_, sentence, advice) = concluded(FAIR_0, hog(), "one CPU: ./app");
+    assert!(sentence.contains("while hog (SCHED_OTHER, nice 0) runs on the only CPU that it may use: "), "{sentence}");
+    assert!(advice.starts_with("Let app use more than one CPU"), "{advice}");
+    assert!(advice.contains("keep hog away from that one"), "{advice}");
+    let own = Blame { whose: Whose::Own, is_pinned: true, ..hog() };
+    assert!(concluded(FAIR_0, own, "one CPU: ./app").2.starts_with("Let the program use more CPUs"));
+    assert!(!concluded(FAIR_0, hog(), "./app").1.contains("only CPU"));
 }
