@@ -152,7 +152,7 @@ fn slept(wait: &Wait) -> Option<Held> {
     let is_lock = wait.outcome == Outcome::Event && call.starts_with("futex");
     let woken_by = if is_lock { wait.woken_by.clone() } else { String::new() };
     let block = Block { call, woken_by, count: 1, total_ns: slept, max_ns: slept };
-    (slept >= HELD_MIN_NS).then(|| Held { t: wait.end, block: Some(block), culprits: Vec::new() })
+    (slept >= HELD_MIN_NS).then(|| Held { t: wait.end, stop_ns: 0, block: Some(block), culprits: Vec::new() })
 }
 
 /// What filled the time from the end of a thread's wait to the end of its next one.
@@ -182,6 +182,10 @@ fn split(end: u64, entered: u64, before: &Between, parts: &mut Parts) {
     const NEAR_NS: u64 = 50_000;
     (parts.runq, parts.quota) = (signed(before.runq_ns), signed(before.quota_ns));
     (parts.blocked, parts.fault) = (signed(before.blocked_ns), signed(before.fault_ns));
+    // Stops are among the sleeps.
+    let stopped = before.held.iter().map(|held| held.stop_ns).fold(0, u64::saturating_add);
+    parts.stop = signed(stopped).min(parts.blocked);
+    parts.blocked -= parts.stop;
     let rest = signed(entered - end).saturating_sub(parts.sum());
     match before.from_ns.abs_diff(end) <= NEAR_NS {
         true => parts.work = rest,

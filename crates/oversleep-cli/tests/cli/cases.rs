@@ -14,13 +14,13 @@ const CASES: &[(&str, &[&str])] = &[
     // A thread that waits for an answer, or for work, is not held up.
     ("answer", &["Nothing delays it by much", "10 ms requested, 5.19 ms asleep in other calls"]),
     ("late-page", &["loop: page faults (81 in all) take 5.16 ms of each period"]),
-    ("quota", &["service: the CPU quota of /ovq takes up to", "Raise the quota of /ovq"]),
+    ("quota", &["service: the CPU quota of /ovq takes up to", "Raise or remove the quota of /ovq"]),
     (
         "container-quota",
         &[
             "a CPU quota, that of docker container 3f2a9c0d12ab. The loop",
-            "raise the quota of docker container 3f2a9c0d12ab (30 ms of each 100 ms)",
-            "docker update --cpus 0.60 3f2a9c0d12ab",
+            "raise or remove the quota of docker container 3f2a9c0d12ab (30 ms of each 100 ms)",
+            "docker update --cpu-quota -1 3f2a9c0d12ab",
         ],
     ),
     (

@@ -7,6 +7,19 @@ INLINE u32 state_of(struct task_struct *task) {
 	return bpf_core_field_exists(new->__state) ? new->__state : (u32)old->state;
 }
 
+// What stops a task: job control, a tracer, or the freezer of its group or of the system.
+INLINE u32 stops(struct task_struct *task) {
+	struct task_struct___stops *stops = (void *)task;
+	u32 is = state_of(task), flags = 0;
+	if (is & 4)
+		flags |= OUT_STOPPED;
+	if (is & 8)
+		flags |= OUT_TRACED;
+	if (is & TASK_FROZEN || BPF_CORE_READ(stops, jobctl) & 1 << 23)
+		flags |= OUT_FROZEN;
+	return flags;
+}
+
 // The kernel's count of page faults of the present task.
 INLINE u32 faults_of_present(void) {
 	struct task_struct *task;
@@ -39,8 +52,8 @@ INLINE void end_between(struct thread *thread, u64 t) {
 	thread->before.faults = faults_of_present() - thread->now.faults;
 }
 
-// The call that a task is in, or one of these: nothing but a page fault lets a thread sleep outside of calls.
-enum { CALL_UNKNOWN = -1, CALL_IS_FAULT = -2 };
+// The call that a task is in, or one of these: nothing but a page fault and a stop lets a thread sleep outside of calls.
+enum { CALL_UNKNOWN = -1, CALL_IS_FAULT = -2, CALL_IS_STOP = -3 };
 INLINE s64 call_of(struct thread *thread, struct task_struct *task) {
 	if (thread->fault.t)
 		return CALL_IS_FAULT;
@@ -66,7 +79,7 @@ INLINE void leave_between(struct thread *thread, struct task_struct *task, u64 t
 		thread->off.throttled = throttled_ns(task);
 		pend(thread, bpf_get_smp_processor_id());
 	} else {
-		thread->off.nr = call_of(thread, task);
+		thread->off.nr = stops(task) ? CALL_IS_STOP : call_of(thread, task);
 	}
 }
 

@@ -111,19 +111,6 @@ int on_migrate(u64 *ctx) {
 	return 0;
 }
 
-// What stops a task on its way out of a call: job control, a tracer, or the freezer of its group or of the system.
-INLINE u32 stops(struct task_struct *task) {
-	struct task_struct___stops *stops = (void *)task;
-	u32 is = state_of(task), flags = 0;
-	if (is & 4)
-		flags |= OUT_STOPPED;
-	if (is & 8)
-		flags |= OUT_TRACED;
-	if (is & TASK_FROZEN || BPF_CORE_READ(stops, jobctl) & 1 << 23)
-		flags |= OUT_FROZEN;
-	return flags;
-}
-
 SEC("tp_btf/sched_switch")
 int on_switch(u64 *ctx) {
 	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];

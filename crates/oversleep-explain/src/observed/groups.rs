@@ -4,9 +4,9 @@
 
 use std::fmt;
 
+use oversleep_record::ResultFile;
 use oversleep_record::observed::Named;
 use oversleep_record::observed::group::GroupQuota;
-use oversleep_record::{Nanos, ResultFile};
 
 use super::SOME_GROUP;
 
@@ -111,7 +111,7 @@ impl<'a> Quota<'a> {
         self.stated.map(amount).unwrap_or_default()
     }
 
-    /// What raises it, as an imperative, and the command for twice as much.
+    /// What raises it, as an imperative, and the command that removes it.
     pub(crate) fn raise(&self) -> (String, Option<String>) {
         let how = match (&self.place, self.stated) {
             (Some(Place::Container { .. }), _) => "its option --cpus",
@@ -122,38 +122,34 @@ impl<'a> Quota<'a> {
             (_, Some(quota)) => quota.file.rsplit('/').next().unwrap_or_default(),
             (_, None) => "cpu.max or cpu.cfs_quota_us",
         };
-        let sentence =
-            format!("Raise the quota of {}{} with {how}, or run fewer threads in it", self.whose(), self.amount());
-        (sentence, self.place.as_ref().zip(self.stated).and_then(|(place, quota)| twice(place, quota)))
+        let sentence = format!(
+            "Raise or remove the quota of {}{} with {how}, or run fewer threads in it",
+            self.whose(),
+            self.amount()
+        );
+        (sentence, self.place.as_ref().zip(self.stated).and_then(|(place, quota)| removed(place, quota)))
     }
 }
 
-/// The command that doubles a quota. Nothing outside of Kubernetes may change that of a pod; the command there shows which
+/// The command that removes a quota. Nothing outside of Kubernetes may change that of a pod; the command there shows which
 /// one it is.
-fn twice(place: &Place, quota: &GroupQuota) -> Option<String> {
-    let (quota_us, period_us) = (2 * micros(quota.quota_ns), micros(quota.period_ns));
-    let cpus = quota_us as f64 / period_us as f64;
+fn removed(place: &Place, quota: &GroupQuota) -> Option<String> {
     let command = match place {
         Place::Pod { container, .. } => {
             let id = container.as_ref()?;
             return Some(format!("# command that shows the names of container and pod\ncrictl ps --id {id}"));
         }
-        Place::Container { tool, id } => format!("{tool} update --cpus {cpus:.2} {id}"),
-        Place::Unit(name) => format!("systemctl set-property {name} CPUQuota={:.0}%", cpus * 100.0),
-        Place::Group(_) if quota.file.ends_with("/cpu.max") => {
-            format!("echo \"{quota_us} {period_us}\" > {}", quota.file)
-        }
-        Place::Group(_) => format!("echo {quota_us} > {}", quota.file),
+        Place::Container { tool, id } => format!("{tool} update --cpu-quota -1 {id}"),
+        Place::Unit(name) => format!("systemctl set-property {name} CPUQuota="),
+        Place::Group(_) if quota.file.ends_with("/cpu.max") => format!("echo max > {}", quota.file),
+        Place::Group(_) => format!("echo -1 > {}", quota.file),
     };
-    Some(format!("# command, for twice as much\n{command}"))
-}
-
-fn micros(span: Nanos) -> i64 {
-    span.0 / 1_000
+    Some(format!("# command that removes it\n{command}"))
 }
 
 #[cfg(test)]
 mod tests {
+    use oversleep_record::Nanos;
     use oversleep_record::observed::Observation;
     use oversleep_record::testing::Sheet;
 
@@ -200,19 +196,19 @@ mod tests {
         };
         assert_eq!(
             raised("/svc", "/sys/fs/cgroup/svc/cpu.max"),
-            "Raise the quota of /svc (30 ms of each 100 ms) with cpu.max, or run fewer threads in it | # command, for twice as \
-             much echo \"60000 100000\" > /sys/fs/cgroup/svc/cpu.max"
+            "Raise or remove the quota of /svc (30 ms of each 100 ms) with cpu.max, or run fewer threads in it | # command that \
+             removes it echo max > /sys/fs/cgroup/svc/cpu.max"
         );
-        assert!(raised("/svc", "/c/svc/cpu.cfs_quota_us").ends_with("echo 60000 > /c/svc/cpu.cfs_quota_us"));
-        assert!(raised("/docker/ID", "").ends_with("docker update --cpus 0.60 3f2a9c0d12ab"));
-        assert!(raised("/system.slice/a.service", "").ends_with("systemctl set-property a.service CPUQuota=60%"));
+        assert!(raised("/svc", "/c/svc/cpu.cfs_quota_us").ends_with("echo -1 > /c/svc/cpu.cfs_quota_us"));
+        assert!(raised("/docker/ID", "").ends_with("docker update --cpu-quota -1 3f2a9c0d12ab"));
+        assert!(raised("/system.slice/a.service", "").ends_with("systemctl set-property a.service CPUQuota="));
         let pod = "/kubepods/pod8f7e2c1a0b3d4e5f8a9b1c2d3e4f5a6b/ID";
         assert!(raised(pod, "").ends_with("crictl ps --id 3f2a9c0d12ab"));
         let unknown = Quota::of(&Sheet::linux().file, 7).raise();
         assert_eq!(unknown.1, None);
         assert_eq!(
             unknown.0,
-            "Raise the quota of its control group with cpu.max or cpu.cfs_quota_us, or run fewer threads in it"
+            "Raise or remove the quota of its control group with cpu.max or cpu.cfs_quota_us, or run fewer threads in it"
         );
     }
 }

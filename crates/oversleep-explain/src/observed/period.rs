@@ -20,6 +20,9 @@ const RARE_ONE_IN: u64 = 100;
 /// Loops whose waits come at such different times are no pace: half of the periods within this part of the median.
 const PACE_OF: i64 = 5;
 
+/// The runtime whose threads are no threads of the kernel.
+const MOVES_THREADS: &str = "go";
+
 /// One thread's loop, by the waits that pace it.
 #[derive(Debug)]
 pub struct Loop<'a> {
@@ -74,8 +77,18 @@ impl<'a> Loop<'a> {
         self.lengths.p50().unwrap_or(0)
     }
 
+    /// Whether its runtime moves the program's own threads between those of the kernel: then what one of these does is no
+    /// loop of the program's, and it sleeps because there is nothing to do.
+    pub fn is_moved(&self) -> bool {
+        let runtime = self.series.observed.as_ref().and_then(|waits| waits.runtime.as_ref());
+        runtime.is_some_and(|runtime| runtime.name == MOVES_THREADS)
+    }
+
     /// How much of the periods that part takes, if it matters.
     pub(crate) fn held_up(&self, part: Part) -> Option<HeldUp> {
+        if part == Part::Blocked && self.is_moved() {
+            return None;
+        }
         let values = self.periods.split.parts.get(&part)?;
         let (p50, longest) = (values.p50()?, Nanos(values.max()?));
         let nanos = |ns: i128| Nanos(i64::try_from(ns).unwrap_or(i64::MAX));
@@ -119,6 +132,9 @@ impl<'a> Loop<'a> {
 
     /// What becomes of the periods: `228 periods that are meant to take 10 ms: 57 take more than 11 ms, the longest 40 ms`.
     pub(crate) fn effect(&self) -> String {
+        if self.is_moved() {
+            return "Go moves what runs between threads, so how often it comes isn't told".to_owned();
+        }
         let longest = Nanos(self.lengths.max().unwrap_or(0));
         let count = self.lengths.count();
         let Some(intended) = self.periods.intended_ns else {
@@ -146,7 +162,11 @@ impl<'a> Loop<'a> {
         let is_pace = (high - low).saturating_mul(PACE_OF) <= self.median();
         let requested = self.periods.split.p50(Part::Requested);
         let drift = self.median().saturating_sub(requested);
-        (self.periods.intended_ns.is_none() && is_pace && requested.saturating_mul(2) >= self.median() && drift > 0)
+        (!self.is_moved()
+            && self.periods.intended_ns.is_none()
+            && is_pace
+            && requested.saturating_mul(2) >= self.median()
+            && drift > 0)
             .then_some(Nanos(drift))
     }
 
@@ -165,6 +185,7 @@ impl<'a> Loop<'a> {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_record::observed::SeenRuntime;
     use oversleep_record::part::Parts;
 
     use super::*;
@@ -217,5 +238,17 @@ mod tests {
         let of = |requested: i64| Parts { requested: requested * MS, work: 2 * MS, late: MS / 2, ..Parts::default() };
         let drift = |requested| Loop::of(&periods(None, &[(50, of(requested))])).unwrap().drift().map(|ns| ns.0);
         assert_eq!((drift(14), drift(1)), (Some(2_500_000), None));
+    }
+
+    #[test]
+    fn threads_of_a_runtime_that_moves_its_own_between_them_are_no_loops() {
+        let of = |blocked: i64| Parts { requested: 10 * MS, blocked: blocked * MS, ..Parts::default() };
+        let mut series = periods(None, &[(100, of(5))]);
+        assert!(Loop::of(&series).unwrap().held_up(Part::Blocked).is_some());
+        let go = SeenRuntime { name: "go".to_owned(), waits_for_own_lock: false };
+        series.observed.as_mut().unwrap().runtime = Some(go);
+        let moved = Loop::of(&series).unwrap();
+        assert_eq!((moved.held_up(Part::Blocked), moved.drift()), (None, None), "a thread that is idle waits for work");
+        assert!(moved.effect().contains("Go moves what runs between threads"));
     }
 }

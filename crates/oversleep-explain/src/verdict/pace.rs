@@ -19,7 +19,8 @@ const NAMED_OF: i64 = 100;
 /// The sentence about the loop that something holds up, or else of the thread that is named like its program, or the one
 /// that comes most often.
 pub(super) fn pace(file: &ResultFile, held: Option<&Cause>) -> Option<String> {
-    let loops = loops(file);
+    let mut loops = loops(file);
+    loops.retain(|of| !of.is_moved());
     let is_held = |of: &&Loop<'_>| held.is_some_and(|cause| cause.finding.instance.as_deref() == Some(&of.name()));
     let is_main = |of: &&Loop<'_>| of.identity.thread == of.identity.program;
     let of = loops.iter().find(is_held).or_else(|| loops.iter().find(is_main)).or(loops.first())?;
@@ -86,6 +87,7 @@ fn parts(of: &Loop<'_>) -> String {
         (Part::Work, "of its own work".to_owned()),
         (Part::Blocked, "asleep in other calls".to_owned()),
         (Part::Fault, "in page faults".to_owned()),
+        (Part::Stop, "stopped".to_owned()),
         (Part::Quota, "stopped by the quota".to_owned()),
         (Part::Runq, "waiting for a CPU".to_owned()),
         (Part::Late, "late".to_owned()),

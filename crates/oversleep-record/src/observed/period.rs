@@ -82,6 +82,8 @@ pub struct Between {
 pub struct Held {
     /// When it had one again.
     pub t: u64,
+    /// How long job control, a tracer or the freezer had stopped it at first.
+    pub stop_ns: u64,
     /// Where it slept at first, if it did.
     pub block: Option<Block>,
     /// Who ran while it waited for a CPU.

@@ -13,6 +13,8 @@ const LOOPS_BRIEF: usize = 2;
 
 /// The loops of threads that wait again and again, as a table: how long their periods are and what fills them.
 pub fn table(file: &ResultFile, bar_width: usize) -> Option<Table> {
+    // The periods of threads that a runtime moves its own between are none of the program.
+    let of = loops(file).into_iter().filter(|of| !of.is_moved());
     let of_thread = |of: &Loop<'_>| of.identity.thread.clone().some_if(of.identity.thread != of.identity.program);
     let columns = Columns::new()
         .words("program", |of: &Loop<'_>| of.identity.program.clone())
@@ -30,7 +32,7 @@ pub fn table(file: &ResultFile, bar_width: usize) -> Option<Table> {
         .figure("missed", |of| (of.periods.missed_count != 0).then_some(of.periods.missed_count))
         .rank(1)
         .split("split", bar_width, |of| Split::of(|part| of.periods.split.share(part)));
-    let mut table = columns.table("Loops: from the end of one wait to the end of the next", loops(file))?;
+    let mut table = columns.table("Loops: from the end of one wait to the end of the next", of)?;
     table.rows_brief = LOOPS_BRIEF;
     Some(table)
 }

@@ -11,6 +11,7 @@ const HELD_MAX: usize = 32;
 /// Stand for the call that a thread slept in.
 const UNKNOWN: i64 = -1;
 const IN_FAULT: i64 = -2;
+const STOPPED: i64 = -3;
 
 impl Machine {
     pub(super) fn on_between(&mut self, event: &Event) {
@@ -28,9 +29,10 @@ impl Machine {
         let [since, woken, _, call, waker, own] = event.fields;
         let victim = ((own >> 32) as u32, own as i32);
         let culprits = self.ran(&[(woken, event.t, event.cpu)], (event.tid, event.tgid), victim);
-        let block = (since < woken && call as i64 != IN_FAULT).then(|| {
+        let slept = woken.saturating_sub(since);
+        let stop_ns = if call as i64 == STOPPED { slept } else { 0 };
+        let block = (slept != 0 && ![IN_FAULT, STOPPED].contains(&(call as i64))).then(|| {
             let call = u32::try_from(call as i64).ok().filter(|_| call as i64 != UNKNOWN);
-            let slept = woken - since;
             // An interrupt wakes whoever waits for a device, and has no name here; a lock is released by a thread.
             let is_lock = call.and_then(|number| Call::of(self.arch, number)).is_some_and(|call| call.name == "futex");
             let woken_by = if is_lock && waker != 0 { event::text(&event.name) } else { String::new() };
@@ -40,7 +42,7 @@ impl Machine {
         bound(&mut self.between);
         let held = &mut self.between.entry(event.tid).or_default().held;
         if held.len() < HELD_MAX {
-            held.push(Held { t: event.t, block, culprits });
+            held.push(Held { t: event.t, stop_ns, block, culprits });
         }
     }
 }

@@ -7,7 +7,7 @@ use oversleep_record::part::Part;
 use oversleep_record::words::{counted, grouped};
 use oversleep_record::{Identity, ResultFile, Series};
 
-use super::APPLIES_TO;
+use super::{APPLIES_TO, period};
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::finding::{Check, FindingEntry};
 use crate::observed::{Cause, Kind, Said, WAITS_MIN, by_cause, delayed_by, own_series};
@@ -69,6 +69,16 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         remedies: &[&BLOCK_SIGNAL, &SET_ABSOLUTE_DEADLINE],
         check: Check::Rule(cut_off),
     },
+    period::entry(
+        "OVS-Y032",
+        "held-up-by-stops",
+        "Job control, a tracer or the freezer stops a thread of a loop between its waits.",
+        "SIGSTOP and job control stop a process, a debugger or tracer stops a thread, and a paused container is frozen. The \
+         loop goes on where it was, and all that it does comes later.",
+        "Find who stops the program, and whether it should.",
+        &[&FIND_WHO_STOPS_IT],
+        Check::Causes(|file| period::held_up(file, Part::Stop)),
+    ),
 ];
 
 /// The id of the finding about waits that signals end.

@@ -71,7 +71,10 @@ impl<'a> Own<'a> {
     }
 }
 
-/// The policy of threads that mostly waited behind tasks whose policy or nice value is only better than theirs:
+/// Those that a thread's own policy puts before it are its cause if they took 1 in so many of the time.
+const BETTER_OF: i128 = 5;
+
+/// The policy of threads that waited behind tasks whose policy or nice value is only better than theirs:
 /// `SCHED_IDLE`, `nice 19`.
 fn own_policy(file: &ResultFile, kind: &Kind<'_>) -> Option<String> {
     let (policy, prio) = kind.waits.policy.filter(|(policy, prio)| *policy == SCHED_IDLE || *prio > NICE_0)?;
@@ -82,7 +85,8 @@ fn own_policy(file: &ResultFile, kind: &Kind<'_>) -> Option<String> {
     let all = kind.waits.blames.iter().map(|blame| i128::from(blame.total_ns)).sum::<i128>();
     let better = kind.waits.blames.iter().filter(is_better).map(|blame| i128::from(blame.total_ns)).sum::<i128>();
     let name = || if policy == SCHED_IDLE { "SCHED_IDLE".to_owned() } else { format!("nice {}", prio - NICE_0) };
-    (all > 0 && better * 2 >= all).then(name)
+    // It goes after these whatever the others are.
+    (all > 0 && better * BETTER_OF >= all).then(name)
 }
 
 /// The group of these threads that has less of a CPU than those who mostly ran instead, as far as both sides' groups were
@@ -159,6 +163,16 @@ pub(super) fn go_last(file: &ResultFile, tgid: u32, blame: &Blame) -> String {
         // Each thread has a nice value of its own.
         (None, other, _) => format!("let {name} go last: renice -n 19 -p $(ls /proc/{other}/task)"),
     }
+}
+
+/// The command that moves the tasks of that name to other CPUs, if it can be typed.
+pub(super) fn keep_away(name: &str) -> Option<String> {
+    let is_word = name.bytes().all(|letter| letter.is_ascii_alphanumeric() || b"-_".contains(&letter));
+    is_word.then(|| {
+        format!(
+            "# command, with the numbers of other CPUs\nfor p in $(pgrep -x {name}); do taskset -a -c -p N $p; done"
+        )
+    })
 }
 
 /// The group of the process that loses against another one's: of those that only one of them is in, the outermost.

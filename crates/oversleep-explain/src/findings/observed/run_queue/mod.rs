@@ -9,7 +9,7 @@ use oversleep_record::{FactName, Nanos, ResultFile};
 
 use super::APPLIES_TO;
 use super::own_share::{
-    Apart, FAIR, NICE_0, Own, RESERVED, SCHED_IDLE, advice, go_last, is_in_reserved_time, leave_time, name,
+    Apart, FAIR, NICE_0, Own, RESERVED, SCHED_IDLE, advice, go_last, is_in_reserved_time, keep_away, leave_time, name,
 };
 use crate::entry::{Checked, Conclusion, RemedyEntry, Scope};
 use crate::finding::{Check, FindingEntry};
@@ -256,7 +256,8 @@ fn behind(file: &ResultFile, cause: &Cause<'_, '_>, blame: &Blame) -> Conclusion
         (false, true) => format!("Pin this program to another CPU (taskset -c): {name} is pinned to that one"),
         (false, false) => format!("Keep {name} away from this program's CPUs: taskset or a cpuset for either of them"),
     };
-    let found = found.advising(&SEPARATE_CPUS, pin, None);
+    let is_moved = !is_confined && !is_kernel && !blame.is_pinned;
+    let found = found.advising(&SEPARATE_CPUS, pin, if is_moved { keep_away(name) } else { None });
     let priority = 99 - i64::from(blame.prio);
     let above = (priority + 1).clamp(1, 99);
     // A program that runs gets its policy from chrt -p; one that has ended is started with it.

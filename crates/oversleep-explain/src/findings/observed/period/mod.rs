@@ -1,23 +1,21 @@
 //! Loops whose periods are longer than they should be, by what held the thread up between its waits.
 
+mod advice;
+
 use oversleep_record::finding::Severity;
-use oversleep_record::observed::Blame;
-use oversleep_record::observed::culprit::Whose;
-use oversleep_record::observed::period::Block;
 use oversleep_record::part::Part;
 use oversleep_record::words::grouped;
 use oversleep_record::{Distribution, Nanos, ResultFile};
 
-use super::own_share::{RESERVED, go_last, is_in_reserved_time, leave_time};
 use crate::entry::{Checked, Conclusion, RemedyEntry, Scope};
 use crate::finding::{Check, FindingEntry};
 use crate::observed::groups::Quota;
-use crate::observed::is_oversleep;
 use crate::observed::period::{HeldUp, Loop, loops};
 use crate::remedies::machine::{FEWER_RUNNABLE_THREADS, LIFT_REAL_TIME_THROTTLING, RAISE_CPU_QUOTA};
 use crate::remedies::observed::{
     BLOCK_ELSEWHERE, FOLLOW_LESS, RUN_FIRST, SEPARATE_CPUS, SHARE_INTERPRETER, SHORTEN_WORK, TOUCH_MEMORY_FIRST,
 };
+use advice::{advised, asleep_in, behind, first_block, sleeps_itself, waits_for_interpreter};
 
 pub(super) const APPLIES_TO: &str = "loops of programs on Linux, followed in the kernel";
 pub(super) const HOW: &str = "A period is the time from the end of one wait to the end of the next one. Between them, oversleep sees when the \
@@ -25,18 +23,11 @@ pub(super) const HOW: &str = "A period is the time from the end of one wait to t
                    add up to the period exactly.";
 /// How the names of these findings begin.
 pub(crate) const HELD_UP: &str = "held-up-by-";
-const LESS: &[&RemedyEntry] = &[&FOLLOW_LESS];
-const ELSEWHERE: &[&RemedyEntry] = &[&BLOCK_ELSEWHERE];
-const INTERPRETER: &[&RemedyEntry] = &[&SHARE_INTERPRETER];
-const FIRST: &[&RemedyEntry] = &[&SEPARATE_CPUS, &RUN_FIRST];
-const TIME_LEFT: &[&RemedyEntry] = &[&LIFT_REAL_TIME_THROTTLING, &SEPARATE_CPUS];
 /// The most causes that a finding tells apart, and the most loops that it names of each.
 const CAUSES_MAX: usize = 3;
 pub(super) const LOOPS_MAX: usize = 3;
-/// Others are named if they took at least 1 in so many of the time.
-const NAMED_OF: u64 = 10;
 
-const fn entry(
+pub(super) const fn entry(
     id: &'static str,
     name: &'static str,
     summary: &'static str,
@@ -114,7 +105,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
     ),
 ];
 
-fn held_up(file: &ResultFile, part: Part) -> Checked<Vec<Conclusion>> {
+pub(super) fn held_up(file: &ResultFile, part: Part) -> Checked<Vec<Conclusion>> {
     let loops = seen(file)?;
     let mut found: Vec<(&Loop<'_>, HeldUp)> = loops.iter().filter_map(|of| Some((of, of.held_up(part)?))).collect();
     if found.is_empty() {
@@ -159,19 +150,13 @@ pub(super) fn seen(file: &ResultFile) -> Checked<Vec<Loop<'_>>> {
     }
 }
 
-/// Whether it waits for the lock of its own runtime, which only one thread at a time has.
-fn waits_for_interpreter(of: &Loop<'_>) -> bool {
-    let runtime = of.series.observed.as_ref().and_then(|waits| waits.runtime.as_ref());
-    runtime.is_some_and(|runtime| runtime.waits_for_own_lock)
-        && of.periods.blocks.first().is_some_and(|block| block.call == "futex")
-}
-
 fn words(part: Part) -> &'static str {
     match part {
         Part::Work => "its own work",
         Part::Quota => "the CPU quota",
         Part::Runq => "waiting for a CPU",
         Part::Blocked => "sleeping in other calls",
+        Part::Stop => "being stopped",
         other => other.about(),
     }
 }
@@ -228,6 +213,7 @@ fn conclusion(file: &ResultFile, all: &[(&Loop<'_>, HeldUp)]) -> Conclusion {
     // Whatever takes that time, the loop keeps its pace; or it has none, and may be waiting for work.
     let is_on_pace = |of: &Loop<'_>| match (of.longer(), part) {
         (Some(longer), _) => longer == 0,
+        (None, Part::Blocked) if all.iter().all(|(_, held)| held.usual.is_none()) && sleeps_itself(of) => false,
         (None, Part::Blocked) => first_block(of).is_none_or(|block| !block.call.starts_with("futex")),
         (None, _) => false,
     };
@@ -236,87 +222,6 @@ fn conclusion(file: &ResultFile, all: &[(&Loop<'_>, HeldUp)]) -> Conclusion {
 
 fn tgid(of: &Loop<'_>) -> u32 {
     of.series.observed.as_ref().map_or(0, |waits| waits.tgid)
-}
-
-/// Those who took most of a CPU meanwhile.
-fn blamed<'a>(of: &'a Loop<'_>) -> Vec<&'a Blame> {
-    let mut all: Vec<&Blame> = of.periods.blames.iter().collect();
-    all.sort_by_key(|blame| std::cmp::Reverse(blame.total_ns));
-    let sum = all.iter().map(|blame| blame.total_ns).fold(0, u64::saturating_add);
-    all.retain(|blame| blame.total_ns.saturating_mul(NAMED_OF) >= sum);
-    all.truncate(2);
-    all
-}
-
-fn behind(of: &Loop<'_>) -> String {
-    let name = |blame: &&Blame| match blame.whose {
-        _ if is_oversleep(blame) => "oversleep's own following".to_owned(),
-        Whose::Own => format!("its own thread {}", blame.name),
-        _ => blame.name.clone(),
-    };
-    let names: Vec<String> = blamed(of).iter().map(name).collect();
-    let when = if reserved(of).is_some() { format!(", {RESERVED}") } else { String::new() };
-    if names.is_empty() { String::new() } else { format!(" (behind {}{when})", names.join(" and ")) }
-}
-
-/// The ordinary task that the kernel keeps time for, away from this real-time thread.
-fn reserved<'a>(of: &'a Loop<'_>) -> Option<&'a Blame> {
-    let waits = of.series.observed.as_ref()?;
-    blamed(of).into_iter().next().filter(|blame| is_in_reserved_time(waits, blame))
-}
-
-/// Where it sleeps most, as far as that was seen.
-fn first_block<'a>(of: &'a Loop<'_>) -> Option<&'a Block> {
-    of.periods.blocks.iter().find(|block| !block.call.is_empty())
-}
-
-fn asleep_in(of: &Loop<'_>) -> String {
-    let Some(block) = first_block(of) else { return String::new() };
-    let woken = if block.woken_by.is_empty() { String::new() } else { format!(" until {} wakes it", block.woken_by) };
-    match (&*block.call, woken.is_empty()) {
-        ("futex", false) => format!(" (futex: a lock or a condition,{woken})"),
-        (call, _) => format!(" ({call})"),
-    }
-}
-
-/// What helps in this instance.
-fn advised(file: &ResultFile, of: &Loop<'_>, part: Part, found: Conclusion) -> Conclusion {
-    match part {
-        Part::Quota => {
-            let (raise, command) = Quota::of(file, tgid(of)).raise();
-            found.advising(&RAISE_CPU_QUOTA, raise, command)
-        }
-        Part::Runq => match blamed(of).first() {
-            Some(blame) if is_oversleep(blame) => found.cured_by(LESS).matters(Severity::Note),
-            Some(blame) if reserved(of).is_some() => {
-                found.cured_by(TIME_LEFT).advising(&LIFT_REAL_TIME_THROTTLING, leave_time(&blame.name), None)
-            }
-            Some(blame) if blame.whose == Whose::Program => {
-                let name = &blame.name;
-                let or = go_last(file, tgid(of), blame);
-                found
-                    .advising(&SEPARATE_CPUS, format!("Keep {name} away from the CPUs of this program"), None)
-                    .advising(&RUN_FIRST, format!("Or let this thread go first (chrt, renice), or {or}"), None)
-            }
-            _ => found.cured_by(FIRST),
-        },
-        Part::Blocked if waits_for_interpreter(of) => found.cured_by(INTERPRETER),
-        Part::Blocked => match first_block(of).filter(|block| !block.woken_by.is_empty()) {
-            Some(block) => {
-                let (waker, thread) = (&block.woken_by, &of.identity.thread);
-                let look = format!("See what {waker} does while {thread} waits for it, and make that shorter");
-                found.cured_by(ELSEWHERE).advising(&BLOCK_ELSEWHERE, look, None)
-            }
-            None => found.cured_by(ELSEWHERE),
-        },
-        Part::Work => {
-            let thread = &of.identity.thread;
-            let move_it =
-                format!("Move the long work of thread {thread} to another thread, or spread it over several periods");
-            found.advising(&SHORTEN_WORK, move_it, None)
-        }
-        _ => found,
-    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,138 @@
+//! Who holds a loop up, and what helps.
+
+use oversleep_record::ResultFile;
+use oversleep_record::finding::Severity;
+use oversleep_record::observed::Blame;
+use oversleep_record::observed::culprit::Whose;
+use oversleep_record::observed::period::Block;
+use oversleep_record::part::Part;
+
+use super::super::own_share::{RESERVED, go_last, is_in_reserved_time, keep_away, leave_time};
+use super::tgid;
+use crate::entry::{Conclusion, RemedyEntry};
+use crate::observed::groups::Quota;
+use crate::observed::is_oversleep;
+use crate::observed::period::Loop;
+use crate::remedies::machine::{LIFT_REAL_TIME_THROTTLING, RAISE_CPU_QUOTA};
+use crate::remedies::observed::{
+    BLOCK_ELSEWHERE, FOLLOW_LESS, RUN_FIRST, SEPARATE_CPUS, SHARE_INTERPRETER, SHORTEN_WORK,
+};
+
+const LESS: &[&RemedyEntry] = &[&FOLLOW_LESS];
+const ELSEWHERE: &[&RemedyEntry] = &[&BLOCK_ELSEWHERE];
+const INTERPRETER: &[&RemedyEntry] = &[&SHARE_INTERPRETER];
+const FIRST: &[&RemedyEntry] = &[&SEPARATE_CPUS, &RUN_FIRST];
+const TIME_LEFT: &[&RemedyEntry] = &[&LIFT_REAL_TIME_THROTTLING, &SEPARATE_CPUS];
+/// Others are named if they took at least 1 in so many of the time.
+const NAMED_OF: u64 = 10;
+
+/// Those who took most of a CPU meanwhile.
+fn blamed<'a>(of: &'a Loop<'_>) -> Vec<&'a Blame> {
+    let mut all: Vec<&Blame> = of.periods.blames.iter().collect();
+    all.sort_by_key(|blame| std::cmp::Reverse(blame.total_ns));
+    let sum = all.iter().map(|blame| blame.total_ns).fold(0, u64::saturating_add);
+    all.retain(|blame| blame.total_ns.saturating_mul(NAMED_OF) >= sum);
+    all.truncate(2);
+    all
+}
+
+pub(super) fn behind(of: &Loop<'_>) -> String {
+    let name = |blame: &&Blame| match blame.whose {
+        _ if is_oversleep(blame) => "oversleep's own following".to_owned(),
+        Whose::Own => format!("its own thread {}", blame.name),
+        _ => blame.name.clone(),
+    };
+    let mut names: Vec<String> = blamed(of).iter().map(name).collect();
+    names.dedup();
+    let when = if reserved(of).is_some() { format!(", {RESERVED}") } else { String::new() };
+    if names.is_empty() { String::new() } else { format!(" (behind {}{when})", names.join(" and ")) }
+}
+
+/// The ordinary task that the kernel keeps time for, away from this real-time thread.
+fn reserved<'a>(of: &'a Loop<'_>) -> Option<&'a Blame> {
+    let waits = of.series.observed.as_ref()?;
+    blamed(of).into_iter().next().filter(|blame| is_in_reserved_time(waits, blame))
+}
+
+/// Where it sleeps most, as far as that was seen.
+pub(super) fn first_block<'a>(of: &'a Loop<'_>) -> Option<&'a Block> {
+    of.periods.blocks.iter().find(|block| !block.call.is_empty())
+}
+
+pub(super) fn asleep_in(of: &Loop<'_>) -> String {
+    let Some(block) = first_block(of) else { return String::new() };
+    let woken = match &block.woken_by {
+        waker if waker.is_empty() => String::new(),
+        waker if *waker == of.identity.thread => " until another thread of that name wakes it".to_owned(),
+        waker => format!(" until {waker} wakes it"),
+    };
+    match (&*block.call, woken.is_empty()) {
+        ("futex", false) => format!(" (futex: a lock or a condition,{woken})"),
+        (call, _) => format!(" ({call})"),
+    }
+}
+
+/// What helps in this instance.
+pub(super) fn advised(file: &ResultFile, of: &Loop<'_>, part: Part, found: Conclusion) -> Conclusion {
+    match part {
+        Part::Quota => {
+            let (raise, command) = Quota::of(file, tgid(of)).raise();
+            found.advising(&RAISE_CPU_QUOTA, raise, command)
+        }
+        Part::Runq => match blamed(of).first() {
+            Some(blame) if is_oversleep(blame) => found.cured_by(LESS).matters(Severity::Note),
+            Some(blame) if reserved(of).is_some() => {
+                found.cured_by(TIME_LEFT).advising(&LIFT_REAL_TIME_THROTTLING, leave_time(&blame.name), None)
+            }
+            Some(blame) if blame.whose == Whose::Program => {
+                let name = &blame.name;
+                let or = go_last(file, tgid(of), blame);
+                found
+                    .advising(
+                        &SEPARATE_CPUS,
+                        format!("Keep {name} away from the CPUs of this program"),
+                        keep_away(name),
+                    )
+                    .advising(&RUN_FIRST, format!("Or let this thread go first (chrt, renice), or {or}"), None)
+            }
+            _ => found.cured_by(FIRST),
+        },
+        Part::Blocked if waits_for_interpreter(of) => found.cured_by(INTERPRETER),
+        Part::Blocked => match first_block(of).filter(|block| !block.woken_by.is_empty()) {
+            Some(block) => {
+                let (waker, thread) = (&block.woken_by, &of.identity.thread);
+                let who = if waker == thread { "the other thread" } else { waker };
+                let look = format!("See what {who} does while {thread} waits for it, and make that shorter");
+                found.cured_by(ELSEWHERE).advising(&BLOCK_ELSEWHERE, look, None)
+            }
+            None if sleeps_itself(of) => {
+                let thread = &of.identity.thread;
+                let leave = format!(
+                    "Leave the sleep out of what {thread} does between its waits: it holds up everything else of that \
+                     thread (an event loop has timers of its own, as asyncio.sleep)"
+                );
+                found.cured_by(ELSEWHERE).advising(&BLOCK_ELSEWHERE, leave, None)
+            }
+            None => found.cured_by(ELSEWHERE),
+        },
+        Part::Work => {
+            let thread = &of.identity.thread;
+            let move_it =
+                format!("Move the long work of thread {thread} to another thread, or spread it over several periods");
+            found.advising(&SHORTEN_WORK, move_it, None)
+        }
+        _ => found,
+    }
+}
+
+/// Whether what it sleeps in is a sleep, which waits for nobody.
+pub(super) fn sleeps_itself(of: &Loop<'_>) -> bool {
+    first_block(of).is_some_and(|block| ["nanosleep", "clock_nanosleep"].contains(&&*block.call))
+}
+
+/// Whether it waits for the lock of its own runtime, which only one thread at a time has.
+pub(super) fn waits_for_interpreter(of: &Loop<'_>) -> bool {
+    let runtime = of.series.observed.as_ref().and_then(|waits| waits.runtime.as_ref());
+    runtime.is_some_and(|runtime| runtime.waits_for_own_lock)
+        && of.periods.blocks.first().is_some_and(|block| block.call == "futex")
+}
