@@ -45,6 +45,10 @@ impl Paced {
         period.deadline_step.iter().for_each(|&step| self.steps.record(step));
         self.on_grid.0 += u64::from(period.is_on_grid == Some(true));
         self.on_grid.1 += u64::from(period.is_on_grid.is_some());
+        if let Some(follows) = period.follows_work {
+            periods.requests_changed_count = periods.requests_changed_count.saturating_add(1);
+            periods.requests_follow_count = periods.requests_follow_count.saturating_add(follows.into());
+        }
         for held in &period.held {
             held.culprits.iter().for_each(|culprit| add_blame(&mut periods.blames, blame(culprit)));
             held.block.iter().for_each(|block| add_block(&mut periods.blocks, block.clone()));
@@ -106,6 +110,8 @@ fn merge(into: &mut Option<Periods>, other: Periods) {
     own.intended_ns = own.intended_ns.filter(|_| own.intended_ns == other.intended_ns);
     own.missed_count = own.missed_count.saturating_add(other.missed_count);
     own.fault_count = own.fault_count.saturating_add(other.fault_count);
+    own.requests_changed_count = own.requests_changed_count.saturating_add(other.requests_changed_count);
+    own.requests_follow_count = own.requests_follow_count.saturating_add(other.requests_follow_count);
     other.blames.into_iter().for_each(|blame| add_blame(&mut own.blames, blame));
     other.blocks.into_iter().for_each(|block| add_block(&mut own.blocks, block));
 }

@@ -33,6 +33,9 @@ pub struct Period {
     /// Whether this step differs from the one before by less than the rest of the time that the program requested. If most
     /// do, deadlines are counted from deadlines, and not from the present time.
     pub is_on_grid: Option<bool>,
+    /// If another time was requested than before: whether it is longer because there was less to do before it, or the other
+    /// way round. If so, the program waits for what is left of its period.
+    pub follows_work: Option<bool>,
 }
 
 /// The threads so far.
@@ -59,6 +62,8 @@ struct Mark {
     deadline: u64,
     /// From the deadline before, and from the call.
     last_step: Option<(i64, i64)>,
+    /// What was requested, and what else the period had.
+    last_rest: Option<(i64, i64)>,
     held: Vec<Held>,
 }
 
@@ -101,6 +106,7 @@ impl Loops {
             fault_count: one.fault_count,
             deadline: wait.deadline,
             last_step: None,
+            last_rest: None,
             held: Vec::new(),
         };
         let Some(mark) = one.marks.iter_mut().find(|mark| mark.is_of(wait)) else {
@@ -122,6 +128,9 @@ impl Loops {
         now.last_step = entered.map(|entered| (step, signed(wait.deadline).saturating_sub(signed(entered))));
         let is_on_grid = now.last_step.zip(mark.last_step);
         let is_on_grid = is_on_grid.map(|((step, rest), last)| step.abs_diff(last.0) < rest.abs_diff(last.1));
+        let rest = (parts.requested, parts.sum().saturating_sub(parts.requested).saturating_sub(parts.late));
+        let follows_work = mark.last_rest.and_then(|last| follows_work(last, rest));
+        now.last_rest = Some(rest);
         let (timer_ns, missed) = wait.timer_period.unzip();
         let period = Period {
             parts,
@@ -131,11 +140,20 @@ impl Loops {
             missed: missed.unwrap_or(0),
             deadline_step: (wait.request == Request::Deadline).then_some(step),
             is_on_grid,
+            follows_work,
         };
         (now.call, now.timer) = (mark.call.take(), mark.timer.take());
         *mark = now;
         Some(period)
     }
+}
+
+/// Whether what is requested changes against what else a period has; `None` if either hardly changes.
+fn follows_work((requested, other): (i64, i64), (next_requested, next_other): (i64, i64)) -> Option<bool> {
+    const LEAST_NS: u64 = 50_000;
+    const LEAST_OTHER_NS: u64 = 20_000;
+    let changes = next_requested.abs_diff(requested) >= LEAST_NS && next_other.abs_diff(other) >= LEAST_OTHER_NS;
+    changes.then_some((next_requested > requested) == (next_other < other))
 }
 
 impl Mark {
@@ -298,5 +316,16 @@ mod tests {
         assert_eq!((parts.blocked, parts.requested, parts.sum()), (14_000_000, 10_000_000, 24_000_000));
         let blocks: Vec<&str> = period.held.iter().map(|held| &*held.block.as_ref().unwrap().call).collect();
         assert_eq!(blocks, ["", "futex"]);
+    }
+
+    #[test]
+    fn a_request_follows_the_work_that_it_makes_up_for() {
+        const MS: i64 = 1_000_000;
+        let of = |last, next| super::follows_work(last, next);
+        assert_eq!(of((14 * MS, 2 * MS), (13 * MS, 3 * MS)), Some(true), "less is left after more work");
+        assert_eq!(of((13 * MS, 3 * MS), (14 * MS, 2 * MS)), Some(true));
+        assert_eq!(of((10 * MS, 4 * MS), (9 * MS, 3 * MS)), Some(false));
+        assert_eq!(of((10 * MS, 4 * MS), (10 * MS, 9 * MS)), None, "the request is what it was");
+        assert_eq!(of((10 * MS, 4 * MS), (9 * MS, 4 * MS + 5_000)), None, "the work is what it was, nearly");
     }
 }

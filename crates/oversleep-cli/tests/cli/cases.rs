@@ -9,7 +9,10 @@ use super::support::Home;
 /// What the verdict says, by the recording.
 const CASES: &[(&str, &[&str])] = &[
     ("work", &["c10_loop: its own work takes up to", "meant to take 10 ms", "56 expirations of the timer are missed"]),
-    ("drift", &["game waits for what is left of each period, counted from the present time in whole milliseconds"]),
+    (
+        "drift",
+        &["c9_frame_int waits for what is left of each period, counted from the present time in whole milliseconds"],
+    ),
     ("lock", &["loop: sleeping in other calls (futex: a lock or a condition, until other wakes it) takes 5."]),
     // A thread that waits for an answer, or for work, is not held up.
     ("answer", &["Nothing delays it by much", "10 ms requested, 5.19 ms asleep in other calls"]),

@@ -24,6 +24,12 @@ pub struct Periods {
     /// Page faults between the waits.
     #[serde(default, skip_serializing_if = "crate::is_zero")]
     pub fault_count: u64,
+    /// How often another time was requested than before, …
+    #[serde(default, skip_serializing_if = "crate::is_zero")]
+    pub requests_changed_count: u64,
+    /// … and how often it was longer because there was less to do before it, or the other way round.
+    #[serde(default, skip_serializing_if = "crate::is_zero")]
+    pub requests_follow_count: u64,
     /// Who ran while the thread could have worked between its waits, where it had to wait for longer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blames: Vec<Blame>,

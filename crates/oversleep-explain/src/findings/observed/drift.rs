@@ -14,6 +14,8 @@ use crate::remedies::observed::PACE_BY_DEADLINES;
 
 /// The least work of a loop that may take it from what it waits for.
 const WORK_MIN_NS: i64 = 50_000;
+/// The fewest changes of what it requests that tell why it does.
+const CHANGES_MIN: u64 = 8;
 /// Its name; those of what holds loops up begin with the other one.
 pub(crate) const DRIFTS: &str = "loop-drifts";
 
@@ -78,16 +80,21 @@ fn drift(file: &ResultFile) -> Checked<Conclusion> {
     }))
 }
 
-/// Whether it asks for another span each time, by what its work has left of the period.
+/// Whether it asks for what its work has left of the period: its requests differ, mostly against what it did before.
 fn waits_for_rest(of: &Loop<'_>) -> bool {
-    let spans = of.series.observed.as_ref().and_then(|waits| waits.requested_ns);
-    of.identity.request == Request::Span && spans.is_some() && of.periods.split.p50(Part::Work) >= WORK_MIN_NS
+    let (changed, follow) = (of.periods.requests_changed_count, of.periods.requests_follow_count);
+    let follows = changed >= CHANGES_MIN && follow.saturating_mul(5) >= changed.saturating_mul(4);
+    follows && of.periods.split.p50(Part::Work) >= WORK_MIN_NS
 }
 
 /// Whether its requests are whole milliseconds that differ.
 pub(crate) fn in_milliseconds(of: &Loop<'_>) -> bool {
+    const MS: i64 = 1_000_000;
+    // A runtime that adds the present time to a span has lost a few microseconds of it at the call.
+    let lost = if of.identity.request == Request::Deadline { 10_000 } else { 0 };
+    let is_whole = |ns: Nanos| ns.0 > 0 && (MS - 1 - (ns.0 - 1) % MS) <= lost;
     let range = of.series.observed.as_ref().and_then(|waits| waits.requested_ns);
-    range.is_some_and(|range| range.iter().all(|ns| ns.0 > 0 && ns.0 % 1_000_000 == 0))
+    range.is_some_and(|range| range.into_iter().all(is_whole))
 }
 
 pub(crate) fn per_second(rate: f64) -> String {

@@ -90,6 +90,8 @@ fn periods() -> Periods {
         intended_ns: Some(Nanos(10_000_000)),
         missed_count: 3,
         fault_count: 9,
+        requests_changed_count: 40,
+        requests_follow_count: 38,
         blames: vec![blame(Why::TurnNotOver)],
         blocks: vec![block],
     }
