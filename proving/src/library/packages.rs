@@ -118,7 +118,8 @@ struct DocsRs<'a> {
 }
 
 fn docs_rs(manifest: &toml::Table) -> Result<DocsRs<'_>, String> {
-    let metadata = manifest.get("package").and_then(|package| package.get("metadata")?.get("docs.rs")?.as_table());
+    let metadata =
+        manifest.get("package").and_then(|package| package.get("metadata")?.get("docs")?.get("rs")?.as_table());
     let table = metadata.ok_or("the library's manifest has no [package.metadata.docs.rs]")?;
     let targets = table.get("targets").and_then(|targets| targets.as_array()).into_iter().flatten();
     let has_all_features = table.get("all-features").and_then(|all| all.as_bool()).unwrap_or_default();
