@@ -1,11 +1,12 @@
-//! Embeds every folder of `probes/` that has a `runtime.toml`, so that a new runtime is one folder.
+//! Embeds every folder of `probes/` that has a `runtime.toml`, so that a new runtime is one folder. Cargo leaves a folder
+//! with a manifest out of the package, so a probe's own `Cargo.toml` is `Cargo.toml.in` here.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 fn main() {
-    let probes = Path::new(&env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("../../probes");
+    let probes = Path::new(&env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("probes");
     println!("cargo:rerun-if-changed={}", probes.display());
     let mut folders: Vec<PathBuf> = fs::read_dir(&probes)
         .expect("the folder of the probes")
@@ -23,7 +24,8 @@ fn main() {
         for file in files {
             let path = folder.join(&file).canonicalize().expect("a file of that folder");
             println!("cargo:rerun-if-changed={}", path.display());
-            writeln!(table, "        ({file:?}, include_str!({path:?})),").expect("a String takes everything");
+            let name = file.strip_suffix(".in").unwrap_or(&file);
+            writeln!(table, "        ({name:?}, include_str!({path:?})),").expect("a String takes everything");
         }
         table.push_str("    ] },\n");
     }

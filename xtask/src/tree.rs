@@ -28,7 +28,7 @@ impl File {
 #[derive(Default)]
 pub struct Tree {
     files: BTreeMap<String, File>,
-    /// Files that aren't UTF-8: links may point to them, and no check reads them.
+    /// Links, and files that aren't UTF-8: documents may point to them, and no check reads them.
     opaque: Vec<String>,
 }
 
@@ -46,8 +46,13 @@ impl Tree {
         let mut tree = Self::default();
         for path in paths {
             let on_disk = root.join(&path);
-            // A tracked file may be deleted in the working tree, and a link's target is in the list itself.
-            if !std::fs::symlink_metadata(&on_disk).is_ok_and(|meta| meta.is_file()) {
+            // A tracked file may be deleted in the working tree.
+            let Ok(metadata) = std::fs::symlink_metadata(&on_disk) else { continue };
+            if !metadata.is_file() {
+                // A link's target is in the list itself, so no check reads it twice.
+                if on_disk.is_file() {
+                    tree.opaque.push(path);
+                }
                 continue;
             }
             let bytes = std::fs::read(&on_disk).map_err(|e| format!("could not read {path}: {e}"))?;
@@ -130,7 +135,7 @@ fn walk(root: &Path, under: &str, paths: &mut Vec<String>) -> Result<(), String>
             if !matches!(name.as_str(), "target" | ".git") && !path.starts_with("fuzz/corpus") {
                 walk(root, &path, paths)?;
             }
-        } else if kind.is_file() {
+        } else if kind.is_file() || kind.is_symlink() {
             paths.push(path);
         }
     }

@@ -25,6 +25,8 @@ pub struct Cache {
     own: Option<PathBuf>,
     /// Why no directory is writable.
     refusal: String,
+    /// Whether compilers may fetch what a probe needs from the network.
+    may_fetch: bool,
 }
 
 impl Cache {
@@ -33,19 +35,28 @@ impl Cache {
         let mut refusals = Vec::new();
         if let Some(kept) = kept_place(surroundings) {
             match is_writable(&kept) {
-                Ok(()) => return Cache { place: Some(kept), own: None, refusal: String::new() },
+                Ok(()) => return Cache::at(Some(kept), None, String::new()),
                 Err(error) => refusals.push(format!("{}: {error}", kept.display())),
             }
         }
         let own = temporary(&env::temp_dir(), "oversleep-runtimes-");
         // Not its parents, which would be left behind.
         match fs::create_dir(&own) {
-            Ok(()) => Cache { place: Some(own.clone()), own: Some(own), refusal: String::new() },
+            Ok(()) => Cache::at(Some(own.clone()), Some(own), String::new()),
             Err(error) => {
                 refusals.push(format!("{}: {error}", env::temp_dir().display()));
-                Cache { place: None, own: None, refusal: refusals.join("; ") }
+                Cache::at(None, None, refusals.join("; "))
             }
         }
+    }
+
+    fn at(place: Option<PathBuf>, own: Option<PathBuf>, refusal: String) -> Cache {
+        Cache { place, own, refusal, may_fetch: false }
+    }
+
+    /// From now on, compilers may fetch what a probe needs from the network.
+    pub fn let_fetch(&mut self) {
+        self.may_fetch = true;
     }
 
     /// The directory with an installation's compiled probe, which is built now if necessary.
@@ -62,7 +73,7 @@ impl Cache {
             return Ok(ready);
         }
         let unfinished = temporary(place, UNFINISHED);
-        let built = built(installation, build, &unfinished, surroundings);
+        let built = self.built(installation, build, &unfinished, surroundings);
         let kept = built.and_then(|()| match fs::rename(&unfinished, &ready) {
             Ok(()) => Ok(ready.clone()),
             // Another run finished first.
@@ -71,6 +82,17 @@ impl Cache {
         });
         let _ = fs::remove_dir_all(&unfinished);
         kept
+    }
+
+    /// Compiles a probe, by the fallback if the first way fails.
+    fn built(&self, of: &Installation, build: &Build, dir: &Path, surroundings: &Surroundings) -> Result<(), String> {
+        let Err(error) = compile(of, build, dir, surroundings, self.may_fetch) else { return Ok(()) };
+        match &build.otherwise {
+            Some(other) if fs::remove_dir_all(dir).is_ok() => {
+                self.built(of, other, dir, surroundings).map_err(|second| format!("{error}; {second}"))
+            }
+            _ => Err(error),
+        }
     }
 }
 
@@ -117,18 +139,13 @@ fn name(installation: &Installation, build: &Build) -> String {
     format!("{}-{version}-{:016x}", descriptor.name, hasher.finish())
 }
 
-/// Compiles a probe, by the fallback if the first way fails.
-fn built(installation: &Installation, build: &Build, dir: &Path, surroundings: &Surroundings) -> Result<(), String> {
-    let Err(error) = compile(installation, build, dir, surroundings) else { return Ok(()) };
-    match &build.otherwise {
-        Some(other) if fs::remove_dir_all(dir).is_ok() => {
-            built(installation, other, dir, surroundings).map_err(|second| format!("{error}; {second}"))
-        }
-        _ => Err(error),
-    }
-}
-
-fn compile(installation: &Installation, build: &Build, dir: &Path, surroundings: &Surroundings) -> Result<(), String> {
+fn compile(
+    installation: &Installation,
+    build: &Build,
+    dir: &Path,
+    surroundings: &Surroundings,
+    may_fetch: bool,
+) -> Result<(), String> {
     let write = |(file, text): &(String, &str)| {
         let path = dir.join(file);
         fs::create_dir_all(path.parent().unwrap_or(dir))?;
@@ -145,6 +162,11 @@ fn compile(installation: &Installation, build: &Build, dir: &Path, surroundings:
     let own = installation.values();
     let mut values: Vec<(&str, &str)> = own.iter().map(|(name, value)| (*name, value.as_str())).collect();
     values.extend([("dir", &*here), ("program", &*program)]);
+    if let (Some(fetch), true) = (&build.fetch, may_fetch) {
+        let words = filled(fetch, &values);
+        output_of(Command::new(&words[0]).args(&words[1..]), BUILD_MAX)
+            .map_err(|error| format!("what its probe needs can't be fetched: {error}"))?;
+    }
     let words = filled(&build.command, &values);
     let mut command = Command::new(&words[0]);
     command.args(&words[1..]);
@@ -212,5 +234,21 @@ mod tests {
         assert!(own.is_dir());
         drop(other);
         assert!(!own.exists());
+    }
+
+    #[test]
+    fn a_compiler_fetches_what_a_probe_needs_if_it_may() {
+        let tokio = crate::descriptor::descriptors().iter().find(|one| one.name == "tokio").unwrap();
+        let build = tokio.build.as_ref().unwrap();
+        assert!(tokio.sources.iter().any(|(name, text)| name == "Cargo.toml" && text.contains("tokio = ")));
+        let home = tempfile::tempdir().unwrap();
+        let dir = home.path().join("probe");
+        let (exe, version, id) = (home.path().join("no-cargo"), "1.54.1".to_owned(), "tokio".to_owned());
+        let installation = Installation { descriptor: tokio, exe, version, id, library: None };
+        let compiled =
+            |may_fetch| compile(&installation, build, &dir, &surroundings(home.path()), may_fetch).unwrap_err();
+        assert!(compiled(true).starts_with("what its probe needs can't be fetched: "), "{}", compiled(true));
+        let unfetched = compiled(false);
+        assert!(unfetched.starts_with("its probe can't be compiled: tokio is not in cargo's cache."), "{unfetched}");
     }
 }

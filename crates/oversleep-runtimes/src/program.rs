@@ -38,7 +38,10 @@ pub fn ask(path: &str, limits: Limits) -> Result<Program, String> {
             Unfinished::Nonsense(error) => error,
             Unfinished::Ended(how) => format!("it {how}, when asked for `list`"),
             Unfinished::TooMuch => "it wrote too much when asked for `list`".to_owned(),
-            Unfinished::Silent => "it did not answer `list` (see probes/PROTOCOL.md)".to_owned(),
+            Unfinished::Silent => {
+                let protocol = "crates/oversleep-runtimes/probes/PROTOCOL.md in oversleep's sources";
+                format!("it did not answer `list` (see {protocol})")
+            }
         });
     }
     let (mut hello, mut ops) = (None, Vec::new());

@@ -37,10 +37,13 @@ pub fn oldest_compiler(context: &Context) -> Result<Answer, String> {
     }
     let mut check =
         context.cargo(&[&toolchain, "check", "--quiet", "-p", "oversleep-capi", "--features", "oversleep/serde"]);
-    check.args(CRATES.iter().flat_map(|name| ["-p", name])).env("CARGO_TARGET_DIR", context.scratch.join("target"));
+    check
+        .args(["-p", "oversleep-cli"])
+        .args(CRATES.iter().flat_map(|name| ["-p", name]))
+        .env("CARGO_TARGET_DIR", context.scratch.join("target"));
     // The outer toolchain would take precedence over the stated one.
     output(check.env_remove("RUSTUP_TOOLCHAIN").env_remove("RUSTC").env_remove("CARGO"))?;
-    Ok(Answer::Holds(format!("it compiles with Rust {version}")))
+    Ok(Answer::Holds(format!("library and command compile with Rust {version}")))
 }
 
 /// Calls the C interface of a WebAssembly module from JavaScript.

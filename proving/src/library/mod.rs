@@ -1,6 +1,6 @@
-//! `cargo prove library`: checks the library as users get it: its packages as published, every feature, the oldest
-//! supported compiler, WebAssembly, every interleaving of the parker's token, C programs built by CMake, and the
-//! bindings in their own languages.
+//! `cargo prove library`: checks the library as users get it: its packages as published, its documentation as docs.rs
+//! builds it, every feature, the oldest supported compiler, WebAssembly, every interleaving of the parker's token, C
+//! programs built by CMake, and the bindings in their own languages.
 //!
 //! A step that can't run here prints `SKIPPED:` and the reason.
 
@@ -26,6 +26,7 @@ const STEPS: &[(&str, Step)] = &[
     ("loom", builds::interleavings),
     ("packages", packages::unpacked),
     ("semver", packages::semver),
+    ("docs", packages::documentation),
     ("cmake", bindings::cmake),
     ("python", bindings::python),
     ("java", bindings::java),

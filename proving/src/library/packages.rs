@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
+use xtask_tools::{Prerequisites, can_build_for};
+
 use super::{Answer, Context, output};
 
 /// The package for users, and the files without which it must not be published.
@@ -78,6 +80,52 @@ pub fn semver(context: &Context) -> Result<Answer, String> {
     }
 }
 
+/// Builds the documentation as docs.rs does: from the manifest's own table, for each of its targets. docs.rs has a nightly
+/// compiler; what the library documents doesn't depend on that.
+pub fn documentation(context: &Context) -> Result<Answer, String> {
+    let manifest = context.root.join("crates").join(PACKAGE).join("Cargo.toml");
+    let text = std::fs::read_to_string(&manifest).map_err(|error| format!("{}: {error}", manifest.display()))?;
+    let manifest: toml::Table = text.parse().map_err(|error| format!("{}: {error}", manifest.display()))?;
+    let docs = docs_rs(&manifest)?;
+    let prerequisites = Prerequisites::new(context.may_install);
+    let (mut built, mut left_out) = (Vec::new(), Vec::new());
+    for target in docs.targets {
+        if let Err(reason) = can_build_for(target, &prerequisites) {
+            left_out.push(format!("{target} is left out: {reason}"));
+            continue;
+        }
+        let mut doc = context.cargo(&["doc", "--quiet", "--no-deps", "-p", PACKAGE, "--target", target]);
+        if docs.has_all_features {
+            doc.arg("--all-features");
+        }
+        doc.env("RUSTDOCFLAGS", "--cfg docsrs -D warnings").env("CARGO_TARGET_DIR", context.scratch.join("target"));
+        output(&mut doc)?;
+        built.push(target);
+    }
+    match built.is_empty() {
+        true => Ok(Answer::Skipped(left_out.join("; "))),
+        false => {
+            let built = format!("built without a warning for {}", built.join(", "));
+            Ok(Answer::Holds([vec![built], left_out].concat().join("; ")))
+        }
+    }
+}
+
+/// What a manifest requests of docs.rs.
+struct DocsRs<'a> {
+    has_all_features: bool,
+    targets: Vec<&'a str>,
+}
+
+fn docs_rs(manifest: &toml::Table) -> Result<DocsRs<'_>, String> {
+    let metadata =
+        manifest.get("package").and_then(|package| package.get("metadata")?.get("docs")?.get("rs")?.as_table());
+    let table = metadata.ok_or("the library's manifest has no [package.metadata.docs.rs]")?;
+    let targets = table.get("targets").and_then(|targets| targets.as_array()).into_iter().flatten();
+    let has_all_features = table.get("all-features").and_then(|all| all.as_bool()).unwrap_or_default();
+    Ok(DocsRs { has_all_features, targets: targets.filter_map(|target| target.as_str()).collect() })
+}
+
 /// The names of the checks that cargo-semver-checks reports as failed.
 fn failed_checks(text: &str) -> Vec<String> {
     let names = text.lines().filter_map(|line| line.strip_prefix("--- failure "));
@@ -87,6 +135,15 @@ fn failed_checks(text: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_documentation_is_built_as_its_manifest_requests() {
+        let text = "[package.metadata.docs.rs]\nall-features = true\ntargets = [\"a-b-c\", \"d-e-f\"]\n";
+        let manifest = text.parse().unwrap();
+        let docs = docs_rs(&manifest).unwrap();
+        assert!(docs.has_all_features && docs.targets == ["a-b-c", "d-e-f"]);
+        assert!(docs_rs(&"[package]\nname = \"a\"\n".parse().unwrap()).is_err());
+    }
 
     #[test]
     fn failed_checks_are_named() {

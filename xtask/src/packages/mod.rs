@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
+mod crates;
 mod yard;
 
 use yard::{Refusal, Yard};
@@ -21,7 +22,7 @@ struct Way {
     try_out: fn(&mut Yard, &[PathBuf]) -> Result<String, Refusal>,
 }
 
-const WAYS: &[Way] = &[];
+const WAYS: &[Way] = &[crates::WAY];
 
 const USAGE: &str = "packages takes names of ways, --list, --quick, --no-install, --profile NAME (dist unless stated) and \
      --out DIR (dist unless stated)";

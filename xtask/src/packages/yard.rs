@@ -94,14 +94,18 @@ pub fn run(command: &mut Command) -> Result<String, String> {
     Err(format!("{name} {}: {}", output.status, lines[lines.len().saturating_sub(20)..].join("\n")))
 }
 
-/// The names of files, each with its size.
+/// The names of files, each with its size; of many files, the number and the size of all.
 pub fn sizes(files: &[PathBuf]) -> Result<String, String> {
     let size = |file: &PathBuf| {
         let bytes = fs::metadata(file).map_err(|error| format!("{}: {error}", file.display()))?.len();
-        let name = file.file_name().unwrap_or_default().to_string_lossy();
-        Ok(format!("{name} {:.1} MB", bytes as f64 / 1e6))
+        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Ok((name, bytes as f64 / 1e6))
     };
-    Ok(files.iter().map(size).collect::<Result<Vec<String>, String>>()?.join(", "))
+    let sizes = files.iter().map(size).collect::<Result<Vec<(String, f64)>, String>>()?;
+    if sizes.len() > 6 {
+        return Ok(format!("{} files, {:.1} MB", sizes.len(), sizes.iter().map(|(_, size_mb)| size_mb).sum::<f64>()));
+    }
+    Ok(sizes.iter().map(|(name, size_mb)| format!("{name} {size_mb:.1} MB")).collect::<Vec<String>>().join(", "))
 }
 
 #[cfg(test)]

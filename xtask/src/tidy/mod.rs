@@ -27,6 +27,7 @@ mod os_calls;
 mod os_seam;
 mod paths;
 mod prose;
+mod publishable;
 mod purity;
 mod room_arrows;
 mod skips;
@@ -56,6 +57,7 @@ const CHECKS: &[Check] = &[
     imports::CHECK,
     doc_links::CHECK,
     doc_tests::CHECK,
+    publishable::CHECK,
     skips::CHECK,
     os_calls::CHECK,
     docs::CHECK,

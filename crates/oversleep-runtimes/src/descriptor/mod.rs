@@ -196,6 +196,8 @@ pub struct Build {
     /// Files to keep; empty keeps all.
     #[serde(default)]
     pub outputs: Vec<String>,
+    /// The command that fetches what it needs from the network. It runs only if the user permits.
+    pub fetch: Option<Vec<String>>,
     /// What a failure means.
     pub fails: Option<String>,
     /// The fallback on failure.

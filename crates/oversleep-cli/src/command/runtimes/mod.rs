@@ -29,7 +29,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("oversleep runtimes java --published", "parkNanos of 1 ns and 55 µs, as published"),
     ("oversleep runtimes java --on windows-10-2004", "the calls of Java on a modelled machine"),
     ("oversleep runtimes jet --fetch", "a streaming engine, and what its parks cost"),
-    ("oversleep runtimes ./my-engine-timer", "a program of yours that speaks probes/PROTOCOL.md"),
+    ("oversleep runtimes ./my-engine-timer", "a program of yours that speaks the probe protocol"),
 ];
 
 /// Measure the waits and clocks of language runtimes, beside the system's own
@@ -54,7 +54,7 @@ pub struct Runtimes {
     #[arg(long, conflicts_with_all = ["quick", "thorough"])]
     published: bool,
 
-    /// Let Maven fetch libraries that are missing, for Hazelcast Jet
+    /// Let Maven and cargo fetch what is missing: Hazelcast Jet, tokio
     #[arg(long)]
     fetch: bool,
 
@@ -121,8 +121,9 @@ impl Runtimes {
         let platform = oversleep_native::here();
         let stop = StopFlag::new();
         let mut meter = Meter::new(!self.output.quiet, true);
-        let cache = Cache::open(&surroundings);
+        let mut cache = Cache::open(&surroundings);
         if self.fetch {
+            cache.let_fetch();
             survey.fetch(&surroundings, &mut |name| {
                 before(&mut meter, Nanos::from_secs(10), &format!("fetching the library of {name}"));
             });

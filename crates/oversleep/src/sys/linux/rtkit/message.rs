@@ -1,4 +1,4 @@
-//! D-Bus messages, as far as the two calls need them. https://dbus.freedesktop.org/doc/dbus-specification.html
+//! D-Bus messages, as far as the two calls need them. <https://dbus.freedesktop.org/doc/dbus-specification.html>
 
 use std::io::{self, Read};
 

@@ -1,5 +1,5 @@
 //! RealtimeKit, a daemon on desktop Linux that grants real-time policies to programs without privileges.
-//! https://gitlab.freedesktop.org/pipewire/rtkit
+//! <https://gitlab.freedesktop.org/pipewire/rtkit>
 //!
 //! This client asks it through the system's D-Bus, with two calls and their answers. The crate `zbus` would do the same
 //! with some 25 direct dependencies, an executor and two threads.
