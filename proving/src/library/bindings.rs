@@ -68,10 +68,13 @@ pub fn python(context: &Context) -> Result<Answer, String> {
     let module = context.scratch.join(name);
     let _ = std::fs::remove_file(&module);
     std::fs::copy(target.join("release").join(built), module).map_err(|error| format!("{built}: {error}"))?;
-    let mut test = Command::new("python3");
-    test.arg(source.join("tests/test_oversleep.py")).env("PYTHONPATH", &context.scratch);
-    let said = output(test.env("PYTHONDONTWRITEBYTECODE", "1"))?;
-    Ok(Answer::Holds(line(&said, "lateness ")))
+    let run = |test: &str| {
+        let mut python = Command::new("python3");
+        python.arg(source.join("tests").join(test)).env("PYTHONPATH", &context.scratch);
+        output(python.env("PYTHONDONTWRITEBYTECODE", "1"))
+    };
+    run("test_misuse.py")?;
+    Ok(Answer::Holds(line(&run("test_oversleep.py")?, "lateness ")))
 }
 
 /// Compiles the binding for the foreign function interface of Java 22 and runs its tests.
