@@ -1,6 +1,6 @@
 //! Other languages, each with its own tools and tests.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use super::{Answer, Context, output, starts, write};
@@ -79,7 +79,7 @@ pub fn python(context: &Context) -> Result<Answer, String> {
 
 /// Compiles the binding for the foreign function interface of Java 22 and runs its tests.
 pub fn java(context: &Context) -> Result<Answer, String> {
-    let Some(home) = java_home() else {
+    let Some(home) = xtask_tools::java_home(22) else {
         return Ok(Answer::Skipped("no JDK 22 or later is installed".to_owned()));
     };
     let prefix = context.scratch.join("installed");
@@ -112,35 +112,4 @@ pub fn java(context: &Context) -> Result<Answer, String> {
 /// The first line with this beginning.
 fn line(text: &str, begins: &str) -> String {
     text.lines().find(|line| line.contains(begins)).map_or_else(|| "its tests pass".to_owned(), str::to_owned)
-}
-
-/// A JDK with the foreign function interface: `JAVA_HOME`, or one installed by a Debian package.
-fn java_home() -> Option<PathBuf> {
-    let named = std::env::var_os("JAVA_HOME").map(PathBuf::from);
-    let installed = std::fs::read_dir("/usr/lib/jvm").ok();
-    let installed = installed.into_iter().flat_map(|entries| entries.flatten().map(|entry| entry.path()));
-    named.into_iter().chain(installed).find(|home| release_of(home).is_some_and(|release| release >= 22))
-}
-
-/// The feature release of the JDK in this directory.
-fn release_of(home: &Path) -> Option<u32> {
-    let text = std::fs::read_to_string(home.join("release")).ok()?;
-    feature_release(&text).filter(|_| home.join("bin/javac").is_file())
-}
-
-fn feature_release(text: &str) -> Option<u32> {
-    let version = text.lines().find_map(|line| line.strip_prefix("JAVA_VERSION=\""))?;
-    version.split(['.', '"', '-', '+']).next()?.parse().ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_jdk_says_which_release_it_is() {
-        assert_eq!(feature_release("IMPLEMENTOR=\"x\"\nJAVA_VERSION=\"25.0.1\"\n"), Some(25));
-        assert_eq!(feature_release("JAVA_VERSION=\"17\"\n"), Some(17));
-        assert_eq!(feature_release("nothing"), None);
-    }
 }

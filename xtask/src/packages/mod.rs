@@ -5,6 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
+mod jar;
+mod tools;
+mod wheel;
+mod wheels;
 mod yard;
 
 use yard::{Refusal, Yard};
@@ -21,7 +25,7 @@ struct Way {
     try_out: fn(&mut Yard, &[PathBuf]) -> Result<String, Refusal>,
 }
 
-const WAYS: &[Way] = &[];
+const WAYS: &[Way] = &[wheel::WAY, wheels::WAY, jar::WAY];
 
 const USAGE: &str = "packages takes names of ways, --list, --quick, --no-install, --profile NAME (dist unless stated) and \
      --out DIR (dist unless stated)";
