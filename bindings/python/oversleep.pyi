@@ -4,6 +4,18 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import Literal, final
 
+__all__ = [
+    "Beat",
+    "Pacer",
+    "Parker",
+    "Resolution",
+    "__version__",
+    "clock",
+    "monotonic_ns",
+    "sleep",
+    "sleep_until",
+]
+
 __version__: str
 
 def monotonic_ns() -> int: ...

@@ -1,5 +1,5 @@
-//! The jar for Java: the classes, and the C library for each system and processor. Maven builds it, and a program that has only
-//! the dependency uses it.
+//! The jar for Java: the classes, and the C library for each system and processor. Maven builds it, and a program that has
+//! only the dependency uses it.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,8 @@
 //! Tools from the Python package index, in an environment of their own below the target directory, and what they build:
 //! wheels, and programs and libraries for other systems.
 //!
-//! maturin (MIT OR Apache-2.0) is pyo3's own build tool. zig (MIT) is the linker for other systems, with the C libraries that
-//! old systems have; cargo-zigbuild (MIT) calls it.
+//! maturin (MIT OR Apache-2.0) is pyo3's own build tool. zig (MIT) is the linker for other systems, with the C libraries
+//! that old systems have; cargo-zigbuild (MIT) calls it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
