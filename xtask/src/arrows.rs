@@ -195,6 +195,8 @@ pub const OS_PLACES: &[&str] = &[
     // The kernel's events of other programs.
     "crates/oversleep-collect/",
     // Stacks for modelled threads differ by system.
+    // Python states which interpreter this is to C alone.
+    "bindings/python/src/interpreter.rs",
     CARRIERS,
     // Its imports exist only in a page.
     "crates/oversleep-web/src/boundary.rs",

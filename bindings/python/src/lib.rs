@@ -1,6 +1,8 @@
 //! The module `oversleep` for Python. The crate does the work; here are the conversions, and the waits release the
 //! interpreter's lock.
 
+mod alone;
+mod interpreter;
 mod pacer;
 mod parker;
 mod resolution;
@@ -28,8 +30,8 @@ fn sleep(py: Python<'_>, seconds: f64) -> PyResult<()> {
 
 /// Sleeps until `monotonic_ns()` is at least this.
 #[pyfunction]
-fn sleep_until(py: Python<'_>, deadline_ns: u64) -> PyResult<()> {
-    wait_until(py, Instant::from_nanos(deadline_ns), sleep_once).map(|_| ())
+fn sleep_until(py: Python<'_>, deadline_ns: i128) -> PyResult<()> {
+    wait_until(py, deadline(deadline_ns), sleep_once).map(|_| ())
 }
 
 /// Which clock is read, and why no faster one.
@@ -60,15 +62,21 @@ fn wait_until(py: Python<'_>, deadline: Instant, mut wait: impl FnMut(Instant) -
     }
 }
 
+/// A deadline before the first moment has passed, and the last moment is in 584 years.
+fn deadline(ns: i128) -> Instant {
+    Instant::from_nanos(ns.clamp(0, u64::MAX.into()) as u64)
+}
+
 fn duration(seconds: f64) -> PyResult<Duration> {
     Duration::try_from_secs_f64(seconds)
-        .map_err(|error| PyValueError::new_err(format!("{seconds} seconds can't be waited for: {error}")))
+        .map_err(|error| PyValueError::new_err(format!("{seconds:?} is no time in seconds: {error}")))
 }
 
 /// Sleeps that end on time, and waits with exact deadlines.
 #[pymodule]
 #[pyo3(name = "oversleep")]
 fn oversleep_module(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    interpreter::refuse_others(module.py())?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     for function in [
         wrap_pyfunction!(monotonic_ns, module)?,

@@ -4,14 +4,16 @@ use oversleep::Missed;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// A loop at a fixed rate, on absolute deadlines.
-#[pyclass]
+use crate::alone::{Alone, InUse};
+
+/// A loop at a fixed rate, on absolute deadlines. One thread uses it at a time.
+#[pyclass(frozen, module = "oversleep")]
 pub struct Pacer {
-    pacer: oversleep::Pacer,
+    pacer: Alone<oversleep::Pacer>,
 }
 
 /// A period that was delivered.
-#[pyclass(frozen, get_all)]
+#[pyclass(frozen, get_all, module = "oversleep")]
 pub struct Beat {
     /// Counted from the start; the first delivered is 1.
     period: u64,
@@ -43,9 +45,9 @@ impl Pacer {
     /// A loop that starts now, by its rate or by its period in seconds.
     #[new]
     #[pyo3(signature = (*, per_second=None, period=None, missed="skip"))]
-    fn new(per_second: Option<u32>, period: Option<f64>, missed: &str) -> PyResult<Pacer> {
+    fn new(per_second: Option<i64>, period: Option<f64>, missed: &str) -> PyResult<Pacer> {
         let pacer = match (per_second, period) {
-            (Some(rate @ 1..=1_000_000_000), None) => oversleep::Pacer::per_second(rate),
+            (Some(rate @ 1..=1_000_000_000), None) => oversleep::Pacer::per_second(rate as u32),
             (Some(rate), None) => {
                 return Err(PyValueError::new_err(format!("a rate is 1 to 10**9 per second, not {rate}")));
             }
@@ -64,41 +66,49 @@ impl Pacer {
                 return Err(PyValueError::new_err(message));
             }
         };
-        Ok(Pacer { pacer: pacer.on_missed(policy) })
+        Ok(Pacer { pacer: Alone::new(pacer.on_missed(policy)) })
     }
 
     /// Waits for the next period.
-    fn wait(&mut self, py: Python<'_>) -> PyResult<Beat> {
+    fn wait(&self, py: Python<'_>) -> PyResult<Beat> {
+        let mut pacer = self.taken()?;
         // All but the end goes by here, so that Ctrl-C ends a long period.
-        let early = self.pacer.next_deadline().checked_sub(crate::SIGNALS_EVERY);
+        let early = pacer.next_deadline().checked_sub(crate::SIGNALS_EVERY);
         if let Some(early) = early.filter(|&early| early > oversleep::Clock::now()) {
             crate::wait_until(py, early, crate::sleep_once)?;
         }
-        Ok(py.detach(|| self.pacer.wait()).into())
+        let alone = &mut *pacer;
+        Ok(py.detach(move || alone.wait()).into())
     }
 
     /// The next period if it is already due.
-    fn poll(&mut self) -> Option<Beat> {
-        self.pacer.poll().map(Beat::from)
+    fn poll(&self) -> PyResult<Option<Beat>> {
+        Ok(self.taken()?.poll().map(Beat::from))
     }
 
     /// When the next period is due.
     #[getter]
-    fn next_deadline_ns(&self) -> u64 {
-        self.pacer.next_deadline().as_nanos()
+    fn next_deadline_ns(&self) -> PyResult<u64> {
+        Ok(self.taken()?.next_deadline().as_nanos())
     }
 
     /// How many periods were skipped since the start.
     #[getter]
-    fn missed(&self) -> u64 {
-        self.pacer.missed()
+    fn missed(&self) -> PyResult<u64> {
+        Ok(self.taken()?.missed())
     }
 
     fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
         this
     }
 
-    fn __next__(&mut self, py: Python<'_>) -> PyResult<Beat> {
+    fn __next__(&self, py: Python<'_>) -> PyResult<Beat> {
         self.wait(py)
+    }
+}
+
+impl Pacer {
+    fn taken(&self) -> PyResult<InUse<'_, oversleep::Pacer>> {
+        self.pacer.take("another thread waits for this pacer; use a pacer for each thread")
     }
 }

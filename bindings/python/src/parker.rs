@@ -1,16 +1,16 @@
 //! Waiting for another thread until an exact deadline.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use oversleep::{Clock, Instant, Unparker};
-use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
+use crate::alone::Alone;
+
+const REFUSAL: &str = "another thread is parked here; use a parker for each thread";
+
 /// Parks one thread at a time until another one unparks it, or until a deadline.
-#[pyclass(frozen)]
+#[pyclass(frozen, module = "oversleep")]
 pub struct Parker {
-    /// Empty while a thread is parked.
-    parker: Mutex<Option<oversleep::Parker>>,
+    parker: Alone<oversleep::Parker>,
     unparker: Unparker,
 }
 
@@ -20,7 +20,7 @@ impl Parker {
     fn new() -> Parker {
         let parker = oversleep::Parker::new();
         let unparker = parker.unparker();
-        Parker { parker: Mutex::new(Some(parker)), unparker }
+        Parker { parker: Alone::new(parker), unparker }
     }
 
     /// Parks for this many seconds, or for as long as it takes. Returns whether another thread ended it.
@@ -34,8 +34,8 @@ impl Parker {
     }
 
     /// Parks until `monotonic_ns()` is at least this. Returns whether another thread ended it.
-    fn park_until(&self, py: Python<'_>, deadline_ns: u64) -> PyResult<bool> {
-        self.until(py, Instant::from_nanos(deadline_ns))
+    fn park_until(&self, py: Python<'_>, deadline_ns: i128) -> PyResult<bool> {
+        self.until(py, crate::deadline(deadline_ns))
     }
 
     /// Ends the park, or the next one at once.
@@ -46,17 +46,9 @@ impl Parker {
 
 impl Parker {
     fn until(&self, py: Python<'_>, deadline: Instant) -> PyResult<bool> {
-        let mut parker = self.slot().take().ok_or_else(|| {
-            PyRuntimeError::new_err("another thread is parked here; use a parker for each thread")
-        })?;
+        let mut parker = self.parker.take(REFUSAL)?;
         // A parker may be used by one thread at a time, so the closure has it alone.
-        let alone = &mut parker;
-        let woken = crate::wait_until(py, deadline, move |end| alone.park_until(end).is_notified());
-        *self.slot() = Some(parker);
-        woken
-    }
-
-    fn slot(&self) -> MutexGuard<'_, Option<oversleep::Parker>> {
-        self.parker.lock().unwrap_or_else(PoisonError::into_inner)
+        let alone = &mut *parker;
+        crate::wait_until(py, deadline, move |end| alone.park_until(end).is_notified())
     }
 }

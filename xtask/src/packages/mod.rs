@@ -6,6 +6,10 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 mod crates;
+mod jar;
+mod tools;
+mod wheel;
+mod wheels;
 mod yard;
 
 use yard::{Refusal, Yard};
@@ -22,7 +26,7 @@ struct Way {
     try_out: fn(&mut Yard, &[PathBuf]) -> Result<String, Refusal>,
 }
 
-const WAYS: &[Way] = &[crates::WAY];
+const WAYS: &[Way] = &[crates::WAY, wheel::WAY, wheels::WAY, jar::WAY];
 
 const USAGE: &str = "packages takes names of ways, --list, --quick, --no-install, --profile NAME (dist unless stated) and \
      --out DIR (dist unless stated)";

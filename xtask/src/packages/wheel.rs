@@ -1,0 +1,113 @@
+//! This system's wheel: the library and the command, installed in an empty environment.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use xtask_tools::on_path;
+
+use super::Way;
+use super::tools::{self, Tools};
+use super::yard::{Refusal, Yard, run};
+
+pub const WAY: Way = Way {
+    name: "wheel",
+    about: "this system's Python wheel: import oversleep, and the command",
+    is_quick: true,
+    build,
+    try_out,
+};
+
+/// The largest wheel, in bytes.
+pub const BYTES_MAX: u64 = 9_000_000;
+const MYPY: &str = "mypy==2.4.1";
+
+fn build(yard: &mut Yard) -> Result<Vec<PathBuf>, Refusal> {
+    let tools = Tools::prepare(yard)?;
+    let command = yard.command(None)?;
+    Ok(vec![tools.wheel(yard, &command, None)?])
+}
+
+fn try_out(yard: &mut Yard, files: &[PathBuf]) -> Result<String, Refusal> {
+    let mut seen = Vec::new();
+    for wheel in files {
+        seen.push(installed(yard, wheel)?);
+    }
+    seen.push(by_uvx(files));
+    Ok(seen.join("; "))
+}
+
+/// Installs a wheel in an empty environment and uses everything in it.
+pub fn installed(yard: &mut Yard, wheel: &Path) -> Result<String, Refusal> {
+    is_small(wheel)?;
+    let home = yard.empty("environment")?;
+    tools::environment(&mut yard.prerequisites, &home)?;
+    let bin = home.join(if cfg!(windows) { "Scripts" } else { "bin" });
+    tools::pip(&bin, &[wheel])?;
+    let seen = command_works(&mut || Command::new(bin.join("oversleep")))?;
+    let python = || {
+        let mut python = Command::new(bin.join("python"));
+        python.current_dir(&home).env_remove("PYTHONPATH");
+        python
+    };
+    run(python().args(["-c", "import oversleep; oversleep.sleep(0.001); print(oversleep.clock())"]))?;
+    let tests = yard.root.join("bindings/python/tests");
+    for test in ["test_oversleep.py", "test_misuse.py"] {
+        run(python().arg(tests.join(test)).env("PYTHONDONTWRITEBYTECODE", "1"))?;
+    }
+    let types = match tools::pip(&bin, &[MYPY]) {
+        Err(_) => format!("types not checked: pip could not install {MYPY}"),
+        Ok(()) => {
+            let known = tests.join("stubtest-allowlist.txt");
+            run(python().args(["-m", "mypy.stubtest", "oversleep", "--allowlist"]).arg(known))?;
+            run(python().args(["-m", "mypy", "--strict"]).arg(tests.join("typed.py")))?;
+            "stubtest and mypy agree with its types".to_owned()
+        }
+    };
+    Ok(format!("{seen}; import oversleep works and its tests pass; {types}"))
+}
+
+/// What the command prints: its version, and a row of a result.
+pub fn command_works(command: &mut dyn FnMut() -> Command) -> Result<String, String> {
+    let version = run(command().arg("--version"))?;
+    let waits = run(command().args(["waits", "nanosleep", "--count", "50"]))?;
+    let row = recorded(&waits).ok_or_else(|| format!("no row of nanosleep 1 ms in:\n{waits}"))?;
+    Ok(format!("{}; waits nanosleep 1 ms: {row}", version.trim()))
+}
+
+/// The row of the values as recorded for a wait of 1 ms.
+fn recorded(report: &str) -> Option<String> {
+    let (_, table) = report.split_once("Lateness of nanosleep 1 ms\n")?;
+    let row = table.lines().take(3).find(|line| line.starts_with("as recorded"))?;
+    Some(row.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+pub fn is_small(wheel: &Path) -> Result<(), String> {
+    let bytes = std::fs::metadata(wheel).map_err(|error| format!("{}: {error}", wheel.display()))?.len();
+    if bytes <= BYTES_MAX {
+        return Ok(());
+    }
+    Err(format!("{} has {bytes} bytes, more than {BYTES_MAX}", wheel.display()))
+}
+
+/// The command as people run it without installing it, if uv is here.
+fn by_uvx(files: &[PathBuf]) -> String {
+    let (Some(uvx), Some(wheel)) = (on_path("uvx"), files.first()) else {
+        return "uvx not tried: uv is not installed".to_owned();
+    };
+    let mut command = Command::new(uvx);
+    command.args(["--quiet", "--offline", "--from"]).arg(wheel).args(["oversleep", "--version"]);
+    run(&mut command).map_or_else(|reason| format!("uvx not tried: {reason}"), |said| format!("uvx: {}", said.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_row_of_a_result_is_found() {
+        let report = "Lateness of nanosleep 300 µs\nview count\nas recorded 50 1 µs\n\n\
+                      Lateness of nanosleep 1 ms\nview         count      min\nas recorded     50  8.23 µs\n";
+        assert_eq!(recorded(report).as_deref(), Some("as recorded 50 8.23 µs"));
+        assert_eq!(recorded("nothing"), None);
+    }
+}
