@@ -2,10 +2,15 @@
 //! the compiler, files that they generate, and the table of calls to operating systems.
 
 pub mod generated;
+mod limited;
 pub mod markdown;
 pub mod platform;
 mod prerequisites;
 mod targets;
+pub mod wine;
+mod zig;
 
+pub use limited::{run_limited, tail};
 pub use prerequisites::{Prerequisites, on_path, quietly};
 pub use targets::{can_build_for, target_directory};
+pub use zig::Zig;
