@@ -9,7 +9,7 @@ use xtask_tools::{Prerequisites, target_directory};
 /// Why a way has no outcome, or a bad one.
 #[derive(Debug)]
 pub enum Refusal {
-    /// A tool can't be had here. Nothing is wrong with the package.
+    /// A tool is not available here. Nothing is wrong with the package.
     Missing(String),
     /// The package can't be built, or doesn't work.
     Failed(String),
@@ -58,9 +58,17 @@ impl Yard {
     /// The command, compiled for a target, or for this system.
     pub fn command(&self, target: Option<&str>) -> Result<PathBuf, Refusal> {
         let mut cargo = Command::new("cargo");
-        cargo.current_dir(&self.root).args(["build", "--quiet", "--locked", "--package", "oversleep-cli"]);
-        cargo.args(["--profile", &self.profile]);
+        cargo.arg("build");
+        self.compiled(cargo, target)
+    }
+
+    /// The command, compiled by `cargo build` as it stands in `cargo`: with a linker of its own, for example.
+    pub fn compiled(&self, mut cargo: Command, target: Option<&str>) -> Result<PathBuf, Refusal> {
         let mut built = target_directory(&self.root);
+        let flags = cargo.get_envs().find(|(name, _)| *name == "RUSTFLAGS").and_then(|(_, flags)| flags?.to_str());
+        let flags = format!("{} {}", flags.unwrap_or_default(), self.same_paths());
+        cargo.current_dir(&self.root).args(["--quiet", "--locked", "--package", "oversleep-cli"]);
+        cargo.args(["--profile", &self.profile]).env("RUSTFLAGS", flags.trim());
         if let Some(target) = target {
             cargo.args(["--target", target]);
             built.push(target);
@@ -69,6 +77,24 @@ impl Yard {
         let is_windows = target.map_or(cfg!(windows), |target| target.contains("windows"));
         // The folder of the profile `dev` has another name, but nobody packs it.
         Ok(built.join(&self.profile).join(if is_windows { "oversleep.exe" } else { "oversleep" }))
+    }
+
+    /// Flags of the compiler with which two folders give the same program: a panic names its file, and that name is the
+    /// same wherever the project, Cargo's downloads and its output are.
+    pub fn same_paths(&self) -> String {
+        let home = std::env::var_os("HOME").unwrap_or_default();
+        let cargo_home = std::env::var_os("CARGO_HOME").map_or_else(|| Path::new(&home).join(".cargo"), PathBuf::from);
+        // The last one that fits is taken: the output is usually inside of the project.
+        [(&cargo_home, "/cargo"), (&self.root, "/oversleep"), (&target_directory(&self.root), "/target")]
+            .map(|(folder, name)| format!("--remap-path-prefix={}={name}", folder.display()))
+            .join(" ")
+    }
+
+    /// A folder that later runs find again.
+    pub fn kept(&self, name: &str) -> Result<PathBuf, String> {
+        let folder = target_directory(&self.root).join("packages").join(name);
+        fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        Ok(folder)
     }
 }
 
