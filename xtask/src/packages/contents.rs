@@ -58,7 +58,7 @@ impl Contents {
     }
 
     /// Every folder with its mode, each after the one that holds it.
-    fn folders(&self) -> BTreeMap<&str, u32> {
+    pub fn folders(&self) -> BTreeMap<&str, u32> {
         let paths = self.paths().chain(self.folders.keys().map(String::as_str));
         let parents = paths.flat_map(|path| path.match_indices('/').map(|(end, _)| (&path[..end], 0o755)));
         let mut folders: BTreeMap<&str, u32> = parents.collect();
@@ -76,6 +76,8 @@ impl Contents {
             header.set_mode(mode);
             header.set_size(size as u64);
             header.set_mtime(epoch_s);
+            header.set_uid(0);
+            header.set_gid(0);
             header
         };
         for (folder, mode) in self.folders() {

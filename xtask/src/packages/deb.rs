@@ -11,6 +11,9 @@ use super::product::{self, DESCRIPTION, MAINTAINER, REPOSITORY, SUMMARY};
 use super::trial;
 use super::yard::{Refusal, Yard, run};
 
+/// What lintian warns of in every changelog that begins with the first packaging of a version.
+const INITIAL: &str = "initial-upload-closes-no-bugs *";
+
 /// The first packaging of that version.
 const REVISION: &str = "1";
 
@@ -57,7 +60,11 @@ pub fn pack(yard: &mut Yard, folder: &Path, mut contents: Contents, control: &Co
     );
     let package = control.package;
     let documents = format!("usr/share/doc/{package}");
-    contents.add(&format!("{documents}/copyright"), copyright(&product::read(&yard.root.join("LICENSE-MIT"))?));
+    let mit = product::read(&yard.root.join("LICENSE-MIT"))?;
+    contents.add(&format!("{documents}/copyright"), copyright(&mit, &product::date(epoch_s, "%Y")?));
+    let override_file = format!("usr/share/lintian/overrides/{package}");
+    contents
+        .add(&override_file, format!("# Debian has no bug about it: it isn't uploaded there.\n{package}: {INITIAL}\n"));
     contents.add(&format!("{documents}/changelog.Debian.gz"), gzip(changelog(package, &version, epoch_s)?.as_bytes())?);
     let changes = product::read(&yard.root.join("CHANGELOG.md"))?;
     contents.add(&format!("{documents}/changelog.gz"), gzip(changes.as_bytes())?);
@@ -111,7 +118,7 @@ fn libraries(folder: &Path, linked: &[&str]) -> Result<Vec<String>, String> {
     Ok(list.split(", ").filter(|package| !package.is_empty()).map(str::to_owned).collect())
 }
 
-fn copyright(mit: &str) -> String {
+fn copyright(mit: &str, year: &str) -> String {
     let holder =
         mit.lines().find_map(|line| line.strip_prefix("Copyright (c) ")).unwrap_or("the oversleep contributors");
     let text = mit.split_once("\n\n").map_or(mit, |(_, text)| text);
@@ -120,7 +127,7 @@ fn copyright(mit: &str) -> String {
         text.lines().map(|line| if line.is_empty() { " .\n".to_owned() } else { format!(" {line}\n") }).collect();
     format!(
         "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\nUpstream-Name: oversleep\n\
-         Source: {REPOSITORY}\n\nFiles: *\nCopyright: {holder}\nLicense: Expat or Apache-2.0\n\nLicense: Expat\n{indented}\n\
+         Source: {REPOSITORY}\n\nFiles: *\nCopyright: {year} {holder}\nLicense: Expat or Apache-2.0\n\nLicense: Expat\n{indented}\n\
          License: Apache-2.0\n On Debian systems, the Apache License, Version 2.0, is in\n \
          /usr/share/common-licenses/Apache-2.0.\n"
     )
@@ -192,8 +199,8 @@ mod tests {
     #[test]
     fn the_copyright_file_holds_the_licence_and_its_holder() {
         let mit = product::read(&crate::project_root().join("LICENSE-MIT")).unwrap();
-        let text = copyright(&mit);
-        assert!(text.contains("\nCopyright: ") && text.contains(" Permission is hereby granted"), "{text}");
+        let text = copyright(&mit, "2026");
+        assert!(text.contains("\nCopyright: 2026 ") && text.contains(" Permission is hereby granted"), "{text}");
         assert!(text.contains("\n .\n") && !text.contains("\n\n\n"), "{text}");
     }
 

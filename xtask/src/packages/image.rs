@@ -1,14 +1,14 @@
-//! The container image: the static command alone, run by a user without rights. It is written as the OCI describes it
+//! The container image: the command and the C library that it is linked with, run by a user without rights. The command doesn't
+//! compile for musl: `ptrace` has other types there. The image is written as the OCI describes it
 //! (<https://github.com/opencontainers/image-spec>): a layer, a configuration, a manifest and an index, packed as one
 //! archive. skopeo and umoci, which others wrote from the same text, read it back.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::archive;
 use super::clean_root::{CleanRoot, NOBODY};
 use super::contents::{Contents, gzip, sha256};
 use super::product::{self, LICENCE, REPOSITORY, SUMMARY};
@@ -19,13 +19,24 @@ use super::yard::{Refusal, Yard, run};
 const COMMAND: &str = "/usr/bin/oversleep";
 
 pub fn build(yard: &mut Yard) -> Result<Vec<PathBuf>, Refusal> {
-    let target = archive::MUSL.target;
-    xtask_tools::can_build_for(target, &yard.prerequisites).map_err(Refusal::Missing)?;
-    let command = yard.command(Some(target))?;
-    let command = fs::read(&command).map_err(|error| format!("{}: {error}", command.display()))?;
+    if !cfg!(target_os = "linux") {
+        return Err(Refusal::Missing("an image for Linux is made on Linux, whose C library it has".to_owned()));
+    }
+    let path = yard.command(None)?;
+    let read = |path: &Path| fs::read(path).map_err(|error| format!("{}: {error}", path.display()));
     let (epoch_s, version) = (product::epoch_s(&yard.root)?, product::version(&yard.root)?);
     let mut system = Contents::default();
-    system.add_program(&COMMAND[1..], command);
+    system.add_program(&COMMAND[1..], read(&path)?);
+    for library in libraries(&run(Command::new("ldd").arg(&path))?) {
+        system.add_program(&library[1..], read(Path::new(library))?);
+    }
+    // Where these libraries are from, and under which licences they are passed on. Debian has them.
+    for package in ["libc6", "libgcc-s1"] {
+        let terms = format!("usr/share/doc/{package}/copyright");
+        if let Ok(text) = fs::read(Path::new("/").join(&terms)) {
+            system.add(&terms, text);
+        }
+    }
     system.add("etc/passwd", "root:x:0:0:root:/:/none\nnobody:x:65534:65534:nobody:/tmp:/none\n");
     system.add("etc/group", "root:x:0:\nnobody:x:65534:\n");
     // Results are written to the current folder.
@@ -34,7 +45,18 @@ pub fn build(yard: &mut Yard) -> Result<Vec<PathBuf>, Refusal> {
         system.add(&format!("usr/share/doc/oversleep/{name}"), product::read(&yard.root.join(name))?);
     }
     let image = layout(&system, &version, epoch_s)?.tar(epoch_s)?;
-    Ok(vec![product::write(&yard.dist.join(format!("oversleep-{version}-image-amd64.tar")), image)?])
+    Ok(vec![product::write(&yard.dist.join(format!("oversleep-{version}-image-{}.tar", architecture())), image)?])
+}
+
+/// The paths that `ldd` prints: libraries, and the loader.
+fn libraries(printed: &str) -> Vec<&str> {
+    let paths = printed.lines().filter_map(|line| line.split_whitespace().find(|word| word.starts_with('/')));
+    paths.collect()
+}
+
+/// What containers call this processor.
+fn architecture() -> &'static str {
+    if cfg!(target_arch = "aarch64") { "arm64" } else { "amd64" }
 }
 
 /// The files of an image: contents by their sums, and what leads to them.
@@ -58,7 +80,7 @@ fn layout(system: &Contents, version: &str, epoch_s: u64) -> Result<Contents, St
     let layer = blob(gzip(&layer)?, "application/vnd.oci.image.layer.v1.tar+gzip");
     let config = json!({
         "created": created,
-        "architecture": "amd64",
+        "architecture": architecture(),
         "os": "linux",
         "config": { "User": NOBODY, "Entrypoint": [COMMAND], "WorkingDir": "/tmp", "Env": ["PATH=/usr/bin"], "Labels": labels },
         "rootfs": { "type": "layers", "diff_ids": [format!("sha256:{layer_sum}")] },
@@ -108,12 +130,19 @@ pub fn try_out(yard: &mut Yard, files: &[PathBuf]) -> Result<String, Refusal> {
     run(Command::new("umoci").args(["unpack", "--image", &to]).arg(&bundle))?;
     let root = CleanRoot::at(bundle.join("rootfs"));
     let used = trial::of_command(&version, trial::ON_UNIX, |line| root.as_nobody(line))?;
-    Ok(format!("read by skopeo, unpacked by umoci, run as {NOBODY} with nothing beside it: {used}"))
+    Ok(format!("read by skopeo, unpacked by umoci, run as {NOBODY}: {used}"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn libraries_are_the_paths_that_ldd_prints() {
+        let printed = "\tlinux-vdso.so.1 (0x1)\n\tlibc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x2)\n\t\
+                       /lib64/ld-linux-x86-64.so.2 (0x3)\n";
+        assert_eq!(libraries(printed), ["/lib/x86_64-linux-gnu/libc.so.6", "/lib64/ld-linux-x86-64.so.2"]);
+    }
 
     #[test]
     fn everything_in_an_image_is_reached_by_its_sum() {

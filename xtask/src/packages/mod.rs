@@ -60,15 +60,8 @@ pub const WAYS: &[Way] = &[
         try_out: archive::linux::try_out,
     },
     Way {
-        name: "archive-musl",
-        about: "the same without a C library",
-        is_quick: false,
-        build: archive::musl::build,
-        try_out: archive::musl::try_out,
-    },
-    Way {
         name: "image",
-        about: "a container image with nothing but the command",
+        about: "a container image with the command, the C library and nothing else",
         is_quick: false,
         build: image::build,
         try_out: image::try_out,

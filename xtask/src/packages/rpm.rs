@@ -6,10 +6,21 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::clean_root::CleanRoot;
-use super::contents::Papers;
+use super::contents::{Contents, Papers};
 use super::product::{self, DESCRIPTION, LICENCE, MAINTAINER, REPOSITORY, SUMMARY};
 use super::trial;
 use super::yard::{Refusal, Yard, run};
+
+/// Folders that are removed with the package unless another one has them, too.
+const OWN_FOLDERS: &[&str] =
+    &["usr/share/doc/oversleep", "usr/share/fish", "usr/share/licenses/oversleep", "usr/share/zsh"];
+
+/// What rpmlint can't know: distributions sign packages, not we; Fedora compresses manuals with gzip; both licences are SPDX's.
+const JUDGE: &str = "\
+Filters = ['no-signature']
+CompressExtension = 'gz'
+ValidLicenses = ['MIT', 'Apache-2.0']
+";
 
 pub fn build(yard: &mut Yard) -> Result<Vec<PathBuf>, Refusal> {
     yard.prerequisites.program("rpmbuild", &["rpm"]).map_err(Refusal::Missing)?;
@@ -25,7 +36,7 @@ pub fn build(yard: &mut Yard) -> Result<Vec<PathBuf>, Refusal> {
     let folder = yard.empty("rpm")?;
     let staged = folder.join("staged");
     contents.lay_out(&staged, epoch_s)?;
-    let spec = spec(&version, &staged, &product::date(epoch_s, "%a %b %d %Y")?, contents.paths());
+    let spec = spec(&version, &staged, &product::date(epoch_s, "%a %b %d %Y")?, &contents);
     let spec = product::write(&folder.join("oversleep.spec"), spec)?;
     let mut pack = Command::new("rpmbuild");
     pack.args(["-bb", "--quiet", "--target", &format!("{}-linux", std::env::consts::ARCH)]);
@@ -49,9 +60,11 @@ pub fn build(yard: &mut Yard) -> Result<Vec<PathBuf>, Refusal> {
 }
 
 /// The description of the package for `rpmbuild`: everything is built already, and is packed as it is.
-fn spec<'a>(version: &str, staged: &Path, date: &str, paths: impl Iterator<Item = &'a str>) -> String {
-    let mut files = String::new();
-    for path in paths {
+fn spec(version: &str, staged: &Path, date: &str, contents: &Contents) -> String {
+    let is_own = |folder: &&str| OWN_FOLDERS.iter().any(|own| folder.starts_with(own));
+    let mut files: String =
+        contents.folders().into_keys().filter(is_own).map(|folder| format!("%dir /{folder}\n")).collect();
+    for path in contents.paths() {
         let kind = match path {
             _ if path.starts_with("usr/share/licenses/") => "%license ",
             _ if path.starts_with("usr/share/doc/") => "%doc ",
@@ -97,8 +110,10 @@ pub fn try_out(yard: &mut Yard, files: &[PathBuf]) -> Result<String, Refusal> {
     run(&mut rpm(&["--verify", "--nodeps", "oversleep"]))?;
     let used = trial::of_command(&product::version(&yard.root)?, trial::ON_UNIX, |line| root.as_nobody(line))?;
     run(&mut rpm(&["--erase", "oversleep"]))?;
+    // `/usr/share/licenses` is in the package `filesystem` of every system with RPM, and not in Debian.
+    let is_of_rpm = |file: &str| file.starts_with("/rpm") || file == "/usr/share/licenses";
     let left: Vec<String> =
-        root.files()?.into_iter().filter(|file| !before.contains(file) && !file.starts_with("/rpm")).collect();
+        root.files()?.into_iter().filter(|file| !before.contains(file) && !is_of_rpm(file)).collect();
     if !left.is_empty() {
         return Err(Refusal::Failed(format!("after `rpm --erase` there are still {left:?}")));
     }
@@ -110,7 +125,8 @@ fn judged(yard: &mut Yard, file: &Path) -> Result<String, Refusal> {
     if let Err(reason) = yard.prerequisites.program("rpmlint", &["rpmlint"]) {
         return Ok(format!("not judged ({reason})"));
     }
-    let said = run(Command::new("rpmlint").arg(file).env("LC_ALL", "C.UTF-8"))?;
+    let rules = product::write(&yard.empty("rpmlint")?.join("rules.toml"), JUDGE)?;
+    let said = run(Command::new("rpmlint").arg("--config").arg(rules).arg(file).env("LC_ALL", "C.UTF-8"))?;
     let warnings: Vec<&str> = said.lines().filter(|line| line.contains(": W: ")).collect();
     Ok(match warnings.len() {
         0 => "rpmlint has neither errors nor warnings".to_owned(),
@@ -124,14 +140,14 @@ mod tests {
 
     #[test]
     fn the_description_lists_every_file_by_its_kind() {
-        let paths =
-            ["usr/bin/oversleep", "usr/share/doc/oversleep/README.md", "usr/share/licenses/oversleep/LICENSE-MIT"];
-        let text = spec("1.2.3", Path::new("/staged"), "Mon Sep 21 2026", paths.into_iter());
-        assert!(
-            text.contains(
-                "\n%files\n/usr/bin/oversleep\n%doc /usr/share/doc/oversleep/README.md\n%license /usr/share/"
-            )
-        );
+        let mut contents = Contents::default();
+        for path in ["usr/bin/oversleep", "usr/share/doc/oversleep/README.md", "usr/share/licenses/oversleep/MIT"] {
+            contents.add(path, "");
+        }
+        let text = spec("1.2.3", Path::new("/staged"), "Mon Sep 21 2026", &contents);
+        let files = "%files\n%dir /usr/share/doc/oversleep\n%dir /usr/share/licenses/oversleep\n/usr/bin/oversleep\n\
+                     %doc /usr/share/doc/oversleep/README.md\n%license /usr/share/licenses/oversleep/MIT\n";
+        assert!(text.contains(files), "{text}");
         assert!(
             text.contains("\nSummary: Measure how late") && text.contains("cp -a /staged/. %{buildroot}"),
             "{text}"

@@ -171,6 +171,10 @@ fn again(yard: &Yard, options: &Options) -> Result<(), Refusal> {
     let archive = elsewhere.join("commit.tar");
     run(Command::new("git").arg("-C").arg(&yard.root).args(["archive", "--output"]).arg(&archive).arg("HEAD"))?;
     run(Command::new("tar").arg("xf").arg(&archive).arg("-C").arg(&copy))?;
+    // A tool that is compiled once needs no second time.
+    let (output, kept) = (elsewhere.join("output"), yard.kept("")?);
+    fs::create_dir_all(output.join("packages")).map_err(|error| error.to_string())?;
+    run(Command::new("cp").args(["-R", "--"]).arg(kept.join(sbom::TOOL)).arg(output.join("packages")))?;
     let dist = elsewhere.join("dist");
     let this = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut release = Command::new(this);
@@ -178,7 +182,7 @@ fn again(yard: &Yard, options: &Options) -> Result<(), Refusal> {
     release.args(["--profile", &options.profile, "--out"]).arg(&dist);
     release.args(options.is_quick.then_some("--quick")).args((!options.may_install).then_some("--no-install"));
     release.current_dir(&copy).env("SOURCE_DATE_EPOCH", product::epoch_s(&yard.root)?.to_string());
-    release.env("CARGO_MANIFEST_DIR", copy.join("xtask")).env("CARGO_TARGET_DIR", elsewhere.join("output"));
+    release.env("CARGO_MANIFEST_DIR", copy.join("xtask")).env("CARGO_TARGET_DIR", output);
     run(&mut release)?;
     let (first, second) = (sums(&yard.dist)?, sums(&dist)?);
     let differs =

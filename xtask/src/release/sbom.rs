@@ -8,7 +8,7 @@ use std::process::Command;
 use crate::packages::product;
 use crate::packages::yard::{Refusal, Yard, run};
 
-const TOOL: &str = "cargo-cyclonedx";
+pub const TOOL: &str = "cargo-cyclonedx";
 const TOOL_VERSION: &str = "0.5.9";
 
 /// Writes the list.
