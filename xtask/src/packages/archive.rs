@@ -9,7 +9,7 @@ use std::process::Command;
 use xtask_tools::{Zig, can_build_for, wine};
 
 use super::contents::{Contents, Papers};
-use super::yard::{Refusal, Yard, run};
+use super::yard::{Refusal, Yard, run, run_installed};
 use super::{product, trial};
 
 /// A system that has an archive.
@@ -161,7 +161,7 @@ fn try_out_for(yard: &mut Yard, system: &System, file: &Path) -> Result<String, 
         let mut words = before.iter().copied().chain([command.as_ref()]).chain(line[1..].iter().copied());
         let mut program = Command::new(words.next().unwrap_or_default());
         program.args(words).current_dir(&folder).envs(variables.iter().map(|(name, value)| (name, value)));
-        Ok(run(&mut program)?)
+        Ok(run_installed(&mut program)?)
     })?;
     Ok(match system.carrier {
         _ if is_own(target) => used,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::product;
-use super::yard::{Refusal, Yard, run};
+use super::yard::{Refusal, Yard, run, run_installed};
 
 /// The user without rights, as everywhere on Linux.
 pub const NOBODY: &str = "65534:65534";
@@ -41,7 +41,7 @@ impl CleanRoot {
 
     /// What a program prints in it for a user without rights. Nothing but the program is needed there.
     pub fn as_nobody(&self, line: &[&str]) -> Result<String, Refusal> {
-        Ok(run(self.entered(Some(NOBODY)).args(line))?)
+        Ok(run_installed(self.entered(Some(NOBODY)).args(line))?)
     }
 
     fn entered(&self, user: Option<&str>) -> Command {

@@ -12,7 +12,8 @@ use super::trial;
 use super::yard::{Refusal, Yard, run};
 
 /// What lintian warns of in every changelog that begins with the first packaging of a version.
-const INITIAL: &str = "initial-upload-closes-no-bugs *";
+const INITIAL: (&str, &str) =
+    ("initial-upload-closes-no-bugs", "It isn't uploaded to Debian, where no bug asks for it.");
 
 /// The first packaging of that version.
 const REVISION: &str = "1";
@@ -29,8 +30,10 @@ pub struct Control<'a> {
     pub linked: &'a [&'a str],
     /// More lines, each with its end.
     pub more: &'a str,
-    /// Whether programs find a library in it.
-    pub has_library: bool,
+    /// The library that programs find in it: its name, and the version of its interface.
+    pub library: Option<(&'a str, &'a str)>,
+    /// Tags of lintian that it needn't care about, each with the reason.
+    pub lintian: &'a [(&'a str, &'a str)],
 }
 
 pub fn build(yard: &mut Yard) -> Result<Vec<PathBuf>, Refusal> {
@@ -45,7 +48,8 @@ pub fn build(yard: &mut Yard) -> Result<Vec<PathBuf>, Refusal> {
         depends: &[],
         linked: &["usr/bin/oversleep"],
         more: "",
-        has_library: false,
+        library: None,
+        lintian: &[],
     };
     let folder = yard.empty("deb")?;
     Ok(vec![pack(yard, &folder, contents, &control)?])
@@ -62,9 +66,9 @@ pub fn pack(yard: &mut Yard, folder: &Path, mut contents: Contents, control: &Co
     let documents = format!("usr/share/doc/{package}");
     let mit = product::read(&yard.root.join("LICENSE-MIT"))?;
     contents.add(&format!("{documents}/copyright"), copyright(&mit, &product::date(epoch_s, "%Y")?));
-    let override_file = format!("usr/share/lintian/overrides/{package}");
-    contents
-        .add(&override_file, format!("# Debian has no bug about it: it isn't uploaded there.\n{package}: {INITIAL}\n"));
+    let tags = [INITIAL].iter().chain(control.lintian);
+    let overrides: String = tags.map(|(tag, reason)| format!("# {reason}\n{package}: {tag} *\n")).collect();
+    contents.add(&format!("usr/share/lintian/overrides/{package}"), overrides);
     contents.add(&format!("{documents}/changelog.Debian.gz"), gzip(changelog(package, &version, epoch_s)?.as_bytes())?);
     let changes = product::read(&yard.root.join("CHANGELOG.md"))?;
     contents.add(&format!("{documents}/changelog.gz"), gzip(changes.as_bytes())?);
@@ -77,8 +81,10 @@ pub fn pack(yard: &mut Yard, folder: &Path, mut contents: Contents, control: &Co
     let sums =
         "find usr -type f -printf '%P\\n' | LC_ALL=C sort | sed 's,^,usr/,' | xargs -d '\\n' md5sum >DEBIAN/md5sums";
     run(Command::new("sh").arg("-euc").arg(sums).current_dir(folder))?;
-    if control.has_library {
+    if let Some((library, interface)) = control.library {
         product::write(&debian.join("triggers"), "activate-noawait ldconfig\n")?;
+        let needs = format!("{library} {interface} {package} (>= {version})\n");
+        product::write(&debian.join("shlibs"), needs)?;
     }
     let size = run(Command::new("du").args(["--apparent-size", "-sk", "usr"]).current_dir(folder))?;
     let size_kib = size.split_whitespace().next().unwrap_or("0");

@@ -39,7 +39,8 @@ pub fn build(yard: &mut Yard) -> Result<Vec<PathBuf>, Refusal> {
         depends: &[],
         linked: &[SHARED],
         more: "",
-        has_library: true,
+        library: Some(("liboversleep", "1")),
+        lintian: &[],
     };
     let description =
         format!("{description}\nThis package has its header, the static library, and files for\npkg-config and CMake.");
@@ -51,12 +52,17 @@ pub fn build(yard: &mut Yard) -> Result<Vec<PathBuf>, Refusal> {
         depends: &["liboversleep1 (= @version@)".to_owned()],
         linked: &[],
         more: "",
-        has_library: false,
+        library: None,
+        lintian: &[CROSS],
     };
     let shared = deb::pack(yard, &library, Contents::default(), &shared)?;
     let development = deb::pack(yard, &rest, Contents::default(), &development)?;
     Ok(vec![shared, development])
 }
+
+/// What lintian says of a library for one architecture at a time.
+const CROSS: (&str, &str) =
+    ("pkg-config-unavailable-for-cross-compilation", "Its files are in /usr/lib, for one architecture at a time.");
 
 /// A project with one program, as the README of the C interface describes it.
 const CMAKE: &str = "\
