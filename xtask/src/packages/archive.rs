@@ -138,7 +138,7 @@ fn try_out_for(yard: &mut Yard, system: &System, file: &Path) -> Result<String, 
     run(&mut unpack)?;
     let unpacked = folder.join(name(&version, target));
     let command = unpacked.join(if target.contains("windows") { "oversleep.exe" } else { "oversleep" });
-    trial::size_at_most(&command, 14_000_000)?;
+    trial::size_at_most(yard, &command, 14_000_000)?;
     let (mut before, mut variables): (Vec<&str>, Vec<(&str, PathBuf)>) = (Vec::new(), Vec::new());
     match &system.carrier {
         _ if is_own(target) => {}

@@ -148,7 +148,7 @@ fn changelog(package: &str, version: &str, epoch_s: u64) -> Result<String, Strin
 }
 
 pub fn try_out(yard: &mut Yard, files: &[PathBuf]) -> Result<String, Refusal> {
-    trial::size_at_most(&files[0], 6_000_000)?;
+    trial::size_at_most(yard, &files[0], 6_000_000)?;
     let verdict = judged(yard, files)?;
     let root = CleanRoot::debian(yard, "deb-root", &[])?;
     let before = root.files()?;

@@ -15,7 +15,8 @@ use super::yard::{Refusal, Yard, run};
 const OWN_FOLDERS: &[&str] =
     &["usr/share/doc/oversleep", "usr/share/fish", "usr/share/licenses/oversleep", "usr/share/zsh"];
 
-/// What rpmlint can't know: distributions sign packages, not we; Fedora compresses manuals with gzip; both licences are SPDX's.
+/// What rpmlint can't know: distributions sign packages, not we; manuals are compressed with gzip; both licences are
+/// SPDX's.
 const JUDGE: &str = "\
 Filters = ['no-signature']
 CompressExtension = 'gz'
@@ -88,7 +89,7 @@ fn spec(version: &str, staged: &Path, date: &str, contents: &Contents) -> String
 
 pub fn try_out(yard: &mut Yard, files: &[PathBuf]) -> Result<String, Refusal> {
     let file = &files[0];
-    trial::size_at_most(file, 6_000_000)?;
+    trial::size_at_most(yard, file, 6_000_000)?;
     let verdict = judged(yard, file)?;
     let needs = run(Command::new("rpm").args(["--query", "--package", "--requires"]).arg(file))?;
     let is_c_library = |need: &&str| {

@@ -68,7 +68,10 @@ impl Yard {
         let flags = cargo.get_envs().find(|(name, _)| *name == "RUSTFLAGS").and_then(|(_, flags)| flags?.to_str());
         let flags = format!("{} {}", flags.unwrap_or_default(), self.same_paths());
         cargo.current_dir(&self.root).args(["--quiet", "--locked", "--package", "oversleep-cli"]);
-        cargo.args(["--profile", &self.profile]).env("RUSTFLAGS", flags.trim());
+        cargo.args(["--profile", &self.profile]);
+        if !flags.trim().is_empty() {
+            cargo.env("RUSTFLAGS", flags.trim());
+        }
         if let Some(target) = target {
             cargo.args(["--target", target]);
             built.push(target);
@@ -79,9 +82,18 @@ impl Yard {
         Ok(built.join(&self.profile).join(if is_windows { "oversleep.exe" } else { "oversleep" }))
     }
 
+    /// Whether these files are for publication: only then do their sizes and bytes matter.
+    pub fn is_for_publication(&self) -> bool {
+        self.profile == "dist"
+    }
+
     /// Flags of the compiler with which two folders give the same program: a panic names its file, and that name is the
-    /// same wherever the project, Cargo's downloads and its output are.
+    /// same wherever the project, Cargo's downloads and its output are. Other profiles have none, so that what Cargo has
+    /// compiled before is used again.
     pub fn same_paths(&self) -> String {
+        if !self.is_for_publication() {
+            return std::env::var("RUSTFLAGS").unwrap_or_default();
+        }
         let home = std::env::var_os("HOME").unwrap_or_default();
         let cargo_home = std::env::var_os("CARGO_HOME").map_or_else(|| Path::new(&home).join(".cargo"), PathBuf::from);
         // The last one that fits is taken: the output is usually inside of the project.

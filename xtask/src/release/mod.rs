@@ -216,6 +216,21 @@ mod tests {
     }
 
     #[test]
+    fn the_workflow_calls_this_and_pins_what_it_uses() {
+        let workflow = product::read(&crate::project_root().join(".github/workflows/release.yml")).unwrap();
+        assert!(workflow.contains("cargo xtask release --version") && !workflow.contains("curl"));
+        for action in workflow.lines().filter_map(|line| line.split_once("uses: ").map(|(_, action)| action)) {
+            let commit = action.split_once('@').and_then(|(_, rest)| rest.split(' ').next()).unwrap_or_default();
+            assert!(commit.len() == 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit()), "{action}");
+        }
+        // Each system builds its own ways, and the others leave them out.
+        for option in workflow.lines().filter_map(|line| line.split_once("options: ").map(|(_, options)| options)) {
+            let args: Vec<String> = option.split_whitespace().map(str::to_owned).collect();
+            assert!(options(Path::new("/project"), &args).is_ok(), "{option}");
+        }
+    }
+
+    #[test]
     fn another_version_than_that_of_the_manifest_is_refused() {
         let refused = command(&crate::project_root(), &["--version=999.0.0".to_owned()]).unwrap_err();
         assert!(refused.contains("write 999.0.0 into Cargo.toml"), "{refused}");
