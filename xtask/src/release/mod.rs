@@ -45,8 +45,7 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
         return Err(format!("this is {version}, not {stated}; write {stated} into Cargo.toml (workspace.package)"));
     }
     if !options.collects {
-        // Files of another version would be summed, too.
-        _ = fs::remove_dir_all(&options.dist);
+        empty(root, &options.dist)?;
     }
     let mut yard = Yard::new(root, options.dist.clone(), options.profile.clone(), options.may_install)?;
     let mut steps = Steps { failed: false };
@@ -61,6 +60,18 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
         steps.step("twice", || again(&yard, &options).map(|()| Vec::new()));
     }
     Ok(ExitCode::from(u8::from(steps.failed)))
+}
+
+/// Removes what an earlier release left, which would be summed, too. A folder of something else is refused.
+fn empty(root: &Path, dist: &Path) -> Result<(), String> {
+    let Ok(mut files) = fs::read_dir(dist) else { return Ok(()) };
+    if files.next().is_none() {
+        return Ok(());
+    }
+    if dist != root.join("dist") && !dist.join(SUMS).is_file() {
+        return Err(format!("{} has other files than those of a release; name an empty folder", dist.display()));
+    }
+    fs::remove_dir_all(dist).map_err(|error| format!("{}: {error}", dist.display()))
 }
 
 struct Steps {
@@ -228,6 +239,18 @@ mod tests {
             let args: Vec<String> = option.split_whitespace().map(str::to_owned).collect();
             assert!(options(Path::new("/project"), &args).is_ok(), "{option}");
         }
+    }
+
+    #[test]
+    fn only_what_a_release_left_is_removed() {
+        let (root, dist) = (Path::new("/project"), std::env::temp_dir());
+        let dist = dist.join(format!("oversleep-release-empty-{}", std::process::id()));
+        assert_eq!(empty(root, &dist), Ok(()), "it doesn't exist");
+        fs::create_dir_all(&dist).unwrap();
+        fs::write(dist.join("letter"), "text").unwrap();
+        assert!(empty(root, &dist).is_err_and(|error| error.contains("name an empty folder")));
+        fs::write(dist.join(SUMS), "").unwrap();
+        assert_eq!((empty(root, &dist), dist.exists()), (Ok(()), false));
     }
 
     #[test]

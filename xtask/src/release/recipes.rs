@@ -52,24 +52,25 @@ const RECIPES: &[Recipe] = &[
 pub fn write(yard: &mut Yard) -> Result<Vec<PathBuf>, Refusal> {
     let version = product::version(&yard.root)?;
     let sums: BTreeMap<String, String> = super::sums(&yard.dist)?.into_iter().collect();
-    let (mut files, mut missing) = (Vec::new(), Vec::new());
+    let (mut files, mut missing) = (Vec::new(), BTreeMap::new());
+    let manager = |recipe: &Recipe| recipe.path.split('/').next().unwrap_or_default();
     for recipe in RECIPES {
-        let text = match filled(recipe.template, &version, &sums) {
-            Ok(text) => text,
-            Err(archive) => {
-                missing.push(format!("{} needs {archive}", recipe.path));
-                continue;
-            }
-        };
+        if let Err(archive) = filled(recipe.template, &version, &sums) {
+            missing.insert(manager(recipe), archive);
+        }
+    }
+    // A package manager takes all files of its recipe or none.
+    for recipe in RECIPES.iter().filter(|recipe| !missing.contains_key(manager(recipe))) {
         let path = yard.dist.join("recipes").join(recipe.path);
         fs::create_dir_all(path.parent().unwrap_or(&yard.dist)).map_err(|error| error.to_string())?;
-        files.push(product::write(&path, text)?);
+        files.push(product::write(&path, filled(recipe.template, &version, &sums)?)?);
         if let [program, args @ ..] = recipe.checked_by
             && xtask_tools::on_path(program).is_some()
         {
             run(Command::new(program).args(args).arg(&path))?;
         }
     }
+    let missing: Vec<String> = missing.iter().map(|(manager, archive)| format!("{manager} needs {archive}")).collect();
     if files.is_empty() {
         return Err(Refusal::Missing(missing.join(", ")));
     }
