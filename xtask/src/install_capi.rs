@@ -24,8 +24,12 @@ struct Options {
 
 /// Runs the chore. Exit code 0: installed.
 pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
-    for file in install(root, &options(args)?)? {
+    let options = options(args)?;
+    for file in install(root, &options)? {
         println!("install-capi: {}", file.display());
+    }
+    if let Some(step) = next_step(&options) {
+        println!("install-capi: {step}");
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -51,6 +55,21 @@ fn options(args: &[String]) -> Result<Options, String> {
     let prefix = prefix.ok_or(USAGE)?;
     let prefix = std::path::absolute(&prefix).map_err(|e| format!("{}: {e}", prefix.display()))?;
     Ok(Options { prefix, destination, profile, target })
+}
+
+/// What is left to do until programs find the shared library: on Linux it is found by a cache, which knows some prefixes.
+fn next_step(options: &Options) -> Option<String> {
+    let is_linux = options.target.as_deref().unwrap_or(std::env::consts::OS).contains("linux");
+    if !is_linux || options.destination.is_some() {
+        return None;
+    }
+    let prefix = options.prefix.display();
+    Some(match options.prefix.to_str() {
+        Some("/usr" | "/usr/local") => {
+            "run `ldconfig` as root; until then programs don't find liboversleep.so.1".to_owned()
+        }
+        _ => format!("link programs with -Wl,-rpath,{prefix}/lib; Linux looks for no library in {prefix} by itself"),
+    })
 }
 
 /// The libraries as built, and the libraries that the static one needs.
@@ -291,6 +310,19 @@ mod tests {
         assert_eq!(of("x86_64-pc-windows-msvc").import, Some("lib/oversleep.lib"));
         assert_eq!(of("aarch64-apple-darwin").shared, "lib/liboversleep.1.dylib");
         assert_eq!(of("aarch64-unknown-linux-gnu").link, Some("lib/liboversleep.so"));
+    }
+
+    #[test]
+    fn on_linux_the_next_step_makes_the_library_found() {
+        let step = |args: &[&str]| {
+            let args: Vec<String> = args.iter().map(|&arg| arg.to_owned()).collect();
+            next_step(&options(&args).unwrap())
+        };
+        let linux = "--target=x86_64-unknown-linux-gnu";
+        assert!(step(&["--prefix=/usr/local", linux]).unwrap().starts_with("run `ldconfig` as root"));
+        assert!(step(&["--prefix=/home/me", linux]).unwrap().contains("-Wl,-rpath,/home/me/lib"));
+        assert_eq!(step(&["--prefix=/usr", "--destdir=stage", linux]), None);
+        assert_eq!(step(&["--prefix=/usr/local", "--target=aarch64-apple-darwin"]), None);
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod header;
 mod install_capi;
 mod packages;
 mod page;
+mod release;
 mod rust;
 mod schema;
 mod tidy;
@@ -40,6 +41,8 @@ const CHORES: &[Chore] = chores! {
         "build the C interface and install header, libraries and pkg-config file under --prefix DIR",
     packages "packages": "build every package and use it in a clean root; --quick tries what every change must pass",
     page "page": "write the page in the browser, which the command embeds; --check reports a stale one instead",
+    release "release":
+        "build all that a release publishes into dist/, with sums, notes and recipes; --twice proves that the bytes repeat",
     schema "schema": "write the JSON schemas of results and comparisons; --check reports stale ones instead",
     tidy "tidy":
         "check the rules of the source tree; --list names them, --fix sorts imports, --update lowers the length ratchet",

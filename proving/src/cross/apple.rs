@@ -3,9 +3,10 @@
 
 use std::path::Path;
 
+use xtask_tools::Zig;
+
 use super::Cross;
 use super::toolchain::Toolchain;
-use super::zig::Zig;
 
 /// The targets, each with the first bytes of its programs: the magic number of a 64-bit Mach-O file and the processor,
 /// from `<mach-o/loader.h>` and `<mach/machine.h>`, low byte first.
@@ -39,7 +40,8 @@ fn link(cross: &mut Cross, target: &str, toolchain: &Toolchain, begins: [u8; 8])
         Ok(zig) => zig,
         Err(reason) => return cross.report.skip(&name, &reason),
     };
-    let build = zig.cargo_build(&cross.root, target, "oversleep-cli");
+    let mut build = zig.cargo_build();
+    build.current_dir(&cross.root).args(["--target", target, "-p", "oversleep-cli"]);
     if cross.report.step(&name, 6, &[0], &build) {
         let program = super::command_runs::target_directory(cross).join(target).join("debug/oversleep");
         cross.report.check(&format!("{target}: the linked file is a program for it"), || is_program(&program, begins));

@@ -11,7 +11,6 @@ mod results;
 mod toolchain;
 mod under_wine;
 mod windows;
-mod zig;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

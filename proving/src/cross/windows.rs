@@ -1,17 +1,14 @@
 //! Windows, x86-64, GNU: linked by mingw, run under Wine.
 
-use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use xtask_tools::wine::{LINKER, LINKER_PACKAGE, WINE, environment, prefix};
 
 use super::Cross;
 use super::command_runs::{self, Carrier};
 use super::results::Allowed;
-use crate::report::{run_limited, tail};
 
 const TARGET: &str = "x86_64-pc-windows-gnu";
-const LINKER: &str = "x86_64-w64-mingw32-gcc";
-/// Debian's `wine` also wants a 32-bit loader; the programs here are 64-bit and don't need one.
-const WINE: &str = "wine";
 
 /// Wine's server ends after that many seconds without a program, if it isn't ended before.
 const SERVER_IDLE_S_MAX: &str = "-p1200";
@@ -26,19 +23,9 @@ const LACKS: &[(&str, &str)] = &[
     ("C6/waitable-timer-tolerant/tolerance=", "the same"),
 ];
 
-/// Rust's standard library takes its random numbers from ProcessPrng, which Wine 8 lacks. RtlGenRandom is the older name
-/// of the same source.
-const PROCESS_PRNG: &str = "\
-#include <stddef.h>
-__declspec(dllimport) unsigned char __stdcall SystemFunction036(void *buffer, unsigned long length);
-__declspec(dllexport) int __stdcall ProcessPrng(void *buffer, size_t length) {
-    return SystemFunction036(buffer, (unsigned long)length);
-}
-";
-
 pub fn check(cross: &mut Cross) {
     let Some(toolchain) = cross.toolchain(TARGET, "windows") else { return };
-    if let Err(reason) = cross.prerequisites.program(LINKER, &["gcc-mingw-w64-x86-64"]) {
+    if let Err(reason) = cross.prerequisites.program(LINKER, &[LINKER_PACKAGE]) {
         return cross.report.skip("windows", &reason);
     }
     if toolchain.has_clippy() {
@@ -46,7 +33,7 @@ pub fn check(cross: &mut Cross) {
     } else {
         cross.report.skip("windows: clippy", "this toolchain has no clippy");
     }
-    let prefix = match wine_prefix(cross) {
+    let prefix = match prefix(&cross.scratch, &mut cross.prerequisites) {
         Ok(prefix) => prefix,
         Err(reason) => return cross.report.skip("windows: under Wine", &reason),
     };
@@ -83,34 +70,4 @@ pub fn check(cross: &mut Cross) {
     let (root, program) = (cross.root.clone(), command_runs::binary(cross, &toolchain));
     cross.report.check("windows: imported calls", || super::imports::check(&root, &program));
     xtask_tools::quietly(Command::new("wineserver").arg("-k").env("WINEPREFIX", &prefix));
-}
-
-/// The location of Wine's files, with messages and browser disabled.
-fn environment(prefix: &Path) -> [(&'static str, &Path); 3] {
-    [("WINEPREFIX", prefix), ("WINEDEBUG", Path::new("-all")), ("WINEDLLOVERRIDES", Path::new("mscoree,mshtml="))]
-}
-
-/// A Wine prefix of its own, with the library that Wine lacks.
-fn wine_prefix(cross: &mut Cross) -> Result<PathBuf, String> {
-    cross.prerequisites.program(WINE, &["wine", "wine64"])?;
-    let prefix = cross.scratch.join("wine");
-    let system = prefix.join("drive_c/windows/system32");
-    if !system.join("kernel32.dll").exists() {
-        let mut boot = Command::new("wineboot");
-        boot.arg("--init").envs(environment(&prefix));
-        let log = cross.scratch.join("logs/wineboot.log");
-        let code = run_limited(&boot, 4, &log)?;
-        if code != 0 {
-            return Err(format!("wineboot: exit code {code}: {}", tail(&log)));
-        }
-    }
-    let (source, library) = (cross.scratch.join("process_prng.c"), system.join("bcryptprimitives.dll"));
-    std::fs::write(&source, PROCESS_PRNG).map_err(|error| format!("{}: {error}", source.display()))?;
-    let mut compile = Command::new(LINKER);
-    compile.args(["-shared", "-O2", "-o"]).arg(&library).arg(&source).arg("-ladvapi32");
-    let log = cross.scratch.join("logs/process_prng.log");
-    match run_limited(&compile, 1, &log)? {
-        0 => Ok(prefix),
-        code => Err(format!("{LINKER}: exit code {code}: {}", tail(&log))),
-    }
 }

@@ -5,28 +5,98 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
+pub mod archive;
+mod clean_root;
+pub mod contents;
 mod crates;
+mod deb;
+mod dev;
+mod image;
 mod jar;
+pub mod product;
+mod rpm;
 mod tools;
+mod trial;
 mod wheel;
 mod wheels;
-mod yard;
+pub mod yard;
 
 use yard::{Refusal, Yard};
 
 /// A way that oversleep reaches people.
-struct Way {
-    name: &'static str,
+pub struct Way {
+    pub name: &'static str,
     about: &'static str,
     /// It runs with `--quick`, which is what every change must pass.
-    is_quick: bool,
+    pub is_quick: bool,
     /// Builds its files into [`Yard::dist`] and returns them.
-    build: fn(&mut Yard) -> Result<Vec<PathBuf>, Refusal>,
+    pub build: fn(&mut Yard) -> Result<Vec<PathBuf>, Refusal>,
     /// Installs these files in a clean root, uses them, and says what was seen.
     try_out: fn(&mut Yard, &[PathBuf]) -> Result<String, Refusal>,
 }
 
-const WAYS: &[Way] = &[crates::WAY, wheel::WAY, wheels::WAY, jar::WAY];
+pub const WAYS: &[Way] = &[
+    crates::WAY,
+    wheel::WAY,
+    Way {
+        name: "deb",
+        about: "the command for Debian and Ubuntu",
+        is_quick: true,
+        build: deb::build,
+        try_out: deb::try_out,
+    },
+    Way {
+        name: "rpm",
+        about: "the command for Fedora, openSUSE and their like",
+        is_quick: false,
+        build: rpm::build,
+        try_out: rpm::try_out,
+    },
+    Way {
+        name: "dev",
+        about: "the C library for Debian and Ubuntu",
+        is_quick: false,
+        build: dev::build,
+        try_out: dev::try_out,
+    },
+    Way {
+        name: "archive",
+        about: "an archive for Linux on x86-64",
+        is_quick: false,
+        build: archive::linux::build,
+        try_out: archive::linux::try_out,
+    },
+    Way {
+        name: "image",
+        about: "a container image with the command, the C library and nothing else",
+        is_quick: false,
+        build: image::build,
+        try_out: image::try_out,
+    },
+    Way {
+        name: "archive-arm",
+        about: "an archive for Linux on aarch64, run under qemu-user",
+        is_quick: false,
+        build: archive::arm_linux::build,
+        try_out: archive::arm_linux::try_out,
+    },
+    Way {
+        name: "archive-windows",
+        about: "an archive for Windows, run under Wine",
+        is_quick: false,
+        build: archive::windows::build,
+        try_out: archive::windows::try_out,
+    },
+    Way {
+        name: "archive-macos",
+        about: "archives for macOS on both processors: built, not run",
+        is_quick: false,
+        build: archive::macos::build,
+        try_out: archive::macos::try_out,
+    },
+    wheels::WAY,
+    jar::WAY,
+];
 
 const USAGE: &str = "packages takes names of ways, --list, --quick, --no-install, --profile NAME (dist unless stated) and \
      --out DIR (dist unless stated)";
@@ -42,7 +112,7 @@ struct Options {
 pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
     if args == ["--list"] {
         for way in WAYS {
-            println!("{:<10} {}{}", way.name, way.about, if way.is_quick { " (--quick)" } else { "" });
+            println!("{:<16} {}{}", way.name, way.about, if way.is_quick { " (--quick)" } else { "" });
         }
         return Ok(ExitCode::SUCCESS);
     }

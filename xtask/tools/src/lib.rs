@@ -3,11 +3,16 @@
 
 pub mod generated;
 mod jdk;
+mod limited;
 pub mod markdown;
 pub mod platform;
 mod prerequisites;
 mod targets;
+pub mod wine;
+mod zig;
 
 pub use jdk::{java_home, older_java_home};
+pub use limited::{run_limited, tail};
 pub use prerequisites::{Prerequisites, on_path, quietly};
 pub use targets::{can_build_for, target_directory};
+pub use zig::Zig;

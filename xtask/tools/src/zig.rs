@@ -5,9 +5,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use xtask_tools::{Prerequisites, quietly};
-
-use crate::report::{run_limited, tail};
+use crate::limited::{run_limited, tail};
+use crate::prerequisites::{Prerequisites, quietly};
 
 /// Other versions of zig have different linker flags.
 const ZIG: &str = "ziglang==0.15.*";
@@ -35,7 +34,7 @@ impl Zig {
             if !prerequisites.may_install() {
                 return Err(format!("cargo-zigbuild is not installed; run `cargo install cargo-zigbuild@{ZIGBUILD}`"));
             }
-            let mut install = Command::new(env!("CARGO"));
+            let mut install = Command::new("cargo");
             install.args(["install", "--locked", "--version", ZIGBUILD, "--root"]).arg(&room).arg("cargo-zigbuild");
             // It runs once, so optimising it would take longer than it saves.
             install.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0").env("CARGO_TARGET_DIR", room.join("build"));
@@ -44,11 +43,10 @@ impl Zig {
         Ok(Zig { zigbuild, zig, stubs })
     }
 
-    /// `cargo build -p PACKAGE` for that target, linked by zig.
-    pub fn cargo_build(&self, root: &Path, target: &str, package: &str) -> Command {
+    /// `cargo build`, linked by zig; packages and the target follow.
+    pub fn cargo_build(&self) -> Command {
         let mut build = Command::new(&self.zigbuild);
-        build.current_dir(root).args(["zigbuild", "--target", target, "-p", package]);
-        build.env("CARGO_ZIGBUILD_ZIG_PATH", &self.zig);
+        build.arg("zigbuild").env("CARGO_ZIGBUILD_ZIG_PATH", &self.zig);
         let stubs = self.stubs.display();
         build.env("RUSTFLAGS", format!("-L native={stubs} -L framework={stubs}"));
         build
