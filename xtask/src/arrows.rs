@@ -234,6 +234,8 @@ pub const UNSAFE_PLACES: &[&str] = &[
     "crates/oversleep-web/src/boundary.rs",
     // The C interface is made of foreign pointers.
     "crates/oversleep-capi/src/",
+    // Python tells only its C interface which interpreter runs.
+    "bindings/python/src/interpreter.rs",
     // The bare loops that the laboratory is compared with.
     "benches/src/sys/",
 ];
