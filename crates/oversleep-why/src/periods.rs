@@ -321,7 +321,7 @@ mod tests {
     #[test]
     fn a_request_follows_the_work_that_it_makes_up_for() {
         const MS: i64 = 1_000_000;
-        let of = |last, next| super::follows_work(last, next);
+        let of = follows_work;
         assert_eq!(of((14 * MS, 2 * MS), (13 * MS, 3 * MS)), Some(true), "less is left after more work");
         assert_eq!(of((13 * MS, 3 * MS), (14 * MS, 2 * MS)), Some(true));
         assert_eq!(of((10 * MS, 4 * MS), (9 * MS, 3 * MS)), Some(false));
