@@ -69,7 +69,12 @@ fn maven(yard: &Yard, home: &Path, project: &Path) -> Command {
 
 /// Puts the C library for a target where the jar takes it from, with its hash.
 fn library(yard: &Yard, tools: &Tools, target: &Target, natives: &Path) -> Result<(), Refusal> {
-    run(&mut tools.cargo(yard, target, "oversleep-capi", "capi")?)?;
+    let mut cargo = tools.cargo(yard, target, "oversleep-capi", "capi")?;
+    if target.triple.ends_with("musl") {
+        // Without musl in it, it can be a shared library.
+        cargo.env("RUSTFLAGS", "-C target-feature=-crt-static");
+    }
+    run(&mut cargo)?;
     let (built, name) = names(target.triple);
     let built = target_directory(&yard.root).join(target.triple).join("capi").join(built);
     let bytes = fs::read(&built).map_err(|error| format!("{}: {error}", built.display()))?;

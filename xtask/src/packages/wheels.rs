@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use xtask_tools::on_path;
+use xtask_tools::{on_path, wine};
 
 use super::Way;
 use super::tools::{TARGETS, Target, Tools, glibc_needed};
@@ -93,7 +93,11 @@ fn used(yard: &mut Yard, target: &Target, wheel: &Path, folder: &Path) -> Result
     }
     let mut ask = Command::new(on_path(runner).unwrap_or_else(|| runner.into()));
     if runner == "wine" {
-        ask.env("WINEDEBUG", "-all").env("WINEPREFIX", yard.empty("wine")?);
+        let scratch = yard.empty("wine")?;
+        match wine::prefix(&scratch, &mut yard.prerequisites) {
+            Ok(prefix) => _ = ask.envs(wine::environment(&prefix)),
+            Err(reason) => return Ok(format!("SKIPPED: its contents are right, and nothing here runs them: {reason}")),
+        }
     } else if target.triple.ends_with("gnu") {
         let libraries = Path::new("/usr/aarch64-linux-gnu");
         if let Err(reason) = yard.prerequisites.file(libraries, &["libc6-arm64-cross"]) {
