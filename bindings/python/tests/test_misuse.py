@@ -208,20 +208,32 @@ oversleep.sleep(0.0)
             """
 waits = [lambda: oversleep.sleep(3600.0), lambda: oversleep.sleep_until(oversleep.monotonic_ns() + 3600 * 10**9),
          oversleep.Parker().park, lambda: oversleep.Parker().park(3600.0), oversleep.Pacer(period=3600.0).wait]
-def interrupts(number):
-    time.sleep(0.02)
-    os.kill(os.getpid(), number)
-for wait in waits:
-    thread = started(interrupts, signal.SIGINT)
-    refused(KeyboardInterrupt, wait)
-    thread.join()
+is_waiting = False
 class Terminated(Exception): pass
-def handler(*_): raise Terminated
-signal.signal(signal.SIGTERM, handler)
-for wait in waits:
-    thread = started(interrupts, signal.SIGTERM)
-    refused(Terminated, wait)
+def handler(number, frame):
+    # What comes before the wait or after it is not what is tried here.
+    if not is_waiting: return
+    if number == signal.SIGINT: signal.default_int_handler(number, frame)
+    raise Terminated
+def interrupts(number, is_over):
+    # The first one may come before the wait.
+    while not is_over.wait(0.02): os.kill(os.getpid(), number)
+def ends(kind, number, wait):
+    global is_waiting
+    is_over = threading.Event()
+    thread = started(interrupts, number, is_over)
+    try:
+        try:
+            is_waiting = True
+            wait()
+            os._exit(1)
+        except kind: is_waiting = False
+    except kind: is_waiting = False
+    is_over.set()
     thread.join()
+for number in (signal.SIGINT, signal.SIGTERM): signal.signal(number, handler)
+for wait in waits: ends(KeyboardInterrupt, signal.SIGINT, wait)
+for wait in waits: ends(Terminated, signal.SIGTERM, wait)
 """
         )
 
