@@ -86,6 +86,8 @@ pub fn java(context: &Context) -> Result<Answer, String> {
     install(context, &prefix)?;
     let (source, classes) = (context.root.join("bindings/java/src"), context.scratch.join("classes"));
     let _ = std::fs::remove_dir_all(&classes);
+    // javac warns of a class path that isn't there.
+    std::fs::create_dir_all(&classes).map_err(|error| format!("{}: {error}", classes.display()))?;
     // As in the jar: what every Java reads, and what only Java 22 does.
     for (folder, release) in [("main/java/oversleep", "17"), ("main/java22/oversleep", "22"), ("test/java", "22")] {
         let directory = source.join(folder);
