@@ -34,6 +34,22 @@ const CASES: &[(&str, &[&str])] = &[
             "whose nice value counts only within its own session (autogroup)",
         ],
     ),
+    // The threads of Go's scheduler are no loops, and those of them that have nothing to do hold nothing up.
+    ("go-work", &["ticker: its own work takes up to 30 ms", "Go moves what runs between threads"]),
+    ("rust-lock", &["t09 (ticker): sleeping in other calls (futex: a lock or a condition, until holder wakes it)"]),
+    ("java-monitor", &["java: sleeping in other calls (futex: a lock or a condition, until holder wakes it)"]),
+    ("asyncio", &["python3: sleeping in other calls (clock_nanosleep)", "leave the sleep out"]),
+    ("node-work", &["node: its own work takes up to 40.1 ms of a period"]),
+    (
+        "python-rest",
+        &["python3 waits for what is left of each period, counted from the present time in whole milliseconds"],
+    ),
+    // It loses a millisecond now and then, and makes up for nothing.
+    ("node-span", &["14.3 ms: 10 ms requested in whole milliseconds, 4.13 ms of its own work"]),
+    ("ruby-nice", &["because of its own nice 10"]),
+    ("rust-slack", &["99 % of its lateness is timer slack"]),
+    ("real-time-hog", &["98 % of its lateness is waiting for a CPU, behind perl", "keep perl away from that one"]),
+    ("stopped", &["stops, because of job control (SIGSTOP or a terminal)"]),
     ("neighbour", &["loop: waiting for a CPU (behind compile) takes 4.94 ms of each period", "keep compile away"]),
     ("idle-policy", &["because of its own SCHED_IDLE"]),
     ("nice", &["because of its own nice 19"]),

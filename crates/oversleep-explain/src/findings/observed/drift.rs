@@ -84,7 +84,15 @@ fn drift(file: &ResultFile) -> Checked<Conclusion> {
 fn waits_for_rest(of: &Loop<'_>) -> bool {
     let (changed, follow) = (of.periods.requests_changed_count, of.periods.requests_follow_count);
     let follows = changed >= CHANGES_MIN && follow.saturating_mul(5) >= changed.saturating_mul(4);
-    follows && of.periods.split.p50(Part::Work) >= WORK_MIN_NS
+    follows && !is_rounded(of) && of.periods.split.p50(Part::Work) >= WORK_MIN_NS
+}
+
+/// Whether its requests are one span, of which a runtime has lost a millisecond at times: it counts in milliseconds, and one
+/// more of them passes while there is more to do.
+fn is_rounded(of: &Loop<'_>) -> bool {
+    const MS: i64 = 1_000_000;
+    let range = of.series.observed.as_ref().and_then(|waits| waits.requested_ns).filter(|_| in_milliseconds(of));
+    range.is_some_and(|[least, most]| most.0 - least.0 <= MS && most.0 - of.periods.split.p50(Part::Requested) < MS / 2)
 }
 
 /// Whether its requests are whole milliseconds that differ.
@@ -103,11 +111,30 @@ pub(crate) fn per_second(rate: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_record::Nanos;
     use oversleep_record::part::Parts;
 
     use crate::observed::testing::{found, periods};
 
     const MS: i64 = 1_000_000;
+
+    #[test]
+    fn who_waits_for_the_rest_of_a_period_is_told_from_who_loses_a_millisecond() {
+        let said = |requested: i64, range: [i64; 2], follow: u64| {
+            let of = Parts { requested: requested * MS, work: 2 * MS, late: MS / 4, ..Parts::default() };
+            let mut series = periods(None, &[(100, of)]);
+            let waits = series.observed.as_mut().unwrap();
+            waits.requested_ns = Some(range.map(|ms| Nanos(ms * MS)));
+            let periods = waits.periods.as_mut().unwrap();
+            (periods.requests_changed_count, periods.requests_follow_count) = (20, follow);
+            found(vec![series], "loop-drifts").concat()
+        };
+        let rest = "waits for what is left of each period, counted from the present time in whole milliseconds";
+        assert!(said(14, [13, 15], 18).contains(rest), "{}", said(14, [13, 15], 18));
+        assert!(said(14, [14, 15], 18).contains(rest));
+        assert!(said(14, [13, 15], 12).contains("waits for a span each time"), "its requests don't follow its work");
+        assert!(said(10, [9, 10], 18).contains("waits for a span each time"), "one of 10 ms, less what was lost");
+    }
 
     #[test]
     fn a_loop_of_spans_is_noted_with_its_rate() {
