@@ -1,5 +1,5 @@
-//! The container image: the command and the C library that it is linked with, run by a user without rights. The command
-//! doesn't compile for musl: `ptrace` has other types there. The image is written as the OCI describes it
+//! The container image: the command and the C library that it is linked with, run by a user without rights. The image is
+//! written as the OCI describes it
 //! (<https://github.com/opencontainers/image-spec>): a layer, a configuration, a manifest and an index, packed as one
 //! archive. skopeo and umoci, which others wrote from the same text, read it back.
 

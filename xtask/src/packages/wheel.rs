@@ -3,8 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use xtask_tools::on_path;
-
 use super::Way;
 use super::tools::{self, Tools};
 use super::yard::{Refusal, Yard, run};
@@ -20,6 +18,8 @@ pub const WAY: Way = Way {
 /// The largest wheel, in bytes.
 pub const BYTES_MAX: u64 = 9_000_000;
 const MYPY: &str = "mypy==2.4.1";
+/// What runs a command of the package index without installing it: both MIT.
+const RUNNERS: [&str; 2] = ["uv==0.13.9", "pipx==1.18.4"];
 
 fn build(yard: &mut Yard) -> Result<Vec<PathBuf>, Refusal> {
     let tools = Tools::prepare(yard)?;
@@ -32,7 +32,9 @@ fn try_out(yard: &mut Yard, files: &[PathBuf]) -> Result<String, Refusal> {
     for wheel in files {
         seen.push(installed(yard, wheel)?);
     }
-    seen.push(by_uvx(files));
+    if let Some(wheel) = files.first() {
+        seen.push(without_installing(yard, wheel)?);
+    }
     Ok(seen.join("; "))
 }
 
@@ -89,14 +91,30 @@ pub fn is_small(wheel: &Path) -> Result<(), String> {
     Err(format!("{} has {bytes} bytes, more than {BYTES_MAX}", wheel.display()))
 }
 
-/// The command as people run it without installing it, if uv is here.
-fn by_uvx(files: &[PathBuf]) -> String {
-    let (Some(uvx), Some(wheel)) = (on_path("uvx"), files.first()) else {
-        return "uvx not tried: uv is not installed".to_owned();
-    };
-    let mut command = Command::new(uvx);
-    command.args(["--quiet", "--offline", "--from"]).arg(wheel).args(["oversleep", "--version"]);
-    run(&mut command).map_or_else(|reason| format!("uvx not tried: {reason}"), |said| format!("uvx: {}", said.trim()))
+/// The command as people run it without installing it: the lines of `docs/install/python.md`, with a folder of wheels in the
+/// place of the package index.
+fn without_installing(yard: &Yard, wheel: &Path) -> Result<String, Refusal> {
+    let home = yard.empty("runners")?;
+    let bin = home.join(if cfg!(windows) { "Scripts" } else { "bin" });
+    run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&home))?;
+    if let Err(reason) = tools::pip(&bin, &RUNNERS) {
+        return Ok(format!("uvx and pipx not tried: {reason}"));
+    }
+    let wheels = wheel.parent().unwrap_or(wheel);
+    let mut seen = Vec::new();
+    for line in [&["uvx", "oversleep"][..], &["pipx", "run", "oversleep"]] {
+        let mut command = Command::new(bin.join(line[0]));
+        command.args(&line[1..]).arg("--version").current_dir(&home);
+        command.env("UV_FIND_LINKS", wheels).env("UV_OFFLINE", "1").env("UV_CACHE_DIR", home.join("uv"));
+        command.env("PIP_FIND_LINKS", wheels).env("PIP_NO_INDEX", "1").env("PIPX_HOME", home.join("pipx"));
+        let said = run(&mut command)?;
+        let version = said.lines().last().unwrap_or_default().trim();
+        if !version.starts_with("oversleep ") {
+            return Err(Refusal::Failed(format!("{} prints `{version}`", line.join(" "))));
+        }
+        seen.push(format!("{}: {version}", line.join(" ")));
+    }
+    Ok(seen.join("; "))
 }
 
 #[cfg(test)]

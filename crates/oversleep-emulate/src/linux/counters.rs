@@ -1,11 +1,12 @@
 //! Counters that injected code updates: one page, shared with all programs, with two counters per call and its wait.
 
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::crew::lock;
+use super::memory_file::memory_file;
 use super::ptrace::Tid;
 
 /// Pairs of counters on the page.
@@ -32,13 +33,9 @@ unsafe impl Sync for Counters {}
 impl Counters {
     /// A new page; `None` if the system refuses it.
     pub fn new() -> Option<Counters> {
-        // SAFETY: a new file and a new mapping. https://man7.org/linux/man-pages/man2/memfd_create.2.html
+        let file = memory_file(c"oversleep-counters").ok()?;
+        // SAFETY: a new mapping of a new file.
         unsafe {
-            let file = libc::memfd_create(c"oversleep-counters".as_ptr(), libc::MFD_CLOEXEC);
-            if file < 0 {
-                return None;
-            }
-            let file = OwnedFd::from_raw_fd(file);
             let size = size_of::<[[AtomicU64; 2]; COUNT]>();
             if libc::ftruncate(file.as_raw_fd(), size as libc::off_t) != 0 {
                 return None;

@@ -6,7 +6,7 @@ use std::io;
 use oversleep_record::Nanos;
 
 use super::filter;
-use super::ptrace::{self, Registers, Tid};
+use super::ptrace::{self, Registers, Request, Tid};
 use super::sends::Sends;
 use super::trampoline::Entry;
 use crate::plan::{Class, Requested};
@@ -191,7 +191,7 @@ fn answer_reading(
         }
         libc::SYS_setsockopt if a4 >= 16 => spans(timeval(a3), Class::Socket, LeadsTo::Socket),
         libc::SYS_io_uring_setup => Answer::Return(-i64::from(libc::ENOSYS)),
-        libc::SYS_ptrace => match a0 as libc::c_uint {
+        libc::SYS_ptrace => match a0 as Request {
             libc::PTRACE_TRACEME | libc::PTRACE_ATTACH | libc::PTRACE_SEIZE => Answer::PassBy(
                 "a debugger or tracer can't trace an emulated program, because only one process may trace it: run it without \
                  emulate",

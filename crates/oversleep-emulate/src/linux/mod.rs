@@ -18,6 +18,7 @@ mod filter;
 mod front;
 mod inject;
 mod lead;
+mod memory_file;
 mod notes;
 mod observe;
 mod padding;

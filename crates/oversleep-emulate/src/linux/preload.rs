@@ -3,13 +3,15 @@
 //! compiler is needed. It reaches only what calls the C library, in programs that are linked dynamically.
 
 use std::ffi::CString;
+use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::FromRawFd;
+use std::os::fd::IntoRawFd;
 
 use oversleep_system::rules::Grid;
 
 use super::elf::Library;
 use super::entry::now;
+use super::memory_file::memory_file;
 use super::regions;
 use super::rule::{self, Led, NO_SAMPLE, SITE};
 use super::trampoline::{self, Entry};
@@ -129,14 +131,10 @@ fn library(plan: &Plan, grid: Grid) -> Option<Vec<u8>> {
 /// # Errors
 /// The system gives no such memory.
 pub fn variable(library: &[u8], other: Option<&[u8]>) -> io::Result<CString> {
-    // SAFETY: the name is valid, and the descriptor is owned by nobody else.
-    let file = unsafe { libc::memfd_create(c"oversleep-preload".as_ptr(), libc::MFD_CLOEXEC) };
-    if file < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: as above. It stays open until this process ends.
-    let mut memory = std::mem::ManuallyDrop::new(unsafe { std::fs::File::from_raw_fd(file) });
+    let mut memory = File::from(memory_file(c"oversleep-preload")?);
     memory.write_all(library)?;
+    // It stays open until this process ends.
+    let file = memory.into_raw_fd();
     let mut words = format!("{VARIABLE}=/proc/{}/fd/{file}", std::process::id()).into_bytes();
     if let Some(other) = other.filter(|other| !other.is_empty()) {
         words.push(b':');

@@ -21,7 +21,13 @@ pub const RESTARTS_ALWAYS: i64 = -512;
 /// The signals of group-stops.
 pub const STOPS: [i32; 4] = [libc::SIGSTOP, libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU];
 
-fn ask(request: libc::c_uint, tid: Tid, address: usize, data: usize) -> io::Result<i64> {
+/// The type of requests: glibc and musl differ.
+#[cfg(not(target_env = "musl"))]
+pub(super) type Request = libc::c_uint;
+#[cfg(target_env = "musl")]
+pub(super) type Request = libc::c_int;
+
+fn ask(request: Request, tid: Tid, address: usize, data: usize) -> io::Result<i64> {
     // SAFETY: the callers pass numbers, or pointers to memory that is valid during the call.
     match unsafe { libc::ptrace(request, tid, address as *mut c_void, data as *mut c_void) } {
         -1 => Err(io::Error::last_os_error()),
@@ -127,8 +133,8 @@ pub fn poke(tid: Tid, address: u64, word: u64) -> io::Result<()> {
 
 /// Blocks these signals for the thread; returns the previous mask.
 pub fn set_mask(tid: Tid, mask: u64) -> io::Result<u64> {
-    const GET: libc::c_uint = 0x420a;
-    const SET: libc::c_uint = 0x420b;
+    const GET: Request = 0x420a;
+    const SET: Request = 0x420b;
     let mut before = 0_u64;
     ask(GET, tid, 8, &raw mut before as usize)?;
     ask(SET, tid, 8, &raw const mask as usize)?;

@@ -62,7 +62,8 @@ impl Seizure {
             let mut event: libc::sigevent = std::mem::zeroed();
             event.sigev_notify = libc::SIGEV_THREAD_ID;
             event.sigev_signo = GIVE_UP;
-            event.sigev_notify_thread_id = libc::gettid();
+            // As a system call: glibc has a function only since 2.30.
+            event.sigev_notify_thread_id = libc::syscall(libc::SYS_gettid) as libc::pid_t;
             let mut timer = 0_i32;
             match libc::syscall(libc::SYS_timer_create, libc::CLOCK_MONOTONIC, &raw const event, &raw mut timer) {
                 0 => Ok(Seizure { timer: timer as usize as libc::timer_t }),
@@ -78,7 +79,7 @@ impl Seizure {
     pub fn of(&self, tid: Tid) -> io::Result<()> {
         self.end_after(PATIENCE_NS);
         // SAFETY: takes numbers.
-        let answer = unsafe { oversleep_seize(u64::from(libc::PTRACE_SEIZE), tid as u64, 0, OPTIONS as u64) };
+        let answer = unsafe { oversleep_seize(libc::PTRACE_SEIZE as u64, tid as u64, 0, OPTIONS as u64) };
         self.end_after(0);
         if answer == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(-answer as i32)) }
     }

@@ -112,11 +112,12 @@ fn is_real_time(policy: u32) -> bool {
 
 /// How a thread is scheduled.
 pub fn scheduling(tid: Tid) -> Scheduling {
-    let mut parameter = libc::sched_param { sched_priority: 0 };
-    // SAFETY: calls that take numbers, or writable memory of the right type.
+    // SAFETY: calls that take numbers, or writable memory of the right type. These two as system calls: musl's functions
+    // refuse, and its struct has more fields. https://man7.org/linux/man-pages/man2/sched_setparam.2.html
     unsafe {
-        let policy = libc::sched_getscheduler(tid).max(0);
-        libc::sched_getparam(tid, &raw mut parameter);
+        let mut parameter: libc::sched_param = std::mem::zeroed();
+        let policy = libc::syscall(libc::SYS_sched_getscheduler, tid).max(0);
+        libc::syscall(libc::SYS_sched_getparam, tid, &raw mut parameter);
         let mut cpus: libc::cpu_set_t = std::mem::zeroed();
         libc::sched_getaffinity(tid, size_of_val(&cpus), &raw mut cpus);
         let priority = match policy as u32 {
