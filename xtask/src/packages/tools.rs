@@ -34,6 +34,26 @@ pub const TARGETS: [Target; 5] = [
     Target { triple: "x86_64-pc-windows-gnu", libc: "", tag: "" },
 ];
 
+/// What Rust's standard library calls of an unwinder, without the beginning `_Unwind_`.
+const UNWINDER: [&str; 16] = [
+    "Backtrace",
+    "DeleteException",
+    "FindEnclosingFunction",
+    "ForcedUnwind",
+    "GetCFA",
+    "GetDataRelBase",
+    "GetIP",
+    "GetIPInfo",
+    "GetLanguageSpecificData",
+    "GetRegionStart",
+    "GetTextRelBase",
+    "RaiseException",
+    "Resume",
+    "Resume_or_Rethrow",
+    "SetGR",
+    "SetIP",
+];
+
 /// The environment with the tools.
 pub struct Tools {
     bin: PathBuf,
@@ -88,6 +108,11 @@ impl Tools {
                 if !target.tag.is_empty() {
                     maturin.args(["--compatibility", target.tag]);
                 }
+                if target.triple.ends_with("linux-gnu") {
+                    let flags = self.system_unwinder(yard, target)?;
+                    let triple = target.triple.replace('-', "_").to_uppercase();
+                    maturin.env(format!("CARGO_TARGET_{triple}_RUSTFLAGS"), flags);
+                }
             }
         }
         maturin.env("CARGO_TARGET_DIR", target_directory(&yard.root).join("packages/python"));
@@ -99,6 +124,21 @@ impl Tools {
         let kept = yard.dist.join(wheel.file_name().unwrap_or_default());
         std::fs::copy(&wheel, &kept).map_err(|error| format!("{}: {error}", kept.display()))?;
         Ok(kept)
+    }
+
+    /// Flags by which a library takes the system's unwinder instead of zig's own. Python ends its daemon threads by
+    /// `pthread_exit`, for which glibc unwinds their stacks with the system's; two unwinders in one stack crash.
+    /// <https://docs.python.org/3/c-api/init.html#cautions-regarding-runtime-finalization>
+    fn system_unwinder(&self, yard: &Yard, target: &Target) -> Result<String, Refusal> {
+        let folder = yard.empty("unwinder")?;
+        let code: String = UNWINDER.iter().map(|name| format!("void _Unwind_{name}(void) {{}}\n")).collect();
+        let source = folder.join("unwinder.c");
+        std::fs::write(&source, code).map_err(|error| format!("{}: {error}", source.display()))?;
+        let system = format!("{}{}", target.triple.replace("-unknown", ""), target.libc);
+        let mut zig = Command::new(&self.zig);
+        zig.args(["cc", "-target", &system, "-shared", "-nostdlib", "-Wl,-soname,libgcc_s.so.1", "-o"]);
+        run(zig.arg(folder.join("libsystem_unwinder.so")).arg(&source))?;
+        Ok(format!("-L native={} -l dylib=system_unwinder", folder.display()))
     }
 
     /// Python, for its own tools.
