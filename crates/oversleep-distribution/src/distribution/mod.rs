@@ -22,6 +22,20 @@ pub use payload::PayloadError;
 /// The most values that the correction for omission fills in, bucket by bucket: about two seconds.
 const OMISSION_FILLS_MAX: u128 = 20_000_000;
 
+/// Values that a histogram of fixed length counted without their size: those above its end. A quantile that lies among them
+/// is not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Beyond {
+    /// Number of values.
+    pub count: u64,
+    /// The smallest size that they may have, in the unit of the series.
+    pub from: i64,
+    /// The largest of them, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max: Option<i64>,
+}
+
 /// A distribution of signed whole numbers in the unit of the series that owns it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Distribution {
@@ -33,12 +47,21 @@ pub struct Distribution {
     max: i64,
     /// Exact sum, for the mean.
     sum: i128,
+    /// Values above all others whose size isn't known. The owner keeps them in its file.
+    beyond: Option<Beyond>,
 }
 
 /// Without values, and without memory for them until the first is recorded.
 impl Default for Distribution {
     fn default() -> Self {
-        Distribution { positive: Histogram::empty(), negative: None, min: i64::MAX, max: i64::MIN, sum: 0 }
+        Distribution {
+            positive: Histogram::empty(),
+            negative: None,
+            min: i64::MAX,
+            max: i64::MIN,
+            sum: 0,
+            beyond: None,
+        }
     }
 }
 
@@ -103,6 +126,24 @@ impl Distribution {
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
         self.sum = self.sum.saturating_add(other.sum);
+        self.beyond = match (self.beyond, other.beyond) {
+            (Some(one), Some(two)) => {
+                let max = one.max.zip(two.max).map(|(one, two)| one.max(two));
+                Some(Beyond { count: one.count.saturating_add(two.count), from: one.from.min(two.from), max })
+            }
+            (one, two) => one.or(two),
+        };
+    }
+
+    /// Adds values above all others whose size isn't known. They are not in the count, but in the rank of each quantile. The
+    /// mean isn't known with them.
+    pub fn set_beyond(&mut self, beyond: Option<Beyond>) {
+        self.beyond = beyond.filter(|beyond| beyond.count > 0);
+    }
+
+    /// Values above all others whose size isn't known.
+    pub fn beyond(&self) -> Option<Beyond> {
+        self.beyond
     }
 
     /// The number of values.
@@ -122,7 +163,7 @@ impl Distribution {
 
     /// Whether its extremes lie between those of another.
     pub fn is_within(&self, other: &Distribution) -> bool {
-        self.is_empty() || other.min() <= self.min() && self.max() <= other.max()
+        self.is_empty() || other.min() <= self.min() && self.recorded_max() <= other.recorded_max()
     }
 
     /// The smallest value, exactly.
@@ -130,8 +171,16 @@ impl Distribution {
         (!self.is_empty()).then_some(self.min)
     }
 
-    /// The largest value, exactly.
+    /// The largest value, exactly; `None` if there are no values, or it isn't known.
     pub fn max(&self) -> Option<i64> {
+        match self.beyond {
+            None => self.recorded_max(),
+            Some(beyond) => beyond.max.max(beyond.max.and(self.recorded_max())),
+        }
+    }
+
+    /// The largest value of known size.
+    pub fn recorded_max(&self) -> Option<i64> {
         (!self.is_empty()).then_some(self.max)
     }
 
@@ -140,20 +189,33 @@ impl Distribution {
         self.sum
     }
 
-    /// The mean.
+    /// The mean; `None` if there are no values, or some of unknown size.
     pub fn mean(&self) -> Option<f64> {
+        self.beyond.is_none().then(|| self.recorded_mean()).flatten()
+    }
+
+    fn recorded_mean(&self) -> Option<f64> {
         (!self.is_empty()).then(|| self.sum as f64 / self.count() as f64)
     }
 
     /// The smallest value that at least the share `quantile` (0 to 1) of all values doesn't exceed, within 0.1 %.
     ///
-    /// `None` if there are no values.
+    /// `None` if there are no values, or it is one of unknown size.
     pub fn quantile(&self, quantile: f64) -> Option<i64> {
-        let count = self.count();
-        if count == 0 {
+        self.quantile_of(quantile, self.total())
+    }
+
+    /// All values, with those of unknown size.
+    fn total(&self) -> u64 {
+        self.count().saturating_add(self.beyond.map_or(0, |beyond| beyond.count))
+    }
+
+    /// The quantile of that many values, of which the first are known.
+    fn quantile_of(&self, quantile: f64, total: u64) -> Option<i64> {
+        let rank = ((quantile.clamp(0.0, 1.0) * total as f64).ceil() as u64).clamp(1, total.max(1));
+        if rank > self.count() {
             return None;
         }
-        let rank = ((quantile.clamp(0.0, 1.0) * count as f64).ceil() as u64).clamp(1, count);
         let early_count = self.early_count();
         let value = if rank <= early_count {
             // The earliest have the largest magnitude: count from the top.
@@ -162,12 +224,14 @@ impl Distribution {
         } else {
             self.positive.value_at_rank(rank - early_count) as i64
         };
-        Some(value.clamp(self.min, self.max))
+        // Where some of unknown size begin, the order isn't known any more.
+        let value = value.clamp(self.min, self.max);
+        self.beyond.is_none_or(|beyond| total == self.count() || value < beyond.from).then_some(value)
     }
 
     /// The quantile, or `None` if fewer than ten values lie beyond it: p99 needs 1,000 values, p50 twenty.
     pub fn safe_quantile(&self, quantile: f64) -> Option<i64> {
-        let beyond = self.count() as f64 * (1.0 - quantile).min(quantile);
+        let beyond = self.total() as f64 * (1.0 - quantile).min(quantile);
         if beyond + 1e-9 >= 10.0 { self.quantile(quantile) } else { None }
     }
 
@@ -181,9 +245,10 @@ impl Distribution {
         self.quantile(0.99)
     }
 
-    /// How many values are greater than `bound` (to the histogram's resolution).
+    /// How many values are greater than `bound` (to the histogram's resolution); at least so many if some are of unknown size.
     pub fn count_above(&self, bound: i64) -> u64 {
-        self.buckets().filter(|&(value, _)| value > bound).fold(0, |sum, (_, count)| sum.saturating_add(count))
+        let unknown = self.beyond.filter(|beyond| beyond.from > bound).map_or(0, |beyond| beyond.count);
+        self.buckets().filter(|&(value, _)| value > bound).fold(unknown, |sum, (_, count)| sum.saturating_add(count))
     }
 
     /// Every filled bucket in ascending order: its highest equivalent value and its count.
@@ -233,6 +298,11 @@ impl Distribution {
         self.sum = self.sum.saturating_add(i128::from(value) * i128::from(count));
     }
 
+    /// Its values of zero and above, and the magnitudes of those below, as HdrHistogram's compressed payloads in base64.
+    pub fn payloads(&self) -> (String, Option<String>) {
+        (self.positive.encoded(), self.negative.as_ref().map(Histogram::encoded))
+    }
+
     /// The memory that the counts take, in bytes: 262 KB in a distribution that is ready to record, and at most some KB in
     /// others.
     pub fn heap_bytes(&self) -> usize {
@@ -272,6 +342,26 @@ mod tests {
     fn nothing_is_not_zero() {
         let empty = Distribution::new();
         assert_eq!((empty.p50(), empty.mean(), empty.min(), empty.max()), (None, None, None, None));
+    }
+
+    #[test]
+    fn values_of_unknown_size_are_above_all_others() {
+        let mut distribution = of(1..=990);
+        let beyond = |count: u64, max: Option<i64>| Some(Beyond { count, from: 1_000, max });
+        distribution.set_beyond(beyond(10, None));
+        assert_eq!(
+            (distribution.count(), distribution.p50(), distribution.safe_quantile(0.99)),
+            (990, Some(500), Some(990))
+        );
+        assert_eq!((distribution.quantile(0.991), distribution.max(), distribution.mean()), (None, None, None));
+        assert_eq!((distribution.recorded_max(), distribution.count_above(989)), (Some(990), 11));
+        let mut both = distribution.clone();
+        both.merge(&distribution);
+        assert_eq!(both.beyond(), beyond(20, None));
+        distribution.set_beyond(beyond(3, Some(1_500)));
+        assert_eq!(distribution.max(), Some(1_500));
+        distribution.set_beyond(beyond(0, None));
+        assert_eq!(distribution.max(), Some(990));
     }
 
     #[test]

@@ -32,6 +32,11 @@ pub trait Subject {
     /// Those of `out`.
     fn json(&self, out: &mut dyn Write) -> io::Result<()>;
 
+    /// Its series, if it is a result.
+    fn series(&self) -> &[Series] {
+        &[]
+    }
+
     /// One row for each thing that it consists of.
     fn sheet(&self) -> Sheet<'_>;
 
@@ -54,7 +59,7 @@ pub trait Subject {
 
 /// The columns of series. p90 and p99 are left out where fewer than ten values lie beyond
 /// them.
-fn series_columns<'a>() -> [Column<&'a Series>; 15] {
+fn series_columns<'a>() -> [Column<&'a Series>; 16] {
     [
         ("key", |series| series.key.to_string()),
         ("experiment", |series| series.experiment.to_string()),
@@ -65,6 +70,7 @@ fn series_columns<'a>() -> [Column<&'a Series>; 15] {
         ("rounded_ns", |series| optional(series.rounded_ns.map(|span| span.0))),
         ("conditions", |series| series.conditions.to_string()),
         ("count", |series| series.distribution.count().to_string()),
+        ("beyond", |series| optional(series.beyond.map(|beyond| beyond.count))),
         ("min", |series| optional(series.distribution.min())),
         ("p50", |series| optional(series.distribution.quantile(0.5))),
         ("p90", |series| optional(series.distribution.safe_quantile(0.9))),
@@ -81,6 +87,10 @@ impl Subject for ResultFile {
 
     fn json(&self, out: &mut dyn Write) -> io::Result<()> {
         self.write_to(out)
+    }
+
+    fn series(&self) -> &[Series] {
+        &self.series
     }
 
     fn sheet(&self) -> Sheet<'_> {
