@@ -118,7 +118,7 @@ impl Values {
         }
     }
 
-    /// So many values above all others, of at least that size, of which the largest may be known. A single one is known then.
+    /// So many values above all others, of at least that size, of which the largest may be known. Then a single one is.
     pub fn beyond(&mut self, line: usize, count: u64, from: i64, max: Option<i64>) -> Result<(), Fault> {
         match (count, max) {
             (0, _) => Ok(()),

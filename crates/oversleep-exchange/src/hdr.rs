@@ -139,7 +139,7 @@ fn tagged(tag: &str) -> Series {
     }
 }
 
-/// Unpacks a histogram of any precision. The lengths that it states take no memory: they are held against its bytes first.
+/// Unpacks a histogram of any precision. The lengths that it states take no memory: they are compared with its bytes first.
 fn decoded(line: usize, payload: &str) -> Result<Histogram<u64>, Fault> {
     let fault = |what: &str| Fault::Line(line, format!("its histogram {what}"));
     let bytes = STANDARD.decode(payload.trim()).map_err(|_| fault("isn't base64"))?;

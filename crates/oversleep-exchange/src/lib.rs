@@ -1,8 +1,8 @@
 //! Files of other programs that measure timing, as results.
 //!
-//! A format is a file here with a [`Format`], and that entry's line in [`FORMATS`]. It is recognised by its content, never by
-//! its name. What it states becomes series and facts; what it doesn't state stays unknown; what has to be known of its figures
-//! becomes a note of the result. This crate only computes.
+//! A format is a file here with a [`Format`], and that entry's line in [`FORMATS`]. It is recognised by its content, never
+//! by its name. What it states becomes series and facts; what it doesn't state stays unknown; what has to be known of its
+//! figures becomes a note of the result. This crate only computes.
 #![forbid(unsafe_code)]
 
 mod clockres;

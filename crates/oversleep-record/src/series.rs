@@ -5,7 +5,6 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::conditions::Conditions;
-pub use crate::distribution::Beyond;
 use crate::distribution::Distribution;
 use crate::disturbance::Disturbance;
 use crate::experiment::ExperimentId;
@@ -17,6 +16,8 @@ use crate::reason::Unavailable;
 use crate::samples::Samples;
 use crate::split::{LatenessSplit, PartSplit};
 use crate::units::Nanos;
+
+pub use crate::distribution::Beyond;
 
 /// What each value of a series is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

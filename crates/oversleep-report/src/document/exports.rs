@@ -1,5 +1,5 @@
-//! Values in the forms that other programs read: logs and tables of HdrHistogram, buckets as CSV, and Bencher's figures. They
-//! are written from the series of a result, so other subjects have none of them.
+//! Values in the forms that other programs read: logs and tables of HdrHistogram, buckets as CSV, and Bencher's figures.
+//! They are written from the series of a result, so other subjects have none of them.
 
 use std::io::{self, Write};
 

@@ -1,5 +1,5 @@
-//! cyclictest of rt-tests: `--json`, the histograms of `-h`, and the summaries of `-q`. All are in whole microseconds, rounded
-//! down, unless `-N` is given. <https://wiki.linuxfoundation.org/realtime/documentation/howto/tools/cyclictest/start>
+//! cyclictest of rt-tests: `--json`, the histograms of `-h`, and the summaries of `-q`. All are in whole microseconds,
+//! rounded down, unless `-N` is given. <https://wiki.linuxfoundation.org/realtime/documentation/howto/tools/cyclictest/start>
 
 mod options;
 
@@ -129,7 +129,7 @@ pub const HISTOGRAM: Format = Format {
     read: histogram,
 };
 
-/// `000013 000168	000009`.
+/// `000013 000168 000009`.
 fn is_row(line: &str) -> bool {
     let is_number = |word: &str| word.len() >= 6 && word.bytes().all(|byte| byte.is_ascii_digit());
     line.split_whitespace().count() >= 2 && line.split_whitespace().all(is_number)
