@@ -181,8 +181,10 @@ fn damage_is_named_with_its_line() {
 }
 
 /// Deterministic damage of every sample: nothing panics, and whatever is read can be written and read again.
+/// `OVERSLEEP_INPUTS=1000000 cargo test --release -p oversleep-exchange` tries that many of each.
 #[test]
 fn damaged_files_never_panic() {
+    let inputs = std::env::var("OVERSLEEP_INPUTS").ok().and_then(|inputs| inputs.parse().ok()).unwrap_or(300);
     let mut state = 7_u64;
     let mut random = move |below: usize| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -190,7 +192,8 @@ fn damaged_files_never_panic() {
     };
     for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/files")).unwrap() {
         let good = std::fs::read(entry.unwrap().path()).unwrap();
-        for _ in 0..200 {
+        let own = recognise(&good).unwrap().expect("it is known");
+        for _ in 0..inputs {
             let mut bad = good.clone();
             for _ in 0..=random(4) {
                 let at = random(bad.len());
@@ -205,10 +208,21 @@ fn damaged_files_never_panic() {
                     }
                 }
             }
-            for format in FORMATS {
-                if let Ok(file) = format.read(&bad) {
-                    ResultFile::read(&file.write()).unwrap();
-                }
+            _ = recognise(&bad);
+            if let Ok(file) = own.read(&bad) {
+                ResultFile::read(&file.write()).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn a_format_survives_the_files_of_others() {
+    for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/files")).unwrap() {
+        let bytes = std::fs::read(entry.unwrap().path()).unwrap();
+        for format in FORMATS {
+            if let Ok(file) = format.read(&bytes) {
+                ResultFile::read(&file.write()).unwrap();
             }
         }
     }

@@ -70,13 +70,13 @@ fn series_columns<'a>() -> [Column<&'a Series>; 16] {
         ("rounded_ns", |series| optional(series.rounded_ns.map(|span| span.0))),
         ("conditions", |series| series.conditions.to_string()),
         ("count", |series| series.distribution.count().to_string()),
-        ("beyond", |series| optional(series.beyond.map(|beyond| beyond.count))),
         ("min", |series| optional(series.distribution.min())),
         ("p50", |series| optional(series.distribution.quantile(0.5))),
         ("p90", |series| optional(series.distribution.safe_quantile(0.9))),
         ("p99", |series| optional(series.distribution.safe_quantile(0.99))),
         ("max", |series| optional(series.distribution.max())),
         ("mean", |series| optional(series.distribution.mean())),
+        ("beyond", |series| optional(series.beyond.map(|beyond| beyond.count))),
     ]
 }
 
