@@ -78,6 +78,12 @@ pub const CRATES: &[CrateRules] = &[
         ..PURE
     },
     CrateRules { name: "oversleep-why", ours: &["oversleep-record", "oversleep-system"], ..PURE },
+    CrateRules {
+        name: "oversleep-exchange",
+        ours: &["oversleep-record", "oversleep-why"],
+        ours_in_tests: &["oversleep-system"],
+        ..PURE
+    },
     // It brings a loader of kernel programs, so only the command depends on it.
     CrateRules { name: "oversleep-collect", ours: &["oversleep-native", "oversleep-why"], ..NOTHING },
     CrateRules {
@@ -104,6 +110,7 @@ pub const CRATES: &[CrateRules] = &[
             "oversleep-report",
             "oversleep-request",
             "oversleep-why",
+            "oversleep-exchange",
         ],
         never: OS_BINDINGS,
         ..NOTHING
@@ -114,6 +121,7 @@ pub const CRATES: &[CrateRules] = &[
             "oversleep-record",
             "oversleep-system",
             "oversleep-why",
+            "oversleep-exchange",
             "oversleep-collect",
             "oversleep-native",
             "oversleep-emulate",

@@ -1,13 +1,12 @@
-//! Reads results: files of any version and recordings of `oversleep why`, by path, or `-` for standard input.
+//! Reads whatever can be a result, by path, or `-` for standard input.
 
 use std::fs::File;
-use std::io::{self, IsTerminal, Read};
+use std::io::{self, IsTerminal};
 use std::path::Path;
 
+use oversleep_exchange::ReadError;
 use oversleep_record::file::FileError;
 use oversleep_record::{ResultFile, Series};
-use oversleep_why::recording::Reader;
-use oversleep_why::session;
 
 use crate::args::Document;
 use crate::exit::Failure;
@@ -22,32 +21,12 @@ pub fn read_reduced(path: &Path, command: &str, reduce: fn(&mut Series)) -> Resu
     match Document::at(path) {
         Document::Stdout => {
             let name = standard_input(command)?;
-            read_from(&mut io::stdin().lock(), reduce).map_err(|error| unusable(&name, error))
+            oversleep_exchange::read(&mut io::stdin().lock(), reduce).map_err(|error| unusable(&name, &error))
         }
         Document::File(path) => {
-            let read = File::open(&path).map_err(|error| Unusable::Result(FileError::Unreadable(error)));
-            let read = read.and_then(|mut file| read_from(&mut file, reduce));
-            read.map_err(|error| unusable(&format!("'{}'", path.display()), error))
+            opened(&path, reduce).map_err(|error| unusable(&format!("'{}'", path.display()), &error))
         }
     }
-}
-
-/// Why there is no result in a source.
-enum Unusable {
-    Result(FileError),
-    Recording(String),
-}
-
-/// A result, or what becomes of a recording.
-fn read_from(source: &mut dyn Read, reduce: fn(&mut Series)) -> Result<ResultFile, Unusable> {
-    let unreadable = |error| Unusable::Result(FileError::Unreadable(error));
-    let mut head = Vec::new();
-    (&mut *source).take(16).read_to_end(&mut head).map_err(unreadable)?;
-    if !Reader::knows(&head) {
-        return ResultFile::read_reduced(head.chain(source), reduce).map_err(Unusable::Result);
-    }
-    source.read_to_end(&mut head).map_err(unreadable)?;
-    session::replay(&head).map_err(|error| Unusable::Recording(error.to_string()))
 }
 
 fn standard_input(command: &str) -> Result<String, Failure> {
@@ -59,18 +38,19 @@ fn standard_input(command: &str) -> Result<String, Failure> {
     Ok("standard input".to_owned())
 }
 
-fn unusable(name: &str, error: Unusable) -> Failure {
-    match error {
-        Unusable::Result(FileError::Unreadable(error)) => Failure::failed(format!("can't read {name}: {error}")),
-        Unusable::Result(error) => Failure::failed(format!("can't use {name}: {error}")),
-        Unusable::Recording(error) => Failure::failed(format!("can't use {name}: {error}")),
-    }
+fn opened(path: &Path, reduce: fn(&mut Series)) -> Result<ResultFile, ReadError> {
+    oversleep_exchange::read(&mut File::open(path).map_err(FileError::Unreadable)?, reduce)
 }
 
-/// Reads a result file.
+fn unusable(name: &str, error: &ReadError) -> Failure {
+    let verb = if matches!(error, ReadError::Result(FileError::Unreadable(_))) { "read" } else { "use" };
+    Failure::failed(format!("can't {verb} {name}: {error}"))
+}
+
+/// Reads a result, a recording or another program's file.
 ///
 /// # Errors
 /// Why it can't be used.
-pub fn from_file(path: &Path) -> Result<ResultFile, FileError> {
-    ResultFile::read_from(File::open(path).map_err(FileError::Unreadable)?)
+pub fn from_file(path: &Path) -> Result<ResultFile, ReadError> {
+    opened(path, |_| {})
 }

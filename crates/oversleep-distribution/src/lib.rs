@@ -9,5 +9,5 @@ pub mod runs;
 pub mod samples;
 pub mod units;
 
-pub use distribution::Distribution;
+pub use distribution::{Beyond, Distribution};
 pub use units::Nanos;

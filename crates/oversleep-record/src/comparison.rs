@@ -95,6 +95,8 @@ pub enum CaveatKind {
     Wine,
     /// The processor is an emulator's.
     Emulated,
+    /// Another program measured it.
+    Imported,
     /// The run was stopped before its end.
     Interrupted,
     /// Other work kept the machine busy.

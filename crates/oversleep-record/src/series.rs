@@ -17,6 +17,8 @@ use crate::samples::Samples;
 use crate::split::{LatenessSplit, PartSplit};
 use crate::units::Nanos;
 
+pub use crate::distribution::Beyond;
+
 /// What each value of a series is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -170,17 +172,6 @@ pub struct Round {
     pub disturbance: Disturbance,
 }
 
-/// Values that a histogram of fixed length counted without their size. They are in no figure of the series but its count
-/// here, so a quantile that lies among them is not known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Beyond {
-    /// Number of values.
-    pub count: u64,
-    /// The smallest size that they may have, in the unit of the series.
-    pub from: i64,
-}
-
 /// One thing measured many times under one set of conditions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -241,7 +232,8 @@ pub struct Series {
     /// Why waits of an observed program ended and who delayed them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed: Option<ObservedWaits>,
-    /// Values beyond the range of the program that recorded them, which knows only how many there were.
+    /// Values beyond the range of the program that recorded them, which knows only how many there were. They are in no other
+    /// count of the series; [`set_beyond`](Series::set_beyond) tells its distribution.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beyond: Option<Beyond>,
     /// What waiting for items cost, for series about queues.
@@ -294,6 +286,12 @@ impl Series {
     /// The values of calls that were made.
     pub fn calls(&self) -> &Distribution {
         self.calls_only.as_ref().unwrap_or(&self.distribution)
+    }
+
+    /// States values beyond the range of the program that recorded them: no figure leaves them out.
+    pub fn set_beyond(&mut self, beyond: Option<Beyond>) {
+        self.beyond = beyond;
+        self.distribution.set_beyond(beyond);
     }
 
     /// The sum of all rounds' disturbance.

@@ -15,8 +15,6 @@ use oversleep_report::view::gallery::Machine;
 use oversleep_report::view::pictures::Picture;
 use oversleep_request::args::{AskArgs, CheckArgs, MachineArgs};
 use oversleep_request::machine::modelled;
-use oversleep_why::recording::Reader;
-use oversleep_why::session::replay;
 
 use crate::refusal;
 
@@ -163,11 +161,7 @@ fn laboratory(args: &MachineArgs, files: &[File]) -> Result<Laboratory, String> 
 fn read(name: &str, files: &[File]) -> Result<ResultFile, String> {
     let file = files.iter().find(|file| OsStr::new(file.name) == OsStr::new(name));
     let file = file.ok_or_else(|| not_dropped(name))?;
-    let read = match Reader::knows(file.bytes) {
-        true => replay(file.bytes).map_err(|error| error.to_string()),
-        false => ResultFile::read(file.bytes).map_err(|error| error.to_string()),
-    };
-    read.map_err(|error| format!("can't use '{name}': {error}"))
+    oversleep_exchange::read(&mut &*file.bytes, |_| {}).map_err(|error| format!("can't use '{name}': {error}"))
 }
 
 fn not_dropped(name: &str) -> String {

@@ -4,7 +4,7 @@
 mod output;
 mod run;
 
-pub use output::{Document, DocumentArgs, Documents, List, Named, OutputArgs, Read};
+pub use output::{Document, DocumentArgs, Documents, List, Named, OutputArgs, Read, export_help, exported};
 pub use oversleep_request::args::{
     AMOUNT, AskArgs, CheckArgs, ConditionArgs, DepthArgs, LimitArgs, MachineArgs, ModelArgs, PaceArg, RequestArgs,
     value,

@@ -6,7 +6,7 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
-use oversleep_report::document::{Entry, FORMATS, JSON};
+use oversleep_report::document::{EXPORTS, Entry, FORMATS, JSON, export, exports};
 
 use super::value;
 
@@ -120,6 +120,35 @@ fn file(option: &'static str, help: &str) -> Arg {
     Arg::new(option).long(option).value_name("FILE").value_parser(value_parser!(PathBuf)).help(help.to_owned())
 }
 
+/// What `FORMAT=FILE` means; standard output without a file.
+///
+/// # Errors
+/// The format is not known.
+pub fn exported(text: &str) -> Result<Named, String> {
+    let (name, path) = text.split_once('=').unwrap_or((text, "-"));
+    let format = export(name).ok_or_else(|| {
+        let names: Vec<&str> = exports().map(|format| format.name).collect();
+        format!("'{name}' is no format; there are {}", names.join(", "))
+    })?;
+    if path.is_empty() {
+        return Err(format!("no file follows '{name}='; - means standard output"));
+    }
+    Ok(Named { option: "export", format, path: PathBuf::from(path) })
+}
+
+/// The formats with what each is for.
+pub fn export_help() -> String {
+    let of = |format: &&Entry| format!("  {:<9}{}", format.name, format.option.unwrap_or_default());
+    let lines: Vec<String> = EXPORTS.iter().map(of).collect();
+    let others: Vec<&str> = exports().skip(EXPORTS.len()).map(|format| format.name).collect();
+    format!(
+        "Write the values in a form that other programs read; may be repeated. FORMAT is one of\n{}\nor {}, as the options of \
+         that name.",
+        lines.join("\n"),
+        others.join(", ")
+    )
+}
+
 impl<U: Use> Args for Documents<U> {
     fn augment_args(command: Command) -> Command {
         let mut command = command.next_help_heading(HEADING);
@@ -140,6 +169,17 @@ impl<U: Use> Args for Documents<U> {
             let svg = "Write each picture as an SVG file into a directory, which is created if there are any";
             command = command
                 .arg(Arg::new("svg").long("svg").value_name("DIR").value_parser(value_parser!(PathBuf)).help(svg));
+        }
+        if U::HAS_PICTURES {
+            command = command.arg(
+                Arg::new("export")
+                    .long("export")
+                    .value_name("FORMAT=FILE")
+                    .value_parser(exported)
+                    .action(ArgAction::Append)
+                    .help("Write the values in a form that other programs read; may be repeated")
+                    .long_help(export_help()),
+            );
         }
         if U::MAKES_RESULTS {
             let name = "Name to store in the result [default: none, so nothing identifies you or the machine]";
@@ -167,8 +207,9 @@ impl<U: Use> FromArgMatches for Documents<U> {
         let named = formats
             .chain([("out", &JSON)])
             .filter_map(|(option, format)| Some(Named { option, format, path: path(option)? }));
+        let exported = matches.try_get_many::<Named>("export").ok().flatten().into_iter().flatten().cloned();
         let args = DocumentArgs {
-            named: named.collect(),
+            named: named.chain(exported).collect(),
             svg: path("svg"),
             name: matches.try_get_one::<String>("name").ok().flatten().cloned(),
             full: is_set("full"),

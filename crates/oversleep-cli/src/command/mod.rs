@@ -10,6 +10,7 @@ mod doctor;
 mod emulate;
 mod experiments;
 mod explain;
+mod export;
 mod forkjoin;
 mod handoff;
 mod idle;
@@ -127,6 +128,7 @@ commands! {
     Report: report::Report,
     Compare: compare::Compare,
     Share: share::Share,
+    Export: export::Export,
     Run: run::Run,
     Emulate: emulate::Emulate,
     Page: page::Page,

@@ -2,6 +2,7 @@
 
 mod cases;
 mod compare;
+mod exchange;
 mod generated;
 mod help;
 mod html_in_browser;

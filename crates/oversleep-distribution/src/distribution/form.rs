@@ -62,11 +62,11 @@ impl Serialize for Distribution {
         DistributionFile {
             count: self.count(),
             min: self.min(),
-            max: self.max(),
-            mean: self.mean(),
-            p50: self.p50(),
-            p99: self.p99(),
-            p99_9: self.quantile(0.999),
+            max: self.recorded_max(),
+            mean: self.recorded_mean(),
+            p50: self.quantile_of(0.5, self.count()),
+            p99: self.quantile_of(0.99, self.count()),
+            p99_9: self.quantile_of(0.999, self.count()),
             hdr_v2: self.positive.encoded(),
             negative_hdr_v2: self.negative.as_ref().map(Histogram::encoded),
         }
@@ -92,7 +92,8 @@ impl<'de> Deserialize<'de> for Distribution {
         let mut distribution = match (file.min, file.max) {
             (Some(min), Some(max)) if min <= max && held > 0 => {
                 let mean = file.mean.ok_or_else(|| D::Error::missing_field("mean"))?;
-                Distribution { positive, negative, min, max, sum: (mean * held as f64).round() as i128 }
+                let sum = (mean * held as f64).round() as i128;
+                Distribution { positive, negative, min, max, sum, beyond: None }
             }
             (None, None) if held == 0 => Distribution { positive, negative, ..Distribution::default() },
             _ => return Err(D::Error::custom("min and max do not fit the count")),

@@ -3,6 +3,7 @@
 //! HdrHistogram holds no negative values. Early wake-ups are therefore kept in a histogram of their own instead of
 //! being clamped to zero. Quantiles run over both, the most negative value first.
 
+mod beyond;
 mod buckets;
 mod codec;
 #[cfg(any(test, feature = "testing"))]
@@ -16,6 +17,7 @@ mod payload;
 use buckets::bounds;
 use histogram::Histogram;
 
+pub use beyond::Beyond;
 pub(crate) use codec::{number, push};
 pub use payload::PayloadError;
 
@@ -33,12 +35,21 @@ pub struct Distribution {
     max: i64,
     /// Exact sum, for the mean.
     sum: i128,
+    /// Values above all others whose size isn't known. The owner keeps them in its file.
+    beyond: Option<Beyond>,
 }
 
 /// Without values, and without memory for them until the first is recorded.
 impl Default for Distribution {
     fn default() -> Self {
-        Distribution { positive: Histogram::empty(), negative: None, min: i64::MAX, max: i64::MIN, sum: 0 }
+        Distribution {
+            positive: Histogram::empty(),
+            negative: None,
+            min: i64::MAX,
+            max: i64::MIN,
+            sum: 0,
+            beyond: None,
+        }
     }
 }
 
@@ -103,6 +114,24 @@ impl Distribution {
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
         self.sum = self.sum.saturating_add(other.sum);
+        self.beyond = match (self.beyond, other.beyond) {
+            (Some(one), Some(two)) => {
+                let max = one.max.zip(two.max).map(|(one, two)| one.max(two));
+                Some(Beyond { count: one.count.saturating_add(two.count), from: one.from.min(two.from), max })
+            }
+            (one, two) => one.or(two),
+        };
+    }
+
+    /// Adds values above all others whose size isn't known. They are not in the count, but in the rank of each quantile. The
+    /// mean isn't known with them.
+    pub fn set_beyond(&mut self, beyond: Option<Beyond>) {
+        self.beyond = beyond.filter(|beyond| beyond.count > 0);
+    }
+
+    /// Values above all others whose size isn't known.
+    pub fn beyond(&self) -> Option<Beyond> {
+        self.beyond
     }
 
     /// The number of values.
@@ -122,7 +151,7 @@ impl Distribution {
 
     /// Whether its extremes lie between those of another.
     pub fn is_within(&self, other: &Distribution) -> bool {
-        self.is_empty() || other.min() <= self.min() && self.max() <= other.max()
+        self.is_empty() || other.min() <= self.min() && self.recorded_max() <= other.recorded_max()
     }
 
     /// The smallest value, exactly.
@@ -130,8 +159,16 @@ impl Distribution {
         (!self.is_empty()).then_some(self.min)
     }
 
-    /// The largest value, exactly.
+    /// The largest value, exactly; `None` if there are no values, or it isn't known.
     pub fn max(&self) -> Option<i64> {
+        match self.beyond {
+            None => self.recorded_max(),
+            Some(beyond) => beyond.max.max(beyond.max.and(self.recorded_max())),
+        }
+    }
+
+    /// The largest value of known size.
+    pub fn recorded_max(&self) -> Option<i64> {
         (!self.is_empty()).then_some(self.max)
     }
 
@@ -140,20 +177,33 @@ impl Distribution {
         self.sum
     }
 
-    /// The mean.
+    /// The mean; `None` if there are no values, or some of unknown size.
     pub fn mean(&self) -> Option<f64> {
+        self.beyond.is_none().then(|| self.recorded_mean()).flatten()
+    }
+
+    fn recorded_mean(&self) -> Option<f64> {
         (!self.is_empty()).then(|| self.sum as f64 / self.count() as f64)
     }
 
     /// The smallest value that at least the share `quantile` (0 to 1) of all values doesn't exceed, within 0.1 %.
     ///
-    /// `None` if there are no values.
+    /// `None` if there are no values, or it is one of unknown size.
     pub fn quantile(&self, quantile: f64) -> Option<i64> {
-        let count = self.count();
-        if count == 0 {
+        self.quantile_of(quantile, self.total())
+    }
+
+    /// All values, with those of unknown size.
+    fn total(&self) -> u64 {
+        self.count().saturating_add(self.beyond.map_or(0, |beyond| beyond.count))
+    }
+
+    /// The quantile of that many values, of which the first are known.
+    fn quantile_of(&self, quantile: f64, total: u64) -> Option<i64> {
+        let rank = ((quantile.clamp(0.0, 1.0) * total as f64).ceil() as u64).clamp(1, total.max(1));
+        if rank > self.count() {
             return None;
         }
-        let rank = ((quantile.clamp(0.0, 1.0) * count as f64).ceil() as u64).clamp(1, count);
         let early_count = self.early_count();
         let value = if rank <= early_count {
             // The earliest have the largest magnitude: count from the top.
@@ -162,12 +212,14 @@ impl Distribution {
         } else {
             self.positive.value_at_rank(rank - early_count) as i64
         };
-        Some(value.clamp(self.min, self.max))
+        // Where some of unknown size begin, the order isn't known any more.
+        let value = value.clamp(self.min, self.max);
+        self.beyond.is_none_or(|beyond| total == self.count() || value < beyond.from).then_some(value)
     }
 
     /// The quantile, or `None` if fewer than ten values lie beyond it: p99 needs 1,000 values, p50 twenty.
     pub fn safe_quantile(&self, quantile: f64) -> Option<i64> {
-        let beyond = self.count() as f64 * (1.0 - quantile).min(quantile);
+        let beyond = self.total() as f64 * (1.0 - quantile).min(quantile);
         if beyond + 1e-9 >= 10.0 { self.quantile(quantile) } else { None }
     }
 
@@ -181,9 +233,11 @@ impl Distribution {
         self.quantile(0.99)
     }
 
-    /// How many values are greater than `bound` (to the histogram's resolution).
+    /// How many values are greater than `bound` (to the histogram's resolution); at least so many if the
+    /// size of some isn't known.
     pub fn count_above(&self, bound: i64) -> u64 {
-        self.buckets().filter(|&(value, _)| value > bound).fold(0, |sum, (_, count)| sum.saturating_add(count))
+        let unknown = self.beyond.filter(|beyond| beyond.from > bound).map_or(0, |beyond| beyond.count);
+        self.buckets().filter(|&(value, _)| value > bound).fold(unknown, |sum, (_, count)| sum.saturating_add(count))
     }
 
     /// Every filled bucket in ascending order: its highest equivalent value and its count.
@@ -233,6 +287,11 @@ impl Distribution {
         self.sum = self.sum.saturating_add(i128::from(value) * i128::from(count));
     }
 
+    /// Values of zero and above, and the magnitudes of those below, as compressed payloads of HdrHistogram in base64.
+    pub fn payloads(&self) -> (String, Option<String>) {
+        (self.positive.encoded(), self.negative.as_ref().map(Histogram::encoded))
+    }
+
     /// The memory that the counts take, in bytes: 262 KB in a distribution that is ready to record, and at most some KB in
     /// others.
     pub fn heap_bytes(&self) -> usize {
@@ -247,109 +306,4 @@ impl Distribution {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn of(values: impl IntoIterator<Item = i64>) -> Distribution {
-        let mut distribution = Distribution::new();
-        values.into_iter().for_each(|value| distribution.record(value));
-        distribution
-    }
-
-    #[test]
-    fn early_values_come_first_and_are_not_clamped() {
-        let distribution = of([-500, -20, 0, 30, 1000]);
-        assert_eq!(distribution.quantile(0.0), Some(-500));
-        assert_eq!(distribution.quantile(0.4), Some(-20));
-        assert_eq!(distribution.p50(), Some(0));
-        assert_eq!(distribution.quantile(0.8), Some(30));
-        assert_eq!(distribution.quantile(1.0), Some(1000));
-        assert_eq!(distribution.early_count(), 2);
-        assert_eq!(distribution.mean(), Some(102.0));
-    }
-
-    #[test]
-    fn nothing_is_not_zero() {
-        let empty = Distribution::new();
-        assert_eq!((empty.p50(), empty.mean(), empty.min(), empty.max()), (None, None, None, None));
-    }
-
-    #[test]
-    fn a_percentile_needs_ten_values_beyond_it() {
-        assert_eq!(of(0..19).safe_quantile(0.5), None);
-        assert_eq!(of(0..20).safe_quantile(0.5), Some(9));
-        assert_eq!(of(0..999).safe_quantile(0.99), None);
-        assert!(of(0..1000).safe_quantile(0.99).is_some());
-    }
-
-    #[test]
-    fn a_stall_of_500_periods_shows_as_500_late_values_after_correction() {
-        let millisecond = 1_000_000;
-        let mut recorded = of(std::iter::repeat_n(60_000, 4_500));
-        recorded.record(500 * millisecond);
-        let corrected = recorded.corrected_for_omission(millisecond).unwrap();
-        assert_eq!(recorded.count_above(millisecond), 1);
-        assert_eq!(corrected.count_above(millisecond / 2), 500);
-        assert_eq!(corrected.count(), 4_501 + 500, "499 to 1 ms, and the deadline at the stall's very end");
-    }
-
-    #[test]
-    fn correcting_fills_down_to_the_last_deadline_that_had_passed() {
-        let corrected = of([200, 3_300]).corrected_for_omission(1_000).unwrap();
-        let values: Vec<i64> = corrected.buckets().map(|(value, _)| value).collect();
-        let near = |value: i64, exact: i64| (value - exact).abs() * 1_000 <= exact;
-        let exact = [200, 300, 1_300, 2_300, 3_300];
-        assert!(values.len() == 5 && values.iter().zip(exact).all(|(&value, exact)| near(value, exact)), "{values:?}");
-        let mean = corrected.mean().unwrap();
-        assert!((mean - 1_480.0).abs() < 3.0, "{mean}");
-        assert_eq!(of([900]).corrected_for_omission(1_000).unwrap(), of([900]), "nothing was missed");
-    }
-
-    #[test]
-    fn correcting_learns_a_new_least_value() {
-        let corrected = of([2_050]).corrected_for_omission(1_000).unwrap();
-        let near = |value: Option<i64>, exact: i64| value.is_some_and(|value| (value - exact).abs() <= 3);
-        assert!(near(corrected.min(), 50) && near(corrected.quantile(0.1), 50), "{:?}", corrected.min());
-        assert_eq!(corrected.max(), Some(2_050));
-    }
-
-    #[test]
-    fn correcting_gives_up_where_it_would_take_for_ever() {
-        let stalled = of([3_000_000_000_000]);
-        assert_eq!(stalled.corrected_for_omission(1), None);
-        assert_eq!(stalled.corrected_for_omission(0), None);
-        assert_eq!(of([i64::MAX]).corrected_for_omission(1_000_000), None, "beyond what a histogram tells apart");
-        assert!(stalled.corrected_for_omission(1_000_000).is_some());
-    }
-
-    #[test]
-    fn counts_at_the_end_of_their_range_saturate() {
-        let mut full = of([-7, 3_000, 9_000_000]);
-        full.positive.record(1_000, u64::MAX - 3);
-        let corrected = full.corrected_for_omission(2_000).unwrap();
-        let mut twice = full.clone();
-        twice.merge(&full);
-        for distribution in [full, corrected, twice] {
-            assert_eq!(distribution.count(), u64::MAX);
-            assert_eq!(distribution.p50(), Some(1_000));
-            assert!(distribution.quantile(1.0) >= Some(1_000));
-            assert_eq!(distribution.count_above(-8), u64::MAX);
-            assert!(distribution.mean().is_some_and(f64::is_finite));
-        }
-    }
-
-    proptest::proptest! {
-        #[test]
-        fn quantiles_are_within_a_thousandth(
-            mut values in proptest::collection::vec(-10_000_000_i64..10_000_000, 1..300),
-            q in 0.0..1.0_f64,
-        ) {
-            let distribution = of(values.iter().copied());
-            values.sort_unstable();
-            let rank = ((q * values.len() as f64).ceil() as usize).clamp(1, values.len());
-            let exact = values[rank - 1];
-            let got = distribution.quantile(q).unwrap();
-            proptest::prop_assert!((got - exact).abs() as f64 <= exact.abs() as f64 * 0.002 + 1.0, "{} {}", got, exact);
-        }
-    }
-}
+mod tests;

@@ -20,6 +20,7 @@ pub(super) fn of(result: u32, base: &ResultFile, file: &ResultFile) -> impl Iter
         (CaveatKind::Modelled, modelled(file)),
         (CaveatKind::Wine, under_wine(file)),
         (CaveatKind::Emulated, emulated(file)),
+        (CaveatKind::Imported, imported(file)),
         (CaveatKind::Interrupted, interrupted(file)),
         (CaveatKind::Busy, busy(file)),
         (CaveatKind::OtherClock, other_clock(base, file)),
@@ -50,6 +51,14 @@ fn emulated(file: &ResultFile) -> Option<String> {
     Some(format!(
         "this was measured under an emulator ({how}): calls and clocks cost what they cost the emulator, waits include its \
          overhead, and nothing follows for a processor of that architecture"
+    ))
+}
+
+fn imported(file: &ResultFile) -> Option<String> {
+    let program = &file.imported.as_ref()?.program;
+    Some(format!(
+        "{program} measured this, in its own way and not in rounds: how far the machine drifted meanwhile isn't known, so a \
+         small difference proves nothing"
     ))
 }
 

@@ -131,6 +131,7 @@ fn imported(imported: &Imported) -> Option<Imported> {
         program: imported.program.clone(),
         version: imported.version.as_deref().and_then(words::version),
         format: imported.program.clone(),
+        notes: Vec::new(),
     })
 }
 

@@ -34,7 +34,7 @@ impl ResultFile {
 
 fn of_series(series: &Series) -> Option<String> {
     let (counts, values) = (&series.counts, &series.distribution);
-    let is_within = |value: i64| values.min() <= Some(value) && Some(value) <= values.max();
+    let is_within = |value: i64| values.min() <= Some(value) && Some(value) <= values.recorded_max();
     if let Some(fault) = series.samples.fault() {
         return Some(fault);
     }

@@ -117,6 +117,9 @@ pub struct Imported {
     pub version: Option<String>,
     /// The kind of its file: `cyclictest JSON`.
     pub format: String,
+    /// What has to be known of its figures: their unit and sign, what it skips, what isn't stated.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// How a run ended.

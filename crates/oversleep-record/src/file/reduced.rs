@@ -33,7 +33,8 @@ pub(super) fn each<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Ser
 
         fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<Series>, A::Error> {
             let mut all = Vec::new();
-            while let Some(mut series) = list.next_element()? {
+            while let Some(mut series) = list.next_element::<Series>()? {
+                series.set_beyond(series.beyond);
                 REDUCE.get().into_iter().for_each(|reduce| reduce(&mut series));
                 all.push(series);
             }

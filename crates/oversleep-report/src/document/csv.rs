@@ -32,7 +32,7 @@ fn line<'a>(out: &mut dyn Write, fields: impl Iterator<Item = &'a str>) -> io::R
 }
 
 /// Quotes a field if necessary. A field that a spreadsheet would take for a formula gets an apostrophe in front.
-fn quoted(field: &str) -> String {
+pub(super) fn quoted(field: &str) -> String {
     let is_formula =
         field.starts_with(['=', '+', '@', '\t', '\r']) || (field.starts_with('-') && field.parse::<f64>().is_err());
     let field: String = field.chars().map(|letter| if is_harmless(letter) { letter } else { '\u{fffd}' }).collect();

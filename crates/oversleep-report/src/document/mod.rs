@@ -6,6 +6,7 @@
 //! table, its view. A subject is an `impl Subject`; it has every format.
 
 mod csv;
+mod exports;
 mod html;
 mod json;
 mod markdown;
@@ -51,7 +52,18 @@ impl std::fmt::Debug for Entry {
 /// Every format that is one document. Pictures are many documents: [`Subject::pictures`].
 pub const FORMATS: &[&Entry] = &[&JSON, &HTML, &CSV, &MARKDOWN, &TEXT];
 
+/// The format that `--export NAME=FILE` means: those of [`EXPORTS`], and those that have an option of their own.
+pub fn export(name: &str) -> Option<&'static Entry> {
+    exports().find(|format| format.name == name)
+}
+
+/// Every format that a result can be exported in.
+pub fn exports() -> impl Iterator<Item = &'static Entry> {
+    EXPORTS.iter().chain(FORMATS.iter().filter(|format| format.option.is_some())).copied()
+}
+
 pub use csv::CSV;
+pub use exports::EXPORTS;
 pub use html::HTML;
 pub use json::JSON;
 pub use markdown::MARKDOWN;

@@ -32,6 +32,11 @@ pub trait Subject {
     /// Those of `out`.
     fn json(&self, out: &mut dyn Write) -> io::Result<()>;
 
+    /// Its series, if it is a result.
+    fn series(&self) -> &[Series] {
+        &[]
+    }
+
     /// One row for each thing that it consists of.
     fn sheet(&self) -> Sheet<'_>;
 
@@ -54,7 +59,7 @@ pub trait Subject {
 
 /// The columns of series. p90 and p99 are left out where fewer than ten values lie beyond
 /// them.
-fn series_columns<'a>() -> [Column<&'a Series>; 15] {
+fn series_columns<'a>() -> [Column<&'a Series>; 16] {
     [
         ("key", |series| series.key.to_string()),
         ("experiment", |series| series.experiment.to_string()),
@@ -71,6 +76,7 @@ fn series_columns<'a>() -> [Column<&'a Series>; 15] {
         ("p99", |series| optional(series.distribution.safe_quantile(0.99))),
         ("max", |series| optional(series.distribution.max())),
         ("mean", |series| optional(series.distribution.mean())),
+        ("beyond", |series| optional(series.beyond.map(|beyond| beyond.count))),
     ]
 }
 
@@ -81,6 +87,10 @@ impl Subject for ResultFile {
 
     fn json(&self, out: &mut dyn Write) -> io::Result<()> {
         self.write_to(out)
+    }
+
+    fn series(&self) -> &[Series] {
+        &self.series
     }
 
     fn sheet(&self) -> Sheet<'_> {

@@ -59,15 +59,20 @@ pub fn machine(file: &ResultFile) -> Vec<String> {
         "linux" => "Linux",
         "windows" => "Windows",
         "macos" => "macOS",
+        "unknown" => "a machine that the file doesn't name",
         other => other,
+    };
+    let arch = match file.platform.arch.as_str() {
+        "unknown" => String::new(),
+        arch => format!(" {arch}"),
     };
     // Except on Linux, a kernel's release is not the version that people know.
     let release = facts.text(FactName::KernelRelease);
     let name = facts.text(FactName::OsName).filter(|_| !file.platform.is(Os::Linux) || release.is_none());
     let mut parts = vec![match (name, release) {
-        (Some(name), _) => format!("{name} {}", file.platform.arch),
-        (None, Some(release)) => format!("{os} {release} {}", file.platform.arch),
-        (None, None) => format!("{os} {}", file.platform.arch),
+        (Some(name), _) => format!("{name}{arch}"),
+        (None, Some(release)) => format!("{os} {release}{arch}"),
+        (None, None) => format!("{os}{arch}"),
     }];
     parts.extend(facts.integer(FactName::OsBuild).map(|build| format!("build {build}")));
     parts.extend(wine(file).map(|version| format!("emulated by Wine {version}")));
@@ -99,7 +104,9 @@ pub fn run(file: &ResultFile) -> Vec<String> {
     let date = if file.shared.is_some() { words::day } else { words::date };
     parts.extend(file.taken_unix_s.and_then(date));
     let virtually = if modelled(file).is_some() { " of virtual time" } else { "" };
-    parts.push(format!("{}{virtually}", file.duration_ns));
+    if file.imported.is_none() || file.duration_ns > Nanos(0) {
+        parts.push(format!("{}{virtually}", file.duration_ns));
+    }
     if let Some(observation) = &file.observation {
         let (by_timer, otherwise) = observed::counts(file);
         parts.push(observed::by_timer(by_timer));
@@ -159,7 +166,7 @@ pub fn left_out(file: &ResultFile) -> Option<String> {
     Some(format!("Left out: {}.", parts.chain([texts]).collect::<Vec<_>>().join(", ")))
 }
 
-/// What you must know before you read any figure: a model, an emulator, an interrupted run.
+/// What you must know before you read any figure: a model, an emulator, another program's file, an interrupted run.
 pub fn warnings(file: &ResultFile) -> Vec<String> {
     let mut warnings = Vec::new();
     if let Some(profile) = modelled(file) {
@@ -175,6 +182,10 @@ pub fn warnings(file: &ResultFile) -> Vec<String> {
             "Measured under an emulator ({how}): the emulator's overhead is in every cost and lateness. These figures say \
              nothing about a real processor of that architecture."
         ));
+    }
+    if let Some(imported) = &file.imported {
+        warnings.push(format!("Measured by {}, not by oversleep: read from {}.", imported.program, imported.format));
+        warnings.extend(imported.notes.iter().cloned());
     }
     warnings.extend(observed::cut_off(file));
     if file.completion == Completion::Interrupted {

@@ -118,6 +118,12 @@ fn read(why: &Why, path: &Path) -> Result<ResultFile, Failure> {
             }
         }
         let neither = "it is neither a recording nor a result of `oversleep why`";
+        if let Some(format) = oversleep_exchange::recognise(&bytes).map_err(|error| unusable(error.to_string()))? {
+            return Err(unusable(match format.read(&bytes) {
+                Ok(_) => format!("{neither} but {}; `oversleep report` shows it", format.name),
+                Err(error) => error.to_string(),
+            }));
+        }
         let file = ResultFile::read(&bytes).map_err(|error| unusable(format!("{neither} ({error})")))?;
         return match file.observation {
             Some(_) => Ok(file),

@@ -36,9 +36,15 @@ pub(super) fn side(base: &ResultFile, in_base: Option<usize>, file: &ResultFile,
     measured.side(result, base.map(|base| against(&base, &measured)))
 }
 
-/// The interval of a median. A program that was observed before results had slices of the time has no rounds.
-fn interval_of_median(series: &Series, values: &Distribution, rounds: &[i64], step: i64) -> Option<Interval> {
-    match series.observed.is_some() && series.rounds.is_empty() {
+/// The interval of a median. A program that was observed before results had slices of the time has no rounds, and neither
+/// have values that another program measured: their own spread is all there is.
+fn interval_of_median(
+    (file, series): (&ResultFile, &Series),
+    values: &Distribution,
+    rounds: &[i64],
+    step: i64,
+) -> Option<Interval> {
+    match series.rounds.is_empty() && (series.observed.is_some() || file.imported.is_some()) {
         true => interval::of_quantile(values, 0.5, step),
         false => interval::of_median(values, rounds, step),
     }
@@ -53,7 +59,7 @@ impl<'a> Measured<'a> {
         Measured {
             file,
             series,
-            p50: estimate(values.p50(), interval_of_median(series, values, &rounds, step)),
+            p50: estimate(values.p50(), interval_of_median((file, series), values, &rounds, step)),
             p99: estimate(values.safe_quantile(0.99), interval::of_quantile(values, 0.99, step)),
             name: if is_base { "the base" } else { "this result" },
         }

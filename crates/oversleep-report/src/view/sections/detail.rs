@@ -2,13 +2,13 @@
 //! or restore missed deadlines, side by side.
 
 use oversleep_record::stats::{Steadiness, steadiness};
-use oversleep_record::{Distribution, ExperimentId, ResultFile, Series};
+use oversleep_record::{Distribution, ExperimentId, ResultFile, Series, label};
 
 use super::Entry;
 use super::disturbance::summary;
 use crate::view::select::{self, measured};
 use crate::view::table::{Columns, Section, Table, ToCell, Tone};
-use crate::words::{counted, grouped, or_dash, percent, quantile, value};
+use crate::words::{counted, grouped, percent, quantile, value};
 
 pub const ENTRY: Entry = Entry { id: "detail", title: "Lateness in detail", experiments: &[ExperimentId::B5], build };
 
@@ -37,7 +37,11 @@ fn build(file: &ResultFile, mut section: Section) -> Section {
 
 fn name(series: &Series) -> String {
     let conditions = if series.conditions.is_as_found() { String::new() } else { format!(" ({})", series.conditions) };
-    format!("{} {}{conditions}", series.subject, or_dash(series.requested_ns))
+    let request = series.requested_ns.map(|request| format!(" {request}")).unwrap_or_default();
+    let thread = series.label(label::THREAD).filter(|_| series.observed.is_none());
+    let held = series.label(label::HELD).map(|held| format!(", resolution {held}")).unwrap_or_default();
+    let thread = thread.map(|thread| format!(", thread {thread}").replace("thread CPU", "CPU")).unwrap_or_default();
+    format!("{}{request}{thread}{held}{conditions}", series.subject)
 }
 
 /// The views on one series; only the first is what was recorded.
@@ -79,6 +83,14 @@ fn story(series: &Series) -> String {
                 format!("{} ({}) missed: passed before the wait could be called", grouped(missed), percent(share))
             }
         });
+    }
+    if let Some(beyond) = series.beyond {
+        let max = beyond.max.map(|max| format!(", the largest {}", value(series.unit, max))).unwrap_or_default();
+        parts.push(format!(
+            "{} more above {} whose size the file doesn't state{max}",
+            grouped(beyond.count),
+            value(series.unit, beyond.from)
+        ));
     }
     parts.push(match counts.early {
         0 => "none early".to_owned(),

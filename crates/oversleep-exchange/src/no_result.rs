@@ -1,0 +1,68 @@
+//! Files that are known, and that no result can be made of.
+
+use crate::{Fault, Format};
+
+const NO_WAITS: &str =
+    "it has totals for each task, and no single wait. `oversleep why -- PROGRAM` measures each wait of a program";
+const RECORDING: &str = "this version doesn't read such recordings";
+
+/// A format without results.
+const fn format(name: &'static str, knows: fn(&crate::Text<'_>) -> bool, read: Read) -> Format {
+    Format { name, knows, read }
+}
+
+type Read = fn(&crate::Text<'_>, crate::Draft) -> Result<crate::Draft, Fault>;
+
+pub const PERF_SCHED_LATENCY: Format = format(
+    "perf sched latency text",
+    |text| text.lines().take(4).any(|(_, line)| line.starts_with("Task") && line.contains("Max delay ms")),
+    |_, _| Err(Fault::NoResult(NO_WAITS.to_owned())),
+);
+
+pub const PERF_SCHED_TIMEHIST: Format = format(
+    "perf sched timehist text",
+    |text| text.lines().take(8).any(|(_, line)| line.starts_with("time") && line.contains("sch delay")),
+    |_, _| {
+        Err(Fault::NoResult(
+            "it has the time that each task waited for a CPU, and not what it slept for. `oversleep why -- PROGRAM` measures \
+             each wait of a program"
+                .to_owned(),
+        ))
+    },
+);
+
+pub const OSNOISE_TOP: Format = format(
+    "rtla osnoise top text",
+    |text| text.lines().take(3).any(|(_, line)| line == "Operating System Noise"),
+    |_, _| {
+        Err(Fault::NoResult(
+            "it has totals for each CPU; `rtla osnoise hist` prints a histogram that can be read".to_owned(),
+        ))
+    },
+);
+
+pub const PERF_DATA: Format = format(
+    "perf.data",
+    |text| text.bytes.starts_with(b"PERFILE2"),
+    |_, _| Err(Fault::NoResult(format!("{RECORDING}; `perf script -i FILE` prints it"))),
+);
+
+pub const TRACE_DAT: Format = format(
+    "trace.dat",
+    |text| text.bytes.starts_with(b"\x17\x08\x44tracing"),
+    |_, _| Err(Fault::NoResult(format!("{RECORDING}; `trace-cmd report -i FILE` prints it"))),
+);
+
+pub const ETL: Format = format(
+    "an event trace of Windows (ETL)",
+    // The first buffer's header has 72 bytes; then comes a system header, whose third and fourth byte are its type and mark.
+    // https://learn.microsoft.com/windows/win32/etw/event-trace-header
+    |text| matches!(text.bytes.get(74..76), Some([1 | 2, 0xc0])) && text.bytes.get(..4).is_some_and(is_buffer_size),
+    |_, _| Err(Fault::NoResult(format!("{RECORDING}; `tracerpt FILE` or Windows Performance Analyzer reads it"))),
+);
+
+/// Buffers of a trace have whole kilobytes.
+fn is_buffer_size(bytes: &[u8]) -> bool {
+    let size = bytes.iter().rev().fold(0_u32, |size, &byte| size << 8 | u32::from(byte));
+    (1_024..=16 << 20).contains(&size) && size % 1_024 == 0
+}

@@ -1,0 +1,163 @@
+//! Histograms of rtla: `rtla timerlat hist` and `rtla osnoise hist`, as text.
+//! <https://docs.kernel.org/tools/rtla/rtla-timerlat-hist.html>
+
+use oversleep_record::label;
+use oversleep_record::series::{Quantity, Unit};
+use oversleep_record::{ExperimentId, Series};
+
+use crate::draft::{Draft, EXPERIMENT, Values, lateness};
+use crate::text::{Text, number, span_ns};
+use crate::{Fault, Format};
+
+pub const TIMERLAT: Format = Format {
+    name: "rtla timerlat histogram",
+    knows: |text| text.first() == "# RTLA timerlat histogram",
+    read: |text, draft| read(text, draft, of_timerlat),
+};
+
+pub const OSNOISE: Format = Format {
+    name: "rtla osnoise histogram",
+    knows: |text| text.first() == "# RTLA osnoise histogram",
+    read: |text, draft| read(text, draft, of_osnoise),
+};
+
+/// The series of a column: `IRQ`, `Thr`, `Usr`.
+fn of_timerlat(kind: &str) -> Option<Series> {
+    let subject = match kind {
+        "IRQ" => "timerlat-irq",
+        "Thr" => "timerlat-thread",
+        "Usr" => "timerlat-user",
+        _ => return None,
+    };
+    Some(lateness(ExperimentId::B5, subject, None))
+}
+
+fn of_osnoise(kind: &str) -> Option<Series> {
+    (kind == "CPU").then(|| Series::new(EXPERIMENT, "osnoise", Quantity::Duration, Unit::Ns))
+}
+
+/// One column.
+struct Column {
+    kind: String,
+    cpu: u32,
+    counts: Vec<(usize, i64, u64)>,
+    over: u64,
+    max: Option<i64>,
+}
+
+fn read(text: &Text<'_>, mut draft: Draft, series: fn(&str) -> Option<Series>) -> Result<Draft, Fault> {
+    let (mut columns, mut unit_ns): (Vec<Column>, f64) = (Vec::new(), 1_000.0);
+    for (line, row) in text.lines() {
+        if let Some(comment) = row.strip_prefix('#') {
+            match comment.trim().split_once(':') {
+                Some(("Duration", span)) => draft.duration_ns = duration_ns(line, span)?,
+                _ if comment.contains("nanoseconds (ns)") => unit_ns = 1.0,
+                _ => {}
+            }
+            continue;
+        }
+        let mut words = row.split_whitespace();
+        let first = words.next().unwrap_or_default();
+        match first {
+            "Index" => columns = words.map(|word| column(line, word)).collect::<Result<_, _>>()?,
+            // The summary over all CPUs repeats what is above it.
+            "ALL:" => break,
+            "over:" => {
+                each(line, words, &mut columns, |column, count| column.over = count.unwrap_or(0).unsigned_abs())?
+            }
+            "max:" => each(line, words, &mut columns, |column, max| column.max = max)?,
+            name if name.ends_with(':') => {}
+            index => {
+                let index: i64 = number(line, index, "an index")?;
+                each(line, words, &mut columns, |column, count| {
+                    column.counts.push((line, index, count.unwrap_or(0).unsigned_abs()));
+                })?;
+            }
+        }
+    }
+    if columns.is_empty() {
+        return Err(Fault::NoResult("nothing above its threshold was seen, so it has no value".to_owned()));
+    }
+    draft.os = "linux";
+    let step =
+        columns.iter().flat_map(|column| &column.counts).map(|&(_, index, _)| index).fold(0, greatest_divisor).max(1);
+    let unit = if unit_ns > 1.0 { "microseconds" } else { "nanoseconds" };
+    draft.note(format!(
+        "Its lines are {step} {unit} apart, rounded down: each value counts as the largest that it may have been."
+    ));
+    let several = columns.iter().filter(|column| column.kind == columns[0].kind).count() > 1;
+    let mut sums: Vec<(Series, Values)> = Vec::new();
+    for column in &columns {
+        let Some(mut one) = series(&column.kind) else { continue };
+        let values = values(column, step, unit_ns)?;
+        match sums.iter_mut().find(|(known, _)| known.key == one.key) {
+            Some((_, sum)) => sum.add(&values),
+            None => sums.push((one.clone(), values.clone())),
+        }
+        if several {
+            one.key = one.key.named("cpu", column.cpu);
+            one.labels.set(label::THREAD, format!("CPU {}", column.cpu));
+            draft.add(one, values);
+        }
+    }
+    let of_cpus = std::mem::take(&mut draft.series);
+    sums.into_iter().for_each(|(series, values)| draft.add(series, values));
+    draft.series.extend(of_cpus);
+    Ok(draft)
+}
+
+fn values(column: &Column, step: i64, unit_ns: f64) -> Result<Values, Fault> {
+    let mut values = Values::new();
+    let mut end = 0;
+    for &(line, index, count) in &column.counts {
+        let last = index.saturating_add(step - 1);
+        let largest = column.max.map_or(last, |max| last.min(max.max(index)));
+        // Within its microsecond.
+        let part = if unit_ns > 1.0 { unit_ns as i64 - 1 } else { 0 };
+        values.record(line, span_ns(line, largest as f64, unit_ns)?.saturating_add(part), count)?;
+        end = end.max(index.saturating_add(step));
+    }
+    let max = column.max.map(|max| span_ns(0, max as f64, unit_ns)).transpose()?;
+    values.beyond(0, column.over, span_ns(0, end as f64, unit_ns)?, max)?;
+    Ok(values)
+}
+
+/// `IRQ-000`.
+fn column(line: usize, word: &str) -> Result<Column, Fault> {
+    let (kind, cpu) = word.split_once('-').ok_or_else(|| Fault::Line(line, "a column has no CPU".to_owned()))?;
+    Ok(Column { kind: kind.to_owned(), cpu: number(line, cpu, "a CPU")?, counts: Vec::new(), over: 0, max: None })
+}
+
+/// Gives each column its word of a row; `-` is nothing.
+fn each<'a>(
+    line: usize,
+    words: impl Iterator<Item = &'a str>,
+    columns: &mut [Column],
+    mut take: impl FnMut(&mut Column, Option<i64>),
+) -> Result<(), Fault> {
+    for (at, word) in words.enumerate() {
+        let column =
+            columns.get_mut(at).ok_or_else(|| Fault::Line(line, "it has more values than columns".to_owned()))?;
+        let value: Option<i64> = if word == "-" { None } else { Some(number(line, word, "a number")?) };
+        if value.is_some_and(|value| value < 0) {
+            return Err(Fault::Line(line, format!("{word} is negative")));
+        }
+        take(column, value);
+    }
+    Ok(())
+}
+
+/// `0 00:01:00`: days, hours, minutes, seconds.
+fn duration_ns(line: usize, text: &str) -> Result<i64, Fault> {
+    let (days, time) = text.trim().split_once(' ').unwrap_or(("0", text));
+    let mut seconds: i64 = number(line, days, "a number of days")?;
+    for (part, size) in time.trim().split(':').zip([24, 60, 60]) {
+        let part: i64 = number(line, part, "a time")?;
+        seconds = seconds.saturating_mul(size).saturating_add(part);
+    }
+    span_ns(line, seconds as f64, 1e9)
+}
+
+fn greatest_divisor(a: i64, b: i64) -> i64 {
+    if b == 0 { a } else { greatest_divisor(b, a % b) }
+}

@@ -1,0 +1,1 @@
+//! What no format claims. `tests/samples.rs` has the files of each.

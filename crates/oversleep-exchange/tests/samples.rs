@@ -1,0 +1,229 @@
+//! Real and sample files of other programs: what each is taken for, and what the result states.
+
+use oversleep_exchange::{FORMATS, ImportError, recognise};
+use oversleep_record::environment::FactValue;
+use oversleep_record::fact::FactName;
+use oversleep_record::series::Quantity;
+use oversleep_record::{Nanos, ResultFile};
+
+fn bytes(name: &str) -> Vec<u8> {
+    let path = format!("{}/tests/files/{name}", env!("CARGO_MANIFEST_DIR"));
+    std::fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+fn of(bytes: &[u8]) -> Result<ResultFile, ImportError> {
+    recognise(bytes)?.expect("it is known").read(bytes)
+}
+
+fn read(name: &str) -> ResultFile {
+    let file = of(&bytes(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let again = ResultFile::read(&file.write()).unwrap_or_else(|error| panic!("{name}, written: {error}"));
+    assert_eq!(again.write(), file.write(), "{name}");
+    file
+}
+
+/// Key, values, values of unknown size, p50 and largest value of each series.
+fn figures(file: &ResultFile) -> Vec<(String, u64, u64, Option<i64>, Option<i64>)> {
+    let beyond = |series: &oversleep_record::Series| series.beyond.map_or(0, |beyond| beyond.count);
+    let figures = |series: &oversleep_record::Series| {
+        let values = &series.distribution;
+        (series.key.to_string(), values.count(), beyond(series), values.p50(), values.max())
+    };
+    file.series.iter().map(figures).collect()
+}
+
+#[test]
+fn each_sample_is_known_as_one_format() {
+    for (name, format) in [
+        ("cyclictest.json", "cyclictest JSON"),
+        ("cyclictest-hist.txt", "cyclictest histogram"),
+        ("cyclictest-quiet.txt", "cyclictest summary"),
+        ("rtla-timerlat-hist.txt", "rtla timerlat histogram"),
+        ("hyperfine.json", "hyperfine JSON"),
+        ("hyperfine.csv", "hyperfine CSV"),
+        ("jhiccup.hlog", "HdrHistogram log"),
+        ("jhiccup.hgrm", "HdrHistogram percentiles"),
+        ("measuresleep.txt", "MeasureSleep text"),
+        ("timerres-bench.csv", "TimerResolution CSV"),
+        ("clockres.txt", "clockres text"),
+        ("energy-report.html", "powercfg energy report"),
+        ("perf-sched-latency.txt", "perf sched latency text"),
+        ("perf-sched-timehist.txt", "perf sched timehist text"),
+        ("rtla-osnoise-top.txt", "rtla osnoise top text"),
+    ] {
+        assert_eq!(recognise(&bytes(name)).unwrap().map(|format| format.name), Some(format), "{name}");
+    }
+}
+
+#[test]
+fn files_of_windows_are_read_as_others() {
+    for name in ["cyclictest-hist.txt", "hyperfine.csv", "measuresleep.txt", "clockres.txt", "timerres-bench.csv"] {
+        let text = String::from_utf8(bytes(name)).unwrap().replace('\n', "\r\n");
+        let wide: Vec<u8> = [0xff, 0xfe].into_iter().chain(text.encode_utf16().flat_map(u16::to_le_bytes)).collect();
+        let plain = read(name);
+        for changed in [text.as_bytes(), wide.as_slice()] {
+            assert_eq!(of(changed).unwrap().write(), plain.write(), "{name}");
+        }
+    }
+}
+
+#[test]
+fn cyclictest_json_and_histogram_have_the_same_values() {
+    let json = read("cyclictest.json");
+    let text = read("cyclictest-hist.txt");
+    // The values of two threads in 4 s at 1 ms, of which 7 were beyond 400 µs.
+    let all = ("B5/clock-nanosleep-abs/1ms".to_owned(), 7_989, 7, Some(25_999), Some(1_361_999));
+    assert_eq!(figures(&json)[0], all);
+    assert_eq!(figures(&text)[0].1, 7_989);
+    assert_eq!((json.series[0].requested_ns, text.series[0].requested_ns), (Some(Nanos::from_millis(1)), None));
+    assert_eq!(json.platform.os, "linux");
+    assert_eq!(json.environment.text(FactName::KernelRelease), Some("6.18.44-fc-v657"));
+    assert_eq!(json.environment.text(FactName::SchedPolicy), Some("fifo"));
+    assert!(!String::from_utf8(json.write()).unwrap().contains("nodename"));
+}
+
+#[test]
+fn a_summary_has_extremes_and_no_percentile() {
+    let file = read("cyclictest-quiet.txt");
+    let expected = [
+        ("B5/clock-nanosleep-abs/1ms".to_owned(), 0, 2_000, None, Some(764_999)),
+        ("B5/clock-nanosleep-abs/1.5ms".to_owned(), 0, 1_334, None, Some(451_999)),
+    ];
+    assert_eq!(figures(&file), expected);
+}
+
+#[test]
+fn rtla_has_a_series_for_each_part_and_cpu() {
+    let file = read("rtla-timerlat-hist.txt");
+    let keys: Vec<&str> = file.series.iter().map(|series| series.key.as_str()).collect();
+    assert_eq!(keys[..2], ["B5/timerlat-irq", "B5/timerlat-thread"]);
+    assert_eq!(keys.len(), 6);
+    assert_eq!(file.series[1].distribution.count(), 120_000);
+    assert_eq!((file.series[1].distribution.p50(), file.series[1].distribution.max()), (Some(1_999), Some(12_999)));
+    assert_eq!(file.duration_ns, Nanos::from_secs(60));
+}
+
+#[test]
+fn hyperfine_has_runs_and_the_lateness_of_sleeps() {
+    let file = read("hyperfine.json");
+    let [run, late, ..] = file.series.as_slice() else { panic!("{}", file.series.len()) };
+    assert_eq!(
+        (run.quantity, run.distribution.count(), run.distribution.min()),
+        (Quantity::Duration, 12, Some(11_114_029))
+    );
+    assert_eq!((late.requested_ns, late.distribution.min()), (Some(Nanos::from_millis(10)), Some(1_114_029)));
+    assert_eq!(figures(&read("hyperfine.csv")).len(), 4);
+}
+
+#[test]
+fn logs_are_added_up() {
+    let file = read("jhiccup.hlog");
+    assert_eq!(file.imported.as_ref().unwrap().program, "jHiccup");
+    let [series] = file.series.as_slice() else { panic!("{}", file.series.len()) };
+    assert_eq!((series.subject.as_str(), series.distribution.count()), ("jhiccup", 5_000));
+    let table = read("jhiccup.hgrm");
+    assert_eq!((table.series[0].distribution.count(), table.series[0].distribution.p50()), (10_000, Some(58_015)));
+}
+
+#[test]
+fn windows_tools_state_resolutions() {
+    let file = read("measuresleep.txt");
+    assert_eq!(figures(&file)[0].1, 4);
+    assert_eq!(file.environment.known(FactName::TimerPeriodNow), Some(&FactValue::Nanos(Nanos(500_000))));
+    let table = read("timerres-bench.csv");
+    assert_eq!(table.series[2].key.as_str(), "B5/sleep/1ms/resolution=507us");
+    assert_eq!(table.series[2].distribution.p50(), Some(13_100));
+    let clock = read("clockres.txt");
+    assert_eq!(clock.environment.known(FactName::TimerPeriodDefault), Some(&FactValue::Nanos(Nanos(15_625_000))));
+    let energy = read("energy-report.html");
+    assert_eq!(energy.series[0].key.as_str(), "import/resolution/program=app.exe");
+    assert_eq!(energy.series[0].distribution.p50(), Some(1_000_000));
+    assert!(!String::from_utf8(energy.write()).unwrap().contains("HarddiskVolume"));
+}
+
+#[test]
+fn what_can_not_be_a_result_is_named_with_what_reads_it() {
+    for (name, words) in [
+        ("perf-sched-latency.txt", "oversleep why"),
+        ("perf-sched-timehist.txt", "oversleep why"),
+        ("rtla-osnoise-top.txt", "rtla osnoise hist"),
+    ] {
+        let error = of(&bytes(name)).unwrap_err().to_string();
+        assert!(error.contains(words), "{name}: {error}");
+    }
+    for (head, words) in [
+        (b"PERFILE2\0\0\0\0".to_vec(), "perf script"),
+        (b"\x17\x08\x44tracing6\0".to_vec(), "trace-cmd report"),
+        ([&[0, 0, 1, 0][..], &[0; 70], &[2, 0xc0, 0, 0]].concat(), "tracerpt"),
+    ] {
+        let error = of(&head).unwrap_err().to_string();
+        assert!(error.contains(words), "{error}");
+    }
+}
+
+#[test]
+fn damage_is_named_with_its_line() {
+    let cut = |name: &str, from: &str, to: &str| {
+        let text = String::from_utf8(bytes(name)).unwrap();
+        assert!(text.contains(from), "{name} has no {from}");
+        of(text.replace(from, to).as_bytes()).unwrap_err().to_string()
+    };
+    for (name, from, to, message) in [
+        ("cyclictest-hist.txt", "000013 000168", "000013 many", "in line 16, 'many' is not a number of values"),
+        ("rtla-timerlat-hist.txt", "56104", "56104 7", "in line 6, it has more values than columns"),
+        ("measuresleep.txt", "slept 1.0012ms", "slept nothing", "in line 2, 'slept' is missing"),
+        ("jhiccup.hlog", "HISTFAAAA", "HISTFBBBB", "in line 4, its histogram is damaged"),
+        ("hyperfine.json", "\"times\": [", "\"times\": [[", "in line 12, invalid type: sequence, expected f64"),
+    ] {
+        let error = cut(name, from, to);
+        assert!(error.contains(message), "{name}: {error}");
+    }
+}
+
+/// Deterministic damage of every sample: nothing panics, and whatever is read can be written and read again.
+/// `OVERSLEEP_INPUTS=1000000 cargo test --release -p oversleep-exchange` tries that many of each.
+#[test]
+fn damaged_files_never_panic() {
+    let inputs = std::env::var("OVERSLEEP_INPUTS").ok().and_then(|inputs| inputs.parse().ok()).unwrap_or(300);
+    let mut state = 7_u64;
+    let mut random = move |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below.max(1)
+    };
+    for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/files")).unwrap() {
+        let good = std::fs::read(entry.unwrap().path()).unwrap();
+        let own = recognise(&good).unwrap().expect("it is known");
+        for _ in 0..inputs {
+            let mut bad = good.clone();
+            for _ in 0..=random(4) {
+                let at = random(bad.len());
+                match random(4) {
+                    0 => bad.truncate(at),
+                    1 => _ = bad.splice(at..(at + random(8)).min(bad.len()), []).count(),
+                    2 => bad.insert(at, b"0123456789-.e,\t\0\xff"[random(17)]),
+                    _ => {
+                        if let Some(byte) = bad.get_mut(at) {
+                            *byte = random(256) as u8;
+                        }
+                    }
+                }
+            }
+            _ = recognise(&bad);
+            if let Ok(file) = own.read(&bad) {
+                ResultFile::read(&file.write()).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn a_format_survives_the_files_of_others() {
+    for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/files")).unwrap() {
+        let bytes = std::fs::read(entry.unwrap().path()).unwrap();
+        for format in FORMATS {
+            if let Ok(file) = format.read(&bytes) {
+                ResultFile::read(&file.write()).unwrap();
+            }
+        }
+    }
+}
