@@ -6,7 +6,7 @@ use oversleep_record::observed::group::{GroupSetting, GroupWeight, IDLE_SHARE};
 use oversleep_record::observed::{Blame, Named, ObservedWaits};
 
 use crate::observed::groups::Place;
-use crate::observed::{Kind, OWN_POLICY};
+use crate::observed::{Kind, OWN_POLICY, process_of};
 
 pub(super) const SCHED_IDLE: u32 = 5;
 /// The priority of nice 0, as the kernel orders them.
@@ -104,10 +104,6 @@ fn own_group<'a>(file: &'a ResultFile, kind: &Kind<'_>) -> Option<&'a GroupWeigh
     let first = kind.waits.by_blame().into_iter().find_map(below)?;
     let by_group = total(&mut kind.waits.blames.iter().filter(|blame| below(blame) == Some(first)));
     (by_group * 2 >= all).then_some(first)
-}
-
-fn process_of(file: &ResultFile, tgid: u32) -> Option<&Named> {
-    file.observation.as_ref()?.processes.iter().find(|process| process.tgid == tgid)
 }
 
 /// What is known of those who ran. A task stands for all of its name.
