@@ -31,7 +31,7 @@ pub struct Period {
     /// From the deadline before to the one that ended it.
     pub deadline_step: Option<i64>,
     /// Whether this step differs from the one before by less than the rest of the time that the program requested, and by
-    /// less than the end of the wait before. If most do, deadlines are counted from deadlines, and not from the present time.
+    /// less than the end of the wait before. If most do, deadlines count from deadlines, and not from the present time.
     pub is_on_grid: Option<bool>,
     /// If another time was requested than before: whether it is longer because there was less to do before it, or the other
     /// way round. If so, the program waits for what is left of its period.

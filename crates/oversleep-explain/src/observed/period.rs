@@ -20,8 +20,8 @@ const RARE_ONE_IN: u64 = 100;
 /// Loops whose waits come at such different times are no pace: half of the periods within this part of the median.
 const PACE_OF: i64 = 5;
 
-/// A page fault that finds memory takes about so long, with a page to clear; faults are told if they may take this part of the
-/// work.
+/// A page fault that finds memory takes about so long, with a page to clear; faults are told if they may take this part of
+/// the work.
 const FAULT_NS: i64 = 1_000;
 const FAULTS_OF: i64 = 4;
 

@@ -12,7 +12,7 @@ use crate::observed::{Kind, RARE_MIN_NS, is_oversleep};
 /// them; so are waits that are late by one part in so many of what most of them request.
 pub(super) const ORDINARY_NS: i64 = 200_000;
 const ORDINARY_OF: i64 = 50;
-/// What is ordinary of timer slack: twice the default, or the share of a timeout that poll and others allow themselves.
+/// What is ordinary of timer slack: twice the default, or the share of a timeout that is the slack of poll and others.
 const DEFAULT_SLACK_NS: i64 = 100_000;
 const SLACK_OF: i64 = 500;
 /// oversleep's own following is told from this share of the lateness on.

@@ -8,8 +8,9 @@ use oversleep_record::part::Part;
 use oversleep_record::words::counted;
 use oversleep_record::{Identity, ResultFile};
 
-use super::super::own_share::{RESERVED, go_last, is_in_reserved_time, keep_away, leave_time};
+use super::super::real_time::{RESERVED, is_in_reserved_time, leave_time};
 use super::super::runtime::COMPUTE_ELSEWHERE;
+use super::super::sessions::{go_last, keep_away};
 use super::calls::Sleep;
 use super::tgid;
 use crate::entry::{Conclusion, RemedyEntry};

@@ -17,8 +17,9 @@ use crate::remedies::observed::{
     BLOCK_ELSEWHERE, FOLLOW_LESS, RUN_FIRST, SEPARATE_CPUS, SHARE_INTERPRETER, SHORTEN_WORK, TOUCH_MEMORY_FIRST,
 };
 use advice::{advised, behind, first_block, sleeps_itself, waits_for_interpreter};
-pub(crate) use advice::{asleep_in, faults};
 use calls::Sleep;
+
+pub(crate) use advice::{asleep_in, faults};
 
 pub(super) const APPLIES_TO: &str = "loops of programs on Linux, followed in the kernel";
 pub(super) const HOW: &str = "A period is the time from the end of one wait to the end of the next one. Between them, oversleep sees when the \
