@@ -47,6 +47,8 @@ enum OnlyIf {
     WaitsForOwnLock,
     /// The program's own timers end another call of its, as this one's do.
     TimersEnd(&'static [&'static str]),
+    /// The thread's own sleeps are another call, and none of them is for the same time.
+    ThreadSleepsIn(&'static str),
 }
 
 /// Requests differ from what the runtime asks for by so small a part: they are told to two digits.
@@ -82,6 +84,7 @@ const fn of_threads(
 /// the main thread of Node, the schedulers of Erlang.
 pub static ALL: &[Housekeeping] = &[
     INTERPRETER,
+    RUBY_LOCK,
     Housekeeping {
         what: "Go's sysmon",
         means: "",
@@ -157,6 +160,21 @@ pub(crate) const INTERPRETER: Housekeeping = Housekeeping {
     source: "measured: CPython 3.11 on Linux 6.18; https://docs.python.org/3/library/sys.html#sys.setswitchinterval",
 };
 
+/// The same of Ruby, whose threads change places less often.
+pub(crate) const RUBY_LOCK: Housekeeping = Housekeeping {
+    what: "Ruby's waits for its interpreter (100 ms each)",
+    means: "While one thread computes, a sleep of another ends in time and returns to Ruby up to 100 ms later (OVS-Y031).",
+    runtime: "ruby",
+    threads: &[],
+    calls: &[("futex", Request::Deadline)],
+    requests: Requests::UpTo(RUBY_QUANTUM_NS),
+    only_if: OnlyIf::ThreadSleepsIn("ppoll"),
+    source: "measured: Ruby 3.1 on Linux 6.18; https://github.com/ruby/ruby/blob/v3_1_2/thread_pthread.c (do_gvl_timer, \
+             TIME_QUANTUM_MSEC)",
+};
+/// A thread of Ruby computes for so long until another one has its turn.
+pub(crate) const RUBY_QUANTUM_NS: i64 = 100_000_000;
+
 impl Housekeeping {
     /// Whether waits of a runtime are of this kind, as far as they and its name tell.
     fn is_of(&self, identity: &Identity, waits: &ObservedWaits) -> bool {
@@ -166,15 +184,21 @@ impl Housekeeping {
     }
 }
 
+/// Whether a request is what the runtime asks for.
+fn is_near(span: Nanos, meant: i64) -> bool {
+    span.0.abs_diff(meant) <= meant.unsigned_abs() / WITHIN
+}
+
 impl Requests {
     fn are(&self, identity: &Identity, waits: &ObservedWaits) -> bool {
         let range = waits.requested_ns.or(identity.requested_ns.map(|span| [span; 2]));
-        let is = |span: Nanos, meant: i64| span.0.abs_diff(meant) <= meant.unsigned_abs() / WITHIN;
         match (self, range) {
             (Requests::Any, _) => true,
             (_, None) => false,
-            (Requests::UpTo(most), Some([_, to])) => is(to, *most),
-            (Requests::OneOf(steps), Some(both)) => steps.iter().any(|step| both.iter().all(|span| is(*span, *step))),
+            (Requests::UpTo(most), Some([_, to])) => is_near(to, *most),
+            (Requests::OneOf(steps), Some(both)) => {
+                steps.iter().any(|step| both.iter().all(|span| is_near(*span, *step)))
+            }
         }
     }
 }
@@ -187,10 +211,19 @@ pub fn of(file: &ResultFile, series: &Series) -> Option<&'static Housekeeping> {
         let of_program = file.series.iter().filter_map(Identity::of).filter(|other| other.program == identity.program);
         of_program.into_iter().any(|other| calls.contains(&&*other.call) && other.requested_ns.is_some())
     };
+    let sleeps_in = |call: &str| {
+        let of_thread = file.series.iter().filter_map(Identity::of).filter(|other| {
+            (&other.program, &other.thread, &*other.call) == (&identity.program, &identity.thread, call)
+        });
+        let requests: Vec<Nanos> = of_thread.filter_map(|other| other.requested_ns).collect();
+        let is_same = |ns: &Nanos| identity.requested_ns.is_some_and(|own| is_near(*ns, own.0));
+        !requests.is_empty() && !requests.iter().any(is_same)
+    };
     let is_met = |only_if: &OnlyIf| match only_if {
         OnlyIf::Nothing => true,
         OnlyIf::WaitsForOwnLock => seen.waits_for_own_lock,
         OnlyIf::TimersEnd(calls) => timers_end(calls),
+        OnlyIf::ThreadSleepsIn(call) => sleeps_in(call),
     };
     ALL.iter().find(|one| one.runtime == seen.name && one.is_of(&identity, waits) && is_met(&one.only_if))
 }
@@ -273,6 +306,16 @@ mod tests {
             call("ruby", "app", "futex", Request::Deadline, 5_000),
         ];
         assert_eq!(others.map(what), [None; 6]);
+    }
+
+    #[test]
+    fn rubys_waits_for_its_interpreter_are_known_beside_the_sleeps_of_the_thread() {
+        let of = |name: &str, request, requested_ms: i64| call("ruby", "app", name, request, requested_ms * 1_000);
+        let futex = || of("futex", Request::Deadline, 100);
+        let beside_sleeps_of = |ms| beside(futex(), &[of("ppoll", Request::Span, ms)]);
+        assert_eq!(beside_sleeps_of(10), Some("Ruby's waits for its interpreter (100 ms each)"));
+        assert_eq!([beside_sleeps_of(100), what(futex())], [None; 2], "it may be the thread's own sleep");
+        assert_eq!(beside(of("futex", Request::Deadline, 50), &[of("ppoll", Request::Span, 10)]), None);
     }
 
     #[test]

@@ -202,6 +202,7 @@ const WINDOWS: &[Call] = &[
 /// Further calls that a thread may sleep in, which set no timer: their names and numbers.
 const UNTIMED: &[(&str, [Option<u32>; 2])] = &[
     ("write", [Some(1), Some(64)]),
+    ("open", [Some(2), None]),
     ("close", [Some(3), Some(57)]),
     ("mmap", [Some(9), Some(222)]),
     ("mprotect", [Some(10), Some(226)]),
@@ -225,15 +226,20 @@ const UNTIMED: &[(&str, [Option<u32>; 2])] = &[
     ("fsync", [Some(74), Some(82)]),
     ("fdatasync", [Some(75), Some(83)]),
     ("ftruncate", [Some(77), Some(46)]),
+    ("rename", [Some(82), None]),
+    ("unlink", [Some(87), None]),
+    ("sync", [Some(162), Some(81)]),
     ("getdents64", [Some(217), Some(61)]),
     ("waitid", [Some(247), Some(95)]),
     ("openat", [Some(257), Some(56)]),
     ("newfstatat", [Some(262), Some(79)]),
     ("unlinkat", [Some(263), Some(35)]),
+    ("splice", [Some(275), Some(76)]),
     ("sync_file_range", [Some(277), Some(84)]),
     ("fallocate", [Some(285), Some(47)]),
     ("preadv", [Some(295), Some(69)]),
     ("pwritev", [Some(296), Some(70)]),
+    ("syncfs", [Some(306), Some(267)]),
     ("renameat2", [Some(316), Some(276)]),
     ("membarrier", [Some(324), Some(283)]),
     ("statx", [Some(332), Some(291)]),
@@ -264,6 +270,11 @@ impl Call {
     /// Whether a call of any processor has that name.
     pub fn is_named(name: &str) -> bool {
         CALLS.iter().chain(WINDOWS).any(|call| call.name == name)
+    }
+
+    /// Whether a call of that name takes whole milliseconds.
+    pub fn is_in_milliseconds(name: &str) -> bool {
+        CALLS.iter().any(|call| call.name == name && call.form == Form::Millis)
     }
 
     /// Whether a timeout of the call is an option of its socket, such as `SO_RCVTIMEO`: it has none among its arguments. The

@@ -30,8 +30,8 @@ pub struct Period {
     pub missed: u64,
     /// From the deadline before to the one that ended it.
     pub deadline_step: Option<i64>,
-    /// Whether this step differs from the one before by less than the rest of the time that the program requested. If most
-    /// do, deadlines are counted from deadlines, and not from the present time.
+    /// Whether this step differs from the one before by less than the rest of the time that the program requested, and by
+    /// less than the end of the wait before. If most do, deadlines count from deadlines, and not from the present time.
     pub is_on_grid: Option<bool>,
     /// If another time was requested than before: whether it is longer because there was less to do before it, or the other
     /// way round. If so, the program waits for what is left of its period.
@@ -51,6 +51,24 @@ struct Loop {
     marks: Vec<Mark>,
 }
 
+/// How far a deadline is from what came before it: the deadline before, the end of the wait before, and the call.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    from_deadline: i64,
+    from_end: i64,
+    from_call: i64,
+}
+
+impl Step {
+    /// Whether deadlines count from deadlines, as far as two steps tell. A span that is the same each time counts from its
+    /// call.
+    fn is_on_grid(self, last: Step) -> bool {
+        let varies = |of: fn(Step) -> i64| of(self).abs_diff(of(last));
+        let by_deadline = varies(|step| step.from_deadline);
+        by_deadline < varies(|step| step.from_call) && by_deadline < varies(|step| step.from_end)
+    }
+}
+
 /// The last wait of one kind.
 #[derive(Clone, Debug)]
 struct Mark {
@@ -60,8 +78,9 @@ struct Mark {
     total: Parts,
     fault_count: u64,
     deadline: u64,
-    /// From the deadline before, and from the call.
-    last_step: Option<(i64, i64)>,
+    last_step: Option<Step>,
+    /// How late it ended.
+    late: i64,
     /// What was requested, and what else the period had.
     last_rest: Option<(i64, i64)>,
     held: Vec<Held>,
@@ -90,8 +109,9 @@ impl Loops {
         one.fault_count = one.fault_count.saturating_add(wait.before.as_ref().map_or(0, |before| before.fault_count));
         let itself = slept(wait);
         for mark in &mut one.marks {
-            let is_other = wait.outcome != Outcome::Timer || !mark.is_of(wait);
-            let other = itself.iter().filter(|_| is_other);
+            // A signal that cuts a wait of the loop off makes it no other call.
+            let is_own = matches!(wait.outcome, Outcome::Timer | Outcome::Signal) && mark.is_of(wait);
+            let other = itself.iter().filter(|_| !is_own);
             let room = HELD_MAX.saturating_sub(mark.held.len());
             mark.held.extend(held.iter().chain(other).take(room).cloned());
         }
@@ -106,6 +126,7 @@ impl Loops {
             fault_count: one.fault_count,
             deadline: wait.deadline,
             last_step: None,
+            late: signed(wait.end).saturating_sub(signed(wait.deadline)),
             last_rest: None,
             held: Vec::new(),
         };
@@ -123,11 +144,8 @@ impl Loops {
         let others = all.requested.wrapping_add(all.late).wrapping_sub(parts.requested).wrapping_sub(parts.late);
         let parts =
             Parts { requested: parts.requested, late: parts.late, blocked: all.blocked.wrapping_add(others), ..all };
-        let step = signed(wait.deadline).saturating_sub(signed(mark.deadline));
-        let entered = wait.marks.entered.filter(|_| wait.request == Request::Deadline);
-        now.last_step = entered.map(|entered| (step, signed(wait.deadline).saturating_sub(signed(entered))));
-        let is_on_grid = now.last_step.zip(mark.last_step);
-        let is_on_grid = is_on_grid.map(|((step, rest), last)| step.abs_diff(last.0) < rest.abs_diff(last.1));
+        now.last_step = step(wait, mark);
+        let is_on_grid = now.last_step.zip(mark.last_step).map(|(step, last)| step.is_on_grid(last));
         let rest = (parts.requested, parts.sum().saturating_sub(parts.requested).saturating_sub(parts.late));
         let follows_work = mark.last_rest.and_then(|last| follows_work(last, rest));
         now.last_rest = Some(rest);
@@ -138,7 +156,7 @@ impl Loops {
             fault_count: now.fault_count - mark.fault_count,
             timer_ns,
             missed: missed.unwrap_or(0),
-            deadline_step: (wait.request == Request::Deadline).then_some(step),
+            deadline_step: now.last_step.map(|step| step.from_deadline),
             is_on_grid,
             follows_work,
         };
@@ -146,6 +164,14 @@ impl Loops {
         *mark = now;
         Some(period)
     }
+}
+
+/// How far the deadline of a wait is from what came before it. That of a span is where it ends.
+fn step(wait: &Wait, before: &Mark) -> Option<Step> {
+    let is_of_program = matches!(wait.request, Request::Deadline | Request::Span);
+    let from_call = signed(wait.deadline).saturating_sub(signed(wait.marks.entered.filter(|_| is_of_program)?));
+    let from_deadline = signed(wait.deadline).saturating_sub(signed(before.deadline));
+    Some(Step { from_deadline, from_end: from_deadline.saturating_sub(before.late), from_call })
 }
 
 /// Whether what is requested changes against what else a period has; `None` if either hardly changes.
@@ -285,6 +311,26 @@ mod tests {
     }
 
     #[test]
+    fn spans_until_the_next_deadline_are_told_from_those_that_count_from_the_last_end() {
+        // Each wait ends late by another time, and other work follows.
+        let of = [(50_000, 700_000), (90_000, 1_900_000), (20_000, 1_300_000), (70_000, 400_000)];
+        let votes = |next: fn(u64, u64) -> u64| {
+            let (mut loops, mut now, mut deadline) = (Loops::default(), 1_000_000, 11_000_000);
+            let mut votes = Vec::new();
+            for (late, work) in of {
+                let mut one = wait(now, deadline + late, None);
+                one.deadline = deadline;
+                votes.extend(loops.add(&one).and_then(|period| period.is_on_grid));
+                now = deadline + late + work;
+                deadline = next(deadline, now - work).max(now);
+            }
+            votes
+        };
+        assert_eq!(votes(|deadline, _| deadline + 10_000_000), [true, true]);
+        assert_eq!(votes(|_, end| end + 10_000_000), [false, false]);
+    }
+
+    #[test]
     fn times_that_no_clock_shows_are_no_reason_to_stop() {
         let mut loops = Loops::default();
         loops.add(&wait(1, 2, None));
@@ -307,8 +353,12 @@ mod tests {
         let mut event = wait(10_061_000, 14_061_000, since(10_061_000));
         event.outcome = Outcome::Event;
         assert!(loops.add(&event).is_none());
+        // A signal ends one of its own.
+        let mut cut = wait(14_061_000, 14_161_000, since(14_061_000));
+        cut.outcome = Outcome::Signal;
+        assert!(loops.add(&cut).is_none());
         // It ends by its time, but the pace is another one.
-        let mut other = wait(14_061_000, 24_061_000, since(14_061_000));
+        let mut other = wait(14_161_000, 24_061_000, since(14_161_000));
         other.call = Some("futex".to_owned());
         assert!(loops.add(&other).is_none());
         let period = loops.add(&wait(24_061_000, 34_061_000, since(24_061_000))).expect("it is the second one");

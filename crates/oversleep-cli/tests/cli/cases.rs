@@ -45,7 +45,39 @@ const CASES: &[(&str, &[&str])] = &[
         &["python3 waits for what is left of each period, counted from the present time in whole milliseconds"],
     ),
     // It loses a millisecond now and then, and makes up for nothing.
-    ("node-span", &["14.3 ms: 10 ms requested in whole milliseconds, 4.13 ms of its own work"]),
+    (
+        "node-span",
+        &["longer than the span that it requests: 10 ms requested in whole milliseconds, 4.13 ms of its own work"],
+    ),
+    // Its spans end on a grid, whatever its work takes.
+    ("rust-grid", &["The loop of ticker is meant to come 50.0 times per second and comes 49.0 times"]),
+    (
+        "ruby-interpreter",
+        &["ruby (compute.rb:1): sleeping in other calls (futex: the interpreter's lock, which another thread has)"],
+    ),
+    (
+        "perl-fsync",
+        &[
+            "perl: sleeping in other calls (fsync: a disk or a file system) takes 4.26 ms",
+            "let another thread make the calls that wait for the disk",
+        ],
+    ),
+    ("rust-faults", &["11.9 ms of its own work (with about 6,270 page faults)"]),
+    (
+        "cpp-one-cpu",
+        &[
+            "is waiting for a CPU, most of it behind its own threads",
+            "let the program use more CPUs: its threads share one",
+        ],
+    ),
+    // A stop ends a call of Node's, so it comes between its waits.
+    ("node-stopped", &["node: being stopped takes up to 71.3 ms of a period"]),
+    (
+        "own-timer-cuts",
+        &[
+            "perl: pselect6 for 50 ms: all 91 waits are cut off before their time by SIGALRM of its own timer (setitimer)",
+        ],
+    ),
     ("ruby-nice", &["because of its own nice 10"]),
     ("rust-slack", &["99 % of its lateness is timer slack"]),
     ("real-time-hog", &["98 % of its lateness is waiting for a CPU, behind perl", "keep perl away from that one"]),

@@ -66,10 +66,14 @@ INLINE s64 call_of(struct thread *thread, struct task_struct *task) {
 	return nr < 0 ? CALL_IS_FAULT : nr;
 }
 
-// It leaves its CPU. A quota that stops it at once on its way out of a wait is a part of that wait.
+// It leaves its CPU. A quota that stops it at once on its way out of a wait is a part of that wait; a stop there comes after
+// it, because a stop ended it.
 INLINE void leave_between(struct thread *thread, struct task_struct *task, u64 t, bool is_preempted) {
 	thread->off.t = 0;
-	if (!thread->now.from || (thread->state == STATE_RETURNED && t - thread->now.from < quota_within_ns))
+	if (!thread->now.from)
+		return;
+	bool is_stopped = !is_preempted && stops(task);
+	if (thread->state == STATE_RETURNED && t - thread->now.from < quota_within_ns && !is_stopped)
 		return;
 	thread->off.t = t;
 	thread->off.woken = 0;
@@ -79,7 +83,7 @@ INLINE void leave_between(struct thread *thread, struct task_struct *task, u64 t
 		thread->off.throttled = throttled_ns(task);
 		pend(thread, bpf_get_smp_processor_id());
 	} else {
-		thread->off.nr = stops(task) ? CALL_IS_STOP : call_of(thread, task);
+		thread->off.nr = is_stopped ? CALL_IS_STOP : call_of(thread, task);
 	}
 }
 

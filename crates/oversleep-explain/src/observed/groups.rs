@@ -5,10 +5,9 @@
 use std::fmt;
 
 use oversleep_record::ResultFile;
-use oversleep_record::observed::Named;
 use oversleep_record::observed::group::GroupQuota;
 
-use super::SOME_GROUP;
+use super::{SOME_GROUP, process_of};
 
 /// Letters of a container's id that its commands take and show.
 const SHORT_ID: usize = 12;
@@ -33,11 +32,11 @@ impl Place {
     /// By the path of its group.
     pub(crate) fn of(path: &str) -> Place {
         let parts = || path.rsplit('/').filter(|part| !part.is_empty());
-        let container = parts().find_map(id_in).map(|(id, _)| id);
+        let container = parts().find_map(id_in);
         if let Some(id) = parts().find_map(pod_in) {
-            return Place::Pod { id, container };
+            return Place::Pod { id, container: container.map(|(id, _)| id) };
         }
-        if let Some((id, part)) = parts().find_map(id_in) {
+        if let Some((id, part)) = container {
             let tool = match part {
                 part if part.starts_with("libpod-") => Some("podman"),
                 part if part.starts_with("docker-") => Some("docker"),
@@ -92,8 +91,7 @@ pub(crate) struct Quota<'a> {
 impl<'a> Quota<'a> {
     /// Of a process.
     pub(crate) fn of(file: &'a ResultFile, tgid: u32) -> Quota<'a> {
-        let mut processes = file.observation.iter().flat_map(|observation| &observation.processes);
-        let process: Option<&Named> = processes.find(|process| process.tgid == tgid);
+        let process = process_of(file, tgid);
         let stated = process.and_then(|process| process.quota.as_ref());
         let own = || process.and_then(|process| process.cgroup.as_ref()).filter(|path| *path != "/");
         let path = stated.map(|quota| &quota.group).or_else(own);
@@ -150,7 +148,7 @@ fn removed(place: &Place, quota: &GroupQuota) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use oversleep_record::Nanos;
-    use oversleep_record::observed::Observation;
+    use oversleep_record::observed::{Named, Observation};
     use oversleep_record::testing::Sheet;
 
     use super::*;

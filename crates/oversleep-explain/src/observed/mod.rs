@@ -7,7 +7,7 @@ pub(crate) mod period;
 use oversleep_record::Identity;
 use oversleep_record::observed::culprit::Whose;
 use oversleep_record::observed::wait::Request;
-use oversleep_record::observed::{Blame, ObservedWaits};
+use oversleep_record::observed::{Blame, Named, ObservedWaits};
 use oversleep_record::part::Part;
 use oversleep_record::split::PartSplit;
 use oversleep_record::words::{counted, percent};
@@ -130,6 +130,11 @@ pub(crate) fn own_series(file: &ResultFile) -> impl Iterator<Item = &Series> {
 pub(crate) fn kinds_of_runtime(file: &ResultFile) -> Vec<(Kind<'_>, &'static Housekeeping)> {
     let series = file.series.iter().filter(|series| series.has_values());
     series.filter_map(|series| Some((Kind::of(series)?, housekeeping::of(file, series)?))).collect()
+}
+
+/// What is known of a followed process.
+pub(crate) fn process_of(file: &ResultFile, tgid: u32) -> Option<&Named> {
+    file.observation.as_ref()?.processes.iter().find(|process| process.tgid == tgid)
 }
 
 /// Whether oversleep started the program, which has ended since: nothing can be set of its threads any more.

@@ -20,6 +20,11 @@ const RARE_ONE_IN: u64 = 100;
 /// Loops whose waits come at such different times are no pace: half of the periods within this part of the median.
 const PACE_OF: i64 = 5;
 
+/// A page fault that finds memory takes about so long, with a page to clear; faults are told if they may take this part of
+/// the work.
+const FAULT_NS: i64 = 1_000;
+const FAULTS_OF: i64 = 4;
+
 /// The runtime whose threads are no threads of the kernel.
 const MOVES_THREADS: &str = "go";
 
@@ -34,6 +39,8 @@ pub struct Loop<'a> {
     pub lengths: &'a Distribution,
     /// What the waits have in common.
     pub identity: Identity,
+    /// Whether its waits request different times.
+    pub is_varied: bool,
 }
 
 /// How much of a loop's periods one part takes, where that matters.
@@ -59,13 +66,19 @@ pub fn loops(file: &ResultFile) -> Vec<Loop<'_>> {
         threads.push(thread);
         is_new
     });
+    let of_any_request = |identity: &Identity| Identity { requested_ns: None, ..identity.clone() };
+    for of in &mut all {
+        let kinds = own_series(file).filter_map(Identity::of).map(|identity| of_any_request(&identity));
+        of.is_varied |= kinds.filter(|kind| *kind == of_any_request(&of.identity)).count() > 1;
+    }
     all
 }
 
 impl<'a> Loop<'a> {
     fn of(series: &'a Series) -> Option<Loop<'a>> {
-        let periods = series.observed.as_ref()?.periods.as_ref()?;
-        Some(Loop { series, periods, lengths: periods.lengths()?, identity: Identity::of(series)? })
+        let waits = series.observed.as_ref()?;
+        let (periods, is_varied) = (waits.periods.as_ref()?, waits.requested_ns.is_some());
+        Some(Loop { series, periods, lengths: periods.lengths()?, identity: Identity::of(series)?, is_varied })
     }
 
     /// What a period is meant to be, or usually is.
@@ -121,6 +134,20 @@ impl<'a> Loop<'a> {
         part != Part::Work
             || is_too_long
             || (self.periods.intended_ns.is_none() && p50.saturating_mul(2) >= self.median())
+    }
+
+    /// Whether work takes half of its periods or more, of which nobody knows how long they are meant to be.
+    pub(crate) fn is_mostly_work(&self) -> bool {
+        let p50 = self.periods.split.p50(Part::Work);
+        self.periods.intended_ns.is_none() && p50.saturating_mul(2) >= self.median()
+    }
+
+    /// How many page faults its work has in a period, where they may be much of it.
+    pub(crate) fn faults(&self) -> Option<u64> {
+        let each = self.periods.fault_count / self.lengths.count().max(1);
+        let ns = i64::try_from(each).unwrap_or(i64::MAX).saturating_mul(FAULT_NS);
+        let work = self.periods.split.p50(Part::Work);
+        (ns >= RARE_NS.0 && ns.saturating_mul(FAULTS_OF) >= work).then_some(each)
     }
 
     /// How many periods are longer than they are meant to be, by 1 in [`USUAL_OF`].

@@ -7,6 +7,7 @@
 
 mod blame;
 mod housekeeping;
+mod ordinary;
 mod pace;
 mod share;
 mod without;
@@ -20,11 +21,10 @@ use oversleep_record::words::{counted, list, percent};
 use oversleep_record::{Distribution, Nanos, ResultFile, Series, SeriesKey};
 
 use crate::findings::observed::interruption::CUT_OFF;
-use crate::observed::{
-    Kind, NOBODY, OVERSLEEP, OWN_POLICY, RARE_MIN_NS, WAITS_MIN, enough, kinds, kinds_of_runtime, own_series,
-};
+use crate::observed::{Kind, NOBODY, OVERSLEEP, OWN_POLICY, WAITS_MIN, enough, kinds, kinds_of_runtime, own_series};
 use crate::registry::with_instances;
 use blame::{Who, blamed};
+use ordinary::{is_ordinary, is_slack_default};
 use pace::{held_up, is_about_pace, waits_alone};
 use share::{in_words, named, shares};
 
@@ -37,9 +37,6 @@ const MOST: f64 = 0.5;
 const CURED_MIN: f64 = 0.2;
 /// The most culprits that are named.
 const CULPRITS_MAX: usize = 3;
-/// Waits that end earlier than this at p99 are as late as the default timer slack of 50 µs, an interrupt and a switch make
-/// them.
-const ORDINARY_NS: i64 = 200_000;
 
 /// What all waits of a program come to.
 #[derive(Clone, Debug, PartialEq)]
@@ -132,10 +129,10 @@ impl Verdict {
             return Some(Verdict { figures: figures(&kinds), ..Verdict::undecided("no wait ended late") });
         }
         let causes = causes(file);
-        let held = held_up(&kinds, &causes);
+        let held = held_up(file, &kinds, &causes);
         let behind = behind(&kinds, &causes).filter(|_| held.is_none());
         let is_optional = behind.is_none() && held.is_none() && is_ordinary(&kinds);
-        let first = held.or(behind.as_ref().map(|(cause, _)| *cause)).or_else(|| first_of(&shares, &causes));
+        let first = held.or(behind.as_ref().map(|(cause, _)| *cause)).or_else(|| first_of(&kinds, &shares, &causes));
         // Where nothing delays the program by much, only what most of its lateness is can matter to it.
         let matters = |cause: &&Cause| !is_optional || cause.share.is_some_and(|share| share >= MOST);
         let first = first.filter(matters).and_then(|cause| Some((cause, cause.finding.advice.first()?)));
@@ -152,11 +149,15 @@ impl Verdict {
         });
         let sentence = match (held, is_optional) {
             (Some(cause), _) => format!("{}. {}", cause.finding.sentence, waits_alone(&kinds, &shares)),
-            (None, true) => ordinary(&kinds, &shares),
+            (None, true) => ordinary::in_sentence(&kinds, &shares),
             (None, false) => delayed(file, &kinds, &shares, &causes),
         };
-        let sentence = sentence + &behind.map(|(_, said)| format!(" {said}")).unwrap_or_default();
-        let pace = pace::pace(file, held);
+        let sentence = sentence + &behind.as_ref().map(|(_, said)| format!(" {said}")).unwrap_or_default();
+        let is_pace_first = held.is_none() && behind.is_none() && !is_optional && pace::outweighs(file, &kinds);
+        let (sentence, pace) = match pace::pace(file, held) {
+            Some(pace) if is_pace_first => (format!("{pace} {sentence}"), None),
+            pace => (sentence, pace),
+        };
         let shares = held.map_or(shares, |held| pace::shares_of(file, held));
         Some(Verdict { sentence, shares, figures: figures(&kinds), first_step, leaves, pace, housekeeping: None })
     }
@@ -210,12 +211,15 @@ fn cut_off(file: &ResultFile) -> Option<Verdict> {
 }
 
 /// The cause to remove first: the one that explains most of the largest part, or else of any part. oversleep's own following
-/// is not advised against.
-fn first_of<'a>(shares: &[Share], causes: &'a [Cause]) -> Option<&'a Cause> {
+/// is not advised against, and the slack that all threads have comes after what else is to be told.
+fn first_of<'a>(kinds: &[Kind<'_>], shares: &[Share], causes: &'a [Cause]) -> Option<&'a Cause> {
     let curable = || {
         causes.iter().filter(|cause| cause.part.is_some() && !cause.is_oversleep && !cause.finding.advice.is_empty())
     };
-    let largest = named(shares).into_iter().find_map(|share| {
+    let mut named = named(shares);
+    let is_slack_last = is_slack_default(kinds) && named[0].share < MOST;
+    named.sort_by_key(|share| is_slack_last && share.part == Part::Slack);
+    let largest = named.into_iter().find_map(|share| {
         let matters = |cause: &&Cause| cause.share.is_some_and(|of| of >= share.share * CURED_MIN);
         curable().filter(|cause| cause.part == Some(share.part)).find(matters)
     });
@@ -274,13 +278,6 @@ fn figures(kinds: &[Kind<'_>]) -> Option<String> {
     let late = nanos(all_lateness(&parts_of(kinds)));
     let (p50, max) = (Nanos(all.p50()?), Nanos(all.max()?));
     Some(format!("{}: p50 {mark}{p50}{p99}, max {max}; {late} late in all", counted(all.count(), "wait")))
-}
-
-/// Whether these waits are as late as waits are whose timers have the default slack on an idle machine.
-fn is_ordinary(kinds: &[Kind<'_>]) -> bool {
-    let all = pooled(kinds);
-    let max = all.max().unwrap_or(0);
-    max < RARE_MIN_NS && all.safe_quantile(0.99).unwrap_or(max) < ORDINARY_NS
 }
 
 /// Whether all waits are those of one program.
@@ -359,19 +356,4 @@ fn because(file: &ResultFile, kinds: &[Kind<'_>], share: Share, causes: &[Cause]
         }
         _ => format!(" ({} of it {behind} {}, the rest unexplained)", percent(few), list(&named)),
     }
-}
-
-/// How late waits are that nothing delays by much, and of what most of that consists.
-fn ordinary(kinds: &[Kind<'_>], shares: &[Share]) -> String {
-    let all = pooled(kinds);
-    let p50 = Nanos(all.p50().unwrap_or(0));
-    let p99 = all.safe_quantile(0.99).map(|p99| format!(" and {} at p99", Nanos(p99))).unwrap_or_default();
-    let largest = named(shares)[0];
-    let mark = if all.count() < 20 { "~" } else { "" };
-    let (it, its) = if is_one(kinds) { ("it", "its") } else { ("these programs", "their") };
-    format!(
-        "Nothing delays {it} by much: {its} waits end {mark}{p50} late at the median{p99}; {} of that is {}.",
-        percent(largest.share),
-        in_words(largest.part, largest.is_tick())
-    )
 }

@@ -5,31 +5,33 @@ use oversleep_record::part::Part;
 use oversleep_record::words::percent;
 use oversleep_record::{Nanos, ResultFile};
 
+use super::ordinary::is_ordinary;
 use super::share::{in_words, named};
 use super::{Cause, Share, all_lateness, nanos, parts_of, pooled};
 use crate::findings::observed::drift::DRIFTS;
 use crate::findings::observed::drift::{in_milliseconds, per_second};
-use crate::findings::observed::period::HELD_UP;
+use crate::findings::observed::period::{HELD_UP, HELD_UP_BY_WORK, asleep_in, faults};
 use crate::observed::Kind;
 use crate::observed::period::{Loop, loops};
 
 /// A part of the median period is named from this share on: 1 in so many.
 const NAMED_OF: i64 = 100;
+/// A drift of the period is worth a hint from this share of it on: 1 in so many.
+const HINTED_OF: i64 = 20;
 
 /// The sentence about the loop that something holds up, or else of the thread that is named like its program, or the one
 /// that comes most often.
 pub(super) fn pace(file: &ResultFile, held: Option<&Cause>) -> Option<String> {
-    let mut loops = loops(file);
-    loops.retain(|of| !of.is_moved());
-    let is_held = |of: &&Loop<'_>| held.is_some_and(|cause| cause.finding.instance.as_deref() == Some(&of.name()));
-    let is_main = |of: &&Loop<'_>| of.identity.thread == of.identity.program;
-    let of = loops.iter().find(is_held).or_else(|| loops.iter().find(is_main)).or(loops.first())?;
+    let of = &main_loop(file, held)?;
     let rate = per_second(of.rate()?);
     let p50 = Nanos(of.lengths.p50()?);
     let Some(intended) = of.periods.intended_ns.filter(|intended| intended.0 > 0) else {
         let (name, parts) = (of.name(), parts(of));
+        let drift = of.drift().filter(|drift| drift.0.saturating_mul(NAMED_OF) >= p50.0);
+        let drift = drift.map(|drift| format!(", {drift} longer than the span that it requests")).unwrap_or_default();
+        let hint = if held.is_none() { hint(of) } else { String::new() };
         return Some(format!(
-            "The loop of {name} comes {rate} times per second on average; its median period is {p50}: {parts}."
+            "The loop of {name} comes {rate} times per second on average; its median period is {p50}{drift}: {parts}.{hint}"
         ));
     };
     let wanted = per_second(1e9 / intended.0 as f64);
@@ -41,18 +43,57 @@ pub(super) fn pace(file: &ResultFile, held: Option<&Cause>) -> Option<String> {
     ))
 }
 
+fn main_loop<'a>(file: &'a ResultFile, held: Option<&Cause>) -> Option<Loop<'a>> {
+    let mut loops = loops(file);
+    loops.retain(|of| !of.is_moved());
+    let is_held = |of: &Loop<'_>| held.is_some_and(|cause| cause.finding.instance.as_deref() == Some(&of.name()));
+    let is_main = |of: &Loop<'_>| of.identity.thread == of.identity.program;
+    let at = loops.iter().position(is_held).or_else(|| loops.iter().position(is_main)).unwrap_or(0);
+    (at < loops.len()).then(|| loops.swap_remove(at))
+}
+
+/// Whether what makes the periods of the loop longer than its requests, which may be meant, takes more than all waits are
+/// late together.
+pub(super) fn outweighs(file: &ResultFile, kinds: &[Kind<'_>]) -> bool {
+    let more = |of: &Loop<'_>| {
+        let split = &of.periods.split;
+        let longer = split.sum(Part::Work).saturating_add(split.sum(Part::Blocked));
+        !hint(of).is_empty() && longer > all_lateness(&parts_of(kinds))
+    };
+    main_loop(file, None).as_ref().is_some_and(more)
+}
+
+/// What to look at if the loop should come more often, which nobody but its author knows.
+fn hint(of: &Loop<'_>) -> String {
+    let (p50, requested) = (of.lengths.p50().unwrap_or(0), Nanos(of.periods.split.p50(Part::Requested)));
+    if of.periods.split.p50(Part::Blocked).saturating_mul(2) >= p50 {
+        return " Unless it waits for work there, see whom it waits for.".to_owned();
+    }
+    // Where late waits make most of it, they are what to cure.
+    let is_own = |drift: &Nanos| of.periods.split.p50(Part::Work).saturating_mul(2) >= drift.0;
+    match of.drift().filter(is_own).filter(|drift| drift.0.saturating_mul(HINTED_OF) >= p50) {
+        Some(_) => format!(" If a period of {requested} is meant, wait until the last deadline plus {requested}."),
+        None => String::new(),
+    }
+}
+
 /// Whether a finding is about what makes the periods of loops longer.
 pub(super) fn is_about_pace(name: &str) -> bool {
     name.starts_with(HELD_UP) || name == DRIFTS
 }
 
 /// What holds a loop up between its waits for longer than all waits are late together.
-pub(super) fn held_up<'a>(kinds: &[Kind<'_>], causes: &'a [Cause]) -> Option<&'a Cause> {
+pub(super) fn held_up<'a>(file: &ResultFile, kinds: &[Kind<'_>], causes: &'a [Cause]) -> Option<&'a Cause> {
     let all = all_lateness(&parts_of(kinds));
+    let loops = loops(file);
+    let of = |cause: &Cause| loops.iter().find(|of| cause.finding.instance.as_deref() == Some(&of.name()));
+    // Who computes most of the time may mean to: where others are late, that comes first.
+    let may_be_meant = |cause: &Cause| of(cause).is_some_and(Loop::is_mostly_work) && !is_ordinary(kinds);
     causes.iter().find(|cause| {
         let is_cost = cause.finding.severity != Severity::Note;
         let explained = cause.finding.explained_ns.map_or(0, |ns| i128::from(ns.0));
-        is_cost && is_about_pace(&cause.finding.name) && explained > all
+        let is_work = cause.finding.name == HELD_UP_BY_WORK;
+        is_cost && is_about_pace(&cause.finding.name) && explained > all && !(is_work && may_be_meant(cause))
     })
 }
 
@@ -84,8 +125,8 @@ fn parts(of: &Loop<'_>) -> String {
     let whole = if in_milliseconds(of) { " in whole milliseconds" } else { "" };
     let told = [
         (Part::Requested, format!("requested{whole}")),
-        (Part::Work, "of its own work".to_owned()),
-        (Part::Blocked, "asleep in other calls".to_owned()),
+        (Part::Work, format!("of its own work{}", faults(of))),
+        (Part::Blocked, format!("asleep in other calls{}", asleep_in(of))),
         (Part::Fault, "in page faults".to_owned()),
         (Part::Stop, "stopped".to_owned()),
         (Part::Quota, "stopped by the quota".to_owned()),
@@ -110,6 +151,30 @@ mod tests {
     use crate::observed::testing::periods;
 
     #[test]
+    fn what_makes_periods_longer_comes_first_if_it_outweighs_late_waits() {
+        const MS: i64 = 1_000_000;
+        let said = |work_ms: i64, late_ms: i64| {
+            let of = Parts { requested: 14 * MS, work: work_ms * MS, late: late_ms * MS, ..Parts::default() };
+            let mut series = periods(None, &[(100, of)]);
+            let late = Parts { runq: late_ms * MS, ..Parts::default() };
+            let waits = crate::observed::testing::waits(10, 101, late);
+            (series.why, series.distribution) = (waits.why, waits.distribution);
+            let mut file = Sheet::linux().file;
+            (file.series, file.observation) = (vec![series], Some(Observation::default()));
+            super::super::Verdict::of(&file).expect("it is observed")
+        };
+        let drifts = said(4, 2);
+        assert!(drifts.sentence.starts_with("The loop of app comes 50.0 times"), "{}", drifts.sentence);
+        assert!(
+            drifts.sentence.contains("plus 14 ms. 100 % of its lateness is waiting for a CPU"),
+            "{}",
+            drifts.sentence
+        );
+        assert_eq!((drifts.pace, said(2, 4).pace.is_some()), (None, true));
+        assert!(!said(2, 4).pace.unwrap_or_default().contains("is meant"), "late waits make most of it");
+    }
+
+    #[test]
     fn a_loop_is_told_with_its_rate_and_what_fills_its_periods() {
         const MS: i64 = 1_000_000;
         let of = Parts { requested: 14 * MS, work: 2 * MS, late: MS / 4, runq: 9_000, ..Parts::default() };
@@ -121,7 +186,10 @@ mod tests {
         let parts = "14 ms requested, 2 ms of its own work, 250 µs late.";
         assert_eq!(
             said(None),
-            format!("The loop of app comes 61.5 times per second on average; its median period is 16.3 ms: {parts}")
+            format!(
+                "The loop of app comes 61.5 times per second on average; its median period is 16.3 ms, 2.26 ms longer than \
+                 the span that it requests: {parts} If a period of 14 ms is meant, wait until the last deadline plus 14 ms."
+            )
         );
         assert_eq!(
             said(Some(16)),

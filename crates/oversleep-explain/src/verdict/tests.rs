@@ -8,6 +8,7 @@ use oversleep_record::observed::{Blame, Observation};
 use oversleep_record::part::Parts;
 use oversleep_record::testing::Sheet;
 
+use super::ordinary::ORDINARY_NS;
 use super::*;
 use crate::observed::testing::{blame, interpreter, waits, waits_on_tick};
 

@@ -35,11 +35,10 @@ struct Times {
 impl Machine {
     pub(super) fn wait_of(&self, open: &Open) -> Option<Wait> {
         let call = Call::of(self.arch, open.number);
-        let by_timer = open.by_timer.or(open.ended_by).filter(|_| open.fired.is_none());
+        let by_timer = open.by_timer.filter(|_| open.fired.is_none());
         let fired = open.fired.or(by_timer.map(|by| by.fired));
         let outcome = outcome(open, call, fired.as_ref());
-        // If the program doesn't go on with the rest of the time, the end of the call is that of the wait.
-        let returned = open.returned.or(open.suspended.filter(|_| open.ended_by.is_some())).map(|(t, _)| t);
+        let returned = open.returned.map(|(t, _)| t);
         let end = open.resumed.or(returned).or(open.suspended.map(|(t, _)| t))?;
         let request = if by_timer.is_some() { Request::Timer } else { open.request };
         let times = times(open, request, fired.as_ref())?;
@@ -219,8 +218,7 @@ fn culprit(turn: &Turn, span: Span, victim: (u32, i32)) -> Culprit {
 /// Why the wait ended: by the result of its call, if the timer agrees.
 fn outcome(open: &Open, call: Option<&Call>, fired: Option<&Fired>) -> Outcome {
     const EINTR: i64 = -4;
-    if open.by_timer.or(open.ended_by).is_some() && open.fired.is_none() && (open.returned.or(open.suspended)).is_some()
-    {
+    if open.by_timer.is_some() && open.fired.is_none() && open.returned.or(open.suspended).is_some() {
         return Outcome::Timer;
     }
     let Some((end, result)) = open.returned else {
@@ -252,7 +250,7 @@ fn times(open: &Open, request: Request, fired: Option<&Fired>) -> Option<Times> 
     // The timer wheel lets a timer expire at a tick of its own choice: the time until then is slack.
     let hard = if is_wheel { u64::MAX } else { armed.map(|armed| armed.hard).or(fired.map(|f| f.hard)).unwrap_or(0) };
     let deadline = match (request, open.entered) {
-        (Request::Timer, _) => open.by_timer.or(open.ended_by).and_then(|by| by.deadline).or(soft)?,
+        (Request::Timer, _) => open.by_timer.and_then(|by| by.deadline).or(soft)?,
         (Request::Span, Some(entered)) => entered.saturating_add(open.requested),
         _ => soft?,
     };

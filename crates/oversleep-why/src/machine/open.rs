@@ -85,8 +85,6 @@ pub(super) struct Open {
     pub interruptions: Vec<Interrupted>,
     /// The call that set the timer whose signal ended the call.
     pub timer_signal: Option<String>,
-    /// That timer. If the program doesn't go on with the rest of its time, this is what it waited for.
-    pub ended_by: Option<ByTimer>,
     /// What the last entry into the call requested, and when.
     pub last: (u64, u64),
     pub fired: Option<Fired>,
@@ -134,7 +132,6 @@ impl Open {
             by_signals: 0,
             interruptions: Vec::new(),
             timer_signal: None,
-            ended_by: None,
             last: (0, 0),
             fired: None,
             by_timer: None,
@@ -173,7 +170,7 @@ impl Open {
                 }
                 self.rearmed = Some(again);
             }
-            (self.suspended, self.met, self.ended_by) = (None, Met::default(), None);
+            (self.suspended, self.met) = (None, Met::default());
             // Its stacks come when it ends.
             self.frames = Frames::default();
         } else {

@@ -46,7 +46,6 @@ impl Open {
         let is_interrupted = self.armed.is_some() && (is_restarted(result) || result == EINTR);
         let Some(timer) = self.by_timer.filter(|_| is_interrupted && self.fired.is_none()) else { return };
         self.by_timer = None;
-        self.ended_by = Some(timer);
         let call = timer.set_by.and_then(|number| Call::of(arch, number)).map_or("timer", |call| call.name).to_owned();
         self.met.signal = true;
         self.timer_signal = Some(call);

@@ -1,7 +1,7 @@
 //! What threads do between their waits.
 
 use oversleep_record::observed::period::{Between, Block};
-use oversleep_why::{Event, Kind, Wait};
+use oversleep_why::{Event, Kind, Outcome, Wait};
 
 use crate::splits::waits;
 use crate::stream::{D, Stream, TID};
@@ -78,12 +78,14 @@ fn what_is_older_than_the_last_wait_is_not_of_this_period() {
 }
 
 #[test]
-fn a_sleep_that_its_own_timer_ends_for_good_is_a_wait_for_that_timer() {
+fn a_sleep_that_its_own_timer_ends_for_good_is_cut_off() {
     let mut stream = Stream::interrupted();
     stream.by_interval_timer();
+    stream.signal(14, 0x80, 0, "");
     // Up to the end of the first call.
     let end = stream.events.iter().position(|event| event.kind == Kind::Return).expect("it is there");
-    stream.events.truncate(end + 1);
+    stream.events.truncate(end + 2);
     let wait = waits(&stream).remove(0);
-    assert_eq!((wait.timer.as_deref(), wait.is_attributed()), (Some("setitimer"), true));
+    assert_eq!((wait.timer.as_deref(), wait.requested_ns, wait.outcome), (None, Some(1_000_000), Outcome::Signal));
+    assert_eq!(wait.interruptions[0].by.to_string(), "SIGALRM of its own timer (setitimer)");
 }

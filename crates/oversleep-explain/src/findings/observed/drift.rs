@@ -5,6 +5,7 @@ use oversleep_record::observed::wait::Request;
 use oversleep_record::part::Part;
 use oversleep_record::words::grouped;
 use oversleep_record::{Nanos, ResultFile};
+use oversleep_system::calls::Call;
 
 use super::period::{APPLIES_TO, HOW, LOOPS_MAX, seen};
 use crate::entry::{Checked, Conclusion, Scope};
@@ -102,7 +103,8 @@ pub(crate) fn in_milliseconds(of: &Loop<'_>) -> bool {
     let lost = if of.identity.request == Request::Deadline { 10_000 } else { 0 };
     let is_whole = |ns: Nanos| ns.0 > 0 && (MS - 1 - (ns.0 - 1) % MS) <= lost;
     let range = of.series.observed.as_ref().and_then(|waits| waits.requested_ns);
-    range.is_some_and(|range| range.into_iter().all(is_whole))
+    let by_call = of.is_varied && Call::is_in_milliseconds(&of.identity.call);
+    by_call || range.is_some_and(|range| range.into_iter().all(is_whole))
 }
 
 pub(crate) fn per_second(rate: f64) -> String {

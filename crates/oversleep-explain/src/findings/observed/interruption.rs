@@ -10,7 +10,7 @@ use oversleep_record::{Identity, ResultFile, Series};
 use super::{APPLIES_TO, period};
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::finding::{Check, FindingEntry};
-use crate::observed::{Cause, Kind, Said, WAITS_MIN, by_cause, delayed_by, own_series};
+use crate::observed::{Cause, Kind, Said, WAITS_MIN, by_cause, delayed_by, own_series, process_of};
 use crate::remedies::observed::{BLOCK_SIGNAL, FIND_WHO_STOPS_IT, SET_ABSOLUTE_DEADLINE};
 
 const HOW: &str = "The kernel arms the timer again when the call goes on, and oversleep sees which signal reached the thread, who \
@@ -134,18 +134,13 @@ const FIND_FREEZER: &str =
     "Find what freezes it: a paused container, the freezer of its control group, or a suspended system";
 const FREEZER_OF_VERSION_1: &str = "# command\ncat /sys/fs/cgroup/freezerGROUP/freezer.state";
 
-/// The group of the version 1 freezer that a process is in.
-fn freezer_of(file: &ResultFile, tgid: u32) -> Option<&str> {
-    let mut processes = file.observation.iter().flat_map(|observation| &observation.processes);
-    processes.find(|process| process.tgid == tgid)?.freezer.as_deref()
-}
-
 fn stop(file: &ResultFile) -> Checked<Vec<Conclusion>> {
     let kinds = delayed_by(file, Part::Stop, "a stop")?;
     let found = by_cause(Part::Stop, &kinds, |kind: &Kind<'_>| shares(kind, Part::Stop, true));
     let conclusion = |(cause, by): &(Cause<'_, '_>, Times<'_>)| {
         let (who, max) = (&cause.first().identity, cause.longest);
-        let version_1 = freezer_of(file, cause.first().waits.tgid);
+        // The group of the version 1 freezer that the process is in.
+        let version_1 = process_of(file, cause.first().waits.tgid).and_then(|process| process.freezer.as_deref());
         let (what, advice) = match by.map(|(by, _)| by) {
             Some(Interruption::Frozen) if version_1.is_some() => ("frozen", Some((FIND_FREEZER, FREEZER_OF_VERSION_1))),
             Some(Interruption::Traced) => (

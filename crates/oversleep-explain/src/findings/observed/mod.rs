@@ -9,9 +9,11 @@ pub(crate) mod interruption;
 mod own_share;
 pub(crate) mod period;
 mod program;
+mod real_time;
 mod run_queue;
 mod runtime;
 mod scheduling;
+mod sessions;
 mod timer;
 mod visibility;
 

@@ -3,37 +3,16 @@
 
 use oversleep_record::ResultFile;
 use oversleep_record::observed::group::{GroupSetting, GroupWeight, IDLE_SHARE};
-use oversleep_record::observed::{Blame, Named, ObservedWaits};
+use oversleep_record::observed::{Blame, Named};
 
+use super::real_time::FAIR;
+use super::sessions::{Apart, neighbours_of};
 use crate::observed::groups::Place;
-use crate::observed::{Kind, OWN_POLICY};
+use crate::observed::{Kind, OWN_POLICY, process_of};
 
 pub(super) const SCHED_IDLE: u32 = 5;
 /// The priority of nice 0, as the kernel orders them.
 pub(super) const NICE_0: i32 = 120;
-/// The first priority that isn't a real-time one.
-pub(super) const FAIR: i32 = 100;
-
-/// An ordinary task that runs for longer than this while a real-time thread waits has the time that the kernel keeps from
-/// real-time threads: no kernel takes so long to switch.
-const RESERVED_MIN_NS: u64 = 20_000_000;
-/// How that time is called in sentences.
-pub(super) const RESERVED: &str = "in the time that the kernel keeps for ordinary tasks";
-
-/// Whether a real-time thread waited for an ordinary task that its policy goes before.
-pub(super) fn is_in_reserved_time(waits: &ObservedWaits, blame: &Blame) -> bool {
-    const REAL_TIME: [u32; 2] = [1, 2];
-    let is_real_time = waits.policy.is_some_and(|(policy, _)| REAL_TIME.contains(&policy));
-    is_real_time && blame.prio >= FAIR && blame.max_ns >= RESERVED_MIN_NS
-}
-
-/// What helps there, for the task that ran.
-pub(super) fn leave_time(name: &str) -> String {
-    format!(
-        "Let the real-time thread wait before it has used 95 % of a second, or keep {name} off its CPU: the kernel gives \
-         ordinary tasks 50 ms of each second (the fair server, up to Linux 6.11 sched_rt_runtime_us)"
-    )
-}
 
 /// What of their own makes threads go last.
 pub(super) enum Own<'a> {
@@ -104,75 +83,6 @@ fn own_group<'a>(file: &'a ResultFile, kind: &Kind<'_>) -> Option<&'a GroupWeigh
     let first = kind.waits.by_blame().into_iter().find_map(below)?;
     let by_group = total(&mut kind.waits.blames.iter().filter(|blame| below(blame) == Some(first)));
     (by_group * 2 >= all).then_some(first)
-}
-
-fn process_of(file: &ResultFile, tgid: u32) -> Option<&Named> {
-    file.observation.as_ref()?.processes.iter().find(|process| process.tgid == tgid)
-}
-
-/// What is known of those who ran. A task stands for all of its name.
-fn neighbours_of<'a>(file: &'a ResultFile, blame: &Blame) -> impl Iterator<Item = &'a Named> {
-    let all = file.observation.iter().flat_map(|observation| &observation.neighbours);
-    all.filter(|other| other.tgid == blame.tgid || other.name == blame.name)
-}
-
-/// Where a task is that shares the CPUs with the session of other threads as a whole: neither side's nice value nor
-/// `SCHED_IDLE` then counts for the other.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Apart {
-    /// In another session, of which the kernel makes a group (autogroup).
-    Session,
-    /// In a control group, while these threads are in none.
-    Group,
-}
-
-impl Apart {
-    /// `None` where one side isn't known.
-    pub fn of(file: &ResultFile, tgid: u32, blame: &Blame) -> Option<Apart> {
-        let session = process_of(file, tgid)?.autogroup.filter(|_| blame.prio >= FAIR)?;
-        let apart = |other: &Named| match other.autogroup {
-            Some(of) => (of.id != session.id).then_some(Apart::Session),
-            None => other.cgroup.as_ref().filter(|path| *path != "/").map(|_| Apart::Group),
-        };
-        let all: Option<Vec<Apart>> = neighbours_of(file, blame).map(apart).collect();
-        all?.first().copied()
-    }
-
-    /// What ranks a task only there.
-    pub fn within(self) -> &'static str {
-        match self {
-            Apart::Session => "session (autogroup)",
-            Apart::Group => "control group",
-        }
-    }
-}
-
-/// How a task is made to go last beside these threads. A nice value ranks it only among those of its own session or group.
-pub(super) fn go_last(file: &ResultFile, tgid: u32, blame: &Blame) -> String {
-    let name = &blame.name;
-    match (Apart::of(file, tgid, blame), blame.tgid, blame.tid) {
-        (Some(Apart::Session), 0, _) => {
-            format!("let the whole session of {name} go last: echo 19 > /proc/PID/autogroup")
-        }
-        (Some(Apart::Session), other, _) => {
-            format!("let the whole session of {name} go last: echo 19 > /proc/{other}/autogroup")
-        }
-        (Some(Apart::Group), ..) => format!("give the control group of {name} less cpu.weight"),
-        (None, 0, 0) => format!("let {name} go last: renice -n 19 -p PID"),
-        (None, 0, tid) => format!("let {name} go last: renice -n 19 -p {tid}"),
-        // Each thread has a nice value of its own.
-        (None, other, _) => format!("let {name} go last: renice -n 19 -p $(ls /proc/{other}/task)"),
-    }
-}
-
-/// The command that moves the tasks of that name to other CPUs, if it can be typed.
-pub(super) fn keep_away(name: &str) -> Option<String> {
-    let is_word = name.bytes().all(|letter| letter.is_ascii_alphanumeric() || b"-_".contains(&letter));
-    is_word.then(|| {
-        format!(
-            "# command, with the numbers of other CPUs\nfor p in $(pgrep -x {name}); do taskset -a -c -p N $p; done"
-        )
-    })
 }
 
 /// The group of the process that loses against another one's: of those that only one of them is in, the outermost.

@@ -1,6 +1,7 @@
 //! Loops whose periods are longer than they should be, by what held the thread up between its waits.
 
 mod advice;
+mod calls;
 
 use oversleep_record::finding::Severity;
 use oversleep_record::part::Part;
@@ -15,7 +16,10 @@ use crate::remedies::machine::{FEWER_RUNNABLE_THREADS, LIFT_REAL_TIME_THROTTLING
 use crate::remedies::observed::{
     BLOCK_ELSEWHERE, FOLLOW_LESS, RUN_FIRST, SEPARATE_CPUS, SHARE_INTERPRETER, SHORTEN_WORK, TOUCH_MEMORY_FIRST,
 };
-use advice::{advised, asleep_in, behind, first_block, sleeps_itself, waits_for_interpreter};
+use advice::{advised, behind, first_block, sleeps_itself, waits_for_interpreter};
+use calls::Sleep;
+
+pub(crate) use advice::{asleep_in, faults};
 
 pub(super) const APPLIES_TO: &str = "loops of programs on Linux, followed in the kernel";
 pub(super) const HOW: &str = "A period is the time from the end of one wait to the end of the next one. Between them, oversleep sees when the \
@@ -23,6 +27,7 @@ pub(super) const HOW: &str = "A period is the time from the end of one wait to t
                    add up to the period exactly.";
 /// How the names of these findings begin.
 pub(crate) const HELD_UP: &str = "held-up-by-";
+pub(crate) const HELD_UP_BY_WORK: &str = "held-up-by-work";
 /// The most causes that a finding tells apart, and the most loops that it names of each.
 const CAUSES_MAX: usize = 3;
 pub(super) const LOOPS_MAX: usize = 3;
@@ -55,12 +60,12 @@ pub(super) const fn entry(
 pub(super) static FINDINGS: &[FindingEntry] = &[
     entry(
         "OVS-Y025",
-        "held-up-by-work",
+        HELD_UP_BY_WORK,
         "The work of a loop makes its periods longer than they are meant to be.",
         "A thread that works for longer than its period misses expirations of its timer, or is late for its deadlines, \
          however exact these are. Page faults that don't sleep are work, where the kernel doesn't show them.",
         "Move the work to another thread, or spread it over several periods.",
-        &[&SHORTEN_WORK],
+        &[&SHORTEN_WORK, &TOUCH_MEMORY_FIRST],
         Check::Causes(|file| held_up(file, Part::Work)),
     ),
     entry(
@@ -177,7 +182,7 @@ fn conclusion(file: &ResultFile, all: &[(&Loop<'_>, HeldUp)]) -> Conclusion {
     };
     let who = match part {
         Part::Runq => behind(of),
-        Part::Blocked if waits_for_interpreter(of) => {
+        Part::Blocked if waits_for_interpreter(file, of) => {
             " (futex: the interpreter's lock, which another thread has)".to_owned()
         }
         Part::Blocked => asleep_in(of),
@@ -185,6 +190,7 @@ fn conclusion(file: &ResultFile, all: &[(&Loop<'_>, HeldUp)]) -> Conclusion {
             let quota = Quota::of(file, tgid(of));
             format!(" of {}{}", quota.whose(), quota.amount())
         }
+        Part::Work => faults(of),
         Part::Fault if of.periods.fault_count != 0 => format!(" ({} in all)", grouped(of.periods.fault_count)),
         _ => String::new(),
     };
@@ -214,7 +220,9 @@ fn conclusion(file: &ResultFile, all: &[(&Loop<'_>, HeldUp)]) -> Conclusion {
     let is_on_pace = |of: &Loop<'_>| match (of.longer(), part) {
         (Some(longer), _) => longer == 0,
         (None, Part::Blocked) if all.iter().all(|(_, held)| held.usual.is_none()) && sleeps_itself(of) => false,
-        (None, Part::Blocked) => first_block(of).is_none_or(|block| !block.call.starts_with("futex")),
+        (None, Part::Blocked) => {
+            first_block(of).is_none_or(|block| block.call != "futex" && Sleep::of(&block.call).is_none())
+        }
         (None, _) => false,
     };
     if all.iter().all(|(of, _)| is_on_pace(of)) { found.matters(Severity::Note) } else { found }
@@ -226,8 +234,10 @@ fn tgid(of: &Loop<'_>) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_record::finding::Severity;
+    use oversleep_record::observed::culprit::Whose;
     use oversleep_record::observed::period::Block;
-    use oversleep_record::observed::{Observation, SeenRuntime};
+    use oversleep_record::observed::{Blame, Observation, SeenRuntime};
     use oversleep_record::part::Parts;
     use oversleep_record::testing::Sheet;
 
@@ -298,5 +308,51 @@ mod tests {
             ["app: sleeping in other calls (futex: a lock or a condition, until writer wakes it) takes \
                  7 ms of each period: its periods take 22 ms at p50, the longest 22 ms"]
         );
+    }
+
+    #[test]
+    fn calls_in_which_nobody_waits_for_work_are_a_cost() {
+        let told = |call: &str| {
+            let of = Parts { requested: 10 * MS, blocked: 3 * MS, ..Parts::default() };
+            let mut series = periods(None, &[(100, of)]);
+            let (call, woken_by) = (call.to_owned(), String::new());
+            let block = Block { call, woken_by, count: 100, total_ns: 300_000_000, max_ns: 3_000_000 };
+            series.observed.as_mut().unwrap().periods.as_mut().unwrap().blocks.push(block);
+            let mut file = Sheet::linux().file;
+            (file.series, file.observation) = (vec![series], Some(Observation::default()));
+            let verdict = crate::verdict::Verdict::of(&file).expect("it is observed");
+            let found = crate::findings(&file).into_iter().find(|one| one.id == "OVS-Y029").expect("it is checked");
+            (found.severity, verdict.sentence.starts_with(&found.sentence))
+        };
+        assert_eq!([told("fsync"), told("write"), told("wait4")], [(Severity::Cost, true); 3]);
+        assert_eq!([told("read"), told("ppoll")], [(Severity::Note, false); 2], "something may be to come");
+    }
+
+    #[test]
+    fn page_faults_that_may_be_much_of_the_work_are_told_with_it() {
+        let said = |faults: u64| {
+            let of = Parts { requested: 7 * MS, work: 13 * MS, ..Parts::default() };
+            let mut series = periods(None, &[(100, of)]);
+            series.observed.as_mut().unwrap().periods.as_mut().unwrap().fault_count = 100 * faults;
+            let mut file = Sheet::linux().file;
+            (file.series, file.observation) = (vec![series], Some(Observation::default()));
+            let found = crate::findings(&file).into_iter().find(|one| one.id == "OVS-Y025").expect("it is checked");
+            (found.sentence, found.advice[0].remedy.clone())
+        };
+        let (sentence, first) = said(6_000);
+        assert!(sentence.starts_with("app: its own work (with about 6,000 page faults) takes 13 ms"), "{sentence}");
+        assert_eq!((first, said(300).1), ("touch-memory-first".to_owned(), "shorten-work".to_owned()));
+    }
+
+    #[test]
+    fn a_loop_behind_its_own_threads_needs_cpus() {
+        let of = Parts { requested: 10 * MS, runq: 5 * MS, ..Parts::default() };
+        let mut series = periods(None, &[(100, of)]);
+        let own = Blame { whose: Whose::Own, ..blame("worker", 120, 100, 500_000_000) };
+        series.observed.as_mut().unwrap().periods.as_mut().unwrap().blames.push(own);
+        let mut file = Sheet::linux().file;
+        (file.series, file.observation) = (vec![series], Some(Observation::default()));
+        let found = crate::findings(&file).into_iter().find(|one| one.id == "OVS-Y027").expect("it is checked");
+        assert!(found.advice[0].sentence.starts_with("Give the program more CPUs"), "{:?}", found.advice);
     }
 }

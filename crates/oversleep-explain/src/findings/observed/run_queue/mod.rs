@@ -8,9 +8,9 @@ use oversleep_record::words::counted;
 use oversleep_record::{FactName, Nanos, ResultFile};
 
 use super::APPLIES_TO;
-use super::own_share::{
-    Apart, FAIR, NICE_0, Own, RESERVED, SCHED_IDLE, advice, go_last, is_in_reserved_time, keep_away, leave_time, name,
-};
+use super::own_share::{NICE_0, Own, SCHED_IDLE, advice, name};
+use super::real_time::{FAIR, RESERVED, is_in_reserved_time, leave_time};
+use super::sessions::{Apart, go_last, keep_away};
 use crate::entry::{Checked, Conclusion, RemedyEntry, Scope};
 use crate::finding::{Check, FindingEntry};
 use crate::observed::{
