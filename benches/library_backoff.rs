@@ -39,7 +39,9 @@ fn turns(name: &str) -> Box<dyn FnMut()> {
     match name {
         OURS => {
             let mut backoff = Backoff::new();
-            Box::new(move || drop(backoff.idle()))
+            Box::new(move || {
+                backoff.idle();
+            })
         }
         // As its documentation advises: it says when to block, for which a poll has only time.
         "crossbeam's Backoff" => {

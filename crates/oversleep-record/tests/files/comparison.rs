@@ -102,6 +102,7 @@ fn everything() -> Comparison {
         CaveatKind::Busy,
         CaveatKind::OtherClock,
         CaveatKind::OtherFollower,
+        CaveatKind::OtherCpus,
     ];
     Comparison {
         schema: SCHEMA.into(),

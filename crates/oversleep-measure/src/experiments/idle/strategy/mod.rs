@@ -2,8 +2,9 @@
 
 mod learned;
 
-use learned::Learned;
 use oversleep_record::Nanos;
+
+use learned::Learned;
 
 /// When to spin, to yield and to park, and for how long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
