@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use oversleep_explain::consistency::contradictions;
+use oversleep_explain::consistency::{contradictions, largest_costs_by_name};
 use oversleep_explain::verdicts::clock_table;
 use oversleep_record::ResultFile;
 use oversleep_record::finding::Verdict;
@@ -104,7 +104,9 @@ impl Judge {
         let findings = settled.map(|one| (one.name.clone(), format!("{:?}", one.verdict), one.sentence.clone()));
         let rows = clock_table(&file).rows;
         let clocks = rows.iter().map(|row| (row.name.clone(), format!("{:?}", row.validity), row.reasons.join(", ")));
-        for (name, verdict, sentence) in findings.chain(clocks).collect::<Vec<_>>() {
+        let costs = largest_costs_by_name(&file, &file.findings).into_iter();
+        let costs = costs.map(|(what, name)| (what.to_owned(), name, String::new()));
+        for (name, verdict, sentence) in findings.chain(clocks).chain(costs).collect::<Vec<_>>() {
             let key = (same.to_owned(), name.clone());
             let first = self.said.entry(key).or_insert_with(|| (verdict.clone(), sentence.clone())).clone();
             if first.0 != verdict {

@@ -28,6 +28,7 @@
 pub mod compare;
 #[cfg(any(test, feature = "testing"))]
 pub mod consistency;
+pub mod costs;
 mod entry;
 mod figures;
 mod finding;
@@ -54,6 +55,8 @@ pub use entry::{Checked, Conclusion, InWords, RemedyEntry, Scope, Trial};
 pub use figures::is_gain;
 pub use finding::{Check, FindingEntry, Pair, PairCheck};
 pub use observed::period::{Loop, loops};
-pub use read::COMMON_REQUEST;
-pub use registry::{entry, findings, findings_to_keep, mentioning, mentions, registry, remedies_to_try, remedy};
+pub use read::{COMMON_REQUEST, is_clock_a_system_call, is_undisturbed};
+pub use registry::{
+    entry, findings, findings_to_keep, is_unmeasured, mentioning, mentions, registry, remedies_to_try, remedy,
+};
 pub use tried::{RemedyTrialSpec, UNASKED};

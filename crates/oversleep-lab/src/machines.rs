@@ -1,7 +1,7 @@
 //! A laboratory on a modelled machine.
 
 use oversleep_model::MachineError;
-use oversleep_record::ResultFile;
+use oversleep_record::{FactName, ResultFile};
 
 use crate::records::records;
 use crate::session::Laboratory;
@@ -53,4 +53,16 @@ pub fn load_with_wakes_times(
 pub fn like(result: &ResultFile, overrides: &[String], seed: u64) -> Result<Laboratory, MachineError> {
     let platform = oversleep_model::like(result, overrides, seed)?;
     Ok(Laboratory { records: records(result), ..Laboratory::on(platform) })
+}
+
+/// Whether a figure of the modelled machine that a result was taken on is assumed, by its path: no publication states it.
+/// The first of these paths that the model states decides. False for a real machine.
+pub fn is_assumed(file: &ResultFile, paths: &[&str]) -> bool {
+    let Some(name) = file.platform.modelled.as_ref().and_then(|modelled| modelled.split(" with ").next()) else {
+        return false;
+    };
+    let set = file.environment.list(FactName::ModelSet).unwrap_or_default();
+    let Ok(described) = describe(name, set) else { return false };
+    let stated = paths.iter().find_map(|path| described.figures.iter().find(|figure| figure.path == *path));
+    stated.is_some_and(|figure| figure.source_id == ASSUMED)
 }

@@ -105,6 +105,8 @@ pub enum CaveatKind {
     OtherClock,
     /// Its waits were followed in another way than the base's.
     OtherFollower,
+    /// Its threads share CPUs, and the base's don't, or the other way round.
+    OtherCpus,
 }
 
 /// A fact that is not the same everywhere.
@@ -331,8 +333,13 @@ impl Judgement {
 
     /// Whether the two figures are known to be the same: even the ends of their intervals differ by 2 % at most.
     pub fn is_the_same(&self) -> bool {
-        let is_near = |ratio: f64| (1.0 - Self::SAME_MAX..=1.0 + Self::SAME_MAX).contains(&ratio);
-        self.verdict == Verdict::Overlap && self.ratio_interval.is_some_and(|ends| ends.into_iter().all(is_near))
+        self.verdict == Verdict::Overlap
+            && self.ratio_interval.is_some_and(|ends| ends.into_iter().all(Self::is_near_one))
+    }
+
+    /// Whether two figures of that ratio count as the same.
+    pub fn is_near_one(ratio: f64) -> bool {
+        (1.0 - Self::SAME_MAX..=1.0 + Self::SAME_MAX).contains(&ratio)
     }
 }
 
@@ -343,7 +350,8 @@ impl Judgement {
 pub enum Verdict {
     /// They differ by more than the uncertainty of both.
     Differs,
-    /// They may be the same: their intervals overlap. That doesn't prove that they are.
+    /// They may be the same: their intervals overlap, or they differ by no more than 2 %. That doesn't prove that they
+    /// are.
     Overlap,
     /// Too few values or rounds to conclude from.
     TooFew {

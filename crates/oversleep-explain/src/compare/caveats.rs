@@ -3,7 +3,8 @@
 
 use oversleep_record::comparison::{Caveat, CaveatKind};
 use oversleep_record::file::Completion;
-use oversleep_record::words::percent;
+use oversleep_record::label;
+use oversleep_record::words::{counted, percent};
 use oversleep_record::{Disturbance, Nanos, ResultFile};
 
 use crate::figures::{cpus, observed};
@@ -25,6 +26,7 @@ pub(super) fn of(result: u32, base: &ResultFile, file: &ResultFile) -> impl Iter
         (CaveatKind::Busy, busy(file)),
         (CaveatKind::OtherClock, other_clock(base, file)),
         (CaveatKind::OtherFollower, other_follower(base, file)),
+        (CaveatKind::OtherCpus, other_cpus(base, file)),
     ];
     caveats.into_iter().filter_map(move |(kind, sentence)| Some(Caveat { result, kind, sentence: sentence? }))
 }
@@ -108,6 +110,25 @@ fn other_follower(base: &ResultFile, file: &ResultFile) -> Option<String> {
     })
 }
 
+/// Threads that all find a CPU on one machine and share CPUs on the other.
+fn other_cpus(base: &ResultFile, file: &ResultFile) -> Option<String> {
+    let (theirs, own) = (cpus(base)?, cpus(file)?);
+    let threads = |file: &ResultFile| file.series.iter().filter_map(|series| series.label(label::THREADS)).max();
+    let threads = threads(base)?.min(threads(file)?);
+    let fewest = theirs.min(own);
+    (theirs != own && i64::try_from(threads).is_ok_and(|threads| threads > fewest)).then(|| {
+        let model = match file.platform.modelled {
+            Some(_) => " Give both models as many CPUs (--set cpus.count), or use",
+            None => " Use",
+        };
+        format!(
+            "{threads} threads have {} here and {theirs} on the base, so their durations differ by that, whatever the \
+             systems do.{model} --threads {fewest}",
+            counted(own as u64, "CPU")
+        )
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use oversleep_record::FactName;
@@ -161,6 +182,20 @@ mod tests {
              again on a quieter machine"
         );
         assert_eq!(kinds(&[busy_with(30_000_000, true)]), [], "a load of our own was requested");
+    }
+
+    #[test]
+    fn threads_that_share_cpus_on_one_machine_only_are_named() {
+        let with =
+            |cpus: i64| Sheet::linux().integer(FactName::CpuCount, cpus).steady("D1/blocked/precise", 19_300_000).file;
+        assert_eq!(kinds(&[with(16), with(4)]), [(1, CaveatKind::OtherCpus)]);
+        assert_eq!(
+            all(&[with(16), with(4)])[0].sentence,
+            "8 threads have 4 CPUs here and 16 on the base, so their durations differ by that, whatever the systems do. Use \
+             --threads 4"
+        );
+        assert_eq!(kinds(&[with(16), with(8)]), [], "all have one");
+        assert_eq!(kinds(&[with(4), with(4)]), [], "like with like");
     }
 
     #[test]

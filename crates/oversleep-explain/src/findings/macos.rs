@@ -8,9 +8,10 @@ use oversleep_record::{ExperimentId, FactName, Nanos, Os, ResultFile, Series};
 use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::{a_wait, p50, requested};
 use crate::finding::{Check, FindingEntry, Pair, PairCheck};
-use crate::names::tunable;
+use crate::names::{MACOS_EXACT, tunable};
 use crate::read::{
-    COMMON_REQUEST, is_sound, not_measured, quiet_enough, reference_sleep, refusal, sound, sound_pairs, waits_of,
+    COMMON_REQUEST, is_sound, not_measured, quiet_enough, reference_sleep, refusal, sleeps_of, sound, sound_pairs,
+    wait_series, waits_of,
 };
 use crate::remedies::macos::{STRICT_TIMER, TIME_CONSTRAINT_POLICY};
 use crate::remedies::program::HYBRID_WAIT;
@@ -49,6 +50,37 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         check: Check::Rule(timer_leeway),
     },
     FindingEntry {
+        id: "OVS-M003",
+        name: "timers-put-off",
+        summary: "macOS puts off the timers of a program in App Nap, by up to ten seconds on Intel's processors.",
+        applies_to: "macOS 10.9 and later; programs in App Nap, and threads in the last latency tiers",
+        scope: Scope::Os(Os::Macos),
+        severity: Severity::Cost,
+        meaning: "A program whose windows are hidden and that plays nothing may nap: its threads belong to the last latency \
+                  tier, whose timers the kernel may put off. Every wait of such a thread ends with some other wake-up, or when \
+                  the longest delay is over. Strict timers are exempt.",
+        how_we_know: "oversleep measures a plain sleep beside strict timers of the same length.",
+        what_to_do: "Tell the system that an activity of the user goes on (NSProcessInfo's beginActivityWithOptions), or wait \
+                     on a strict timer.",
+        sources: &["https://github.com/apple-oss-distributions/xnu/blob/main/osfmk/kern/timer_call.c"],
+        remedies: &[&STRICT_TIMER, &TIME_CONSTRAINT_POLICY],
+        check: Check::Pair(PairCheck {
+            find: plain_and_strict,
+            enough: |_, _| Ok(()),
+            effect: None,
+            differs: |_, pair| pair.worse.distribution.min().is_some_and(|least| least >= PUT_OFF_MIN.0),
+            found: |_, pair| {
+                let (late, strict) = pair.lateness();
+                Conclusion::found(format!(
+                    "this program's timers are put off: {} was {late} late, {} {strict}",
+                    a_wait(&pair.worse),
+                    pair.better.subject
+                ))
+            },
+            absent: |_, pair| format!("timers are not put off: {} was {} late", a_wait(&pair.worse), pair.lateness().0),
+        }),
+    },
+    FindingEntry {
         id: "OVS-M002",
         name: "time-constraint",
         summary: "A time-constraint policy frees a thread's waits from the leeway of timer coalescing.",
@@ -78,6 +110,20 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         }),
     },
 ];
+
+/// No leeway of an awake program is that long, so every wait of one that is later was put off.
+const PUT_OFF_MIN: Nanos = Nanos::from_millis(150);
+/// So few are enough, since all must be that late.
+const PUT_OFF_COUNT_MIN: u64 = 5;
+
+fn plain_and_strict(file: &ResultFile) -> Checked<Pair<'_>> {
+    let missing = || not_measured(file, ExperimentId::B5, "a plain sleep beside a strict timer");
+    let is_enough = |series: &&Series| series.distribution.count() >= PUT_OFF_COUNT_MIN;
+    let plain = sleeps_of(file).iter().find_map(|sleep| wait_series(file, sleep)).filter(is_enough);
+    let strict = MACOS_EXACT.iter().find_map(|timer| wait_series(file, timer)).filter(is_enough);
+    let (plain, strict) = plain.zip(strict).ok_or_else(missing)?;
+    Ok(Pair::new(plain, strict))
+}
 
 /// The families of macOS.
 pub(super) static FAMILIES: &[&[FindingEntry]] = &[FINDINGS];
@@ -156,10 +202,24 @@ mod tests {
     use oversleep_record::finding::Verdict;
     use oversleep_record::{FactName, Unavailable};
 
-    use crate::testing::{Explained, Sheet};
+    use crate::testing::{Explained, Sheet, rounds};
 
     fn sleeping(at_one: i64, at_five: i64) -> Sheet {
         Sheet::macos().steady("B5/nanosleep/1ms", at_one).steady("B5/nanosleep/5ms", at_five)
+    }
+
+    #[test]
+    fn timers_of_a_napping_program_are_put_off() {
+        let beside = |late: i64| {
+            let sheet = Sheet::macos().series(rounds("B5/nanosleep/1ms", &[late], 6));
+            sheet.steady("B5/kevent-timer-critical/1ms", 10_100)
+        };
+        beside(10_000_000_000).finds(
+            "OVS-M003",
+            "this program's timers are put off: a 1 ms nanosleep was 10 s late, kevent-timer-critical 10.1 µs",
+        );
+        beside(262_000).finds_no("OVS-M003", "timers are not put off: a 1 ms nanosleep was 262 µs late");
+        Sheet::macos().lacks_data("OVS-M003");
     }
 
     #[test]

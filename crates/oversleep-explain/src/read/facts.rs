@@ -3,10 +3,12 @@
 use oversleep_record::conditions::{Outcome, Setting};
 use oversleep_record::environment::FactValue;
 use oversleep_record::series::Status;
-use oversleep_record::{FactName, Nanos, ResultFile, Series, Unavailable};
+use oversleep_record::{ExperimentId, FactName, Nanos, ResultFile, Series, Unavailable};
 
 use crate::entry::{Checked, Conclusion};
-use crate::names::{HIGH_RESOLUTION_TIMER, tunable};
+use crate::figures::median_of;
+use crate::names::{HIGH_RESOLUTION_TIMER, MONOTONIC, MONOTONIC_SYSCALL, tunable};
+use crate::read::of_key;
 
 /// Inconclusive for lack of a fact, with the reason if the result has one: `what` is the fact in words.
 pub(crate) fn unknown(file: &ResultFile, name: FactName, what: &str) -> Conclusion {
@@ -101,6 +103,17 @@ pub(crate) fn hz(file: &ResultFile) -> Option<i64> {
 pub(crate) fn kernel_version(file: &ResultFile) -> Option<(u32, u32)> {
     let mut numbers = file.environment.text(FactName::KernelRelease)?.split(|c: char| !c.is_ascii_digit());
     Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
+}
+
+/// A clock read that costs this share of a system call must contain one.
+const SYSCALL_SHARE: f64 = 0.7;
+
+/// Whether a read of the system's clock is a system call here: by what it costs, otherwise as the system states it.
+pub fn is_clock_a_system_call(file: &ResultFile) -> Option<bool> {
+    let read = of_key(file, ExperimentId::A1, MONOTONIC).ok();
+    let costs = read.zip(of_key(file, ExperimentId::A1, MONOTONIC_SYSCALL).ok());
+    let measured = costs.map(|(read, call)| median_of(read) as f64 >= median_of(call) as f64 * SYSCALL_SHARE);
+    measured.or_else(|| file.environment.flag(FactName::ClocksourceVdso).map(|is_in_vdso| !is_in_vdso))
 }
 
 #[cfg(test)]

@@ -4,10 +4,10 @@ use std::fmt::Display;
 
 use oversleep_record::conditions::Outcome;
 use oversleep_record::file::Completion;
-use oversleep_record::series::Quantity;
+use oversleep_record::series::{Quantity, Status};
 use oversleep_record::trial::TrialPair;
 use oversleep_record::words::list;
-use oversleep_record::{ExperimentId, ResultFile, Series, SeriesKey, Trial};
+use oversleep_record::{ExperimentId, ResultFile, Series, SeriesKey, Trial, Unavailable};
 
 use crate::entry::{Checked, Conclusion};
 use crate::names::{HYBRID, plain_sleeps};
@@ -55,6 +55,17 @@ fn distance_from_common_request(series: &&Series) -> i64 {
 /// The lateness of a wait in experiment B5: at 1 ms, else at the request nearest to it.
 pub(crate) fn wait_series<'a>(file: &'a ResultFile, wait: &'a str) -> Option<&'a Series> {
     waits_of(file, wait).filter(|series| series.has_values()).min_by_key(distance_from_common_request)
+}
+
+/// Whether this system may have a wait: false if it was tried and isn't there.
+pub(crate) fn may_have(file: &ResultFile, wait: &str) -> bool {
+    use Unavailable::{Missing, NotOnThisPlatform, TooOld};
+    let is_absent = |series: &Series| match &series.status {
+        Status::Unavailable { reason } => matches!(reason, TooOld { .. } | Missing { .. } | NotOnThisPlatform),
+        _ => false,
+    };
+    let mut tried = file.series.iter().filter(|series| series.subject == wait).peekable();
+    tried.peek().is_none() || tried.any(|series| !is_absent(series))
 }
 
 /// The same, fit for a conclusion.

@@ -64,6 +64,13 @@ pub(crate) fn quiet_enough(file: &ResultFile, series: &Series, effect: Nanos) ->
     Err(refusal.rests_on(&series.key, format!("{what}: {share} per wait")))
 }
 
+/// Whether nothing else on the machine decided the figures of a series: its rounds agree, and interference took less from
+/// each wait than would change its median.
+pub fn is_undisturbed(file: &ResultFile, series: &Series) -> bool {
+    let is_steady = !matches!(steadiness(series), Steadiness::Disturbed(_));
+    is_steady && quiet_enough(file, series, Nanos(median_of(series))).is_ok()
+}
+
 #[cfg(test)]
 mod tests {
     use oversleep_record::FactName;

@@ -93,6 +93,14 @@ pub(crate) fn with_instances(file: &ResultFile) -> Vec<(Finding, Option<Instance
     findings
 }
 
+/// Whether nothing was concluded because the run didn't measure what the check needs, as opposed to figures that are too few
+/// or too wild.
+pub fn is_unmeasured(finding: &Finding) -> bool {
+    const SAYS: [&str; 4] = ["not measured", "not available", "was interrupted before", "does not record"];
+    finding.verdict == Verdict::NotEnoughData
+        && (finding.evidence.is_empty() && SAYS.iter().any(|says| finding.sentence.contains(says)))
+}
+
 /// The findings that are written to a file. Of observed programs these are only those that were found, because each of
 /// thousands of recordings would repeat what wasn't; a reader works out all of them again.
 pub fn findings_to_keep(file: &ResultFile) -> Vec<Finding> {
@@ -167,7 +175,7 @@ fn not_of_windows(version: &str) -> Conclusion {
 
 /// These remedies as advice for this result, without those of other systems.
 pub(crate) fn advise(file: &ResultFile, remedies: &[&RemedyEntry]) -> Vec<Advice> {
-    remedies.iter().filter(|entry| entry.scope.covers(file)).map(|entry| advice(file, entry)).collect()
+    remedies.iter().filter(|entry| entry.scope.covers(file)).map(|entry| advice(file, entry, remedies)).collect()
 }
 
 #[cfg(test)]

@@ -89,7 +89,7 @@ pub(crate) static CHOOSE_EXACT_PRIMITIVE: RemedyEntry = RemedyEntry {
 
 pub(crate) static FINER_TIMEOUT_CALL: RemedyEntry = RemedyEntry {
     id: "finer-timeout-call",
-    scope: Scope::Os(Os::Linux),
+    scope: Scope::OsWhere(Os::Linux, |file| read::may_have(file, EPOLL_PWAIT2)),
     summary: "The call takes its timeout in nanoseconds instead of whole milliseconds.",
     how: "Call epoll_pwait2 (Linux 5.11, glibc 2.35) instead of epoll_wait, and ppoll instead of poll.",
     example: Some(
@@ -103,12 +103,27 @@ pub(crate) static FINER_TIMEOUT_CALL: RemedyEntry = RemedyEntry {
     }),
 };
 
+pub(crate) static POLL_THE_EPOLL_DESCRIPTOR: RemedyEntry = RemedyEntry {
+    id: "poll-the-epoll-descriptor",
+    scope: Scope::OsWhere(Os::Linux, |file| !read::may_have(file, EPOLL_PWAIT2)),
+    summary: "ppoll takes its timeout in nanoseconds, and waits for the events of an epoll descriptor, too.",
+    how: "Call ppoll instead of poll. Wait for the epoll descriptor itself with ppoll, then call epoll_wait with a timeout \
+          of 0.",
+    example: Some(
+        "/* C */\n#define _GNU_SOURCE\n#include <poll.h>\n#include <sys/epoll.h>\n\
+         struct pollfd ready = { .fd = epoll_fd, .events = POLLIN };\n\
+         struct timespec timeout = { .tv_nsec = 300000 };\n\
+         if (ppoll(&ready, 1, &timeout, NULL) == 1)\n    epoll_wait(epoll_fd, events, 64, 0);",
+    ),
+    trial: Trial::beside(&[PPOLL], |file| read::common_requests(file, POLL, PPOLL).into_iter().next()),
+};
+
 pub(crate) static POLL_BEFORE_RECEIVE: RemedyEntry = RemedyEntry {
     id: "poll-before-receive",
     scope: Scope::Os(Os::Linux),
     summary: "The receive timeout runs on a high-resolution timer instead of on the kernel's tick.",
-    how: "Wait for the socket with ppoll or epoll_pwait2 and a timeout, or with poll beside a timerfd, then receive or send \
-          without blocking. Leave SO_RCVTIMEO and SO_SNDTIMEO unset.",
+    how: "Wait for the socket with ppoll and a timeout, or with poll beside a timerfd, then receive or send without \
+          blocking. Leave SO_RCVTIMEO and SO_SNDTIMEO unset.",
     example: Some(
         "/* C */\n#define _GNU_SOURCE\n#include <poll.h>\n#include <sys/socket.h>\n\
          struct pollfd ready = { .fd = socket_fd, .events = POLLIN };\n\

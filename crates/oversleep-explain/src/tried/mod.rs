@@ -13,13 +13,58 @@ use crate::read::{COMMON_REQUEST, pairs, refusal, sound, trial_of, wait_series};
 /// Why no remedy is tried on an observed program.
 pub const UNASKED: &str = "oversleep doesn't run your program a second time unasked";
 
-/// A remedy as advice for this result.
-pub(crate) fn advice(file: &ResultFile, entry: &RemedyEntry) -> Advice {
+/// Remedies that also do what another one does, by id.
+const INCLUDES: [(&str, &str); 1] = [("real-time-policy", "lower-timer-slack")];
+
+/// A remedy as advice for this result, among all those of a finding.
+pub(crate) fn advice(file: &ResultFile, entry: &RemedyEntry, of_finding: &[&RemedyEntry]) -> Advice {
     Advice {
         remedy: entry.id.to_owned(),
         sentence: entry.how.to_owned(),
         example: entry.example.map(str::to_owned),
-        tried: tried(file, entry),
+        tried: beyond_another(file, entry, of_finding).unwrap_or_else(|| tried(file, entry)),
+    }
+}
+
+/// What a remedy gained beyond another one that it includes and that isn't about this finding: a real-time policy ends the
+/// timer slack, too, and what that gained says nothing about other threads. `None` if there is no such other one.
+fn beyond_another(file: &ResultFile, entry: &RemedyEntry, of_finding: &[&RemedyEntry]) -> Option<Tried> {
+    let (_, included) = INCLUDES.iter().find(|(id, _)| *id == entry.id)?;
+    if of_finding.iter().any(|other| other.id == *included) {
+        return None;
+    }
+    let included_pairs = pairs(file, trial_of(file, included)?);
+    let is_enough = |series: &Series| values(series).count() >= VALUES_MIN;
+    let (before, after) = pairs(file, trial_of(file, entry.id)?).into_iter().find_map(|(_, with)| {
+        let alike = |(_, other): &&(&Series, &Series)| {
+            other.subject == with.subject && other.requested_ns == with.requested_ns && is_enough(other)
+        };
+        Some((included_pairs.iter().find(alike)?.1, with)).filter(|(_, with)| is_enough(with))
+    })?;
+    match measured(before, after) {
+        Tried::Measured {
+            subject,
+            requested_ns,
+            before_p50_ns,
+            after_p50_ns,
+            before_p99_ns,
+            after_p99_ns,
+            helped,
+            ..
+        } => {
+            let instead_of = Some(format!("{subject} with {included}"));
+            Some(Tried::Measured {
+                subject,
+                instead_of,
+                requested_ns,
+                before_p50_ns,
+                after_p50_ns,
+                before_p99_ns,
+                after_p99_ns,
+                helped,
+            })
+        }
+        other => Some(other),
     }
 }
 

@@ -73,7 +73,7 @@ fn timeouts_of_sockets_end_on_the_tick_which_is_no_slack_of_threads() {
     assert_eq!((tick.shares.len(), tick.shares[0].part, tick.shares[0].about()), (1, Part::Slack, "the kernel's tick"));
     let step = tick.first_step.expect("there are better timers");
     assert_eq!(step.finding, "OVS-Y003");
-    assert!(step.advice.sentence.starts_with("Wait for the socket with ppoll or epoll_pwait2"), "{step:?}");
+    assert!(step.advice.sentence.starts_with("Wait for the socket with ppoll and a timeout"), "{step:?}");
     assert!(tick.leaves.expect("it is a gain").to_string().starts_with("Without the kernel's tick, p90 would be"));
 
     // A quarter of it is the slack of threads: neither is the other.

@@ -2,7 +2,7 @@
 
 use oversleep_record::clock::is_coarse;
 use oversleep_record::clock::{AcrossSuspend, Counts, Drift, Epoch};
-use oversleep_record::words::{cost, counted, percent};
+use oversleep_record::words::{cost, counted, list, percent};
 use oversleep_record::{ClockResult, FactName, Nanos, Os, ResultFile, Unavailable};
 
 use crate::names::{STD_INSTANT, ordered_reads};
@@ -64,6 +64,8 @@ pub struct ClockTable {
     pub fastest_valid: Option<String>,
     /// The choice in a sentence, or what is missing.
     pub sentence: String,
+    /// Which valid clocks may be compared across threads, and which may not and why; `None` without a valid clock.
+    pub across_threads: Option<String>,
 }
 
 /// The cheapest of these clocks that is valid across threads, too.
@@ -92,7 +94,31 @@ pub fn clock_table(file: &ResultFile) -> ClockTable {
     }
     rows.sort_by_key(|row| (row.validity.is_none(), row.validity, row.cost_ps.is_none(), row.cost_ps));
     let answer = rows.iter().find(|row| row.validity == Some(Validity::Valid) && row.cost_ps.is_some());
-    ClockTable { fastest_valid: answer.map(|row| row.name.clone()), sentence: sentence(&rows, answer), rows }
+    ClockTable {
+        fastest_valid: answer.map(|row| row.name.clone()),
+        sentence: sentence(&rows, answer),
+        across_threads: across_threads(&rows),
+        rows,
+    }
+}
+
+fn across_threads(rows: &[ClockVerdict]) -> Option<String> {
+    let valid = || rows.iter().filter(|row| row.validity == Some(Validity::Valid));
+    let named = |rows: Vec<&ClockVerdict>| {
+        let names: Vec<String> = rows.iter().map(|row| name_in_code(&row.name).to_owned()).collect();
+        (!names.is_empty()).then(|| (list(&names), if names.len() == 1 { ["is", "isn't"] } else { ["are", "aren't"] }))
+    };
+    let safe = named(valid().filter(|row| row.caution.is_none()).collect());
+    let unsafe_ones = named(valid().filter(|row| row.caution.is_some()).collect());
+    let because = "the processor may read it early, so its readings on two threads may be out of order";
+    match (safe, unsafe_ones) {
+        (None, None) => None,
+        (Some((safe, [are, _])), None) => Some(format!("across threads, {safe} {are} safe")),
+        (None, Some((others, [_, arent]))) => Some(format!("across threads, {others} {arent} safe: {because}")),
+        (Some((safe, [are, _])), Some((others, [_, arent]))) => {
+            Some(format!("across threads, {safe} {are} safe; {others} {arent}: {because}"))
+        }
+    }
 }
 
 fn sentence(rows: &[ClockVerdict], fastest: Option<&ClockVerdict>) -> String {
@@ -197,7 +223,9 @@ pub(crate) fn step(clock: &ClockResult) -> Option<Nanos> {
 
 fn seen_step(clock: &ClockResult) -> Option<Nanos> {
     let steps = clock.steps.as_ref()?;
-    steps.median_ns.or(steps.smallest_ns)
+    // Of a clock that moves by the tick, the median difference is several steps where something else had the CPU.
+    let smallest = steps.smallest_ns.filter(|&smallest| is_coarse(smallest));
+    smallest.or(steps.median_ns).or(steps.smallest_ns)
 }
 
 /// Whether a clock states a step so long that it must follow a timer interrupt.

@@ -163,6 +163,33 @@ fn a_coarse_clock_times_no_millisecond() {
     assert_eq!([stepping(499_200), stepping(1_000_447)], [Some(Validity::Invalid); 2]);
 }
 
+/// Under load the median difference is several steps, because the polling thread loses the CPU.
+#[test]
+fn the_step_of_a_coarse_clock_is_the_least_difference() {
+    let stepping = |smallest: i64, median: i64| {
+        let steps = Steps { smallest_ns: Some(Nanos(smallest)), median_ns: Some(Nanos(median)), ..Steps::default() };
+        let clock = ClockResult { steps: Some(steps), ..good_clock("monotonic-coarse") };
+        clock_table(&Sheet::linux().clock(clock).file).row("monotonic-coarse").and_then(|row| row.step_ns)
+    };
+    assert_eq!(stepping(4_000_000, 12_000_000), Some(Nanos(4_000_000)));
+    assert_eq!(stepping(4_000_000, 8_000_000), Some(Nanos(4_000_000)));
+    assert_eq!(stepping(1, 20), Some(Nanos(20)), "of a fine clock, the one that a reader meets");
+}
+
+#[test]
+fn what_is_safe_across_threads_is_one_sentence() {
+    let sheet = Sheet::linux().text(FactName::ClocksourceCurrent, "tsc").flag(FactName::CpuTscInvariant, true);
+    let sheet = sheet.clock(good_clock("tsc")).clock(good_clock("monotonic")).clock(good_clock("std-instant"));
+    assert_eq!(
+        clock_table(&sheet.file).across_threads.as_deref(),
+        Some(
+            "across threads, monotonic and std::time::Instant are safe; tsc isn't: the processor may read it early, so its \
+             readings on two threads may be out of order"
+        )
+    );
+    assert_eq!(clock_table(&Sheet::linux().file).across_threads, None);
+}
+
 #[test]
 fn a_step_explains_a_ratio_off_by_a_step() {
     let file = Sheet::linux().file;

@@ -44,8 +44,8 @@ fn predicted(
     let (judged, answer) = ask_of(observation, &machine_of(observation, without)?)?;
     let Some(answer) = answer else { return Ok(judged) };
     Ok(match of_machines(observation, question, described, without, &answer)? {
-        Some(OfMachines { is_within, held_to, .. }) => {
-            Judged { reproduced: judged.reproduced || is_within, held_to, is_of_machines: true, ..judged }
+        Some(OfMachines { is_within, held_to, factor }) => {
+            Judged { reproduced: judged.reproduced || is_within, held_to, of_machines: Some(factor), ..judged }
         }
         None => judged,
     })
@@ -175,13 +175,13 @@ mod tests {
         };
         assert!(cost("clockperf", "23.3", false).reproduced && !cost("clockperf", "20", false).reproduced);
         let other = cost("dawson-2020", "20", false);
-        assert!(other.reproduced && other.is_of_machines && !other.as_exactly, "{other:?}");
+        assert!(other.reproduced && other.of_machines.is_some() && !other.as_exactly, "{other:?}");
         let far = cost("dawson-2020", "60", false);
         assert!(!far.reproduced && far.held_to == other.held_to, "what is published doesn't widen it: {far:?}");
         assert!(other.held_to.starts_with(&format!("a factor of {FACTOR_MAX:.2}, between ")), "{}", other.held_to);
         let left_out = cost("clockperf", "23.3", true);
         assert!(
-            left_out.reproduced && left_out.is_of_machines && !left_out.held_to.contains("clockperf"),
+            left_out.reproduced && left_out.of_machines.is_some() && !left_out.held_to.contains("clockperf"),
             "{left_out:?}"
         );
     }
@@ -216,7 +216,10 @@ mod tests {
         };
         for kind in ["rule", "cost"] {
             let judged = mean(kind);
-            assert!(!judged.reproduced && !judged.is_of_machines && judged.held_to == "2 %", "{kind}: {judged:?}");
+            assert!(
+                !judged.reproduced && judged.of_machines.is_none() && judged.held_to == "2 %",
+                "{kind}: {judged:?}"
+            );
         }
     }
 }

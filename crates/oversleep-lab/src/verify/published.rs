@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use oversleep_explain::is_undisturbed;
 use oversleep_record::label::{self, ClockRole};
 use oversleep_record::series::{Pace, Quantity, Series, Unit};
 use oversleep_record::{ExperimentId, FactName, Nanos, ResultFile};
 use oversleep_system::tunables::names;
 use oversleep_system::waits::sets::plain_sleeps;
 
-use super::judge::{machine_of, of_machines};
-use super::{Basis, Expect, Judged, Observation, Other, observations};
+use super::judge::{judge, machine_of, of_machines};
+use super::{Basis, Described, Expect, Judged, Observation, Other, observations};
 use crate::ask::{Answer, Question, Subject};
 use crate::machines::{self, Description, Source};
 
@@ -45,6 +46,11 @@ pub struct Beside {
 }
 
 impl Observation {
+    /// Whether oversleep measured it, so that nobody else published it.
+    fn is_ours(&self) -> bool {
+        self.source.starts_with("oversleep-")
+    }
+
     /// Its source in a line: author, title, year.
     pub fn source_in_words(&self) -> String {
         let Some(source) = Source::find(&self.source) else { return self.source.clone() };
@@ -61,7 +67,8 @@ impl Observation {
 /// Observations of what that experiment measures, each once however many parts it has.
 pub fn of_experiment(id: ExperimentId) -> Vec<&'static Observation> {
     let mut found: Vec<&Observation> = Vec::new();
-    for observation in OBSERVATIONS.iter().filter(|observation| observation.experiment() == Some(id)) {
+    let published = OBSERVATIONS.iter().filter(|observation| !observation.is_ours());
+    for observation in published.filter(|observation| observation.experiment() == Some(id)) {
         if found.iter().all(|other| other.whole() != observation.whole()) {
             found.push(observation);
         }
@@ -104,7 +111,7 @@ pub fn beside(file: &ResultFile, id: ExperimentId) -> Vec<Beside> {
 }
 
 fn of(file: &ResultFile, id: ExperimentId, observation: &'static Observation) -> Option<Beside> {
-    if !is_same_system(file, observation) {
+    if observation.is_ours() || !is_same_system(file, observation) {
         return None;
     }
     let (question, expect) = (observation.question().ok()?, observation.expect.as_ref()?);
@@ -113,21 +120,31 @@ fn of(file: &ResultFile, id: ExperimentId, observation: &'static Observation) ->
         return None;
     }
     let (answer, figure) = answer(file, id, &question)?;
-    let request = match question.subject {
-        Subject::Wait { request, .. } => Some(request),
-        _ => None,
+    let Judged { reproduced, as_exactly, model, of_machines, .. } = match file.platform.modelled {
+        // The row is about that model, which a run answers by other seeds, rounds and numbers of values.
+        Some(_) => judge(observation, false, &mut Described::default()).ok()?.2,
+        None => here(observation, &question, expect, &answer),
     };
-    let Judged { reproduced, model, .. } = expect.judge(&answer, request);
-    let factor = if reproduced { None } else { factor(observation, &question, &answer) };
     Some(Beside {
         id: &observation.id,
         published: &observation.published,
         source: observation.source_in_words(),
         figure,
         here: model,
-        is_reproduced: reproduced || factor.is_some(),
-        factor,
+        is_reproduced: reproduced,
+        factor: of_machines.filter(|_| reproduced && !as_exactly),
     })
+}
+
+/// The judgement of a figure of a real machine.
+fn here(observation: &Observation, question: &Question, expect: &Expect, answer: &Answer) -> Judged {
+    let request = match question.subject {
+        Subject::Wait { request, .. } => Some(request),
+        _ => None,
+    };
+    let judged = expect.judge(answer, request);
+    let factor = if judged.reproduced { None } else { factor(observation, question, answer) };
+    Judged { reproduced: judged.reproduced || factor.is_some(), of_machines: factor, ..judged }
 }
 
 /// As in `machines verify`: a cost or wake-up that isn't taken from the observation's source may differ as machines do.
@@ -156,6 +173,10 @@ fn answer(file: &ResultFile, id: ExperimentId, question: &Question) -> Option<(A
         | Subject::Step { .. }
         | Subject::ForkJoin { .. } => {
             let series = file.experiment(id).find(|series| is_of(file, series, question))?;
+            // Published figures are those of quiet machines.
+            if !is_undisturbed(file, series) {
+                return None;
+            }
             let base = match (series.quantity, series.requested_ns) {
                 (Quantity::Lateness, Some(requested)) => requested.0 as f64,
                 _ => 0.0,
@@ -249,6 +270,8 @@ fn era(build: Option<i64>) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use oversleep_record::testing::Sheet;
 
     use super::*;
@@ -282,6 +305,45 @@ mod tests {
             let row = rows.iter().find(|row| row.observation.id == one.id).expect("it is there");
             assert_eq!(row.is_reproduced(), one.is_reproduced, "{one:?}");
         }
+    }
+
+    /// On every machine, as a check measures it.
+    #[test]
+    fn no_result_of_a_model_contradicts_machines_verify() {
+        let rows = verify().expect("the files are well-formed");
+        let mut disagreements = Vec::new();
+        let mut compared = 0;
+        for name in machines::names() {
+            let of_it = OBSERVATIONS.iter().filter(|one| one.machine.as_deref() == Some(name) && one.set.is_empty());
+            let ids: BTreeSet<ExperimentId> = of_it.filter_map(Observation::experiment).collect();
+            let ids: Vec<ExperimentId> = ids.into_iter().collect();
+            let file = check(name, &ids);
+            for one in ids.iter().flat_map(|id| beside(&file, *id)) {
+                let row = rows.iter().find(|row| row.observation.id == one.id).expect("it is there");
+                compared += 1;
+                if row.is_reproduced() != one.is_reproduced {
+                    disagreements.push(format!("{name}: {}: {} ({:?})", one.id, one.here, row.verdict));
+                }
+            }
+        }
+        assert!(compared > 100, "{compared}");
+        assert_eq!(disagreements, [] as [&str; 0]);
+    }
+
+    #[test]
+    fn a_disturbed_figure_and_our_own_stand_beside_nothing() {
+        let mut file = Sheet::linux().integer(FactName::CpuCount, 2).steady("B5/nanosleep/1ms", 60_000).file;
+        file.series[0].pace = Some(Pace::BackToBack);
+        assert!(!beside(&file, ExperimentId::B5).is_empty());
+        let values = file.series[0].distribution.count() as i64;
+        let rounds = file.series[0].rounds.len() as i64;
+        for round in &mut file.series[0].rounds {
+            round.disturbance.window_ns = Nanos(1_000_000 * values / rounds);
+            round.disturbance.run_delay_ns = Some(Nanos(100_000 * values / rounds));
+        }
+        assert_eq!(beside(&file, ExperimentId::B5), []);
+        let coarse = check("linux-hz250", &[ExperimentId::B3]);
+        assert!(beside(&coarse, ExperimentId::B3).iter().all(|one| one.id != "O317"));
     }
 
     #[test]

@@ -10,8 +10,8 @@ pub struct Judged {
     pub as_exactly: bool,
     /// The tolerance, in words.
     pub held_to: String,
-    /// Whether that is the factor by which sources differ about such machines.
-    pub is_of_machines: bool,
+    /// The factor by which sources differ about such machines, if that is the tolerance.
+    pub of_machines: Option<f64>,
     /// The model's figure in the terms of the row: `mean 15.63 ms`.
     pub model: String,
 }
@@ -19,7 +19,7 @@ pub struct Judged {
 impl Judged {
     /// Judged by what the row states alone.
     pub(super) fn of(reproduced: bool, model: String) -> Judged {
-        Judged { reproduced, as_exactly: reproduced, held_to: String::new(), is_of_machines: false, model }
+        Judged { reproduced, as_exactly: reproduced, held_to: String::new(), of_machines: None, model }
     }
 }
 

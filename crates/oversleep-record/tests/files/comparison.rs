@@ -103,6 +103,7 @@ fn everything() -> Comparison {
         CaveatKind::OtherClock,
         CaveatKind::OtherFollower,
         CaveatKind::Imported,
+        CaveatKind::OtherCpus,
     ];
     Comparison {
         schema: SCHEMA.into(),

@@ -130,7 +130,7 @@ fn by_tolerance(rows: &[Row]) -> Vec<(Tolerance, usize, usize)> {
             .filter_map(|row| match &row.verdict {
                 Verdict::Judged(judged) => {
                     let own = row.observation.expect.as_ref()?.tolerance();
-                    let held_to = if judged.is_of_machines { Tolerance::Machines } else { own };
+                    let held_to = if judged.of_machines.is_some() { Tolerance::Machines } else { own };
                     (held_to == tolerance).then_some(judged.reproduced)
                 }
                 _ => None,

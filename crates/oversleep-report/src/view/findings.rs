@@ -1,6 +1,7 @@
 //! Findings in the order shown, and the gains of remedies in their trials.
 
 use oversleep_explain as explain;
+use oversleep_explain::costs::Costs;
 use oversleep_record::finding::{Advice, Finding, Severity, Tried, Verdict};
 use oversleep_record::{Nanos, ResultFile};
 
@@ -44,9 +45,12 @@ impl Findings {
             .map(|(count, noun)| format!("{count} {noun}{}", if count == 1 { "" } else { "s" }))
             .collect();
         let found = if counts.is_empty() { "Nothing found".to_owned() } else { list(&counts) };
+        let unmeasured = self.with(Verdict::NotEnoughData).filter(|finding| explain::is_unmeasured(finding)).count();
+        let undecided = self.with(Verdict::NotEnoughData).count() + self.with(Verdict::TooDisturbed).count();
         let rest = [
             (self.with(Verdict::NotFound).count(), "checked, not found"),
-            (self.with(Verdict::NotEnoughData).count() + self.with(Verdict::TooDisturbed).count(), "inconclusive"),
+            (undecided - unmeasured, "inconclusive"),
+            (unmeasured, "not measured"),
         ];
         let rest = rest.into_iter().filter(|&(count, _)| count > 0).map(|(count, what)| format!("; {count} {what}"));
         found + &rest.collect::<String>() + "."
@@ -63,16 +67,9 @@ impl Findings {
         self.found(Severity::Fault).chain(self.found(Severity::Cost))
     }
 
-    /// The cost or fault whose remedy gained most here; one that concerns this wait takes precedence.
-    pub fn largest_cured(&self, wait: &str) -> Option<(&Finding, &Advice)> {
-        let cured = self.costs().filter_map(|finding| Some((finding, cure(finding).filter(|advice| helped(advice))?)));
-        cured.max_by_key(|(_, advice)| match &advice.tried {
-            Tried::Measured { subject, instead_of, before_p50_ns, after_p50_ns, .. } => {
-                let concerns = instead_of.as_ref().unwrap_or(subject) == wait;
-                (concerns, before_p50_ns.saturating_sub(*after_p50_ns))
-            }
-            _ => (false, 0),
-        })
+    /// The largest costs, whose plain sleep is this wait.
+    pub fn largest_costs(&self, file: &ResultFile, wait: &str) -> Costs<'_> {
+        Costs::of(file, &self.all, wait)
     }
 }
 
@@ -196,6 +193,6 @@ mod tests {
     #[test]
     fn an_empty_result_says_so() {
         let summary = Findings::of(&Sheet::linux().file).summary();
-        assert!(summary.starts_with("Nothing found; ") && summary.ends_with(" inconclusive."), "{summary}");
+        assert!(summary.starts_with("Nothing found; ") && summary.ends_with(" not measured."), "{summary}");
     }
 }

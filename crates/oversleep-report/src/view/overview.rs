@@ -1,6 +1,8 @@
 //! A summary of a result: the clocks that matter, the waits in groups, and the bottom line.
 
+use oversleep_explain::costs::{Cost, Costs};
 use oversleep_explain::verdicts::{ClockTable, ClockVerdict, Validity, clock_table};
+use oversleep_lab::machines::is_assumed;
 use oversleep_record::{CommandName, ExperimentId, Nanos, ResultFile, Series, TwoPeaks};
 
 use super::findings::{self, Findings};
@@ -109,17 +111,41 @@ pub fn bottom_line(file: &ResultFile, findings: &Findings) -> Vec<String> {
     let sleep = plain_sleep(file);
     let mut sentences: Vec<String> = basics(file, sleep, &clock_table(file)).into_iter().collect();
     let wait = sleep.map(|series| series.subject.as_str()).unwrap_or_default();
-    if let Some((finding, advice)) = findings.largest_cured(wait) {
-        let gain = findings::gain(&advice.tried).unwrap_or_default();
-        let (name, what) = (&finding.name, first_clause(&advice.sentence));
-        sentences.push(format!("Largest cost: {name}. {what}. Tried here: {gain}."));
-    } else if findings.costs().next().is_some() {
+    let Costs { quota, of_plain_sleep, of_any_call } = findings.largest_costs(file, wait);
+    if let Some(quota) = quota {
+        let remedy = quota.advice.first().map(|advice| format!(" {}.", first_clause(&advice.sentence)));
+        sentences.push(format!("First: {}. {}{}", quota.name, findings::in_words(quota), remedy.unwrap_or_default()));
+    }
+    let is_same = |one: &Cost, other: &Cost| one.finding.name == other.finding.name && one.call == other.call;
+    match (of_plain_sleep, of_any_call) {
+        (Some(plain), Some(any)) if is_same(&plain, &any) => {
+            sentences.push(largest(&format!("of a plain sleep ({wait}) and of any call measured"), &plain));
+        }
+        (plain, any) => {
+            sentences.extend(plain.map(|plain| largest(&format!("of a plain sleep ({wait})"), &plain)));
+            sentences.extend(any.map(|any| {
+                let request = any.requested.map(|requested| format!(" for {requested}")).unwrap_or_default();
+                largest(&format!("of any call measured ({}{request})", any.call), &any)
+            }));
+        }
+    }
+    let is_said = |name: &str| sentences.iter().any(|sentence| sentence.contains(name));
+    if findings.costs().next().is_none() {
+        sentences.push("No cost was found that a remedy could recover.".to_owned());
+    } else if !findings.costs().any(|finding| is_said(&finding.name)) {
         let names: Vec<&str> = findings.costs().map(|finding| finding.name.as_str()).collect();
         sentences.push(format!("Costs: {}. No remedy was shown to help.", names.join(", ")));
-    } else {
-        sentences.push("No cost was found that a remedy could recover.".to_owned());
     }
     sentences
+}
+
+fn largest(of_what: &str, cost: &Cost<'_>) -> String {
+    let Cost { finding, advice, size, is_gain, .. } = cost;
+    let remedy = advice.map(|advice| format!(" {}.", first_clause(&advice.sentence))).unwrap_or_default();
+    let gain = advice.and_then(|advice| findings::gain(&advice.tried)).filter(|_| *is_gain);
+    let tried =
+        gain.map_or_else(|| format!("No remedy was tried; it is {size} late"), |gain| format!("Tried here: {gain}"));
+    format!("Largest cost {of_what}: {}.{remedy} {tried}.", finding.name)
 }
 
 fn basics(file: &ResultFile, sleep: Option<&Series>, clocks: &ClockTable) -> Option<String> {
@@ -129,11 +155,15 @@ fn basics(file: &ResultFile, sleep: Option<&Series>, clocks: &ClockTable) -> Opt
             Some(peaks) => format!("one of two durations: {}", peaks.words(series.unit, requested.0)),
             None => (requested + Nanos(calls.p50()?)).to_string(),
         };
-        Some(format!("a 1 ms sleep takes {duration} ({})", series.subject))
+        let assumed = if is_assumed(file, &["wake.cost"]) { "; how long a wake-up takes is assumed" } else { "" };
+        Some(format!("a 1 ms sleep takes {duration} ({}{assumed})", series.subject))
     });
     let standard = clocks.row(STD_INSTANT).and_then(|row| Some((row.cost_ps?, STD_INSTANT)));
     let floor = || file.floor.as_ref().map(|floor| (floor.read_cost_ps, floor.clock.as_str()));
-    let read = standard.or_else(floor).map(|(ps, clock)| format!("a clock read takes {} ({clock})", cost(ps)));
+    let read = standard.or_else(floor).map(|(ps, clock)| {
+        let is_assumed = is_assumed(file, &[&format!("costs.{clock}"), "costs.other"]);
+        format!("a clock read takes {} ({clock}{})", cost(ps), if is_assumed { "; assumed" } else { "" })
+    });
     let parts: Vec<String> = sleep.into_iter().chain(read).collect();
     (!parts.is_empty()).then(|| capitalised(&format!("{}.", parts.join("; "))))
 }
@@ -214,7 +244,8 @@ mod tests {
         let file = rich().steady("A1/std-instant", 31_000).file;
         let lines = bottom_line(&file, &Findings::of(&file));
         assert_eq!(lines[0], "A 1 ms sleep takes 1.07 ms (nanosleep); a clock read takes 24 ns (monotonic).");
-        assert!(lines[1].starts_with("Largest cost: timer-slack. Set the timer slack"), "{lines:?}");
+        assert!(lines[1].starts_with("Largest cost of a plain sleep (nanosleep)"), "{lines:?}");
+        assert!(lines[1].contains(": timer-slack. Set the timer slack"), "{lines:?}");
         assert!(lines[1].ends_with("Tried here: p50\u{a0}66.1\u{a0}µs\u{a0}→\u{a0}14.2\u{a0}µs (−79 %)."), "{lines:?}");
         let empty = bottom_line(&Sheet::linux().file, &Findings::of(&Sheet::linux().file));
         assert_eq!(empty, ["No cost was found that a remedy could recover."]);

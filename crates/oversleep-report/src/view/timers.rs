@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use oversleep_explain::is_clock_a_system_call;
 use oversleep_record::conditions::{Outcome, Setting};
 use oversleep_record::{ExperimentId, FactName, Nanos, ResultFile, Series};
 use oversleep_system::tunables::names;
@@ -25,12 +26,11 @@ pub fn stated(file: &ResultFile) -> (Vec<String>, Vec<String>) {
         let beside = as_found.into_iter().chain(default).collect::<Vec<_>>().join(", ");
         Some(if beside.is_empty() { now } else { format!("{now} ({beside})") })
     };
-    let clocksource =
-        facts.text(FactName::ClocksourceCurrent).map(|name| match facts.flag(FactName::ClocksourceVdso) {
-            Some(true) => format!("clocksource {name} (no system call)"),
-            Some(false) => format!("clocksource {name} (by system call)"),
-            None => format!("clocksource {name}"),
-        });
+    let clocksource = facts.text(FactName::ClocksourceCurrent).map(|name| match is_clock_a_system_call(file) {
+        Some(false) => format!("clocksource {name} (no system call)"),
+        Some(true) => format!("clocksource {name} (by system call)"),
+        None => format!("clocksource {name}"),
+    });
     let high_resolution = facts.flag(FactName::TimerHighResolution).map(|is_on| if is_on { "" } else { "no " });
     let policy = facts.text(FactName::SchedPolicy).map(|policy| match facts.integer(FactName::SchedNice) {
         Some(nice) if nice != 0 => format!("policy {policy}, nice {nice}"),
@@ -78,6 +78,15 @@ mod tests {
         let raised =
             Sheet::windows().span(FactName::TimerPeriodDefault, 15_625_000).span(FactName::TimerPeriodNow, 1_000_000);
         assert_eq!(stated(&raised.file).0, ["timer resolution 1 ms (default 15.6 ms)"]);
+    }
+
+    /// By what a read costs; the kernel's own statement counts where nothing was measured.
+    #[test]
+    fn a_clock_source_by_system_call_is_called_that() {
+        let sheet = || Sheet::linux().text(FactName::ClocksourceCurrent, "hpet").flag(FactName::ClocksourceVdso, true);
+        assert_eq!(stated(&sheet().file).0, ["clocksource hpet (no system call)"]);
+        let measured = sheet().steady("A1/monotonic", 900_000).steady("A1/monotonic-syscall", 950_000);
+        assert_eq!(stated(&measured.file).0, ["clocksource hpet (by system call)"]);
     }
 
     #[test]

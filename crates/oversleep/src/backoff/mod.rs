@@ -4,6 +4,8 @@
 //! timed, and the measured duration decides whether to park again and for how long.
 
 mod plan;
+#[cfg(test)]
+mod tests;
 
 use std::time::Duration;
 
@@ -29,8 +31,8 @@ pub struct Limits {
     pub yields: u32,
     /// The requested duration of the first park. It doubles with each further park.
     pub park: Duration,
-    /// The longest that a park may take in total, including its lateness. If even the shortest park takes longer on
-    /// this machine, the worker keeps yielding instead.
+    /// The longest that a park may take in total, including its lateness. If even the shortest park usually takes longer
+    /// on this machine, the worker keeps yielding instead.
     pub absence: Duration,
 }
 
@@ -70,10 +72,15 @@ pub enum Idled {
 /// found some. A park is a [`std::thread::park_timeout`], so a producer can end it at once by calling
 /// [`unpark`](std::thread::Thread::unpark) on the worker's thread.
 ///
-/// The cost of a park is the longest recent lateness, and it counts against [`Limits::absence`]. If even the first park
-/// would exceed that, the worker doesn't park, except for rare probes that check whether this is still true. The probes
-/// take at most a hundredth of the time. On Linux most of the cost is timer slack: hold
-/// [`TimerSlack`](crate::TimerSlack) in the worker to make parks cheaper.
+/// The cost of a park is the longest recent lateness, and it counts against [`Limits::absence`].
+///
+/// A park that exceeds that by itself is taken for a disturbance if other parks were on time: the machine was throttled or
+/// suspended, or ran another thread. The worker then parks on, because yielding would burn CPU time and bring nothing back.
+/// If parks exceed it from the first one on, or for a second in all, the timer is coarse: the worker yields instead, except
+/// for probes that check whether this is still true. They come at intervals of up to 66 ms at first, so that parking begins
+/// again within 100 ms after a long disturbance; later they take about a hundredth of the time.
+///
+/// On Linux most of the cost is timer slack: hold [`TimerSlack`](crate::TimerSlack) in the worker to make parks cheaper.
 ///
 /// ```
 /// use oversleep::Backoff;
@@ -216,7 +223,7 @@ impl<T: TimeSource> Backoff<T> {
                 let is_unparked = parker.park_coarsely(Duration::from_nanos(requested_ns));
                 let duration_ns = self.time.now().duration_since(start).as_nanos() as u64;
                 if !is_unparked {
-                    self.plan.learn(requested_ns, duration_ns);
+                    self.plan.learn(&self.limits, requested_ns, duration_ns);
                 }
                 Idled::Parked { requested_ns, duration_ns }
             }
@@ -228,48 +235,16 @@ impl<T: TimeSource> Backoff<T> {
         let start = self.time.now();
         self.time.park_timeout(Duration::from_nanos(requested_ns));
         let duration_ns = self.time.now().as_nanos().saturating_sub(start.as_nanos());
-        self.plan.learn(requested_ns, duration_ns);
+        self.plan.learn(&self.limits, requested_ns, duration_ns);
         Idled::Parked { requested_ns, duration_ns }
     }
 
-    /// How much longer than requested a park takes on this machine; `None` before the first.
+    /// How much longer than requested a park takes on this machine, apart from disturbances; `None` before the first.
     ///
     /// ```
     /// assert_eq!(oversleep::Backoff::new().park_lateness(), None);
     /// ```
     pub fn park_lateness(&self) -> Option<Duration> {
-        self.plan.lateness_ns.map(Duration::from_nanos)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::time::VirtualClock;
-
-    const LIMITS: Limits =
-        Limits { spins: 0, yields: 0, park: Duration::from_micros(1), absence: Duration::from_millis(1) };
-
-    #[test]
-    fn a_park_is_timed() {
-        let mut backoff = Backoff::with_limits(LIMITS);
-        assert_eq!(backoff.park_lateness(), None);
-        let Idled::Parked { requested_ns: 1_000, duration_ns } = backoff.idle() else { panic!("it parks") };
-        assert_eq!(backoff.park_lateness(), duration_ns.checked_sub(1_000).map(Duration::from_nanos));
-    }
-
-    #[test]
-    fn on_a_coarse_tick_it_stops_parking() {
-        let time = VirtualClock::new();
-        time.set_lateness(Duration::from_micros(15_625));
-        let mut backoff = Backoff::with_limits(LIMITS).with_time(time);
-        assert_eq!(backoff.idle(), Idled::Parked { requested_ns: 1_000, duration_ns: 15_626_000 });
-        assert_eq!(backoff.park_lateness(), Some(Duration::from_micros(15_625)));
-        assert!((0..1_000).all(|_| backoff.idle() == Idled::Yielded));
-    }
-
-    #[test]
-    fn the_real_clock_takes_no_room() {
-        assert_eq!(size_of::<Backoff>(), size_of::<(Limits, Plan)>());
+        self.plan.lateness_ns().map(Duration::from_nanos)
     }
 }

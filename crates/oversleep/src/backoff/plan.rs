@@ -12,52 +12,143 @@ pub(super) enum Step {
 }
 
 /// Decides the next step.
-#[derive(Clone, Debug, Default)]
+///
+/// A park that takes longer than allowed either met a disturbance (throttling, a suspend, another thread) or shows that the
+/// machine's timer is coarse. After a disturbance the worker should park on, because yields would only burn CPU time; on a
+/// coarse timer it should yield. What tells them apart is how many parks in a row are late: on a coarse timer it is all.
+#[derive(Clone, Debug)]
 pub(super) struct Plan {
     /// Idle turns in a row.
     pub(super) turn: u32,
-    /// Idle turns that would have parked if parking weren't too expensive.
-    refused: u64,
-    pub(super) lateness_ns: Option<u64>,
+    /// How late parks are: the longest recent lateness of those that took no longer than allowed, or of the others while
+    /// parking is refused.
+    lateness_ns: Option<u64>,
+    /// How much more lateness is taken for a disturbance. Negative: parking is refused.
+    trust_ns: i64,
+    /// Yields before the next probe, which is a park while parking is refused.
+    yields_left: u64,
+    /// Yields between the next late probe and the one after it.
+    interval: u64,
+    /// How many late probes more may follow each other quickly.
+    quick_probes: u32,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self {
+            turn: 0,
+            lateness_ns: None,
+            trust_ns: 0,
+            yields_left: Self::FIRST_INTERVAL,
+            interval: Self::FIRST_INTERVAL,
+            quick_probes: Self::QUICK_PROBES_AT_FIRST,
+        }
+    }
 }
 
 impl Plan {
-    const PROBE_EVERY: u64 = 1_024;
-    /// A yield that finds no other thread to run takes half a microsecond, so a park that costs this many ns per turn
-    /// takes a hundredth of the time.
-    const PROBE_NS_PER_TURN: u64 = 5;
+    /// A yield that finds no other thread to run takes half a microsecond, so this is half a millisecond.
+    const FIRST_INTERVAL: u64 = 1_024;
+    /// 66 ms of yields, so that parking begins again within 100 ms after a disturbance.
+    const QUICK_INTERVAL: u64 = 1 << 17;
+    /// A park that costs this many ns per yield before it takes a hundredth of the time.
+    const NS_PER_YIELD: u64 = 5;
+    /// How many late probes make a coarse timer certain if no park was ever on time, and if parks were.
+    const QUICK_PROBES_AT_FIRST: u32 = 16;
+    const QUICK_PROBES: u32 = 128;
+    /// Where parks were on time, parks that are late for a second in all are taken for a disturbance.
+    const FULL_TRUST_NS: i64 = 1_000_000_000;
+    /// How many parks in a row that are on time restore full trust.
+    const ON_TIME_PARKS: i64 = 16;
+    /// A longer lateness counts as this much, so that it is their number that counts.
+    const LATE_NS: u64 = 20_000_000;
 
     pub(super) fn next(&mut self, limits: &Limits) -> Step {
         let turn = self.turn;
         self.turn = turn.saturating_add(1);
         let Some(turn) = turn.checked_sub(limits.spins) else { return Step::Spin };
         let Some(turn) = turn.checked_sub(limits.yields) else { return Step::Yield };
-        let first_ns = nanos(limits.park).max(1);
-        let affordable_ns = nanos(limits.absence).saturating_sub(self.lateness_ns.unwrap_or(0));
-        if affordable_ns < first_ns {
-            self.refused += 1;
-            let probe_every = Self::PROBE_EVERY.max(self.lateness_ns.unwrap_or(0) / Self::PROBE_NS_PER_TURN);
-            if self.refused < probe_every {
+        let (first_ns, absence_ns) = bounds(limits);
+        let affordable_ns = absence_ns.saturating_sub(self.lateness_ns.unwrap_or(0));
+        if self.trust_ns < 0 || affordable_ns < first_ns {
+            if let Some(left) = self.yields_left.checked_sub(1) {
+                self.yields_left = left;
                 return Step::Yield;
             }
-            self.refused = 0;
-            return Step::Park(first_ns.min(nanos(limits.absence)).max(1));
+            return Step::Park(first_ns.min(absence_ns).max(1));
         }
         let doubled_ns = first_ns.checked_shl(turn).filter(|ns| ns >> turn == first_ns).unwrap_or(u64::MAX);
         Step::Park(doubled_ns.min(affordable_ns))
     }
 
-    pub(super) fn learn(&mut self, requested_ns: u64, duration_ns: u64) {
+    pub(super) fn learn(&mut self, limits: &Limits, requested_ns: u64, duration_ns: u64) {
         // A park that ended early was unparked, so it says nothing about lateness.
         let Some(lateness_ns) = duration_ns.checked_sub(requested_ns) else { return };
-        // The longest lateness decays by an eighth per park, so that one stall doesn't end parking for good.
-        let remembered_ns = self.lateness_ns.map_or(0, |ns| ns - ns / 8);
-        self.lateness_ns = Some(lateness_ns.max(remembered_ns));
+        let (first_ns, absence_ns) = bounds(limits);
+        if first_ns.saturating_add(lateness_ns) > absence_ns {
+            self.learn_late(lateness_ns);
+        } else {
+            self.learn_on_time(lateness_ns);
+        }
+    }
+
+    fn learn_late(&mut self, lateness_ns: u64) {
+        let counted_ns = counted_ns(lateness_ns);
+        self.trust_ns = (self.trust_ns - counted_ns).max(-2 * counted_ns);
+        if self.trust_ns >= 0 {
+            return;
+        }
+        let longest_ns = lateness_ns.max(self.remembered_ns());
+        self.lateness_ns = Some(longest_ns);
+        self.yields_left = self.interval;
+        self.quick_probes = self.quick_probes.saturating_sub(1);
+        let hundredth = Self::FIRST_INTERVAL.max(longest_ns / Self::NS_PER_YIELD);
+        self.interval = match self.quick_probes {
+            0 => hundredth,
+            _ => hundredth.min(2 * self.interval).min(Self::QUICK_INTERVAL),
+        };
+    }
+
+    fn learn_on_time(&mut self, lateness_ns: u64) {
+        if self.trust_ns < 0 {
+            // Enough for the next park. A probe that just met the tick of a coarse timer is followed by late parks.
+            self.trust_ns += 3 * counted_ns(self.lateness_ns.unwrap_or(0));
+            self.lateness_ns = Some(lateness_ns);
+            return;
+        }
+        self.lateness_ns = Some(lateness_ns.max(self.remembered_ns()));
+        self.trust_ns += Self::FULL_TRUST_NS / Self::ON_TIME_PARKS;
+        if self.trust_ns >= Self::FULL_TRUST_NS {
+            self.trust_ns = Self::FULL_TRUST_NS;
+            self.quick_probes = Self::QUICK_PROBES;
+            self.interval = Self::FIRST_INTERVAL;
+        }
+    }
+
+    /// What is left of the longest lateness: it decays by an eighth per park.
+    fn remembered_ns(&self) -> u64 {
+        self.lateness_ns.map_or(0, |ns| ns - ns / 8)
+    }
+
+    /// Skips the yields before the next probe, and returns how many they are.
+    #[cfg(test)]
+    pub(super) fn skip_yields(&mut self) -> u64 {
+        if self.trust_ns < 0 { std::mem::take(&mut self.yields_left) } else { 0 }
+    }
+
+    pub(super) fn lateness_ns(&self) -> Option<u64> {
+        self.lateness_ns
     }
 }
 
-fn nanos(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+fn counted_ns(lateness_ns: u64) -> i64 {
+    lateness_ns.clamp(1, Plan::LATE_NS) as i64
+}
+
+/// The first park and the longest absence.
+fn bounds(limits: &Limits) -> (u64, u64) {
+    let ns = |duration: Duration| u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
+    (ns(limits.park).max(1), ns(limits.absence))
 }
 
 #[cfg(test)]
@@ -84,47 +175,15 @@ mod tests {
     #[test]
     fn a_park_never_takes_longer_than_the_absence() {
         let mut plan = Plan { turn: 40, ..Plan::default() };
-        plan.learn(1_000, 61_000);
+        plan.learn(&LIMITS, 1_000, 61_000);
         assert_eq!(plan.next(&LIMITS), Step::Park(940_000));
-    }
-
-    #[test]
-    fn a_coarse_tick_ends_parking_except_for_probes() {
-        let mut plan = Plan { turn: 3, ..Plan::default() };
-        plan.learn(1_000, 1_001_000);
-        let steps = steps(&mut plan, &LIMITS, 2 * 200_000);
-        let parks: Vec<_> = steps.iter().filter(|&&step| step != Step::Yield).collect();
-        assert_eq!(parks, [&Step::Park(1_000), &Step::Park(1_000)]);
-        // The tick has become finer, and the next probes find out.
-        for _ in 0..40 {
-            plan.learn(1_000, 60_000);
-        }
-        assert!(matches!(plan.next(&LIMITS), Step::Park(ns) if ns > 900_000));
-    }
-
-    #[test]
-    fn probes_take_a_hundredth_of_the_time_at_most() {
-        // A yield that finds no other thread to run returns in half a microsecond.
-        let mut plan = Plan { turn: 3, ..Plan::default() };
-        plan.learn(1_000, 15_626_000);
-        let (mut yielding_ns, mut parking_ns) = (0, 0);
-        while yielding_ns < 20_000_000_000_u64 {
-            match plan.next(&LIMITS) {
-                Step::Park(requested_ns) => {
-                    parking_ns += 15_625_000 + requested_ns;
-                    plan.learn(requested_ns, 15_625_000 + requested_ns);
-                }
-                _ => yielding_ns += 500,
-            }
-        }
-        assert!(parking_ns > 0 && parking_ns * 100 <= yielding_ns, "{parking_ns} ns of {yielding_ns}");
     }
 
     #[test]
     fn an_unparked_park_teaches_nothing() {
         let mut plan = Plan::default();
-        plan.learn(1_000, 200);
-        assert_eq!(plan.lateness_ns, None);
+        plan.learn(&LIMITS, 1_000, 200);
+        assert_eq!(plan.lateness_ns(), None);
     }
 
     #[test]
@@ -133,8 +192,14 @@ mod tests {
         let mut plan = Plan::default();
         assert_eq!(plan.next(&limits), Step::Yield);
         // The probe is no longer than the limit on a park's total duration.
-        let parks = (0..2_000).map(|_| plan.next(&limits)).filter(|step| *step != Step::Yield).collect::<Vec<_>>();
-        assert_eq!(parks, [Step::Park(1)]);
+        let mut parks = Vec::new();
+        for _ in 0..3_000 {
+            if let step @ Step::Park(ns) = plan.next(&limits) {
+                parks.push(step);
+                plan.learn(&limits, ns, u64::MAX);
+            }
+        }
+        assert_eq!(parks, [Step::Park(1), Step::Park(1)]);
         let limits = Limits { park: Duration::ZERO, absence: Duration::MAX, ..limits };
         let mut plan = Plan::default();
         assert_eq!(plan.next(&limits), Step::Park(1));

@@ -167,8 +167,14 @@ fn judgement(base: Option<Estimate>, other: Option<Estimate>, verdict: Verdict) 
     let ratio = |base: i64, other: i64| (base > 0 && other > 0).then(|| other as f64 / base as f64);
     let both = base.zip(other);
     let intervals = both.and_then(|(base, other)| base.interval.zip(other.interval));
+    let of_values = both.and_then(|(base, other)| ratio(base.value, other.value));
+    // Two figures within 2 % are the same wherever they stand, however certain the difference is.
+    let verdict = match verdict {
+        Verdict::Differs if of_values.is_some_and(Judgement::is_near_one) => Verdict::Overlap,
+        other => other,
+    };
     Judgement {
-        ratio: both.and_then(|(base, other)| ratio(base.value, other.value)),
+        ratio: of_values,
         ratio_interval: intervals
             .and_then(|(base, other)| Some([ratio(base.high, other.low)?, ratio(base.low, other.high)?])),
         verdict,

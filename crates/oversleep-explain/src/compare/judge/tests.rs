@@ -41,6 +41,14 @@ fn what_lies_apart_differs() {
 }
 
 #[test]
+fn figures_within_2_percent_are_the_same_wherever_they_stand() {
+    let near = judged(waits(KEY, &[66_000; 4]), waits(KEY, &[66_900; 4])).p50;
+    assert!(near.ratio.is_some_and(|ratio| ratio > 1.01 && ratio < 1.02), "{near:?}");
+    assert_eq!(near.verdict, Verdict::Overlap);
+    assert_eq!(judged(waits(KEY, &[66_000; 4]), waits(KEY, &[69_000; 4])).p50.verdict, Verdict::Differs);
+}
+
+#[test]
 fn rounds_that_scatter_hide_a_difference_of_their_size() {
     let scattered = |centre: i64| waits(KEY, &[centre - 4_000, centre - 1_000, centre + 1_000, centre + 4_000]);
     // s = 3,367, t = 5.841: each median is uncertain by 9.8 µs.

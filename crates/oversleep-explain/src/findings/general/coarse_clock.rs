@@ -43,20 +43,22 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
 const STEPS_SEEN_MIN: f64 = 0.4;
 
 /// The step of a clock, and whether it is certain. A difference consists of one step or several: some are missed while
-/// something else has the CPU. If all differences are multiples of the shortest repeated one, that is the step; otherwise
-/// their median is.
+/// something else has the CPU. So the shortest one is the step, if it occurred more than once or nothing did; it is certain
+/// if all are multiples of it and many are it.
 fn step_seen(polled: &Series, timed: Option<&Series>, stated: Option<Nanos>) -> (Nanos, bool) {
     let all = [Some(polled), timed].into_iter().flatten().flat_map(|series| series.distribution.buckets());
     let differences: Vec<(i64, u64)> = all.filter(|&(value, _)| value > NOTHING_MAX).collect();
     let is_near = |value: i64, step: i64| (value - step).saturating_abs() as f64 <= step as f64 * STEP_SPREAD_MAX / 2.0;
     let count =
         |step: i64| differences.iter().filter(|&&(value, _)| is_near(value, step)).map(|&(_, n)| n).sum::<u64>();
-    let again = differences.iter().map(|&(value, _)| value).filter(|&value| count(value) > 1);
-    let Some(shortest) = again.min() else { return (p50(polled), false) };
+    let values = || differences.iter().map(|&(value, _)| value);
+    let Some(shortest) = values().filter(|&value| count(value) > 1).min().or(values().min()) else {
+        return (p50(polled), false);
+    };
     let is_multiple = |value: i64| is_near(value - (value + shortest / 2) / shortest * shortest + shortest, shortest);
     let total: u64 = differences.iter().map(|&(_, n)| n).sum();
     if !differences.iter().all(|&(value, _)| is_multiple(value)) {
-        return (p50(polled), false);
+        return (Nanos(shortest), false);
     }
     let is_as_stated = stated.is_some_and(|stated| is_near(shortest, stated.0));
     (Nanos(shortest), is_as_stated || count(shortest) as f64 >= total as f64 * STEPS_SEEN_MIN)

@@ -8,13 +8,10 @@ use crate::entry::{Checked, Conclusion, Scope};
 use crate::figures::median_of;
 use crate::finding::{Check, FindingEntry};
 use crate::names::{MONOTONIC, MONOTONIC_SYSCALL};
-use crate::read::{known, of_key};
+use crate::read::{is_clock_a_system_call, known, of_key};
 use crate::remedies::machine::USE_TSC_CLOCKSOURCE;
 use crate::remedies::program::{READ_CLOCK_LESS, USE_OS_CLOCK};
 use crate::text::yes_no;
-
-/// A clock read that costs this share of a system call must contain one.
-const SYSCALL_SHARE: f64 = 0.7;
 
 const CLOCKSOURCE: FactName = FactName::ClocksourceCurrent;
 const INVARIANT: FactName = FactName::CpuTscInvariant;
@@ -82,7 +79,7 @@ fn clock_is_system_call(file: &ResultFile) -> Checked {
             let (in_user_space, in_kernel) = (median_of(read), median_of(call));
             let both =
                 format!("{}, against {} for the call forced into the kernel", cost(in_user_space), cost(in_kernel));
-            let conclusion = if in_user_space as f64 >= in_kernel as f64 * SYSCALL_SHARE {
+            let conclusion = if is_clock_a_system_call(file) == Some(true) {
                 Conclusion::found(format!(
                     "each clock read is a system call here: {named} has no vDSO path, and clock_gettime(CLOCK_MONOTONIC) costs {both}"
                 ))

@@ -8,7 +8,7 @@ use crate::figures::{a_wait, duration, p50, requested, summary};
 use crate::finding::{Check, FindingEntry};
 use crate::names::{EPOLL_WAIT, LINUX_MILLISECOND_POLLS, SOCKET_TIMEOUT};
 use crate::read::{common_wait, hz, known, lacks_wait, needed, quiet_enough, sound, tick, wait_series, waits_of};
-use crate::remedies::linux::{FINER_TIMEOUT_CALL, POLL_BEFORE_RECEIVE};
+use crate::remedies::linux::{FINER_TIMEOUT_CALL, POLL_BEFORE_RECEIVE, POLL_THE_EPOLL_DESCRIPTOR};
 
 pub(super) static FINDINGS: &[FindingEntry] = &[
     FindingEntry {
@@ -28,7 +28,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         what_to_do: "Call ppoll or epoll_pwait2 (Linux 5.11), which take a timespec in nanoseconds. If a runtime owns the \
                      loop, a timerfd among its descriptors has the same effect.",
         sources: &["https://man7.org/linux/man-pages/man2/epoll_wait.2.html"],
-        remedies: &[&FINER_TIMEOUT_CALL],
+        remedies: &[&FINER_TIMEOUT_CALL, &POLL_THE_EPOLL_DESCRIPTOR],
         check: Check::Rule(millisecond_timeout),
     },
     FindingEntry {
@@ -44,7 +44,7 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
                   the wheel and are late by up to an eighth of their length.",
         how_we_know: "oversleep measures a receive with SO_RCVTIMEO on an idle socket alongside the other waits, and \
                       compares it with the tick that the coarse clock shows.",
-        what_to_do: "Wait with ppoll or epoll_pwait2, then receive with MSG_DONTWAIT.",
+        what_to_do: "Wait with ppoll, then receive with MSG_DONTWAIT.",
         sources: &["https://man7.org/linux/man-pages/man7/socket.7.html"],
         remedies: &[&POLL_BEFORE_RECEIVE],
         check: Check::Rule(socket_timeout_tick),
@@ -120,6 +120,7 @@ fn socket_timeout_tick(file: &ResultFile) -> Checked {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_record::Unavailable;
     use oversleep_record::finding::Verdict;
     use oversleep_record::series::Pace;
 
@@ -142,6 +143,19 @@ mod tests {
         );
         let evidence = sheet.finding("OVS-L004").evidence;
         assert_eq!(evidence.len(), 2, "the request of a whole millisecond proves nothing");
+    }
+
+    #[test]
+    fn a_call_that_is_not_there_is_not_advised() {
+        let sheet = || Sheet::linux().series(passed("B5/epoll-wait/300us", 760_000, 1_000_000));
+        let advised = |sheet: Sheet| {
+            let advice = sheet.finding("OVS-L004").advice;
+            advice.iter().map(|one| one.remedy.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(advised(sheet()), ["finer-timeout-call"], "unknown");
+        assert_eq!(advised(sheet().steady("B5/epoll-pwait2/300us", 60_000)), ["finer-timeout-call"]);
+        let old = sheet().unavailable("B5/epoll-pwait2/300us", Unavailable::TooOld { needs: "Linux 5.11".into() });
+        assert_eq!(advised(old), ["poll-the-epoll-descriptor"]);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use oversleep_record::words::percent;
 use oversleep_record::{Distribution, ExperimentId, FactName, Nanos, Os, ResultFile, Series};
 
 use crate::entry::{Checked, Conclusion, Scope};
+use crate::figures::p50;
 use crate::finding::{Check, FindingEntry};
 use crate::read::{not_measured, reference_sleep, sleeps_of, wait_series};
 use crate::remedies::linux::{LOWER_TIMER_SLACK, REAL_TIME_POLICY};
@@ -107,9 +108,14 @@ fn in_every_part(series: &Series, split: &PartSplit) -> Option<Conclusion> {
     if nanos(rest) != Nanos::ZERO {
         words.push(format!("{} for the rest", nanos(rest)));
     }
-    let found =
-        Conclusion::found(format!("{} is {} late on average: {}", series.subject, nanos(total), words.join(", ")));
-    Some(found.rests_on(
+    // Means add up, and medians are what the tables show.
+    let late = p50(series);
+    let mean = match nanos(total) {
+        mean if mean == late => String::new(),
+        mean => format!(" (p50; mean {mean}, which the parts add up to)"),
+    };
+    let found = Conclusion::found(format!("{} is {late} late{mean}: {}", series.subject, words.join(", ")));
+    Some(found.rests_on_series([series]).rests_on(
         series.key.as_str(),
         format!(
             "means of {} waits, {} unattributed; {}",
@@ -192,10 +198,10 @@ mod tests {
         sheet.file.series[0].why = Some(why.clone());
         sheet.finds(
             "OVS-L018",
-            "nanosleep is 60.4 µs late on average: 50 µs of timer slack, 2.05 µs until the timer interrupt, 1 µs for waking the \
+            "nanosleep is 66 µs late (p50; mean 60.4 µs, which the parts add up to): 50 µs of timer slack, 2.05 µs until the timer interrupt, 1 µs for waking the \
              thread, 3 µs in the run queue, 4 µs for the return from the call, 300 ns for the rest",
         );
-        assert_eq!(sheet.finding("OVS-L018").evidence[0].text, "means of 40 waits, 0 unattributed; test");
+        assert_eq!(sheet.finding("OVS-L018").evidence[1].text, "means of 40 waits, 0 unattributed; test");
         why.unattributed_count = 40;
         sheet.file.series[0].why = Some(why);
         let three = sheet.finding("OVS-L018").sentence;

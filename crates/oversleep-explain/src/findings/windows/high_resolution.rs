@@ -19,7 +19,8 @@ pub(super) static FINDINGS: &[FindingEntry] = &[FindingEntry {
     summary: "High-resolution waitable timers are available, and usually end only 0.5 to 1 ms late without any request.",
     applies_to: "Windows 10 1803 (build 17134) and later; std::thread::sleep of Rust 1.75, Go 1.23, CPython 3.11 use them",
     scope: Scope::Os(Os::Windows),
-    severity: Severity::Cost,
+    // The remedy of what default-tick costs, not a cost by itself.
+    severity: Severity::Note,
     meaning: "A waitable timer created with CREATE_WAITABLE_TIMER_HIGH_RESOLUTION does not wait for the clock \
               interrupt's period: the system raises the interrupt rate for just that expiry. Its waits never end early \
               and end on a grid of about 0.5 ms, so a wait of 1 ms takes 1.5 to 2 ms, whether or not any process holds \

@@ -12,13 +12,13 @@ mod series;
 mod sketch;
 
 use oversleep_explain::compare::fastest_on_all;
-use oversleep_record::comparison::{Compared, Comparison, FactDifference, Verdict};
+use oversleep_record::comparison::{Compared, Comparison, FactDifference, SeriesComparison, Verdict};
 
 use super::head::{fact_text, mark};
 use super::pictures::Picture;
 use super::select::distinct;
 use super::table::{Cell, Columns, Section, ToCell, Tone};
-use crate::words::{counted, date, grouped};
+use crate::words::{counted, date, grouped, value};
 
 pub use adding::Adding;
 pub use sketch::Sketch;
@@ -281,7 +281,34 @@ fn against_base(comparison: &Comparison, result: u32) -> String {
         0 => String::new(),
         count => format!(" The p99 differs in {}.", counted(count, "series")),
     };
-    format!("{name} against A: of {} in common, {}.{tails}", counted(all, "series"), parts.join(", "))
+    let most = differ_most(comparison, result);
+    format!("{name} against A: {most}of {} in common, {}.{tails}", counted(all, "series"), parts.join(", "))
+}
+
+/// The most series that the conclusion names.
+const NAMED_MAX: usize = 3;
+
+/// The series that differ most at the median, by how many times.
+fn differ_most(comparison: &Comparison, result: u32) -> String {
+    let mut differing: Vec<(f64, &SeriesComparison)> = comparison
+        .verdicts(result)
+        .filter(|(_, judged)| judged.verdict == Verdict::Differs)
+        .filter_map(|(series, judged)| Some((judged.ratio?, series)))
+        .collect();
+    differing.sort_by(|(one, _), (other, _)| other.ln().abs().total_cmp(&one.ln().abs()));
+    let median = |series: &SeriesComparison, index| Some(value(series.unit, series.side(index)?.p50?.value));
+    let named: Vec<String> = differing
+        .iter()
+        .take(NAMED_MAX)
+        .filter_map(|(ratio, series)| {
+            let (after, before) = (median(series, result)?, median(series, 0)?);
+            Some(format!("{} is {after} instead of {before} ({} of A's)", series.key, series::times(*ratio)))
+        })
+        .collect();
+    match named.is_empty() {
+        true => String::new(),
+        false => format!("{}; ", named.join(", ")),
+    }
 }
 
 /// How many series differ in their tail.

@@ -40,8 +40,11 @@ fn what_differs_most_comes_first() {
     );
     assert_eq!(
         view.summary,
-        ["B against A: of 4 series in common, 2 differ at the median (1 higher in B, 1 lower), 1 the same within \
-             2 %, 1 inconclusive (too few values)."]
+        [
+            "B against A: B5/futex/1ms is 7 µs instead of 70 µs (0.100 of A's), B5/nanosleep/1ms is 90 µs instead of 60 µs \
+             (1.50 of A's); of 4 series in common, 2 differ at the median (1 higher in B, 1 lower), 1 the same within \
+             2 %, 1 inconclusive (too few values)."
+        ]
     );
 }
 

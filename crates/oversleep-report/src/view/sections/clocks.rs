@@ -35,6 +35,7 @@ fn build(file: &ResultFile, section: Section) -> Section {
         )
         .tables(reasons.table("Why a clock is not valid for elapsed time, or needs care", reasons_of(&answer)))
         .notes([sentence(&answer.sentence)])
+        .notes(answer.across_threads.as_deref().map(sentence))
         .notes(calls.map(|calls| format!("The cost of each clock is that of {} calls.", grouped(calls))))
         .notes(
             file.environment.text(FactName::OversleepClock).map(|choice| format!("The oversleep library: {choice}.")),

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use oversleep_measure::experiment;
+use oversleep_record::label;
 use oversleep_record::series::{Quantity, Unit};
 use oversleep_record::{ExperimentId, Nanos, ResultFile, Series, SeriesKey};
 
@@ -104,17 +105,20 @@ fn attributes(rows: &[&Series]) -> Vec<Attribute> {
         of("pace", &|series| or_dash(series.pace)),
     ];
     all.extend(labels.into_iter().map(|name| {
-        let head = name.strip_suffix("_ns").unwrap_or(name).replace('_', " ");
+        // A task's share of it is a label of its own.
+        let is_sum = name == label::WORK.name();
+        let head = if is_sum { "work of all threads" } else { name.strip_suffix("_ns").unwrap_or(name) };
+        let head = head.replace('_', " ");
         let of_series =
             |series: &Series| series.labels.iter().find(|(known, _)| *known == name).map(|(_, text)| text.to_owned());
-        of(&head, &|series| of_series(series).map_or_else(|| UNKNOWN.to_owned(), |text| label(name, &text)))
+        of(&head, &|series| of_series(series).map_or_else(|| UNKNOWN.to_owned(), |text| label_text(name, &text)))
     }));
     let has_conditions = rows.iter().any(|series| !series.conditions.is_as_found());
     all.extend(has_conditions.then(|| of("conditions", &|series| select::requested_conditions(&series.conditions))));
     all
 }
 
-fn label(name: &str, text: &str) -> String {
+fn label_text(name: &str, text: &str) -> String {
     match text.parse() {
         Ok(ns) if name.ends_with("_ns") => value(Unit::Ns, Nanos(ns).0),
         _ => text.replace('-', " "),
@@ -154,7 +158,7 @@ mod tests {
                 ["blocked", "monotonic", "14.7 ms", "14.7 ms", "14.7 ms", "80"]
             ]
         );
-        assert_eq!(section.notes, ["In every row: tasks 2, threads 8, work 120 ms."]);
+        assert_eq!(section.notes, ["In every row: tasks 2, threads 8, work of all threads 120 ms."]);
     }
 
     #[test]

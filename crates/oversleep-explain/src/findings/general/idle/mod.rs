@@ -6,7 +6,7 @@ use oversleep_record::words::{grouped, list, percent};
 use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
 
 use crate::entry::{Checked, Conclusion, Scope};
-use crate::figures::p50;
+use crate::figures::{observed, p50};
 use crate::finding::{Check, FindingEntry};
 use crate::idle::{ParkRule, Strategy, cores, fit, held_out, mean_park, off_in_words, rates, runs, strategies};
 use crate::read::{not_measured, sound};
@@ -288,8 +288,29 @@ fn recommendation(file: &ResultFile) -> Checked {
         grouped(rate),
         told(series, share)
     ));
+    let conclusion = conclusion.and(caveat(file).unwrap_or_default());
     let cited = [Some(series), (fastest.name != chosen.name).then_some(soonest), chosen.flat_out];
     Ok(conclusion.rests_on_series(cited.into_iter().flatten()))
+}
+
+/// From this share of the time with a waiting task on, a recommendation is for a busy machine.
+const PRESSURE_MIN: f64 = 0.05;
+
+/// What else used the machine while strategies were measured: a recommendation holds for a machine as busy as that.
+fn caveat(file: &ResultFile) -> Option<String> {
+    let idling = || file.experiment(ExperimentId::E1);
+    let (pressed, window) = observed(idling(), |meanwhile| meanwhile.cpu_pressure_ns)?;
+    let share = pressed.0 as f64 / (window.0 as f64).max(1.0);
+    // The workers themselves wait for a CPU if there are more of them than CPUs.
+    let others = observed(idling(), |meanwhile| meanwhile.other_cpu_ns).map(|(used, _)| used);
+    let is_busy = share >= PRESSURE_MIN && others.is_none_or(|used| used * 2 >= pressed);
+    is_busy.then(|| {
+        format!(
+            "; but tasks waited for a CPU during {} of the time, so this is what suits a machine as busy as that: measure it \
+             again while nothing else runs",
+            percent(share)
+        )
+    })
 }
 
 #[cfg(test)]

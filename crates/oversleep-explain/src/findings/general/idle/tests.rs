@@ -47,6 +47,23 @@ fn a_recommendation_names_the_strategy_and_what_it_gives() {
     );
 }
 
+/// Other programs kept CPUs busy, and tasks waited for one during most of the time.
+#[test]
+fn a_recommendation_from_a_busy_machine_says_so() {
+    let busy = |other_ns: i64| {
+        let mut sheet = windows();
+        for round in sheet.file.series.iter_mut().flat_map(|series| &mut series.rounds) {
+            round.disturbance.window_ns = Nanos(100_000_000);
+            round.disturbance.cpu_pressure_ns = Some(Nanos(93_000_000));
+            round.disturbance.other_cpu_ns = Some(Nanos(other_ns));
+        }
+        sheet.says("OVS-G014").1
+    };
+    let said = busy(150_000_000);
+    assert!(said.contains("; but tasks waited for a CPU during 93 % of the time"), "{said}");
+    assert!(!busy(1_000_000).contains("but tasks waited"), "the workers waited for one another");
+}
+
 #[test]
 fn nobody_keeps_up_with_more_work_than_a_cpu_does() {
     let mut sheet = strategy(Sheet::linux(), "spin", 1, 24_000_000_000, 1.0, (0, 0));

@@ -1,6 +1,10 @@
 //! Idle strategies: the action of a worker in a turn that found no item. Decisions only, so the tests take no time.
 
+mod learned;
+
 use oversleep_record::Nanos;
+
+use learned::Learned;
 
 /// When to spin, to yield and to park, and for how long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,21 +176,12 @@ pub(super) struct Idler {
     kind: Kind,
     /// Idle turns in a row.
     turn: u64,
-    /// Idle turns that would have parked if parking weren't too expensive.
-    refused: u64,
-    /// The longest recent lateness of a park.
-    lateness: Option<Nanos>,
+    learned: Learned,
 }
-
-/// While parking is too expensive, at least this many turns yield before one probes whether that is still true.
-const PROBE_EVERY: u64 = 1_024;
-/// The probes become rarer with the lateness: this many ns add one turn, so that parks take a hundredth of the time of
-/// yields.
-const PROBE_NS_PER_TURN: u64 = 5;
 
 impl Idler {
     pub(super) fn new(kind: Kind) -> Idler {
-        Idler { kind, turn: 0, refused: 0, lateness: None }
+        Idler { kind, turn: 0, learned: Learned::default() }
     }
 
     /// Call this after a turn that found an item.
@@ -208,15 +203,11 @@ impl Idler {
         let first = backoff.park_from.max(Nanos(1));
         let mut longest = backoff.park_to;
         if is_learned {
-            longest -= self.lateness.unwrap_or_default();
-            if longest < first {
-                self.refused += 1;
-                let late = self.lateness.map_or(0, |late| late.0.unsigned_abs());
-                if self.refused < PROBE_EVERY.max(late / PROBE_NS_PER_TURN) {
-                    return Step::Yield;
-                }
-                self.refused = 0;
-                return Step::Park(first.min(backoff.park_to).max(Nanos(1)));
+            let [first_ns, absence_ns] = [first, longest].map(ns);
+            match self.learned.affordable_ns(first_ns, absence_ns) {
+                Some(affordable_ns) => longest = Nanos(affordable_ns as i64),
+                None if self.learned.probes() => return Step::Park(first.min(longest).max(Nanos(1))),
+                None => return Step::Yield,
             }
         }
         let doublings = u32::try_from(turn).unwrap_or(u32::MAX);
@@ -226,13 +217,19 @@ impl Idler {
 
     /// Learns from the duration of a park.
     pub(super) fn learn(&mut self, requested: Nanos, took: Nanos) {
-        // A park that ended early says nothing about lateness. The longest lateness decays by an eighth per park, so
-        // that one stall doesn't end parking for good.
-        if took >= requested {
-            let remembered = self.lateness.map_or(Nanos::ZERO, |late| Nanos(late.0 - late.0 / 8));
-            self.lateness = Some((took - requested).max(remembered));
+        // A park that ended early says nothing about lateness.
+        if let Kind::Learned(backoff) = self.kind
+            && took >= requested
+        {
+            let [first_ns, absence_ns, lateness_ns] =
+                [backoff.park_from.max(Nanos(1)), backoff.park_to, took - requested].map(ns);
+            self.learned.learn(first_ns, absence_ns, lateness_ns);
         }
     }
+}
+
+fn ns(span: Nanos) -> u64 {
+    u64::try_from(span.0).unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -1,5 +1,13 @@
 //! The actions of each strategy, turn by turn.
 
+use std::cell::Cell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use oversleep::backoff::{Idled, Limits};
+use oversleep::time::TimeSource;
+use proptest::prelude::*;
+
 use super::*;
 
 fn steps(idler: &mut Idler, count: usize) -> Vec<Step> {
@@ -29,23 +37,48 @@ fn absurd_figures_hold() {
     assert_eq!(Idler::new(Kind::Fixed(backoff(0, 0, MS, Nanos::ZERO))).next(), Step::Park(Nanos(1)));
 }
 
-/// The library decides in the same way: given the durations of its parks, this strategy does the same next.
-#[test]
-fn the_learned_strategy_decides_as_the_library_does() {
-    use oversleep::backoff::{Idled, Limits};
-    let quick = |park_us, absence_us| (park_us, absence_us);
-    for (park_us, absence_us) in [quick(1, 200), quick(1, 1_000), quick(500, 20), quick(1, 10)] {
-        let limits = Limits {
-            spins: 3,
-            yields: 2,
-            park: std::time::Duration::from_micros(park_us),
-            absence: std::time::Duration::from_micros(absence_us),
-        };
-        let mut library = oversleep::Backoff::with_limits(limits);
+/// A machine for the library: parks are late as scripted, and yields take no time.
+#[derive(Clone)]
+struct Scripted {
+    now_ns: Rc<Cell<u64>>,
+    park: Rc<Cell<usize>>,
+    lateness_ns: Rc<[u64]>,
+}
+
+impl TimeSource for Scripted {
+    fn now(&self) -> oversleep::Instant {
+        oversleep::Instant::from_nanos(self.now_ns.get())
+    }
+
+    fn sleep_until(&self, deadline: oversleep::Instant) {
+        let park = self.park.replace(self.park.get() + 1);
+        self.now_ns.set(deadline.as_nanos() + self.lateness_ns[park % self.lateness_ns.len()]);
+    }
+
+    fn relax(&self) {}
+
+    fn yield_now(&self) {}
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// The library decides in the same way: given the durations of its parks, this strategy does the same next.
+    #[test]
+    fn the_learned_strategy_decides_as_the_library_does(
+        park_us in 0_u64..600,
+        absence_us in prop_oneof![0_u64..30, 100_u64..2_000],
+        lateness_ns in proptest::collection::vec(prop_oneof![0_u64..200_000, 900_000_u64..30_000_000], 1..60),
+        reset in 0_usize..40_000,
+    ) {
+        let [park, absence] = [park_us, absence_us].map(Duration::from_micros);
+        let (now_ns, park_number) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(0)));
+        let machine = Scripted { now_ns, park: park_number, lateness_ns: lateness_ns.into() };
+        let mut library = oversleep::Backoff::with_limits(Limits { spins: 3, yields: 2, park, absence }).with_time(machine);
         let of_us = |us: u64| Nanos(us as i64 * 1_000);
         let mut ours = Idler::new(Kind::Learned(backoff(3, 2, of_us(park_us), of_us(absence_us))));
-        for turn in 0..3_000 {
-            if turn == 1_500 {
+        for turn in 0..40_000 {
+            if turn == reset {
                 library.reset();
                 ours.reset();
             }
@@ -60,11 +93,7 @@ fn the_learned_strategy_decides_as_the_library_does() {
                 }
                 other => panic!("{other:?}"),
             };
-            assert_eq!(step, expected, "turn {turn} of {limits:?}");
-            // Real parks take real time; a few of each kind are enough.
-            if turn > 40 && turn < 1_000 && matches!(step, Step::Park(_)) {
-                break;
-            }
+            prop_assert_eq!(step, expected, "turn {}", turn);
         }
     }
 }
@@ -72,9 +101,17 @@ fn the_learned_strategy_decides_as_the_library_does() {
 #[test]
 fn a_coarse_tick_ends_learned_parks_except_for_probes() {
     let mut idler = Idler::new(Kind::Learned(backoff(0, 0, US, MS)));
-    idler.learn(US, Nanos(1_001_000));
-    let parks = |idler: &mut Idler| steps(idler, 800_000).iter().filter(|step| matches!(step, Step::Park(_))).count();
-    assert_eq!(parks(&mut idler), 4);
-    (0..40).for_each(|_| idler.learn(US, Nanos(60_000)));
-    assert_eq!(parks(&mut idler), 800_000, "the tick became finer");
+    let parks = |idler: &mut Idler, took: Nanos, turns: usize| {
+        let mut parks = 0;
+        for _ in 0..turns {
+            if let Step::Park(requested) = idler.next() {
+                idler.learn(requested, requested + took);
+                parks += 1;
+            }
+        }
+        parks
+    };
+    // 16 at growing intervals, then one per 200,000 turns.
+    assert_eq!(parks(&mut idler, MS, 3_000_000), 25);
+    assert_eq!(parks(&mut idler, Nanos(60_000), 800_000), 690_279, "the tick became finer");
 }

@@ -1,6 +1,8 @@
 //! Checks that a report doesn't contradict itself: compares every sentence with the series, with its evidence and with
 //! the other sentences. It runs in tests and in `cargo prove sentences`; no program needs it.
 
+mod advice;
+
 use oversleep_record::conditions::Outcome;
 use oversleep_record::environment::FactValue;
 use oversleep_record::finding::{Finding, Tried, Verdict};
@@ -10,6 +12,8 @@ use oversleep_record::{Distribution, FactName, Nanos, ResultFile, Series};
 
 use crate::registry::{entry, findings};
 use crate::verdicts::{Validity, clock_table};
+
+pub use advice::largest_costs_by_name;
 
 /// Pairs of findings, by name, that can't both be true of one machine.
 const EXCLUSIVE: &[(&str, &str)] = &[("neighbour-raised-tick", "own-request-needed")];
@@ -41,6 +45,7 @@ pub fn contradictions(file: &ResultFile) -> Vec<(String, String)> {
         }
     }
     fastest_clock(file, &all, &mut wrong);
+    advice::check(file, &all, &mut wrong);
     wrong.sort();
     wrong
 }
