@@ -10,11 +10,10 @@ use oversleep_record::{Nanos, ResultFile};
 use oversleep_system::SharedPlatform;
 use oversleep_system::runtime_calls::{CallWait, HELD, Version, find};
 
+pub(crate) use modelled::probes;
 pub use oversleep_system::runtime_calls::{
     Evidence, Holds, Record, all as runtimes, document, families, systems, versions,
 };
-
-pub(crate) use modelled::probes;
 
 /// The records of a result: one for each wait whose rule is known.
 pub fn records(file: &ResultFile) -> Vec<Record> {

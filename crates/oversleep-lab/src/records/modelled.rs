@@ -11,10 +11,9 @@ use oversleep_record::series::{Pace, Quantity, Runtime, Series, Unit};
 use oversleep_record::{Conditions, ExperimentId, Nanos, Unavailable};
 use oversleep_system::runtime_calls::{CallWait, Trick, all, tricks};
 use oversleep_system::tunables::names::RESOLUTION;
-use oversleep_system::{Platform, WaitEnd};
+use oversleep_system::{Platform, SharedPlatform, WaitEnd};
 
 use super::{Evidence, HELD, Record};
-use crate::session::Laboratory;
 
 /// How often each request that shows a rule is repeated in a round.
 const FEW: u64 = 4;
@@ -23,8 +22,12 @@ const AS_FOUND: &str = "as-found";
 
 /// The waits of the runtimes that the plan names (all if it names none) and the system's own waits beneath them, as far
 /// as they belong to these experiments. Records of the result that the machine is like come first.
-pub(crate) fn probes(lab: &Laboratory, plan: &Plan, is_wanted: &dyn Fn(ExperimentId) -> bool) -> Vec<Box<dyn Probe>> {
-    let platform = lab.platform();
+pub(crate) fn probes(
+    shared: &SharedPlatform,
+    plan: &Plan,
+    is_wanted: &dyn Fn(ExperimentId) -> bool,
+) -> Vec<Box<dyn Probe>> {
+    let platform = &**shared;
     let os = platform.id().os;
     let own = platform.runtime_calls().iter().map(CallWait::record);
     let is_meant = |record: &&Record| {
@@ -39,7 +42,7 @@ pub(crate) fn probes(lab: &Laboratory, plan: &Plan, is_wanted: &dyn Fn(Experimen
     let mut all: Vec<Box<dyn Probe>> = Vec::new();
     if is_wanted(ExperimentId::R1) {
         let waits: Vec<String> =
-            records.iter().map(|record| record.passes(|name| is_there(lab, name)).wait.to_owned()).collect();
+            records.iter().map(|record| record.passes(|name| is_there(shared, name)).wait.to_owned()).collect();
         all.extend(beneath(platform, &waits, plan));
     }
     for record in &records {
@@ -86,8 +89,8 @@ fn is_for(trick: &Trick, record: &Record) -> bool {
 }
 
 /// Whether the machine has a wait of that name that works.
-fn is_there(lab: &Laboratory, name: &str) -> bool {
-    lab.platform().wait(name).is_some_and(|wait| wait.open(&lab.platform).is_ok())
+fn is_there(platform: &SharedPlatform, name: &str) -> bool {
+    platform.wait(name).is_some_and(|wait| wait.open(platform).is_ok())
 }
 
 /// One request of a runtime's call.

@@ -7,10 +7,9 @@ use oversleep_record::{CommandName, ExperimentId, label};
 use oversleep_system::Granularity;
 use oversleep_system::runtime_calls::tricks;
 
+use super::*;
 use crate::Laboratory;
 use crate::ask::{NoAnswer, Question, Subject, ask};
-
-use super::*;
 
 /// A laboratory on that modelled machine.
 fn lab(machine: &str) -> Laboratory {
@@ -74,8 +73,8 @@ fn one_call_is_the_same_wait_however_it_is_asked_on_every_machine() {
                 walked += 1;
                 let what = format!("{machine} {name} {request}");
                 let question = Question { count: 6, ..Question::of(Subject::Wait { name: name.clone(), request }) };
-                let asked = match ask(&lab(machine), &question) {
-                    Ok(answer) => answer,
+                let answer = match ask(&lab(machine), &question) {
+                    Ok(found) => found,
                     Err(NoAnswer::Unavailable { .. }) => {
                         let left = record.passes(|_| true).span(request, Nanos::ZERO);
                         let is_missing = lab(machine)
@@ -98,7 +97,7 @@ fn one_call_is_the_same_wait_however_it_is_asked_on_every_machine() {
                 let waits = run(machine, CommandName::Waits, &[ExperimentId::B5], plan);
                 let series = waits.series.iter().find(|series| series.subject == name).expect(&what);
                 let lateness: Vec<f64> = series.samples.value.iter().map(|value| value as f64).collect();
-                let late: Vec<f64> = asked.values_ns().iter().map(|value| value - request.0 as f64).collect();
+                let late: Vec<f64> = answer.values_ns().iter().map(|value| value - request.0 as f64).collect();
                 let mut sorted = lateness.clone();
                 sorted.sort_by(f64::total_cmp);
                 assert_eq!(sorted, late, "{what}: waits and ask");
@@ -129,7 +128,7 @@ fn runtimes_makes_the_waits_that_ask_makes_on_every_machine() {
             let name = record.wait_name();
             let subject = Subject::Wait { name: name.clone(), request: Nanos::from_millis(1) };
             let question = Question { count: 40, ..Question::of(subject) };
-            let Ok(asked) = ask(&lab(machine), &question) else { continue };
+            let Ok(answer) = ask(&lab(machine), &question) else { continue };
             let is_it = |series: &&oversleep_record::Series| {
                 series
                     .runtime
@@ -140,7 +139,7 @@ fn runtimes_makes_the_waits_that_ask_makes_on_every_machine() {
             let series = file.series.iter().find(is_it).unwrap_or_else(|| panic!("{machine} {name}"));
             let p50 = series.distribution.p50().unwrap_or_else(|| panic!("{machine} {name}")) as f64 + 1e6;
             // Wake-ups differ from wait to wait, the rule doesn't.
-            let (least, most) = (asked.min_ns() - 20e3, asked.max_ns() + 20e3);
+            let (least, most) = (answer.min_ns() - 20e3, answer.max_ns() + 20e3);
             assert!((least..=most).contains(&p50), "{machine} {name}: {p50} is not within {least} to {most}");
         }
     }
@@ -277,12 +276,9 @@ fn rules_of_records_are_found_again_in_what_a_model_measures() {
                 && (record.names[0] == wait.name || record.id.ends_with(&format!("/{}", wait.name)))
         };
         let record = runtimes().iter().filter(|record| record.system == "linux").find(is_it).expect("its record");
-        match wait.ruling() {
-            Ok(ruling) => {
-                assert_eq!(ruling.rule, record.rounds, "{}: {ruling}", record.id);
-                found += 1;
-            }
-            _ => {}
+        if let Ok(ruling) = wait.ruling() {
+            assert_eq!(ruling.rule, record.rounds, "{}: {ruling}", record.id);
+            found += 1;
         }
     }
     assert!(found * 10 >= all.len() * 9, "{found} of {}", all.len());

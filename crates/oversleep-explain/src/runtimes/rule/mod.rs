@@ -4,9 +4,10 @@ use std::fmt;
 
 use oversleep_record::Nanos;
 use oversleep_record::words::percent;
-pub use oversleep_system::runtime_calls::Rule;
 
 use super::instrument::Validity;
+
+pub use oversleep_system::runtime_calls::Rule;
 
 const MILLISECOND: i64 = 1_000_000;
 /// Shorter requests have passed before the wait begins, so some runtimes don't wait at all.
