@@ -51,8 +51,7 @@ pub fn load_with_wakes_times(
 /// # Errors
 /// The result doesn't support a model, or an override is invalid.
 pub fn like(result: &ResultFile, overrides: &[String], seed: u64) -> Result<Laboratory, MachineError> {
-    let platform = oversleep_model::like(result, overrides, seed)?;
-    Ok(Laboratory { records: records(result), ..Laboratory::on(platform) })
+    Ok(Laboratory::on(oversleep_model::like(result, overrides, seed, records(result))?))
 }
 
 /// Whether a figure of the modelled machine that a result was taken on is assumed, by its path: no publication states it.

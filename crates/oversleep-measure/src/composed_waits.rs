@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use oversleep_record::{Nanos, Unavailable};
+use oversleep_system::runtime_calls;
 use oversleep_system::waits::composed;
 use oversleep_system::{Family, Platform, SharedPlatform, SlackRule, Takes, Target, Wait, WaitEnd, WaitInfo, Waiter};
 
@@ -17,9 +18,12 @@ pub fn all_waits(platform: &dyn Platform) -> impl Iterator<Item = &dyn Wait> {
     platform.waits().iter().map(AsRef::as_ref).chain(composed().iter().map(AsRef::as_ref))
 }
 
-/// The wait of that name, the platform's or a composed one.
+/// The wait of that name: the platform's, a composed one, or the call of a runtime, like `Thread.sleep@java-8`.
 pub fn find_wait<'a>(platform: &'a dyn Platform, name: &str) -> Option<&'a dyn Wait> {
-    all_waits(platform).find(|wait| wait.info().name == name)
+    all_waits(platform).find(|wait| wait.info().name == name).or_else(|| {
+        let call = if name.contains('@') { runtime_calls::wait(platform, name) } else { None };
+        call.map(|call| call as &dyn Wait)
+    })
 }
 
 /// Opens the wait of that name for the calling thread. Raising the flag ends a wait that spins, as a signal ends the
@@ -30,7 +34,7 @@ pub fn find_wait<'a>(platform: &'a dyn Platform, name: &str) -> Option<&'a dyn W
 pub(super) fn open(platform: &SharedPlatform, name: &str, stop: &StopFlag) -> Result<Box<dyn Waiter>, Unavailable> {
     match Kind::ALL.into_iter().find(|kind| kind.info().name == name) {
         Some(kind) if platform.wait(name).is_none() => kind.open(platform, stop),
-        _ => platform.wait(name).ok_or(Unavailable::NotOnThisPlatform)?.open(platform),
+        _ => find_wait(&**platform, name).ok_or(Unavailable::NotOnThisPlatform)?.open(platform),
     }
 }
 

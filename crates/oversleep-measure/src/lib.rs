@@ -48,7 +48,7 @@ pub use experiments::{
 pub use floor::floor;
 pub use live::RunningFigures;
 pub use looks::{Looks, Observed, SLEEP};
-pub use plan::{Depth, IdlePlan, Limit, Plan, WorkSpan};
+pub use plan::{Depth, IdlePlan, Limit, Plan, RuntimePlan, WorkSpan};
 pub use probe::{Measured, Probe};
 pub use recorder::SeriesRecorder;
 pub use registry::{experiment, experiment_named, of_check, registry};

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use oversleep_record::conditions::Setting;
 use oversleep_record::series::Pace;
 use oversleep_record::{Conditions, Nanos};
+use oversleep_system::runtime_calls::Version;
 
 pub use oversleep_record::Depth;
 
@@ -24,6 +25,15 @@ pub struct WorkSpan {
     pub min: Nanos,
     /// The maximum, at least `min`.
     pub max: Nanos,
+}
+
+/// The user's choices for the calls of runtimes that a model makes.
+#[derive(Clone, Debug, Default)]
+pub struct RuntimePlan {
+    /// The version of the runtimes; `None` for every version with a record.
+    pub version: Option<Version>,
+    /// Only calls whose names contain one of these; empty for all.
+    pub only: Vec<String>,
 }
 
 /// The user's choices for queues and idle strategies; `None` leaves it to the experiment.
@@ -68,6 +78,8 @@ pub struct Plan {
     pub settings: Vec<Setting>,
     /// Registry names to measure; empty for all.
     pub subjects: Vec<String>,
+    /// Which calls of runtimes a model makes.
+    pub runtimes: RuntimePlan,
     /// Clock that takes timestamps; `None` for the reference clock.
     pub clock: Option<String>,
     /// Threads of a fork-join; `None` for the published number.

@@ -84,6 +84,7 @@ pub fn machine() -> MachineBuilder {
         ],
         waits: Vec::new(),
         handoffs: vec![(describe!(handoffs::LINUX, "futex"), None), (describe!(handoffs::LINUX, "eventfd"), None)],
+        runtime_calls: Vec::new(),
         tunables: tunables::LINUX[..3].iter().collect(),
         facts: facts(),
         stalls: Vec::new(),

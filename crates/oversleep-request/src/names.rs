@@ -25,7 +25,7 @@ fn words(kind: Kind) -> (&'static str, Option<&'static str>) {
     }
 }
 
-/// These names without duplicates, if all of them are known.
+/// These names without duplicates, if all of them are known. The call of a runtime gets its name among waits.
 ///
 /// # Errors
 /// The first unknown name, with the nearest known one.
@@ -36,7 +36,12 @@ pub fn checked(lab: &Laboratory, kind: Kind, names: Vec<String>) -> Result<Vec<S
     let known = of(lab, kind);
     let mut kept: Vec<String> = Vec::new();
     for name in names {
-        if !known.contains(&name.as_str()) {
+        let call = if kind == Kind::Wait { lab.runtime_call(&name).map_err(Refusal::usage)? } else { None };
+        let name = match call {
+            Some(call) if !known.contains(&name.as_str()) => call.to_owned(),
+            _ => name,
+        };
+        if !known.contains(&name.as_str()) && call.is_none() {
             let (what, list) = words(kind);
             return Err(unknown(what, &name, &known, list));
         }

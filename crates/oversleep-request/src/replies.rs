@@ -36,6 +36,7 @@ impl AskArgs {
     pub fn replies(&self, machines: Vec<Machine>) -> Result<Vec<Reply>, Refusal> {
         let (mut replies, mut refused) = (Vec::new(), Vec::new());
         for (machine, lab) in machines {
+            let lab = lab.map(|lab| lab.of_version(self.version.clone()));
             let allowed = lab.and_then(|lab| Ok((conditions::conditions(&lab, &self.conditions)?, lab)));
             let (conditions, lab) = match allowed {
                 Ok(allowed) => allowed,

@@ -24,6 +24,7 @@ pub mod pairing;
 pub mod reference;
 pub mod resolution;
 pub mod rules;
+pub mod runtime_calls;
 pub mod split_mix;
 mod tunable;
 pub mod tunables;
@@ -82,6 +83,11 @@ pub trait Platform: Send + Sync {
 
     /// The waits of the operating system, available or not.
     fn waits(&self) -> &[Box<dyn Wait>];
+
+    /// Calls of language runtimes that this machine knows better than the built-in table: those of a result.
+    fn runtime_calls(&self) -> &[runtime_calls::CallWait] {
+        &[]
+    }
 
     /// The ways of waking a thread.
     fn handoffs(&self) -> &[Box<dyn HandoffKind>];

@@ -80,8 +80,7 @@ impl Tracer {
     fn adapted(&self, tid: Tid) -> Option<Adapted> {
         let program = programs::of(tid);
         let adapted = self.shared.plan.as_ref()?.adapted(&program.executed, |mark| program.version(mark))?;
-        let described = adapted.adapters.iter().map(|adapter| [&*adapter.runtime, &*adapter.does, &*adapter.source]);
-        lock(&self.shared.adapters).extend(described);
+        lock(&self.shared.adapters).extend(adapted.described.iter().cloned());
         Some(adapted)
     }
 

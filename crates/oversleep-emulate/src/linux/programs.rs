@@ -30,7 +30,37 @@ pub fn of(process: Tid) -> Found {
     let mut head = vec![0; HEAD];
     let read = file.as_ref().and_then(|file| file.read_at(&mut head, 0).ok()).unwrap_or(0);
     head.truncate(read);
-    Found { executed: Executed { file: name, head }, file }
+    let comment = file.as_ref().and_then(comment).unwrap_or_default();
+    Found { executed: Executed { file: name, head, comment }, file }
+}
+
+/// The `.comment` section of a file: the section's name is in the table that the header names.
+fn comment(file: &File) -> Option<String> {
+    const SECTIONS_MAX: u64 = 200;
+    const COMMENT_MAX: u64 = 4 << 10;
+    let at = |offset: u64, length: u64| {
+        let mut bytes = vec![0; usize::try_from(length).ok()?];
+        file.read_exact_at(&mut bytes, offset).ok()?;
+        Some(bytes)
+    };
+    let word = |bytes: &[u8], at: usize| Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?));
+    let half = |bytes: &[u8], at: usize| Some(u16::from_le_bytes(bytes.get(at..at + 2)?.try_into().ok()?));
+    let header = at(0, 0x40)?;
+    let (table, each, count) = (word(&header, 0x28)?, half(&header, 0x3a)?, half(&header, 0x3c)?);
+    if u64::from(count) > SECTIONS_MAX || each < 0x40 {
+        return None;
+    }
+    let sections = at(table, u64::from(each) * u64::from(count))?;
+    let of_section = |number: u16| {
+        let section = sections.get(usize::from(number) * usize::from(each)..)?;
+        let name = u32::from_le_bytes(section.get(..4)?.try_into().ok()?);
+        Some((name, word(section, 0x18)?, word(section, 0x20)?))
+    };
+    let (_, names_at, names_length) = of_section(half(&header, 0x3e)?)?;
+    let names = at(names_at, names_length.min(COMMENT_MAX))?;
+    let is_it = |name: u32| names.get(name as usize..).is_some_and(|name| name.starts_with(b".comment\0"));
+    let (_, offset, length) = (0..count).filter_map(of_section).find(|(name, ..)| is_it(*name))?;
+    Some(String::from_utf8_lossy(&at(offset, length.min(COMMENT_MAX))?).into_owned())
 }
 
 /// Clients of daemons that start programs. `podman` and `flatpak` start theirs themselves.

@@ -58,7 +58,7 @@ pub struct Shared {
     pub threads: AtomicU64,
     pub threads_max: AtomicU64,
     /// The adapters that were applied: runtime, what its port does, and the source.
-    pub adapters: Mutex<BTreeSet<[&'static str; 3]>>,
+    pub adapters: Mutex<BTreeSet<[String; 3]>>,
     /// How often each program wasn't run, by reason.
     refused: Mutex<BTreeMap<(String, &'static str), u64>>,
     pub tallies: Mutex<Vec<Arc<Mutex<Tally>>>>,
@@ -123,10 +123,10 @@ impl Shared {
 
     /// The adapters that were applied, for the report.
     pub fn adapters(&self) -> Vec<AdapterUsed> {
-        let row = |[runtime, does, source]: &[&'static str; 3]| AdapterUsed {
-            runtime: (*runtime).to_owned(),
-            does: (*does).to_owned(),
-            source: (*source).to_owned(),
+        let row = |[runtime, does, source]: &[String; 3]| AdapterUsed {
+            runtime: runtime.clone(),
+            does: does.clone(),
+            source: source.clone(),
         };
         lock(&self.adapters).iter().map(row).collect()
     }

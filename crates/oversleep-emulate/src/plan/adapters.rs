@@ -4,6 +4,8 @@
 
 use std::sync::OnceLock;
 
+use oversleep_model::Source;
+use oversleep_system::runtime_calls::{self, Passes, Record, Version};
 use serde::Deserialize;
 
 use super::{Class, ClockChoice, Plan};
@@ -20,61 +22,38 @@ pub struct Runtime {
     /// The name of an ELF note in the program's file.
     #[serde(default)]
     note: Option<String>,
+    /// The text in the file's `.comment` section.
+    #[serde(default)]
+    comment: Option<String>,
     /// The text that precedes the version in the program's name or file.
     #[serde(default)]
     version_after: Option<String>,
+    /// The first number of its versions, where that text leaves it out.
+    #[serde(default)]
+    major: Option<u32>,
 }
 
-/// What a runtime's port does instead of a call.
+/// A clock that a runtime's port reads in place of Linux's.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Adapter {
+struct PortClock {
     /// The runtime's name.
-    pub runtime: String,
-    /// The first version that it applies to, and the first that it no longer applies to.
-    #[serde(default)]
-    from: Option<[u32; 2]>,
-    #[serde(default)]
-    before: Option<[u32; 2]>,
+    runtime: String,
     /// The operating system of the machines that it applies to.
     on: String,
-    /// The kind of wait that it replaces.
-    #[serde(default)]
-    class: Option<Class>,
-    /// Whose call it replaces: `program` is the runtime's own code, as opposed to libraries.
-    #[serde(default)]
-    caller: Caller,
-    /// The machine's waits that the port may make; the first that the machine has is used.
-    #[serde(default)]
-    waits: Vec<String>,
-    /// Whether the port passes a span in whole milliseconds, rounded down, but at least one.
-    #[serde(default)]
-    truncates_to_ms: bool,
     /// A Linux clock and the machine's clock that the port reads instead: `monotonic=get-tick-count-64`.
-    #[serde(default)]
-    clock: Option<String>,
+    clock: String,
     /// What the port does, in a sentence.
-    pub does: String,
+    does: String,
     /// The source of this claim.
-    pub source: String,
-}
-
-/// Which code makes a call.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Caller {
-    /// Any code of the process.
-    #[default]
-    Any,
-    /// The program's own file.
-    Program,
+    source: String,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Registry {
     runtime: Vec<Runtime>,
-    adapter: Vec<Adapter>,
+    clock: Vec<PortClock>,
 }
 
 fn registry() -> &'static Registry {
@@ -91,25 +70,26 @@ pub struct Executed {
     pub file: String,
     /// The start of its file, which contains its notes.
     pub head: Vec<u8>,
+    /// The `.comment` section of its file, in which compilers name themselves.
+    pub comment: String,
 }
 
 /// What the runtime of a program changes.
 #[derive(Clone, Debug, Default)]
 pub struct Adapted {
-    /// By class: the caller, the machine's wait, and whether spans are truncated to whole milliseconds.
-    waits: Vec<(Class, Caller, usize, bool)>,
+    /// By class: whether only the program's own code, the machine's wait, and what is passed on to it.
+    waits: Vec<(Class, bool, usize, Passes<'static>)>,
     /// Clocks, in the syntax of the option.
     pub clocks: Option<ClockChoice>,
-    /// The adapters, for the report.
-    pub adapters: Vec<&'static Adapter>,
+    /// For the report: the runtime with its version, what its port does, and the source.
+    pub described: Vec<[String; 3]>,
 }
 
 impl Adapted {
-    /// The index of the wait that stands for calls of that class, and whether its span is truncated.
-    pub fn wait(&self, class: Class, is_own_code: bool) -> Option<(usize, bool)> {
-        let is_met = |caller| caller == Caller::Any || is_own_code;
-        let found = self.waits.iter().find(|(of, caller, ..)| *of == class && is_met(*caller));
-        found.map(|&(_, _, at, truncates)| (at, truncates))
+    /// The index of the wait that stands for calls of that class, and what is passed on to it.
+    pub fn wait(&self, class: Class, is_own_code: bool) -> Option<(usize, Passes<'static>)> {
+        let found = self.waits.iter().find(|(of, own_code, ..)| *of == class && (!own_code || is_own_code));
+        found.map(|&(_, _, at, passes)| (at, passes))
     }
 }
 
@@ -118,31 +98,45 @@ impl Plan {
     /// makes the call that the class implies.
     pub fn adapted(&self, program: &Executed, version_of: impl Fn(&str) -> Option<[u32; 2]>) -> Option<Adapted> {
         let runtime = registry().runtime.iter().find(|runtime| runtime.is_of(program))?;
-        let version =
-            runtime.version_after.as_deref().and_then(|mark| version(&program.file, mark).or_else(|| version_of(mark)));
+        let of_program = |mark: &str| {
+            version(&program.file, mark).or_else(|| version(&program.comment, mark)).or_else(|| version_of(mark))
+        };
+        let numbers = runtime.version_after.as_deref().and_then(of_program);
+        let version = numbers.map(|numbers| Version::of(&[runtime.major.as_slice(), &numbers].concat()));
         let mut adapted = Adapted::default();
-        for adapter in registry().adapter.iter().filter(|adapter| adapter.runtime == runtime.name) {
-            if adapter.on != self.machine.os || !adapter.is_in(version) {
-                continue;
-            }
-            let has = |name: &String| {
-                self.machine.waits.iter().position(|wait| wait.info.name == *name && wait.unavailable.is_none())
+        let about = |record: &&Record| {
+            let is_about = match &version {
+                Some(version) => record.covers(version),
+                // An unknown version is most likely the newest.
+                None => record.before.is_none(),
             };
-            match (adapter.class, adapter.waits.iter().find_map(has), &adapter.clock) {
-                (Some(class), Some(at), _) => {
-                    adapted.waits.push((class, adapter.caller, at, adapter.truncates_to_ms));
-                }
-                (_, _, Some(clock)) => {
-                    let these = adapted.clocks.get_or_insert(ClockChoice::These(Vec::new()));
-                    if let (ClockChoice::These(these), Ok(ClockChoice::These(one))) = (these, clock.parse()) {
-                        these.extend(one);
-                    }
-                }
-                _ => continue,
-            }
-            adapted.adapters.push(adapter);
+            is_about && record.family() == runtime.name && record.system == self.machine.os
+        };
+        let name = version.as_ref().map_or_else(
+            || format!("{}, of unknown version: the newest with a record", runtime.name),
+            |version| format!("{} {version}", runtime.name),
+        );
+        for record in runtime_calls::all().iter().filter(about) {
+            let Some(on_linux) = &record.on_linux else { continue };
+            let at = |name: &str| {
+                self.machine.waits.iter().position(|wait| wait.info.name == name && wait.unavailable.is_none())
+            };
+            let passes = record.passes(|name| at(name).is_some());
+            let (Some(wait), Ok(class)) = (at(passes.wait), on_linux.class.parse()) else { continue };
+            adapted.waits.push((class, on_linux.own_code, wait, passes));
+            let (call, clause) = (self.machine.waits[wait].info.call, passes.rounds.clause());
+            let does = format!("{} calls {call}{clause} (record {})", record.names[0], record.id);
+            let source = Source::find(&record.source).map_or_else(|| record.source.clone(), Source::citation);
+            adapted.described.push([name.clone(), does, source]);
         }
-        (!adapted.adapters.is_empty()).then_some(adapted)
+        for port in registry().clock.iter().filter(|port| port.runtime == runtime.name && port.on == self.machine.os) {
+            let these = adapted.clocks.get_or_insert(ClockChoice::These(Vec::new()));
+            if let (ClockChoice::These(these), Ok(ClockChoice::These(one))) = (these, port.clock.parse()) {
+                these.extend(one);
+            }
+            adapted.described.push([name.clone(), port.does.clone(), port.source.clone()]);
+        }
+        (!adapted.described.is_empty()).then_some(adapted)
     }
 }
 
@@ -152,19 +146,10 @@ impl Runtime {
             Some((begin, end)) => program.file.strip_prefix(begin).is_some_and(|rest| rest.ends_with(end)),
             None => program.file == *pattern,
         };
-        self.programs.iter().any(is_named) || self.note.as_deref().is_some_and(|note| has_note(&program.head, note))
-    }
-}
-
-impl Adapter {
-    fn is_in(&self, version: Option<[u32; 2]>) -> bool {
-        match version {
-            Some(version) => {
-                self.from.is_none_or(|from| version >= from) && self.before.is_none_or(|before| version < before)
-            }
-            // An unknown version is most likely the newest.
-            None => self.before.is_none(),
-        }
+        let is_by = |comment: &String| program.comment.contains(comment.as_str());
+        self.programs.iter().any(is_named)
+            || self.comment.as_ref().is_some_and(is_by)
+            || self.note.as_deref().is_some_and(|note| has_note(&program.head, note))
     }
 }
 
@@ -188,6 +173,8 @@ pub fn version(text: &str, mark: &str) -> Option<[u32; 2]> {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_system::runtime_calls::Rule;
+
     use super::*;
 
     fn plan(name: &str) -> Plan {
@@ -195,18 +182,18 @@ mod tests {
     }
 
     fn file(name: &str) -> Executed {
-        Executed { file: name.to_owned(), head: Vec::new() }
+        Executed { file: name.to_owned(), ..Executed::default() }
     }
 
     fn go() -> Executed {
         let note =
             [&[0x7f; 64][..], &4_u32.to_le_bytes(), &8_u32.to_le_bytes(), &4_u32.to_le_bytes(), b"Go\0\0build-id"];
-        Executed { file: "server".to_owned(), head: note.concat() }
+        Executed { file: "server".to_owned(), head: note.concat(), comment: String::new() }
     }
 
     fn wait_of(plan: &Plan, adapted: Option<&Adapted>, class: Class, is_own_code: bool) -> (&'static str, bool) {
-        let (wait, truncates) = plan.wait_of(class, adapted.map(|adapted| (adapted, is_own_code))).expect("a wait");
-        (wait.info.name, truncates)
+        let (wait, passes) = plan.wait_of(class, adapted.map(|adapted| (adapted, is_own_code))).expect("a wait");
+        (wait.info.name, passes.rounds == Rule::TruncatesToAtLeastOne)
     }
 
     #[test]
@@ -246,23 +233,29 @@ mod tests {
     }
 
     #[test]
-    fn each_adapter_names_what_there_is() {
-        let machines = oversleep_model::names();
-        for adapter in &registry().adapter {
-            assert!(registry().runtime.iter().any(|runtime| runtime.name == adapter.runtime), "{adapter:?}");
-            assert!(adapter.source.starts_with("https://") && !adapter.does.is_empty(), "{adapter:?}");
-            assert_eq!(adapter.class.is_some(), adapter.clock.is_none(), "{adapter:?}");
-            for wait in &adapter.waits {
-                let has = |name: &&str| plan(name).machine.waits.iter().any(|one| one.info.name == *wait);
-                assert!(machines.iter().any(|name| has(&&**name)), "{wait}");
-            }
-            if let Some(clock) = &adapter.clock {
-                assert_eq!(
-                    plan("windows-11").clocks(&clock.parse().expect("a choice")).map(|all| all.len()),
-                    Ok(1),
-                    "{clock}"
-                );
-            }
+    fn rust_sleeps_as_its_windows_port_of_that_version() {
+        let windows = plan("windows-11");
+        let of = |comment: &str| {
+            let program = Executed { comment: comment.to_owned(), file: "game".to_owned(), ..Executed::default() };
+            windows.adapted(&program, |_| None).map(|adapted| wait_of(&windows, Some(&adapted), Class::Sleep, false).0)
+        };
+        assert_eq!(of("GCC: (Debian)\0rustc version 1.95.0 (5980 2026)"), Some("waitable-timer-high-resolution"));
+        assert_eq!(of("rustc version 1.70.0 (90c5 2023)"), Some("sleep"));
+        assert_eq!(of("GCC: (Debian)"), None);
+    }
+
+    /// The table has one record for a call of a version, so its wait and what is passed on are those of `ask`.
+    #[test]
+    fn each_class_of_a_record_is_one_and_is_emulated_as_the_record_says() {
+        for record in runtime_calls::all().iter().filter(|record| record.on_linux.is_some()) {
+            let on_linux = record.on_linux.as_ref().expect("it was asked");
+            assert!(on_linux.class.parse::<Class>().is_ok(), "{}: {}", record.id, on_linux.class);
+            let runtime = registry().runtime.iter().find(|runtime| runtime.name == record.family());
+            assert!(runtime.is_some(), "{}: {} is recognized", record.id, record.family());
+        }
+        for port in &registry().clock {
+            assert!(registry().runtime.iter().any(|runtime| runtime.name == port.runtime), "{port:?}");
+            assert_eq!(plan("windows-11").clocks(&port.clock.parse().expect("a choice")).map(|all| all.len()), Ok(1));
         }
     }
 

@@ -60,3 +60,11 @@ classes! {
     /// `SO_RCVTIMEO`, `SO_SNDTIMEO`.
     Socket = "select", "so-rcvtimeo", "select";
 }
+
+impl std::str::FromStr for Class {
+    type Err = serde::de::value::Error;
+
+    fn from_str(text: &str) -> Result<Class, Self::Err> {
+        serde::Deserialize::deserialize(serde::de::value::StrDeserializer::new(text))
+    }
+}

@@ -4,6 +4,7 @@
 use oversleep_model::sim::{Overshoot, TickBase, WaitModel};
 use oversleep_record::Nanos;
 use oversleep_system::SlackRule;
+use oversleep_system::runtime_calls::{Passes, Rule};
 
 use super::Plan;
 
@@ -66,12 +67,20 @@ impl ByTimer {
 
 impl Plan {
     /// The figures of that wait; `None` if it was learned, or if its rule needs more than these.
-    pub fn closed_form(&self, (wait, truncates): (&WaitModel, bool)) -> Option<ClosedForm> {
+    pub fn closed_form(&self, (wait, passes): (&WaitModel, Passes<'_>)) -> Option<ClosedForm> {
+        let floor = match passes.rounds {
+            Rule::Exact => Nanos::ZERO,
+            Rule::TruncatesToAtLeastOne => Nanos::from_millis(1),
+            _ => return None,
+        };
+        if passes.may_hold() || !passes.is_unlimited() {
+            return None;
+        }
         let granularity = wait.info.granularity;
         let least =
             if !granularity.rounds_up && granularity.is_a_step_at_least { granularity.step } else { Nanos::ZERO };
         Some(ClosedForm {
-            floor: if truncates { Nanos::from_millis(1) } else { Nanos::ZERO },
+            floor,
             step: granularity.step,
             rounds_up: granularity.rounds_up,
             least,

@@ -13,13 +13,17 @@ mod tests;
 use oversleep_model::sim::{Machine, Overshoot, Random, WaitModel};
 use oversleep_record::{Nanos, ResultFile};
 use oversleep_system::rules::{Grid, SleepingThread};
+use oversleep_system::runtime_calls::{Passes, Rule};
 
-pub use adapters::{Adapted, Adapter, Executed, version};
+pub use adapters::{Adapted, Executed, version};
 pub use classes::Class;
 pub use clocks::{ClockChoice, LinuxClock, Stepped};
 pub use closed::{ByTimer, ClosedForm, Ends};
 pub use own::{Measured, Own};
 pub use resolution::{Holder, Resolution};
+
+/// What a plain port passes on: the request.
+pub const AS_IS: Passes<'static> = Passes::rounding(Rule::Exact);
 
 /// The waits of one machine, by the calls of this system's programs.
 pub struct Plan {
@@ -117,13 +121,13 @@ impl Plan {
         &self.machine.waits
     }
 
-    /// The wait that stands for calls of that class in a program whose runtime has adapters, and whether the runtime's
-    /// port rounds spans down to whole milliseconds.
-    pub fn wait_of(&self, class: Class, adapted: Option<(&Adapted, bool)>) -> Option<(&WaitModel, bool)> {
+    /// The wait that stands for calls of that class in a program whose runtime has adapters, and what the runtime's port
+    /// passes on to it.
+    pub fn wait_of(&self, class: Class, adapted: Option<(&Adapted, bool)>) -> Option<(&WaitModel, Passes<'static>)> {
         let own = adapted.and_then(|(adapted, is_own_code)| adapted.wait(class, is_own_code));
         match own {
-            Some((at, truncates)) => Some((&self.machine.waits[at], truncates)),
-            None => self.wait(class).map(|wait| (wait, false)),
+            Some((at, passes)) => Some((&self.machine.waits[at], passes)),
+            None => self.wait(class).map(|wait| (wait, AS_IS)),
         }
     }
 
@@ -145,12 +149,11 @@ impl Plan {
     /// to correct for this.
     pub fn end(
         &self,
-        (wait, truncates): (&WaitModel, bool),
+        (wait, passes): (&WaitModel, Passes<'_>),
         requested: Requested,
         now: Nanos,
         resolution: (Option<Grid>, bool),
     ) -> Option<Planned> {
-        const MILLISECOND: Nanos = Nanos::from_millis(1);
         let (grid, is_as_found) = resolution;
         let span = match requested {
             Requested::Span(span) => span,
@@ -167,7 +170,11 @@ impl Plan {
         }
         let timing = &self.machine.timing;
         let thread = SleepingThread { slack: timing.default_slack_ns, is_real_time: false, is_nice: false, tier: 0 };
-        let passed_on = if truncates { span.round_down_to(MILLISECOND).max(MILLISECOND) } else { span };
+        let passed_on = passes.span(span, now);
+        // The port doesn't call the system for a request that is rounded to zero.
+        if passed_on <= Nanos::ZERO {
+            return Some(Planned { requested: span, native: now + span, end: now });
+        }
         let end = wait.end(timing, grid, &thread, (now, passed_on), (is_as_found, &self.random)).max(now);
         Some(Planned { requested: span, native: now + span, end })
     }

@@ -126,7 +126,7 @@ impl Plan {
 mod tests {
     use oversleep_model::sim::Learned;
 
-    use super::super::{Class, Requested};
+    use super::super::{AS_IS, Class, Requested};
     use super::*;
 
     const MILLISECOND: Nanos = Nanos::from_millis(1);
@@ -210,7 +210,7 @@ mod tests {
         for (class, end) in [(Class::Sleep, 2_022_000), (Class::Futex, 1_991_000), (Class::TimerFd, 2_000_000)] {
             let wait = plan.wait(class).unwrap();
             let began = plan.began(wait, true, MILLISECOND);
-            let planned = plan.end((wait, false), Requested::Span(MILLISECOND), began, (None, true)).unwrap();
+            let planned = plan.end((wait, AS_IS), Requested::Span(MILLISECOND), began, (None, true)).unwrap();
             assert_eq!(planned.end, Nanos(end), "{class:?}");
         }
     }

@@ -46,7 +46,7 @@ fn both(name: &str, set: &[&str], held: Option<Nanos>, class: Class, requested: 
     let mut spans = Vec::new();
     for _ in 0..COUNT {
         let grid = (resolution.grid(1), resolution.is_as_found());
-        let planned = plan.end((plan.wait(class).unwrap(), false), Requested::Span(requested), now, grid).unwrap();
+        let planned = plan.end((plan.wait(class).unwrap(), AS_IS), Requested::Span(requested), now, grid).unwrap();
         spans.push(planned.end + RUNS_FOR - now);
         now = planned.end + RUNS_FOR;
     }
@@ -86,13 +86,13 @@ fn slack_shares_and_leeways_are_the_models_too() {
         let plan = Plan::of(machine(name, set)).unwrap();
         let requested = Requested::Span(Nanos::from_millis(requested));
         let grid = (plan.resolution(Nanos::ZERO).grid(1), true);
-        let planned = plan.end((plan.wait(class).unwrap(), false), requested, Nanos(7), grid).unwrap();
+        let planned = plan.end((plan.wait(class).unwrap(), AS_IS), requested, Nanos(7), grid).unwrap();
         assert_eq!(planned.end - planned.native, Nanos(late), "{name} {class:?}");
     }
     let coarse = Plan::of(machine("linux-hz250", &["hz=100", "high-resolution=false"])).unwrap();
     let planned = coarse
         .end(
-            (coarse.wait(Class::Sleep).unwrap(), false),
+            (coarse.wait(Class::Sleep).unwrap(), AS_IS),
             Requested::Span(Nanos::from_millis(1)),
             Nanos(1),
             (None, true),
@@ -126,7 +126,7 @@ fn kernels_of_another_configuration_are_machines_too() {
         assert!(plan.machine().starts_with(name), "{}", plan.machine());
         let requested = Requested::Span(Nanos::from_millis(1));
         let grid = (plan.resolution(Nanos::ZERO).grid(1), true);
-        let planned = plan.end((plan.wait(wait).unwrap(), false), requested, Nanos(7), grid).unwrap();
+        let planned = plan.end((plan.wait(wait).unwrap(), AS_IS), requested, Nanos(7), grid).unwrap();
         let late = (planned.end - planned.native).0;
         assert!((late_min..=late_max).contains(&late), "{name}: {late}");
         assert!(Plan::named(name, &["hz=1000".to_owned()], Some(1)).is_ok());
@@ -140,7 +140,7 @@ fn a_deadline_that_passed_after_the_last_tick_takes_a_tick() {
     let tick = Nanos(15_625_000);
     let end = |deadline: i64, now: i64| {
         plan.end(
-            (plan.wait(Class::FutexUntil).unwrap(), false),
+            (plan.wait(Class::FutexUntil).unwrap(), AS_IS),
             Requested::Deadline(tick + Nanos(deadline)),
             tick + Nanos(now),
             grid,
@@ -151,14 +151,14 @@ fn a_deadline_that_passed_after_the_last_tick_takes_a_tick() {
     assert_eq!(end(0, 12_000), None);
     assert_eq!(end(-1, 12_000), None);
     assert_eq!(
-        plan.end((plan.wait(Class::Sleep).unwrap(), false), Requested::Span(Nanos::ZERO), tick, grid),
+        plan.end((plan.wait(Class::Sleep).unwrap(), AS_IS), Requested::Span(Nanos::ZERO), tick, grid),
         None,
         "a yield stays one"
     );
     let linux = Plan::of(machine("linux-hz250", &[])).unwrap();
     assert_eq!(
         linux.end(
-            (linux.wait(Class::FutexUntil).unwrap(), false),
+            (linux.wait(Class::FutexUntil).unwrap(), AS_IS),
             Requested::Deadline(Nanos(5)),
             Nanos(5),
             (None, true)

@@ -8,6 +8,7 @@ pub mod rule;
 use oversleep_record::label::{self, Ended};
 use oversleep_record::series::{Quantity, Runtime, Status};
 use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
+use oversleep_system::runtime_calls::{Record, behind};
 
 use instrument::{Validity, fault_of_clock};
 use rule::{NoRule, Point, Ruling, Zero};
@@ -23,12 +24,15 @@ pub struct RuntimeWait<'a> {
     pub beneath: Option<String>,
     /// What is wrong with the clock that timed it; its durations then show nothing.
     pub clock_fault: Option<Validity>,
+    /// Its record, if a model made the call: then the rule is known.
+    record: Option<&'static Record>,
     series: Vec<&'a Series>,
 }
 
 /// Every wait of every runtime, in the order of the result.
 pub fn waits(file: &ResultFile) -> Vec<RuntimeWait<'_>> {
     let mut all: Vec<RuntimeWait<'_>> = Vec::new();
+    let is_modelled = file.platform.modelled.is_some();
     for series in file.series.iter().filter(|series| is_of_a_wait(series)) {
         let Some(runtime) = &series.runtime else { continue };
         let known = all.iter_mut().find(|wait| wait.runtime == runtime && wait.name == series.subject);
@@ -39,6 +43,9 @@ pub fn waits(file: &ResultFile) -> Vec<RuntimeWait<'_>> {
                 name: &series.subject,
                 beneath: series.label(label::BENEATH),
                 clock_fault: fault_of_clock(file, series),
+                record: is_modelled
+                    .then(|| behind(&file.platform.os, &runtime.name, &runtime.version, &series.subject))
+                    .flatten(),
                 series: vec![series],
             }),
         }
@@ -63,6 +70,12 @@ impl<'a> RuntimeWait<'a> {
     /// The name of the same wait in an idle program, if this is one beside a busy thread.
     pub fn idle_name(&self) -> Option<&'a str> {
         self.name.strip_suffix(BUSY)
+    }
+
+    /// Whether one program may make both waits: they are of one runtime, in a version that both are about.
+    pub fn goes_with(&self, other: &RuntimeWait<'_>) -> bool {
+        let overlap = || self.record.zip(other.record).is_some_and(|(one, two)| one.overlaps(two));
+        self.runtime.name == other.runtime.name && (self.runtime == other.runtime || overlap())
     }
 
     /// Its lateness at a request.
@@ -105,7 +118,10 @@ impl<'a> RuntimeWait<'a> {
     pub fn ruling(&self) -> Result<Ruling, NoRule> {
         match self.clock_fault {
             Some(fault) => Err(NoRule::WrongClock { fault }),
-            None => Ruling::of(&self.points()),
+            None => match self.record {
+                Some(record) => Ok(Ruling::known(record.rounds, &self.points())),
+                None => Ruling::of(&self.points()),
+            },
         }
     }
 

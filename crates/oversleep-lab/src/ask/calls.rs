@@ -4,23 +4,21 @@
 use oversleep_measure::find_wait;
 use oversleep_record::conditions::Setting;
 use oversleep_record::{Nanos, Unavailable};
-use oversleep_system::tunables::names;
-use oversleep_system::{Clock, Family, Platform, Wait};
+use oversleep_system::runtime_calls::{self, CallWait};
+use oversleep_system::tunables::names::RESOLUTION;
+use oversleep_system::{Clock, Family, Platform, SharedPlatform, Wait};
 
 use super::answer::NoAnswer;
 use super::question::{Question, Subject};
-use crate::records::{self, Record};
+use crate::records;
+use crate::session::Laboratory;
 
-/// The question in registry names and, for a runtime's call, a sentence about the translation. A result's own records,
-/// `first`, take precedence over the built-in ones.
+/// The question in registry names and, for a runtime's call, a sentence about the translation.
 ///
 /// # Errors
-/// The runtime's call does not wait for such a short request.
-pub(crate) fn in_registry_names(
-    platform: &dyn Platform,
-    first: &[Record],
-    question: &Question,
-) -> Result<(Question, String), NoAnswer> {
+/// The runtime's call does not wait for such a short request, or no record is about that version.
+pub(crate) fn in_registry_names(lab: &Laboratory, question: &Question) -> Result<(Question, String), NoAnswer> {
+    let platform = lab.platform();
     let mut question = question.clone();
     let mut translation = String::new();
     let clock_of = |name: &str| clock(platform, name).map_or(name.to_owned(), |clock| clock.info().name.to_owned());
@@ -32,19 +30,15 @@ pub(crate) fn in_registry_names(
                 found.info().name.clone_into(name);
             }
         }
-        Subject::Wait { name, request } => match (find_wait(platform, name), records::find(platform, first, name)) {
-            (None, Some((runtime, wait, others))) => {
-                let rounded = runtime.rounded(*request);
-                if rounded == Nanos::ZERO {
-                    let reason = Unavailable::failed("requesting it", runtime.nothing_left(*request));
+        Subject::Wait { name, request } => match (of_system(platform, name), of_runtime(lab, name)?) {
+            (None, Some(call)) => {
+                let record = call.record();
+                if call.passes(&lab.platform).span(*request, Nanos::ZERO) == Nanos::ZERO {
+                    let reason = Unavailable::failed("requesting it", records::nothing_left(record, *request));
                     return Err(NoAnswer::Unavailable { what: name.clone(), reason });
                 }
-                translation = runtime.sentence(name, wait, *request, &others);
-                if runtime.holds_while(rounded) && question.conditions.setting(names::RESOLUTION).is_none() {
-                    question.conditions = question.conditions.with(names::RESOLUTION, Setting::Nanos(MILLISECOND));
-                    translation += "it holds 1 ms meanwhile, because the request is not a multiple of 10 ms; ";
-                }
-                (*name, *request) = (wait.info().name.to_owned(), rounded);
+                translation = records::sentence(&lab.platform, call, name, *request);
+                call.info().name.clone_into(name);
             }
             // `sleep` means the simplest sleep; without this, it would find a wait whose call begins with that word.
             (None, None) if name.eq_ignore_ascii_case("sleep") => {
@@ -65,7 +59,36 @@ pub(crate) fn in_registry_names(
     Ok((question, translation))
 }
 
-const MILLISECOND: Nanos = Nanos::from_millis(1);
+/// The question about the wait that a runtime's call makes, under what it holds meanwhile.
+pub(crate) fn beneath(platform: &SharedPlatform, question: &Question) -> Option<Question> {
+    let Subject::Wait { name, request } = &question.subject else { return None };
+    let call = runtime_calls::wait(&**platform, name).filter(|_| name.contains('@'))?;
+    let passes = call.passes(platform);
+    let span = passes.span(*request, Nanos::ZERO);
+    let subject = Subject::Wait { name: passes.wait.to_owned(), request: span };
+    let conditions = question.conditions.clone();
+    let has = platform.tunable(RESOLUTION).is_some() && conditions.setting(RESOLUTION).is_none();
+    let conditions = match passes.holds(span).filter(|_| has) {
+        Some(period) => conditions.with(RESOLUTION, Setting::Nanos(period)),
+        None => conditions,
+    };
+    Some(Question { subject, conditions, ..question.clone() })
+}
+
+/// The platform's or a composed wait of that registry name.
+fn of_system<'a>(platform: &'a dyn Platform, name: &str) -> Option<&'a dyn Wait> {
+    find_wait(platform, name).filter(|_| !name.contains('@'))
+}
+
+/// The call of a runtime by that name.
+fn of_runtime<'a>(lab: &'a Laboratory, name: &str) -> Result<Option<&'a CallWait>, NoAnswer> {
+    let unknown = |reason: String| NoAnswer::Unavailable {
+        what: name.to_owned(),
+        reason: Unavailable::failed("translating it", reason),
+    };
+    let found = lab.runtime_call(name).map_err(unknown)?;
+    Ok(found.and_then(|name| runtime_calls::wait(lab.platform(), name)))
+}
 
 /// The clock with that registry name or call.
 fn clock<'a>(platform: &'a dyn Platform, name: &str) -> Option<&'a dyn Clock> {
@@ -109,10 +132,10 @@ mod tests {
 
     /// The translated question on that machine, and the sentence about it.
     fn becomes(machine: &str, typed: &str) -> (String, String) {
-        let platform = platform(machine, &[], 1).unwrap_or_else(|error| panic!("{error}"));
+        let lab = Laboratory::on(platform(machine, &[], 1).unwrap_or_else(|error| panic!("{error}")));
         let question = Question::of(typed.parse().expect(typed));
-        let (question, translation) = in_registry_names(&*platform, &[], &question).expect(typed);
-        (question.subject.to_string() + if question.conditions.is_as_found() { "" } else { " at 1 ms" }, translation)
+        let (question, translation) = in_registry_names(&lab, &question).expect(typed);
+        (question.subject.to_string(), translation)
     }
 
     #[test]
@@ -142,21 +165,33 @@ mod tests {
     #[test]
     fn a_runtime_s_call_becomes_a_wait_of_the_system() {
         for (machine, typed, means, part) in [
-            ("windows-11", "parkNanos(1ns)", "wait-for-single-object(1ms)", "calls WaitForSingleObject, rounded down"),
-            ("windows-11", "parkNanos(1999us)", "wait-for-single-object(1ms)", "2 ms becomes 1 ms"),
-            ("windows-11", "LockSupport.parkNanos(5ms)", "wait-for-single-object(5ms)", "of the JDK"),
-            ("windows-11", "Thread.sleep(1ms)", "wait-for-single-object(1ms) at 1 ms", "holds 1 ms meanwhile"),
-            ("windows-11", "Thread.sleep(10ms)", "wait-for-single-object(10ms)", "of the JDK"),
-            ("windows-11", "Thread.Sleep(1ms)", "sleep-ex(1ms)", "of .NET"),
-            ("windows-11", "time.sleep(1ms)", "waitable-timer-high-resolution(1ms)", "CPython since 3.11"),
-            ("windows-11", "time.Sleep(1ms)", "waitable-timer-high-resolution(1ms)", "Go since 1.23"),
-            ("windows-11", "sleep_for(1500us)", "sleep(2ms)", "1.5 ms becomes 2 ms"),
-            ("windows-11", "WM_TIMER(1ms)", "set-timer(1ms)", "calls SetTimer"),
-            ("windows-11", "MsgWaitForMultipleObjects(1ms)", "wait-for-multiple-objects(1ms)", "calls"),
-            ("linux-hz250", "Thread.sleep(1500us)", "cond-timedwait(2ms)", "rounded up"),
-            ("linux-hz250", "parknanos(55us)", "cond-timedwait(55us)", "of the JDK"),
-            ("linux-hz250", "setTimeout(1999us)", "epoll-wait(1ms)", "of Node"),
-            ("macos-14-m1", "time.sleep(1ms)", "nanosleep(1ms)", "CPython"),
+            (
+                "windows-11",
+                "parkNanos(1ns)",
+                "LockSupport.parkNanos@java-8(1ns)",
+                "calls WaitForSingleObject, rounded down",
+            ),
+            ("windows-11", "parkNanos(1999us)", "LockSupport.parkNanos@java-8(1.999ms)", "2 ms becomes 1 ms"),
+            ("windows-11", "Thread.sleep(1ms)", "Thread.sleep@java-21(1ms)", "holds 1 ms meanwhile"),
+            ("windows-11", "Thread.sleep@java-17(1ms)", "Thread.sleep@java-8(1ms)", "holds 1 ms meanwhile"),
+            ("windows-11", "Thread.Sleep(1ms)", "Thread.Sleep@dotnet-5(1ms)", "of .NET"),
+            ("windows-11", "time.sleep(1ms)", "time.sleep@python-3.11(1ms)", "CPython since 3.11"),
+            (
+                "windows-7",
+                "time.sleep(1ms)",
+                "time.sleep@python-3.11(1ms)",
+                "calls SetWaitableTimer + WaitForSingleObject",
+            ),
+            ("windows-11", "time.Sleep(1ms)", "time.Sleep@go-1.23(1ms)", "Go since 1.23"),
+            ("windows-11", "thread::sleep(1ms)", "thread::sleep@rust-1.75(1ms)", "Rust since 1.75"),
+            ("windows-11", "sleep_for(1500us)", "std::this_thread::sleep_for@cpp(1.5ms)", "1.5 ms becomes 2 ms"),
+            ("windows-11", "SDL_Delay@sdl-2(1ms)", "SDL_Delay@sdl-2(1ms)", "Its library holds 1 ms all the time"),
+            ("windows-11", "setTimeout(600h)", "setTimeout@node-4(2160000s)", "2160000 s becomes 1 ms"),
+            ("windows-11", "WM_TIMER(1ms)", "WM_TIMER@win32(1ms)", "calls SetTimer"),
+            ("linux-hz250", "Thread.sleep(1500us)", "Thread.sleep@java-21(1.5ms)", "OpenJDK 8 to 20 passes 2 ms"),
+            ("linux-hz250", "parknanos(55us)", "LockSupport.parkNanos@java-8(55us)", "of the JDK"),
+            ("linux-hz250", "setTimeout(1999us)", "setTimeout@node-4(1.999ms)", "of Node"),
+            ("macos-14-m1", "time.sleep(1ms)", "time.sleep@python-3.11(1ms)", "CPython"),
         ] {
             let (question, translation) = becomes(machine, typed);
             assert_eq!(question, means, "{typed}");

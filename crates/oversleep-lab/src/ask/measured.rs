@@ -20,7 +20,7 @@ use crate::session::{Laboratory, Request};
 /// What the machine doesn't have, or why it can't be used.
 pub fn ask(machine: &Laboratory, question: &Question) -> Result<Answer, NoAnswer> {
     let platform = machine.platform();
-    let (question, translation) = calls::in_registry_names(platform, &machine.records, question)?;
+    let (question, translation) = calls::in_registry_names(machine, question)?;
     let question = &question;
     for (name, setting) in &question.conditions.requested {
         check_tunable(platform, name, setting)?;
@@ -38,7 +38,7 @@ pub fn ask(machine: &Laboratory, question: &Question) -> Result<Answer, NoAnswer
         check(&mut neighbours, question)?;
         neighbours.clear();
     }
-    let rule = explained(translation, rule::of(platform, question));
+    let rule = explained(translation, rule::of(&machine.platform, question));
     let answer = match &question.subject {
         Subject::Wait { name, request } => wait(machine, question, name, *request),
         Subject::Yield { name } => series(machine, question, ExperimentId::B7, Kind::Wait, name),

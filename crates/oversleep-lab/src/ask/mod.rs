@@ -8,6 +8,6 @@ pub(crate) mod question;
 mod rule;
 
 pub use answer::{Answer, Meaning, NoAnswer};
-pub(crate) use calls::in_registry_names;
+pub(crate) use calls::{beneath, in_registry_names};
 pub use measured::ask;
 pub use question::{Question, QuestionError, Subject, setting};

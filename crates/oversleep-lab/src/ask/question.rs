@@ -98,7 +98,9 @@ impl FromStr for Subject {
             wait if is_call(wait) => {
                 let request: Nanos = argument.parse().map_err(|error| wrong(format!("{error}")))?;
                 if !(Nanos(1)..=REQUEST_MAX).contains(&request) {
-                    return Err(wrong("a wait takes 1ns to 60s; to give the CPU away, ask yield(NAME)".to_owned()));
+                    return Err(wrong(
+                        "a wait takes 1ns to 60 days (1440h); to give the CPU away, ask yield(NAME)".to_owned(),
+                    ));
                 }
                 Ok(Subject::Wait { name: wait.to_owned(), request })
             }
@@ -107,7 +109,8 @@ impl FromStr for Subject {
     }
 }
 
-const REQUEST_MAX: Nanos = Nanos::from_secs(60);
+/// A thousand of the longest requests fit in the time of a model.
+const REQUEST_MAX: Nanos = Nanos::from_secs(60 * 86_400);
 const FORMS: &str = "write a question like sleep(1ms), WAIT(DURATION), yield(NAME), step(CLOCK), cost(CLOCK), shows(CLOCK), \
                      forkjoin(blocked) or resolution()";
 
@@ -117,7 +120,7 @@ fn is_name(text: &str) -> bool {
 
 /// A registry name, or a call as the system or a language writes it.
 fn is_call(text: &str) -> bool {
-    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_:./".contains(c))
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_:./@".contains(c))
 }
 
 fn fork_join(argument: &str) -> Option<Subject> {
@@ -250,9 +253,9 @@ mod tests {
         for (text, part) in [
             ("sleep", "write a question like sleep(1ms)"),
             ("sleep(1ms", "closing parenthesis"),
-            ("nanosleep(0ms)", "takes 1ns to 60s"),
+            ("nanosleep(0ms)", "takes 1ns to 60 days"),
             ("handoff(event)", "oversleep handoff NAME"),
-            ("sleep(2h)", "takes 1ns to 60s"),
+            ("sleep(1500h)", "takes 1ns to 60 days"),
             ("step()", "the name of a clock"),
             ("forkjoin(sideways)", "blocked, spinning, polling, single"),
             ("resolution(1ms)", "takes no argument"),

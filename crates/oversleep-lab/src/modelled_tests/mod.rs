@@ -162,7 +162,7 @@ fn a_changed_machine_says_so_in_its_name() {
 fn a_learned_windows_follows_a_request() {
     let mut real = check("windows-10-2004", &[ExperimentId::B5]);
     real.platform.modelled = None;
-    let learned = || oversleep_model::like(&real, &[], 1).unwrap();
+    let learned = || oversleep_model::like(&real, &[], 1, Vec::new()).unwrap();
     let platform: SharedPlatform = learned();
     near(mean_us(&platform, "sleep", MS, Conditions::as_found()), 15_625.0);
     near(mean_us(&platform, "sleep", MS, holding(Nanos(507_000))), 1_012.5);
@@ -173,7 +173,7 @@ fn a_learned_windows_follows_a_request() {
 fn a_learned_poll_follows_the_slack() {
     let mut real = check("linux-hz250", &[ExperimentId::B5]);
     real.platform.modelled = None;
-    let platform: SharedPlatform = oversleep_model::like(&real, &[], 1).unwrap();
+    let platform: SharedPlatform = oversleep_model::like(&real, &[], 1, Vec::new()).unwrap();
     let late = |conditions| series(&platform, "select", MS, conditions).distribution.p50().unwrap();
     let (found, sharp) =
         (late(Conditions::as_found()), late(Conditions::as_found().with("slack", Setting::Nanos(Nanos(1)))));

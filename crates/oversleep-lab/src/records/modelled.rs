@@ -9,42 +9,40 @@ use oversleep_record::conditions::Setting;
 use oversleep_record::label;
 use oversleep_record::series::{Pace, Quantity, Runtime, Series, Unit};
 use oversleep_record::{Conditions, ExperimentId, Nanos, Unavailable};
+use oversleep_system::runtime_calls::{CallWait, Trick, all, tricks};
 use oversleep_system::tunables::names::RESOLUTION;
-use oversleep_system::{Platform, WaitEnd};
+use oversleep_system::{Platform, SharedPlatform, WaitEnd};
 
-use super::{Evidence, FILES, MILLISECOND, Record, Trick};
+use super::{Evidence, HELD, Record};
 
 /// How often each request that shows a rule is repeated in a round.
 const FEW: u64 = 4;
 /// The name of a result without a trick, beside those with one.
 const AS_FOUND: &str = "as-found";
 
-/// The runtimes with records for that system, by their names in `oversleep runtimes`.
-pub fn families(os: &str) -> Vec<&'static str> {
-    let mut all: Vec<&str> = FILES.record.iter().filter(|one| one.system == os).map(Record::family).collect();
-    all.sort_unstable();
-    all.dedup();
-    all
-}
-
 /// The waits of the runtimes that the plan names (all if it names none) and the system's own waits beneath them, as far
-/// as they belong to these experiments. `own` has the records of the result that the machine is like.
+/// as they belong to these experiments. Records of the result that the machine is like come first.
 pub(crate) fn probes(
-    platform: &dyn Platform,
-    own: &[Record],
+    shared: &SharedPlatform,
     plan: &Plan,
     is_wanted: &dyn Fn(ExperimentId) -> bool,
 ) -> Vec<Box<dyn Probe>> {
+    let platform = &**shared;
     let os = platform.id().os;
+    let own = platform.runtime_calls().iter().map(CallWait::record);
     let is_meant = |record: &&Record| {
         let names = &plan.subjects;
         let is_named = |name: &String| name.eq_ignore_ascii_case(record.family());
-        record.system == os && (names.is_empty() || names.iter().any(is_named))
+        let is_version = plan.runtimes.version.as_ref().is_none_or(|version| record.covers(version));
+        let has = |part: &String| record.names.iter().any(|name| name.contains(part.as_str()));
+        let is_in = plan.runtimes.only.is_empty() || plan.runtimes.only.iter().any(has);
+        record.system == os && is_version && is_in && (names.is_empty() || names.iter().any(is_named))
     };
-    let records: Vec<&Record> = own.iter().chain(&FILES.record).filter(is_meant).collect();
+    let records: Vec<&Record> = own.chain(all()).filter(is_meant).collect();
     let mut all: Vec<Box<dyn Probe>> = Vec::new();
     if is_wanted(ExperimentId::R1) {
-        let waits: Vec<String> = records.iter().map(|record| record.wait.clone()).collect();
+        let waits: Vec<String> =
+            records.iter().map(|record| record.passes(|name| is_there(shared, name)).wait.to_owned()).collect();
         all.extend(beneath(platform, &waits, plan));
     }
     for record in &records {
@@ -64,9 +62,17 @@ pub(crate) fn probes(
             }
         }
         if is_wanted(ExperimentId::B11) {
-            let call = || Call::of(first, ExperimentId::B11, MILLISECOND, count(plan, MILLISECOND), rounds(plan));
+            let call = || {
+                Call::of(
+                    first,
+                    ExperimentId::B11,
+                    Nanos::from_millis(1),
+                    count(plan, Nanos::from_millis(1)),
+                    rounds(plan),
+                )
+            };
             all.push(call().named(AS_FOUND).boxed());
-            let tricks = FILES.trick.iter().filter(|trick| trick.is_for(first));
+            let tricks = tricks().iter().filter(|trick| is_for(trick, first));
             all.extend(tricks.map(|trick| call().under(trick, platform).boxed()));
         }
     }
@@ -75,18 +81,22 @@ pub(crate) fn probes(
 
 /// Whether the published experiments on parks concern this record.
 fn is_published_park(record: &Record) -> bool {
-    FILES.trick.iter().any(|trick| trick.is_for(record))
+    tricks().iter().any(|trick| is_for(trick, record))
 }
 
-impl Trick {
-    fn is_for(&self, record: &Record) -> bool {
-        record.family() == self.family && record.names.contains(&self.wait)
-    }
+fn is_for(trick: &Trick, record: &Record) -> bool {
+    record.family() == trick.family && record.names.contains(&trick.wait)
+}
+
+/// Whether the machine has a wait of that name that works.
+fn is_there(platform: &SharedPlatform, name: &str) -> bool {
+    platform.wait(name).is_some_and(|wait| wait.open(platform).is_ok())
 }
 
 /// One request of a runtime's call.
 struct Call {
-    record: Record,
+    /// Its name among waits.
+    wait: String,
     requested: Nanos,
     /// The number of calls in each round.
     count: u64,
@@ -107,14 +117,12 @@ impl Call {
         let mut series = Series::new(experiment, name, quantity, Unit::Ns);
         series.key = series.key.span(requested).word(&id);
         series.requested_ns = Some(requested);
-        series.rounded_ns = Some(record.rounded(requested));
+        series.rounded_ns = Some(record.rounds.rounded(requested));
         series.pace = Some(Pace::BackToBack);
         series.runtime = Some(Runtime { name: record.family().to_owned(), version: record.versions.clone() });
         series.labels.set(label::BENEATH, record.wait.clone());
-        let conditions = if record.holds_while(record.rounded(requested)) { holding() } else { Conditions::as_found() };
-        series.conditions = conditions.clone();
         let recorder = SeriesRecorder::new(series, count * u64::from(rounds));
-        Call { record: record.clone(), requested, count, rounds, conditions, recorder }
+        Call { wait: record.wait_name(), requested, count, rounds, conditions: Conditions::as_found(), recorder }
     }
 
     fn named(mut self, variant: &str) -> Call {
@@ -141,7 +149,7 @@ impl Call {
 
 /// Conditions under which the process holds 1 ms.
 fn holding() -> Conditions {
-    Conditions::as_found().with(RESOLUTION, Setting::Nanos(MILLISECOND))
+    Conditions::as_found().with(RESOLUTION, Setting::Nanos(HELD))
 }
 
 impl Probe for Call {
@@ -163,20 +171,14 @@ impl Probe for Call {
 
     fn round(&mut self, bench: &Bench) -> Result<(), Unavailable> {
         self.recorder.series_mut().clock = bench.clock_name().to_owned();
-        let mut waiter = bench.open_wait(&self.record.wait)?;
-        let passed = self.record.rounded(self.requested);
+        let mut waiter = bench.open_wait(&self.wait)?;
         let deadline = if self.recorder.series().quantity == Quantity::Lateness { self.requested } else { Nanos::ZERO };
         for _ in 0..self.count {
             if bench.stopped() {
                 break;
             }
             let start = bench.stamp();
-            // Runtimes don't call the system for a request that is rounded to zero.
-            let ended = match passed {
-                Nanos::ZERO => WaitEnd::TimedOut,
-                _ => waiter.wait(bench.target(start, start + passed)),
-            };
-            match ended {
+            match waiter.wait(bench.target(start, start + self.requested)) {
                 WaitEnd::TimedOut => {
                     let duration = bench.stamp() - start;
                     self.recorder.record(bench.since_origin(start), (duration - deadline).0);

@@ -1,39 +1,35 @@
 //! Built-in records, and records derived from results.
 
-use std::collections::BTreeSet;
-
-use oversleep_measure::{Plan, Silent, StopFlag};
+use oversleep_measure::{Limit, Plan, Silent, StopFlag};
 use oversleep_model::platform;
+use oversleep_record::series::Pace;
 use oversleep_record::{CommandName, ExperimentId, label};
+use oversleep_system::Granularity;
+use oversleep_system::runtime_calls::tricks;
 
 use super::*;
+use crate::Laboratory;
+use crate::ask::{NoAnswer, Question, Subject, ask};
 
-#[test]
-fn every_record_has_an_id_a_source_and_a_wait_that_exists() {
-    let mut seen = BTreeSet::new();
-    for record in runtimes() {
-        assert!(seen.insert(&record.id), "{} twice", record.id);
-        assert!(Source::find(&record.source).is_some(), "{}: {}", record.id, record.source);
-        assert!(!record.versions.is_empty() && !record.names.is_empty(), "{}", record.id);
-        let machine = match record.system.as_str() {
-            "windows" => "windows-11",
-            "linux" => "linux-hz250",
-            _ => "macos-14-m1",
-        };
-        let platform = platform(machine, &[], 1).unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(platform.id().os, record.system, "{}", record.id);
-        assert!(find_wait(&*platform, &record.wait).is_some(), "{}: {}", record.id, record.wait);
-        let is_again = |one: &&Record| {
-            (&one.system, &one.names, &one.versions) == (&record.system, &record.names, &record.versions)
-        };
-        let again = runtimes().iter().filter(is_again);
-        assert_eq!(again.count(), 1, "{}: one record for a call, a system and a version", record.id);
-    }
+/// A laboratory on that modelled machine.
+fn lab(machine: &str) -> Laboratory {
+    Laboratory::on(platform(machine, &[], 1).unwrap_or_else(|error| panic!("{error}")))
+}
+
+/// The sentence about a request of that call, on that machine.
+fn sentence_of(machine: &str, name: &str, request: Nanos) -> (String, String) {
+    let lab = lab(machine);
+    let wait = lab.runtime_call(name).unwrap().expect("it is listed").to_owned();
+    let call = oversleep_system::runtime_calls::wait(lab.platform(), &wait).unwrap();
+    (call.record().id.clone(), sentence(&lab.platform, call, name, request))
 }
 
 #[test]
-fn every_trick_has_a_source_and_a_wait_with_a_record() {
-    for trick in &FILES.trick {
+fn every_record_and_trick_has_a_source() {
+    for record in runtimes() {
+        assert!(Source::find(&record.source).is_some(), "{}: {}", record.id, record.source);
+    }
+    for trick in tricks() {
         assert!(Source::find(&trick.source).is_some(), "{}: {}", trick.name, trick.source);
         let is_its = |record: &&Record| record.family() == trick.family && record.names.contains(&trick.wait);
         assert!(runtimes().iter().any(|record| is_its(&record) && record.system == "windows"), "{}", trick.name);
@@ -42,34 +38,132 @@ fn every_trick_has_a_source_and_a_wait_with_a_record() {
 
 #[test]
 fn a_sentence_names_the_record_and_says_that_nothing_of_the_runtime_ran() {
-    let platform = platform("windows-11", &[], 1).unwrap_or_else(|error| panic!("{error}"));
-    let (record, wait, others) = find(&*platform, &[], "parkNanos").expect("it is listed");
-    let sentence = record.sentence("parkNanos", wait, Nanos(1_999_000), &others);
+    let (_, sentence) = sentence_of("windows-11", "parkNanos", Nanos(1_999_000));
     assert!(sentence.contains("record R01, published: OpenJDK, os_windows.cpp"), "{sentence}");
     assert!(sentence.contains("The runtime was not run: the figures are those of WaitForSingleObject"), "{sentence}");
 }
 
 #[test]
 fn what_was_measured_answers_like_what_was_published() {
-    let platform = platform("linux-hz250", &[], 1).unwrap_or_else(|error| panic!("{error}"));
-    let (record, wait, others) = find(&*platform, &[], "asyncio.sleep").expect("it is listed");
-    assert_eq!((record.evidence, wait.info().name), (Evidence::Measured, "epoll-wait"));
-    assert_eq!(record.rounded(Nanos(300_000)), MILLISECOND);
-    let sentence = record.sentence("asyncio.sleep", wait, Nanos(300_000), &others);
-    let part = "300 µs becomes 1 ms (record python-3.11.7/asyncio.sleep, measured: oversleep, ";
+    let (id, sentence) = sentence_of("linux-hz250", "select.poll", Nanos(300_000));
+    assert_eq!(id, "python-3.11.7/select.poll");
+    let part = "300 µs becomes 1 ms (record python-3.11.7/select.poll, measured: oversleep, ";
     assert!(sentence.contains(part), "{sentence}");
 }
 
 #[test]
 fn versions_that_make_something_else_of_a_request_are_named() {
-    let platform = platform("linux-hz250", &[], 1).unwrap_or_else(|error| panic!("{error}"));
-    let (record, wait, others) = find(&*platform, &[], "Thread.sleep").expect("it is listed");
-    assert_eq!(record.id, "R05");
-    let sentence = record.sentence("Thread.sleep", wait, Nanos(1_500_000), &others);
+    let (id, sentence) = sentence_of("linux-hz250", "Thread.sleep@java-17", Nanos(1_500_000));
+    assert_eq!(id, "R05");
     assert!(sentence.contains("1.5 ms becomes 2 ms (record R05"), "{sentence}");
-    assert!(sentence.contains(" java 25.0.3 passes 1.5 ms (record java-25.0.3/Thread.sleep("), "{sentence}");
-    let twice = record.sentence("Thread.sleep", wait, Nanos(1_500_000), &[others.clone(), others.clone()].concat());
-    assert_eq!(twice, sentence, "each version once");
+    let (id, sentence) = sentence_of("linux-hz250", "Thread.sleep", Nanos(1_500_000));
+    assert_eq!(id, "R25", "the newest");
+    assert!(sentence.contains("the JDK OpenJDK 8 to 20 passes 2 ms (record R05)."), "{sentence}");
+}
+
+#[test]
+fn one_call_is_the_same_wait_however_it_is_asked_on_every_machine() {
+    const REQUESTS: [Nanos; 1] = [Nanos(1_500_000)];
+    let mut walked = 0;
+    for machine in oversleep_model::names() {
+        let os = lab(machine).platform_id().os;
+        for record in runtimes().iter().filter(|record| record.system == os) {
+            let name = record.wait_name();
+            for request in REQUESTS {
+                walked += 1;
+                let what = format!("{machine} {name} {request}");
+                let question = Question { count: 6, ..Question::of(Subject::Wait { name: name.clone(), request }) };
+                let answer = match ask(&lab(machine), &question) {
+                    Ok(found) => found,
+                    Err(NoAnswer::Unavailable { .. }) => {
+                        let left = record.passes(|_| true).span(request, Nanos::ZERO);
+                        let is_missing = lab(machine)
+                            .platform()
+                            .wait(&record.wait)
+                            .is_none_or(|wait| wait.open(&lab(machine).platform).is_err());
+                        assert!(left == Nanos::ZERO || is_missing, "{what}: it is there");
+                        continue;
+                    }
+                    Err(error) => panic!("{what}: {error}"),
+                };
+                // `waits NAME --on MACHINE --pace back-to-back`.
+                let plan = Plan {
+                    subjects: vec![name.clone()],
+                    requests: vec![request],
+                    pace: Some(Pace::BackToBack),
+                    limit: Some(Limit::Count(6)),
+                    ..Plan::default()
+                };
+                let waits = run(machine, CommandName::Waits, &[ExperimentId::B5], plan);
+                let series = waits.series.iter().find(|series| series.subject == name).expect(&what);
+                let lateness: Vec<f64> = series.samples.value.iter().map(|value| value as f64).collect();
+                let late: Vec<f64> = answer.values_ns().iter().map(|value| value - request.0 as f64).collect();
+                let mut sorted = lateness.clone();
+                sorted.sort_by(f64::total_cmp);
+                assert_eq!(sorted, late, "{what}: waits and ask");
+            }
+        }
+    }
+    assert!(walked > 1_500, "{walked}");
+}
+
+fn run(machine: &str, command: CommandName, ids: &[ExperimentId], plan: Plan) -> ResultFile {
+    let request = crate::Request {
+        command,
+        experiments: ids.iter().filter_map(|&id| oversleep_measure::experiment(id)).collect(),
+        plan,
+        name: None,
+        try_remedies: false,
+    };
+    lab(machine).run(&request, &StopFlag::new(), &mut Silent).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn runtimes_makes_the_waits_that_ask_makes_on_every_machine() {
+    for machine in oversleep_model::names() {
+        let plan = Plan { requests: vec![Nanos::from_millis(1)], ..Plan::default() };
+        let file = run(machine, CommandName::Runtimes, &[ExperimentId::R1], plan);
+        let os = lab(machine).platform_id().os;
+        for record in runtimes().iter().filter(|record| record.system == os) {
+            let name = record.wait_name();
+            let subject = Subject::Wait { name: name.clone(), request: Nanos::from_millis(1) };
+            let question = Question { count: 40, ..Question::of(subject) };
+            let Ok(answer) = ask(&lab(machine), &question) else { continue };
+            let is_it = |series: &&oversleep_record::Series| {
+                series
+                    .runtime
+                    .as_ref()
+                    .is_some_and(|runtime| runtime.name == record.family() && runtime.version == record.versions)
+                    && (record.names.contains(&series.subject) || record.id.ends_with(&format!("/{}", series.subject)))
+            };
+            let series = file.series.iter().find(is_it).unwrap_or_else(|| panic!("{machine} {name}"));
+            let p50 = series.distribution.p50().unwrap_or_else(|| panic!("{machine} {name}")) as f64 + 1e6;
+            // Wake-ups differ from wait to wait, the rule doesn't.
+            let (least, most) = (answer.min_ns() - 20e3, answer.max_ns() + 20e3);
+            assert!((least..=most).contains(&p50), "{machine} {name}: {p50} is not within {least} to {most}");
+        }
+    }
+}
+
+#[test]
+fn advice_names_a_better_call_of_the_same_runtime_on_every_machine() {
+    let mut advised = 0;
+    for machine in oversleep_model::names() {
+        let file = run(machine, CommandName::Runtimes, &[ExperimentId::R1, ExperimentId::R2], Plan::default());
+        for id in ["OVS-R001", "OVS-R002", "OVS-R201"] {
+            let entry = oversleep_explain::entry(id).expect(id);
+            for remedy in entry.remedies.iter().filter(|remedy| remedy.scope.covers(&file)) {
+                let oversleep_explain::Trial::ByExperiment { compare, .. } = remedy.trial else { panic!("{id}") };
+                let (before, after) = compare(&file).unwrap_or_else(|| panic!("{machine} {}", remedy.id));
+                let runtimes = [before, after].map(|series| series.runtime.as_ref().expect("a runtime").name.clone());
+                assert_eq!(runtimes[0], runtimes[1], "{machine} {}", remedy.id);
+                let p50 = [before, after].map(|series| series.distribution.p50().expect("values"));
+                assert!(oversleep_explain::is_gain(p50[0], p50[1]), "{machine} {}: {p50:?}", remedy.id);
+                advised += 1;
+            }
+        }
+    }
+    assert!(advised > 20, "{advised}");
 }
 
 /// A wait of a runtime that truncates, and one that ends on its own grid.
@@ -100,26 +194,26 @@ fn a_busy_program_does_not_answer_for_an_idle_one() {
     }
     let found = records(&sheet.file);
     let names: Vec<_> = found.iter().map(|record| (record.names.join(" "), record.rounds)).collect();
-    assert_eq!(names, [("time.Sleep".to_owned(), Rounds::Up)]);
+    assert_eq!(names, [("time.Sleep".to_owned(), Rule::RoundsUp)]);
 }
 
 #[test]
 fn a_result_gives_its_own_records_and_they_go_first() {
     let own = records(&result());
     assert_eq!(own.len(), 1);
-    assert_eq!((own[0].id.as_str(), own[0].rounds), ("engine-9.1/Sleep", Rounds::DownToZero));
-    assert_eq!(own[0].rounded(Nanos(1_999_000)), MILLISECOND);
+    assert_eq!((own[0].id.as_str(), own[0].rounds), ("engine-9.1/Sleep", Rule::Truncates));
+    assert_eq!(own[0].rounds.rounded(Nanos(1_999_000)), Nanos::from_millis(1));
     let text = document(own.clone()).unwrap();
-    assert_eq!(toml::from_str::<File>(&text).unwrap().record, own, "{text}");
-    let platform = platform("linux-hz250", &[], 1).unwrap_or_else(|error| panic!("{error}"));
-    let (record, wait, _) = find(&*platform, &own, "engine.Sleep").expect("it is its own");
-    assert_eq!((record.runtime.as_str(), wait.info().name), ("engine", "nanosleep"));
-    assert!(record.nothing_left(Nanos(300_000)).starts_with("engine makes 0 ms of 300 µs and does not wait (record"));
+    assert_eq!(oversleep_system::runtime_calls::read(&text).unwrap(), own, "{text}");
+    let found = find(&own, "linux", "engine.Sleep", None);
+    assert_eq!((found[0].runtime.as_str(), found[0].wait.as_str()), ("engine", "nanosleep"));
+    let nothing = nothing_left(found[0], Nanos(300_000));
+    assert!(nothing.starts_with("engine makes 0 ms of 300 µs and does not wait (record"), "{nothing}");
 }
 
 /// The result of `oversleep runtimes NAMES --on MACHINE`.
 fn on(machine: &str, names: &[&str]) -> ResultFile {
-    let lab = crate::Laboratory::on(platform(machine, &[], 1).unwrap_or_else(|error| panic!("{error}")));
+    let lab = Laboratory::on(platform(machine, &[], 1).unwrap_or_else(|error| panic!("{error}")));
     let ids = [ExperimentId::R1, ExperimentId::R2, ExperimentId::B10, ExperimentId::B11];
     let request = crate::Request {
         command: CommandName::Runtimes,
@@ -164,7 +258,7 @@ fn published_parks_take_a_tick_on_modelled_windows() {
     assert_eq!(parks.len(), 2, "1 ns and 55 µs");
     for series in parks {
         let took = series.requested_ns.unwrap() + Nanos(series.distribution.mean().unwrap() as i64);
-        assert_eq!((series.rounded_ns, series.counts.recorded), (Some(MILLISECOND), 1_000));
+        assert_eq!((series.rounded_ns, series.counts.recorded), (Some(Nanos::from_millis(1)), 1_000));
         assert!((Nanos::from_millis(15)..Nanos::from_millis(16)).contains(&took), "{took}");
     }
 }
@@ -182,13 +276,9 @@ fn rules_of_records_are_found_again_in_what_a_model_measures() {
                 && (record.names[0] == wait.name || record.id.ends_with(&format!("/{}", wait.name)))
         };
         let record = runtimes().iter().filter(|record| record.system == "linux").find(is_it).expect("its record");
-        match wait.ruling() {
-            // A model doesn't have a runtime's own grid.
-            Ok(ruling) if record.rounds != Rounds::UpToGrid => {
-                assert_eq!(Rounds::from(ruling.rule), record.rounds, "{}: {ruling}", record.id);
-                found += 1;
-            }
-            _ => {}
+        if let Ok(ruling) = wait.ruling() {
+            assert_eq!(ruling.rule, record.rounds, "{}: {ruling}", record.id);
+            found += 1;
         }
     }
     assert!(found * 10 >= all.len() * 9, "{found} of {}", all.len());

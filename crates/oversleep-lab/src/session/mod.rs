@@ -72,7 +72,7 @@ impl Laboratory {
         // On a real machine, programs measure the waits of runtimes.
         let are_modelled = request.command == CommandName::Runtimes && self.platform_id().modelled.is_some();
         let is_wanted = |id| are_modelled && request.experiments.iter().any(|experiment| experiment.id == id);
-        let of_runtimes = records::probes(self.platform(), &self.records, &request.plan, &is_wanted);
+        let of_runtimes = records::probes(&self.platform, &request.plan, &is_wanted);
         let own = request.experiments.iter().flat_map(|experiment| (experiment.probes)(self.platform(), &request.plan));
         own.chain(of_runtimes)
     }

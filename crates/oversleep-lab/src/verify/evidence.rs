@@ -4,7 +4,7 @@ use oversleep_record::Nanos;
 use oversleep_system::tunables::names;
 use oversleep_system::{Family, Follows, Platform, SlackRule, WaitInfo};
 
-use crate::ask::{Question, Subject, in_registry_names};
+use crate::ask::{Question, Subject, beneath, in_registry_names};
 use crate::machines::{Description, Figure};
 use crate::session::Laboratory;
 
@@ -22,7 +22,7 @@ pub enum Basis {
 impl Basis {
     /// The relation between the answer of that question on that machine and a row of that source.
     pub(super) fn of(machine: &Laboratory, figures: &Description, question: &Question, source: &str) -> Basis {
-        let mut concerned = Concerned::of(machine.platform(), question, is_real_time(question, figures));
+        let mut concerned = Concerned::of(machine, question, is_real_time(question, figures));
         let has_cost =
             figures.figures.iter().any(|figure| figure.path.starts_with("costs.") && concerned.has(&figure.path));
         if matches!(question.subject, Subject::Cost { .. }) && !has_cost {
@@ -60,9 +60,10 @@ impl Concerned {
         self.0.iter().any(|known| known == path || (known.ends_with('.') && path.starts_with(known)))
     }
 
-    fn of(platform: &dyn Platform, question: &Question, is_real_time: bool) -> Concerned {
-        let question =
-            in_registry_names(platform, &[], question).map_or_else(|_| question.clone(), |(question, _)| question);
+    fn of(machine: &Laboratory, question: &Question, is_real_time: bool) -> Concerned {
+        let platform = machine.platform();
+        let question = in_registry_names(machine, question).map_or_else(|_| question.clone(), |(question, _)| question);
+        let question = beneath(&machine.platform, &question).unwrap_or(question);
         let mut concerned = Concerned(Vec::new());
         let wakes: &[&str] = match is_real_time {
             true => &["wake.real-time", "wake.real-time-idle-exits"],

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use oversleep_record::series::{Pace, Quantity, Series};
 use oversleep_record::{FactName, Nanos, ResultFile, SeriesKey};
+use oversleep_system::runtime_calls::Record;
 use oversleep_system::{ClockUnit, SharedPlatform, SlackRule};
 
 use super::bounds::check_clock;
@@ -19,12 +20,18 @@ const QUANTILES: [u32; 17] = [0, 10, 50, 100, 200, 300, 400, 500, 600, 700, 800,
 const LATENESS_MAX: Nanos = Nanos::from_secs(3_600);
 
 /// A machine like the one that the result was measured on: the rules of its system, with its own lateness per
-/// wait and request, clock costs, clock steps and facts. Waits that weren't measured follow the rules alone.
+/// wait and request, clock costs, clock steps and facts. Waits that weren't measured follow the rules alone. Calls of
+/// runtimes are translated by the records given, and otherwise by the built-in ones.
 ///
 /// # Errors
 /// The result is of a model or of an unmodelled system, has no waits, or an override is invalid.
-pub fn like(result: &ResultFile, overrides: &[String], seed: u64) -> Result<SharedPlatform, MachineError> {
-    Ok(Sim::start(learned(result, overrides, seed)?))
+pub fn like(
+    result: &ResultFile,
+    overrides: &[String],
+    seed: u64,
+    runtime_calls: Vec<Record>,
+) -> Result<SharedPlatform, MachineError> {
+    Ok(Sim::start(Machine { runtime_calls, ..learned(result, overrides, seed)? }))
 }
 
 /// The figures of that machine, as for [`like`].

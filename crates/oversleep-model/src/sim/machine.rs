@@ -2,6 +2,7 @@
 
 use oversleep_record::{Environment, Nanos, Unavailable};
 use oversleep_system::rules::{Expiry, Grid, SleepingThread, Timing};
+use oversleep_system::runtime_calls::Record;
 use oversleep_system::{ClockInfo, Cpu, HandoffInfo, LoadInfo, SlackRule, TunableInfo, WaitInfo};
 
 use super::learned::{Learned, When};
@@ -49,6 +50,8 @@ pub struct Machine {
     pub waits: Vec<WaitModel>,
     /// Hand-offs, and why the machine doesn't have one.
     pub handoffs: Vec<(&'static HandoffInfo, Option<Unavailable>)>,
+    /// Calls of language runtimes as a result shows them, which take precedence over the built-in table.
+    pub runtime_calls: Vec<Record>,
     /// What can be changed.
     pub tunables: Vec<&'static TunableInfo>,
     /// Facts about the machine.

@@ -28,6 +28,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use oversleep_record::conditions::Setting;
 use oversleep_record::environment::{Environment, FactValue, PlatformId};
 use oversleep_record::{FactName, Nanos, Unavailable};
+use oversleep_system::runtime_calls::CallWait;
 use oversleep_system::{
     Ability, Clock, CounterReading, Cpu, HandoffKind, LoadKind, Neighbour, Platform, Splitter, SwitchIn, ThreadHandle,
     Tunable, Wait,
@@ -53,6 +54,7 @@ pub struct Sim {
     shown: AtomicI64,
     clocks: Vec<Box<dyn Clock>>,
     waits: Vec<Box<dyn Wait>>,
+    runtime_calls: Vec<CallWait>,
     handoffs: Vec<Box<dyn HandoffKind>>,
     tunables: Vec<Box<dyn Tunable>>,
     loads: Vec<Box<dyn LoadKind>>,
@@ -76,6 +78,7 @@ impl Sim {
             shown: AtomicI64::new(0),
             clocks: clocks::registry(&machine, &kernel),
             waits: waits::registry(&machine, &kernel),
+            runtime_calls: machine.runtime_calls.iter().cloned().map(CallWait::of).collect(),
             handoffs: handoffs::registry(&machine, &kernel),
             tunables: tunables::registry(&machine, &kernel),
             loads: loads::registry(&machine, &kernel),
@@ -134,6 +137,10 @@ impl Platform for Sim {
 
     fn waits(&self) -> &[Box<dyn Wait>] {
         &self.waits
+    }
+
+    fn runtime_calls(&self) -> &[CallWait] {
+        &self.runtime_calls
     }
 
     fn handoffs(&self) -> &[Box<dyn HandoffKind>] {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use oversleep_lab::ask::Subject;
 use oversleep_record::conditions::Setting;
+use oversleep_system::runtime_calls::Version;
 
 use super::{ConditionArgs, ModelArgs, PaceArg, value};
 
@@ -19,6 +20,12 @@ pub struct AskArgs {
     /// is run: a sourced record says which call it makes of the span, and the answer names the record.
     #[arg(value_name = "QUESTION", required = true)]
     pub questions: Vec<Subject>,
+
+    /// Version of the runtimes whose calls are asked, like 17 or 3.11 [default: the newest one with a record]
+    ///
+    /// A version can also be a part of a name: 'Thread.sleep@java-17(1ms)'.
+    #[arg(long, value_name = "VERSION")]
+    pub version: Option<Version>,
 
     /// Modelled machines to ask, side by side, like windows-10-2004,windows-11 [default: this machine]
     #[arg(long, value_name = "MACHINE", value_delimiter = ',')]

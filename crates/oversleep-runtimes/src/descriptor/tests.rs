@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use oversleep_measure::experiment;
 use oversleep_record::probe::is_op_name;
+use oversleep_system::runtime_calls::{self, Evidence, Record};
 use oversleep_system::waits;
 
 use super::*;
@@ -46,4 +47,22 @@ fn the_version_of_tokio_is_the_one_that_is_locked() {
     let lock = tokio.sources.iter().find(|(name, _)| name == "Cargo.lock").expect("it is locked").1;
     let fixed = tokio.version.fixed.as_deref().expect("it is stated");
     assert!(lock.contains(&format!("name = \"tokio\"\nversion = \"{fixed}\"")), "{fixed}");
+}
+
+#[test]
+fn the_call_beneath_a_wait_is_the_one_of_its_record() {
+    let mut compared = 0;
+    for one in descriptors() {
+        for (op, (os, beneath)) in one.op.iter().flat_map(|op| op.beneath.iter().map(move |beneath| (op, beneath))) {
+            let is_newest = |record: &&Record| record.evidence == Evidence::Published && record.before.is_none();
+            let of_op = |record: &&Record| {
+                record.family() == one.name && record.system == *os && record.names.contains(&op.name)
+            };
+            if let Some(record) = runtime_calls::all().iter().filter(is_newest).find(of_op) {
+                assert_eq!(*beneath, record.wait, "{} {} on {os}, record {}", one.name, op.name, record.id);
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 30, "{compared}");
 }

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use clap::Args;
 use oversleep_lab::{Request, records};
-use oversleep_measure::{Plan, Progress, Step, StopFlag, experiment};
+use oversleep_measure::{Plan, Progress, RuntimePlan, Step, StopFlag, experiment};
 use oversleep_record::series::{Quantity, Runtime, Series, Status};
 use oversleep_record::{CommandName, ExperimentId, Nanos, ResultFile};
 use oversleep_runtimes::{Cache, Given, Surroundings, Survey, Wanted, descriptors};
+use oversleep_system::runtime_calls::Version;
 
 mod list;
 
@@ -62,6 +63,10 @@ pub struct Runtimes {
     #[arg(long)]
     list: bool,
 
+    /// Version of the runtimes on a modelled machine, like 17 or 3.11 [default: every version with a record]
+    #[arg(long, value_name = "VERSION")]
+    version: Option<Version>,
+
     /// A runtime's program, like java=/opt/jdk/bin/java, instead of looking for it; repeat it for several
     #[arg(long, value_name = "NAME=PATH", value_parser = given, help_heading = AMOUNT)]
     runtime: Vec<Given>,
@@ -100,6 +105,9 @@ impl Runtimes {
             return self.modelled();
         }
         let command = if self.list { "runtimes --list" } else { "runtimes" };
+        if self.version.is_some() {
+            return Err(Failure::usage("--version is about runtimes on a modelled machine; name one with --on"));
+        }
         measuring::refuse_names_as_file(command, &self.output, is_name)?;
         let lab = machine::laboratory(&self.machine)?;
         let surroundings = Surroundings::here(&lab.platform_id().os);
@@ -172,12 +180,7 @@ impl Runtimes {
 impl Runtimes {
     /// On a modelled machine no runtime is run: records state how each translates a request.
     fn modelled(self) -> Result<Exit, Failure> {
-        let of_real_ones = [
-            ("--list", self.list),
-            ("--fetch", self.fetch),
-            ("--runtime", !self.runtime.is_empty()),
-            ("--only", !self.only.is_empty()),
-        ];
+        let of_real_ones = [("--list", self.list), ("--fetch", self.fetch), ("--runtime", !self.runtime.is_empty())];
         if let Some((option, _)) = of_real_ones.iter().find(|(_, is_given)| *is_given) {
             return Err(Failure::usage(format!("{option} is about runtimes of this machine; leave it out on a model")));
         }
@@ -196,7 +199,12 @@ impl Runtimes {
         let args = MeasuringArgs::new(CommandName::Runtimes, self.depth, ConditionArgs::default(), self.machine);
         let args = MeasuringArgs {
             experiments: ids.iter().filter_map(|&id| experiment(id)).collect(),
-            plan: Plan { requests: self.request.request, subjects: self.names, ..args.plan },
+            plan: Plan {
+                requests: self.request.request,
+                subjects: self.names,
+                runtimes: RuntimePlan { version: self.version, only: self.only },
+                ..args.plan
+            },
             ..args
         };
         measuring::run(args, &self.output, Files::AsAsked)

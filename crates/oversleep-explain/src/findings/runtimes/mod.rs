@@ -10,10 +10,12 @@ use oversleep_record::finding::Severity;
 
 use crate::entry::{Conclusion, Scope};
 use crate::finding::{Check, FindingEntry};
-use crate::remedies::runtimes::{ATOMICS_WAIT, PARK_NANOS, PPOLL_OR_TIMERFD, SYSCALL_NANOSLEEP, TIME_SLEEP};
+use crate::remedies::runtimes::{
+    ATOMICS_WAIT, JAVA_THREAD_SLEEP, PARK_NANOS, PPOLL_OR_TIMERFD, RUST_THREAD_SLEEP, SYSCALL_NANOSLEEP, TIME_SLEEP,
+};
 use crate::runtimes::rule::Rule;
 use instruments::{busy, clock_rate};
-use requests::{early, of_rule, zero};
+use requests::{early, of_rule, ticks, zero};
 use tricks::tricks;
 
 /// Results with waits or clocks of language runtimes.
@@ -72,6 +74,23 @@ static FINDINGS: &[FindingEntry] = &[
         ],
         remedies: &[&PARK_NANOS, &TIME_SLEEP, &SYSCALL_NANOSLEEP, &PPOLL_OR_TIMERFD],
         check: Check::Rule(|file| of_rule(file, &[Rule::RoundsUp, Rule::RoundsUpToGrid, Rule::RoundsToNearest])),
+        ..OF_RUNTIMES
+    },
+    FindingEntry {
+        id: "OVS-R201",
+        name: "runtime-waits-for-tick",
+        summary: "Some waits of language runtimes end at the next timer interrupt, however short the request is.",
+        applies_to: "Windows",
+        meaning: "A runtime that waits in Sleep, WaitForSingleObject or a completion port ends at a timer interrupt, every \
+                  15.6 ms unless the process requests a finer resolution. Which calls do, and which runtimes request a \
+                  resolution by themselves, differs between calls and versions of one runtime.",
+        how_we_know: "The lateness of each wait is compared with that of the same runtime's other waits, for the same \
+                      request.",
+        what_to_do: "Use another call of the same runtime where one is better on this machine; the table shows each. \
+                     Otherwise hold a resolution of 1 ms while short waits are needed.",
+        sources: &["https://learn.microsoft.com/windows/win32/api/timeapi/nf-timeapi-timebeginperiod"],
+        remedies: &[&JAVA_THREAD_SLEEP, &RUST_THREAD_SLEEP],
+        check: Check::Rule(ticks),
         ..OF_RUNTIMES
     },
     FindingEntry {

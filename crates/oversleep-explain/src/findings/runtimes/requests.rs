@@ -4,7 +4,7 @@ use oversleep_record::words::{counted, list, percent};
 use oversleep_record::{Nanos, ResultFile, Series};
 
 use crate::entry::{Checked, Conclusion};
-use crate::figures::{p50, summary};
+use crate::figures::{is_gain, p50, summary};
 use crate::runtimes::rule::{Rule, Ruling, Zero};
 use crate::runtimes::{RuntimeWait, waits};
 
@@ -71,6 +71,52 @@ pub(super) fn of_rule(file: &ResultFile, rules: &[Rule]) -> Checked {
         .filter_map(|(wait, ruling)| clearest(wait, ruling.rule))
         .take(12)
         .fold(conclusion, |all, series| all.rests_on(&series.key, summary(series))))
+}
+
+/// A wait whose request was shorter than this, and that is late by more than the second, waited for a tick.
+const SHORT: Nanos = Nanos::from_millis(2);
+const TICK_MIN: Nanos = Nanos::from_millis(4);
+
+/// The latest of its short requests.
+fn latest_short<'a>(wait: &RuntimeWait<'a>) -> Option<&'a Series> {
+    let short = wait.requests().into_iter().filter(|&requested| requested < SHORT);
+    short.filter_map(|requested| wait.at(requested)).filter(|series| series.has_values()).max_by_key(|one| p50(one))
+}
+
+/// Waits that end at a timer interrupt, and the best wait of the same runtime.
+pub(super) fn ticks(file: &ResultFile) -> Checked {
+    let all = waits(file);
+    let infos = oversleep_system::waits::of(&file.platform.os);
+    let ends_at_tick = |wait: &RuntimeWait<'_>| {
+        infos.iter().any(|info| Some(info.name) == wait.beneath.as_deref() && info.ends_at_tick())
+    };
+    let found: Vec<(&RuntimeWait<'_>, &Series)> = all
+        .iter()
+        .filter(|wait| wait.clock_fault.is_none() && ends_at_tick(wait))
+        .filter_map(|wait| Some((wait, latest_short(wait)?)))
+        .filter(|(_, series)| p50(series) >= TICK_MIN)
+        .collect();
+    let Some((wait, series)) = found.first() else {
+        return match all.is_empty() {
+            true => Err(Conclusion::lacks("no wait of a runtime was measured. Run `oversleep runtimes`")),
+            false => Ok(Conclusion::absent(format!("none of {} does", counted(all.len(), "wait")))),
+        };
+    };
+    let better = all
+        .iter()
+        .filter(|other| other.goes_with(wait) && other.clock_fault.is_none())
+        .filter_map(|other| Some((other, other.at(series.requested_ns?).filter(|one| one.has_values())?)))
+        .filter(|(_, other)| is_gain(p50(series).0, p50(other).0))
+        .min_by_key(|(_, other)| p50(other));
+    let better = better.map_or_else(String::new, |(other, with)| {
+        let request = with.requested_ns.unwrap_or_default();
+        format!("; {} for the same request took {}", other.name, request + p50(with))
+    });
+    let others = found.len() - 1;
+    let more = if others == 0 { String::new() } else { format!("; {others} more wait so") };
+    let sentence = format!("{} ends at a timer interrupt: {}{better}{more}", named(wait), took(series));
+    let conclusion = Conclusion::found(sentence);
+    Ok(found.iter().take(12).fold(conclusion, |all, (_, series)| all.rests_on(&series.key, summary(series))))
 }
 
 /// Names of waits, with each runtime named once.

@@ -7,6 +7,8 @@ use oversleep_record::words::percent;
 
 use super::instrument::Validity;
 
+pub use oversleep_system::runtime_calls::Rule;
+
 const MILLISECOND: i64 = 1_000_000;
 /// Shorter requests have passed before the wait begins, so some runtimes don't wait at all.
 const REQUEST_MIN: Nanos = Nanos(10_000);
@@ -28,55 +30,6 @@ const CLEARER_BY: (i64, i64) = (3, 2);
 const EARLY_SHARE_MIN: f64 = 0.1;
 /// A wait that is early by less than this ended on time: clocks are read one after the other.
 const EARLY_MIN_NS: i64 = 1_000;
-
-/// How a runtime rounds a request before it waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Rule {
-    /// The wait takes the request and a constant remainder.
-    Exact,
-    /// Truncates to whole milliseconds.
-    Truncates,
-    /// The same, but at least one millisecond.
-    TruncatesToAtLeastOne,
-    /// The next whole millisecond.
-    RoundsUp,
-    /// The nearest whole millisecond.
-    RoundsToNearest,
-    /// The next whole millisecond, and up to one more: the wait ends on a grid that began at another time.
-    RoundsUpToGrid,
-}
-
-impl Rule {
-    /// The rules with a constant remainder, simplest first.
-    pub const STEADY: [Rule; 5] =
-        [Rule::Exact, Rule::Truncates, Rule::TruncatesToAtLeastOne, Rule::RoundsUp, Rule::RoundsToNearest];
-
-    /// The request after rounding.
-    pub fn rounded(self, requested: Nanos) -> Nanos {
-        let ns = requested.0;
-        let floor = ns / MILLISECOND * MILLISECOND;
-        Nanos(match self {
-            Rule::Exact => ns,
-            Rule::Truncates => floor,
-            Rule::TruncatesToAtLeastOne => floor.max(MILLISECOND),
-            Rule::RoundsUp | Rule::RoundsUpToGrid => floor + if ns > floor { MILLISECOND } else { 0 },
-            Rule::RoundsToNearest => (ns + MILLISECOND / 2) / MILLISECOND * MILLISECOND,
-        })
-    }
-}
-
-impl fmt::Display for Rule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Rule::Exact => "exact",
-            Rule::Truncates => "truncates to ms",
-            Rule::TruncatesToAtLeastOne => "truncates to ms, at least 1 ms",
-            Rule::RoundsUp => "rounds up to ms",
-            Rule::RoundsToNearest => "rounds to the nearest ms",
-            Rule::RoundsUpToGrid => "rounds up to ms, and up to 1 ms more",
-        })
-    }
-}
 
 /// What a request of zero does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -200,6 +153,13 @@ impl fmt::Display for NoRule {
 }
 
 impl Ruling {
+    /// The rule that a record states, with what the durations show beyond it.
+    pub fn known(rule: Rule, points: &[Point]) -> Ruling {
+        let points: Vec<(&Point, i64)> = points.iter().filter_map(|point| Some((point, point.typical()?))).collect();
+        let (spread, rest) = if points.is_empty() { (0, 0) } else { (fit(rule, &points).0, fit(rule, &points).1) };
+        Ruling::with(rule, (spread, rest), i64::MAX, &points)
+    }
+
     /// Infers the rule from these durations. Requests of zero and of a few ns are ignored, because they have special
     /// meanings.
     ///
@@ -237,8 +197,12 @@ impl Ruling {
         {
             return Err(NoRule::Ambiguous { one: rule, other });
         }
+        Ok(Ruling::with(rule, (spread, rest), next_spread, &points))
+    }
+
+    fn with(rule: Rule, (spread, rest): (i64, i64), next_spread: i64, points: &[(&Point, i64)]) -> Ruling {
         let (mut early, mut count, mut earliest) = (0_usize, 0_usize, 0);
-        for (point, _) in &points {
+        for (point, _) in points {
             let due = rule.rounded(point.requested).0;
             // A request that is rounded to zero can't end early.
             if due > 0 {
@@ -248,7 +212,7 @@ impl Ruling {
             }
         }
         let early_share = if count == 0 { 0.0 } else { early as f64 / count as f64 };
-        Ok(Ruling {
+        Ruling {
             rule,
             rest: Nanos(rest),
             spread: Nanos(spread),
@@ -257,7 +221,7 @@ impl Ruling {
             earliest: Nanos(earliest),
             requests: points.len(),
             count: points.iter().map(|(point, _)| point.durations.len()).sum(),
-        })
+        }
     }
 
     /// Whether its waits are often early.

@@ -63,6 +63,7 @@ pub(super) fn machine(profile: &Profile, seed: u64) -> Result<Machine, MachineEr
         clocks,
         waits: system.waits().map(|info| wait(&figures, &timing, info)).collect(),
         handoffs: system.handoffs().iter().map(|info| (info, figures.missing(info.name))).collect(),
+        runtime_calls: Vec::new(),
         tunables: system.tunables().collect(),
         facts: facts::stated(&figures, &timing, count, seed)?,
         timing,

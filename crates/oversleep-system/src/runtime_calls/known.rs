@@ -1,0 +1,95 @@
+//! The records that oversleep comes with.
+
+use std::sync::LazyLock;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Evidence, Record};
+
+macro_rules! files {
+    ($($name:literal),+ $(,)?) => {
+        &[$(($name, include_str!(concat!("../../runtime-calls/", $name, ".toml")))),+]
+    };
+}
+
+/// Published ones by language, then measured ones.
+const FILES: &[(&str, &str)] = files! {
+    "java", "dotnet", "go", "python", "node", "rust", "cpp", "libraries", "free-pascal", "measured",
+};
+
+static ALL: LazyLock<File> = LazyLock::new(|| {
+    let mut all = File::default();
+    for (name, text) in FILES {
+        let read: File = toml::from_str(text).unwrap_or_else(|error| panic!("runtime-calls/{name}.toml: {error}"));
+        all.record.extend(read.record);
+        all.trick.extend(read.trick);
+    }
+    all.record.iter_mut().for_each(complete);
+    all
+});
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    record: Vec<Record>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    trick: Vec<Trick>,
+}
+
+/// A published trick for making waits of a runtime finer on Windows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Trick {
+    /// `sleeping-thread`.
+    pub name: String,
+    /// The runtime, as `oversleep runtimes` names it.
+    pub family: String,
+    /// The wait for which it was published.
+    pub wait: String,
+    /// Whether the process then holds a timer resolution of 1 ms.
+    pub holds_a_millisecond: bool,
+    /// Id of its source.
+    pub source: String,
+}
+
+/// A measured record is about the version that was measured.
+pub(super) fn complete(record: &mut Record) {
+    if record.evidence == Evidence::Measured && record.from.is_none() {
+        record.from = record.versions.parse().ok();
+    }
+}
+
+/// All built-in records.
+pub fn all() -> &'static [Record] {
+    &ALL.record
+}
+
+/// All published tricks.
+pub fn tricks() -> &'static [Trick] {
+    &ALL.trick
+}
+
+/// The runtimes with records for that system, by their names in `oversleep runtimes`.
+pub fn families(os: &str) -> Vec<&'static str> {
+    let mut families: Vec<&str> = all().iter().filter(|one| one.system == os).map(Record::family).collect();
+    families.sort_unstable();
+    families.dedup();
+    families
+}
+
+/// Records as a file of them.
+///
+/// # Errors
+/// The errors of the TOML writer.
+pub fn document(records: Vec<Record>) -> Result<String, toml::ser::Error> {
+    toml::to_string(&File { record: records, trick: Vec::new() })
+}
+
+/// The records of such a file.
+///
+/// # Errors
+/// The errors of the TOML reader.
+pub fn read(text: &str) -> Result<Vec<Record>, toml::de::Error> {
+    toml::from_str::<File>(text).map(|file| file.record)
+}

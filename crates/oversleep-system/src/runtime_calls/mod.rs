@@ -1,0 +1,286 @@
+//! What the calls of language runtimes and libraries become on each system: one table for everything that speaks of them.
+//!
+//! A record says for one call, some versions and one system which wait of the system it makes, how it rounds the request
+//! before, and what it holds meanwhile. `runtime-calls/*.toml` has records from sources; `measured.toml` has those that
+//! `oversleep report RESULT --records` derived from a result.
+
+mod known;
+mod rule;
+mod version;
+mod wait;
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use oversleep_record::Nanos;
+use serde::{Deserialize, Serialize};
+
+pub use known::{Trick, all, document, families, read, tricks};
+pub use rule::Rule;
+pub use version::{Version, VersionError};
+pub use wait::{CallWait, wait};
+
+/// The resolution that a runtime requests of Windows.
+pub const HELD: Nanos = Nanos::from_millis(1);
+
+/// How one runtime translates a span on one system.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Record {
+    /// `R04`; for a measured one the runtime, its version and its wait.
+    pub id: String,
+    /// The names that programmers use, the fullest first.
+    pub names: Vec<String>,
+    /// The runtime.
+    pub runtime: String,
+    /// The runtime's name in `oversleep runtimes`, if it differs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub family: Option<String>,
+    /// The first version that it is about. A measured one is about this version alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<Version>,
+    /// The first version that it is no longer about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<Version>,
+    /// The versions in words.
+    pub versions: String,
+    /// `windows`, `linux`, `macos`.
+    pub system: String,
+    /// Registry name of the wait that it uses.
+    pub wait: String,
+    /// What it uses on a machine that doesn't have that wait.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub otherwise: Option<Otherwise>,
+    /// How it rounds before it calls.
+    pub rounds: Rule,
+    /// What it requests of Windows' timer resolution, and when.
+    #[serde(default, skip_serializing_if = "Holds::is_nothing")]
+    pub holds: Holds,
+    /// The longest span that it takes, and what a longer one becomes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overflow: Option<Overflow>,
+    /// Which calls of a program of Linux stand for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_linux: Option<OnLinux>,
+    /// What else a reader must know, in a sentence.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub note: String,
+    /// How it is known.
+    pub evidence: Evidence,
+    /// Id of its source, or the name of the result.
+    pub source: String,
+}
+
+/// What a call uses where its first wait is missing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Otherwise {
+    /// Registry name of the wait.
+    pub wait: String,
+    /// How it rounds before that.
+    pub rounds: Rule,
+}
+
+/// When a call holds a timer resolution of 1 ms on Windows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Holds {
+    /// It holds nothing.
+    #[default]
+    Nothing,
+    /// While it waits, unless the span is a multiple of 10 ms.
+    UnlessTens,
+    /// Always, because its library holds it from its start to its end.
+    Always,
+}
+
+impl Holds {
+    fn is_nothing(&self) -> bool {
+        *self == Holds::Nothing
+    }
+}
+
+/// The longest span of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Overflow {
+    /// The longest span in ms.
+    pub longest_ms: i64,
+    /// What a longer one becomes.
+    pub becomes_ms: i64,
+}
+
+/// Which calls of a program of Linux stand for a call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OnLinux {
+    /// The class of Linux's call, as `oversleep emulate` names it.
+    pub class: String,
+    /// Whether only calls of the program's own file do, so not those of libraries.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub own_code: bool,
+}
+
+/// How a record is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Evidence {
+    /// The source says so.
+    Published,
+    /// It was measured on such a runtime.
+    Measured,
+}
+
+impl Evidence {
+    /// As in a sentence.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Evidence::Published => "published",
+            Evidence::Measured => "measured",
+        }
+    }
+}
+
+/// What a call passes on, and to which wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Passes<'a> {
+    /// Registry name of the wait.
+    pub wait: &'a str,
+    /// How it rounds.
+    pub rounds: Rule,
+    overflow: Option<Overflow>,
+    holds: Holds,
+}
+
+impl Record {
+    /// Its runtime's name in `oversleep runtimes`.
+    pub fn family(&self) -> &str {
+        self.family.as_deref().unwrap_or(&self.runtime)
+    }
+
+    /// Its name among waits: `Thread.sleep@java-8`.
+    pub fn wait_name(&self) -> String {
+        let version = self.from.as_ref().map(|from| format!("-{from}")).unwrap_or_default();
+        format!("{}@{}{version}", self.names[0], self.family())
+    }
+
+    /// Whether it is about that version.
+    pub fn covers(&self, version: &Version) -> bool {
+        let Some(from) = &self.from else { return false };
+        match self.evidence {
+            Evidence::Measured => version.is_start_of(from),
+            Evidence::Published => {
+                (version >= from || version.is_start_of(from))
+                    && self.before.as_ref().is_none_or(|before| version < before)
+            }
+        }
+    }
+
+    /// Whether some version is one that both are about.
+    pub fn overlaps(&self, other: &Record) -> bool {
+        let (Some(one), Some(two)) = (&self.from, &other.from) else { return false };
+        self.covers(two) || other.covers(one)
+    }
+
+    /// What it passes on, on a machine that has those waits.
+    pub fn passes(&self, has: impl Fn(&str) -> bool) -> Passes<'_> {
+        let (wait, rounds) = match &self.otherwise {
+            Some(otherwise) if !has(&self.wait) => (&otherwise.wait, otherwise.rounds),
+            _ => (&self.wait, self.rounds),
+        };
+        Passes { wait, rounds, overflow: self.overflow, holds: self.holds }
+    }
+}
+
+impl Passes<'static> {
+    /// What passes on each request as this rule rounds it, without a runtime's other properties.
+    pub const fn rounding(rounds: Rule) -> Passes<'static> {
+        Passes { wait: "", rounds, overflow: None, holds: Holds::Nothing }
+    }
+}
+
+impl Passes<'_> {
+    /// Whether it holds a timer resolution during some waits.
+    pub fn may_hold(&self) -> bool {
+        self.holds != Holds::Nothing
+    }
+
+    /// Whether it takes a span of any length.
+    pub fn is_unlimited(&self) -> bool {
+        self.overflow.is_none()
+    }
+
+    /// What the call that is made `now` passes on.
+    pub fn span(&self, requested: Nanos, now: Nanos) -> Nanos {
+        match self.overflow {
+            Some(limit) if requested > Nanos::from_millis(limit.longest_ms) => Nanos::from_millis(limit.becomes_ms),
+            _ => self.rounds.passed(requested, now),
+        }
+    }
+
+    /// The timer resolution that it holds on Windows while it passes on that span.
+    pub fn holds(&self, span: Nanos) -> Option<Nanos> {
+        let is_held = match self.holds {
+            Holds::Nothing => false,
+            Holds::UnlessTens => span.0 % Nanos::from_millis(10).0 != 0,
+            Holds::Always => true,
+        };
+        is_held.then_some(HELD)
+    }
+}
+
+/// The records of that call on that system that are about a version, or all: the one that answers first, which is the
+/// newest that a source states. A result's own records, `first`, take precedence. If names differ only in case and none
+/// matches exactly, those are meant. A name may end in `@RUNTIME` or `@RUNTIME-VERSION`.
+pub fn find<'a>(first: &'a [Record], os: &str, name: &str, version: Option<&Version>) -> Vec<&'a Record> {
+    let (name, runtime) = name.split_once('@').map_or((name, None), |(name, runtime)| (name, Some(runtime)));
+    let of_runtime = |record: &&Record| runtime.is_none_or(|runtime| is_of(record, runtime));
+    let named = |fits: &dyn Fn(&str) -> bool| -> Vec<&'a Record> {
+        let is_it = |record: &&Record| record.system == os && record.names.iter().any(|known| fits(known));
+        let mut own: Vec<&Record> = first.iter().filter(is_it).filter(of_runtime).collect();
+        let mut others: Vec<&Record> = all().iter().filter(is_it).filter(of_runtime).collect();
+        others.sort_by_key(|record| (record.evidence != Evidence::Published, std::cmp::Reverse(record.from.clone())));
+        own.append(&mut others);
+        own
+    };
+    let mut found = named(&|known| known == name);
+    if found.is_empty() {
+        found = named(&|known| known.eq_ignore_ascii_case(name));
+    }
+    found.retain(|record| version.is_none_or(|version| record.covers(version)));
+    found
+}
+
+/// Whether a record is about `java`, or `java-17`.
+fn is_of(record: &Record, runtime: &str) -> bool {
+    let rest = runtime.strip_prefix(record.family());
+    rest.is_some_and(|rest| match rest.strip_prefix('-') {
+        Some(version) => version.parse().is_ok_and(|version| record.covers(&version)),
+        None => rest.is_empty(),
+    })
+}
+
+/// The record behind a wait of a runtime in a result of a modelled machine: its runtime, versions and name there.
+pub fn behind(os: &str, family: &str, versions: &str, name: &str) -> Option<&'static Record> {
+    let is_named = |record: &Record| record.names[0] == name || record.id.ends_with(&format!("/{name}"));
+    let is_it = |record: &&Record| record.system == os && record.family() == family && record.versions == versions;
+    all().iter().filter(is_it).find(|record| is_named(record))
+}
+
+/// The systems for which a record translates that call.
+pub fn systems(name: &str) -> Vec<&'static str> {
+    let name = name.split_once('@').map_or(name, |(name, _)| name);
+    let is_named = |record: &&Record| record.names.iter().any(|known| known.eq_ignore_ascii_case(name));
+    let systems: BTreeSet<&str> = all().iter().filter(is_named).map(|record| &*record.system).collect();
+    systems.into_iter().collect()
+}
+
+/// The versions of that call on that system for which a record exists, in words.
+pub fn versions(os: &str, name: &str) -> Vec<Cow<'static, str>> {
+    let found = find(&[], os, name, None);
+    let versions: BTreeSet<String> = found.iter().map(|one| format!("{} {}", one.family(), one.versions)).collect();
+    versions.into_iter().map(Cow::Owned).collect()
+}
+
+#[cfg(test)]
+mod tests;

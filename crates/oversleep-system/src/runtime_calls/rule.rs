@@ -1,0 +1,98 @@
+//! How a runtime rounds a request before it calls the system.
+
+use std::fmt;
+
+use oversleep_record::Nanos;
+use serde::{Deserialize, Serialize};
+
+const MILLISECOND: i64 = 1_000_000;
+
+/// How a runtime rounds a request before it waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Rule {
+    /// It passes nanoseconds through.
+    #[serde(rename = "not")]
+    Exact,
+    /// Truncates to whole milliseconds.
+    #[serde(rename = "down-to-zero")]
+    Truncates,
+    /// The same, but at least one millisecond.
+    #[serde(rename = "down")]
+    TruncatesToAtLeastOne,
+    /// The next whole millisecond.
+    #[serde(rename = "up")]
+    RoundsUp,
+    /// The nearest whole millisecond.
+    #[serde(rename = "nearest")]
+    RoundsToNearest,
+    /// The deadline is rounded up to a grid of milliseconds that began at another time, and the call counts from the
+    /// grid's last one: up to one more passes.
+    #[serde(rename = "up-to-grid")]
+    RoundsUpToGrid,
+}
+
+impl Rule {
+    /// The rules with a constant remainder, simplest first.
+    pub const STEADY: [Rule; 5] =
+        [Rule::Exact, Rule::Truncates, Rule::TruncatesToAtLeastOne, Rule::RoundsUp, Rule::RoundsToNearest];
+
+    /// The request after rounding. On a grid, it is the span of a request that begins on it.
+    pub fn rounded(self, requested: Nanos) -> Nanos {
+        let ns = requested.0;
+        let floor = ns / MILLISECOND * MILLISECOND;
+        Nanos(match self {
+            Rule::Exact => ns,
+            Rule::Truncates => floor,
+            Rule::TruncatesToAtLeastOne => floor.max(MILLISECOND),
+            Rule::RoundsUp | Rule::RoundsUpToGrid => floor + if ns > floor { MILLISECOND } else { 0 },
+            Rule::RoundsToNearest => (ns + MILLISECOND / 2) / MILLISECOND * MILLISECOND,
+        })
+    }
+
+    /// What is passed to the call that is made `now`: it depends on the time only on a grid.
+    pub fn passed(self, requested: Nanos, now: Nanos) -> Nanos {
+        let phase = if self == Rule::RoundsUpToGrid { now.0.rem_euclid(MILLISECOND) } else { 0 };
+        self.rounded(Nanos(requested.0 + phase))
+    }
+
+    /// Its rounding, as a clause after the call.
+    pub fn clause(self) -> &'static str {
+        match self {
+            Rule::Exact => "",
+            Rule::RoundsUp => ", rounded up to whole milliseconds",
+            Rule::TruncatesToAtLeastOne => ", rounded down to whole milliseconds, at least one",
+            Rule::Truncates => ", rounded down to whole milliseconds",
+            Rule::RoundsToNearest => ", rounded to the nearest millisecond",
+            Rule::RoundsUpToGrid => ", its deadline rounded up to a grid of milliseconds, which adds up to one more",
+        }
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Rule::Exact => "exact",
+            Rule::Truncates => "truncates to ms",
+            Rule::TruncatesToAtLeastOne => "truncates to ms, at least 1 ms",
+            Rule::RoundsUp => "rounds up to ms",
+            Rule::RoundsToNearest => "rounds to the nearest ms",
+            Rule::RoundsUpToGrid => "rounds up to ms, and up to 1 ms more",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_grid_adds_what_has_passed_of_its_millisecond() {
+        let passed = |ns, phase: i64| Rule::RoundsUpToGrid.passed(Nanos(ns), Nanos(7_000_000 + phase)).0;
+        assert_eq!(
+            [passed(1_000_000, 0), passed(1_000_000, 1), passed(1_000_000, 999_999)],
+            [1_000_000, 2_000_000, 2_000_000]
+        );
+        assert_eq!([passed(1_500_000, 500_000), passed(1_500_000, 500_001)], [2_000_000, 3_000_000]);
+        assert_eq!(Rule::RoundsUp.passed(Nanos(1_500_000), Nanos(999_999)), Nanos(2_000_000));
+    }
+}

@@ -1,0 +1,118 @@
+//! A runtime's call as a wait of a platform: it passes on what its record says, and holds what it holds.
+
+use std::sync::{Arc, LazyLock};
+
+use oversleep_record::conditions::Setting;
+use oversleep_record::{Nanos, Unavailable};
+
+use super::{Passes, Record, Rule, find, known};
+use crate::tunables::names::RESOLUTION;
+use crate::waits;
+use crate::{Family, Granularity, Platform, SharedPlatform, Takes, Target, Wait, WaitEnd, WaitInfo, Waiter, ZeroMeans};
+
+/// One record as a wait.
+pub struct CallWait {
+    record: Record,
+    info: WaitInfo,
+}
+
+static WAITS: LazyLock<Vec<CallWait>> = LazyLock::new(|| known::all().iter().cloned().map(CallWait::of).collect());
+
+/// The wait of a runtime's call on that platform: by its name among waits, or as programmers write it, of the newest
+/// version. A name of the platform's own waits never means a runtime's call.
+pub fn wait<'a>(platform: &'a dyn Platform, name: &str) -> Option<&'a CallWait> {
+    let own = platform.runtime_calls();
+    let os = platform.id().os;
+    let has_name = |one: &&CallWait| one.record.system == os && one.info.name == name;
+    if let Some(found) = own.iter().chain(WAITS.iter()).find(has_name) {
+        return Some(found);
+    }
+    let records: Vec<Record> = own.iter().map(|one| one.record.clone()).collect();
+    let id = find(&records, &os, name, None).first()?.id.clone();
+    own.iter().chain(WAITS.iter()).find(|one| one.record.id == id)
+}
+
+impl CallWait {
+    /// The wait of a record.
+    pub fn of(record: Record) -> CallWait {
+        let beneath = waits::of(&record.system).iter().find(|info| info.name == record.wait);
+        // Descriptions have names of the program's lifetime. A record of a result is kept as long, which is some 100 bytes.
+        let name: &'static str = record.wait_name().leak();
+        let call: &'static str = format!("{} of {} {}", record.names[0], record.runtime, record.versions).leak();
+        let granularity = match record.rounds {
+            Rule::Exact => Granularity::NANOSECOND,
+            Rule::RoundsUp | Rule::RoundsUpToGrid => Granularity::MILLISECOND,
+            Rule::TruncatesToAtLeastOne => Granularity::MILLISECOND_DOWN,
+            Rule::Truncates | Rule::RoundsToNearest => {
+                Granularity { is_a_step_at_least: false, ..Granularity::MILLISECOND_DOWN }
+            }
+        };
+        let info = WaitInfo {
+            name,
+            call,
+            doc: "A call of a language runtime, as a record translates it. The runtime is not run.",
+            family: beneath.map_or(Family::Sleep, |info| info.family),
+            slack: beneath.map_or(WaitInfo::BLANK.slack, |info| info.slack),
+            takes: Takes::Span,
+            granularity,
+            zero: ZeroMeans::ReturnsAtOnce,
+            ..WaitInfo::BLANK
+        };
+        CallWait { record, info }
+    }
+
+    /// Its record.
+    pub fn record(&self) -> &Record {
+        &self.record
+    }
+
+    /// What it passes on, on that platform.
+    pub fn passes(&self, platform: &SharedPlatform) -> Passes<'_> {
+        self.record.passes(|name| is_there(platform, name))
+    }
+}
+
+/// Whether the platform has a wait of that name that works.
+fn is_there(platform: &SharedPlatform, name: &str) -> bool {
+    platform.wait(name).is_some_and(|wait| wait.open(platform).is_ok())
+}
+
+impl Wait for CallWait {
+    fn info(&self) -> &WaitInfo {
+        &self.info
+    }
+
+    fn open(&self, platform: &SharedPlatform) -> Result<Box<dyn Waiter>, Unavailable> {
+        let record = self.record.clone();
+        let wait = self.passes(platform).wait.to_owned();
+        let beneath = platform.wait(&wait).ok_or(Unavailable::NotOnThisPlatform)?.open(platform)?;
+        let is_otherwise = wait != record.wait;
+        Ok(Box::new(CallWaiter { platform: Arc::clone(platform), record, is_otherwise, beneath }))
+    }
+}
+
+struct CallWaiter {
+    platform: SharedPlatform,
+    record: Record,
+    is_otherwise: bool,
+    beneath: Box<dyn Waiter>,
+}
+
+impl Waiter for CallWaiter {
+    fn wait(&mut self, target: Target) -> WaitEnd {
+        let passes = self.record.passes(|_| !self.is_otherwise);
+        let now = target.deadline - target.remaining;
+        let span = passes.span(target.remaining, now);
+        // Runtimes don't call the system for a request that is rounded to zero.
+        if span <= Nanos::ZERO {
+            return WaitEnd::TimedOut;
+        }
+        let held = passes.holds(span).and_then(|period| {
+            let tunable = self.platform.tunable(RESOLUTION)?;
+            tunable.apply(&Setting::Nanos(period)).1
+        });
+        let ended = self.beneath.wait(Target { remaining: span, deadline: now + span });
+        drop(held);
+        ended
+    }
+}
