@@ -178,9 +178,8 @@ impl Tracer {
     /// A thread has just started in a process of many. It maps the room for the code of their waits first.
     pub(super) fn prepare_waits(&mut self, process: Tid, tid: Tid) -> io::Result<()> {
         let shared = &self.shared;
-        let is_native = matches!(shared.processes.of(process), Some(Special::Native(_)));
         let grid = shared.resolution.read().unwrap_or_else(PoisonError::into_inner).grid(process);
-        let Some(grid) = grid.filter(|_| shared.plan.is_some() && !is_native) else { return Ok(()) };
+        let Some(grid) = grid.filter(|_| shared.has_code(process)) else { return Ok(()) };
         let registers = ptrace::registers(tid)?;
         if shared.sites.prepare((process, tid), registers.rip, grid) {
             // That code repeats the call in front of the address that it returns to.

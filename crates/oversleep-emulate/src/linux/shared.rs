@@ -61,8 +61,40 @@ pub struct Shared {
     pub adapters: Mutex<BTreeSet<[&'static str; 3]>>,
     /// How often each program wasn't run, by reason.
     refused: Mutex<BTreeMap<(String, &'static str), u64>>,
-    pub tallies: Mutex<Vec<Arc<Mutex<Tally>>>>,
+    pub tallies: Mutex<Tallies>,
     pub crew: Crew,
+}
+
+/// What tracers counted. Those that have ended share one tally, so that it doesn't grow with every burst of threads.
+#[derive(Default)]
+pub struct Tallies {
+    active: Vec<Arc<Mutex<Tally>>>,
+    ended: u64,
+    of_ended: Tally,
+}
+
+impl Tallies {
+    /// The tally of one more tracer.
+    pub fn begin(&mut self) -> Arc<Mutex<Tally>> {
+        let tally = Arc::<Mutex<Tally>>::default();
+        self.active.push(Arc::clone(&tally));
+        tally
+    }
+
+    /// A tracer has ended.
+    pub fn end(&mut self, tally: &Arc<Mutex<Tally>>) {
+        self.active.retain(|other| !Arc::ptr_eq(other, tally));
+        self.ended += 1;
+        self.of_ended.merge(&lock(tally));
+    }
+
+    /// The number of tracers until now, and the sum of their tallies.
+    pub fn sum(&self) -> (u64, Tally) {
+        let mut sum = Tally::default();
+        sum.merge(&self.of_ended);
+        self.active.iter().for_each(|tally| sum.merge(&lock(tally)));
+        (self.ended + self.active.len() as u64, sum)
+    }
 }
 
 impl Shared {
@@ -107,6 +139,11 @@ impl Shared {
     /// The machine's name.
     pub fn machine(&self) -> &str {
         self.plan.as_ref().map_or("this machine", Plan::machine)
+    }
+
+    /// Whether a thread of that process can wait in the injected code: the code is there, and nothing forbids its calls.
+    pub fn has_code(&self, process: Tid) -> bool {
+        self.plan.is_some() && !self.processes.is_native(process)
     }
 
     /// The clocks of programs, for the report.

@@ -18,7 +18,7 @@ use super::tracer::{self, Tracer};
 use super::{calibration, ptrace, socket};
 use crate::Request;
 use crate::plan::{ClockChoice, Holder, Plan, Resolution, Stepped};
-use crate::report::{Report, Tally};
+use crate::report::Report;
 
 /// Sent by the front process when the program has ended; the answer is the report.
 pub const FINISH: i32 = 1;
@@ -140,11 +140,7 @@ pub(super) fn apart(keep: &mut [RawFd]) {
 }
 
 fn report(shared: &Shared) -> Report {
-    let mut all = Tally::default();
-    let tallies = lock(&shared.tallies);
-    for tally in tallies.iter() {
-        all.merge(&lock(tally));
-    }
+    let (tracers, mut all) = lock(&shared.tallies).sum();
     for (counted, counts) in shared.sites.counters.iter().flat_map(Counters::all) {
         all.without_stop(counted, counts);
     }
@@ -152,7 +148,7 @@ fn report(shared: &Shared) -> Report {
         program: shared.typed.clone(),
         execs: shared.execs.load(Ordering::Relaxed),
         threads_max: shared.threads_max.load(Ordering::Relaxed),
-        tracers: tallies.len() as u64,
+        tracers,
         own_wake_up: shared.own_wake_up.clone(),
         clocks: shared.clocks(),
         adapters: shared.adapters(),

@@ -46,10 +46,15 @@ pub struct Tracer {
     pub(super) busy_since: Nanos,
 }
 
+impl Drop for Tracer {
+    fn drop(&mut self) {
+        lock(&self.shared.tallies).end(&self.tally);
+    }
+}
+
 impl Tracer {
     pub fn new(shared: Arc<Shared>, member: Option<Arc<Member>>) -> Tracer {
-        let tally = Arc::<Mutex<Tally>>::default();
-        lock(&shared.tallies).push(Arc::clone(&tally));
+        let tally = lock(&shared.tallies).begin();
         Tracer {
             shared,
             tally,
@@ -156,7 +161,8 @@ impl Tracer {
             ptrace::set_registers(tid, &Registers { orig_rax: u64::MAX, ..*registers })?;
         } else if !self.known.contains(&tid) && self.known.len() >= SHARE {
             // A process would outlive the supervisor on its way to another tracer.
-            if let Some(process) = process_of(tid).filter(|&process| process != tid) {
+            let is_parkable = |&process: &Tid| process != tid && self.shared.has_code(process);
+            if let Some(process) = process_of(tid).filter(is_parkable) {
                 self.prepare_waits(process, tid)?;
                 if self.give_away(process, tid) {
                     return Ok(());

@@ -439,7 +439,8 @@ oversleep_any_call:
     syscall
     ud2
 
-    // A thread without a tracer waits here for its next one, which gives it its registers back.
+    // A thread without a tracer waits here for its next one, which gives it its registers back. It makes a single call,
+    // because the program may forbid the next one meanwhile.
     .balign 16
     .globl oversleep_park
     .hidden oversleep_park
@@ -451,4 +452,4 @@ oversleep_park:
     jmp oversleep_park
     .balign 8
 2:
-    .quad 0, 1000000
+    .quad 1000000000, 0
