@@ -25,6 +25,8 @@ mod linux;
 use linux as native_platform;
 
 #[cfg(target_os = "linux")]
+pub use linux::theirs::{open_linked, open_theirs, user_of};
+#[cfg(target_os = "linux")]
 pub use linux::{ProcessGroup, autogroup, freezer_group, memory, process_group, splitter as switches};
 
 #[cfg(target_os = "windows")]
@@ -51,6 +53,9 @@ mod children;
 #[cfg(target_os = "linux")]
 #[path = "linux/orphans.rs"]
 mod orphans;
+#[cfg(target_os = "linux")]
+#[path = "linux/queued.rs"]
+mod queued;
 #[cfg(unix)]
 #[path = "unix/readable.rs"]
 mod readable;

@@ -8,6 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use oversleep_native::passing::{JOB_STOPS, Passing};
 
 use super::notes::Teller;
+use super::preload_file::Kept;
 use super::refusal::{self, BY_TRACE};
 use super::start::Start;
 use super::{preload, socket, supervisor};
@@ -44,6 +45,7 @@ pub fn run(request: Request) -> Result<Ended, Failure> {
     drop((to_front, to_program, to_told));
     let mut passing = Passing::begin(true);
     let (begun, mut to_supervisor) = (start.begin(Some((supervisor, to_tracer)), &mut passing), Some(to_supervisor));
+    let mut kept = None;
     let begun = match begun {
         Err((BY_TRACE, error)) => {
             // Without a tracer there is no supervisor.
@@ -54,7 +56,9 @@ pub fn run(request: Request) -> Result<Ended, Failure> {
                 return Err(Failure::Own("the supervisor was killed before the program started".to_owned()));
             }
             let why = refusal::why(BY_TRACE, error, &typed);
-            preloaded(&request, why)?.begin(None, &mut passing)
+            let (start, library) = preloaded(&request, why)?;
+            kept = Some(library);
+            start.begin(None, &mut passing)
         }
         begun => begun,
     };
@@ -64,7 +68,7 @@ pub fn run(request: Request) -> Result<Ended, Failure> {
     })?;
     let teller = Teller::begin(told, request.note);
     let status = wait(program);
-    drop(passing);
+    drop((passing, kept));
     let is_supervised = to_supervisor.is_some();
     let report = to_supervisor.and_then(|to_supervisor| {
         socket::send(to_supervisor.as_raw_fd(), supervisor::FINISH).ok()?;
@@ -89,14 +93,14 @@ fn was_killed(supervisor: i32) -> bool {
 }
 
 /// Prepares the program to run with LD_PRELOAD, unless another tracer already traces this process.
-fn preloaded(request: &Request, why: Failure) -> Result<Start, Failure> {
+fn preloaded(request: &Request, why: Failure) -> Result<(Start, Kept), Failure> {
     let library = (!refusal::is_traced_already()).then(|| preload::library_of(request)).flatten();
     let Some(library) = library else { return Err(why) };
     let other = std::env::var_os(preload::VARIABLE);
-    let variable = preload::variable(&library, other.as_deref().map(OsStrExt::as_bytes));
-    let Ok(variable) = variable else { return Err(why) };
+    let Ok(kept) = Kept::new(&library) else { return Err(why) };
+    let Ok(variable) = kept.variable(other.as_deref().map(OsStrExt::as_bytes)) else { return Err(why) };
     (request.note)(&format!("{why}, {}", preload::REACHES));
-    Start::new(request, &[], Some(variable))
+    Ok((Start::new(request, &[], Some(variable))?, kept))
 }
 
 /// Waits until the program ends. Whenever it stops, this process stops too.

@@ -1,4 +1,5 @@
-//! Unused room in a program's own code: the padding that compilers insert between two functions.
+//! Unused room in a program's own code: the padding that compilers insert between two functions. Whether NOPs are that, or
+//! the entry of the next function, their bytes don't tell ([`super::functions`]).
 
 use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic};
 

@@ -2,10 +2,6 @@
 //! loads before the program's others (LD_PRELOAD). It is made here, of the same code as the places that wait often, so no
 //! compiler is needed. It reaches only what calls the C library, in programs that are linked dynamically.
 
-use std::ffi::CString;
-use std::io::{self, Write};
-use std::os::fd::FromRawFd;
-
 use oversleep_system::rules::Grid;
 
 use super::elf::Library;
@@ -121,26 +117,4 @@ fn library(plan: &Plan, grid: Grid) -> Option<Vec<u8>> {
         init: Entry::CInit.offset(),
     };
     are_some.then(|| library.file())
-}
-
-/// Keeps a library in memory as long as this process lives, and returns the variable by which programs load it, before
-/// whatever else they are told to.
-///
-/// # Errors
-/// The system gives no such memory.
-pub fn variable(library: &[u8], other: Option<&[u8]>) -> io::Result<CString> {
-    // SAFETY: the name is valid, and the descriptor is owned by nobody else.
-    let file = unsafe { libc::memfd_create(c"oversleep-preload".as_ptr(), libc::MFD_CLOEXEC) };
-    if file < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: as above. It stays open until this process ends.
-    let mut memory = std::mem::ManuallyDrop::new(unsafe { std::fs::File::from_raw_fd(file) });
-    memory.write_all(library)?;
-    let mut words = format!("{VARIABLE}=/proc/{}/fd/{file}", std::process::id()).into_bytes();
-    if let Some(other) = other.filter(|other| !other.is_empty()) {
-        words.push(b':');
-        words.extend_from_slice(other);
-    }
-    CString::new(words).map_err(|_| io::ErrorKind::InvalidInput.into())
 }

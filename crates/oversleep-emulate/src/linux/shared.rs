@@ -9,11 +9,12 @@ use oversleep_system::rules::Grid;
 
 use super::clocks::{self, Table};
 use super::crew::{Crew, lock};
-use super::entry::ahead;
+use super::entry::{self, ahead};
 use super::notes::Notes;
 use super::processes::Processes;
 use super::ptrace::Tid;
 use super::sites::Sites;
+use super::time_spaces::TimeSpaces;
 use super::timeouts::Timeouts;
 use crate::Request;
 use crate::plan::{ClockChoice, Holder, Plan, Resolution, Stepped};
@@ -42,6 +43,7 @@ pub struct Shared {
     pub processes: Processes,
     pub sites: Sites,
     pub timeouts: Timeouts,
+    pub spaces: TimeSpaces,
     /// Which clocks a program gets.
     pub choice: ClockChoice,
     /// The stepped clocks of a program without adapters.
@@ -120,6 +122,7 @@ impl Shared {
             processes: Processes::default(),
             sites: Sites::new(),
             timeouts: Timeouts::default(),
+            spaces: TimeSpaces::default(),
             choice: request.clocks,
             stepped,
             has_adapters: request.has_adapters,
@@ -203,6 +206,7 @@ impl Shared {
     pub fn forget(&self, process: Tid, now: Nanos) {
         self.processes.forget(process);
         self.timeouts.forget(process);
+        self.spaces.forget(process);
         lock(&self.clocked).remove(&process);
         self.sites.forget(process);
         let is_per_process = self.resolution.read().unwrap_or_else(PoisonError::into_inner).is_per_process();
@@ -220,8 +224,9 @@ impl Shared {
         self.sites.change(|process| resolution.grid(process));
         if grid != before {
             self.has_changed.store(true, Ordering::SeqCst);
+            let grid = clocks::from_next_tick(grid, entry::now());
             for (process, stepped) in lock(&self.clocked).iter() {
-                let _ = clocks::change(*process, &Table::new(stepped, grid));
+                let _ = clocks::change(*process, &self.table(*process, stepped, grid));
             }
         }
         changed
@@ -237,10 +242,15 @@ impl Shared {
         if stepped.iter().any(|clock| clock.clock.reads() == clock.clock) {
             self.steps_exact_clocks.store(true, Ordering::SeqCst);
         }
-        clocks::write(process, &Table::new(&stepped, resolution.hardware_grid()))?;
+        clocks::write(process, &self.table(process, &stepped, resolution.hardware_grid()))?;
         let redirected = clocks::redirect(process, &stepped);
         lock(&self.clocked).insert(process, Arc::new(stepped));
         redirected
+    }
+
+    /// The table for these clocks, as they are in that process.
+    fn table(&self, process: Tid, stepped: &[Stepped], grid: Option<Grid>) -> Table {
+        Table::new(stepped, grid, |clock| self.spaces.ahead(process, clock))
     }
 
     /// How far an emulated clock of that process lags, if Linux calls the clock exact.
@@ -271,7 +281,8 @@ impl Shared {
         let mut clocked = lock(&self.clocked);
         if let Some(stepped) = clocked.get(&process).map(Arc::clone) {
             if self.has_changed.load(Ordering::SeqCst) {
-                let _ = clocks::change(started, &Table::new(&stepped, resolution.hardware_grid()));
+                let grid = clocks::from_next_tick(resolution.hardware_grid(), entry::now());
+                let _ = clocks::change(started, &self.table(started, &stepped, grid));
             }
             clocked.insert(started, stepped);
         }

@@ -67,7 +67,7 @@ fn supervise((mut request, stepped): (Request, Vec<Stepped>), front: i32, [to_fr
         let shared = Arc::clone(&shared);
         let _ = thread::Builder::new().spawn(move || {
             for connection in listener.incoming().flatten() {
-                let _ = obey(&shared, connection);
+                receives(&shared, connection);
             }
         });
     }
@@ -159,21 +159,26 @@ fn report(shared: &Shared) -> Report {
     }
 }
 
+/// Has a request served in a thread of its own, so that none waits for another one. Another user is told so before anything
+/// is read.
+fn receives(shared: &Arc<Shared>, connection: UnixStream) {
+    if !socket::is_of_this_user(&connection) {
+        let _ = connection.set_nonblocking(true);
+        let _ = (&connection).write_all(b"no the emulated program belongs to another user\n");
+        return;
+    }
+    let shared = Arc::clone(shared);
+    let _ = thread::Builder::new().stack_size(1 << 20).spawn(move || obey(&shared, &connection));
+}
+
 /// Serves one request from another program of the same user.
-fn obey(shared: &Shared, connection: UnixStream) -> io::Result<()> {
-    // SAFETY: takes nothing.
-    let own = unsafe { libc::getuid() };
-    let is_allowed = socket::user_of(&connection).is_some_and(|user| user == own || user == 0);
-    let line = socket::request(&connection)?;
-    let answer = match is_allowed {
-        true => answer_to(shared, line.trim()),
-        false => Err("the emulated program belongs to another user".to_owned()),
-    };
-    let answer = match answer {
+fn obey(shared: &Shared, mut connection: &UnixStream) -> io::Result<()> {
+    let line = socket::request(connection)?;
+    let answer = match answer_to(shared, line.trim()) {
         Ok(answer) => format!("ok {answer}\n"),
         Err(why) => format!("no {why}\n"),
     };
-    (&connection).write_all(answer.as_bytes())
+    connection.write_all(answer.as_bytes())
 }
 
 fn answer_to(shared: &Shared, line: &str) -> Result<String, String> {

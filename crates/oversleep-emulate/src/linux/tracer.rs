@@ -11,6 +11,7 @@ use super::births::Births;
 use super::cancel::{self, Cancelled};
 use super::crew::{Member, Parcel, SHARE, lock};
 use super::entry::now;
+use super::ignored;
 use super::ptrace::{self, Registers, Stop, Tid};
 use super::seizure::Seizure;
 use super::sends::Sendings;
@@ -205,7 +206,16 @@ impl Tracer {
                 let signal = self.cancelled.signal((process, tid), |place| shared.sites.origin(process, place));
                 ptrace::go_on(tid, signal.unwrap_or(cancel::SIGNAL))
             }
-            Stop::Signal(signal) => ptrace::go_on(tid, signal),
+            Stop::Signal(cancel::OF_MUSL) => {
+                let process = self.process(tid);
+                let shared = &self.shared;
+                let _ = cancel::repeats_in_program(tid, |place| shared.sites.origin(process, place));
+                ptrace::go_on(tid, cancel::OF_MUSL)
+            }
+            Stop::Signal(signal) => {
+                ignored::outlasts(tid, signal)?;
+                ptrace::go_on(tid, signal)
+            }
             Stop::Trap => self.stops(tid, now),
             Stop::Overdue => self.begins(tid),
             Stop::Started => {
@@ -254,6 +264,10 @@ impl Tracer {
             if !std::fs::exists(format!("/proc/{process}/task/{started}")).unwrap_or(false) {
                 self.shared.starts(process, started);
             }
+        }
+        // Its parent's places count on the parent's clocks.
+        if self.shared.spaces.meets(started) {
+            self.shared.sites.turn_off(started);
         }
         if self.births.is_announced(started) {
             let _ = self.begins(started);

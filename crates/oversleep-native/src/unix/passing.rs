@@ -9,6 +9,9 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering};
 
+#[cfg(target_os = "linux")]
+use crate::queued::send;
+
 /// Signals that processes and timers send.
 const ALWAYS: [libc::c_int; 11] = [
     libc::SIGHUP,
@@ -201,19 +204,7 @@ extern "C" fn pass_on(signal: libc::c_int, info: *mut libc::siginfo_t, _context:
     }
 }
 
-/// Sends the signal, with the value that came with it. <https://man7.org/linux/man-pages/man2/rt_sigqueueinfo.2.html>
-#[cfg(any(target_os = "linux", target_os = "android"))]
-fn send(program: i32, signal: libc::c_int, info: &libc::siginfo_t) {
-    // SAFETY: takes numbers, and a record that outlives the call; both calls are allowed in a handler.
-    unsafe {
-        match info.si_code {
-            libc::SI_QUEUE => _ = libc::syscall(libc::SYS_rt_sigqueueinfo, program, signal, &raw const *info),
-            _ => _ = libc::kill(program, signal),
-        }
-    }
-}
-
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
+#[cfg(not(target_os = "linux"))]
 fn send(program: i32, signal: libc::c_int, _: &libc::siginfo_t) {
     // SAFETY: takes numbers, and is allowed in a handler.
     unsafe { libc::kill(program, signal) };

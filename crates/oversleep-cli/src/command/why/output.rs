@@ -1,7 +1,7 @@
 //! Delivers what was observed, and shows stored results and recordings again.
 
-use std::fs::{self, File};
-use std::io::BufWriter;
+use std::fs::File;
+use std::io::{BufWriter, Read};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -103,8 +103,14 @@ pub fn again(why: &Why, path: &Path) -> Result<Exit, Failure> {
     Ok(deliver(why, &delivery, file)?.unwrap_or(Exit::Fine))
 }
 
+/// What tells a recording from a result.
+const HEAD_BYTES: u64 = 16;
+
 fn read(why: &Why, path: &Path) -> Result<ResultFile, Failure> {
-    let bytes = fs::read(path).map_err(|error| Failure::failed(format!("can't read '{}': {error}", path.display())))?;
+    let unreadable = |error: std::io::Error| Failure::failed(format!("can't read '{}': {error}", path.display()));
+    let mut source = File::open(path).map_err(unreadable)?;
+    let mut bytes = Vec::new();
+    (&mut source).take(HEAD_BYTES).read_to_end(&mut bytes).map_err(unreadable)?;
     let unusable = |error: String| Failure::failed(format!("can't use '{}': {error}", path.display()));
     if !Reader::knows(&bytes) {
         for (option, is_named) in
@@ -118,12 +124,14 @@ fn read(why: &Why, path: &Path) -> Result<ResultFile, Failure> {
             }
         }
         let neither = "it is neither a recording nor a result of `oversleep why`";
-        let file = ResultFile::read(&bytes).map_err(|error| unusable(format!("{neither} ({error})")))?;
+        let file =
+            ResultFile::read_from(bytes.chain(source)).map_err(|error| unusable(format!("{neither} ({error})")))?;
         return match file.observation {
             Some(_) => Ok(file),
             None => Err(unusable(format!("{neither}; `oversleep report` shows it"))),
         };
     }
+    source.read_to_end(&mut bytes).map_err(unreadable)?;
     let mut reader = Reader::new(&bytes).map_err(|error| unusable(error.to_string()))?;
     let meta = reader.meta.clone();
     let want_ns = why.want.and_then(|want| u64::try_from(want.0).ok());

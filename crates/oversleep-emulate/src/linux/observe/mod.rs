@@ -75,10 +75,11 @@ impl Observation {
         };
         drop((to_front, stream, to_program));
         let mut passing = Passing::begin(false);
-        let program = start.begin(Some((supervisor, to_tracer)), &mut passing).map_err(|(stage, error)| match stage {
-            0 => own("start a process", error),
-            _ => refusal::why(stage, error, &typed),
-        })?;
+        let program =
+            start.begin(Some((supervisor, to_tracer)), &mut passing).map_err(|(stage, error)| match stage {
+                0 => own("start a process", error),
+                _ => refusal::why(stage, error, &typed),
+            })?;
         let (sender, pieces) = mpsc::sync_channel(PIECES);
         let mut from = UnixStream::from(from);
         let reading = std::thread::Builder::new().spawn(move || {
