@@ -22,12 +22,13 @@ struct Table<'a> {
     count: u64,
 }
 
-/// Whether it is known that no function begins in that room: it has the code at `place` in its table, and none there.
-pub fn begin_elsewhere(memory: &Memory, process: Tid, place: u64, room: Range<u64>) -> bool {
+/// Whether no function begins in that room: the table has the code at `place`, and none there. Programs that are linked
+/// statically may have no table; `None` then.
+pub fn begin_elsewhere(memory: &Memory, process: Tid, place: u64, room: Range<u64>) -> Option<bool> {
     let maps = std::fs::read_to_string(format!("/proc/{process}/maps")).unwrap_or_default();
-    base(&maps, place).and_then(|base| Table::of(memory, base)).is_some_and(|table| {
-        table.has(place).is_some() && table.last_until(room.end - 1).is_some_and(|(_, begin)| begin < room.start)
-    })
+    let table = Table::of(memory, base(&maps, place)?)?;
+    let begins_before = || table.last_until(room.end - 1).is_some_and(|(_, begin)| begin < room.start);
+    Some(table.has(place).is_some() && begins_before())
 }
 
 /// Where the file of the code at `place` is mapped.
@@ -118,7 +119,7 @@ mod tests {
         let own = std::process::id() as Tid;
         let memory = Memory::of(own).expect("own memory");
         let begin = one as *const () as u64;
-        let is_free = |place, room| begin_elsewhere(&memory, own, place, room);
+        let is_free = |place, room| begin_elsewhere(&memory, own, place, room) == Some(true);
         assert!(is_free(begin + 4, begin + 1..begin + 6), "within the function");
         for before in 0..5 {
             assert!(!is_free(begin + 4, begin - before..begin - before + 5), "it begins {before} bytes later");

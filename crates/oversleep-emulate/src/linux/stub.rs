@@ -86,7 +86,8 @@ impl Room {
         let room = (at - place) as usize;
         // No function begins with a breakpoint, but one may begin with NOPs.
         let is_padding = code[room..room + padding::ROOM].iter().all(|&byte| byte == INT3)
-            || functions::begin_elsewhere(memory, process, place, at..at + padding::ROOM as u64);
+            || functions::begin_elsewhere(memory, process, place, at..at + padding::ROOM as u64)
+                .unwrap_or_else(|| padding::aligns(at, &code[room..]));
         is_padding.then_some(Room { place, at })
     }
 
