@@ -40,7 +40,7 @@ pub fn behind(place: u64, code: &[u8]) -> Option<u64> {
 pub fn aligns(at: u64, code: &[u8]) -> bool {
     const ALIGNMENT: u64 = 16;
     let length = (ALIGNMENT - at % ALIGNMENT) as usize;
-    if at % ALIGNMENT == 0 || length <= ROOM || code.len() < length {
+    if at.is_multiple_of(ALIGNMENT) || length <= ROOM || code.len() < length {
         return false;
     }
     let mut decoder = Decoder::with_ip(64, &code[..length], at, DecoderOptions::NONE);
