@@ -44,7 +44,7 @@ impl Observation {
     ///
     /// # Errors
     /// Always.
-    pub fn begin(_program: &[OsString], _children: bool) -> Result<Observation, Failure> {
+    pub fn begin(_program: &[OsString], _children: bool) -> Result<(Observation, Running), Failure> {
         Err(Failure::Own("a supervisor needs Linux on x86-64".to_owned()))
     }
 
@@ -63,11 +63,6 @@ impl Observation {
 
     /// The program's process id.
     pub fn id(&self) -> u32 {
-        match self.0 {}
-    }
-
-    /// The end of the program.
-    pub fn running(&self) -> Running {
         match self.0 {}
     }
 

@@ -25,6 +25,8 @@ mod linux;
 use linux as native_platform;
 
 #[cfg(target_os = "linux")]
+pub use linux::theirs::{open_linked, open_theirs, user_of};
+#[cfg(target_os = "linux")]
 pub use linux::{ProcessGroup, autogroup, freezer_group, memory, process_group, splitter as switches};
 
 #[cfg(target_os = "windows")]
@@ -51,6 +53,9 @@ mod children;
 #[cfg(target_os = "linux")]
 #[path = "linux/orphans.rs"]
 mod orphans;
+#[cfg(target_os = "linux")]
+#[path = "linux/queued.rs"]
+mod queued;
 #[cfg(unix)]
 #[path = "unix/readable.rs"]
 mod readable;
@@ -62,7 +67,7 @@ use unix::app as native_app;
 #[cfg(unix)]
 pub use unix::allocator;
 #[cfg(unix)]
-pub use unix::{group, interruption, outputs};
+pub use unix::{group, interruption, outputs, passing};
 
 #[cfg(not(unix))]
 mod app;
@@ -74,6 +79,8 @@ pub mod allocator;
 pub mod interruption;
 #[cfg(not(unix))]
 pub mod outputs;
+#[cfg(not(unix))]
+pub mod passing;
 #[cfg(target_os = "windows")]
 pub use windows::{group, kernel_trace};
 
@@ -89,7 +96,7 @@ use linux::process_end;
 use windows::process_end;
 
 pub use examples::{PROGRAM as EXAMPLE_PROGRAM, here as examples};
-pub use native_app::run as run_app;
+pub use native_app::{run as run_app, run_signalled as run_app_signalled};
 pub use neighbour_process::run_if_neighbour;
 pub use process_end::ProcessEnd;
 

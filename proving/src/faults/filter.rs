@@ -68,6 +68,7 @@ mod linux {
         "mlockall" SYS_mlockall,
         "nanosleep" SYS_nanosleep,
         "perf_event_open" SYS_perf_event_open,
+        "ptrace" SYS_ptrace,
         "pipe2" SYS_pipe2,
         "ppoll" SYS_ppoll,
         "prctl" SYS_prctl,

@@ -27,6 +27,37 @@ fn a_client_that_says_nothing_holds_up_none() {
 }
 
 #[test]
+fn another_user_who_never_ends_a_request_holds_up_none() {
+    let home = Home::new();
+    let script = "import os, socket, subprocess, sys, threading\n\
+        number = os.environ['OVERSLEEP_EMULATE']\n\
+        space = os.readlink('/proc/self/ns/pid')\n\
+        ready = os.pipe()\n\
+        if os.fork() == 0:\n\
+        \x20   os.setgid(65534); os.setuid(65534)\n\
+        \x20   slow = socket.socket(socket.AF_UNIX)\n\
+        \x20   slow.connect('\\0oversleep-emulate-' + space + '-' + number)\n\
+        \x20   os.write(ready[1], b'x')\n\
+        \x20   for _ in range(100):\n\
+        \x20       try: slow.sendall(b'x')\n\
+        \x20       except OSError: pass\n\
+        \x20       threading.Event().wait(0.1)\n\
+        \x20   os._exit(0)\n\
+        os.read(ready[0], 1)\n\
+        sys.exit(subprocess.run([sys.argv[1], 'emulate', 'ctl', number, '--resolution', '1ms']).returncode)\n";
+    let user = Command::new("id").arg("-u").output().expect("it starts");
+    if user.stdout != b"0\n" {
+        return oversleep_testing::skip("only root becomes another user");
+    }
+    let Some(output) = emulated(&home, &[], &["python3", "-c", script, OWN]) else { return };
+    let code = output.status.code();
+    if code == Some(127) {
+        return oversleep_testing::skip("no python3");
+    }
+    assert_eq!(code, Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
 fn a_report_has_room_for_long_arguments() {
     let home = Home::new();
     let long = "x".repeat(100_000);

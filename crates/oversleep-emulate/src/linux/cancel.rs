@@ -12,8 +12,10 @@ use std::io;
 use super::ptrace::{self, INTERRUPTED, RESTARTS_ALWAYS, Registers, SignalInfo, Tid};
 use super::trampoline::{self, Entry};
 
-/// The signal, `__SIGRTMIN` of glibc. That of musl is the next one; its handler doesn't unwind.
+/// The signal, `__SIGRTMIN` of glibc.
 pub const SIGNAL: i32 = 32;
+/// That of musl. Its handler doesn't unwind, but looks whether the thread is at a call of the C library.
+pub const OF_MUSL: i32 = 33;
 
 /// What the injected code has on the stack while it waits: words of its own and the saved registers, as in `trampoline.s`.
 const OWN: u64 = 56;
@@ -91,18 +93,39 @@ fn is_brought_back(tid: Tid, origin: impl Fn(u64) -> u64) -> io::Result<bool> {
     if !is_in_call || !is_interrupted || !waits_at(registers.rip) {
         return Ok(false);
     }
+    bring_back(tid, &registers, origin)?;
+    Ok(true)
+}
+
+/// A thread is about to get musl's signal, or what glibc uses the same number for. A call that the kernel repeats after a
+/// handler, whatever the handler does, would go on in our code, where musl doesn't look for it: it is repeated where the
+/// program made it.
+///
+/// # Errors
+/// The thread is gone.
+pub fn repeats_in_program(tid: Tid, origin: impl Fn(u64) -> u64) -> io::Result<()> {
+    let registers = ptrace::registers(tid)?;
+    let is_repeated = registers.orig_rax as i64 >= 0 && registers.rax as i64 == RESTARTS_ALWAYS;
+    if trampoline::is_own(registers.rip) && is_repeated && waits_at(registers.rip) {
+        bring_back(tid, &registers, origin)?;
+    }
+    Ok(())
+}
+
+/// Brings a thread that waits in the injected code back to its program.
+fn bring_back(tid: Tid, registers: &Registers, origin: impl Fn(u64) -> u64) -> io::Result<()> {
+    let result = registers.rax as i64;
     let saved = registers.rsp + OWN;
     let words: [i64; SAVED] = ptrace::read(tid, saved)?;
     let [r9, r8, r10, rdx, rsi, rdi, rcx, _flags] = words.map(|word| word as u64);
     let rsp = saved + 8 * SAVED as u64 + RED_ZONE;
-    let back = Registers { r9, r8, r10, rdx, rsi, rdi, rcx, rsp, rip: origin(rcx), ..registers };
+    let back = Registers { r9, r8, r10, rdx, rsi, rdi, rcx, rsp, rip: origin(rcx), ..*registers };
     let back = match result {
         // Only calls that keep their number fail so, and the kernel repeats that number where the program made it.
         RESTARTS_ALWAYS => back,
         _ => Registers { rax: INTERRUPTED as u64, orig_rax: u64::MAX, ..back },
     };
-    ptrace::set_registers(tid, &back)?;
-    Ok(true)
+    ptrace::set_registers(tid, &back)
 }
 
 /// Whether the injected code makes waiting calls there. Setting a timer doesn't wait.

@@ -45,11 +45,13 @@ const SYMBOLS: [(&[&str], Entry, u64); 4] = [
 pub struct Table(Vec<u8>);
 
 impl Table {
-    /// The table for these clocks, with timer interrupts on that grid of the monotonic clock.
-    pub fn new(stepped: &[Stepped], grid: Option<Grid>) -> Table {
+    /// The table for these clocks, with timer interrupts on that grid of the monotonic clock, where the program's clocks are
+    /// ahead of ours by `ahead`.
+    pub fn new(stepped: &[Stepped], grid: Option<Grid>, ahead: impl Fn(libc::clockid_t) -> Nanos) -> Table {
         let mut bytes = vec![0; TABLE];
         for clock in stepped {
-            let own = now_on(clock.clock.reads().id()) - now_on(libc::CLOCK_MONOTONIC);
+            let read = clock.clock.reads().id();
+            let own = now_on(read) - now_on(libc::CLOCK_MONOTONIC) + ahead(read);
             let (period, origin) = match grid.filter(|_| clock.follows_interrupts) {
                 Some(grid) => (grid.period, grid.origin + own),
                 None => (Nanos(1), Nanos::ZERO),
@@ -63,6 +65,15 @@ impl Table {
         }
         Table(bytes)
     }
+}
+
+/// A changed grid as running programs get it: it begins at a tick that is still to come, and until then their clocks
+/// show the time itself. So no clock goes back, whichever table a thread has read: what it showed before isn't later
+/// than the time, and what it shows afterwards isn't earlier than that tick.
+pub fn from_next_tick(grid: Option<Grid>, now: Nanos) -> Option<Grid> {
+    /// By then, all programs have the table.
+    const WRITTEN: Nanos = Nanos(5_000_000);
+    grid.map(|grid| Grid { origin: grid.at_or_after(now + WRITTEN), ..grid })
 }
 
 /// Writes the table of a program that was just executed.
@@ -134,12 +145,15 @@ fn memory_of(process: Tid) -> io::Result<File> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
     use std::sync::atomic::{AtomicI64, Ordering};
 
     use super::*;
     use crate::plan::{ClockChoice, Plan};
 
     static TIME: AtomicI64 = AtomicI64::new(0);
+    /// Tests use the same data.
+    static TURN: Mutex<()> = Mutex::new(());
 
     extern "C" fn kernels_gettime(clock: i32, time: *mut libc::timespec) -> i32 {
         if clock == 3 {
@@ -173,7 +187,50 @@ mod tests {
     }
 
     #[test]
+    fn no_clock_goes_back_when_the_resolution_changes() {
+        let _turn = TURN.lock();
+        if placed().is_none() {
+            return oversleep_testing::skip("the code's address is taken");
+        }
+        let own = std::process::id() as Tid;
+        // SAFETY: the signature of that function.
+        let gettime: extern "C" fn(i32, *mut libc::timespec) -> i32 =
+            unsafe { std::mem::transmute(Entry::ClockGettime.address()) };
+        let plan = Plan::named("windows-10-1909", &[], Some(1)).expect("a machine");
+        let stepped = ClockChoice::These(vec![(LinuxClock::Monotonic, Some("interrupt-time".to_owned()))]);
+        let stepped = plan.clocks(&stepped).expect("clocks");
+        let is_stepped = |clock: &Stepped| clock.clock == LinuxClock::Monotonic;
+        assert!(stepped.iter().any(is_stepped));
+        let read = |now: i64| {
+            TIME.store(now, Ordering::SeqCst);
+            let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+            assert_eq!(gettime(libc::CLOCK_MONOTONIC, &raw mut time), 0);
+            time.tv_sec * 1_000_000_000 + time.tv_nsec
+        };
+        let grid = |origin, period| Some(Grid { origin: Nanos(origin), period: Nanos(period) });
+        let mut now = 1_000_000_000_000;
+        write(own, &Table::new(&stepped, grid(77_000_000, 15_625_000), |_| Nanos::ZERO)).expect("it is written");
+        let mut shown = 0;
+        for round in 0..200 {
+            let period = [997_300, 15_625_000, 500_000][round % 3];
+            // The table is in force only after that time, here by up to 4 ms.
+            let changed = from_next_tick(grid(now - 1_234_567, period), Nanos(now));
+            for step in 0..400 {
+                if step == round * 2 {
+                    change(own, &Table::new(&stepped, changed, |_| Nanos::ZERO)).expect("it is changed");
+                }
+                now += 10_000;
+                let next = read(now);
+                assert!((shown..=now).contains(&next), "{round}, {step}: {shown} and then {next} at {now}");
+                shown = next;
+            }
+            now += 40_000_000;
+        }
+    }
+
+    #[test]
     fn a_program_reads_what_the_machine_would_show() {
+        let _turn = TURN.lock();
         if placed().is_none() {
             return oversleep_testing::skip("the code's address is taken");
         }
@@ -197,7 +254,7 @@ mod tests {
         };
         for (round, period) in [15_625_000, 997_300, 500_000].into_iter().enumerate() {
             let grid = Grid { origin: Nanos(77_000_000), period: Nanos(period) };
-            let table = Table::new(&stepped, Some(grid));
+            let table = Table::new(&stepped, Some(grid), |_| Nanos::ZERO);
             match round {
                 0 => write(own, &table).expect("it is written"),
                 _ => change(own, &table).expect("it is changed"),

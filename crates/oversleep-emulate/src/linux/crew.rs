@@ -3,7 +3,8 @@
 //! To find the thread that stopped, the kernel walks all threads that the tracer traces. With some hundreds of them, that
 //! takes longer than redirecting a wait. So a tracer with enough threads hands each new one to another tracer. Only its
 //! current tracer can detach a thread and only the next one can attach to it, so in between the thread waits in
-//! [`Entry::Park`].
+//! [`Entry::Park`]. Threads of programs without that code, or whose own filter may forbid its call, stay with their tracer:
+//! their waits don't stop, or only to be named.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
@@ -135,7 +136,11 @@ impl Crew {
                 tracing(member);
             }
         });
-        lock(&self.threads).push(begun.ok()?);
+        let mut threads = lock(&self.threads);
+        // A thread that nobody joins or drops keeps its stack.
+        threads.retain(|thread| !thread.is_finished());
+        threads.push(begun.ok()?);
+        drop(threads);
         let member = receiver.recv().ok()??;
         members.push(Arc::clone(&member));
         Some(member)
@@ -146,11 +151,12 @@ impl Crew {
 fn bell() -> Tid {
     // SAFETY: the copy makes only calls that are allowed after a fork and never returns.
     unsafe {
+        // Before it is there: setting that discards a signal that has just come, and with it the word of a thread.
+        libc::signal(RING, libc::SIG_IGN);
         match libc::fork() {
             0 => {
                 libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
                 libc::syscall(libc::SYS_close_range, 0, i32::MAX, 0);
-                libc::signal(RING, libc::SIG_IGN);
                 loop {
                     libc::pause();
                 }

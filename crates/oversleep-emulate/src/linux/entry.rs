@@ -109,6 +109,12 @@ const STRICT: &str = "strict seccomp mode fails with EINVAL, since emulation has
 
 /// Decides what to do with the call that these registers make.
 pub fn answer(tid: Tid, registers: &Registers) -> Answer {
+    if registers.orig_rax as libc::c_long == libc::SYS_timer_settime {
+        let timers = std::fs::read_to_string(format!("/proc/{tid}/timers")).unwrap_or_default();
+        if counts_cpu_time(&timers, registers.rdi as i32) {
+            return Answer::AsIs;
+        }
+    }
     let is_protected = Cell::new(false);
     let look = |error: &io::Error| {
         is_protected.set(!matches!(error.raw_os_error(), Some(libc::EFAULT | libc::ESRCH)));
@@ -214,6 +220,17 @@ fn answer_reading(
     }
 }
 
+/// Whether a timer of a process is on a clock of CPU time, which no tick rounds: profilers use these. Without such a list
+/// (`CONFIG_CHECKPOINT_RESTORE`), no timer is taken for one.
+fn counts_cpu_time(timers: &str, id: i32) -> bool {
+    let mut lines = timers.lines().skip_while(|line| line.strip_prefix("ID: ") != Some(&id.to_string()));
+    let clock = lines.find_map(|line| line.strip_prefix("ClockID: ")?.trim().parse::<libc::clockid_t>().ok());
+    // Negative ones are those of other processes and threads, or of devices.
+    clock.is_some_and(|clock| {
+        clock < 0 || [libc::CLOCK_PROCESS_CPUTIME_ID, libc::CLOCK_THREAD_CPUTIME_ID].contains(&clock)
+    })
+}
+
 fn timer(class: Class, [span, until]: [Entry; 2], words: Option<[i64; 4]>, (is_absolute, unit): (bool, i64)) -> Answer {
     let Some([interval_s, interval, value_s, value]) = words else { return UNREADABLE };
     let (Some(interval), Some(value)) = (time([interval_s, interval], unit), time([value_s, value], unit)) else {
@@ -262,5 +279,18 @@ pub fn name(call: libc::c_long) -> &'static str {
         SYS_futex_waitv => "futex_waitv", SYS_io_uring_setup => "io_uring_setup", SYS_ptrace => "ptrace",
         SYS_clock_gettime => "clock_gettime", SYS_clock_getres => "clock_getres", SYS_gettimeofday => "gettimeofday", SYS_time => "time",
         SYS_seccomp => "seccomp", SYS_prctl => "prctl", SYS_execve => "execve",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timers_of_cpu_time_are_told_by_their_clock() {
+        let timers = "ID: 0\nsignal: 27/0\nnotify: signal/pid.7\nClockID: 1\nID: 1\nsignal: 27/0\nnotify: signal/tid.7\n\
+            ClockID: 3\nID: 12\nsignal: 0/0\nnotify: none/pid.7\nClockID: -6\nID: 13\nClockID: 0\n";
+        let on = [0, 1, 2, 12, 13].map(|id| counts_cpu_time(timers, id));
+        assert_eq!(on, [false, true, false, true, false]);
     }
 }

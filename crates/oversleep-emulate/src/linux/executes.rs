@@ -34,8 +34,14 @@ impl Tracer {
         }
         self.shared.processes.executes(tid);
         self.shared.sites.forget(tid);
-        let wanted = Wanted { code: self.shared.plan.is_some(), locked_memory: self.shared.locks_memory };
+        self.shared.spaces.meets(tid);
+        let locks = self.shared.locks_memory;
+        let is_limited = locks && !inject::may_lock_all(tid);
+        let wanted = Wanted { code: self.shared.plan.is_some(), locked_memory: locks && !is_limited };
         let got = inject::at_exec(tid, wanted);
+        if is_limited {
+            self.shared.not_locked.store(libc::EPERM, Ordering::Relaxed);
+        }
         match got.locked_memory {
             Some(0) => _ = self.shared.locked.fetch_add(1, Ordering::Relaxed),
             Some(error) => self.shared.not_locked.store(error, Ordering::Relaxed),

@@ -1,26 +1,22 @@
 //! The process that the user started. It is the program's parent, passes signals and stops on to it, and ends as it does.
 
+use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
-use std::sync::atomic::{AtomicI32, Ordering};
+
+use oversleep_native::passing::{JOB_STOPS, Passing};
 
 use super::notes::Teller;
+use super::preload_file::Kept;
 use super::refusal::{self, BY_TRACE};
 use super::start::Start;
 use super::{preload, socket, supervisor};
 use crate::report::Report;
 use crate::{Ended, Failure, Request};
 
-/// Signals that are passed on if a process sent them. A terminal sends its signals to the program anyway.
-const PASSED_ON: [i32; 7] =
-    [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc::SIGUSR1, libc::SIGUSR2, libc::SIGWINCH];
-/// Signals that stop a job. The program decides what they do, and this process does the same.
-const JOB_STOPS: [i32; 3] = [libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU];
-
-static PROGRAM: AtomicI32 = AtomicI32::new(0);
-/// A signal that arrived before the program was started.
-static EARLY: AtomicI32 = AtomicI32::new(0);
+/// How often to look whether a stopped program was continued.
+const WATCH_MS: i32 = 10;
 
 /// Runs the program until it ends, and returns how it ended.
 ///
@@ -47,20 +43,22 @@ pub fn run(request: Request) -> Result<Ended, Failure> {
         supervisor => supervisor,
     };
     drop((to_front, to_program, to_told));
-    for signal in PASSED_ON {
-        pass_on_from_now(signal);
-    }
-    let (begun, mut to_supervisor) = (start.begin(Some((supervisor, to_tracer)), follow), Some(to_supervisor));
+    let mut passing = Passing::begin(true);
+    let (begun, mut to_supervisor) = (start.begin(Some((supervisor, to_tracer)), &mut passing), Some(to_supervisor));
+    let mut kept = None;
     let begun = match begun {
         Err((BY_TRACE, error)) => {
-            // Without a tracer there is no supervisor. The next attempt must not inherit the signals ignored here.
+            // Without a tracer there is no supervisor.
             to_supervisor = None;
-            stop_with_jobs(libc::SIG_DFL);
+            drop(passing);
+            passing = Passing::begin(true);
             if error.raw_os_error() == Some(libc::ESRCH) && was_killed(supervisor) {
                 return Err(Failure::Own("the supervisor was killed before the program started".to_owned()));
             }
             let why = refusal::why(BY_TRACE, error, &typed);
-            preloaded(&request, why)?.begin(None, follow)
+            let (start, library) = preloaded(&request, why)?;
+            kept = Some(library);
+            start.begin(None, &mut passing)
         }
         begun => begun,
     };
@@ -70,7 +68,7 @@ pub fn run(request: Request) -> Result<Ended, Failure> {
     })?;
     let teller = Teller::begin(told, request.note);
     let status = wait(program);
-    PROGRAM.store(0, Ordering::SeqCst);
+    drop((passing, kept));
     let is_supervised = to_supervisor.is_some();
     let report = to_supervisor.and_then(|to_supervisor| {
         socket::send(to_supervisor.as_raw_fd(), supervisor::FINISH).ok()?;
@@ -94,34 +92,15 @@ fn was_killed(supervisor: i32) -> bool {
     unsafe { libc::waitpid(supervisor, &raw mut status, 0) == supervisor && libc::WIFSIGNALED(status) }
 }
 
-/// From now on, signals are passed on to the program, and this process stops when it stops.
-fn follow(program: i32) {
-    PROGRAM.store(program, Ordering::SeqCst);
-    let early = EARLY.swap(0, Ordering::SeqCst);
-    if early != 0 {
-        // SAFETY: takes two numbers; the program hasn't been waited for.
-        unsafe { libc::kill(program, early) };
-    }
-    stop_with_jobs(libc::SIG_IGN);
-}
-
-/// Sets the action of the signals that stop a job.
-fn stop_with_jobs(action: libc::sighandler_t) {
-    for signal in JOB_STOPS {
-        // SAFETY: the action is to ignore the signal, or its default.
-        unsafe { libc::signal(signal, action) };
-    }
-}
-
 /// Prepares the program to run with LD_PRELOAD, unless another tracer already traces this process.
-fn preloaded(request: &Request, why: Failure) -> Result<Start, Failure> {
+fn preloaded(request: &Request, why: Failure) -> Result<(Start, Kept), Failure> {
     let library = (!refusal::is_traced_already()).then(|| preload::library_of(request)).flatten();
     let Some(library) = library else { return Err(why) };
     let other = std::env::var_os(preload::VARIABLE);
-    let variable = preload::variable(&library, other.as_deref().map(OsStrExt::as_bytes));
-    let Ok(variable) = variable else { return Err(why) };
+    let Ok(kept) = Kept::new(&library) else { return Err(why) };
+    let Ok(variable) = kept.variable(other.as_deref().map(OsStrExt::as_bytes)) else { return Err(why) };
     (request.note)(&format!("{why}, {}", preload::REACHES));
-    Start::new(request, &[], Some(variable))
+    Ok((Start::new(request, &[], Some(variable))?, kept))
 }
 
 /// Waits until the program ends. Whenever it stops, this process stops too.
@@ -145,16 +124,23 @@ fn wait(program: i32) -> i32 {
 }
 
 /// Stops this process by the signal that stopped the program, so that a shell sees its job stopped. If only this process is
-/// continued later, it continues the program.
+/// continued later, it continues the program; if only the program is, a process that watches it continues this one.
 fn stop_with(program: i32, signal: i32) {
+    let watching = continues_with(program);
     // SAFETY: takes numbers and writable memory of the right type. The signal has its default action meanwhile.
     unsafe {
         if JOB_STOPS.contains(&signal) {
-            libc::signal(signal, libc::SIG_DFL);
+            let was = Passing::set(signal, &std::mem::zeroed());
             libc::raise(signal);
-            libc::signal(signal, libc::SIG_IGN);
+            Passing::set(signal, &was);
         } else {
             libc::raise(libc::SIGSTOP);
+        }
+        if watching > 0 {
+            libc::kill(watching, libc::SIGKILL);
+            while libc::waitpid(watching, std::ptr::null_mut(), 0) == -1
+                && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
+            {}
         }
         // This stop was already reported, so only what follows it can be waited for.
         let mut about: libc::siginfo_t = std::mem::zeroed();
@@ -166,32 +152,50 @@ fn stop_with(program: i32, signal: i32) {
     }
 }
 
-/// Passes a signal on to the program, unless a terminal sent it: then the program received it as well.
-extern "C" fn pass_on(signal: i32, about: *mut libc::siginfo_t, _context: *mut libc::c_void) {
-    let program = PROGRAM.load(Ordering::SeqCst);
-    // SAFETY: the system passes a valid record to such a handler, and `kill` is allowed in one.
+/// Starts a process that continues this one once the program isn't stopped any more. A process that is stopped can't do
+/// anything, and the kernel tells no other one but the parent of what is continued.
+fn continues_with(program: i32) -> i32 {
+    let stat = CString::new(format!("/proc/{program}/stat")).unwrap_or_default();
+    // SAFETY: the copy makes only calls that are allowed after a fork, and never returns.
     unsafe {
-        match (*about).si_code {
-            libc::SI_KERNEL => {}
-            _ if program > 0 => _ = libc::kill(program, signal),
-            _ => EARLY.store(signal, Ordering::SeqCst),
+        let front = libc::getpid();
+        match libc::fork() {
+            0 => {
+                // Apart from the job that stops.
+                libc::setsid();
+                libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+                libc::syscall(libc::SYS_close_range, 0, i32::MAX, 0);
+                while libc::getppid() == front && is_stopped(&stat) {
+                    libc::poll(std::ptr::null_mut(), 0, WATCH_MS);
+                }
+                if libc::getppid() == front {
+                    libc::kill(front, libc::SIGCONT);
+                }
+                loop {
+                    // This process continues at its own time, and ends this one then; it may not have stopped yet.
+                    libc::poll(std::ptr::null_mut(), 0, WATCH_MS);
+                    libc::kill(libc::getppid(), libc::SIGCONT);
+                }
+            }
+            watching => watching,
         }
     }
 }
 
-fn pass_on_from_now(signal: i32) {
-    // SAFETY: all-zero is a valid sigaction; the handler only makes calls that a handler may.
-    unsafe {
-        let mut was: libc::sigaction = std::mem::zeroed();
-        libc::sigaction(signal, std::ptr::null(), &raw mut was);
-        // An ignored signal (nohup) stays ignored, in the program too.
-        if was.sa_sigaction != libc::SIG_IGN {
-            let mut passing: libc::sigaction = std::mem::zeroed();
-            passing.sa_sigaction = pass_on as *const () as libc::sighandler_t;
-            passing.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
-            libc::sigaction(signal, &raw const passing, std::ptr::null_mut());
-        }
-    }
+/// Whether a process is stopped, or traced and stopped. Doesn't allocate.
+fn is_stopped(stat: &CStr) -> bool {
+    let mut text = [0_u8; 256];
+    // SAFETY: a name that ends, and room for what is read.
+    let read = unsafe {
+        let file = libc::open(stat.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
+        let read = libc::read(file, text.as_mut_ptr().cast(), text.len());
+        libc::close(file);
+        read
+    };
+    let text = text.get(..usize::try_from(read).unwrap_or(0)).unwrap_or_default();
+    // The name is in parentheses and may have some itself.
+    let state = text.iter().rposition(|&byte| byte == b')').and_then(|at| text.get(at + 2));
+    matches!(state, Some(b'T' | b't'))
 }
 
 /// Ends this process by the signal that ended the program, without a core file of its own.

@@ -71,6 +71,19 @@ pub fn at_exec(tid: Tid, wanted: Wanted) -> Got {
     got
 }
 
+/// Lifts the limit on the memory that a process may lock, unless there is none. Under a limit, later allocations of a
+/// program whose memory is locked would fail, at the latest once it gives up its privileges. Whether there is no limit.
+pub fn may_lock_all(process: Tid) -> bool {
+    let none = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
+    let mut limit = none;
+    // SAFETY: records that outlive the calls. https://man7.org/linux/man-pages/man2/prlimit.2.html
+    unsafe {
+        libc::prlimit(process, libc::RLIMIT_MEMLOCK, std::ptr::null(), &raw mut limit) == 0
+            && (limit.rlim_cur == libc::RLIM_INFINITY
+                || libc::prlimit(process, libc::RLIMIT_MEMLOCK, &raw const none, std::ptr::null_mut()) == 0)
+    }
+}
+
 /// Whether a newly executed program is for 32 bits. One of the x32 ABI runs 64-bit code.
 fn is_of_32_bits(registers: &Registers) -> bool {
     registers.cs != CODE_64 || registers.rsp < END_OF_32_BITS

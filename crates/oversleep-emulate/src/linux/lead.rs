@@ -120,12 +120,20 @@ impl Tracer {
             (LeadsTo::Socket, Some(grid)) => grid.at_or_before(now),
             _ => plan.began(wait.0, is_as_found, now),
         };
+        let ahead = match self.shared.spaces.are_some() && waiting.leads_to != LeadsTo::Socket {
+            true => {
+                let process = self.process(tid);
+                self.shared.spaces.ahead(process, waiting.clock)
+            }
+            false => Nanos::ZERO,
+        };
         let requested = match waiting.requested {
             // The program takes a deadline from the clock that it sees.
             Requested::Deadline(at) if self.shared.steps_exact_clocks.load(Ordering::Relaxed) => {
                 let process = self.process(tid);
-                Requested::Deadline(at + self.shared.behind(process, waiting.clock, from))
+                Requested::Deadline(at - ahead + self.shared.behind(process, waiting.clock, from))
             }
+            Requested::Deadline(at) => Requested::Deadline(at - ahead),
             requested => requested,
         };
         let Some(planned) = plan.end(wait, requested, from, (grid, is_as_found)) else {
@@ -133,6 +141,7 @@ impl Tracer {
         };
         let info = &wait.0.info;
         if let Some(grid) = grid.filter(|_| waiting.class != Class::Socket)
+            && !self.is_in_other_time(tid)
             && self.is_frequent(tid, &registers)
             && let Some(form) = plan.closed_form(wait)
         {
@@ -170,7 +179,16 @@ impl Tracer {
         {
             lock(&self.tally).passed_by(name, INTERVAL);
         }
-        lead_to(tid, registers, waiting.leads_to, &planned, from, interval)
+        let there = Planned { end: planned.end + ahead, native: planned.native + ahead, ..planned };
+        lead_to(tid, registers, waiting.leads_to, &there, from, interval)
+    }
+
+    /// Whether its process is in a time namespace of its own, on whose clocks the code of sites doesn't count.
+    fn is_in_other_time(&mut self, tid: Tid) -> bool {
+        self.shared.spaces.are_some() && {
+            let process = self.process(tid);
+            self.shared.spaces.has(process)
+        }
     }
 }
 
@@ -178,9 +196,10 @@ impl Tracer {
     /// A thread has just started in a process of many. It maps the room for the code of their waits first.
     pub(super) fn prepare_waits(&mut self, process: Tid, tid: Tid) -> io::Result<()> {
         let shared = &self.shared;
-        let is_native = matches!(shared.processes.of(process), Some(Special::Native(_)));
         let grid = shared.resolution.read().unwrap_or_else(PoisonError::into_inner).grid(process);
-        let Some(grid) = grid.filter(|_| shared.plan.is_some() && !is_native) else { return Ok(()) };
+        let Some(grid) = grid.filter(|_| shared.has_code(process) && !shared.spaces.has(process)) else {
+            return Ok(());
+        };
         let registers = ptrace::registers(tid)?;
         if shared.sites.prepare((process, tid), registers.rip, grid) {
             // That code repeats the call in front of the address that it returns to.

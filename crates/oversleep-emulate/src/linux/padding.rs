@@ -1,4 +1,5 @@
-//! Unused room in a program's own code: the padding that compilers insert between two functions.
+//! Unused room in a program's own code: the padding that compilers insert between two functions. Whether NOPs are that, or
+//! the entry of the next function, their bytes don't tell ([`super::functions`]).
 
 use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic};
 
@@ -34,6 +35,19 @@ pub fn behind(place: u64, code: &[u8]) -> Option<u64> {
     found.filter(|&room| !targets.iter().any(|target| (room..room + ROOM as u64).contains(target)))
 }
 
+/// Whether NOPs at that address are those of an assembler that aligns the next function: long ones, up to a multiple of 16
+/// bytes. One of five bytes alone may be the entry of a function that is aligned by chance.
+pub fn aligns(at: u64, code: &[u8]) -> bool {
+    const ALIGNMENT: u64 = 16;
+    let length = (ALIGNMENT - at % ALIGNMENT) as usize;
+    if at.is_multiple_of(ALIGNMENT) || length <= ROOM || code.len() < length {
+        return false;
+    }
+    let mut decoder = Decoder::with_ip(64, &code[..length], at, DecoderOptions::NONE);
+    let is_long_nop = |one: Instruction| one.mnemonic() == Mnemonic::Nop && one.len() > 1;
+    std::iter::from_fn(|| decoder.can_decode().then(|| decoder.decode())).all(is_long_nop)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -66,5 +80,16 @@ mod tests {
         assert_eq!(room(&[&RETURNS, &nops, &[0xeb, 0xf4]]), None);
         assert_eq!(room(&[&[0x90; 126], &[0xc3], &nops]), Some(0x107f));
         assert_eq!(room(&[&[0x90; 128], &[0xc3], &nops]), None, "too far");
+    }
+
+    #[test]
+    fn only_long_nops_up_to_an_alignment_are_padding_by_themselves() {
+        let long = [0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0, 0x0f, 0x1f, 0x44, 0, 0];
+        assert!(aligns(0x1006, &long), "ten bytes, and then an entry");
+        assert!(aligns(0x1001, &long), "fifteen");
+        assert!(!aligns(0x1000, &long), "an entry");
+        assert!(!aligns(0x1004, &long), "it goes on beyond");
+        assert!(!aligns(0x100b, &long[10..]), "five bytes");
+        assert!(!aligns(0x1008, &[0x90; 16]), "an entry that others patch");
     }
 }

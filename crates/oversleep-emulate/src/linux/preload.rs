@@ -2,16 +2,10 @@
 //! loads before the program's others (LD_PRELOAD). It is made here, of the same code as the places that wait often, so no
 //! compiler is needed. It reaches only what calls the C library, in programs that are linked dynamically.
 
-use std::ffi::CString;
-use std::fs::File;
-use std::io::{self, Write};
-use std::os::fd::IntoRawFd;
-
 use oversleep_system::rules::Grid;
 
 use super::elf::Library;
 use super::entry::now;
-use super::memory_file::memory_file;
 use super::regions;
 use super::rule::{self, Led, NO_SAMPLE, SITE};
 use super::trampoline::{self, Entry};
@@ -123,22 +117,4 @@ fn library(plan: &Plan, grid: Grid) -> Option<Vec<u8>> {
         init: Entry::CInit.offset(),
     };
     are_some.then(|| library.file())
-}
-
-/// Keeps a library in memory as long as this process lives, and returns the variable by which programs load it, before
-/// whatever else they are told to.
-///
-/// # Errors
-/// The system gives no such memory.
-pub fn variable(library: &[u8], other: Option<&[u8]>) -> io::Result<CString> {
-    let mut memory = File::from(memory_file(c"oversleep-preload")?);
-    memory.write_all(library)?;
-    // It stays open until this process ends.
-    let file = memory.into_raw_fd();
-    let mut words = format!("{VARIABLE}=/proc/{}/fd/{file}", std::process::id()).into_bytes();
-    if let Some(other) = other.filter(|other| !other.is_empty()) {
-        words.push(b':');
-        words.extend_from_slice(other);
-    }
-    CString::new(words).map_err(|_| io::ErrorKind::InvalidInput.into())
 }

@@ -48,6 +48,11 @@ impl Processes {
         self.special.read().unwrap_or_else(PoisonError::into_inner).get(&process).cloned()
     }
 
+    /// Whether it runs natively.
+    pub fn is_native(&self, process: Tid) -> bool {
+        matches!(self.of(process), Some(Special::Native(_)))
+    }
+
     /// Marks a process as special from now on.
     pub fn set(&self, process: Tid, special: Special) {
         self.special.write().unwrap_or_else(PoisonError::into_inner).insert(process, special);

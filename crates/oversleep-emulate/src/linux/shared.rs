@@ -9,11 +9,12 @@ use oversleep_system::rules::Grid;
 
 use super::clocks::{self, Table};
 use super::crew::{Crew, lock};
-use super::entry::ahead;
+use super::entry::{self, ahead};
 use super::notes::Notes;
 use super::processes::Processes;
 use super::ptrace::Tid;
 use super::sites::Sites;
+use super::time_spaces::TimeSpaces;
 use super::timeouts::Timeouts;
 use crate::Request;
 use crate::plan::{ClockChoice, Holder, Plan, Resolution, Stepped};
@@ -42,6 +43,7 @@ pub struct Shared {
     pub processes: Processes,
     pub sites: Sites,
     pub timeouts: Timeouts,
+    pub spaces: TimeSpaces,
     /// Which clocks a program gets.
     pub choice: ClockChoice,
     /// The stepped clocks of a program without adapters.
@@ -61,8 +63,40 @@ pub struct Shared {
     pub adapters: Mutex<BTreeSet<[String; 3]>>,
     /// How often each program wasn't run, by reason.
     refused: Mutex<BTreeMap<(String, &'static str), u64>>,
-    pub tallies: Mutex<Vec<Arc<Mutex<Tally>>>>,
+    pub tallies: Mutex<Tallies>,
     pub crew: Crew,
+}
+
+/// What tracers counted. Those that have ended share one tally, so that it doesn't grow with every burst of threads.
+#[derive(Default)]
+pub struct Tallies {
+    active: Vec<Arc<Mutex<Tally>>>,
+    ended: u64,
+    of_ended: Tally,
+}
+
+impl Tallies {
+    /// The tally of one more tracer.
+    pub fn begin(&mut self) -> Arc<Mutex<Tally>> {
+        let tally = Arc::<Mutex<Tally>>::default();
+        self.active.push(Arc::clone(&tally));
+        tally
+    }
+
+    /// A tracer has ended.
+    pub fn end(&mut self, tally: &Arc<Mutex<Tally>>) {
+        self.active.retain(|other| !Arc::ptr_eq(other, tally));
+        self.ended += 1;
+        self.of_ended.merge(&lock(tally));
+    }
+
+    /// The number of tracers until now, and the sum of their tallies.
+    pub fn sum(&self) -> (u64, Tally) {
+        let mut sum = Tally::default();
+        sum.merge(&self.of_ended);
+        self.active.iter().for_each(|tally| sum.merge(&lock(tally)));
+        (self.ended + self.active.len() as u64, sum)
+    }
 }
 
 impl Shared {
@@ -88,6 +122,7 @@ impl Shared {
             processes: Processes::default(),
             sites: Sites::new(),
             timeouts: Timeouts::default(),
+            spaces: TimeSpaces::default(),
             choice: request.clocks,
             stepped,
             has_adapters: request.has_adapters,
@@ -107,6 +142,11 @@ impl Shared {
     /// The machine's name.
     pub fn machine(&self) -> &str {
         self.plan.as_ref().map_or("this machine", Plan::machine)
+    }
+
+    /// Whether a thread of that process can wait in the injected code: the code is there, and nothing forbids its calls.
+    pub fn has_code(&self, process: Tid) -> bool {
+        self.plan.is_some() && !self.processes.is_native(process)
     }
 
     /// The clocks of programs, for the report.
@@ -166,6 +206,7 @@ impl Shared {
     pub fn forget(&self, process: Tid, now: Nanos) {
         self.processes.forget(process);
         self.timeouts.forget(process);
+        self.spaces.forget(process);
         lock(&self.clocked).remove(&process);
         self.sites.forget(process);
         let is_per_process = self.resolution.read().unwrap_or_else(PoisonError::into_inner).is_per_process();
@@ -183,8 +224,9 @@ impl Shared {
         self.sites.change(|process| resolution.grid(process));
         if grid != before {
             self.has_changed.store(true, Ordering::SeqCst);
+            let grid = clocks::from_next_tick(grid, entry::now());
             for (process, stepped) in lock(&self.clocked).iter() {
-                let _ = clocks::change(*process, &Table::new(stepped, grid));
+                let _ = clocks::change(*process, &self.table(*process, stepped, grid));
             }
         }
         changed
@@ -200,10 +242,15 @@ impl Shared {
         if stepped.iter().any(|clock| clock.clock.reads() == clock.clock) {
             self.steps_exact_clocks.store(true, Ordering::SeqCst);
         }
-        clocks::write(process, &Table::new(&stepped, resolution.hardware_grid()))?;
+        clocks::write(process, &self.table(process, &stepped, resolution.hardware_grid()))?;
         let redirected = clocks::redirect(process, &stepped);
         lock(&self.clocked).insert(process, Arc::new(stepped));
         redirected
+    }
+
+    /// The table for these clocks, as they are in that process.
+    fn table(&self, process: Tid, stepped: &[Stepped], grid: Option<Grid>) -> Table {
+        Table::new(stepped, grid, |clock| self.spaces.ahead(process, clock))
     }
 
     /// How far an emulated clock of that process lags, if Linux calls the clock exact.
@@ -234,7 +281,8 @@ impl Shared {
         let mut clocked = lock(&self.clocked);
         if let Some(stepped) = clocked.get(&process).map(Arc::clone) {
             if self.has_changed.load(Ordering::SeqCst) {
-                let _ = clocks::change(started, &Table::new(&stepped, resolution.hardware_grid()));
+                let grid = clocks::from_next_tick(resolution.hardware_grid(), entry::now());
+                let _ = clocks::change(started, &self.table(started, &stepped, grid));
             }
             clocked.insert(started, stepped);
         }

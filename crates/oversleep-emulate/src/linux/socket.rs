@@ -10,7 +10,7 @@ use crate::Failure;
 
 /// How long an answer may take.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long a request may take, since others wait for it meanwhile.
+/// How long a request may take.
 const PATIENCE_WITH_REQUESTS: Duration = Duration::from_secs(1);
 /// The longest answer: a report has the program's arguments.
 const ANSWER_MAX: u64 = 64 << 20;
@@ -50,7 +50,12 @@ pub fn control(front: i32, words: &str) -> Result<String, Failure> {
         Failure::Own(format!("no emulated program {front} answers ({error}); {hint}"))
     };
     let [own, any] = addresses(front).map(|address| address.and_then(|address| UnixStream::connect_addr(&address)));
-    let mut socket = own.or(any).map_err(failed)?;
+    // Another user may have taken the name.
+    let of_supervisor = |socket: UnixStream| match user_of(&socket) {
+        Some(user) if user == own_user() || own_user() == 0 => Ok(socket),
+        _ => Err(io::Error::new(io::ErrorKind::PermissionDenied, "it belongs to another user")),
+    };
+    let mut socket = own.and_then(of_supervisor).or_else(|_| any.and_then(of_supervisor)).map_err(failed)?;
     socket.set_read_timeout(Some(PATIENCE)).map_err(failed)?;
     writeln!(socket, "{words}").map_err(failed)?;
     let mut answer = String::new();
@@ -62,8 +67,18 @@ pub fn control(front: i32, words: &str) -> Result<String, Failure> {
     }
 }
 
+/// Whether this user or root is at the other end.
+pub fn is_of_this_user(socket: &UnixStream) -> bool {
+    user_of(socket).is_some_and(|user| user == own_user() || user == 0)
+}
+
+fn own_user() -> u32 {
+    // SAFETY: takes nothing.
+    unsafe { libc::getuid() }
+}
+
 /// The user at the other end.
-pub fn user_of(socket: &UnixStream) -> Option<u32> {
+fn user_of(socket: &UnixStream) -> Option<u32> {
     let mut who = libc::ucred { pid: 0, uid: u32::MAX, gid: u32::MAX };
     let mut length = size_of::<libc::ucred>() as libc::socklen_t;
     // SAFETY: there is room for what is told. https://man7.org/linux/man-pages/man7/unix.7.html

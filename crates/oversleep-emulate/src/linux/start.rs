@@ -6,6 +6,8 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::sync::atomic::{AtomicI32, Ordering};
 
+use oversleep_native::passing::Passing;
+
 use super::refusal::{BY_EXEC, BY_FILTER, BY_TRACE};
 use super::{filter, preload, socket};
 use crate::plan::Stepped;
@@ -89,19 +91,19 @@ impl Start {
         Ok(Start { argv, envp, filter: None, has_slack: true })
     }
 
-    /// Starts the program in a process of its own, traced by that supervisor, which answers there. An error has the stage
-    /// that failed, or 0 where there is no process.
-    pub fn begin(&self, tracer: Option<(i32, OwnedFd)>, begun: impl Fn(i32)) -> Result<i32, (i32, io::Error)> {
+    /// Starts the program in a process of its own, which gets the signals and is traced by that supervisor, which answers
+    /// there. An error has the stage that failed, or 0 where there is no process.
+    pub fn begin(&self, tracer: Option<(i32, OwnedFd)>, passing: &mut Passing) -> Result<i32, (i32, io::Error)> {
         let (start_failed, why_not) = socket::pair().map_err(|error| (0, error))?;
         let tracer_of = tracer.as_ref().map(|(supervisor, to_tracer)| (*supervisor, to_tracer.as_raw_fd()));
         // SAFETY: the copy makes only calls that are allowed after a fork, and executes a program or ends.
         let program = match unsafe { libc::fork() } {
             -1 => return Err((0, io::Error::last_os_error())),
-            0 => self.run(tracer_of, why_not.as_raw_fd()),
+            0 => self.run(tracer_of, why_not.as_raw_fd(), passing),
             program => program,
         };
         drop((tracer, why_not));
-        begun(program);
+        passing.to(program);
         let Some(stage) = socket::receive(start_failed.as_raw_fd()) else { return Ok(program) };
         let errno = socket::receive(start_failed.as_raw_fd()).unwrap_or(0);
         reap(program);
@@ -109,7 +111,8 @@ impl Start {
     }
 
     /// In the new process: is traced from now on, filters its calls, and executes the program.
-    fn run(&self, tracer: Option<(i32, i32)>, why_not: i32) -> ! {
+    fn run(&self, tracer: Option<(i32, i32)>, why_not: i32, passing: &Passing) -> ! {
+        passing.in_new_process();
         // SAFETY: calls that take numbers, constants, or pointers to what outlives them.
         unsafe {
             let fail = |stage, error: i32| -> ! {

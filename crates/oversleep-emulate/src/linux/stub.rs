@@ -5,7 +5,7 @@ use std::io;
 use super::ptrace::{self, Tid};
 use super::regions::Memory;
 use super::trampoline::Entry;
-use super::{padding, trampoline};
+use super::{functions, padding, trampoline};
 
 /// The entry that a site leads to, by call number.
 fn leads_to(call: libc::c_long) -> Option<Entry> {
@@ -29,6 +29,7 @@ pub const AFTER_SLOW: u64 = 10;
 const LEA: [u8; 2] = [0x8d, 0x88];
 const JRCXZ: [u8; 2] = [0xe3, 16];
 const SYSCALL: [u8; 2] = [0x0f, 0x05];
+const INT3: u8 = 0xcc;
 
 /// A stub: it continues in the injected code if the call number matches, and makes the call otherwise. It clobbers only the
 /// registers that a system call may change.
@@ -81,7 +82,13 @@ impl Room {
         if place % LINE == LINE - 1 && !is_alone() {
             return None;
         }
-        padding::behind(returns_to, &code[2..]).map(|at| Room { place, at })
+        let at = padding::behind(returns_to, &code[2..])?;
+        let room = (at - place) as usize;
+        // No function begins with a breakpoint, but one may begin with NOPs.
+        let is_padding = code[room..room + padding::ROOM].iter().all(|&byte| byte == INT3)
+            || functions::begin_elsewhere(memory, process, place, at..at + padding::ROOM as u64)
+                .unwrap_or_else(|| padding::aligns(at, &code[room..]));
+        is_padding.then_some(Room { place, at })
     }
 
     /// Writes the jumps. The one that is in use is written last.

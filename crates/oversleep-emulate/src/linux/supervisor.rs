@@ -18,7 +18,7 @@ use super::tracer::{self, Tracer};
 use super::{calibration, ptrace, socket};
 use crate::Request;
 use crate::plan::{ClockChoice, Holder, Plan, Resolution, Stepped};
-use crate::report::{Report, Tally};
+use crate::report::Report;
 
 /// Sent by the front process when the program has ended; the answer is the report.
 pub const FINISH: i32 = 1;
@@ -67,7 +67,7 @@ fn supervise((mut request, stepped): (Request, Vec<Stepped>), front: i32, [to_fr
         let shared = Arc::clone(&shared);
         let _ = thread::Builder::new().spawn(move || {
             for connection in listener.incoming().flatten() {
-                let _ = obey(&shared, connection);
+                receives(&shared, connection);
             }
         });
     }
@@ -140,11 +140,7 @@ pub(super) fn apart(keep: &mut [RawFd]) {
 }
 
 fn report(shared: &Shared) -> Report {
-    let mut all = Tally::default();
-    let tallies = lock(&shared.tallies);
-    for tally in tallies.iter() {
-        all.merge(&lock(tally));
-    }
+    let (tracers, mut all) = lock(&shared.tallies).sum();
     for (counted, counts) in shared.sites.counters.iter().flat_map(Counters::all) {
         all.without_stop(counted, counts);
     }
@@ -152,7 +148,7 @@ fn report(shared: &Shared) -> Report {
         program: shared.typed.clone(),
         execs: shared.execs.load(Ordering::Relaxed),
         threads_max: shared.threads_max.load(Ordering::Relaxed),
-        tracers: tallies.len() as u64,
+        tracers,
         own_wake_up: shared.own_wake_up.clone(),
         clocks: shared.clocks(),
         adapters: shared.adapters(),
@@ -163,21 +159,26 @@ fn report(shared: &Shared) -> Report {
     }
 }
 
+/// Has a request served in a thread of its own, so that none waits for another one. Another user is told so before anything
+/// is read.
+fn receives(shared: &Arc<Shared>, connection: UnixStream) {
+    if !socket::is_of_this_user(&connection) {
+        let _ = connection.set_nonblocking(true);
+        let _ = (&connection).write_all(b"no the emulated program belongs to another user\n");
+        return;
+    }
+    let shared = Arc::clone(shared);
+    let _ = thread::Builder::new().stack_size(1 << 20).spawn(move || obey(&shared, &connection));
+}
+
 /// Serves one request from another program of the same user.
-fn obey(shared: &Shared, connection: UnixStream) -> io::Result<()> {
-    // SAFETY: takes nothing.
-    let own = unsafe { libc::getuid() };
-    let is_allowed = socket::user_of(&connection).is_some_and(|user| user == own || user == 0);
-    let line = socket::request(&connection)?;
-    let answer = match is_allowed {
-        true => answer_to(shared, line.trim()),
-        false => Err("the emulated program belongs to another user".to_owned()),
-    };
-    let answer = match answer {
+fn obey(shared: &Shared, mut connection: &UnixStream) -> io::Result<()> {
+    let line = socket::request(connection)?;
+    let answer = match answer_to(shared, line.trim()) {
         Ok(answer) => format!("ok {answer}\n"),
         Err(why) => format!("no {why}\n"),
     };
-    (&connection).write_all(answer.as_bytes())
+    connection.write_all(answer.as_bytes())
 }
 
 fn answer_to(shared: &Shared, line: &str) -> Result<String, String> {

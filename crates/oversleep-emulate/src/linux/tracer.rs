@@ -11,6 +11,7 @@ use super::births::Births;
 use super::cancel::{self, Cancelled};
 use super::crew::{Member, Parcel, SHARE, lock};
 use super::entry::now;
+use super::ignored;
 use super::ptrace::{self, Registers, Stop, Tid};
 use super::seizure::Seizure;
 use super::sends::Sendings;
@@ -46,10 +47,15 @@ pub struct Tracer {
     pub(super) busy_since: Nanos,
 }
 
+impl Drop for Tracer {
+    fn drop(&mut self) {
+        lock(&self.shared.tallies).end(&self.tally);
+    }
+}
+
 impl Tracer {
     pub fn new(shared: Arc<Shared>, member: Option<Arc<Member>>) -> Tracer {
-        let tally = Arc::<Mutex<Tally>>::default();
-        lock(&shared.tallies).push(Arc::clone(&tally));
+        let tally = lock(&shared.tallies).begin();
         Tracer {
             shared,
             tally,
@@ -156,7 +162,8 @@ impl Tracer {
             ptrace::set_registers(tid, &Registers { orig_rax: u64::MAX, ..*registers })?;
         } else if !self.known.contains(&tid) && self.known.len() >= SHARE {
             // A process would outlive the supervisor on its way to another tracer.
-            if let Some(process) = process_of(tid).filter(|&process| process != tid) {
+            let is_parkable = |&process: &Tid| process != tid && self.shared.has_code(process);
+            if let Some(process) = process_of(tid).filter(is_parkable) {
                 self.prepare_waits(process, tid)?;
                 if self.give_away(process, tid) {
                     return Ok(());
@@ -199,7 +206,16 @@ impl Tracer {
                 let signal = self.cancelled.signal((process, tid), |place| shared.sites.origin(process, place));
                 ptrace::go_on(tid, signal.unwrap_or(cancel::SIGNAL))
             }
-            Stop::Signal(signal) => ptrace::go_on(tid, signal),
+            Stop::Signal(cancel::OF_MUSL) => {
+                let process = self.process(tid);
+                let shared = &self.shared;
+                let _ = cancel::repeats_in_program(tid, |place| shared.sites.origin(process, place));
+                ptrace::go_on(tid, cancel::OF_MUSL)
+            }
+            Stop::Signal(signal) => {
+                ignored::outlasts(tid, signal)?;
+                ptrace::go_on(tid, signal)
+            }
             Stop::Trap => self.stops(tid, now),
             Stop::Overdue => self.begins(tid),
             Stop::Started => {
@@ -248,6 +264,10 @@ impl Tracer {
             if !std::fs::exists(format!("/proc/{process}/task/{started}")).unwrap_or(false) {
                 self.shared.starts(process, started);
             }
+        }
+        // Its parent's places count on the parent's clocks.
+        if self.shared.spaces.meets(started) {
+            self.shared.sites.turn_off(started);
         }
         if self.births.is_announced(started) {
             let _ = self.begins(started);

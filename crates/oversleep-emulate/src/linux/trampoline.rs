@@ -58,6 +58,11 @@ entries! {
     RelR10 = oversleep_rel_r10;
     RelR8 = oversleep_rel_r8;
     EpollWait = oversleep_epoll_wait;
+    // Where they count anew what is left.
+    RelRdxBegun = oversleep_rel_rdx_begun;
+    RelR10Begun = oversleep_rel_r10_begun;
+    RelR8Begun = oversleep_rel_r8_begun;
+    EpollWaitBegun = oversleep_epoll_wait_begun;
     Poll = oversleep_poll;
     Ppoll = oversleep_ppoll;
     Select = oversleep_select;

@@ -99,8 +99,8 @@ oversleep_trampolines:
     .endm
 
     // Writes what is left until the moment that rax was, as a time with \unit ns in a second's fraction, to where the word
-    // at \to points: by the kernel, which fails where the program may not write.
-    .macro ovs_write_left to, unit
+    // at \to points: by the kernel, which fails where the program may not write. With \faults, the call then does, too.
+    .macro ovs_write_left to, unit, faults=0
     mov [rsp + 48], rax
     ovs_left 32, 0
     ovs_split
@@ -128,7 +128,12 @@ oversleep_trampolines:
     xor r9d, r9d
     mov eax, 311
     syscall
+    .if \faults
+    cmp rax, -14
+    je 8f
+    .endif
     mov rax, [rsp + 48]
+8:
     .endm
 
     .macro ovs_entry name
@@ -137,6 +142,8 @@ oversleep_trampolines:
     .hidden oversleep_\name
 oversleep_\name:
     ovs_begin
+    .globl oversleep_\name\()_begun
+    .hidden oversleep_\name\()_begun
 oversleep_\name\()_begun:
     .endm
 
@@ -248,7 +255,7 @@ oversleep_nanosleep_ended:
     jne 2f
     cmp qword ptr [rsp + 88], 0
     je 2f
-    ovs_write_left 88, 1
+    ovs_write_left 88, 1, 1
 2:
     ovs_end
 
@@ -259,7 +266,7 @@ oversleep_clock_nanosleep_ended:
     jne 2f
     cmp qword ptr [rsp + 72], 0
     je 2f
-    ovs_write_left 72, 1
+    ovs_write_left 72, 1, 1
 2:
     ovs_end
 
@@ -439,7 +446,8 @@ oversleep_any_call:
     syscall
     ud2
 
-    // A thread without a tracer waits here for its next one, which gives it its registers back.
+    // A thread without a tracer waits here for its next one, which gives it its registers back. It makes a single call,
+    // because the program may forbid the next one meanwhile.
     .balign 16
     .globl oversleep_park
     .hidden oversleep_park
@@ -451,4 +459,4 @@ oversleep_park:
     jmp oversleep_park
     .balign 8
 2:
-    .quad 0, 1000000
+    .quad 1000000000, 0

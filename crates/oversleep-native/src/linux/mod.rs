@@ -23,6 +23,7 @@ pub mod process_end;
 mod process_groups;
 mod processor_state;
 pub mod splitter;
+pub mod theirs;
 mod tunables;
 mod waits;
 

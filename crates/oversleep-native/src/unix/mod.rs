@@ -5,6 +5,7 @@ pub mod app;
 pub mod group;
 pub mod interruption;
 pub mod outputs;
+pub mod passing;
 
 // Only for the Unix systems that have their own folder.
 #[cfg(any(target_os = "linux", target_os = "macos"))]

@@ -6,6 +6,7 @@ mod injection;
 mod limits;
 mod outputs;
 mod policies;
+mod programs;
 mod signals;
 mod system;
 
@@ -25,6 +26,7 @@ pub fn rows(material: &Material) -> Vec<Row> {
     rows.extend(limits::rows(material));
     rows.extend(groups::rows());
     rows.extend(policies::rows());
+    rows.extend(programs::rows());
     rows.extend(files::rows(material));
     rows.extend(injection::rows(material));
     rows

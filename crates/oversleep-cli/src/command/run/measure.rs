@@ -30,17 +30,17 @@ impl Runs {
     /// Runs the program without the settings. Returns whether a signal ended that, so that there is nothing to compare.
     pub fn before(&self, program: &[OsString]) -> Result<bool, Failure> {
         message::note("the first run is without the settings");
-        let ended = self.one("before.json", program, false)?;
-        Ok(matches!(ended, Exit::Program(code) if BY_SIGNAL.contains(&code)))
+        let (ended, is_signalled) = self.one("before.json", program, false)?;
+        Ok(is_signalled || BY_SIGNAL.contains(&ended))
     }
 
     /// Runs the program with the settings that the calling thread holds.
     pub fn after(&self, program: &[OsString], locks_memory: bool) -> Result<Exit, Failure> {
         message::note("the second run is with the settings");
-        self.one("after.json", program, locks_memory)
+        self.one("after.json", program, locks_memory).map(|(code, _)| Exit::Program(code))
     }
 
-    fn one(&self, name: &str, program: &[OsString], locks_memory: bool) -> Result<Exit, Failure> {
+    fn one(&self, name: &str, program: &[OsString], locks_memory: bool) -> Result<(i32, bool), Failure> {
         let mut command = Vec::new();
         if locks_memory {
             command.extend([
@@ -52,11 +52,17 @@ impl Runs {
             ]);
         }
         command.extend(program.iter().cloned());
-        self.followed(name, &[], &command).map(|(_, exit)| exit)
+        self.followed(name, &[], &command).map(|(_, ended)| ended)
     }
 
-    /// Runs the program under `oversleep why` with these options. Returns where its result is, and how it ended.
-    pub fn followed(&self, name: &str, options: &[OsString], program: &[OsString]) -> Result<(PathBuf, Exit), Failure> {
+    /// Runs the program under `oversleep why` with these options. Returns where its result is, its exit code, and whether it
+    /// was sent a signal.
+    pub fn followed(
+        &self,
+        name: &str,
+        options: &[OsString],
+        program: &[OsString],
+    ) -> Result<(PathBuf, (i32, bool)), Failure> {
         let path = self.folder.join(name);
         let own = own_program()?;
         let mut arguments: Vec<OsString> = vec!["why".into(), "--quiet".into(), "--out".into(), path.clone().into()];
@@ -66,14 +72,14 @@ impl Runs {
         document.push(self.folder.join(format!("{name}.document")));
         arguments.extend([document, "--".into()]);
         arguments.extend(program.iter().cloned());
-        let ended = oversleep_native::run_app(own.as_os_str(), &arguments)
+        let ended = oversleep_native::run_app_signalled(own.as_os_str(), &arguments)
             .map_err(|error| Failure::failed(format!("can't run '{}': {error}", own.display())))?;
         if !path.exists() {
             return Err(Failure::failed(
                 "that run was not measured, so there is nothing to compare; the reason is above",
             ));
         }
-        Ok((path, Exit::Program(ended)))
+        Ok((path, ended))
     }
 
     /// Prints what changed.

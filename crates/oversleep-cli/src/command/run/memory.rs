@@ -49,7 +49,11 @@ pub fn run(typed: &[OsString]) -> Result<Exit, Failure> {
         match (report.not_locked, report.locked) {
             (Some(error), locked) => {
                 let error = std::io::Error::from_raw_os_error(error);
-                message::warning(&format!("{locked} of {} programs had their memory locked: {error}", report.execs));
+                message::warning(&format!(
+                    "{locked} of {} programs had their memory locked: {error}; under a limit, later allocations would fail, so \
+                     lift it first: ulimit -l unlimited",
+                    report.execs
+                ));
             }
             (None, locked) => message::note(&format!("programs that had their memory locked: {locked}")),
         }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use clap::ValueEnum;
 use oversleep_collect::{CollectError, Collector, Options};
 use oversleep_emulate::{IS_SUPPORTED, Observation, Running};
+use oversleep_native::passing::Passing;
 use oversleep_record::observed::{By, Losses};
 use oversleep_why::Event;
 
@@ -31,16 +32,16 @@ pub enum Follower {
     Supervisor(Option<Observation>),
 }
 
-/// A program that runs and ends.
+/// A program that runs and ends. Until then, signals to this process go to the program.
 pub enum Program {
-    Child(Child),
+    Child(Child, Passing),
     Observed(Running),
 }
 
 impl Program {
     pub fn wait(self) -> io::Result<ExitStatus> {
         match self {
-            Program::Child(mut child) => child.wait(),
+            Program::Child(mut child, _passing) => child.wait(),
             Program::Observed(running) => running.wait(),
         }
     }
@@ -114,13 +115,14 @@ impl Follower {
         let Some((name, arguments)) = program.split_first() else { return Ok(None) };
         match self {
             Follower::Kernel(collector) => {
-                let child = collector.spawn(Command::new(name).args(arguments));
+                let mut passing = Passing::begin(false);
+                let child = passing.spawn(Command::new(name).args(arguments), |command| collector.spawn(command));
                 let child = child.map_err(|error| Failure::not_run(name, &error))?;
-                Ok(Some((child.id(), Program::Child(child))))
+                Ok(Some((child.id(), Program::Child(child, passing))))
             }
             Follower::Supervisor(observation) => {
-                let begun = observation.insert(Observation::begin(program, children)?);
-                Ok(Some((begun.id(), Program::Observed(begun.running()))))
+                let (begun, running) = Observation::begin(program, children)?;
+                Ok(Some((observation.insert(begun).id(), Program::Observed(running))))
             }
         }
     }

@@ -1,10 +1,11 @@
 //! Delivers what was observed, and shows stored results and recordings again.
 
-use std::fs::{self, File};
-use std::io::BufWriter;
+use std::fs::File;
+use std::io::{BufWriter, Read};
 use std::path::Path;
 use std::sync::Arc;
 
+use oversleep_exchange as exchange;
 use oversleep_explain as explain;
 use oversleep_record::Identity;
 use oversleep_record::observed::Losses;
@@ -104,7 +105,10 @@ pub fn again(why: &Why, path: &Path) -> Result<Exit, Failure> {
 }
 
 fn read(why: &Why, path: &Path) -> Result<ResultFile, Failure> {
-    let bytes = fs::read(path).map_err(|error| Failure::failed(format!("can't read '{}': {error}", path.display())))?;
+    let unreadable = |error: std::io::Error| Failure::failed(format!("can't read '{}': {error}", path.display()));
+    let mut source = File::open(path).map_err(unreadable)?;
+    let mut bytes = Vec::new();
+    (&mut source).take(exchange::HEAD_BYTES as u64).read_to_end(&mut bytes).map_err(unreadable)?;
     let unusable = |error: String| Failure::failed(format!("can't use '{}': {error}", path.display()));
     if !Reader::knows(&bytes) {
         for (option, is_named) in
@@ -118,18 +122,21 @@ fn read(why: &Why, path: &Path) -> Result<ResultFile, Failure> {
             }
         }
         let neither = "it is neither a recording nor a result of `oversleep why`";
-        if let Some(format) = oversleep_exchange::recognise(&bytes).map_err(|error| unusable(error.to_string()))? {
+        if let Some(format) = exchange::recognise(&bytes).map_err(|error| unusable(error.to_string()))? {
+            source.take(exchange::FILE_BYTES_MAX as u64).read_to_end(&mut bytes).map_err(unreadable)?;
             return Err(unusable(match format.read(&bytes) {
                 Ok(_) => format!("{neither} but {}; `oversleep report` shows it", format.name),
                 Err(error) => error.to_string(),
             }));
         }
-        let file = ResultFile::read(&bytes).map_err(|error| unusable(format!("{neither} ({error})")))?;
+        let file =
+            ResultFile::read_from(bytes.chain(source)).map_err(|error| unusable(format!("{neither} ({error})")))?;
         return match file.observation {
             Some(_) => Ok(file),
             None => Err(unusable(format!("{neither}; `oversleep report` shows it"))),
         };
     }
+    source.read_to_end(&mut bytes).map_err(unreadable)?;
     let mut reader = Reader::new(&bytes).map_err(|error| unusable(error.to_string()))?;
     let meta = reader.meta.clone();
     let want_ns = why.want.and_then(|want| u64::try_from(want.0).ok());

@@ -41,6 +41,8 @@ type Wanted = (u32, u64, u64);
 #[derive(Default)]
 struct Program {
     regions: Vec<Region>,
+    /// Its user, as long as it ran.
+    user: Option<u32>,
     files: HashMap<PathBuf, Arc<Mapped>>,
 }
 
@@ -84,6 +86,7 @@ impl Symbols {
             // A program that has ended has an empty map; its last one still applies.
             if !text.is_empty() {
                 program.regions = maps::parse(&text);
+                program.user = oversleep_native::user_of(pid);
             }
         }
         let Some(region) = program.regions.iter().find(|region| region.has(address)) else {
@@ -127,7 +130,9 @@ impl Symbols {
             }
         }
         for (pid, addresses) in made {
-            for (address, name) in maps::made_code(pid, &addresses) {
+            for (address, name) in
+                maps::made_code(pid, self.programs.get(&pid).and_then(|program| program.user), &addresses)
+            {
                 events.extend(events_of_symbol(t, pid, address, &name));
             }
         }

@@ -19,6 +19,7 @@ use std::process::ExitStatus;
 use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
 
+use oversleep_native::passing::Passing;
 use oversleep_native::switches::SwitchRing;
 use oversleep_record::observed::By;
 use oversleep_why::Event;
@@ -44,16 +45,19 @@ pub struct Observation {
     is_over: bool,
 }
 
-/// The end of an observed program, to be waited for in any thread.
+/// The end of an observed program, to be waited for in any thread. Until then, signals to this process go to the program.
 #[derive(Debug)]
-pub struct Running(i32);
+pub struct Running {
+    program: i32,
+    _passing: Passing,
+}
 
 impl Observation {
     /// Starts a program and follows it, and with `children` all that it starts.
     ///
     /// # Errors
     /// Why it can't be started or traced.
-    pub fn begin(program: &[OsString], children: bool) -> Result<Observation, Failure> {
+    pub fn begin(program: &[OsString], children: bool) -> Result<(Observation, Running), Failure> {
         let own = |what: &str, error: io::Error| Failure::Own(format!("can't {what}: {error}"));
         let typed = program.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
         let start = Start::observed(program, filter::of_observed())?;
@@ -70,10 +74,12 @@ impl Observation {
             supervisor => supervisor,
         };
         drop((to_front, stream, to_program));
-        let program = start.begin(Some((supervisor, to_tracer)), |_| {}).map_err(|(stage, error)| match stage {
-            0 => own("start a process", error),
-            _ => refusal::why(stage, error, &typed),
-        })?;
+        let mut passing = Passing::begin(false);
+        let program =
+            start.begin(Some((supervisor, to_tracer)), &mut passing).map_err(|(stage, error)| match stage {
+                0 => own("start a process", error),
+                _ => refusal::why(stage, error, &typed),
+            })?;
         let (sender, pieces) = mpsc::sync_channel(PIECES);
         let mut from = UnixStream::from(from);
         let reading = std::thread::Builder::new().spawn(move || {
@@ -85,7 +91,8 @@ impl Observation {
             }
         });
         reading.map_err(|error| own("start a thread", error))?;
-        Ok(Observation { program, control, pieces, rest: Vec::new(), is_over: false })
+        let running = Running { program, _passing: passing };
+        Ok((Observation { program, control, pieces, rest: Vec::new(), is_over: false }, running))
     }
 
     /// Whether a program can be followed here. None is run: there is no program of that name, and the error that says so
@@ -109,11 +116,6 @@ impl Observation {
     /// The program's process id.
     pub fn id(&self) -> u32 {
         self.program.unsigned_abs()
-    }
-
-    /// The end of the program.
-    pub fn running(&self) -> Running {
-        Running(self.program)
     }
 
     /// Appends the events that have arrived. Returns whether there are more. With `is_last`, the program is followed no
@@ -143,7 +145,7 @@ impl Running {
     pub fn wait(self) -> io::Result<ExitStatus> {
         let mut status = 0;
         // SAFETY: the status is writable.
-        while unsafe { libc::waitpid(self.0, &raw mut status, 0) } == -1 {
+        while unsafe { libc::waitpid(self.program, &raw mut status, 0) } == -1 {
             let error = io::Error::last_os_error();
             if error.kind() != io::ErrorKind::Interrupted {
                 return Err(error);

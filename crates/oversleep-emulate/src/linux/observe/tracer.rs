@@ -9,6 +9,7 @@ use oversleep_why::{Event, Kind};
 
 use super::super::births::Births;
 use super::super::entry::{self, Answer, now};
+use super::super::ignored;
 use super::super::ptrace::{self, Registers, Stop, Tid};
 use super::super::stops::Stops;
 use super::super::tracer::process_of;
@@ -92,7 +93,10 @@ impl Tracer {
                 ptrace::go_on(tid, 0)
             }
             Stop::WithGroup => ptrace::listen(tid),
-            Stop::Signal(signal) => ptrace::go_on(tid, signal),
+            Stop::Signal(signal) => {
+                ignored::outlasts(tid, signal)?;
+                ptrace::go_on(tid, signal)
+            }
             Stop::Overdue => ptrace::go_on(tid, 0),
             Stop::Trap => {
                 let is_known = self.threads.contains_key(&tid);
