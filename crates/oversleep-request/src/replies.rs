@@ -173,7 +173,7 @@ mod tests {
         let (answers, refusals) = answered("sleep(1ms) --on linux-hz250,windows-7 --set timers.tick=10ms");
         assert_eq!(answers, ["windows-7"]);
         assert!(refusals[0].contains("has no effect on linux-hz250"), "{refusals:?}");
-        let (_, refusals) = answered("asyncio.sleep(1ms) --on windows-11,linux-hz250");
+        let (_, refusals) = answered("select.epoll(1ms) --on windows-11,linux-hz250");
         assert!(refusals[0].ends_with("is known on linux only"), "{refusals:?}");
     }
 

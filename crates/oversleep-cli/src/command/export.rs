@@ -14,7 +14,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("oversleep export r.json --to hlog=r.hlog", "for programs of HdrHistogram"),
     ("oversleep export r.json --to hgrm=r.hgrm --to buckets=r.csv", "percentiles for a plotter, and every bucket"),
     ("oversleep export cyclictest.json --to json=r.json", "another program's file as a result"),
-    ("oversleep waits --export bencher=r.json", "every command that measures has --export"),
+    ("oversleep waits --export bencher=bmf.json", "every command that measures has --export"),
 ];
 
 /// Write a result's values in forms that other programs read: HdrHistogram's, CSV, Markdown, Bencher's

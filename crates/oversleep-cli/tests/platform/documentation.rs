@@ -78,7 +78,9 @@ fn furnished(lines: &[String]) -> Home {
     fs::create_dir(home.path().join("results")).expect("writable");
     fs::copy(home.path().join("r.json"), home.path().join("results/r.json")).expect("writable");
     let reads = |line: &&String| {
-        ["oversleep report ", "oversleep compare ", "oversleep clocks "].iter().any(|start| line.starts_with(start))
+        ["oversleep report ", "oversleep compare ", "oversleep clocks ", "oversleep export "]
+            .iter()
+            .any(|start| line.starts_with(start))
     };
     for line in lines.iter().filter(reads) {
         for word in line.split_whitespace().filter(|word| word.ends_with(".json") && !word.starts_with('-')) {

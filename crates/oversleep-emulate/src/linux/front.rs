@@ -79,10 +79,21 @@ pub fn run(request: Request) -> Result<Ended, Failure> {
     }
     let signal = libc::WIFSIGNALED(status).then(|| libc::WTERMSIG(status));
     if is_supervised && report.is_none() && signal == Some(libc::SIGKILL) {
-        return Err(Failure::Own("the supervisor ended, and the program was killed with it".to_owned()));
+        return Err(Failure::Own(format!("the supervisor {}, and the program was killed with it", fate(supervisor))));
     }
     let code = signal.map_or_else(|| libc::WEXITSTATUS(status), |signal| 128 + signal);
     Ok(Ended { code, signal, report })
+}
+
+/// How the supervisor ended.
+fn fate(supervisor: i32) -> String {
+    let mut status = 0;
+    // SAFETY: the status is writable.
+    match unsafe { libc::waitpid(supervisor, &raw mut status, 0) } == supervisor {
+        true if libc::WIFSIGNALED(status) => format!("was ended by signal {}", libc::WTERMSIG(status)),
+        true => format!("ended with exit code {}", libc::WEXITSTATUS(status)),
+        false => "ended".to_owned(),
+    }
 }
 
 /// Whether the supervisor, which ends now, was killed. It ends by itself where it can't start a thread.

@@ -40,9 +40,20 @@ mod tests {
         run(OsStr::new("sh"), &["-c".into(), script.into()])
     }
 
-    /// A single test, because the handlers belong to the process.
+    /// Names the process that is this test's alone.
+    const ALONE: &str = "OVERSLEEP_TEST_ALONE";
+
+    /// A single test in a process of its own, because handlers belong to a process, and other tests send signals to theirs.
     #[test]
     fn the_exit_code_comes_from_the_program_and_signals_reach_it() {
+        if std::env::var_os(ALONE).is_none() {
+            let name = "unix::app::tests::the_exit_code_comes_from_the_program_and_signals_reach_it";
+            let mut own = Command::new(std::env::current_exe().expect("it runs"));
+            let output = own.args([name, "--exact", "--nocapture"]).env(ALONE, "1").output().expect("it starts");
+            let said = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+            assert!(output.status.success() && said[0].contains("1 passed"), "{}{}", said[0], said[1]);
+            return;
+        }
         let fine = match shell("exit 0") {
             Ok(fine) => fine,
             Err(why) => return oversleep_testing::skip(why),

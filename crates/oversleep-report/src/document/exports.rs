@@ -166,13 +166,11 @@ fn measure(values: &Distribution, share: f64) -> Option<Value> {
     })
 }
 
-/// The series of a subject that has some.
+/// The series of a result that have values.
 fn all(subject: &dyn Subject) -> io::Result<Vec<&Series>> {
-    let some: Vec<&Series> = subject.series().iter().filter(|series| !series.distribution.is_empty()).collect();
-    if some.is_empty() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "there are no series of values in it"));
-    }
-    Ok(some)
+    let none = || io::Error::new(io::ErrorKind::InvalidInput, "only a result has values to export");
+    let series = subject.series().ok_or_else(none)?;
+    Ok(series.iter().filter(|series| !series.distribution.is_empty()).collect())
 }
 
 /// Those in nanoseconds, and how many others there are: these formats have no unit.

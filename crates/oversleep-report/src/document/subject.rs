@@ -33,8 +33,8 @@ pub trait Subject {
     fn json(&self, out: &mut dyn Write) -> io::Result<()>;
 
     /// Its series, if it is a result.
-    fn series(&self) -> &[Series] {
-        &[]
+    fn series(&self) -> Option<&[Series]> {
+        None
     }
 
     /// One row for each thing that it consists of.
@@ -89,8 +89,8 @@ impl Subject for ResultFile {
         self.write_to(out)
     }
 
-    fn series(&self) -> &[Series] {
-        &self.series
+    fn series(&self) -> Option<&[Series]> {
+        Some(&self.series)
     }
 
     fn sheet(&self) -> Sheet<'_> {
