@@ -54,6 +54,10 @@ fn supervise((mut request, stepped): (Request, Vec<Stepped>), front: i32, [to_fr
     // SAFETY: takes numbers.
     let niceness = unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) };
     apart(&mut [&to_front, &to_program, &notes].map(AsRawFd::as_raw_fd));
+    // It has no other stream for the message of a panic.
+    if let Ok(told) = notes.try_clone().map(Notes::new) {
+        std::panic::set_hook(Box::new(move |panic| told.tell(&format!("the supervisor failed: {panic}"))));
+    }
     let mut held = match &request.plan {
         Some(plan) => plan.resolution(now()),
         None => Resolution::of_no_machine(),
