@@ -32,7 +32,7 @@ fn read(text: &Text<'_>, mut draft: Draft) -> Result<Draft, Fault> {
         draft.fact(fact, FactValue::Nanos(Nanos(period)), "timer interval");
         if name == "Current" {
             let series: Series = stated_resolution();
-            let mut values = Values::new();
+            let mut values = Values::default();
             values.record(line, period, 1)?;
             draft.add(series, values);
         }

@@ -96,17 +96,19 @@ impl Draft {
 }
 
 /// Values as they are read.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Values {
     distribution: Distribution,
     beyond: Option<Beyond>,
 }
 
-impl Values {
-    pub fn new() -> Values {
+impl Default for Values {
+    fn default() -> Values {
         Values { distribution: Distribution::growing(), beyond: None }
     }
+}
 
+impl Values {
     /// Adds a value so many times.
     pub fn record(&mut self, line: usize, value: i64, count: u64) -> Result<(), Fault> {
         match self.distribution.count().checked_add(count) {

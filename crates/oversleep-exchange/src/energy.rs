@@ -67,7 +67,7 @@ fn add(draft: &mut Draft, program: Option<&str>, period: i64) -> Result<(), Faul
     while draft.series.iter().any(|known| known.key == series.key) {
         series.key = series.key.word("again");
     }
-    let mut values = Values::new();
+    let mut values = Values::default();
     values.record(0, period, 1)?;
     draft.add(series, values);
     Ok(())

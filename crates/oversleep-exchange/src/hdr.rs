@@ -83,7 +83,7 @@ fn log(text: &Text<'_>, mut draft: Draft) -> Result<Draft, Fault> {
         let is_max = histogram.equivalent(stated, histogram.max());
         let max = if is_max { stated } else { histogram.max() };
         let (name, sign) = tag.strip_suffix(EARLY).map_or((tag, 1), |name| (name, -1));
-        let values = all.entry(name.to_owned()).or_insert_with(Values::new);
+        let values = all.entry(name.to_owned()).or_default();
         for step in histogram.iter_recorded() {
             let value = histogram.highest_equivalent(step.value_iterated_to()).min(max);
             let value = i64::try_from(value).unwrap_or(i64::MAX);
@@ -179,7 +179,7 @@ fn percentiles(text: &Text<'_>, mut draft: Draft) -> Result<Draft, Fault> {
             continue;
         }
         if is_head(row) {
-            tables.push((std::mem::take(&mut key), Values::new()));
+            tables.push((std::mem::take(&mut key), Values::default()));
             (before, highest) = (0, f64::NEG_INFINITY);
             continue;
         }

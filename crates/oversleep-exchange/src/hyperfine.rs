@@ -74,7 +74,7 @@ fn add(draft: &mut Draft, command: &str, spans: &[i64]) -> Result<(), Fault> {
         series.key = series.key.word("again");
     }
     let less = |request: i64| {
-        let mut all = Values::new();
+        let mut all = Values::default();
         spans.iter().try_for_each(|span| all.record(0, span.saturating_sub(request), 1)).map(|()| all)
     };
     draft.add(series, less(0)?);

@@ -29,9 +29,7 @@ fn read(text: &Text<'_>, mut draft: Draft) -> Result<Draft, Fault> {
         let request = between("Sleep(", ")")?;
         let request = millis(request.strip_prefix("n=").unwrap_or(request))?;
         let late = millis(between("slept ", "ms")?)?.saturating_sub(request);
-        all.entry((millis(between("Resolution: ", "ms")?)?, request))
-            .or_insert_with(Values::new)
-            .record(line, late, 1)?;
+        all.entry((millis(between("Resolution: ", "ms")?)?, request)).or_default().record(line, late, 1)?;
     }
     draft.os = "windows";
     draft.note("Lateness is the time slept, by the performance counter, less the time requested.");

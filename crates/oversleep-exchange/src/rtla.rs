@@ -107,7 +107,7 @@ fn read(text: &Text<'_>, mut draft: Draft, series: fn(&str) -> Option<Series>) -
 }
 
 fn values(column: &Column, step: i64, unit_ns: f64) -> Result<Values, Fault> {
-    let mut values = Values::new();
+    let mut values = Values::default();
     let mut end = 0;
     for &(line, index, count) in &column.counts {
         let last = index.saturating_add(step - 1);

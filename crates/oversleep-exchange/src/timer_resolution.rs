@@ -30,7 +30,7 @@ fn read(text: &Text<'_>, mut draft: Draft) -> Result<Draft, Fault> {
         if draft.series.iter().any(|known| known.key == series.key) {
             return Err(Fault::Line(line, "its resolution has a line above".to_owned()));
         }
-        let mut values = Values::new();
+        let mut values = Values::default();
         values.record(line, late, 1)?;
         draft.add(series, values);
     }

@@ -22,8 +22,10 @@ fn read(name: &str) -> ResultFile {
     file
 }
 
-/// Key, values, values of unknown size, p50 and largest value of each series.
-fn figures(file: &ResultFile) -> Vec<(String, u64, u64, Option<i64>, Option<i64>)> {
+/// Key, values, values of unknown size, p50 and largest value.
+type Figures = (String, u64, u64, Option<i64>, Option<i64>);
+
+fn figures(file: &ResultFile) -> Vec<Figures> {
     let beyond = |series: &oversleep_record::Series| series.beyond.map_or(0, |beyond| beyond.count);
     let figures = |series: &oversleep_record::Series| {
         let values = &series.distribution;

@@ -84,7 +84,7 @@ fn json(text: &Text<'_>, mut draft: Draft) -> Result<Draft, Fault> {
     let unit = Unit::in_ns(file.resolution_in_ns != 0);
     let mut threads = Vec::new();
     for thread in file.thread.values() {
-        let mut values = Values::new();
+        let mut values = Values::default();
         for (&value, &count) in &thread.histogram {
             values.record(0, unit.largest(0, value)?, count)?;
         }
@@ -152,7 +152,7 @@ fn histogram(text: &Text<'_>, draft: Draft) -> Result<Draft, Fault> {
         let value: i64 = number(line, words.next().unwrap_or_default(), "a number of microseconds")?;
         for (at, word) in words.enumerate() {
             if threads.len() == at {
-                threads.push(Values::new());
+                threads.push(Values::default());
             }
             let unit = Unit::in_ns(false);
             threads[at].record(line, unit.largest(line, value)?, number(line, word, "a number of values")?)?;
@@ -197,7 +197,7 @@ fn summary(text: &Text<'_>, mut draft: Draft) -> Result<Draft, Fault> {
         let (unit, mut options) = (Unit::in_ns(false), Options::unstated());
         options.priority = field(" P:")?;
         options.interval_us = Some(field(" I:")?);
-        let mut values = Values::new();
+        let mut values = Values::default();
         let count = u64::try_from(field(" C:")?).map_err(|_| Fault::Line(line, "a count is negative".to_owned()))?;
         let (min, max, thread) = (field("Min:")?, field("Max:")?, field("T:")?);
         values.beyond(line, count, unit.least(line, min)?, Some(unit.largest(line, max)?))?;
@@ -236,7 +236,7 @@ fn state(mut draft: Draft, options: &Options, unit: Unit, threads: &[Values]) ->
         series.clock = options.clock().to_owned();
         series
     };
-    let (mut all, first) = (Values::new(), draft.series.len());
+    let (mut all, first) = (Values::default(), draft.series.len());
     for (at, values) in (0..).zip(threads) {
         all.add(values);
         if threads.len() > 1 {
