@@ -45,7 +45,7 @@ async function links({ evaluated, until, must }) {
 async function sideBySide({ evaluated, must, took }) {
   const asked = (given) => evaluated(`restore(${JSON.stringify(given)}); answerNow().then(() => byId('ask-error').textContent + byId('answer').textContent)`);
   for (const given of [
-    { question: 'asyncio.sleep(1ms)', on: ['windows-11', 'linux-hz250'] },
+    { question: 'select.epoll(1ms)', on: ['windows-11', 'linux-hz250'] },
     { question: 'sleep(1ms)', on: ['windows-11', 'linux-hz250'], slack: '1ns' },
   ]) {
     const said = await asked(given);

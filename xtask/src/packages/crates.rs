@@ -77,6 +77,7 @@ fn try_out(yard: &mut Yard, files: &[PathBuf]) -> Result<String, Refusal> {
     let page = yard.root.join(PAGE);
     let page = fs::read_to_string(&page).map_err(|error| format!("{}: {error}", page.display()))?;
 
+    forget_own(&target(yard))?;
     let installed = yard.empty("installed")?;
     let mut install = elsewhere(yard, &home)?;
     install.args(install_line(&page)?).arg("--root").arg(&installed);
@@ -100,6 +101,17 @@ fn try_out(yard: &mut Yard, files: &[PathBuf]) -> Result<String, Refusal> {
 /// Cargo's output. Later runs compile only what changed.
 fn target(yard: &Yard) -> PathBuf {
     target_directory(&yard.root).join("crates")
+}
+
+/// Has Cargo compile our crates again: of a published version, it takes what it compiled once.
+fn forget_own(target: &Path) -> Result<(), String> {
+    let known = target.join("release/.fingerprint");
+    for entry in fs::read_dir(&known).into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().starts_with("oversleep") {
+            fs::remove_dir_all(entry.path()).map_err(|error| format!("{}: {error}", known.display()))?;
+        }
+    }
+    Ok(())
 }
 
 /// Cargo outside of the project, with a home of its own.

@@ -59,13 +59,16 @@ impl<'a> Table<'a> {
         if head[..5] != *b"\x7fELF\x02" {
             return None;
         }
-        let headers = base + u64::from_le_bytes(head[32..40].try_into().ok()?);
+        // The numbers are the program's, and may be any: a wrong address has no memory.
+        let headers = base.wrapping_add(u64::from_le_bytes(head[32..40].try_into().ok()?));
         let count = u64::from(u16::from_le_bytes(head[56..58].try_into().ok()?));
         let (mut bias, mut table) = (None, None);
-        for header in (0..count).map(|at| headers + at * HEADER) {
-            let (kind, address) = (memory.word(header).ok()? as u32, memory.word(header + 16).ok()?);
+        for header in (0..count).map(|at| headers.wrapping_add(at * HEADER)) {
+            let (kind, address) = (memory.word(header).ok()? as u32, memory.word(header.wrapping_add(16)).ok()?);
             match kind {
-                PT_LOAD if memory.word(header + 8).ok()? == 0 => bias = bias.or(Some(base.wrapping_sub(address))),
+                PT_LOAD if memory.word(header.wrapping_add(8)).ok()? == 0 => {
+                    bias = bias.or(Some(base.wrapping_sub(address)))
+                }
                 PT_GNU_EH_FRAME => table = Some(address),
                 _ => {}
             }
@@ -73,13 +76,13 @@ impl<'a> Table<'a> {
         let at = table?.wrapping_add(bias?);
         let mut form = [0; 4];
         memory.read(at, &mut form).ok()?;
-        let table = Table { memory, at, count: u64::from(memory.word(at + 8).ok()? as u32) };
+        let table = Table { memory, at, count: u64::from(memory.word(at.wrapping_add(8)).ok()? as u32) };
         (form == FORM).then_some(table)
     }
 
     /// A row: where a function begins, and where its description is.
     fn row(&self, index: u64) -> Option<(u64, u64)> {
-        let row = self.memory.word(self.at + FIRST + ROW * index).ok()?;
+        let row = self.memory.word(self.at.wrapping_add(FIRST + ROW * index)).ok()?;
         let relative = |half: u32| self.at.wrapping_add_signed(i64::from(half as i32));
         Some((relative(row as u32), relative((row >> 32) as u32)))
     }
@@ -98,10 +101,10 @@ impl<'a> Table<'a> {
     /// The function that has the code at an address.
     fn has(&self, address: u64) -> Option<u64> {
         let (description, begin) = self.last_until(address)?;
-        let words = self.memory.word(description + 8).ok()?;
+        let words = self.memory.word(description.wrapping_add(8)).ok()?;
         // Its own statement of where it begins is relative to that statement.
-        let own = (description + 8).wrapping_add_signed(i64::from(words as u32 as i32));
-        (own == begin && address < begin + (words >> 32)).then_some(begin)
+        let own = description.wrapping_add(8).wrapping_add_signed(i64::from(words as u32 as i32));
+        (own == begin && address - begin < words >> 32).then_some(begin)
     }
 }
 
@@ -138,5 +141,22 @@ mod tests {
         assert_eq!(base(maps, 0x2800), Some(0x1000));
         assert_eq!(base(maps, 0x6800), Some(0x5000));
         assert_eq!([base(maps, 0x8800), base(maps, 0x4800)], [None, None]);
+    }
+
+    /// A program may execute another one while its table is read, and may have any bytes there.
+    #[test]
+    fn whatever_is_in_memory_is_no_more_than_no_table() {
+        let memory = Memory::of(std::process::id().cast_signed()).expect("own memory");
+        let mut head = [0xff_u8; 64];
+        head[..5].copy_from_slice(b"\x7fELF\x02");
+        assert!(Table::of(&memory, head.as_ptr() as u64).is_none());
+        for at in [u64::MAX, u64::MAX - FIRST, 0, head.as_ptr() as u64] {
+            let table = Table { memory: &memory, at, count: u64::from(u32::MAX) };
+            assert!([0, 1 << 40, u64::MAX].iter().all(|&address| table.has(address).is_none()), "{at:#x}");
+        }
+        // A description at the very end of the address space, of a function there.
+        let rows = [0_u32, 0, 0, u32::MAX, u32::MAX, u32::MAX, u32::MAX];
+        let table = Table { memory: &memory, at: rows.as_ptr() as u64, count: 2 };
+        assert!(table.has(u64::MAX).is_none());
     }
 }
