@@ -77,7 +77,7 @@ fn show(report: &mut Report, waits: &[Wait], pairs: usize) {
     for wait in waits {
         let ratio = |pairs: &Pairs| pairs.summary().map_or(f64::NAN, |summary| summary.ratio);
         let Some(learned) = wait.learned[0].summary() else { continue };
-        let meets = |pairs: &Pairs| pairs.summary().is_some_and(|summary| BAR.is_met(&summary) == Some(true));
+        let meets = |pairs: &Pairs| pairs.summary().is_some_and(|summary| BAR.is_met(pairs, &summary) == Some(true));
         within += usize::from(meets(&wait.learned[0]));
         let is_steady = wait.variation[0].ratios().iter().all(|ratio| (ratio - 1.0).abs() <= 0.1);
         steady += usize::from(is_steady);

@@ -53,6 +53,20 @@ impl Pairs {
         })
     }
 
+    /// How likely so many pairs, or more, are beyond this ratio of the peer's figure plus this much, if half of all pairs
+    /// are.
+    pub fn chance_of_beyond(&self, ratio: f64, more: f64) -> f64 {
+        let count = self.ours.len();
+        let beyond = self.ours.iter().zip(&self.peer).filter(|(ours, peer)| **ours > *peer * ratio + more).count();
+        let mut chance = 0.5_f64.powi(i32::try_from(count).unwrap_or(i32::MAX));
+        let mut below = 0.0;
+        for k in 0..beyond {
+            below += chance;
+            chance *= (count - k) as f64 / (k + 1) as f64;
+        }
+        1.0 - below
+    }
+
     /// The median relative change of the peer from one run to the next: how much the same program varies on this
     /// machine right now.
     pub fn peer_variation(&self) -> Option<f64> {

@@ -154,7 +154,7 @@ fn comparison(title: &str, unit: &str, peer: &str, pairs: &Pairs, bar: Bar) -> (
         summary.larger,
         summary.pairs
     );
-    let met = bar.is_met(&summary);
+    let met = bar.is_met(pairs, &summary);
     if let Some(met) = met {
         let _ = write!(text, "\n  bar: {bar}: {}", if met { "PASS" } else { "MISS" });
     }

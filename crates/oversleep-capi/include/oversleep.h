@@ -706,7 +706,9 @@ oversleep_status oversleep_sleeper_set_budget_ns(oversleep_sleeper *sleeper,
                                                  uint64_t budget_ns);
 
 /**
- * Sets the price of lateness: how many microseconds of CPU time a microsecond of lateness is worth. The default is 30.
+ * Sets the price of lateness: how many microseconds of CPU time a microsecond of lateness is worth. By
+ * default there is no price: at most one sleep in a hundred is to be late, where that takes no more CPU time than a fixed
+ * margin of 125 microseconds would.
  * With 50 a sleep in about 50 is late; with 1 about every second one is, by some microseconds, and little is spun.
  * Beyond the first 50 microseconds, lateness costs ten times as much. What was learned is kept.
  */

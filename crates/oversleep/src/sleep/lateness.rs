@@ -3,6 +3,7 @@
 //! Pure: lateness in, a margin out.
 
 use super::objective::Objective;
+use super::tail::Expected;
 
 /// Sixteen buckets per octave, so a margin exceeds the lateness it covers by at most a sixteenth.
 const BUCKETS_PER_OCTAVE: u64 = 16;
@@ -12,7 +13,7 @@ const OCTAVES: u32 = 14;
 const BUCKETS: usize = OCTAVES as usize * BUCKETS_PER_OCTAVE as usize;
 
 /// Every count is halved at this many values, so a changed machine is learned within a few hundred sleeps.
-const MEMORY: u16 = 384;
+const MEMORY: u16 = 768;
 /// The lateness that all but one wait in this many exceed counts as certain.
 const CERTAIN_ONE_IN: u16 = 32;
 
@@ -95,17 +96,11 @@ impl Lateness {
     /// Stalls aren't counted, and neither is what the budget can't reach. An earlier request would not have prevented
     /// them.
     pub(super) fn cheapest(&self, objective: Objective, after: impl Fn(i64) -> u64) -> Margin {
-        // What is certainly late can't be spun, so it isn't part of the budget.
-        let longest_ns = match objective.budget_ns {
-            0 => 0,
-            budget_ns => budget_ns.saturating_add(self.certain_ns()),
-        };
-        let reach_ns = self.median_ns().saturating_add(objective.budget_ns).min(self.stall_ns());
+        let longest_ns = self.longest_ns(objective);
         let mut values = [(0_u64, 0_u64); BUCKETS];
         let mut kinds = 0;
-        let reached = &self.counts[..=bucket(reach_ns)];
-        for (index, &count) in reached.iter().enumerate().filter(|&(_, &count)| count > 0) {
-            values[kinds] = (upper_ns(index), u64::from(count));
+        for value in self.reached(objective) {
+            values[kinds] = value;
             kinds += 1;
         }
         let values = &values[..kinds];
@@ -118,6 +113,46 @@ impl Lateness {
         let longest_ns = longest_ns.min(values.last().map_or(0, |&(ns, _)| ns));
         let margins = covering.chain([longest_ns]).map(|ns| Margin { ns, cost_ns: cost_ns(ns) });
         margins.min_by_key(|margin| margin.cost_ns).unwrap_or(Margin { ns: 0, cost_ns: 0 })
+    }
+
+    /// The margin that leaves one wait in `late_one_in` late, of those that a margin can cover at all; no longer than the
+    /// budget allows.
+    pub(super) fn covering_ns(&self, objective: Objective, late_one_in: u64) -> u64 {
+        let total: u64 = self.reached(objective).map(|(_, count)| count).sum();
+        let mut left = total - total / late_one_in;
+        let covering = self.reached(objective).find(|&(_, count)| {
+            left = left.saturating_sub(count);
+            left == 0
+        });
+        covering.map_or(0, |(ns, _)| ns).min(self.longest_ns(objective))
+    }
+
+    /// The longest margin: what is certainly late can't be spun, so it isn't part of the budget.
+    fn longest_ns(&self, objective: Objective) -> u64 {
+        match objective.budget_ns {
+            0 => 0,
+            budget_ns => budget_ns.saturating_add(self.certain_ns()),
+        }
+    }
+
+    /// What this margin leads to, if `after` follows a wait that ends this long before the deadline (negative: after it).
+    pub(super) fn expect(&self, objective: Objective, margin_ns: u64, after: impl Fn(i64) -> Expected) -> Expected {
+        let (mut cpu_ns, mut late_ppm, mut total) = (0_u64, 0_u64, 0_u64);
+        for (ns, count) in self.reached(objective) {
+            let expected = after(margin_ns as i64 - ns as i64);
+            cpu_ns = cpu_ns.saturating_add(expected.cpu_ns.saturating_mul(count));
+            late_ppm += expected.late_ppm * count;
+            total += count;
+        }
+        let total = total.max(1);
+        Expected { cpu_ns: cpu_ns / total, late_ppm: late_ppm / total }
+    }
+
+    /// The values that a margin can cover, each with its count.
+    fn reached(&self, objective: Objective) -> impl Iterator<Item = (u64, u64)> {
+        let reach_ns = self.median_ns().saturating_add(objective.budget_ns).min(self.stall_ns());
+        let counts = self.counts[..=bucket(reach_ns)].iter().enumerate();
+        counts.filter(|&(_, &count)| count > 0).map(|(index, &count)| (upper_ns(index), u64::from(count)))
     }
 }
 
@@ -160,7 +195,7 @@ mod tests {
 
     /// The margin if all of the remaining time is spun.
     fn margin_ns(lateness: &Lateness, price: u32) -> u64 {
-        let objective = Objective { price, budget_ns: BUDGET_NS };
+        let objective = Objective { budget_ns: BUDGET_NS, ..Objective::of_price(price) };
         lateness.cheapest(objective, |left_ns| objective.of(left_ns)).ns
     }
 
@@ -229,7 +264,7 @@ mod tests {
             budget_ns in prop_oneof![Just(0), 0_u64..1_000_000, any::<u64>()],
         ) {
             let lateness = learned(values);
-            let objective = Objective { price, budget_ns };
+            let objective = Objective { budget_ns, ..Objective::of_price(price) };
             let margin = lateness.cheapest(objective, |left_ns| objective.of(left_ns));
             prop_assert!(margin.ns <= budget_ns.saturating_add(lateness.certain_ns()));
         }

@@ -10,16 +10,22 @@ mod objective;
 mod plan;
 mod real_clock;
 mod shared;
+mod slept;
+#[cfg(test)]
+mod stream_tests;
+mod tail;
 mod waiting;
 
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use crate::clock::Instant;
-use crate::outcome::Outcome;
 use crate::time::{RealClock, TimeSource};
 use objective::Objective;
-use plan::{APPROACHES, Plan};
+use plan::Plan;
 use waiting::start;
+
+pub use slept::{Slept, Waited};
 
 /// Sleeps for at least `duration`, and as little longer as this machine allows.
 ///
@@ -77,9 +83,16 @@ pub fn sleep_until(deadline: Instant) {
 /// * or to wait once or twice more in between, where short waits end more exactly and cost little. These are called
 ///   *approaches*.
 ///
-/// To compare the two, lateness has a *price*: a microsecond of it is worth 30 µs of CPU time, and beyond the first 50 µs,
-/// ten times that. So about one sleep in 31 ends late, and few more than 50 µs. [`precise`](Sleeper::precise),
-/// [`thrifty`](Sleeper::thrifty) and [`with_price`](Sleeper::with_price) change the price.
+/// Who takes a precise sleep means the worst of a hundred, so the default aims at that one: at most one sleep in 100 is to
+/// end late, where that takes no more CPU time than a fixed margin of 125 µs would, as spin_sleep has it. Where it would
+/// take more, the sleeper spends nearly as much, and ends as few sleeps late as that buys. Where it takes less, the rest is
+/// saved.
+/// A fixed margin that itself ends more than half of the sleeps late, as on a coarse grid, sets no limit.
+/// [`Statistics`](crate::Statistics) say what was reached.
+///
+/// [`with_quantile`](Sleeper::with_quantile) changes the aim. [`precise`](Sleeper::precise), [`thrifty`](Sleeper::thrifty)
+/// and [`with_price`](Sleeper::with_price) give lateness a *price* in CPU time instead, whatever that costs: a microsecond
+/// of it is worth as many microseconds of CPU time, and beyond the first 50 µs, ten times as many.
 ///
 /// * **Quiet and slow phases**: a wait ends most often as the one before it did, punctual or slow, so the two kinds have
 ///   margins of their own. After a pause of 17 ms, a sleep has the margin of the slow ones.
@@ -125,50 +138,6 @@ pub struct Sleeper<T = RealClock> {
     time: T,
 }
 
-/// How a sleep went.
-///
-/// ```
-/// let slept = oversleep::Sleeper::new().sleep(std::time::Duration::from_micros(300));
-/// if let Some(wait) = slept.wait {
-///     println!("the wait was {} ns late, the sleep {} ns", wait.lateness_ns, slept.lateness_ns);
-/// }
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Slept {
-    /// How long after the deadline the sleep ended, in nanoseconds.
-    pub lateness_ns: u64,
-    /// How long it spun before the deadline, in nanoseconds.
-    pub spun_ns: u64,
-    /// The first wait; `None` if there was none, because the deadline was too close. If a sandbox refuses every wait,
-    /// the thread spent it yielding. A clock without an operating system, such as a virtual one, has no waits.
-    pub wait: Option<Waited>,
-    /// The short waits that followed. `None` for one that wasn't worth its cost. A sleep too short for a first wait may
-    /// still have these.
-    pub approaches: [Option<Waited>; 2],
-    /// The outcome of setting the timer slack for the waits; `None` if there was no wait.
-    pub slack: Option<Outcome<Duration>>,
-    /// The outcome of setting the time slice for the waits; `None` if that wasn't tried.
-    pub slice: Option<Outcome<Duration>>,
-}
-
-/// A wait by the operating system during a sleep.
-///
-/// ```
-/// let slept = oversleep::Sleeper::new().sleep(std::time::Duration::from_micros(300));
-/// for approach in slept.approaches.iter().flatten() {
-///     println!("{} ns before the end, {} ns late", approach.margin_ns, approach.lateness_ns);
-/// }
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Waited {
-    /// How long before the deadline of the sleep the wait was to end, in nanoseconds.
-    pub margin_ns: u64,
-    /// How much later it ended, in nanoseconds.
-    pub lateness_ns: u64,
-}
-
 impl Default for Sleeper {
     fn default() -> Self {
         Self::new()
@@ -183,12 +152,12 @@ impl Sleeper {
     /// ```
     pub const DEFAULT_BUDGET: Duration = Duration::from_nanos(Objective::DEFAULT.budget_ns);
 
-    /// The default price of lateness in CPU time.
+    /// The default share of sleeps that are to end on time.
     ///
     /// ```
-    /// assert_eq!(oversleep::Sleeper::DEFAULT_PRICE, 30);
+    /// assert_eq!(oversleep::Sleeper::DEFAULT_QUANTILE, 0.99);
     /// ```
-    pub const DEFAULT_PRICE: u32 = Objective::DEFAULT.price;
+    pub const DEFAULT_QUANTILE: f64 = 0.99;
 
     /// A sleeper that has learned nothing yet.
     ///
@@ -205,13 +174,13 @@ impl Sleeper {
         Self { plan: Plan::new(), objective, time: RealClock }
     }
 
-    /// A sleeper whose sleeps are rarely late: a price of 200, so one sleep in 201 is.
+    /// A sleeper whose sleeps are rarely late, whatever that costs: a price of 200, so one sleep in 201 is.
     ///
     /// ```
     /// oversleep::Sleeper::precise().sleep(std::time::Duration::from_micros(300));
     /// ```
     pub const fn precise() -> Self {
-        Self::with(Objective { price: 200, ..Objective::DEFAULT })
+        Self::with(Objective::of_price(200))
     }
 
     /// A sleeper that saves CPU time: a price of 0, so it spins only where this machine was never late by less.
@@ -221,12 +190,12 @@ impl Sleeper {
     /// oversleep::Sleeper::thrifty().sleep(std::time::Duration::from_micros(300));
     /// ```
     pub const fn thrifty() -> Self {
-        Self::with(Objective { price: 0, ..Objective::DEFAULT })
+        Self::with(Objective::of_price(0))
     }
 }
 
 impl<T: TimeSource> Sleeper<T> {
-    /// The same price and budget on this clock, with nothing learned yet. For tests in virtual time; see [`crate::time`].
+    /// The same aim and budget on this clock, with nothing learned yet. For tests in virtual time; see [`crate::time`].
     ///
     /// ```
     /// use oversleep::Sleeper;
@@ -242,8 +211,29 @@ impl<T: TimeSource> Sleeper<T> {
         Sleeper { plan: Plan::new(), objective: self.objective, time }
     }
 
-    /// Sets the price: how many microseconds of CPU time a microsecond of lateness is worth. The default is
-    /// [`Sleeper::DEFAULT_PRICE`].
+    /// Sets the share of sleeps that are to end on time, where that takes no more CPU time than a fixed margin of 125 µs
+    /// would. The default is [`Sleeper::DEFAULT_QUANTILE`]. A share below 0.5 counts as 0.5, and one above 0.9999 as 0.9999.
+    ///
+    /// What was learned is kept. The sleeper moves to the new aim within some hundred sleeps.
+    ///
+    /// ```
+    /// use oversleep::Sleeper;
+    /// use std::time::Duration;
+    ///
+    /// // One sleep in ten may be late.
+    /// let mut sleeper = Sleeper::new().with_quantile(0.9);
+    /// sleeper.sleep(Duration::from_micros(300));
+    /// ```
+    pub fn with_quantile(mut self, on_time: f64) -> Self {
+        // A share that is no number gives zero here, and counts as the default.
+        let late_one_in = (1.0 / (1.0 - on_time.clamp(0.5, 0.9999))).round() as u32;
+        self.objective.late_one_in = NonZeroU32::new(late_one_in).or(Objective::DEFAULT.late_one_in);
+        self.plan.recompute();
+        self
+    }
+
+    /// Fixes the price: how many microseconds of CPU time a microsecond of lateness is worth. By default a quantile is
+    /// the aim.
     ///
     /// Beyond the first 50 µs, lateness costs ten times as much. A sleep is late with a probability of about 1 in price + 1,
     /// or less often where many would be late by more than that. With a price of zero, nothing is spun that isn't certain to
@@ -258,7 +248,7 @@ impl<T: TimeSource> Sleeper<T> {
     /// sleeper.sleep(Duration::from_micros(300));
     /// ```
     pub fn with_price(mut self, cpu_time_per_lateness: u32) -> Self {
-        self.objective.price = cpu_time_per_lateness;
+        (self.objective.price, self.objective.late_one_in) = (cpu_time_per_lateness, None);
         self.plan.recompute();
         self
     }
@@ -322,13 +312,6 @@ impl<T: TimeSource> Sleeper<T> {
         let mut slept = None;
         time.sleep_by(deadline, &mut || slept = Some(system()));
         slept
-    }
-}
-
-impl Slept {
-    fn without_a_wait(lateness: Duration) -> Self {
-        let lateness_ns = lateness.as_nanos() as u64;
-        Self { lateness_ns, spun_ns: 0, wait: None, approaches: [None; APPROACHES], slack: None, slice: None }
     }
 }
 

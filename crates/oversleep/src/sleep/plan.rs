@@ -11,7 +11,8 @@ use std::fmt;
 
 use super::contention::Contention;
 use super::lateness::{Lateness, Margin};
-use super::objective::Objective;
+use super::objective::{FIXED_MARGIN_NS, Objective};
+use super::tail::{Expected, Share, Uncovered};
 
 /// Durations up to 2^16, 2^18, … ns (66 µs, 262 µs, 1.05 ms, 4.2 ms), and longer. A processor that idles longer reaches
 /// deeper idle states.
@@ -70,6 +71,10 @@ struct Kind {
     /// New values until the margin is computed again.
     due: u8,
     margin: Margin,
+    /// What that margin leads to.
+    expected: Expected,
+    /// What a fixed margin would lead to.
+    fixed: Expected,
     /// The lateness from which a wait counts as slow.
     slow_ns: u64,
     /// The lateness from which a wait counts as stalled.
@@ -88,15 +93,27 @@ pub(super) struct Plan {
     /// The context of the next wait, unless the pause before it is long.
     context: usize,
     /// Slow waits since the last punctual one.
-    unsettled: u16,
+    slow_in_a_row: u16,
     /// The deadline of the last sleep.
     deadline_ns: u64,
     contention: Contention,
+    /// How many waits are in the second context.
+    unsettled: Share,
+    uncovered: [Uncovered; CLASSES],
+    /// How much of a fixed margin the thread's own timer slack uses up.
+    slack_ns: u64,
 }
 
 impl Kind {
-    const NEW: Kind =
-        Kind { lateness: Lateness::new(), due: 0, margin: Margin { ns: 0, cost_ns: 0 }, slow_ns: 0, stall_ns: 0 };
+    const NEW: Kind = Kind {
+        lateness: Lateness::new(),
+        due: 0,
+        margin: Margin { ns: 0, cost_ns: 0 },
+        expected: Expected::NONE,
+        fixed: Expected::NONE,
+        slow_ns: 0,
+        stall_ns: 0,
+    };
 
     fn learn(&mut self, lateness_ns: u64) {
         self.lateness.learn(lateness_ns);
@@ -104,7 +121,8 @@ impl Kind {
     }
 
     /// Computes the margin if that is due: it takes a microsecond or two, and moves slowly once there are many values.
-    fn update(&mut self, assumed_ns: [u64; 4], objective: Objective, after: impl Fn(i64) -> u64) {
+    /// Says whether it was.
+    fn update(&mut self, assumed_ns: [u64; 4], objective: Objective, after: impl Fn(i64) -> u64) -> bool {
         if self.lateness.count() == 0 {
             self.lateness.assume(assumed_ns);
         }
@@ -113,7 +131,9 @@ impl Kind {
             self.stall_ns = self.lateness.stall_ns();
             self.margin = self.lateness.cheapest(objective, after);
             self.due = (self.lateness.count() / 16).clamp(1, 16) as u8;
+            return true;
         }
+        false
     }
 }
 
@@ -156,9 +176,12 @@ impl Plan {
             approach_cost: Cost::NEW,
             without_approach: 0,
             context: SETTLED,
-            unsettled: 0,
+            slow_in_a_row: 0,
             deadline_ns: 0,
             contention: Contention::NONE,
+            unsettled: Share::NONE,
+            uncovered: [Uncovered::NOTHING; CLASSES],
+            slack_ns: 0,
         }
     }
 
@@ -191,11 +214,11 @@ impl Plan {
             self.context = UNSETTLED;
         }
         self.deadline_ns = now_ns.saturating_add(ahead_ns);
+        let class = class(ahead_ns);
         // What follows a wait, if it ends early enough for an approach, follows a punctual one.
         let following = self.approach(SETTLED, objective);
         let approach = self.approach(self.context, objective);
         let wait_cost_ns = self.wait_cost.ns();
-        let class = class(ahead_ns);
         let [settled, unsettled] = &mut self.waits;
         let kind = match self.context {
             SETTLED if settled[class].lateness.count() == 0 => {
@@ -205,8 +228,22 @@ impl Plan {
             SETTLED => &mut settled[class],
             _ => &mut unsettled[class],
         };
-        kind.update(ASSUMED_WAIT_NS, objective, |left_ns| following.after(left_ns, objective));
-        let margin = kind.margin;
+        let least = objective.least();
+        if kind.update(ASSUMED_WAIT_NS, least, |left_ns| following.after(left_ns, least))
+            && let Some(late_one_in) = objective.late_one_in
+        {
+            // What comes is a little later than what has been, so half of what may be late is aimed at.
+            let covering_ns = kind.lateness.covering_ns(objective, 2 * u64::from(late_one_in.get()));
+            kind.margin.ns = covering_ns.saturating_sub(self.uncovered[class].ns()).max(kind.margin.ns);
+            let ours = kind.lateness.expect(objective, kind.margin.ns, |left_ns| following.expect(left_ns, objective));
+            let fixed_ns = FIXED_MARGIN_NS.saturating_sub(self.slack_ns);
+            let fixed = kind.lateness.expect(objective, fixed_ns, Expected::spin);
+            (kind.expected, kind.fixed) = (ours.plus_cpu(wait_cost_ns), fixed.plus_cpu(wait_cost_ns));
+            let kinds = self.waits.each_ref().map(|classes| &classes[class]);
+            let [ours, fixed] = [kinds.map(|kind| kind.expected), kinds.map(|kind| kind.fixed)];
+            self.uncovered[class].adjust(self.unsettled.mean(ours), self.unsettled.mean(fixed));
+        }
+        let margin = self.waits[self.context][class].margin;
         self.contention.begin_sleep();
         let spin_ns = if ahead_ns <= objective.budget_ns { ahead_ns } else { u64::MAX };
         let is_wait_possible = margin.ns.saturating_add(SHORTEST_NS) <= ahead_ns || objective.budget_ns == 0;
@@ -246,6 +283,7 @@ impl Plan {
     /// Adds the first wait of a sleep of `ahead_ns`.
     pub(super) fn learn_wait(&mut self, ahead_ns: u64, ended: Ended) {
         let class = class(ahead_ns);
+        self.unsettled.learn(self.context == UNSETTLED);
         let kind = &mut self.waits[self.context][class];
         if ended.lateness_ns > kind.stall_ns {
             self.contention.stalled();
@@ -256,14 +294,19 @@ impl Plan {
         let settled = &mut self.waits[SETTLED][class];
         let slow_ns = if settled.lateness.count() == 0 { own_slow_ns } else { settled.slow_ns };
         if ended.lateness_ns <= slow_ns {
-            (self.context, self.unsettled) = (SETTLED, 0);
+            (self.context, self.slow_in_a_row) = (SETTLED, 0);
             return;
         }
-        (self.context, self.unsettled) = (UNSETTLED, self.unsettled + 1);
-        if self.unsettled == FORGET {
+        (self.context, self.slow_in_a_row) = (UNSETTLED, self.slow_in_a_row + 1);
+        if self.slow_in_a_row == FORGET {
             // No wait is as punctual as they were before, so that is a different machine now.
-            (*settled, self.unsettled) = (Kind::NEW, 0);
+            (*settled, self.slow_in_a_row) = (Kind::NEW, 0);
         }
+    }
+
+    /// Notes the timer slack that the thread had when a sleep began.
+    pub(super) fn note_slack(&mut self, slack_ns: u64) {
+        self.slack_ns = slack_ns;
     }
 
     /// Adds an approach.
@@ -278,12 +321,16 @@ impl Plan {
 
     fn approach(&mut self, context: usize, objective: Objective) -> Approach {
         let kind = &mut self.approach[context];
-        kind.update(ASSUMED_APPROACH_NS, objective, |left_ns| objective.of(left_ns));
-        let margin = kind.margin;
+        if kind.update(ASSUMED_APPROACH_NS, objective, |left_ns| objective.of(left_ns)) {
+            kind.expected = kind.lateness.expect(objective, kind.margin.ns, Expected::spin);
+        }
+        let (margin, expected) = (kind.margin, kind.expected);
         // Until an approach was measured, it is assumed to cost as much as a long wait.
         let own_cost = if self.approach_cost.values == 0 { self.wait_cost } else { self.approach_cost };
         let cost_ns = own_cost.ns().saturating_add(margin.cost_ns);
-        Approach { margin_ns: margin.ns, cost_ns, from_ns: cost_ns.max(margin.ns.saturating_add(SHORTEST_NS)) }
+        let expected = expected.plus_cpu(own_cost.ns());
+        let from_ns = cost_ns.max(margin.ns.saturating_add(SHORTEST_NS));
+        Approach { margin_ns: margin.ns, cost_ns, expected, from_ns }
     }
 }
 
@@ -302,6 +349,7 @@ struct Approach {
     margin_ns: u64,
     /// Its CPU time, and what follows it.
     cost_ns: u64,
+    expected: Expected,
     /// From this much time left on, it costs less than spinning.
     from_ns: u64,
 }
@@ -309,8 +357,17 @@ struct Approach {
 impl Approach {
     /// The cost of waking up this long before the deadline (negative: after it).
     fn after(self, left_ns: i64, objective: Objective) -> u64 {
-        let left = u64::try_from(left_ns).unwrap_or(0);
-        if left >= self.from_ns || left > objective.budget_ns { self.cost_ns } else { objective.of(left_ns) }
+        if self.is_made(left_ns, objective) { self.cost_ns } else { objective.of(left_ns) }
+    }
+
+    /// What that leads to.
+    fn expect(self, left_ns: i64, objective: Objective) -> Expected {
+        if self.is_made(left_ns, objective) { self.expected } else { Expected::spin(left_ns) }
+    }
+
+    fn is_made(self, left_ns: i64, objective: Objective) -> bool {
+        let left_ns = u64::try_from(left_ns).unwrap_or(0);
+        left_ns >= self.from_ns || left_ns > objective.budget_ns
     }
 }
 

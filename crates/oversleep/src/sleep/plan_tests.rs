@@ -7,7 +7,10 @@ use super::*;
 const MS: u64 = 1_000_000;
 const DEFAULT: Objective = Objective::DEFAULT;
 /// A microsecond of lateness is worth one of CPU time.
-const EVEN: Objective = Objective { price: 1, ..DEFAULT };
+const EVEN: Objective = Objective::of_price(1);
+
+/// Linux's default timer slack, which the plan's waits don't have.
+const SLACK_NS: u64 = 50_000;
 
 /// Reproducible random numbers (a linear congruential generator).
 struct Dice(u64);
@@ -81,6 +84,7 @@ impl Machine {
                 self.now_ns = (self.end)(&mut self.dice, at_ns.max(self.now_ns), self.now_ns).max(self.now_ns);
                 let cpu_ns = plan.wants_cost(step).then_some(self.wait_cost_ns);
                 let ended = Ended { lateness_ns: self.now_ns.saturating_sub(at_ns), cpu_ns };
+                plan.note_slack(SLACK_NS);
                 if done == 0 {
                     plan.learn_wait(ahead_ns, ended)
                 } else {
@@ -165,9 +169,10 @@ fn where_waits_are_dear_one_is_made() {
     assert!(sum.waits <= sum.sleeps * 21 / 20, "{}", sum.waits);
     // The wait, and 12 µs of spinning. Only the lateness of the host remains.
     assert!(sum.cpu_us() <= 34 && sum.later_than(10_000) <= 60, "{} {}", sum.cpu_us(), sum.later_than(10_000));
-    // The default spins for what else the host does, too: 35 µs where a margin that covers all of it would spin for 107.
+    // The default spins for what else the host does, too, but no more than a fixed margin would: 52 µs, where a margin
+    // that covers all of it would spin for 107.
     let sum = Machine::new(guest, 22_000).learned(4_000, MS, DEFAULT);
-    assert!(sum.cpu_us() <= 57 && sum.later_than(1_000) <= 20, "{} {}", sum.cpu_us(), sum.later_than(1_000));
+    assert!(sum.cpu_us() <= 74 && sum.later_than(1_000) <= 20, "{} {}", sum.cpu_us(), sum.later_than(1_000));
 }
 
 #[test]
@@ -253,7 +258,7 @@ fn a_budget_of_zero_makes_one_wait_and_spins_nothing() {
 #[test]
 fn a_higher_price_buys_less_lateness_with_more_cpu_time() {
     for (end, wait_cost_ns) in [(guest as End, 22_000), (half_ms_grid, 8_000)] {
-        let of = |price| Machine::new(end, wait_cost_ns).learned(4_000, MS, Objective { price, ..DEFAULT });
+        let of = |price| Machine::new(end, wait_cost_ns).learned(4_000, MS, Objective::of_price(price));
         let [thrifty, default, precise] = [0, DEFAULT.price, 200].map(of);
         assert!(thrifty.cpu_ns <= default.cpu_ns && default.cpu_ns <= precise.cpu_ns);
         assert!(thrifty.cpu_ns < precise.cpu_ns && thrifty.mean_lateness_ns() > precise.mean_lateness_ns());
@@ -263,13 +268,13 @@ fn a_higher_price_buys_less_lateness_with_more_cpu_time() {
 #[test]
 fn a_new_objective_applies_from_the_next_sleep_on() {
     let (mut plan, mut machine) = (Plan::new(), Machine::new(guest, 22_000));
-    machine.sleeps(&mut plan, 1_000, MS, Objective { price: 50, ..DEFAULT });
+    machine.sleeps(&mut plan, 1_000, MS, Objective::of_price(50));
     plan.recompute();
     let margin_ns = |step| match step {
         Step::Wait { margin_ns } => margin_ns,
         step => panic!("{step:?}"),
     };
-    let thrifty_ns = margin_ns(plan.first(machine.now_ns, MS, Objective { price: 1, ..DEFAULT }));
+    let thrifty_ns = margin_ns(plan.first(machine.now_ns, MS, Objective::of_price(1)));
     assert!((20_000..26_000).contains(&thrifty_ns), "{thrifty_ns}");
 }
 
@@ -302,9 +307,9 @@ fn approaches_that_ended_late_are_tried_again() {
 }
 
 #[test]
-fn an_improved_machine_is_noticed_within_a_few_hundred_sleeps() {
-    // A higher price takes longer to give up a margin that hardly any sleep needs.
-    for (objective, sleeps) in [(EVEN, 900), (DEFAULT, 1_300)] {
+fn an_improved_machine_is_noticed() {
+    // Who aims at one in a hundred takes longer to give up a margin that hardly any sleep needs.
+    for (objective, sleeps) in [(EVEN, 900), (DEFAULT, 2_500)] {
         let mut plan = Plan::new();
         Machine::new(half_ms_grid, 8_000).sleeps(&mut plan, 1_000, MS, objective);
         let mut machine = Machine::new(idle, 5_000);
@@ -333,7 +338,7 @@ proptest! {
         price in 0_u32..500,
         budget_ns in prop_oneof![0_u64..50_000, 0_u64..2_000_000],
     ) {
-        let (mut plan, objective) = (Plan::new(), Objective { price, budget_ns });
+        let (mut plan, objective) = (Plan::new(), Objective { budget_ns, ..Objective::of_price(price) });
         for (at, sleeps) in machines {
             let sum = Machine::new(ALL[at].0, ALL[at].1).sleeps(&mut plan, sleeps, ahead_ns, objective);
             prop_assert!(sum.spun_max_ns <= budget_ns.saturating_add(BEHIND_NS), "{} > {budget_ns}", sum.spun_max_ns);

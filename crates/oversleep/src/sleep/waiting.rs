@@ -58,6 +58,7 @@ pub(super) fn sleep_until(plan: &mut impl Access, deadline: Instant, objective: 
                 let ended = Ended { lateness_ns: waited.lateness_ns, cpu_ns };
                 let approaches = match number {
                     None => {
+                        plan.note_slack(finer.was_ns());
                         plan.learn_wait(ahead_ns, ended);
                         0
                     }
@@ -117,6 +118,11 @@ impl Finer {
         };
         let slice = || sys::shorten_slice_for_sleep(sys::FINEST_SLICE_NS);
         Finer { slack, slice: is_contended.then(slice) }
+    }
+
+    /// The slack that waits would have had otherwise; zero where it still delays them.
+    fn was_ns(&self) -> u64 {
+        self.slack.as_ref().map_or(0, |&was_ns| was_ns)
     }
 }
 
