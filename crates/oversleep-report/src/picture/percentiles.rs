@@ -69,10 +69,13 @@ impl Distribution {
     }
 
     /// Lateness at the quantile (nearest rank), or `None` if there are too few samples.
-    fn at(&self, q: f64) -> Option<f64> {
+    pub(crate) fn at(&self, q: f64) -> Option<f64> {
         let points = self.clean();
         if q > points.last()?.0 {
             return None;
+        }
+        if let Some(exact) = points.iter().find(|p| (p.0 - q).abs() < 1e-9) {
+            return Some(exact.1);
         }
         // A point stands in the middle of its step; the step reaches half a sample further.
         let half_step = 0.5 / self.count.max(1) as f64;

@@ -68,6 +68,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_picture_and_a_table_give_the_same_quantile() {
+        for count in (100..3_000).step_by(37) {
+            let mut distribution = Distribution::new();
+            (1..=count).for_each(|value| distribution.record(19_000 + value * value));
+            let curve = curve(&distribution).unwrap();
+            for share in [0.5, 0.9] {
+                assert_eq!(curve.at(share), distribution.quantile(share).map(us), "{share} of {count}");
+            }
+        }
+    }
+
+    #[test]
     fn curves_end_where_the_values_do() {
         let mut distribution = Distribution::new();
         (1..=1_000).for_each(|value| distribution.record(value * 1_000));
