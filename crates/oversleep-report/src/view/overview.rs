@@ -3,6 +3,7 @@
 use oversleep_explain::costs::{Cost, Costs};
 use oversleep_explain::verdicts::{ClockTable, ClockVerdict, Validity, clock_table};
 use oversleep_lab::machines::is_assumed;
+use oversleep_record::finding::Severity;
 use oversleep_record::{CommandName, ExperimentId, Nanos, ResultFile, Series, TwoPeaks};
 
 use super::findings::{self, Findings};
@@ -131,12 +132,31 @@ pub fn bottom_line(file: &ResultFile, findings: &Findings) -> Vec<String> {
     }
     let is_said = |name: &str| sentences.iter().any(|sentence| sentence.contains(name));
     if findings.costs().next().is_none() {
-        sentences.push("No cost was found that a remedy could recover.".to_owned());
+        let unexplained = || sleep.and_then(unexplained);
+        let none = || "No cost was found that a remedy could recover.".to_owned();
+        sentences.push(helpful_note(findings).or_else(unexplained).unwrap_or_else(none));
     } else if !findings.costs().any(|finding| is_said(&finding.name)) {
         let names: Vec<&str> = findings.costs().map(|finding| finding.name.as_str()).collect();
         sentences.push(format!("Costs: {}. No remedy was shown to help.", names.join(", ")));
     }
     sentences
+}
+
+/// A remedy that helped where no rule explains what it removed.
+fn helpful_note(findings: &Findings) -> Option<String> {
+    let note = findings.found(Severity::Note).find(|note| note.advice.iter().any(findings::helped))?;
+    let advice = findings::cure(note)?;
+    let (remedy, gain) = (first_clause(&advice.sentence), findings::gain(&advice.tried)?);
+    Some(format!("No cost was explained, but a remedy helped ({}): {remedy}. Tried here: {gain}.", note.name))
+}
+
+/// A sleep that is late by half of its request or more, where no finding says why.
+fn unexplained(sleep: &Series) -> Option<String> {
+    let (requested, late) = (sleep.requested_ns?, Nanos(sleep.calls().p50()?));
+    let is_late = late.0 >= requested.0 / 2;
+    is_late.then(|| {
+        format!("No finding explains why it is {late} late. Measure for longer: `oversleep check --thorough`.")
+    })
 }
 
 fn largest(of_what: &str, cost: &Cost<'_>) -> String {
@@ -212,7 +232,9 @@ pub fn unavailable(file: &ResultFile) -> Vec<&str> {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_record::conditions::{Conditions, Setting};
     use oversleep_record::testing::Sheet;
+    use oversleep_system::tunables::names as tunable;
 
     use super::super::testing::rich;
     use super::*;
@@ -239,6 +261,32 @@ mod tests {
         let named = "app (worker): nanosleep for 1 ms is late";
         assert_eq!(clauses_within(named, 30), named, "its name alone says nothing");
         assert_eq!(first_clause("Set it to 1 ns. A value of 0 means the default; beware."), "Set it to 1 ns");
+    }
+
+    #[test]
+    fn a_remedy_that_helped_is_said_where_no_cost_was_found() {
+        let sheet = Sheet::macos().steady("B5/nanosleep/1ms", 5_120_000);
+        let sheet = sheet.steady("B8/nanosleep/1ms/policy=time-constraint", 7_000);
+        let policy = Setting::Policy { policy: "time-constraint".into(), priority: 0 };
+        let conditions = Conditions::as_found().with(tunable::POLICY, policy);
+        let file = sheet.trial_under("time-constraint-policy", "nanosleep", conditions, 5_120_000, 7_000).file;
+        let lines = bottom_line(&file, &Findings::of(&file));
+        let last = lines.last().map(String::as_str).unwrap_or_default();
+        assert!(last.starts_with("No cost was explained, but a remedy helped (time-constraint): "), "{lines:?}");
+        assert!(last.ends_with("Tried here: p50\u{a0}5.12\u{a0}ms\u{a0}→\u{a0}7\u{a0}µs (731× lower)."), "{lines:?}");
+    }
+
+    #[test]
+    fn a_late_sleep_that_nothing_explains_is_no_sleep_without_a_cost() {
+        let file = Sheet::macos().steady("B5/nanosleep/1ms", 5_120_000).file;
+        let last = bottom_line(&file, &Findings::of(&file)).pop().unwrap_or_default();
+        assert_eq!(
+            last,
+            "No finding explains why it is 5.12 ms late. Measure for longer: `oversleep check --thorough`."
+        );
+        let file = Sheet::macos().steady("B5/nanosleep/1ms", 60_000).file;
+        let last = bottom_line(&file, &Findings::of(&file)).pop().unwrap_or_default();
+        assert_eq!(last, "No cost was found that a remedy could recover.");
     }
 
     #[test]
