@@ -12,7 +12,7 @@ pub use facts::is_clock_a_system_call;
 pub(crate) use facts::*;
 pub(crate) use select::*;
 pub use sound::is_undisturbed;
-pub(crate) use sound::{is_sound, quiet_enough, sound};
+pub(crate) use sound::{is_sound, quiet_enough, sound, sound_median};
 
 /// The request that most programs make, and that every experiment includes: if only one is shown or judged, it is this one.
 pub const COMMON_REQUEST: Nanos = Nanos::from_millis(1);

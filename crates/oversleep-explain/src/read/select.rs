@@ -11,7 +11,7 @@ use oversleep_record::{ExperimentId, ResultFile, Series, SeriesKey, Trial, Unava
 
 use crate::entry::{Checked, Conclusion};
 use crate::names::{HYBRID, plain_sleeps};
-use crate::read::{COMMON_REQUEST, is_sound, sound};
+use crate::read::{COMMON_REQUEST, is_sound, sound, sound_median};
 
 /// "… was not measured", with the run that would measure it.
 pub(crate) fn not_measured(file: &ResultFile, experiment: impl Display, what: impl Display) -> Conclusion {
@@ -29,6 +29,15 @@ pub(crate) fn lacks_wait(file: &ResultFile, what: &str, key: &SeriesKey) -> Conc
 /// A series that a check requires, fit for a conclusion. If there is none, the reason names this key.
 pub(crate) fn needed<'a>(file: &ResultFile, key: &SeriesKey, series: Option<&'a Series>) -> Checked<&'a Series> {
     series.ok_or_else(|| not_measured(file, key.experiment(), key)).and_then(sound)
+}
+
+/// The same for a conclusion about the median alone.
+pub(crate) fn needed_for_median<'a>(
+    file: &ResultFile,
+    key: &SeriesKey,
+    series: Option<&'a Series>,
+) -> Checked<&'a Series> {
+    series.ok_or_else(|| not_measured(file, key.experiment(), key)).and_then(sound_median)
 }
 
 /// The key of a wait in experiment B5, at 1 ms.

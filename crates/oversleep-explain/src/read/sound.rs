@@ -11,15 +11,30 @@ use crate::figures::{interference, median_of, per_value, value_text, values};
 /// The fewest batches for a cost. A batch averages thousands of calls, so fewer are needed than of single waits.
 const BATCHES_MIN: u64 = 10;
 
+/// The fewest values for a median if all of them are within an eighth of it: their range is its 99 % interval then.
+const ALIKE_MIN: u64 = 8;
+
 /// Returns the series if it supports a conclusion: it exists, has enough values, and its rounds agree.
 pub(crate) fn sound(series: &Series) -> Checked<&Series> {
+    sound_from(series, VALUES_MIN)
+}
+
+/// Returns the series if it supports a conclusion about its median, and about nothing that is rarer.
+pub(crate) fn sound_median(series: &Series) -> Checked<&Series> {
+    let of = values(series);
+    let range = of.max().zip(of.min()).map(|(max, min)| max.saturating_sub(min));
+    let is_alike = of.p50().zip(range).is_some_and(|(p50, range)| range <= p50 / 8);
+    sound_from(series, if is_alike { ALIKE_MIN } else { VALUES_MIN })
+}
+
+fn sound_from(series: &Series, values_min: u64) -> Checked<&Series> {
     let key = &series.key;
     if let Status::Unavailable { reason } = &series.status {
         return Err(Conclusion::lacks(format!("{key} is not available: {reason}")));
     }
     let count = values(series).count();
     let is_batched = series.quantity == Quantity::Cost && series.unit == Unit::Ps;
-    let needed = if is_batched { BATCHES_MIN } else { VALUES_MIN };
+    let needed = if is_batched { BATCHES_MIN } else { values_min };
     if count < needed {
         let cut = if series.status == Status::Partial { ", because it was stopped early," } else { "" };
         return Err(Conclusion::lacks(format!(
