@@ -20,7 +20,18 @@ const SEEDS: std::ops::RangeInclusive<u32> = 1..=3;
 /// Findings of rare events, which may or may not occur in a run.
 const BY_CHANCE: &[&str] = &["early-return", "early-wake-ups"];
 /// The measurements of this machine, with their loads.
-const HERE: &[&str] = &["check --quick", "check --quick --load spin:8", "check --quick --pin 0", "clocks"];
+const HERE: &[&str] = &[
+    "check --quick",
+    "check --quick",
+    "check --quick --pin 0",
+    "check --quick --policy fifo:50",
+    "check --quick --load spin:2",
+    "check --quick --load spin:8",
+    "check",
+    "check --load spin:4",
+    "check --thorough",
+    "clocks",
+];
 
 /// Runs the suite. Exit code 0: no contradictions.
 pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {

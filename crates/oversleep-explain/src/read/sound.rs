@@ -1,9 +1,10 @@
 //! Whether a series supports a conclusion: enough values, rounds that agree, a machine that was quiet enough.
 
+use oversleep_record::comparison::Interval;
 use oversleep_record::series::{Quantity, Status, Unit};
 use oversleep_record::stats::{ROUNDS_MIN, Steadiness, VALUES_MIN, steadiness};
 use oversleep_record::words::{counted, percent};
-use oversleep_record::{Nanos, ResultFile, Series};
+use oversleep_record::{Nanos, ResultFile, Series, quantile_interval};
 
 use crate::entry::{Checked, Conclusion};
 use crate::figures::{interference, median_of, per_value, value_text, values};
@@ -11,7 +12,7 @@ use crate::figures::{interference, median_of, per_value, value_text, values};
 /// The fewest batches for a cost. A batch averages thousands of calls, so fewer are needed than of single waits.
 const BATCHES_MIN: u64 = 10;
 
-/// The fewest values for a median if all of them are within an eighth of it: their range is its 99 % interval then.
+/// The fewest values for a median whose 99 % interval is at most an eighth of it.
 const ALIKE_MIN: u64 = 8;
 
 /// Returns the series if it supports a conclusion: it exists, has enough values, and its rounds agree.
@@ -22,8 +23,8 @@ pub(crate) fn sound(series: &Series) -> Checked<&Series> {
 /// Returns the series if it supports a conclusion about its median, and about nothing that is rarer.
 pub(crate) fn sound_median(series: &Series) -> Checked<&Series> {
     let of = values(series);
-    let range = of.max().zip(of.min()).map(|(max, min)| max.saturating_sub(min));
-    let is_alike = of.p50().zip(range).is_some_and(|(p50, range)| range <= p50 / 8);
+    let is_known = |(p50, within): (i64, Interval)| within.high.saturating_sub(within.low) <= p50 / 8;
+    let is_alike = of.p50().zip(quantile_interval::of_quantile(of, 0.5, 0)).is_some_and(is_known);
     sound_from(series, if is_alike { ALIKE_MIN } else { VALUES_MIN })
 }
 
@@ -42,6 +43,7 @@ fn sound_from(series: &Series, values_min: u64) -> Checked<&Series> {
             counted(count, "value")
         )));
     }
+    let rounds = series.rounds.iter().filter(|round| round.median.is_some()).count();
     match steadiness(series) {
         Steadiness::Disturbed(spread) => {
             let refusal = Conclusion::disturbed(format!(
@@ -52,9 +54,9 @@ fn sound_from(series: &Series, values_min: u64) -> Checked<&Series> {
             ));
             Err(refusal.rests_on(key, format!("the round medians spread by {}", percent(spread))))
         }
-        Steadiness::TooFew if !is_batched => Err(Conclusion::lacks(format!(
+        Steadiness::TooFew if !is_batched && rounds < ROUNDS_MIN => Err(Conclusion::lacks(format!(
             "{key} was measured in {} and a conclusion needs {ROUNDS_MIN} that agree. Use --thorough",
-            counted(series.rounds.iter().filter(|round| round.median.is_some()).count() as u64, "round")
+            counted(rounds as u64, "round")
         ))),
         _ => Ok(series),
     }

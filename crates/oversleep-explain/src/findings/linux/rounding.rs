@@ -202,11 +202,11 @@ mod tests {
         sheet(70_000).finds_no("OVS-L006", "a receive timeout of 1 ms was 70 µs late, far less than the tick of 4 ms");
         assert_eq!(Sheet::linux().steady("B5/so-rcvtimeo/1ms", 6_900_000).verdict("OVS-L006"), Verdict::NotEnoughData);
         let few = |values: &[i64]| {
-            let series = rounds("B5/so-rcvtimeo/1ms", values, 2);
+            let series = rounds("B5/so-rcvtimeo/1ms", values, 3);
             Sheet::linux().span(FactName::TimerCoarseStep, 4_000_000).series(series).verdict("OVS-L006")
         };
-        assert_eq!(few(&[6_990_000, 6_980_000, 7_010_000, 6_990_000]), Verdict::Found, "eight that agree are enough");
-        assert_eq!(few(&[6_990_000, 6_980_000, 6_000_000, 6_990_000]), Verdict::NotEnoughData);
+        assert_eq!(few(&[6_990_000, 6_980_000, 7_010_000, 6_990_000]), Verdict::Found, "twelve that agree are enough");
+        assert_eq!(few(&[6_990_000, 5_000_000, 6_000_000, 6_990_000]), Verdict::NotEnoughData);
         Sheet::linux().integer(FactName::TimerHz, 250).wild("B5/so-rcvtimeo/1ms", 6_900_000).is_disturbed("OVS-L006");
     }
 }
