@@ -10,6 +10,7 @@ mod built;
 mod cross;
 mod emulate;
 mod faults;
+mod gate;
 mod jet;
 mod kernels;
 mod library;
@@ -40,6 +41,8 @@ const SUITES: &[Suite] = suites! {
         "hold emulated programs against themselves alone: languages, kills, cost, suites; --all for everything, names limit it";
     faults::command, "faults":
         "stage signals, failing outputs, limits, hostile files: a sample, or --all; --docs writes docs/faults.md";
+    gate::command, "gate":
+        "hold assert's verdicts on this machine against what is true: the same setting, more timer slack; --full for 520 gates";
     jet::command, "jet":
         "run Hazelcast Jet under emulate windows-10-1909 and hold its throughput against min(CPU rate, Q / park)";
     kernels::command, "kernels":

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use oversleep_record::ResultFile;
+use oversleep_record::assertion::Assertions;
 use oversleep_record::comparison::Comparison;
 use schemars::Schema;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
@@ -24,7 +25,7 @@ struct Kept {
     root: fn(SchemaGenerator) -> Schema,
 }
 
-const KEPT: [Kept; 2] = [
+const KEPT: [Kept; 3] = [
     Kept {
         path: "schema/result-v3.schema.json",
         id: "urn:oversleep:schema:result:3",
@@ -36,6 +37,12 @@ const KEPT: [Kept; 2] = [
         id: "urn:oversleep:schema:comparison:3",
         title: "oversleep comparison, version 3",
         root: SchemaGenerator::into_root_schema_for::<Comparison>,
+    },
+    Kept {
+        path: "schema/assertions-v1.schema.json",
+        id: "urn:oversleep:schema:assertions:1",
+        title: "oversleep assertions, version 1",
+        root: SchemaGenerator::into_root_schema_for::<Assertions>,
     },
 ];
 

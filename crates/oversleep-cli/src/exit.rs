@@ -30,6 +30,14 @@ pub enum Failure {
     /// The command line makes no sense.
     #[error("{0}")]
     Usage(String),
+    /// A text that can't be understood.
+    #[error("{what}")]
+    Misread {
+        /// What is wrong with it.
+        what: String,
+        /// The text, and a mark under what is wrong: lines of their own below the message.
+        next: Vec<String>,
+    },
     /// Anything else that failed.
     #[error("{0}")]
     Failed(String),
@@ -64,7 +72,7 @@ impl Failure {
     /// The lines below its message.
     pub fn next(&self) -> &[String] {
         match self {
-            Failure::Refused { next, .. } => next,
+            Failure::Refused { next, .. } | Failure::Misread { next, .. } => next,
             _ => &[],
         }
     }
@@ -79,6 +87,7 @@ impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Failure {
         match refusal {
             Refusal::Usage(message) => Failure::Usage(message),
+            Refusal::Misread { what, next } => Failure::Misread { what, next },
             Refusal::Failed(message) => Failure::Failed(message),
         }
     }
@@ -99,7 +108,7 @@ pub fn code(ended: &Result<Exit, Failure>) -> ExitCode {
     ExitCode::from(match ended {
         Ok(Exit::Fine) => 0,
         Err(Failure::Failed(_) | Failure::Refused { .. }) => 1,
-        Err(Failure::Usage(_)) => 2,
+        Err(Failure::Usage(_) | Failure::Misread { .. }) => 2,
         // As with `env` and in shells.
         Err(Failure::NotRun(_)) => 126,
         Err(Failure::NotFound(_)) => 127,

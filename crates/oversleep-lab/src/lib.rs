@@ -1,7 +1,8 @@
 //! The laboratory: composes platforms, experiments and explanations.
 //!
 //! [`Laboratory`] is the entry point. `session` runs experiments, tries remedies and assembles the result; `ask`
-//! answers a question about one wait or clock; `verify` compares modelled machines with published observations;
+//! answers a question about one wait or clock; `assert` judges what has to hold of results;
+//! `verify` compares modelled machines with published observations;
 //! `resolution` holds a timer resolution, `held` any setting; `records` has the rounding rules of language runtimes;
 //! `share` makes a copy of a result for others; `watch` reports changes; `catalogue` lists what a platform has;
 //! `findings` says where to look for one; `lookup` finds what a word names; `machines` opens modelled machines. Nothing
@@ -9,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 pub mod ask;
+pub mod assert;
 pub mod catalogue;
 pub mod findings;
 pub mod held;

@@ -4,6 +4,7 @@
 //! one machine can be read, explained, drawn and compared on any other.
 #![forbid(unsafe_code)]
 
+pub mod assertion;
 pub mod change;
 pub mod clock;
 mod command;

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 pub mod args;
+pub mod assertions;
 pub mod conditions;
 pub mod experiments;
 pub mod machine;

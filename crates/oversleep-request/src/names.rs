@@ -64,7 +64,7 @@ pub fn unknown(what: &str, name: &str, known: &[&str], list: Option<&str>) -> Re
     })
 }
 
-fn sentence(text: &str) -> String {
+pub(crate) fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

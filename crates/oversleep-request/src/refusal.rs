@@ -6,6 +6,14 @@ pub enum Refusal {
     /// The command line makes no sense.
     #[error("{0}")]
     Usage(String),
+    /// A text that can't be understood.
+    #[error("{what}")]
+    Misread {
+        /// What is wrong with it.
+        what: String,
+        /// The text, and a line with a mark under what is wrong.
+        next: Vec<String>,
+    },
     /// Anything else that failed.
     #[error("{0}")]
     Failed(String),
@@ -22,6 +30,7 @@ impl Refusal {
     pub fn of(self, machine: &str) -> Refusal {
         match self {
             Refusal::Usage(message) => Refusal::Usage(format!("{machine}: {message}")),
+            Refusal::Misread { what, next } => Refusal::Misread { what: format!("{machine}: {what}"), next },
             Refusal::Failed(message) => Refusal::Failed(format!("{machine}: {message}")),
         }
     }

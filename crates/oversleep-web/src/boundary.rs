@@ -211,6 +211,19 @@ mod tests {
     }
 
     #[test]
+    fn assertions_about_dropped_files_are_judged() {
+        let log = include_bytes!("../../oversleep-exchange/tests/files/jhiccup.hlog");
+        let request =
+            |assertion: &str| format!(r#"{{"run":{{"words":["assert","j.hlog","{assertion}"],"files":["j.hlog"]}}}}"#);
+        let (head, parts) = sent(&request("series(*jhiccup*).p99 < 5ms"), &[log]);
+        assert_eq!(kinds(&head), formats());
+        let document: Value = serde_json::from_slice(&parts[0]).unwrap();
+        assert_eq!((&document["schema"], &document["verdict"]), (&"oversleep-assertions/1".into(), &"pass".into()));
+        let error = sent(&request("series(x).p50 < 1ms"), &[log]).0["error"].as_str().unwrap_or_default().to_owned();
+        assert!(error.contains("no series 'x'"), "{error}");
+    }
+
+    #[test]
     fn every_call_of_a_runtime_has_an_answer_on_a_system_of_its_records() {
         let (catalogue, _) = sent(r#"{"catalogue":{}}"#, &[]);
         let machine_of = |system: &str| match system {

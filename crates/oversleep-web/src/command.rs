@@ -5,15 +5,18 @@ use std::path::Path;
 
 use clap::{Args, Parser};
 use oversleep_explain as explain;
+use oversleep_lab::assert::judge;
 use oversleep_lab::{Laboratory, machines};
 use oversleep_measure::{Progress, StopFlag};
 use oversleep_record::ResultFile;
+use oversleep_record::assertion::Assertions;
 use oversleep_record::samples::Samples;
 use oversleep_report::document::{self, Answers, Comparison, Entry, FORMATS, Gallery, Layout, Subject};
 use oversleep_report::view::comparison::{self, Adding};
 use oversleep_report::view::gallery::Machine;
 use oversleep_report::view::pictures::Picture;
 use oversleep_request::args::{AskArgs, CheckArgs, MachineArgs};
+use oversleep_request::assertions;
 use oversleep_request::machine::modelled;
 
 use crate::refusal;
@@ -47,6 +50,13 @@ enum Typed {
     Check(Box<CheckArgs>),
     Report(FileArgs),
     Compare(FileArgs),
+    Assert(AssertArgs),
+}
+
+#[derive(Args, Debug)]
+struct AssertArgs {
+    #[arg(required = true, value_name = "FILE or ASSERTION")]
+    given: Vec<String>,
 }
 
 #[derive(Args, Debug)]
@@ -69,6 +79,7 @@ pub fn run(words: &[String], files: &[File], progress: &mut dyn Progress) -> Res
             several => table(several, files),
         },
         Typed::Compare(args) => compare(&args.files, files),
+        Typed::Assert(args) => assert(&args.given, files),
     }
 }
 
@@ -145,6 +156,27 @@ fn compare(names: &[String], files: &[File]) -> Result<Vec<Part>, String> {
     let (comparison, sketches) = adding.finish().ok_or("a comparison takes two results or more")?;
     let compared = Comparison { compared: &comparison, sketches: &sketches, names, shown: comparison::view };
     Ok(documents(&compared, "comparison"))
+}
+
+/// What has to hold of dropped files.
+fn assert(given: &[String], files: &[File]) -> Result<Vec<Part>, String> {
+    let (names, texts): (Vec<&String>, Vec<&String>) = given
+        .iter()
+        .partition(|given| files.iter().any(|file| file.name == *given) || !given.contains(['(', '<', '>', '=']));
+    let typed = texts.iter().map(|text| assertions::parse(text)).collect::<Result<Vec<_>, _>>();
+    let typed = typed.map_err(|error| error.to_string())?;
+    if names.is_empty() || typed.is_empty() {
+        return Err("assert takes a dropped file and an assertion, like 'nanosleep(1ms).p99 < 2ms'".to_owned());
+    }
+    let mut all = Vec::new();
+    for name in names {
+        let mut result = read(name, files)?;
+        result.findings = explain::findings_to_keep(&result);
+        for assertion in &typed {
+            all.extend(judge(&result, assertion).map_err(|error| assertions::unknown(&error).to_string())?);
+        }
+    }
+    Ok(documents(&Assertions::of(all), "assertions"))
 }
 
 fn laboratory(args: &MachineArgs, files: &[File]) -> Result<Laboratory, String> {

@@ -2,6 +2,7 @@
 //! lines here; help, completions, manual pages and the lists of tests derive from it.
 
 mod ask;
+mod assert;
 mod check;
 mod clocks;
 mod compare;
@@ -127,6 +128,7 @@ commands! {
     Why: why::Why,
     Report: report::Report,
     Compare: compare::Compare,
+    Assert: assert::Assert,
     Share: share::Share,
     Export: export::Export,
     Run: run::Run,

@@ -43,7 +43,7 @@ fn an_exit_code_is_the_results_whoever_reads_it() {
     home.run(["waits", "nanosleep", "--on", "linux-hz250", "--count", "3", "--out", "a.json", "--quiet"]).fine();
     home.run(["waits", "poll", "--on", "linux-hz250", "--count", "3", "--out", "b.json", "--quiet"]).fine();
     for (args, code) in [
-        (&["why", &recording, "--full", "--fail-if", "p99>1ms"][..], 3),
+        (&["why", &recording, "--full", "--fail-if", "p99>50us"][..], 3),
         (&["why", &recording, "--fail-if", "p99>3ms"], 4),
         (&["compare", "a.json", "b.json"], 4),
         (&["compare", "a.json", "b.json", "--json"], 4),

@@ -21,6 +21,9 @@ fn is_long(words: &[&str]) -> bool {
 /// Runs a line of documentation. One that may be long is interrupted once it handles signals; the others run to their
 /// end.
 fn run_line(home: &Home, line: &str) {
+    if line.starts_with("oversleep assert ") {
+        return run_gate(home, line);
+    }
     if [" | ", " > ", "; ", " & "].iter().any(|sign| line.contains(sign)) {
         let output = home.prepared(Command::new("sh")).args(["-ec", line]).output().expect("a shell");
         assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
@@ -59,6 +62,20 @@ fn run_line(home: &Home, line: &str) {
     }
 }
 
+/// Runs a gate, for a short time: it has any verdict.
+fn run_gate(home: &Home, line: &str) {
+    if !cfg!(target_os = "linux") && line.contains("--base ") {
+        return;
+    }
+    let line = line.replace("--within 60s", "--within 1s").replace("--within 30s", "--within 1s");
+    // What the furnished result and the furnished programs have.
+    let line = line.replace("nanosleep(1ms)", "thread-sleep(1ms)").replace("'sleep(1ms)", "'thread-sleep(1ms)");
+    let line = line.replace("(program)", "(sleep)").replace(" 'period(sleep).p50'", "");
+    let output = home.prepared(Command::new("sh")).args(["-ec", &line]).output().expect("a shell");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(matches!(output.status.code(), Some(0 | 3 | 4)), "{line}: {:?} {stderr}", output.status);
+}
+
 /// Runs all of them, several at a time: most do little but wait.
 fn run_lines(lines: &[String]) {
     let (home, next) = (furnished(lines), AtomicUsize::new(0));
@@ -78,7 +95,7 @@ fn furnished(lines: &[String]) -> Home {
     fs::create_dir(home.path().join("results")).expect("writable");
     fs::copy(home.path().join("r.json"), home.path().join("results/r.json")).expect("writable");
     let reads = |line: &&String| {
-        ["oversleep report ", "oversleep compare ", "oversleep clocks ", "oversleep export "]
+        ["oversleep report ", "oversleep compare ", "oversleep clocks ", "oversleep export ", "oversleep assert "]
             .iter()
             .any(|start| line.starts_with(start))
     };
@@ -116,6 +133,11 @@ fn add_the_readers_own(home: &Home) {
     for (name, script) in [("app", "#!/bin/sh\nsleep 0.01\n"), ("my-engine-timer", ENGINE_TIMER)] {
         oversleep_testing::write_executable(&home.path().join(name), script.as_bytes(), 0o755);
     }
+    for name in ["old", "new", "old-app", "new-app"] {
+        let script = "#!/bin/sh\nfor i in 1 2 3 4 5 6; do sleep 0.002; done\n";
+        oversleep_testing::write_executable(&home.path().join(name), script.as_bytes(), 0o755);
+    }
+    fs::write(home.path().join("timing.assert"), "# ours\nthread-sleep(1ms).p50 < 60s\n").expect("writable");
     fs::write(home.path().join("Makefile"), "test:\n\t@sleep 0.01\n").expect("writable");
     fs::write(home.path().join("r.why"), RECORDING).expect("writable");
 }
@@ -197,4 +219,45 @@ fn every_command_of_the_readme_and_the_guide_runs() {
         lines.extend(commands.into_iter().filter(|line| !lines.contains(line)).collect::<Vec<_>>());
     }
     run_lines(&lines);
+}
+
+/// The page about gates: its commands and those of its workflows, and the step of the action.
+#[test]
+fn every_step_of_the_gate_runs() {
+    let (Some(text), Some(action)) = (page("docs/gate.md"), page(".github/actions/assert/action.yml")) else { return };
+    let begins = "oversleep assert ";
+    let steps = text.lines().filter(|line| !line.contains("uses:") && !line.contains('`')).filter_map(|line| {
+        let (_, options) = line.split_once(begins)?;
+        let options = options.split(" # ").next()?.trim().trim_end_matches("' }");
+        Some(format!("{begins}{}", options.replace("./old/app", "./old").replace("./new/app", "./new")))
+    });
+    let lines: Vec<String> = steps.collect();
+    assert!(lines.len() >= 6, "{lines:#?}");
+    let home = furnished(&lines);
+    lines.iter().for_each(|line| run_line(&home, line));
+    let (_, step) = action.split_once("    - name: Assert\n").expect("the step");
+    let (_, script) = step.split_once("      run: |\n").expect("its script");
+    let script: Vec<&str> = script.lines().take_while(|line| line.starts_with("        ")).collect();
+    let inputs = ["ASSERTIONS", "RESULT", "BASELINE", "BASE", "NEW", "MAX_REGRESSION", "WITHIN", "INCONCLUSIVE"];
+    for name in inputs {
+        assert!(step.contains(&format!("        {name}: ${{{{ inputs.")), "{name}");
+    }
+    for (given, code) in [
+        (&[("ASSERTIONS", "timing.assert"), ("RESULT", "r.json"), ("INCONCLUSIVE", "pass")][..], 0),
+        (&[("ASSERTIONS", "timing.assert"), ("WITHIN", "1s"), ("INCONCLUSIVE", "pass")], 0),
+        (&[("BASE", "./old"), ("NEW", "./new"), ("WITHIN", "1s"), ("INCONCLUSIVE", "fail")], 3),
+    ] {
+        let mut command = home.prepared(Command::new("bash"));
+        // As GitHub runs it.
+        command.args(["--noprofile", "--norc", "-eo", "pipefail", "-c", &script.join("\n")]);
+        command.envs(inputs.map(|name| (name, ""))).envs(given.iter().copied());
+        command.env("GITHUB_STEP_SUMMARY", home.path().join("summary.md"));
+        let output = command.output().expect("bash");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{given:?}: {stderr}");
+        for name in ["junit.xml", "assertions.json", "report.html"] {
+            assert!(home.path().join("oversleep-report").join(name).exists(), "{name}");
+        }
+    }
+    assert!(fs::read_to_string(home.path().join("summary.md")).is_ok_and(|text| text.contains("oversleep assert")));
 }

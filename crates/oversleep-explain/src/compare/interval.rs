@@ -24,7 +24,7 @@ const ROUNDS_MIN: usize = 2;
 
 /// The median's interval, from the values and the medians of their rounds. `None` with fewer than eight values or two
 /// rounds.
-pub(super) fn of_median(values: &Distribution, rounds: &[i64], step: i64) -> Option<Interval> {
+pub fn of_median(values: &Distribution, rounds: &[i64], step: i64) -> Option<Interval> {
     if rounds.len() < ROUNDS_MIN {
         return None;
     }

@@ -25,6 +25,7 @@ pub use clocks::{CommonClock, common_clocks, fastest_on_all};
 pub use facts::NAMES as FACTS;
 #[cfg(test)]
 pub(crate) use facts::facts;
+pub use interval::of_median as interval_of_median;
 
 /// A comparison that grows by one result at a time. It holds the base, and of the other results only the conclusions.
 #[derive(Debug)]

@@ -5,6 +5,7 @@
 //! page's buttons and the tests derive from it. It writes what a [`Subject`] has in common with all others: its data, its
 //! table, its view. A subject is an `impl Subject`; it has every format.
 
+mod assertions;
 mod csv;
 mod exports;
 mod html;
@@ -62,6 +63,7 @@ pub fn exports() -> impl Iterator<Item = &'static Entry> {
     EXPORTS.iter().chain(FORMATS.iter().filter(|format| format.option.is_some())).copied()
 }
 
+pub use assertions::{GITHUB, JUNIT};
 pub use csv::CSV;
 pub use exports::EXPORTS;
 pub use html::HTML;

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use oversleep_explain::verdict::Verdict as OfProgram;
+use oversleep_record::assertion::Assertions;
 use oversleep_record::comparison::{Judgement, SeriesComparison, Side};
 use oversleep_record::finding::{Severity, Verdict};
 use oversleep_record::{ResultFile, Series, comparison};
@@ -34,6 +35,11 @@ pub trait Subject {
 
     /// Its series, if it is a result.
     fn series(&self) -> Option<&[Series]> {
+        None
+    }
+
+    /// The verdicts, if it is assertions.
+    fn assertions(&self) -> Option<&Assertions> {
         None
     }
 

@@ -10,9 +10,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
+use oversleep_lab::assert::Assertion;
 use oversleep_record::{FactName, Nanos};
 use oversleep_report::view::comparison;
-use oversleep_why::select::{Bound, Selection};
+use oversleep_request::assertions;
+use oversleep_why::select::Selection;
 
 use super::results;
 use crate::args::{Documents, Read, value};
@@ -25,7 +27,7 @@ const CODES: &[Code] = &[
     (0, "success, also when Ctrl-C ends following without --for"),
     (1, "failure: nothing could be followed, or a file could not be read or written"),
     USAGE,
-    (3, "a group of waits is later than --fail-if allows, also with a program"),
+    (3, "what --fail-if says holds, also with a program"),
     (4, "too few waits: for --fail-if, also with a program that ends with 0, or to compare"),
     NOT_RUN,
     NO_PROGRAM,
@@ -92,10 +94,12 @@ pub struct Why {
     #[arg(long, value_name = "TIME", value_parser = value::request)]
     want: Option<Nanos>,
 
-    /// Exit with 3 if the lateness of any group of waits is above this, like 'p99>200us', and with 4 if there are too
-    /// few waits to tell of any group
-    #[arg(long, value_name = "BOUND")]
-    fail_if: Option<Bound>,
+    /// Exit with 3 if this holds of any group of waits, like 'p99>200us' or 'cause(late-by-quota) present', and with 4 if it
+    /// can't be told of any
+    ///
+    /// It is what `oversleep assert` takes, and 'p99>200us' means 'why(*).p99 > 200us'.
+    #[arg(long, value_name = "CONDITION", value_parser = assertions::fail_if)]
+    fail_if: Option<Assertion>,
 
     /// Write every event to FILE while it is collected; `oversleep why FILE` reads it, on any system
     #[arg(long, value_name = "FILE")]

@@ -7,13 +7,15 @@ use std::sync::Arc;
 
 use oversleep_exchange as exchange;
 use oversleep_explain as explain;
+use oversleep_lab::assert::{Assertion, judge};
 use oversleep_record::Identity;
+use oversleep_record::assertion::{Judged, Verdict};
 use oversleep_record::observed::Losses;
 use oversleep_record::words::counted;
-use oversleep_record::{Nanos, ResultFile, Series};
+use oversleep_record::{ResultFile, Series};
+use oversleep_request::assertions;
 use oversleep_why::names::Names;
 use oversleep_why::recording::Reader;
-use oversleep_why::select::Judged;
 use oversleep_why::session::Session;
 
 use super::Why;
@@ -50,51 +52,44 @@ pub fn deliver(why: &Why, delivery: &Delivery, mut file: ResultFile) -> Result<O
         rescue::hold(&file, stem.clone());
     }
     delivery.deliver(&*file, stem)?;
-    let Some(bound) = &why.fail_if else { return Ok(None) };
-    let (housekeeping, judged): (Vec<_>, Vec<_>) =
-        bound.judge(&file).into_iter().partition(|(series, _)| explain::housekeeping::of(&file, series).is_some());
-    if !housekeeping.is_empty() {
-        let waits = housekeeping.iter().map(|(series, _)| series.counts.recorded).fold(0, u64::saturating_add);
+    match &why.fail_if {
+        Some(condition) => judged(&file, condition),
+        None => Ok(None),
+    }
+}
+
+/// How the command ends because of `--fail-if`, if that decides. Waits that a runtime makes for its own purposes don't
+/// count.
+fn judged(file: &ResultFile, condition: &Assertion) -> Result<Option<Exit>, Failure> {
+    let is_own = |series: &&Series| explain::housekeeping::of(file, series).is_some();
+    let own: Vec<&Series> = file.series.iter().filter(is_own).collect();
+    let names: Vec<String> = own.iter().filter_map(|series| Some(Identity::of(series)?.to_string())).collect();
+    let mut judged = judge(file, condition).map_err(|error| assertions::unknown(&error))?;
+    judged.retain(|judged| !names.iter().any(|name| judged.about.starts_with(name.as_str())));
+    if !own.is_empty() {
+        let waits = own.iter().map(|series| series.counts.recorded).fold(0, u64::saturating_add);
         message::note(&format!(
             "not judged by --fail-if: {} of the runtime's own housekeeping",
             counted(waits, "wait")
         ));
     }
-    for (series, judged) in &judged {
-        match *judged {
-            Judged::Keeps => {}
-            Judged::Exceeds(value) => {
-                message::warning(&format!("above the bound of --fail-if: {}: {}", name(series), Nanos(value)));
-            }
-            Judged::TooFew => message::warning(&format!(
-                "not judged by --fail-if: {} has {}, too few for that percentile; ten have to lie beyond it",
-                name(series),
-                counted(series.counts.recorded, "wait")
-            )),
+    for Judged { about, message, verdict, .. } in &judged {
+        match verdict {
+            Verdict::Fail => message::warning(&format!("--fail-if holds: {about}: {message}")),
+            Verdict::Undecided => message::warning(&format!("not judged by --fail-if: {about}: {message}")),
+            Verdict::Pass => {}
         }
     }
-    let kept = judged.iter().filter(|(_, judged)| matches!(judged, Judged::Keeps));
-    let (kinds, waits) = kept.fold((0, 0), |(kinds, waits): (u64, u64), (series, _)| {
-        (kinds + 1, waits.saturating_add(series.counts.recorded))
-    });
-    if kinds != 0 {
-        message::note(&format!(
-            "within the bound of --fail-if: {} of {}",
-            counted(waits, "wait"),
-            counted(kinds, "kind")
-        ));
+    let has = |verdict: Verdict| judged.iter().filter(|judged| judged.verdict == verdict).count();
+    if has(Verdict::Pass) > 0 {
+        message::note(&format!("--fail-if doesn't hold of {}", counted(has(Verdict::Pass) as u64, "kind")));
     }
-    let has = |is: fn(&Judged) -> bool| judged.iter().any(|(_, judged)| is(judged));
-    Ok(match () {
-        () if has(|judged| matches!(judged, Judged::Exceeds(_))) => Some(Exit::AssertionFailed),
-        () if has(|judged| matches!(judged, Judged::Keeps)) => None,
-        // A bound that nothing was compared with doesn't hold.
-        () => Some(Exit::TooDisturbed),
+    Ok(match (has(Verdict::Fail), has(Verdict::Pass)) {
+        (1.., _) => Some(Exit::AssertionFailed),
+        (0, 1..) => None,
+        // What nothing was compared with doesn't hold.
+        (0, 0) => Some(Exit::TooDisturbed),
     })
-}
-
-fn name(series: &Series) -> String {
-    Identity::of(series).map_or_else(|| series.key.to_string(), |identity| identity.to_string())
 }
 
 /// Shows a recording or a result again.

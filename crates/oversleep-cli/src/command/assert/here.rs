@@ -1,0 +1,133 @@
+//! Measures this machine, or a model, until every assertion is decided or the time is used up.
+
+use std::time::Instant;
+
+use oversleep_explain as explain;
+use oversleep_lab::assert::{Assertion, Claim, Subject};
+use oversleep_lab::catalogue::Kind;
+use oversleep_lab::{Laboratory, Request};
+use oversleep_measure::{Command, Plan, StopFlag};
+use oversleep_record::assertion::{Judged, Verdict};
+use oversleep_record::samples::Samples;
+use oversleep_record::{CommandName, Nanos, ResultFile, Series};
+use oversleep_request::args::{ConditionArgs, DepthArgs};
+
+use super::{Assert, judge_all};
+use crate::command::measuring::explain as why_not;
+use crate::exit::Failure;
+use crate::interrupt;
+use crate::progress::Meter;
+use crate::request::{MeasuringArgs, machine, names};
+
+/// Measures and judges.
+pub fn measure(
+    assert: &Assert,
+    assertions: &[Assertion],
+    within: Nanos,
+    is_interrupted: &mut bool,
+) -> Result<Vec<Judged>, Failure> {
+    let lab = machine::laboratory(&assert.machine)?;
+    let request = request(&lab, assert, assertions, ConditionArgs::default())?;
+    let stop = StopFlag::new();
+    let signals = interrupt::raise_on_signal(&stop);
+    let is_real = lab.platform_id().modelled.is_none();
+    let mut meter = Meter::new(!assert.documents.quiet, is_real);
+    let (begun, mut spent) = (Instant::now(), Nanos::ZERO);
+    let mut whole: Option<ResultFile> = None;
+    let judged = loop {
+        let more = lab.run(&request, &stop, &mut meter).map_err(|error| why_not(&error))?;
+        spent.0 = spent.0.saturating_add(more.duration_ns.0.max(1));
+        let longest = more.duration_ns;
+        match &mut whole {
+            None => whole = Some(more),
+            Some(whole) => add(whole, more),
+        }
+        let file = whole.as_mut().expect("it was measured");
+        file.findings = explain::findings_to_keep(file);
+        let judged = judge_all(file, assertions)?;
+        *is_interrupted = stop.is_raised();
+        let is_open = |judged: &Judged| judged.verdict == Verdict::Undecided;
+        let used = if is_real { Nanos(i64::try_from(begun.elapsed().as_nanos()).unwrap_or(i64::MAX)) } else { spent };
+        if *is_interrupted || !judged.iter().any(is_open) || used.0.saturating_add(longest.0) > within.0 {
+            break judged;
+        }
+    };
+    drop(signals);
+    meter.clear();
+    Ok(judged)
+}
+
+/// What has to be measured for these assertions.
+pub fn request(
+    lab: &Laboratory,
+    assert: &Assert,
+    assertions: &[Assertion],
+    conditions: ConditionArgs,
+) -> Result<Request, Failure> {
+    let (mut waits, mut requests, mut clocks, mut check) = (Vec::new(), Vec::new(), Vec::new(), false);
+    for assertion in assertions {
+        let refused = |what: &str| Failure::usage(format!("'{}' needs a result: {what}", assertion.text));
+        match &assertion.claim {
+            Claim::Figure { subject: Subject::Wait { runtime: None, name, request }, .. } => {
+                waits.push(match name.as_str() {
+                    "sleep" => plain_sleep(lab).to_owned(),
+                    name => name.to_owned(),
+                });
+                requests.push(*request);
+            }
+            Claim::Figure { subject: Subject::Clock(name), .. } => clocks.push(name.clone()),
+            Claim::Figure { subject: Subject::Wait { .. }, .. } => {
+                return Err(refused("measure it with `oversleep runtimes --out r.json`"));
+            }
+            Claim::Figure { subject: Subject::Series(_), .. } => {
+                return Err(refused("measure it, and name the file"));
+            }
+            Claim::Figure { .. } | Claim::Presence { is_cause: true, .. } => {
+                return Err(refused("follow the program with `oversleep why --out r.json -- PROGRAM`"));
+            }
+            Claim::Presence { .. } => check = true,
+            Claim::Fact { .. } => {}
+        }
+    }
+    let waits = names::checked(lab, Kind::Wait, waits)?;
+    let clocks = names::checked(lab, Kind::Clock, clocks)?;
+    let (command, experiments, kind, subjects) = match (waits.is_empty(), clocks.is_empty()) {
+        _ if check => (CommandName::Check, Vec::new(), None, Vec::new()),
+        (true, false) => (CommandName::Clocks, Command::Clocks.experiments(), Some(Kind::Clock), clocks),
+        (_, true) => (CommandName::Waits, Command::NamedWaits.experiments(), Some(Kind::Wait), waits),
+        (false, false) => {
+            return Err(Failure::usage("waits and clocks can't be measured at once; assert them in two commands"));
+        }
+    };
+    let args = MeasuringArgs::new(command, DepthArgs::default(), conditions, assert.machine.clone());
+    let plan = Plan { subjects, requests: if check { Vec::new() } else { requests }, ..args.plan.clone() };
+    Ok(MeasuringArgs { experiments, subject_kind: kind, plan, ..args }.request(lab, None)?)
+}
+
+/// The simplest sleep of the machine.
+fn plain_sleep(lab: &Laboratory) -> &'static str {
+    oversleep_system::waits::sets::plain_sleeps(&lab.platform_id().os).first().copied().unwrap_or("sleep")
+}
+
+/// Adds what was measured of the same series again.
+pub fn add(whole: &mut ResultFile, more: ResultFile) {
+    whole.duration_ns.0 = whole.duration_ns.0.saturating_add(more.duration_ns.0);
+    for other in more.series {
+        let Some(series) = whole.series.iter_mut().find(|series| series.key == other.key) else { continue };
+        let Series { counts, calls_only, rounds, .. } = series;
+        rounds.extend(other.rounds);
+        counts.recorded = counts.recorded.saturating_add(other.counts.recorded);
+        counts.missed = counts.missed.saturating_add(other.counts.missed);
+        counts.early = counts.early.saturating_add(other.counts.early);
+        counts.backward = counts.backward.saturating_add(other.counts.backward);
+        counts.interrupted = counts.interrupted.saturating_add(other.counts.interrupted);
+        counts.expected = counts.expected.zip(other.counts.expected).map(|(one, two)| one.saturating_add(two));
+        if calls_only.is_some() || other.calls_only.is_some() {
+            let mut calls = calls_only.take().unwrap_or_else(|| series.distribution.clone());
+            calls.merge(other.calls_only.as_ref().unwrap_or(&other.distribution));
+            series.calls_only = Some(calls);
+        }
+        series.distribution.merge(&other.distribution);
+        series.samples = Samples::default();
+    }
+}

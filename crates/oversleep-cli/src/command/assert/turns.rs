@@ -1,0 +1,200 @@
+//! Base and new in turns, pair by pair: two commands under `why`'s supervisor, or two settings of this machine.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::time::Instant;
+
+use oversleep_lab::assert::{Assertion, Claim, Figure, LOOKS, Observed, Pairs, Subject, figures_of, names_of};
+use oversleep_measure::{Limit, Silent, StopFlag};
+use oversleep_record::assertion::{Judged, Verdict};
+use oversleep_record::{Nanos, ResultFile};
+use oversleep_request::args::ConditionArgs;
+use oversleep_request::assertions;
+
+use super::{Assert, here};
+use crate::command::measuring::explain as why_not;
+use crate::command::run::measure::Runs;
+use crate::exit::Failure;
+use crate::request::machine;
+use crate::{interrupt, message};
+
+/// The exit codes of a run that a signal ended.
+const BY_SIGNAL: [i32; 2] = [130, 143];
+/// The waits of one side of a pair.
+const COUNT: u64 = 60;
+
+/// Pairs of everything that the assertions are about.
+struct Gate<'a> {
+    assertions: &'a [Assertion],
+    tolerance: f64,
+    pairs: BTreeMap<(usize, String), Pairs>,
+}
+
+impl<'a> Gate<'a> {
+    fn new(assertions: &'a [Assertion], tolerance: f64) -> Result<Gate<'a>, Failure> {
+        for assertion in assertions {
+            match &assertion.claim {
+                Claim::Figure { bound: None, figure: Figure::Quantile(_) | Figure::Mean | Figure::Cost, .. } => {}
+                _ => {
+                    return Err(Failure::usage(format!(
+                        "'{}': in turns, only percentiles, means and costs are compared, without a limit of their own; \
+                         --max-regression states it",
+                        assertion.text
+                    )));
+                }
+            }
+        }
+        Ok(Gate { assertions, tolerance, pairs: BTreeMap::new() })
+    }
+
+    /// Adds what one pair of runs shows.
+    fn add(&mut self, base: &ResultFile, new: &ResultFile) -> Result<(), Failure> {
+        for (at, assertion) in self.assertions.iter().enumerate() {
+            let unknown = |error| assertions::unknown(&error);
+            let mut of_base = figures_of(base, assertion).map_err(unknown)?;
+            for (about, value) in figures_of(new, assertion).map_err(unknown)? {
+                // Two builds of a program may have different names.
+                if let Some(place) = of_base.iter().position(|(other, _)| *other == about) {
+                    let (_, base) = of_base.swap_remove(place);
+                    self.pairs.entry((at, about)).or_default().add(base, value);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn is_look(&self) -> bool {
+        self.pairs.values().any(Pairs::is_look)
+    }
+
+    /// What comes in most runs. A wait whose request is computed may be rounded to another one now and then.
+    fn usual(&self) -> impl Iterator<Item = (&(usize, String), &Pairs)> {
+        let most = self.most();
+        self.pairs.iter().filter(move |(_, pairs)| pairs.len() * 2 > most)
+    }
+
+    fn most(&self) -> usize {
+        self.pairs.values().map(Pairs::len).max().unwrap_or(0)
+    }
+
+    fn judge(&self) -> Vec<Judged> {
+        let together = self.usual().count();
+        let judged = self
+            .usual()
+            .map(|((at, about), pairs)| pairs.judge(&self.assertions[*at], about.clone(), self.tolerance, together));
+        judged.collect()
+    }
+
+    fn is_decided(&self) -> bool {
+        !self.pairs.is_empty() && self.judge().iter().all(|judged| judged.verdict != Verdict::Undecided)
+    }
+
+    /// Adds pairs until all is decided, or the time is used up, or the last look was taken.
+    fn run(
+        mut self,
+        within: Nanos,
+        mut pair: impl FnMut(bool) -> Result<Option<(ResultFile, ResultFile)>, Failure>,
+    ) -> Result<(Vec<Judged>, bool), Failure> {
+        let begun = Instant::now();
+        let mut spent = Nanos::ZERO;
+        for turn in 0.. {
+            let Some((base, new)) = pair(turn % 2 == 1)? else { return Ok((self.judge(), true)) };
+            spent.0 = spent.0.saturating_add(base.duration_ns.0).saturating_add(new.duration_ns.0);
+            self.add(&base, &new)?;
+            if self.is_look() && self.is_decided() {
+                break;
+            }
+            // A model's time is virtual.
+            let real = Nanos(i64::try_from(begun.elapsed().as_nanos()).unwrap_or(i64::MAX));
+            let used = if new.platform.modelled.is_some() { spent } else { real };
+            if self.most() >= LOOKS[LOOKS.len() - 1] || used >= within {
+                break;
+            }
+        }
+        let judged = self.judge();
+        if judged.is_empty() {
+            return Err(Failure::failed("base and new have no waits in common that could be compared"));
+        }
+        Ok((judged, false))
+    }
+}
+
+/// Two settings.
+pub fn settings(
+    assert: &Assert,
+    assertions: &[Assertion],
+    within: Nanos,
+    is_interrupted: &mut bool,
+) -> Result<Vec<Judged>, Failure> {
+    let gate = Gate::new(assertions, assert.tolerance())?;
+    let lab = machine::laboratory(&assert.machine)?;
+    let under = |settings: &[_]| {
+        let conditions = ConditionArgs { tune: settings.to_vec(), ..ConditionArgs::default() };
+        let mut request = here::request(&lab, assert, assertions, conditions)?;
+        request.plan.limit = Some(Limit::Count(COUNT));
+        Ok::<_, Failure>(request)
+    };
+    let sides = [under(&assert.base_setting)?, under(&assert.new_setting)?];
+    let stop = StopFlag::new();
+    let signals = interrupt::raise_on_signal(&stop);
+    let (judged, was_stopped) = gate.run(within, |is_new_first| {
+        let one = |at: usize| lab.run(&sides[at], &stop, &mut Silent).map_err(|error| why_not(&error));
+        let (base, new) = if is_new_first {
+            let new = one(1)?;
+            (one(0)?, new)
+        } else {
+            (one(0)?, one(1)?)
+        };
+        Ok((!stop.is_raised()).then_some((base, new)))
+    })?;
+    drop(signals);
+    *is_interrupted = was_stopped;
+    Ok(judged)
+}
+
+/// Two commands.
+pub fn commands(
+    base: &str,
+    new: &str,
+    assertions: &[Assertion],
+    tolerance: f64,
+    within: Nanos,
+    is_interrupted: &mut bool,
+) -> Result<Vec<Judged>, Failure> {
+    let every = [of_every_program("why(*)", Subject::Why), of_every_program("period(*)", Subject::Period)];
+    let is_default = assertions.is_empty();
+    let gate = Gate::new(if is_default { &every } else { assertions }, tolerance)?;
+    let runs = Runs::new()?;
+    interrupt::leave_to_programs();
+    message::note("base and new run in turns, followed by the supervisor");
+    let followed = |command: &str| -> Result<Option<ResultFile>, Failure> {
+        let options = ["--by", "supervisor"].map(OsString::from);
+        let program = [OsString::from("sh"), "-c".into(), format!("exec {command}").into()];
+        let (path, (code, is_signalled)) = runs.followed("turn.json", &options, &program)?;
+        if is_signalled || BY_SIGNAL.contains(&code) {
+            return Ok(None);
+        }
+        if code != 0 {
+            return Err(Failure::failed(format!("'{command}' ended with {code}; only runs that succeed are compared")));
+        }
+        let mut file = super::read(&path)?;
+        std::fs::remove_file(&path)
+            .map_err(|error| Failure::failed(format!("can't remove '{}': {error}", path.display())))?;
+        names_of(&mut file);
+        Ok(Some(file))
+    };
+    let (judged, was_stopped) = gate.run(within, |is_new_first| {
+        let (first, second) = if is_new_first { (new, base) } else { (base, new) };
+        let Some(one) = followed(first)? else { return Ok(None) };
+        let Some(two) = followed(second)? else { return Ok(None) };
+        Ok(Some(if is_new_first { (two, one) } else { (one, two) }))
+    })?;
+    *is_interrupted = was_stopped;
+    Ok(judged)
+}
+
+fn of_every_program(text: &str, subject: impl Fn(Observed) -> Subject) -> Assertion {
+    let observed = Observed { program: "*".to_owned(), ..Observed::default() };
+    let claim = Claim::Figure { subject: subject(observed), figure: Figure::Quantile(0.5), bound: None };
+    Assertion { text: text.to_owned(), place: None, claim }
+}

@@ -1,0 +1,227 @@
+//! Assertions: every form with each verdict, names that there are not, and what can't be read. Results are modelled or
+//! recorded, so that verdicts are exact.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use super::support::{Ended, Home};
+
+fn recorded(name: &str) -> String {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/recorded").join(name).display().to_string()
+}
+
+fn sample(name: &str) -> String {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../oversleep-exchange/tests/files");
+    folder.join(name).display().to_string()
+}
+
+/// Results that assertions are about: many waits, three waits, a check, two observed programs.
+fn results(home: &Home) {
+    for (count, name) in [("4000", "many.json"), ("3", "few.json")] {
+        let wait = ["waits", "nanosleep", "--request", "1ms", "--on", "linux-hz250", "--quiet", "--count", count];
+        home.run(wait.iter().chain(&["--out", name])).fine();
+    }
+    home.run(["check", "--quick", "--on", "linux-hz250", "--quiet", "--out", "check.json"]).fine();
+    for (recording, name) in [("rust-slack.why", "slack.json"), ("quota.why", "quota.json")] {
+        home.run(["why", &recorded(recording), "--quiet", "--out", name]).fine();
+    }
+}
+
+#[test]
+fn every_form_passes_fails_and_is_undecided() {
+    let home = Home::new();
+    results(&home);
+    let (pass, fail, undecided) = (0, 3, 4);
+    for (file, assertion, code) in [
+        ("many.json", "nanosleep(1ms).p50 < 1ms", pass),
+        ("many.json", "nanosleep(1ms).p50 < 10us", fail),
+        ("many.json", "nanosleep(1ms).p50 < 64us", undecided),
+        ("many.json", "nanosleep(1ms).p50 > 10us", pass),
+        ("many.json", "sleep(1ms).p50 >= 1ms", fail),
+        ("few.json", "nanosleep(1ms).p50 < 1ms", undecided),
+        ("many.json", "nanosleep(1ms).p99 < 1ms", undecided),
+        ("many.json", "nanosleep(1ms).p99 < 10us", fail),
+        ("many.json", "nanosleep(1ms).mean <= 1ms", pass),
+        ("many.json", "nanosleep(1ms).mean <= 1us", fail),
+        ("few.json", "nanosleep(1ms).mean <= 1us", undecided),
+        ("many.json", "nanosleep(1ms).max < 1s", pass),
+        ("many.json", "nanosleep(1ms).max < 1us", fail),
+        ("many.json", "nanosleep(1ms).missed < 1%", pass),
+        ("few.json", "nanosleep(1ms).missed < 1%", undecided),
+        ("many.json", "nanosleep(1ms).missed <= 0", pass),
+        ("many.json", "nanosleep(1ms).early >= 1", fail),
+        ("many.json", "nanosleep(1ms).steal < 1%", pass),
+        ("many.json", "nanosleep(1ms).steal > 1%", fail),
+        ("many.json", "series(B5/*).p50 < 1ms", pass),
+        ("many.json", "series(B5/nanosleep/1ms).p50 < 1us", fail),
+        ("few.json", "series(*).p50 < 1us", undecided),
+        ("check.json", "cost(monotonic) < 1us", pass),
+        ("check.json", "cost(monotonic) < 1ns", fail),
+        ("many.json", "cost(monotonic) < 1us", 2),
+        ("check.json", "clock(monotonic).step < 1us", pass),
+        ("check.json", "step(monotonic) < 1ns", fail),
+        ("check.json", "clock(monotonic).backward <= 0", pass),
+        ("check.json", "clock(monotonic).backward > 0", fail),
+        ("check.json", "finding(timer-slack) present", pass),
+        ("check.json", "finding(timer-slack) absent", fail),
+        ("many.json", "finding(slow-clock-read) absent", 2),
+        ("few.json", "finding(wake-up-baseline) absent", undecided),
+        ("many.json", "timer.slack_ns = 50us", pass),
+        ("many.json", "timer.slack_ns = 1us", fail),
+        ("many.json", "cpu.count != 1", pass),
+        ("slack.json", "why(t16/t16/clock_nanosleep).p50 < 1s", pass),
+        ("slack.json", "why(t16).p50 < 1ms", fail),
+        ("slack.json", "why(t16).p99 < 1s", undecided),
+        ("slack.json", "why(t16).slack.p50 < 1ms", fail),
+        ("slack.json", "why(*).runq.p50 < 1ms", pass),
+        ("slack.json", "why(t16).slack.p99 < 1ms", fail),
+        ("slack.json", "why(t16).slack.share > 90%", pass),
+        ("slack.json", "period(t16/t16).p50 > 50ms", pass),
+        ("slack.json", "period(t16).p50 < 50ms", fail),
+        ("slack.json", "period(t16).p99.9 < 1s", undecided),
+        ("slack.json", "period(t16).work.p50 < 1ms", pass),
+        ("slack.json", "period(t16).missed <= 0", pass),
+        ("slack.json", "cause(late-by-slack).share > 50%", pass),
+        ("slack.json", "cause(late-by-slack).share < 50%", fail),
+        ("quota.json", "cause(held-up-by-quota).share < 50%", undecided),
+        ("slack.json", "cause(late-by-quota) absent", pass),
+        ("slack.json", "cause(late-by-slack) absent", fail),
+    ] {
+        let ended = home.run(["assert", file, assertion]);
+        assert_eq!(ended.code, Some(code), "{file} {assertion}: {}{}", ended.stdout, ended.stderr);
+    }
+}
+
+#[test]
+fn a_name_that_matches_nothing_is_no_silent_pass() {
+    let home = Home::new();
+    results(&home);
+    for (file, assertion, words) in [
+        ("many.json", "nanoslep(1ms).p50 < 1ms", "no wait 'nanoslep(1ms)'; did you mean 'nanosleep(1ms)'?"),
+        ("many.json", "java:Thread.sleep(1ms).p50 < 1ms", "no wait 'java:Thread.sleep(1ms)'"),
+        ("check.json", "cost(monotonik) < 1us", "no clock 'monotonik'; did you mean 'monotonic'?"),
+        ("many.json", "series(B6/*).p50 < 1ms", "no series 'B6/*'"),
+        ("many.json", "finding(timer-slak) absent", "no finding 'timer-slak'; did you mean 'timer-slack'?"),
+        ("many.json", "timer.slak_ns = 1us", "no fact 'timer.slak_ns'; did you mean 'timer.slack_ns'?"),
+        ("slack.json", "why(t17).p50 < 1ms", "no observed wait 't17'"),
+        ("slack.json", "period(t17).p50 < 1ms", "no loop 't17'; there are t16/t16"),
+        ("slack.json", "cause(timer-slack) absent", "no cause 'timer-slack'; did you mean 'late-by-slack'?"),
+        ("slack.json", "nanosleep(1ms).p50 < 1ms", "the result has no wait at all"),
+    ] {
+        let ended = home.run(["assert", file, assertion]).with_code(2);
+        assert!(ended.stderr.contains(words), "{assertion}: {}", ended.stderr);
+    }
+}
+
+#[test]
+fn what_can_not_be_read_has_a_mark_under_it_and_files_have_lines() {
+    let home = Home::new();
+    results(&home);
+    let ended = home.run(["assert", "many.json", "nanosleep(1ms).p9 < 1ms"]).with_code(2);
+    let lines = "\n  nanosleep(1ms).p9 < 1ms\n                 ^^\n";
+    assert!(ended.stderr.contains("'p9' is no figure") && ended.stderr.contains(lines), "{}", ended.stderr);
+    fs::write(home.path().join("timing.assert"), "# ours\nsleep(1ms).p50 < 1ms\n\nsleep(1ms).p50 < 1us # too little\n")
+        .expect("a file");
+    let ended = home.run(["assert", "--file", "timing.assert", "many.json", "--format", "github"]).with_code(3);
+    assert!(
+        ended.stdout.starts_with("::error file=timing.assert,line=4,title=sleep(1ms).p50 < 1us fail::"),
+        "{}",
+        ended.stdout
+    );
+    fs::write(home.path().join("wrong.assert"), "sleep(1ms).p50 < 1ms\nsleep(1ms).p50 1us\n").expect("a file");
+    let ended = home.run(["assert", "--file", "wrong.assert", "many.json"]).with_code(2);
+    assert!(ended.stderr.contains("wrong.assert:2: a comparison is missing"), "{}", ended.stderr);
+    for (args, words) in [
+        (&["assert", "many.json"][..], "there is nothing to assert"),
+        (&["assert", "many.json", "sleep(1ms).p50 < 1s", "--within", "1s"], "is measured already"),
+        (&["assert", "sleep(1ms)", "--base-setting", "slack=1us"], "belong together"),
+        (&["assert", "sleep(1ms)", "--baseline", "many.json"], "needs a result to judge"),
+        (&["assert", "nanoslep(1ms).p50 < 1ms"], "did you mean 'nanosleep'?"),
+        (&["assert", "why(app).p50 < 1ms"], "follow the program with `oversleep why"),
+    ] {
+        let ended = home.run(args).with_code(2);
+        assert!(ended.stderr.contains(words), "{args:?}: {}", ended.stderr);
+    }
+}
+
+#[test]
+fn verdicts_leave_in_every_format() {
+    let home = Home::new();
+    results(&home);
+    let args = ["assert", "many.json", "sleep(1ms).p50 < 1ms", "sleep(1ms).p50 < 1us", "sleep(1ms).p99 < 1ms"];
+    let json = home.run(args.iter().chain(&["--json"])).with_code(3).stdout;
+    let document: Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(document["schema"], "oversleep-assertions/1");
+    assert_eq!(document["verdict"], "fail");
+    let verdicts: Vec<&str> =
+        document["assertions"].as_array().expect("a list").iter().filter_map(|one| one["verdict"].as_str()).collect();
+    assert_eq!(verdicts, ["pass", "fail", "undecided"]);
+    let ended = home.run(args.iter().chain(&["--junit", "r.xml"])).with_code(3);
+    assert!(ended.stdout.contains("oversleep assert: fail"), "a build's log says why: {}", ended.stdout);
+    let junit = fs::read_to_string(home.path().join("r.xml")).expect("a file");
+    assert!(junit.contains("tests=\"3\" failures=\"1\" errors=\"0\" skipped=\"1\""), "{junit}");
+    let mut command = home.command();
+    let summary = home.path().join("summary.md");
+    let output = command.args(args).args(["--format", "github"]).env("GITHUB_STEP_SUMMARY", &summary).output();
+    let ended = Ended::of(output.expect("it runs")).with_code(3);
+    assert!(ended.stdout.contains("::error title=") && ended.stdout.contains("::warning title="), "{}", ended.stdout);
+    let table = fs::read_to_string(summary).expect("a file");
+    assert!(table.contains("| fail | sleep(1ms).p50 &lt; 1us |"), "{table}");
+    home.run(["assert", "many.json", "sleep(1ms).p99 < 1ms", "--inconclusive", "pass"]).fine();
+    home.run(["assert", "many.json", "sleep(1ms).p99 < 1ms", "--inconclusive", "fail"]).with_code(3);
+}
+
+#[test]
+fn a_machine_is_measured_until_it_is_decided() {
+    let home = Home::new();
+    let on = ["--on", "linux-hz250", "--quiet"];
+    home.run(["assert", "sleep(1ms).p50 < 1ms", "finding(timer-slack) present"].iter().chain(&on)).with_code(0);
+    home.run(["assert", "nanosleep(1ms).p99 < 1ms", "--within", "60s"].iter().chain(&on)).fine();
+    home.run(["assert", "nanosleep(1ms).p99 < 1ms", "--within", "1s"].iter().chain(&on)).with_code(4);
+    home.run(["assert", "nanosleep(1ms).p99 < 20us", "--within", "60s"].iter().chain(&on)).with_code(3);
+}
+
+#[test]
+fn two_settings_are_told_apart_and_the_same_one_passes() {
+    let home = Home::new();
+    let gate = |base: &str, new: &str, tolerance: &str| {
+        let args =
+            ["assert", "nanosleep(1ms)", "--on", "linux-hz250", "--within", "60s", "--quiet", "--max-regression"];
+        let settings = [tolerance, "--base-setting", base, "--new-setting", new];
+        home.run(args.iter().chain(&settings)).code
+    };
+    assert_eq!(gate("slack=50us", "slack=50us", "25%"), Some(0));
+    assert_eq!(gate("slack=50us", "slack=100us", "25%"), Some(3));
+    assert_eq!(gate("slack=50us", "slack=60us", "5%"), Some(3));
+    assert_eq!(gate("slack=50us", "slack=1us", "25%"), Some(0));
+}
+
+#[test]
+fn a_baseline_of_another_machine_decides_nothing() {
+    let home = Home::new();
+    results(&home);
+    let windows = ["waits", "sleep", "--request", "1ms", "--on", "windows-11", "--quiet", "--out", "other.json"];
+    home.run(windows).fine();
+    home.run(["assert", "many.json", "--baseline", "many.json", "--max-regression", "5%"]).fine();
+    home.run(["assert", "many.json", "nanosleep(1ms).p50 < baseline * 0.9", "--baseline", "many.json"]).with_code(3);
+    home.run(["assert", "many.json", "nanosleep(1ms).p50 <= baseline", "--baseline", "many.json"]).with_code(4);
+    let ended = home.run(["assert", "many.json", "nanosleep(1ms)", "--baseline", "other.json"]).with_code(4);
+    let text = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        text.contains("the baseline is from another machine: platform (a model, windows-11, now a model,"),
+        "{text}"
+    );
+    assert!(text.contains("os.name"), "{text}");
+}
+
+#[test]
+fn files_of_other_programs_are_judged_by_their_values() {
+    let home = Home::new();
+    let ended = home.run(["assert", &sample("jhiccup.hlog"), "series(*jhiccup*).p99 < 5ms"]).fine();
+    let text = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("from the values alone, because the file has no rounds"), "{text}");
+    home.run(["assert", &sample("cyclictest.json"), "clock-nanosleep-abs(1ms).p50 < 1us"]).with_code(3);
+    home.run(["assert", &sample("hyperfine.json"), "series(*sleep-command*).p99 < 1s"]).with_code(4);
+}

@@ -1,0 +1,215 @@
+//! Whether assertions hold of a result.
+
+use oversleep_explain as explain;
+use oversleep_record::assertion::{Judged, Unit, Verdict};
+use oversleep_record::environment::FactValue;
+use oversleep_record::finding::Verdict as Found;
+use oversleep_record::{Nanos, ResultFile};
+
+use super::figures::{self, Estimate};
+use super::targets::{self, Target, is_like};
+use super::{Assertion, Bound, Claim, Figure, Op, Unmatched, Value};
+
+/// The verdicts on an assertion: one for each thing that it is about.
+///
+/// # Errors
+/// A name that matches nothing in the result.
+pub fn judge(file: &ResultFile, assertion: &Assertion) -> Result<Vec<Judged>, Unmatched> {
+    match &assertion.claim {
+        Claim::Figure { subject, figure, bound } => {
+            let found = targets::targets(file, subject);
+            if found.is_empty() {
+                let (what, name, known) = targets::known(file, subject);
+                return Err(unmatched(assertion, what, name, known));
+            }
+            Ok(found.iter().map(|target| judge_figure(file, assertion, target, *figure, bound.as_ref())).collect())
+        }
+        Claim::Presence { name, is_present, is_cause } => presence(file, assertion, name, *is_present, *is_cause),
+        Claim::Fact { name, value, is_equal } => fact(file, assertion, name, value, *is_equal),
+    }
+}
+
+pub(super) fn unmatched(assertion: &Assertion, what: &'static str, name: String, known: Vec<String>) -> Unmatched {
+    Unmatched { text: assertion.text.clone(), place: assertion.place.clone(), what, name, known }
+}
+
+/// The beginning of a verdict.
+pub(super) fn begun(assertion: &Assertion, about: String) -> Judged {
+    Judged {
+        assertion: assertion.text.clone(),
+        place: assertion.place.clone(),
+        about,
+        verdict: Verdict::Undecided,
+        figure: None,
+        interval: None,
+        limit: None,
+        unit: None,
+        message: String::new(),
+    }
+}
+
+fn judge_figure(
+    file: &ResultFile,
+    assertion: &Assertion,
+    target: &Target,
+    figure: Figure,
+    bound: Option<&Bound>,
+) -> Judged {
+    let begun = begun(assertion, target.name());
+    let Some(bound) = bound else {
+        return Judged { message: "it states no limit, and there is no base to compare it with".to_owned(), ..begun };
+    };
+    let limit = match bound.value {
+        Value::Span(limit) | Value::Share(limit) | Value::Count(limit) => limit,
+        Value::Baseline(_) => {
+            return Judged { message: "it needs a baseline; name one with --baseline".to_owned(), ..begun };
+        }
+    };
+    match figures::of(file, target, figure, matches!(bound.value, Value::Count(_))) {
+        Err(why) => match lowest(file, target, figure, bound.op, limit) {
+            Some(median) => Judged {
+                verdict: Verdict::Fail,
+                limit: Some(limit),
+                unit: Some(Unit::Ns),
+                message: format!("even its median is {} or more, with 99 % confidence", in_unit(median, Unit::Ns)),
+                ..begun
+            },
+            None => Judged { limit: Some(limit), message: why, ..begun },
+        },
+        Ok(estimate) => decided(begun, &estimate, bound.op, limit),
+    }
+}
+
+/// The least that a higher percentile can be, if that is too much already.
+fn lowest(file: &ResultFile, target: &Target, figure: Figure, op: Op, limit: f64) -> Option<f64> {
+    let is_higher = matches!(figure, Figure::Quantile(share) if share > 0.5) && matches!(op, Op::Below | Op::AtMost);
+    let median = figures::of(file, target, Figure::Quantile(0.5), false).ok().filter(|_| is_higher)?;
+    (median.low > limit).then_some(median.low)
+}
+
+/// The verdict on a figure with its interval.
+pub(super) fn decided(begun: Judged, estimate: &Estimate, op: Op, limit: f64) -> Judged {
+    let Estimate { value, low, high, unit, note } = *estimate;
+    let (passes, fails) = match op {
+        Op::Below => (high < limit, low >= limit),
+        Op::AtMost => (high <= limit, low > limit),
+        Op::Above => (low > limit, high <= limit),
+        Op::AtLeast => (low >= limit, high < limit),
+    };
+    let verdict = match (passes, fails) {
+        (true, _) => Verdict::Pass,
+        (_, true) => Verdict::Fail,
+        _ => Verdict::Undecided,
+    };
+    let mut message = match low == high {
+        true => in_unit(value, unit),
+        false => {
+            format!("{}, with 99 % confidence {} to {}", in_unit(value, unit), in_unit(low, unit), in_unit(high, unit))
+        }
+    };
+    if verdict == Verdict::Undecided {
+        let distance = (value - limit).abs();
+        let longer = ((high - low) / 2.0 / distance.max(f64::MIN_POSITIVE)).powi(2);
+        message += &match longer.is_finite() && longer <= 1_000.0 && unit != Unit::Ratio {
+            true => format!("; about {:.0} times as many values would decide it", longer.ceil().max(2.0)),
+            false => "; the limit is too near the figure to decide it".to_owned(),
+        };
+    }
+    if let Some(note) = note {
+        message += &format!("; {note}");
+    }
+    Judged {
+        verdict,
+        figure: Some(value),
+        interval: Some([low, high]),
+        limit: Some(limit),
+        unit: Some(unit),
+        message,
+        ..begun
+    }
+}
+
+/// A figure in words.
+pub(super) fn in_unit(value: f64, unit: Unit) -> String {
+    match unit {
+        Unit::Ns if value.abs() < 1_000.0 && value.fract() != 0.0 => format!("{value:.1} ns"),
+        Unit::Ns => Nanos(value as i64).to_string(),
+        Unit::Share => format!("{:.2} %", value * 100.0),
+        Unit::Count => format!("{value:.0}"),
+        Unit::Ratio => format!("{value:.3} times the base"),
+    }
+}
+
+fn is_observed(entry: &explain::FindingEntry) -> bool {
+    matches!(entry.scope, explain::Scope::Observed)
+}
+
+fn presence(
+    file: &ResultFile,
+    assertion: &Assertion,
+    name: &str,
+    is_present: bool,
+    is_cause: bool,
+) -> Result<Vec<Judged>, Unmatched> {
+    let is_in_scope = |entry: &explain::FindingEntry| !is_cause || is_observed(entry);
+    let Some(entry) = explain::entry(name).filter(|entry| is_in_scope(entry)) else {
+        let known = explain::registry().iter().filter(|entry| is_in_scope(entry)).map(|entry| entry.name.to_owned());
+        return Err(unmatched(assertion, if is_cause { "cause" } else { "finding" }, name.to_owned(), known.collect()));
+    };
+    let findings: Vec<_> = file.findings.iter().filter(|finding| finding.id == entry.id).collect();
+    let begun = begun(assertion, entry.name.to_owned());
+    let found: Vec<_> = findings.iter().filter(|finding| finding.verdict == Found::Found).collect();
+    let (verdict, message) = match (found.first(), findings.iter().find(|finding| finding.verdict != Found::NotFound)) {
+        (Some(finding), _) => (Some(true), finding.sentence.clone()),
+        (None, Some(open)) => (None, open.sentence.clone()),
+        (None, None) => match findings.first() {
+            Some(absent) => (Some(false), absent.sentence.clone()),
+            // Findings about observed programs are kept where they were found; others have to be looked for.
+            None if is_observed(entry) && file.observation.is_some() => (Some(false), "it was not found".to_owned()),
+            None => (None, "the result has no verdict on it; `oversleep check` looks for it".to_owned()),
+        },
+    };
+    let verdict = match verdict {
+        None => Verdict::Undecided,
+        Some(is_there) if is_there == is_present => Verdict::Pass,
+        Some(_) => Verdict::Fail,
+    };
+    Ok(vec![Judged { verdict, message, ..begun }])
+}
+
+fn fact(
+    file: &ResultFile,
+    assertion: &Assertion,
+    name: &str,
+    value: &str,
+    is_equal: bool,
+) -> Result<Vec<Judged>, Unmatched> {
+    let Some(fact) = file.environment.facts.get(name) else {
+        if oversleep_record::FactName::find(name).is_some() {
+            let message = "the result doesn't state it".to_owned();
+            return Ok(vec![Judged { message, ..begun(assertion, name.to_owned()) }]);
+        }
+        return Err(unmatched(assertion, "fact", name.to_owned(), file.environment.facts.keys().cloned().collect()));
+    };
+    let (is_it, message) = match &fact.value {
+        FactValue::Unknown(why) => (None, format!("unknown: {why}")),
+        FactValue::Text(text) => (Some(is_like(text, value)), text.clone()),
+        FactValue::Integer(number) => (value.parse().ok().map(|wanted: i64| wanted == *number), number.to_string()),
+        FactValue::Real(number) => (value.parse().ok().map(|wanted: f64| wanted == *number), number.to_string()),
+        FactValue::Nanos(span) => (value.parse().ok().map(|wanted: Nanos| wanted == *span), span.as_typed()),
+        FactValue::Flag(flag) => {
+            let wanted = ["yes", "true", "on"].contains(&value) || !["no", "false", "off"].contains(&value);
+            (Some(wanted == *flag), if *flag { "yes" } else { "no" }.to_owned())
+        }
+        FactValue::List(words) => (Some(is_like(&words.join(","), value)), words.join(",")),
+    };
+    let verdict = match (is_it, &fact.value) {
+        (Some(is_it), _) if is_it == is_equal => Verdict::Pass,
+        (None, FactValue::Unknown(_)) => Verdict::Undecided,
+        // What is no number isn't that number.
+        (None, _) if !is_equal => Verdict::Pass,
+        _ => Verdict::Fail,
+    };
+    let message = if verdict == Verdict::Undecided { message } else { format!("it is {message}") };
+    Ok(vec![Judged { verdict, message, ..begun(assertion, name.to_owned()) }])
+}
