@@ -119,6 +119,23 @@ pub struct OnLinux {
     /// Whether only calls of the program's own file do, so not those of libraries.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub own_code: bool,
+    /// Only calls from within such code do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caller: Option<Caller>,
+    /// Whether the Linux build has rounded the request already when it makes that call.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_rounded: bool,
+}
+
+/// Code from within which a call is made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Caller {
+    /// How the name of its library's file begins.
+    pub library: String,
+    /// The exported function that it is within, however deep; without one, the library's code made the call itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub function: Option<String>,
 }
 
 /// How a record is known.
@@ -203,6 +220,17 @@ impl Passes<'_> {
     /// Whether it holds a timer resolution during some waits.
     pub fn may_hold(&self) -> bool {
         self.holds != Holds::Nothing
+    }
+
+    /// Whether it holds one for its process's whole life.
+    pub fn always_holds(&self) -> bool {
+        self.holds == Holds::Always
+    }
+
+    /// The same for requests that were rounded before.
+    #[must_use]
+    pub fn of_rounded(self) -> Self {
+        Passes { rounds: Rule::Exact, overflow: None, ..self }
     }
 
     /// Whether it takes a span of any length.
