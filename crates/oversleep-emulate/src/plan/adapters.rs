@@ -109,10 +109,9 @@ impl Plan {
         let mut adapted = Adapted::default();
         for call in assumed {
             let Ok(record) = self.assumed(call) else { continue };
-            let classes = classes_of(record);
-            for (class, is_rounded) in &classes {
-                let on_linux = OnLinux { class: String::new(), own_code: false, caller: None, is_rounded: *is_rounded };
-                self.adapt(&mut adapted, record, *class, &on_linux, None);
+            for (class, is_rounded) in classes_of(record) {
+                let on_linux = OnLinux { class: String::new(), own_code: false, caller: None, is_rounded };
+                self.adapt(&mut adapted, record, class, &on_linux, None);
             }
             self.describe(&mut adapted, record, &format!("{} {}", record.runtime, record.versions), "--as says so");
         }
@@ -167,7 +166,7 @@ impl Plan {
     }
 
     /// A record decides for calls of that class, unless an earlier one does.
-    fn adapt(
+    pub(super) fn adapt(
         &self,
         adapted: &mut Adapted,
         record: &'static Record,

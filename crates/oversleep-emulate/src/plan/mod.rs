@@ -2,6 +2,8 @@
 //! the model's own.
 
 mod adapters;
+#[cfg(test)]
+mod agreement;
 mod classes;
 mod clocks;
 mod closed;
@@ -192,7 +194,11 @@ impl Plan {
             return None;
         }
         let timing = &self.machine.timing;
-        let thread = SleepingThread { slack: timing.default_slack_ns, is_real_time: false, is_nice: false, tier: 0 };
+        let scheduler = &self.machine.scheduler;
+        let is_real_time =
+            scheduler.policies.iter().any(|policy| policy.name == scheduler.initial.0 && policy.is_real_time);
+        let slack = if is_real_time { Nanos::ZERO } else { timing.default_slack_ns };
+        let thread = SleepingThread { slack, is_real_time, is_nice: false, tier: 0 };
         let passed_on = self.passed_on(passes, requested, span, now);
         // The port doesn't call the system for a request that is rounded to zero.
         if passed_on <= Nanos::ZERO {
