@@ -156,8 +156,12 @@ impl Plan {
         }
     }
 
-    /// The wait of this machine that a record names, and what is passed on to it.
+    /// The wait of this machine that a record names, and what is passed on to it. A call that looks at a clock whether its
+    /// time is up makes several waits, so none stands for it.
     fn stands_for(&self, record: &'static Record) -> Option<(usize, Passes<'static>)> {
+        if record.due_by.is_some() {
+            return None;
+        }
         let at = |name: &str| {
             self.machine.waits.iter().position(|wait| wait.info.name == name && wait.unavailable.is_none())
         };

@@ -3,10 +3,12 @@
 use oversleep_measure::{Limit, Plan, Silent, StopFlag};
 use oversleep_model::platform;
 use oversleep_model::sim::Sim;
+use oversleep_record::conditions::Setting;
 use oversleep_record::series::Pace;
-use oversleep_record::{CommandName, ExperimentId, label};
+use oversleep_record::{CommandName, Conditions, ExperimentId, label};
 use oversleep_system::Granularity;
 use oversleep_system::runtime_calls::tricks;
+use oversleep_system::tunables::names::RESOLUTION;
 
 use super::*;
 use crate::Laboratory;
@@ -121,6 +123,18 @@ fn run_on(lab: &Laboratory, command: CommandName, ids: &[ExperimentId], plan: Pl
         try_remedies: false,
     };
     lab.run(&request, &StopFlag::new(), &mut Silent).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn a_timer_that_the_tick_count_ends_is_no_finer_under_a_resolution() {
+    let p50 = |version: &str| {
+        let name = format!("Task.Delay@dotnet-{version}");
+        let subject = Subject::Wait { name, request: Nanos::from_millis(1) };
+        let conditions = Conditions::as_found().with(RESOLUTION, Setting::Nanos(HELD));
+        let question = Question { count: 40, conditions, ..Question::of(subject) };
+        ask(&lab("windows-10-2004"), &question).unwrap_or_else(|error| panic!("{error}")).quantile_ns(0.5)
+    };
+    assert!(p50("3") > 15e6 && p50("7") < 2.1e6, "{} {}", p50("3"), p50("7"));
 }
 
 /// Wake-ups differ from wait to wait, the rules don't.

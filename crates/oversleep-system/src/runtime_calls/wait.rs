@@ -8,7 +8,9 @@ use oversleep_record::{Nanos, Unavailable};
 use super::{HELD, Passes, Record, Rule, find, known};
 use crate::tunables::names::RESOLUTION;
 use crate::waits;
-use crate::{Family, Granularity, Platform, Restore, SharedPlatform, Takes, Target, Wait, WaitEnd, WaitInfo, Waiter, ZeroMeans};
+use crate::{
+    Family, Granularity, Platform, Restore, SharedPlatform, Takes, Target, Wait, WaitEnd, WaitInfo, Waiter, ZeroMeans,
+};
 
 /// One record as a wait.
 pub struct CallWait {
@@ -115,7 +117,21 @@ impl Waiter for CallWaiter {
             let tunable = self.platform.tunable(RESOLUTION)?;
             tunable.apply(&Setting::Nanos(period)).1
         });
-        let ended = self.beneath.wait(Target { remaining: span, deadline: now + span });
+        let due_by = self.record.due_by.as_deref().and_then(|name| self.platform.clock(name));
+        let shown = || {
+            let (clock, second) = (due_by?, 1_000_000_000);
+            let raw = i128::from(clock.read()) * second / i128::from(clock.stated_frequency_hz()?.max(1));
+            i64::try_from(raw).ok().map(Nanos)
+        };
+        let (began, mut left, mut from) = (shown(), span, now);
+        let ended = loop {
+            let ended = self.beneath.wait(Target { remaining: left, deadline: from + left });
+            let passed = shown().zip(began).map_or(span, |(now, began)| now - began);
+            if passed >= span || !matches!(ended, WaitEnd::TimedOut) {
+                break ended;
+            }
+            (left, from) = (span - passed, self.platform.now());
+        };
         drop(held);
         ended
     }
