@@ -109,7 +109,8 @@ fn called_from<'a>(code: &'a [Code], stack: &[u64]) -> Option<&'a Code> {
 /// the next one, and the address to return to. So nothing is taken for a frame that was left behind on the stack.
 fn is_on_stack(stack: &[u64], at: u64, library: &Range<u64>, function: &Range<u64>) -> bool {
     const WORD: u64 = 8;
-    let index = |address: u64| usize::try_from(address.checked_sub(at)? / WORD).ok().filter(|_| address % WORD == 0);
+    let index =
+        |address: u64| usize::try_from(address.checked_sub(at)? / WORD).ok().filter(|_| address.is_multiple_of(WORD));
     let is_frame = |frame: &usize| {
         let next = stack.get(*frame).and_then(|&next| index(next)).is_some_and(|next| next > *frame);
         next && stack.get(frame + 1).is_some_and(|returns| library.contains(returns))
