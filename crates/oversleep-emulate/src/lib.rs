@@ -41,6 +41,8 @@ pub struct Request {
     pub clocks: ClockChoice,
     /// Whether a program of a known runtime waits and reads clocks as the runtime's port to the machine's system does.
     pub has_adapters: bool,
+    /// The calls of runtimes that the program's sleeps stand for, the first that says something about a call first.
+    pub stands_for: Vec<String>,
     /// Whether programs of 32 bits run, with native timing. Otherwise they are refused.
     pub allows_32_bit: bool,
     /// Tells the user at once what to know: how the program is run instead where tracing isn't allowed, which programs are

@@ -82,15 +82,18 @@ pub struct SteppedClock {
     pub step_ns: i64,
 }
 
-/// Behaviour that was emulated for the programs of a runtime, because its Windows port behaves so.
+/// What was assumed of programs: how the port of their runtime behaves, or that they have none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AdapterUsed {
-    /// The runtime.
+    /// The runtime and its version, or the programs.
     pub runtime: String,
     /// What its port does.
     pub does: String,
     /// The source of this claim.
     pub source: String,
+    /// How the runtime and its version were recognised.
+    #[serde(default)]
+    pub evidence: String,
 }
 
 /// How late sleeps of that length are on this machine, from the end of the timer.

@@ -7,6 +7,7 @@ use oversleep_system::Platform;
 
 use crate::amount::Amount;
 use crate::composed_waits::find_wait;
+pub use crate::experiments::tick_count::probes as tick_count;
 use crate::plan::{Depth, Limit, Plan};
 use crate::probe::Probe;
 use crate::wait_probe::WaitProbe;

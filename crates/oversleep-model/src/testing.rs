@@ -13,6 +13,29 @@ use crate::sim::{
     SchedulerKind, Spread, Stall, Starving, Timing, WaitModel, Wake,
 };
 
+/// A machine on which waits end exactly when its rules say: waking takes no time, a reading of its
+/// clock a nanosecond, and nothing happens by chance.
+#[must_use]
+pub fn by_rules_alone(mut machine: Machine) -> Machine {
+    let none = || Spread::fixed(Nanos::ZERO);
+    (machine.wake.cost, machine.wake.real_time, machine.yield_cost) = (none(), none(), none());
+    machine.wake.idle_exits.clear();
+    machine.wake.real_time_idle_exits.clear();
+    machine.scheduler.preempt_delay = none();
+    machine.scheduler.wake_cpu_ns = Nanos::ZERO;
+    machine.stalls.clear();
+    if let Some(tick) = &mut machine.timing.tick {
+        tick.p_two_tick = 0.0;
+    }
+    machine.timing.one_shot.p_late = 0.0;
+    machine.waits.iter_mut().for_each(|wait| wait.extra = none());
+    for clock in machine.clocks.iter_mut().filter(|clock| clock.info.name == machine.reference_clock) {
+        (clock.read_cost_ps, clock.step_ns, clock.frequency_hz) = (1_000, Nanos(1), 1_000_000_000);
+        (clock.drift_ppm, clock.skew_ns) = (0, Nanos::ZERO);
+    }
+    machine
+}
+
 /// Builds a machine step by step.
 #[derive(Clone)]
 pub struct MachineBuilder(Machine);

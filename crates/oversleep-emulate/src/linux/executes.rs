@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use oversleep_record::Nanos;
+use oversleep_system::runtime_calls::HELD;
 
+use super::callers::Callers;
 use super::crew::lock;
 use super::entry;
 use super::inject::{self, Native, Wanted};
@@ -12,7 +14,7 @@ use super::processes::{Program, Special};
 use super::programs;
 use super::ptrace::Tid;
 use super::tracer::Tracer;
-use crate::plan::{Adapted, ClockChoice};
+use crate::plan::{Adapted, ClockChoice, Holder, Plan};
 
 const OF_32_BITS: &str = "a program for 32 bits runs with native timing: only the 64-bit calls are redirected";
 const REFUSED_32_BITS: &str = "it is a 32-bit program, and only 64-bit calls get another machine's timing; use its 64-bit build, or \
@@ -61,7 +63,7 @@ impl Tracer {
     fn prepare(&mut self, tid: Tid) {
         let shared = &self.shared;
         let Some(plan) = &shared.plan else { return };
-        let adapted = if shared.has_adapters { self.adapted(tid) } else { None };
+        let adapted = self.adapted(tid);
         let stepped = match adapted.as_ref().and_then(|adapted| adapted.clocks.as_ref()) {
             Some(ClockChoice::These(these)) if shared.choice == ClockChoice::Coarse => {
                 let own = plan.clocks(&ClockChoice::These(these.clone())).unwrap_or_default();
@@ -78,15 +80,23 @@ impl Tracer {
         }
         // The process's own filter stays in force for everything that it executes.
         if let Some(adapted) = adapted.filter(|_| shared.processes.of(tid).is_none()) {
+            if adapted.always_holds() && shared.plan.as_ref().is_some_and(Plan::has_tick) {
+                shared.hold(Holder::Runtime(tid), Some(HELD), entry::now());
+            }
             let own_code = programs::of(tid).own_code(tid);
-            shared.processes.set(tid, Special::Adapted(Arc::new(Program { adapted, own_code })));
+            let program = Program { adapted, own_code, callers: Callers::default() };
+            shared.processes.set(tid, Special::Adapted(Arc::new(program)));
         }
     }
 
     fn adapted(&self, tid: Tid) -> Option<Adapted> {
-        let program = programs::of(tid);
-        let adapted = self.shared.plan.as_ref()?.adapted(&program.executed, |mark| program.version(mark))?;
-        lock(&self.shared.adapters).extend(adapted.described.iter().cloned());
+        let (shared, program) = (&self.shared, programs::of(tid));
+        let (plan, version) = (shared.plan.as_ref()?, |mark: &str| program.version(mark));
+        let Some(adapted) = plan.adapted(&program.executed, &shared.stands_for, shared.has_adapters, version) else {
+            lock(&shared.unrecognised).insert(program.executed.file);
+            return None;
+        };
+        lock(&shared.adapters).extend(adapted.described.iter().cloned());
         Some(adapted)
     }
 

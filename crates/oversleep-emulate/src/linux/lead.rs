@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
 use oversleep_record::Nanos;
+use oversleep_system::runtime_calls::Caller;
 
 use super::crew::lock;
 use super::entry::{self, Answer, LeadsTo, Waiting};
@@ -15,7 +16,7 @@ use super::ptrace::{self, Registers, Tid};
 use super::sites::{Done, Frequent, WORTHWHILE};
 use super::tracer::{BUSY, Tracer};
 use super::trampoline::Entry;
-use crate::plan::{Class, Holder, Planned, Requested};
+use crate::plan::{Class, Holder, Origin, Planned, Requested};
 
 const URING: &str = "io_uring is answered with ENOSYS, so that the program falls back to epoll";
 const INTERVAL: &str =
@@ -97,57 +98,66 @@ impl Tracer {
         waiting: &Waiting,
         (now, program): (Nanos, Option<&Program>),
     ) -> io::Result<()> {
-        let (grid, is_as_found) = {
-            let is_per_process = self.shared.resolution.read().unwrap_or_else(PoisonError::into_inner).is_per_process();
-            let process = if is_per_process { self.process(tid) } else { 0 };
-            let resolution = self.shared.resolution.read().unwrap_or_else(PoisonError::into_inner);
-            (resolution.grid(process), resolution.is_as_found())
-        };
+        let process = self.process(tid);
         let shared = Arc::clone(&self.shared);
         let Some(plan) = &shared.plan else { return Ok(()) };
         let name = entry::name(registers.orig_rax as libc::c_long);
-        let adapted = program.map(|program| {
-            let process = self.process(tid);
-            let place = self.shared.sites.origin(process, registers.rip);
-            (&program.adapted, program.own_code.contains(&place))
-        });
+        let place = shared.sites.origin(process, registers.rip);
+        let is_within =
+            |caller: &Caller| program.is_some_and(|of| of.callers.is_within(process, tid, &registers, caller));
+        let is_own_code = program.is_some_and(|program| program.own_code.contains(&place));
+        let origin = Origin { is_own_code, is_within: &is_within };
+        let adapted = program.map(|program| (&program.adapted, &origin));
         let Some(wait) = plan.wait_of(waiting.class, adapted) else {
             lock(&self.tally).passed_by(name, NO_SUCH_WAIT);
             return Ok(());
+        };
+        let ahead = match shared.spaces.are_some() && waiting.leads_to != LeadsTo::Socket {
+            true => shared.spaces.ahead(process, waiting.clock),
+            false => Nanos::ZERO,
+        };
+        let requested = match waiting.requested {
+            // The program takes a deadline from the clock that it sees.
+            Requested::Deadline(at) if shared.steps_exact_clocks.load(Ordering::Relaxed) => {
+                Requested::Deadline(at - ahead + shared.behind(process, waiting.clock, now))
+            }
+            Requested::Deadline(at) => Requested::Deadline(at - ahead),
+            requested => requested,
+        };
+        let holder = Holder::Wait { process, thread: tid };
+        let holds = (plan.has_tick() && wait.1.may_hold()).then(|| plan.holds(wait.1, requested, now)).flatten();
+        // Its last wait has ended, maybe before its time.
+        if holds.is_some() || program.is_some() && shared.is_held_by(holder) {
+            shared.hold(holder, holds, now);
+        }
+        let (grid, is_as_found) = {
+            let resolution = shared.resolution.read().unwrap_or_else(PoisonError::into_inner);
+            (resolution.grid(process), resolution.is_as_found())
         };
         // Setting a socket's timeout doesn't wait yet: the timeout lasts as long as a wait that begins at a tick.
         let from = match (waiting.leads_to, grid) {
             (LeadsTo::Socket, Some(grid)) => grid.at_or_before(now),
             _ => plan.began(wait.0, is_as_found, now),
         };
-        let ahead = match self.shared.spaces.are_some() && waiting.leads_to != LeadsTo::Socket {
-            true => {
-                let process = self.process(tid);
-                self.shared.spaces.ahead(process, waiting.clock)
-            }
-            false => Nanos::ZERO,
-        };
-        let requested = match waiting.requested {
-            // The program takes a deadline from the clock that it sees.
-            Requested::Deadline(at) if self.shared.steps_exact_clocks.load(Ordering::Relaxed) => {
-                let process = self.process(tid);
-                Requested::Deadline(at - ahead + self.shared.behind(process, waiting.clock, from))
-            }
-            Requested::Deadline(at) => Requested::Deadline(at - ahead),
-            requested => requested,
-        };
         let Some(planned) = plan.end(wait, requested, from, (grid, is_as_found)) else {
+            if holds.is_some() {
+                shared.hold(holder, None, now);
+            }
             return Ok(());
         };
+        if holds.is_some() {
+            shared.hold_until(holder, planned.end);
+        }
         let info = &wait.0.info;
         if let Some(grid) = grid.filter(|_| waiting.class != Class::Socket)
+            && !program.is_some_and(|program| program.adapted.depends_on_caller(waiting.class))
             && !self.is_in_other_time(tid)
             && self.is_frequent(tid, &registers)
             && let Some(form) = plan.closed_form(wait)
         {
             let frequent = Frequent {
                 tid,
-                process: self.process(tid),
+                process,
                 call: registers.orig_rax as libc::c_long,
                 returns_to: registers.rip,
                 waiting,
@@ -155,8 +165,9 @@ impl Tracer {
                 counted: (name, info.name),
                 grid,
             };
+            let is_deadline = matches!(waiting.requested, Requested::Deadline(_));
             let is_plain =
-                matches!(waiting.requested, Requested::Span(_)) || !shared.steps_exact_clocks.load(Ordering::Relaxed);
+                !is_deadline || form.floor == Nanos::ZERO && !shared.steps_exact_clocks.load(Ordering::Relaxed);
             if is_plain && shared.sites.replace(&frequent) == Done::Installs {
                 return go_to(tid, registers, Entry::Install, [0, registers.orig_rax]);
             }

@@ -7,6 +7,7 @@
 
 mod births;
 mod calibration;
+mod callers;
 mod cancel;
 mod clocks;
 mod counters;
@@ -27,6 +28,7 @@ mod padding;
 mod preload;
 mod preload_file;
 mod processes;
+mod program_file;
 mod program_socket;
 mod programs;
 mod ptrace;

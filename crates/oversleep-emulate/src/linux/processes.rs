@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use super::callers::Callers;
 use super::ptrace::Tid;
 use crate::plan::Adapted;
 
@@ -22,6 +23,8 @@ pub struct Program {
     pub adapted: Adapted,
     /// The address range of its own code, to tell it from libraries.
     pub own_code: std::ops::Range<u64>,
+    /// Its libraries' code.
+    pub callers: Callers,
 }
 
 /// Why a program that filters its own calls runs natively: the filter stays in force for everything that the process

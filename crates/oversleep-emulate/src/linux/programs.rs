@@ -1,8 +1,10 @@
 //! Identifies the program that a process has just executed.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::os::unix::fs::{FileExt, MetadataExt};
 
+use super::program_file::ProgramFile;
 use super::ptrace::Tid;
 use crate::plan::{Executed, version};
 
@@ -12,6 +14,10 @@ const HEAD: usize = 8 << 10;
 const DATA: usize = 64 << 10;
 /// The magic bytes of that build info. <https://pkg.go.dev/debug/buildinfo>
 const BUILD_INFO: &[u8] = b"\xff Go buildinf:";
+/// How much of a section is read.
+const COMMENT_MAX: u64 = 4 << 10;
+const STRINGS_MAX: u64 = 1 << 20;
+const CONSTANTS_MAX: u64 = 32 << 20;
 const PT_LOAD: u32 = 1;
 const PF_W: u32 = 2;
 
@@ -30,37 +36,49 @@ pub fn of(process: Tid) -> Found {
     let mut head = vec![0; HEAD];
     let read = file.as_ref().and_then(|file| file.read_at(&mut head, 0).ok()).unwrap_or(0);
     head.truncate(read);
-    let comment = file.as_ref().and_then(comment).unwrap_or_default();
-    Found { executed: Executed { file: name, head, comment }, file }
+    let mut executed = Executed { file: name, head, ..Executed::default() };
+    if let Some(file) = file.as_ref().and_then(ProgramFile::of) {
+        executed.comment = comments(&file);
+        executed.libraries = libraries(&file);
+        if executed.comment.contains("rustc ") {
+            executed.packages = packages(&file);
+        }
+    }
+    if executed.file == "java" {
+        executed.release = release(process).unwrap_or_default();
+    }
+    Found { executed, file }
 }
 
-/// The `.comment` section of a file: the section's name is in the table that the header names.
-fn comment(file: &File) -> Option<String> {
-    const SECTIONS_MAX: u64 = 200;
-    const COMMENT_MAX: u64 = 4 << 10;
-    let at = |offset: u64, length: u64| {
-        let mut bytes = vec![0; usize::try_from(length).ok()?];
-        file.read_exact_at(&mut bytes, offset).ok()?;
-        Some(bytes)
+/// The sections in which compilers name themselves: all but Free Pascal's use the first.
+fn comments(file: &ProgramFile) -> String {
+    let text = |name| file.section(name, COMMENT_MAX).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    [".comment", ".fpcdata"].into_iter().filter_map(text).collect()
+}
+
+/// The names of libraries among the strings that a file's dynamic section refers to.
+fn libraries(file: &ProgramFile) -> Vec<String> {
+    let strings = file.section(".dynstr", STRINGS_MAX).unwrap_or_default();
+    let strings = strings.split(|&byte| byte == 0).filter_map(|name| std::str::from_utf8(name).ok());
+    strings.filter(|name| name.starts_with("lib") && name.contains(".so")).map(str::to_owned).collect()
+}
+
+/// The packages that a Rust program was built of: their versions are in the paths that its panics tell.
+fn packages(file: &ProgramFile) -> Vec<String> {
+    let constants = file.section(".rodata", CONSTANTS_MAX).unwrap_or_default();
+    let is_package = |name: &[u8]| {
+        let version = name.iter().position(|&byte| byte == b'-').and_then(|at| name.get(at + 1));
+        name.len() < 64 && name.is_ascii() && name[0].is_ascii_lowercase() && version.is_some_and(u8::is_ascii_digit)
     };
-    let word = |bytes: &[u8], at: usize| Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?));
-    let half = |bytes: &[u8], at: usize| Some(u16::from_le_bytes(bytes.get(at..at + 2)?.try_into().ok()?));
-    let header = at(0, 0x40)?;
-    let (table, each, count) = (word(&header, 0x28)?, half(&header, 0x3a)?, half(&header, 0x3c)?);
-    if u64::from(count) > SECTIONS_MAX || each < 0x40 {
-        return None;
-    }
-    let sections = at(table, u64::from(each) * u64::from(count))?;
-    let of_section = |number: u16| {
-        let section = sections.get(usize::from(number) * usize::from(each)..)?;
-        let name = u32::from_le_bytes(section.get(..4)?.try_into().ok()?);
-        Some((name, word(section, 0x18)?, word(section, 0x20)?))
-    };
-    let (_, names_at, names_length) = of_section(half(&header, 0x3e)?)?;
-    let names = at(names_at, names_length.min(COMMENT_MAX))?;
-    let is_it = |name: u32| names.get(name as usize..).is_some_and(|name| name.starts_with(b".comment\0"));
-    let (_, offset, length) = (0..count).filter_map(of_section).find(|(name, ..)| is_it(*name))?;
-    Some(String::from_utf8_lossy(&at(offset, length.min(COMMENT_MAX))?).into_owned())
+    let parts = constants.split(|&byte| byte == b'/').filter(|name| !name.is_empty() && is_package(name));
+    let names: BTreeSet<String> = parts.map(|name| String::from_utf8_lossy(name).into_owned()).collect();
+    names.into_iter().collect()
+}
+
+/// The file in which a JDK says its version.
+fn release(process: Tid) -> Option<String> {
+    let program = std::fs::read_link(format!("/proc/{process}/exe")).ok()?;
+    std::fs::read_to_string(program.parent()?.parent()?.join("release")).ok()
 }
 
 /// Clients of daemons that start programs. `podman` and `flatpak` start theirs themselves.

@@ -17,7 +17,7 @@ use super::sites::Sites;
 use super::time_spaces::TimeSpaces;
 use super::timeouts::Timeouts;
 use crate::Request;
-use crate::plan::{ClockChoice, Holder, Plan, Resolution, Stepped};
+use crate::plan::{ClockChoice, Described, Holder, Plan, Resolution, Stepped};
 use crate::report::{AdapterUsed, OwnWakeUp, Refused, SteppedClock, Tally};
 
 /// State that the threads of a supervisor share.
@@ -50,6 +50,8 @@ pub struct Shared {
     pub stepped: Vec<Stepped>,
     /// Whether programs of known runtimes get the behaviour of their ports.
     pub has_adapters: bool,
+    /// The calls that the programs' sleeps are said to stand for.
+    pub stands_for: Vec<String>,
     /// The processes with emulated clocks, and which clocks these are.
     clocked: Mutex<HashMap<Tid, Arc<Vec<Stepped>>>>,
     /// Whether some process has an emulated clock that programs take deadlines from.
@@ -59,8 +61,10 @@ pub struct Shared {
     pub execs: AtomicU64,
     pub threads: AtomicU64,
     pub threads_max: AtomicU64,
-    /// The adapters that were applied: runtime, what its port does, and the source.
-    pub adapters: Mutex<BTreeSet<[String; 3]>>,
+    /// The adapters that were applied.
+    pub adapters: Mutex<BTreeSet<Described>>,
+    /// The names of the programs that have none.
+    pub unrecognised: Mutex<BTreeSet<String>>,
     /// How often each program wasn't run, by reason.
     refused: Mutex<BTreeMap<(String, &'static str), u64>>,
     pub tallies: Mutex<Tallies>,
@@ -126,6 +130,7 @@ impl Shared {
             choice: request.clocks,
             stepped,
             has_adapters: request.has_adapters,
+            stands_for: request.stands_for,
             clocked: Mutex::default(),
             steps_exact_clocks: AtomicBool::new(false),
             has_changed: AtomicBool::new(false),
@@ -133,6 +138,7 @@ impl Shared {
             threads: AtomicU64::new(0),
             threads_max: AtomicU64::new(0),
             adapters: Mutex::default(),
+            unrecognised: Mutex::default(),
             refused: Mutex::default(),
             tallies: Mutex::default(),
             crew: Crew::default(),
@@ -163,12 +169,16 @@ impl Shared {
 
     /// The adapters that were applied, for the report.
     pub fn adapters(&self) -> Vec<AdapterUsed> {
-        let row = |[runtime, does, source]: &[String; 3]| AdapterUsed {
-            runtime: runtime.clone(),
-            does: does.clone(),
-            source: source.clone(),
+        let row = |one: Described| AdapterUsed {
+            runtime: one.runtime,
+            does: one.does,
+            source: one.source,
+            evidence: one.evidence,
         };
-        lock(&self.adapters).iter().map(row).collect()
+        let others: Vec<String> = lock(&self.unrecognised).iter().cloned().collect();
+        let plain = self.plan.as_ref().filter(|plan| plan.is_of_another_system() && !others.is_empty());
+        let plain = plain.filter(|_| self.has_adapters).map(|plan| plan.plain(&others.join(", ")));
+        lock(&self.adapters).iter().cloned().chain(plain).map(row).collect()
     }
 
     /// A program isn't run, for that reason.
@@ -200,6 +210,26 @@ impl Shared {
     /// Requests a resolution for that holder, or releases it with `None`. Returns what is granted.
     pub fn hold(&self, holder: Holder, requested: Option<Nanos>, now: Nanos) -> Option<Nanos> {
         self.change(|resolution| resolution.hold(holder, requested, now))
+    }
+
+    /// A wait's request for a resolution is released at that time.
+    pub fn hold_until(&self, holder: Holder, until: Nanos) {
+        self.resolution.write().unwrap_or_else(PoisonError::into_inner).hold_until(holder, until);
+    }
+
+    /// Whether that holder holds a resolution.
+    pub fn is_held_by(&self, holder: Holder) -> bool {
+        self.resolution.read().unwrap_or_else(PoisonError::into_inner).has(holder)
+    }
+
+    /// Releases what waits held that have ended by now. Returns when the next one ends.
+    pub fn release_ended(&self, now: Nanos) -> Option<Nanos> {
+        let next = || self.resolution.read().unwrap_or_else(PoisonError::into_inner).next_release();
+        if next()? > now {
+            return next();
+        }
+        self.change(|resolution| resolution.release_ended(now));
+        next()
     }
 
     /// A process ended: releases its resolution.

@@ -10,7 +10,7 @@ use oversleep_native::passing::Passing;
 
 use super::refusal::{BY_EXEC, BY_FILTER, BY_TRACE};
 use super::{filter, preload, socket};
-use crate::plan::Stepped;
+use crate::plan::{ClockChoice, Stepped};
 use crate::{Failure, Request};
 
 /// What SIGPIPE did when this process began: Rust ignores it before `main`, and a program would inherit that.
@@ -57,7 +57,14 @@ impl Words {
 impl Start {
     /// With a library to load before the program's, it isn't traced.
     pub fn new(request: &Request, stepped: &[Stepped], preload: Option<CString>) -> Result<Start, Failure> {
-        let clocks: Vec<u32> = stepped.iter().map(|clock| clock.clock.id() as u32).collect();
+        let mut clocks: Vec<u32> = stepped.iter().map(|clock| clock.clock.id() as u32).collect();
+        if let Some(plan) =
+            request.plan.as_ref().filter(|_| request.clocks == ClockChoice::Coarse && request.has_adapters)
+        {
+            clocks.extend(plan.port_clocks().iter().map(|clock| clock.id() as u32));
+            clocks.sort_unstable();
+            clocks.dedup();
+        }
         let filter = (request.plan.is_some() && preload.is_none()).then(|| filter::of_emulated(&clocks));
         // A program, or what it starts, asks for another resolution under this number.
         let number = format!("OVERSLEEP_EMULATE={}", std::process::id());

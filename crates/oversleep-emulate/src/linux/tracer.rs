@@ -23,6 +23,9 @@ use crate::report::Tally;
 /// A tracer that slept no longer than this before a stop was busy, and may have been late for it.
 pub const BUSY: Nanos = Nanos(5_000);
 
+/// How often a tracer looks whether a wait that holds a resolution has ended, at least.
+const RELEASES: Nanos = Nanos(500_000_000);
+
 /// A tracing thread.
 pub struct Tracer {
     pub(super) shared: Arc<Shared>,
@@ -89,12 +92,15 @@ impl Tracer {
             let before = now();
             let most = (!self.delayed.is_empty() || self.cancelled.any_waits()).then_some(BRIEFLY);
             let most = self.sendings.none_ends(before, BRIEFLY).or(most);
+            let release = self.shared.release_ended(before).map(|at| (at - before).clamp(Nanos(1), RELEASES));
+            let most = most.into_iter().chain(release).min();
             let Ok(stopped) = stops.next(&mut self.births, most) else { return };
             let after = now();
             if after - before > BUSY {
                 self.busy_since = after;
             }
             if most.is_some() {
+                self.shared.release_ended(after);
                 self.cancelled.send();
                 self.sendings.end(after);
             }

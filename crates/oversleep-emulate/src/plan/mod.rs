@@ -2,10 +2,13 @@
 //! the model's own.
 
 mod adapters;
+#[cfg(test)]
+mod agreement;
 mod classes;
 mod clocks;
 mod closed;
 mod own;
+mod recognised;
 mod resolution;
 #[cfg(test)]
 mod tests;
@@ -15,11 +18,12 @@ use oversleep_record::{Nanos, ResultFile};
 use oversleep_system::rules::{Grid, SleepingThread};
 use oversleep_system::runtime_calls::{Passes, Rule};
 
-pub use adapters::{Adapted, Executed, version};
+pub use adapters::{Adapted, Described, Origin};
 pub use classes::Class;
 pub use clocks::{ClockChoice, LinuxClock, Stepped};
 pub use closed::{ByTimer, ClosedForm, Ends};
 pub use own::{Measured, Own};
+pub use recognised::{Executed, version};
 pub use resolution::{Holder, Resolution};
 
 /// What a plain port passes on: the request.
@@ -123,8 +127,8 @@ impl Plan {
 
     /// The wait that stands for calls of that class in a program whose runtime has adapters, and what the runtime's port
     /// passes on to it.
-    pub fn wait_of(&self, class: Class, adapted: Option<(&Adapted, bool)>) -> Option<(&WaitModel, Passes<'static>)> {
-        let own = adapted.and_then(|(adapted, is_own_code)| adapted.wait(class, is_own_code));
+    pub fn wait_of(&self, class: Class, adapted: Option<(&Adapted, &Origin)>) -> Option<(&WaitModel, Passes<'static>)> {
+        let own = adapted.and_then(|(adapted, origin)| adapted.wait(class, origin));
         match own {
             Some((at, passes)) => Some((&self.machine.waits[at], passes)),
             None => self.wait(class).map(|wait| (wait, AS_IS)),
@@ -140,6 +144,27 @@ impl Plan {
     pub fn began(&self, wait: &WaitModel, is_as_found: bool, now: Nanos) -> Nanos {
         let is_learned = matches!(wait.overshoot, Overshoot::Learned(_)) && is_as_found;
         if is_learned { now - self.until_seen } else { now }
+    }
+
+    /// What a port passes on of that span. A program of this system converts a span to a deadline and takes time until it
+    /// waits for that, which must not make a whole millisecond less.
+    fn passed_on(&self, passes: Passes<'_>, requested: Requested, span: Nanos, now: Nanos) -> Nanos {
+        const CONVERSION: Nanos = Nanos(100_000);
+        let is_less = matches!(passes.rounds, Rule::Truncates | Rule::TruncatesToAtLeastOne);
+        match requested {
+            Requested::Deadline(_) if is_less => passes.span(span + CONVERSION, now),
+            _ => passes.span(span, now),
+        }
+    }
+
+    /// The resolution that a wait's runtime requests while it waits for that, if it does so for this wait alone.
+    pub fn holds(&self, passes: Passes<'_>, requested: Requested, now: Nanos) -> Option<Nanos> {
+        let span = match requested {
+            Requested::Span(span) => span,
+            Requested::Deadline(at) => at - now,
+        };
+        let passes_on = (span > Nanos::ZERO).then(|| self.passed_on(passes, requested, span, now))?;
+        passes.holds(passes_on).filter(|_| passes_on > Nanos::ZERO && !passes.always_holds())
     }
 
     /// The end of a wait that begins `now`. `None` if it is over at once, so that the call is made unchanged.
@@ -169,8 +194,12 @@ impl Plan {
             return None;
         }
         let timing = &self.machine.timing;
-        let thread = SleepingThread { slack: timing.default_slack_ns, is_real_time: false, is_nice: false, tier: 0 };
-        let passed_on = passes.span(span, now);
+        let scheduler = &self.machine.scheduler;
+        let is_real_time =
+            scheduler.policies.iter().any(|policy| policy.name == scheduler.initial.0 && policy.is_real_time);
+        let slack = if is_real_time { Nanos::ZERO } else { timing.default_slack_ns };
+        let thread = SleepingThread { slack, is_real_time, is_nice: false, tier: 0 };
+        let passed_on = self.passed_on(passes, requested, span, now);
         // The port doesn't call the system for a request that is rounded to zero.
         if passed_on <= Nanos::ZERO {
             return Some(Planned { requested: span, native: now + span, end: now });

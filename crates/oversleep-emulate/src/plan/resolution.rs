@@ -10,14 +10,41 @@ pub enum Holder {
     All,
     /// The process with that id.
     Process(i32),
+    /// A process's runtime, for its whole life.
+    Runtime(i32),
+    /// A process's runtime, while that thread waits.
+    Wait {
+        /// The process.
+        process: i32,
+        /// The thread.
+        thread: i32,
+    },
     /// A process that isn't emulated.
     Other,
+}
+
+impl Holder {
+    /// The process for which it holds.
+    fn process(self) -> Option<i32> {
+        match self {
+            Holder::Process(process) | Holder::Runtime(process) | Holder::Wait { process, .. } => Some(process),
+            Holder::All | Holder::Other => None,
+        }
+    }
+}
+
+/// A request that is held.
+struct Held {
+    holder: Holder,
+    requested: Nanos,
+    /// When a wait's is released.
+    until: Option<Nanos>,
 }
 
 /// The requests that are held, and the hardware's grid.
 pub struct Resolution {
     tick: Option<Tick>,
-    held: Vec<(Holder, Nanos)>,
+    held: Vec<Held>,
     grid: Grid,
 }
 
@@ -27,7 +54,7 @@ impl Resolution {
         let always = tick.as_ref().map(|tick| tick.held_ns).filter(|&held| held > Nanos::ZERO);
         let mut resolution = Resolution { tick, held: Vec::new(), grid: Grid { origin: Nanos::ZERO, period } };
         if let Some(held) = always {
-            resolution.held.push((Holder::Other, held));
+            resolution.held.push(Held { holder: Holder::Other, requested: held, until: None });
             resolution.arbitrate(now);
         }
         resolution
@@ -50,27 +77,51 @@ impl Resolution {
 
     /// Whether nothing is requested.
     pub fn is_as_found(&self) -> bool {
-        self.held.iter().all(|(holder, _)| *holder == Holder::Other)
+        self.held.iter().all(|held| held.holder == Holder::Other)
     }
 
     /// Whether processes see different grids.
     pub fn is_per_process(&self) -> bool {
-        self.held.iter().any(|(holder, _)| matches!(holder, Holder::Process(_)))
+        self.held.iter().any(|held| held.holder.process().is_some())
     }
 
     /// Replaces the holder's request by this period; `None` releases it. Returns what is granted.
     pub fn hold(&mut self, holder: Holder, requested: Option<Nanos>, now: Nanos) -> Option<Nanos> {
         let tick = self.tick.clone()?;
-        self.held.retain(|(other, _)| *other != holder);
-        self.held.extend(requested.map(|requested| (holder, requested)));
+        self.held.retain(|other| other.holder != holder);
+        self.held.extend(requested.map(|requested| Held { holder, requested, until: None }));
         self.arbitrate(now);
         Some(requested.map_or(tick.default_ns, |requested| tick.granted(requested)))
     }
 
-    /// Releases the request of a process that ended.
-    pub fn forget(&mut self, process: i32, now: Nanos) {
+    /// What that holder requested is released at that time.
+    pub fn hold_until(&mut self, holder: Holder, until: Nanos) {
+        self.held.iter_mut().filter(|held| held.holder == holder).for_each(|held| held.until = Some(until));
+    }
+
+    /// Whether that holder holds anything.
+    pub fn has(&self, holder: Holder) -> bool {
+        self.held.iter().any(|held| held.holder == holder)
+    }
+
+    /// When the next request is released.
+    pub fn next_release(&self) -> Option<Nanos> {
+        self.held.iter().filter_map(|held| held.until).min()
+    }
+
+    /// Releases what waits held that have ended, each at its end.
+    pub fn release_ended(&mut self, now: Nanos) {
+        while let Some(at) = self.next_release().filter(|&at| at <= now) {
+            self.held.retain(|held| held.until != Some(at));
+            self.arbitrate(at);
+        }
+    }
+
+    /// Releases the requests of a process or thread that ended.
+    pub fn forget(&mut self, ended: i32, now: Nanos) {
         let before = self.held.len();
-        self.held.retain(|(holder, _)| *holder != Holder::Process(process));
+        let is_its = |holder| matches!(holder, Holder::Wait { thread, .. } if thread == ended);
+        self.held.retain(|held| held.holder.process() != Some(ended) && !is_its(held.holder));
         if self.held.len() != before {
             self.arbitrate(now);
         }
@@ -85,9 +136,9 @@ impl Resolution {
     /// The requests as one process sees them.
     fn requests(&self, tick: &Tick, process: i32) -> Requests {
         let mut requests = Requests::default();
-        for (holder, requested) in &self.held {
-            let is_own = matches!(holder, Holder::All) || *holder == Holder::Process(process);
-            requests.hold(tick, *requested, is_own);
+        for held in &self.held {
+            let is_own = matches!(held.holder, Holder::All) || held.holder.process() == Some(process);
+            requests.hold(tick, held.requested, is_own);
         }
         requests
     }

@@ -2,7 +2,7 @@
 //! record names, with the translated request.
 
 use oversleep_measure::runtime_waits::{
-    PUBLISHED_PARKS, PUBLISHED_PARKS_NS, RULE_REQUESTS_NS, beneath, beneath_once, count, requests, rounds,
+    PUBLISHED_PARKS, PUBLISHED_PARKS_NS, RULE_REQUESTS_NS, beneath, beneath_once, count, requests, rounds, tick_count,
 };
 use oversleep_measure::{Amount, Bench, Plan, Probe, SeriesRecorder};
 use oversleep_record::conditions::Setting;
@@ -52,6 +52,13 @@ pub(crate) fn probes(
         all.extend(steps.map(|(experiment, requested, count)| {
             Call::of(record, experiment, requested, count, rounds(plan)).boxed()
         }));
+    }
+    let own_sleep = records.iter().find(|record| record.family() == "free-pascal" && record.wait == "sleep");
+    if let Some(record) = own_sleep.filter(|_| is_wanted(ExperimentId::R4))
+        && let Some(call) = oversleep_system::runtime_calls::wait(platform, &record.wait_name())
+    {
+        let runtime = Runtime { name: record.family().to_owned(), version: record.versions.clone() };
+        all.extend(tick_count(platform, plan, oversleep_system::Wait::info(call).name, &runtime));
     }
     if let Some(first) = records.iter().find(|record| is_published_park(record)) {
         if is_wanted(ExperimentId::B10) {

@@ -70,6 +70,20 @@ const UNITS_MAX: u64 = 1 << 32;
 const UNITS_AT_ONCE: u64 = 1 << 20;
 
 fn probe(platform: &dyn Platform, plan: &Plan, id: ExperimentId, style: JoinStyle) -> Box<dyn Probe> {
+    named(platform, plan, style, |role, _| {
+        let mut series = Series::new(id, style.as_str(), Quantity::ForkJoin, Unit::Ns);
+        series.key = series.key.word(role);
+        series
+    })
+}
+
+/// The probe of a style, into series that `of` makes of the clock's role and the mean work of a thread.
+pub(super) fn named(
+    platform: &dyn Platform,
+    plan: &Plan,
+    style: JoinStyle,
+    of: impl Fn(ClockRole, Nanos) -> Series,
+) -> Box<dyn Probe> {
     let all = Portions::of(plan);
     let portions = if style == JoinStyle::Single { all.of_one() } else { all };
     let repeats = plan.depth.pick(15, 33, 100);
@@ -78,8 +92,7 @@ fn probe(platform: &dyn Platform, plan: &Plan, id: ExperimentId, style: JoinStyl
     let chosen = plan.clock.as_deref().and_then(|name| platform.clock(name));
     let coarse = chosen.or_else(|| choose::coarse_clock(platform)).map(|clock| clock.info().name);
     let recorder = |role, clock: &str| {
-        let mut series = Series::new(id, style.as_str(), Quantity::ForkJoin, Unit::Ns);
-        series.key = series.key.word(role);
+        let mut series = of(role, portions.mean());
         series.clock = clock.to_owned();
         series.conditions = plan.conditions.clone();
         series.labels = Labels::new()

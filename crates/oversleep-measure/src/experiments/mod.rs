@@ -24,6 +24,7 @@ mod resolution;
 mod runtimes;
 mod spinning;
 mod sweep;
+pub(crate) mod tick_count;
 mod two_clocks;
 mod usleep;
 mod waits;

@@ -14,7 +14,7 @@ macro_rules! files {
 
 /// Published ones by language, then measured ones.
 const FILES: &[(&str, &str)] = files! {
-    "java", "dotnet", "go", "python", "node", "rust", "cpp", "libraries", "free-pascal", "measured",
+    "java", "dotnet", "go", "python", "node", "rust", "cpp", "libraries", "free-pascal", "erlang", "browsers", "measured",
 };
 
 static ALL: LazyLock<File> = LazyLock::new(|| {

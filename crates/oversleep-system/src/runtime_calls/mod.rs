@@ -59,6 +59,15 @@ pub struct Record {
     /// The longest span that it takes, and what a longer one becomes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overflow: Option<Overflow>,
+    /// The shortest span that it waits, in ms.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub least_ms: i64,
+    /// The grid in ms to which its end is put off.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub grid_ms: i64,
+    /// The clock that decides whether its time is up, if that is not what ends its wait: it waits again until then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub due_by: Option<String>,
     /// Which calls of a program of Linux stand for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_linux: Option<OnLinux>,
@@ -69,6 +78,10 @@ pub struct Record {
     pub evidence: Evidence,
     /// Id of its source, or the name of the result.
     pub source: String,
+}
+
+fn is_zero(ms: &i64) -> bool {
+    *ms == 0
 }
 
 /// What a call uses where its first wait is missing.
@@ -119,6 +132,23 @@ pub struct OnLinux {
     /// Whether only calls of the program's own file do, so not those of libraries.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub own_code: bool,
+    /// Only calls from within such code do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caller: Option<Caller>,
+    /// Whether the Linux build has rounded the request already when it makes that call.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_rounded: bool,
+}
+
+/// Code from within which a call is made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Caller {
+    /// How the name of its library's file begins.
+    pub library: String,
+    /// The exported function that it is within, however deep; without one, the library's code made the call itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub function: Option<String>,
 }
 
 /// How a record is known.
@@ -149,6 +179,8 @@ pub struct Passes<'a> {
     /// How it rounds.
     pub rounds: Rule,
     overflow: Option<Overflow>,
+    least: Nanos,
+    grid: Nanos,
     holds: Holds,
 }
 
@@ -188,14 +220,15 @@ impl Record {
             Some(otherwise) if !has(&self.wait) => (&otherwise.wait, otherwise.rounds),
             _ => (&self.wait, self.rounds),
         };
-        Passes { wait, rounds, overflow: self.overflow, holds: self.holds }
+        let (least, grid) = (Nanos::from_millis(self.least_ms), Nanos::from_millis(self.grid_ms));
+        Passes { wait, rounds, overflow: self.overflow, least, grid, holds: self.holds }
     }
 }
 
 impl Passes<'static> {
     /// What passes on each request as this rule rounds it, without a runtime's other properties.
     pub const fn rounding(rounds: Rule) -> Passes<'static> {
-        Passes { wait: "", rounds, overflow: None, holds: Holds::Nothing }
+        Passes { wait: "", rounds, overflow: None, least: Nanos::ZERO, grid: Nanos::ZERO, holds: Holds::Nothing }
     }
 }
 
@@ -205,17 +238,29 @@ impl Passes<'_> {
         self.holds != Holds::Nothing
     }
 
-    /// Whether it takes a span of any length.
+    /// Whether it holds one for its process's whole life.
+    pub fn always_holds(&self) -> bool {
+        self.holds == Holds::Always
+    }
+
+    /// The same for requests that were rounded before.
+    #[must_use]
+    pub fn of_rounded(self) -> Self {
+        Passes { rounds: Rule::Exact, overflow: None, least: Nanos::ZERO, grid: Nanos::ZERO, ..self }
+    }
+
+    /// Whether it takes a span of any length, and changes it by its rule alone.
     pub fn is_unlimited(&self) -> bool {
-        self.overflow.is_none()
+        self.overflow.is_none() && self.least == Nanos::ZERO && self.grid == Nanos::ZERO
     }
 
     /// What the call that is made `now` passes on.
     pub fn span(&self, requested: Nanos, now: Nanos) -> Nanos {
-        match self.overflow {
+        let span = match self.overflow {
             Some(limit) if requested > Nanos::from_millis(limit.longest_ms) => Nanos::from_millis(limit.becomes_ms),
-            _ => self.rounds.passed(requested, now),
-        }
+            _ => self.rounds.passed(requested, now).max(self.least),
+        };
+        if self.grid > Nanos::ZERO { (now + span).round_up_to(self.grid) - now } else { span }
     }
 
     /// The timer resolution that it holds on Windows while it passes on that span.

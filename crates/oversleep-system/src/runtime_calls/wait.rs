@@ -5,10 +5,12 @@ use std::sync::{Arc, LazyLock};
 use oversleep_record::conditions::Setting;
 use oversleep_record::{Nanos, Unavailable};
 
-use super::{Passes, Record, Rule, find, known};
+use super::{HELD, Passes, Record, Rule, find, known};
 use crate::tunables::names::RESOLUTION;
 use crate::waits;
-use crate::{Family, Granularity, Platform, SharedPlatform, Takes, Target, Wait, WaitEnd, WaitInfo, Waiter, ZeroMeans};
+use crate::{
+    Family, Granularity, Platform, Restore, SharedPlatform, Takes, Target, Wait, WaitEnd, WaitInfo, Waiter, ZeroMeans,
+};
 
 /// One record as a wait.
 pub struct CallWait {
@@ -87,7 +89,9 @@ impl Wait for CallWait {
         let wait = self.passes(platform).wait.to_owned();
         let beneath = platform.wait(&wait).ok_or(Unavailable::NotOnThisPlatform)?.open(platform)?;
         let is_otherwise = wait != record.wait;
-        Ok(Box::new(CallWaiter { platform: Arc::clone(platform), record, is_otherwise, beneath }))
+        let always = self.passes(platform).always_holds().then(|| platform.tunable(RESOLUTION)).flatten();
+        let _held = always.and_then(|tunable| tunable.apply(&Setting::Nanos(HELD)).1);
+        Ok(Box::new(CallWaiter { platform: Arc::clone(platform), record, is_otherwise, beneath, _held }))
     }
 }
 
@@ -96,6 +100,8 @@ struct CallWaiter {
     record: Record,
     is_otherwise: bool,
     beneath: Box<dyn Waiter>,
+    /// What its library holds all the time.
+    _held: Option<Box<dyn Restore>>,
 }
 
 impl Waiter for CallWaiter {
@@ -107,11 +113,25 @@ impl Waiter for CallWaiter {
         if span <= Nanos::ZERO {
             return WaitEnd::TimedOut;
         }
-        let held = passes.holds(span).and_then(|period| {
+        let held = passes.holds(span).filter(|_| !passes.always_holds()).and_then(|period| {
             let tunable = self.platform.tunable(RESOLUTION)?;
             tunable.apply(&Setting::Nanos(period)).1
         });
-        let ended = self.beneath.wait(Target { remaining: span, deadline: now + span });
+        let due_by = self.record.due_by.as_deref().and_then(|name| self.platform.clock(name));
+        let shown = || {
+            let (clock, second) = (due_by?, 1_000_000_000);
+            let raw = i128::from(clock.read()) * second / i128::from(clock.stated_frequency_hz()?.max(1));
+            i64::try_from(raw).ok().map(Nanos)
+        };
+        let (began, mut left, mut from) = (shown(), span, now);
+        let ended = loop {
+            let ended = self.beneath.wait(Target { remaining: left, deadline: from + left });
+            let passed = shown().zip(began).map_or(span, |(now, began)| now - began);
+            if passed >= span || !matches!(ended, WaitEnd::TimedOut) {
+                break ended;
+            }
+            (left, from) = (span - passed, self.platform.now());
+        };
         drop(held);
         ended
     }

@@ -35,6 +35,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("oversleep emulate linux-hz250 --set slack=1ms -- ./app", "with another slack"),
     ("oversleep emulate windows-7 --summary -- make test", "and say what was emulated"),
     ("oversleep emulate windows-11 --clocks all -- ./app", "times of day move with the timer interrupt, too"),
+    ("oversleep emulate windows-10-1909 --as SDL_Delay -- ./game", "its sleeps are SDL's"),
     ("oversleep emulate ctl 4711 --resolution 1ms", "while it runs"),
 ];
 
@@ -82,6 +83,15 @@ pub struct Emulate {
     /// Whether programs of known language runtimes wait as the runtime's port to the machine's system: on, off
     #[arg(long, value_name = "ON|OFF", value_parser = ["on", "off"], default_value = "on", hide_possible_values = true)]
     adapters: String,
+
+    /// Call that the program's sleeps stand for, like SDL_Delay, Thread.sleep@java-17 or tokio::time::sleep
+    ///
+    /// For programs whose runtime can't be recognised: they sleep as that call does on the machine's system, and hold what it
+    /// holds meanwhile. So do their waits that the same call makes on Linux. It applies to every program that is run, and goes
+    /// before what is recognised. `oversleep waits --on MACHINE` lists the calls; the report says what was assumed of each
+    /// program, and why.
+    #[arg(long = "as", value_name = "CALL")]
+    stands_for: Vec<String>,
 
     /// Let 32-bit programs run, with native timing
     ///
@@ -171,6 +181,9 @@ impl Emulate {
             let why = "has no timer interrupt whose period programs can request; leave out --resolution";
             return Err(Failure::usage(format!("{} {why}", plan.machine())));
         }
+        for call in &self.stands_for {
+            plan.assumed(call).map_err(|why| Failure::usage(format!("--as '{call}': {why}")))?;
+        }
         let delivery = self.delivery()?;
         interrupt::leave_to_programs();
         let request = Request {
@@ -179,6 +192,7 @@ impl Emulate {
             resolution: self.resolution,
             clocks: self.clocks.clone(),
             has_adapters: self.adapters == "on",
+            stands_for: self.stands_for.clone(),
             allows_32_bit: self.allow_32_bit,
             note: message::warning,
             program: self.program.clone(),

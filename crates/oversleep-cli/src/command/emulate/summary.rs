@@ -40,7 +40,9 @@ pub(super) fn lines(report: &Report) -> Vec<String> {
         lines.push(format!("  clock {} as {}: steps of {}", clock.clock, clock.stands_for, span(clock.step_ns)));
     }
     for adapter in &report.adapters {
-        lines.push(format!("  {}: {} ({})", adapter.runtime, adapter.does, adapter.source));
+        let known = [&*adapter.evidence, &*adapter.source].into_iter().filter(|known| !known.is_empty());
+        let known: Vec<&str> = known.collect();
+        lines.push(format!("  {}: {} ({})", adapter.runtime, adapter.does, known.join("; ")));
     }
     for passed in &report.passed_by {
         lines.push(format!("  {}", passed_by(passed)));

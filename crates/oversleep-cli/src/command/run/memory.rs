@@ -40,6 +40,7 @@ pub fn run(typed: &[OsString]) -> Result<Exit, Failure> {
         resolution: None,
         clocks: ClockChoice::Off,
         has_adapters: false,
+        stands_for: Vec::new(),
         allows_32_bit: true,
         note: message::note,
         program: typed.to_vec(),

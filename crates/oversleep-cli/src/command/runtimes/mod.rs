@@ -193,8 +193,8 @@ impl Runtimes {
             )));
         }
         let ids = match self.published {
-            true => &[ExperimentId::B10, ExperimentId::B11][..],
-            false => &[ExperimentId::R1, ExperimentId::R2, ExperimentId::B10, ExperimentId::B11],
+            true => &[ExperimentId::B10, ExperimentId::B11, ExperimentId::R4][..],
+            false => &[ExperimentId::R1, ExperimentId::R2, ExperimentId::B10, ExperimentId::B11, ExperimentId::R4],
         };
         let args = MeasuringArgs::new(CommandName::Runtimes, self.depth, ConditionArgs::default(), self.machine);
         let args = MeasuringArgs {

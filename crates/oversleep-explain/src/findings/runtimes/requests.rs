@@ -114,7 +114,8 @@ pub(super) fn ticks(file: &ResultFile) -> Checked {
     });
     let others = found.len() - 1;
     let more = if others == 0 { String::new() } else { format!("; {others} more wait so") };
-    let sentence = format!("{} ends at a timer interrupt: {}{better}{more}", named(wait), took(series));
+    // The figures come first: a narrow terminal shows no more of a long name than there is room for.
+    let sentence = format!("{} in {}, which ends at a timer interrupt{better}{more}", took(series), named(wait));
     let conclusion = Conclusion::found(sentence);
     Ok(found.iter().take(12).fold(conclusion, |all, (_, series)| all.rests_on(&series.key, summary(series))))
 }

@@ -1,0 +1,101 @@
+//! The end that emulation aims at is exactly the model's, for every call, version and machine of the table.
+
+use oversleep_model::sim::Sim;
+use oversleep_system::runtime_calls::{self, HELD, Record};
+use oversleep_system::{SharedPlatform, Target};
+
+use super::*;
+
+const REQUESTS: [Nanos; 8] = [
+    Nanos(300_000),
+    Nanos::from_millis(1),
+    Nanos(1_500_000),
+    Nanos::from_millis(2),
+    Nanos::from_millis(10),
+    Nanos::from_millis(15),
+    Nanos::from_secs(61),
+    // Beyond the 31 bits of milliseconds that some runtimes count in.
+    Nanos::from_secs(30 * 24 * 3_600),
+];
+const THREAD: Holder = Holder::Wait { process: 1, thread: 1 };
+
+fn machine(name: &str) -> Machine {
+    let machine = oversleep_model::machine(name, &[], 1).unwrap_or_else(|error| panic!("{error}"));
+    let mut machine = oversleep_model::testing::by_rules_alone(machine);
+    for clock in machine.clocks.iter_mut().filter(|clock| clock.info.name == machine.reference_clock) {
+        clock.read_cost_ps = 0;
+    }
+    machine
+}
+
+/// When each request begins and ends on the model, called back to back.
+fn modelled(platform: &SharedPlatform, record: &Record) -> Option<Vec<[Nanos; 2]>> {
+    let wait = runtime_calls::wait(&**platform, &record.wait_name())?;
+    let mut waiter = oversleep_system::Wait::open(wait, platform).ok()?;
+    let timed = |requested| {
+        let now = platform.now();
+        waiter.wait(Target { remaining: requested, deadline: now + requested });
+        [now, platform.now()]
+    };
+    Some(REQUESTS.map(timed).to_vec())
+}
+
+/// The ends that the plan gives to these calls, in a program whose calls of that class stand for the record's.
+fn emulated(plan: &Plan, (adapted, class): (&Adapted, Class), calls: &[(Nanos, Nanos)]) -> Vec<Nanos> {
+    let origin = Origin { is_own_code: true, is_within: &|_| true };
+    let wait = plan.wait_of(class, Some((adapted, &origin))).expect("a wait");
+    let mut resolution = plan.resolution(Nanos::ZERO);
+    if adapted.always_holds() {
+        resolution.hold(Holder::Runtime(1), Some(HELD), Nanos::ZERO);
+    }
+    let end = |&(now, requested): &(Nanos, Nanos)| {
+        let requested = Requested::Span(requested);
+        resolution.release_ended(now);
+        let holds = plan.holds(wait.1, requested, now);
+        if holds.is_some() {
+            resolution.hold(THREAD, holds, now);
+        }
+        let seen = (resolution.grid(1), resolution.is_as_found());
+        let end = plan.end(wait, requested, now, seen).map_or(now, |planned| planned.end);
+        resolution.hold_until(THREAD, end);
+        end
+    };
+    calls.iter().map(end).collect()
+}
+
+#[test]
+fn every_call_of_every_version_ends_where_the_model_ends_it_on_every_machine() {
+    let mut compared = 0;
+    for name in oversleep_model::names() {
+        let plan = Plan::of(machine(name)).expect(name);
+        for record in runtime_calls::all().iter().filter(|record| record.system == plan.machine.os) {
+            let platform: SharedPlatform = Sim::start(machine(name));
+            let Some(modelled) = modelled(&platform, record) else { continue };
+            let passes = record.passes(|name| platform.wait(name).is_some_and(|wait| wait.open(&platform).is_ok()));
+            let mut ways = Vec::new();
+            // As the user says, for sleeps.
+            if plan.assumed(&record.wait_name()).is_ok_and(|found| found.id == record.id) {
+                let program = Executed::default();
+                let adapted = plan.adapted(&program, &[record.wait_name()], false, |_| None).expect("it is adapted");
+                ways.push((adapted, Class::Sleep, false));
+            }
+            // As its runtime is recognised.
+            if let Some(on_linux) = &record.on_linux {
+                let (mut adapted, class) = (Adapted::default(), on_linux.class.parse().expect("a class"));
+                plan.adapt(&mut adapted, record, class, on_linux, on_linux.caller.as_ref());
+                ways.push((adapted, class, on_linux.is_rounded));
+            }
+            for (adapted, class, is_rounded) in ways {
+                let call = |(&requested, &[now, _]): (&Nanos, &[Nanos; 2])| {
+                    (now, if is_rounded { passes.span(requested, now) } else { requested })
+                };
+                let calls: Vec<(Nanos, Nanos)> = REQUESTS.iter().zip(&modelled).map(call).collect();
+                let of_model: Vec<Nanos> = modelled.iter().map(|&[_, end]| end).collect();
+                let ends = emulated(&plan, (&adapted, class), &calls);
+                assert_eq!(ends, of_model, "{name}: {} as {class:?}, called {calls:?}", record.id);
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 1_000, "{compared}");
+}
