@@ -298,6 +298,11 @@ pub(super) fn process_of(tid: Tid) -> Option<Tid> {
     in_status(tid, "Tgid:")
 }
 
+/// How many filters of system calls a process has, according to the system.
+pub(super) fn filters_of(process: Tid) -> Option<Tid> {
+    in_status(process, "Seccomp_filters:")
+}
+
 /// Whether a thread of this supervisor traces that process.
 pub(super) fn is_emulated(process: Tid) -> bool {
     let is_own = |tracer: Tid| tracer > 0 && std::fs::exists(format!("/proc/self/task/{tracer}")).unwrap_or(false);
