@@ -35,6 +35,9 @@ impl Tracer {
             let process = self.process(tid);
             match self.shared.processes.of(process) {
                 Some(Special::Native(why)) => {
+                    if other.is_none() {
+                        self.outlasting.begins(tid, &registers);
+                    }
                     lock(&self.tally).passed_by(name(), why);
                     return Ok(());
                 }
@@ -112,6 +115,7 @@ impl Tracer {
             (&program.adapted, program.own_code.contains(&place))
         });
         let Some(wait) = plan.wait_of(waiting.class, adapted) else {
+            self.outlasting.begins(tid, &registers);
             lock(&self.tally).passed_by(name, NO_SUCH_WAIT);
             return Ok(());
         };

@@ -279,7 +279,6 @@ impl Shared {
     /// A process started another, which has a copy of its clocks: maybe one from before the last change.
     pub fn starts(&self, process: Tid, started: Tid) {
         self.processes.starts(process, started);
-        self.timeouts.starts(process, started, super::tracer::filters_of);
         let resolution = self.resolution.read().unwrap_or_else(PoisonError::into_inner);
         self.sites.starts(process, started, resolution.grid(started));
         let mut clocked = lock(&self.clocked);

@@ -26,8 +26,7 @@ const FILTERS_MAX: usize = 32;
 
 const REFUSED: &str = "the system refuses another filter, so a timeout of a socket ends on this kernel's own tick";
 const HIDDEN: &str = "the system hides the program's sockets, so their timeouts end on this kernel's own tick";
-const TOO_MANY: &str = "a process has more than 32 timeouts of sockets, with those of the processes that started it: the others end on this \
-     kernel's own tick";
+const TOO_MANY: &str = "a process has more than 32 timeouts of sockets, with those of its parents: the others end on this kernel's own tick";
 const OF_ANOTHER_FAMILY: &str =
     "a timeout of a socket ends on this kernel's own tick unless it is of TCP, UDP or the like, or local";
 

@@ -40,8 +40,8 @@ pub struct Filters {
 }
 
 impl Timeouts {
-    /// A process started another, which hasn't run yet. Another thread may have installed a filter since: then the numbers of
-    /// their filters differ, and the new process gets its own in time. (`Seccomp_filters`: Linux 5.9.)
+    /// A process started another, which hasn't run yet. Another thread may have installed a filter since: then the
+    /// numbers of their filters differ, and the new process gets its own in time. (`Seccomp_filters`: Linux 5.9.)
     pub fn starts(&self, process: Tid, started: Tid, count: impl Fn(Tid) -> Option<Tid>) {
         let mut filters = lock(&self.filters);
         if let Some(inherited) = filters.get(&process).filter(|_| count(process) == count(started)).cloned() {
