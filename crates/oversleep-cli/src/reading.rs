@@ -29,7 +29,11 @@ pub fn read_reduced(path: &Path, command: &str, reduce: fn(&mut Series)) -> Resu
     }
 }
 
-fn standard_input(command: &str) -> Result<String, Failure> {
+/// The name of standard input, if something was piped in.
+///
+/// # Errors
+/// A terminal, which nobody means.
+pub fn standard_input(command: &str) -> Result<String, Failure> {
     if io::stdin().is_terminal() {
         return Err(Failure::usage(format!(
             "- reads a result from standard input; pipe one in, like `oversleep waits --json | oversleep {command}`"

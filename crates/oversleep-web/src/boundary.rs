@@ -208,6 +208,10 @@ mod tests {
         assert_eq!(reported[0], *result, "the result itself");
         let request = r#"{"run":{"words":["compare","a.json","b.json"],"files":["a.json","b.json"]}}"#;
         assert_eq!(sent(request, &[result, result]).0["parts"][0]["name"], "comparison.json");
+        let words: Vec<&str> = std::iter::once("compare").chain(std::iter::repeat_n("a.json", 27)).collect();
+        let request = json!({ "run": { "words": words, "files": ["a.json"] } });
+        let refused = sent(&request.to_string(), &[result]).0.to_string();
+        assert!(refused.contains("can't compare 27 results; the maximum is 26"), "{refused}");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use oversleep_record::ResultFile;
 use oversleep_record::assertion::Assertions;
 use oversleep_record::samples::Samples;
 use oversleep_report::document::{self, Answers, Comparison, Entry, FORMATS, Gallery, Layout, Subject};
-use oversleep_report::view::comparison::{self, Adding};
+use oversleep_report::view::comparison::{self, Adding, RESULTS_MAX};
 use oversleep_report::view::gallery::Machine;
 use oversleep_report::view::pictures::Picture;
 use oversleep_request::args::{AskArgs, CheckArgs, MachineArgs};
@@ -143,6 +143,9 @@ fn table(names: &[String], files: &[File]) -> Result<Vec<Part>, String> {
 }
 
 fn compare(names: &[String], files: &[File]) -> Result<Vec<Part>, String> {
+    if names.len() > RESULTS_MAX {
+        return Err(format!("can't compare {} results; the maximum is {RESULTS_MAX}", names.len()));
+    }
     let mut adding = Adding::new();
     let mut is_observed = None;
     for name in names {

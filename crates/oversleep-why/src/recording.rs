@@ -5,7 +5,7 @@
 //! takes 20 to 30 bytes. What was learnt of processes meanwhile follows, if the recording came to its end.
 
 use std::collections::HashMap;
-use std::io::{self, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 
 use oversleep_record::environment::Os;
 use oversleep_record::observed::By;
@@ -23,6 +23,8 @@ const END: &[u8] = b"\noversleep-why end\n";
 /// The longest JSON line, and the most names, that a recording may have.
 const META_MAX: usize = 1 << 20;
 const NAMES_MAX: u64 = 1 << 20;
+/// The most bytes before and behind the events.
+const PART_MAX: u64 = META_MAX as u64 + 100;
 
 /// Where a stream is from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -228,16 +230,24 @@ impl Coder {
 }
 
 /// Reads the events of a recording one by one.
-#[derive(Clone, Debug)]
-pub struct Reader<'a> {
+#[derive(Debug)]
+pub struct Reader<R> {
     /// The origin of the stream.
     pub meta: Meta,
-    rest: &'a [u8],
+    /// The events, and those bytes of them that were read and not decoded yet.
+    source: R,
+    read: Vec<u8>,
+    at: usize,
+    is_whole: bool,
     coder: Coder,
     is_broken: bool,
 }
 
-impl<'a> Reader<'a> {
+/// How much is read at a time, and the length of the longest event: its kind, 12 numbers and a name.
+const CHUNK: usize = 1 << 16;
+const EVENT_MAX: usize = 1 + 12 * 10 + 16;
+
+impl<'a> Reader<&'a [u8]> {
     /// Whether a file starts like a recording.
     pub fn knows(bytes: &[u8]) -> bool {
         bytes.starts_with(b"oversleep-why ")
@@ -247,32 +257,72 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// If this version can't read it as a recording.
-    pub fn new(bytes: &'a [u8]) -> Result<Reader<'a>, RecordingError> {
-        let Some(rest) = bytes.strip_prefix(MAGIC) else {
-            return Err(match bytes.strip_prefix(b"oversleep-why ") {
-                Some(rest) => {
-                    let version = rest.iter().take(8).take_while(|byte| byte.is_ascii_digit());
-                    RecordingError::Later(version.map(|&byte| char::from(byte)).collect())
-                }
-                None => RecordingError::Other,
-            });
-        };
-        let line = rest.iter().take(META_MAX).position(|&byte| byte == b'\n');
-        let line = line.ok_or_else(|| RecordingError::Meta("it has no end".to_owned()))?;
-        let mut meta: Meta =
-            serde_json::from_slice(&rest[..line]).map_err(|error| RecordingError::Meta(error.to_string()))?;
-        let mut rest = &rest[line + 1..];
-        if let Some((events, learnt)) = learnt(rest) {
+    pub fn new(bytes: &'a [u8]) -> Result<Reader<&'a [u8]>, RecordingError> {
+        let (mut meta, mut events) = head(bytes)?;
+        if let Some((before, learnt)) = learnt(events) {
             (meta.processes, meta.neighbours) = (learnt.processes, learnt.neighbours);
-            rest = events;
+            events = before;
         }
-        Ok(Reader { meta, rest, coder: Coder::default(), is_broken: false })
+        Ok(Reader::of(meta, events))
+    }
+}
+
+impl<F: Read + Seek> Reader<io::Take<F>> {
+    /// Reads the head of a file, and what was learnt at its end. The events between are never in memory together.
+    ///
+    /// # Errors
+    /// If it can't be read, or this version can't read it as a recording.
+    pub fn in_file(mut file: F) -> io::Result<Result<Reader<io::Take<F>>, RecordingError>> {
+        let length = file.seek(SeekFrom::End(0))?;
+        let mut part = |from: u64| -> io::Result<Vec<u8>> {
+            let mut bytes = Vec::new();
+            file.seek(SeekFrom::Start(from))?;
+            file.by_ref().take(PART_MAX).read_to_end(&mut bytes)?;
+            Ok(bytes)
+        };
+        let first = part(0)?;
+        let (mut meta, begins) = match head(&first) {
+            Ok((meta, rest)) => (meta, (first.len() - rest.len()) as u64),
+            Err(error) => return Ok(Err(error)),
+        };
+        let last = part(length.saturating_sub(PART_MAX).max(begins))?;
+        let mut ends = length;
+        if let Some((before, learnt)) = learnt(&last) {
+            (meta.processes, meta.neighbours) = (learnt.processes, learnt.neighbours);
+            ends = length - (last.len() - before.len()) as u64;
+        }
+        file.seek(SeekFrom::Start(begins))?;
+        Ok(Ok(Reader::of(meta, file.take(ends.saturating_sub(begins)))))
+    }
+}
+
+impl<R: Read> Reader<R> {
+    fn of(meta: Meta, source: R) -> Reader<R> {
+        let coder = Coder::default();
+        Reader { meta, source, read: Vec::new(), at: 0, is_whole: false, coder, is_broken: false }
     }
 
     /// Whether it ends in the middle of an event: its writer was killed, or the file is damaged.
     pub fn is_broken(&self) -> bool {
         self.is_broken
     }
+}
+
+/// What the first line and the second one say, and what follows them.
+fn head(bytes: &[u8]) -> Result<(Meta, &[u8]), RecordingError> {
+    let Some(rest) = bytes.strip_prefix(MAGIC) else {
+        return Err(match bytes.strip_prefix(b"oversleep-why ") {
+            Some(rest) => {
+                let version = rest.iter().take(8).take_while(|byte| byte.is_ascii_digit());
+                RecordingError::Later(version.map(|&byte| char::from(byte)).collect())
+            }
+            None => RecordingError::Other,
+        });
+    };
+    let line = rest.iter().take(META_MAX).position(|&byte| byte == b'\n');
+    let line = line.ok_or_else(|| RecordingError::Meta("it has no end".to_owned()))?;
+    let meta = serde_json::from_slice(&rest[..line]).map_err(|error| RecordingError::Meta(error.to_string()))?;
+    Ok((meta, &rest[line + 1..]))
 }
 
 /// What follows the events of a recording that came to its end, and the events.
@@ -282,15 +332,28 @@ fn learnt(rest: &[u8]) -> Option<(&[u8], Learnt)> {
     Some((events, serde_json::from_slice(text).ok()?))
 }
 
-impl Iterator for Reader<'_> {
+impl<R: Read> Iterator for Reader<R> {
     type Item = Event;
 
     fn next(&mut self) -> Option<Event> {
-        if self.rest.is_empty() || self.is_broken {
+        if self.is_broken {
             return None;
         }
-        let event = self.coder.decode(&mut self.rest);
-        self.is_broken = event.is_none();
+        if !self.is_whole && self.read.len() - self.at < EVENT_MAX {
+            self.read.drain(..self.at);
+            self.at = 0;
+            match self.source.by_ref().take(CHUNK as u64).read_to_end(&mut self.read) {
+                Ok(count) => self.is_whole = count < CHUNK,
+                Err(_) => self.is_broken = true,
+            }
+        }
+        let mut rest = &self.read[self.at..];
+        if rest.is_empty() {
+            return None;
+        }
+        let event = self.coder.decode(&mut rest);
+        self.at = self.read.len() - rest.len();
+        self.is_broken |= event.is_none();
         event
     }
 }

@@ -9,9 +9,9 @@ use oversleep_measure::{Silent, StopFlag};
 use oversleep_record::conditions::Outcome;
 use oversleep_record::series::Status;
 use oversleep_record::{ClockResult, Conditions, ResultFile};
-use oversleep_report::view::comparison;
+use oversleep_report::view::comparison::{self, RESULTS_MAX};
 
-use super::results::{self, RESULTS_MAX};
+use super::results;
 use crate::args::{MachineArgs, Named, OutputArgs};
 use crate::exit::{self, Exit, Failure};
 use crate::interrupt;

@@ -6,15 +6,12 @@ use oversleep_explain::compare::reduce;
 use oversleep_record::ResultFile;
 use oversleep_record::comparison::Comparison;
 use oversleep_report::document::{Comparison as Comparisons, HTML};
-use oversleep_report::view::comparison::{Adding, Sketch, View};
+use oversleep_report::view::comparison::{Adding, RESULTS_MAX, Sketch, View};
 
 use crate::args::{Document, DocumentArgs};
 use crate::exit::{Exit, Failure};
 use crate::output::Delivery;
 use crate::reading;
-
-/// The most results compared at once: each has a letter.
-pub const RESULTS_MAX: usize = 26;
 
 /// What of a comparison is shown.
 pub type Shown = fn(&Comparison, &[Sketch], &[String], bool) -> View;

@@ -77,6 +77,19 @@ fn a_result_comes_through_a_pipe_too() {
 }
 
 #[test]
+fn a_recording_and_a_result_are_read_from_standard_input() {
+    let home = Home::new();
+    let shown = home.run(["why", &recording()]).fine();
+    home.run(["why", &recording(), "--out", "r.json"]).fine();
+    for (file, says) in [(PathBuf::from(recording()), &*shown.stdout), (home.path().join("r.json"), &*shown.stdout)] {
+        let mut command = home.command();
+        command.args(["why", "-"]).stdin(std::fs::File::open(&file).expect("a file"));
+        let output = command.output().expect("it starts");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), says, "{}", file.display());
+    }
+}
+
+#[test]
 fn check_follows_its_own_waits_or_says_what_it_lacks() {
     let home = Home::new();
     let modelled = home.run(["check", "--why", "--on", "linux-hz250"]).with_code(2);

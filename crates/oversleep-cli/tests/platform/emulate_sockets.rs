@@ -285,6 +285,58 @@ fn what_ends_on_the_kernels_tick_is_named() {
     }
 }
 
+/// Errors that don't depend on what comes, on sockets with a timeout of a day; then generations of processes, each of which
+/// executes this program and sets the timeout of a socket of its own. The last one says how many filters it has.
+const AT_ONCE: &str = r#"
+int main(int count, char **typed) {
+    struct timeval time = { 86400, 0 };
+    struct sockaddr_un here = { AF_UNIX };
+    socklen_t length = sizeof here;
+    struct mmsghdr none;
+    char byte;
+    int generation = count > 1 ? atoi(typed[1]) : 0, status, listens = socket(AF_UNIX, SOCK_STREAM, 0);
+    socketpair(AF_UNIX, SOCK_STREAM, 0, pair);
+    set(pair[0], 86400000000);
+    if (!generation) {
+        bind(listens, (void *)&here, sizeof(sa_family_t));
+        listen(listens, 1);
+        set(listens, 86400000000);
+        say("recvmsg", recvmsg(pair[0], (void *)8, 0) == -1 && errno == EFAULT);
+        struct msghdr message = { .msg_iov = (void *)8, .msg_iovlen = 1 };
+        say("vector", recvmsg(pair[0], &message, 0) == -1 && errno == EFAULT);
+        say("readv", readv(pair[0], (void *)8, 1) == -1 && errno == EFAULT);
+        say("many", readv(pair[0], (void *)8, -1) == -1 && errno == EINVAL);
+        say("none", recvmmsg(pair[0], &none, 0, 0, 0) == 0);
+        say("flag", accept4(listens, 0, 0, 1 << 24) == -1 && errno == EINVAL);
+        say("doesn't listen", accept(pair[0], 0, 0) == -1 && errno == EINVAL);
+        say("only listens", recv(listens, &byte, 1, 0) == -1 && errno == EINVAL);
+    }
+    if (generation < 40) {
+        char next[20];
+        snprintf(next, sizeof next, "%d", generation + 1);
+        if (!fork()) execl("/proc/self/exe", typed[0], next, (char *)0);
+        wait(&status);
+        return WEXITSTATUS(status);
+    }
+    char line[200];
+    FILE *file = fopen("/proc/self/status", "r");
+    while (fgets(line, sizeof line, file) && !sscanf(line, "Seccomp_filters: %d", &count));
+    return count;
+}
+"#;
+
+#[test]
+fn errors_come_at_once_and_filters_dont_accumulate() {
+    let home = Home::new();
+    let sources = [TIMES, "#define TIMEOUT SO_RCVTIMEO", SOCKETS, AT_ONCE].concat();
+    let Some(program) = compiled(&home, &sources, &["-w"]) else { return };
+    let Some(output) = emulated(&home, &[], &[&program]) else { return };
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(printed.lines().filter(|line| line.ends_with(" 1")).count(), 8, "{printed}{}", stderr(&output));
+    let filters = output.status.code().expect("an exit code");
+    assert!((32..40).contains(&filters), "{filters} filters: {}", stderr(&output));
+}
+
 /// Receives again and again from a silent socket, or sends to one without room; each line: the µs from one end to the next.
 const REPEATED: &str = r#"
 int main(int count, char **typed) {

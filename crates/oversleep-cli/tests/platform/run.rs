@@ -70,6 +70,7 @@ fn a_program_that_can_not_be_run_has_the_codes_of_shells() {
         assert!(ended.stderr.contains(&format!("error: can't run '{program}'")), "{}", ended.stderr);
         home.run(["run", "--lock-memory", "--", program]).with_code(code);
     }
+    home.run(["run", "--slack", "1ns", "--measure", "--", "no-such-program-anywhere"]).with_code(127);
 }
 
 #[test]

@@ -36,6 +36,14 @@ fn parts_add_up(result: &Value) {
 }
 
 #[test]
+fn a_program_that_never_waited_was_followed_for_some_time() {
+    let home = Home::new();
+    let Some(output) = supervised(&home, &["--quiet"], &["true"]) else { return };
+    assert_eq!(output.status.code(), Some(0));
+    assert!(result(&home)["duration_ns"].as_i64().expect("a time") > 0);
+}
+
+#[test]
 fn the_waits_of_a_program_and_its_children_are_counted_and_split() {
     let home = Home::new();
     let script = "for i in 1 2 3 4 5; do sleep 0.001; done; exit 7";

@@ -36,6 +36,9 @@ impl Tracer {
             let process = self.process(tid);
             match self.shared.processes.of(process) {
                 Some(Special::Native(why)) => {
+                    if other.is_none() {
+                        self.outlasting.begins(tid, &registers);
+                    }
                     lock(&self.tally).passed_by(name(), why);
                     return Ok(());
                 }
@@ -109,6 +112,7 @@ impl Tracer {
         let origin = Origin { is_own_code, is_within: &is_within };
         let adapted = program.map(|program| (&program.adapted, &origin));
         let Some(wait) = plan.wait_of(waiting.class, adapted) else {
+            self.outlasting.begins(tid, &registers);
             lock(&self.tally).passed_by(name, NO_SUCH_WAIT);
             return Ok(());
         };

@@ -14,14 +14,48 @@ oversleep_c_\name:
     lea r11, [rip + oversleep_trampolines + ovs_c_sites + \site * ovs_c_site]
     .endm
 
+    // A time that can't be read is the kernel's to refuse: it copies a set of signals before it refuses to use it.
+    .macro ovs_c_readable register, slow
+    push rax
+    push rdi
+    push rsi
+    push rdx
+    push rcx
+    push r10
+    push r11
+    mov rsi, \register
+    mov edi, -1
+    xor edx, edx
+    mov r10d, 8
+    mov eax, 14
+    syscall
+    cmp eax, -14
+    je 7f
+    add rsi, 8
+    mov eax, 14
+    syscall
+    cmp eax, -14
+7:
+    pop r11
+    pop r10
+    pop rcx
+    pop rdx
+    pop rsi
+    pop rdi
+    pop rax
+    je \slow
+    .endm
+
     ovs_c nanosleep, 0
     mov eax, 35
+    ovs_c_readable rdi, oversleep_c_slow
     lea rcx, [rip + oversleep_c_returns]
     jmp oversleep_site_nanosleep
 
     ovs_c clock_nanosleep, 1
     mov r10, rcx
     mov eax, 230
+    ovs_c_readable rdx, oversleep_c_slow_error
     lea rcx, [rip + oversleep_c_error]
     jmp oversleep_site_clock_nanosleep
 
@@ -34,12 +68,14 @@ oversleep_c_\name:
     mov r10, rcx
     mov r8d, 8
     mov eax, 271
+    ovs_c_readable rdx, oversleep_c_slow
     lea rcx, [rip + oversleep_c_returns]
     jmp oversleep_site_time_rdx
 
     ovs_c select, 4
     mov r10, rcx
     mov eax, 23
+    ovs_c_readable r8, oversleep_c_slow
     lea rcx, [rip + oversleep_c_returns]
     jmp oversleep_site_select
 
@@ -51,6 +87,7 @@ oversleep_c_\name:
     mov qword ptr [rsp + 8], 8
     mov r9, rsp
     mov eax, 270
+    ovs_c_readable r8, oversleep_c_slow_pselect
     lea rcx, [rip + oversleep_c_pselect_returns]
     jmp oversleep_site_time_r8
 
@@ -71,6 +108,7 @@ oversleep_c_\name:
     mov r10, rcx
     mov r9d, 8
     mov eax, 441
+    ovs_c_readable r10, oversleep_c_slow
     lea rcx, [rip + oversleep_c_returns]
     jmp oversleep_site_time_r10
 
@@ -82,9 +120,11 @@ oversleep_c_\name:
     mov r10, r8
     mov r8, r9
     mov r9, [rsp + 8]
-    lea rcx, [rip + oversleep_c_returns]
     cmp rax, 202
-    je oversleep_site_futex
+    jne oversleep_c_slow
+    ovs_c_readable r10, oversleep_c_slow
+    lea rcx, [rip + oversleep_c_returns]
+    jmp oversleep_site_futex
 
     // The call as it is, and its result as C has it.
     .globl oversleep_c_slow

@@ -60,6 +60,11 @@ impl Socket {
         self.option::<libc::c_int>(libc::SO_RCVLOWAT).is_some_and(|bytes| bytes > 1)
     }
 
+    /// Whether connections can be accepted from it.
+    pub fn listens(&self) -> bool {
+        self.option::<libc::c_int>(libc::SO_ACCEPTCONN) == Some(1)
+    }
+
     /// Whether calls fail instead of waiting.
     pub fn is_non_blocking(&self) -> bool {
         // SAFETY: takes numbers only.
@@ -113,6 +118,8 @@ mod tests {
         one.set_read_timeout(Some(Duration::from_secs(2))).expect("a timeout");
         one.set_nonblocking(true).expect("a flag");
         assert_eq!((socket.timeout(Way::Receives), socket.is_non_blocking()), (Some(Nanos::from_secs(2)), true));
+        let server = std::net::TcpListener::bind("127.0.0.1:0").expect("a socket");
+        assert!(of(server.as_raw_fd()).expect("a socket").listens() && !socket.listens());
         let file = std::fs::File::open("/proc/self/stat").expect("a file");
         let file = of(file.as_raw_fd()).expect("a file");
         assert_eq!((file.family(), file.timeout(Way::Receives)), (None, None));

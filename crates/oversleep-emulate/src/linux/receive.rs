@@ -33,7 +33,10 @@ impl Tracer {
             lock(&self.tally).passed_by(entry::name(call), MORE);
             return Ok(());
         }
-        // A call that reads nothing doesn't wait.
+        // A call that can't accept fails, and one that reads nothing doesn't wait.
+        if [libc::SYS_accept, libc::SYS_accept4].contains(&call) && !socket.listens() {
+            return Ok(());
+        }
         if call == libc::SYS_readv && ptrace::read::<2>(tid, registers.rsi).map_or(true, |[_, length]| length == 0) {
             return Ok(());
         }

@@ -300,7 +300,10 @@ impl Shared {
 
     /// Whether new processes matter in themselves, not only for their waits.
     pub fn follows_starts(&self) -> bool {
-        self.processes.are_some() || self.sites.are_some() || !lock(&self.clocked).is_empty()
+        self.processes.are_some()
+            || self.sites.are_some()
+            || self.timeouts.are_some()
+            || !lock(&self.clocked).is_empty()
     }
 
     /// A process started another, which has a copy of its clocks: maybe one from before the last change.

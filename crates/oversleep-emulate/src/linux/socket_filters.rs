@@ -21,12 +21,12 @@ use super::tracer::Tracer;
 use super::trampoline;
 use crate::plan::{Class, Requested};
 
-/// How many filters a process may have: each one is run at all calls that receive, or at all that send.
+/// How many filters a process may have, with those that it inherits: each one is run at all calls that receive, or at all that send.
 const FILTERS_MAX: usize = 32;
 
 const REFUSED: &str = "the system refuses another filter, so a timeout of a socket ends on this kernel's own tick";
 const HIDDEN: &str = "the system hides the program's sockets, so their timeouts end on this kernel's own tick";
-const TOO_MANY: &str = "a process has more than 32 timeouts of sockets: the others end on this kernel's own tick";
+const TOO_MANY: &str = "a process has more than 32 timeouts of sockets, with those of its parents: the others end on this kernel's own tick";
 const OF_ANOTHER_FAMILY: &str =
     "a timeout of a socket ends on this kernel's own tick unless it is of TCP, UDP or the like, or local";
 

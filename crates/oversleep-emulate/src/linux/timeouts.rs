@@ -31,9 +31,8 @@ pub struct Timeouts {
     pub installing: Mutex<()>,
 }
 
-/// The filters of a process, which it keeps whatever it executes. Those that it inherits aren't counted: at worst, it gets
-/// another one for the same descriptor.
-#[derive(Default)]
+/// The filters of a process, which it keeps whatever it executes, and which all processes that it starts inherit.
+#[derive(Clone, Default)]
 pub struct Filters {
     pub descriptors: BTreeSet<(i32, Way)>,
     /// Whether the system refused one.
@@ -41,6 +40,20 @@ pub struct Filters {
 }
 
 impl Timeouts {
+    /// A process started another, which hasn't run yet. Another thread may have installed a filter since: then the
+    /// numbers of their filters differ, and the new process gets its own in time. (`Seccomp_filters`: Linux 5.9.)
+    pub fn starts(&self, process: Tid, started: Tid, count: impl Fn(Tid) -> Option<Tid>) {
+        let mut filters = lock(&self.filters);
+        if let Some(inherited) = filters.get(&process).filter(|_| count(process) == count(started)).cloned() {
+            filters.insert(started, inherited);
+        }
+    }
+
+    /// Whether a process has any.
+    pub fn are_some(&self) -> bool {
+        !lock(&self.filters).is_empty()
+    }
+
     /// A process has ended.
     pub fn forget(&self, process: Tid) {
         lock(&self.filters).remove(&process);
@@ -70,6 +83,17 @@ fn is_kept_as(requested: Nanos, kept: Nanos) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_new_process_has_the_filters_of_its_parent_unless_more_came_meanwhile() {
+        let timeouts = Timeouts::default();
+        lock(&timeouts.filters).entry(7).or_default().descriptors.insert((3, Way::Receives));
+        assert!(timeouts.are_some());
+        for (started, count, inherited) in [(8, 2, 1), (9, 1, 0)] {
+            timeouts.starts(7, started, |process| Some(if process == 7 { 2 } else { count }));
+            assert_eq!(lock(&timeouts.filters).get(&started).map_or(0, |of| of.descriptors.len()), inherited);
+        }
+    }
 
     #[test]
     fn a_timeout_is_kept_in_ticks_of_the_kernel() {

@@ -11,7 +11,7 @@ use super::births::Births;
 use super::cancel::{self, Cancelled};
 use super::crew::{Member, Parcel, SHARE, lock};
 use super::entry::now;
-use super::ignored;
+use super::ignored::Outlasting;
 use super::ptrace::{self, Registers, Stop, Tid};
 use super::seizure::Seizure;
 use super::sends::Sendings;
@@ -44,6 +44,7 @@ pub struct Tracer {
     arriving: HashMap<Tid, Box<Registers>>,
     cancelled: Cancelled,
     pub(super) sendings: Sendings,
+    pub(super) outlasting: Outlasting,
     /// How often threads stopped at a place in their program's code.
     pub(super) stops: HashMap<u64, u32>,
     /// Since when it has not been idle: a thread that stops now may have begun its wait then.
@@ -71,6 +72,7 @@ impl Tracer {
             arriving: HashMap::new(),
             cancelled: Cancelled::default(),
             sendings: Sendings::default(),
+            outlasting: Outlasting::default(),
             stops: HashMap::new(),
             busy_since: Nanos::ZERO,
         }
@@ -197,7 +199,11 @@ impl Tracer {
             }
             Stop::Wait => {
                 let led = self.lead(tid, now);
-                let goes_on = if self.sendings.has(tid) { ptrace::until_call } else { ptrace::go_on };
+                let goes_on = if self.sendings.has(tid) || self.outlasting.has_changed(tid) {
+                    ptrace::until_call
+                } else {
+                    ptrace::go_on
+                };
                 goes_on(tid, 0).and(led)
             }
             Stop::Executes => {
@@ -219,7 +225,7 @@ impl Tracer {
                 ptrace::go_on(tid, cancel::OF_MUSL)
             }
             Stop::Signal(signal) => {
-                ignored::outlasts(tid, signal)?;
+                self.outlasting.signal(tid, signal)?;
                 ptrace::go_on(tid, signal)
             }
             Stop::Trap => self.stops(tid, now),
@@ -259,6 +265,7 @@ impl Tracer {
         self.processes.remove(&tid);
         self.cancelled.forget(tid);
         self.sendings.forget(tid);
+        self.outlasting.forget(tid);
     }
 
     /// A new process inherits what its parent has; a new thread shares it anyway.
@@ -269,6 +276,7 @@ impl Tracer {
             let process = self.process(tid);
             if !std::fs::exists(format!("/proc/{process}/task/{started}")).unwrap_or(false) {
                 self.shared.starts(process, started);
+                self.shared.timeouts.starts(process, started, filters_of);
             }
         }
         // Its parent's places count on the parent's clocks.
@@ -289,6 +297,7 @@ impl Tracer {
         }
         self.cancelled.forget(tid);
         self.sendings.forget(tid);
+        self.outlasting.forget(tid);
         self.meet(tid);
         self.processes.insert(tid, tid);
     }
@@ -302,6 +311,11 @@ impl Tracer {
 /// The process of a thread, according to the system.
 pub(super) fn process_of(tid: Tid) -> Option<Tid> {
     in_status(tid, "Tgid:")
+}
+
+/// How many filters of system calls a process has, according to the system.
+fn filters_of(process: Tid) -> Option<Tid> {
+    in_status(process, "Seccomp_filters:")
 }
 
 /// Whether a thread of this supervisor traces that process.

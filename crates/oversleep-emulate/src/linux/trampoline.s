@@ -271,9 +271,14 @@ oversleep_clock_nanosleep_ended:
     ovs_end
 
     // Receives from a socket that has a timeout, once there is something; the lower half of rax is the number of the call.
-    // Another thread may take it first: then it waits again, for the rest.
+    // Another thread may take it first: then it waits again, for the rest. A call that takes MSG_DONTWAIT is made without
+    // waiting first: an error that doesn't depend on what comes is there at once.
     ovs_entry receive
     mov dword ptr [rsp + 24], 0
+    cmp eax, 43
+    je 4f
+    cmp eax, 288
+    jne 8f
 4:
     ovs_relative 0, 0
     mov [rsp + 16], edi
@@ -290,14 +295,15 @@ oversleep_clock_nanosleep_ended:
     mov rax, -11
     jz 2f
     ovs_restore
-    mov rax, [rsp + 32]
     // An error or the end, which the call itself knows best; and a socket that says so again and again.
+    mov rax, [rsp + 32]
     test byte ptr [rsp + 22], 1
     jz 3f
     inc dword ptr [rsp + 24]
     cmp dword ptr [rsp + 24], 64
     ja 3f
     // MSG_DONTWAIT, where the call takes it; read becomes recvfrom.
+8:
     cmp eax, 47
     je 5f
     cmp eax, 45

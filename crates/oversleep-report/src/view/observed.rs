@@ -246,7 +246,7 @@ pub fn left_out(observation: &Observation) -> Option<String> {
 /// That a recording was cut off.
 pub fn cut_off(file: &ResultFile) -> Option<String> {
     let is_cut = file.observation.as_ref().is_some_and(|observation| observation.losses.is_truncated);
-    is_cut.then(|| "The recording ends in the middle of an event; what comes before it was read.".to_owned())
+    is_cut.then(|| "The recording is cut short or damaged; what comes before that was read.".to_owned())
 }
 
 /// What the figures don't cover: the limits of the follower and of the kernel.

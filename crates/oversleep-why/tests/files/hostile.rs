@@ -1,9 +1,12 @@
 //! Streams that no kernel delivers: any order, any fields, gaps, damage. Nothing panics, and sums stay exact.
 
+use std::fmt::Debug;
+use std::io::Read;
+
 use oversleep_record::ResultFile;
 use oversleep_record::observed::Losses;
 use oversleep_why::calls::Arch;
-use oversleep_why::recording::{Meta, Reader, Recorder};
+use oversleep_why::recording::{Meta, Reader, Recorder, RecordingError};
 use oversleep_why::trace::TraceWriter;
 use oversleep_why::{Builder, Event, Kind, Machine, Outcome, Part, Wait};
 use proptest::prelude::*;
@@ -117,7 +120,12 @@ proptest! {
         recorder.write(&events).unwrap();
         let mut bytes = recorder.finish(Vec::new(), Vec::new()).unwrap();
         let whole: Vec<Event> = Reader::new(&bytes).unwrap().collect();
+        fn in_file(bytes: &[u8]) -> Result<Reader<impl Read + Debug>, RecordingError> {
+            Reader::in_file(std::io::Cursor::new(bytes)).unwrap()
+        }
+        prop_assert_eq!(in_file(&bytes).unwrap().collect::<Vec<_>>(), whole.clone());
         let cut = &bytes[..cut.index(bytes.len())];
+        prop_assert_eq!(in_file(cut).map(Iterator::collect::<Vec<_>>), Reader::new(cut).map(Iterator::collect));
         if let Ok(reader) = Reader::new(cut) {
             let some: Vec<Event> = reader.collect();
             prop_assert_eq!(&whole[..some.len()], &some[..]);

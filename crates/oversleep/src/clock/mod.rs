@@ -69,9 +69,10 @@ pub fn monotonic_ns() -> u64 {
 ///   after a fault.
 /// * **Monotonic across threads**: an [ordered](Clock::now_ordered) read is never below an ordered read that came
 ///   before it, on any core, whatever the counters do. [`Clock::now`] doesn't promise that: the processor may read the
-///   counter before earlier loads have finished, usually tens of nanoseconds early, and a microsecond if such a load
-///   waits for another core's cache. While a counter fails, the times of two threads may differ by its error, until it
-///   is out of use; from then on no read of any thread is below an earlier one.
+///   counter before earlier loads have finished, usually tens of nanoseconds early, and more if such a load waits: a
+///   microsecond for another core's cache, tens of microseconds on a busy virtual machine. While a counter fails, the
+///   times of two threads may differ by its error, until it is out of use; from then on no read of any thread is below an
+///   earlier one.
 /// * **A counter that fails goes out of use** if its error reaches 30 µs: within a second, provided that each of the threads
 ///   reads the clock at least three times in it. The error may be on one core or on all, and come from a jump, a change of
 ///   rate (200 ppm) or a stop. The counter also goes out of use if the kernel stops keeping time by it, or if there are five

@@ -44,7 +44,7 @@ sys.exit(9)
 ";
 
 pub fn rows() -> Vec<Row> {
-    vec![threads(), signals(), stopped(), lists(), endless(), outlived(), privileges()]
+    vec![threads(), signals(), stopped(), lists(), endless(), outlived(), privileges(), timed()]
 }
 
 fn python(script: &str, program: &str) -> Case {
@@ -169,4 +169,34 @@ os.setgroups([]); os.setgid(65534); os.setuid(65534)
     Row::new(KIND, "`run --lock-memory` of a program that gives up its privileges", Expect::codes(&[0]), cases)
         .needing(&[Need::Command("python3"), Need::Command("setpriv"), Need::Mounts])
         .sampling(2)
+}
+
+/// Every timed call with every kind of argument and signal says the same as by itself, in each build and mode.
+fn timed() -> Row {
+    const BUILDS: [&str; 3] = [
+        "gcc -pthread",
+        "gcc -static -pthread",
+        "musl-gcc -static -idirafter /usr/include -idirafter /usr/include/x86_64-linux-gnu",
+    ];
+    const MODES: [&str; 4] = [
+        "\"$O\" emulate -q windows-10-1909 --",
+        "\"$O\" why -q --by supervisor --out r.out --",
+        "\"$O\" emulate -q linux-hz250 --",
+        "\"$X\" faults-filter ptrace:1 -- \"$O\" emulate -q windows-10-1909 --",
+    ];
+    let case = |build: &str, mode: &str, kind: &str| {
+        let script = format!(
+            "{build} -w -o p p.c -lrt && ./p {kind} >a.txt && {mode} sh -c './p {kind} >b.txt' >/dev/null && diff a.txt b.txt >&2"
+        );
+        Case::script(script).given("p.c", include_str!("timed.c"))
+    };
+    let of = |build| MODES.iter().flat_map(move |mode| ["signals", "arguments"].map(|kind| case(build, mode, kind)));
+    Row::new(
+        KIND,
+        "each timed call's result, error, rest and restarts, with every argument and signal",
+        Expect::codes(&[0]),
+        BUILDS.into_iter().flat_map(of).collect(),
+    )
+    .needing(&[Need::Command("gcc"), Need::Command("musl-gcc"), Need::Filter])
+    .sampling(4)
 }

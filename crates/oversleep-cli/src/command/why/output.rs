@@ -15,15 +15,15 @@ use oversleep_record::words::counted;
 use oversleep_record::{ResultFile, Series};
 use oversleep_request::assertions;
 use oversleep_why::names::Names;
-use oversleep_why::recording::Reader;
+use oversleep_why::recording::{Reader, RecordingError};
 use oversleep_why::session::Session;
 
 use super::Why;
 use crate::args::Document;
 use crate::exit::{Exit, Failure};
-use crate::message;
 use crate::output::place::Places;
 use crate::output::{self, Delivery, rescue};
+use crate::{message, reading};
 
 /// Checks every output before anything is followed or read.
 pub fn prepare(why: &Why) -> Result<Delivery, Failure> {
@@ -101,7 +101,24 @@ pub fn again(why: &Why, path: &Path) -> Result<Exit, Failure> {
 
 fn read(why: &Why, path: &Path) -> Result<ResultFile, Failure> {
     let unreadable = |error: std::io::Error| Failure::failed(format!("can't read '{}': {error}", path.display()));
-    let mut source = File::open(path).map_err(unreadable)?;
+    // A recording is read from its end, too, which is possible in a file only.
+    let mut file = None;
+    let mut source: Box<dyn Read> = match Document::at(path) {
+        Document::Stdout => {
+            reading::standard_input("why -")?;
+            Box::new(std::io::stdin().lock())
+        }
+        Document::File(path) => {
+            let opened = File::open(path).map_err(unreadable)?;
+            file = opened
+                .metadata()
+                .is_ok_and(|about| about.is_file())
+                .then(|| opened.try_clone())
+                .transpose()
+                .map_err(unreadable)?;
+            Box::new(opened)
+        }
+    };
     let mut bytes = Vec::new();
     (&mut source).take(exchange::HEAD_BYTES as u64).read_to_end(&mut bytes).map_err(unreadable)?;
     let unusable = |error: String| Failure::failed(format!("can't use '{}': {error}", path.display()));
@@ -131,8 +148,18 @@ fn read(why: &Why, path: &Path) -> Result<ResultFile, Failure> {
             None => Err(unusable(format!("{neither}; `oversleep report` shows it"))),
         };
     }
-    source.read_to_end(&mut bytes).map_err(unreadable)?;
-    let mut reader = Reader::new(&bytes).map_err(|error| unusable(error.to_string()))?;
+    let not_read = |error: RecordingError| unusable(error.to_string());
+    match file {
+        Some(file) => replay(why, Reader::in_file(file).map_err(unreadable)?.map_err(not_read)?),
+        None => {
+            source.read_to_end(&mut bytes).map_err(unreadable)?;
+            replay(why, Reader::new(&bytes).map_err(not_read)?)
+        }
+    }
+}
+
+/// The result of a recording.
+fn replay(why: &Why, mut reader: Reader<impl Read>) -> Result<ResultFile, Failure> {
     let meta = reader.meta.clone();
     let want_ns = why.want.and_then(|want| u64::try_from(want.0).ok());
     let mut session = Session::new(meta.arch, Names::of_recording(&meta), why.only.clone(), want_ns);

@@ -15,7 +15,7 @@ use oversleep_measure::StopFlag;
 use oversleep_native::ProcessEnd;
 use oversleep_record::file::Completion;
 use oversleep_record::observed::{Losses, Named};
-use oversleep_record::{Environment, FactName};
+use oversleep_record::{Environment, FactName, Nanos};
 use oversleep_runtimes::Process;
 use oversleep_why::calls::Arch;
 use oversleep_why::names::Names;
@@ -49,7 +49,7 @@ pub fn run(why: &Why) -> Result<Exit, Failure> {
     let found = Rc::clone(&runtimes);
     let mut names = Names::live(move |tgid| named(tgid, &mut found.borrow_mut()));
     let mut ends = Vec::new();
-    for &pid in &why.pid {
+    for pid in processes(why) {
         follower.follow(pid)?;
         names.learn(pid);
         ends.push(ProcessEnd::of(pid).map_err(|error| unwatchable(pid, &error))?);
@@ -108,6 +108,7 @@ pub fn run(why: &Why) -> Result<Exit, Failure> {
         runtimes.borrow_mut().iter_mut().for_each(Process::look);
         screen.show(|| session.so_far(meta.clone(), Losses::default()));
     }
+    let followed = began.elapsed();
     screen.clear();
     let losses = follower.end();
     runtimes.borrow().iter().for_each(|process| session.names.set_runtime(process.pid(), process.seen()));
@@ -119,6 +120,10 @@ pub fn run(why: &Why) -> Result<Exit, Failure> {
     let mut file =
         session.finish(meta, losses).map_err(|error| Failure::failed(format!("can't write the trace: {error}")))?;
     file.environment = of_machine(&environment);
+    // Events tell how long it was followed, if there were any.
+    if file.duration_ns == Nanos::ZERO {
+        file.duration_ns = Nanos(i64::try_from(followed.as_nanos()).unwrap_or(i64::MAX));
+    }
     // Where nothing else ends it, Ctrl-C is its regular end.
     let is_cut_short = ended.is_none() && stop.is_raised() && (pid.is_some() || why.for_time.is_some());
     if is_cut_short {
@@ -214,13 +219,21 @@ fn code(ended: ExitStatus) -> i32 {
     })
 }
 
+/// The processes to follow, each once.
+fn processes(why: &Why) -> impl Iterator<Item = u32> {
+    why.pid.iter().enumerate().filter(|(at, pid)| !why.pid[..*at].contains(pid)).map(|(_, &pid)| pid)
+}
+
 fn target(why: &Why) -> String {
     if why.system {
         return String::new();
     }
     match why.program.first() {
         Some(program) => program.to_string_lossy().into_owned(),
-        None => why.pid.iter().map(|pid| format!("process {pid}")).collect::<Vec<_>>().join(", "),
+        None => {
+            let processes: Vec<String> = processes(why).map(|pid| format!("process {pid}")).collect();
+            processes.join(", ")
+        }
     }
 }
 

@@ -34,8 +34,10 @@ pub fn how(registers: &Registers) -> How {
         _ => 0,
     } as i32;
     let is_for_nothing = matches!(call, libc::SYS_read | libc::SYS_readv) && registers.rdx == 0;
+    let is_refused =
+        call == libc::SYS_accept4 && registers.r10 as i32 & !(libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC) != 0;
     let is_for_many = call == libc::SYS_recvmmsg && registers.rdx as u32 > 1;
-    if is_for_nothing || flags & (libc::MSG_DONTWAIT | libc::MSG_ERRQUEUE | libc::MSG_OOB) != 0 {
+    if is_for_nothing || is_refused || flags & (libc::MSG_DONTWAIT | libc::MSG_ERRQUEUE | libc::MSG_OOB) != 0 {
         How::AtOnce
     } else if flags & libc::MSG_WAITALL != 0 || is_for_many && flags & WAIT_FOR_ONE == 0 {
         How::More
@@ -58,6 +60,7 @@ mod tests {
             (libc::SYS_read, [0, 0], How::AtOnce),
             (libc::SYS_readv, [0, 0], How::AtOnce),
             (libc::SYS_accept4, [0, libc::SOCK_NONBLOCK as u64], How::Something),
+            (libc::SYS_accept4, [0, 1 << 24], How::AtOnce),
             (libc::SYS_recvfrom, [64, 0], How::Something),
             (libc::SYS_recvfrom, [0, libc::MSG_DONTWAIT as u64], How::AtOnce),
             (libc::SYS_recvfrom, [0, (libc::MSG_WAITALL | libc::MSG_DONTWAIT) as u64], How::AtOnce),

@@ -9,7 +9,7 @@ use oversleep_why::{Event, Kind};
 
 use super::super::births::Births;
 use super::super::entry::{self, Answer, now};
-use super::super::ignored;
+use super::super::ignored::Outlasting;
 use super::super::ptrace::{self, Registers, Stop, Tid};
 use super::super::stops::Stops;
 use super::super::tracer::process_of;
@@ -27,6 +27,7 @@ pub struct Tracer {
     program: Tid,
     threads: HashMap<Tid, Thread>,
     births: Births,
+    outlasting: Outlasting,
     /// The slack of the program when it was started.
     slack: Nanos,
     events: Arc<Stream>,
@@ -44,6 +45,7 @@ impl Tracer {
             program,
             threads: HashMap::from([(program, Thread::new(program, slack))]),
             births: Births::default(),
+            outlasting: Outlasting::default(),
             slack,
             events,
             children,
@@ -74,6 +76,7 @@ impl Tracer {
                     self.tell(thread.process, Kind::Gone, tid, [0; 6]);
                 }
                 self.births.ends(tid);
+                self.outlasting.forget(tid);
                 Ok(())
             }
             Stop::Wait => match self.begins(tid) {
@@ -82,6 +85,7 @@ impl Tracer {
             },
             Stop::Call => {
                 self.ends(tid);
+                self.outlasting.ends(tid)?;
                 ptrace::go_on(tid, 0)
             }
             Stop::Executes => {
@@ -94,7 +98,7 @@ impl Tracer {
             }
             Stop::WithGroup => ptrace::listen(tid),
             Stop::Signal(signal) => {
-                ignored::outlasts(tid, signal)?;
+                self.outlasting.signal(tid, signal)?;
                 ptrace::go_on(tid, signal)
             }
             Stop::Overdue => ptrace::go_on(tid, 0),
@@ -131,21 +135,23 @@ impl Tracer {
             ptrace::set_registers(tid, &Registers { rdi: flags, ..registers })?;
             return Ok(false);
         }
+        let made_again = self.outlasting.begins(tid, &registers);
         if !self.is_followed(process) {
-            return Ok(false);
+            return Ok(made_again.is_some());
         }
         let (until, slack) = if number == libc::SYS_restart_syscall {
             let Some((deadline, slack)) = self.thread(tid).interrupted else { return Ok(false) };
             (Until::Restarted(deadline), slack)
         } else {
-            let Answer::Wait(waiting) = entry::answer(tid, &registers) else { return Ok(false) };
+            let Answer::Wait(waiting) = entry::answer(tid, &registers) else { return Ok(made_again.is_some()) };
             let span = match waiting.requested {
                 Requested::Span(span) => span,
                 Requested::Deadline(deadline) => (deadline - now()).max(Nanos::ZERO),
             };
+            let until = made_again.map_or(Until::Requested(waiting.requested), Until::Restarted);
             let share = self.poll_share;
             let slack = self.thread(tid).slack_of(tid, waiting.class, span, share.as_ref());
-            (Until::Requested(waiting.requested), slack)
+            (until, slack)
         };
         let thread = self.thread(tid);
         let (stopped, before) = thread.begin(tid, has_switches);
@@ -200,6 +206,7 @@ impl Tracer {
         let slack = self.threads.get(&former).map_or(self.slack, |thread| thread.slack);
         self.threads.retain(|_, thread| thread.process != tid);
         self.going.retain(|(going, _)| *going != tid && *going != former);
+        self.outlasting.forget(tid);
         self.threads.insert(tid, Thread::new(tid, slack));
         self.tell(tid, Kind::Exec, tid, [0; 6]);
     }

@@ -23,6 +23,9 @@ use crate::words::{counted, date, grouped, value};
 pub use adding::Adding;
 pub use sketch::Sketch;
 
+/// The most results compared at once: each has a letter.
+pub const RESULTS_MAX: usize = 26;
+
 /// The contents of the report.
 #[derive(Default)]
 pub struct View {
