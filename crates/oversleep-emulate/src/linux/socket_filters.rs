@@ -21,7 +21,8 @@ use super::tracer::Tracer;
 use super::trampoline;
 use crate::plan::{Class, Requested};
 
-/// How many filters a process may have, with those that it inherits: each one is run at all calls that receive, or at all that send.
+/// How many filters a process may have, with those that it inherits: each one is run at all calls that receive, or at all
+/// that send.
 const FILTERS_MAX: usize = 32;
 
 const REFUSED: &str = "the system refuses another filter, so a timeout of a socket ends on this kernel's own tick";
