@@ -7,10 +7,11 @@ use oversleep_system::Platform;
 
 use crate::amount::Amount;
 use crate::composed_waits::find_wait;
-pub use crate::experiments::tick_count::probes as tick_count;
 use crate::plan::{Depth, Limit, Plan};
 use crate::probe::Probe;
 use crate::wait_probe::WaitProbe;
+
+pub use crate::experiments::tick_count::probes as tick_count;
 
 /// Further requests that show how a runtime rounds: just below, on and between whole milliseconds. Several of them
 /// distinguish any two rules, because one may have been disturbed.

@@ -1,5 +1,5 @@
-//! From within which code a thread makes its call: a library's, or one of its exported functions. A runtime's calls differ in
-//! nothing else where they end in the same function of the C library.
+//! From within which code a thread makes its call: a library's, or one of its exported functions. A runtime's calls differ
+//! in nothing else where they end in the same function of the C library.
 
 use std::fs::File;
 use std::ops::Range;
@@ -105,8 +105,8 @@ fn called_from<'a>(code: &'a [Code], stack: &[u64]) -> Option<&'a Code> {
     stack.iter().find_map(|word| code.iter().find(|code| code.range.contains(word) && !is_beneath(code)))
 }
 
-/// Whether a function of that library is on the stack. The library keeps frame pointers: each frame begins with the address of
-/// the next one, and the address to return to. So nothing is taken for a frame that was left behind on the stack.
+/// Whether a function of that library is on the stack. The library keeps frame pointers: each frame begins with the address
+/// of the next one, and the address to return to. So nothing is taken for a frame that was left behind on the stack.
 fn is_on_stack(stack: &[u64], at: u64, library: &Range<u64>, function: &Range<u64>) -> bool {
     const WORD: u64 = 8;
     let index =

@@ -1,6 +1,6 @@
-//! What the port of a language runtime or library does in place of a Linux call. Applying the rules of Linux calls to a runtime
-//! would be wrong: rounding a sleep that the port doesn't make to a tick of 15.6 ms would slow down programs that are fast
-//! there.
+//! What the port of a language runtime or library does in place of a Linux call. Applying the rules of Linux calls to a
+//! runtime would be wrong: rounding a sleep that the port doesn't make to a tick of 15.6 ms would slow down programs that
+//! are fast there.
 
 use oversleep_model::Source;
 use oversleep_system::runtime_calls::{self, Caller, OnLinux, Passes, Record, Rule, find};
@@ -97,8 +97,8 @@ impl Plan {
         })
     }
 
-    /// What the runtimes of that program change on this machine, after the calls that its sleeps are said to stand for; `None`
-    /// if the plain port does what is left.
+    /// What the runtimes of that program change on this machine, after the calls that its sleeps are said to stand for;
+    /// `None` if the plain port does what is left.
     pub fn adapted(
         &self,
         program: &Executed,
@@ -228,8 +228,8 @@ impl Plan {
     }
 }
 
-/// The classes of a Linux program's calls that a record stands for if the user says so, and whether these requests are rounded
-/// already: its sleeps, and what the same call makes on Linux.
+/// The classes of a Linux program's calls that a record stands for if the user says so, and whether these requests are
+/// rounded already: its sleeps, and what the same call makes on Linux.
 fn classes_of(record: &Record) -> Vec<(Class, bool)> {
     let mut classes = vec![(Class::Sleep, false), (Class::SleepUntil, false)];
     let is_same = |other: &&Record| {

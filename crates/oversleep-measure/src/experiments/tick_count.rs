@@ -15,8 +15,8 @@ use crate::probe::Probe;
 const SLEEP_MAX_MS: i64 = 15;
 const SLEEPS: u64 = 10;
 
-/// Its probes: sleeps by that wait of 1 to 15 ms, threads whose end the main thread asks for every millisecond, as Free Pascal
-/// does, and the work of one of them.
+/// Its probes: sleeps by that wait of 1 to 15 ms, threads whose end the main thread asks for every millisecond, as Free
+/// Pascal does, and the work of one of them.
 pub fn probes(platform: &dyn Platform, plan: &Plan, sleep: &'static str, runtime: &Runtime) -> Vec<Box<dyn Probe>> {
     let Some(coarse) = choose::coarse_clock(platform).map(|clock| clock.info().name) else { return Vec::new() };
     let series = |name: &str, requested: Nanos, role: ClockRole| {

@@ -35,7 +35,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("oversleep emulate linux-hz250 --set slack=1ms -- ./app", "with another slack"),
     ("oversleep emulate windows-7 --summary -- make test", "and say what was emulated"),
     ("oversleep emulate windows-11 --clocks all -- ./app", "times of day move with the timer interrupt, too"),
-    ("oversleep emulate windows-10-1909 --as SDL_Delay -- ./game", "its sleeps are SDL's"),
+    ("oversleep emulate windows-10-1909 --as SDL_Delay -- sleep 0.1", "its sleeps are SDL's"),
     ("oversleep emulate ctl 4711 --resolution 1ms", "while it runs"),
 ];
 
@@ -86,10 +86,10 @@ pub struct Emulate {
 
     /// Call that the program's sleeps stand for, like SDL_Delay, Thread.sleep@java-17 or tokio::time::sleep
     ///
-    /// For programs whose runtime can't be recognised: they sleep as that call does on the machine's system, and hold what it
-    /// holds meanwhile. So do their waits that the same call makes on Linux. It applies to every program that is run, and goes
-    /// before what is recognised. `oversleep waits --on MACHINE` lists the calls; the report says what was assumed of each
-    /// program, and why.
+    /// For programs whose runtime can't be recognised: they sleep as that call does on the machine's system, and hold what
+    /// it holds meanwhile. So do their waits that the same call makes on Linux. It applies to every program that is run,
+    /// and goes before what is recognised. `oversleep waits --on MACHINE` lists the calls; the report says what was assumed
+    /// of each program, and why.
     #[arg(long = "as", value_name = "CALL")]
     stands_for: Vec<String>,
 
