@@ -19,6 +19,8 @@ pub fn unpacked(context: &Context) -> Result<Answer, String> {
     let packed = std::fs::read_dir(target.join("package")).map_err(|error| error.to_string())?;
     let archives =
         packed.flatten().map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|e| e == "crate"));
+    // The files of a package all have one old time, by which Cargo would take those of an earlier run for compiled.
+    let _ = std::fs::remove_dir_all(target.join("debug/.fingerprint"));
     let mut count = 0;
     for archive in archives {
         let name = archive.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_owned();

@@ -138,7 +138,7 @@ fn what_can_not_be_read_has_a_mark_under_it_and_files_have_lines() {
         (&["assert", "many.json", "sleep(1ms).p50 < 1s", "--within", "1s"], "is measured already"),
         (&["assert", "sleep(1ms)", "--base-setting", "slack=1us"], "belong together"),
         (&["assert", "sleep(1ms)", "--baseline", "many.json"], "needs a result to judge"),
-        (&["assert", "nanoslep(1ms).p50 < 1ms"], "did you mean 'nanosleep'?"),
+        (&["assert", "thread-slep(1ms).p50 < 1ms"], "did you mean 'thread-sleep'?"),
         (&["assert", "why(app).p50 < 1ms"], "follow the program with `oversleep why"),
     ] {
         let ended = home.run(args).with_code(2);
