@@ -32,7 +32,7 @@ impl Bar {
             Bar::RatioWithin(share) => Some((summary.ratio - 1.0).abs() <= share),
             Bar::RatioAtMost(max) => Some(summary.ratio <= max),
             Bar::MediansAtMost(max) => Some(summary.ours <= max * summary.peer),
-            Bar::PairsAtMost(ratio, more) => Some(pairs.chance_of_beyond(ratio, more) >= 0.05),
+            Bar::PairsAtMost(ratio, more) => Some(!pairs.are_beyond(ratio, more)),
             Bar::OursAtMost(max) => Some(summary.ours <= max),
             Bar::OursAtLeast(min) => Some(summary.ours >= min),
             Bar::None => None,

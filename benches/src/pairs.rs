@@ -1,5 +1,7 @@
 //! Pairs of figures, measured one right after the other, and statistics of their ratios.
 
+use oversleep_record::quantile_interval::highest_exactly;
+
 /// Our figures and the peer's, pair by pair, in the same unit.
 #[derive(Clone, Debug, Default)]
 pub struct Pairs {
@@ -53,18 +55,12 @@ impl Pairs {
         })
     }
 
-    /// How likely so many pairs, or more, are beyond this ratio of the peer's figure plus this much, if half of all pairs
-    /// are.
-    pub fn chance_of_beyond(&self, ratio: f64, more: f64) -> f64 {
-        let count = self.ours.len();
-        let beyond = self.ours.iter().zip(&self.peer).filter(|(ours, peer)| **ours > *peer * ratio + more).count();
-        let mut chance = 0.5_f64.powi(i32::try_from(count).unwrap_or(i32::MAX));
-        let mut below = 0.0;
-        for k in 0..beyond {
-            below += chance;
-            chance *= (count - k) as f64 / (k + 1) as f64;
-        }
-        1.0 - below
+    /// Whether more than half of all pairs are beyond this ratio of the peer's figure plus this much, by a one-sided sign
+    /// test at 5 %.
+    pub fn are_beyond(&self, ratio: f64, more: f64) -> bool {
+        let is_within = |(ours, peer): &(&f64, &f64)| **ours <= *peer * ratio + more;
+        let within = self.ours.iter().zip(&self.peer).filter(is_within).count() as u64;
+        highest_exactly(self.ours.len() as u64, 0.5, 0.05).is_some_and(|few| within <= few)
     }
 
     /// The median relative change of the peer from one run to the next: how much the same program varies on this

@@ -7,7 +7,7 @@ use crate::distribution::Distribution;
 /// The probability beyond either end of an interval.
 const TAIL: f64 = 0.005;
 /// The corresponding quantile of the normal distribution.
-const NORMAL: f64 = 2.575_829;
+pub const NORMAL: f64 = 2.575_829;
 /// Variance from which the normal approximation of the binomial is good to a rank.
 const NORMAL_VARIANCE: f64 = 25.0;
 /// A histogram with three significant digits tells values apart by a thousandth.
@@ -39,6 +39,12 @@ fn highest_at_most(count: u64, chance: f64, probability: f64) -> Option<u64> {
         let normal = if probability < 0.5 { -NORMAL } else { NORMAL };
         return Some((n * chance + normal * variance.sqrt() - 0.5).floor().max(0.0) as u64);
     }
+    highest_exactly(count, chance, probability)
+}
+
+/// The same by the sum of the probabilities, for any probability.
+pub fn highest_exactly(count: u64, chance: f64, probability: f64) -> Option<u64> {
+    let n = count as f64;
     let (mut each, mut sum, mut found) = ((1.0 - chance).powf(n), 0.0, None);
     for successes in 0..=count {
         sum += each;

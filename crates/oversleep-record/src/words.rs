@@ -85,6 +85,22 @@ pub fn list<T: AsRef<str>>(items: &[T]) -> String {
     }
 }
 
+/// Whether a name fits a pattern in which `*` stands for any characters.
+pub fn is_like(name: &str, pattern: &str) -> bool {
+    let mut pieces = pattern.split('*');
+    let first = pieces.next().unwrap_or_default();
+    let Some(mut rest) = name.strip_prefix(first) else { return false };
+    let mut pieces: Vec<&str> = pieces.collect();
+    let Some(last) = pieces.pop() else { return rest.is_empty() };
+    for piece in pieces {
+        match rest.find(piece) {
+            Some(at) => rest = &rest[at + piece.len()..],
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,6 +2,7 @@
 
 use oversleep_lab::Laboratory;
 use oversleep_lab::catalogue::Kind;
+use oversleep_report::words::capitalised;
 
 use crate::refusal::Refusal;
 
@@ -59,14 +60,9 @@ pub fn unknown(what: &str, name: &str, known: &[&str], list: Option<&str>) -> Re
         None => format!("choose from {}", known.join(", ")),
     };
     Refusal::usage(match nearest(name, known) {
-        Some(near) => format!("unknown {what} '{name}'; did you mean '{near}'? {}", sentence(&all)),
+        Some(near) => format!("unknown {what} '{name}'; did you mean '{near}'? {}", capitalised(&all)),
         None => format!("unknown {what} '{name}'; {all}"),
     })
-}
-
-pub(crate) fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// The most similar known name, ignoring case and treating `_` as `-`.

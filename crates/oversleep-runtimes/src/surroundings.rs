@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
+use oversleep_record::words::is_like;
+
 /// Folders in which systems and their package managers put programs, below the root.
 const USUAL: [&str; 4] = ["usr/local/bin", "usr/bin", "bin", "opt/homebrew/bin"];
 
@@ -91,9 +93,10 @@ impl Surroundings {
 
 /// The entries of a folder that match a name with `*`, sorted.
 fn entries(folder: &Path, name: &str) -> Vec<PathBuf> {
-    let Some((before, after)) = name.split_once('*') else { return vec![folder.join(name)] };
-    let fits =
-        |found: &str| found.len() >= before.len() + after.len() && found.starts_with(before) && found.ends_with(after);
+    if !name.contains('*') {
+        return vec![folder.join(name)];
+    }
+    let fits = |found: &str| is_like(found, name);
     let mut found: Vec<PathBuf> = fs::read_dir(folder)
         .into_iter()
         .flatten()

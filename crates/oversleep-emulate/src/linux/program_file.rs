@@ -76,7 +76,7 @@ impl<'a> ProgramFile<'a> {
         Some((word(symbol, 8)?, word(symbol, 16)?))
     }
 
-    /// The address at which the file wants the page at that offset of it.
+    /// The address at which the file asks for its page at that offset.
     pub fn address_of(&self, offset: u64) -> Option<u64> {
         const PAGE: u64 = !0xfff;
         let count = u64::from(short(&self.header, 0x38)?);

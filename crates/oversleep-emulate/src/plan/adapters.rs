@@ -74,7 +74,7 @@ impl Adapted {
 }
 
 impl Plan {
-    /// The record that a call's name means on this machine's system, of its version or the newest.
+    /// The record of the call with that name on this machine's system, for the stated version or the newest.
     ///
     /// # Errors
     /// No source says what it does there.

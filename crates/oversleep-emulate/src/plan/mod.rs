@@ -146,8 +146,8 @@ impl Plan {
         if is_learned { now - self.until_seen } else { now }
     }
 
-    /// What a port passes on of that span. A program of this system converts a span to a deadline and takes time until it
-    /// waits for that, which must not make a whole millisecond less.
+    /// The span that a port hands to the system for a requested one. A program converts a span to a deadline, and takes
+    /// time until it waits for that, which must not make a whole millisecond less.
     fn passed_on(&self, passes: Passes<'_>, requested: Requested, span: Nanos, now: Nanos) -> Nanos {
         const CONVERSION: Nanos = Nanos(100_000);
         let is_less = matches!(passes.rounds, Rule::Truncates | Rule::TruncatesToAtLeastOne);

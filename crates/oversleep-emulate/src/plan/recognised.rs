@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use oversleep_record::words::is_like;
 use oversleep_system::runtime_calls::Version;
 use serde::Deserialize;
 
@@ -136,11 +137,7 @@ pub fn is_recognised(name: &str) -> bool {
 impl Runtime {
     /// How a program shows that it is of this runtime.
     fn is_of(&self, program: &Executed) -> Option<String> {
-        let is_named = |pattern: &String| match pattern.split_once('*') {
-            Some((begin, end)) => program.file.strip_prefix(begin).is_some_and(|rest| rest.ends_with(end)),
-            None => program.file == *pattern,
-        };
-        if self.programs.iter().any(is_named) {
+        if self.programs.iter().any(|pattern| is_like(&program.file, pattern)) {
             return Some(format!("the program is called {}", program.file));
         }
         if let Some(comment) = self.comment.as_ref().filter(|&comment| program.comment.contains(comment.as_str())) {

@@ -3,11 +3,10 @@
 use oversleep_explain::compare::compare;
 use oversleep_record::assertion::{Judged, Unit};
 use oversleep_record::comparison::{self, Comparison, Judgement, SeriesComparison};
-use oversleep_record::environment::FactValue;
 use oversleep_record::{FactName, ResultFile, SeriesKey};
 
 use super::figures::Estimate;
-use super::judge::{begun, decided, judge, unmatched};
+use super::judge::{as_typed, begun, begun_as, decided, judge, unmatched};
 use super::targets::{self, Target};
 use super::{Assertion, Claim, Figure, Op, Unmatched, Value};
 
@@ -57,23 +56,13 @@ pub fn against(
     let compared = compare(&[base.clone(), new.clone()], |_| Vec::new());
     let differing = differing(base, new, &compared, regression.across);
     if assertions.is_empty() {
-        let every = Assertion {
-            text: format!("p50 <= baseline * {}", 1.0 + regression.tolerance),
-            place: None,
-            claim: Claim::Fact { name: String::new(), value: String::new(), is_equal: true },
-        };
+        let limit = 1.0 + regression.tolerance;
+        let every = format!("p50 <= baseline * {limit}");
         let sides =
             compared.series.iter().filter(|series| series.side(1).is_some_and(|side| side.against_base.is_some()));
         let judged = sides.map(|series| {
-            of_series(
-                &every,
-                series.key.to_string(),
-                Some(series),
-                Figure::Quantile(0.5),
-                Op::AtMost,
-                1.0 + regression.tolerance,
-                &differing,
-            )
+            let begun = begun_as(every.clone(), None, series.key.to_string());
+            of_series(begun, Some(series), Figure::Quantile(0.5), Op::AtMost, limit, &differing)
         });
         return Ok(judged.collect());
     }
@@ -102,7 +91,7 @@ pub fn against(
             all.push(match key_of(&target, new) {
                 Some(key) => {
                     let series = compared.series.iter().find(|series| series.key == key);
-                    of_series(assertion, target.name(), series, *figure, op, ratio, &differing)
+                    of_series(begun(assertion, target.name()), series, *figure, op, ratio, &differing)
                 }
                 None => {
                     let message = "only figures of whole series can be compared with a baseline".to_owned();
@@ -123,15 +112,13 @@ fn key_of(target: &Target, file: &ResultFile) -> Option<SeriesKey> {
 }
 
 fn of_series(
-    assertion: &Assertion,
-    about: String,
+    begun: Judged,
     series: Option<&SeriesComparison>,
     figure: Figure,
     op: Op,
     ratio: f64,
     differing: &[String],
 ) -> Judged {
-    let begun = begun(assertion, about);
     let undecided = |message: String| Judged { limit: Some(ratio), unit: Some(Unit::Ratio), message, ..begun.clone() };
     if !differing.is_empty() {
         return undecided(format!(
@@ -196,20 +183,9 @@ fn differing(base: &ResultFile, new: &ResultFile, compared: &Comparison, across:
     let of_kernel: &[FactName] = if across == Across::Kernels { &[] } else { &OF_KERNEL };
     let is_decisive = |name: &str| OF_MACHINE.iter().chain(of_kernel).any(|fact| fact.as_str() == name);
     for fact in compared.facts.iter().filter(|fact| is_decisive(&fact.name)) {
-        let side = |at: usize| fact.values.get(at).and_then(Option::as_ref).map_or_else(|| "unknown".to_owned(), brief);
+        let side =
+            |at: usize| fact.values.get(at).and_then(Option::as_ref).map_or_else(|| "unknown".to_owned(), as_typed);
         differing.push(format!("{} ({}, now {})", fact.name, side(0), side(1)));
     }
     differing
-}
-
-fn brief(value: &FactValue) -> String {
-    match value {
-        FactValue::Text(text) => text.clone(),
-        FactValue::Integer(number) => number.to_string(),
-        FactValue::Real(number) => number.to_string(),
-        FactValue::Nanos(span) => span.as_typed(),
-        FactValue::Flag(flag) => flag.to_string(),
-        FactValue::List(words) => words.join(","),
-        FactValue::Unknown(_) => "unknown".to_owned(),
-    }
 }

@@ -8,7 +8,7 @@ use oversleep_explain::compare::interval_of_median;
 use oversleep_record::assertion::Unit;
 use oversleep_record::comparison::Interval;
 use oversleep_record::distribution::Distribution;
-use oversleep_record::quantile_interval::of_quantile;
+use oversleep_record::quantile_interval::{NORMAL, of_quantile};
 use oversleep_record::series::{self, Round};
 use oversleep_record::{ClockResult, ResultFile, Series};
 
@@ -17,8 +17,6 @@ use super::targets::Target;
 
 /// Fewest rounds for an interval of a percentile beyond the median.
 pub const ROUNDS_MIN: usize = 10;
-/// The quantile of the normal distribution that leaves half a percent beyond it.
-const NORMAL: f64 = 2.575_829;
 
 /// A figure and its interval.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,13 +1,14 @@
 //! Whether assertions hold of a result.
 
 use oversleep_explain as explain;
-use oversleep_record::assertion::{Judged, Unit, Verdict};
+use oversleep_record::assertion::{Judged, Place, Unit, Verdict};
 use oversleep_record::environment::FactValue;
 use oversleep_record::finding::Verdict as Found;
+use oversleep_record::words::is_like;
 use oversleep_record::{Nanos, ResultFile};
 
 use super::figures::{self, Estimate};
-use super::targets::{self, Target, is_like};
+use super::targets::{self, Target};
 use super::{Assertion, Bound, Claim, Figure, Op, Unmatched, Value};
 
 /// The verdicts on an assertion: one for each thing that it is about.
@@ -35,9 +36,14 @@ pub(super) fn unmatched(assertion: &Assertion, what: &'static str, name: String,
 
 /// The beginning of a verdict.
 pub(super) fn begun(assertion: &Assertion, about: String) -> Judged {
+    begun_as(assertion.text.clone(), assertion.place.clone(), about)
+}
+
+/// The same of a text.
+pub(super) fn begun_as(assertion: String, place: Option<Place>, about: String) -> Judged {
     Judged {
-        assertion: assertion.text.clone(),
-        place: assertion.place.clone(),
+        assertion,
+        place,
         about,
         verdict: Verdict::Undecided,
         figure: None,
@@ -140,6 +146,19 @@ pub(super) fn in_unit(value: f64, unit: Unit) -> String {
     }
 }
 
+/// A fact's value as one would type it.
+pub(super) fn as_typed(value: &FactValue) -> String {
+    match value {
+        FactValue::Text(text) => text.clone(),
+        FactValue::Integer(number) => number.to_string(),
+        FactValue::Real(number) => number.to_string(),
+        FactValue::Nanos(span) => span.as_typed(),
+        FactValue::Flag(flag) => if *flag { "yes" } else { "no" }.to_owned(),
+        FactValue::List(words) => words.join(","),
+        FactValue::Unknown(_) => "unknown".to_owned(),
+    }
+}
+
 fn is_observed(entry: &explain::FindingEntry) -> bool {
     matches!(entry.scope, explain::Scope::Observed)
 }
@@ -191,17 +210,16 @@ fn fact(
         }
         return Err(unmatched(assertion, "fact", name.to_owned(), file.environment.facts.keys().cloned().collect()));
     };
-    let (is_it, message) = match &fact.value {
-        FactValue::Unknown(why) => (None, format!("unknown: {why}")),
-        FactValue::Text(text) => (Some(is_like(text, value)), text.clone()),
-        FactValue::Integer(number) => (value.parse().ok().map(|wanted: i64| wanted == *number), number.to_string()),
-        FactValue::Real(number) => (value.parse().ok().map(|wanted: f64| wanted == *number), number.to_string()),
-        FactValue::Nanos(span) => (value.parse().ok().map(|wanted: Nanos| wanted == *span), span.as_typed()),
+    let is_it = match &fact.value {
+        FactValue::Unknown(_) => None,
+        FactValue::Integer(number) => value.parse().ok().map(|wanted: i64| wanted == *number),
+        FactValue::Real(number) => value.parse().ok().map(|wanted: f64| wanted == *number),
+        FactValue::Nanos(span) => value.parse().ok().map(|wanted: Nanos| wanted == *span),
         FactValue::Flag(flag) => {
             let wanted = ["yes", "true", "on"].contains(&value) || !["no", "false", "off"].contains(&value);
-            (Some(wanted == *flag), if *flag { "yes" } else { "no" }.to_owned())
+            Some(wanted == *flag)
         }
-        FactValue::List(words) => (Some(is_like(&words.join(","), value)), words.join(",")),
+        text @ (FactValue::Text(_) | FactValue::List(_)) => Some(is_like(&as_typed(text), value)),
     };
     let verdict = match (is_it, &fact.value) {
         (Some(is_it), _) if is_it == is_equal => Verdict::Pass,
@@ -210,6 +228,11 @@ fn fact(
         (None, _) if !is_equal => Verdict::Pass,
         _ => Verdict::Fail,
     };
-    let message = if verdict == Verdict::Undecided { message } else { format!("it is {message}") };
+    let message = match &fact.value {
+        FactValue::Unknown(why) => {
+            format!("{}unknown: {why}", if verdict == Verdict::Undecided { "" } else { "it is " })
+        }
+        known => format!("it is {}", as_typed(known)),
+    };
     Ok(vec![Judged { verdict, message, ..begun(assertion, name.to_owned()) }])
 }

@@ -17,7 +17,6 @@ use oversleep_record::part::Part;
 pub use against::{Across, Regression, against};
 pub use judge::judge;
 pub use pairs::{LOOKS, Pairs};
-pub use targets::is_like;
 pub use turn::{figures_of, names_of};
 
 /// What has to hold.

@@ -5,6 +5,7 @@
 //! that is judged together.
 
 use oversleep_record::assertion::{Judged, Unit, Verdict};
+use oversleep_record::quantile_interval::highest_exactly;
 
 use super::judge::{begun, decided};
 use super::{Assertion, Op, figures::Estimate};
@@ -75,16 +76,8 @@ impl Pairs {
 /// How many of so many values may lie outside of an interval on one side, so that the median lies beyond that end with this
 /// probability at most.
 fn outside(count: usize, error: f64) -> Option<usize> {
-    let (mut each, mut sum, mut found) = (0.5_f64.powi(i32::try_from(count).ok()?), 0.0, None);
-    for successes in 0..count / 2 {
-        sum += each;
-        if sum > error {
-            break;
-        }
-        found = Some(successes);
-        each *= (count - successes) as f64 / (successes + 1) as f64;
-    }
-    found
+    let outside = highest_exactly(count as u64, 0.5, error)?;
+    usize::try_from(outside).ok()
 }
 
 #[cfg(test)]

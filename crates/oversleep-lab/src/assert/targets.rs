@@ -5,6 +5,7 @@ use oversleep_record::distribution::Distribution;
 use oversleep_record::observed::period::Periods;
 use oversleep_record::part::Part;
 use oversleep_record::series::{Quantity, Status};
+use oversleep_record::words::is_like;
 use oversleep_record::{ClockResult, Identity, ResultFile, Series};
 use oversleep_system::waits::sets;
 
@@ -22,22 +23,6 @@ pub enum Target<'a> {
     Clock(&'a ClockResult),
     /// A cause of the lateness of an observed program.
     Cause(Box<Cause>),
-}
-
-/// Whether a name is like a pattern in which `*` stands for any characters.
-pub fn is_like(name: &str, pattern: &str) -> bool {
-    let mut pieces = pattern.split('*');
-    let first = pieces.next().unwrap_or_default();
-    let Some(mut rest) = name.strip_prefix(first) else { return false };
-    let mut pieces: Vec<&str> = pieces.collect();
-    let Some(last) = pieces.pop() else { return rest.is_empty() };
-    for piece in pieces {
-        match rest.find(piece) {
-            Some(at) => rest = &rest[at + piece.len()..],
-            None => return false,
-        }
-    }
-    rest.ends_with(last)
 }
 
 impl Target<'_> {

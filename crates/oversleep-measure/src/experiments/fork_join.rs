@@ -77,7 +77,7 @@ fn probe(platform: &dyn Platform, plan: &Plan, id: ExperimentId, style: JoinStyl
     })
 }
 
-/// The probe of a style, into series that `of` makes of the clock's role and the mean work of a thread.
+/// The probe of one style of join. `of` names its series, given the clock's role and the mean work of a thread.
 pub(super) fn named(
     platform: &dyn Platform,
     plan: &Plan,

@@ -4,6 +4,7 @@ mod grammar;
 
 use oversleep_lab::assert::{Assertion, Bound, Claim, Figure, Op, Unmatched};
 use oversleep_record::assertion::Place;
+use oversleep_report::words::capitalised;
 
 use crate::names::nearest;
 use crate::refusal::Refusal;
@@ -100,7 +101,7 @@ pub fn unknown(unmatched: &Unmatched) -> Refusal {
         }
     };
     let separator = if near.is_empty() { "; " } else { " " };
-    let listed = if near.is_empty() { listed } else { crate::names::sentence(&listed) };
+    let listed = if near.is_empty() { listed } else { capitalised(&listed) };
     Refusal::usage(format!("{place}'{text}': no {what} '{name}'{near}{separator}{listed}"))
 }
 

@@ -1,5 +1,6 @@
 //! How a running process of a runtime is known.
 
+use oversleep_record::words::is_like;
 use serde::Deserialize;
 
 /// How a process of a runtime is known.
@@ -19,10 +20,6 @@ pub struct InProcess {
 
 impl InProcess {
     pub(crate) fn has_file(&self, name: &str) -> bool {
-        let is_named = |pattern: &String| match pattern.strip_suffix('*') {
-            Some(begin) => name.starts_with(begin),
-            None => name == pattern,
-        };
-        self.files.iter().any(is_named)
+        self.files.iter().any(|pattern| is_like(name, pattern))
     }
 }

@@ -3,7 +3,6 @@
 //! Pure: lateness in, a margin out.
 
 use super::objective::Objective;
-use super::tail::Expected;
 
 /// Sixteen buckets per octave, so a margin exceeds the lateness it covers by at most a sixteenth.
 const BUCKETS_PER_OCTAVE: u64 = 16;
@@ -135,17 +134,14 @@ impl Lateness {
         }
     }
 
-    /// What this margin leads to, if `after` follows a wait that ends this long before the deadline (negative: after it).
-    pub(super) fn expect(&self, objective: Objective, margin_ns: u64, after: impl Fn(i64) -> Expected) -> Expected {
-        let (mut cpu_ns, mut late_ppm, mut total) = (0_u64, 0_u64, 0_u64);
-        for (ns, count) in self.reached(objective) {
-            let expected = after(margin_ns as i64 - ns as i64);
-            cpu_ns = cpu_ns.saturating_add(expected.cpu_ns.saturating_mul(count));
-            late_ppm += expected.late_ppm * count;
-            total += count;
-        }
-        let total = total.max(1);
-        Expected { cpu_ns: cpu_ns / total, late_ppm: late_ppm / total }
+    /// The mean of what follows with this margin, if `after` follows a wait that ends this long before the deadline
+    /// (negative: after it).
+    pub(super) fn mean(&self, objective: Objective, margin_ns: u64, after: impl Fn(i64) -> u64) -> u64 {
+        let add = |(sum, total): (u64, u64), (ns, count): (u64, u64)| {
+            (sum.saturating_add(after(margin_ns as i64 - ns as i64).saturating_mul(count)), total + count)
+        };
+        let (sum, total) = self.reached(objective).fold((0, 0), add);
+        sum / total.max(1)
     }
 
     /// The values that a margin can cover, each with its count.

@@ -12,7 +12,7 @@ use std::fmt;
 use super::contention::Contention;
 use super::lateness::{Lateness, Margin};
 use super::objective::{FIXED_MARGIN_NS, Objective};
-use super::tail::{Expected, Share, Uncovered};
+use super::tail::{MILLION, Share, Uncovered};
 
 /// Durations up to 2^16, 2^18, … ns (66 µs, 262 µs, 1.05 ms, 4.2 ms), and longer. A processor that idles longer reaches
 /// deeper idle states.
@@ -71,10 +71,11 @@ struct Kind {
     /// New values until the margin is computed again.
     due: u8,
     margin: Margin,
-    /// What that margin leads to.
-    expected: Expected,
-    /// What a fixed margin would lead to.
-    fixed: Expected,
+    /// The CPU time that follows with that margin, on average.
+    cpu_ns: u64,
+    /// The same of a fixed margin, and how many of a million sleeps it would end late.
+    fixed_cpu_ns: u64,
+    fixed_late_ppm: u64,
     /// The lateness from which a wait counts as slow.
     slow_ns: u64,
     /// The lateness from which a wait counts as stalled.
@@ -109,8 +110,9 @@ impl Kind {
         lateness: Lateness::new(),
         due: 0,
         margin: Margin { ns: 0, cost_ns: 0 },
-        expected: Expected::NONE,
-        fixed: Expected::NONE,
+        cpu_ns: 0,
+        fixed_cpu_ns: 0,
+        fixed_late_ppm: 0,
         slow_ns: 0,
         stall_ns: 0,
     };
@@ -235,13 +237,21 @@ impl Plan {
             // What comes is a little later than what has been, so half of what may be late is aimed at.
             let covering_ns = kind.lateness.covering_ns(objective, 2 * u64::from(late_one_in.get()));
             kind.margin.ns = covering_ns.saturating_sub(self.uncovered[class].ns()).max(kind.margin.ns);
-            let ours = kind.lateness.expect(objective, kind.margin.ns, |left_ns| following.expect(left_ns, objective));
-            let fixed_ns = FIXED_MARGIN_NS.saturating_sub(self.slack_ns);
-            let fixed = kind.lateness.expect(objective, fixed_ns, Expected::spin);
-            (kind.expected, kind.fixed) = (ours.plus_cpu(wait_cost_ns), fixed.plus_cpu(wait_cost_ns));
+            let cpu_ns = kind.lateness.mean(objective, kind.margin.ns, |left_ns| following.cpu_ns(left_ns, objective));
+            let of_fixed = |after: fn(i64) -> u64| {
+                kind.lateness.mean(objective, FIXED_MARGIN_NS.saturating_sub(self.slack_ns), after)
+            };
+            let (fixed_cpu_ns, fixed_late_ppm) =
+                (of_fixed(spun_ns), of_fixed(|left_ns| u64::from(left_ns < 0) * MILLION));
+            kind.cpu_ns = cpu_ns.saturating_add(wait_cost_ns);
+            kind.fixed_cpu_ns = fixed_cpu_ns.saturating_add(wait_cost_ns);
+            kind.fixed_late_ppm = fixed_late_ppm;
             let kinds = self.waits.each_ref().map(|classes| &classes[class]);
-            let [ours, fixed] = [kinds.map(|kind| kind.expected), kinds.map(|kind| kind.fixed)];
-            self.uncovered[class].adjust(self.unsettled.mean(ours), self.unsettled.mean(fixed));
+            let of_both = |figure: fn(&Kind) -> u64| self.unsettled.mean(kinds.map(figure));
+            let cpu_ns = of_both(|kind| kind.cpu_ns);
+            let (fixed_cpu_ns, fixed_late_ppm) =
+                (of_both(|kind| kind.fixed_cpu_ns), of_both(|kind| kind.fixed_late_ppm));
+            self.uncovered[class].adjust(cpu_ns, fixed_cpu_ns, fixed_late_ppm);
         }
         let margin = self.waits[self.context][class].margin;
         self.contention.begin_sleep();
@@ -322,15 +332,15 @@ impl Plan {
     fn approach(&mut self, context: usize, objective: Objective) -> Approach {
         let kind = &mut self.approach[context];
         if kind.update(ASSUMED_APPROACH_NS, objective, |left_ns| objective.of(left_ns)) {
-            kind.expected = kind.lateness.expect(objective, kind.margin.ns, Expected::spin);
+            kind.cpu_ns = kind.lateness.mean(objective, kind.margin.ns, spun_ns);
         }
-        let (margin, expected) = (kind.margin, kind.expected);
+        let (margin, cpu_ns) = (kind.margin, kind.cpu_ns);
         // Until an approach was measured, it is assumed to cost as much as a long wait.
         let own_cost = if self.approach_cost.values == 0 { self.wait_cost } else { self.approach_cost };
         let cost_ns = own_cost.ns().saturating_add(margin.cost_ns);
-        let expected = expected.plus_cpu(own_cost.ns());
+        let cpu_ns = cpu_ns.saturating_add(own_cost.ns());
         let from_ns = cost_ns.max(margin.ns.saturating_add(SHORTEST_NS));
-        Approach { margin_ns: margin.ns, cost_ns, expected, from_ns }
+        Approach { margin_ns: margin.ns, cost_ns, cpu_ns, from_ns }
     }
 }
 
@@ -349,7 +359,8 @@ struct Approach {
     margin_ns: u64,
     /// Its CPU time, and what follows it.
     cost_ns: u64,
-    expected: Expected,
+    /// The CPU time alone.
+    cpu_ns: u64,
     /// From this much time left on, it costs less than spinning.
     from_ns: u64,
 }
@@ -360,15 +371,20 @@ impl Approach {
         if self.is_made(left_ns, objective) { self.cost_ns } else { objective.of(left_ns) }
     }
 
-    /// What that leads to.
-    fn expect(self, left_ns: i64, objective: Objective) -> Expected {
-        if self.is_made(left_ns, objective) { self.expected } else { Expected::spin(left_ns) }
+    /// The CPU time of that.
+    fn cpu_ns(self, left_ns: i64, objective: Objective) -> u64 {
+        if self.is_made(left_ns, objective) { self.cpu_ns } else { spun_ns(left_ns) }
     }
 
     fn is_made(self, left_ns: i64, objective: Objective) -> bool {
         let left_ns = u64::try_from(left_ns).unwrap_or(0);
         left_ns >= self.from_ns || left_ns > objective.budget_ns
     }
+}
+
+/// How long a sleep spins that is this long before its deadline; not at all after it.
+fn spun_ns(left_ns: i64) -> u64 {
+    u64::try_from(left_ns).unwrap_or(0)
 }
 
 fn class(ns: u64) -> usize {
