@@ -28,15 +28,32 @@ pub(super) struct Contention {
     /// How many of the next sleeps don't ask for slices, and how many didn't after the last vain attempt.
     rest: u16,
     rest_length: u16,
+    /// Whether slices have helped twice in a row, where sleeps without any had stalled often.
+    has_helped: bool,
 }
 
 impl Contention {
-    pub(super) const NONE: Contention =
-        Contention { left: 0, length: 0, without: 0, for_a_stall: 0, in_spite: 0, rest: 0, rest_length: 0 };
+    pub(super) const NONE: Contention = Contention {
+        left: 0,
+        length: 0,
+        without: 0,
+        for_a_stall: 0,
+        in_spite: 0,
+        rest: 0,
+        rest_length: 0,
+        has_helped: false,
+    };
+    /// More sleeps than this for each stall are so many that a host may be the cause.
+    const OFTEN: u16 = 100;
 
     /// Whether the sleep that has begun should ask for short slices.
     pub(super) fn is_likely(self) -> bool {
         self.left > 0
+    }
+
+    /// Whether other threads do want the processor, since slices have helped.
+    pub(super) fn is_certain(self) -> bool {
+        self.has_helped && (self.left > 0 || self.without <= FIRST)
     }
 
     pub(super) fn begin_sleep(&mut self) {
@@ -74,6 +91,7 @@ impl Contention {
     /// Compares the sleeps that asked for slices with those before them.
     fn judge(&mut self) {
         let has_helped = self.in_spite == 0 || self.length / self.in_spite / 2 >= self.for_a_stall;
+        self.has_helped = has_helped && self.length > FIRST && self.for_a_stall <= Self::OFTEN;
         if has_helped {
             self.rest_length = 0;
         } else {
@@ -134,6 +152,9 @@ mod tests {
         let mut contention = Contention::NONE;
         let (stalls, with) = sleeps(&mut contention, 100_000, 50, 400);
         assert!(stalls < 100_000 / 400 * 11 / 10 && with > 98_000, "{stalls} stalls, {with} slices");
+        assert!(contention.is_certain());
+        sleeps(&mut contention, 10_000, u32::MAX, u32::MAX);
+        assert!(!contention.is_certain());
     }
 
     #[test]
@@ -142,6 +163,7 @@ mod tests {
             let mut contention = Contention::NONE;
             let (_, with) = sleeps(&mut contention, 100_000, every, every);
             assert!(with < 10_000, "one in {every} stalls, {with} slices");
+            assert!(!contention.is_certain(), "one in {every}");
             // Then other threads come, which slices keep away.
             let (stalls, with) = sleeps(&mut contention, 100_000, every, u32::MAX);
             assert!(with > 80_000, "{stalls} stalls, {with} slices");

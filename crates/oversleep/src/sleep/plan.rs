@@ -3,9 +3,8 @@
 //! Pure: costs, lateness and times in, steps out.
 //!
 //! A wait costs CPU time of its own: 8 µs on one machine, 18 to 32 µs on another (a 2-vCPU KVM guest). A later wake-up
-//! saves spinning and risks lateness. So the plan learns both for long waits, by duration and by how the wait before
-//! ended, and for the short ones that may follow, the approaches, and compares: spin at once; wait and spin; wait,
-//! approach and spin.
+//! saves spinning and risks lateness. So the plan learns both for long waits, by duration and by how the wait before ended,
+//! and for the short ones that may follow, the approaches. It compares: spin; wait and spin; wait, approach and spin.
 
 use std::fmt;
 
@@ -41,10 +40,9 @@ const SHORTEST_NS: u64 = 4_000;
 const SHORT_NS: u64 = 1 << 16;
 /// The library's clock may be this far behind the system's, by which waits end.
 const BEHIND_NS: u64 = 1_000;
-/// After this many sleeps without an approach, the initial assumptions about approaches return, so that they are tried
-/// again.
+/// After this many sleeps without an approach, the initial assumptions return, so that approaches are tried again.
 const FORGET: u16 = 1_000;
-/// After the first few, the CPU time of one wait in this many is measured.
+/// After the first few, one wait in this many is measured.
 const COST_EVERY: u8 = 16;
 
 /// What to do next.
@@ -232,6 +230,8 @@ impl Plan {
             SETTLED => &mut settled[class],
             _ => &mut unsettled[class],
         };
+        // Beside busy threads the tail is made of their slices, which no margin covers.
+        let objective = if self.contention.is_certain() { objective.beside_busy_threads() } else { objective };
         let least = objective.least();
         if kind.update(ASSUMED_WAIT_NS, least, |left_ns| following.after(left_ns, least))
             && let Some(late_one_in) = objective.late_one_in
