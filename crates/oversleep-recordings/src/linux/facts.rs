@@ -69,8 +69,9 @@ impl Facts {
             facts.learn(&point, &mut learnt);
         }
         facts.head = stream.head().clone();
-        facts.can = facts.head.declares.unwrap_or_else(|| stream.counts().set());
         facts.counts = stream.counts();
+        // Not those that the file declares: a kernel may lack them, or have been forbidden to tell of them.
+        facts.can = facts.counts.set();
         facts.is_truncated = stream.is_truncated();
         let smallest = facts.offsets.values().filter_map(|both| both[0]).min();
         // A clock of that name is believed if nothing contradicts.

@@ -26,8 +26,6 @@ pub struct Head {
     pub arch: Option<Arch>,
     /// The clock, as the file names it.
     pub clock: String,
-    /// The tracepoints that the file says it has, if it says so.
-    pub declares: Option<Set>,
     /// The names of threads.
     pub names: Vec<(u32, Name)>,
 }

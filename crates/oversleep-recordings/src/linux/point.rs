@@ -137,11 +137,6 @@ impl Counts {
 }
 
 impl Set {
-    /// Adds a tracepoint, by its place.
-    pub fn insert(&mut self, place: usize) {
-        self.0 |= 1 << place;
-    }
-
     /// Whether it has the tracepoint of that name.
     pub fn has(self, name: &str) -> bool {
         self.0 & bit(name) != 0

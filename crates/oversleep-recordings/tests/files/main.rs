@@ -55,6 +55,15 @@ fn one_run_has_the_same_waits_in_every_form() {
     }
 }
 
+/// The kernel told of few switches away from the idle task: the events of a thread show that it runs.
+#[test]
+fn who_ran_is_seen_without_its_switch_in() {
+    let all = waits(TRACE_6);
+    let latest = all.iter().filter(|wait| wait.thread == "v-futex").max_by_key(|wait| wait.lateness_ns).unwrap();
+    let culprit = &latest.culprits[0];
+    assert_eq!((latest.lateness_ns, &*culprit.name, culprit.ran_ns / 1_000), (3_135_887, "hog-fifo", 3_008));
+}
+
 /// By thread and call: how many waits, and the sum of each part in µs.
 #[test]
 fn a_summary_of_the_run() {

@@ -211,6 +211,7 @@ impl Converter {
 
     fn on_point(&mut self, point: &Point) {
         let Point { t, cpu, tid, .. } = *point;
+        self.see(point);
         match point.what {
             What::Switch { from, is_runnable, to } => self.on_switch(point, from, is_runnable, to),
             What::Waking { task, cpu } => {
@@ -283,6 +284,17 @@ impl Converter {
                 lost.fields[0] = count;
                 self.out.push(lost);
             }
+        }
+    }
+
+    /// Every event says which thread runs: some kernels don't tell of the switch away from the idle task.
+    fn see(&mut self, point: &Point) {
+        if matches!(point.what, What::Switch { .. } | What::Gap { .. } | What::Named { .. }) {
+            return;
+        }
+        let cpu = self.cpu(point.cpu);
+        if cpu.task.is_none_or(|(tid, _)| tid != point.tid) {
+            cpu.task = Some((point.tid, point.t));
         }
     }
 

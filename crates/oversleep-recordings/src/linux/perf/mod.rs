@@ -44,8 +44,6 @@ const F_ARCH: u32 = 6;
 /// An event that was recorded.
 #[derive(Clone, Debug)]
 struct Attr {
-    /// The tracepoint's number.
-    tracepoint: Option<u16>,
     samples: u64,
     read_format: u64,
     has_ids: bool,
@@ -205,11 +203,6 @@ impl Perf<'_> {
         };
         self.is_broken |= read().is_none();
         self.head.names.append(&mut self.described.names);
-        for attr in &self.attrs {
-            if let Some(layout) = attr.tracepoint.and_then(|id| self.described.layout(id)) {
-                self.head.declares.get_or_insert_default().insert(layout.place);
-            }
-        }
     }
 
     /// Takes the next record; whether there was one.
@@ -364,12 +357,11 @@ impl Stream for Perf<'_> {
 /// An event's attributes, and the number of its clock.
 fn attr_of(bytes: &[u8]) -> Option<(Attr, Option<u32>)> {
     let mut at = Bytes(bytes);
-    let (kind, _, config, _) = (at.u32()?, at.u32()?, at.u64()?, at.u64()?);
+    at.take(24)?;
     let (samples, read_format, flags) = (at.u64()?, at.u64()?, at.u64()?);
-    let tracepoint = (kind == 2).then_some(config as u16);
     let clock = bytes.get(92..96).filter(|_| flags >> 25 & 1 != 0).and_then(|bytes| Bytes(bytes).u32());
     let has_ids = flags >> 18 & 1 != 0;
-    Some((Attr { tracepoint, samples, read_format, has_ids, ids: Vec::new() }, clock))
+    Some((Attr { samples, read_format, has_ids, ids: Vec::new() }, clock))
 }
 
 /// The name of a clock; without a number, perf uses the kernel's scheduler clock.
