@@ -30,6 +30,19 @@ impl<'a> Bytes<'a> {
         self.take(8)?.try_into().ok().map(u64::from_le_bytes)
     }
 
+    /// A number of 7 bits a byte, the lowest ones first.
+    pub fn varint(&mut self) -> Option<u64> {
+        let mut value = 0;
+        for (place, &byte) in self.0.iter().take(10).enumerate() {
+            value |= u64::from(byte & 0x7f) << (7 * place);
+            if byte < 0x80 {
+                self.0 = &self.0[place + 1..];
+                return Some(value);
+            }
+        }
+        None
+    }
+
     /// A text that ends with 0.
     pub fn text(&mut self) -> Option<&'a [u8]> {
         let end = self.0.iter().position(|&byte| byte == 0)?;

@@ -12,5 +12,6 @@ pub struct Way {
 /// Every way.
 pub const WAYS: &[Way] = &[
     Way { name: "linux", text: include_str!("how_to/linux.txt") },
+    Way { name: "android", text: include_str!("how_to/android.txt") },
     Way { name: "trace-cmd", text: include_str!("how_to/trace-cmd.txt") },
 ];

@@ -33,6 +33,8 @@ const BATCH: usize = 4_096;
 pub struct Format {
     /// As it is called: `perf.data`.
     pub name: &'static str,
+    /// How to record one: a name in [`how_to::WAYS`].
+    way: &'static str,
     /// Whether a file that begins like this is one.
     knows: fn(&[u8]) -> bool,
     open: Open,
@@ -47,7 +49,7 @@ impl std::fmt::Debug for Format {
 }
 
 /// Every kind.
-pub const FORMATS: &[&Format] = &[&linux::trace_dat::FORMAT, &linux::perf::FORMAT];
+pub const FORMATS: &[&Format] = &[&linux::trace_dat::FORMAT, &linux::perf::FORMAT, &linux::perfetto::FORMAT];
 
 /// The kind of a file that begins like this.
 pub fn recognise(head: &[u8]) -> Option<&'static Format> {
@@ -97,11 +99,11 @@ impl Format {
     pub fn open<'a>(&self, source: &'a dyn Source) -> Result<Opened<'a>, Fault> {
         let facts = Facts::of(&mut *(self.open)(source)?)?;
         if !facts.can.has("sched_switch") {
-            return Err(Fault::Unread(
+            return Err(Fault::Unread(format!(
                 "it has no events of sched:sched_switch, so nothing tells when a thread waits. `oversleep why \
-                 --how-to-record linux` prints a command that records them"
-                    .to_owned(),
-            ));
+                 --how-to-record {}` prints what records them",
+                self.way
+            )));
         }
         let arch = facts.head.arch.unwrap_or(Arch::X86_64);
         let mut meta = Meta::of(arch);

@@ -1,6 +1,6 @@
 //! The kernel's description of a tracepoint's record (`format` in tracefs): which field lies where.
 
-use super::point::{Entry, POINTS, What};
+use super::point::{Entry, Fields, POINTS, What};
 use crate::cursor::Bytes;
 use oversleep_why::event::Name;
 
@@ -92,22 +92,25 @@ impl<'a> Raw<'a> {
             _ => value,
         }
     }
+}
 
-    /// A number.
-    pub fn number(&self, field: usize) -> u64 {
+impl Fields for Raw<'_> {
+    fn has(&self, _: usize) -> bool {
+        true
+    }
+
+    fn number(&self, field: usize) -> u64 {
         let Field { at, size, is_signed, .. } = self.layout.fields[field];
         self.number_at(at, size.min(8), is_signed)
     }
 
-    /// One of several numbers.
-    pub fn element(&self, field: usize, index: usize) -> u64 {
+    fn element(&self, field: usize, index: usize) -> u64 {
         let Field { at, size, .. } = self.layout.fields[field];
         let each = size / 6;
         self.number_at(at.saturating_add(each * index), each.min(8), false)
     }
 
-    /// A name, shortened to what a task's name can have.
-    pub fn name(&self, field: usize) -> Name {
+    fn name(&self, field: usize) -> Name {
         let Field { at, size, kind, .. } = self.layout.fields[field];
         let place = self.number_at(at, 4, false) as usize;
         let (at, size) = match kind {

@@ -4,6 +4,7 @@ mod convert;
 mod facts;
 mod format;
 pub mod perf;
+pub mod perfetto;
 mod point;
 mod ring;
 pub mod trace_dat;

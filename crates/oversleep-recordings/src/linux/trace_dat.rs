@@ -13,7 +13,7 @@ use crate::cursor::{Bytes, Cursor};
 use crate::source::Source;
 use crate::{CPUS_MAX, Fault, Format, zstd};
 
-pub const FORMAT: Format = Format { name: "trace.dat", knows: |head| head.starts_with(MAGIC), open };
+pub const FORMAT: Format = Format { name: "trace.dat", way: "trace-cmd", knows: |head| head.starts_with(MAGIC), open };
 
 const MAGIC: &[u8] = b"\x17\x08\x44tracing";
 /// The most that is read before the events: descriptions of all tracepoints, and the kernel's symbols.

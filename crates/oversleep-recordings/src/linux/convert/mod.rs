@@ -30,7 +30,7 @@ struct Thread {
     name: Name,
     tgid: Option<u32>,
     /// Since when it is in which call, and with which arguments.
-    call: Option<(u64, u32, [u64; 6])>,
+    call: Option<(u64, u32, Option<[u64; 6]>)>,
     /// The call, and the wait, are of this epoch: after a gap they mean nothing.
     epoch: u64,
     wait: Option<Open>,

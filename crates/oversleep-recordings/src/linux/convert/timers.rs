@@ -13,11 +13,11 @@ const DEADLINES_OF_FUTEX: [u64; 4] = [6, 9, 11, 13];
 const FUTEX_OPERATION: u64 = 0x7f;
 impl Converter {
     /// The call that a thread is in.
-    pub(super) fn call(&self, tid: u32) -> Option<(u64, u32, [u64; 6])> {
+    pub(super) fn call(&self, tid: u32) -> Option<(u64, u32, Option<[u64; 6]>)> {
         self.threads.get(&tid).filter(|thread| thread.epoch == self.epoch)?.call
     }
 
-    pub(super) fn on_enter(&mut self, point: &Point, number: u32, registers: [u64; 6]) {
+    pub(super) fn on_enter(&mut self, point: &Point, number: u32, registers: Option<[u64; 6]>) {
         if !self.has_calls {
             return;
         }
@@ -65,7 +65,7 @@ impl Converter {
         if is_inside && self.facts.is_sleeper(function) {
             let (entered, number, registers, call) = match (call, self.has_calls) {
                 (Some(call), _) => call,
-                (None, false) => (0, u32::MAX, [0; 6], None),
+                (None, false) => (0, u32::MAX, None, None),
                 // It came into its call before the recording began, or in a gap.
                 (None, true) => {
                     self.timers.remove(&timer);
@@ -178,14 +178,14 @@ impl Converter {
 }
 
 /// The span that a call requests, if it is in a register.
-fn milliseconds(call: &Call, registers: [u64; 6]) -> Option<u64> {
-    let ms = *registers.get(usize::from(call.timeout))? as i32;
+fn milliseconds(call: &Call, registers: Option<[u64; 6]>) -> Option<u64> {
+    let ms = *registers.as_ref()?.get(usize::from(call.timeout))? as i32;
     (call.form == Form::Millis).then(|| u64::try_from(ms).ok())?.map(|ms| ms * 1_000_000)
 }
 
 /// Whether a call waits until a deadline.
-fn is_deadline(call: &Call, registers: [u64; 6]) -> bool {
-    let flags = registers.get(usize::from(call.flags)).copied().unwrap_or(0);
+fn is_deadline(call: &Call, registers: Option<[u64; 6]>) -> bool {
+    let flags = registers.and_then(|registers| registers.get(usize::from(call.flags)).copied()).unwrap_or(0);
     match call.form {
         Form::ClockNanosleep => flags & ABSOLUTE != 0,
         Form::Futex => DEADLINES_OF_FUTEX.contains(&(flags & FUTEX_OPERATION)),
