@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::time::Instant;
 
-use oversleep_recordings::{FileSource, recognise};
+use oversleep_recordings::{SeekSource, recognise};
 use oversleep_why::Machine;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -13,7 +13,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut file = File::open(path)?;
     std::io::Read::read(&mut file, &mut head)?;
     let format = recognise(&head).ok_or("it is no recording that is known")?;
-    let source = FileSource::new(file)?;
+    let source = SeekSource::new(file)?;
     let began = Instant::now();
     let mut opened = format.open(&source)?;
     let decoded = began.elapsed();

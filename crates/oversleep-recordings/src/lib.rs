@@ -22,7 +22,8 @@ use oversleep_why::recording::Meta;
 use oversleep_why::session::Session;
 
 use linux::{Converter, Facts, Stream};
-pub use source::{FileSource, Source};
+
+pub use source::{SeekSource, Source};
 
 /// The most CPUs that a recording can have.
 const CPUS_MAX: u32 = 4_096;

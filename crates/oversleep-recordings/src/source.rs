@@ -1,7 +1,7 @@
 //! Where the bytes of a recording are: in memory or in a file. Nothing is allocated by a size that the recording states.
 
-use std::fs::File;
-use std::io;
+use std::cell::RefCell;
+use std::io::{self, Read, Seek, SeekFrom};
 
 /// Bytes that can be read at any place.
 pub trait Source {
@@ -28,33 +28,35 @@ impl Source for &[u8] {
     }
 }
 
-/// A file that is read at any place.
+/// Something that is read at any place, as a file is.
 #[derive(Debug)]
-pub struct FileSource {
-    file: File,
+pub struct SeekSource<R> {
+    inner: RefCell<R>,
     size: u64,
 }
 
-impl FileSource {
-    /// Of an open file.
+impl<R: Read + Seek> SeekSource<R> {
+    /// Of a file.
     ///
     /// # Errors
     /// If its size can't be read.
-    pub fn new(file: File) -> io::Result<FileSource> {
-        let size = file.metadata()?.len();
-        Ok(FileSource { file, size })
+    pub fn new(mut inner: R) -> io::Result<SeekSource<R>> {
+        let size = inner.seek(SeekFrom::End(0))?;
+        Ok(SeekSource { inner: RefCell::new(inner), size })
     }
 }
 
-impl Source for FileSource {
+impl<R: Read + Seek> Source for SeekSource<R> {
     fn size(&self) -> u64 {
         self.size
     }
 
     fn read_at(&self, at: u64, into: &mut [u8]) -> io::Result<usize> {
+        let mut inner = self.inner.borrow_mut();
+        inner.seek(SeekFrom::Start(at))?;
         let mut count = 0;
         while count < into.len() {
-            match read_some(&self.file, at.saturating_add(count as u64), &mut into[count..]) {
+            match inner.read(&mut into[count..]) {
                 Ok(0) => break,
                 Ok(more) => count += more,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -63,21 +65,4 @@ impl Source for FileSource {
         }
         Ok(count)
     }
-}
-
-#[cfg(unix)]
-fn read_some(file: &File, at: u64, into: &mut [u8]) -> io::Result<usize> {
-    std::os::unix::fs::FileExt::read_at(file, into, at)
-}
-
-#[cfg(windows)]
-fn read_some(file: &File, at: u64, into: &mut [u8]) -> io::Result<usize> {
-    std::os::windows::fs::FileExt::seek_read(file, into, at)
-}
-
-#[cfg(not(any(unix, windows)))]
-fn read_some(mut file: &File, at: u64, into: &mut [u8]) -> io::Result<usize> {
-    use std::io::{Read, Seek, SeekFrom};
-    file.seek(SeekFrom::Start(at))?;
-    file.read(into)
 }

@@ -1,8 +1,9 @@
 //! The kernel's description of a tracepoint's record (`format` in tracefs): which field lies where.
 
+use oversleep_why::event::Name;
+
 use super::point::{Entry, Fields, POINTS, What};
 use crate::cursor::Bytes;
-use oversleep_why::event::Name;
 
 /// The most fields that are read of a tracepoint.
 const FIELDS_MAX: usize = 8;

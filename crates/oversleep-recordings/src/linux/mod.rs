@@ -12,11 +12,11 @@ pub mod trace_dat;
 use oversleep_why::calls::Arch;
 use oversleep_why::event::Name;
 
+use crate::Fault;
+
 pub use convert::Converter;
 pub use facts::Facts;
 pub use point::{Counts, POINTS, Point, Set, What};
-
-use crate::Fault;
 
 /// What a file says of its origin.
 #[derive(Clone, Debug, Default)]

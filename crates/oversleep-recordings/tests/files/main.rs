@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use oversleep_recordings::{FORMATS, recognise, replay};
 use oversleep_why::part::Part;
 use oversleep_why::{Outcome, Wait};
+
 use support::{FILES, PERF, TRACE_6, lacking, lossy, piped, results, waits, zipped};
 
 #[test]

@@ -13,7 +13,7 @@ use oversleep_record::assertion::{Judged, Verdict};
 use oversleep_record::observed::Losses;
 use oversleep_record::words::counted;
 use oversleep_record::{ResultFile, Series};
-use oversleep_recordings::{FileSource, Source};
+use oversleep_recordings::{SeekSource, Source};
 use oversleep_request::assertions;
 use oversleep_why::calls::Arch;
 use oversleep_why::names::Names;
@@ -125,7 +125,7 @@ fn read(why: &Why, path: &Path) -> Result<ResultFile, Failure> {
     (&mut source).take(exchange::HEAD_BYTES as u64).read_to_end(&mut bytes).map_err(unreadable)?;
     let unusable = |error: String| Failure::failed(format!("can't use '{}': {error}", path.display()));
     if let Some(format) = oversleep_recordings::recognise(&bytes) {
-        let in_file = file.map(FileSource::new).transpose().map_err(unreadable)?;
+        let in_file = file.map(SeekSource::new).transpose().map_err(unreadable)?;
         if in_file.is_none() {
             source.read_to_end(&mut bytes).map_err(unreadable)?;
         }

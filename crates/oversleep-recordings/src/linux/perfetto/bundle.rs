@@ -1,9 +1,10 @@
 //! A CPU's events of one packet: each in a message of its own, with names instead of a message, or several in columns.
 
+use oversleep_why::event::Name;
+
 use super::proto::{Message, Value, packed};
 use crate::linux::format::name;
 use crate::linux::point::{Counts, Entry, Fields, POINTS, Point, SLEEPS, Task, What};
-use oversleep_why::event::Name;
 
 /// Fields of `FtraceEventBundle`.
 pub const CPU: u32 = 1;
@@ -44,7 +45,7 @@ pub struct Bundle {
 
 /// The fields of one event.
 #[derive(Debug, Default)]
-struct Told {
+struct Record {
     has: u32,
     numbers: [u64; 8],
     names: [Name; 8],
@@ -52,7 +53,7 @@ struct Told {
     count: usize,
 }
 
-impl Told {
+impl Record {
     fn set(&mut self, entry: &Entry, field: usize, value: Value<'_>) {
         self.has |= 1 << field;
         match value {
@@ -73,7 +74,7 @@ impl Told {
     }
 }
 
-impl Fields for Told {
+impl Fields for Record {
     fn has(&self, field: usize) -> bool {
         self.has >> field & 1 != 0
     }
@@ -141,18 +142,18 @@ impl Events {
             match field {
                 1 => t = value.number(),
                 2 => tid = value.number() as u32,
-                _ if found.is_none() => found = self.told(field, value.bytes()),
+                _ if found.is_none() => found = self.record(field, value.bytes()),
                 _ => {}
             }
         }
-        let (place, told) = found?;
+        let (place, record) = found?;
         self.counts.add(place);
-        Some(Point { t, cpu, tid, tgid: None, what: (POINTS[place].make)(&told) })
+        Some(Point { t, cpu, tid, tgid: None, what: (POINTS[place].make)(&record) })
     }
 
     /// An event's tracepoint and fields.
-    fn told(&self, number: u32, bytes: &[u8]) -> Option<(usize, Told)> {
-        let mut told = Told::default();
+    fn record(&self, number: u32, bytes: &[u8]) -> Option<(usize, Record)> {
+        let mut record = Record::default();
         if number == GENERIC {
             let called = Message::new(bytes).field(1)?.bytes();
             let place = POINTS.iter().position(|entry| is_end_of(called, entry.name))?;
@@ -161,21 +162,21 @@ impl Events {
                 let at = POINTS[place].fields.iter().position(|name| name.as_bytes() == called);
                 let value = Message::new(field.bytes()).find(|(number, _)| (3..=5).contains(number));
                 if let (Some(at), Some((_, value))) = (at, value) {
-                    told.set(&POINTS[place], at, value);
+                    record.set(&POINTS[place], at, value);
                 }
             }
-            return is_whole(place, told);
+            return is_whole(place, record);
         }
         let own = || POINTS.iter().position(|entry| entry.message.0 == number).map(|at| (at, POINTS[at].message.1));
         let described = || self.described.iter().find(|of| of.number == number).map(|of| (of.place, &of.fields[..]));
         let (place, fields) = if number < DESCRIBED { own() } else { described() }?;
         for (field, value) in Message::new(bytes) {
             if let Some(at) = fields.iter().position(|&number| number == field && number != 0) {
-                told.set(&POINTS[place], at, value);
+                record.set(&POINTS[place], at, value);
             }
         }
         // A number that is 0 may be left out of a message of its own.
-        if number < DESCRIBED { Some((place, told)) } else { is_whole(place, told) }
+        if number < DESCRIBED { Some((place, record)) } else { is_whole(place, record) }
     }
 
     /// Switches and wake-ups in columns: differences of times, and places in a table of names.
@@ -214,6 +215,6 @@ fn is_end_of(called: &[u8], name: &str) -> bool {
 }
 
 /// An event that has every field of its tracepoint.
-fn is_whole(place: usize, told: Told) -> Option<(usize, Told)> {
-    (0..POINTS[place].fields.len()).all(|field| told.has(field)).then_some((place, told))
+fn is_whole(place: usize, record: Record) -> Option<(usize, Record)> {
+    (0..POINTS[place].fields.len()).all(|field| record.has(field)).then_some((place, record))
 }

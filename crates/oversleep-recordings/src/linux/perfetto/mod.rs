@@ -28,8 +28,8 @@ const PROCESS_TREE: u32 = 2;
 const DROPPED: u32 = 42;
 const SYSTEM_INFO: u32 = 45;
 const COMPRESSED: u32 = 50;
-/// A trace's first packet has one of these: events, who wrote it and when, clocks, the configuration, the mark of a stream, the
-/// system, compressed packets.
+/// A trace's first packet has one of these: events, who wrote it and when, clocks, the configuration, the mark of a stream,
+/// the system, compressed packets.
 const FIRST: [u32; 10] = [FTRACE, PROCESS_TREE, 3, 6, 8, 10, 33, 36, SYSTEM_INFO, COMPRESSED];
 /// The largest packet, also unpacked.
 const PACKET_MAX: usize = 64 << 20;
