@@ -78,9 +78,10 @@ pub const CRATES: &[CrateRules] = &[
         ..PURE
     },
     CrateRules { name: "oversleep-why", ours: &["oversleep-record", "oversleep-system"], ..PURE },
+    CrateRules { name: "oversleep-recordings", ours: &["oversleep-record", "oversleep-why"], ..PURE },
     CrateRules {
         name: "oversleep-exchange",
-        ours: &["oversleep-record", "oversleep-why"],
+        ours: &["oversleep-record", "oversleep-why", "oversleep-recordings"],
         ours_in_tests: &["oversleep-system"],
         ..PURE
     },
@@ -121,6 +122,7 @@ pub const CRATES: &[CrateRules] = &[
             "oversleep-record",
             "oversleep-system",
             "oversleep-why",
+            "oversleep-recordings",
             "oversleep-exchange",
             "oversleep-collect",
             "oversleep-native",

@@ -62,8 +62,6 @@ pub const FORMATS: &[&Format] = &[
     &energy::REPORT,
     &no_result::PERF_SCHED_LATENCY,
     &no_result::PERF_SCHED_TIMEHIST,
-    &no_result::PERF_DATA,
-    &no_result::TRACE_DAT,
     &no_result::ETL,
     &no_result::OSNOISE_TOP,
 ];

@@ -41,18 +41,6 @@ pub const OSNOISE_TOP: Format = format(
     },
 );
 
-pub const PERF_DATA: Format = format(
-    "perf.data",
-    |text| text.bytes.starts_with(b"PERFILE2"),
-    |_, _| Err(Fault::NoResult(format!("{RECORDING}; `perf script -i FILE` prints it"))),
-);
-
-pub const TRACE_DAT: Format = format(
-    "trace.dat",
-    |text| text.bytes.starts_with(b"\x17\x08\x44tracing"),
-    |_, _| Err(Fault::NoResult(format!("{RECORDING}; `trace-cmd report -i FILE` prints it"))),
-);
-
 pub const ETL: Format = format(
     "an event trace of Windows (ETL)",
     // The first buffer's header has 72 bytes; then comes a system header, whose third and fourth byte are its type and mark.

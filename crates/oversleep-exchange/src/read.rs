@@ -1,4 +1,5 @@
-//! Whatever can be a result: results of any version, recordings of `oversleep why`, files of other programs.
+//! Whatever can be a result: results of any version, recordings of `oversleep why` and of other tools, files of other
+//! programs.
 
 use std::io::Read;
 
@@ -33,6 +34,11 @@ pub fn read(source: &mut dyn Read, reduce: fn(&mut Series)) -> Result<ResultFile
     if Reader::knows(&bytes) {
         source.read_to_end(&mut bytes).map_err(FileError::Unreadable)?;
         return session::replay(&bytes).map_err(|error| ReadError::Recording(error.to_string()));
+    }
+    if let Some(format) = oversleep_recordings::recognise(&bytes) {
+        source.read_to_end(&mut bytes).map_err(FileError::Unreadable)?;
+        let made = oversleep_recordings::replay(format, &&bytes[..]);
+        return made.map_err(|fault| ReadError::Recording(format!("it is {}, but {fault}", format.name)));
     }
     let Some(format) = recognise(&bytes)? else {
         return Ok(ResultFile::read_reduced(bytes.chain(source), reduce)?);

@@ -153,13 +153,12 @@ fn what_can_not_be_a_result_is_named_with_what_reads_it() {
         let error = of(&bytes(name)).unwrap_err().to_string();
         assert!(error.contains(words), "{name}: {error}");
     }
-    for (head, words) in [
-        (b"PERFILE2\0\0\0\0".to_vec(), "perf script"),
-        (b"\x17\x08\x44tracing6\0".to_vec(), "trace-cmd report"),
-        ([&[0, 0, 1, 0][..], &[0; 70], &[2, 0xc0, 0, 0]].concat(), "tracerpt"),
-    ] {
-        let error = of(&head).unwrap_err().to_string();
-        assert!(error.contains(words), "{error}");
+    let error = of(&[&[0, 0, 1, 0][..], &[0; 70], &[2, 0xc0, 0, 0]].concat()).unwrap_err().to_string();
+    assert!(error.contains("tracerpt"), "{error}");
+    // Recordings of the kernel's events are results of `oversleep why`; these two are cut off.
+    for (head, name) in [(&b"PERFILE2\0\0\0\0"[..], "perf.data"), (b"\x17\x08\x44tracing6\0", "trace.dat")] {
+        let error = oversleep_exchange::read(&mut &*head, |_| {}).unwrap_err().to_string();
+        assert_eq!(error, format!("it is {name}, but it ends before its events begin"));
     }
 }
 

@@ -193,10 +193,14 @@ pub const CALLS: &[Call] = &[
     compat("alarm", 27, 4, Form::Seconds, 0, Over::Any),
 ];
 
-/// Waits of Windows, which have no fixed numbers: these are oversleep's.
-const WINDOWS: &[Call] = &[
+/// The number of waking up, where only that was recorded.
+pub const WAKE_UP: u32 = 0x1_0002;
+
+/// Waits of Windows, which have no fixed numbers, and waking up, which is no call: these numbers are oversleep's.
+const UNNUMBERED: &[Call] = &[
     call("NtDelayExecution", 0x1_0000, 0x1_0000, Form::Untimed, 0, Over::Any),
     call("NtWaitFor", 0x1_0001, 0x1_0001, Form::Untimed, 0, Over::Any),
+    call("wake-up", WAKE_UP as i32, WAKE_UP as i32, Form::Untimed, 0, ZERO),
 ];
 
 /// Further calls that a thread may sleep in, which set no timer: their names and numbers.
@@ -269,7 +273,7 @@ impl Call {
 
     /// Whether a call of any processor has that name.
     pub fn is_named(name: &str) -> bool {
-        CALLS.iter().chain(WINDOWS).any(|call| call.name == name)
+        CALLS.iter().chain(UNNUMBERED).any(|call| call.name == name)
     }
 
     /// Whether a call of that name takes whole milliseconds.
@@ -286,7 +290,7 @@ impl Call {
 
     /// The call of that number.
     pub fn of(arch: Arch, number: u32) -> Option<&'static Call> {
-        CALLS.iter().chain(WINDOWS).find(|call| call.number(arch) == Some(number))
+        CALLS.iter().chain(UNNUMBERED).find(|call| call.number(arch) == Some(number))
     }
 }
 

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::calls::Arch;
 use crate::event::{Event, Kind, Name};
+use crate::part::Part;
 
 pub use oversleep_record::observed::Named;
 
@@ -40,6 +41,12 @@ pub struct Meta {
     /// Who followed it.
     #[serde(default, skip_serializing_if = "By::is_kernel")]
     pub by: By,
+    /// The recorder of another project, as it calls itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recorder: Option<String>,
+    /// Parts that it doesn't show.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unseen: Vec<Part>,
     /// What was followed, in words.
     #[serde(default)]
     pub target: String,
@@ -69,6 +76,8 @@ impl Meta {
             arch,
             kernel: String::new(),
             by: By::Kernel,
+            recorder: None,
+            unseen: Vec::new(),
             target: String::new(),
             taken_unix_s: None,
             processes: Vec::new(),

@@ -252,17 +252,25 @@ pub fn cut_off(file: &ResultFile) -> Option<String> {
 /// What the figures don't cover: the limits of the follower and of the kernel.
 pub fn limits(observation: &Observation) -> Vec<String> {
     let by = match observation.by {
-        By::Kernel | By::Recorder => &[][..],
+        By::Kernel => &[][..],
+        By::Recorder => &[RECORDED],
         By::Supervisor => &[SPAN_WITH_SWITCHES, PARTS, CALLS],
         By::SupervisorWithoutSwitches => &[SPAN_WITHOUT_SWITCHES, SWITCHES, PARTS, CALLS],
     };
     let unseen: Vec<&str> = observation.unseen.iter().map(|part| part.name()).collect();
     let unseen = (!unseen.is_empty()).then(|| format!("Not recorded: {}.", unseen.join(", ")));
     let missing = &observation.losses.missing;
-    let missing = (!missing.is_empty()).then(|| format!("Not available on this kernel: {}.", missing.join("; ")));
-    by.iter().map(|&limit| limit.to_owned()).chain(unseen).chain(missing).collect()
+    let lacks = (observation.by == By::Recorder && !missing.is_empty()).then(|| {
+        format!("The recording lacks {}. `oversleep why --how-to-record` prints what records them.", missing.join(", "))
+    });
+    let missing = (lacks.is_none() && !missing.is_empty())
+        .then(|| format!("Not available on this kernel: {}.", missing.join("; ")));
+    by.iter().map(|&limit| limit.to_owned()).chain(unseen).chain(lacks).chain(missing).collect()
 }
 
+const RECORDED: &str = "Another tool recorded the kernel's events. What a `timespec` requests is not among them: such a wait \
+    counts from its timer's deadline, and its request is read from the timer, up to 3 µs short. A CPU quota looks like \
+    waiting for a CPU.";
 const SPAN_WITH_SWITCHES: &str = "A supervisor saw these waits: it stops the program before and after each one. A span counts \
     from when the program goes on after the first stop, a deadline is the program's own; a wait ends when the program has \
     stopped again. Nothing is subtracted.";

@@ -284,7 +284,7 @@ impl Builder {
             trials: Vec::new(),
             observation: Some(Observation {
                 by: meta.by,
-                recorder: None,
+                recorder: meta.recorder,
                 target: meta.target,
                 processes: meta.processes,
                 neighbours: Vec::new(),
@@ -292,7 +292,7 @@ impl Builder {
                 left_out: self.left_out,
                 worst,
                 losses,
-                unseen: Vec::new(),
+                unseen: meta.unseen,
             }),
             imported: None,
             findings: Vec::new(),

@@ -45,7 +45,7 @@ impl Machine {
         let requested_ns = match request {
             Request::Span => Some(open.requested),
             Request::Timer => by_timer.and_then(|by| by.requested),
-            Request::Unknown => times.soft.and_then(|soft| soft.checked_sub(open.armed?.t)),
+            Request::Unknown => times.soft.and_then(|soft| soft.checked_sub(open.armed?.t)).filter(|&ns| ns != 0),
             Request::Deadline => open.entered.and_then(|entered| times.deadline.checked_sub(entered)),
         };
         // A thread that is woken before it left its CPU already has it; but the event of a switch may be missing.
@@ -108,6 +108,7 @@ impl Machine {
         };
         if outcome == Outcome::Timer && is_unseen {
             supervised::split(open, (times.start, times.rearmed), &mut wait);
+            wait.culprits = self.culprits(open, &wait);
         } else if outcome == Outcome::Timer {
             self.split(open, &times, &mut wait);
             wait.culprits = self.culprits(open, &wait);

@@ -10,8 +10,10 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 use oversleep_lab::assert::Assertion;
 use oversleep_record::{FactName, Nanos};
+use oversleep_recordings::how_to;
 use oversleep_report::view::comparison;
 use oversleep_request::assertions;
 use oversleep_why::select::Selection;
@@ -20,6 +22,7 @@ use super::results;
 use crate::args::{Documents, Read, value};
 use crate::command::spec::{Code, NO_PROGRAM, NOT_RUN, USAGE, examples, exits};
 use crate::exit::{Exit, Failure};
+use crate::output::stdout;
 
 /// What comes before the codes with a number.
 const WITHOUT_PROGRAM: &str = "the program's own; 128 and the number of the signal that ended it; without a program:";
@@ -54,7 +57,8 @@ const EXAMPLES: &[(&str, &str)] = &[
 #[derive(Args, Debug)]
 #[command(before_help = examples(EXAMPLES), after_help = exits(WITHOUT_PROGRAM, CODES))]
 pub struct Why {
-    /// Recording (--record) or result file to show again; of two result files, the second is compared with the first
+    /// Recording (--record, perf.data, trace.dat or Perfetto) or result file to show again; of two result files, the second
+    /// is compared with the first
     #[arg(value_name = "FILE", num_args = 0..=2, conflicts_with_all = ["pid", "system", "program"])]
     files: Vec<PathBuf>,
 
@@ -122,12 +126,22 @@ pub struct Why {
     #[arg(long = "try", requires = "program", conflicts_with_all = ["files", "pid", "system", "only", "for_time"])]
     tries: bool,
 
+    /// Print commands that record a system's waits with what is installed there: linux (perf), trace-cmd or android; FILE
+    /// can be what they record
+    #[arg(long, value_name = "WAY", value_parser = way(), hide_possible_values = true, exclusive = true)]
+    how_to_record: Option<String>,
+
     /// Show the verdict as it forms, also where the program's own output goes to the same terminal
     #[arg(long)]
     live: bool,
 
     #[command(flatten)]
     documents: Documents<Read>,
+}
+
+/// The ways to record without oversleep.
+fn way() -> PossibleValuesParser {
+    PossibleValuesParser::new(how_to::WAYS.iter().map(|way| way.name))
 }
 
 /// The length of the kernel's tick.
@@ -139,6 +153,10 @@ pub fn tick_ns() -> u64 {
 impl Why {
     /// Runs it.
     pub fn run(self) -> Result<Exit, Failure> {
+        if let Some(way) = how_to::WAYS.iter().find(|way| self.how_to_record.as_deref() == Some(way.name)) {
+            stdout::document(&|out| out.write_all(way.text.as_bytes()))?;
+            return Ok(Exit::Fine);
+        }
         match &self.files[..] {
             [] if self.program.is_empty() && self.pid.is_empty() && !self.system => Err(Failure::usage(
                 "nothing to follow: name a program after --, a process with -p, --system, or a recording; \

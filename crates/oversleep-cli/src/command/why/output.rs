@@ -13,7 +13,9 @@ use oversleep_record::assertion::{Judged, Verdict};
 use oversleep_record::observed::Losses;
 use oversleep_record::words::counted;
 use oversleep_record::{ResultFile, Series};
+use oversleep_recordings::{SeekSource, Source};
 use oversleep_request::assertions;
+use oversleep_why::calls::Arch;
 use oversleep_why::names::Names;
 use oversleep_why::recording::{Reader, RecordingError};
 use oversleep_why::session::Session;
@@ -122,6 +124,18 @@ fn read(why: &Why, path: &Path) -> Result<ResultFile, Failure> {
     let mut bytes = Vec::new();
     (&mut source).take(exchange::HEAD_BYTES as u64).read_to_end(&mut bytes).map_err(unreadable)?;
     let unusable = |error: String| Failure::failed(format!("can't use '{}': {error}", path.display()));
+    if let Some(format) = oversleep_recordings::recognise(&bytes) {
+        let in_file = file.map(SeekSource::new).transpose().map_err(unreadable)?;
+        if in_file.is_none() {
+            source.read_to_end(&mut bytes).map_err(unreadable)?;
+        }
+        let in_memory = &bytes[..];
+        let source: &dyn Source = in_file.as_ref().map_or(&in_memory, |file| file);
+        let of_format = |fault| unusable(format!("it is {}, but {fault}", format.name));
+        let opened = format.open(source).map_err(of_format)?;
+        let session = session(why, opened.meta.arch, Names::default())?;
+        return opened.into_result(session).map_err(of_format);
+    }
     if !Reader::knows(&bytes) {
         for (option, is_named) in
             [("--only", why.only.is_some()), ("--want", why.want.is_some()), ("--perfetto", why.perfetto.is_some())]
@@ -161,13 +175,21 @@ fn read(why: &Why, path: &Path) -> Result<ResultFile, Failure> {
 /// The result of a recording.
 fn replay(why: &Why, mut reader: Reader<impl Read>) -> Result<ResultFile, Failure> {
     let meta = reader.meta.clone();
-    let want_ns = why.want.and_then(|want| u64::try_from(want.0).ok());
-    let mut session = Session::new(meta.arch, Names::of_recording(&meta), why.only.clone(), want_ns);
-    let trace_failed = |error| Failure::failed(format!("can't write the trace: {error}"));
-    if let Some(path) = &why.perfetto {
-        session.trace_to(BufWriter::new(File::create(path).map_err(trace_failed)?)).map_err(trace_failed)?;
-    }
+    let mut session = session(why, meta.arch, Names::of_recording(&meta))?;
     session.feed(reader.by_ref()).map_err(trace_failed)?;
     let losses = Losses { is_truncated: reader.is_broken(), ..Losses::default() };
     session.finish(meta, losses).map_err(trace_failed)
+}
+
+fn session(why: &Why, arch: Arch, names: Names) -> Result<Session<'_>, Failure> {
+    let want_ns = why.want.and_then(|want| u64::try_from(want.0).ok());
+    let mut session = Session::new(arch, names, why.only.clone(), want_ns);
+    if let Some(path) = &why.perfetto {
+        session.trace_to(BufWriter::new(File::create(path).map_err(trace_failed)?)).map_err(trace_failed)?;
+    }
+    Ok(session)
+}
+
+fn trace_failed(error: std::io::Error) -> Failure {
+    Failure::failed(format!("can't write the trace: {error}"))
 }

@@ -58,6 +58,8 @@ pub fn run(why: &Why) -> Result<Exit, Failure> {
         os: oversleep_native::here().id().os,
         arch,
         by: follower.by(),
+        recorder: None,
+        unseen: Vec::new(),
         kernel: environment.text(FactName::KernelRelease).unwrap_or_default().to_owned(),
         target: target(why),
         taken_unix_s: now(),

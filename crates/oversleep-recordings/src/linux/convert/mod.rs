@@ -1,0 +1,391 @@
+//! From points to the events of the state machine.
+
+mod timers;
+
+use oversleep_why::calls::Arch;
+use oversleep_why::event::{Event, Kind, Name};
+use oversleep_why::part::Part;
+
+use super::facts::{Facts, KEPT_MAX, Map};
+use super::point::Task;
+use super::{Point, What};
+
+/// Tracepoints that a wait, or one of its parts, needs.
+const CALLS: &[&str] = &["sys_enter", "sys_exit"];
+const EVERY: &[&str] = &[
+    "sched_switch",
+    "sched_waking",
+    "sched_wakeup",
+    "hrtimer_start",
+    "hrtimer_expire_entry",
+    "hrtimer_expire_exit",
+    "local_timer_entry",
+    "sys_enter",
+    "sys_exit",
+];
+
+/// What a thread does.
+#[derive(Clone, Debug, Default)]
+struct Thread {
+    name: Name,
+    tgid: Option<u32>,
+    /// Since when it is in which call, and with which arguments.
+    call: Option<(u64, u32, Option<[u64; 6]>)>,
+    /// The call, and the wait, are of this epoch: after a gap they mean nothing.
+    epoch: u64,
+    wait: Option<Open>,
+    /// The end of its wait was told, and its next turn ends it for certain.
+    has_returned: bool,
+}
+
+/// A wait that was told of.
+#[derive(Clone, Copy, Debug, Default)]
+struct Open {
+    epoch: u64,
+    sent: u32,
+    has_fired: bool,
+    is_woken: bool,
+    /// It waits for a CPU.
+    is_pending: bool,
+}
+
+/// What a CPU does.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cpu {
+    task: Option<(u32, u64)>,
+    timer_in: u64,
+    irq: (u64, u64, u32, Name),
+    soft: (u64, u64, u8),
+    idle: Option<u32>,
+    idle_at: u64,
+    /// The timer whose callback runs.
+    callback: Option<u64>,
+    is_handling: u8,
+}
+
+/// A timer that was started.
+#[derive(Clone, Copy, Debug)]
+struct Timer {
+    /// The thread that sleeps with it; `None` for a timer of a program.
+    sleeper: Option<u32>,
+    soft: u64,
+    hard: u64,
+    epoch: u64,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Converter {
+    facts: Facts,
+    arch: Arch,
+    threads: Map<u32, Thread>,
+    timers: Map<u64, Timer>,
+    cpus: Map<u16, Cpu>,
+    /// Gaps end what was known: each one begins an epoch, and ends with another.
+    epoch: u64,
+    gap_until: Option<u64>,
+    pending: usize,
+    has_calls: bool,
+    has_timers: bool,
+    has_wakeups: bool,
+    /// The ends of callbacks are told: whoever is woken before one is woken by it.
+    has_callbacks: bool,
+    /// Names of processes, which were told before the first event.
+    programs: Vec<Event>,
+    out: Vec<Event>,
+}
+
+impl Converter {
+    pub fn new(facts: Facts, arch: Arch) -> Converter {
+        let has = |names: &[&str]| facts.can.has_all(names) && facts.can.has("sched_switch");
+        let (has_calls, has_timers) = (has(CALLS), has(&["hrtimer_start"]));
+        let (has_wakeups, has_callbacks) = (has(&["sched_wakeup"]), has(&["hrtimer_expire_exit"]));
+        let mut converter = Converter {
+            facts,
+            arch,
+            threads: Map::default(),
+            timers: Map::default(),
+            cpus: Map::default(),
+            epoch: 0,
+            gap_until: None,
+            pending: 0,
+            has_calls,
+            has_timers,
+            has_wakeups,
+            has_callbacks,
+            programs: Vec::new(),
+            out: Vec::new(),
+        };
+        for (tid, name) in std::mem::take(&mut converter.facts.head.names) {
+            converter.thread(tid).name = name;
+        }
+        converter
+    }
+
+    /// Whether it can show waits for a CPU only.
+    pub fn is_scheduler_only(&self) -> bool {
+        !self.has_calls && !self.has_timers
+    }
+
+    /// Parts that the recording doesn't show.
+    pub fn unseen(&self) -> Vec<Part> {
+        let can = |name| self.facts.can.has(name);
+        let never = [Part::Quota, Part::Signal, Part::User];
+        let is_seen = |part: &Part| match part {
+            Part::Requested | Part::Late | Part::Work | Part::Fault | Part::Blocked | Part::Unattributed => true,
+            part if never.contains(part) => false,
+            Part::Timer => !self.has_timers && self.has_calls,
+            Part::Runq => can("sched_wakeup") || self.is_scheduler_only() && can("sched_waking"),
+            _ if !self.has_timers => *part == Part::Ret && self.has_calls,
+            Part::Api | Part::Ret => self.has_calls,
+            Part::Slack | Part::Irq => can("hrtimer_expire_entry"),
+            Part::Irqbody => can("hrtimer_expire_entry") && can("local_timer_entry"),
+            Part::Wake => can("hrtimer_expire_entry") && can("sched_waking"),
+            Part::Ipi => can("sched_waking") && can("sched_wakeup"),
+            _ => true,
+        };
+        Part::ALL.iter().copied().filter(|part| !is_seen(part)).collect()
+    }
+
+    /// Tracepoints that it lacks, as recorders are told them.
+    pub fn lacks(&self) -> Vec<String> {
+        let on_this = |name: &&&str| **name != "local_timer_entry" || self.arch == Arch::X86_64;
+        let lacks = EVERY.iter().filter(on_this).filter(|name| !self.facts.can.has(name));
+        let entry = |name: &&str| super::POINTS.iter().find(|entry| entry.name == *name);
+        lacks.filter_map(entry).map(super::point::Entry::full_name).collect()
+    }
+
+    /// Takes a point. The events that follow from it are in `events` afterwards.
+    pub fn feed(&mut self, point: &Point, events: &mut Vec<Event>) {
+        if self.gap_until.is_some_and(|until| point.t >= until) {
+            self.gap_until = None;
+            self.begin_epoch();
+        }
+        if let Some(tgid) = point.tgid {
+            self.thread(point.tid).tgid = Some(tgid);
+        }
+        self.on_point(point);
+        if point.t != 0 {
+            for mut event in self.programs.drain(..) {
+                event.t = point.t;
+                let process = Event { kind: Kind::Process, ..event };
+                events.extend([event, process]);
+            }
+        }
+        events.append(&mut self.out);
+    }
+
+    fn begin_epoch(&mut self) {
+        self.epoch += 1;
+        self.pending = 0;
+        self.cpus.clear();
+    }
+
+    fn thread(&mut self, tid: u32) -> &mut Thread {
+        if self.threads.len() >= KEPT_MAX && !self.threads.contains_key(&tid) {
+            self.threads.clear();
+            self.pending = 0;
+        }
+        self.threads.entry(tid).or_default()
+    }
+
+    fn event(&mut self, kind: Kind, t: u64, cpu: u16, tid: u32) -> Event {
+        let thread = self.thread(tid);
+        let (tgid, name) = (thread.tgid.unwrap_or(tid), thread.name);
+        Event { cpu, tgid, name, ..Event::new(kind, t, tid) }
+    }
+
+    /// An event of a thread's wait, if there is one.
+    fn of_wait(&mut self, kind: Kind, point: &Point, tid: u32, fill: impl FnOnce(&mut Event)) -> bool {
+        let epoch = self.epoch;
+        let Some(open) = self.threads.get_mut(&tid).and_then(|thread| thread.wait.as_mut()) else { return false };
+        if open.epoch != epoch {
+            return false;
+        }
+        open.sent += 1;
+        let mut event = self.event(kind, point.t, point.cpu, tid);
+        fill(&mut event);
+        self.out.push(event);
+        true
+    }
+
+    fn on_point(&mut self, point: &Point) {
+        let Point { t, cpu, tid, .. } = *point;
+        self.see(point);
+        match point.what {
+            What::Switch { from, is_runnable, to } => self.on_switch(point, from, is_runnable, to),
+            What::Waking { task, cpu } => {
+                // `perf sched record` has no other event of waking.
+                if self.is_scheduler_only() && !self.has_wakeups {
+                    self.on_wakeup(point, task, cpu);
+                } else {
+                    self.on_waking(point, task);
+                }
+            }
+            What::Wakeup { task, cpu } => self.on_wakeup(point, task, cpu),
+            What::Fork { child, name } => self.thread(child).name = name,
+            What::Named { tid, tgid, name } => {
+                let thread = self.thread(tid);
+                (thread.name, thread.tgid) = (name, Some(tgid));
+                if tid == tgid {
+                    self.programs.push(Event { cpu, name, ..Event::new(Kind::Exec, t, tid) });
+                }
+            }
+            What::Gone { tid } => {
+                let event = self.event(Kind::Gone, t, cpu, tid);
+                self.out.push(event);
+                self.threads.remove(&tid);
+            }
+            What::Start { timer, function, hard, soft } => self.on_start(point, timer, function, (soft, hard)),
+            What::Expire { timer, .. } => self.on_expire(point, timer),
+            What::Expired => self.cpu(cpu).callback = None,
+            What::TimerIn => {
+                let cpu = self.cpu(cpu);
+                (cpu.timer_in, cpu.is_handling) = (t, cpu.is_handling | 1);
+            }
+            What::TimerOut => {
+                let cpu = self.cpu(cpu);
+                (cpu.timer_in, cpu.is_handling) = (0, cpu.is_handling & !1);
+            }
+            What::IrqIn { number, name } => {
+                let is_timer = &name[..10] == b"arch_timer";
+                let cpu = self.cpu(cpu);
+                (cpu.irq, cpu.is_handling) = ((t, 0, number, name), cpu.is_handling | 2);
+                cpu.timer_in = if is_timer { t } else { cpu.timer_in };
+            }
+            What::IrqOut => {
+                let cpu = self.cpu(cpu);
+                (cpu.irq.1, cpu.is_handling) = (t, cpu.is_handling & !2);
+            }
+            What::SoftIn { vector } => {
+                let cpu = self.cpu(cpu);
+                (cpu.soft, cpu.is_handling) = ((t, 0, vector), cpu.is_handling | 4);
+            }
+            What::SoftOut => {
+                let cpu = self.cpu(cpu);
+                (cpu.soft.1, cpu.is_handling) = (t, cpu.is_handling & !4);
+            }
+            What::Idle { state } => {
+                let cpu = self.cpu(cpu);
+                cpu.idle_at = t;
+                cpu.idle = state.or(cpu.idle);
+            }
+            What::Enter { number, registers } => self.on_enter(point, number, registers),
+            What::Exit { result } => {
+                if self.has_calls {
+                    self.end(point, tid, result);
+                    self.thread(tid).call = None;
+                }
+            }
+            What::Gap { until, count } => {
+                self.begin_epoch();
+                self.gap_until = Some(self.gap_until.unwrap_or(0).max(until));
+                let mut lost = Event { cpu, ..Event::new(Kind::Lost, t, 0) };
+                lost.fields[0] = count;
+                self.out.push(lost);
+            }
+        }
+    }
+
+    /// Every event says which thread runs: some kernels don't tell of the switch away from the idle task.
+    fn see(&mut self, point: &Point) {
+        if matches!(point.what, What::Switch { .. } | What::Gap { .. } | What::Named { .. }) {
+            return;
+        }
+        let cpu = self.cpu(point.cpu);
+        if cpu.task.is_none_or(|(tid, _)| tid != point.tid) {
+            cpu.task = Some((point.tid, point.t));
+        }
+    }
+
+    fn cpu(&mut self, number: u16) -> &mut Cpu {
+        self.cpus.entry(number).or_default()
+    }
+
+    fn wake(&mut self, tid: u32) {
+        let epoch = self.epoch;
+        let Some(open) = self.threads.get_mut(&tid).and_then(|thread| thread.wait.as_mut()) else { return };
+        if open.epoch == epoch && !open.is_woken {
+            (open.is_woken, open.is_pending) = (true, true);
+            self.pending += 1;
+        }
+    }
+
+    fn on_switch(&mut self, point: &Point, from: Task, is_runnable: bool, to: Task) {
+        let (t, epoch) = (point.t, self.epoch);
+        let since = self.cpu(point.cpu).task.filter(|(tid, _)| *tid == from.tid).map(|(_, since)| since);
+        self.cpu(point.cpu).task = Some((to.tid, t));
+        self.thread(from.tid).name = from.name;
+        if let Some(since) = since.filter(|_| self.pending > 0 && from.tid != 0) {
+            let mut event = self.event(Kind::Run, t, point.cpu, from.tid);
+            event.x = u32::from(is_runnable);
+            event.fields = [since, from.prio as u64, policy(from.prio), 0, 0, 0];
+            self.out.push(event);
+        }
+        let has_wait = self.of_wait(Kind::Out, point, from.tid, |event| event.x = u32::from(is_runnable));
+        let thread = self.thread(from.tid);
+        if std::mem::take(&mut thread.has_returned) && !has_wait {
+            let event = self.event(Kind::Out, t, point.cpu, from.tid);
+            self.out.push(event);
+        } else if let Some(open) = thread.wait.as_mut().filter(|open| is_runnable && open.epoch == epoch) {
+            self.pending += usize::from(!std::mem::replace(&mut open.is_pending, true));
+        }
+        // A thread that was woken before it had left its CPU never waited for one.
+        if self.is_scheduler_only() && has_wait {
+            self.drop_wait(point, from.tid);
+        }
+        self.thread(to.tid).name = to.name;
+        self.of_wait(Kind::In, point, to.tid, |event| (event.x, event.fields[0]) = (from.tid, 1));
+        let Some(open) = self.threads.get_mut(&to.tid).and_then(|thread| thread.wait.as_mut()) else { return };
+        if open.epoch != epoch {
+            return;
+        }
+        if std::mem::take(&mut open.is_pending) {
+            self.pending = self.pending.saturating_sub(1);
+        }
+        let is_unseen = !self.has_calls && open.is_woken;
+        if is_unseen {
+            self.end(point, to.tid, 0);
+        }
+    }
+
+    /// Nothing can be said of the wait of a thread.
+    fn drop_wait(&mut self, point: &Point, tid: u32) {
+        let epoch = self.epoch;
+        let Some(open) = self.threads.get_mut(&tid).and_then(|thread| thread.wait.take()) else { return };
+        if open.epoch == epoch && open.is_pending {
+            self.pending = self.pending.saturating_sub(1);
+        }
+        let event = self.event(Kind::Gone, point.t, point.cpu, tid);
+        self.out.push(event);
+    }
+
+    /// The wait of a thread is over.
+    fn end(&mut self, point: &Point, tid: u32, result: i64) {
+        let epoch = self.epoch;
+        let Some(open) = self.threads.get_mut(&tid).and_then(|thread| thread.wait.take()) else { return };
+        if open.epoch != epoch || self.gap_until.is_some() {
+            // Its events may be missing in part.
+            self.thread(tid).wait = Some(open);
+            self.drop_wait(point, tid);
+            return;
+        }
+        if open.is_pending {
+            self.pending = self.pending.saturating_sub(1);
+        }
+        let mut event = self.event(Kind::Return, point.t, point.cpu, tid);
+        event.x = open.sent + 1;
+        event.fields[0] = result as u64;
+        self.out.push(event);
+        self.thread(tid).has_returned = true;
+    }
+}
+
+/// The policy, as far as a priority tells it.
+fn policy(prio: i32) -> u64 {
+    match prio {
+        ..0 => 6,
+        0..100 => 1,
+        _ => 0,
+    }
+}

@@ -1,0 +1,175 @@
+//! What has to be known of a recording before its points can be understood: what it has, whose timers are those that threads
+//! sleep with, and how its clock relates to the timers' clocks.
+
+use std::collections::{BTreeMap, HashMap};
+
+use foldhash::fast::RandomState;
+
+use super::{Counts, Head, Point, Set, Stream, What};
+use crate::Fault;
+
+pub type Map<K, V> = HashMap<K, V, RandomState>;
+
+/// The most threads, timers or functions that are kept.
+pub const KEPT_MAX: usize = 65_536;
+/// Times of wall clocks are beyond this: no machine runs for 30 years.
+const WALL_NS: u64 = 1_000_000_000_000_000_000;
+/// A clock that is that of the timers differs by the time from reading it to the tracepoint.
+const SAME_WITHIN_NS: i64 = 50_000;
+const SECOND_NS: u64 = 1_000_000_000;
+/// How much an expiry counts that didn't wake its thread.
+const NOT_WOKEN: u32 = 8;
+/// The most seconds whose clock is compared.
+const SECONDS_MAX: usize = 1 << 20;
+
+/// See the module.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    pub head: Head,
+    /// The tracepoints that the file can show.
+    pub can: Set,
+    /// Functions of timers that threads sleep with.
+    sleepers: Map<u64, (u64, u64)>,
+    /// By second: the smallest difference of the recording's clock and the timers', of monotonic and of wall clocks.
+    offsets: BTreeMap<u64, [Option<i64>; 2]>,
+    is_same_clock: bool,
+    pub is_truncated: bool,
+    pub counts: Counts,
+}
+
+/// What a thread has armed since it entered its call.
+#[derive(Debug, Default)]
+struct Armed {
+    functions: [u64; 4],
+    count: usize,
+}
+
+/// What the first pass remembers.
+#[derive(Debug, Default)]
+struct Learnt {
+    armed: Map<u32, Armed>,
+    /// By CPU: whether an interrupt or a softirq is handled.
+    handles: Map<u16, u8>,
+    /// By timer: its function, and the thread that started it.
+    started: Map<u64, (u64, u32)>,
+    /// The same, by CPU, for the timer whose callback runs.
+    callbacks: Map<u16, (u64, u32)>,
+    has_waking: bool,
+}
+
+impl Facts {
+    /// Of a whole recording.
+    ///
+    /// # Errors
+    /// If it can't be read.
+    pub fn of(stream: &mut dyn Stream) -> Result<Facts, Fault> {
+        let mut facts = Facts::default();
+        let mut learnt = Learnt::default();
+        while let Some(point) = stream.next()? {
+            facts.learn(&point, &mut learnt);
+        }
+        facts.head = stream.head().clone();
+        facts.counts = stream.counts();
+        // Not those that the file declares: a kernel may lack them, or have been forbidden to tell of them.
+        facts.can = facts.counts.set();
+        facts.is_truncated = stream.is_truncated();
+        let smallest = facts.offsets.values().filter_map(|both| both[0]).min();
+        // A clock of that name is believed if nothing contradicts.
+        facts.is_same_clock =
+            facts.head.clock == "mono" && smallest.is_none_or(|offset| (0..SAME_WITHIN_NS).contains(&offset));
+        Ok(facts)
+    }
+
+    fn learn(&mut self, point: &Point, learnt: &mut Learnt) {
+        if learnt.armed.len() >= KEPT_MAX || learnt.started.len() >= KEPT_MAX {
+            *learnt = Learnt { has_waking: learnt.has_waking, ..Learnt::default() };
+        }
+        let handling = learnt.handles.entry(point.cpu).or_default();
+        match point.what {
+            What::TimerIn => *handling |= 1,
+            What::TimerOut => *handling &= !1,
+            What::IrqIn { .. } => *handling |= 2,
+            What::IrqOut => *handling &= !2,
+            What::SoftIn { .. } => *handling |= 4,
+            What::SoftOut => *handling &= !4,
+            What::Start { function, .. } if *handling != 0 || point.tid == 0 => self.vote(function, false),
+            What::Start { function, timer, .. } => {
+                learnt.started.insert(timer, (function, point.tid));
+                let armed = learnt.armed.entry(point.tid).or_default();
+                if let Some(place) = armed.functions.get_mut(armed.count) {
+                    *place = function;
+                    armed.count += 1;
+                }
+            }
+            What::Switch { from, is_runnable: false, .. } => self.vote_all(learnt.armed.remove(&from.tid), true),
+            What::Exit { .. } => self.vote_all(learnt.armed.remove(&point.tid), false),
+            What::Enter { .. } => drop(learnt.armed.remove(&point.tid)),
+            What::Expire { now, timer } => {
+                self.compare(point.t, now);
+                if learnt.callbacks.len() >= KEPT_MAX {
+                    learnt.callbacks.clear();
+                }
+                if let Some(started) = learnt.started.remove(&timer) {
+                    learnt.callbacks.insert(point.cpu, started);
+                }
+            }
+            What::Waking { task, .. } => {
+                learnt.has_waking = true;
+                let woken = |(_, tid): &(u64, u32)| *tid == task.tid;
+                if learnt.callbacks.get(&point.cpu).is_some_and(woken) {
+                    learnt.callbacks.remove(&point.cpu);
+                }
+            }
+            // The timer that a thread sleeps with wakes it.
+            What::Expired => {
+                if let Some((function, _)) = learnt.callbacks.remove(&point.cpu).filter(|_| learnt.has_waking) {
+                    (0..NOT_WOKEN).for_each(|_| self.vote(function, false));
+                }
+            }
+            What::Gap { .. } => *learnt = Learnt { has_waking: learnt.has_waking, ..Learnt::default() },
+            _ => {}
+        }
+    }
+
+    fn vote_all(&mut self, armed: Option<Armed>, sleeps: bool) {
+        let Some(armed) = armed else { return };
+        armed.functions[..armed.count].iter().for_each(|&function| self.vote(function, sleeps));
+    }
+
+    fn vote(&mut self, function: u64, sleeps: bool) {
+        if self.sleepers.len() >= KEPT_MAX {
+            return;
+        }
+        let votes = self.sleepers.entry(function).or_default();
+        votes.0 += u64::from(sleeps);
+        votes.1 += u64::from(!sleeps);
+    }
+
+    fn compare(&mut self, t: u64, now: u64) {
+        let second = t / SECOND_NS;
+        if self.offsets.len() >= SECONDS_MAX && !self.offsets.contains_key(&second) {
+            return;
+        }
+        let smallest = &mut self.offsets.entry(second).or_default()[usize::from(now > WALL_NS)];
+        let offset = (t as i64).wrapping_sub(now as i64);
+        *smallest = Some(smallest.map_or(offset, |smallest| smallest.min(offset)));
+    }
+
+    /// Whether threads sleep with timers of that function.
+    pub fn is_sleeper(&self, function: u64) -> bool {
+        self.sleepers.get(&function).is_some_and(|&(yes, no)| yes >= 4 * no.max(1) || (yes > 0 && no == 0))
+    }
+
+    /// A time of a timer by the recording's clock; `None` if that can't be told.
+    pub fn by_own_clock(&self, time: u64, at: u64) -> Option<u64> {
+        let wall = usize::from(time > WALL_NS);
+        if wall == 0 && self.is_same_clock {
+            return Some(time);
+        }
+        let second = at / SECOND_NS;
+        let of = |(_, both): (&u64, &[Option<i64>; 2])| both[wall];
+        let before = self.offsets.range(..=second).rev().take(60).find_map(of);
+        let offset = before.or_else(|| self.offsets.range(second..).take(60).find_map(of))?;
+        time.checked_add_signed(offset)
+    }
+}

@@ -1,0 +1,198 @@
+//! The kernel's description of a tracepoint's record (`format` in tracefs): which field lies where.
+
+use oversleep_why::event::Name;
+
+use super::point::{Entry, Fields, POINTS, What};
+use crate::cursor::Bytes;
+
+/// The most fields that are read of a tracepoint.
+const FIELDS_MAX: usize = 8;
+/// The most formats that are read of a file.
+pub const FORMATS_MAX: usize = 65_536;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Field {
+    at: usize,
+    size: usize,
+    is_signed: bool,
+    kind: Place,
+}
+
+/// Where the content of a field is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Place {
+    #[default]
+    Here,
+    /// Its place in the record and its length are here.
+    Elsewhere,
+    /// The same, but the place counts from behind this field.
+    Behind,
+}
+
+/// Where a tracepoint's fields lie.
+#[derive(Clone, Copy, Debug)]
+pub struct Layout {
+    pub id: u16,
+    /// The tracepoint's place in [`POINTS`].
+    pub place: usize,
+    entry: &'static Entry,
+    fields: [Field; FIELDS_MAX],
+}
+
+impl Layout {
+    /// Of a description; `None` if the tracepoint isn't needed, or lacks a field.
+    pub fn of(system: &[u8], text: &[u8]) -> Option<Layout> {
+        let text = str::from_utf8(text).ok()?;
+        let mut lines = text.lines();
+        let name = lines.next()?.strip_prefix("name: ")?;
+        let id = lines.next()?.strip_prefix("ID: ")?.trim().parse().ok()?;
+        let place = POINTS.iter().position(|entry| entry.name == name && entry.system.as_bytes() == system)?;
+        let entry = &POINTS[place];
+        let mut fields = [Field::default(); FIELDS_MAX];
+        for line in lines.filter_map(|line| line.trim_start().strip_prefix("field:")) {
+            let mut parts = line.split(';').map(str::trim);
+            let declared = parts.next()?;
+            let number = |part: Option<&str>| part?.split_once(':')?.1.parse::<usize>().ok();
+            let (at, size) = (number(parts.next())?, number(parts.next())?);
+            let is_signed = number(parts.next()) == Some(1);
+            let called = declared.rsplit(' ').next()?.split('[').next()?;
+            let kind = match () {
+                () if declared.starts_with("__data_loc") => Place::Elsewhere,
+                () if declared.starts_with("__rel_loc") => Place::Behind,
+                () => Place::Here,
+            };
+            if let Some(field) = entry.fields.iter().position(|field| *field == called) {
+                *fields.get_mut(field)? = Field { at, size, is_signed, kind };
+            }
+        }
+        let is_whole = fields[..entry.fields.len()].iter().all(|field| field.size != 0);
+        is_whole.then_some(Layout { id, place, entry, fields })
+    }
+}
+
+/// A tracepoint's record.
+#[derive(Clone, Copy, Debug)]
+pub struct Raw<'a> {
+    bytes: &'a [u8],
+    layout: &'a Layout,
+}
+
+impl<'a> Raw<'a> {
+    pub fn what(bytes: &'a [u8], layout: &'a Layout) -> What {
+        (layout.entry.make)(&Raw { bytes, layout })
+    }
+
+    fn number_at(&self, at: usize, size: usize, is_signed: bool) -> u64 {
+        let bytes = at.checked_add(size).and_then(|end| self.bytes.get(at..end)).unwrap_or_default();
+        let mut whole = [0; 8];
+        let count = bytes.len().min(8);
+        whole[..count].copy_from_slice(&bytes[..count]);
+        let value = u64::from_le_bytes(whole);
+        match count {
+            1..8 if is_signed => ((value << (64 - 8 * count)) as i64 >> (64 - 8 * count)) as u64,
+            _ => value,
+        }
+    }
+}
+
+impl Fields for Raw<'_> {
+    fn has(&self, _: usize) -> bool {
+        true
+    }
+
+    fn number(&self, field: usize) -> u64 {
+        let Field { at, size, is_signed, .. } = self.layout.fields[field];
+        self.number_at(at, size.min(8), is_signed)
+    }
+
+    fn element(&self, field: usize, index: usize) -> u64 {
+        let Field { at, size, .. } = self.layout.fields[field];
+        let each = size / 6;
+        self.number_at(at.saturating_add(each * index), each.min(8), false)
+    }
+
+    fn name(&self, field: usize) -> Name {
+        let Field { at, size, kind, .. } = self.layout.fields[field];
+        let place = self.number_at(at, 4, false) as usize;
+        let (at, size) = match kind {
+            Place::Here => (at, size),
+            Place::Elsewhere => (place & 0xffff, place >> 16),
+            Place::Behind => ((place & 0xffff).saturating_add(at + 4), place >> 16),
+        };
+        let bytes = self.bytes.get(at..).unwrap_or_default();
+        name(&bytes[..bytes.len().min(size)])
+    }
+}
+
+/// A name up to its end.
+pub fn name(bytes: &[u8]) -> Name {
+    let mut name = Name::default();
+    for (to, from) in name[..15].iter_mut().zip(bytes.iter().take_while(|&&byte| byte != 0)) {
+        *to = *from;
+    }
+    name
+}
+
+/// What trace-cmd and perf write before their events, from the description of pages to the names of tasks.
+#[derive(Clone, Debug, Default)]
+pub struct Described {
+    pub layouts: Vec<Layout>,
+    pub names: Vec<(u32, Name)>,
+}
+
+impl Described {
+    /// The descriptions of all systems' tracepoints.
+    pub fn formats(&mut self, bytes: &mut Bytes<'_>) -> Option<()> {
+        let mut count = 0;
+        for _ in 0..bytes.u32()? {
+            let system = bytes.text()?;
+            for _ in 0..bytes.u32()? {
+                let size = usize::try_from(bytes.u64()?).ok()?;
+                let text = bytes.take(size)?;
+                count += 1;
+                if count > FORMATS_MAX {
+                    return None;
+                }
+                self.layouts.extend(Layout::of(system, text));
+            }
+        }
+        Some(())
+    }
+
+    /// Lines of a number and a name.
+    pub fn cmdlines(&mut self, text: &[u8]) {
+        for line in text.split(|&byte| byte == b'\n').take(FORMATS_MAX) {
+            let Some(blank) = line.iter().position(|&byte| byte == b' ') else { continue };
+            let tid = str::from_utf8(&line[..blank]).ok().and_then(|tid| tid.parse().ok());
+            self.names.extend(tid.map(|tid| (tid, name(&line[blank + 1..]))));
+        }
+    }
+
+    /// Everything, in the order of trace.dat's version 6, which perf has copied.
+    pub fn all(&mut self, bytes: &mut Bytes<'_>, has_cmdlines: bool) -> Option<()> {
+        for head in [&b"header_page"[..], b"header_event"] {
+            (bytes.text()? == head).then_some(())?;
+            let size = usize::try_from(bytes.u64()?).ok()?;
+            bytes.take(size)?;
+        }
+        for _ in 0..bytes.u32()? {
+            let size = usize::try_from(bytes.u64()?).ok()?;
+            bytes.take(size)?;
+        }
+        self.formats(bytes)?;
+        for _ in ["kallsyms", "printk"] {
+            let size = bytes.u32()? as usize;
+            bytes.take(size)?;
+        }
+        if has_cmdlines {
+            let size = usize::try_from(bytes.u64()?).ok()?;
+            self.cmdlines(bytes.take(size)?);
+        }
+        Some(())
+    }
+
+    /// The layout of that number.
+    pub fn layout(&self, id: u16) -> Option<&Layout> {
+        self.layouts.iter().find(|layout| layout.id == id)
+    }
+}

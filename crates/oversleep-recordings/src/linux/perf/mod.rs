@@ -1,0 +1,377 @@
+//! perf.data: files, streams (`perf record -o -`), and both compressed by zstd (`-z`).
+
+mod records;
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use oversleep_why::calls::Arch;
+use ruzstd::decoding::FrameDecoder;
+
+use super::format::Described;
+use super::point::{Counts, Point};
+use super::{Head, Stream};
+use crate::cursor::{Bytes, Cursor};
+use crate::source::Source;
+use crate::{Fault, Format, zstd};
+
+pub const FORMAT: Format = Format { name: "perf.data", way: "linux", knows: |head| head.starts_with(MAGIC), open };
+
+const MAGIC: &[u8] = b"PERFILE2";
+/// The size of the head of a stream; that of a file is longer.
+const PIPE_HEAD: u64 = 16;
+/// The most that is read of a section of the head.
+const HEAD_MAX: u64 = 64 << 20;
+/// The most points that wait for earlier ones.
+const WAITING_MAX: usize = 1 << 18;
+const ATTRS_MAX: usize = 65_536;
+
+/// Kinds of records.
+const HEADER_ATTR: u32 = 64;
+const TRACING_DATA: u32 = 66;
+const FINISHED_ROUND: u32 = 68;
+const AUXTRACE: u32 = 71;
+const HEADER_FEATURE: u32 = 80;
+const COMPRESSED: u32 = 81;
+const COMPRESSED2: u32 = 83;
+
+/// Parts of the head, by their bits.
+const F_TRACING_DATA: u32 = 1;
+const F_OSRELEASE: u32 = 4;
+const F_VERSION: u32 = 5;
+const F_ARCH: u32 = 6;
+
+/// An event that was recorded.
+#[derive(Clone, Debug)]
+struct Attr {
+    samples: u64,
+    read_format: u64,
+    has_ids: bool,
+    ids: Vec<u64>,
+}
+
+struct Perf<'a> {
+    head: Head,
+    described: Described,
+    attrs: Vec<Attr>,
+    cursor: Cursor<'a>,
+    end: u64,
+    packed: Option<Packed>,
+    waiting: BinaryHeap<Reverse<Waiting>>,
+    number: u64,
+    /// Events up to that time have all come: it is the latest one of the round before the last.
+    complete: u64,
+    round_max: u64,
+    last_max: u64,
+    /// By CPU: the time of its last event.
+    last: Vec<u64>,
+    counts: Counts,
+    is_over: bool,
+    is_broken: bool,
+}
+
+/// A compressed stream that never ends, and what came out of it so far.
+struct Packed {
+    decoder: FrameDecoder,
+    input: Vec<u8>,
+    output: Vec<u8>,
+    used: usize,
+    total_in: u64,
+    total_out: u64,
+    /// Rounds that ended when so much had come out: what they have may come out a window later.
+    rounds: std::collections::VecDeque<u64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Waiting(u64, u64, Point);
+
+impl Ord for Waiting {
+    fn cmp(&self, other: &Waiting) -> std::cmp::Ordering {
+        (self.0, self.1).cmp(&(other.0, other.1))
+    }
+}
+
+impl PartialOrd for Waiting {
+    fn partial_cmp(&self, other: &Waiting) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+fn open<'a>(source: &'a dyn Source) -> Result<Box<dyn Stream + 'a>, Fault> {
+    let mut cursor = Cursor::new(source, 0);
+    let mut head = Bytes(cursor.peek(16)?.ok_or(Fault::CutOff)?);
+    head.take(8);
+    let size = head.u64().ok_or(Fault::CutOff)?;
+    if size > u64::from(u32::MAX) {
+        return Err(Fault::Unread("it is of a big-endian machine".to_owned()));
+    }
+    let mut file = Perf {
+        head: Head::of("perf"),
+        described: Described::default(),
+        attrs: Vec::new(),
+        cursor: Cursor::new(source, PIPE_HEAD),
+        end: source.size(),
+        packed: None,
+        waiting: BinaryHeap::new(),
+        number: 0,
+        complete: 0,
+        round_max: 0,
+        last_max: 0,
+        last: Vec::new(),
+        counts: Counts::default(),
+        is_over: false,
+        is_broken: false,
+    };
+    if size != PIPE_HEAD {
+        file.sections(&mut cursor)?;
+    }
+    Ok(Box::new(file))
+}
+
+impl Perf<'_> {
+    /// Reads what surrounds the records of a file.
+    fn sections(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Fault> {
+        let mut head = Bytes(cursor.peek(104)?.ok_or(Fault::CutOff)?);
+        head.take(16);
+        let numbers: Vec<u64> = std::iter::from_fn(|| head.u64()).collect();
+        let [attr_size, attrs, attrs_size, data, data_size, _, _, features @ ..] = &numbers[..] else {
+            return Err(Fault::CutOff);
+        };
+        let (attr_size, bits) = (*attr_size, features.first().copied().unwrap_or(0));
+        if !(64 + 16..=4096).contains(&attr_size) || *attrs_size > HEAD_MAX {
+            return Err(Fault::Damaged("its head states impossible sizes".to_owned()));
+        }
+        self.cursor = Cursor::new_at(&self.cursor, *data);
+        self.end = data.saturating_add(*data_size);
+        let mut at = *attrs;
+        for _ in 0..(attrs_size / attr_size).min(ATTRS_MAX as u64) {
+            cursor.seek(at);
+            let attr = cursor.peek(attr_size as usize)?.ok_or(Fault::CutOff)?;
+            let (attr, mut ids) = attr.split_at(attr.len() - 16);
+            let mut attr = attr_of(attr).ok_or(Fault::CutOff)?;
+            self.head.clock = clock(attr.1).unwrap_or(&self.head.clock).to_owned();
+            let place = Bytes(ids).u64().ok_or(Fault::CutOff)?;
+            ids = &ids[8..];
+            let size = Bytes(ids).u64().ok_or(Fault::CutOff)?.min(1 << 20) as usize;
+            cursor.seek(place);
+            let mut ids = Bytes(cursor.peek(size)?.unwrap_or_default());
+            attr.0.ids = std::iter::from_fn(|| ids.u64()).collect();
+            self.attrs.push(attr.0);
+            at = at.saturating_add(attr_size);
+        }
+        let mut table = self.end;
+        for bit in (0..64).filter(|bit| bits >> bit & 1 != 0) {
+            cursor.seek(table);
+            // A recorder that was killed has written none of them.
+            let Some(mut place) = cursor.peek(16)?.map(Bytes) else { break };
+            let (Some(at), Some(size)) = (place.u64(), place.u64()) else { break };
+            table += 16;
+            if size > HEAD_MAX || ![F_TRACING_DATA, F_OSRELEASE, F_VERSION, F_ARCH].contains(&bit) {
+                continue;
+            }
+            cursor.seek(at);
+            let Some(bytes) = cursor.peek(size as usize)? else { break };
+            self.feature(bit, bytes);
+        }
+        Ok(())
+    }
+
+    fn feature(&mut self, bit: u32, bytes: &[u8]) {
+        let text = || {
+            let text = String::from_utf8_lossy(bytes.get(4..).unwrap_or_default()).into_owned();
+            let text = text.split('\0').next().unwrap_or_default();
+            text.chars().map(|c| if c.is_control() { '?' } else { c }).take(128).collect::<String>()
+        };
+        match bit {
+            F_TRACING_DATA => self.tracing_data(bytes),
+            F_OSRELEASE => self.head.kernel = text(),
+            F_VERSION => self.head.recorder = format!("perf {}", text()),
+            F_ARCH => self.head.arch = Arch::named(&text()).or(self.head.arch),
+            _ => {}
+        }
+    }
+
+    fn tracing_data(&mut self, bytes: &[u8]) {
+        let mut bytes = Bytes(bytes);
+        let mut read = || {
+            (bytes.take(10)? == b"\x17\x08\x44tracing").then_some(())?;
+            let version = bytes.text()?;
+            let is_big = bytes.take(1)? != [0];
+            bytes.take(5)?;
+            (!is_big).then_some(())?;
+            self.described.all(&mut bytes, *version > *b"0.5".as_slice())
+        };
+        self.is_broken |= read().is_none();
+        self.head.names.append(&mut self.described.names);
+    }
+
+    /// Takes the next record; whether there was one.
+    fn record(&mut self) -> Result<bool, Fault> {
+        if let Some(packed) = &mut self.packed {
+            let rest = packed.output.get(packed.used..).unwrap_or_default();
+            let size = rest.get(6..8).map(|size| usize::from(u16::from_le_bytes([size[0], size[1]])));
+            if let Some(record) = size.filter(|&size| size >= 8).and_then(|size| rest.get(..size)) {
+                let record = record.to_vec();
+                packed.used += record.len();
+                self.take(&record);
+                return Ok(true);
+            }
+        }
+        if self.cursor.at() >= self.end {
+            return Ok(self.last_of_packed());
+        }
+        let Some(mut head) = self.cursor.peek(8)?.map(Bytes) else {
+            self.is_broken = true;
+            return Ok(self.last_of_packed());
+        };
+        let (kind, _, size) = (head.u32().unwrap_or(0), head.u16(), usize::from(head.u16().unwrap_or(0)));
+        let record = if size < 8 { None } else { self.cursor.peek(size)? };
+        let Some(record) = record.map(<[u8]>::to_vec) else {
+            (self.is_broken, self.end) = (true, 0);
+            return Ok(self.last_of_packed());
+        };
+        self.cursor.pass(size);
+        match kind {
+            COMPRESSED => self.unpack(&record[8..])?,
+            COMPRESSED2 => {
+                let mut rest = Bytes(&record[8..]);
+                let size = rest.u64().and_then(|size| usize::try_from(size).ok()).unwrap_or(0);
+                let data = rest.take(size.min(rest.0.len())).unwrap_or_default();
+                self.unpack(data)?;
+            }
+            TRACING_DATA => {
+                let size = u64::from(Bytes(&record[8..]).u32().unwrap_or(0));
+                let padded = size.next_multiple_of(8);
+                if let Some(bytes) = self.cursor.peek(size.min(HEAD_MAX) as usize)?.map(<[u8]>::to_vec) {
+                    self.tracing_data(&bytes);
+                }
+                self.cursor.seek(self.cursor.at().saturating_add(padded));
+            }
+            AUXTRACE => {
+                let size = Bytes(&record[8..]).u64().unwrap_or(0);
+                self.cursor.seek(self.cursor.at().saturating_add(size));
+            }
+            _ => self.take(&record),
+        }
+        Ok(true)
+    }
+
+    /// Decompresses a further piece of the stream.
+    fn unpack(&mut self, data: &[u8]) -> Result<(), Fault> {
+        let packed = self.packed.get_or_insert_with(|| {
+            let mut decoder = FrameDecoder::new();
+            decoder.set_max_window_size(zstd::WINDOW_MAX);
+            let rounds = std::collections::VecDeque::new();
+            Packed { decoder, input: Vec::new(), output: Vec::new(), used: 0, total_in: 0, total_out: 0, rounds }
+        });
+        packed.input.extend_from_slice(data);
+        packed.total_in += data.len() as u64;
+        if !packed.decode() {
+            (self.is_broken, self.end) = (true, 0);
+        }
+        self.end_rounds();
+        Ok(())
+    }
+
+    /// The stream has no end of its own: an empty last block brings out its last window. Whether more came out.
+    fn last_of_packed(&mut self) -> bool {
+        let Some(packed) = &mut self.packed else { return false };
+        if std::mem::replace(&mut self.is_over, true) {
+            return false;
+        }
+        packed.input.extend_from_slice(&[1, 0, 0]);
+        packed.decode();
+        packed.used < packed.output.len()
+    }
+
+    fn end_rounds(&mut self) {
+        let Some(packed) = &mut self.packed else { return };
+        let mut ended = 0;
+        while packed.rounds.front().is_some_and(|&at| packed.total_out >= at) {
+            packed.rounds.pop_front();
+            ended += 1;
+        }
+        (0..ended).for_each(|_| self.end_round());
+    }
+
+    /// What comes after two ends of rounds is later than all that came before the first one.
+    fn end_round(&mut self) {
+        self.complete = self.complete.max(self.last_max);
+        self.last_max = self.round_max;
+    }
+}
+
+impl Packed {
+    /// Decodes what is there; whether that is possible.
+    fn decode(&mut self) -> bool {
+        self.output.drain(..self.used);
+        self.used = 0;
+        let mut piece = vec![0; 1 << 17];
+        let mut read_in = 0;
+        let is_fine = loop {
+            match self.decoder.decode_from_to(&self.input[read_in..], &mut piece) {
+                Ok((0, 0)) => break true,
+                Ok((read, written)) => {
+                    read_in = read_in.saturating_add(read).min(self.input.len());
+                    self.output.extend_from_slice(&piece[..written]);
+                    self.total_out += written as u64;
+                    if self.total_out > (1 << 20) + self.total_in.saturating_mul(zstd::RATIO_MAX as u64) {
+                        break false;
+                    }
+                }
+                Err(_) => break false,
+            }
+        };
+        self.input.drain(..read_in);
+        is_fine
+    }
+}
+
+impl Stream for Perf<'_> {
+    fn head(&self) -> &Head {
+        &self.head
+    }
+
+    fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    fn is_truncated(&self) -> bool {
+        self.is_broken
+    }
+
+    fn next(&mut self) -> Result<Option<Point>, Fault> {
+        loop {
+            let earliest = self.waiting.peek().map(|Reverse(waiting)| waiting.0);
+            if earliest.is_some_and(|t| t <= self.complete) || self.waiting.len() >= WAITING_MAX {
+                break;
+            }
+            if !self.record()? {
+                break;
+            }
+        }
+        Ok(self.waiting.pop().map(|Reverse(waiting)| waiting.2))
+    }
+}
+
+/// An event's attributes, and the number of its clock.
+fn attr_of(bytes: &[u8]) -> Option<(Attr, Option<u32>)> {
+    let mut at = Bytes(bytes);
+    at.take(24)?;
+    let (samples, read_format, flags) = (at.u64()?, at.u64()?, at.u64()?);
+    let clock = bytes.get(92..96).filter(|_| flags >> 25 & 1 != 0).and_then(|bytes| Bytes(bytes).u32());
+    let has_ids = flags >> 18 & 1 != 0;
+    Some((Attr { samples, read_format, has_ids, ids: Vec::new() }, clock))
+}
+
+/// The name of a clock; without a number, perf uses the kernel's scheduler clock.
+fn clock(number: Option<u32>) -> Option<&'static str> {
+    match number? {
+        0 => Some("realtime"),
+        1 => Some("mono"),
+        4 => Some("mono_raw"),
+        7 => Some("boot"),
+        11 => Some("tai"),
+        _ => None,
+    }
+}

@@ -1,0 +1,166 @@
+//! The records of perf.data: samples, losses, names, ends of rounds.
+
+use std::cmp::Reverse;
+
+use super::super::format::{Raw, name};
+use super::super::point::{Point, What};
+use super::{
+    ATTRS_MAX, Attr, F_TRACING_DATA, FINISHED_ROUND, HEADER_ATTR, HEADER_FEATURE, Perf, Waiting, attr_of, clock,
+};
+use crate::cursor::Bytes;
+use crate::{CPUS_MAX, zstd};
+
+/// Kinds of records.
+const LOST: u32 = 2;
+const COMM: u32 = 3;
+const SAMPLE: u32 = 9;
+const LOST_SAMPLES: u32 = 13;
+
+/// What a sample has, by its bits.
+const S_IP: u64 = 1;
+const S_TID: u64 = 1 << 1;
+const S_TIME: u64 = 1 << 2;
+const S_ADDR: u64 = 1 << 3;
+const S_READ: u64 = 1 << 4;
+const S_CALLCHAIN: u64 = 1 << 5;
+const S_ID: u64 = 1 << 6;
+const S_CPU: u64 = 1 << 7;
+const S_PERIOD: u64 = 1 << 8;
+const S_STREAM: u64 = 1 << 9;
+const S_RAW: u64 = 1 << 10;
+const S_IDENTIFIER: u64 = 1 << 16;
+
+impl Perf<'_> {
+    pub(super) fn take(&mut self, record: &[u8]) {
+        let kind = Bytes(record).u32().unwrap_or(0);
+        let rest = record.get(8..).unwrap_or_default();
+        match kind {
+            SAMPLE => {
+                self.sample(rest);
+            }
+            FINISHED_ROUND => match &mut self.packed {
+                Some(packed) => packed.rounds.push_back(packed.total_out.saturating_add(zstd::WINDOW_MAX)),
+                None => self.end_round(),
+            },
+            LOST | LOST_SAMPLES => {
+                let at = if kind == LOST { 8 } else { 0 };
+                let count = rest.get(at..).and_then(|rest| Bytes(rest).u64()).unwrap_or(1);
+                if let Some((t, cpu)) = self.trailer(rest) {
+                    let from = self.last.get(usize::from(cpu)).copied().filter(|&last| last != 0).unwrap_or(t);
+                    let what = What::Gap { until: t, count: count.max(1) };
+                    self.push(Point { t: from.min(t), cpu, tid: 0, tgid: None, what });
+                }
+            }
+            COMM => {
+                let mut bytes = Bytes(rest);
+                if let (Some(tgid), Some(tid)) = (bytes.u32(), bytes.u32()) {
+                    let what = What::Named { tid, tgid, name: name(bytes.0) };
+                    // Names of tasks that ran before have the time 0.
+                    let (t, cpu) = self.trailer(rest).unwrap_or((0, 0));
+                    self.push(Point { t, cpu, tid, tgid: Some(tgid), what });
+                }
+            }
+            HEADER_ATTR => {
+                let size = rest.get(4..8).and_then(|size| Bytes(size).u32()).unwrap_or(0) as usize;
+                let Some((attr, ids)) = rest.split_at_checked(size).filter(|_| self.attrs.len() < ATTRS_MAX) else {
+                    return;
+                };
+                if let Some((mut attr, id)) = attr_of(attr) {
+                    let mut ids = Bytes(ids);
+                    attr.ids = std::iter::from_fn(|| ids.u64()).collect();
+                    self.head.clock = clock(id).unwrap_or(&self.head.clock).to_owned();
+                    self.attrs.push(attr);
+                }
+            }
+            HEADER_FEATURE => {
+                if let Some((bit, bytes)) = rest.split_at_checked(8) {
+                    let bit = Bytes(bit).u64().unwrap_or(0);
+                    if bit != u64::from(F_TRACING_DATA) {
+                        self.feature(u32::try_from(bit).unwrap_or(0), bytes);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The attributes of a record's event: all have the same, or the record begins with its id.
+    fn attr(&self, id: Option<u64>) -> Option<&Attr> {
+        id.and_then(|id| self.attrs.iter().find(|attr| attr.ids.contains(&id))).or(self.attrs.first())
+    }
+
+    /// Time and CPU of a record that is no sample: they are at its end.
+    fn trailer(&self, rest: &[u8]) -> Option<(u64, u16)> {
+        let attr = self.attr(None).filter(|attr| attr.has_ids)?;
+        let has = |bit: u64| attr.samples & bit != 0;
+        let bits = [S_TID, S_TIME, S_ID, S_STREAM, S_CPU, S_IDENTIFIER];
+        let size = bits.iter().filter(|&&bit| has(bit)).count() * 8;
+        let mut bytes = Bytes(rest.get(rest.len().checked_sub(size)?..)?);
+        if has(S_TID) {
+            bytes.u64()?;
+        }
+        let t = if has(S_TIME) { bytes.u64()? } else { 0 };
+        for _ in [S_ID, S_STREAM].iter().filter(|&&bit| has(bit)) {
+            bytes.u64()?;
+        }
+        let cpu = if has(S_CPU) { bytes.u32()? } else { 0 };
+        (cpu < CPUS_MAX).then_some((t, cpu as u16))
+    }
+
+    fn sample(&mut self, rest: &[u8]) -> Option<()> {
+        let first = self.attrs.first()?;
+        let id = (first.samples & S_IDENTIFIER != 0).then(|| Bytes(rest).u64()).flatten();
+        let attr = if self.attrs.iter().all(|attr| attr.samples == first.samples) { first } else { self.attr(id)? };
+        let (samples, read_format) = (attr.samples, attr.read_format);
+        let has = |bit: u64| samples & bit != 0;
+        let mut bytes = Bytes(rest);
+        for _ in [S_IDENTIFIER, S_IP].iter().filter(|&&bit| has(bit)) {
+            bytes.u64()?;
+        }
+        let (tgid, tid) = if has(S_TID) { (Some(bytes.u32()?), bytes.u32()?) } else { (None, 0) };
+        let t = if has(S_TIME) { bytes.u64()? } else { return None };
+        for _ in [S_ADDR, S_ID, S_STREAM].iter().filter(|&&bit| has(bit)) {
+            bytes.u64()?;
+        }
+        let cpu = if has(S_CPU) { bytes.u64()? as u32 } else { 0 };
+        if has(S_PERIOD) {
+            bytes.u64()?;
+        }
+        if has(S_READ) {
+            // Each value may have an id and a count of losses; a group has their number first.
+            let more = (read_format >> 2 & 1) + (read_format >> 4 & 1);
+            let times = (read_format & 1) + (read_format >> 1 & 1);
+            let count = if read_format >> 3 & 1 != 0 { bytes.u64()? } else { 1 };
+            let size = times.checked_add(count.checked_mul(1 + more)?)?.checked_mul(8)?;
+            bytes.take(usize::try_from(size).ok()?)?;
+        }
+        if has(S_CALLCHAIN) {
+            let size = bytes.u64()?.checked_mul(8)?;
+            bytes.take(usize::try_from(size).ok()?)?;
+        }
+        if !has(S_RAW) || cpu >= CPUS_MAX {
+            return None;
+        }
+        let size = bytes.u32()? as usize;
+        let record = bytes.take(size)?;
+        let id = Bytes(record).u16()?;
+        let at = usize::from(cpu as u16);
+        if self.last.len() <= at {
+            self.last.resize(at + 1, 0);
+        }
+        self.last[at] = t;
+        let layout = self.described.layout(id)?;
+        self.counts.add(layout.place);
+        // A task that has exited has no id any more.
+        let tgid = tgid.filter(|&tgid| tgid != u32::MAX);
+        let tid = if tid == u32::MAX { 0 } else { tid };
+        self.push(Point { t, cpu: cpu as u16, tid, tgid, what: Raw::what(record, layout) });
+        Some(())
+    }
+
+    fn push(&mut self, point: Point) {
+        self.number += 1;
+        self.round_max = self.round_max.max(point.t);
+        self.waiting.push(Reverse(Waiting(point.t, self.number, point)));
+    }
+}

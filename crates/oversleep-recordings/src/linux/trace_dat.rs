@@ -1,0 +1,380 @@
+//! trace.dat, which `trace-cmd record` writes: versions 6 and 7, plain or compressed by zstd.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use oversleep_why::calls::Arch;
+
+use super::format::Described;
+use super::point::{Counts, Point, What};
+use super::ring::Page;
+use super::{Head, Stream};
+use crate::cursor::{Bytes, Cursor};
+use crate::source::Source;
+use crate::{CPUS_MAX, Fault, Format, zstd};
+
+pub const FORMAT: Format = Format { name: "trace.dat", way: "trace-cmd", knows: |head| head.starts_with(MAGIC), open };
+
+const MAGIC: &[u8] = b"\x17\x08\x44tracing";
+/// The most that is read before the events: descriptions of all tracepoints, and the kernel's symbols.
+const HEAD_MAX: usize = 64 << 20;
+/// How much of it is read first.
+const HEAD_FIRST: usize = 1 << 20;
+/// The largest pages that a kernel has.
+const PAGE_MAX: u32 = 1 << 16;
+
+/// Options of the head.
+const DONE: u16 = 0;
+const BUFFER: u16 = 3;
+const TRACECLOCK: u16 = 4;
+const UNAME: u16 = 5;
+const VERSION: u16 = 9;
+const EVENT_FORMATS: u16 = 18;
+const CMDLINES: u16 = 21;
+
+struct TraceDat<'a> {
+    head: Head,
+    described: Described,
+    cpus: Vec<Cpu<'a>>,
+    order: BinaryHeap<Reverse<(u64, usize)>>,
+    counts: Counts,
+    long_size: usize,
+    page_size: usize,
+}
+
+struct Cpu<'a> {
+    number: u16,
+    cursor: Cursor<'a>,
+    end: u64,
+    /// Chunks that are left, if it is compressed; and the one that is read.
+    chunks: Option<u32>,
+    chunk: Vec<u8>,
+    chunk_at: usize,
+    page: Page,
+    next: Option<Point>,
+    /// What follows a gap.
+    after_gap: Option<Point>,
+    last: u64,
+    is_broken: bool,
+}
+
+fn open<'a>(source: &'a dyn Source) -> Result<Box<dyn Stream + 'a>, Fault> {
+    // How long the head is, nothing says: it is read again in twice the size until it is whole.
+    let mut size = HEAD_FIRST;
+    loop {
+        match open_with(source, size) {
+            Err(Fault::CutOff) if size < HEAD_MAX && (size as u64) < source.size() => size *= 2,
+            Err(Fault::CutOff) if size >= HEAD_MAX && (size as u64) < source.size() => {
+                return Err(Fault::Damaged("its head is too long".to_owned()));
+            }
+            opened => return opened,
+        }
+    }
+}
+
+fn open_with<'a>(source: &'a dyn Source, size: usize) -> Result<Box<dyn Stream + 'a>, Fault> {
+    let mut bytes = vec![0; usize::try_from(source.size()).unwrap_or(usize::MAX).min(size)];
+    let count = source.read_at(0, &mut bytes)?;
+    bytes.truncate(count);
+    let mut bytes = Bytes(&bytes);
+    let cut = Fault::CutOff;
+    bytes.take(MAGIC.len()).ok_or(cut)?;
+    let version = bytes.text().ok_or(Fault::CutOff)?;
+    let is_big = bytes.take(1).ok_or(Fault::CutOff)? != [0];
+    let long_size = bytes.take(1).ok_or(Fault::CutOff)?[0];
+    let page_size = bytes.u32().ok_or(Fault::CutOff)?;
+    if is_big {
+        return Err(Fault::Unread("it is of a big-endian machine".to_owned()));
+    }
+    if ![4, 8].contains(&long_size) || !(64..=PAGE_MAX).contains(&page_size) {
+        return Err(Fault::Damaged("its head states impossible sizes".to_owned()));
+    }
+    let mut file = TraceDat {
+        head: Head::of("trace-cmd"),
+        described: Described::default(),
+        cpus: Vec::new(),
+        order: BinaryHeap::new(),
+        counts: Counts::default(),
+        long_size: usize::from(long_size),
+        page_size: page_size as usize,
+    };
+    file.head.arch = (long_size == 8).then_some(Arch::X86_64);
+    match version {
+        b"6" => file.version_6(source, bytes)?,
+        b"7" => file.version_7(source, bytes)?,
+        _ => return Err(Fault::Unread("its version is neither 6 nor 7".to_owned())),
+    }
+    file.head.names = std::mem::take(&mut file.described.names);
+    for at in 0..file.cpus.len() {
+        file.refill(at)?;
+    }
+    Ok(Box::new(file))
+}
+
+impl<'a> TraceDat<'a> {
+    fn version_6(&mut self, source: &'a dyn Source, mut bytes: Bytes<'_>) -> Result<(), Fault> {
+        self.described.all(&mut bytes, true).ok_or(Fault::CutOff)?;
+        let count = bytes.u32().ok_or(Fault::CutOff)?;
+        if count > CPUS_MAX {
+            return Err(Fault::Damaged("it states too many CPUs".to_owned()));
+        }
+        let mut kind = bytes.take(10).ok_or(Fault::CutOff)?;
+        if kind == b"options  \0" {
+            loop {
+                let id = bytes.u16().ok_or(Fault::CutOff)?;
+                if id == DONE {
+                    break;
+                }
+                let size = bytes.u32().ok_or(Fault::CutOff)? as usize;
+                let data = bytes.take(size).ok_or(Fault::CutOff)?;
+                self.option(id, data);
+            }
+            kind = bytes.take(10).ok_or(Fault::CutOff)?;
+        }
+        if kind != b"flyrecord\0" {
+            return Err(Fault::Unread("it has text of the latency tracers, and no events".to_owned()));
+        }
+        for number in 0..count {
+            let (at, size) = (bytes.u64().ok_or(Fault::CutOff)?, bytes.u64().ok_or(Fault::CutOff)?);
+            self.add_cpu(source, number, at, size, false)?;
+        }
+        Ok(())
+    }
+
+    fn option(&mut self, id: u16, data: &[u8]) {
+        let text = || String::from_utf8_lossy(data).trim_end_matches('\0').trim().to_owned();
+        match id {
+            // The chosen one is in brackets.
+            TRACECLOCK => {
+                let all = text();
+                let chosen = all.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map(|(name, _)| name);
+                self.head.clock = chosen.unwrap_or(&all).to_owned();
+            }
+            UNAME => {
+                let words = text();
+                let words: Vec<&str> = words.split_whitespace().collect();
+                self.head.kernel = words.get(2).copied().unwrap_or_default().to_owned();
+                self.head.arch = words.last().and_then(|arch| Arch::named(arch)).or(self.head.arch);
+            }
+            VERSION => self.head.recorder = format!("trace-cmd {}", text().split(' ').next().unwrap_or_default()),
+            _ => {}
+        }
+    }
+
+    fn version_7(&mut self, source: &'a dyn Source, mut bytes: Bytes<'_>) -> Result<(), Fault> {
+        let compression = bytes.text().ok_or(Fault::CutOff)?.to_owned();
+        bytes.text().ok_or(Fault::CutOff)?;
+        if ![&b"zstd"[..], b"none", b""].contains(&&compression[..]) {
+            let name = String::from_utf8_lossy(&compression[..compression.len().min(16)]).into_owned();
+            return Err(Fault::Unread(format!("it is compressed by `{}`", printable(&name))));
+        }
+        let mut at = bytes.u64().ok_or(Fault::CutOff)?;
+        let mut seen = 0;
+        while at != 0 {
+            seen += 1;
+            if seen > 64 {
+                return Err(Fault::Damaged("its options have no end".to_owned()));
+            }
+            let options = section(source, at)?;
+            let mut options = Bytes(&options);
+            at = 0;
+            while let Some(id) = options.u16() {
+                let size = options.u32().ok_or(Fault::CutOff)? as usize;
+                let mut data = Bytes(options.take(size).ok_or(Fault::CutOff)?);
+                match id {
+                    DONE => {
+                        at = data.u64().ok_or(Fault::CutOff)?;
+                        break;
+                    }
+                    EVENT_FORMATS => {
+                        let formats = section(source, data.u64().ok_or(Fault::CutOff)?)?;
+                        self.described.formats(&mut Bytes(&formats)).ok_or(Fault::CutOff)?;
+                    }
+                    CMDLINES => {
+                        let lines = section(source, data.u64().ok_or(Fault::CutOff)?)?;
+                        self.described.cmdlines(lines.get(8..).unwrap_or_default());
+                    }
+                    BUFFER => self.buffer(source, data).ok_or(Fault::CutOff)??,
+                    _ => self.option(id, data.0),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn buffer(&mut self, source: &'a dyn Source, mut data: Bytes<'_>) -> Option<Result<(), Fault>> {
+        let at = data.u64()?;
+        data.text()?;
+        let clock = data.text()?;
+        // Events of further instances may be the same ones: the first one with any is read, the main one if it has some.
+        if self.cpus.iter().any(|cpu| cpu.cursor.at() < cpu.end) {
+            return Some(Ok(()));
+        }
+        self.cpus.clear();
+        self.head.clock = String::from_utf8_lossy(clock).into_owned();
+        let page_size = data.u32()?;
+        if !(64..=PAGE_MAX).contains(&page_size) {
+            return Some(Err(Fault::Damaged("its head states impossible sizes".to_owned())));
+        }
+        self.page_size = page_size as usize;
+        let mut head = [0; 4];
+        let is_compressed = source.read_at(at, &mut head).is_ok() && head[2] & 1 != 0;
+        for _ in 0..data.u32()? {
+            let (number, at, size) = (data.u32()?, data.u64()?, data.u64()?);
+            if let Err(fault) = self.add_cpu(source, number, at, size, is_compressed) {
+                return Some(Err(fault));
+            }
+        }
+        Some(Ok(()))
+    }
+
+    fn add_cpu(
+        &mut self,
+        source: &'a dyn Source,
+        number: u32,
+        at: u64,
+        size: u64,
+        is_compressed: bool,
+    ) -> Result<(), Fault> {
+        if number >= CPUS_MAX || self.cpus.len() >= CPUS_MAX as usize {
+            return Err(Fault::Damaged("it states too many CPUs".to_owned()));
+        }
+        let mut cursor = Cursor::new(source, at);
+        let mut chunks = None;
+        let mut is_broken = false;
+        if is_compressed && size != 0 {
+            chunks = cursor.peek(4)?.and_then(|bytes| bytes.try_into().ok()).map(u32::from_le_bytes);
+            is_broken = chunks.is_none();
+            cursor.pass(4);
+        }
+        self.cpus.push(Cpu {
+            number: number as u16,
+            cursor,
+            end: at.saturating_add(size),
+            chunks,
+            chunk: Vec::new(),
+            chunk_at: 0,
+            page: Page::default(),
+            next: None,
+            after_gap: None,
+            last: 0,
+            is_broken,
+        });
+        Ok(())
+    }
+
+    /// Reads the next event of a CPU.
+    fn refill(&mut self, at: usize) -> Result<(), Fault> {
+        let cpu = &mut self.cpus[at];
+        cpu.next = cpu.after_gap.take();
+        while cpu.next.is_none() {
+            if let Some(point) = cpu.page.next(cpu.number, &self.described, &mut self.counts) {
+                let missed = std::mem::take(&mut cpu.page.missed);
+                cpu.next = Some(point);
+                if missed != 0 {
+                    // The first page's gap has no begin: the CPU's events begin after it.
+                    let t = if cpu.last == 0 { point.t } else { cpu.last };
+                    let what = What::Gap { until: point.t, count: missed };
+                    cpu.next = Some(Point { t, tid: 0, what, ..point });
+                    cpu.after_gap = Some(point);
+                }
+                cpu.last = point.t;
+                break;
+            }
+            let missed = cpu.page.missed;
+            if !cpu.load(self.page_size, self.long_size)? {
+                break;
+            }
+            cpu.page.missed = cpu.page.missed.saturating_add(missed);
+        }
+        if let Some(point) = self.cpus[at].next {
+            self.order.push(Reverse((point.t, at)));
+        }
+        Ok(())
+    }
+}
+
+impl Cpu<'_> {
+    /// Goes to the next page; whether there is one.
+    fn load(&mut self, page_size: usize, long_size: usize) -> Result<bool, Fault> {
+        if self.is_broken {
+            return Ok(false);
+        }
+        let is_loaded = match self.chunks {
+            None => {
+                if self.cursor.at() >= self.end {
+                    return Ok(false);
+                }
+                let page = self.cursor.peek(page_size)?;
+                let is_loaded = page.is_some_and(|page| self.page.load(page, long_size));
+                self.cursor.pass(page_size);
+                is_loaded
+            }
+            Some(left) => {
+                if self.chunk_at >= self.chunk.len() {
+                    if left == 0 {
+                        return Ok(false);
+                    }
+                    self.chunks = Some(left - 1);
+                    self.chunk = chunk(&mut self.cursor)?.unwrap_or_default();
+                    self.chunk_at = 0;
+                }
+                let page = self.chunk.get(self.chunk_at..self.chunk_at + page_size);
+                self.chunk_at += page_size;
+                page.is_some_and(|page| self.page.load(page, long_size))
+            }
+        };
+        self.is_broken = !is_loaded;
+        Ok(is_loaded)
+    }
+}
+
+/// A compressed piece: its two sizes and itself. `None` if it is damaged.
+fn chunk(cursor: &mut Cursor<'_>) -> Result<Option<Vec<u8>>, Fault> {
+    let Some(mut sizes) = cursor.peek(8)?.map(Bytes) else { return Ok(None) };
+    let (Some(packed), Some(whole)) = (sizes.u32(), sizes.u32()) else { return Ok(None) };
+    cursor.pass(8);
+    let Some(bytes) = cursor.peek(packed as usize)? else { return Ok(None) };
+    let whole = zstd::whole(bytes, whole as usize);
+    cursor.pass(packed as usize);
+    Ok(whole)
+}
+
+/// The content of a section.
+fn section(source: &dyn Source, at: u64) -> Result<Vec<u8>, Fault> {
+    let mut cursor = Cursor::new(source, at);
+    let mut head = Bytes(cursor.peek(16)?.ok_or(Fault::CutOff)?);
+    let (_, flags, _) = (head.u16(), head.u16().unwrap_or(0), head.u32());
+    let size = head.u64().ok_or(Fault::CutOff)?;
+    cursor.pass(16);
+    if flags & 1 != 0 {
+        return chunk(&mut cursor)?.ok_or(Fault::CutOff);
+    }
+    let size = usize::try_from(size).ok().filter(|&size| size <= HEAD_MAX).ok_or(Fault::CutOff)?;
+    Ok(cursor.peek(size)?.ok_or(Fault::CutOff)?.to_vec())
+}
+
+fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
+}
+
+impl Stream for TraceDat<'_> {
+    fn head(&self) -> &Head {
+        &self.head
+    }
+
+    fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    fn is_truncated(&self) -> bool {
+        self.cpus.iter().any(|cpu| cpu.is_broken)
+    }
+
+    fn next(&mut self) -> Result<Option<Point>, Fault> {
+        let Some(Reverse((_, at))) = self.order.pop() else { return Ok(None) };
+        let point = self.cpus[at].next.take();
+        self.refill(at)?;
+        Ok(point)
+    }
+}

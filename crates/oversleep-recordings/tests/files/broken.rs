@@ -1,0 +1,56 @@
+//! Damaged recordings: nothing panics, and nothing is allocated by a stated size.
+
+use oversleep_recordings::{recognise, replay};
+
+use crate::support::{FILES, PERF, TRACE_7, piped};
+
+fn reads(bytes: &[u8]) -> bool {
+    let source = bytes;
+    recognise(bytes).is_some_and(|format| match replay(format, &source) {
+        Ok(_) => true,
+        Err(fault) => {
+            assert!(!fault.to_string().contains('\n'));
+            false
+        }
+    })
+}
+
+#[test]
+fn every_truncation_is_read_or_refused() {
+    for bytes in FILES.iter().map(|(_, bytes)| *bytes).chain([&piped(PERF)[..]]) {
+        // Most of these end within the head, which is read at once.
+        (0..16 << 10).step_by(if std::env::var_os("OVERSLEEP_INPUTS").is_some() { 1 } else { 97 }).for_each(|size| {
+            reads(&bytes[..size.min(bytes.len())]);
+        });
+        (16 << 10..bytes.len()).step_by(bytes.len() / 16).for_each(|size| {
+            reads(&bytes[..size]);
+        });
+    }
+    assert!(reads(&piped(PERF)[..700_000]) && !reads(&TRACE_7[..60]));
+}
+
+/// `OVERSLEEP_INPUTS=1000000 cargo test --release -p oversleep-recordings` tries that many of each.
+#[test]
+fn changed_bytes_are_read_or_refused() {
+    let inputs = std::env::var("OVERSLEEP_INPUTS").ok().and_then(|inputs| inputs.parse().ok()).unwrap_or(20);
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut random = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize
+    };
+    for (_, bytes) in FILES {
+        for _ in 0..inputs {
+            let mut changed = bytes.to_vec();
+            // A short file is read fast; its pages lie behind its head.
+            for _ in 0..1 + random() % 8 {
+                let place = random() % if random() % 2 == 0 { 2_048 } else { changed.len() };
+                changed[place] = match random() % 3 {
+                    0 => 0xff,
+                    1 => 0,
+                    _ => random() as u8,
+                };
+            }
+            reads(&changed);
+        }
+    }
+}
