@@ -8,7 +8,7 @@ const LONGEST: u16 = 8_192;
 
 /// Whether other threads seem to want the processor. All zero at first.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Contention {
+pub(crate) struct Contention {
     /// How many of the next sleeps still ask for slices.
     left: u16,
     /// How many sleeps asked for them after the last stall.
@@ -18,14 +18,14 @@ pub(super) struct Contention {
 }
 
 impl Contention {
-    pub(super) const NONE: Contention = Contention { left: 0, length: 0, without: 0 };
+    pub(crate) const NONE: Contention = Contention { left: 0, length: 0, without: 0 };
 
     /// Whether the sleep that begins should ask for short slices.
-    pub(super) fn is_likely(self) -> bool {
+    pub(crate) fn is_likely(self) -> bool {
         self.left > 0
     }
 
-    pub(super) fn begin_sleep(&mut self) {
+    pub(crate) fn begin_sleep(&mut self) {
         match self.left {
             0 => self.without = self.without.saturating_add(1),
             _ => self.left -= 1,
@@ -34,7 +34,7 @@ impl Contention {
 
     /// Notes a wait that has stalled. If that happens soon after slices were given up, the other threads are still there,
     /// and twice as many sleeps ask for slices: so beside threads that stay, only one sleep in thousands has to stall.
-    pub(super) fn stalled(&mut self) {
+    pub(crate) fn stalled(&mut self) {
         if self.left == 0 {
             self.length = if self.without <= FIRST { (2 * self.length).clamp(FIRST, LONGEST) } else { FIRST };
             self.without = 0;
