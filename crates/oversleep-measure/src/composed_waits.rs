@@ -7,6 +7,7 @@ use oversleep_system::runtime_calls;
 use oversleep_system::waits::composed;
 use oversleep_system::{Family, Platform, SharedPlatform, SlackRule, Takes, Target, Wait, WaitEnd, WaitInfo, Waiter};
 
+use super::library_waits::library_waits;
 use super::still::{Reads, StillClock};
 use super::stop::StopFlag;
 
@@ -18,9 +19,10 @@ pub fn all_waits(platform: &dyn Platform) -> impl Iterator<Item = &dyn Wait> {
     platform.waits().iter().map(AsRef::as_ref).chain(composed().iter().map(AsRef::as_ref))
 }
 
-/// The wait of that name: the platform's, a composed one, or the call of a runtime, like `Thread.sleep@java-8`.
+/// The wait of that name: the platform's, a composed one, the library's on a modelled machine, or the call of a runtime, like `Thread.sleep@java-8`.
 pub fn find_wait<'a>(platform: &'a dyn Platform, name: &str) -> Option<&'a dyn Wait> {
-    all_waits(platform).find(|wait| wait.info().name == name).or_else(|| {
+    let library = library_waits(platform).iter().map(AsRef::as_ref);
+    all_waits(platform).chain(library).find(|wait| wait.info().name == name).or_else(|| {
         let call = if name.contains('@') { runtime_calls::wait(platform, name) } else { None };
         call.map(|call| call as &dyn Wait)
     })

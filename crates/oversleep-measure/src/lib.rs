@@ -13,6 +13,7 @@ mod elapsed_probe;
 mod experiment;
 mod experiments;
 mod floor;
+mod library_waits;
 mod live;
 mod looks;
 mod pauses;
@@ -46,6 +47,7 @@ pub use experiments::{
     coarse_clock,
 };
 pub use floor::floor;
+pub use library_waits::{beneath_library, library_waits};
 pub use live::RunningFigures;
 pub use looks::{Looks, Observed, SLEEP};
 pub use plan::{Depth, IdlePlan, Limit, Plan, RuntimePlan, WorkSpan};

@@ -57,7 +57,8 @@ pub fn beneath(platform: &dyn Platform, waits: &[String], plan: &Plan) -> Vec<Bo
     let probe = |(wait, requested): (&String, Nanos)| {
         let count = count(plan, requested) * u64::from(rounds);
         let amount = Amount { count, time: Nanos::from_secs(20), rounds };
-        beneath_once(platform, ExperimentId::R1, wait, requested, amount)
+        let probe = WaitProbe::new(platform, ExperimentId::R1, wait, requested, amount).paced(Pace::BackToBack);
+        probe.under(plan.conditions.clone()).labelled(label::BENEATH, wait.clone()).boxed()
     };
     let requests = requests(plan);
     distinct.iter().flat_map(|wait| requests.iter().map(|&requested| (*wait, requested))).map(probe).collect()

@@ -58,6 +58,9 @@ pub fn text(replies: &[Reply], width: usize) -> String {
         }
         for (reply, reason) in group.iter().filter_map(|reply| Some((reply, reply.reason()?))) {
             page.hanging(&format!("  {}", reply.machine), longest + 4, reason);
+            for source in reply.answer.as_ref().map(Answer::sources).unwrap_or_default() {
+                page.hanging("", longest + 4, source);
+            }
         }
     }
     page.finish()
@@ -237,6 +240,9 @@ impl Reply {
             Err(reason) => document["reason"] = json!(reason),
             Ok(answer) => {
                 document["rule"] = json!(answer.rule());
+                if !answer.sources().is_empty() {
+                    document["sources"] = json!(answer.sources());
+                }
                 document["quantity"] = json!(self.quantity());
                 document["count"] = json!(answer.count());
                 document["mean_ns"] = json!(answer.mean_ns());

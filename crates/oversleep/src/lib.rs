@@ -51,6 +51,8 @@
 #![warn(missing_docs)]
 #![cfg_attr(not(feature = "std"), no_std)]
 
+#[doc(hidden)]
+pub mod algorithm;
 #[cfg(feature = "std")]
 pub mod backoff;
 #[cfg(feature = "std")]

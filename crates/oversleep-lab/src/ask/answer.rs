@@ -20,6 +20,7 @@ pub enum Meaning {
 pub struct Answer {
     values_ns: Vec<f64>,
     rule: Option<String>,
+    sources: Vec<String>,
     meaning: Meaning,
     /// The distribution of all values, if there are too many to keep one by one.
     all: Option<All>,
@@ -81,7 +82,14 @@ impl Answer {
             return None;
         }
         values_ns.sort_by(f64::total_cmp);
-        Some(Answer { values_ns, rule: None, meaning: Meaning::Itself, all: None, stopped: Nanos::ZERO })
+        Some(Answer {
+            values_ns,
+            rule: None,
+            sources: Vec::new(),
+            meaning: Meaning::Itself,
+            all: None,
+            stopped: Nanos::ZERO,
+        })
     }
 
     /// The values of a series: lateness as the duration of the call if each call was its own deadline, costs in ns.
@@ -117,9 +125,14 @@ impl Answer {
         Some(Answer { all: Some(all.clone()), ..Answer::of(values)? })
     }
 
-    /// The same answer with the rule behind it.
-    pub(super) fn explained(self, rule: Option<String>) -> Answer {
-        Answer { rule, ..self }
+    /// The same answer with the rule behind it, and the sources of its figures.
+    pub(super) fn explained(self, rule: Option<String>, sources: Vec<String>) -> Answer {
+        Answer { rule, sources, ..self }
+    }
+
+    /// The figures of the model that decide, and the source of each.
+    pub fn sources(&self) -> &[String] {
+        &self.sources
     }
 
     /// How long this process was stopped during the measurement, as far as it is known.

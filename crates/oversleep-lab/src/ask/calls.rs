@@ -1,7 +1,7 @@
 //! Alternative names of waits and clocks: the call as the system writes it (`Sleep`, `GetTickCount64`,
 //! `CLOCK_MONOTONIC_COARSE`), and the call of a language's runtime (`parkNanos`, `time.sleep`).
 
-use oversleep_measure::find_wait;
+use oversleep_measure::{find_wait, library_waits};
 use oversleep_record::conditions::Setting;
 use oversleep_record::{Nanos, Unavailable};
 use oversleep_system::runtime_calls::{self, CallWait};
@@ -48,7 +48,8 @@ pub(crate) fn in_registry_names(lab: &Laboratory, question: &Question) -> Result
             }
             _ => {
                 // A composed wait has no call of its own: its description begins with another wait's call.
-                if let Some(found) = by_name(platform.waits().iter().map(AsRef::as_ref), name) {
+                let library = library_waits(platform).iter();
+                if let Some(found) = by_name(platform.waits().iter().chain(library).map(AsRef::as_ref), name) {
                     found.info().name.clone_into(name);
                 }
             }
@@ -157,6 +158,8 @@ mod tests {
             ("linux-hz250", "shows(CLOCK_REALTIME)", "shows(realtime)"),
             ("linux-hz250", "yield(sched_yield)", "yield(sched-yield)"),
             ("linux-hz250", "spin(1ms)", "spin(1ms)"),
+            ("windows-11", "oversleep::Pacer::wait(7ms)", "oversleep-pacer(7ms)"),
+            ("windows-11", "oversleep-sleep-until(7ms)", "oversleep-sleep-until(7ms)"),
         ] {
             assert_eq!(becomes(machine, typed), (means.to_owned(), String::new()), "{typed}");
         }

@@ -10,7 +10,7 @@ use oversleep_system::{ClockUnit, Neighbour, NotASetting, Platform};
 use super::answer::{Answer, NoAnswer};
 use super::held::hold;
 use super::question::{Question, Subject};
-use super::{calls, rule};
+use super::{calls, rule, sources};
 use crate::catalogue::Kind;
 use crate::session::{Laboratory, Request};
 
@@ -39,6 +39,7 @@ pub fn ask(machine: &Laboratory, question: &Question) -> Result<Answer, NoAnswer
         neighbours.clear();
     }
     let rule = explained(translation, rule::of(&machine.platform, question));
+    let sources = sources::of(&machine.platform, question);
     let answer = match &question.subject {
         Subject::Wait { name, request } => wait(machine, question, name, *request),
         Subject::Yield { name } => series(machine, question, ExperimentId::B7, Kind::Wait, name),
@@ -52,7 +53,7 @@ pub fn ask(machine: &Laboratory, question: &Question) -> Result<Answer, NoAnswer
     };
     check(&mut neighbours, question)?;
     drop(neighbours);
-    Ok(answer?.explained(rule))
+    Ok(answer?.explained(rule, sources))
 }
 
 /// What a runtime makes of the request, and the machine's rule. Only a model knows the latter.

@@ -6,6 +6,7 @@ mod held;
 mod measured;
 pub(crate) mod question;
 mod rule;
+mod sources;
 
 pub use answer::{Answer, Meaning, NoAnswer};
 pub(crate) use calls::{beneath, in_registry_names};

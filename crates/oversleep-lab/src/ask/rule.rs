@@ -1,10 +1,10 @@
 //! The rule behind an answer, in a sentence, under the question's conditions. Only models know theirs.
 
-use oversleep_measure::{FORK_JOIN_THREADS, POLL_PAUSE, coarse_clock, find_wait};
+use oversleep_measure::{FORK_JOIN_THREADS, POLL_PAUSE, beneath_library, coarse_clock, find_wait, library_waits};
 use oversleep_record::Nanos;
 use oversleep_record::conditions::LoadSpec;
 use oversleep_record::label::JoinStyle;
-use oversleep_system::{Family, Platform, Scope, SharedPlatform, WaitInfo};
+use oversleep_system::{Family, Platform, Scope, SharedPlatform, WaitInfo, runtime_calls};
 
 use super::calls::beneath;
 use super::held::hold;
@@ -16,7 +16,7 @@ const STEP_SHOWS_FROM: Nanos = Nanos(1_000);
 /// The rule by which this machine answers the question.
 pub(super) fn of(shared: &SharedPlatform, question: &Question) -> Option<String> {
     if let Some(beneath) = beneath(shared, question) {
-        return of(shared, &beneath);
+        return Some(of(shared, &beneath)? + &until_due(shared, question).unwrap_or_default());
     }
     let platform = &**shared;
     let _held = hold(platform, question);
@@ -25,7 +25,10 @@ pub(super) fn of(shared: &SharedPlatform, question: &Question) -> Option<String>
     match &question.subject {
         Subject::Wait { name, request } => {
             let wait = find_wait(platform, name).or_else(|| platform.simplest(Family::Sleep))?;
-            let wait = wait.rule(*request).or_else(|| of_spinning(platform, wait.info()))?;
+            let wait = wait
+                .rule(*request)
+                .or_else(|| of_spinning(platform, wait.info()))
+                .or_else(|| of_library(shared, wait.info(), *request))?;
             Some(wait + &of_timestamps(platform, question.clock.as_deref()) + &of_neighbours(platform, question))
         }
         Subject::Yield { name } => platform.wait(name)?.rule(Nanos::ZERO),
@@ -61,6 +64,31 @@ fn of_spinning(platform: &dyn Platform, info: &WaitInfo) -> Option<String> {
             "no timer ends the wait: the thread itself reads the clock until the deadline ({call}), which takes the CPU"
         )
     })
+}
+
+/// The rule of the library's own waits, which are made of one of the system's.
+fn of_library(shared: &SharedPlatform, info: &WaitInfo, request: Nanos) -> Option<String> {
+    library_waits(&**shared).iter().find(|wait| wait.info().name == info.name)?;
+    let beneath = beneath_library(shared, info.name)?;
+    Some(format!(
+        "the library's own algorithm, on this machine's figures: it has {} end early, by as much as it has learned of its \
+         lateness here, and spins for the rest, 600 µs at most; the first waits are still learning. Beneath it, {}",
+        beneath.info().call,
+        beneath.rule(request)?
+    ))
+}
+
+/// What a call adds whose runtime decides by a clock of its own whether its time is up.
+fn until_due(shared: &SharedPlatform, question: &Question) -> Option<String> {
+    let Subject::Wait { name, .. } = &question.subject else { return None };
+    let clock = runtime_calls::wait(&**shared, name)?.record().due_by.as_deref()?;
+    let clock = shared.clock(clock)?;
+    let _held = hold(&**shared, question);
+    Some(format!(
+        "; the runtime then waits again until {} shows that the span has passed, and {}",
+        clock.info().call,
+        clock.rule()?
+    ))
 }
 
 /// Neighbours don't matter if their settings belong to each thread.

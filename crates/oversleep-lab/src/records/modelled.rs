@@ -50,7 +50,7 @@ pub(crate) fn probes(
         let rule = RULE_REQUESTS_NS.map(|ns| (ExperimentId::R2, Nanos(ns), FEW));
         let steps = late.chain(rule).filter(|(experiment, ..)| is_wanted(*experiment));
         all.extend(steps.map(|(experiment, requested, count)| {
-            Call::of(record, experiment, requested, count, rounds(plan)).boxed()
+            Call::of(record, experiment, requested, count, rounds(plan)).held(&plan.conditions).boxed()
         }));
     }
     let own_sleep = records.iter().find(|record| record.family() == "free-pascal" && record.wait == "sleep");
@@ -147,6 +147,13 @@ impl Call {
             call.recorder.series_mut().conditions = holding();
         }
         call
+    }
+
+    /// The same under these conditions.
+    fn held(mut self, conditions: &Conditions) -> Call {
+        self.conditions = conditions.clone();
+        self.recorder.series_mut().conditions = conditions.clone();
+        self
     }
 
     fn boxed(self) -> Box<dyn Probe> {

@@ -35,7 +35,13 @@ pub fn probes(platform: &dyn Platform, plan: &Plan, sleep: &'static str, runtime
     });
     let span = WorkSpan { min: Nanos::from_millis(10), max: Nanos::from_millis(20) };
     let plan = &Plan { work: plan.work.or(Some(span)), ..plan.clone() };
-    let work = [("fork-join", JoinStyle::Polling), ("single-threaded", JoinStyle::Single)].into_iter();
+    // WaitFor waits for the thread itself, with messages in the main thread: rtl/win/tthread.inc of Free Pascal 3.2.2.
+    let work = [
+        ("fork-join", JoinStyle::Polling),
+        ("fork-join(WaitFor)", JoinStyle::Blocked),
+        ("single-threaded", JoinStyle::Single),
+    ]
+    .into_iter();
     sleeps
         .chain(work.map(|(name, style)| fork_join::named(platform, plan, style, |role, mean| series(name, mean, role))))
         .collect()
@@ -55,7 +61,7 @@ mod tests {
         let sim = Sim::start(machine.build());
         let runtime = Runtime { name: "free-pascal".to_owned(), version: "3".to_owned() };
         let measured = testing::measure_on(sim.clone(), probes(&*sim, &Plan::default(), "nanosleep", &runtime));
-        assert_eq!(measured.series.len(), 2 * (15 + 2));
+        assert_eq!(measured.series.len(), 2 * (15 + 3));
         for series in &measured.series {
             let is_coarse = series.key.to_string().ends_with("/coarse");
             let all_steps = series.samples.value.iter().all(|ns| ns % 4_000_000 == 0);
@@ -63,6 +69,9 @@ mod tests {
         }
         let of = |key: &str| measured.series.iter().find(|series| series.key == key).unwrap_or_else(|| panic!("{key}"));
         assert_eq!(of("R4/Sleep/7ms/precise").distribution.min(), Some(7_066_020));
+        // A blocked join ends with the longest work, a polling one at the end of a sleep.
+        let p50 = |name: &str| of(&format!("R4/{name}/15ms/precise")).distribution.p50().expect("values");
+        assert!(p50("fork-join(WaitFor)") < p50("fork-join"), "{} {}", p50("fork-join(WaitFor)"), p50("fork-join"));
         let alone = &of("R4/single-threaded/15ms/precise").distribution;
         assert!(alone.min() >= Some(9_900_000) && alone.max() <= Some(20_500_000), "{alone:?}");
     }

@@ -3,8 +3,8 @@
 
 use crate::{SlackRule, Takes, WaitInfo};
 
-/// oversleep's own sleep. No model has it.
-pub(super) const SLEEP_UNTIL: WaitInfo = WaitInfo {
+/// oversleep's own sleep. A model has it by its name alone: it is made of the model's other waits.
+pub const SLEEP_UNTIL: WaitInfo = WaitInfo {
     name: "oversleep-sleep-until",
     call: "oversleep::Sleeper::sleep_until",
     doc: "The sleep of the oversleep library. It makes up to three waits of the system, each shorter and so more \
@@ -16,6 +16,26 @@ pub(super) const SLEEP_UNTIL: WaitInfo = WaitInfo {
     page: "https://docs.rs/oversleep",
     is_modelled: false,
     ..WaitInfo::BLANK
+};
+
+/// oversleep's loop at a fixed rate, on a modelled machine.
+pub const PACER: WaitInfo = WaitInfo {
+    name: "oversleep-pacer",
+    call: "oversleep::Pacer::wait",
+    doc: "The loop of the oversleep library at a fixed rate. Its deadlines lie on a grid, so a call lasts from the end of \
+          the one before to the next beat. It sleeps as the library's sleep does.",
+    takes: Takes::Span,
+    ..SLEEP_UNTIL
+};
+
+/// oversleep's wait for another thread, on a modelled machine, where nobody ends it.
+pub const PARK_UNTIL: WaitInfo = WaitInfo {
+    name: "oversleep-park-until",
+    call: "oversleep::Parker::park_until",
+    doc: "The wait of the oversleep library for another thread, until a deadline that no other thread comes before. It \
+          makes up to two waits of the system, then it spins briefly. It is never early.",
+    family: crate::Family::Lock,
+    ..SLEEP_UNTIL
 };
 
 /// The waits of a system without a catalogue of its own.

@@ -13,7 +13,7 @@ mod windows;
 
 use crate::{Family, WaitInfo};
 
-pub use library::EVERYWHERE;
+pub use library::{EVERYWHERE, PACER, PARK_UNTIL, SLEEP_UNTIL};
 pub use linux::LINUX;
 pub use macos::MACOS;
 pub use windows::WINDOWS;
@@ -52,7 +52,7 @@ mod tests {
                 assert!(!name.is_empty() && name.bytes().all(|b| b == b'-' || b.is_ascii_alphanumeric()), "{name}");
                 assert!(name.bytes().all(|b| !b.is_ascii_uppercase()), "{name}");
                 assert!(info.call.len() > 3 && info.doc.ends_with('.'), "{name}");
-                let is_of_system = info.since.contains(version) || name == library::SLEEP_UNTIL.name;
+                let is_of_system = info.since.contains(version) || name == SLEEP_UNTIL.name;
                 assert!(is_of_system && info.page.starts_with("https://"), "{name}");
             }
         }
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn windows_takes_no_point_in_time() {
-        let is_a_span = |info: &WaitInfo| !info.takes.is_absolute() || info.name == library::SLEEP_UNTIL.name;
+        let is_a_span = |info: &WaitInfo| !info.takes.is_absolute() || info.name == SLEEP_UNTIL.name;
         assert!(WINDOWS.iter().all(is_a_span), "its points in time are on the wall clock");
         assert!(LINUX.iter().any(|info| info.takes == Takes::TimeOfDay));
     }

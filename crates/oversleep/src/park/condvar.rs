@@ -4,7 +4,8 @@ use std::sync::atomic::Ordering;
 use std::sync::{LockResult, Mutex, MutexGuard, PoisonError};
 
 use super::Woken;
-use super::exact::{self, Margins};
+use super::exact;
+use crate::algorithm::Margins;
 use crate::clock::Instant;
 use crate::sys::Word;
 use crate::time::{RealClock, TimeSource};

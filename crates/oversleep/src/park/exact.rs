@@ -1,84 +1,15 @@
 //! Waiting for a word until an exact deadline: the system wakes the thread shortly before it, and a spin does the rest.
 //! A change of the word ends either at once.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::Woken;
+use crate::algorithm::{self, Machine, Margins};
 use crate::clock::{Clock, Instant};
-use crate::slack::TimerSlack;
+use crate::slack::{TimerSlack, TimerSlackGuard};
 use crate::sys::{self, Word};
 use crate::time::TimeSource;
-
-/// How far a margin may exceed the median lateness, for a long wait and for the short one after it. Lateness beyond
-/// that rarely comes from the timer: another thread had the processor, and no margin helps.
-const REACH_NS: [u32; 2] = [60_000, 24_000];
-/// The bounds of a margin.
-const MIN_NS: u32 = 4_000;
-const MAX_NS: u32 = 600_000;
-/// A wait costs about as much CPU time, so anything shorter is spun.
-const WAIT_COST_NS: u64 = 8_000;
-
-/// What was learned about waits of one kind: half of them end later than the median, and few later than the margin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Learned {
-    median_ns: u32,
-    margin_ns: u32,
-}
-
-impl Learned {
-    /// The estimate after another wake-up. The median moves towards it by a 16th. A margin that was too short grows by a
-    /// quarter of the difference, and one that was too long shrinks by a 64th, so that about one wake-up in 17 of a steady
-    /// distribution exceeds it.
-    fn after(self, lateness_ns: u64, reach_ns: u32) -> Learned {
-        let lateness_ns = lateness_ns.min(MAX_NS.into()) as u32;
-        let step_ns = self.median_ns / 16 + 1;
-        let median_ns = if lateness_ns > self.median_ns {
-            self.median_ns + step_ns
-        } else {
-            self.median_ns.saturating_sub(step_ns)
-        };
-        let median_ns = median_ns.clamp(1_000, MAX_NS);
-        let margin_ns = match lateness_ns.checked_sub(self.margin_ns) {
-            // A stall, which no margin would have covered.
-            Some(_) if lateness_ns > median_ns.saturating_add(2 * reach_ns) => self.margin_ns,
-            Some(short_ns) => self.margin_ns + short_ns.div_ceil(4),
-            None => self.margin_ns - (self.margin_ns - lateness_ns) / 64,
-        };
-        Learned { median_ns, margin_ns: margin_ns.clamp(MIN_NS, MAX_NS.min(median_ns + reach_ns)) }
-    }
-}
-
-/// How long before the deadline the system should wake the thread, for a long wait and for a short one, learned from
-/// both. Threads may share it: a lost update loses one sample and nothing else.
-#[derive(Debug)]
-pub(super) struct Margins([AtomicU64; 2]);
-
-impl Margins {
-    pub(super) const fn new() -> Self {
-        Self([AtomicU64::new(20_000 << 32 | 80_000), AtomicU64::new(8_000 << 32 | 20_000)])
-    }
-
-    fn learned(&self, which: usize) -> Learned {
-        let both = self.0[which].load(Ordering::Relaxed);
-        Learned { median_ns: (both >> 32) as u32, margin_ns: both as u32 }
-    }
-
-    fn learn(&self, which: usize, lateness_ns: u64) {
-        self.store(which, self.learned(which).after(lateness_ns, REACH_NS[which]));
-    }
-
-    /// Too little time was left for a wait of this kind. Its margin decays, so that the wait is tried again.
-    fn forget(&self, which: usize) {
-        let Learned { median_ns, margin_ns } = self.learned(which);
-        let margin_ns = margin_ns - (margin_ns - MIN_NS) / 64;
-        self.store(which, Learned { median_ns, margin_ns });
-    }
-
-    fn store(&self, which: usize, Learned { median_ns, margin_ns }: Learned) {
-        self.0[which].store(u64::from(median_ns) << 32 | u64::from(margin_ns), Ordering::Relaxed);
-    }
-}
 
 /// Waits on this clock while the word is `expected`, until `deadline` at most and never less.
 pub(super) fn wait_on(
@@ -99,94 +30,53 @@ pub(super) fn wait_on(
 
 /// The same by the operating system.
 fn wait_until(word: &Word, expected: u32, deadline: Instant, margins: &Margins) -> Woken {
-    let is_over = || word.value.load(Ordering::Relaxed) != expected;
-    let left_ns = || deadline.duration_since(Clock::now()).as_nanos() as u64;
-    let mut slack = None;
-    // The kind of the last wait that ended by itself, and when it was due.
-    let mut last = None;
-    for which in [0, 1] {
-        let margin_ns = u64::from(margins.learned(which).margin_ns);
-        if is_over() || left_ns() < margin_ns + WAIT_COST_NS {
-            if which > 0 {
-                margins.forget(which);
-            }
-            continue;
-        }
-        if let Some((which, _, lateness_ns)) = last.take() {
-            margins.learn(which, lateness_ns);
-        }
-        slack.get_or_insert_with(|| TimerSlack::hold(Duration::from_nanos(1)));
-        let wake_ns = deadline.as_nanos() - margin_ns;
-        while !is_over() {
-            word.wait(expected, Some(wake_ns));
-            let now_ns = sys::monotonic_ns();
-            if now_ns >= wake_ns {
-                last = Some((which, wake_ns, now_ns - wake_ns)).filter(|_| !is_over());
-                break;
-            }
-        }
-    }
-    drop(slack);
-    if let Some((which, wake_ns, _)) = last {
-        // A margin also covers what comes between waking up and spinning, such as the call that restores the slack.
-        margins.learn(which, sys::monotonic_ns().saturating_sub(wake_ns));
-    }
-    loop {
-        // The word is checked before the time, so a token that came before the deadline counts.
-        if is_over() {
-            return Woken::Notified;
-        }
-        let now = Clock::now();
-        // The library's clock may be a few nanoseconds ahead of the system's, and the guarantee holds for both.
-        if now >= deadline && sys::monotonic_ns() >= deadline.as_nanos() {
-            return Woken::AtDeadline { lateness_ns: now.duration_since(deadline).as_nanos() as u64 };
-        }
-        std::hint::spin_loop();
+    let mut system = System { word, expected, slack: None };
+    match algorithm::wait_until(&mut system, deadline.as_nanos(), margins) {
+        None => Woken::Notified,
+        Some(lateness_ns) => Woken::AtDeadline { lateness_ns },
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// A word on the operating system.
+struct System<'a> {
+    word: &'a Word,
+    expected: u32,
+    slack: Option<TimerSlackGuard>,
+}
 
-    /// The estimate after many such wake-ups.
-    fn learned(lateness_ns: impl Fn(u64) -> u64) -> Learned {
-        let first = Learned { median_ns: 20_000, margin_ns: 80_000 };
-        (0..5_000).fold(first, |learned, i| learned.after(lateness_ns(i), REACH_NS[0]))
+impl Machine for System<'_> {
+    fn now_ns(&mut self) -> u64 {
+        Clock::now().as_nanos()
     }
 
-    #[test]
-    fn a_margin_covers_most_of_a_steady_spread() {
-        // 10 to 59 µs late, in an order without pattern.
-        let lateness_ns = |i: u64| 10_000 + i * 7_919 % 50 * 1_000;
-        let Learned { median_ns, margin_ns } = learned(lateness_ns);
-        assert!((24_000..46_000).contains(&median_ns), "{median_ns}");
-        let late = (0..1_000).filter(|&i| lateness_ns(i) > u64::from(margin_ns)).count();
-        assert!((10..=200).contains(&late), "{late} of 1,000 beyond {margin_ns} ns");
+    fn system_ns(&mut self) -> u64 {
+        sys::monotonic_ns()
     }
 
-    #[test]
-    fn a_wait_that_was_skipped_is_tried_again() {
-        let margins = Margins::new();
-        (0..500).for_each(|_| margins.learn(1, 90_000));
-        assert!(margins.learned(1).margin_ns >= 80_000);
-        (0..200).for_each(|_| margins.forget(1));
-        assert!(margins.learned(1).margin_ns <= 10_000);
+    fn cpu_ns(&mut self) -> Option<u64> {
+        sys::thread_cpu_ns()
     }
 
-    #[test]
-    fn stalls_do_not_make_it_spin() {
-        // Every fifth wake-up comes while another thread has the processor.
-        let stalls = learned(|i| if i % 5 == 0 { 3_000_000 } else { 12_000 });
-        assert!(stalls.margin_ns <= 90_000, "{stalls:?}");
+    fn wait_until(&mut self, ns: u64) -> u64 {
+        loop {
+            self.word.wait(self.expected, Some(ns));
+            let now_ns = sys::monotonic_ns();
+            if now_ns >= ns || self.has_come() {
+                return now_ns;
+            }
+        }
     }
 
-    #[test]
-    fn a_coarse_timer_gets_a_wide_margin_and_an_exact_one_a_narrow_one() {
-        // A grid of half a millisecond.
-        let coarse = learned(|i| i * 7_919 % 500 * 1_000);
-        assert!((200_000..400_000).contains(&coarse.margin_ns), "{coarse:?}");
-        assert_eq!(learned(|_| 0).margin_ns, MIN_NS);
-        assert!(learned(|_| u64::MAX).margin_ns <= MAX_NS);
+    fn has_come(&mut self) -> bool {
+        self.word.value.load(Ordering::Relaxed) != self.expected
+    }
+
+    fn begin_waits(&mut self, _is_contended: bool) -> u64 {
+        self.slack = Some(TimerSlack::hold(Duration::from_nanos(1)));
+        0
+    }
+
+    fn end_waits(&mut self) {
+        self.slack = None;
     }
 }

@@ -14,10 +14,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use crate::algorithm::Margins;
 use crate::clock::Instant;
 use crate::sys::Word;
 use crate::time::{RealClock, TimeSource};
-use exact::Margins;
 use token::Token;
 
 pub use condvar::Condvar;

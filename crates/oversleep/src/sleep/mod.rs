@@ -1,28 +1,20 @@
 //! Sleeps that end on time: the operating system waits until shortly before the deadline, and a short spin does the
 //! rest.
 //!
-//! The [`Sleeper`] is here. `lateness` learns how late waits end, `plan` decides when to wait, `waiting` waits, and never
-//! ends a sleep early, and `shared` keeps what threads without a sleeper of their own have learned.
+//! The [`Sleeper`] is here. `algorithm` learns how late waits end and decides when to wait, `waiting` makes the operating
+//! system's waits, and `shared` keeps what threads without a sleeper of their own have learned.
 
-mod contention;
-mod lateness;
-mod objective;
-mod plan;
 mod real_clock;
 mod shared;
 mod slept;
-#[cfg(test)]
-mod stream_tests;
-mod tail;
 mod waiting;
 
 use std::num::NonZeroU32;
 use std::time::Duration;
 
+use crate::algorithm::{Objective, Plan};
 use crate::clock::Instant;
 use crate::time::{RealClock, TimeSource};
-use objective::Objective;
-use plan::Plan;
 use waiting::start;
 
 pub use slept::{Slept, Waited};

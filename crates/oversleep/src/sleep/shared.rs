@@ -5,8 +5,7 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Mutex, TryLockError};
 
-use super::plan::Plan;
-use super::waiting::Access;
+use crate::algorithm::{Access, Plan};
 
 const PLACES: u8 = 16;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::plan::APPROACHES;
+use crate::algorithm::APPROACHES;
 use crate::outcome::Outcome;
 
 /// How a sleep went.

@@ -1,11 +1,9 @@
-//! Makes the waits of a sleep and the spin after them, with the thread's slack and slice set for both, and reports to the
-//! plan.
+//! A sleep by the operating system, with the thread's slack and slice set for its waits.
 
 use std::time::Duration;
 
-use super::objective::Objective;
-use super::plan::{Ended, Plan, Step};
 use super::{Slept, Waited};
+use crate::algorithm::{self, Access, Machine, Objective};
 use crate::claims;
 use crate::clock::{Clock, Instant};
 use crate::outcome::{Denied, Outcome};
@@ -14,74 +12,65 @@ use crate::sys;
 /// The finest slack that can be requested; zero means the default.
 const FINEST_SLACK_NS: u64 = 1;
 
-/// Access to a plan that another thread may be using.
-pub(super) trait Access {
-    /// Calls `body` with the plan; `None` if someone else is using it.
-    fn with<R>(&mut self, body: impl FnOnce(&mut Plan) -> R) -> Option<R>;
-}
-
-impl Access for Plan {
-    fn with<R>(&mut self, body: impl FnOnce(&mut Plan) -> R) -> Option<R> {
-        Some(body(self))
-    }
-}
-
 /// Sleeps until `deadline`, as the plan says.
 pub(super) fn sleep_until(plan: &mut impl Access, deadline: Instant, objective: Objective) -> Slept {
-    let now_ns = Clock::now().as_nanos();
-    let ahead_ns = deadline.as_nanos().saturating_sub(now_ns);
-    let mut slept = Slept::without_a_wait(Duration::ZERO);
-    let first = plan.with(|plan| {
-        let step = plan.first(now_ns, ahead_ns, objective);
-        (step, plan.wants_cost(step), plan.is_contended())
-    });
-    let (mut step, mut wants_cost, is_contended) = first.unwrap_or((otherwise(ahead_ns, objective), false, false));
-    if step != Step::Spin {
-        let finer = Finer::hold(is_contended);
-        slept.slack = Some(outcome(finer.slack, FINEST_SLACK_NS));
-        slept.slice = finer.slice.map(|was_ns| outcome(was_ns, sys::FINEST_SLICE_NS));
-        // All bookkeeping happens before the deadline, in time that would otherwise be spun away.
-        loop {
-            let (margin_ns, number) = match step {
-                Step::Wait { margin_ns } => (margin_ns, None),
-                Step::Approach { number, margin_ns } => (margin_ns, Some(number)),
-                Step::Spin => break,
-            };
-            let (waited, cpu_ns) = wait_before(deadline, margin_ns, wants_cost);
-            let made = match number {
-                None => &mut slept.wait,
-                Some(number) => &mut slept.approaches[number],
-            };
-            *made = Some(waited);
-            let left_ns = left_ns(deadline);
-            let next = plan.with(|plan| {
-                let ended = Ended { lateness_ns: waited.lateness_ns, cpu_ns };
-                let approaches = match number {
-                    None => {
-                        plan.note_slack(finer.was_ns());
-                        plan.learn_wait(ahead_ns, ended);
-                        0
-                    }
-                    Some(number) => {
-                        plan.learn_approach(ended);
-                        number + 1
-                    }
-                };
-                let step = plan.then(approaches, left_ns, objective);
-                (step, plan.wants_cost(step))
-            });
-            (step, wants_cost) = next.unwrap_or((otherwise(left_ns, objective), false));
-        }
+    let mut system = System::default();
+    let ending = algorithm::sleep_until(plan, &mut system, deadline.as_nanos(), objective);
+    let waited = |made: algorithm::Made| Waited { margin_ns: made.margin_ns, lateness_ns: made.lateness_ns };
+    Slept {
+        lateness_ns: ending.lateness_ns,
+        spun_ns: ending.spun_ns,
+        wait: ending.wait.map(waited),
+        approaches: ending.approaches.map(|made| made.map(waited)),
+        slack: system.slack,
+        slice: system.slice,
     }
-    (slept.spun_ns, slept.lateness_ns) = spin_until(deadline);
-    slept
 }
 
-/// The step if the plan is in use elsewhere: wait for all but the budget, with the margin for an unknown machine.
-fn otherwise(left_ns: u64, objective: Objective) -> Step {
-    const MARGIN_NS: u64 = 70_000;
-    let margin_ns = MARGIN_NS.min(objective.budget_ns);
-    if left_ns > margin_ns { Step::Approach { number: 0, margin_ns } } else { Step::Spin }
+/// The operating system, during a sleep.
+#[derive(Default)]
+struct System {
+    finer: Option<Finer>,
+    /// What came of setting them.
+    slack: Option<Outcome<Duration>>,
+    slice: Option<Outcome<Duration>>,
+}
+
+impl Machine for System {
+    fn now_ns(&mut self) -> u64 {
+        Clock::now().as_nanos()
+    }
+
+    fn system_ns(&mut self) -> u64 {
+        sys::monotonic_ns()
+    }
+
+    fn cpu_ns(&mut self) -> Option<u64> {
+        sys::thread_cpu_ns()
+    }
+
+    fn wait_until(&mut self, ns: u64) -> u64 {
+        loop {
+            let now_ns = sys::monotonic_ns();
+            if now_ns >= ns {
+                return now_ns;
+            }
+            sys::wait_once_until(ns);
+        }
+    }
+
+    fn begin_waits(&mut self, is_contended: bool) -> u64 {
+        let finer = Finer::hold(is_contended);
+        self.slack = Some(outcome(finer.slack, FINEST_SLACK_NS));
+        self.slice = finer.slice.map(|was_ns| outcome(was_ns, sys::FINEST_SLICE_NS));
+        let was_ns = finer.was_ns();
+        self.finer = Some(finer);
+        was_ns
+    }
+
+    fn end_waits(&mut self) {
+        self.finer = None;
+    }
 }
 
 /// The beginning of a sleep, by the later of the two clocks: the library's may be 10 µs behind while another thread starts
@@ -152,47 +141,6 @@ impl Drop for Finer {
             let _ = sys::set_timer_slack_ns(was_ns);
         }
     }
-}
-
-fn left_ns(deadline: Instant) -> u64 {
-    u64::try_from(deadline.nanos_since(Clock::now())).unwrap_or(0)
-}
-
-/// Has the system wake this thread `margin_ns` before the deadline. Also returns the CPU time of the wait, if wanted.
-fn wait_before(deadline: Instant, margin_ns: u64, wants_cost: bool) -> (Waited, Option<u64>) {
-    let wake_ns = deadline.as_nanos().saturating_sub(margin_ns);
-    let before_ns = if wants_cost { sys::thread_cpu_ns() } else { None };
-    let lateness_ns = wait_until(wake_ns) - wake_ns;
-    let cpu_ns = before_ns.and_then(|before_ns| sys::thread_cpu_ns()?.checked_sub(before_ns));
-    (Waited { margin_ns, lateness_ns }, cpu_ns)
-}
-
-/// Waits until the operating system's clock reads `ns` or later, and returns that reading.
-fn wait_until(ns: u64) -> u64 {
-    loop {
-        let now_ns = sys::monotonic_ns();
-        if now_ns >= ns {
-            return now_ns;
-        }
-        sys::wait_once_until(ns);
-    }
-}
-
-/// Spins until `deadline`; returns for how long and how late it ended, in nanoseconds.
-fn spin_until(deadline: Instant) -> (u64, u64) {
-    let start = Clock::now();
-    let mut now = start;
-    while now < deadline {
-        std::hint::spin_loop();
-        now = Clock::now();
-    }
-    // Our clock may be a few nanoseconds ahead of the operating system's, and the guarantee holds for both.
-    while sys::monotonic_ns() < deadline.as_nanos() {
-        std::hint::spin_loop();
-        now = Clock::now();
-    }
-    let spun_ns = now.as_nanos().min(deadline.as_nanos()).saturating_sub(start.as_nanos());
-    (spun_ns, now.as_nanos().saturating_sub(deadline.as_nanos()))
 }
 
 #[cfg(test)]

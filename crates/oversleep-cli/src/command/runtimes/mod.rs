@@ -14,7 +14,7 @@ use oversleep_system::runtime_calls::Version;
 mod list;
 
 use super::measuring::{self, Files, ended, explain};
-use crate::args::{AMOUNT, ConditionArgs, DepthArgs, MachineArgs, OutputArgs, RequestArgs};
+use crate::args::{AMOUNT, ConditionArgs, DepthArgs, MachineArgs, OutputArgs, RequestArgs, value};
 use crate::command::spec::{MEASURES, examples, exits};
 use crate::exit::{Exit, Failure};
 use crate::interrupt;
@@ -67,6 +67,10 @@ pub struct Runtimes {
     #[arg(long, value_name = "VERSION")]
     version: Option<Version>,
 
+    /// Timer resolution that the program holds on a modelled Windows, like 1ms [default: as found]
+    #[arg(long, value_name = "DURATION", value_parser = value::resolution, allow_hyphen_values = true)]
+    resolution: Option<Nanos>,
+
     /// A runtime's program, like java=/opt/jdk/bin/java, instead of looking for it; repeat it for several
     #[arg(long, value_name = "NAME=PATH", value_parser = given, help_heading = AMOUNT)]
     runtime: Vec<Given>,
@@ -107,6 +111,9 @@ impl Runtimes {
         let command = if self.list { "runtimes --list" } else { "runtimes" };
         if self.version.is_some() {
             return Err(Failure::usage("--version is about runtimes on a modelled machine; name one with --on"));
+        }
+        if self.resolution.is_some() {
+            return Err(Failure::usage("--resolution is about a modelled Windows; name one with --on"));
         }
         measuring::refuse_names_as_file(command, &self.output, is_name)?;
         let lab = machine::laboratory(&self.machine)?;
@@ -196,7 +203,8 @@ impl Runtimes {
             true => &[ExperimentId::B10, ExperimentId::B11, ExperimentId::R4][..],
             false => &[ExperimentId::R1, ExperimentId::R2, ExperimentId::B10, ExperimentId::B11, ExperimentId::R4],
         };
-        let args = MeasuringArgs::new(CommandName::Runtimes, self.depth, ConditionArgs::default(), self.machine);
+        let conditions = ConditionArgs { resolution: self.resolution, ..ConditionArgs::default() };
+        let args = MeasuringArgs::new(CommandName::Runtimes, self.depth, conditions, self.machine);
         let args = MeasuringArgs {
             experiments: ids.iter().filter_map(|&id| experiment(id)).collect(),
             plan: Plan {

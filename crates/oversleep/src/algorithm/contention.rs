@@ -14,7 +14,7 @@ const FIRST_REST: u16 = 2_048;
 
 /// Whether other threads seem to want the processor. All zero at first.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Contention {
+pub(crate) struct Contention {
     /// How many of the next sleeps still ask for slices.
     left: u16,
     /// How many sleeps asked for them after the last stall.
@@ -33,7 +33,7 @@ pub(super) struct Contention {
 }
 
 impl Contention {
-    pub(super) const NONE: Contention = Contention {
+    pub(crate) const NONE: Contention = Contention {
         left: 0,
         length: 0,
         without: 0,
@@ -47,16 +47,16 @@ impl Contention {
     const OFTEN: u16 = 100;
 
     /// Whether the sleep that has begun should ask for short slices.
-    pub(super) fn is_likely(self) -> bool {
+    pub(crate) fn is_likely(self) -> bool {
         self.left > 0
     }
 
     /// Whether other threads do want the processor, since slices have helped.
-    pub(super) fn is_certain(self) -> bool {
+    pub(crate) fn is_certain(self) -> bool {
         self.has_helped && (self.left > 0 || self.without <= FIRST)
     }
 
-    pub(super) fn begin_sleep(&mut self) {
+    pub(crate) fn begin_sleep(&mut self) {
         if self.left == 0 {
             self.without = self.without.saturating_add(1);
             self.rest = self.rest.saturating_sub(1);
@@ -71,7 +71,7 @@ impl Contention {
     /// Notes that a wait of this sleep has stalled. If that happens soon after slices were given up, the other threads are
     /// still there, and twice as many sleeps ask for slices: so beside threads that stay, only one sleep in thousands has
     /// to stall.
-    pub(super) fn stalled(&mut self) {
+    pub(crate) fn stalled(&mut self) {
         if self.left > 0 {
             self.in_spite = self.in_spite.saturating_add(1);
             return;

@@ -3,21 +3,21 @@
 //!
 //! Pure: expectations in, a margin out.
 
-pub(super) const MILLION: u64 = 1_000_000;
+pub(crate) const MILLION: u64 = 1_000_000;
 
 /// How often something is so: an average in which each time weighs one in 256. All zero at first.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Share(u16);
+pub(crate) struct Share(u16);
 
 impl Share {
-    pub(super) const NONE: Share = Share(0);
+    pub(crate) const NONE: Share = Share(0);
 
-    pub(super) fn learn(&mut self, is_so: bool) {
+    pub(crate) fn learn(&mut self, is_so: bool) {
         self.0 = self.0 - self.0.div_ceil(256) + if is_so { u16::MAX / 256 } else { 0 };
     }
 
     /// The mean of two if the second has this share.
-    pub(super) fn mean(self, [first, second]: [u64; 2]) -> u64 {
+    pub(crate) fn mean(self, [first, second]: [u64; 2]) -> u64 {
         let (share, all) = (u128::from(self.0), u128::from(u16::MAX));
         ((u128::from(first) * (all - share) + u128::from(second) * share) / all) as u64
     }
@@ -25,23 +25,23 @@ impl Share {
 
 /// By how much margins are shorter than the tail, because CPU time is limited. All zero at first.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Uncovered(u32);
+pub(crate) struct Uncovered(u32);
 
 impl Uncovered {
-    pub(super) const NOTHING: Uncovered = Uncovered(0);
+    pub(crate) const NOTHING: Uncovered = Uncovered(0);
     const STEP_NS: u32 = 1_000;
     /// Beyond that the margin is zero in any case.
     const MOST_NS: u32 = 100_000_000;
     /// A fixed margin that ends more of the sleeps late than this is no yardstick: the timer is coarse.
     const COARSE_PPM: u64 = MILLION / 2;
 
-    pub(super) fn ns(self) -> u64 {
+    pub(crate) fn ns(self) -> u64 {
         self.0.into()
     }
 
     /// Moves by a microsecond, given the CPU time of a sleep, that of one with a fixed margin, and how many of a million
     /// would be late with that. What is expected comes from the past, so a sixteenth is left to spare.
-    pub(super) fn adjust(&mut self, cpu_ns: u64, fixed_cpu_ns: u64, fixed_late_ppm: u64) {
+    pub(crate) fn adjust(&mut self, cpu_ns: u64, fixed_cpu_ns: u64, fixed_late_ppm: u64) {
         let is_dear = cpu_ns > fixed_cpu_ns / 16 * 15 && fixed_late_ppm <= Self::COARSE_PPM;
         self.0 =
             if is_dear { (self.0 + Self::STEP_NS).min(Self::MOST_NS) } else { self.0.saturating_sub(Self::STEP_NS) };

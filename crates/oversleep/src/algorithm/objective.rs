@@ -1,29 +1,29 @@
 //! The objective of a sleep: the price of lateness in CPU time, and how long it may spin.
 
-use std::num::NonZeroU32;
+use core::num::NonZeroU32;
 
 /// The objective of a sleeper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Objective {
+pub(crate) struct Objective {
     /// How much CPU time a unit of lateness is worth.
-    pub(super) price: u32,
+    pub(crate) price: u32,
     /// At most one sleep in this many is to end late, where that costs no more CPU time than [`FIXED_MARGIN_NS`].
-    pub(super) late_one_in: Option<NonZeroU32>,
+    pub(crate) late_one_in: Option<NonZeroU32>,
     /// The longest that a sleep may spin.
-    pub(super) budget_ns: u64,
+    pub(crate) budget_ns: u64,
 }
 
 /// The margin of a sleeper that learns nothing: spin_sleep's default accuracy. Its CPU time is the yardstick of what
 /// precision may cost.
-pub(super) const FIXED_MARGIN_NS: u64 = 125_000;
+pub(crate) const FIXED_MARGIN_NS: u64 = 125_000;
 
 impl Objective {
     /// The default: one sleep in a hundred may be late, and the budget covers timers that end on a grid of half a
     /// millisecond, as on Windows. `library_sleep` compares it with spin_sleep's.
-    pub(super) const DEFAULT: Objective = Objective { late_one_in: NonZeroU32::new(100), ..Objective::of_price(100) };
+    pub(crate) const DEFAULT: Objective = Objective { late_one_in: NonZeroU32::new(100), ..Objective::of_price(100) };
 
     /// The default budget at this price.
-    pub(super) const fn of_price(price: u32) -> Objective {
+    pub(crate) const fn of_price(price: u32) -> Objective {
         Objective { price, late_one_in: None, budget_ns: 600_000 }
     }
 
@@ -40,7 +40,7 @@ impl Objective {
 
     /// What waits cover in any case, if a quantile is the aim. Without it, a kind of waits that are hardly ever late would
     /// pay for the tail of the other kind.
-    pub(super) fn least(self) -> Objective {
+    pub(crate) fn least(self) -> Objective {
         const PRICE: u32 = 10;
         Objective { price: if self.late_one_in.is_some() { PRICE } else { self.price }, ..self }
     }
@@ -49,7 +49,7 @@ impl Objective {
     const TOLERABLE_NS: u64 = 50_000;
 
     /// The cost of waking up this long before the deadline and spinning, or after it if negative.
-    pub(super) fn of(self, left_ns: i64) -> u64 {
+    pub(crate) fn of(self, left_ns: i64) -> u64 {
         let ns = left_ns.unsigned_abs();
         if left_ns >= 0 {
             return ns;

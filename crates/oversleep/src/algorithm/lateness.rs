@@ -18,30 +18,30 @@ const CERTAIN_ONE_IN: u16 = 32;
 
 /// How late waits of one kind were. All zero at first.
 #[derive(Clone)]
-pub(super) struct Lateness {
+pub(crate) struct Lateness {
     counts: [u16; BUCKETS],
     total: u16,
 }
 
 /// A margin, and the average cost of a sleep with it: the CPU time after the wait, plus the price of its lateness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Margin {
-    pub(super) ns: u64,
-    pub(super) cost_ns: u64,
+pub(crate) struct Margin {
+    pub(crate) ns: u64,
+    pub(crate) cost_ns: u64,
 }
 
 impl Lateness {
-    pub(super) const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self { counts: [0; BUCKETS], total: 0 }
     }
 
     /// Forgets everything and assumes these. They keep a stall in the first real sleep from becoming the rule.
-    pub(super) fn assume(&mut self, lateness_ns: [u64; 4]) {
+    pub(crate) fn assume(&mut self, lateness_ns: [u64; 4]) {
         *self = Self::new();
         lateness_ns.into_iter().for_each(|ns| self.learn(ns));
     }
 
-    pub(super) fn learn(&mut self, lateness_ns: u64) {
+    pub(crate) fn learn(&mut self, lateness_ns: u64) {
         self.counts[bucket(lateness_ns)] += 1;
         self.total += 1;
         if self.total == MEMORY {
@@ -52,23 +52,23 @@ impl Lateness {
         }
     }
 
-    pub(super) fn count(&self) -> u16 {
+    pub(crate) fn count(&self) -> u16 {
         self.total
     }
 
     /// The median, to a sixteenth.
-    pub(super) fn median_ns(&self) -> u64 {
+    pub(crate) fn median_ns(&self) -> u64 {
         upper_ns(self.at_rank(self.total.div_ceil(2)))
     }
 
     /// A wait that ends later than this was slow: half as late again as one wait in four, at least.
-    pub(super) fn slow_ns(&self) -> u64 {
+    pub(crate) fn slow_ns(&self) -> u64 {
         upper_ns(self.at_rank(self.total.div_ceil(4))).saturating_mul(3) / 2
     }
 
     /// A wait that ends later than this was a stall: another thread or the hypervisor had the processor. That is twice as
     /// late as three waits in four, and no less than 150 µs.
-    pub(super) fn stall_ns(&self) -> u64 {
+    pub(crate) fn stall_ns(&self) -> u64 {
         const LEAST_NS: u64 = 150_000;
         let most_ns = upper_ns(self.at_rank((self.total * 3).div_ceil(4)));
         most_ns.saturating_mul(2).max(LEAST_NS)
@@ -94,7 +94,7 @@ impl Lateness {
     ///
     /// Stalls aren't counted, and neither is what the budget can't reach. An earlier request would not have prevented
     /// them.
-    pub(super) fn cheapest(&self, objective: Objective, after: impl Fn(i64) -> u64) -> Margin {
+    pub(crate) fn cheapest(&self, objective: Objective, after: impl Fn(i64) -> u64) -> Margin {
         let longest_ns = self.longest_ns(objective);
         let mut values = [(0_u64, 0_u64); BUCKETS];
         let mut kinds = 0;
@@ -116,7 +116,7 @@ impl Lateness {
 
     /// The margin that leaves one wait in `late_one_in` late, of those that a margin can cover at all; no longer than the
     /// budget allows.
-    pub(super) fn covering_ns(&self, objective: Objective, late_one_in: u64) -> u64 {
+    pub(crate) fn covering_ns(&self, objective: Objective, late_one_in: u64) -> u64 {
         let total: u64 = self.reached(objective).map(|(_, count)| count).sum();
         let mut left = total - total / late_one_in;
         let covering = self.reached(objective).find(|&(_, count)| {
@@ -136,7 +136,7 @@ impl Lateness {
 
     /// The mean of what follows with this margin, if `after` follows a wait that ends this long before the deadline
     /// (negative: after it).
-    pub(super) fn mean(&self, objective: Objective, margin_ns: u64, after: impl Fn(i64) -> u64) -> u64 {
+    pub(crate) fn mean(&self, objective: Objective, margin_ns: u64, after: impl Fn(i64) -> u64) -> u64 {
         let add = |(sum, total): (u64, u64), (ns, count): (u64, u64)| {
             (sum.saturating_add(after(margin_ns as i64 - ns as i64).saturating_mul(count)), total + count)
         };

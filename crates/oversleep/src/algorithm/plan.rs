@@ -6,7 +6,7 @@
 //! saves spinning and risks lateness. So the plan learns both for long waits, by duration and by how the wait before ended,
 //! and for the short ones that may follow, the approaches. It compares: spin; wait and spin; wait, approach and spin.
 
-use std::fmt;
+use core::fmt;
 
 use super::contention::Contention;
 use super::lateness::{Lateness, Margin};
@@ -27,7 +27,7 @@ const UNSETTLED: usize = 1;
 /// After a pause as long as this, the wait before says nothing about the next one.
 const PAUSE_NS: u64 = 1 << 24;
 /// How many waits may follow the first one.
-pub(super) const APPROACHES: usize = 2;
+pub(crate) const APPROACHES: usize = 2;
 /// The CPU time of a wait before one was measured.
 const ASSUMED_COST_NS: u32 = 8_000;
 /// What a sleep costs besides waits and spin: slack set and restored, clocks read (a 2-vCPU KVM guest, 2026-11-29).
@@ -47,7 +47,7 @@ const COST_EVERY: u8 = 16;
 
 /// What to do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(crate) enum Step {
     /// Have the system wake the thread this long before the deadline, and report how it went.
     Wait { margin_ns: u64 },
     /// Do the same in a short wait after that, the approach of this number.
@@ -58,10 +58,10 @@ pub(super) enum Step {
 
 /// How a wait went.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ended {
-    pub(super) lateness_ns: u64,
+pub(crate) struct Ended {
+    pub(crate) lateness_ns: u64,
     /// Its CPU time, if it was measured.
-    pub(super) cpu_ns: Option<u64>,
+    pub(crate) cpu_ns: Option<u64>,
 }
 
 /// Waits of one kind: their lateness, and the margin that follows from it.
@@ -84,7 +84,7 @@ struct Kind {
 
 /// What has been learned about waits. All zero at first, so that a static takes no space in the program's file.
 #[derive(Clone)]
-pub(super) struct Plan {
+pub(crate) struct Plan {
     waits: [[Kind; CLASSES]; CONTEXTS],
     approach: [Kind; CONTEXTS],
     wait_cost: Cost,
@@ -170,7 +170,7 @@ impl Cost {
 }
 
 impl Plan {
-    pub(super) const fn new() -> Plan {
+    pub(crate) const fn new() -> Plan {
         Plan {
             waits: [const { [Kind::NEW; CLASSES] }; CONTEXTS],
             approach: [Kind::NEW; CONTEXTS],
@@ -188,18 +188,19 @@ impl Plan {
     }
 
     /// Computes every margin anew at its next use: for a new objective.
-    pub(super) fn recompute(&mut self) {
+    #[cfg(feature = "std")]
+    pub(crate) fn recompute(&mut self) {
         self.waits.as_flattened_mut().iter_mut().chain(&mut self.approach).for_each(|kind| kind.due = 0);
     }
 
     /// Whether the sleep that begins should ask the scheduler for short slices, because another thread had the
     /// processor at the end of a recent one.
-    pub(super) fn is_contended(&self) -> bool {
+    pub(crate) fn is_contended(&self) -> bool {
         self.contention.is_likely()
     }
 
     /// Whether the next wait (or approach) should report its CPU time.
-    pub(super) fn wants_cost(&self, step: Step) -> bool {
+    pub(crate) fn wants_cost(&self, step: Step) -> bool {
         match step {
             Step::Wait { .. } => self.wait_cost.due == 0,
             Step::Approach { .. } => self.approach_cost.due == 0,
@@ -208,7 +209,7 @@ impl Plan {
     }
 
     /// The first step of a sleep of `ahead_ns` that begins now.
-    pub(super) fn first(&mut self, now_ns: u64, ahead_ns: u64, objective: Objective) -> Step {
+    pub(crate) fn first(&mut self, now_ns: u64, ahead_ns: u64, objective: Objective) -> Step {
         if ahead_ns == 0 {
             return Step::Spin;
         }
@@ -277,7 +278,7 @@ impl Plan {
     }
 
     /// The next step after `approaches` approaches, with `left_ns` to go.
-    pub(super) fn then(&mut self, approaches: usize, left_ns: u64, objective: Objective) -> Step {
+    pub(crate) fn then(&mut self, approaches: usize, left_ns: u64, objective: Objective) -> Step {
         let approach = self.approach(self.context, objective);
         let must_wait = left_ns > objective.budget_ns.saturating_add(BEHIND_NS);
         let worth_it = left_ns >= approach.from_ns && objective.budget_ns > 0;
@@ -293,7 +294,7 @@ impl Plan {
     }
 
     /// Adds the first wait of a sleep of `ahead_ns`.
-    pub(super) fn learn_wait(&mut self, ahead_ns: u64, ended: Ended) {
+    pub(crate) fn learn_wait(&mut self, ahead_ns: u64, ended: Ended) {
         let class = class(ahead_ns);
         self.unsettled.learn(self.context == UNSETTLED);
         let kind = &mut self.waits[self.context][class];
@@ -317,12 +318,12 @@ impl Plan {
     }
 
     /// Notes the timer slack that the thread had when a sleep began.
-    pub(super) fn note_slack(&mut self, slack_ns: u64) {
+    pub(crate) fn note_slack(&mut self, slack_ns: u64) {
         self.slack_ns = slack_ns;
     }
 
     /// Adds an approach.
-    pub(super) fn learn_approach(&mut self, ended: Ended) {
+    pub(crate) fn learn_approach(&mut self, ended: Ended) {
         let kind = &mut self.approach[self.context];
         if ended.lateness_ns > kind.stall_ns {
             self.contention.stalled();
