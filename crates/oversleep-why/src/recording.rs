@@ -311,7 +311,7 @@ impl<R: Read> Reader<R> {
         Reader { meta, source, read: Vec::new(), at: 0, is_whole: false, coder, is_broken: false }
     }
 
-    /// Whether it ends in the middle of an event: its writer was killed, or the file is damaged.
+    /// Whether it was read up to something that is no event: its writer was killed, or the file is damaged.
     pub fn is_broken(&self) -> bool {
         self.is_broken
     }

@@ -270,6 +270,7 @@ pub fn name(call: libc::c_long) -> &'static str {
         SYS_pselect6 => "pselect6", SYS_select => "select", SYS_epoll_pwait2 => "epoll_pwait2",
         SYS_rt_sigtimedwait => "rt_sigtimedwait", SYS_timerfd_settime => "timerfd_settime",
         SYS_timer_settime => "timer_settime", SYS_setitimer => "setitimer", SYS_alarm => "alarm",
+        SYS_timerfd_gettime => "timerfd_gettime", SYS_timer_gettime => "timer_gettime", SYS_getitimer => "getitimer",
         SYS_setsockopt => "setsockopt", SYS_read => "read", SYS_readv => "readv", SYS_recvfrom => "recvfrom",
         SYS_recvmsg => "recvmsg", SYS_recvmmsg => "recvmmsg", SYS_accept => "accept", SYS_accept4 => "accept4", SYS_write => "write",
         SYS_writev => "writev", SYS_sendto => "sendto", SYS_sendmsg => "sendmsg", SYS_sendmmsg => "sendmmsg",

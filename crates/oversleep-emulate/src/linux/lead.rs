@@ -13,6 +13,7 @@ use super::filter::{other_abis, receiving, sending};
 use super::inject::SYSCALL_LENGTH;
 use super::processes::{Program, SANDBOX, Special};
 use super::ptrace::{self, Registers, Tid};
+use super::remaining::{self, Does, Timer};
 use super::sites::{Done, Frequent, WORTHWHILE};
 use super::tracer::{BUSY, Tracer};
 use super::trampoline::Entry;
@@ -56,7 +57,17 @@ impl Tracer {
         if sending::CALLS.contains(&call) {
             return self.sends(tid, registers, (now, program.as_deref()));
         }
-        match entry::answer(tid, &registers) {
+        let answer = entry::answer(tid, &registers);
+        if remaining::set_by(&registers).is_some() {
+            let threads = (self.process(tid), tid);
+            let is_set = matches!(answer, Answer::Wait(_));
+            match self.readings.begins(threads, &registers, is_set, &self.shared.timers) {
+                Does::Goes if is_set => return Ok(()),
+                Does::Reads(read) => return ptrace::set_registers(tid, &read),
+                Does::Goes | Does::Sets => {}
+            }
+        }
+        match answer {
             Answer::AsIs => Ok(()),
             Answer::PassBy(why) => {
                 lock(&self.tally).passed_by(name(), why);
@@ -193,6 +204,10 @@ impl Tracer {
             && interval(requested) != requested
         {
             lock(&self.tally).passed_by(name, INTERVAL);
+        }
+        if let Some(name) = remaining::set_by(&registers) {
+            let interval = if let LeadsTo::Timer(_, interval, _) = waiting.leads_to { interval } else { Nanos::ZERO };
+            shared.timers.set(process, name, Timer { span: planned.requested, interval, end: planned.end });
         }
         let there = Planned { end: planned.end + ahead, native: planned.native + ahead, ..planned };
         lead_to(tid, registers, waiting.leads_to, &there, from, interval)

@@ -35,6 +35,7 @@ mod ptrace;
 mod receive;
 mod refusal;
 mod regions;
+mod remaining;
 mod rule;
 mod seizure;
 mod send;

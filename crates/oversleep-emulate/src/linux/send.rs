@@ -44,6 +44,7 @@ impl Tracer {
     /// A thread's call ends.
     pub(super) fn call_ends(&mut self, tid: Tid) -> io::Result<()> {
         self.outlasting.ends(tid)?;
+        self.readings.ends(tid, &self.shared.timers, now())?;
         if self.sendings.is_empty() {
             return ptrace::go_on(tid, 0);
         }

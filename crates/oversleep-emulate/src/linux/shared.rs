@@ -13,6 +13,7 @@ use super::entry::{self, ahead};
 use super::notes::Notes;
 use super::processes::Processes;
 use super::ptrace::Tid;
+use super::remaining::Timers;
 use super::sites::Sites;
 use super::time_spaces::TimeSpaces;
 use super::timeouts::Timeouts;
@@ -43,6 +44,7 @@ pub struct Shared {
     pub processes: Processes,
     pub sites: Sites,
     pub timeouts: Timeouts,
+    pub timers: Timers,
     pub spaces: TimeSpaces,
     /// Which clocks a program gets.
     pub choice: ClockChoice,
@@ -126,6 +128,7 @@ impl Shared {
             processes: Processes::default(),
             sites: Sites::new(),
             timeouts: Timeouts::default(),
+            timers: Timers::default(),
             spaces: TimeSpaces::default(),
             choice: request.clocks,
             stepped,
@@ -236,6 +239,7 @@ impl Shared {
     pub fn forget(&self, process: Tid, now: Nanos) {
         self.processes.forget(process);
         self.timeouts.forget(process);
+        self.timers.forget(process);
         self.spaces.forget(process);
         lock(&self.clocked).remove(&process);
         self.sites.forget(process);
@@ -303,12 +307,14 @@ impl Shared {
         self.processes.are_some()
             || self.sites.are_some()
             || self.timeouts.are_some()
+            || self.timers.are_some()
             || !lock(&self.clocked).is_empty()
     }
 
     /// A process started another, which has a copy of its clocks: maybe one from before the last change.
     pub fn starts(&self, process: Tid, started: Tid) {
         self.processes.starts(process, started);
+        self.timers.starts(process, started);
         let resolution = self.resolution.read().unwrap_or_else(PoisonError::into_inner);
         self.sites.starts(process, started, resolution.grid(started));
         let mut clocked = lock(&self.clocked);

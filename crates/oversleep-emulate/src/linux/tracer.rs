@@ -13,6 +13,7 @@ use super::crew::{Member, Parcel, SHARE, lock};
 use super::entry::now;
 use super::ignored::Outlasting;
 use super::ptrace::{self, Registers, Stop, Tid};
+use super::remaining::Readings;
 use super::seizure::Seizure;
 use super::sends::Sendings;
 use super::shared::Shared;
@@ -45,6 +46,7 @@ pub struct Tracer {
     cancelled: Cancelled,
     pub(super) sendings: Sendings,
     pub(super) outlasting: Outlasting,
+    pub(super) readings: Readings,
     /// How often threads stopped at a place in their program's code.
     pub(super) stops: HashMap<u64, u32>,
     /// Since when it has not been idle: a thread that stops now may have begun its wait then.
@@ -73,6 +75,7 @@ impl Tracer {
             cancelled: Cancelled::default(),
             sendings: Sendings::default(),
             outlasting: Outlasting::default(),
+            readings: Readings::default(),
             stops: HashMap::new(),
             busy_since: Nanos::ZERO,
         }
@@ -199,11 +202,8 @@ impl Tracer {
             }
             Stop::Wait => {
                 let led = self.lead(tid, now);
-                let goes_on = if self.sendings.has(tid) || self.outlasting.has_changed(tid) {
-                    ptrace::until_call
-                } else {
-                    ptrace::go_on
-                };
+                let ends = self.sendings.has(tid) || self.outlasting.has_changed(tid) || self.readings.has(tid);
+                let goes_on = if ends { ptrace::until_call } else { ptrace::go_on };
                 goes_on(tid, 0).and(led)
             }
             Stop::Executes => {
@@ -266,6 +266,7 @@ impl Tracer {
         self.cancelled.forget(tid);
         self.sendings.forget(tid);
         self.outlasting.forget(tid);
+        self.readings.forget(tid);
     }
 
     /// A new process inherits what its parent has; a new thread shares it anyway.
@@ -298,6 +299,7 @@ impl Tracer {
         self.cancelled.forget(tid);
         self.sendings.forget(tid);
         self.outlasting.forget(tid);
+        self.readings.forget(tid);
         self.meet(tid);
         self.processes.insert(tid, tid);
     }

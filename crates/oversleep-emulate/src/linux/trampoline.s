@@ -331,7 +331,7 @@ oversleep_clock_nanosleep_ended:
 2:
     ovs_end
 
-    // Timers; rax is the interval. A value of nothing would disarm them.
+    // Timers; rax is the interval. A value of nothing would disarm them. What was left of the former timer was read before.
     .macro ovs_interval
     mov rax, [rsp + 32]
     ovs_split
@@ -343,6 +343,7 @@ oversleep_clock_nanosleep_ended:
     ovs_entry timerfd_span
     ovs_relative 16, 1
     ovs_interval
+    xor r10d, r10d
     mov eax, 286
     syscall
     ovs_end
@@ -350,6 +351,7 @@ oversleep_clock_nanosleep_ended:
     ovs_entry timerfd_until
     ovs_absolute 16
     ovs_interval
+    xor r10d, r10d
     mov eax, 286
     syscall
     ovs_end
@@ -357,6 +359,7 @@ oversleep_clock_nanosleep_ended:
     ovs_entry timer_span
     ovs_relative 16, 1
     ovs_interval
+    xor r10d, r10d
     mov eax, 223
     syscall
     ovs_end
@@ -364,6 +367,7 @@ oversleep_clock_nanosleep_ended:
     ovs_entry timer_until
     ovs_absolute 16
     ovs_interval
+    xor r10d, r10d
     mov eax, 223
     syscall
     ovs_end
@@ -387,7 +391,7 @@ oversleep_clock_nanosleep_ended:
     div rcx
     mov [rsp + 8], rax
     mov rdi, [rsp + 96]
-    mov rdx, [rsp + 80]
+    xor edx, edx
     mov rsi, rsp
     mov eax, 38
     syscall

@@ -174,7 +174,7 @@ pub struct Losses {
     /// What this kernel can't show.
     #[serde(default)]
     pub missing: Vec<String>,
-    /// The recording ended in the middle of an event.
+    /// The recording is damaged, or its writer was killed: what follows an event that is no event was not read.
     #[serde(default)]
     pub is_truncated: bool,
 }

@@ -9,6 +9,7 @@ mod policies;
 mod programs;
 mod signals;
 mod system;
+mod wrapped;
 
 use super::row::Row;
 
@@ -27,6 +28,7 @@ pub fn rows(material: &Material) -> Vec<Row> {
     rows.extend(groups::rows());
     rows.extend(policies::rows());
     rows.extend(programs::rows());
+    rows.extend(wrapped::rows());
     rows.extend(files::rows(material));
     rows.extend(injection::rows(material));
     rows

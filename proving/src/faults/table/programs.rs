@@ -4,7 +4,7 @@ use crate::faults::row::{Case, Expect, Need, Row};
 
 const KIND: &str = "programs";
 /// The commands that run a program.
-const COMMANDS: [&str; 6] = [
+pub(super) const COMMANDS: [&str; 6] = [
     "emulate windows-10-1909 --",
     "run -q --slack 1us --",
     "run -q --lock-memory --",
@@ -29,18 +29,20 @@ head = ctypes.create_string_buffer(struct.pack('HxxxxxxQ', len(code), ctypes.add
 libc = ctypes.CDLL(None)
 assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, head) == 0
 ";
-/// Ends by a signal that it handles, or by a limit that natively never comes.
-const SERVER: &str = "import os, signal, sys
+/// Ends by a signal that it handles, or by a limit that natively comes for signals that are ignored alone.
+pub(super) const SERVER: &str = "import os, signal, sys
 def stop(number, frame):
-    sys.exit(3)
-for name in sys.argv[1:]:
-    signal.signal(getattr(signal, 'SIG' + name), stop)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, [getattr(signal, 'SIG' + name)])
-with open('ready', 'w') as ready:
-    ready.write('yes')
-for _ in range(600):
+    os._exit(3)
+numbers = [signal.SIGRTMIN + 3 if name == 'RTMIN_3' else getattr(signal, 'SIG' + name) for name in sys.argv[1:]]
+for number in numbers:
+    signal.signal(number, stop)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [number])
+with open('new', 'w') as ready:
+    ready.write(str(os.getpid()))
+os.rename('new', 'ready')
+for _ in range(600 if numbers else 15):
     signal.sigtimedwait([signal.SIGCONT], 0.1)
-sys.exit(9)
+os._exit(9)
 ";
 
 pub fn rows() -> Vec<Row> {
@@ -190,7 +192,9 @@ fn timed() -> Row {
         );
         Case::script(script).given("p.c", include_str!("timed.c"))
     };
-    let of = |build| MODES.iter().flat_map(move |mode| ["signals", "arguments"].map(|kind| case(build, mode, kind)));
+    let of = |build| {
+        MODES.iter().flat_map(move |mode| ["signals", "arguments", "timers"].map(|kind| case(build, mode, kind)))
+    };
     Row::new(
         KIND,
         "each timed call's result, error, rest and restarts, with every argument and signal",
@@ -198,5 +202,5 @@ fn timed() -> Row {
         BUILDS.into_iter().flat_map(of).collect(),
     )
     .needing(&[Need::Command("gcc"), Need::Command("musl-gcc"), Need::Filter])
-    .sampling(4)
+    .sampling(6)
 }

@@ -215,6 +215,61 @@ static void signals(unsigned at) {
     }
 }
 
+/* What is left of a timer is something, and at most what was requested; the interval is the requested one. */
+static void shows(const char *how, long answer, int failed, struct itimerspec seen, long long span) {
+    long long rest = seen.it_value.tv_sec * 1000000000LL + seen.it_value.tv_nsec;
+    printf("%s: %ld %s, %s, every %ld ns\n", how, answer, answer == -1 ? strerror(failed) : "", rest > span ? "more" : rest > 0 ? "a rest" : "none",
+        (long)seen.it_interval.tv_nsec);
+}
+enum { INTERVAL, CREATED, FILE_TIMER };
+static timer_t created;
+static int timer_file;
+static long set_timer(int kind, int flags, long long value, long long interval, struct itimerspec *old) {
+    struct itimerspec new = { of(interval), of(value) };
+    if (kind == CREATED) return timer_settime(created, flags, &new, old);
+    if (kind == FILE_TIMER) return timerfd_settime(timer_file, flags, &new, old);
+    struct itimerval us = { { 0, interval / 1000 }, { value / 1000000000, value / 1000 % 1000000 } }, before;
+    if ((long)old == 8) return syscall(SYS_setitimer, 0, &us, old);
+    long answer = syscall(SYS_setitimer, 0, &us, old ? &before : 0);
+    if (old && !answer) *old = (struct itimerspec){ { before.it_interval.tv_sec, before.it_interval.tv_usec * 1000 }, { before.it_value.tv_sec, before.it_value.tv_usec * 1000 } };
+    return answer;
+}
+static long read_timer(int kind, struct itimerspec *seen) {
+    if (kind == CREATED) return timer_gettime(created, seen);
+    if (kind == FILE_TIMER) return timerfd_gettime(timer_file, seen);
+    struct itimerval us;
+    long answer = getitimer(0, &us);
+    *seen = (struct itimerspec){ { us.it_interval.tv_sec, us.it_interval.tv_usec * 1000 }, { us.it_value.tv_sec, us.it_value.tv_usec * 1000 } };
+    return answer;
+}
+static void timers(void) {
+    static const char *const KINDS[] = { "setitimer", "timer_create", "timerfd" };
+    struct sigevent none = { .sigev_notify = SIGEV_NONE };
+    struct itimerspec seen;
+    long answer;
+    signal(SIGALRM, caught);
+    timer_create(1, &none, &created);
+    timer_file = timerfd_create(1, 0);
+    for (int kind = INTERVAL; kind <= FILE_TIMER; kind++) {
+        puts(KINDS[kind]);
+        answer = set_timer(kind, 0, 1000000, 20000000, 0);
+        read_timer(kind, &seen), shows("set", answer, errno, seen, 20000000);
+        long long end = now(1) + 50000000;
+        do usleep(1000); while (now(1) < end);
+        read_timer(kind, &seen), shows("within an interval", 0, 0, seen, 20000000);
+        answer = set_timer(kind, 0, 9000000000, 7000000, &seen), shows("set anew", answer, errno, seen, 20000000);
+        answer = set_timer(kind, 0, 9000000000, 0, (void *)8), shows("old one nowhere", answer, errno, seen, 20000000);
+        set_timer(kind, 0, 9000000000, 7000000, 0);
+        if (!fork()) { read_timer(kind, &seen), shows("in a child", 0, 0, seen, 9000000000); _exit(0); }
+        wait(0);
+        answer = set_timer(kind, 0, 9000000000, 1000000000000, &seen), shows("bad interval", answer, errno, seen, 9000000000);
+        answer = set_timer(kind, 0, 0, 0, &seen), shows("disarmed", answer, errno, seen, 9000000000);
+        answer = read_timer(kind, &seen), shows("read", answer, errno, seen, 0);
+        if (kind) answer = set_timer(kind, 1, now(1) + 9000000000, 0, 0), read_timer(kind, &seen), shows("until", answer, errno, seen, 9000000000);
+    }
+    alarm(1), printf("alarm: %u %u\n", alarm(5), alarm(0));
+}
+
 int main(int count, char **typed) {
     setvbuf(stdout, 0, _IOLBF, 0);
     half = mmap(0, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -236,7 +291,8 @@ int main(int count, char **typed) {
         mq_unlink(name);
     }
     syscall(SYS_mq_timedsend, message[1], "x", 1, 0, 0);
-    for (unsigned at = 0; at < sizeof CALLS / sizeof *CALLS; at++) {
+    if (typed[1][0] == 't') timers();
+    else for (unsigned at = 0; at < sizeof CALLS / sizeof *CALLS; at++) {
         if (count > 2 && strcmp(typed[2], CALLS[at].name)) continue;
         (typed[1][0] == 'a' ? arguments : signals)(at);
     }

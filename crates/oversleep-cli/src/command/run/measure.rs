@@ -75,7 +75,7 @@ impl Runs {
         let ended = oversleep_native::run_app_signalled(own.as_os_str(), &arguments)
             .map_err(|error| Failure::failed(format!("can't run '{}': {error}", own.display())))?;
         if !path.exists() && ended.0 == 127 {
-            return Err(Failure::NotFound("there is no such program, so nothing was compared".to_owned()));
+            return Err(Failure::NotFound("nothing was compared; the reason is above".to_owned()));
         }
         if !path.exists() {
             return Err(Failure::failed(
