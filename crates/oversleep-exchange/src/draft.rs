@@ -4,8 +4,8 @@ use oversleep_record::distribution::{Beyond, Distribution};
 use oversleep_record::environment::{Environment, FactValue, PlatformId};
 use oversleep_record::fact::FactName;
 use oversleep_record::file::{Completion, Imported, SCHEMA, Tool};
-use oversleep_record::series::{Counts, Quantity, Unit};
-use oversleep_record::{ExperimentId, Nanos, ResultFile, Series};
+use oversleep_record::series::{Counts, Quantity, Round, Unit};
+use oversleep_record::{Disturbance, ExperimentId, Nanos, ResultFile, Series};
 
 use crate::Fault;
 
@@ -56,8 +56,11 @@ impl Draft {
         self.environment.set(name, value, place);
     }
 
-    /// Adds a series.
+    /// Adds a series. A second one of the same key is `again`.
     pub fn add(&mut self, mut series: Series, values: Values) {
+        while self.series.iter().any(|known| known.key == series.key) {
+            series.key = series.key.word("again");
+        }
         series.distribution = values.distribution;
         series.set_beyond(values.beyond);
         let early = if series.quantity == Quantity::Lateness { series.distribution.early_count() } else { 0 };
@@ -130,6 +133,11 @@ impl Values {
                 Ok(())
             }
         }
+    }
+
+    /// The round of these values.
+    pub fn round(&self, start_ns: Nanos, window_ns: Nanos) -> Round {
+        Round::of(start_ns, &self.distribution, Disturbance { window_ns, ..Disturbance::default() })
     }
 
     pub fn count(&self) -> u64 {

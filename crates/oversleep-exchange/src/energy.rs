@@ -64,9 +64,6 @@ fn add(draft: &mut Draft, program: Option<&str>, period: i64) -> Result<(), Faul
         series.key = series.key.text("program", program);
         series.labels.set(label::PROGRAM, program.to_owned());
     }
-    while draft.series.iter().any(|known| known.key == series.key) {
-        series.key = series.key.word("again");
-    }
     let mut values = Values::default();
     values.record(0, period, 1)?;
     draft.add(series, values);

@@ -9,9 +9,8 @@ use base64::engine::general_purpose::STANDARD;
 use flate2::read::ZlibDecoder;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
-use oversleep_record::label;
-use oversleep_record::series::{Quantity, Unit};
-use oversleep_record::{ExperimentId, Series, SeriesKey};
+use oversleep_record::series::{Quantity, Round, Unit};
+use oversleep_record::{ExperimentId, Nanos, Series, SeriesKey, hdr_log, label};
 
 use crate::draft::{Draft, EXPERIMENT, Values, lateness};
 use crate::text::{Text, number, span_ns};
@@ -23,8 +22,8 @@ const PLAIN_BYTES_MAX: u64 = 64 << 20;
 const HEADER_BYTES: usize = 40;
 /// The first bytes of a compressed histogram of version 2, before its length.
 const COMPRESSED_V2: [u8; 4] = [0x1c, 0x84, 0x93, 0x14];
-/// What follows a series' name in the tag of its values below zero, as magnitudes.
-const EARLY: &str = "/early";
+/// Fewest intervals that say how much the values vary, and the most that are kept as rounds, each of several then.
+const ROUNDS: std::ops::RangeInclusive<usize> = 10..=4_096;
 
 pub const LOG: Format = Format {
     name: "HdrHistogram log",
@@ -37,23 +36,78 @@ pub const LOG: Format = Format {
     read: log,
 };
 
+/// The values of a tag, and its intervals in the order of the file.
+#[derive(Default)]
+struct Tagged {
+    all: Values,
+    rounds: Vec<Round>,
+    open: Values,
+    /// Intervals in `open`, when they begin and end, and when the last of them begins.
+    taken: usize,
+    begin_ns: i64,
+    end_ns: i64,
+    last_ns: i64,
+}
+
+impl Tagged {
+    /// Begins a row; so many intervals are a round. The values below zero of an interval have a row of their own.
+    fn row(&mut self, start_ns: i64, length_ns: i64, together: usize) {
+        if self.taken == 0 || start_ns != self.last_ns {
+            if self.taken == together {
+                self.close();
+            }
+            if self.taken == 0 {
+                (self.begin_ns, self.end_ns) = (start_ns, start_ns);
+            }
+            (self.taken, self.last_ns) = (self.taken + 1, start_ns);
+        }
+        self.end_ns = self.end_ns.max(start_ns.saturating_add(length_ns));
+    }
+
+    fn close(&mut self) {
+        let window_ns = Nanos(self.end_ns.saturating_sub(self.begin_ns));
+        self.rounds.push(std::mem::take(&mut self.open).round(Nanos(self.begin_ns), window_ns));
+        self.taken = 0;
+    }
+
+    fn record(&mut self, line: usize, value: i64, count: u64) -> Result<(), Fault> {
+        self.all.record(line, value, count)?;
+        self.open.record(line, value, count)
+    }
+
+    /// The rounds, whose times begin at the origin.
+    fn rounds(&mut self, origin_ns: i64) -> Vec<Round> {
+        if self.taken > 0 {
+            self.close();
+        }
+        let mut rounds = std::mem::take(&mut self.rounds);
+        if !ROUNDS.contains(&rounds.len()) {
+            return Vec::new();
+        }
+        rounds.iter_mut().for_each(|round| round.start_ns.0 -= origin_ns);
+        rounds.sort_by_key(|round| round.start_ns);
+        rounds
+    }
+}
+
 /// `Tag=A,start,length,max,HISTF…`, the tag only where there is one.
 fn log(text: &Text<'_>, mut draft: Draft) -> Result<Draft, Fault> {
-    let mut all: BTreeMap<String, Values> = BTreeMap::new();
+    let is_row = |row: &str| !row.starts_with(['#', '"']);
+    let together = text.lines().filter(|(_, row)| is_row(row)).count().div_ceil(*ROUNDS.end());
+    let mut all: BTreeMap<String, Tagged> = BTreeMap::new();
     let (mut hiccups, mut quantities) = (false, BTreeMap::new());
-    let (mut first_s, mut last_s) = (f64::INFINITY, f64::NEG_INFINITY);
+    let (mut first_ns, mut last_ns) = (i64::MAX, i64::MIN);
     for (line, row) in text.lines() {
         if let Some(comment) = row.strip_prefix("#[") {
+            let comment = comment.trim_end_matches(']');
             if let Some(version) = comment.strip_prefix("Logged with jHiccup version ") {
                 hiccups = true;
                 draft.imported.program = "jHiccup".to_owned();
-                draft.imported.version = Some(version.trim_end_matches(']').trim().to_owned());
+                draft.imported.version = Some(version.trim().to_owned());
             }
-            if let Some((quantity, tag)) = comment.strip_prefix("Quantity = ").and_then(|rest| rest.split_once(", ")) {
-                let quantity = serde_json::from_value(quantity.into());
-                let quantity: Quantity =
-                    quantity.map_err(|_| Fault::Line(line, "its quantity is not known".to_owned()))?;
-                quantities.insert(tag.trim_end_matches(']').to_owned(), quantity);
+            if let Some((tag, quantity)) = hdr_log::stated_quantity(comment) {
+                let quantity = quantity.ok_or_else(|| Fault::Line(line, "its quantity is not known".to_owned()))?;
+                quantities.insert(tag.to_owned(), quantity);
             }
             if let Some(start) = comment.strip_prefix("StartTime: ") {
                 let start: f64 = number(line, start.split(' ').next().unwrap_or_default(), "a time in seconds")?;
@@ -61,7 +115,7 @@ fn log(text: &Text<'_>, mut draft: Draft) -> Result<Draft, Fault> {
             }
             continue;
         }
-        if row.starts_with(['#', '"']) {
+        if !is_row(row) {
             continue;
         }
         let (tag, rest) = match row.strip_prefix("Tag=") {
@@ -75,24 +129,27 @@ fn log(text: &Text<'_>, mut draft: Draft) -> Result<Draft, Fault> {
             return Err(Fault::Line(line, "it doesn't have a start, a length, a maximum and a histogram".to_owned()));
         };
         let (start, length): (f64, f64) = (number(line, start, "a time")?, number(line, length, "a span")?);
-        first_s = first_s.min(start);
-        last_s = last_s.max(start + length);
+        let (start_ns, length_ns) = (moment_ns(line, start)?, span_ns(line, length, 1e9)?);
+        first_ns = first_ns.min(start_ns);
+        last_ns = last_ns.max(start_ns.saturating_add(length_ns));
         let histogram = decoded(line, payload)?;
         // The log has it in ms, mostly more finely than the histogram.
         let stated = number::<f64>(line, max, "a maximum").map_or(0.0, |ms| (ms * 1e6).round().clamp(0.0, 1e18)) as u64;
         let is_max = histogram.equivalent(stated, histogram.max());
         let max = if is_max { stated } else { histogram.max() };
-        let (name, sign) = tag.strip_suffix(EARLY).map_or((tag, 1), |name| (name, -1));
+        let (name, is_early) = hdr_log::of_tag(tag);
         let values = all.entry(name.to_owned()).or_default();
+        values.row(start_ns, length_ns, together);
         for step in histogram.iter_recorded() {
             let value = histogram.highest_equivalent(step.value_iterated_to()).min(max);
             let value = i64::try_from(value).unwrap_or(i64::MAX);
-            values.record(line, value.saturating_mul(sign), step.count_since_last_iteration())?;
+            values.record(line, if is_early { -value } else { value }, step.count_since_last_iteration())?;
         }
     }
-    if first_s.is_finite() && last_s > first_s {
-        draft.duration_ns = span_ns(0, last_s - first_s, 1e9)?;
-        draft.taken_unix_s = draft.taken_unix_s.or_else(|| (first_s > 1e9).then_some(first_s as i64));
+    if last_ns > first_ns {
+        draft.duration_ns = last_ns.saturating_sub(first_ns);
+        let first_s = first_ns / 1_000_000_000;
+        draft.taken_unix_s = draft.taken_unix_s.or_else(|| (first_s > 1_000_000_000).then_some(first_s));
     }
     draft.note("Its values are nanoseconds, each within the precision of its histogram.");
     if hiccups {
@@ -100,12 +157,20 @@ fn log(text: &Text<'_>, mut draft: Draft) -> Result<Draft, Fault> {
             "jHiccup adds the waits that a schedule would have seen during a long one, so its counts are larger than its waits.",
         );
     }
-    for (tag, values) in all {
+    for (tag, mut values) in all {
         let mut series = if hiccups { hiccup(&tag) } else { tagged(&tag) };
         series.quantity = quantities.get(&tag).copied().unwrap_or(series.quantity);
-        draft.add(series, values);
+        series.rounds = values.rounds(first_ns);
+        draft.add(series, values.all);
     }
     Ok(draft)
+}
+
+/// A time of the log in ns: since the Epoch, or since its own start.
+fn moment_ns(line: usize, seconds: f64) -> Result<i64, Fault> {
+    let ns = (seconds * 1e9).round();
+    let is_time = (0.0..9e18).contains(&ns);
+    if is_time { Ok(ns as i64) } else { Err(Fault::Line(line, format!("{seconds} is no time"))) }
 }
 
 fn hiccup(tag: &str) -> Series {

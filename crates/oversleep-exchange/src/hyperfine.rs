@@ -70,19 +70,13 @@ fn add(draft: &mut Draft, command: &str, spans: &[i64]) -> Result<(), Fault> {
     let mut series = Series::new(EXPERIMENT, "command", Quantity::Duration, Unit::Ns);
     series.key = series.key.text("command", command);
     series.labels.set(label::PROGRAM, command.to_owned());
-    while draft.series.iter().any(|known| known.key == series.key) {
-        series.key = series.key.word("again");
-    }
     let less = |request: i64| {
         let mut all = Values::default();
         spans.iter().try_for_each(|span| all.record(0, span.saturating_sub(request), 1)).map(|()| all)
     };
     draft.add(series, less(0)?);
     if let Some(request) = requested(command) {
-        let mut late = lateness(ExperimentId::B5, "sleep-command", Some(request));
-        while draft.series.iter().any(|known| known.key == late.key) {
-            late.key = late.key.word("again");
-        }
+        let late = lateness(ExperimentId::B5, "sleep-command", Some(request));
         draft.add(late, less(request.0)?);
     }
     Ok(())

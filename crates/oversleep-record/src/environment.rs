@@ -1,6 +1,7 @@
 //! Facts about the machine, by stable dotted names; nothing that identifies a person or a host.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -70,6 +71,24 @@ pub enum FactValue {
     List(Vec<String>),
     /// It is not available, and why.
     Unknown(Unavailable),
+}
+
+/// As reports say it.
+impl fmt::Display for FactValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FactValue::Text(text) if text.is_empty() => f.write_str("(empty)"),
+            FactValue::Text(text) => f.write_str(text),
+            FactValue::Integer(number) => write!(f, "{number}"),
+            FactValue::Real(number) => write!(f, "{number}"),
+            FactValue::Nanos(Nanos(0)) => f.write_str("0 ns"),
+            FactValue::Nanos(span) => write!(f, "{span}"),
+            FactValue::Flag(flag) => f.write_str(if *flag { "yes" } else { "no" }),
+            FactValue::List(words) if words.is_empty() => f.write_str("none"),
+            FactValue::List(words) => f.write_str(&words.join(", ")),
+            FactValue::Unknown(reason) => write!(f, "unknown: {reason}"),
+        }
+    }
 }
 
 /// One fact, with where it came from.

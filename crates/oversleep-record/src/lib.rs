@@ -19,6 +19,7 @@ pub mod experiment;
 pub mod fact;
 pub mod file;
 pub mod finding;
+pub mod hdr_log;
 mod identity;
 pub mod idling;
 pub mod key;

@@ -172,6 +172,18 @@ pub struct Round {
     pub disturbance: Disturbance,
 }
 
+impl Round {
+    /// The round of these values. At least one value lies beyond a percentile of it.
+    pub fn of(start_ns: Nanos, values: &Distribution, disturbance: Disturbance) -> Round {
+        let percentile = |percent: u64| {
+            let has_beyond = values.count().saturating_mul(100 - percent) >= 100;
+            values.quantile(percent as f64 / 100.0).filter(|_| has_beyond)
+        };
+        let (count, median) = (values.count(), values.p50());
+        Round { start_ns, count, median, p90: percentile(90), p99: percentile(99), disturbance }
+    }
+}
+
 /// One thing measured many times under one set of conditions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

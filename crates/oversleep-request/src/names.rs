@@ -8,6 +8,8 @@ use crate::refusal::Refusal;
 
 /// The lowest similarity for a suggestion, from 0 to 1.
 const ALIKE_MIN: f64 = 0.75;
+/// The most names that an error lists.
+const LISTED: usize = 20;
 
 /// All names of a kind.
 pub fn of(lab: &Laboratory, kind: Kind) -> Vec<&'static str> {
@@ -53,16 +55,24 @@ pub fn checked(lab: &Laboratory, kind: Kind, names: Vec<String>) -> Result<Vec<S
     Ok(kept)
 }
 
-/// An error about an unknown name: the name that was probably meant, and where all names are listed.
+/// The error about an unknown name.
 pub fn unknown(what: &str, name: &str, known: &[&str], list: Option<&str>) -> Refusal {
-    let all = match list {
-        Some(command) => format!("`{command}` lists them all"),
-        None => format!("choose from {}", known.join(", ")),
+    Refusal::usage(unknown_words(what, name, known, list))
+}
+
+/// Says that a name is unknown: with the one that was probably meant, and those that there are or the command that lists
+/// them.
+pub fn unknown_words(what: &str, name: &str, known: &[&str], list: Option<&str>) -> String {
+    let all = match (list, known.len().checked_sub(LISTED)) {
+        (Some(command), _) => format!("`{command}` lists them all"),
+        (None, _) if known.is_empty() => format!("there is no {what} at all"),
+        (None, Some(more @ 1..)) => format!("choose from {} and {more} more", known[..LISTED].join(", ")),
+        (None, _) => format!("choose from {}", known.join(", ")),
     };
-    Refusal::usage(match nearest(name, known) {
+    match nearest(name, known) {
         Some(near) => format!("unknown {what} '{name}'; did you mean '{near}'? {}", capitalised(&all)),
         None => format!("unknown {what} '{name}'; {all}"),
-    })
+    }
 }
 
 /// The most similar known name, ignoring case and treating `_` as `-`.

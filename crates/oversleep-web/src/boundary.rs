@@ -224,7 +224,7 @@ mod tests {
         let document: Value = serde_json::from_slice(&parts[0]).unwrap();
         assert_eq!((&document["schema"], &document["verdict"]), (&"oversleep-assertions/1".into(), &"pass".into()));
         let error = sent(&request("series(x).p50 < 1ms"), &[log]).0["error"].as_str().unwrap_or_default().to_owned();
-        assert!(error.contains("no series 'x'"), "{error}");
+        assert!(error.contains("unknown series 'x'"), "{error}");
     }
 
     #[test]

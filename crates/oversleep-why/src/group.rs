@@ -289,19 +289,8 @@ pub(crate) fn halved(numbers: &[u64]) -> Vec<u64> {
 }
 
 fn round(number: u64, values: &Distribution, slice_ns: u64, steal_ns: Option<Nanos>) -> Round {
-    // At least one value lies beyond such a percentile.
-    let percentile = |percent: u64| {
-        let has_beyond = values.count().saturating_mul(100 - percent) >= 100;
-        values.quantile(percent as f64 / 100.0).filter(|_| has_beyond)
-    };
-    Round {
-        start_ns: Nanos(signed(number.saturating_mul(slice_ns))),
-        count: values.count(),
-        median: values.p50(),
-        p90: percentile(90),
-        p99: percentile(99),
-        disturbance: Disturbance { window_ns: Nanos(signed(slice_ns)), steal_ns, ..Disturbance::default() },
-    }
+    let start_ns = Nanos(signed(number.saturating_mul(slice_ns)));
+    Round::of(start_ns, values, Disturbance { window_ns: Nanos(signed(slice_ns)), steal_ns, ..Disturbance::default() })
 }
 
 #[cfg(test)]

@@ -88,11 +88,19 @@ impl Delivery {
     /// As for [`Delivery::prepare`].
     pub fn only_named_in(args: &DocumentArgs, read: &[PathBuf], places: Places) -> Result<Delivery, Failure> {
         let mut delivery = Delivery::named(args, places)?;
-        if args.names_any() && delivery.stdout == Stdout::Text {
-            delivery.stdout = Stdout::Nothing;
+        if args.names_any() {
+            delivery = delivery.without_report();
         }
         delivery.is_stored = read.iter().all(|path| matches!(Document::at(path), Document::File(_)));
         Ok(delivery)
+    }
+
+    /// Nothing is printed but a document that was asked for.
+    pub fn without_report(mut self) -> Delivery {
+        if self.stdout == Stdout::Text {
+            self.stdout = Stdout::Nothing;
+        }
+        self
     }
 
     /// The data were measured for this, so that they are kept if no destination takes them.

@@ -14,6 +14,8 @@ mod matching;
 #[cfg(test)]
 mod testing;
 
+use std::borrow::Borrow;
+
 use oversleep_record::comparison::{Compared, Comparison, SCHEMA};
 use oversleep_record::file::Tool;
 use oversleep_record::{Environment, ResultFile, Series};
@@ -29,17 +31,17 @@ pub use interval::of_median as interval_of_median;
 
 /// A comparison that grows by one result at a time. It holds the base, and of the other results only the conclusions.
 #[derive(Debug)]
-pub struct Comparing {
-    base: ResultFile,
+pub struct Comparing<B = ResultFile> {
+    base: B,
     comparison: Comparison,
     environments: Vec<Environment>,
     groups: Groups,
     machine: fn(&ResultFile) -> Vec<String>,
 }
 
-impl Comparing {
+impl<B: Borrow<ResultFile>> Comparing<B> {
     /// Begins with the base, which may have been [reduced](reduce). `machine` describes a result's machine in words.
-    pub fn with(base: ResultFile, machine: fn(&ResultFile) -> Vec<String>) -> Comparing {
+    pub fn with(base: B, machine: fn(&ResultFile) -> Vec<String>) -> Comparing<B> {
         let comparison = Comparison {
             schema: SCHEMA.to_owned(),
             tool: Tool { name: "oversleep".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
@@ -61,7 +63,8 @@ impl Comparing {
 
     /// Adds the base, or another result.
     fn side(&mut self, other: Option<&ResultFile>) {
-        let (base, comparison, file) = (&self.base, &mut self.comparison, other.unwrap_or(&self.base));
+        let base = self.base.borrow();
+        let (comparison, file) = (&mut self.comparison, other.unwrap_or(base));
         let result = place(comparison.results.len());
         comparison.results.push(compared(file, (self.machine)(file)));
         comparison.caveats.extend(caveats::of(result, base, file));
@@ -117,7 +120,7 @@ pub fn reduce(series: &mut Series) {
 /// Without a result.
 pub fn compare(results: &[ResultFile], machine: fn(&ResultFile) -> Vec<String>) -> Comparison {
     let (base, others) = results.split_first().expect("a comparison has a base");
-    let mut comparing = Comparing::with(base.clone(), machine);
+    let mut comparing = Comparing::with(base, machine);
     others.iter().for_each(|file| comparing.add(file));
     comparing.finish()
 }

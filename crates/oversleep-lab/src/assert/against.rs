@@ -1,12 +1,12 @@
 //! A result against its baseline, which was measured before, and not in turns with it.
 
-use oversleep_explain::compare::compare;
+use oversleep_explain::compare::Comparing;
 use oversleep_record::assertion::{Judged, Unit};
 use oversleep_record::comparison::{self, Comparison, Judgement, SeriesComparison};
 use oversleep_record::{FactName, ResultFile, SeriesKey};
 
 use super::figures::Estimate;
-use super::judge::{as_typed, begun, begun_as, decided, judge, unmatched};
+use super::judge::{begun, begun_as, decided, judge, more_values, none};
 use super::targets::{self, Target};
 use super::{Assertion, Claim, Figure, Op, Unmatched, Value};
 
@@ -53,7 +53,9 @@ pub fn against(
     assertions: &[Assertion],
     regression: Regression,
 ) -> Result<Vec<Judged>, Unmatched> {
-    let compared = compare(&[base.clone(), new.clone()], |_| Vec::new());
+    let mut comparing = Comparing::with(base, |_| Vec::new());
+    comparing.add(new);
+    let compared = comparing.finish();
     let differing = differing(base, new, &compared, regression.across);
     if assertions.is_empty() {
         let limit = 1.0 + regression.tolerance;
@@ -84,8 +86,7 @@ pub fn against(
         };
         let found = targets::targets(new, subject);
         if found.is_empty() {
-            let (what, name, known) = targets::known(new, subject);
-            return Err(unmatched(assertion, what, name, known));
+            all.push(none(new, assertion, subject)?);
         }
         for target in found {
             all.push(match key_of(&target, new) {
@@ -158,7 +159,7 @@ fn of_ratio(judgement: &Judgement, begun: Judged, op: Op, limit: f64) -> Judged 
         ) => undecided(why),
         (_, Some(value), Some([low, high])) => {
             let estimate = Estimate { value, low, high, unit: Unit::Ratio, note: None };
-            let mut judged = decided(begun, &estimate, op, limit);
+            let mut judged = decided(begun, &estimate, op, limit, more_values);
             judged.message += "; base and new were not measured in turns";
             judged
         }
@@ -183,8 +184,9 @@ fn differing(base: &ResultFile, new: &ResultFile, compared: &Comparison, across:
     let of_kernel: &[FactName] = if across == Across::Kernels { &[] } else { &OF_KERNEL };
     let is_decisive = |name: &str| OF_MACHINE.iter().chain(of_kernel).any(|fact| fact.as_str() == name);
     for fact in compared.facts.iter().filter(|fact| is_decisive(&fact.name)) {
-        let side =
-            |at: usize| fact.values.get(at).and_then(Option::as_ref).map_or_else(|| "unknown".to_owned(), as_typed);
+        let side = |at: usize| {
+            fact.values.get(at).and_then(Option::as_ref).map_or_else(|| "unknown".to_owned(), ToString::to_string)
+        };
         differing.push(format!("{} ({}, now {})", fact.name, side(0), side(1)));
     }
     differing

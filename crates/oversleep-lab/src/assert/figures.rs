@@ -40,7 +40,7 @@ impl Estimate {
 }
 
 const GROWS: &str = "a maximum grows with the number of values";
-const ALONE: &str = "from the values alone, because the file has no rounds";
+const ALONE: &str = "from the values alone, because the file has no rounds, or fewer than ten";
 
 /// A figure of what an assertion is about; `is_counted` says whether a number is compared and not a share.
 ///

@@ -9,7 +9,7 @@ use oversleep_record::{Nanos, ResultFile};
 
 use super::figures::{self, Estimate};
 use super::targets::{self, Target};
-use super::{Assertion, Bound, Claim, Figure, Op, Unmatched, Value};
+use super::{Assertion, Bound, Claim, Figure, Op, Subject, Unmatched, Value};
 
 /// The verdicts on an assertion: one for each thing that it is about.
 ///
@@ -20,8 +20,7 @@ pub fn judge(file: &ResultFile, assertion: &Assertion) -> Result<Vec<Judged>, Un
         Claim::Figure { subject, figure, bound } => {
             let found = targets::targets(file, subject);
             if found.is_empty() {
-                let (what, name, known) = targets::known(file, subject);
-                return Err(unmatched(assertion, what, name, known));
+                return Ok(vec![none(file, assertion, subject)?]);
             }
             Ok(found.iter().map(|target| judge_figure(file, assertion, target, *figure, bound.as_ref())).collect())
         }
@@ -30,7 +29,17 @@ pub fn judge(file: &ResultFile, assertion: &Assertion) -> Result<Vec<Judged>, Un
     }
 }
 
-pub(super) fn unmatched(assertion: &Assertion, what: &'static str, name: String, known: Vec<String>) -> Unmatched {
+/// What is said of a subject that has no target: that only what a runtime does on its own has that name, or nothing.
+pub(super) fn none(file: &ResultFile, assertion: &Assertion, subject: &Subject) -> Result<Judged, Unmatched> {
+    let (what, name, known) = targets::known(file, subject);
+    if !targets::is_housekeeping(file, subject) {
+        return Err(unmatched(assertion, what, name, known));
+    }
+    let message = "these are the runtime's own housekeeping, which is judged only if its thread is named".to_owned();
+    Ok(Judged { message, ..begun(assertion, name) })
+}
+
+fn unmatched(assertion: &Assertion, what: &'static str, name: String, known: Vec<String>) -> Unmatched {
     Unmatched { text: assertion.text.clone(), place: assertion.place.clone(), what, name, known }
 }
 
@@ -82,7 +91,7 @@ fn judge_figure(
             },
             None => Judged { limit: Some(limit), message: why, ..begun },
         },
-        Ok(estimate) => decided(begun, &estimate, bound.op, limit),
+        Ok(estimate) => decided(begun, &estimate, bound.op, limit, more_values),
     }
 }
 
@@ -93,8 +102,30 @@ fn lowest(file: &ResultFile, target: &Target, figure: Figure, op: Op, limit: f64
     (median.low > limit).then_some(median.low)
 }
 
-/// The verdict on a figure with its interval.
-pub(super) fn decided(begun: Judged, estimate: &Estimate, op: Op, limit: f64) -> Judged {
+/// What would decide it: so many times as many values, as intervals narrow with the square root of their number.
+pub(super) fn more_values(times: Option<f64>) -> String {
+    match times {
+        Some(times) => format!("; about {times:.0} times as many values would decide it"),
+        None => "; the limit is too near the figure to decide it".to_owned(),
+    }
+}
+
+/// How many times as many values would part the interval from the limit, if that isn't beyond all measure.
+fn times(estimate: &Estimate, limit: f64) -> Option<f64> {
+    let scale = |value: f64| if estimate.unit == Unit::Ratio { value.ln() } else { value };
+    let [value, low, high, limit] = [estimate.value, estimate.low, estimate.high, limit].map(scale);
+    let times = ((high - low) / 2.0 / (value - limit).abs().max(f64::MIN_POSITIVE)).powi(2);
+    (times <= 1_000.0).then(|| times.ceil().max(2.0))
+}
+
+/// The verdict on a figure with its interval; `more` says what would decide it.
+pub(super) fn decided(
+    begun: Judged,
+    estimate: &Estimate,
+    op: Op,
+    limit: f64,
+    more: impl Fn(Option<f64>) -> String,
+) -> Judged {
     let Estimate { value, low, high, unit, note } = *estimate;
     let (passes, fails) = match op {
         Op::Below => (high < limit, low >= limit),
@@ -114,12 +145,7 @@ pub(super) fn decided(begun: Judged, estimate: &Estimate, op: Op, limit: f64) ->
         }
     };
     if verdict == Verdict::Undecided {
-        let distance = (value - limit).abs();
-        let longer = ((high - low) / 2.0 / distance.max(f64::MIN_POSITIVE)).powi(2);
-        message += &match longer.is_finite() && longer <= 1_000.0 && unit != Unit::Ratio {
-            true => format!("; about {:.0} times as many values would decide it", longer.ceil().max(2.0)),
-            false => "; the limit is too near the figure to decide it".to_owned(),
-        };
+        message += &more(times(estimate, limit));
     }
     if let Some(note) = note {
         message += &format!("; {note}");
@@ -143,19 +169,6 @@ pub(super) fn in_unit(value: f64, unit: Unit) -> String {
         Unit::Share => format!("{:.2} %", value * 100.0),
         Unit::Count => format!("{value:.0}"),
         Unit::Ratio => format!("{value:.3} times the base"),
-    }
-}
-
-/// A fact's value as one would type it.
-pub(super) fn as_typed(value: &FactValue) -> String {
-    match value {
-        FactValue::Text(text) => text.clone(),
-        FactValue::Integer(number) => number.to_string(),
-        FactValue::Real(number) => number.to_string(),
-        FactValue::Nanos(span) => span.as_typed(),
-        FactValue::Flag(flag) => if *flag { "yes" } else { "no" }.to_owned(),
-        FactValue::List(words) => words.join(","),
-        FactValue::Unknown(_) => "unknown".to_owned(),
     }
 }
 
@@ -219,7 +232,8 @@ fn fact(
             let wanted = ["yes", "true", "on"].contains(&value) || !["no", "false", "off"].contains(&value);
             Some(wanted == *flag)
         }
-        text @ (FactValue::Text(_) | FactValue::List(_)) => Some(is_like(&as_typed(text), value)),
+        FactValue::Text(text) => Some(is_like(text, value)),
+        FactValue::List(words) => Some(is_like(&words.join(","), value)),
     };
     let verdict = match (is_it, &fact.value) {
         (Some(is_it), _) if is_it == is_equal => Verdict::Pass,
@@ -232,7 +246,7 @@ fn fact(
         FactValue::Unknown(why) => {
             format!("{}unknown: {why}", if verdict == Verdict::Undecided { "" } else { "it is " })
         }
-        known => format!("it is {}", as_typed(known)),
+        known => format!("it is {known}"),
     };
     Ok(vec![Judged { verdict, message, ..begun(assertion, name.to_owned()) }])
 }

@@ -16,8 +16,8 @@ use oversleep_record::part::Part;
 
 pub use against::{Across, Regression, against};
 pub use judge::judge;
-pub use pairs::{LOOKS, Pairs};
-pub use turn::{figures_of, names_of};
+pub use pairs::{LOOKS, Pairs, seldom};
+pub use turn::{Requests, figures_of, names_of};
 
 /// What has to hold.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,7 +4,7 @@
 //! disturbed pair can't move it. There are at most eight looks, and the 1 % of error is divided among them and among all
 //! that is judged together.
 
-use oversleep_record::assertion::{Judged, Unit, Verdict};
+use oversleep_record::assertion::{Judged, Unit};
 use oversleep_record::quantile_interval::highest_exactly;
 
 use super::judge::{begun, decided};
@@ -64,13 +64,26 @@ impl Pairs {
             return Judged { message, ..begun };
         };
         let estimate = Estimate { value, low, high, unit: Unit::Ratio, note: None };
-        let mut judged = decided(begun, &estimate, Op::AtMost, 1.0 + tolerance);
+        let most = LOOKS[LOOKS.len() - 1];
+        let more = |times: Option<f64>| match times.map(|times| (times * pairs as f64).ceil()) {
+            Some(needed) if needed <= most as f64 => {
+                format!("; about {needed:.0} pairs would decide it, give --within more time")
+            }
+            _ => format!("; {most} pairs would hardly decide it, let each run make more waits"),
+        };
+        let mut judged = decided(begun, &estimate, Op::AtMost, 1.0 + tolerance, more);
         judged.message += &format!(" ({pairs} pairs)");
-        if judged.verdict == Verdict::Undecided && pairs < LOOKS[LOOKS.len() - 1] {
-            judged.message += "; give --within more time";
-        }
         judged
     }
+}
+
+/// What is said of an assertion about something that so few pairs of runs have on both sides.
+pub fn seldom(assertion: &Assertion, pairs: usize, turns: usize) -> Judged {
+    let message = match pairs {
+        0 => format!("no pair of runs has it on both sides ({turns} pairs)"),
+        _ => format!("only {pairs} of {turns} pairs of runs have it on both sides"),
+    };
+    Judged { message, ..begun(assertion, assertion.text.clone()) }
 }
 
 /// How many of so many values may lie outside of an interval on one side, so that the median lies beyond that end with this

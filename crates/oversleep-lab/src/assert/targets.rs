@@ -1,5 +1,6 @@
 //! What an assertion is about in a result: the series, clock, cause or part that its subject names.
 
+use oversleep_explain::housekeeping;
 use oversleep_explain::verdict::{Cause, causes};
 use oversleep_record::distribution::Distribution;
 use oversleep_record::observed::period::Periods;
@@ -158,7 +159,19 @@ fn is_as_asked(file: &ResultFile, series: &Series) -> bool {
     has_no_labels && (series.conditions.is_as_found() || everywhere())
 }
 
+/// Observed series of these names. What a runtime waits for on its own is judged only if its thread is named.
 fn seen<'a>(file: &'a ResultFile, observed: &Observed) -> impl Iterator<Item = &'a Series> {
+    let names_thread = observed.thread.as_ref().is_some_and(|thread| !thread.contains('*'));
+    named(file, observed).filter(move |series| names_thread || housekeeping::of(file, series).is_none())
+}
+
+/// Whether the subject names nothing but what a runtime waits for on its own.
+pub fn is_housekeeping(file: &ResultFile, subject: &Subject) -> bool {
+    let (Subject::Why(observed) | Subject::Period(observed)) = subject else { return false };
+    seen(file, observed).next().is_none() && named(file, observed).next().is_some()
+}
+
+fn named<'a>(file: &'a ResultFile, observed: &Observed) -> impl Iterator<Item = &'a Series> {
     let is_any = |name: &str, pattern: &Option<String>| pattern.as_ref().is_none_or(|pattern| is_like(name, pattern));
     file.series.iter().filter(move |series| {
         Identity::of(series).is_some_and(|identity| {

@@ -1,11 +1,13 @@
 //! What one turn of a gate shows: the figures alone, which become the ratio of a pair.
 
-use oversleep_explain::housekeeping;
-use oversleep_record::ResultFile;
-use oversleep_record::distribution::Distribution;
-use oversleep_record::label;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
-use super::judge::unmatched;
+use oversleep_record::distribution::Distribution;
+use oversleep_record::part::Part;
+use oversleep_record::{Identity, Nanos, ResultFile, label};
+
+use super::judge::none;
 use super::targets::{self, Target};
 use super::{Assertion, Claim, Figure, Unmatched};
 
@@ -19,26 +21,42 @@ const VALUES_MIN: u64 = 5;
 pub fn figures_of(file: &ResultFile, assertion: &Assertion) -> Result<Vec<(String, f64)>, Unmatched> {
     let Claim::Figure { subject, figure, .. } = &assertion.claim else { return Ok(Vec::new()) };
     let found = targets::targets(file, subject);
-    let is_any = assertion.text.ends_with("(*)");
-    if found.is_empty() && !is_any {
-        let (what, name, known) = targets::known(file, subject);
-        return Err(unmatched(assertion, what, name, known));
+    if found.is_empty() && !assertion.text.ends_with("(*)") {
+        none(file, assertion, subject)?;
     }
-    let is_own = |target: &&Target| match target {
-        Target::Series(series) | Target::Part(series, ..) | Target::Periods(series, ..) => {
-            housekeeping::of(file, series).is_none()
+    // Series of one name are the same wait: its requests differ by little.
+    let mut by_name: BTreeMap<String, (Distribution, Option<Distribution>)> = BTreeMap::new();
+    for target in &found {
+        let Some(values) = values(file, target) else { continue };
+        let (name, requested) = match target {
+            Target::Periods(_, periods, None) => {
+                (format!("{} beyond its request", target.name()), periods.split.parts.get(&Part::Requested))
+            }
+            _ => (target.name(), None),
+        };
+        match by_name.entry(name) {
+            Entry::Vacant(entry) => _ = entry.insert((values.clone(), requested.cloned())),
+            Entry::Occupied(mut entry) => {
+                let (all, all_requested) = entry.get_mut();
+                all.merge(values);
+                match (all_requested, requested) {
+                    (Some(all), Some(more)) => all.merge(more),
+                    (all, more) => *all = all.take().or_else(|| more.cloned()),
+                }
+            }
         }
-        Target::Clock(_) | Target::Cause(_) => true,
-    };
-    let figures = found.iter().filter(is_own).filter_map(|target| {
-        let values = values(file, target)?;
+    }
+    let figures = by_name.into_iter().filter(|(_, (values, _))| values.count() >= VALUES_MIN);
+    let figures = figures.filter_map(|(name, (values, requested))| {
         let value = match figure {
             Figure::Quantile(share) => values.quantile(*share)? as f64,
             Figure::Cost => values.p50()? as f64,
             Figure::Mean => values.mean()?,
             _ => return None,
         };
-        (values.count() >= VALUES_MIN).then(|| (target.name(), value))
+        // A request is the same on both sides, and would only hide how much the rest of the period has grown.
+        let requested = requested.as_ref().and_then(Distribution::p50).unwrap_or(0);
+        Some((name, value - requested as f64))
     });
     Ok(figures.collect())
 }
@@ -54,16 +72,81 @@ fn values<'a>(file: &'a ResultFile, target: &'a Target) -> Option<&'a Distributi
     }
 }
 
-/// Two builds of a program may be files of different names, which their main threads have, too: both are called `program`.
-pub fn names_of(file: &mut ResultFile) {
-    let Some(main) = file.observation.as_ref().and_then(|observation| observation.processes.first()) else { return };
-    let main = main.name.clone();
+/// The requests of a gate's runs.
+#[derive(Debug, Default)]
+pub struct Requests {
+    seen: Vec<(Identity, Nanos)>,
+}
+
+impl Requests {
+    /// The first request of such a wait that this one is within a tenth of: Java's `Thread.sleep(10)` computes a deadline,
+    /// which is 10 ms ahead in one call and 9.9 ms in another.
+    fn usual(&mut self, of: Identity, request: Nanos) -> Nanos {
+        let is_near = |known: Nanos| known.0.abs_diff(request.0).saturating_mul(10) <= known.0.unsigned_abs();
+        if let Some((_, known)) = self.seen.iter().find(|(identity, known)| *identity == of && is_near(*known)) {
+            return *known;
+        }
+        self.seen.push((of, request));
+        request
+    }
+}
+
+/// Gives what two runs have in common one name: two builds of a program may be files of different names, which their main
+/// threads have, too, and are both called `program`; and requests that differ by little are one.
+pub fn names_of(file: &mut ResultFile, requests: &mut Requests) {
+    let main = file.observation.as_ref().and_then(|observation| observation.processes.first());
+    let main = main.map(|process| process.name.clone());
     for series in file.series.iter_mut().filter(|series| series.observed.is_some()) {
-        if series.labels.get(label::PROGRAM).as_ref() == Some(&main) {
-            series.labels.set(label::PROGRAM, "program".to_owned());
+        for label in [label::PROGRAM, label::THREAD] {
+            if main.is_some() && series.labels.get(label) == main {
+                series.labels.set(label, "program".to_owned());
+            }
         }
-        if series.labels.get(label::THREAD).as_ref() == Some(&main) {
-            series.labels.set(label::THREAD, "program".to_owned());
+        if let (Some(identity), Some(request)) = (Identity::of(series), series.requested_ns) {
+            let of = Identity { requested_ns: None, ..identity };
+            series.requested_ns = Some(requests.usual(of, request));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use oversleep_record::observed::ObservedWaits;
+    use oversleep_record::observed::wait::Request;
+    use oversleep_record::series::{Quantity, Unit};
+    use oversleep_record::testing::Sheet;
+    use oversleep_record::{ExperimentId, Series};
+
+    use super::super::{Observed, Subject};
+    use super::*;
+
+    fn observed(request: i64, lateness: i64) -> Series {
+        let mut series = Series::new(ExperimentId::Y1, "futex", Quantity::Lateness, Unit::Ns);
+        series.key = series.key.span(Nanos(request));
+        series.requested_ns = Some(Nanos(request));
+        series.labels.set(label::PROGRAM, "java".to_owned());
+        series.labels.set(label::THREAD, "main".to_owned());
+        series.labels.set(label::REQUEST, Request::Deadline);
+        (0..10).for_each(|_| series.distribution.record(lateness));
+        series.observed = Some(ObservedWaits::default());
+        series
+    }
+
+    #[test]
+    fn requests_that_differ_by_little_are_one_wait() {
+        let subject = Subject::Why(Observed { program: "*".to_owned(), ..Observed::default() });
+        let claim = Claim::Figure { subject, figure: Figure::Mean, bound: None };
+        let assertion = Assertion { text: "why(*)".to_owned(), place: None, claim };
+        let mut requests = Requests::default();
+        let mut seen = |series: Vec<Series>| {
+            let mut file = Sheet::linux().file;
+            file.series = series;
+            names_of(&mut file, &mut requests);
+            figures_of(&file, &assertion).expect("there are figures")
+        };
+        let name = |ms: &str| format!("java (main): futex until a deadline {ms} ms ahead");
+        let both = seen(vec![observed(9_900_000, 100), observed(10_000_000, 200), observed(20_000_000, 300)]);
+        assert_eq!(both, [(name("20"), 300.0), (name("9.9"), 150.0)]);
+        assert_eq!(seen(vec![observed(10_000_000, 400)]), [(name("9.9"), 400.0)]);
     }
 }

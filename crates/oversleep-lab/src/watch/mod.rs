@@ -177,7 +177,7 @@ impl Laboratory {
         let mut found: Vec<(String, String)> = Vec::new();
         for name in HOLDING.iter().filter(|name| !matches!(name, FactName::TimerPeriodNow)) {
             if let Some(value) = facts.known(*name) {
-                found.push((name.as_str().to_owned(), words(value)));
+                found.push((name.as_str().to_owned(), value.to_string()));
             }
         }
         for tunable in self.platform().tunables().iter().filter(|tunable| tunable.info().scope != Scope::Thread) {
@@ -203,20 +203,6 @@ impl Laboratory {
         if is_first { Vec::new() } else { changes }
     }
 }
-
-fn words(value: &oversleep_record::environment::FactValue) -> String {
-    use oversleep_record::environment::FactValue as Value;
-    match value {
-        Value::Text(text) => text.clone(),
-        Value::Integer(number) => number.to_string(),
-        Value::Real(number) => number.to_string(),
-        Value::Nanos(span) => span.to_string(),
-        Value::Flag(flag) => if *flag { "yes" } else { "no" }.to_owned(),
-        Value::List(items) => items.join(", "),
-        Value::Unknown(reason) => reason.to_string(),
-    }
-}
-
 fn of_look(seen: &mut Seen, look: &Observed) -> Vec<Change> {
     let mut changes = Vec::new();
     if let Some(setting) = &look.resolution {

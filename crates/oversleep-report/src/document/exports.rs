@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use oversleep_record::quantile_interval::of_quantile;
 use oversleep_record::series::{Quantity, Unit};
 use oversleep_record::words::counted;
-use oversleep_record::{Distribution, Series};
+use oversleep_record::{Distribution, Series, hdr_log};
 use serde_json::{Map, Value, json};
 
 use super::{Entry, Subject};
@@ -17,8 +17,6 @@ pub const EXPORTS: &[&Entry] = &[&HLOG, &HGRM, &BUCKETS, &BENCHER];
 
 /// Nanoseconds in the unit of HdrHistogram's tables and of the maxima of its logs.
 const MS_NS: f64 = 1e6;
-/// What follows a series' name in the tag of its values below zero, as magnitudes.
-const EARLY: &str = "/early";
 
 /// An interval log, version 1.3. <https://github.com/HdrHistogram/HdrHistogram>
 pub const HLOG: Entry = Entry {
@@ -39,11 +37,10 @@ pub const HLOG: Entry = Entry {
             let values = &series.distribution;
             let (start, end) = times(series);
             let (late, early) = values.payloads();
-            let tag: String =
-                series.key.as_str().chars().map(|c| if c == ',' || c.is_whitespace() { '_' } else { c }).collect();
+            let tag = hdr_log::tag(&series.key);
             let max = |of: Option<i64>| of.unwrap_or(0).max(0) as f64 / MS_NS;
             if series.quantity != Quantity::Lateness {
-                writeln!(out, "#[Quantity = {}, {tag}]", word(&series.quantity))?;
+                writeln!(out, "#[{}]", hdr_log::quantity(&tag, series.quantity))?;
             }
             if let Some(beyond) = series.beyond {
                 writeln!(
@@ -56,7 +53,8 @@ pub const HLOG: Entry = Entry {
                 writeln!(out, "Tag={tag},{start:.3},{end:.3},{:.6},{late}", max(values.recorded_max()))?;
             }
             if let Some(early) = early {
-                writeln!(out, "Tag={tag}{EARLY},{start:.3},{end:.3},{:.6},{early}", max(values.min().map(|min| -min)))?;
+                let (tag, max) = (hdr_log::early_tag(&tag), max(values.min().map(|min| -min)));
+                writeln!(out, "Tag={tag},{start:.3},{end:.3},{max:.6},{early}")?;
             }
         }
         Ok(())

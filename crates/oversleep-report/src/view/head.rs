@@ -262,18 +262,8 @@ pub fn missing(file: &ResultFile) -> Vec<String> {
 /// A fact's value as text; an unknown one is its reason.
 pub fn fact_text(name: &str, value: &FactValue) -> String {
     match value {
-        FactValue::Text(text) if text.is_empty() => "(empty)".to_owned(),
-        FactValue::Text(text) => text.clone(),
         FactValue::Integer(number) if name.ends_with("_bytes") => grouped(*number),
-        FactValue::Integer(number) => number.to_string(),
-        FactValue::Real(number) => number.to_string(),
-        FactValue::Nanos(Nanos(0)) => "0 ns".to_owned(),
-        FactValue::Nanos(span) => span.to_string(),
-        FactValue::Flag(true) => "yes".to_owned(),
-        FactValue::Flag(false) => "no".to_owned(),
-        FactValue::List(items) if items.is_empty() => "none".to_owned(),
-        FactValue::List(items) => items.join(", "),
-        FactValue::Unknown(reason) => format!("unknown: {reason}"),
+        other => other.to_string(),
     }
 }
 

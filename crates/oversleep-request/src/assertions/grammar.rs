@@ -13,7 +13,7 @@ use oversleep_lab::assert::{Bound, Claim, Figure, Observed, Op, Subject, Value};
 use oversleep_record::Nanos;
 use oversleep_record::part::Part;
 
-use crate::names::nearest;
+use crate::names::unknown_words;
 
 /// What is wrong, and where.
 #[derive(Debug)]
@@ -83,12 +83,10 @@ pub fn claim(text: &str) -> Result<Claim, Fault> {
         figure = Some(match found {
             Some(figure) => figure,
             None if is_observed && (!more.is_empty() || !word.starts_with('p')) => {
-                return Err(fault(
-                    word,
-                    unknown("part", word, &Part::ALL.iter().map(|part| part.name()).collect::<Vec<_>>()),
-                ));
+                let names: Vec<&str> = Part::ALL.iter().map(|part| part.name()).collect();
+                return Err(fault(word, unknown_words("part", word, &names, None)));
             }
-            None => return Err(fault(word, unknown("figure", word, &names))),
+            None => return Err(fault(word, unknown_words("figure", word, &names, None))),
         });
         if let Some(extra) = more.first() {
             return Err(fault(extra, "nothing follows the figure but a comparison".to_owned()));
@@ -133,15 +131,6 @@ fn words(text: &str) -> Vec<&str> {
         Some(before) => vec![before.trim_end_matches('.'), &text[before.len()..]],
         None => text.split('.').map(str::trim).collect(),
     }
-}
-
-fn unknown(what: &str, word: &str, known: &[&str]) -> String {
-    let near = nearest(word, known).map_or_else(String::new, |near| format!("; did you mean '{near}'?"));
-    format!(
-        "'{word}' is no {what}{near}{} {}",
-        if near.is_empty() { "; choose from" } else { " Choose from" },
-        known.join(", ")
-    )
 }
 
 fn subject(verb: &str, argument: &str) -> Result<Subject, String> {

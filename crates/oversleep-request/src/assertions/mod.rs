@@ -4,13 +4,9 @@ mod grammar;
 
 use oversleep_lab::assert::{Assertion, Bound, Claim, Figure, Op, Unmatched};
 use oversleep_record::assertion::Place;
-use oversleep_report::words::capitalised;
 
-use crate::names::nearest;
+use crate::names::unknown_words;
 use crate::refusal::Refusal;
-
-/// The most names that an error lists.
-const LISTED: usize = 12;
 
 /// Reads one assertion.
 ///
@@ -87,22 +83,12 @@ fn at(text: &str, place: Option<Place>) -> Result<Assertion, Refusal> {
     }
 }
 
-/// The error about a name that matches nothing: with the nearest one that there is.
+/// The error about a name that matches nothing in a result.
 pub fn unknown(unmatched: &Unmatched) -> Refusal {
     let Unmatched { text, place, what, name, known } = unmatched;
     let place = place.as_ref().map_or_else(String::new, |place| format!("{place}: "));
     let names: Vec<&str> = known.iter().map(String::as_str).collect();
-    let near = nearest(name, &names).map_or_else(String::new, |near| format!("; did you mean '{near}'?"));
-    let listed = match names.len() {
-        0 => format!("the result has no {what} at all"),
-        _ => {
-            let more = if names.len() > LISTED { format!(" and {} more", names.len() - LISTED) } else { String::new() };
-            format!("there are {}{more}", names[..names.len().min(LISTED)].join(", "))
-        }
-    };
-    let separator = if near.is_empty() { "; " } else { " " };
-    let listed = if near.is_empty() { listed } else { capitalised(&listed) };
-    Refusal::usage(format!("{place}'{text}': no {what} '{name}'{near}{separator}{listed}"))
+    Refusal::usage(format!("{place}'{text}': {}", unknown_words(what, name, &names, None)))
 }
 
 #[cfg(test)]
@@ -119,13 +105,13 @@ mod tests {
     #[test]
     fn a_mark_stands_under_what_is_wrong() {
         for (text, why, under) in [
-            ("nanosleep(1ms).p9 < 2ms", "'p9' is no figure; did you mean 'p99'?", "p9"),
+            ("nanosleep(1ms).p9 < 2ms", "unknown figure 'p9'; did you mean 'p99'?", "p9"),
             ("nanosleep(1ms).p99 < 2mss", "'2mss' is no value", "2mss"),
             ("nanosleep(1ms).p99 2ms", "a comparison is missing", "2ms"),
             ("nanosleep(1ms.p99 < 2ms", "the closing parenthesis is missing", "("),
             ("nanosleep(1xs).p99 < 2ms", "1xs", "1xs"),
             ("finding(timer-slack) gone", "absent or present", "gone"),
-            ("why(app).slak.p50 < 1ms", "'slak' is no part; did you mean 'slack'?", "slak"),
+            ("why(app).slak.p50 < 1ms", "unknown part 'slak'; did you mean 'slack'?", "slak"),
             ("why(a/b/c/d).p50 < 1ms", "program/thread/call", "a/b/c/d"),
             ("nanosleep(1ms).missed < 1ms", "missed is a number or a share", "1ms"),
             ("nanosleep(1ms).p50 < 5%", "p50 is a span of time", "5%"),
@@ -167,7 +153,7 @@ mod tests {
         assert_eq!(lines, [3, 4]);
         assert_eq!(read[0].text, "nanosleep(1ms).p99 < 2ms");
         let wrong = of_file("timing.assert", "sleep(1ms).p50 < 1ms\nsleep(1ms).px < 1ms\n").unwrap_err().to_string();
-        assert!(wrong.starts_with("timing.assert:2: 'px' is no figure"), "{wrong}");
+        assert!(wrong.starts_with("timing.assert:2: unknown figure 'px'"), "{wrong}");
         assert!(of_file("none", "# nothing\n").unwrap_err().to_string().contains("has no assertion"));
     }
 }

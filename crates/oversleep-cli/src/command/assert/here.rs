@@ -6,7 +6,7 @@ use oversleep_explain as explain;
 use oversleep_lab::assert::{Assertion, Claim, Subject};
 use oversleep_lab::catalogue::Kind;
 use oversleep_lab::{Laboratory, Request};
-use oversleep_measure::{Command, Plan, StopFlag};
+use oversleep_measure::{Command, Plan, Progress, StopFlag};
 use oversleep_record::assertion::{Judged, Verdict};
 use oversleep_record::samples::Samples;
 use oversleep_record::{CommandName, Nanos, ResultFile, Series};
@@ -27,7 +27,7 @@ pub fn measure(
     is_interrupted: &mut bool,
 ) -> Result<Vec<Judged>, Failure> {
     let lab = machine::laboratory(&assert.machine)?;
-    let request = request(&lab, assert, assertions, ConditionArgs::default())?;
+    let requests = requests(&lab, assert, assertions, ConditionArgs::default())?;
     let stop = StopFlag::new();
     let signals = interrupt::raise_on_signal(&stop);
     let is_real = lab.platform_id().modelled.is_none();
@@ -35,7 +35,7 @@ pub fn measure(
     let (begun, mut spent) = (Instant::now(), Nanos::ZERO);
     let mut whole: Option<ResultFile> = None;
     let judged = loop {
-        let more = lab.run(&request, &stop, &mut meter).map_err(|error| why_not(&error))?;
+        let more = run(&lab, &requests, &stop, &mut meter)?;
         spent.0 = spent.0.saturating_add(more.duration_ns.0.max(1));
         let longest = more.duration_ns;
         match &mut whole {
@@ -57,13 +57,31 @@ pub fn measure(
     Ok(judged)
 }
 
-/// What has to be measured for these assertions.
-pub fn request(
+/// Measures all of this, as one result.
+pub fn run(
+    lab: &Laboratory,
+    requests: &[Request],
+    stop: &StopFlag,
+    progress: &mut dyn Progress,
+) -> Result<ResultFile, Failure> {
+    let mut whole: Option<ResultFile> = None;
+    for request in requests {
+        let more = lab.run(request, stop, progress).map_err(|error| why_not(&error))?;
+        match &mut whole {
+            None => whole = Some(more),
+            Some(whole) => add(whole, more),
+        }
+    }
+    Ok(whole.expect("there is something to measure"))
+}
+
+/// What has to be measured for these assertions: clocks and waits apart.
+pub fn requests(
     lab: &Laboratory,
     assert: &Assert,
     assertions: &[Assertion],
     conditions: ConditionArgs,
-) -> Result<Request, Failure> {
+) -> Result<Vec<Request>, Failure> {
     let (mut waits, mut requests, mut clocks, mut check) = (Vec::new(), Vec::new(), Vec::new(), false);
     for assertion in assertions {
         let refused = |what: &str| Failure::usage(format!("'{}' needs a result: {what}", assertion.text));
@@ -91,17 +109,23 @@ pub fn request(
     }
     let waits = names::checked(lab, Kind::Wait, waits)?;
     let clocks = names::checked(lab, Kind::Clock, clocks)?;
-    let (command, experiments, kind, subjects) = match (waits.is_empty(), clocks.is_empty()) {
-        _ if check => (CommandName::Check, Vec::new(), None, Vec::new()),
-        (true, false) => (CommandName::Clocks, Command::Clocks.experiments(), Some(Kind::Clock), clocks),
-        (_, true) => (CommandName::Waits, Command::NamedWaits.experiments(), Some(Kind::Wait), waits),
-        (false, false) => {
-            return Err(Failure::usage("waits and clocks can't be measured at once; assert them in two commands"));
+    let mut all = Vec::new();
+    if check {
+        all.push((CommandName::Check, Vec::new(), None, Vec::new(), Vec::new()));
+    } else {
+        if !clocks.is_empty() {
+            all.push((CommandName::Clocks, Command::Clocks.experiments(), Some(Kind::Clock), clocks, Vec::new()));
         }
+        if !waits.is_empty() || all.is_empty() {
+            all.push((CommandName::Waits, Command::NamedWaits.experiments(), Some(Kind::Wait), waits, requests));
+        }
+    }
+    let request = |(command, experiments, subject_kind, subjects, requests)| {
+        let args = MeasuringArgs::new(command, DepthArgs::default(), conditions.clone(), assert.machine.clone());
+        let plan = Plan { subjects, requests, ..args.plan.clone() };
+        Ok(MeasuringArgs { experiments, subject_kind, plan, ..args }.request(lab, None)?)
     };
-    let args = MeasuringArgs::new(command, DepthArgs::default(), conditions, assert.machine.clone());
-    let plan = Plan { subjects, requests: if check { Vec::new() } else { requests }, ..args.plan.clone() };
-    Ok(MeasuringArgs { experiments, subject_kind: kind, plan, ..args }.request(lab, None)?)
+    all.into_iter().map(request).collect()
 }
 
 /// The simplest sleep of the machine.
@@ -109,11 +133,21 @@ fn plain_sleep(lab: &Laboratory) -> &'static str {
     oversleep_system::waits::sets::plain_sleeps(&lab.platform_id().os).first().copied().unwrap_or("sleep")
 }
 
-/// Adds what was measured of the same series again.
-pub fn add(whole: &mut ResultFile, more: ResultFile) {
+/// Adds what was measured of the same series again, and what was measured beside them.
+fn add(whole: &mut ResultFile, more: ResultFile) {
     whole.duration_ns.0 = whole.duration_ns.0.saturating_add(more.duration_ns.0);
+    for other in more.clocks {
+        match whole.clocks.iter_mut().find(|clock| clock.name == other.name) {
+            Some(clock) if clock.cost_series.is_none() => *clock = other,
+            Some(_) => {}
+            None => whole.clocks.push(other),
+        }
+    }
     for other in more.series {
-        let Some(series) = whole.series.iter_mut().find(|series| series.key == other.key) else { continue };
+        let Some(series) = whole.series.iter_mut().find(|series| series.key == other.key) else {
+            whole.series.push(other);
+            continue;
+        };
         let Series { counts, calls_only, rounds, .. } = series;
         rounds.extend(other.rounds);
         counts.recorded = counts.recorded.saturating_add(other.counts.recorded);

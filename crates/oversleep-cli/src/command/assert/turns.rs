@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::time::Instant;
 
-use oversleep_lab::assert::{Assertion, Claim, Figure, LOOKS, Observed, Pairs, Subject, figures_of, names_of};
+use oversleep_lab::assert::{
+    Assertion, Claim, Figure, LOOKS, Observed, Pairs, Requests, Subject, figures_of, names_of, seldom,
+};
 use oversleep_measure::{Limit, Silent, StopFlag};
 use oversleep_record::assertion::{Judged, Verdict};
 use oversleep_record::{Nanos, ResultFile};
@@ -12,7 +14,6 @@ use oversleep_request::args::ConditionArgs;
 use oversleep_request::assertions;
 
 use super::{Assert, here};
-use crate::command::measuring::explain as why_not;
 use crate::command::run::measure::Runs;
 use crate::exit::Failure;
 use crate::request::machine;
@@ -26,12 +27,17 @@ const COUNT: u64 = 60;
 /// Pairs of everything that the assertions are about.
 struct Gate<'a> {
     assertions: &'a [Assertion],
+    /// Whether each of them has to be compared. Those about all programs are about what there is.
+    is_each_named: bool,
     tolerance: f64,
+    turns: usize,
     pairs: BTreeMap<(usize, String), Pairs>,
+    /// What one side alone has, and how often: the base, the other.
+    alone: BTreeMap<String, [usize; 2]>,
 }
 
 impl<'a> Gate<'a> {
-    fn new(assertions: &'a [Assertion], tolerance: f64) -> Result<Gate<'a>, Failure> {
+    fn new(assertions: &'a [Assertion], is_each_named: bool, tolerance: f64) -> Result<Gate<'a>, Failure> {
         for assertion in assertions {
             match &assertion.claim {
                 Claim::Figure { bound: None, figure: Figure::Quantile(_) | Figure::Mean | Figure::Cost, .. } => {}
@@ -44,21 +50,25 @@ impl<'a> Gate<'a> {
                 }
             }
         }
-        Ok(Gate { assertions, tolerance, pairs: BTreeMap::new() })
+        Ok(Gate { assertions, is_each_named, tolerance, turns: 0, pairs: BTreeMap::new(), alone: BTreeMap::new() })
     }
 
     /// Adds what one pair of runs shows.
     fn add(&mut self, base: &ResultFile, new: &ResultFile) -> Result<(), Failure> {
+        self.turns += 1;
         for (at, assertion) in self.assertions.iter().enumerate() {
             let unknown = |error| assertions::unknown(&error);
             let mut of_base = figures_of(base, assertion).map_err(unknown)?;
             for (about, value) in figures_of(new, assertion).map_err(unknown)? {
-                // Two builds of a program may have different names.
-                if let Some(place) = of_base.iter().position(|(other, _)| *other == about) {
-                    let (_, base) = of_base.swap_remove(place);
-                    self.pairs.entry((at, about)).or_default().add(base, value);
+                match of_base.iter().position(|(other, _)| *other == about) {
+                    Some(place) => {
+                        let (_, base) = of_base.swap_remove(place);
+                        self.pairs.entry((at, about)).or_default().add(base, value);
+                    }
+                    None => self.alone.entry(about).or_default()[1] += 1,
                 }
             }
+            of_base.into_iter().for_each(|(about, _)| self.alone.entry(about).or_default()[0] += 1);
         }
         Ok(())
     }
@@ -67,10 +77,13 @@ impl<'a> Gate<'a> {
         self.pairs.values().any(Pairs::is_look)
     }
 
+    fn is_usual(&self, pairs: usize) -> bool {
+        pairs * 2 > self.turns
+    }
+
     /// What comes in most runs. A wait whose request is computed may be rounded to another one now and then.
     fn usual(&self) -> impl Iterator<Item = (&(usize, String), &Pairs)> {
-        let most = self.most();
-        self.pairs.iter().filter(move |(_, pairs)| pairs.len() * 2 > most)
+        self.pairs.iter().filter(|(_, pairs)| self.is_usual(pairs.len()))
     }
 
     fn most(&self) -> usize {
@@ -79,10 +92,36 @@ impl<'a> Gate<'a> {
 
     fn judge(&self) -> Vec<Judged> {
         let together = self.usual().count();
-        let judged = self
-            .usual()
-            .map(|((at, about), pairs)| pairs.judge(&self.assertions[*at], about.clone(), self.tolerance, together));
-        judged.collect()
+        let mut judged = Vec::new();
+        for (place, assertion) in self.assertions.iter().enumerate() {
+            let of_this = self.usual().filter(|((at, _), _)| *at == place);
+            let before = judged.len();
+            judged.extend(
+                of_this.map(|((_, about), pairs)| pairs.judge(assertion, about.clone(), self.tolerance, together)),
+            );
+            if judged.len() == before && self.is_each_named {
+                let most = self.pairs.iter().filter(|((at, _), _)| *at == place).map(|(_, pairs)| pairs.len()).max();
+                judged.push(seldom(assertion, most.unwrap_or(0), self.turns));
+            }
+        }
+        judged
+    }
+
+    /// Says what was seen and not compared.
+    fn note_the_rest(&self) {
+        let often = |side: usize| self.alone.iter().filter(move |(_, sides)| self.is_usual(sides[side]));
+        let names = |side: usize| often(side).map(|(about, _)| about.clone()).collect();
+        let rare = self.pairs.iter().filter(|(_, pairs)| !self.is_usual(pairs.len()));
+        for (why, left_out) in [
+            ("only the base has it", names(0)),
+            ("the base doesn't have it", names(1)),
+            ("too few pairs of runs have it", rare.map(|((_, about), _)| about.clone()).collect()),
+        ] {
+            let left_out: Vec<String> = left_out;
+            if !left_out.is_empty() {
+                message::note(&format!("not compared, because {why}: {}", left_out.join("; ")));
+            }
+        }
     }
 
     fn is_decided(&self) -> bool {
@@ -112,6 +151,7 @@ impl<'a> Gate<'a> {
             }
         }
         let judged = self.judge();
+        self.note_the_rest();
         if judged.is_empty() {
             return Err(Failure::failed("base and new have no waits in common that could be compared"));
         }
@@ -126,19 +166,19 @@ pub fn settings(
     within: Nanos,
     is_interrupted: &mut bool,
 ) -> Result<Vec<Judged>, Failure> {
-    let gate = Gate::new(assertions, assert.tolerance())?;
+    let gate = Gate::new(assertions, true, assert.tolerance())?;
     let lab = machine::laboratory(&assert.machine)?;
     let under = |settings: &[_]| {
         let conditions = ConditionArgs { tune: settings.to_vec(), ..ConditionArgs::default() };
-        let mut request = here::request(&lab, assert, assertions, conditions)?;
-        request.plan.limit = Some(Limit::Count(COUNT));
-        Ok::<_, Failure>(request)
+        let mut requests = here::requests(&lab, assert, assertions, conditions)?;
+        requests.iter_mut().for_each(|request| request.plan.limit = Some(Limit::Count(COUNT)));
+        Ok::<_, Failure>(requests)
     };
     let sides = [under(&assert.base_setting)?, under(&assert.new_setting)?];
     let stop = StopFlag::new();
     let signals = interrupt::raise_on_signal(&stop);
     let (judged, was_stopped) = gate.run(within, |is_new_first| {
-        let one = |at: usize| lab.run(&sides[at], &stop, &mut Silent).map_err(|error| why_not(&error));
+        let one = |at: usize| here::run(&lab, &sides[at], &stop, &mut Silent);
         let (base, new) = if is_new_first {
             let new = one(1)?;
             (one(0)?, new)
@@ -163,13 +203,15 @@ pub fn commands(
 ) -> Result<Vec<Judged>, Failure> {
     let every = [of_every_program("why(*)", Subject::Why), of_every_program("period(*)", Subject::Period)];
     let is_default = assertions.is_empty();
-    let gate = Gate::new(if is_default { &every } else { assertions }, tolerance)?;
+    let gate = Gate::new(if is_default { &every } else { assertions }, !is_default, tolerance)?;
     let runs = Runs::new()?;
     interrupt::leave_to_programs();
     message::note("base and new run in turns, followed by the supervisor");
-    let followed = |command: &str| -> Result<Option<ResultFile>, Failure> {
+    let mut requests = Requests::default();
+    let mut followed = |command: &str| -> Result<Option<ResultFile>, Failure> {
         let options = ["--by", "supervisor"].map(OsString::from);
-        let program = [OsString::from("sh"), "-c".into(), format!("exec {command}").into()];
+        // Verdicts may be a document on standard output.
+        let program = [OsString::from("sh"), "-c".into(), format!("exec >&2; exec {command}").into()];
         let (path, (code, is_signalled)) = runs.followed("turn.json", &options, &program)?;
         if is_signalled || BY_SIGNAL.contains(&code) {
             return Ok(None);
@@ -180,7 +222,7 @@ pub fn commands(
         let mut file = super::read(&path)?;
         std::fs::remove_file(&path)
             .map_err(|error| Failure::failed(format!("can't remove '{}': {error}", path.display())))?;
-        names_of(&mut file);
+        names_of(&mut file, &mut requests);
         Ok(Some(file))
     };
     let (judged, was_stopped) = gate.run(within, |is_new_first| {

@@ -65,12 +65,11 @@ impl Runs {
     ) -> Result<(PathBuf, (i32, bool)), Failure> {
         let path = self.folder.join(name);
         let own = own_program()?;
-        let mut arguments: Vec<OsString> = vec!["why".into(), "--quiet".into(), "--out".into(), path.clone().into()];
+        // The report of each run would only distract from the comparison.
+        let mut arguments: Vec<OsString> = ["why", "--quiet", "--no-report", "--out"].map(OsString::from).into();
+        arguments.push(path.clone().into());
         arguments.extend_from_slice(options);
-        // The document goes to an unused file, because the table of each run would only distract from the comparison.
-        let mut document = OsString::from("--json=");
-        document.push(self.folder.join(format!("{name}.document")));
-        arguments.extend([document, "--".into()]);
+        arguments.push("--".into());
         arguments.extend(program.iter().cloned());
         let ended = oversleep_native::run_app_signalled(own.as_os_str(), &arguments)
             .map_err(|error| Failure::failed(format!("can't run '{}': {error}", own.display())))?;

@@ -105,6 +105,10 @@ pub struct Why {
     #[arg(long, value_name = "CONDITION", value_parser = assertions::fail_if)]
     fail_if: Option<Assertion>,
 
+    /// Print no report, for commands that compare the results of several runs
+    #[arg(long, hide = true)]
+    no_report: bool,
+
     /// Write every event to FILE while it is collected; `oversleep why FILE` reads it, on any system
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use oversleep_exchange as exchange;
 use oversleep_explain as explain;
 use oversleep_lab::assert::{Assertion, judge};
-use oversleep_record::Identity;
 use oversleep_record::assertion::{Judged, Verdict};
 use oversleep_record::observed::Losses;
 use oversleep_record::words::counted;
@@ -40,6 +39,9 @@ pub fn prepare(why: &Why) -> Result<Delivery, Failure> {
         [] => Delivery::prepare_in(&why.documents, true, places)?,
         files => Delivery::only_named_in(&why.documents, files, places)?,
     };
+    if why.no_report {
+        delivery = delivery.without_report();
+    }
     // These two are written meanwhile.
     delivery.also_written(why.record.iter().chain(&why.perfetto));
     Ok(delivery)
@@ -65,9 +67,7 @@ pub fn deliver(why: &Why, delivery: &Delivery, mut file: ResultFile) -> Result<O
 fn judged(file: &ResultFile, condition: &Assertion) -> Result<Option<Exit>, Failure> {
     let is_own = |series: &&Series| explain::housekeeping::of(file, series).is_some();
     let own: Vec<&Series> = file.series.iter().filter(is_own).collect();
-    let names: Vec<String> = own.iter().filter_map(|series| Some(Identity::of(series)?.to_string())).collect();
-    let mut judged = judge(file, condition).map_err(|error| assertions::unknown(&error))?;
-    judged.retain(|judged| !names.iter().any(|name| judged.about.starts_with(name.as_str())));
+    let judged = judge(file, condition).map_err(|error| assertions::unknown(&error))?;
     if !own.is_empty() {
         let waits = own.iter().map(|series| series.counts.recorded).fold(0, u64::saturating_add);
         message::note(&format!(
