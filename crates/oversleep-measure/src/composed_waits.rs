@@ -19,7 +19,8 @@ pub fn all_waits(platform: &dyn Platform) -> impl Iterator<Item = &dyn Wait> {
     platform.waits().iter().map(AsRef::as_ref).chain(composed().iter().map(AsRef::as_ref))
 }
 
-/// The wait of that name: the platform's, a composed one, the library's on a modelled machine, or the call of a runtime, like `Thread.sleep@java-8`.
+/// The wait of that name: the platform's, a composed one, the library's on a modelled machine, or the call of a runtime,
+/// like `Thread.sleep@java-8`.
 pub fn find_wait<'a>(platform: &'a dyn Platform, name: &str) -> Option<&'a dyn Wait> {
     let library = library_waits(platform).iter().map(AsRef::as_ref);
     all_waits(platform).chain(library).find(|wait| wait.info().name == name).or_else(|| {

@@ -58,12 +58,27 @@ pub fn text(replies: &[Reply], width: usize) -> String {
         }
         for (reply, reason) in group.iter().filter_map(|reply| Some((reply, reply.reason()?))) {
             page.hanging(&format!("  {}", reply.machine), longest + 4, reason);
-            for source in reply.answer.as_ref().map(Answer::sources).unwrap_or_default() {
-                page.hanging("", longest + 4, source);
-            }
+        }
+        let cited = group.iter().filter_map(|reply| reply.answer.as_ref().ok()).flat_map(Answer::sources);
+        for source in places(cited.map(|cited| cited.source.as_str())) {
+            page.hanging("  from", longest + 4, source);
         }
     }
     page.finish()
+}
+
+/// Each place once, with the shortest of what it is cited for: a source ends with its address.
+fn places<'a>(sources: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut places: Vec<&str> = Vec::new();
+    let place = |source: &'a str| source.rsplit(' ').next().unwrap_or(source);
+    for source in sources {
+        match places.iter_mut().find(|known| place(known) == place(source)) {
+            Some(known) if source.len() < known.len() => *known = source,
+            Some(_) => {}
+            None => places.push(source),
+        }
+    }
+    places
 }
 
 /// A head and its figure of an answer, ns.
@@ -241,7 +256,7 @@ impl Reply {
             Ok(answer) => {
                 document["rule"] = json!(answer.rule());
                 if !answer.sources().is_empty() {
-                    document["sources"] = json!(answer.sources());
+                    document["sources"] = answer.sources().iter().map(|cited| json!(cited.to_string())).collect();
                 }
                 document["quantity"] = json!(self.quantity());
                 document["count"] = json!(answer.count());

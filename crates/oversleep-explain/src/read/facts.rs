@@ -138,7 +138,8 @@ mod tests {
     #[test]
     fn a_slow_counter_read_in_user_space_is_no_system_call() {
         let costs = |read: i64, call: i64| {
-            let sheet = Sheet::linux().steady("A1/monotonic", read * 1_000).steady("A1/monotonic-syscall", call * 1_000);
+            let sheet =
+                Sheet::linux().steady("A1/monotonic", read * 1_000).steady("A1/monotonic-syscall", call * 1_000);
             is_clock_a_system_call(&sheet.file)
         };
         assert_eq!(costs(565, 618), Some(false));

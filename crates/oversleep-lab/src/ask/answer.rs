@@ -1,5 +1,7 @@
 //! An answer: the measured values, their figures, and the rule behind them.
 
+use std::fmt;
+
 use oversleep_record::series::{Pace, Quantity, Series, Status, Unit};
 use oversleep_record::{Distribution, Nanos, Unavailable};
 
@@ -15,12 +17,28 @@ pub enum Meaning {
     Lateness,
 }
 
+/// Figures of a modelled machine, and where they come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cited {
+    /// By their paths: `timers.tick = 15.625ms`.
+    pub figures: Vec<String>,
+    /// Who states them, what, and where.
+    pub source: String,
+}
+
+/// The figures and the source in a line.
+impl fmt::Display for Cited {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.figures.join(", "), self.source)
+    }
+}
+
 /// The measured values in ns, smallest first, and the rule behind them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     values_ns: Vec<f64>,
     rule: Option<String>,
-    sources: Vec<String>,
+    sources: Vec<Cited>,
     meaning: Meaning,
     /// The distribution of all values, if there are too many to keep one by one.
     all: Option<All>,
@@ -126,12 +144,12 @@ impl Answer {
     }
 
     /// The same answer with the rule behind it, and the sources of its figures.
-    pub(super) fn explained(self, rule: Option<String>, sources: Vec<String>) -> Answer {
+    pub(super) fn explained(self, rule: Option<String>, sources: Vec<Cited>) -> Answer {
         Answer { rule, sources, ..self }
     }
 
     /// The figures of the model that decide, and the source of each.
-    pub fn sources(&self) -> &[String] {
+    pub fn sources(&self) -> &[Cited] {
         &self.sources
     }
 

@@ -8,7 +8,7 @@ pub(crate) mod question;
 mod rule;
 mod sources;
 
-pub use answer::{Answer, Meaning, NoAnswer};
+pub use answer::{Answer, Cited, Meaning, NoAnswer};
 pub(crate) use calls::{beneath, in_registry_names};
 pub use measured::ask;
 pub use question::{Question, QuestionError, Subject, setting};

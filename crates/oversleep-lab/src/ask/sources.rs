@@ -5,6 +5,7 @@ use oversleep_record::FactName;
 use oversleep_system::tunables::names::RESOLUTION;
 use oversleep_system::{SharedPlatform, SlackRule};
 
+use super::answer::Cited;
 use super::calls::beneath;
 use super::question::{Question, Subject};
 use crate::machines::{Figure, describe};
@@ -12,8 +13,8 @@ use crate::machines::{Figure, describe};
 /// The most sources that a figure names here.
 const NAMED_MAX: usize = 2;
 
-/// In a line each: the figures from one source, and that source. Empty for a real machine, and for a model of a result.
-pub(super) fn of(shared: &SharedPlatform, question: &Question) -> Vec<String> {
+/// The figures that decide, by their sources. Empty for a real machine, and for a model of a result.
+pub(super) fn of(shared: &SharedPlatform, question: &Question) -> Vec<Cited> {
     let id = shared.id();
     let Some(name) = id.modelled.as_ref().and_then(|modelled| modelled.split(" with ").next()) else {
         return Vec::new();
@@ -23,16 +24,16 @@ pub(super) fn of(shared: &SharedPlatform, question: &Question) -> Vec<String> {
         return Vec::new();
     };
     let question = beneath(shared, question).unwrap_or_else(|| question.clone());
-    let mut by_source: Vec<(String, Vec<String>)> = Vec::new();
+    let mut by_source: Vec<Cited> = Vec::new();
     for path in paths(shared, &question) {
         let Some(figure) = described.figures.iter().find(|figure| figure.path == path) else { continue };
         let (what, source) = (format!("{path} = {}", figure.value), cited(figure, name));
-        match by_source.iter_mut().find(|(known, _)| *known == source) {
-            Some((_, figures)) => figures.push(what),
-            None => by_source.push((source, vec![what])),
+        match by_source.iter_mut().find(|cited| cited.source == source) {
+            Some(cited) => cited.figures.push(what),
+            None => by_source.push(Cited { figures: vec![what], source }),
         }
     }
-    by_source.into_iter().map(|(source, figures)| format!("{}: {source}", figures.join(", "))).collect()
+    by_source
 }
 
 fn cited(figure: &Figure, machine: &str) -> String {
@@ -84,10 +85,9 @@ fn paths(shared: &SharedPlatform, question: &Question) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::ask::ask;
     use crate::machines::load;
-
-    use super::*;
 
     #[test]
     fn every_answer_of_a_model_names_the_source_of_what_decides() {
@@ -100,7 +100,7 @@ mod tests {
         let lab = load("windows-11", &[], 1).unwrap_or_else(|error| panic!("{error}"));
         let question = Question { count: 2, ..Question::of("Thread.sleep(1ms)".parse().unwrap()) };
         let answer = ask(&lab, &question).unwrap_or_else(|error| panic!("{error}"));
-        let has = |part: &str| answer.sources().iter().any(|source| source.contains(part));
+        let has = |part: &str| answer.sources().iter().any(|cited| cited.figures.iter().any(|figure| figure == part));
         assert!(has("timers.tick = 15.625ms") && has("timers.requests-reach = asker"), "{:?}", answer.sources());
     }
 }

@@ -231,7 +231,6 @@ impl Plan {
             SETTLED => &mut settled[class],
             _ => &mut unsettled[class],
         };
-        // Beside busy threads the tail is made of their slices, which no margin covers.
         let objective = if self.contention.is_certain() { objective.beside_busy_threads() } else { objective };
         let least = objective.least();
         if kind.update(ASSUMED_WAIT_NS, least, |left_ns| following.after(left_ns, least))
