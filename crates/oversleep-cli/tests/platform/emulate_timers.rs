@@ -12,6 +12,7 @@ static long long in_ns(struct timespec t) { return t.tv_sec * 1000000000LL + t.t
 static long long of_us(struct timeval t) { return t.tv_sec * 1000000000LL + t.tv_usec * 1000LL; }
 static void show(const char *name, int fd, timer_t timer, long long armed) {
     long long is_armed = ns(1), least = 0, most = INT64_MAX, interval = 0;
+    usleep(40000); /* What is left is at most what was requested, and a timer is armed for up to two ticks more. */
     for (int i = 0; i < 50; i++) {
         struct itimerspec left;
         struct itimerval left_us;
