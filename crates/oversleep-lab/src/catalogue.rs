@@ -91,10 +91,7 @@ pub(crate) fn entries(platform: &SharedPlatform, kind: Kind) -> Vec<Entry> {
 pub(crate) fn names(platform: &dyn Platform, kind: Kind) -> Vec<&'static str> {
     match kind {
         Kind::Clock => platform.clocks().iter().map(|clock| clock.info().name).collect(),
-        Kind::Wait => {
-            let library = measure::library_waits(platform).iter().map(AsRef::as_ref);
-            measure::all_waits(platform).chain(library).map(|wait| wait.info().name).collect()
-        }
+        Kind::Wait => measure::named_waits(platform).map(|wait| wait.info().name).collect(),
         Kind::Handoff => platform.handoffs().iter().map(|kind| kind.info().name).collect(),
         Kind::Tunable => platform.tunables().iter().map(|tunable| tunable.info().name).collect(),
         Kind::Load => platform.loads().iter().map(|load| load.info().name).collect(),

@@ -19,11 +19,15 @@ pub fn all_waits(platform: &dyn Platform) -> impl Iterator<Item = &dyn Wait> {
     platform.waits().iter().map(AsRef::as_ref).chain(composed().iter().map(AsRef::as_ref))
 }
 
+/// The same, and the library's on a modelled machine: all that a user can name.
+pub fn named_waits(platform: &dyn Platform) -> impl Iterator<Item = &dyn Wait> {
+    all_waits(platform).chain(library_waits(platform).iter().map(AsRef::as_ref))
+}
+
 /// The wait of that name: the platform's, a composed one, the library's on a modelled machine, or the call of a runtime,
 /// like `Thread.sleep@java-8`.
 pub fn find_wait<'a>(platform: &'a dyn Platform, name: &str) -> Option<&'a dyn Wait> {
-    let library = library_waits(platform).iter().map(AsRef::as_ref);
-    all_waits(platform).chain(library).find(|wait| wait.info().name == name).or_else(|| {
+    named_waits(platform).find(|wait| wait.info().name == name).or_else(|| {
         let call = if name.contains('@') { runtime_calls::wait(platform, name) } else { None };
         call.map(|call| call as &dyn Wait)
     })

@@ -40,7 +40,7 @@ mod ticking;
 
 pub use amount::Amount;
 pub use bench::Bench;
-pub use composed_waits::{all_waits, find_wait};
+pub use composed_waits::{all_waits, find_wait, named_waits};
 pub use experiment::{Column, Command, Experiment};
 pub use experiments::{
     CUSTOM_STRATEGY, FORK_JOIN_THREADS, IDLE_STRATEGIES, ITEM_WORK, IdleStrategy, POLL_PAUSE, QUEUE_ITEMS, READS_MIN,

@@ -20,8 +20,9 @@ pub fn library_waits(platform: &dyn Platform) -> &'static [Box<dyn Wait>] {
     if platform.id().modelled.is_some() { &ALL } else { &[] }
 }
 
-/// The system's wait beneath a wait of the library on that platform.
+/// The system's wait beneath a wait of the library on that platform; none beneath other waits.
 pub fn beneath_library<'a>(platform: &'a SharedPlatform, name: &str) -> Option<&'a dyn Wait> {
+    library_waits(&**platform).iter().find(|wait| wait.info().name == name)?;
     let candidates: &[&str] = match (&*platform.id().os, name == PARK_UNTIL.name) {
         ("linux", false) => &["clock-nanosleep-abs"],
         ("linux", true) => &["futex"],

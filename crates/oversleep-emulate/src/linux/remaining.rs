@@ -124,7 +124,7 @@ enum Next {
 
 /// What a call that sets or reads a timer does now.
 pub enum Does {
-    /// It is made, and read after that if it reads an emulated timer.
+    /// The call is made. What it says of an emulated timer is put right after it.
     Goes,
     /// It is made in place of the thread's, which follows.
     Reads(Box<Registers>),

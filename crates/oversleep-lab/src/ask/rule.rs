@@ -1,6 +1,6 @@
 //! The rule behind an answer, in a sentence, under the question's conditions. Only models know theirs.
 
-use oversleep_measure::{FORK_JOIN_THREADS, POLL_PAUSE, beneath_library, coarse_clock, find_wait, library_waits};
+use oversleep_measure::{FORK_JOIN_THREADS, POLL_PAUSE, beneath_library, coarse_clock, find_wait};
 use oversleep_record::Nanos;
 use oversleep_record::conditions::LoadSpec;
 use oversleep_record::label::JoinStyle;
@@ -68,7 +68,6 @@ fn of_spinning(platform: &dyn Platform, info: &WaitInfo) -> Option<String> {
 
 /// The rule of the library's own waits, which are made of one of the system's.
 fn of_library(shared: &SharedPlatform, info: &WaitInfo, request: Nanos) -> Option<String> {
-    library_waits(&**shared).iter().find(|wait| wait.info().name == info.name)?;
     let beneath = beneath_library(shared, info.name)?;
     Some(format!(
         "the library's own algorithm, on this machine's figures: it has {} end early, by as much as it has learned of its \

@@ -203,6 +203,7 @@ impl Laboratory {
         if is_first { Vec::new() } else { changes }
     }
 }
+
 fn of_look(seen: &mut Seen, look: &Observed) -> Vec<Change> {
     let mut changes = Vec::new();
     if let Some(setting) = &look.resolution {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use foldhash::fast::RandomState;
 
+use super::point::Handlers;
 use super::{Counts, Head, Point, Set, Stream, What};
 use crate::Fault;
 
@@ -18,7 +19,7 @@ const WALL_NS: u64 = 1_000_000_000_000_000_000;
 const SAME_WITHIN_NS: i64 = 50_000;
 const SECOND_NS: u64 = 1_000_000_000;
 /// How much an expiry counts that didn't wake its thread.
-const NOT_WOKEN: u32 = 8;
+const NOT_WOKEN: u64 = 8;
 /// The most seconds whose clock is compared.
 const SECONDS_MAX: usize = 1 << 20;
 
@@ -49,7 +50,7 @@ struct Armed {
 struct Learnt {
     armed: Map<u32, Armed>,
     /// By CPU: whether an interrupt or a softirq is handled.
-    handles: Map<u16, u8>,
+    handles: Map<u16, Handlers>,
     /// By timer: its function, and the thread that started it.
     started: Map<u64, (u64, u32)>,
     /// The same, by CPU, for the timer whose callback runs.
@@ -84,15 +85,10 @@ impl Facts {
         if learnt.armed.len() >= KEPT_MAX || learnt.started.len() >= KEPT_MAX {
             *learnt = Learnt { has_waking: learnt.has_waking, ..Learnt::default() };
         }
-        let handling = learnt.handles.entry(point.cpu).or_default();
+        let handlers = learnt.handles.entry(point.cpu).or_default();
+        handlers.see(&point.what);
         match point.what {
-            What::TimerIn => *handling |= 1,
-            What::TimerOut => *handling &= !1,
-            What::IrqIn { .. } => *handling |= 2,
-            What::IrqOut => *handling &= !2,
-            What::SoftIn { .. } => *handling |= 4,
-            What::SoftOut => *handling &= !4,
-            What::Start { function, .. } if *handling != 0 || point.tid == 0 => self.vote(function, false),
+            What::Start { function, .. } if handlers.is_any() || point.tid == 0 => self.vote(function, false, 1),
             What::Start { function, timer, .. } => {
                 learnt.started.insert(timer, (function, point.tid));
                 let armed = learnt.armed.entry(point.tid).or_default();
@@ -123,7 +119,7 @@ impl Facts {
             // The timer that a thread sleeps with wakes it.
             What::Expired => {
                 if let Some((function, _)) = learnt.callbacks.remove(&point.cpu).filter(|_| learnt.has_waking) {
-                    (0..NOT_WOKEN).for_each(|_| self.vote(function, false));
+                    self.vote(function, false, NOT_WOKEN);
                 }
             }
             What::Gap { .. } => *learnt = Learnt { has_waking: learnt.has_waking, ..Learnt::default() },
@@ -133,16 +129,15 @@ impl Facts {
 
     fn vote_all(&mut self, armed: Option<Armed>, sleeps: bool) {
         let Some(armed) = armed else { return };
-        armed.functions[..armed.count].iter().for_each(|&function| self.vote(function, sleeps));
+        armed.functions[..armed.count].iter().for_each(|&function| self.vote(function, sleeps, 1));
     }
 
-    fn vote(&mut self, function: u64, sleeps: bool) {
+    fn vote(&mut self, function: u64, sleeps: bool, weight: u64) {
         if self.sleepers.len() >= KEPT_MAX {
             return;
         }
         let votes = self.sleepers.entry(function).or_default();
-        votes.0 += u64::from(sleeps);
-        votes.1 += u64::from(!sleeps);
+        *(if sleeps { &mut votes.0 } else { &mut votes.1 }) += weight;
     }
 
     fn compare(&mut self, t: u64, now: u64) {

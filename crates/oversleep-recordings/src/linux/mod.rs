@@ -37,6 +37,11 @@ impl Head {
     }
 }
 
+/// A text of a file's head, short and printable.
+pub fn printable(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).chars().map(|c| if c.is_control() { '?' } else { c }).take(128).collect()
+}
+
 /// The points of a file in the order of time.
 pub trait Stream {
     fn head(&self) -> &Head;

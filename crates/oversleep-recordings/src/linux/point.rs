@@ -15,6 +15,15 @@ pub struct Point {
     pub what: What,
 }
 
+impl Point {
+    /// The gap before it on its CPU, whose event before that was at `last`; 0 if there was none: such a gap has no
+    /// beginning.
+    pub fn gap_before(self, last: u64, count: u64) -> Point {
+        let t = if last == 0 { self.t } else { last };
+        Point { t, tid: 0, what: What::Gap { until: self.t, count }, ..self }
+    }
+}
+
 /// A task in a tracepoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Task {
@@ -93,6 +102,40 @@ pub enum What {
     },
 }
 
+impl What {
+    /// Which kind of handler begins or ends on its CPU, as a bit: of the timer's interrupt, another one, a softirq; and
+    /// whether it begins.
+    pub fn handler(&self) -> Option<(u8, bool)> {
+        match self {
+            What::TimerIn => Some((1, true)),
+            What::TimerOut => Some((1, false)),
+            What::IrqIn { .. } => Some((2, true)),
+            What::IrqOut => Some((2, false)),
+            What::SoftIn { .. } => Some((4, true)),
+            What::SoftOut => Some((4, false)),
+            _ => None,
+        }
+    }
+}
+
+/// The handlers that run on a CPU.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Handlers(u8);
+
+impl Handlers {
+    pub fn see(&mut self, what: &What) {
+        match what.handler() {
+            Some((bit, true)) => self.0 |= bit,
+            Some((bit, false)) => self.0 &= !bit,
+            None => {}
+        }
+    }
+
+    pub fn is_any(self) -> bool {
+        self.0 != 0
+    }
+}
+
 /// The fields of a tracepoint's record, by their places in its entry.
 pub trait Fields {
     /// Whether the record has it.
@@ -160,7 +203,12 @@ impl Set {
 }
 
 fn bit(name: &str) -> u32 {
-    POINTS.iter().position(|entry| entry.name == name).map_or(0, |place| 1 << place)
+    place(name).map_or(0, |place| 1 << place)
+}
+
+/// The place of a tracepoint in [`POINTS`].
+pub fn place(name: &str) -> Option<usize> {
+    POINTS.iter().position(|entry| entry.name == name)
 }
 
 const fn entry(

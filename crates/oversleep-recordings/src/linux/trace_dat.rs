@@ -6,9 +6,9 @@ use std::collections::BinaryHeap;
 use oversleep_why::calls::Arch;
 
 use super::format::Described;
-use super::point::{Counts, Point, What};
+use super::point::{Counts, Point};
 use super::ring::Page;
-use super::{Head, Stream};
+use super::{Head, Stream, printable};
 use crate::cursor::{Bytes, Cursor};
 use crate::source::Source;
 use crate::{CPUS_MAX, Fault, Format, zstd};
@@ -165,8 +165,8 @@ impl<'a> TraceDat<'a> {
         let compression = bytes.text().ok_or(Fault::CutOff)?.to_owned();
         bytes.text().ok_or(Fault::CutOff)?;
         if ![&b"zstd"[..], b"none", b""].contains(&&compression[..]) {
-            let name = String::from_utf8_lossy(&compression[..compression.len().min(16)]).into_owned();
-            return Err(Fault::Unread(format!("it is compressed by `{}`", printable(&name))));
+            let name = printable(&compression[..compression.len().min(16)]);
+            return Err(Fault::Unread(format!("it is compressed by `{name}`")));
         }
         let mut at = bytes.u64().ok_or(Fault::CutOff)?;
         let mut seen = 0;
@@ -272,10 +272,7 @@ impl<'a> TraceDat<'a> {
                 let missed = std::mem::take(&mut cpu.page.missed);
                 cpu.next = Some(point);
                 if missed != 0 {
-                    // The first page's gap has no begin: the CPU's events begin after it.
-                    let t = if cpu.last == 0 { point.t } else { cpu.last };
-                    let what = What::Gap { until: point.t, count: missed };
-                    cpu.next = Some(Point { t, tid: 0, what, ..point });
+                    cpu.next = Some(point.gap_before(cpu.last, missed));
                     cpu.after_gap = Some(point);
                 }
                 cpu.last = point.t;
@@ -352,10 +349,6 @@ fn section(source: &dyn Source, at: u64) -> Result<Vec<u8>, Fault> {
     }
     let size = usize::try_from(size).ok().filter(|&size| size <= HEAD_MAX).ok_or(Fault::CutOff)?;
     Ok(cursor.peek(size)?.ok_or(Fault::CutOff)?.to_vec())
-}
-
-fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
 impl Stream for TraceDat<'_> {

@@ -29,7 +29,7 @@ pub(crate) struct Contention {
     rest: u16,
     rest_length: u16,
     /// Whether slices have helped twice in a row, where sleeps without any had stalled often.
-    has_helped: bool,
+    is_certain: bool,
 }
 
 impl Contention {
@@ -41,7 +41,7 @@ impl Contention {
         in_spite: 0,
         rest: 0,
         rest_length: 0,
-        has_helped: false,
+        is_certain: false,
     };
     /// More sleeps than this for each stall are so many that a host may be the cause.
     const OFTEN: u16 = 100;
@@ -53,7 +53,7 @@ impl Contention {
 
     /// Whether other threads do want the processor, since slices have helped.
     pub(crate) fn is_certain(self) -> bool {
-        self.has_helped && (self.left > 0 || self.without <= FIRST)
+        self.is_certain && (self.left > 0 || self.without <= FIRST)
     }
 
     pub(crate) fn begin_sleep(&mut self) {
@@ -91,7 +91,7 @@ impl Contention {
     /// Compares the sleeps that asked for slices with those before them.
     fn judge(&mut self) {
         let has_helped = self.in_spite == 0 || self.length / self.in_spite / 2 >= self.for_a_stall;
-        self.has_helped = has_helped && self.length > FIRST && self.for_a_stall <= Self::OFTEN;
+        self.is_certain = has_helped && self.length > FIRST && self.for_a_stall <= Self::OFTEN;
         if has_helped {
             self.rest_length = 0;
         } else {

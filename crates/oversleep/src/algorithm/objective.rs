@@ -28,7 +28,7 @@ impl Objective {
     }
 
     /// The objective where other threads want the processor: a price instead of a quantile. With 2 and 4 busy threads on 2
-    /// CPUs (a KVM guest, EPYC, Linux 6.18, 2026-11-29) the quantile took 53 to 65 µs of CPU time, the price 39 to 44, and
+    /// CPUs (a KVM guest, EPYC, Linux 6.18, 2026-11-29) the quantile took 59 and 53 µs of CPU time, the price 39 and 44, and
     /// neither had the better p99 (27 and 51 µs, 22 and 75).
     pub(super) fn beside_busy_threads(self) -> Objective {
         const PRICE: u32 = 30;

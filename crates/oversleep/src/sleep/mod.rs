@@ -93,7 +93,9 @@ pub fn sleep_until(deadline: Instant) {
 ///   sleeps shorter than the budget are then spun.
 /// * **Oversubscription**: a wake-up that is late because another thread has the processor doesn't move the margin, since
 ///   an earlier request would not have helped. Instead, for the next 512 sleeps the thread is given short time slices
-///   while it waits (see below), and for up to 8,192 if that happens again soon after.
+///   while it waits (see below), and for up to 8,192 if that happens again soon after. Where slices don't prevent such
+///   stalls, which then come from the host, they are seldom tried again. Where they prevented them twice in a row, other
+///   threads do want the processor: then a price of 30 takes the place of the quantile, as no margin covers their slices.
 /// * **Sandboxes**: if every wait is refused (on Linux both `clock_nanosleep` and `ppoll`), the thread yields in a loop.
 ///   Sleeps still end on time, but use all the CPU time that nobody else wants.
 ///
@@ -106,7 +108,7 @@ pub fn sleep_until(deadline: Instant) {
 ///   [`TimerSlack`](crate::TimerSlack) of 1 ns there is none. If it is forbidden, the margin covers the slack.
 /// * **Time slice** (Linux 6.12): 100 µs, but only after a stall, that is, after a wait that ended more than 150 µs
 ///   late, and twice as late as three in four do. The scheduler then lets the thread run earlier, and not for longer:
-///   see [`TimeSlice`](crate::TimeSlice) for what it costs others. That takes 2 to 3 µs per sleep, so hold a
+///   see [`TimeSlice`](crate::TimeSlice) for what it costs others. That takes 2 to 4 µs per sleep, so hold a
 ///   [`TimeSlice`](crate::TimeSlice) in a thread that only waits and works briefly.
 ///
 /// A signal handler that jumps out of a sleep (`siglongjmp`) leaves them as they are.

@@ -38,11 +38,7 @@ pub fn measure(
         let more = run(&lab, &requests, &stop, &mut meter)?;
         spent.0 = spent.0.saturating_add(more.duration_ns.0.max(1));
         let longest = more.duration_ns;
-        match &mut whole {
-            None => whole = Some(more),
-            Some(whole) => add(whole, more),
-        }
-        let file = whole.as_mut().expect("it was measured");
+        let file = add(&mut whole, more);
         file.findings = explain::findings_to_keep(file);
         let judged = judge_all(file, assertions)?;
         *is_interrupted = stop.is_raised();
@@ -66,11 +62,7 @@ pub fn run(
 ) -> Result<ResultFile, Failure> {
     let mut whole: Option<ResultFile> = None;
     for request in requests {
-        let more = lab.run(request, stop, progress).map_err(|error| why_not(&error))?;
-        match &mut whole {
-            None => whole = Some(more),
-            Some(whole) => add(whole, more),
-        }
+        add(&mut whole, lab.run(request, stop, progress).map_err(|error| why_not(&error))?);
     }
     Ok(whole.expect("there is something to measure"))
 }
@@ -134,7 +126,8 @@ fn plain_sleep(lab: &Laboratory) -> &'static str {
 }
 
 /// Adds what was measured of the same series again, and what was measured beside them.
-fn add(whole: &mut ResultFile, more: ResultFile) {
+fn add(whole: &mut Option<ResultFile>, more: ResultFile) -> &mut ResultFile {
+    let Some(whole) = whole else { return whole.insert(more) };
     whole.duration_ns.0 = whole.duration_ns.0.saturating_add(more.duration_ns.0);
     for other in more.clocks {
         match whole.clocks.iter_mut().find(|clock| clock.name == other.name) {
@@ -164,4 +157,5 @@ fn add(whole: &mut ResultFile, more: ResultFile) {
         series.distribution.merge(&other.distribution);
         series.samples = Samples::default();
     }
+    whole
 }

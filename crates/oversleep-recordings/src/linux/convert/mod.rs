@@ -7,7 +7,7 @@ use oversleep_why::event::{Event, Kind, Name};
 use oversleep_why::part::Part;
 
 use super::facts::{Facts, KEPT_MAX, Map};
-use super::point::Task;
+use super::point::{Handlers, Task};
 use super::{Point, What};
 
 /// Tracepoints that a wait, or one of its parts, needs.
@@ -60,7 +60,7 @@ struct Cpu {
     idle_at: u64,
     /// The timer whose callback runs.
     callback: Option<u64>,
-    is_handling: u8,
+    handlers: Handlers,
 }
 
 /// A timer that was started.
@@ -151,7 +151,7 @@ impl Converter {
     pub fn lacks(&self) -> Vec<String> {
         let on_this = |name: &&&str| **name != "local_timer_entry" || self.arch == Arch::X86_64;
         let lacks = EVERY.iter().filter(on_this).filter(|name| !self.facts.can.has(name));
-        let entry = |name: &&str| super::POINTS.iter().find(|entry| entry.name == *name);
+        let entry = |name: &&str| super::point::place(name).map(|place| &super::POINTS[place]);
         lacks.filter_map(entry).map(super::point::Entry::full_name).collect()
     }
 
@@ -195,13 +195,15 @@ impl Converter {
         Event { cpu, tgid, name, ..Event::new(kind, t, tid) }
     }
 
+    /// The wait of a thread, if it has begun since the last gap.
+    fn open(&mut self, tid: u32) -> Option<&mut Open> {
+        let epoch = self.epoch;
+        self.threads.get_mut(&tid)?.wait.as_mut().filter(|open| open.epoch == epoch)
+    }
+
     /// An event of a thread's wait, if there is one.
     fn of_wait(&mut self, kind: Kind, point: &Point, tid: u32, fill: impl FnOnce(&mut Event)) -> bool {
-        let epoch = self.epoch;
-        let Some(open) = self.threads.get_mut(&tid).and_then(|thread| thread.wait.as_mut()) else { return false };
-        if open.epoch != epoch {
-            return false;
-        }
+        let Some(open) = self.open(tid) else { return false };
         open.sent += 1;
         let mut event = self.event(kind, point.t, point.cpu, tid);
         fill(&mut event);
@@ -212,6 +214,9 @@ impl Converter {
     fn on_point(&mut self, point: &Point) {
         let Point { t, cpu, tid, .. } = *point;
         self.see(point);
+        if point.what.handler().is_some() {
+            self.cpu(cpu).handlers.see(&point.what);
+        }
         match point.what {
             What::Switch { from, is_runnable, to } => self.on_switch(point, from, is_runnable, to),
             What::Waking { task, cpu } => {
@@ -239,32 +244,17 @@ impl Converter {
             What::Start { timer, function, hard, soft } => self.on_start(point, timer, function, (soft, hard)),
             What::Expire { timer, .. } => self.on_expire(point, timer),
             What::Expired => self.cpu(cpu).callback = None,
-            What::TimerIn => {
-                let cpu = self.cpu(cpu);
-                (cpu.timer_in, cpu.is_handling) = (t, cpu.is_handling | 1);
-            }
-            What::TimerOut => {
-                let cpu = self.cpu(cpu);
-                (cpu.timer_in, cpu.is_handling) = (0, cpu.is_handling & !1);
-            }
+            What::TimerIn => self.cpu(cpu).timer_in = t,
+            What::TimerOut => self.cpu(cpu).timer_in = 0,
             What::IrqIn { number, name } => {
                 let is_timer = &name[..10] == b"arch_timer";
                 let cpu = self.cpu(cpu);
-                (cpu.irq, cpu.is_handling) = ((t, 0, number, name), cpu.is_handling | 2);
+                cpu.irq = (t, 0, number, name);
                 cpu.timer_in = if is_timer { t } else { cpu.timer_in };
             }
-            What::IrqOut => {
-                let cpu = self.cpu(cpu);
-                (cpu.irq.1, cpu.is_handling) = (t, cpu.is_handling & !2);
-            }
-            What::SoftIn { vector } => {
-                let cpu = self.cpu(cpu);
-                (cpu.soft, cpu.is_handling) = ((t, 0, vector), cpu.is_handling | 4);
-            }
-            What::SoftOut => {
-                let cpu = self.cpu(cpu);
-                (cpu.soft.1, cpu.is_handling) = (t, cpu.is_handling & !4);
-            }
+            What::IrqOut => self.cpu(cpu).irq.1 = t,
+            What::SoftIn { vector } => self.cpu(cpu).soft = (t, 0, vector),
+            What::SoftOut => self.cpu(cpu).soft.1 = t,
             What::Idle { state } => {
                 let cpu = self.cpu(cpu);
                 cpu.idle_at = t;
@@ -303,9 +293,8 @@ impl Converter {
     }
 
     fn wake(&mut self, tid: u32) {
-        let epoch = self.epoch;
-        let Some(open) = self.threads.get_mut(&tid).and_then(|thread| thread.wait.as_mut()) else { return };
-        if open.epoch == epoch && !open.is_woken {
+        let Some(open) = self.open(tid) else { return };
+        if !open.is_woken {
             (open.is_woken, open.is_pending) = (true, true);
             self.pending += 1;
         }
@@ -336,14 +325,12 @@ impl Converter {
         }
         self.thread(to.tid).name = to.name;
         self.of_wait(Kind::In, point, to.tid, |event| (event.x, event.fields[0]) = (from.tid, 1));
-        let Some(open) = self.threads.get_mut(&to.tid).and_then(|thread| thread.wait.as_mut()) else { return };
-        if open.epoch != epoch {
-            return;
-        }
-        if std::mem::take(&mut open.is_pending) {
+        let Some(open) = self.open(to.tid) else { return };
+        let (was_pending, is_woken) = (std::mem::take(&mut open.is_pending), open.is_woken);
+        if was_pending {
             self.pending = self.pending.saturating_sub(1);
         }
-        let is_unseen = !self.has_calls && open.is_woken;
+        let is_unseen = !self.has_calls && is_woken;
         if is_unseen {
             self.end(point, to.tid, 0);
         }

@@ -11,6 +11,7 @@ const ABSOLUTE: u64 = 1;
 /// Operations of `futex` whose timeout is a deadline: `LOCK_PI`, `WAIT_BITSET`, `WAIT_REQUEUE_PI`, `LOCK_PI2`.
 const DEADLINES_OF_FUTEX: [u64; 4] = [6, 9, 11, 13];
 const FUTEX_OPERATION: u64 = 0x7f;
+
 impl Converter {
     /// The call that a thread is in.
     pub(super) fn call(&self, tid: u32) -> Option<(u64, u32, Option<[u64; 6]>)> {
@@ -54,7 +55,7 @@ impl Converter {
             self.timers.clear();
         }
         let both = self.facts.by_own_clock(soft, t).zip(self.facts.by_own_clock(hard, t));
-        let is_inside = self.cpu(point.cpu).is_handling == 0 && tid != 0;
+        let is_inside = !self.cpu(point.cpu).handlers.is_any() && tid != 0;
         let epoch = self.epoch;
         let known = self.timers.get(&timer).filter(|timer| timer.epoch == epoch).copied();
         let call = self.call(tid).map(|(at, number, registers)| (at, number, registers, Call::of(self.arch, number)));
@@ -115,14 +116,11 @@ impl Converter {
         let fields = |kind| [cpu.timer_in, timer, idle, known.soft, known.hard, kind];
         match known.sleeper {
             Some(tid) => {
-                let has = self.of_wait(Kind::Fire, point, tid, |event| {
+                self.of_wait(Kind::Fire, point, tid, |event| {
                     (event.x, event.name, event.fields) = (running, name, fields(0));
                 });
                 self.timers.remove(&timer);
-                let Some(open) = self.threads.get_mut(&tid).and_then(|thread| thread.wait.as_mut()).filter(|_| has)
-                else {
-                    return;
-                };
+                let Some(open) = self.open(tid) else { return };
                 open.has_fired = true;
             }
             None => {
@@ -144,13 +142,13 @@ impl Converter {
         self.thread(task.tid).name = task.name;
         let callback = self.cpus.get(&point.cpu).and_then(|cpu| cpu.callback);
         let timer = callback.filter(|_| self.has_callbacks).unwrap_or(0);
-        let object = self.timers.get(&timer).filter(|known| known.epoch == self.epoch && known.sleeper.is_none());
+        let object =
+            self.timers.get(&timer).filter(|known| known.epoch == self.epoch && known.sleeper.is_none()).copied();
         let epoch = self.epoch;
-        let has_wait =
-            self.threads.get(&task.tid).and_then(|thread| thread.wait).is_some_and(|open| open.epoch == epoch);
+        let is_unknown = object.is_some() && self.open(task.tid).is_none();
         let call = self.call(task.tid);
         let (entered, number) = call.map_or((0, u32::MAX), |(at, number, _)| (at, number));
-        if object.is_some() && !has_wait {
+        if is_unknown {
             self.thread(task.tid).wait = Some(Open { epoch, ..Open::default() });
         }
         self.of_wait(Kind::Waking, point, task.tid, |event| {
@@ -162,9 +160,7 @@ impl Converter {
 
     pub(super) fn on_wakeup(&mut self, point: &Point, task: Task, cpu: u16) {
         self.thread(task.tid).name = task.name;
-        let is_woken =
-            self.threads.get(&task.tid).is_some_and(|thread| thread.wait.is_some_and(|open| open.epoch == self.epoch));
-        if self.is_scheduler_only() && task.tid != 0 && !is_woken {
+        if self.is_scheduler_only() && task.tid != 0 && self.open(task.tid).is_none() {
             self.arm(point, task.tid, WAKE_UP, [0, 0, UNSEEN_TIMER << 8, point.t, point.t, 0]);
         }
         let idle = self.cpus.get(&cpu).filter(|cpu| cpu.task.is_some_and(|(tid, _)| tid == 0));

@@ -3,14 +3,14 @@
 mod records;
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 use oversleep_why::calls::Arch;
 use ruzstd::decoding::FrameDecoder;
 
 use super::format::Described;
 use super::point::{Counts, Point};
-use super::{Head, Stream};
+use super::{Head, Stream, printable};
 use crate::cursor::{Bytes, Cursor};
 use crate::source::Source;
 use crate::{Fault, Format, zstd};
@@ -74,12 +74,14 @@ struct Perf<'a> {
 struct Packed {
     decoder: FrameDecoder,
     input: Vec<u8>,
+    /// What comes out at once.
+    piece: Vec<u8>,
     output: Vec<u8>,
     used: usize,
     total_in: u64,
     total_out: u64,
     /// Rounds that ended when so much had come out: what they have may come out a window later.
-    rounds: std::collections::VecDeque<u64>,
+    rounds: VecDeque<u64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -177,11 +179,7 @@ impl Perf<'_> {
     }
 
     fn feature(&mut self, bit: u32, bytes: &[u8]) {
-        let text = || {
-            let text = String::from_utf8_lossy(bytes.get(4..).unwrap_or_default()).into_owned();
-            let text = text.split('\0').next().unwrap_or_default();
-            text.chars().map(|c| if c.is_control() { '?' } else { c }).take(128).collect::<String>()
-        };
+        let text = || printable(bytes.get(4..).unwrap_or_default().split(|&byte| byte == 0).next().unwrap_or_default());
         match bit {
             F_TRACING_DATA => self.tracing_data(bytes),
             F_OSRELEASE => self.head.kernel = text(),
@@ -261,8 +259,16 @@ impl Perf<'_> {
         let packed = self.packed.get_or_insert_with(|| {
             let mut decoder = FrameDecoder::new();
             decoder.set_max_window_size(zstd::WINDOW_MAX);
-            let rounds = std::collections::VecDeque::new();
-            Packed { decoder, input: Vec::new(), output: Vec::new(), used: 0, total_in: 0, total_out: 0, rounds }
+            Packed {
+                decoder,
+                input: Vec::new(),
+                piece: vec![0; 1 << 17],
+                output: Vec::new(),
+                used: 0,
+                total_in: 0,
+                total_out: 0,
+                rounds: VecDeque::new(),
+            }
         });
         packed.input.extend_from_slice(data);
         packed.total_in += data.len() as u64;
@@ -306,14 +312,13 @@ impl Packed {
     fn decode(&mut self) -> bool {
         self.output.drain(..self.used);
         self.used = 0;
-        let mut piece = vec![0; 1 << 17];
         let mut read_in = 0;
         let is_fine = loop {
-            match self.decoder.decode_from_to(&self.input[read_in..], &mut piece) {
+            match self.decoder.decode_from_to(&self.input[read_in..], &mut self.piece) {
                 Ok((0, 0)) => break true,
                 Ok((read, written)) => {
                     read_in = read_in.saturating_add(read).min(self.input.len());
-                    self.output.extend_from_slice(&piece[..written]);
+                    self.output.extend_from_slice(&self.piece[..written]);
                     self.total_out += written as u64;
                     if self.total_out > (1 << 20) + self.total_in.saturating_mul(zstd::RATIO_MAX as u64) {
                         break false;

@@ -4,7 +4,7 @@ use oversleep_why::event::Name;
 
 use super::proto::{Message, Value, packed};
 use crate::linux::format::name;
-use crate::linux::point::{Counts, Entry, Fields, POINTS, Point, SLEEPS, Task, What};
+use crate::linux::point::{self, Counts, Entry, Fields, POINTS, Point, SLEEPS, Task, What};
 
 /// Fields of `FtraceEventBundle`.
 pub const CPU: u32 = 1;
@@ -188,7 +188,7 @@ impl Events {
         let of =
             |place: u64| usize::try_from(place).ok().and_then(|place| names.get(place)).copied().unwrap_or_default();
         let task = |((tid, prio), place)| Task { tid: tid as u32, prio: prio as i32, name: of(place) };
-        let mut count = |name: &str| self.counts.add(POINTS.iter().position(|entry| entry.name == name).unwrap_or(0));
+        let mut count = |name: &str| self.counts.add(point::place(name).unwrap_or(0));
         let mut t = 0u64;
         for ((later, state), to) in column(1).zip(column(2)).zip(column(3).zip(column(4)).zip(column(6)).map(task)) {
             t = t.wrapping_add(later);

@@ -15,7 +15,7 @@ use self::proto::{Message, Value};
 use super::facts::KEPT_MAX;
 use super::format::name;
 use super::point::{Counts, Point, Task, What};
-use super::{Head, Stream};
+use super::{Head, Stream, printable};
 use crate::cursor::Cursor;
 use crate::source::Source;
 use crate::{CPUS_MAX, Fault, Format, zstd};
@@ -107,10 +107,13 @@ fn open<'a>(source: &'a dyn Source) -> Result<Box<dyn Stream + 'a>, Fault> {
     };
     file.head.clock = "boot".to_owned();
     let mut cursor = Cursor::new(source, 0);
-    let mut losses = Losses::default();
+    // CPUs whose next packet comes after a loss.
+    let mut lost = Vec::new();
     while cursor.at() < source.size() {
         let at = cursor.at();
-        let Some((before, size)) = packet_at(source, &mut cursor)? else {
+        let left = usize::try_from(source.size() - at).unwrap_or(usize::MAX);
+        let head = cursor.peek(left.min(PACKET_HEAD))?.unwrap_or_default();
+        let Some((before, size)) = sizes_of(head) else {
             file.is_broken = true;
             break;
         };
@@ -121,14 +124,14 @@ fn open<'a>(source: &'a dyn Source) -> Result<Box<dyn Stream + 'a>, Fault> {
             break;
         };
         match packet.field(COMPRESSED) {
-            None => file.index(packet, Place::new(at, 0, false), &mut losses),
+            None => file.index(packet, Place::new(at, 0, false), &mut lost),
             Some(packed) => {
                 let Some(whole) = inflated(packed.bytes()) else {
                     file.is_broken = true;
                     break;
                 };
                 for (number, (_, packet)) in Message::new(&whole).enumerate() {
-                    file.index(Message::new(packet.bytes()), Place::new(at, number as u64, false), &mut losses);
+                    file.index(Message::new(packet.bytes()), Place::new(at, number as u64, false), &mut lost);
                 }
             }
         }
@@ -140,22 +143,12 @@ fn open<'a>(source: &'a dyn Source) -> Result<Box<dyn Stream + 'a>, Fault> {
     Ok(Box::new(file))
 }
 
-/// Where packets are missing.
-#[derive(Debug, Default)]
-struct Losses {
-    /// CPUs whose next packet comes after a loss.
-    pending: Vec<u16>,
-}
-
-/// The size of the head of the packet that lies there, and its own.
-fn packet_at(source: &dyn Source, cursor: &mut Cursor<'_>) -> Result<Option<(usize, usize)>, Fault> {
-    let left = usize::try_from(source.size().saturating_sub(cursor.at())).unwrap_or(usize::MAX);
-    let head = cursor.peek(left.min(PACKET_HEAD))?.unwrap_or_default();
+/// The size of a packet's head, which lies here, and its own.
+fn sizes_of(head: &[u8]) -> Option<(usize, usize)> {
     let mut bytes = Message::new(head).0;
     let is_packet = bytes.varint() == Some(10);
-    let size =
-        bytes.varint().and_then(|size| usize::try_from(size).ok()).filter(|&size| is_packet && size <= PACKET_MAX);
-    Ok(size.map(|size| (head.len() - bytes.0.len(), size)))
+    let size = bytes.varint().and_then(|size| usize::try_from(size).ok());
+    size.filter(|&size| is_packet && size <= PACKET_MAX).map(|size| (head.len() - bytes.0.len(), size))
 }
 
 fn inflated(bytes: &[u8]) -> Option<Vec<u8>> {
@@ -165,62 +158,50 @@ fn inflated(bytes: &[u8]) -> Option<Vec<u8>> {
 
 impl Perfetto<'_> {
     /// Remembers where a packet is, and what it says of the whole trace.
-    fn index(&mut self, packet: Message<'_>, place: Place, losses: &mut Losses) {
+    fn index(&mut self, packet: Message<'_>, place: Place, lost: &mut Vec<u16>) {
         let is_dropped = packet.field(DROPPED).is_some_and(|dropped| dropped.number() != 0);
         for (field, value) in packet {
             match field {
-                FTRACE => {
-                    let bundle = Message::new(value.bytes());
-                    let (mut number, mut clock) = (0, None);
-                    for (field, value) in bundle {
-                        match field {
-                            bundle::CPU => number = value.number(),
-                            bundle::CLOCK => clock = Some(value.number()),
-                            _ => {}
-                        }
-                    }
-                    self.events.describe(value.bytes());
-                    if let Some(clock) =
-                        clock.and_then(|clock| ["boot", "unknown", "global", "local", "mono_raw"].get(clock as usize))
-                    {
-                        self.head.clock = (*clock).to_owned();
-                    }
-                    if number >= u64::from(CPUS_MAX) {
-                        self.is_broken = true;
-                        continue;
-                    }
-                    let number = number as u16;
-                    if is_dropped {
-                        losses.pending = self.cpus.iter().map(|cpu| cpu.number).collect();
-                    }
-                    let lost =
-                        losses.pending.iter().position(|&of| of == number).map(|at| losses.pending.swap_remove(at));
-                    let cpu = match self.cpus.iter().position(|cpu| cpu.number == number) {
-                        Some(at) => &mut self.cpus[at],
-                        None => {
-                            self.cpus.push(Cpu { number, ..Cpu::default() });
-                            self.cpus.last_mut().expect("it was pushed")
-                        }
-                    };
-                    cpu.places.push(Place(place.0 | u64::from(lost.is_some())));
-                }
+                FTRACE => self.index_bundle(value.bytes(), place, is_dropped, lost),
                 PROCESS_TREE => self.processes(Message::new(value.bytes())),
                 SYSTEM_INFO => {
                     let Some(names) = Message::new(value.bytes()).field(1).map(|names| Message::new(names.bytes()))
                     else {
                         continue;
                     };
-                    let text = |number: u32| {
-                        let text =
-                            String::from_utf8_lossy(names.field(number).map_or(&[][..], Value::bytes)).into_owned();
-                        text.chars().map(|c| if c.is_control() { '?' } else { c }).take(128).collect::<String>()
-                    };
+                    let text = |number: u32| printable(names.field(number).map_or(&[][..], Value::bytes));
                     self.head.kernel = text(3);
                     self.head.arch = Arch::named(&text(4)).or(self.head.arch);
                 }
                 _ => {}
             }
         }
+    }
+
+    /// Remembers where a CPU's events are.
+    fn index_bundle(&mut self, bundle: &[u8], place: Place, is_dropped: bool, lost: &mut Vec<u16>) {
+        const CLOCKS: [&str; 5] = ["boot", "unknown", "global", "local", "mono_raw"];
+        self.events.describe(bundle);
+        let bundle = Message::new(bundle);
+        let last = |number: u32| bundle.clone().filter(|(of, _)| *of == number).last().map(|(_, value)| value.number());
+        if let Some(clock) = last(bundle::CLOCK).and_then(|clock| CLOCKS.get(clock as usize)) {
+            self.head.clock = (*clock).to_owned();
+        }
+        let number = last(bundle::CPU).unwrap_or(0);
+        if number >= u64::from(CPUS_MAX) {
+            self.is_broken = true;
+            return;
+        }
+        let number = number as u16;
+        if is_dropped {
+            *lost = self.cpus.iter().map(|cpu| cpu.number).collect();
+        }
+        let is_after_loss = lost.iter().position(|&of| of == number).map(|at| lost.swap_remove(at)).is_some();
+        let at = self.cpus.iter().position(|cpu| cpu.number == number).unwrap_or_else(|| {
+            self.cpus.push(Cpu { number, ..Cpu::default() });
+            self.cpus.len() - 1
+        });
+        self.cpus[at].places.push(Place(place.0 | u64::from(is_after_loss)));
     }
 
     /// The names of processes and threads.
@@ -250,13 +231,10 @@ impl Perfetto<'_> {
         }
         let mut head = [0; PACKET_HEAD];
         let count = self.source.read_at(place.at(), &mut head)?;
-        let mut bytes = Message::new(&head[..count]).0;
-        bytes.varint();
-        let Some(size) = bytes.varint().and_then(|size| usize::try_from(size).ok()) else { return Ok(None) };
-        let before = (count - bytes.0.len()) as u64;
         // It was there when it was indexed.
-        let mut packet = vec![0; size.min(PACKET_MAX)];
-        let count = self.source.read_at(place.at() + before, &mut packet)?;
+        let Some((before, size)) = sizes_of(&head[..count]) else { return Ok(None) };
+        let mut packet = vec![0; size];
+        let count = self.source.read_at(place.at() + before as u64, &mut packet)?;
         let packet = Message::new(&packet[..count]);
         match packet.field(COMPRESSED) {
             None => Ok(packet.field(FTRACE).map(|bundle| bundle.bytes().to_vec())),
@@ -284,9 +262,7 @@ impl Perfetto<'_> {
                 // Packets of one CPU are in order.
                 point.t = point.t.max(cpu.last);
                 if place_in_bundle == 0 && (bundle.is_after_loss || place.is_after_loss()) {
-                    let t = if cpu.last == 0 { point.t } else { cpu.last };
-                    let what = What::Gap { until: point.t, count: 1 };
-                    cpu.points.push_back(Point { t, tid: 0, what, ..point });
+                    cpu.points.push_back(point.gap_before(cpu.last, 1));
                 }
                 if is_in_column {
                     point.tid = cpu.running.tid;
