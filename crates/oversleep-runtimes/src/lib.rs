@@ -2,11 +2,11 @@
 //! them as probes of the laboratory, and returns series.
 //!
 //! `probes/` has a folder per runtime with the probe and a `runtime.toml`, which says how to find the runtime, how to get
-//! its version, how to build and run the probe, and how to know a process that runs it. Nothing here knows a runtime by
-//! name. `oversleep-explain` interprets the series.
+//! its version, how to build and run the probe, and how to know a process that runs it. They are embedded when the crate is
+//! built; beside the list of these folders (`descriptor`), nothing here names a runtime. `oversleep-explain` interprets the
+//! series.
 //!
-//! A runtime is a folder of `probes/` in `oversleep-runtimes`, embedded when it is built; nothing else in the crate knows
-//! one by name. Each operation of each runtime is a probe of the laboratory, so its rounds are interleaved with those of
+//! Each operation of each runtime is a probe of the laboratory, so its rounds are interleaved with those of
 //! all others and with the system's own waits. A round runs a process in its own process group (a job object on Windows),
 //! with a time limit for each step and a limit on its output; at the end, everything that it started is killed. On Linux,
 //! oversleep is the parent of whatever leaves the group, so this includes daemons. `oversleep-record` (`probe.rs`) reads
