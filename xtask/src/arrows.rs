@@ -67,6 +67,13 @@ pub const CRATES: &[CrateRules] = &[
         ours_in_tests: &["oversleep-model", "oversleep-native"],
         ..PURE
     },
+    CrateRules {
+        name: "oversleep-sampler",
+        ours: &["oversleep-record", "oversleep-system", "oversleep-measure"],
+        ours_in_tests: &["oversleep-model"],
+        others: Some(&[]),
+        ..PURE
+    },
     CrateRules { name: "oversleep-explain", ours: &["oversleep-record", "oversleep-system"], ..PURE },
     CrateRules {
         name: "oversleep-lab",
