@@ -2,6 +2,15 @@
 //! rewritten so that modelled threads can switch, packed into the page's own source. The command embeds it, so it is
 //! committed; `--check` reports a stale one. `cargo prove page` holds its answers against the command's. It needs Node with
 //! npm, which installs Binaryen.
+//!
+//! WebAssembly can't switch stacks, so `cargo xtask page` rewrites the module with Binaryen's Asyncify: to suspend a
+//! carrier, its functions unwind to where it was resumed, and are re-entered later. `carriers/asyncify.rs` keeps their
+//! locals and their part of the stack. Functions that never run while a modelled thread switches (those that read,
+//! explain or write) are left out, which halves the added size. The page is packed with LZMA at seven bits per character,
+//! because a server may declare it as UTF-8. `crates/oversleep-cli/oversleep.html` is the built page; `cargo xtask page
+//! --check` rebuilds and compares it, and `cargo prove page --all` checks the answers of all modelled machines and every
+//! form of question against the command in Node, and drives the page in Chromium and Firefox. The code that models run in
+//! is optimised for speed, the rest for size.
 
 use std::fs;
 use std::io::Write;

@@ -2,6 +2,31 @@
 //! follow, and reads the events that arrive. `oversleep-why` interprets them.
 //!
 //! Supports Linux, and Windows by its documentation only. On any other system, opening a collector fails.
+//!
+//! The kernel program (`oversleep-collect/bpf/why.bpf.c`, a header for each stage in `bpf/why/`) filters by process and
+//! copies one event of 88 bytes for each step of a wait, with the times that only the kernel has. As long as a wait takes
+//! its usual course, its steps stay in the kernel and are sent as one record when the call returns; `linux/whole.rs`
+//! turns it into the same events. The program finds fields by the running kernel's type information (CO-RE), so one
+//! object serves every kernel and processor; call numbers come from a table in Rust. Whatever the call, a wait begins
+//! when it arms a timer on its thread's kernel stack; independent timers (timerfd, POSIX timers) begin one when they fire
+//! and wake a thread. 32-bit programs on x86-64 have call numbers of their own (`compat` in the table). Ids are those of
+//! oversleep's own PID namespace: outside the initial one, the kernel program sends them along and `namespace.rs`
+//! substitutes them.
+//!
+//! Between the waits of a thread, the kernel program sums up what held it up (`bpf/why/between.h`): one record for each
+//! period, and one for each longer time without a CPU, with who woke the thread. `machine/between.rs` names who ran and
+//! which call it slept in; `builder/periods.rs` sums the parts up by thread, and each group of waits takes the difference
+//! to its last wait.
+//!
+//! With `--stacks`, the kernel program notes where each wait goes to sleep, and sends the call stacks of those that end
+//! as late as the worst ones so far. While the program runs, only the file of each address is noted
+//! (`oversleep-collect/src/linux/symbols/`), because the memory map is gone when it ends; names are looked up at the end
+//! and follow as events, so a recording has them, too.
+//!
+//! The object is committed, so building needs no clang. `cargo xtask bpf` compiles it, and `--check` compares source and
+//! object. `cargo prove why-truth` burns a known time at each stage and checks that the right part shows it; it also
+//! makes every call that waits, and stops, migrates and delays programs, to check each cause. `cargo prove why-cost`
+//! measures the cost of following.
 #![forbid(unsafe_code)]
 
 mod error;

@@ -5,6 +5,11 @@
 //! them another end. Everything else runs at native speed.
 //!
 //! An [`Observation`] uses the same stops to follow the waits of a program and leaves them as they are.
+//!
+//! `oversleep emulate` takes a modelled machine's figures and the functions that decide when its waits end
+//! (`WaitModel::end`, `rules/`), and applies them to the waits of a real program (`oversleep-emulate/src/plan/`).
+//! `classes.rs` maps each call to the modelled system's wait. It makes one correction: a deadline that passed after the
+//! last tick counts as the shortest wait, because a Linux program converts a span to a deadline before it waits.
 
 pub mod plan;
 pub mod report;

@@ -32,6 +32,8 @@ impl Toolchain {
     pub fn cargo(&self, verb: &str, root: &Path) -> Command {
         let mut command = if self.from_debian { Command::new("/usr/bin/cargo") } else { Command::new("cargo") };
         command.current_dir(root).args([verb, "--target", self.target]);
+        // A test program for Windows has 30 MB with lines and names, and there are a hundred of them.
+        command.env("CARGO_PROFILE_DEV_DEBUG", "none").env("CARGO_PROFILE_DEV_STRIP", "debuginfo");
         if self.from_debian {
             // Building the standard library is a nightly feature; the source package fits this compiler.
             command.env("RUSTC", "/usr/bin/rustc").env("RUSTC_BOOTSTRAP", "1");

@@ -64,6 +64,12 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
         options.names.is_empty() || options.names.iter().any(has)
     };
     let rows: Vec<&Row> = rows.iter().filter(is_wanted).collect();
+    if rows.is_empty() {
+        return Err(format!(
+            "no row's kind or name contains {}: docs/faults.md lists them",
+            options.names.join(" or ")
+        ));
+    }
     let began = Instant::now();
     let ran = run_all(&rows, options.all, &program, &scratch);
     let _ = fs::remove_dir_all(&scratch);

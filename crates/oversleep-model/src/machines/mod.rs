@@ -1,5 +1,21 @@
 //! Modelled machines by name, from profiles that the user may change; and machines learned from the result of a real
 //! one.
+//!
+//! Profiles are in `profiles/*.toml`. Every figure has a value and a source, and a profile is based on another one.
+//! `also` lists the values of other sources for a figure, best first. Figures that belong to a kind of machine rather
+//! than to one machine (wake-up cost on a cloud instance, the cost of an HPET clock, the span at which a processor's idle
+//! state is chosen) are in `evidence.toml`, by source. Where a profile has no figure of its own, or that figure's source
+//! is left out, it gets the mean (the geometric mean for costs) of the kinds that it names in `draws_on`. `statements.rs`
+//! collects the values that sources state for one figure, and the factor by which they differ. `sources.toml` lists every
+//! source of profiles and observations once, by id: `verify` compares ids to tell fitted rows from predicted ones. In
+//! `verify/`, `decides.rs` varies the machine to tell rows that a rule decides from rows that depend on the machine's own
+//! figures; `allowance.rs` and `judge.rs` apply the tolerance that follows. `machines/parameters.rs` lists what a profile
+//! can state, and so what `--set` can change; `machines/bounds/` has the bounds of each figure with their reason.
+//! `--like` puts a result's own lateness per wait and request, clock costs and steps on top of the rules of its system. A
+//! wait whose measured lateness agrees with the rule follows the rule. Any other is as late as it was measured, until a
+//! resolution is held or a service class changes. Beyond the measured requests, and under another slack, the rule's delay
+//! changes and never makes a wait early. The facts `model.name`, `model.set` and `model.seed` identify the model of a
+//! result. A figure that a profile inherits from another machine's measurements has the source in its `inherited`.
 
 mod bounds;
 mod build;

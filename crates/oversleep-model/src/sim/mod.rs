@@ -4,6 +4,34 @@
 //! nothing takes real time. `machine` is the description of a machine. `kernel` is the event loop with its CPUs,
 //! `resolution` the timer interrupt, `scheduler` the scheduler, `systems` what each system offers; the other files put
 //! the model behind each part of the interface. The rules of timers are in [`oversleep_system::rules`].
+//!
+//! A machine is data (`sim/machine.rs`): CPUs, a scheduler, timing rules with their figures, wake costs as distributions,
+//! clocks and waits. No machine has code of its own; machines differ in the parameters of rules.
+//!
+//! - **The event loop** (`sim/kernel/`). Each modelled thread has a stack of its own (`carriers/`), and all of them take
+//!   turns on one OS thread. A modelled thread yields when it spends time or blocks; then the earliest event is handled:
+//!   the end of a computation, a timer, the end of a time slice. Runnable threads beyond the number of CPUs queue for
+//!   one, by rank, then by share (`fair`), by deadline or share in a CPU's own queue (`eevdf`, `cfs`), or in turn
+//!   (`round-robin`); a thread that others outrank for too long gets a slice. Hogs are threads without code: some compute
+//!   forever, some are driven by timers. The kernel knows in advance for how long a lone thread can run without affecting
+//!   any other (the *horizon*), so its clock reads take no lock and its waits no switch: about 30 million waits per
+//!   second. Memory does not grow with the run.
+//! - **When a wait ends** (`oversleep-system/src/rules/`, `sim/waits.rs`). The wait's `SlackRule` decides: thread slack,
+//!   slack or a share of the timeout, the scheduler's tick on the steps of the timer wheel, the grid of the timer
+//!   interrupt, the grid of a one-shot timer, or a share by service class. Then come the cost of waking up, the exit from
+//!   the idle state, and what the wait itself adds. Timers of one CPU that may end at an interrupt end with it.
+//! - **The tick** (`rules/tick.rs`, `sim/resolution.rs`). Requests of this process and of neighbours are granted on the
+//!   timer's grid, and the hardware uses the shortest. A process sees the hardware's tick or, if a request reaches only
+//!   the process that made it, a multiple near the default. A wait ends at the first tick that is not early (`base =
+//!   call`) or counts from the last one (`base = last-tick`).
+//! - **Clocks** follow time, the last interrupt, the default tick, the kernel's tick, or CPU time, and show multiples of
+//!   a step. The kernel knows what a clock shows until its next step, so it works out bursts of reads in between at once.
+//!
+//! A resolution request affects later waits, not the one in progress. Not modelled: CPU quotas, memory and caches (so no
+//! load of that kind), clock rates and heat, the speed of efficiency cores, timers of other processes, suspend, and the
+//! library's own clock. The library's sleep, pacer and parker run on a model as they are: their algorithm (`algorithm/`
+//! of `oversleep`) asks a `Machine` for time and waits, which `library_waits.rs` of `oversleep-measure` makes of a
+//! platform.
 
 mod clocks;
 mod handoffs;

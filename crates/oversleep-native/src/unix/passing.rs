@@ -152,6 +152,14 @@ impl Drop for Passing {
     fn drop(&mut self) {
         PROGRAM.store(0, Ordering::SeqCst);
         for (signal, was) in &self.former.actions {
+            // What came before the program ended, and no thread has taken yet, was for the program: it must not end this
+            // process. To ignore a signal drops what is pending.
+            if was.sa_sigaction == libc::SIG_DFL {
+                // SAFETY: all-zero is a valid sigaction.
+                let mut ignoring: libc::sigaction = unsafe { std::mem::zeroed() };
+                ignoring.sa_sigaction = libc::SIG_IGN;
+                Passing::set(*signal, &ignoring);
+            }
             Passing::set(*signal, was);
         }
         if self.is_blocked {
@@ -232,4 +240,32 @@ fn is_from_a_process(info: &libc::siginfo_t) -> bool {
 fn is_from_a_process(info: &libc::siginfo_t) -> bool {
     // SAFETY: the system fills in the id for the signals that reach the handler: `kill` and a terminal send them.
     unsafe { info.si_pid() != 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signal_for_the_program_that_no_thread_took_before_the_end_does_not_end_this_process() {
+        let mut passing = Passing::begin(false);
+        passing.to(0);
+        // SAFETY: all-zero is a valid set, the calls fill it; the signal is for this thread, which has it blocked.
+        let (mut set, mut before): (libc::sigset_t, libc::sigset_t) = unsafe { std::mem::zeroed() };
+        // SAFETY: the sets are valid.
+        unsafe {
+            libc::sigemptyset(&raw mut set);
+            libc::sigaddset(&raw mut set, libc::SIGALRM);
+            libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, &raw mut before);
+            libc::pthread_kill(libc::pthread_self(), libc::SIGALRM);
+        }
+        drop(passing);
+        // SAFETY: the set is valid. Were the signal still pending, it would end this process here.
+        unsafe {
+            let mut pending: libc::sigset_t = std::mem::zeroed();
+            libc::sigpending(&raw mut pending);
+            assert_eq!(libc::sigismember(&raw const pending, libc::SIGALRM), 0, "it is still pending");
+            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut());
+        }
+    }
 }

@@ -7,6 +7,9 @@
 //! unless the user states the intended time (`--want`); then the span from that time to the interrupt is due to the
 //! tick and counts as slack. Interrupts and deferred procedure calls are recorded when they end, which may be after the
 //! thread continued. So a wait is passed on only when its call ends.
+//!
+//! On Windows, a session of the kernel's logger (`oversleep-native/src/windows/kernel_trace.rs`) replaces the kernel
+//! program, and `oversleep-why/src/etw/` turns its records into the same events.
 
 mod record;
 
