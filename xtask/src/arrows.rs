@@ -77,7 +77,14 @@ pub const CRATES: &[CrateRules] = &[
     CrateRules { name: "oversleep-explain", ours: &["oversleep-record", "oversleep-system"], ..PURE },
     CrateRules {
         name: "oversleep-lab",
-        ours: &["oversleep-record", "oversleep-system", "oversleep-model", "oversleep-measure", "oversleep-explain"],
+        ours: &[
+            "oversleep-record",
+            "oversleep-system",
+            "oversleep-model",
+            "oversleep-measure",
+            "oversleep-sampler",
+            "oversleep-explain",
+        ],
         ours_in_tests: &["oversleep-native"],
         ..PURE
     },
@@ -138,6 +145,7 @@ pub const CRATES: &[CrateRules] = &[
             "oversleep-native",
             "oversleep-emulate",
             "oversleep-measure",
+            "oversleep-sampler",
             "oversleep-explain",
             "oversleep-lab",
             "oversleep-report",

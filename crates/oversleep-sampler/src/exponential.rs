@@ -1,7 +1,7 @@
 //! Distributions as exponential histograms: what Prometheus calls native ones, and OpenTelemetry exponential ones.
 //!
-//! A bucket of schema 4 is 4.4 % wide. Values of one bucket of a distribution (0.1 % wide) all count where the bucket's upper
-//! end lies. That depends on nothing else, so a count never falls while values are added.
+//! A bucket of schema 4 is 4.4 % wide. Values of one bucket of a distribution (0.1 % wide) all count where the bucket's
+//! upper end lies. That depends on nothing else, so a count never falls while values are added.
 
 use oversleep_record::Distribution;
 

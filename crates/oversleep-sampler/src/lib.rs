@@ -1,8 +1,8 @@
 //! Samples the waits of a machine for as long as it runs, so that what happened can be said afterwards.
 //!
-//! A burst is some short waits in a row, with a warm processor, and one long wait of random length, the pause: it is measured
-//! too, so nothing is spent on idling, and random lengths can't keep step with a neighbour. [`Sampler`] is pure: it says how
-//! long to pause and adds up what bursts report. [`run`] drives it on a platform, real or modelled.
+//! A burst is some short waits in a row, with a warm processor, and one long wait of random length, the pause. That is
+//! measured, too, so nothing is spent on idling, and random lengths can't keep step with a neighbour. [`Sampler`] is pure: it
+//! says how long to pause and adds up what bursts report. [`run`] drives it on a platform, real or modelled.
 #![forbid(unsafe_code)]
 
 mod burst;
@@ -22,5 +22,6 @@ pub use late::{Cause, LateWait};
 pub use machine::MachineState;
 pub use recent::Recent;
 pub use run::{Lend, run};
-pub use sampler::{Covers, Sampler, Sampling, Tally};
+pub use sampler::{Sampler, Sampling, Tally};
+pub use slices::Covers;
 pub use sums::Sums;

@@ -40,4 +40,9 @@ impl Recent {
     pub fn newest(&self, kind: Kind) -> Option<Nanos> {
         self.values.iter().rev().find(|(_, of, _)| *of == kind).map(|(.., value)| Nanos(*value))
     }
+
+    /// The largest lateness among the newest so many waits; `None` if there are none.
+    pub fn largest_of(&self, newest: usize) -> Option<i64> {
+        self.values.iter().rev().take(newest).map(|(.., value)| *value).max()
+    }
 }

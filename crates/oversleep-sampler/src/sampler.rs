@@ -11,17 +11,8 @@ use crate::guard::Guard;
 use crate::late::LateWait;
 use crate::machine::MachineState;
 use crate::recent::Recent;
-use crate::slices::{Part, Slices};
+use crate::slices::{Covers, Part, Slices};
 use crate::sums::Sums;
-
-/// What the result covers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Covers {
-    /// Everything since the start; slices become longer.
-    Everything,
-    /// About the last hour.
-    LastHour,
-}
 
 /// What is sampled, and how much.
 #[derive(Clone, Debug)]
@@ -192,10 +183,11 @@ impl Sampler {
                 }
             }
         }
+        // A wait that ends the run is named, however low that bound is.
+        let late_from =
+            self.sampling.break_above.map_or(self.sampling.late_from, |bound| bound.min(self.sampling.late_from));
         let is_late = |wait: &&Wait| {
-            !is_suspended
-                && matches!(wait.ended, Ended::TimedOut | Ended::Missed)
-                && wait.lateness >= self.sampling.late_from
+            !is_suspended && matches!(wait.ended, Ended::TimedOut | Ended::Missed) && wait.lateness >= late_from
         };
         for wait in burst.waits.iter().filter(is_late) {
             self.late_count += 1;

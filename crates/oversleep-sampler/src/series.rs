@@ -7,8 +7,8 @@ use crate::burst::Kind;
 use crate::sampler::Sampler;
 
 impl Sampler {
-    /// A series for each kind of wait; `clock` is the registry name of the clock of its timestamps. The short waits are those
-    /// that `oversleep waits` measures, in bursts. Of the pauses no single request can be stated.
+    /// A series for each kind of wait; `clock` is the registry name of the clock of its timestamps. The short waits are
+    /// those that `oversleep waits` measures, in bursts. Of the pauses no single request can be stated.
     pub fn series(&self, clock: &str) -> Vec<Series> {
         Kind::ALL.into_iter().map(|kind| self.of_kind(kind, clock)).collect()
     }

@@ -4,7 +4,6 @@ use oversleep_record::series::Round;
 use oversleep_record::{Distribution, Disturbance, Nanos};
 
 use crate::burst::Kind;
-use crate::sampler::Covers;
 
 /// The most slices; then neighbours become one.
 const SLICES_MAX: usize = 64;
@@ -12,6 +11,15 @@ const SLICES_MAX: usize = 64;
 const FIRST: Nanos = Nanos(3_750_000_000);
 const MINUTE: Nanos = Nanos::from_millis(60_000);
 const HOUR: Nanos = Nanos::from_millis(3_600_000);
+
+/// What the result covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Covers {
+    /// Everything since the start; slices become longer.
+    Everything,
+    /// About the last hour.
+    LastHour,
+}
 
 /// What a slice has of one kind of wait.
 #[derive(Clone, Debug)]

@@ -1,5 +1,5 @@
-//! A week of virtual time, in which a counter wraps, the machine sleeps, its clock source changes, and a quota comes and goes:
-//! each is visible as what it is, and no count ever falls.
+//! A week of virtual time, in which a counter wraps, the machine sleeps, its clock source changes, and a quota comes and
+//! goes: each is visible as what it is, and no count ever falls.
 
 use oversleep_record::{Disturbance, Nanos};
 use oversleep_sampler::exponential::Exponential;
