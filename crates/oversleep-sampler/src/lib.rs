@@ -1,8 +1,8 @@
 //! Samples the waits of a machine for as long as it runs, so that what happened can be said afterwards.
 //!
 //! A burst is some short waits in a row, with a warm processor, and one long wait of random length, the pause. That is
-//! measured, too, so nothing is spent on idling, and random lengths can't keep step with a neighbour. [`Sampler`] is pure: it
-//! says how long to pause and adds up what bursts report. [`run`] drives it on a platform, real or modelled.
+//! measured, too, so nothing is spent on idling, and random lengths can't keep step with a neighbour. [`Sampler`] is pure:
+//! it says how long to pause and adds up what bursts report. [`run`] drives it on a platform, real or modelled.
 #![forbid(unsafe_code)]
 
 mod burst;

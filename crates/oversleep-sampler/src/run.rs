@@ -14,8 +14,8 @@ pub type Lend<'a> = dyn FnMut(&mut dyn FnMut(&mut Sampler)) + 'a;
 /// Facts that may change are read this often: it takes some ms.
 const FACTS_EVERY: Nanos = Nanos::from_millis(300_000);
 
-/// Samples until the run is stopped, or broken by a late wait. `with` lends the sampler for a moment, never during a wait. The
-/// burst in which the run is stopped counts as far as it got.
+/// Samples until the run is stopped, or broken by a late wait. `with` lends the sampler for a moment, never during a wait.
+/// The burst in which the run is stopped counts as far as it got.
 ///
 /// # Errors
 /// Why that wait can't be used here.

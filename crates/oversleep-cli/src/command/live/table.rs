@@ -123,6 +123,6 @@ mod tests {
         assert_eq!(lines[2], "  since the start    79.5 µs     60 µs   69.5 µs         –   79.5 µs        40");
         assert_eq!(lines[5], "max by second     ▁ █");
         assert_eq!(lines[6], "steal 250 ms · 1 late");
-        assert_eq!(lines[7].trim(), format!("below 64 µs  {} {:>12}", format!("{:<40}", "█".repeat(10)), 8));
+        assert_eq!(lines[7].trim(), format!("below 64 µs  {:<40} {:>12}", "█".repeat(10), 8));
     }
 }
