@@ -67,10 +67,24 @@ pub const CRATES: &[CrateRules] = &[
         ours_in_tests: &["oversleep-model", "oversleep-native"],
         ..PURE
     },
+    CrateRules {
+        name: "oversleep-sampler",
+        ours: &["oversleep-record", "oversleep-system", "oversleep-measure"],
+        ours_in_tests: &["oversleep-model"],
+        others: Some(&[]),
+        ..PURE
+    },
     CrateRules { name: "oversleep-explain", ours: &["oversleep-record", "oversleep-system"], ..PURE },
     CrateRules {
         name: "oversleep-lab",
-        ours: &["oversleep-record", "oversleep-system", "oversleep-model", "oversleep-measure", "oversleep-explain"],
+        ours: &[
+            "oversleep-record",
+            "oversleep-system",
+            "oversleep-model",
+            "oversleep-measure",
+            "oversleep-sampler",
+            "oversleep-explain",
+        ],
         ours_in_tests: &["oversleep-native"],
         ..PURE
     },
@@ -131,6 +145,7 @@ pub const CRATES: &[CrateRules] = &[
             "oversleep-native",
             "oversleep-emulate",
             "oversleep-measure",
+            "oversleep-sampler",
             "oversleep-explain",
             "oversleep-lab",
             "oversleep-report",

@@ -14,6 +14,7 @@ pub mod assert;
 pub mod catalogue;
 pub mod findings;
 pub mod held;
+pub mod live;
 pub mod lookup;
 pub mod machines;
 pub mod records;

@@ -50,6 +50,8 @@ commands! {
     Runtimes "runtimes";
     /// Answers a question.
     Ask "ask";
+    /// Samples waits while people look on.
+    Watch "watch";
     /// Follows the waits of programs.
     Why "why";
 }

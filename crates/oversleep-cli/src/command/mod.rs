@@ -15,6 +15,7 @@ mod export;
 mod forkjoin;
 mod handoff;
 mod idle;
+mod live;
 mod machines;
 mod man;
 mod measuring;
@@ -30,6 +31,7 @@ mod runtimes;
 mod share;
 pub mod spec;
 mod waits;
+mod watch;
 mod why;
 
 use std::ffi::OsString;
@@ -125,6 +127,7 @@ commands! {
     Machines: machines::Machines,
     Experiments: experiments::Experiments,
     Explain: explain::Explain,
+    Watch: watch::Watch,
     Why: why::Why,
     Report: report::Report,
     Compare: compare::Compare,

@@ -2,16 +2,36 @@
 
 use clap::Args;
 use oversleep_lab::catalogue::Kind;
-use oversleep_measure::{Command, Plan};
-use oversleep_record::CommandName;
+use oversleep_measure::{Command, Limit, Plan};
+use oversleep_record::{CommandName, Nanos};
+use oversleep_sampler::Sampling;
 use oversleep_system::examples::Examples;
 
+use super::live::Shown;
 use super::measuring::{self, Files};
-use super::registry;
-use crate::args::{AMOUNT, DepthArgs, LimitArgs, PaceArg, RequestArgs, RunArgs};
+use super::{registry, watch};
+use crate::args::{AMOUNT, DepthArgs, LimitArgs, PaceArg, RequestArgs, RunArgs, value};
 use crate::command::spec::{MEASURES, examples, exits};
 use crate::exit::{Exit, Failure};
 use crate::request::MeasuringArgs;
+
+/// What `--live` doesn't know: it measures this machine as it is.
+const ELSEWHERE: &[&str] = &[
+    "on",
+    "like",
+    "load",
+    "policy",
+    "slack",
+    "resolution",
+    "pin",
+    "lock_memory",
+    "dma_latency",
+    "tune",
+    "clock",
+    "count",
+    "pace",
+    "list",
+];
 
 /// Examples with names of this system.
 fn examples_here() -> String {
@@ -20,6 +40,7 @@ fn examples_here() -> String {
         ("oversleep waits".to_owned(), "every wait"),
         (format!("oversleep waits {sleep} {other} --request 1ms"), "two of them, for 1 ms"),
         (format!("oversleep waits {sleep} --policy {policy} --for 5s"), "one under another policy, for 5 s"),
+        (format!("oversleep waits {sleep} --live --break-above 5ms"), "as it is measured; a later wait ends it"),
         ("oversleep waits --list".to_owned(), "their names, calls and properties"),
     ])
 }
@@ -48,6 +69,14 @@ pub struct Waits {
     #[arg(long, value_enum, help_heading = AMOUNT)]
     pace: Option<PaceArg>,
 
+    /// Show min, now, p50, p99, max and a histogram of one wait as it is measured, until Ctrl-C or for the time of --for
+    #[arg(long, conflicts_with_all = ELSEWHERE, help_heading = AMOUNT)]
+    live: bool,
+
+    /// With --live, end at the first wait that ends later than this, like 200us
+    #[arg(long, value_name = "DURATION", value_parser = value::request, requires = "live", help_heading = AMOUNT)]
+    break_above: Option<Nanos>,
+
     #[command(flatten)]
     run: RunArgs,
 }
@@ -57,6 +86,9 @@ impl Waits {
     pub fn run(self) -> Result<Exit, Failure> {
         if self.list {
             return registry::list(CommandName::Waits, Kind::Wait, &self.names, &self.run.machine, &self.run.output);
+        }
+        if self.live {
+            return self.live();
         }
         // A named wait has a deadline or is a yield; the survey also includes the waits that spin.
         let command = if self.names.is_empty() { Command::Waits } else { Command::NamedWaits };
@@ -74,5 +106,32 @@ impl Waits {
             ..args
         };
         measuring::run(args, &self.run.output, Files::AsAsked)
+    }
+
+    /// Bursts of a hundred waits, each with a pause of random length around one request.
+    fn live(self) -> Result<Exit, Failure> {
+        let ([] | [_], [] | [_]) = (&self.names[..], &self.request.request[..]) else {
+            return Err(Failure::usage("--live shows one wait for one request"));
+        };
+        let time = match self.limit.limit() {
+            Some(Limit::Count(_)) => return Err(Failure::usage("--live takes --for, not --count")),
+            Some(Limit::Time(time)) => Some(time),
+            None => None,
+        };
+        let name = watch::wait_of(self.names.first().map(String::as_str))?;
+        let requested = self.request.request.first().copied().unwrap_or(Nanos::from_millis(1));
+        let sampling = Sampling {
+            requested,
+            burst: 100,
+            pause: requested,
+            late_from: self.break_above.unwrap_or(Nanos::MAX),
+            break_above: self.break_above,
+            // It is measured because somebody wants to see it now.
+            share_max_ppm: i64::MAX,
+            ..Sampling::of(&name)
+        };
+        let begin = format!("{name} for {requested}");
+        let shown = Shown { has_table: true, has_histogram: true, has_json_lines: false, is_stdout_taken: false };
+        watch::run(CommandName::Waits, sampling, time, shown, &self.run.output, &begin)
     }
 }

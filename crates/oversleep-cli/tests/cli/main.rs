@@ -8,6 +8,7 @@ mod generated;
 mod help;
 mod html_in_browser;
 mod investigations;
+mod live;
 mod modelled;
 mod outputs;
 mod real_time;

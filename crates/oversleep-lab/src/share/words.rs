@@ -17,7 +17,7 @@ const ARCHITECTURES: [&str; 5] = ["x86_64", "aarch64", "x86", "arm", "riscv64"];
 /// Words in keys other than names of clocks, waits, tunables or remedies.
 const KEY_WORDS: &str = "\
     after all-kinds any as-found back-to-back before blocked coarse competing competition cpu_kind efficiency idle \
-    interrupts load neighbour none one-way performance ping-pong polling power precise random residency resolution \
+    interrupts load neighbour none one-way pause performance ping-pong polling power precise random residency resolution \
     single sleeping spinning stated step tolerance uniform wakeups";
 const RUNTIMES: &str = "java go python node cpp c rust free-pascal dotnet mono";
 

@@ -1,6 +1,7 @@
 //! A close-up of a few series (B5): whole percentiles, the expected and the recorded schedule, and the views that hide
 //! or restore missed deadlines, side by side.
 
+use oversleep_record::series::Pace;
 use oversleep_record::stats::{Steadiness, steadiness};
 use oversleep_record::{Distribution, ExperimentId, ResultFile, Series, label};
 
@@ -37,7 +38,12 @@ fn build(file: &ResultFile, mut section: Section) -> Section {
 
 fn name(series: &Series) -> String {
     let conditions = if series.conditions.is_as_found() { String::new() } else { format!(" ({})", series.conditions) };
-    let request = series.requested_ns.map(|request| format!(" {request}")).unwrap_or_default();
+    let request = match (series.requested_ns, series.pace, &series.observed) {
+        (Some(request), ..) => format!(" {request}"),
+        // Each wait requests another time, one after the other.
+        (None, Some(Pace::BackToBack), None) => ", pauses of random length".to_owned(),
+        (None, ..) => String::new(),
+    };
     let thread = series.label(label::THREAD).filter(|_| series.observed.is_none());
     let held = series.label(label::HELD).map(|held| format!(", resolution {held}")).unwrap_or_default();
     let thread = thread.map(|thread| format!(", thread {thread}").replace("thread CPU", "CPU")).unwrap_or_default();

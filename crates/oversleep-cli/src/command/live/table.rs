@@ -1,0 +1,128 @@
+//! What a sampler shows now, as text of at most 80 columns.
+
+use oversleep_record::{Distribution, Nanos};
+use oversleep_sampler::{Kind, Sampler};
+
+/// The most columns.
+pub const COLUMNS: usize = 80;
+/// The steps of a bar of text.
+const STEPS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+/// The longest bar of a histogram.
+const BAR: usize = 40;
+
+/// The rows of what was sampled.
+pub fn table(sampler: &Sampler, late_by_second: &[Option<i64>], has_histogram: bool) -> String {
+    let row = |name: &str, cells: [String; 6]| {
+        let cells: String = cells.iter().map(|cell| format!("{cell:>10}")).collect();
+        format!("{name:<18}{cells}\n")
+    };
+    let mut text = row("lateness", ["now", "min", "p50", "p99", "max", "count"].map(str::to_owned));
+    let recent = sampler.recent();
+    for kind in Kind::ALL {
+        let name = match kind {
+            Kind::Burst => sampler.sampling().requested.to_string(),
+            Kind::Pause => "pause".to_owned(),
+        };
+        let cells = |values: &Distribution, now: Option<Nanos>| {
+            let of = |value: Option<i64>| value.map_or("–".to_owned(), |value| Nanos(value).to_string());
+            let now = of(now.map(|now| now.0));
+            let (p50, p99) = (values.safe_quantile(0.5), values.safe_quantile(0.99));
+            [now, of(values.min()), of(p50), of(p99), of(values.max()), values.count().to_string()]
+        };
+        let newest = recent.newest(kind);
+        text += &row(&format!("{name}, last 10 s"), cells(&recent.distribution(kind), newest));
+        text += &row("  since the start", cells(&sampler.tally(kind).lateness, newest));
+    }
+    let bars = bars(late_by_second);
+    if !bars.is_empty() {
+        text += &format!("max by second     {bars}\n");
+    }
+    text += &format!("{}\n", machine(sampler));
+    if has_histogram {
+        text += &histogram(&sampler.tally(Kind::Burst).lateness);
+    }
+    text
+}
+
+/// What happened to the machine since the start. What isn't known isn't there.
+fn machine(sampler: &Sampler) -> String {
+    let sums = sampler.sums();
+    let known = [
+        ("steal", sums.steal),
+        ("CPU pressure", sums.cpu_pressure),
+        ("throttled", sums.throttled),
+        ("suspended", sums.suspended.filter(|time| *time > Nanos::ZERO)),
+    ];
+    let mut words: Vec<String> =
+        known.into_iter().filter_map(|(name, time)| Some(format!("{name} {}", time?))).collect();
+    words.push(format!("{} late", sampler.late_count()));
+    words.join(" · ")
+}
+
+/// The largest lateness of each second, as bars on a scale of powers of two.
+fn bars(by_second: &[Option<i64>]) -> String {
+    let steps = |late: i64| (late.max(1_000) / 1_000).ilog2() as usize;
+    let newest = &by_second[by_second.len().saturating_sub(COLUMNS - 18)..];
+    let scale = newest.iter().flatten().map(|late| steps(*late));
+    let (least, most) = (scale.clone().min().unwrap_or(0), scale.max().unwrap_or(0));
+    let bar = |late: &Option<i64>| match late {
+        None => ' ',
+        Some(late) => STEPS[((steps(*late) - least) * (STEPS.len() - 1)).checked_div(most - least).unwrap_or(0)],
+    };
+    newest.iter().map(bar).collect()
+}
+
+/// How many waits were how late, a row for each power of two of µs.
+fn histogram(values: &Distribution) -> String {
+    let mut rows: std::collections::BTreeMap<i64, u64> = std::collections::BTreeMap::new();
+    for (value, count) in values.buckets() {
+        let upper = match value {
+            i64::MIN..0 => 0,
+            _ => 1_i64 << (i64::BITS - (value / 1_000).leading_zeros()),
+        };
+        *rows.entry(upper).or_default() += count;
+    }
+    let most = rows.values().copied().max().unwrap_or(1);
+    let row = |(upper, count): (i64, u64)| {
+        let name = if upper == 0 { "early".to_owned() } else { format!("below {}", Nanos(upper * 1_000)) };
+        let bar = "█".repeat(usize::try_from(count * BAR as u64 / most).unwrap_or(BAR));
+        format!("{name:>16}  {bar:<BAR$} {count:>12}\n")
+    };
+    rows.into_iter().map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use oversleep_record::Disturbance;
+    use oversleep_sampler::{Burst, Ended, MachineState, Sampling, Wait};
+    use oversleep_system::CounterReading;
+
+    use super::*;
+
+    #[test]
+    fn a_table_fits_80_columns_and_leaves_out_what_is_not_known() {
+        let mut sampler = Sampler::new(Sampling::of("nanosleep"), CounterReading::default(), MachineState::default());
+        let wait = |kind, late: i64| Wait {
+            kind,
+            requested: Nanos::from_millis(1),
+            end: Nanos(late),
+            lateness: Nanos(late),
+            ended: Ended::TimedOut,
+            run_delay: None,
+        };
+        let mut waits: Vec<Wait> = (0..40).map(|at| wait(Kind::Burst, 60_000 + at * 500)).collect();
+        waits.push(wait(Kind::Pause, 3_456_000_000));
+        let totals = Disturbance { steal_ns: Some(Nanos::from_millis(250)), ..Disturbance::default() };
+        let before = CounterReading { at: Nanos::ZERO, totals: Disturbance { steal_ns: Some(Nanos::ZERO), ..totals } };
+        sampler.begin(before);
+        sampler.add(&Burst { waits, after: CounterReading { at: Nanos::from_millis(900), totals } });
+        let text = table(&sampler, &[Some(60_000), None, Some(3_456_000_000)], true);
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines.iter().all(|line| line.chars().count() <= COLUMNS), "{text}");
+        assert_eq!(lines[0], "lateness                 now       min       p50       p99       max     count");
+        assert_eq!(lines[2], "  since the start    79.5 µs     60 µs   69.5 µs         –   79.5 µs        40");
+        assert_eq!(lines[5], "max by second     ▁ █");
+        assert_eq!(lines[6], "steal 250 ms · 1 late");
+        assert_eq!(lines[7].trim(), format!("below 64 µs  {:<40} {:>12}", "█".repeat(10), 8));
+    }
+}

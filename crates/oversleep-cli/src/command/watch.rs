@@ -1,0 +1,141 @@
+//! `watch`: the sampler live in a terminal.
+
+use std::sync::Arc;
+
+use clap::Args;
+use oversleep_lab::catalogue::Kind;
+use oversleep_measure::StopFlag;
+use oversleep_record::{CommandName, Nanos};
+use oversleep_sampler::Sampling;
+use oversleep_system::examples::Examples;
+
+use super::live::{self, Shown};
+use super::measuring;
+use crate::args::{AMOUNT, MachineArgs, OutputArgs, value};
+use crate::command::spec::{Code, FAILED, INCONCLUSIVE, USAGE, examples, exits};
+use crate::exit::{self, Exit, Failure};
+use crate::interrupt;
+use crate::message;
+use crate::output::{self, Delivery, rescue};
+use crate::request::{machine, names};
+
+const CODES: &[Code] = &[
+    (0, "success, also when Ctrl-C ends a watch without --for"),
+    FAILED,
+    USAGE,
+    INCONCLUSIVE,
+    (130, "interrupted before the time of --for was over: the result holds what was seen up to then"),
+];
+
+/// Examples with names of this system.
+fn examples_here() -> String {
+    let Examples { waits: [sleep, _], .. } = oversleep_native::examples();
+    examples(&[
+        ("oversleep watch".to_owned(), "until Ctrl-C, which leaves a result"),
+        (format!("oversleep watch {sleep} --late 200us"), "names each wait that ends so late"),
+        ("oversleep watch --for 10min --out r.json".to_owned(), ""),
+        ("oversleep watch --json-lines".to_owned(), "a line for each second and each late wait"),
+    ])
+}
+
+/// Watch how late waits end, at a ten-thousandth of a CPU, and name late ones as they happen
+///
+/// Ten waits a second: eight of 1 ms in a row, and a pause of random length, which is measured as well. It pauses longer
+/// where that takes more than a thousandth of a CPU. A late wait is named with what the counters say of it: how long the
+/// thread waited for a CPU, and how much time was stolen or throttled meanwhile.
+#[derive(Args, Debug)]
+#[command(before_help = examples_here(), after_help = exits("", CODES))]
+pub(super) struct Watch {
+    /// The wait to watch [default: this system's simplest sleep]
+    #[arg(value_name = "NAME")]
+    wait: Option<String>,
+
+    /// How long to watch [default: until Ctrl-C]
+    #[arg(long = "for", id = "for", value_name = "DURATION", value_parser = value::watch_time, help_heading = AMOUNT)]
+    time: Option<Nanos>,
+
+    /// The short wait
+    #[arg(long, value_name = "DURATION", value_parser = value::request, default_value = "1ms", help_heading = AMOUNT)]
+    request: Nanos,
+
+    /// How late a wait ends that is named
+    #[arg(long, value_name = "DURATION", value_parser = value::request, default_value = "1ms", help_heading = AMOUNT)]
+    late: Nanos,
+
+    /// Print a line of JSON for each second and each late wait on standard output
+    #[arg(long)]
+    json_lines: bool,
+
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+impl Watch {
+    pub(super) fn run(self) -> Result<Exit, Failure> {
+        let name = wait_of(self.wait.as_deref())?;
+        let sampling = Sampling { requested: self.request, late_from: self.late, ..Sampling::of(&name) };
+        let words = format!("Watching {name} for {} and for pauses of about {}", self.request, sampling.pause);
+        let begin = format!("{words} {}.", self.time.map_or("until Ctrl-C".to_owned(), |time| format!("for {time}")));
+        let shown = Shown {
+            has_table: !self.output.quiet,
+            has_histogram: false,
+            has_json_lines: self.json_lines,
+            is_stdout_taken: false,
+        };
+        run(CommandName::Watch, sampling, self.time, shown, &self.output, &begin)
+    }
+}
+
+/// The name of a wait here that has a deadline.
+pub(super) fn wait_of(name: Option<&str>) -> Result<String, Failure> {
+    let lab = machine::laboratory(&MachineArgs::default())?;
+    let known = names::of(&lab, Kind::Wait);
+    let simplest = oversleep_native::examples().waits[0];
+    let name = name.unwrap_or(simplest);
+    match known.contains(&name) {
+        true => Ok(name.to_owned()),
+        false => {
+            Err(Failure::usage(format!("there is no wait '{name}' here; `oversleep waits --list` has their names")))
+        }
+    }
+}
+
+/// Samples, shows it, and delivers the result.
+pub(super) fn run(
+    command: CommandName,
+    sampling: Sampling,
+    time: Option<Nanos>,
+    shown: Shown,
+    output: &OutputArgs,
+    begin: &str,
+) -> Result<Exit, Failure> {
+    let lab = machine::laboratory(&MachineArgs::default())?;
+    // Lines of JSON are what standard output is for.
+    let delivery = match shown.has_json_lines {
+        true => Delivery::only_named(output, &[])?.without_report().of_measured(),
+        false => Delivery::prepare(output, command == CommandName::Watch, None)?,
+    };
+    let shown = Shown { is_stdout_taken: delivery.takes_stdout(), ..shown };
+    if shown.is_stdout_taken && shown.has_json_lines {
+        return Err(Failure::usage("--json-lines and another document both take standard output; name a file for it"));
+    }
+    let stop = StopFlag::new();
+    let live = lab.live(sampling, command, output.name.clone(), &stop);
+    let live = Arc::new(live.map_err(|error| measuring::explain(&error))?);
+    let signals = interrupt::raise_on_signal(&stop);
+    if !output.quiet {
+        message::note(begin);
+    }
+    let file = live::sample(&live, &stop, time, shown).map(|file| {
+        let file = Arc::new(file);
+        rescue::hold(&file, output::stem(&file));
+        file
+    });
+    drop(signals);
+    let file = file?;
+    if let Some(broken) = live.sampler().broken_by() {
+        message::note(&format!("stopped at {}: {broken}", broken.wait.end));
+    }
+    delivery.deliver(&*file, output::stem(&file))?;
+    measuring::ended(&file).map(|_| exit::of_result(&file))
+}

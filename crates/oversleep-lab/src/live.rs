@@ -1,0 +1,99 @@
+//! Sampling for as long as somebody wants to know: the sampler on this machine, and its result at any moment.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use oversleep_measure::{Bench, Plan, StopFlag};
+use oversleep_record::{CommandName, Nanos, ResultFile, Unavailable};
+use oversleep_sampler::{MachineState, Sampler, Sampling};
+
+use crate::session::{Laboratory, Request, RunError};
+
+/// A sampler and what its result needs besides.
+pub struct Live {
+    bench: Bench,
+    begun: Nanos,
+    /// The result before anything was sampled.
+    blank: ResultFile,
+    sampler: Mutex<Sampler>,
+}
+
+impl Laboratory {
+    /// A sampler of this machine, which doesn't run yet.
+    ///
+    /// # Errors
+    /// The clock can't be used.
+    pub fn live(
+        &self,
+        sampling: Sampling,
+        command: CommandName,
+        name: Option<String>,
+        stop: &StopFlag,
+    ) -> Result<Live, RunError> {
+        let bench = Bench::new(self.platform.clone(), stop.clone(), None)
+            .map_err(|reason| RunError::Clock { clock: String::new(), reason })?;
+        let request = Request { command, experiments: Vec::new(), plan: Plan::default(), name, try_remedies: false };
+        let blank = self.blank_result(&request, &bench);
+        let state = MachineState::of(&blank.environment);
+        let sampling = sampling.seeded(&self.platform);
+        // The counters that belong to a thread are those of the one that samples.
+        let sampler = Sampler::new(sampling, Default::default(), state);
+        Ok(Live { begun: self.platform.now(), bench, blank, sampler: Mutex::new(sampler) })
+    }
+}
+
+impl Live {
+    /// Samples in this thread until the run is stopped or broken.
+    ///
+    /// # Errors
+    /// Why the wait can't be used here.
+    pub fn run(&self) -> Result<(), Unavailable> {
+        self.sampler().begin(self.bench.platform().counters());
+        oversleep_sampler::run(&self.bench, &mut |lend| lend(&mut self.sampler()))
+    }
+
+    /// The sampler for a moment, in which it adds nothing.
+    pub fn sampler(&self) -> MutexGuard<'_, Sampler> {
+        self.sampler.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The facts as the run began.
+    pub fn facts(&self) -> &ResultFile {
+        &self.blank
+    }
+
+    /// What was sampled up to now as a result, with its findings.
+    pub fn result(&self) -> ResultFile {
+        let mut file = self.blank.clone();
+        {
+            let sampler = self.sampler();
+            file.series = sampler.series(self.bench.clock_name());
+        }
+        file.duration_ns = self.bench.stamp() - self.begun;
+        file.findings = oversleep_explain::findings(&file);
+        file
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use oversleep_model::sim::{Overshoot, Sim};
+    use oversleep_model::testing::machine;
+
+    use super::*;
+
+    #[test]
+    fn what_was_sampled_is_a_result_that_reads_back() {
+        let machine = machine().with_wait("nanosleep", Overshoot::SlackPlus(Nanos(16_000)));
+        let lab = Laboratory::on(Sim::start(machine.build()));
+        let stop = StopFlag::new();
+        let sampling = Sampling { break_above: Some(Nanos::ZERO), ..Sampling::of("nanosleep") };
+        let live = lab.live(sampling, CommandName::Watch, Some("db-3".to_owned()), &stop).unwrap();
+        assert_eq!(live.result().series[0].counts.recorded, 0);
+        live.run().unwrap();
+        let file = live.result();
+        assert_eq!((file.command.as_str(), file.series.len()), ("watch", 2));
+        assert_eq!(file.series[0].counts.recorded, 8);
+        let again = ResultFile::read(&file.write()).unwrap();
+        assert_eq!(again.series, file.series);
+    }
+}

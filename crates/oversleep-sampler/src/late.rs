@@ -1,0 +1,108 @@
+//! Late waits as they happen, with what is known about them.
+
+use std::fmt;
+
+use oversleep_record::{Disturbance, Nanos};
+
+use crate::burst::{Kind, Wait};
+
+/// What delayed a wait, as far as counters tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// The thread was runnable and waited for a CPU: others ran.
+    Preempted,
+    /// The CPU quota of the control group was used up.
+    Throttled,
+    /// The hypervisor ran something else.
+    Stolen,
+}
+
+impl Cause {
+    /// In a word, as documents have it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Cause::Preempted => "preempted",
+            Cause::Throttled => "throttled",
+            Cause::Stolen => "steal",
+        }
+    }
+}
+
+/// A wait that ended late.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LateWait {
+    /// The wait.
+    pub wait: Wait,
+    /// What happened to this thread during the wait, or to the machine in the time of its burst, the longest first.
+    pub causes: Vec<(Cause, Nanos)>,
+    /// The time over which throttling and steal were counted.
+    pub window: Nanos,
+}
+
+impl LateWait {
+    /// The wait with what is known: its own time without a CPU, and what `during` says of the whole burst.
+    pub fn of(wait: Wait, during: &Disturbance) -> LateWait {
+        let known = [
+            (Cause::Throttled, during.throttled_ns),
+            (Cause::Preempted, wait.run_delay),
+            (Cause::Stolen, during.steal_ns),
+        ];
+        // A delay of a few µs is a wake-up's own.
+        let least = Nanos(wait.lateness.0 / 10);
+        let mut causes: Vec<(Cause, Nanos)> =
+            known.into_iter().filter_map(|(cause, time)| Some((cause, time.filter(|time| *time > least)?))).collect();
+        causes.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
+        LateWait { wait, causes, window: during.window_ns }
+    }
+}
+
+/// `1 ms ended 3.2 ms late: 2.9 ms preempted`.
+impl fmt::Display for LateWait {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Wait { kind, requested, lateness, .. } = self.wait;
+        let what = if kind == Kind::Pause { "pause of " } else { "" };
+        write!(f, "{what}{requested} ended {lateness} late: ")?;
+        let words: Vec<String> = self.causes.iter().map(|(cause, time)| self.cause(*cause, *time)).collect();
+        f.write_str(if words.is_empty() { "no cause in the counters" } else { "" })?;
+        f.write_str(&words.join(", "))
+    }
+}
+
+impl LateWait {
+    fn cause(&self, cause: Cause, time: Nanos) -> String {
+        let window = self.window;
+        match cause {
+            Cause::Preempted => format!("{time} waiting for a CPU"),
+            Cause::Throttled => format!("{time} throttled in {window}"),
+            Cause::Stolen => format!("{time} stolen in {window}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::burst::Ended;
+
+    #[test]
+    fn a_late_wait_names_what_is_known_and_says_when_nothing_is() {
+        let ms = Nanos::from_millis;
+        let wait = |run_delay| Wait {
+            kind: Kind::Burst,
+            requested: ms(1),
+            end: ms(9),
+            lateness: ms(3),
+            ended: Ended::TimedOut,
+            run_delay,
+        };
+        let quiet = Disturbance { window_ns: ms(900), ..Disturbance::default() };
+        let late = |run_delay, during: &Disturbance| LateWait::of(wait(run_delay), during).to_string();
+        assert_eq!(late(None, &quiet), "1 ms ended 3 ms late: no cause in the counters");
+        assert_eq!(late(Some(Nanos(299_999)), &quiet), "1 ms ended 3 ms late: no cause in the counters");
+        let throttled = Disturbance { throttled_ns: Some(ms(40)), steal_ns: Some(ms(10)), ..quiet };
+        assert_eq!(
+            late(Some(ms(2)), &throttled),
+            "1 ms ended 3 ms late: 40 ms throttled in 900 ms, 10 ms stolen in 900 ms, 2 ms waiting for a CPU"
+        );
+    }
+}

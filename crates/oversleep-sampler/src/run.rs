@@ -1,0 +1,219 @@
+//! Drives a sampler on a platform.
+
+use oversleep_measure::Bench;
+use oversleep_record::{Nanos, Unavailable};
+use oversleep_system::{WaitEnd, Waiter};
+
+use crate::burst::{Burst, Ended, Kind, Wait};
+use crate::machine::MachineState;
+use crate::sampler::Sampler;
+
+/// Lends the sampler for a moment.
+pub type Lend<'a> = dyn FnMut(&mut dyn FnMut(&mut Sampler)) + 'a;
+
+/// Facts that may change are read this often: it takes some ms.
+const FACTS_EVERY: Nanos = Nanos::from_millis(300_000);
+
+/// Samples until the run is stopped, or broken by a late wait. `with` lends the sampler for a moment, never during a wait.
+/// The burst in which the run is stopped counts as far as it got.
+///
+/// # Errors
+/// Why that wait can't be used here.
+pub fn run(bench: &Bench, with: &mut Lend<'_>) -> Result<(), Unavailable> {
+    let (mut name, mut requested, mut count) = (String::new(), Nanos::ZERO, 0);
+    with(&mut |sampler| {
+        let sampling = sampler.sampling();
+        (name, requested, count) = (sampling.wait.clone(), sampling.requested, sampling.burst);
+    });
+    sample(bench, &mut *bench.open_wait(&name)?, (requested, count), with)
+}
+
+fn sample(
+    bench: &Bench,
+    waiter: &mut dyn Waiter,
+    (requested, count): (Nanos, u32),
+    with: &mut Lend<'_>,
+) -> Result<(), Unavailable> {
+    let mut facts_at = bench.stamp() + FACTS_EVERY;
+    while !bench.stopped() {
+        let mut pause = Nanos::ZERO;
+        with(&mut |sampler| pause = sampler.next_pause());
+        let mut waits = Vec::with_capacity(count as usize + 1);
+        let ended = burst(bench, waiter, requested, count, &mut waits)
+            .and_then(|()| if bench.stopped() { Ok(()) } else { one(bench, waiter, Kind::Pause, pause, &mut waits) });
+        let burst = Burst { waits, after: bench.platform().counters() };
+        let mut is_broken = false;
+        with(&mut |sampler| {
+            sampler.add(&burst);
+            is_broken = sampler.broken_by().is_some();
+        });
+        ended?;
+        if is_broken {
+            return Ok(());
+        }
+        if burst.after.at >= facts_at && !bench.stopped() {
+            let machine = MachineState::of(&bench.platform().environment());
+            with(&mut |sampler| sampler.note(machine.clone()));
+            facts_at = bench.stamp() + FACTS_EVERY;
+        }
+    }
+    Ok(())
+}
+
+/// Short waits at absolute deadlines, one request apart.
+fn burst(
+    bench: &Bench,
+    waiter: &mut dyn Waiter,
+    requested: Nanos,
+    count: u32,
+    waits: &mut Vec<Wait>,
+) -> Result<(), Unavailable> {
+    let mut deadline = bench.stamp();
+    for _ in 0..count {
+        deadline += requested;
+        if bench.stopped() {
+            break;
+        }
+        until(bench, waiter, (Kind::Burst, requested), deadline, waits)?;
+    }
+    Ok(())
+}
+
+fn one(
+    bench: &Bench,
+    waiter: &mut dyn Waiter,
+    kind: Kind,
+    requested: Nanos,
+    waits: &mut Vec<Wait>,
+) -> Result<(), Unavailable> {
+    until(bench, waiter, (kind, requested), bench.stamp() + requested, waits)
+}
+
+fn until(
+    bench: &Bench,
+    waiter: &mut dyn Waiter,
+    (kind, requested): (Kind, Nanos),
+    deadline: Nanos,
+    waits: &mut Vec<Wait>,
+) -> Result<(), Unavailable> {
+    let delayed = bench.platform().run_delay();
+    let start = bench.stamp();
+    let mut add = |end: Nanos, ended| {
+        let run_delay = delayed.zip(bench.platform().run_delay()).map(|(before, after)| after - before);
+        let lateness = end - deadline;
+        waits.push(Wait { kind, requested, end: bench.since_origin(end), lateness, ended, run_delay });
+    };
+    if start >= deadline {
+        add(start, Ended::Missed);
+        return Ok(());
+    }
+    let ended = waiter.wait(bench.target(start, deadline));
+    let end = bench.stamp();
+    match ended {
+        WaitEnd::TimedOut if end < start => add(end, Ended::Backward),
+        WaitEnd::TimedOut => add(end, Ended::TimedOut),
+        // The signal that ends the run isn't worth a count.
+        WaitEnd::Interrupted if bench.stopped() => {}
+        WaitEnd::Interrupted => add(end, Ended::Interrupted),
+        WaitEnd::Failed(reason) => return Err(reason),
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use oversleep_measure::StopFlag;
+    use oversleep_model::sim::{Overshoot, Sim, Stall};
+    use oversleep_model::testing::machine;
+    use oversleep_system::SharedPlatform;
+
+    use super::*;
+    use crate::sampler::Sampling;
+
+    fn sampled(platform: SharedPlatform, sampling: Sampling, bursts: u64) -> Sampler {
+        let stop = StopFlag::new();
+        let bench = Bench::new(platform.clone(), stop.clone(), None).unwrap();
+        let mut sampler = Sampler::new(sampling, platform.counters(), MachineState::default());
+        run(&bench, &mut |lend| {
+            lend(&mut sampler);
+            if sampler.bursts() == bursts {
+                stop.raise();
+            }
+        })
+        .unwrap();
+        sampler
+    }
+
+    #[test]
+    fn a_burst_is_eight_short_waits_and_a_pause_of_random_length() {
+        let machine = machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(66_000)));
+        let sampler = sampled(Sim::start(machine.build()), Sampling::of("nanosleep"), 1_000);
+        let [burst, pause] = Kind::ALL.map(|kind| sampler.tally(kind));
+        assert_eq!((burst.lateness.count(), pause.lateness.count()), (8_000, 1_000));
+        assert!(burst.lateness.max().is_some_and(|late| late < 66_100), "{:?}", burst.lateness.max());
+        let covered = sampler.covered();
+        assert!((covered - Nanos::from_millis(908_000)).0.abs() < 20_000_000_000, "{covered}: 0.9 s each on average");
+        let series = sampler.series("monotonic");
+        assert_eq!(series.iter().map(|series| series.counts.recorded).collect::<Vec<_>>(), [8_000, 1_000]);
+        assert!((32..=64).contains(&series[0].rounds.len()), "{}", series[0].rounds.len());
+        assert_eq!(series[0].rounds.iter().map(|round| round.count).sum::<u64>(), 8_000);
+    }
+
+    #[test]
+    fn pauses_last_from_half_to_one_and_a_half_times_their_mean_and_any_length_between() {
+        let platform: SharedPlatform = Sim::start(machine().build());
+        let mut sampler = Sampler::new(Sampling::of("nanosleep"), platform.counters(), MachineState::default());
+        let pauses: Vec<i64> = (0..10_000).map(|_| sampler.next_pause().0 / 1_000_000).collect();
+        assert!(pauses.iter().all(|ms| (450..1_350).contains(ms)));
+        for tenth in 0..10 {
+            let count = pauses.iter().filter(|&&ms| (ms - 450) / 90 == tenth).count();
+            assert!((900..1_100).contains(&count), "{count} in tenth {tenth}");
+        }
+    }
+
+    #[test]
+    fn a_late_wait_ends_the_run_where_that_was_requested() {
+        let stall = Stall { at: Nanos::from_millis(30_000), length: Nanos::from_millis(5_000) };
+        let machine = machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(10_000))).with_stall(stall);
+        let sampling = Sampling { break_above: Some(Nanos(200_000)), ..Sampling::of("nanosleep") };
+        let sampler = sampled(Sim::start(machine.build()), sampling, 1_000_000);
+        let broken = sampler.broken_by().expect("broken").wait;
+        assert!(sampler.covered() < Nanos::from_millis(37_000), "{}", sampler.covered());
+        assert!(broken.lateness > Nanos::from_millis(3_000), "{broken:?}");
+    }
+
+    #[test]
+    fn a_wait_that_is_not_there_is_a_reason() {
+        let platform: SharedPlatform = Sim::start(machine().build());
+        let bench = Bench::new(platform.clone(), StopFlag::new(), None).unwrap();
+        let mut sampler = Sampler::new(Sampling::of("no-such-wait"), platform.counters(), MachineState::default());
+        let ended = run(&bench, &mut |lend| lend(&mut sampler));
+        assert_eq!((ended, sampler.bursts()), (Err(Unavailable::NotOnThisPlatform), 0));
+    }
+
+    /// A wait during which the stop flag is raised, and which the following signal ends.
+    struct StoppedInPause(StopFlag, Box<dyn Waiter>);
+
+    impl Waiter for StoppedInPause {
+        fn wait(&mut self, target: oversleep_system::Target) -> WaitEnd {
+            if target.remaining < Nanos::from_millis(2) {
+                return self.1.wait(target);
+            }
+            self.0.raise();
+            WaitEnd::Interrupted
+        }
+    }
+
+    #[test]
+    fn a_run_that_is_stopped_in_a_pause_keeps_the_waits_before_it() {
+        let machine = machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(10_000)));
+        let platform: SharedPlatform = Sim::start(machine.build());
+        let stop = StopFlag::new();
+        let bench = Bench::new(platform.clone(), stop.clone(), None).unwrap();
+        let mut sampler = Sampler::new(Sampling::of("nanosleep"), platform.counters(), MachineState::default());
+        let mut waiter = StoppedInPause(stop, bench.open_wait("nanosleep").unwrap());
+        sample(&bench, &mut waiter, (Nanos::from_millis(1), 8), &mut |lend| lend(&mut sampler)).unwrap();
+        let [burst, pause] = Kind::ALL.map(|kind| sampler.tally(kind));
+        assert_eq!((burst.lateness.count(), pause.lateness.count(), pause.interrupted), (8, 0, 0));
+    }
+}

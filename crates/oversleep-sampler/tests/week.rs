@@ -1,0 +1,148 @@
+//! A week of virtual time, in which a counter wraps, the machine sleeps, its clock source changes, and a quota comes and
+//! goes: each is visible as what it is, and no count ever falls.
+
+use oversleep_record::{Disturbance, Nanos};
+use oversleep_sampler::exponential::Exponential;
+use oversleep_sampler::{Burst, Cause, Covers, Ended, Kind, MachineState, Sampler, Sampling, Wait};
+use oversleep_system::CounterReading;
+
+const SECOND: i64 = 1_000_000_000;
+const HOUR: i64 = 3_600 * SECOND;
+const DAY: i64 = 24 * HOUR;
+
+/// A machine that does what its script says at each moment.
+struct Machine {
+    now: i64,
+    totals: Disturbance,
+    slept: i64,
+}
+
+impl Machine {
+    fn new() -> Machine {
+        let zero = Some(Nanos::ZERO);
+        let totals = Disturbance {
+            steal_ns: zero,
+            throttled_ns: zero,
+            own_cpu_ns: zero,
+            suspended_ns: zero,
+            ..Disturbance::default()
+        };
+        Machine { now: 0, totals, slept: 0 }
+    }
+
+    fn reading(&self) -> CounterReading {
+        CounterReading { at: Nanos(self.now), totals: self.totals }
+    }
+
+    fn state(&self) -> MachineState {
+        let has_quota = (5 * DAY..6 * DAY).contains(&self.now);
+        MachineState {
+            clock_source: Some(if self.now < 4 * DAY { "tsc" } else { "hpet" }.to_owned()),
+            quota_cpus: has_quota.then_some(0.5),
+            slack: Some(Nanos(50_000)),
+            is_on_battery: false,
+        }
+    }
+
+    fn is_throttled(&self) -> bool {
+        (5 * DAY..6 * DAY).contains(&self.now)
+    }
+
+    fn wait(&mut self, kind: Kind, requested: Nanos, is_throttled: bool) -> Wait {
+        let late = match (is_throttled, kind) {
+            (true, Kind::Pause) => 40_000_000,
+            _ => 60_000 + self.now / 1_000 % 30_000,
+        };
+        self.now += requested.0 + late;
+        // One tick of a 32-bit count of milliseconds after 49 days would be like this: the clock shows an earlier time.
+        let ended = if self.now / HOUR == 20 && kind == Kind::Pause && self.slept == 0 {
+            self.slept = -1;
+            Ended::Backward
+        } else {
+            Ended::TimedOut
+        };
+        let (end, lateness) = (Nanos(self.now), Nanos(late));
+        Wait { kind, requested, end, lateness, ended, run_delay: Some(Nanos(5_000)) }
+    }
+
+    fn burst(&mut self, pause: Nanos) -> Burst {
+        let is_throttled = self.is_throttled();
+        let mut waits: Vec<Wait> =
+            (0..8).map(|_| self.wait(Kind::Burst, Nanos::from_millis(1), is_throttled)).collect();
+        waits.push(self.wait(Kind::Pause, pause, is_throttled));
+        let add = |total: &mut Option<Nanos>, more: i64| *total = total.map(|total| total + Nanos(more));
+        add(&mut self.totals.steal_ns, 1_000_000);
+        add(&mut self.totals.own_cpu_ns, 200_000);
+        if is_throttled {
+            add(&mut self.totals.throttled_ns, 40_000_000);
+        }
+        if self.now > 2 * DAY && self.totals.steal_ns > Some(Nanos(10 * SECOND)) && self.now < 2 * DAY + HOUR / 2 {
+            self.totals.steal_ns = Some(Nanos(123));
+        }
+        if self.now > 3 * DAY && self.slept <= 0 {
+            self.slept = 8 * HOUR;
+            add(&mut self.totals.suspended_ns, self.slept);
+        }
+        Burst { waits, after: self.reading() }
+    }
+}
+
+#[test]
+fn a_week_shows_each_event_as_what_it_is_and_no_count_falls() {
+    let mut machine = Machine::new();
+    let sampling = Sampling {
+        pause: Nanos(9 * SECOND),
+        late_from: Nanos::from_millis(5),
+        covers: Covers::LastHour,
+        ..Sampling::of("nanosleep")
+    };
+    let mut sampler = Sampler::new(sampling, machine.reading(), machine.state());
+    let counts = |sampler: &Sampler| {
+        let of = |kind| {
+            let tally = sampler.tally(kind);
+            [tally.lateness.count(), tally.missed, tally.discarded, tally.interrupted]
+        };
+        let sums = sampler.sums();
+        let spans = [sums.steal, sums.throttled, sums.suspended, sums.own_cpu];
+        let spans = spans.map(|span| span.map_or(0, |span| span.0.unsigned_abs()));
+        [of(Kind::Burst), of(Kind::Pause), spans].concat()
+    };
+    let (mut before, mut buckets, mut hours) = (counts(&sampler), Exponential::default(), 0);
+    while machine.now < 7 * DAY {
+        let pause = sampler.next_pause();
+        sampler.add(&machine.burst(pause));
+        if machine.now / HOUR > hours {
+            hours = machine.now / HOUR;
+            sampler.note(machine.state());
+            let now = counts(&sampler);
+            assert!(now.iter().zip(&before).all(|(now, before)| now >= before), "hour {hours}: {before:?} {now:?}");
+            before = now;
+            let filled = Exponential::of(&sampler.tally(Kind::Pause).lateness);
+            assert!(filled.positive.len() >= buckets.positive.len());
+            buckets = filled;
+        }
+    }
+    let (burst, pause) = (sampler.tally(Kind::Burst), sampler.tally(Kind::Pause));
+    // The burst of the suspend, and the pause during which the clock went backward.
+    assert_eq!((burst.discarded, pause.discarded), (8, 2));
+    assert_eq!(sampler.sums().suspended, Some(Nanos(8 * HOUR)));
+    assert_eq!(sampler.sums().unknown_windows, 1, "the counter of steal wrapped once");
+    assert_eq!(sampler.sums().steal, Some(Nanos(1_000_000 * (sampler.bursts() as i64 - 1))), "and lost that window");
+    assert_eq!((sampler.clock_source_changes(), sampler.quota_changes()), (1, 2));
+    let throttled = sampler.late_count();
+    assert_eq!(sampler.sums().throttled, Some(Nanos(40_000_000 * throttled as i64)));
+    assert!((9_000..10_000).contains(&throttled), "{throttled}: a pause about every 9 s of one day");
+    assert_eq!(burst.lateness.count() + burst.discarded, 8 * sampler.bursts());
+    assert!(sampler.late_after(0).all(|late| late.causes[0].0 == Cause::Throttled));
+    let series = sampler.series("monotonic");
+    assert!(series[0].rounds.len() <= 64 && sampler.covered() <= Nanos(HOUR + 120 * SECOND), "{}", sampler.covered());
+    assert_eq!(series[0].distribution.count(), series[0].counts.recorded);
+}
+
+#[test]
+fn what_the_counters_never_tell_stays_unknown() {
+    let mut sampler = Sampler::new(Sampling::of("nanosleep"), CounterReading::default(), MachineState::default());
+    let after = CounterReading { at: Nanos(SECOND), totals: Disturbance::default() };
+    sampler.add(&Burst { waits: Vec::new(), after });
+    assert_eq!((sampler.sums().steal, sampler.sums().unknown_windows), (None, 0));
+}
