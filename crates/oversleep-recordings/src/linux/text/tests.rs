@@ -1,3 +1,5 @@
+//! Lines of each writer, and what they tell.
+
 use super::line::Line;
 use crate::linux::What;
 use crate::linux::format::name;
