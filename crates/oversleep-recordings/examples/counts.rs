@@ -9,9 +9,10 @@ use oversleep_why::Machine;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [path, rest @ ..] = &arguments[..] else { return Err("counts FILE [waits]".into()) };
-    let mut head = vec![0; 64];
+    let mut head = vec![0; 65_536];
     let mut file = File::open(path)?;
-    std::io::Read::read(&mut file, &mut head)?;
+    let count = std::io::Read::read(&mut file, &mut head)?;
+    head.truncate(count);
     let format = recognise(&head).ok_or("it is no recording that is known")?;
     let source = SeekSource::new(file)?;
     let began = Instant::now();

@@ -50,7 +50,8 @@ impl std::fmt::Debug for Format {
 }
 
 /// Every kind.
-pub const FORMATS: &[&Format] = &[&linux::trace_dat::FORMAT, &linux::perf::FORMAT, &linux::perfetto::FORMAT];
+pub const FORMATS: &[&Format] =
+    &[&linux::trace_dat::FORMAT, &linux::perf::FORMAT, &linux::perfetto::FORMAT, &linux::text::FORMAT];
 
 /// The kind of a file that begins like this.
 pub fn recognise(head: &[u8]) -> Option<&'static Format> {

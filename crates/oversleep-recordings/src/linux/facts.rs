@@ -75,9 +75,12 @@ impl Facts {
         facts.can = facts.counts.set();
         facts.is_truncated = stream.is_truncated();
         let smallest = facts.offsets.values().filter_map(|both| both[0]).min();
-        // A clock of that name is believed if nothing contradicts.
-        facts.is_same_clock =
-            facts.head.clock == "mono" && smallest.is_none_or(|offset| (0..SAME_WITHIN_NS).contains(&offset));
+        // A clock of that name is believed if nothing contradicts, one without a name if it is seen to be the same.
+        facts.is_same_clock = match (&*facts.head.clock, smallest) {
+            ("mono" | "", Some(offset)) => (0..SAME_WITHIN_NS).contains(&offset),
+            (clock, None) => clock == "mono",
+            _ => false,
+        };
         Ok(facts)
     }
 

@@ -7,6 +7,7 @@ pub mod perf;
 pub mod perfetto;
 mod point;
 mod ring;
+pub mod text;
 pub mod trace_dat;
 
 use oversleep_why::calls::Arch;

@@ -2,7 +2,7 @@
 
 use oversleep_recordings::{recognise, replay};
 
-use crate::support::{FILES, PERF, TRACE_7, piped};
+use crate::support::{FILES, PERF, PERF_SCRIPT, TRACE_7, TRACE_CMD, TRACEFS, piped};
 
 fn reads(bytes: &[u8]) -> bool {
     let source = bytes;
@@ -17,7 +17,8 @@ fn reads(bytes: &[u8]) -> bool {
 
 #[test]
 fn every_truncation_is_read_or_refused() {
-    for bytes in FILES.iter().map(|(_, bytes)| *bytes).chain([&piped(PERF)[..]]) {
+    let text = [TRACEFS, TRACE_CMD, PERF_SCRIPT];
+    for bytes in FILES.iter().map(|(_, bytes)| *bytes).chain([&piped(PERF)[..]]).chain(text) {
         // Most of these end within the head, which is read at once.
         (0..16 << 10).step_by(if std::env::var_os("OVERSLEEP_INPUTS").is_some() { 1 } else { 97 }).for_each(|size| {
             reads(&bytes[..size.min(bytes.len())]);
@@ -38,7 +39,7 @@ fn changed_bytes_are_read_or_refused() {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) as usize
     };
-    for (_, bytes) in FILES {
+    for bytes in FILES.iter().map(|(_, bytes)| *bytes).chain([TRACEFS, TRACE_CMD, PERF_SCRIPT]) {
         for _ in 0..inputs {
             let mut changed = bytes.to_vec();
             // A short file is read fast; its pages lie behind its head.

@@ -3,6 +3,7 @@
 
 mod broken;
 mod support;
+mod text;
 
 use std::collections::BTreeMap;
 

@@ -7,6 +7,9 @@ use oversleep_why::{Machine, Wait};
 pub static TRACE_6: &[u8] = include_bytes!("../recorded/waits.6.dat");
 pub static TRACE_7: &[u8] = include_bytes!("../recorded/waits.7.dat");
 pub static PERF: &[u8] = include_bytes!("../recorded/waits.perf.data");
+pub static TRACEFS: &[u8] = include_bytes!("../recorded/tracefs.txt");
+pub static TRACE_CMD: &[u8] = include_bytes!("../recorded/trace-cmd.txt");
+pub static PERF_SCRIPT: &[u8] = include_bytes!("../recorded/perf-script.txt");
 pub static FILES: &[(&str, &[u8])] = &[("trace.dat", TRACE_6), ("trace.dat", TRACE_7), ("perf.data", PERF)];
 
 const PAGE: usize = 4_096;

@@ -1,0 +1,191 @@
+//! Text of events: what tracefs's `trace` shows, and what `trace-cmd report` and `perf script` print.
+
+mod line;
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+
+use oversleep_why::calls::Arch;
+use oversleep_why::event::Name;
+
+use self::line::{Line, Writer};
+use super::facts::{KEPT_MAX, Map};
+use super::point::{Counts, Point, What};
+use super::{Head, Stream, printable};
+use crate::cursor::Cursor;
+use crate::source::Source;
+use crate::{Fault, Format};
+
+pub const FORMAT: Format = Format { name: "text of events", way: "linux", knows, open };
+
+/// The longest line that is read; longer ones are passed.
+const LINE_MAX: usize = 4_096;
+/// Events that are held to be put in the order of time: a CPU's may be written late.
+const HELD: usize = 1_024;
+
+struct Text<'a> {
+    head: Head,
+    cursor: Cursor<'a>,
+    size: u64,
+    line: Vec<u8>,
+    counts: Counts,
+    held: VecDeque<Point>,
+    /// By CPU: its last event, and how many are missing after it.
+    cpus: Map<u16, (u64, u64)>,
+    /// By thread: its name and process.
+    tasks: Map<u32, (Name, Option<u32>)>,
+    is_cut: bool,
+}
+
+/// The first line that isn't of a head is an event's; or the head says whose it is.
+fn knows(head: &[u8]) -> bool {
+    let mut lines = head.split(|&byte| byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+    let is_head = |line: &[u8]| {
+        let begins = [&b"#"[..], b"cpus=", b"version = ", b"CPU"].iter().any(|known| line.starts_with(known));
+        begins || line.is_empty()
+    };
+    let starts = [&b"# tracer: nop\n"[..], b"# tracer: nop\r\n", b"# ========\n# captured on"];
+    starts.iter().any(|start| head.starts_with(start))
+        || lines.find(|line| !is_head(line)).is_some_and(|line| Line::of(line).is_some())
+}
+
+fn open<'a>(source: &'a dyn Source) -> Result<Box<dyn Stream + 'a>, Fault> {
+    Ok(Box::new(Text {
+        head: Head::default(),
+        cursor: Cursor::new(source, 0),
+        size: source.size(),
+        line: Vec::new(),
+        counts: Counts::default(),
+        held: VecDeque::new(),
+        cpus: Map::default(),
+        tasks: Map::default(),
+        is_cut: false,
+    }))
+}
+
+impl Text<'_> {
+    /// Reads the next whole line; whether there is one.
+    fn read_line(&mut self) -> Result<bool, Fault> {
+        let mut is_too_long = false;
+        loop {
+            let left = usize::try_from(self.size.saturating_sub(self.cursor.at())).unwrap_or(usize::MAX);
+            let Some(bytes) = self.cursor.peek(left.min(LINE_MAX))?.filter(|bytes| !bytes.is_empty()) else {
+                self.is_cut |= left != 0;
+                return Ok(false);
+            };
+            let Some(end) = bytes.iter().position(|&byte| byte == b'\n') else {
+                // Without its end, a line's last number may lack digits.
+                let count = bytes.len();
+                self.cursor.pass(count);
+                self.is_cut |= count == left;
+                is_too_long = true;
+                continue;
+            };
+            self.line.clear();
+            self.line.extend_from_slice(bytes[..end].trim_ascii_end());
+            self.cursor.pass(end + 1);
+            if !std::mem::take(&mut is_too_long) {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// What a line says that is no event's.
+    fn read_other(&mut self) {
+        if let Some((cpu, count)) = lost(&self.line) {
+            if let Some(of) = self.cpus.get_mut(&cpu) {
+                of.1 = of.1.saturating_add(count);
+            } else if self.cpus.len() < KEPT_MAX {
+                self.cpus.insert(cpu, (0, count));
+            }
+        }
+        let about = |key: &[u8]| {
+            let (of, value) = self.line.strip_prefix(b"# ")?.split_at_checked(key.len())?;
+            (of == key).then(|| value.trim_ascii_start().strip_prefix(b": "))?
+        };
+        if let Some(kernel) = about(b"os release") {
+            self.head.kernel = printable(kernel);
+        }
+        if let Some(arch) = about(b"arch").and_then(|arch| str::from_utf8(arch).ok()) {
+            self.head.arch = Arch::named(arch);
+        }
+    }
+
+    fn read_event(&mut self) -> Option<()> {
+        let line = Line::of(&self.line)?;
+        let (tid, tgid, t, cpu) = (line.tid, line.tgid, line.t, line.cpu);
+        if self.head.recorder.is_empty() {
+            self.head.recorder = match line.writer {
+                Writer::Tracefs => "tracefs",
+                Writer::TraceCmd => "trace-cmd report",
+                Writer::Perf => "perf script",
+            }
+            .to_owned();
+        }
+        let (place, what) = line.what()?;
+        let called = line.name;
+        self.counts.add(place);
+        let point = Point { t, cpu, tid, tgid, what };
+        let (last, missing) = self.cpus.insert(cpu, (t, 0)).unwrap_or_default();
+        if missing != 0 {
+            self.hold(point.gap_before(last, missing));
+        }
+        // A name that wasn't known to the recorder is `<...>` or `:TID`.
+        let is_known = tid != 0 && ![0, b'<', b':'].contains(&called[0]);
+        if is_known && self.tasks.get(&tid) != Some(&(called, tgid)) {
+            if self.tasks.len() >= KEPT_MAX {
+                self.tasks.clear();
+            }
+            self.tasks.insert(tid, (called, tgid));
+            let what = match tgid {
+                Some(tgid) => What::Named { tid, tgid, name: called },
+                None => What::Fork { child: tid, name: called },
+            };
+            self.hold(Point { what, ..point });
+        }
+        self.hold(point);
+        Some(())
+    }
+
+    fn hold(&mut self, point: Point) {
+        let behind = self.held.iter().rev().take_while(|held| held.t > point.t).count();
+        self.held.insert(self.held.len() - behind, point);
+    }
+}
+
+/// `CPU:1 [LOST 5 EVENTS]`, of trace-cmd `CPU:1 [5 EVENTS DROPPED]`; without a number, at least one.
+fn lost(line: &[u8]) -> Option<(u16, u64)> {
+    let line = str::from_utf8(line).ok()?.strip_prefix("CPU:")?;
+    let (cpu, what) = line.split_once(" [")?;
+    let words = || what.trim_end_matches(']').split(' ');
+    let is_loss = words().any(|word| word == "EVENTS") && words().any(|word| ["LOST", "DROPPED"].contains(&word));
+    let count = words().find_map(|word| word.parse().ok()).unwrap_or(1);
+    is_loss.then(|| Some((cpu.trim().parse().ok()?, count)))?
+}
+
+impl Stream for Text<'_> {
+    fn head(&self) -> &Head {
+        &self.head
+    }
+
+    fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    fn is_truncated(&self) -> bool {
+        self.is_cut
+    }
+
+    fn next(&mut self) -> Result<Option<Point>, Fault> {
+        while self.held.len() < HELD {
+            if !self.read_line()? {
+                break;
+            }
+            if self.read_event().is_none() {
+                self.read_other();
+            }
+        }
+        Ok(self.held.pop_front())
+    }
+}

@@ -1,0 +1,103 @@
+//! Text of one run, as tracefs, `trace-cmd report` and `perf script` wrote it: 6 ms of several ways to wait. Names of other
+//! tasks are replaced; two have a blank.
+
+use oversleep_recordings::{recognise, replay};
+use oversleep_why::Wait;
+
+use crate::support::{PERF_SCRIPT, TRACE_CMD, TRACEFS, results, waits};
+
+fn counts(bytes: &[u8]) -> Vec<(String, u64)> {
+    recognise(bytes).unwrap().open(&bytes).unwrap().counts
+}
+
+#[test]
+fn each_line_of_a_known_event_counts() {
+    // As `grep -c` finds them.
+    for text in [TRACEFS, TRACE_CMD, PERF_SCRIPT] {
+        for (name, count) in counts(text) {
+            let event = name.split_once(':').unwrap().1;
+            let [plain, with_system] = [format!(" {event}: "), format!(":{event}: ")];
+            let lines = str::from_utf8(text).unwrap().lines();
+            let found = lines.filter(|line| line.contains(&plain) || line.contains(&with_system)).count() as u64;
+            assert_eq!(count, found, "{name}");
+        }
+    }
+    let total = |bytes| counts(bytes).iter().map(|(_, count)| count).sum::<u64>();
+    assert_eq!([TRACEFS, TRACE_CMD, PERF_SCRIPT].map(total), [638, 638, 853]);
+}
+
+#[test]
+fn text_of_one_kernel_has_the_same_waits() {
+    let [of_tracefs, of_trace_cmd] = [TRACEFS, TRACE_CMD].map(waits);
+    let near = |a: i64, b: i64| (a - b).abs() <= 1_000;
+    assert_eq!((of_tracefs.len(), of_trace_cmd.len()), (15, 15));
+    for (rounded, exact) in of_tracefs.iter().zip(&of_trace_cmd) {
+        assert_eq!((rounded.tid, &rounded.thread, &rounded.call), (exact.tid, &exact.thread, &exact.call));
+        assert!(near(rounded.lateness_ns, exact.lateness_ns), "{rounded:?}");
+        assert!(
+            rounded.culprits.first().map(|culprit| culprit.tid) == exact.culprits.first().map(|culprit| culprit.tid)
+        );
+    }
+}
+
+fn line(wait: &Wait) -> String {
+    let call = wait.timer.as_deref().or(wait.call.as_deref()).unwrap_or("unknown");
+    let culprit = wait.culprits.first().map_or("nobody", |culprit| &culprit.name);
+    format!("{} {call} {} runq {} {culprit}", wait.thread, wait.lateness_ns, wait.parts.runq)
+}
+
+#[test]
+fn the_waits_of_each_text() {
+    let all = [TRACEFS, TRACE_CMD, PERF_SCRIPT].map(|text| waits(text).iter().map(line).collect::<Vec<_>>().join("\n"));
+    let golden = include_str!("text.txt").trim_end();
+    assert!(all.join("\n\n") == golden, "{}", all.join("\n\n"));
+}
+
+#[test]
+fn who_wrote_it_is_told_and_what_it_lacks_is_not_recorded() {
+    for (text, writer) in [(TRACEFS, "tracefs"), (TRACE_CMD, "trace-cmd report"), (PERF_SCRIPT, "perf script")] {
+        assert_eq!(results(text).0.recorder.as_deref(), Some(writer));
+        let without = |event: &str| {
+            let lines = str::from_utf8(text).unwrap().lines().filter(|line| !line.contains(event));
+            lines.flat_map(|line| [line, "\n"]).collect::<String>()
+        };
+        let part = oversleep_why::part::Part::Ret;
+        let (meta, all) = results(without("sys_exit").as_bytes());
+        assert!(meta.unseen.contains(&part) && !all.is_empty() && all.iter().all(|wait| wait.parts.get(part) == 0));
+        let without = without("sched_switch");
+        let refused = replay(recognise(text).unwrap(), &without.as_bytes()).unwrap_err();
+        assert!(refused.to_string().contains("sched:sched_switch"), "{refused}");
+    }
+}
+
+#[test]
+fn a_line_that_tells_of_lost_events_is_a_gap() {
+    let (_, whole) = results(TRACEFS);
+    let latest = whole.iter().map(|wait| wait.lateness_ns).max().unwrap();
+    for lost in ["CPU:0 [LOST 40 EVENTS]", "CPU:1 [40 EVENTS DROPPED]", "CPU:1 [LOST EVENTS]"] {
+        let mut lines: Vec<&str> = str::from_utf8(TRACEFS).unwrap().lines().collect();
+        lines.splice(520..560, [lost]);
+        let all = waits((lines.join("\n") + "\n").as_bytes());
+        assert!(all.len() < whole.len(), "{lost}");
+        assert!(all.iter().all(|wait| wait.lateness_ns <= latest), "{lost}");
+    }
+}
+
+#[test]
+fn a_line_without_its_end_is_none() {
+    let lines = str::from_utf8(TRACE_CMD).unwrap().trim_end();
+    let file = |text: &str| replay(recognise(text.as_bytes()).unwrap(), &text.as_bytes()).unwrap();
+    assert!(file(lines).observation.unwrap().losses.is_truncated);
+    assert!(!file(&format!("{lines}\r\n")).observation.unwrap().losses.is_truncated);
+    let long = format!("{lines}\n{}\n", "x".repeat(100_000));
+    assert!(!file(&long).observation.unwrap().losses.is_truncated);
+    assert_eq!(waits(long.as_bytes()).len(), 15);
+}
+
+#[test]
+fn other_text_is_no_recording() {
+    for text in ["# tracer: timerlat\n#\n", "# a comment\n", "a,b\n1,2\n", "task-1 [000] 12: sched_switch: x\n", "\n"] {
+        assert!(recognise(text.as_bytes()).is_none(), "{text}");
+    }
+    assert!(recognise(b"task 4 12 [001] 5.000001:  sched:sched_switch: \n").is_some());
+}
