@@ -295,6 +295,13 @@ mod tests {
     }
 
     #[test]
+    fn erlang_reads_the_tick_count_by_which_its_timers_are_due() {
+        let adapted = plan("windows-11").adapted(&file("beam.smp"), &[], true, |_| Some([25, 0])).expect("adapters");
+        assert_eq!(adapted.clocks, "monotonic=get-tick-count-64".parse().ok());
+        assert_eq!(adapted.described[0].runtime, "erlang 25.0");
+    }
+
+    #[test]
     fn python_and_java_wait_and_read_clocks_as_their_ports() {
         let windows = plan("windows-11");
         let python = windows.adapted(&file("python3.11"), &[], true, |_| None).expect("adapters");
