@@ -228,3 +228,22 @@ fn a_format_survives_the_files_of_others() {
         }
     }
 }
+
+#[test]
+fn intervals_of_a_log_are_rounds_if_there_are_ten() {
+    let log = String::from_utf8(bytes("jhiccup.hlog")).expect("text");
+    let (head, rows): (Vec<&str>, Vec<&str>) = log.lines().partition(|line| line.starts_with(['#', '"']));
+    let with = |count: usize| {
+        let row = |at: usize| {
+            let (_, rest) = rows[at % rows.len()].split_once(',').expect("columns");
+            format!("{}.000000,{rest}", 1_790_000_000 + at)
+        };
+        let lines: Vec<String> = head.iter().map(|line| (*line).to_owned()).chain((0..count).map(row)).collect();
+        of((lines.join("\n") + "\n").as_bytes()).expect("a log").series.remove(0)
+    };
+    let series = with(12);
+    assert_eq!(series.rounds.len(), 12);
+    assert_eq!(series.rounds.iter().map(|round| round.count).sum::<u64>(), series.distribution.count());
+    assert!(series.rounds.windows(2).all(|two| (two[1].start_ns - two[0].start_ns) == Nanos::from_millis(1_000)));
+    assert!(with(9).rounds.is_empty(), "too few for an interval");
+}

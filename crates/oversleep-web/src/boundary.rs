@@ -228,6 +228,24 @@ mod tests {
     }
 
     #[test]
+    fn files_of_other_programs_are_reported_and_compared_with_ours() {
+        let hyperfine = include_bytes!("../../oversleep-exchange/tests/files/hyperfine.json");
+        let request = r#"{"run":{"words":["report","hyperfine.json"],"files":["hyperfine.json"]}}"#;
+        let (head, parts) = sent(request, &[hyperfine]);
+        assert_eq!(kinds(&head), formats());
+        assert!(String::from_utf8_lossy(&parts[1]).contains("hyperfine"), "{head}");
+        let cyclictest = include_bytes!("../../oversleep-exchange/tests/files/cyclictest.json");
+        let ours = r#"{"run":{"words":["check","--quick","--on","linux-fifo","--only","B5"],"files":[]}}"#;
+        let (_, measured) = sent(ours, &[]);
+        let request =
+            r#"{"run":{"words":["compare","cyclictest.json","o.json"],"files":["cyclictest.json","o.json"]}}"#;
+        let (head, parts) = sent(request, &[cyclictest, &measured[0]]);
+        assert_eq!(head["parts"][0]["name"], "comparison.json", "{head}");
+        let comparison: Value = serde_json::from_slice(&parts[0]).unwrap();
+        assert_eq!(comparison["results"].as_array().map(Vec::len), Some(2), "{comparison}");
+    }
+
+    #[test]
     fn every_call_of_a_runtime_has_an_answer_on_a_system_of_its_records() {
         let (catalogue, _) = sent(r#"{"catalogue":{}}"#, &[]);
         let machine_of = |system: &str| match system {

@@ -1,6 +1,7 @@
 //! The published schemas hold against the published documents: what is written is valid, and nothing is in a schema that no
 //! document shows. The documents in `schema/golden/` are what the crates write; their own tests see to that.
 
+mod assertions;
 mod comparison;
 mod result;
 mod why;

@@ -225,3 +225,28 @@ fn files_of_other_programs_are_judged_by_their_values() {
     home.run(["assert", &sample("cyclictest.json"), "clock-nanosleep-abs(1ms).p50 < 1us"]).with_code(3);
     home.run(["assert", &sample("hyperfine.json"), "series(*sleep-command*).p99 < 1s"]).with_code(4);
 }
+
+/// The assertions of `schema/golden/assertions-v1/log.json`, which shows each verdict.
+const GOLDEN: [&str; 4] = [
+    "series(*jhiccup*).p99 < 5ms",
+    "series(*jhiccup*).p50 < 1us",
+    "series(*jhiccup*).mean < 75us",
+    "series(*jhiccup*).p50 < 70us",
+];
+
+#[test]
+fn the_published_verdicts_are_what_is_written() {
+    let golden = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../schema/golden/assertions-v1/log.json");
+    let Ok(golden) = fs::read_to_string(&golden) else {
+        return oversleep_testing::skip("the crate is tested without the project's schemas");
+    };
+    let home = Home::new();
+    let log = sample("jhiccup.hlog");
+    let ended = home.run(["assert", &log].into_iter().chain(GOLDEN).chain(["--json"])).with_code(3);
+    let read = |text: &str| serde_json::from_str::<Value>(text).expect("JSON");
+    let (mut written, mut golden) = (read(&ended.stdout), read(&golden));
+    for document in [&mut written, &mut golden] {
+        document["tool"]["version"] = Value::Null;
+    }
+    assert_eq!(written, golden);
+}

@@ -112,6 +112,7 @@ pub fn names_of(file: &mut ResultFile, requests: &mut Requests) {
 #[cfg(test)]
 mod tests {
     use oversleep_record::observed::ObservedWaits;
+    use oversleep_record::observed::period::Periods;
     use oversleep_record::observed::wait::Request;
     use oversleep_record::series::{Quantity, Unit};
     use oversleep_record::testing::Sheet;
@@ -148,5 +149,32 @@ mod tests {
         let both = seen(vec![observed(9_900_000, 100), observed(10_000_000, 200), observed(20_000_000, 300)]);
         assert_eq!(both, [(name("20"), 300.0), (name("9.9"), 150.0)]);
         assert_eq!(seen(vec![observed(10_000_000, 400)]), [(name("9.9"), 400.0)]);
+    }
+
+    /// A planted 1 ms of work in a loop of 10 ms would be a tenth of the period, which no gate of 25 % sees.
+    #[test]
+    fn a_loop_is_compared_by_what_its_period_has_beyond_its_request() {
+        let figure = |length_ms: i64| {
+            let mut series = observed(10_000_000, 100);
+            let of = |ms: i64| {
+                let mut values = Distribution::growing();
+                (0..10).for_each(|_| values.record(ms * 1_000_000));
+                values
+            };
+            let mut periods = Periods::default();
+            periods.split.total = Some(of(length_ms));
+            periods.split.parts.insert(Part::Requested, of(10));
+            series.observed = Some(ObservedWaits { periods: Some(periods), ..ObservedWaits::default() });
+            let mut file = Sheet::linux().file;
+            file.series = vec![series];
+            let subject = Subject::Period(Observed { program: "java".to_owned(), ..Observed::default() });
+            let claim = Claim::Figure { subject, figure: Figure::Quantile(0.5), bound: None };
+            figures_of(&file, &Assertion { text: "period(java).p50".to_owned(), place: None, claim })
+                .expect("there are")
+        };
+        let ([(name, base)], [(_, new)]) = (&figure(11)[..], &figure(12)[..]) else { panic!("one loop each") };
+        assert!(name.ends_with(" beyond its request"), "{name}");
+        // 1 and 2 ms, in buckets of 0.1 % of the length.
+        assert!((base / 1e6 - 1.0).abs() < 0.02 && (new / 1e6 - 2.0).abs() < 0.02, "{base} {new}");
     }
 }

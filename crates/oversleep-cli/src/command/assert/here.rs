@@ -1,7 +1,5 @@
 //! Measures this machine, or a model, until every assertion is decided or the time is used up.
 
-use std::time::Instant;
-
 use oversleep_explain as explain;
 use oversleep_lab::assert::{Assertion, Claim, Subject};
 use oversleep_lab::catalogue::Kind;
@@ -12,6 +10,7 @@ use oversleep_record::samples::Samples;
 use oversleep_record::{CommandName, Nanos, ResultFile, Series};
 use oversleep_request::args::{ConditionArgs, DepthArgs};
 
+use super::allowance::Allowance;
 use super::{Assert, judge_all};
 use crate::command::measuring::explain as why_not;
 use crate::exit::Failure;
@@ -32,19 +31,18 @@ pub fn measure(
     let signals = interrupt::raise_on_signal(&stop);
     let is_real = lab.platform_id().modelled.is_none();
     let mut meter = Meter::new(!assert.documents.quiet, is_real);
-    let (begun, mut spent) = (Instant::now(), Nanos::ZERO);
+    let mut allowance = Allowance::new(within);
     let mut whole: Option<ResultFile> = None;
     let judged = loop {
         let more = run(&lab, &requests, &stop, &mut meter)?;
-        spent.0 = spent.0.saturating_add(more.duration_ns.0.max(1));
-        let longest = more.duration_ns;
+        let took = more.duration_ns;
         let file = add(&mut whole, more);
         file.findings = explain::findings_to_keep(file);
         let judged = judge_all(file, assertions)?;
         *is_interrupted = stop.is_raised();
         let is_open = |judged: &Judged| judged.verdict == Verdict::Undecided;
-        let used = if is_real { Nanos(i64::try_from(begun.elapsed().as_nanos()).unwrap_or(i64::MAX)) } else { spent };
-        if *is_interrupted || !judged.iter().any(is_open) || used.0.saturating_add(longest.0) > within.0 {
+        let has_time = allowance.has_time((!is_real).then_some(took));
+        if *is_interrupted || !judged.iter().any(is_open) || !has_time {
             break judged;
         }
     };

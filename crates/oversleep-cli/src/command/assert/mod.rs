@@ -1,6 +1,7 @@
 //! `assert`: what has to hold of results, of this machine, of two programs or of two settings; for builds that should fail
 //! when it doesn't.
 
+mod allowance;
 mod here;
 mod output;
 mod turns;

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::time::Instant;
 
 use oversleep_lab::assert::{
     Assertion, Claim, Figure, LOOKS, Observed, Pairs, Requests, Subject, figures_of, names_of, seldom,
@@ -13,6 +12,7 @@ use oversleep_record::{Nanos, ResultFile};
 use oversleep_request::args::ConditionArgs;
 use oversleep_request::assertions;
 
+use super::allowance::Allowance;
 use super::{Assert, here};
 use crate::command::run::measure::Runs;
 use crate::exit::Failure;
@@ -134,19 +134,16 @@ impl<'a> Gate<'a> {
         within: Nanos,
         mut pair: impl FnMut(bool) -> Result<Option<(ResultFile, ResultFile)>, Failure>,
     ) -> Result<(Vec<Judged>, bool), Failure> {
-        let begun = Instant::now();
-        let mut spent = Nanos::ZERO;
+        let mut allowance = Allowance::new(within);
         for turn in 0.. {
             let Some((base, new)) = pair(turn % 2 == 1)? else { return Ok((self.judge(), true)) };
-            spent.0 = spent.0.saturating_add(base.duration_ns.0).saturating_add(new.duration_ns.0);
             self.add(&base, &new)?;
             if self.is_look() && self.is_decided() {
                 break;
             }
-            // A model's time is virtual.
-            let real = Nanos(i64::try_from(begun.elapsed().as_nanos()).unwrap_or(i64::MAX));
-            let used = if new.platform.modelled.is_some() { spent } else { real };
-            if self.most() >= LOOKS[LOOKS.len() - 1] || used >= within {
+            let virtual_ns = Nanos(base.duration_ns.0.saturating_add(new.duration_ns.0));
+            let has_time = allowance.has_time(new.platform.modelled.as_ref().map(|_| virtual_ns));
+            if self.most() >= LOOKS[LOOKS.len() - 1] || !has_time {
                 break;
             }
         }
