@@ -47,7 +47,7 @@ pub struct Wait {
     pub run_delay: Option<Nanos>,
 }
 
-/// The waits of a burst, and the counters after it.
+/// The waits of a burst, or a pause, or both, and the counters after it.
 #[derive(Clone, Debug)]
 pub struct Burst {
     /// In the order of time.

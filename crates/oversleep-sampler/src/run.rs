@@ -6,7 +6,7 @@ use oversleep_system::{WaitEnd, Waiter};
 
 use crate::burst::{Burst, Ended, Kind, Wait};
 use crate::machine::MachineState;
-use crate::sampler::Sampler;
+use crate::sampler::{Sampler, Sampling};
 
 /// Lends the sampler for a moment.
 pub type Lend<'a> = dyn FnMut(&mut dyn FnMut(&mut Sampler)) + 'a;
@@ -20,73 +20,68 @@ const FACTS_EVERY: Nanos = Nanos::from_millis(300_000);
 /// # Errors
 /// Why that wait can't be used here.
 pub fn run(bench: &Bench, with: &mut Lend<'_>) -> Result<(), Unavailable> {
-    let (mut name, mut requested, mut count) = (String::new(), Nanos::ZERO, 0);
-    with(&mut |sampler| {
-        let sampling = sampler.sampling();
-        (name, requested, count) = (sampling.wait.clone(), sampling.requested, sampling.burst);
-    });
-    sample(bench, &mut *bench.open_wait(&name)?, (requested, count), with)
+    let mut sampling = None;
+    with(&mut |sampler| sampling = Some(sampler.sampling().clone()));
+    let sampling = sampling.expect("the sampler is lent");
+    sample(bench, &mut *bench.open_wait(&sampling.wait)?, &sampling, with)
 }
 
-fn sample(
-    bench: &Bench,
-    waiter: &mut dyn Waiter,
-    (requested, count): (Nanos, u32),
-    with: &mut Lend<'_>,
-) -> Result<(), Unavailable> {
+fn sample(bench: &Bench, waiter: &mut dyn Waiter, sampling: &Sampling, with: &mut Lend<'_>) -> Result<(), Unavailable> {
     let mut facts_at = bench.stamp() + FACTS_EVERY;
-    while !bench.stopped() {
-        let mut pause = Nanos::ZERO;
-        with(&mut |sampler| pause = sampler.next_pause());
-        let mut waits = Vec::with_capacity(count as usize + 1);
-        let ended = burst(bench, waiter, requested, count, &mut waits)
-            .and_then(|()| if bench.stopped() { Ok(()) } else { one(bench, waiter, Kind::Pause, pause, &mut waits) });
+    // Whether a wait ended so late that the run ends.
+    let mut add = |waits: Vec<Wait>, with: &mut Lend<'_>| {
         let burst = Burst { waits, after: bench.platform().counters() };
         let mut is_broken = false;
         with(&mut |sampler| {
             sampler.add(&burst);
             is_broken = sampler.broken_by().is_some();
         });
-        ended?;
-        if is_broken {
-            return Ok(());
-        }
-        if burst.after.at >= facts_at && !bench.stopped() {
+        if !is_broken && burst.after.at >= facts_at && !bench.stopped() {
             let machine = MachineState::of(&bench.platform().environment());
             with(&mut |sampler| sampler.note(machine.clone()));
             facts_at = bench.stamp() + FACTS_EVERY;
         }
+        is_broken
+    };
+    while !bench.stopped() {
+        let mut waits = Vec::with_capacity(sampling.burst as usize);
+        let ended = burst(bench, waiter, sampling, &mut waits);
+        // Each is added as soon as it is over: what the counters say then is about it alone.
+        if add(waits, with) {
+            return Ok(());
+        }
+        ended?;
+        if bench.stopped() {
+            break;
+        }
+        let (mut pause, mut waits) = (Nanos::ZERO, Vec::with_capacity(1));
+        with(&mut |sampler| pause = sampler.next_pause());
+        let ended = until(bench, waiter, (Kind::Pause, pause), bench.stamp() + pause, &mut waits);
+        if add(waits, with) {
+            return Ok(());
+        }
+        ended?;
     }
     Ok(())
 }
 
-/// Short waits at absolute deadlines, one request apart.
+/// Short waits at absolute deadlines, one request apart, up to the one that ends the run.
 fn burst(
     bench: &Bench,
     waiter: &mut dyn Waiter,
-    requested: Nanos,
-    count: u32,
+    sampling: &Sampling,
     waits: &mut Vec<Wait>,
 ) -> Result<(), Unavailable> {
-    let mut deadline = bench.stamp();
-    for _ in 0..count {
+    let (mut deadline, requested) = (bench.stamp(), sampling.requested);
+    for _ in 0..sampling.burst {
         deadline += requested;
-        if bench.stopped() {
+        let is_broken = sampling.break_above.zip(waits.last()).is_some_and(|(bound, last)| last.lateness > bound);
+        if is_broken || bench.stopped() {
             break;
         }
         until(bench, waiter, (Kind::Burst, requested), deadline, waits)?;
     }
     Ok(())
-}
-
-fn one(
-    bench: &Bench,
-    waiter: &mut dyn Waiter,
-    kind: Kind,
-    requested: Nanos,
-    waits: &mut Vec<Wait>,
-) -> Result<(), Unavailable> {
-    until(bench, waiter, (kind, requested), bench.stamp() + requested, waits)
 }
 
 fn until(
@@ -128,7 +123,6 @@ mod tests {
     use oversleep_system::SharedPlatform;
 
     use super::*;
-    use crate::sampler::Sampling;
 
     fn sampled(platform: SharedPlatform, sampling: Sampling, bursts: u64) -> Sampler {
         let stop = StopFlag::new();
@@ -136,7 +130,7 @@ mod tests {
         let mut sampler = Sampler::new(sampling, platform.counters(), MachineState::default());
         run(&bench, &mut |lend| {
             lend(&mut sampler);
-            if sampler.bursts() == bursts {
+            if sampler.tally(Kind::Pause).lateness.count() == bursts {
                 stop.raise();
             }
         })
@@ -180,6 +174,8 @@ mod tests {
         let broken = sampler.broken_by().expect("broken").wait;
         assert!(sampler.covered() < Nanos::from_millis(37_000), "{}", sampler.covered());
         assert!(broken.lateness > Nanos::from_millis(3_000), "{broken:?}");
+        let last = sampler.slices.iter().last().expect("there is one").end;
+        assert_eq!(last, broken.end, "no wait follows it");
     }
 
     #[test]
@@ -212,7 +208,7 @@ mod tests {
         let bench = Bench::new(platform.clone(), stop.clone(), None).unwrap();
         let mut sampler = Sampler::new(Sampling::of("nanosleep"), platform.counters(), MachineState::default());
         let mut waiter = StoppedInPause(stop, bench.open_wait("nanosleep").unwrap());
-        sample(&bench, &mut waiter, (Nanos::from_millis(1), 8), &mut |lend| lend(&mut sampler)).unwrap();
+        sample(&bench, &mut waiter, &Sampling::of("nanosleep"), &mut |lend| lend(&mut sampler)).unwrap();
         let [burst, pause] = Kind::ALL.map(|kind| sampler.tally(kind));
         assert_eq!((burst.lateness.count(), pause.lateness.count(), pause.interrupted), (8, 0, 0));
     }

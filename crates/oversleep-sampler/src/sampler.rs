@@ -27,7 +27,7 @@ pub struct Sampling {
     pub pause: Nanos,
     /// A wait is named that ends this much too late.
     pub late_from: Nanos,
-    /// Sampling ends after the burst of a wait that ends this much too late.
+    /// Sampling ends with a wait that ends this much too late.
     pub break_above: Option<Nanos>,
     /// The most CPU time, in millionths of the time.
     pub share_max_ppm: i64,
@@ -145,11 +145,11 @@ impl Sampler {
         f64::from(self.sampling.burst + 1) / (span.0 as f64 * 1e-9)
     }
 
-    /// Adds a burst.
+    /// Adds a burst or a pause.
     pub fn add(&mut self, burst: &Burst) {
         let during = self.last.until(&burst.after);
         self.last = burst.after;
-        self.bursts += 1;
+        self.bursts += u64::from(burst.waits.first().is_some_and(|wait| wait.kind == Kind::Burst));
         self.sums.add(&during);
         if let (Some(used), true) = (during.own_cpu_ns, during.window_ns > Nanos::ZERO) {
             self.guard.note(during.window_ns, used);
