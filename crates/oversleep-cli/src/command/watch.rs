@@ -38,7 +38,7 @@ fn examples_here() -> String {
     ])
 }
 
-/// Watch how late waits end, at a ten-thousandth of a CPU, and name late ones as they happen
+/// Watch how late waits end, at less than a thousandth of a CPU, and name late ones as they happen
 ///
 /// Ten waits a second: eight of 1 ms in a row, and a pause of random length, which is measured as well. It pauses longer
 /// where that takes more than a thousandth of a CPU. A late wait is named with what the counters say of it: how long the
