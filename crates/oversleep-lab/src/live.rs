@@ -56,11 +56,6 @@ impl Live {
         self.sampler.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The facts as the run began.
-    pub fn facts(&self) -> &ResultFile {
-        &self.blank
-    }
-
     /// What was sampled up to now as a result, with its findings.
     pub fn result(&self) -> ResultFile {
         let mut file = self.blank.clone();

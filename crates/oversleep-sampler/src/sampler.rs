@@ -38,7 +38,7 @@ pub struct Sampling {
 }
 
 impl Sampling {
-    /// Ten waits a second of that wait at 1 ms, within a thousandth of a CPU.
+    /// About ten waits a second, eight of them for 1 ms, within a thousandth of a CPU.
     pub fn of(wait: &str) -> Sampling {
         Sampling {
             wait: wait.to_owned(),

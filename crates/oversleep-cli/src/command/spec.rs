@@ -40,6 +40,14 @@ pub const INTERRUPTED: Code = (130, "interrupted: the result holds what was meas
 
 /// Those of commands that measure.
 pub const MEASURES: &[Code] = &[FINE, FAILED, USAGE, INCONCLUSIVE, INTERRUPTED];
+/// Those of commands that watch.
+pub const WATCHES: &[Code] = &[
+    (0, "success, also when Ctrl-C ends a watch without --for"),
+    FAILED,
+    USAGE,
+    INCONCLUSIVE,
+    (130, "interrupted before the time of --for was over: the result holds what was seen up to then"),
+];
 /// Those of commands that read or list.
 pub const READS: &[Code] = &[FINE, READ_FAILED, USAGE];
 /// The program's code is the command's.

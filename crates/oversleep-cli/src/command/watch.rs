@@ -12,20 +12,12 @@ use oversleep_system::examples::Examples;
 use super::live::{self, Shown};
 use super::measuring;
 use crate::args::{AMOUNT, MachineArgs, OutputArgs, value};
-use crate::command::spec::{Code, FAILED, INCONCLUSIVE, USAGE, examples, exits};
+use crate::command::spec::{WATCHES, examples, exits};
 use crate::exit::{self, Exit, Failure};
 use crate::interrupt;
 use crate::message;
 use crate::output::{self, Delivery, rescue};
 use crate::request::{machine, names};
-
-const CODES: &[Code] = &[
-    (0, "success, also when Ctrl-C ends a watch without --for"),
-    FAILED,
-    USAGE,
-    INCONCLUSIVE,
-    (130, "interrupted before the time of --for was over: the result holds what was seen up to then"),
-];
 
 /// Examples with names of this system.
 fn examples_here() -> String {
@@ -44,7 +36,7 @@ fn examples_here() -> String {
 /// where that takes more than a thousandth of a CPU. A late wait is named with what the counters say of it: how long the
 /// thread waited for a CPU, and how much time was stolen or throttled meanwhile.
 #[derive(Args, Debug)]
-#[command(before_help = examples_here(), after_help = exits("", CODES))]
+#[command(before_help = examples_here(), after_help = exits("", WATCHES))]
 pub(super) struct Watch {
     /// The wait to watch [default: this system's simplest sleep]
     #[arg(value_name = "NAME")]

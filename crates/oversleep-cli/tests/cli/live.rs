@@ -9,7 +9,7 @@ use super::support::Home;
 #[test]
 fn a_watch_prints_lines_of_json_alone_and_leaves_the_result_that_was_named() {
     let home = Home::new();
-    // Every wait is late by as much as nothing, so there are lines of late ones.
+    // A nanosecond is less than any lateness, so every wait is named.
     let ended = home.run(["watch", "--for", "1500ms", "--late", "1ns", "--json-lines", "--out", "r.json"]).fine();
     let lines: Vec<Value> = ended
         .stdout

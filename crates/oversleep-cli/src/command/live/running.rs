@@ -71,7 +71,9 @@ pub fn sample(live: &Arc<Live>, stop: &StopFlag, time: Option<Nanos>, shown: Sho
     }
     let ended: Result<(), Unavailable> = sampler.join().map_err(|_| Failure::failed("the sampler panicked"))?;
     ended.map_err(|reason| Failure::failed(format!("nothing could be measured: {reason}")))?;
-    let last = view.look(&live.sampler(), false, began.elapsed()).err();
+    // However long this thread was kept from looking, a second that passed has its line.
+    let now = began.elapsed();
+    let last = view.look(&live.sampler(), now >= SECOND * second, now).err();
     view.screen.clear();
     failed.or(last).map_or(Ok(()), Err)?;
     let mut file = live.result();

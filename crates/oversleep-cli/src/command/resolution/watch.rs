@@ -10,7 +10,7 @@ use oversleep_record::change::Change;
 use oversleep_report::view::sections::watch::{in_a_line, since};
 
 use crate::args::{MachineArgs, OutputArgs, value};
-use crate::command::spec::{Code, FAILED, INCONCLUSIVE, USAGE, examples, exits};
+use crate::command::spec::{WATCHES, examples, exits};
 use crate::exit::{self, Exit, Failure};
 use crate::interrupt;
 use crate::message;
@@ -20,14 +20,6 @@ use crate::request::machine;
 
 /// The number of observations of a model after its script has ended.
 const LOOKS_AFTER: i64 = 5;
-
-const CODES: &[Code] = &[
-    (0, "success, also when Ctrl-C ends a watch without --for"),
-    FAILED,
-    USAGE,
-    INCONCLUSIVE,
-    (130, "interrupted before the time of --for was over: the result holds what was seen up to then"),
-];
 
 const EXAMPLES: &[(&str, &str)] = &[
     ("oversleep resolution watch", "until Ctrl-C"),
@@ -44,7 +36,7 @@ const EXAMPLES: &[(&str, &str)] = &[
 /// a CPU on Windows, where it polls a clock for two steps, and less elsewhere. A watch of days takes no more memory than one
 /// of an hour.
 #[derive(Args, Debug)]
-#[command(before_help = examples(EXAMPLES), after_help = exits("", CODES))]
+#[command(before_help = examples(EXAMPLES), after_help = exits("", WATCHES))]
 pub(super) struct Watch {
     /// How long to watch [default: until Ctrl-C; on a model, until its neighbours have left]
     #[arg(long = "for", id = "for", value_name = "DURATION", value_parser = value::watch_time)]

@@ -38,7 +38,7 @@ struct Text<'a> {
     is_cut: bool,
 }
 
-/// The first line that isn't of a head is an event's; or the head says whose it is.
+/// Text is known by its head, or by its first line beyond a head, which is an event.
 fn knows(head: &[u8]) -> bool {
     let mut lines = head.split(|&byte| byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
     let is_head = |line: &[u8]| {
