@@ -74,6 +74,14 @@ pub const CRATES: &[CrateRules] = &[
         others: Some(&[]),
         ..PURE
     },
+    CrateRules {
+        name: "oversleep-serve",
+        ours: &["oversleep-record", "oversleep-sampler"],
+        ours_in_tests: &["oversleep-system"],
+        others: Some(&["httparse", "minreq", "prost"]),
+        never: OS_BINDINGS,
+        ..NOTHING
+    },
     CrateRules { name: "oversleep-explain", ours: &["oversleep-record", "oversleep-system"], ..PURE },
     CrateRules {
         name: "oversleep-lab",
@@ -146,6 +154,7 @@ pub const CRATES: &[CrateRules] = &[
             "oversleep-emulate",
             "oversleep-measure",
             "oversleep-sampler",
+            "oversleep-serve",
             "oversleep-explain",
             "oversleep-lab",
             "oversleep-report",

@@ -3,8 +3,10 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use oversleep_measure::{Bench, Plan, StopFlag};
-use oversleep_record::{CommandName, Nanos, ResultFile, Unavailable};
+use oversleep_record::conditions::{Outcome, Setting};
+use oversleep_record::{CommandName, Conditions, Nanos, ResultFile, Unavailable};
 use oversleep_sampler::{MachineState, Sampler, Sampling};
+use oversleep_system::{Restore, tunables::names};
 
 use crate::session::{Laboratory, Request, RunError};
 
@@ -14,31 +16,39 @@ pub struct Live {
     begun: Nanos,
     /// The result before anything was sampled.
     blank: ResultFile,
+    /// The CPU that it stays on.
+    cpu: Option<u32>,
     sampler: Mutex<Sampler>,
 }
 
 impl Laboratory {
-    /// A sampler of this machine, which doesn't run yet.
+    /// A sampler of this machine, which doesn't run yet. It stays on a CPU if one is named.
     ///
     /// # Errors
     /// The clock can't be used.
     pub fn live(
         &self,
         sampling: Sampling,
+        cpu: Option<u32>,
         command: CommandName,
         name: Option<String>,
         stop: &StopFlag,
     ) -> Result<Live, RunError> {
         let bench = Bench::new(self.platform.clone(), stop.clone(), None)
             .map_err(|reason| RunError::Clock { clock: String::new(), reason })?;
-        let request = Request { command, experiments: Vec::new(), plan: Plan::default(), name, try_remedies: false };
+        let plan = Plan { conditions: conditions(cpu), ..Plan::default() };
+        let request = Request { command, experiments: Vec::new(), plan, name, try_remedies: false };
         let blank = self.blank_result(&request, &bench);
         let state = MachineState::of(&blank.environment);
         let sampling = sampling.seeded(&self.platform);
         // The counters that belong to a thread are those of the one that samples.
         let sampler = Sampler::new(sampling, Default::default(), state);
-        Ok(Live { begun: self.platform.now(), bench, blank, sampler: Mutex::new(sampler) })
+        Ok(Live { begun: self.platform.now(), bench, blank, cpu, sampler: Mutex::new(sampler) })
     }
+}
+
+fn conditions(cpu: Option<u32>) -> Conditions {
+    cpu.map_or_else(Conditions::default, |cpu| Conditions::default().with(names::PIN, Setting::Cpus(vec![cpu])))
 }
 
 impl Live {
@@ -47,8 +57,24 @@ impl Live {
     /// # Errors
     /// Why the wait can't be used here.
     pub fn run(&self) -> Result<(), Unavailable> {
+        let _pinned = self.pin()?;
         self.sampler().begin(self.bench.platform().counters());
         oversleep_sampler::run(&self.bench, &mut |lend| lend(&mut self.sampler()))
+    }
+
+    /// Keeps this thread on its CPU until the guard is dropped.
+    fn pin(&self) -> Result<Option<Box<dyn Restore>>, Unavailable> {
+        let Some(cpu) = self.cpu else { return Ok(None) };
+        let pin = self.bench.platform().tunable(names::PIN).ok_or(Unavailable::NotOnThisPlatform)?;
+        match pin.apply(&Setting::Cpus(vec![cpu])) {
+            (Outcome::Denied { why }, _) => Err(why),
+            (_, guard) => Ok(guard),
+        }
+    }
+
+    /// The CPU that it stays on.
+    pub fn cpu(&self) -> Option<u32> {
+        self.cpu
     }
 
     /// The sampler for a moment, in which it adds nothing.
@@ -58,12 +84,23 @@ impl Live {
 
     /// What was sampled up to now as a result, with its findings.
     pub fn result(&self) -> ResultFile {
-        let mut file = self.blank.clone();
-        {
-            let sampler = self.sampler();
-            file.series = sampler.series(self.bench.clock_name());
+        Live::result_of([self])
+    }
+
+    /// What several sampled on one machine, as one result.
+    ///
+    /// # Panics
+    /// There is none.
+    pub fn result_of<'a>(lives: impl IntoIterator<Item = &'a Live>) -> ResultFile {
+        let mut lives = lives.into_iter().peekable();
+        let first = *lives.peek().expect("there is one");
+        let mut file = first.blank.clone();
+        for live in lives {
+            let mut series = live.sampler().series(live.bench.clock_name());
+            series.iter_mut().for_each(|series| series.conditions = conditions(live.cpu));
+            file.series.extend(series);
         }
-        file.duration_ns = self.bench.stamp() - self.begun;
+        file.duration_ns = first.bench.stamp() - first.begun;
         file.findings = oversleep_explain::findings(&file);
         file
     }
@@ -82,7 +119,7 @@ mod tests {
         let lab = Laboratory::on(Sim::start(machine.build()));
         let stop = StopFlag::new();
         let sampling = Sampling { break_above: Some(Nanos::ZERO), ..Sampling::of("nanosleep") };
-        let live = lab.live(sampling, CommandName::Watch, Some("db-3".to_owned()), &stop).unwrap();
+        let live = lab.live(sampling, None, CommandName::Watch, Some("db-3".to_owned()), &stop).unwrap();
         assert_eq!(live.result().series[0].counts.recorded, 0);
         live.run().unwrap();
         let file = live.result();

@@ -52,6 +52,8 @@ commands! {
     Ask "ask";
     /// Samples waits while people look on.
     Watch "watch";
+    /// Samples waits for monitoring.
+    Serve "serve";
     /// Follows the waits of programs.
     Why "why";
 }

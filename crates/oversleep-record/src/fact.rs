@@ -44,6 +44,8 @@ facts! {
         "Length of the period that the CPU quota counts over: the longest stop it can cause.";
     CgroupCpuQuotaCpus "cgroup.cpu_quota_cpus", "CPU quota",
         "CPU time this process may use, in CPUs. A group that has used it up stands still until the next period.";
+    CgroupCpuWeight "cgroup.cpu_weight", "CPU weight",
+        "Share of its control group beside others that want the same CPU; 100 is usual. Little of it makes waits late.";
     CgroupVersion "cgroup.version", "control group version",
         "Version of the control groups that hold the CPU controller.";
     ClocksourceAvailable "clocksource.available", "clock sources available",

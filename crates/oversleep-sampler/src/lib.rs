@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod burst;
+mod clocks;
 pub mod exponential;
 mod guard;
 mod late;

@@ -5,6 +5,7 @@ use oversleep_record::{Nanos, Unavailable};
 use oversleep_system::{WaitEnd, Waiter};
 
 use crate::burst::{Burst, Ended, Kind, Wait};
+use crate::clocks::read_costs;
 use crate::machine::MachineState;
 use crate::sampler::{Sampler, Sampling};
 
@@ -13,6 +14,8 @@ pub type Lend<'a> = dyn FnMut(&mut dyn FnMut(&mut Sampler)) + 'a;
 
 /// Facts that may change are read this often: it takes some ms.
 const FACTS_EVERY: Nanos = Nanos::from_millis(300_000);
+/// Clocks are read this often.
+const CLOCKS_EVERY: Nanos = Nanos::from_millis(60_000);
 
 /// Samples until the run is stopped, or broken by a late wait. `with` lends the sampler for a moment, never during a wait.
 /// The burst in which the run is stopped counts as far as it got.
@@ -27,7 +30,7 @@ pub fn run(bench: &Bench, with: &mut Lend<'_>) -> Result<(), Unavailable> {
 }
 
 fn sample(bench: &Bench, waiter: &mut dyn Waiter, sampling: &Sampling, with: &mut Lend<'_>) -> Result<(), Unavailable> {
-    let mut facts_at = bench.stamp() + FACTS_EVERY;
+    let (mut facts_at, mut clocks_at) = (bench.stamp() + FACTS_EVERY, bench.stamp());
     // Whether a wait ended so late that the run ends.
     let mut add = |waits: Vec<Wait>, with: &mut Lend<'_>| {
         let burst = Burst { waits, after: bench.platform().counters() };
@@ -40,6 +43,11 @@ fn sample(bench: &Bench, waiter: &mut dyn Waiter, sampling: &Sampling, with: &mu
             let machine = MachineState::of(&bench.platform().environment());
             with(&mut |sampler| sampler.note(machine.clone()));
             facts_at = bench.stamp() + FACTS_EVERY;
+        }
+        if !is_broken && burst.after.at >= clocks_at && !sampling.clocks.is_empty() && !bench.stopped() {
+            let costs = read_costs(bench.platform(), &sampling.clocks);
+            with(&mut |sampler| sampler.note_reads(costs.clone()));
+            clocks_at = bench.stamp() + CLOCKS_EVERY;
         }
         is_broken
     };

@@ -33,6 +33,8 @@ pub struct Sampling {
     pub share_max_ppm: i64,
     /// What the result covers.
     pub covers: Covers,
+    /// Registry names of the clocks whose reads are timed once a minute.
+    pub clocks: Vec<&'static str>,
     /// The state of the random numbers.
     pub seed: u64,
 }
@@ -49,6 +51,7 @@ impl Sampling {
             break_above: None,
             share_max_ppm: 1_000,
             covers: Covers::Everything,
+            clocks: Vec::new(),
             seed: 1,
         }
     }
@@ -91,6 +94,7 @@ pub struct Sampler {
     clock_source_changes: u64,
     quota_changes: u64,
     bursts: u64,
+    read_costs: Vec<(&'static str, f64)>,
 }
 
 /// How far back [`Sampler::recent`] goes.
@@ -118,6 +122,7 @@ impl Sampler {
             clock_source_changes: 0,
             quota_changes: 0,
             bursts: 0,
+            read_costs: Vec::new(),
             sampling,
         }
     }
@@ -255,6 +260,16 @@ impl Sampler {
     /// How often the CPU quota changed, came or went.
     pub fn quota_changes(&self) -> u64 {
         self.quota_changes
+    }
+
+    /// Notes what a read of each clock cost, in ns.
+    pub fn note_reads(&mut self, costs: Vec<(&'static str, f64)>) {
+        self.read_costs = costs;
+    }
+
+    /// What a read of each clock cost when it was last timed, in ns.
+    pub fn read_costs(&self) -> &[(&'static str, f64)] {
+        &self.read_costs
     }
 
     /// How many bursts it added.

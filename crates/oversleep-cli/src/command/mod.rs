@@ -28,6 +28,7 @@ mod resolution;
 mod results;
 mod run;
 mod runtimes;
+mod serve;
 mod share;
 pub mod spec;
 mod waits;
@@ -128,6 +129,7 @@ commands! {
     Experiments: experiments::Experiments,
     Explain: explain::Explain,
     Watch: watch::Watch,
+    Serve: serve::Serve,
     Why: why::Why,
     Report: report::Report,
     Compare: compare::Compare,

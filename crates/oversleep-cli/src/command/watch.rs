@@ -112,7 +112,7 @@ pub(super) fn run(
         return Err(Failure::usage("--json-lines and another document both take standard output; name a file for it"));
     }
     let stop = StopFlag::new();
-    let live = lab.live(sampling, command, output.name.clone(), &stop);
+    let live = lab.live(sampling, None, command, output.name.clone(), &stop);
     let live = Arc::new(live.map_err(|error| measuring::explain(&error))?);
     let signals = interrupt::raise_on_signal(&stop);
     if !output.quiet {

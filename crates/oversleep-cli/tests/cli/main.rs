@@ -13,6 +13,7 @@ mod modelled;
 mod outputs;
 mod real_time;
 mod resolution;
+mod serve;
 #[path = "../support/mod.rs"]
 mod support;
 mod usage;

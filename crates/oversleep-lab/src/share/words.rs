@@ -265,7 +265,9 @@ pub fn of_fact(name: FactName, text: &str) -> Option<String> {
         Fact::TimerTimebase => text.split('/').all(|part| is_number(part, 10)).then(|| text.to_owned()),
         Fact::ModelName => Some(model(text)),
         Fact::ModelSet => is_change(text).then(|| text.to_owned()),
-        Fact::CgroupCpuPeriod | Fact::CgroupCpuQuotaCpus => (text == "none").then(|| text.to_owned()),
+        Fact::CgroupCpuPeriod | Fact::CgroupCpuQuotaCpus | Fact::CgroupCpuWeight => {
+            (text == "none").then(|| text.to_owned())
+        }
         Fact::CpuKinds => {
             let (kind, cpus) = text.split_once(' ').unwrap_or((text, "0"));
             (is_name(kind) && is_cpus(cpus)).then(|| text.to_owned())

@@ -122,6 +122,15 @@ impl CpuGroups {
         limit(quota.parse().ok()?, period.parse().ok()?)
     }
 
+    /// The weight of this group beside its siblings, 100 unless somebody set it. Version 1 has 1,024 shares for that.
+    pub fn weight(&self, files: &dyn Files) -> Option<i64> {
+        let own = self.folders.first()?;
+        match self.version {
+            1 => Some((files.integer(&format!("{own}/cpu.shares")).ok()? * 100 / 1_024).clamp(1, 10_000)),
+            _ => files.integer(&format!("{own}/cpu.weight")).ok(),
+        }
+    }
+
     /// The tightest limit of this group and those above it.
     pub fn tightest(&self, files: &dyn Files) -> Option<Limit> {
         let limits = self.folders.iter().filter_map(|folder| self.limit_of(folder, files));

@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 use oversleep_lab::live::Live;
 use oversleep_measure::StopFlag;
 use oversleep_record::file::Completion;
-use oversleep_record::{Distribution, Nanos, ResultFile, Unavailable};
-use oversleep_sampler::{Kind, LateWait, Sampler, Wait};
-use serde_json::{Value, json};
+use oversleep_record::{Nanos, ResultFile};
+use oversleep_sampler::{Kind, LateWait, Sampler};
 
 use super::screen::Screen;
-use super::table;
+use super::threads::Threads;
+use super::{lines, table};
 use crate::exit::Failure;
 use crate::message;
 use crate::output::stdout::{self, Reader};
@@ -39,20 +39,13 @@ pub struct Shown {
 /// # Errors
 /// The wait can't be used here, or standard output can't be written.
 pub fn sample(live: &Arc<Live>, stop: &StopFlag, time: Option<Nanos>, shown: Shown) -> Result<ResultFile, Failure> {
-    let sampling = Arc::clone(live);
-    let main = thread::current();
-    let sampler = thread::Builder::new().name("sampler".to_owned()).spawn(move || {
-        let ended = sampling.run();
-        main.unpark();
-        ended
-    });
-    let sampler = sampler.map_err(|error| Failure::failed(format!("can't start a thread: {error}")))?;
+    let threads = Threads::start(std::slice::from_ref(live))?;
     let mut view = View::new(shown);
     let (began, time) = (Instant::now(), time.and_then(Nanos::to_std));
     let mut ended_in_time = false;
     let mut second = 1;
     let mut failed = None;
-    while !sampler.is_finished() && !stop.is_raised() && failed.is_none() {
+    while !threads.is_any_over() && !stop.is_raised() && failed.is_none() {
         let now = began.elapsed();
         ended_in_time = time.is_some_and(|time| now >= time);
         if ended_in_time {
@@ -64,13 +57,7 @@ pub fn sample(live: &Arc<Live>, stop: &StopFlag, time: Option<Nanos>, shown: Sho
         thread::park_timeout(LOOK.min(time.map_or(LOOK, |time| time.saturating_sub(now))));
     }
     let is_interrupted = stop.is_raised();
-    stop.raise();
-    while !sampler.is_finished() {
-        oversleep_native::end_waits();
-        thread::park_timeout(Duration::from_millis(5));
-    }
-    let ended: Result<(), Unavailable> = sampler.join().map_err(|_| Failure::failed("the sampler panicked"))?;
-    ended.map_err(|reason| Failure::failed(format!("nothing could be measured: {reason}")))?;
+    threads.end(stop)?;
     // However long this thread was kept from looking, a second that passed has its line.
     let now = began.elapsed();
     let last = view.look(&live.sampler(), now >= SECOND * second, now).err();
@@ -108,12 +95,12 @@ impl View {
         }
         for late in &late {
             match self.shown.has_json_lines {
-                true => self.line(&of_late(late).to_string())?,
+                true => self.line(&lines::of_late(late).to_string())?,
                 false => self.line(&format!("{:>10}  {late}", late.wait.end))?,
             }
         }
         if is_due && self.shown.has_json_lines {
-            let line = of_second(sampler, now).to_string();
+            let line = lines::of_second(sampler, now).to_string();
             self.line(&line)?;
         }
         if is_due {
@@ -139,49 +126,4 @@ impl View {
         self.is_reader_gone = stdout::text(&format!("{line}\n"))? == Reader::Gone;
         Ok(())
     }
-}
-
-fn figures(values: &Distribution) -> Value {
-    json!({
-        "count": values.count(),
-        "min_ns": values.min(),
-        "p50_ns": values.safe_quantile(0.5),
-        "p99_ns": values.safe_quantile(0.99),
-        "max_ns": values.max(),
-    })
-}
-
-/// A second: the figures of the last ten and since the start.
-fn of_second(sampler: &Sampler, now: Duration) -> Value {
-    let of = |kind| {
-        let recent = sampler.recent().distribution(kind);
-        json!({ "last_10s": figures(&recent), "all": figures(&sampler.tally(kind).lateness) })
-    };
-    let sums = sampler.sums();
-    json!({
-        "event": "second",
-        "at_s": now.as_secs(),
-        "burst": of(Kind::Burst),
-        "pause": of(Kind::Pause),
-        "steal_ns": sums.steal,
-        "cpu_pressure_ns": sums.cpu_pressure,
-        "throttled_ns": sums.throttled,
-        "suspended_ns": sums.suspended,
-        "late": sampler.late_count(),
-    })
-}
-
-fn of_late(late: &LateWait) -> Value {
-    let Wait { kind, requested, end, lateness, .. } = late.wait;
-    let causes: Vec<Value> =
-        late.causes.iter().map(|(cause, time)| json!({ "cause": cause.as_str(), "ns": time })).collect();
-    json!({
-        "event": "late",
-        "at_ns": end,
-        "wait": if kind == Kind::Pause { "pause" } else { "burst" },
-        "requested_ns": requested,
-        "lateness_ns": lateness,
-        "causes": causes,
-        "window_ns": late.window,
-    })
 }

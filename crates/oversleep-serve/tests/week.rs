@@ -1,9 +1,11 @@
 //! A week of virtual time, in which a counter wraps, the machine sleeps, its clock source changes, and a quota comes and
-//! goes: each is visible as what it is, and no count ever falls.
+//! goes: each is visible in the metrics as what it is, and no counter ever falls.
 
+use oversleep_record::environment::Environment;
 use oversleep_record::{Disturbance, Nanos};
 use oversleep_sampler::exponential::Exponential;
 use oversleep_sampler::{Burst, Cause, Covers, Ended, Kind, MachineState, Sampler, Sampling, Wait};
+use oversleep_serve::metrics::{Family, Sample, Told, Type, Value};
 use oversleep_system::CounterReading;
 
 const SECOND: i64 = 1_000_000_000;
@@ -87,6 +89,31 @@ impl Machine {
     }
 }
 
+fn families(sampler: &Sampler) -> Vec<Family> {
+    let (samplers, facts) = ([(None, sampler)], Environment::default());
+    Told { samplers: &samplers, os: "linux", facts: &facts, findings: &[], version: "0" }.families()
+}
+
+/// The values of all counters, and the counts of all histograms, by name and labels.
+fn counters(families: &[Family]) -> Vec<(String, f64)> {
+    let value = |sample: &Sample| match &sample.value {
+        Value::Number(value) => *value,
+        Value::Distribution(values) => values.count() as f64,
+    };
+    let growing = families.iter().filter(|family| matches!(family.kind, Type::Counter | Type::Histogram));
+    let named = growing.flat_map(|family| {
+        family.samples.iter().map(move |sample| (format!("{}{:?}", family.full_name(), sample.labels), value(sample)))
+    });
+    named.collect()
+}
+
+fn counter(families: &[Family], name: &str) -> f64 {
+    let counters = counters(families);
+    let mut found = counters.iter().filter(|(has, _)| has.starts_with(name)).map(|(_, value)| *value).peekable();
+    assert!(found.peek().is_some(), "{name}");
+    found.sum()
+}
+
 #[test]
 fn a_week_shows_each_event_as_what_it_is_and_no_count_falls() {
     let mut machine = Machine::new();
@@ -97,25 +124,18 @@ fn a_week_shows_each_event_as_what_it_is_and_no_count_falls() {
         ..Sampling::of("nanosleep")
     };
     let mut sampler = Sampler::new(sampling, machine.reading(), machine.state());
-    let counts = |sampler: &Sampler| {
-        let of = |kind| {
-            let tally = sampler.tally(kind);
-            [tally.lateness.count(), tally.missed, tally.discarded, tally.interrupted]
-        };
-        let sums = sampler.sums();
-        let spans = [sums.steal, sums.throttled, sums.suspended, sums.own_cpu];
-        let spans = spans.map(|span| span.map_or(0, |span| span.0.unsigned_abs()));
-        [of(Kind::Burst), of(Kind::Pause), spans].concat()
-    };
-    let (mut before, mut buckets, mut hours) = (counts(&sampler), Exponential::default(), 0);
+    let (mut before, mut buckets, mut hours) = (counters(&families(&sampler)), Exponential::default(), 0);
     while machine.now < 7 * DAY {
         let pause = sampler.next_pause();
         sampler.add(&machine.burst(pause));
         if machine.now / HOUR > hours {
             hours = machine.now / HOUR;
             sampler.note(machine.state());
-            let now = counts(&sampler);
-            assert!(now.iter().zip(&before).all(|(now, before)| now >= before), "hour {hours}: {before:?} {now:?}");
+            let now = counters(&families(&sampler));
+            for (name, before) in &before {
+                let now = now.iter().find(|(has, _)| has == name).map(|(_, now)| *now);
+                assert!(now >= Some(*before), "hour {hours}: {name} {before} {now:?}");
+            }
             before = now;
             let filled = Exponential::of(&sampler.tally(Kind::Pause).lateness);
             assert!(filled.positive.len() >= buckets.positive.len());
@@ -134,6 +154,19 @@ fn a_week_shows_each_event_as_what_it_is_and_no_count_falls() {
     assert!((9_000..10_000).contains(&throttled), "{throttled}: a pause about every 9 s of one day");
     assert_eq!(burst.lateness.count() + burst.discarded, 8 * sampler.bursts());
     assert!(sampler.late_after(0).all(|late| late.causes[0].0 == Cause::Throttled));
+    let told = families(&sampler);
+    for (name, value) in [
+        ("oversleep_wait_discarded_total", 10.0),
+        ("oversleep_suspended_seconds_total", 8.0 * 3_600.0),
+        ("oversleep_unknown_windows_total", 1.0),
+        ("oversleep_clocksource_changes_total", 1.0),
+        ("oversleep_quota_changes_total", 2.0),
+        ("oversleep_throttled_seconds_total", throttled as f64 * 0.04),
+        ("oversleep_late_waits_total", throttled as f64),
+        ("oversleep_wait_lateness_seconds", (burst.lateness.count() + pause.lateness.count()) as f64),
+    ] {
+        assert!((counter(&told, name) - value).abs() < 1e-6, "{name}: {} {value}", counter(&told, name));
+    }
     let series = sampler.series("monotonic");
     assert!(series[0].rounds.len() <= 64 && sampler.covered() <= Nanos(HOUR + 120 * SECOND), "{}", sampler.covered());
     assert_eq!(series[0].distribution.count(), series[0].counts.recorded);
@@ -145,4 +178,17 @@ fn what_the_counters_never_tell_stays_unknown() {
     let after = CounterReading { at: Nanos(SECOND), totals: Disturbance::default() };
     sampler.add(&Burst { waits: Vec::new(), after });
     assert_eq!((sampler.sums().steal, sampler.sums().unknown_windows), (None, 0));
+}
+
+#[test]
+fn a_usual_machine_has_at_most_60_series_and_what_is_not_known_is_none_of_them() {
+    let mut sampler = Sampler::new(Sampling::of("nanosleep"), CounterReading::default(), MachineState::default());
+    sampler.note_reads(vec![("std-instant", 25.0), ("std-systemtime", 24.0), ("oversleep", 12.5)]);
+    let told = families(&sampler);
+    assert!(!told.iter().any(|family| family.name == "oversleep_steal_seconds"));
+    let text = oversleep_serve::text::write(&told, oversleep_serve::text::Dialect::Prometheus);
+    let series = text.lines().filter(|line| !line.starts_with('#')).count();
+    // Five sums of the machine, its CPUs, and findings come on top; classic buckets are 30 of them.
+    assert!(series + 6 <= 53, "{series}");
+    assert!(text.contains("oversleep_clock_read_seconds{clock=\"oversleep\"} 0.0000000125\n"), "{text}");
 }

@@ -1,0 +1,177 @@
+//! `serve`: the sampler for monitoring.
+
+mod pushing;
+mod source;
+
+use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use oversleep_lab::Laboratory;
+use oversleep_lab::live::Live;
+use oversleep_measure::StopFlag;
+use oversleep_record::conditions::Setting;
+use oversleep_record::{CommandName, Nanos};
+use oversleep_sampler::{Covers, Sampling};
+use oversleep_serve::push::Destination;
+use oversleep_serve::server::Server;
+use oversleep_system::examples::Examples;
+use oversleep_system::tunables;
+
+use self::pushing::Pushing;
+use self::source::Samplers;
+use super::live::threads::Threads;
+use super::{measuring, watch};
+use crate::args::{AMOUNT, MachineArgs, OutputArgs, value};
+use crate::command::spec::{FAILED, USAGE, examples, exits};
+use crate::exit::{Exit, Failure};
+use crate::interrupt;
+use crate::message;
+use crate::output::{self, Delivery};
+use crate::request::machine;
+
+/// Where it listens unless an address is named.
+const ADDRESS: &str = "127.0.0.1:9899";
+/// The most samplers: each is a thread, and has series of its own.
+const SAMPLERS_MAX: usize = 8;
+/// Clocks whose reads are timed once a minute: the two of most languages, and the library's.
+const CLOCKS: [&str; 3] = ["std-instant", "std-systemtime", "oversleep"];
+
+/// Examples with names of this system.
+fn examples_here() -> String {
+    let Examples { waits: [sleep, other], .. } = oversleep_native::examples();
+    examples(&[
+        ("oversleep serve".to_owned(), "http://127.0.0.1:9899/metrics"),
+        ("oversleep serve --listen '[::]:9899'".to_owned(), "for other machines, too"),
+        (format!("oversleep serve --wait {sleep},{other}"), "two waits"),
+        ("oversleep serve --otlp http://127.0.0.1:4318/v1/metrics".to_owned(), "pushes as well"),
+    ])
+}
+
+/// Sample how late waits end, at less than a thousandth of a CPU, for Prometheus or OpenTelemetry
+///
+/// What `oversleep watch` shows, as metrics: native histograms of lateness over protocol buffers, OpenMetrics or text, as
+/// the scraper asks, and OTLP where metrics are pushed. /result.json is the last hour as a result that every command reads.
+/// It speaks plain HTTP, on loopback unless --listen says otherwise, and tells neither names of hosts, users and programs
+/// nor command lines.
+#[derive(Args, Debug)]
+#[command(before_help = examples_here(), after_help = exits("", &[(0, "success, also when Ctrl-C or SIGTERM ends it"), FAILED, USAGE]))]
+pub(super) struct Serve {
+    /// Where to listen
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = ADDRESS)]
+    listen: String,
+
+    /// The waits to sample [default: this system's simplest sleep]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    wait: Vec<String>,
+
+    /// The short wait
+    #[arg(long, value_name = "DURATION", value_parser = value::request, default_value = "1ms", help_heading = AMOUNT)]
+    request: Nanos,
+
+    /// A sampler on each of these CPUs, with the label cpu [default: one, wherever the system puts it]
+    #[arg(long, value_name = "CPUS", value_parser = value::cpus)]
+    cpus: Option<value::CpuList>,
+
+    /// Push metrics there as well, each minute [default: what OTEL_EXPORTER_OTLP_ENDPOINT says]
+    #[arg(long, value_name = "URL")]
+    otlp: Option<String>,
+
+    /// How long to serve [default: until Ctrl-C]
+    #[arg(long = "for", id = "for", value_name = "DURATION", value_parser = value::watch_time, help_heading = AMOUNT)]
+    time: Option<Nanos>,
+
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+impl Serve {
+    pub(super) fn run(self) -> Result<Exit, Failure> {
+        let lab = machine::laboratory(&MachineArgs::default())?;
+        let variable = |name: &str| std::env::var(name).ok();
+        let destination = Destination::of(self.otlp.as_deref(), &variable).map_err(Failure::usage)?;
+        let delivery = Delivery::only_named(&self.output, &[])?.without_report().of_measured();
+        let listener = listen(&self.listen)?;
+        let stop = StopFlag::new();
+        let lives = self.lives(&lab, &stop)?;
+        let signals = interrupt::raise_on_signal(&stop);
+        let threads = Threads::start(&lives)?;
+        let source = Arc::new(Samplers::new(lives.clone()));
+        let failed = |error| Failure::failed(format!("can't start a thread: {error}"));
+        let server = Server::start(listener, source.clone()).map_err(failed)?;
+        let pushing = destination.map(|to| Pushing::start(to, Arc::clone(&source))).transpose().map_err(failed)?;
+        self.say(server.address(), pushing.is_some());
+        let (began, time) = (Instant::now(), self.time.and_then(Nanos::to_std));
+        let left = || time.map(|time| time.saturating_sub(began.elapsed()));
+        while !stop.is_raised() && !threads.is_any_over() && left() != Some(Duration::ZERO) {
+            match left() {
+                Some(left) => thread::park_timeout(left),
+                None => thread::park(),
+            }
+        }
+        let ended = threads.end(&stop);
+        drop(server);
+        drop(pushing);
+        drop(signals);
+        ended?;
+        let file = Live::result_of(lives.iter().map(AsRef::as_ref));
+        delivery.deliver(&file, output::stem(&file))?;
+        Ok(Exit::Fine)
+    }
+
+    /// A sampler for each wait on each CPU.
+    fn lives(&self, lab: &Laboratory, stop: &StopFlag) -> Result<Vec<Arc<Live>>, Failure> {
+        let waits: Vec<String> = match &self.wait[..] {
+            [] => vec![watch::wait_of(None)?],
+            names => names.iter().map(|name| watch::wait_of(Some(name))).collect::<Result<_, _>>()?,
+        };
+        let cpus: Vec<Option<u32>> = match &self.cpus {
+            None => vec![None],
+            Some(cpus) => cpus.0.iter().copied().map(Some).collect(),
+        };
+        if waits.len() * cpus.len() > SAMPLERS_MAX {
+            let each = format!("{} waits on {} CPUs", waits.len(), cpus.len());
+            return Err(Failure::usage(format!("{each} are more than {SAMPLERS_MAX} samplers; name fewer")));
+        }
+        for cpu in cpus.iter().flatten() {
+            let pinned = lab.validate(tunables::names::PIN, &Setting::Cpus(vec![*cpu]));
+            pinned.map_err(|error| Failure::usage(format!("--cpus {cpu}: {error}")))?;
+        }
+        let pairs = waits.iter().flat_map(|wait| cpus.iter().map(move |cpu| (wait, *cpu)));
+        let live = |(wait, cpu): (&String, Option<u32>)| {
+            let sampling = Sampling {
+                requested: self.request,
+                covers: Covers::LastHour,
+                clocks: CLOCKS.to_vec(),
+                ..Sampling::of(wait)
+            };
+            let live = lab.live(sampling, cpu, CommandName::Serve, self.output.name.clone(), stop);
+            live.map(Arc::new).map_err(|error| measuring::explain(&error))
+        };
+        pairs.map(live).collect()
+    }
+
+    fn say(&self, address: SocketAddr, is_pushed: bool) {
+        if !address.ip().is_loopback() {
+            message::warning(&format!("{address} is reachable from other machines, without a password or encryption"));
+        }
+        if !self.output.quiet {
+            let pushed = if is_pushed { ", and pushing each minute" } else { "" };
+            message::note(&format!("Serving http://{address}/metrics{pushed}. Ctrl-C ends it."));
+        }
+    }
+}
+
+/// Listens there.
+fn listen(address: &str) -> Result<TcpListener, Failure> {
+    let addresses = address.to_socket_addrs().map_err(|error| {
+        Failure::usage(format!("--listen {address}: {error}; write an address and a port, such as {ADDRESS}"))
+    })?;
+    let addresses: Vec<SocketAddr> = addresses.collect();
+    TcpListener::bind(&addresses[..]).map_err(|error| {
+        let next = "name another port by --listen, or end what listens there";
+        Failure::failed(format!("can't listen on {address}: {error}; {next}"))
+    })
+}

@@ -1,0 +1,100 @@
+//! What the samplers know, for those who ask.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+use oversleep_lab::live::Live;
+use oversleep_lab::share;
+use oversleep_record::ResultFile;
+use oversleep_record::finding::Finding;
+use oversleep_sampler::Sampler;
+use oversleep_serve::metrics::{Family, Told};
+use oversleep_serve::otlp::Times;
+use oversleep_serve::routes::{self, Source};
+
+use crate::command::live::lines;
+
+/// Findings are drawn again when they are this old.
+const FINDINGS_AGE: Duration = Duration::from_secs(60);
+/// The version of this program.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// All samplers.
+pub struct Samplers {
+    lives: Vec<Arc<Live>>,
+    began: Instant,
+    start_s: f64,
+    /// What may be told of the machine: no names.
+    shared: ResultFile,
+    findings: Mutex<(Instant, Vec<Finding>)>,
+}
+
+impl Samplers {
+    /// Those that count from now on.
+    pub fn new(lives: Vec<Arc<Live>>) -> Samplers {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let file = Live::result_of(lives.iter().map(AsRef::as_ref));
+        let findings = Mutex::new((Instant::now(), file.findings.clone()));
+        Samplers { lives, began: Instant::now(), start_s: now.as_secs_f64(), shared: share::share(&file), findings }
+    }
+
+    fn file(&self) -> ResultFile {
+        Live::result_of(self.lives.iter().map(AsRef::as_ref))
+    }
+
+    fn findings(&self) -> Vec<Finding> {
+        let mut kept = self.findings.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.0.elapsed() >= FINDINGS_AGE {
+            *kept = (Instant::now(), self.file().findings);
+        }
+        kept.1.clone()
+    }
+
+    /// The times of what is told now.
+    pub fn times(&self) -> Times {
+        let start_ns = (self.start_s * 1e9) as u64;
+        Times { start_ns, now_ns: start_ns + self.began.elapsed().as_nanos() as u64 }
+    }
+}
+
+impl Source for Samplers {
+    fn families(&self) -> Vec<Family> {
+        let findings = self.findings();
+        let guards: Vec<MutexGuard<'_, Sampler>> = self.lives.iter().map(|live| live.sampler()).collect();
+        let samplers: Vec<(Option<u32>, &Sampler)> =
+            self.lives.iter().zip(&guards).map(|(live, guard)| (live.cpu(), &**guard)).collect();
+        let ResultFile { environment, platform, .. } = &self.shared;
+        let told =
+            Told { samplers: &samplers, os: &platform.os, facts: environment, findings: &findings, version: VERSION };
+        told.families()
+    }
+
+    fn start_s(&self) -> f64 {
+        self.start_s
+    }
+
+    fn result(&self) -> Vec<u8> {
+        self.file().write()
+    }
+
+    fn lines(&self) -> String {
+        let now = self.began.elapsed();
+        let of = |live: &Arc<Live>| {
+            let sampler = live.sampler();
+            let second = lines::of_second(&sampler, now);
+            let late: Vec<_> = sampler.late_after(0).map(lines::of_late).collect();
+            [second].into_iter().chain(late).map(|line| format!("{line}\n")).collect::<String>()
+        };
+        self.lives.iter().map(of).collect()
+    }
+
+    fn about(&self) -> String {
+        let of = |live: &Arc<Live>| {
+            let sampler = live.sampler();
+            let sampling = sampler.sampling();
+            format!("  {} for {} and pauses of about {}\n", sampling.wait, sampling.requested, sampling.pause)
+        };
+        let waits: String = self.lives.iter().map(of).collect();
+        format!("oversleep {VERSION} samples how late waits end:\n{waits}It answers\n{}", routes::list())
+    }
+}

@@ -1,0 +1,125 @@
+//! What is served and pushed. Nothing here looks at how late a wait was.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Stdio};
+
+use oversleep_record::ResultFile;
+
+use super::support::Home;
+
+/// A server that runs until this is dropped.
+struct Served {
+    child: Child,
+    address: String,
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Served {
+    fn start(home: &Home, args: &[&str], variables: &[(&str, &str)]) -> Served {
+        let mut command = home.command();
+        command.args(["serve", "--listen", "127.0.0.1:0"]).args(args).envs(variables.iter().copied());
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
+        let mut line = String::new();
+        BufReader::new(child.stderr.as_mut().expect("piped")).read_line(&mut line).expect("readable");
+        let address = line.split_once("http://").and_then(|(_, rest)| rest.split_once("/metrics"));
+        let address = address.unwrap_or_else(|| panic!("{line}")).0.to_owned();
+        Served { child, address }
+    }
+
+    /// The head and the body of the answer.
+    fn get(&self, path: &str) -> (String, Vec<u8>) {
+        let mut stream = TcpStream::connect(&self.address).expect("it listens");
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: a\r\n\r\n").expect("it reads");
+        let mut bytes = Vec::new();
+        stream.read_to_end(&mut bytes).expect("it answers");
+        let end = bytes.windows(4).position(|four| four == b"\r\n\r\n").expect("a head");
+        (String::from_utf8_lossy(&bytes[..end]).into_owned(), bytes[end + 4..].to_vec())
+    }
+}
+
+#[test]
+fn metrics_and_a_result_are_served_and_tell_no_names() {
+    let home = Home::new();
+    let served = Served::start(&home, &["--name", "my-own-name"], &[]);
+    let (head, body) = served.get("/metrics");
+    let text = String::from_utf8(body).expect("text");
+    assert!(head.starts_with("HTTP/1.1 200 OK"), "{head}");
+    for name in ["oversleep_wait_lateness_seconds_count", "oversleep_rate_hz", "oversleep_machine_info{os="] {
+        assert!(text.contains(name), "{name}: {text}");
+    }
+    let series = text.lines().filter(|line| !line.starts_with('#')).count();
+    assert!(series <= 60, "{series}: {text}");
+    let home_of_user = std::env::var("HOME").unwrap_or("/nowhere".to_owned());
+    let temporary = home.path().to_string_lossy().into_owned();
+    for private in ["my-own-name", &temporary, home_of_user.as_str()] {
+        assert!(private == "/" || !text.contains(private), "{private}: {text}");
+    }
+    let (_, body) = served.get("/result.json");
+    let file = ResultFile::read(&body).expect("a result");
+    assert_eq!((file.command.as_str(), file.name.as_deref()), ("serve", Some("my-own-name")));
+    assert_eq!(file.series.len(), 2);
+    let (_, lines) = served.get("/watch.jsonl");
+    assert!(lines.starts_with(b"{"), "{}", String::from_utf8_lossy(&lines));
+    assert!(served.get("/nosuch").0.starts_with("HTTP/1.1 404"));
+}
+
+#[test]
+fn metrics_are_pushed_where_the_environment_says() {
+    let home = Home::new();
+    let receiver = TcpListener::bind("127.0.0.1:0").expect("loopback");
+    let base = format!("http://{}", receiver.local_addr().expect("bound"));
+    let variables = [("OTEL_EXPORTER_OTLP_ENDPOINT", base.as_str()), ("OTEL_METRIC_EXPORT_INTERVAL", "100")];
+    let _served = Served::start(&home, &[], &variables);
+    let (mut stream, _) = receiver.accept().expect("it pushes");
+    let mut bytes = Vec::new();
+    let mut part = [0; 4_096];
+    let has = |bytes: &[u8], text: &str| bytes.windows(text.len()).any(|part| part == text.as_bytes());
+    // The last of what is pushed.
+    while !has(&bytes, "oversleep_build_info") {
+        let read = stream.read(&mut part).expect("it writes");
+        assert!(read > 0, "{}", String::from_utf8_lossy(&bytes));
+        bytes.extend_from_slice(&part[..read]);
+    }
+    stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").expect("it reads");
+    assert!(bytes.starts_with(b"POST /v1/metrics HTTP/1.1\r\n"), "{}", String::from_utf8_lossy(&bytes));
+    for text in ["application/x-protobuf", "oversleep_wait_lateness", "service.name"] {
+        assert!(has(&bytes, text), "{text}");
+    }
+}
+
+#[test]
+fn the_last_hour_is_a_result_where_a_file_is_named() {
+    let home = Home::new();
+    let ended = home.run(["serve", "--listen", "127.0.0.1:0", "--for", "300ms", "--out", "r.json", "--quiet"]).fine();
+    assert_eq!(ended.stdout, "");
+    let file = ResultFile::read(&std::fs::read(home.path().join("r.json")).expect("written")).expect("a result");
+    assert_eq!((file.command.as_str(), file.series.len()), ("serve", 2));
+    home.run(["report", "r.json"]).fine();
+}
+
+#[test]
+fn what_cannot_be_served_is_said_before_anything_is_sampled() {
+    let home = Home::new();
+    let taken = TcpListener::bind("127.0.0.1:0").expect("loopback");
+    let taken = taken.local_addr().map(|address| (taken, address.to_string())).expect("bound");
+    for (args, code, says) in [
+        (&["--listen", "9899"][..], 2, "write an address and a port"),
+        (&["--listen", &taken.1], 1, "name another port by --listen"),
+        (&["--wait", "nosuch"], 2, "there is no wait 'nosuch' here"),
+        (&["--otlp", "https://a/v1/metrics"], 2, "only http is spoken"),
+        (&["--otlp", "a:4318"], 2, "is no URL"),
+        (&["--cpus", "0-8"], 2, "more than 8 samplers"),
+        (&["--cpus", "8191"], 2, "--cpus 8191"),
+    ] {
+        let ended = home.run(["serve"].iter().chain(args));
+        assert_eq!(ended.code, Some(code), "{args:?}: {}", ended.stderr);
+        assert!(ended.stderr.contains(says), "{args:?}: {}", ended.stderr);
+    }
+}

@@ -1,0 +1,154 @@
+//! Pushes metrics by OTLP over HTTP, as OpenTelemetry's environment variables say.
+//! <https://opentelemetry.io/docs/specs/otel/protocol/exporter/>
+
+use std::time::Duration;
+
+use crate::metrics::Family;
+use crate::otlp::{self, Times};
+
+/// How long a receiver may take, in whole seconds.
+const TIME_MAX_S: u64 = 10;
+const EVERY: Duration = Duration::from_secs(60);
+
+/// Where metrics are pushed to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Destination {
+    /// The whole URL.
+    pub url: String,
+    /// Headers that the user stated.
+    pub headers: Vec<(String, String)>,
+    /// Attributes of the resource.
+    pub resource: Vec<(String, String)>,
+    /// How often.
+    pub every: Duration,
+}
+
+impl Destination {
+    /// That of the option, or of the environment; `None` if neither names one.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn of(option: Option<&str>, variable: &dyn Fn(&str) -> Option<String>) -> Result<Option<Destination>, String> {
+        let set = |name: &str| variable(name).filter(|value| !value.trim().is_empty());
+        let stated = option.map(|url| ("--otlp", url.to_owned()));
+        let of_metrics = || Some(("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", set("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT")?));
+        let of_all = || {
+            let base = set("OTEL_EXPORTER_OTLP_ENDPOINT")?;
+            Some(("OTEL_EXPORTER_OTLP_ENDPOINT", format!("{}/v1/metrics", base.trim_end_matches('/'))))
+        };
+        let Some((name, url)) = stated.or_else(of_metrics).or_else(of_all) else { return Ok(None) };
+        match url.split_once("://") {
+            Some(("http", rest)) if !rest.is_empty() && !rest.starts_with('/') => {}
+            Some(("https", _)) => {
+                return Err(format!("{name}: {url}: only http is spoken; name a collector on this machine"));
+            }
+            _ => return Err(format!("{name}: {url} is no URL such as http://127.0.0.1:4318/v1/metrics")),
+        }
+        let headers = ["OTEL_EXPORTER_OTLP_METRICS_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS"].into_iter().find_map(set);
+        let mut resource = set("OTEL_RESOURCE_ATTRIBUTES").map(|text| pairs(&text)).unwrap_or_default();
+        if let Some(name) = set("OTEL_SERVICE_NAME") {
+            resource.retain(|(key, _)| key != "service.name");
+            resource.push(("service.name".to_owned(), name));
+        }
+        if !resource.iter().any(|(key, _)| key == "service.name") {
+            resource.push(("service.name".to_owned(), "oversleep".to_owned()));
+        }
+        let every = set("OTEL_METRIC_EXPORT_INTERVAL").and_then(|text| text.trim().parse().ok());
+        Ok(Some(Destination {
+            url,
+            headers: headers.map(|text| pairs(&text)).unwrap_or_default(),
+            resource,
+            every: every.filter(|ms| *ms > 0).map_or(EVERY, Duration::from_millis),
+        }))
+    }
+
+    /// Pushes once. What fails is in the next push: it counts from the start.
+    ///
+    /// # Errors
+    /// Why it failed.
+    pub fn push(&self, families: &[Family], version: &str, times: Times) -> Result<(), String> {
+        let body = otlp::write(families, &self.resource, version, times);
+        let mut request = minreq::post(self.url.clone()).with_body(body).with_timeout(TIME_MAX_S);
+        request = request.with_header("Content-Type", otlp::CONTENT_TYPE);
+        for (name, value) in &self.headers {
+            request = request.with_header(name.clone(), value.clone());
+        }
+        let answer = request.send().map_err(|error| error.to_string())?;
+        match answer.status_code {
+            200..300 => Ok(()),
+            status => Err(format!("the receiver answers {status} {}", answer.reason_phrase)),
+        }
+    }
+}
+
+/// `a=b,c=d` with percent-encoded values.
+fn pairs(text: &str) -> Vec<(String, String)> {
+    let pair = |part: &str| {
+        let (name, value) = part.split_once('=')?;
+        Some((name.trim().to_owned(), decoded(value.trim())))
+    };
+    text.split(',').filter_map(pair).filter(|(name, _)| !name.is_empty()).collect()
+}
+
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, tail @ ..] = rest {
+        let hex = tail.get(..2).and_then(|two| u8::from_str_radix(std::str::from_utf8(two).ok()?, 16).ok());
+        match (first, hex) {
+            (b'%', Some(byte)) => {
+                bytes.push(byte);
+                rest = &tail[2..];
+            }
+            _ => {
+                bytes.push(*first);
+                rest = tail;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(option: Option<&str>, variables: &[(&str, &str)]) -> Result<Option<Destination>, String> {
+        let variable = |name: &str| variables.iter().find(|(set, _)| *set == name).map(|(_, to)| (*to).to_owned());
+        Destination::of(option, &variable)
+    }
+
+    #[test]
+    fn the_environment_names_a_base_and_the_option_a_whole_url() {
+        let base = [("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:4318/")];
+        assert_eq!(of(None, &base).unwrap().unwrap().url, "http://127.0.0.1:4318/v1/metrics");
+        assert_eq!(of(Some("http://a:1/x"), &base).unwrap().unwrap().url, "http://a:1/x");
+        let both = [base[0], ("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "http://m/y")];
+        assert_eq!(of(None, &both).unwrap().unwrap().url, "http://m/y");
+        assert_eq!((of(None, &[]), of(None, &[("OTEL_EXPORTER_OTLP_ENDPOINT", " ")])), (Ok(None), Ok(None)));
+    }
+
+    #[test]
+    fn what_cannot_be_reached_is_said_with_its_name() {
+        for url in ["https://a/v1/metrics", "a:4318", "http://", "ftp://a"] {
+            assert!(of(Some(url), &[]).is_err_and(|error| error.starts_with("--otlp: ")), "{url}");
+        }
+    }
+
+    #[test]
+    fn attributes_headers_and_the_interval_are_those_of_the_environment() {
+        let variables = [
+            ("OTEL_RESOURCE_ATTRIBUTES", "host.group=db%2C1, service.name=x,bad,=y"),
+            ("OTEL_EXPORTER_OTLP_HEADERS", "api-key=a%20b"),
+            ("OTEL_METRIC_EXPORT_INTERVAL", "5000"),
+        ];
+        let destination = of(Some("http://a/v1/metrics"), &variables).unwrap().unwrap();
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        assert_eq!(destination.resource, [pair("host.group", "db,1"), pair("service.name", "x")]);
+        assert_eq!(destination.headers, [pair("api-key", "a b")]);
+        assert_eq!(destination.every, Duration::from_secs(5));
+        let named = of(Some("http://a/"), &[variables[0], ("OTEL_SERVICE_NAME", "z")]).unwrap().unwrap();
+        assert_eq!(named.resource[1], pair("service.name", "z"));
+        assert_eq!((decoded("%zz%4"), decoded("%41")), ("%zz%4".to_owned(), "A".to_owned()));
+    }
+}
