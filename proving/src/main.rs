@@ -19,6 +19,7 @@ mod page;
 mod real_time;
 mod report;
 mod sentences;
+mod serve;
 mod soak;
 mod why;
 
@@ -54,6 +55,8 @@ const SUITES: &[Suite] = suites! {
     real_time::command, "real-time": "run the tests that look at real time, each up to three times; none fails, what differs is DISTURBED";
     sentences::command, "sentences":
         "hold what reports say against their own figures, on every modelled machine and here, or in the files named";
+    serve::command, "serve":
+        "let a real Prometheus scrape what is served, over restarts, and hold its answers against the result; also rules, dashboard";
     soak::command, "soak": "run a day, a week and 110 days in virtual time: every deadline is counted, memory stays";
     why::cost, "why-cost":
         "what following a program costs it and this machine, and that nothing is lost uncounted; needs root, names limit it";

@@ -1,4 +1,4 @@
-//! The steps of a cross check: each runs with a time limit and a log, and the summary lists them.
+//! The steps of a suite: each runs with a time limit and a log, and the summary lists them.
 
 use std::fs;
 use std::path::PathBuf;
@@ -75,7 +75,7 @@ impl Report {
 
     /// Prints the summary. Exit code 0 where nothing failed.
     pub fn close(self) -> ExitCode {
-        println!("\n=== cross: summary");
+        println!("\n=== summary");
         for line in &self.lines {
             println!("{}", row(line));
         }

@@ -92,9 +92,9 @@ const MACHINE: &[(&str, FactName)] = &[
     ("governor", FactName::CpufreqGovernor),
 ];
 
-/// What there is to tell.
+/// What is known now.
 #[derive(Clone, Copy, Debug)]
-pub struct Told<'a> {
+pub struct Snapshot<'a> {
     /// A sampler for each wait, and for each CPU where CPUs were named.
     pub samplers: &'a [(Option<u32>, &'a Sampler)],
     /// The system's name.
@@ -107,7 +107,7 @@ pub struct Told<'a> {
     pub version: &'a str,
 }
 
-impl Told<'_> {
+impl Snapshot<'_> {
     /// All families now. What isn't known is left out.
     pub fn families(&self) -> Vec<Family> {
         let mut all = self.of_waits();

@@ -55,7 +55,7 @@ fn answer(mut stream: TcpStream) -> String {
     }
 }
 
-fn asked(address: SocketAddr, request: &[u8]) -> String {
+fn answer_to(address: SocketAddr, request: &[u8]) -> String {
     let mut stream = connected(address);
     let _ = stream.write_all(request);
     answer(stream)
@@ -64,7 +64,7 @@ fn asked(address: SocketAddr, request: &[u8]) -> String {
 /// A client that is told to come back does so.
 fn healthy(address: SocketAddr) {
     loop {
-        let told = asked(address, b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n");
+        let told = answer_to(address, b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n");
         if told.starts_with("HTTP/1.1 200 OK") && told.ends_with("ok\n") {
             return;
         }
@@ -106,10 +106,10 @@ fn hostile_requests_are_refused_and_the_next_one_is_answered() {
                 let told = answer(stream);
                 assert!(!told.starts_with("HTTP/1.1 200"), "{told}");
             }
-            4 => assert!(!asked(address, huge.as_bytes()).starts_with("HTTP/1.1 2")),
-            5 => assert!(!asked(address, many.as_bytes()).starts_with("HTTP/1.1 2")),
+            4 => assert!(!answer_to(address, huge.as_bytes()).starts_with("HTTP/1.1 2")),
+            5 => assert!(!answer_to(address, many.as_bytes()).starts_with("HTTP/1.1 2")),
             6 => {
-                let told = asked(address, b"POST /metrics HTTP/1.1\r\nContent-Length: 4\r\n\r\nabcd");
+                let told = answer_to(address, b"POST /metrics HTTP/1.1\r\nContent-Length: 4\r\n\r\nabcd");
                 assert!(
                     told.is_empty() || told.starts_with("HTTP/1.1 405") || told.starts_with("HTTP/1.1 503"),
                     "{told}"
@@ -117,7 +117,7 @@ fn hostile_requests_are_refused_and_the_next_one_is_answered() {
             }
             7 => {
                 // Requests in a row: one is answered.
-                let told = asked(address, &b"GET /healthz HTTP/1.1\r\n\r\n".repeat(50));
+                let told = answer_to(address, &b"GET /healthz HTTP/1.1\r\n\r\n".repeat(50));
                 assert!(told.matches("HTTP/1.1 ").count() <= 1, "{told}");
             }
             8 => {
@@ -152,7 +152,7 @@ fn slow_clients_are_told_so_and_take_no_more_than_their_connections() {
 #[test]
 fn a_large_answer_arrives_whole() {
     let server = server();
-    let told = asked(server.address(), b"GET /result.json HTTP/1.1\r\n\r\n");
+    let told = answer_to(server.address(), b"GET /result.json HTTP/1.1\r\n\r\n");
     let body = told.split_once("\r\n\r\n").expect("a head").1;
     assert_eq!(body.len(), LARGE);
 }

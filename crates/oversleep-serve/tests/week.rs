@@ -5,7 +5,7 @@ use oversleep_record::environment::Environment;
 use oversleep_record::{Disturbance, Nanos};
 use oversleep_sampler::exponential::Exponential;
 use oversleep_sampler::{Burst, Cause, Covers, Ended, Kind, MachineState, Sampler, Sampling, Wait};
-use oversleep_serve::metrics::{Family, Sample, Told, Type, Value};
+use oversleep_serve::metrics::{Family, Sample, Snapshot, Type, Value};
 use oversleep_system::CounterReading;
 
 const SECOND: i64 = 1_000_000_000;
@@ -91,7 +91,7 @@ impl Machine {
 
 fn families(sampler: &Sampler) -> Vec<Family> {
     let (samplers, facts) = ([(None, sampler)], Environment::default());
-    Told { samplers: &samplers, os: "linux", facts: &facts, findings: &[], version: "0" }.families()
+    Snapshot { samplers: &samplers, os: "linux", facts: &facts, findings: &[], version: "0" }.families()
 }
 
 /// The values of all counters, and the counts of all histograms, by name and labels.
@@ -154,7 +154,7 @@ fn a_week_shows_each_event_as_what_it_is_and_no_count_falls() {
     assert!((9_000..10_000).contains(&throttled), "{throttled}: a pause about every 9 s of one day");
     assert_eq!(burst.lateness.count() + burst.discarded, 8 * sampler.bursts());
     assert!(sampler.late_after(0).all(|late| late.causes[0].0 == Cause::Throttled));
-    let told = families(&sampler);
+    let now = families(&sampler);
     for (name, value) in [
         ("oversleep_wait_discarded_total", 10.0),
         ("oversleep_suspended_seconds_total", 8.0 * 3_600.0),
@@ -165,7 +165,7 @@ fn a_week_shows_each_event_as_what_it_is_and_no_count_falls() {
         ("oversleep_late_waits_total", throttled as f64),
         ("oversleep_wait_lateness_seconds", (burst.lateness.count() + pause.lateness.count()) as f64),
     ] {
-        assert!((counter(&told, name) - value).abs() < 1e-6, "{name}: {} {value}", counter(&told, name));
+        assert!((counter(&now, name) - value).abs() < 1e-6, "{name}: {} {value}", counter(&now, name));
     }
     let series = sampler.series("monotonic");
     assert!(series[0].rounds.len() <= 64 && sampler.covered() <= Nanos(HOUR + 120 * SECOND), "{}", sampler.covered());
@@ -184,9 +184,9 @@ fn what_the_counters_never_tell_stays_unknown() {
 fn a_usual_machine_has_at_most_60_series_and_what_is_not_known_is_none_of_them() {
     let mut sampler = Sampler::new(Sampling::of("nanosleep"), CounterReading::default(), MachineState::default());
     sampler.note_reads(vec![("std-instant", 25.0), ("std-systemtime", 24.0), ("oversleep", 12.5)]);
-    let told = families(&sampler);
-    assert!(!told.iter().any(|family| family.name == "oversleep_steal_seconds"));
-    let text = oversleep_serve::text::write(&told, oversleep_serve::text::Dialect::Prometheus);
+    let now = families(&sampler);
+    assert!(!now.iter().any(|family| family.name == "oversleep_steal_seconds"));
+    let text = oversleep_serve::text::write(&now, oversleep_serve::text::Dialect::Prometheus);
     let series = text.lines().filter(|line| !line.starts_with('#')).count();
     // Five sums of the machine, its CPUs, and findings come on top; classic buckets are 30 of them.
     assert!(series + 6 <= 53, "{series}");

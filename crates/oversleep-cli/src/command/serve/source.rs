@@ -8,7 +8,7 @@ use oversleep_lab::share;
 use oversleep_record::ResultFile;
 use oversleep_record::finding::Finding;
 use oversleep_sampler::Sampler;
-use oversleep_serve::metrics::{Family, Told};
+use oversleep_serve::metrics::{Family, Snapshot};
 use oversleep_serve::otlp::Times;
 use oversleep_serve::routes::{self, Source};
 
@@ -64,9 +64,14 @@ impl Source for Samplers {
         let samplers: Vec<(Option<u32>, &Sampler)> =
             self.lives.iter().zip(&guards).map(|(live, guard)| (live.cpu(), &**guard)).collect();
         let ResultFile { environment, platform, .. } = &self.shared;
-        let told =
-            Told { samplers: &samplers, os: &platform.os, facts: environment, findings: &findings, version: VERSION };
-        told.families()
+        let now = Snapshot {
+            samplers: &samplers,
+            os: &platform.os,
+            facts: environment,
+            findings: &findings,
+            version: VERSION,
+        };
+        now.families()
     }
 
     fn start_s(&self) -> f64 {
