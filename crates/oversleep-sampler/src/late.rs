@@ -4,7 +4,7 @@ use std::fmt;
 
 use oversleep_record::{Disturbance, Nanos};
 
-use crate::burst::{Kind, Wait};
+use crate::burst::{Ended, Kind, Wait};
 
 /// What delayed a wait, as far as counters tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +18,9 @@ pub enum Cause {
 }
 
 impl Cause {
+    /// All of them.
+    pub const ALL: [Cause; 3] = [Cause::Preempted, Cause::Throttled, Cause::Stolen];
+
     /// In a word, as documents have it.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -61,6 +64,9 @@ impl fmt::Display for LateWait {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Wait { kind, requested, lateness, .. } = self.wait;
         let what = if kind == Kind::Pause { "pause of " } else { "" };
+        if self.wait.ended == Ended::Missed {
+            return write!(f, "{what}{requested} missed its deadline by {lateness}: the wait before it ended too late");
+        }
         write!(f, "{what}{requested} ended {lateness} late: ")?;
         let words: Vec<String> = self.causes.iter().map(|(cause, time)| self.cause(*cause, *time)).collect();
         f.write_str(if words.is_empty() { "no cause in the counters" } else { "" })?;
@@ -82,7 +88,6 @@ impl LateWait {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::burst::Ended;
 
     #[test]
     fn a_late_wait_names_what_is_known_and_says_when_nothing_is() {
@@ -104,5 +109,7 @@ mod tests {
             late(Some(ms(2)), &throttled),
             "1 ms ended 3 ms late: 40 ms throttled in 900 ms, 10 ms stolen in 900 ms, 2 ms waiting for a CPU"
         );
+        let missed = LateWait::of(Wait { ended: Ended::Missed, ..wait(None) }, &quiet);
+        assert_eq!(missed.to_string(), "1 ms missed its deadline by 3 ms: the wait before it ended too late");
     }
 }

@@ -41,8 +41,9 @@ impl Recent {
         self.values.iter().rev().find(|(_, of, _)| *of == kind).map(|(.., value)| Nanos(*value))
     }
 
-    /// The largest lateness among the newest so many waits; `None` if there are none.
-    pub fn largest_of(&self, newest: usize) -> Option<i64> {
-        self.values.iter().rev().take(newest).map(|(.., value)| *value).max()
+    /// The largest lateness of the waits that ended at most that long before the newest one; `None` if there are none.
+    pub fn largest_within(&self, span: Nanos) -> Option<i64> {
+        let newest = self.values.back()?.0;
+        self.values.iter().rev().take_while(|(end, ..)| newest - *end <= span).map(|(.., value)| *value).max()
     }
 }

@@ -9,7 +9,7 @@ use oversleep_record::{CommandName, Nanos};
 use oversleep_sampler::Sampling;
 use oversleep_system::examples::Examples;
 
-use super::live::{self, Shown};
+use super::live::{self, Shown, remote};
 use super::measuring;
 use crate::args::{AMOUNT, MachineArgs, OutputArgs, value};
 use crate::command::spec::{WATCHES, examples, exits};
@@ -27,6 +27,7 @@ fn examples_here() -> String {
         (format!("oversleep watch {sleep} --late 200us"), "names each wait that ends so late"),
         ("oversleep watch --for 10min --out r.json".to_owned(), ""),
         ("oversleep watch --json-lines".to_owned(), "a line for each second and each late wait"),
+        ("oversleep watch http://127.0.0.1:9899".to_owned(), "what `oversleep serve` samples there"),
     ])
 }
 
@@ -38,21 +39,21 @@ fn examples_here() -> String {
 #[derive(Args, Debug)]
 #[command(before_help = examples_here(), after_help = exits("", WATCHES))]
 pub(super) struct Watch {
-    /// The wait to watch [default: this system's simplest sleep]
-    #[arg(value_name = "NAME")]
+    /// The wait to watch, or the URL of a machine that serves [default: this system's simplest sleep]
+    #[arg(value_name = "NAME|URL")]
     wait: Option<String>,
 
     /// How long to watch [default: until Ctrl-C]
     #[arg(long = "for", id = "for", value_name = "DURATION", value_parser = value::watch_time, help_heading = AMOUNT)]
     time: Option<Nanos>,
 
-    /// The short wait
-    #[arg(long, value_name = "DURATION", value_parser = value::request, default_value = "1ms", help_heading = AMOUNT)]
-    request: Nanos,
+    /// The short wait [default: 1ms]
+    #[arg(long, value_name = "DURATION", value_parser = value::request, help_heading = AMOUNT)]
+    request: Option<Nanos>,
 
-    /// How late a wait ends that is named
-    #[arg(long, value_name = "DURATION", value_parser = value::request, default_value = "1ms", help_heading = AMOUNT)]
-    late: Nanos,
+    /// How late a wait ends that is named [default: 1ms]
+    #[arg(long, value_name = "DURATION", value_parser = value::request, help_heading = AMOUNT)]
+    late: Option<Nanos>,
 
     /// Print a line of JSON for each second and each late wait on standard output
     #[arg(long)]
@@ -64,18 +65,64 @@ pub(super) struct Watch {
 
 impl Watch {
     pub(super) fn run(self) -> Result<Exit, Failure> {
-        let name = wait_of(self.wait.as_deref())?;
-        let sampling = Sampling { requested: self.request, late_from: self.late, ..Sampling::of(&name) };
-        let words = format!("Watching {name} for {} and for pauses of about {}", self.request, sampling.pause);
-        let begin = format!("{words} {}.", self.time.map_or("until Ctrl-C".to_owned(), |time| format!("for {time}")));
         let shown = Shown {
             has_table: !self.output.quiet,
             has_histogram: false,
             has_json_lines: self.json_lines,
             is_stdout_taken: false,
         };
-        run(CommandName::Watch, sampling, self.time, shown, &self.output, &begin)
+        let until = self.time.map_or("until Ctrl-C".to_owned(), |time| format!("for {time}"));
+        if let Some(url) = self.wait.as_deref().filter(|name| name.contains("://")) {
+            return self.follow(url, shown, &format!("Watching {url} {until}."));
+        }
+        let name = wait_of(self.wait.as_deref())?;
+        let usual = Sampling::of(&name);
+        let sampling = Sampling {
+            requested: self.request.unwrap_or(usual.requested),
+            late_from: self.late.unwrap_or(usual.late_from),
+            ..usual
+        };
+        let words = format!("Watching {name} for {} and for pauses of about {}", sampling.requested, sampling.pause);
+        run(CommandName::Watch, sampling, self.time, shown, &self.output, &format!("{words} {until}."))
     }
+
+    /// Another machine.
+    fn follow(&self, url: &str, shown: Shown, begin: &str) -> Result<Exit, Failure> {
+        if !url.starts_with("http://") {
+            let tunnel = "use a tunnel, such as ssh -L 9899:localhost:9899";
+            return Err(Failure::usage(format!("{url}: only http is spoken; {tunnel}")));
+        }
+        if self.request.is_some() {
+            return Err(Failure::usage(
+                "the machine that serves chooses the request: `oversleep serve --request` there",
+            ));
+        }
+        let (delivery, shown) = prepared(shown, &self.output, true)?;
+        let stop = StopFlag::new();
+        let signals = interrupt::raise_on_signal(&stop);
+        if !self.output.quiet {
+            message::note(begin);
+        }
+        let file = remote::follow(url, &stop, self.time, self.late, shown);
+        drop(signals);
+        let file = file?;
+        delivery.deliver(&file, output::stem(&file))?;
+        measuring::ended(&file).map(|_| exit::of_result(&file))
+    }
+}
+
+/// Where the result goes, and whether standard output is free for what is shown.
+fn prepared(shown: Shown, output: &OutputArgs, is_automatic: bool) -> Result<(Delivery, Shown), Failure> {
+    // Lines of JSON are what standard output is for.
+    let delivery = match shown.has_json_lines {
+        true => Delivery::only_named(output, &[])?.without_report().of_measured(),
+        false => Delivery::prepare(output, is_automatic, None)?,
+    };
+    let shown = Shown { is_stdout_taken: delivery.takes_stdout(), ..shown };
+    if shown.is_stdout_taken && shown.has_json_lines {
+        return Err(Failure::usage("--json-lines and another document both take standard output; name a file for it"));
+    }
+    Ok((delivery, shown))
 }
 
 /// The name of a wait here that has a deadline.
@@ -102,15 +149,7 @@ pub(super) fn run(
     begin: &str,
 ) -> Result<Exit, Failure> {
     let lab = machine::laboratory(&MachineArgs::default())?;
-    // Lines of JSON are what standard output is for.
-    let delivery = match shown.has_json_lines {
-        true => Delivery::only_named(output, &[])?.without_report().of_measured(),
-        false => Delivery::prepare(output, command == CommandName::Watch, None)?,
-    };
-    let shown = Shown { is_stdout_taken: delivery.takes_stdout(), ..shown };
-    if shown.is_stdout_taken && shown.has_json_lines {
-        return Err(Failure::usage("--json-lines and another document both take standard output; name a file for it"));
-    }
+    let (delivery, shown) = prepared(shown, output, command == CommandName::Watch)?;
     let stop = StopFlag::new();
     let live = lab.live(sampling, None, command, output.name.clone(), &stop);
     let live = Arc::new(live.map_err(|error| measuring::explain(&error))?);

@@ -1,48 +1,11 @@
 //! What is served and pushed. Nothing here looks at how late a wait was.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
-use std::process::{Child, Stdio};
+use std::io::{Read, Write};
+use std::net::TcpListener;
 
 use oversleep_record::ResultFile;
 
-use super::support::Home;
-
-/// A server that runs until this is dropped.
-struct Served {
-    child: Child,
-    address: String,
-}
-
-impl Drop for Served {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-impl Served {
-    fn start(home: &Home, args: &[&str], variables: &[(&str, &str)]) -> Served {
-        let mut command = home.command();
-        command.args(["serve", "--listen", "127.0.0.1:0"]).args(args).envs(variables.iter().copied());
-        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
-        let mut line = String::new();
-        BufReader::new(child.stderr.as_mut().expect("piped")).read_line(&mut line).expect("readable");
-        let address = line.split_once("http://").and_then(|(_, rest)| rest.split_once("/metrics"));
-        let address = address.unwrap_or_else(|| panic!("{line}")).0.to_owned();
-        Served { child, address }
-    }
-
-    /// The head and the body of the answer.
-    fn get(&self, path: &str) -> (String, Vec<u8>) {
-        let mut stream = TcpStream::connect(&self.address).expect("it listens");
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: a\r\n\r\n").expect("it reads");
-        let mut bytes = Vec::new();
-        stream.read_to_end(&mut bytes).expect("it answers");
-        let end = bytes.windows(4).position(|four| four == b"\r\n\r\n").expect("a head");
-        (String::from_utf8_lossy(&bytes[..end]).into_owned(), bytes[end + 4..].to_vec())
-    }
-}
+use super::support::{Home, Served};
 
 #[test]
 fn metrics_and_a_result_are_served_and_tell_no_names() {
@@ -122,4 +85,42 @@ fn what_cannot_be_served_is_said_before_anything_is_sampled() {
         assert_eq!(ended.code, Some(code), "{args:?}: {}", ended.stderr);
         assert!(ended.stderr.contains(says), "{args:?}: {}", ended.stderr);
     }
+}
+
+#[test]
+fn another_machine_is_watched_by_its_address_and_its_result_is_kept() {
+    let home = Home::new();
+    let served = Served::start(&home, &["--name", "db-3"], &[]);
+    let url = format!("http://{}", served.address);
+    let ended = home.run(["watch", &url, "--for", "1100ms", "--json-lines", "--out", "r.json"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert!(ended.stdout.lines().any(|line| line.starts_with(r#"{"event":"second""#)), "{}", ended.stdout);
+    let file = ResultFile::read(&std::fs::read(home.path().join("r.json")).expect("written")).expect("a result");
+    assert_eq!((file.command.as_str(), file.name.as_deref()), ("serve", Some("db-3")));
+    drop(served);
+    for (args, code, says) in [
+        (&["watch", url.as_str()][..], 1, "/watch.jsonl: "),
+        (&["watch", "https://a:9899"], 2, "only http is spoken; use a tunnel"),
+        (&["watch", &url, "--request", "2ms"], 2, "the machine that serves chooses the request"),
+    ] {
+        let ended = home.run(args);
+        assert_eq!(ended.code, Some(code), "{args:?}: {}", ended.stderr);
+        assert!(ended.stderr.contains(says), "{args:?}: {}", ended.stderr);
+    }
+}
+
+#[test]
+fn what_serves_something_else_is_said() {
+    let home = Home::new();
+    let other = TcpListener::bind("127.0.0.1:0").expect("loopback");
+    let url = format!("http://{}", other.local_addr().expect("bound"));
+    let answer = std::thread::spawn(move || {
+        let (mut stream, _) = other.accept().expect("it connects");
+        let mut part = [0; 1_024];
+        let _ = stream.read(&mut part);
+        stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n<html>").expect("it reads");
+    });
+    let ended = home.run(["watch", &url]).with_code(1);
+    answer.join().expect("no panic");
+    assert!(ended.stderr.contains("doesn't serve what `oversleep serve` does"), "{}", ended.stderr);
 }

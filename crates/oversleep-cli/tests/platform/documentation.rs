@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::support::{self, Home, SHORT, pauses};
+use crate::support::{self, Home, SHORT, Served, pauses};
 
 const RECORDING: &[u8] = include_bytes!("../../../oversleep-why/tests/recorded/fifo.why");
 
@@ -31,6 +31,11 @@ fn run_line(home: &Home, line: &str) {
     }
     // A process that runs already, and a port that nobody else has.
     let line = line.replace(" -p 1234", &format!(" -p {}", std::process::id())).replace("'[::]:9899'", "127.0.0.1:0");
+    let served = line.starts_with("oversleep watch http:").then(|| Served::start(home, &[], &[]));
+    let line = match &served {
+        Some(served) => line.replace("127.0.0.1:9899", &served.address),
+        None => line,
+    };
     let line = &match line.starts_with("oversleep serve") && !line.contains("--listen") {
         true => format!("{line} --listen 127.0.0.1:0"),
         false => line,

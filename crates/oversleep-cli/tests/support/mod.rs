@@ -2,8 +2,10 @@
 
 #![allow(dead_code, reason = "each test uses its part")]
 
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
 use oversleep_record::ResultFile;
@@ -90,6 +92,42 @@ impl Home {
     /// Runs it to its end.
     pub fn run<S: AsRef<std::ffi::OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Ended {
         Ended::of(self.command().args(args).output().expect("it starts"))
+    }
+}
+
+/// A server that runs until this is dropped.
+pub struct Served {
+    child: Child,
+    pub address: String,
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Served {
+    pub fn start(home: &Home, args: &[&str], variables: &[(&str, &str)]) -> Served {
+        let mut command = home.command();
+        command.args(["serve", "--listen", "127.0.0.1:0"]).args(args).envs(variables.iter().copied());
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
+        let mut line = String::new();
+        BufReader::new(child.stderr.as_mut().expect("piped")).read_line(&mut line).expect("readable");
+        let address = line.split_once("http://").and_then(|(_, rest)| rest.split_once("/metrics"));
+        let address = address.unwrap_or_else(|| panic!("{line}")).0.to_owned();
+        Served { child, address }
+    }
+
+    /// The head and the body of the answer.
+    pub fn get(&self, path: &str) -> (String, Vec<u8>) {
+        let mut stream = TcpStream::connect(&self.address).expect("it listens");
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: a\r\n\r\n").expect("it reads");
+        let mut bytes = Vec::new();
+        stream.read_to_end(&mut bytes).expect("it answers");
+        let end = bytes.windows(4).position(|four| four == b"\r\n\r\n").expect("a head");
+        (String::from_utf8_lossy(&bytes[..end]).into_owned(), bytes[end + 4..].to_vec())
     }
 }
 

@@ -1,53 +1,181 @@
-//! What a sampler shows now, as lines of JSON.
+//! What a sampler shows now: lines of JSON, here or from another machine, and what a table has.
 
 use std::time::Duration;
 
-use oversleep_record::Distribution;
-use oversleep_sampler::{Kind, LateWait, Sampler, Wait};
-use serde_json::{Value, json};
+use oversleep_record::{Distribution, Nanos};
+use oversleep_sampler::{Cause, Ended, Kind, LateWait, Sampler, Wait};
+use serde::{Deserialize, Serialize};
 
-fn figures(values: &Distribution) -> Value {
-    json!({
-        "count": values.count(),
-        "min_ns": values.min(),
-        "p50_ns": values.safe_quantile(0.5),
-        "p99_ns": values.safe_quantile(0.99),
-        "max_ns": values.max(),
-    })
+/// The time that the newest figure is about.
+const NEWEST: Nanos = Nanos::from_millis(1_000);
+
+/// A line.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "lowercase")]
+pub enum Line {
+    /// The state in some second.
+    Second(Second),
+    /// A late wait.
+    Late(Late),
 }
 
-/// A second: the figures of the last ten and since the start.
-pub fn of_second(sampler: &Sampler, now: Duration) -> Value {
-    let of = |kind| {
-        let recent = sampler.recent().distribution(kind);
-        json!({ "last_10s": figures(&recent), "all": figures(&sampler.tally(kind).lateness) })
-    };
-    let sums = sampler.sums();
-    json!({
-        "event": "second",
-        "at_s": now.as_secs(),
-        "burst": of(Kind::Burst),
-        "pause": of(Kind::Pause),
-        "steal_ns": sums.steal,
-        "cpu_pressure_ns": sums.cpu_pressure,
-        "throttled_ns": sums.throttled,
-        "suspended_ns": sums.suspended,
-        "late": sampler.late_count(),
-    })
+/// The figures of the last ten seconds and since the start.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Second {
+    pub at_s: u64,
+    pub wait: String,
+    pub requested_ns: Nanos,
+    pub burst: Part,
+    pub pause: Part,
+    /// The largest lateness of the last second.
+    pub max_last_1s_ns: Option<i64>,
+    pub steal_ns: Option<Nanos>,
+    pub cpu_pressure_ns: Option<Nanos>,
+    pub throttled_ns: Option<Nanos>,
+    pub suspended_ns: Option<Nanos>,
+    pub late: u64,
+}
+
+/// Those of one kind of wait.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Part {
+    pub newest_ns: Option<Nanos>,
+    pub last_10s: Figures,
+    pub all: Figures,
+}
+
+/// What is known of a distribution. A quantile that too few values support isn't.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Figures {
+    pub count: u64,
+    pub min_ns: Option<i64>,
+    pub p50_ns: Option<i64>,
+    pub p99_ns: Option<i64>,
+    pub max_ns: Option<i64>,
+}
+
+impl Figures {
+    fn of(values: &Distribution) -> Figures {
+        Figures {
+            count: values.count(),
+            min_ns: values.min(),
+            p50_ns: values.safe_quantile(0.5),
+            p99_ns: values.safe_quantile(0.99),
+            max_ns: values.max(),
+        }
+    }
+}
+
+impl Second {
+    /// That of a sampler now.
+    pub fn of(sampler: &Sampler, now: Duration) -> Second {
+        let (recent, sums) = (sampler.recent(), sampler.sums());
+        let part = |kind| Part {
+            newest_ns: recent.newest(kind),
+            last_10s: Figures::of(&recent.distribution(kind)),
+            all: Figures::of(&sampler.tally(kind).lateness),
+        };
+        Second {
+            at_s: now.as_secs(),
+            wait: sampler.sampling().wait.clone(),
+            requested_ns: sampler.sampling().requested,
+            burst: part(Kind::Burst),
+            pause: part(Kind::Pause),
+            max_last_1s_ns: recent.largest_within(NEWEST),
+            steal_ns: sums.steal,
+            cpu_pressure_ns: sums.cpu_pressure,
+            throttled_ns: sums.throttled,
+            suspended_ns: sums.suspended,
+            late: sampler.late_count(),
+        }
+    }
+
+    /// How many waits have ended.
+    pub fn count(&self) -> u64 {
+        self.burst.all.count + self.pause.all.count
+    }
 }
 
 /// A late wait.
-pub fn of_late(late: &LateWait) -> Value {
-    let Wait { kind, requested, end, lateness, .. } = late.wait;
-    let causes: Vec<Value> =
-        late.causes.iter().map(|(cause, time)| json!({ "cause": cause.as_str(), "ns": time })).collect();
-    json!({
-        "event": "late",
-        "at_ns": end,
-        "wait": if kind == Kind::Pause { "pause" } else { "burst" },
-        "requested_ns": requested,
-        "lateness_ns": lateness,
-        "causes": causes,
-        "window_ns": late.window,
-    })
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Late {
+    pub at_ns: Nanos,
+    /// `burst` or `pause`.
+    wait: String,
+    requested_ns: Nanos,
+    lateness_ns: Nanos,
+    /// Whether its deadline had passed before the call could be made.
+    missed: bool,
+    causes: Vec<CauseTime>,
+    window_ns: Nanos,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct CauseTime {
+    cause: String,
+    ns: Nanos,
+}
+
+const PAUSE: &str = "pause";
+
+impl From<&LateWait> for Late {
+    fn from(late: &LateWait) -> Late {
+        let Wait { kind, requested, end, lateness, ended, .. } = late.wait;
+        let cause = |(cause, ns): &(Cause, Nanos)| CauseTime { cause: cause.as_str().to_owned(), ns: *ns };
+        Late {
+            at_ns: end,
+            wait: if kind == Kind::Pause { PAUSE } else { "burst" }.to_owned(),
+            requested_ns: requested,
+            lateness_ns: lateness,
+            missed: ended == Ended::Missed,
+            causes: late.causes.iter().map(cause).collect(),
+            window_ns: late.window,
+        }
+    }
+}
+
+/// What another machine says is shown as what this one sees.
+impl From<&Late> for LateWait {
+    fn from(late: &Late) -> LateWait {
+        let known = |of: &CauseTime| Some((Cause::ALL.into_iter().find(|cause| cause.as_str() == of.cause)?, of.ns));
+        let wait = Wait {
+            kind: if late.wait == PAUSE { Kind::Pause } else { Kind::Burst },
+            requested: late.requested_ns,
+            end: late.at_ns,
+            lateness: late.lateness_ns,
+            ended: if late.missed { Ended::Missed } else { Ended::TimedOut },
+            run_delay: None,
+        };
+        LateWait { wait, causes: late.causes.iter().filter_map(known).collect(), window: late.window_ns }
+    }
+}
+
+impl Line {
+    /// As JSON.
+    pub fn text(&self) -> String {
+        serde_json::to_string(self).expect("plain data")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_late_wait_reads_back_as_it_was() {
+        let wait = Wait {
+            kind: Kind::Pause,
+            requested: Nanos::from_millis(900),
+            end: Nanos(5_000),
+            lateness: Nanos::from_millis(3),
+            ended: Ended::TimedOut,
+            run_delay: None,
+        };
+        let causes = vec![(Cause::Throttled, Nanos(7)), (Cause::Preempted, Nanos(2))];
+        let late = LateWait { wait, causes, window: Nanos(9) };
+        let text = Line::Late(Late::from(&late)).text();
+        assert!(text.starts_with(r#"{"event":"late","at_ns":5000,"wait":"pause""#), "{text}");
+        let Ok(Line::Late(read)) = serde_json::from_str(&text) else { panic!("{text}") };
+        assert_eq!(LateWait::from(&read), late);
+    }
 }

@@ -1,9 +1,12 @@
 //! Commands that sample for as long as somebody looks on.
 
 pub(super) mod lines;
+pub(super) mod remote;
 pub(super) mod running;
 mod screen;
 mod table;
 pub(super) mod threads;
+mod view;
 
-pub use running::{Shown, sample};
+pub use running::sample;
+pub use view::Shown;

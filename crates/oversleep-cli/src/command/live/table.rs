@@ -1,7 +1,8 @@
 //! What a sampler shows now, as text of at most 80 columns.
 
 use oversleep_record::{Distribution, Nanos};
-use oversleep_sampler::{Kind, Sampler};
+
+use super::lines::{Figures, Second};
 
 /// The most columns.
 pub const COLUMNS: usize = 80;
@@ -11,51 +12,41 @@ const STEPS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'
 const BAR: usize = 40;
 
 /// The rows of what was sampled.
-pub fn table(sampler: &Sampler, late_by_second: &[Option<i64>], has_histogram: bool) -> String {
+pub fn table(second: &Second, late_by_second: &[Option<i64>], burst: Option<&Distribution>) -> String {
     let row = |name: &str, cells: [String; 6]| {
         let cells: String = cells.iter().map(|cell| format!("{cell:>10}")).collect();
         format!("{name:<18}{cells}\n")
     };
     let mut text = row("lateness", ["now", "min", "p50", "p99", "max", "count"].map(str::to_owned));
-    let recent = sampler.recent();
-    for kind in Kind::ALL {
-        let name = match kind {
-            Kind::Burst => sampler.sampling().requested.to_string(),
-            Kind::Pause => "pause".to_owned(),
+    for (name, part) in [(second.requested_ns.to_string(), &second.burst), ("pause".to_owned(), &second.pause)] {
+        let of = |value: Option<i64>| value.map_or("–".to_owned(), |value| Nanos(value).to_string());
+        let cells = |figures: &Figures| {
+            let now = of(part.newest_ns.map(|newest| newest.0));
+            let [min, p50, p99, max] = [figures.min_ns, figures.p50_ns, figures.p99_ns, figures.max_ns].map(of);
+            [now, min, p50, p99, max, figures.count.to_string()]
         };
-        let cells = |values: &Distribution, now: Option<Nanos>| {
-            let of = |value: Option<i64>| value.map_or("–".to_owned(), |value| Nanos(value).to_string());
-            let now = of(now.map(|now| now.0));
-            let (p50, p99) = (values.safe_quantile(0.5), values.safe_quantile(0.99));
-            [now, of(values.min()), of(p50), of(p99), of(values.max()), values.count().to_string()]
-        };
-        let newest = recent.newest(kind);
-        text += &row(&format!("{name}, last 10 s"), cells(&recent.distribution(kind), newest));
-        text += &row("  since the start", cells(&sampler.tally(kind).lateness, newest));
+        text += &row(&format!("{name}, last 10 s"), cells(&part.last_10s));
+        text += &row("  since the start", cells(&part.all));
     }
     let bars = bars(late_by_second);
     if !bars.is_empty() {
         text += &format!("max by second     {bars}\n");
     }
-    text += &format!("{}\n", machine(sampler));
-    if has_histogram {
-        text += &histogram(&sampler.tally(Kind::Burst).lateness);
-    }
-    text
+    text += &format!("{}\n", machine(second));
+    text + &burst.map(histogram).unwrap_or_default()
 }
 
 /// What happened to the machine since the start. What isn't known isn't there.
-fn machine(sampler: &Sampler) -> String {
-    let sums = sampler.sums();
+fn machine(second: &Second) -> String {
     let known = [
-        ("steal", sums.steal),
-        ("CPU pressure", sums.cpu_pressure),
-        ("throttled", sums.throttled),
-        ("suspended", sums.suspended.filter(|time| *time > Nanos::ZERO)),
+        ("steal", second.steal_ns),
+        ("CPU pressure", second.cpu_pressure_ns),
+        ("throttled", second.throttled_ns),
+        ("suspended", second.suspended_ns.filter(|time| *time > Nanos::ZERO)),
     ];
     let mut words: Vec<String> =
         known.into_iter().filter_map(|(name, time)| Some(format!("{name} {}", time?))).collect();
-    words.push(format!("{} late", sampler.late_count()));
+    words.push(format!("{} late", second.late));
     words.join(" · ")
 }
 
@@ -93,8 +84,10 @@ fn histogram(values: &Distribution) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use oversleep_record::Disturbance;
-    use oversleep_sampler::{Burst, Ended, MachineState, Sampling, Wait};
+    use oversleep_sampler::{Burst, Ended, Kind, MachineState, Sampler, Sampling, Wait};
     use oversleep_system::CounterReading;
 
     use super::*;
@@ -116,7 +109,9 @@ mod tests {
         let before = CounterReading { at: Nanos::ZERO, totals: Disturbance { steal_ns: Some(Nanos::ZERO), ..totals } };
         sampler.begin(before);
         sampler.add(&Burst { waits, after: CounterReading { at: Nanos::from_millis(900), totals } });
-        let text = table(&sampler, &[Some(60_000), None, Some(3_456_000_000)], true);
+        let second = Second::of(&sampler, Duration::from_secs(1));
+        let burst = &sampler.tally(Kind::Burst).lateness;
+        let text = table(&second, &[Some(60_000), None, Some(3_456_000_000)], Some(burst));
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines.iter().all(|line| line.chars().count() <= COLUMNS), "{text}");
         assert_eq!(lines[0], "lateness                 now       min       p50       p99       max     count");

@@ -12,7 +12,7 @@ use oversleep_serve::metrics::{Family, Snapshot};
 use oversleep_serve::otlp::Times;
 use oversleep_serve::routes::{self, Source};
 
-use crate::command::live::lines;
+use crate::command::live::lines::{Line, Second};
 
 /// Findings are drawn again when they are this old.
 const FINDINGS_AGE: Duration = Duration::from_secs(60);
@@ -86,9 +86,9 @@ impl Source for Samplers {
         let now = self.began.elapsed();
         let of = |live: &Arc<Live>| {
             let sampler = live.sampler();
-            let second = lines::of_second(&sampler, now);
-            let late: Vec<_> = sampler.late_after(0).map(lines::of_late).collect();
-            [second].into_iter().chain(late).map(|line| format!("{line}\n")).collect::<String>()
+            let late = sampler.late_after(0).map(|late| Line::Late(late.into()));
+            let lines = [Line::Second(Second::of(&sampler, now))].into_iter().chain(late);
+            lines.map(|line| line.text() + "\n").collect::<String>()
         };
         self.lives.iter().map(of).collect()
     }
