@@ -237,9 +237,15 @@ fn longer(comparison: &Comparison) -> &'static str {
         "`oversleep runtimes --thorough`, or some of them by name"
     } else if all_by("why") {
         "`oversleep why --for`"
+    } else if has_imported(comparison) {
+        "`oversleep waits NAME --request SPAN --count N`"
     } else {
         "`oversleep check --thorough`, or one wait with `--count`"
     }
+}
+
+fn has_imported(comparison: &Comparison) -> bool {
+    comparison.results.iter().any(|result| result.command == "import")
 }
 
 fn against_base(comparison: &Comparison, result: u32) -> String {
@@ -259,7 +265,8 @@ fn against_base(comparison: &Comparison, result: u32) -> String {
     let all = higher + lower + same + uncertain + few + disturbed + other;
     let name = letter(result);
     if all == 0 {
-        return format!("{name} and A have no series in common.");
+        let rule = if has_imported(comparison) { "; only the same wait with the same request is compared" } else { "" };
+        return format!("{name} and A have no series in common{rule}.");
     }
     let mut parts = vec![match higher + lower {
         0 => "none differs at the median".to_owned(),
