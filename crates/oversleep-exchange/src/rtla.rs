@@ -2,9 +2,11 @@
 //! <https://docs.kernel.org/tools/rtla/rtla-timerlat-hist.html>; what they print is in `timerlat_hist.c` and
 //! `osnoise_hist.c` of <https://git.kernel.org/pub/scm/linux/kernel/git/torvalds/linux.git/tree/tools/tracing/rtla/src>.
 
+use oversleep_record::environment::FactValue;
+use oversleep_record::fact::FactName;
 use oversleep_record::label;
 use oversleep_record::series::{Quantity, Unit};
-use oversleep_record::{ExperimentId, Series};
+use oversleep_record::{ExperimentId, Nanos, Series};
 
 use crate::draft::{Draft, EXPERIMENT, Values, lateness};
 use crate::text::{Text, number, span_ns};
@@ -13,24 +15,23 @@ use crate::{Fault, Format};
 pub const TIMERLAT: Format = Format {
     name: "rtla timerlat histogram",
     knows: |text| text.first() == "# RTLA timerlat histogram",
-    read: |text, draft| read(text, draft, &Kind { series: of_timerlat, has_extremes: true, note: None }),
+    read: |text, draft| read(text, draft, &Kind { series: of_timerlat, is_timerlat: true }),
 };
 
 pub const OSNOISE: Format = Format {
     name: "rtla osnoise histogram",
     knows: |text| text.first() == "# RTLA osnoise histogram",
-    read: |text, draft| read(text, draft, &Kind { series: of_osnoise, has_extremes: false, note: Some(NOISES) }),
+    read: |text, draft| read(text, draft, &Kind { series: of_osnoise, is_timerlat: false }),
 };
 
 const NOISES: &str = "Each value is one interruption that osnoise saw, and no wait; shorter ones than its threshold (-T) are not among them.";
 
-/// What one of the two programs prints.
+/// One of the two programs.
 struct Kind {
     /// The series of a column.
     series: fn(&str) -> Option<Series>,
-    /// Whether its maximum is a value's. That of osnoise is the lower end of a bucket, as its values are.
-    has_extremes: bool,
-    note: Option<&'static str>,
+    /// Whether it is timerlat, whose maximum is a value's. That of osnoise is the lower end of a bucket, as its values are.
+    is_timerlat: bool,
 }
 
 /// How a line ends that says how many events the trace's buffer lost.
@@ -124,12 +125,16 @@ fn read(text: &Text<'_>, mut draft: Draft, kind: &Kind) -> Result<Draft, Fault> 
     draft.note(format!(
         "It has the lower ends of buckets of {step} {unit} or less: each value counts as the largest that it may have been."
     ));
-    kind.note.into_iter().for_each(|note| draft.note(note));
+    if kind.is_timerlat {
+        draft.fact(FactName::TimerSlack, FactValue::Nanos(Nanos(0)), "the kernel's own timers have no slack");
+    } else {
+        draft.note(NOISES);
+    }
     let several = columns.iter().filter(|column| column.kind == columns[0].kind).count() > 1;
     let mut sums: Vec<(Series, Values)> = Vec::new();
     for column in &columns {
         let Some(mut one) = (kind.series)(&column.kind) else { continue };
-        let values = values(column, step, unit_ns, kind.has_extremes)?;
+        let values = values(column, step, unit_ns, kind.is_timerlat)?;
         match sums.iter_mut().find(|(known, _)| known.key == one.key) {
             Some((_, sum)) => sum.add(&values),
             None => sums.push((one.clone(), values.clone())),
@@ -146,10 +151,10 @@ fn read(text: &Text<'_>, mut draft: Draft, kind: &Kind) -> Result<Draft, Fault> 
     Ok(draft)
 }
 
-fn values(column: &Column, step: i64, unit_ns: f64, has_extremes: bool) -> Result<Values, Fault> {
+fn values(column: &Column, step: i64, unit_ns: f64, is_timerlat: bool) -> Result<Values, Fault> {
     let mut values = Values::default();
     let mut end = 0;
-    let max = column.max.map(|max| if has_extremes { max } else { max.saturating_add(step - 1) });
+    let max = column.max.map(|max| if is_timerlat { max } else { max.saturating_add(step - 1) });
     // Within its microsecond.
     let part = if unit_ns > 1.0 { unit_ns as i64 - 1 } else { 0 };
     for &(line, index, count) in &column.counts {
