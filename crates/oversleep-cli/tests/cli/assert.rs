@@ -166,6 +166,24 @@ fn what_can_not_be_read_has_a_mark_under_it_and_files_have_lines() {
     fs::write(home.path().join("wrong.assert"), "sleep(1ms).p50 < 1ms\nsleep(1ms).p50 1us\n").expect("a file");
     let ended = home.run(["assert", "--file", "wrong.assert", "many.json"]).with_code(2);
     assert!(ended.stderr.contains("wrong.assert:2: a comparison is missing"), "{}", ended.stderr);
+    for (text, message) in [
+        (
+            "\u{feff}# ours\r\nsleep(1ms).p50 < 1\r\n",
+            "rules.assert:2: p50 is a span of time, like 2ms\n  sleep(1ms).p50 < 1\n                   ^\n",
+        ),
+        ("sleep(1ms).p50 < 1s\nsleep(1ms.p50 < 1s\n", "rules.assert:2: the closing parenthesis is missing\n"),
+        (
+            "sleep(1ms).p50 < 1s\n\nslep(1ms).p50 < 1s\n",
+            "rules.assert:3: 'slep(1ms).p50 < 1s': unknown wait 'slep(1ms)'",
+        ),
+        ("# nothing\n", "'rules.assert' has no assertion; write one a line"),
+    ] {
+        fs::write(home.path().join("rules.assert"), text).expect("a file");
+        let ended = home.run(["assert", "--file", "rules.assert", "many.json"]).with_code(2);
+        assert!(ended.stderr.contains(message), "{text}: {}", ended.stderr);
+    }
+    let ended = home.run(["assert", "--file", "none.assert", "many.json"]).with_code(1);
+    assert!(ended.stderr.starts_with("error: can't read 'none.assert': "), "{}", ended.stderr);
     for (args, words) in [
         (&["assert", "many.json"][..], "there is nothing to assert"),
         (&["assert", "many.json", "sleep(1ms).p50 < 1s", "--within", "1s"], "is measured already"),
@@ -200,8 +218,15 @@ fn verdicts_leave_in_every_format() {
     let output = command.args(args).args(["--format", "github"]).env("GITHUB_STEP_SUMMARY", &summary).output();
     let ended = Ended::of(output.expect("it runs")).with_code(3);
     assert!(ended.stdout.contains("::error title=") && ended.stdout.contains("::warning title="), "{}", ended.stdout);
-    let table = fs::read_to_string(summary).expect("a file");
+    let table = fs::read_to_string(&summary).expect("a file");
     assert!(table.contains("| fail | sleep(1ms).p50 &lt; 1us |"), "{table}");
+    // Another step adds its own, and each table is whole.
+    let again = home.command().args(args).args(["--format", "github"]).env("GITHUB_STEP_SUMMARY", &summary).output();
+    Ended::of(again.expect("it runs")).with_code(3);
+    assert_eq!(fs::read_to_string(&summary).expect("a file"), table.repeat(2));
+    let rows: Vec<&str> = table.lines().filter(|line| line.starts_with('|')).collect();
+    let columns = |row: &&str| row.matches('|').count();
+    assert!(rows.len() == 5 && rows.iter().all(|row| columns(row) == columns(&rows[0])), "{table}");
     home.run(["assert", "many.json", "sleep(1ms).p99 < 1ms", "--inconclusive", "pass"]).fine();
     home.run(["assert", "many.json", "sleep(1ms).p99 < 1ms", "--inconclusive", "fail"]).with_code(3);
 }

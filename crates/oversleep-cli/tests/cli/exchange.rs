@@ -35,6 +35,8 @@ fn every_command_that_takes_a_result_takes_other_programs_files() {
     assert!(compared.contains("1 differs at the median"), "{compared}");
     assert!(compared.contains("cyclictest measured this, in its own way"), "{compared}");
     assert!(compared.contains("sched.policy") && compared.contains("timer.slack_ns"), "{compared}");
+    // What cyclictest doesn't state is no difference.
+    assert!(!compared.contains("cpu.count") && compared.contains(" more facts aren't stated by A."), "{compared}");
     home.run(["share", &sample("hyperfine.json"), "--out", "shared.json"]).fine();
     assert!(!fs::read_to_string(home.path().join("shared.json")).expect("text").contains("sleep 0.01"));
 }
@@ -120,6 +122,9 @@ fn what_can_not_be_a_result_is_named() {
     assert_eq!(ended.code, Some(1));
     assert!(ended.stderr.contains("it is perf sched latency text"), "{}", ended.stderr);
     assert!(ended.stderr.contains("`oversleep why perf.data` reads the recording"), "{}", ended.stderr);
+    fs::write(home.path().join("other.json"), "{\"a\":1}").expect("a file");
+    let ended = home.run(["assert", "other.json", "series(*).p50 < 1s"]).with_code(1);
+    assert!(ended.stderr.contains("`oversleep export --help` names those that are read"), "{}", ended.stderr);
     let ended = home.run(["why", &sample("cyclictest.json")]);
     assert_eq!(ended.code, Some(1));
     assert!(ended.stderr.contains("cyclictest JSON; `oversleep report` shows it"), "{}", ended.stderr);
