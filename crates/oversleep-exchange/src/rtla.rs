@@ -24,7 +24,8 @@ pub const OSNOISE: Format = Format {
     read: |text, draft| read(text, draft, &Kind { series: of_osnoise, is_timerlat: false }),
 };
 
-const NOISES: &str = "Each value is one interruption that osnoise saw, and no wait; shorter ones than its threshold (-T) are not among them.";
+const NOISES: &str = "Each value is one interruption that osnoise saw, and no wait; shorter ones than its threshold (-T) are not \
+                      among them.";
 
 /// One of the two programs.
 struct Kind {

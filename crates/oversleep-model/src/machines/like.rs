@@ -124,7 +124,7 @@ pub fn learned(result: &ResultFile, overrides: &[String], seed: u64) -> Result<M
 /// As for [`like`].
 pub fn lesson(result: &ResultFile) -> Result<Option<String>, MachineError> {
     let (Some(imported), Some(base)) = (&result.imported, base(result)) else { return Ok(None) };
-    let machine = learned(result, &[], crate::SEED)?;
+    let machine = learned(result, &[], 0)?;
     let is_learned = |wait: &&WaitModel| matches!(wait.overshoot, Overshoot::Learned(_));
     let mut stated: Vec<String> =
         machine.waits.iter().filter(is_learned).map(|wait| format!("the lateness of {}", wait.info.name)).collect();
