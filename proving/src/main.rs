@@ -9,6 +9,7 @@ use std::process::ExitCode;
 mod built;
 mod cross;
 mod emulate;
+mod exchange;
 mod faults;
 mod gate;
 mod jet;
@@ -40,6 +41,8 @@ const SUITES: &[Suite] = suites! {
         "check Windows, aarch64 Linux and macOS from Linux, and run what Wine and qemu can run; names limit it";
     emulate::command, "emulate":
         "hold emulated programs against themselves alone: languages, kills, cost, suites; --all for everything, names limit it";
+    exchange::command, "exchange":
+        "have Java, hdrh and an XML parser read what is exported, and hold it against the result; --fetch installs them";
     faults::command, "faults":
         "stage signals, failing outputs, limits, hostile files: a sample, or --all; --docs writes docs/faults.md";
     gate::command, "gate":

@@ -48,7 +48,13 @@ fn opened(path: &Path, reduce: fn(&mut Series)) -> Result<ResultFile, ReadError>
 
 fn unusable(name: &str, error: &ReadError) -> Failure {
     let verb = if matches!(error, ReadError::Result(FileError::Unreadable(_))) { "read" } else { "use" };
-    Failure::failed(format!("can't {verb} {name}: {error}"))
+    let next = match error {
+        ReadError::Result(FileError::Malformed(_)) => {
+            "; if it is another program's file, `oversleep export --help` names those that are read"
+        }
+        _ => "",
+    };
+    Failure::failed(format!("can't {verb} {name}: {error}{next}"))
 }
 
 /// Reads a result, a recording or another program's file.

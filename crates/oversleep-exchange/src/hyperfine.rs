@@ -43,7 +43,10 @@ fn json(text: &Text<'_>, mut draft: Draft) -> Result<Draft, Fault> {
         let spans: Result<Vec<i64>, Fault> = one.times.iter().flatten().map(|&time| span_ns(0, time, 1e9)).collect();
         add(&mut draft, &one.command, &spans?)?;
     }
-    draft.note("Each value is the time of a whole run of a command, with its start and its end, less the time of an empty shell.");
+    draft.note(
+        "Each value is the time of a whole run of a command, with its start and its end; what an empty shell takes is taken \
+         off, unless it ran without one (-N).",
+    );
     if failed > 0 {
         draft.note(format!("{failed} runs ended with an error; their times are among the values."));
     }

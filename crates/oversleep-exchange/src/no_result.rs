@@ -2,8 +2,6 @@
 
 use crate::{Fault, Format};
 
-const NO_WAITS: &str =
-    "it has totals for each task, and no single wait. `oversleep why -- PROGRAM` measures each wait of a program";
 const RECORDING: &str = "this version doesn't read such recordings";
 
 /// A format without results.
@@ -13,22 +11,24 @@ const fn format(name: &'static str, knows: fn(&crate::Text<'_>) -> bool, read: R
 
 type Read = fn(&crate::Text<'_>, crate::Draft) -> Result<crate::Draft, Fault>;
 
+/// Names what has each wait: the recording, or a run of the program.
+fn of_perf(has: &str) -> Result<crate::Draft, Fault> {
+    Err(Fault::NoResult(format!(
+        "{has}. `oversleep why perf.data` reads the recording that it was made from, and `oversleep why -- PROGRAM` follows \
+         the program itself"
+    )))
+}
+
 pub const PERF_SCHED_LATENCY: Format = format(
     "perf sched latency text",
     |text| text.lines().take(4).any(|(_, line)| line.starts_with("Task") && line.contains("Max delay ms")),
-    |_, _| Err(Fault::NoResult(NO_WAITS.to_owned())),
+    |_, _| of_perf("it has totals for each task, and no single wait"),
 );
 
 pub const PERF_SCHED_TIMEHIST: Format = format(
     "perf sched timehist text",
     |text| text.lines().take(8).any(|(_, line)| line.starts_with("time") && line.contains("sch delay")),
-    |_, _| {
-        Err(Fault::NoResult(
-            "it has the time that each task waited for a CPU, and not what it slept for. `oversleep why -- PROGRAM` measures \
-             each wait of a program"
-                .to_owned(),
-        ))
-    },
+    |_, _| of_perf("it has the time that each task waited for a CPU, and not what it slept for"),
 );
 
 pub const OSNOISE_TOP: Format = format(

@@ -1,9 +1,12 @@
 //! Histograms of rtla: `rtla timerlat hist` and `rtla osnoise hist`, as text.
-//! <https://docs.kernel.org/tools/rtla/rtla-timerlat-hist.html>
+//! <https://docs.kernel.org/tools/rtla/rtla-timerlat-hist.html>; what they print is in `timerlat_hist.c` and
+//! `osnoise_hist.c` of <https://git.kernel.org/pub/scm/linux/kernel/git/torvalds/linux.git/tree/tools/tracing/rtla/src>.
 
+use oversleep_record::environment::FactValue;
+use oversleep_record::fact::FactName;
 use oversleep_record::label;
 use oversleep_record::series::{Quantity, Unit};
-use oversleep_record::{ExperimentId, Series};
+use oversleep_record::{ExperimentId, Nanos, Series};
 
 use crate::draft::{Draft, EXPERIMENT, Values, lateness};
 use crate::text::{Text, number, span_ns};
@@ -12,14 +15,28 @@ use crate::{Fault, Format};
 pub const TIMERLAT: Format = Format {
     name: "rtla timerlat histogram",
     knows: |text| text.first() == "# RTLA timerlat histogram",
-    read: |text, draft| read(text, draft, of_timerlat),
+    read: |text, draft| read(text, draft, &Kind { series: of_timerlat, is_timerlat: true }),
 };
 
 pub const OSNOISE: Format = Format {
     name: "rtla osnoise histogram",
     knows: |text| text.first() == "# RTLA osnoise histogram",
-    read: |text, draft| read(text, draft, of_osnoise),
+    read: |text, draft| read(text, draft, &Kind { series: of_osnoise, is_timerlat: false }),
 };
+
+const NOISES: &str = "Each value is one interruption that osnoise saw, and no wait; shorter ones than its threshold (-T) are not \
+                      among them.";
+
+/// One of the two programs.
+struct Kind {
+    /// The series of a column.
+    series: fn(&str) -> Option<Series>,
+    /// Whether it is timerlat, whose maximum is a value's. That of osnoise is the lower end of a bucket, as its values are.
+    is_timerlat: bool,
+}
+
+/// How a line ends that says how many events the trace's buffer lost.
+const MISSED: &str = "events missed, results might not be accurate";
 
 /// The series of a column: `IRQ`, `Thr`, `Usr`.
 fn of_timerlat(kind: &str) -> Option<Series> {
@@ -45,8 +62,8 @@ struct Column {
     max: Option<i64>,
 }
 
-fn read(text: &Text<'_>, mut draft: Draft, series: fn(&str) -> Option<Series>) -> Result<Draft, Fault> {
-    let (mut columns, mut unit_ns): (Vec<Column>, f64) = (Vec::new(), 1_000.0);
+fn read(text: &Text<'_>, mut draft: Draft, kind: &Kind) -> Result<Draft, Fault> {
+    let (mut columns, mut unit_ns, mut is_whole): (Vec<Column>, f64, bool) = (Vec::new(), 1_000.0, false);
     for (line, row) in text.lines() {
         if let Some(comment) = row.strip_prefix('#') {
             match comment.trim().split_once(':') {
@@ -58,10 +75,25 @@ fn read(text: &Text<'_>, mut draft: Draft, series: fn(&str) -> Option<Series>) -
         }
         let mut words = row.split_whitespace();
         let first = words.next().unwrap_or_default();
+        if row.ends_with(MISSED) {
+            draft.note(format!("rtla says: {row}."));
+            continue;
+        }
         match first {
             "Index" => columns = words.map(|word| column(line, word)).collect::<Result<_, _>>()?,
             // The summary over all CPUs repeats what is above it.
             "ALL:" => break,
+            // `rtla osnoise hit stop tracing`, and what it saved then.
+            "rtla" => {
+                draft.note("rtla ended at the first value beyond its limit, so how long it ran depends on its values.");
+                break;
+            }
+            name if ["CPU-", "IRQ-", "Thr-", "Usr-"].iter().any(|kind| name.starts_with(kind)) => {
+                return Err(Fault::NoResult("it was made with --no-index, so its values have no size".to_owned()));
+            }
+            "count:" => is_whole = true,
+            // Where no CPU has a value, each of these rows has one zero.
+            name if name.ends_with(':') && columns.is_empty() => {}
             "over:" => {
                 each(line, words, &mut columns, |column, count| column.over = count.unwrap_or(0).unsigned_abs())?
             }
@@ -78,18 +110,32 @@ fn read(text: &Text<'_>, mut draft: Draft, series: fn(&str) -> Option<Series>) -
     if columns.is_empty() {
         return Err(Fault::NoResult("nothing above its threshold was seen, so it has no value".to_owned()));
     }
+    // A CPU has a column only if it has a value.
+    if is_whole && columns.iter().all(|column| column.counts.is_empty() && column.over == 0) {
+        return Err(Fault::NoResult(
+            "all that it saw lies beyond its histogram, and rtla counts none of it then; give it a larger -E or -b"
+                .to_owned(),
+        ));
+    }
     draft.os = "linux";
-    let step =
-        columns.iter().flat_map(|column| &column.counts).map(|&(_, index, _)| index).fold(0, greatest_divisor).max(1);
-    let unit = if unit_ns > 1.0 { "microseconds" } else { "nanoseconds" };
+    // The file doesn't state the size of its buckets; every line's index is a multiple of it.
+    let step = columns.iter().flat_map(|column| &column.counts).map(|&(_, index, _)| index).fold(0, greatest_divisor);
+    let within = columns.iter().filter(|column| column.over == 0).filter_map(|column| column.max);
+    let step = if step == 0 { within.max().unwrap_or(0).saturating_add(1) } else { step };
+    let unit = if unit_ns > 1.0 { "µs" } else { "ns" };
     draft.note(format!(
-        "Its lines are {step} {unit} apart, rounded down: each value counts as the largest that it may have been."
+        "It has the lower ends of buckets of {step} {unit} or less: each value counts as the largest that it may have been."
     ));
+    if kind.is_timerlat {
+        draft.fact(FactName::TimerSlack, FactValue::Nanos(Nanos(0)), "the kernel's own timers have no slack");
+    } else {
+        draft.note(NOISES);
+    }
     let several = columns.iter().filter(|column| column.kind == columns[0].kind).count() > 1;
     let mut sums: Vec<(Series, Values)> = Vec::new();
     for column in &columns {
-        let Some(mut one) = series(&column.kind) else { continue };
-        let values = values(column, step, unit_ns)?;
+        let Some(mut one) = (kind.series)(&column.kind) else { continue };
+        let values = values(column, step, unit_ns, kind.is_timerlat)?;
         match sums.iter_mut().find(|(known, _)| known.key == one.key) {
             Some((_, sum)) => sum.add(&values),
             None => sums.push((one.clone(), values.clone())),
@@ -106,18 +152,19 @@ fn read(text: &Text<'_>, mut draft: Draft, series: fn(&str) -> Option<Series>) -
     Ok(draft)
 }
 
-fn values(column: &Column, step: i64, unit_ns: f64) -> Result<Values, Fault> {
+fn values(column: &Column, step: i64, unit_ns: f64, is_timerlat: bool) -> Result<Values, Fault> {
     let mut values = Values::default();
     let mut end = 0;
+    let max = column.max.map(|max| if is_timerlat { max } else { max.saturating_add(step - 1) });
+    // Within its microsecond.
+    let part = if unit_ns > 1.0 { unit_ns as i64 - 1 } else { 0 };
     for &(line, index, count) in &column.counts {
         let last = index.saturating_add(step - 1);
-        let largest = column.max.map_or(last, |max| last.min(max.max(index)));
-        // Within its microsecond.
-        let part = if unit_ns > 1.0 { unit_ns as i64 - 1 } else { 0 };
+        let largest = max.map_or(last, |max| last.min(max.max(index)));
         values.record(line, span_ns(line, largest as f64, unit_ns)?.saturating_add(part), count)?;
         end = end.max(index.saturating_add(step));
     }
-    let max = column.max.map(|max| span_ns(0, max as f64, unit_ns)).transpose()?;
+    let max = max.map(|max| span_ns(0, max as f64, unit_ns).map(|max| max.saturating_add(part))).transpose()?;
     values.beyond(0, column.over, span_ns(0, end as f64, unit_ns)?, max)?;
     Ok(values)
 }

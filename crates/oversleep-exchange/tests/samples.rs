@@ -41,6 +41,7 @@ fn each_sample_is_known_as_one_format() {
         ("cyclictest-hist.txt", "cyclictest histogram"),
         ("cyclictest-quiet.txt", "cyclictest summary"),
         ("rtla-timerlat-hist.txt", "rtla timerlat histogram"),
+        ("rtla-osnoise-hist.txt", "rtla osnoise histogram"),
         ("hyperfine.json", "hyperfine JSON"),
         ("hyperfine.csv", "hyperfine CSV"),
         ("jhiccup.hlog", "HdrHistogram log"),
@@ -103,6 +104,55 @@ fn rtla_has_a_series_for_each_part_and_cpu() {
     assert_eq!(file.series[1].distribution.count(), 120_000);
     assert_eq!((file.series[1].distribution.p50(), file.series[1].distribution.max()), (Some(1_999), Some(12_999)));
     assert_eq!(file.duration_ns, Nanos::from_secs(60));
+}
+
+/// The file is written as the kernel's `tools/tracing/rtla/src/osnoise_hist.c` prints it with `-b 5 -s 1500 -t`, but for
+/// blanks at the ends of lines; no kernel
+/// with that tracer was at hand.
+#[test]
+fn noises_have_the_lower_ends_of_their_buckets() {
+    let file = read("rtla-osnoise-hist.txt");
+    let expected = [
+        // 371 of both CPUs in the histogram, two beyond it, of which the longest is in the bucket that begins at 1,500 µs.
+        ("import/osnoise".to_owned(), 371, 2, Some(9_999), Some(1_504_999)),
+        ("import/osnoise/cpu=0".to_owned(), 355, 2, Some(9_999), Some(1_504_999)),
+        ("import/osnoise/cpu=3".to_owned(), 16, 0, Some(9_999), Some(44_999)),
+    ];
+    assert_eq!(figures(&file), expected);
+    assert_eq!(file.series[0].beyond.map(|beyond| beyond.from), Some(45_000));
+    let notes = file.imported.expect("it is imported").notes.join(" ");
+    for words in
+        ["buckets of 5 µs or less", "no wait", "17 (4.36%) events missed", "ended at the first value beyond its limit"]
+    {
+        assert!(notes.contains(words), "{notes}");
+    }
+}
+
+#[test]
+fn a_histogram_of_rtla_without_values_says_why() {
+    let with =
+        |rows: &str| of(format!("# RTLA osnoise histogram\n# Time unit is microseconds (us)\n{rows}").as_bytes());
+    let zeros = "over: 0\ncount: 0\nmin: 0\navg: 0\nmax: 0\n";
+    for (rows, words) in [
+        (format!("Index\n{zeros}"), "nothing above its threshold was seen"),
+        (format!("Index   CPU-000\n{zeros}"), "lies beyond its histogram"),
+        ("   CPU-000\n        7 \n".to_owned(), "--no-index"),
+        ("Index   CPU-000\n".to_owned(), "there is no value in it"),
+    ] {
+        let error = with(&rows).expect_err("it has no values").to_string();
+        assert!(error.contains(words), "{rows}: {error}");
+    }
+}
+
+#[test]
+fn a_histogram_of_one_line_says_how_wide_its_bucket_may_be() {
+    let irq = |max: u32| {
+        format!("# RTLA timerlat histogram\nIndex   IRQ-000\n0           9 \nover:       0 \nmax:        {max} \n")
+    };
+    for (max, largest) in [(0, 999), (7, 7_999)] {
+        let file = of(irq(max).as_bytes()).expect("a histogram");
+        assert_eq!(file.series[0].distribution.max(), Some(largest), "{max}");
+    }
 }
 
 #[test]

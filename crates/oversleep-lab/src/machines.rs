@@ -1,14 +1,13 @@
 //! A laboratory on a modelled machine.
 
-use oversleep_model::MachineError;
 use oversleep_record::{FactName, ResultFile};
 
 use crate::records::records;
 use crate::session::Laboratory;
 
 pub use oversleep_model::{
-    ASSUMED, Description, Differ, Figure, SEED, SOURCES_MIN, Source, Statement, costs_stated, describe,
-    describe_without, differ, is_known, names, usual_ratio, wakes_stated, yields_stated,
+    ASSUMED, Description, Differ, Figure, MachineError, SEED, SOURCES_MIN, Source, Statement, costs_stated, describe,
+    describe_without, differ, is_known, lesson, names, usual_ratio, wakes_stated, yields_stated,
 };
 
 /// A laboratory on the modelled machine with that name; overrides as for [`oversleep_model::platform`].

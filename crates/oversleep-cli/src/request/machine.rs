@@ -5,7 +5,7 @@ use oversleep_lab::{Laboratory, machines};
 use crate::args::MachineArgs;
 use crate::exit::Failure;
 use crate::output::place::Places;
-use crate::reading;
+use crate::{message, reading};
 
 pub use oversleep_request::machine::{known, modelled};
 
@@ -22,7 +22,10 @@ pub fn laboratory(args: &MachineArgs) -> Result<Laboratory, Failure> {
                 |error: String| Failure::failed(format!("can't model the machine of '{}': {error}", path.display()));
             let result = reading::from_file(path).map_err(|error| failed(error.to_string()))?;
             let seed = args.model.seed.unwrap_or(machines::SEED);
-            machines::like(&result, &args.model.set, seed).map_err(|error| Failure::usage(error.to_string()))
+            let usage = |error: machines::MachineError| Failure::usage(error.to_string());
+            let lab = machines::like(&result, &args.model.set, seed).map_err(usage)?;
+            machines::lesson(&result).map_err(usage)?.into_iter().for_each(|lesson| message::note(&lesson));
+            Ok(lab)
         }
         (None, None) if !args.model.set.is_empty() || args.model.seed.is_some() => {
             Err(Failure::usage("--set and --seed change a modelled machine; name one with --on or --like"))

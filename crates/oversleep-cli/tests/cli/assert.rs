@@ -17,13 +17,14 @@ fn sample(name: &str) -> String {
     folder.join(name).display().to_string()
 }
 
-/// Results that assertions are about: many waits, three waits, a check, two observed programs.
+/// Results that assertions are about: many waits, three waits, a check, a runtime, two observed programs.
 fn results(home: &Home) {
     for (count, name) in [("4000", "many.json"), ("3", "few.json")] {
         let wait = ["waits", "nanosleep", "--request", "1ms", "--on", "linux-hz250", "--quiet", "--count", count];
         home.run(wait.iter().chain(&["--out", name])).fine();
     }
     home.run(["check", "--quick", "--on", "linux-hz250", "--quiet", "--out", "check.json"]).fine();
+    home.run(["runtimes", "java", "--request", "1ms", "--on", "linux-hz250", "--quiet", "--out", "java.json"]).fine();
     for (recording, name) in [("rust-slack.why", "slack.json"), ("quota.why", "quota.json")] {
         home.run(["why", &recorded(recording), "--quiet", "--out", name]).fine();
     }
@@ -60,10 +61,14 @@ fn every_form_passes_fails_and_is_undecided() {
         ("check.json", "cost(monotonic) < 1us", pass),
         ("check.json", "cost(monotonic) < 1ns", fail),
         ("many.json", "cost(monotonic) < 1us", 2),
+        ("check.json", "clock(monotonic).p99 < 1us", undecided),
         ("check.json", "clock(monotonic).step < 1us", pass),
         ("check.json", "step(monotonic) < 1ns", fail),
         ("check.json", "clock(monotonic).backward <= 0", pass),
         ("check.json", "clock(monotonic).backward > 0", fail),
+        ("java.json", "java:Thread.sleep(1ms).p50 < 1ms", pass),
+        ("java.json", "java:Thread.sleep(1ms).p50 < 1us", fail),
+        ("java.json", "java:Thread.sleep(1ms).p99 < 1ms", undecided),
         ("check.json", "finding(timer-slack) present", pass),
         ("check.json", "finding(timer-slack) absent", fail),
         ("many.json", "finding(slow-clock-read) absent", 2),
@@ -71,11 +76,15 @@ fn every_form_passes_fails_and_is_undecided() {
         ("many.json", "timer.slack_ns = 50us", pass),
         ("many.json", "timer.slack_ns = 1us", fail),
         ("many.json", "cpu.count != 1", pass),
+        ("many.json", "timer.high_resolution = yes", pass),
+        ("many.json", "timer.high_resolution = off", fail),
+        ("many.json", "thermal.sensor = none", undecided),
         ("slack.json", "why(t16/t16/clock_nanosleep).p50 < 1s", pass),
         ("slack.json", "why(t16).p50 < 1ms", fail),
         ("slack.json", "why(t16).p99 < 1s", undecided),
         ("slack.json", "why(t16).slack.p50 < 1ms", fail),
         ("slack.json", "why(*).runq.p50 < 1ms", pass),
+        ("slack.json", "why(t16).runq.p99 < 1s", undecided),
         ("slack.json", "why(t16).slack.p99 < 1ms", fail),
         ("slack.json", "why(t16).slack.share > 90%", pass),
         ("slack.json", "period(t16/t16).p50 > 50ms", pass),
@@ -95,6 +104,28 @@ fn every_form_passes_fails_and_is_undecided() {
 }
 
 #[test]
+fn one_run_decides_waits_clocks_findings_and_facts() {
+    let home = Home::new();
+    let on = ["--on", "linux-hz250", "--quiet"];
+    let clocks_and_waits = ["assert", "nanosleep(7ms).p50 < 1ms", "cost(tsc) < 1us", "step(monotonic) < 1us"];
+    home.run(clocks_and_waits.iter().chain(&on)).fine();
+    // A check has no wait of 7 ms.
+    let with_finding = [
+        "assert",
+        "nanosleep(7ms).p50 < 1ms",
+        "cost(tsc) < 1ns",
+        "finding(timer-slack) present",
+        "cpu.count = 4",
+        "--json",
+    ];
+    let ended = home.run(with_finding.iter().chain(&on)).with_code(3);
+    let document: Value = serde_json::from_str(&ended.stdout).expect("JSON");
+    let verdicts = document["assertions"].as_array().expect("a list").iter();
+    let verdicts: Vec<&str> = verdicts.filter_map(|one| one["verdict"].as_str()).collect();
+    assert_eq!(verdicts, ["pass", "fail", "pass", "pass"], "{}", ended.stderr);
+}
+
+#[test]
 fn a_name_that_matches_nothing_is_no_silent_pass() {
     let home = Home::new();
     results(&home);
@@ -108,7 +139,9 @@ fn a_name_that_matches_nothing_is_no_silent_pass() {
         ("slack.json", "why(t17).p50 < 1ms", "unknown observed wait 't17'"),
         ("slack.json", "period(t17).p50 < 1ms", "unknown loop 't17'; choose from t16/t16"),
         ("slack.json", "cause(timer-slack) absent", "unknown cause 'timer-slack'; did you mean 'late-by-slack'?"),
-        ("slack.json", "nanosleep(1ms).p50 < 1ms", "there is no wait at all"),
+        ("slack.json", "nanosleep(1ms).p50 < 1ms", "choose from why(t16/t16/clock_nanosleep)"),
+        ("many.json", "slack_ns = 1us", "unknown fact 'slack_ns'; did you mean 'timer.slack_ns'?"),
+        ("many.json", "timer.high_resolution = high", "unknown value of a fact 'high'; choose from yes, no"),
     ] {
         let ended = home.run(["assert", file, assertion]).with_code(2);
         assert!(ended.stderr.contains(words), "{assertion}: {}", ended.stderr);
@@ -133,6 +166,24 @@ fn what_can_not_be_read_has_a_mark_under_it_and_files_have_lines() {
     fs::write(home.path().join("wrong.assert"), "sleep(1ms).p50 < 1ms\nsleep(1ms).p50 1us\n").expect("a file");
     let ended = home.run(["assert", "--file", "wrong.assert", "many.json"]).with_code(2);
     assert!(ended.stderr.contains("wrong.assert:2: a comparison is missing"), "{}", ended.stderr);
+    for (text, message) in [
+        (
+            "\u{feff}# ours\r\nsleep(1ms).p50 < 1\r\n",
+            "rules.assert:2: p50 is a span of time, like 2ms\n  sleep(1ms).p50 < 1\n                   ^\n",
+        ),
+        ("sleep(1ms).p50 < 1s\nsleep(1ms.p50 < 1s\n", "rules.assert:2: the closing parenthesis is missing\n"),
+        (
+            "sleep(1ms).p50 < 1s\n\nslep(1ms).p50 < 1s\n",
+            "rules.assert:3: 'slep(1ms).p50 < 1s': unknown wait 'slep(1ms)'",
+        ),
+        ("# nothing\n", "'rules.assert' has no assertion; write one a line"),
+    ] {
+        fs::write(home.path().join("rules.assert"), text).expect("a file");
+        let ended = home.run(["assert", "--file", "rules.assert", "many.json"]).with_code(2);
+        assert!(ended.stderr.contains(message), "{text}: {}", ended.stderr);
+    }
+    let ended = home.run(["assert", "--file", "none.assert", "many.json"]).with_code(1);
+    assert!(ended.stderr.starts_with("error: can't read 'none.assert': "), "{}", ended.stderr);
     for (args, words) in [
         (&["assert", "many.json"][..], "there is nothing to assert"),
         (&["assert", "many.json", "sleep(1ms).p50 < 1s", "--within", "1s"], "is measured already"),
@@ -167,8 +218,15 @@ fn verdicts_leave_in_every_format() {
     let output = command.args(args).args(["--format", "github"]).env("GITHUB_STEP_SUMMARY", &summary).output();
     let ended = Ended::of(output.expect("it runs")).with_code(3);
     assert!(ended.stdout.contains("::error title=") && ended.stdout.contains("::warning title="), "{}", ended.stdout);
-    let table = fs::read_to_string(summary).expect("a file");
+    let table = fs::read_to_string(&summary).expect("a file");
     assert!(table.contains("| fail | sleep(1ms).p50 &lt; 1us |"), "{table}");
+    // Another step adds its own, and each table is whole.
+    let again = home.command().args(args).args(["--format", "github"]).env("GITHUB_STEP_SUMMARY", &summary).output();
+    Ended::of(again.expect("it runs")).with_code(3);
+    assert_eq!(fs::read_to_string(&summary).expect("a file"), table.repeat(2));
+    let rows: Vec<&str> = table.lines().filter(|line| line.starts_with('|')).collect();
+    let columns = |row: &&str| row.matches('|').count();
+    assert!(rows.len() == 5 && rows.iter().all(|row| columns(row) == columns(&rows[0])), "{table}");
     home.run(["assert", "many.json", "sleep(1ms).p99 < 1ms", "--inconclusive", "pass"]).fine();
     home.run(["assert", "many.json", "sleep(1ms).p99 < 1ms", "--inconclusive", "fail"]).with_code(3);
 }
@@ -224,6 +282,37 @@ fn files_of_other_programs_are_judged_by_their_values() {
     assert!(text.contains("from the values alone, because the file has no rounds"), "{text}");
     home.run(["assert", &sample("cyclictest.json"), "clock-nanosleep-abs(1ms).p50 < 1us"]).with_code(3);
     home.run(["assert", &sample("hyperfine.json"), "series(*sleep-command*).p99 < 1s"]).with_code(4);
+}
+
+/// What a file doesn't state is neither zero nor nothing: the message says what there is instead.
+#[test]
+fn what_a_file_of_another_program_lacks_is_said() {
+    let home = Home::new();
+    for (file, assertion, code, words) in [
+        ("cyclictest-quiet.txt", "clock-nanosleep-abs(1ms).max < 1ms", 0, "765 µs; a maximum grows"),
+        ("cyclictest-quiet.txt", "clock-nanosleep-abs(1ms).max < 500us", 3, "765 µs"),
+        (
+            "cyclictest-quiet.txt",
+            "clock-nanosleep-abs(1ms).p50 < 1s",
+            4,
+            "of its 2,000 values, only the largest has a known size",
+        ),
+        ("cyclictest.json", "clock-nanosleep-abs(1ms).missed <= 0", 4, "cyclictest doesn't state it"),
+        ("hyperfine.csv", "sleep-command(10ms).p50 < 1s", 4, "1 value is too few for that percentile"),
+        ("rtla-timerlat-hist.txt", "series(B5/timerlat-thread).p99 < 1ms", 0, "pass: 3 µs; from the values alone"),
+        (
+            "cyclictest-hist.txt",
+            "clock-nanosleep-abs(1ms).p50 < 1ms",
+            2,
+            "choose from series(B5/clock-nanosleep-abs), series(",
+        ),
+        ("timerres-bench.csv", "sleep(1ms).p50 < 1ms", 2, "choose from series(B5/sleep/1ms/resolution=500us), series("),
+    ] {
+        let ended = home.run(["assert", &sample(file), assertion]).with_code(code);
+        let text = format!("{}{}", ended.stdout, ended.stderr);
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(words), "{file} {assertion}: {text}");
+    }
 }
 
 /// The assertions of `schema/golden/assertions-v1/log.json`, which shows each verdict.

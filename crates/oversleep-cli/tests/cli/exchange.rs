@@ -24,7 +24,7 @@ fn every_command_that_takes_a_result_takes_other_programs_files() {
     for text in [
         "Measured by cyclictest, not by oversleep",
         "Lateness of clock-nanosleep-abs 1 ms, thread 1",
-        "7 more above 400 µs whose size",
+        "7,989 values recorded, 7 more of 400 µs or above whose size",
     ] {
         assert!(ended.stdout.contains(text), "{text}: {}", ended.stdout);
     }
@@ -35,8 +35,84 @@ fn every_command_that_takes_a_result_takes_other_programs_files() {
     assert!(compared.contains("1 differs at the median"), "{compared}");
     assert!(compared.contains("cyclictest measured this, in its own way"), "{compared}");
     assert!(compared.contains("sched.policy") && compared.contains("timer.slack_ns"), "{compared}");
+    // What cyclictest doesn't state is no difference.
+    assert!(!compared.contains("cpu.count") && compared.contains(" more facts aren't stated by A."), "{compared}");
     home.run(["share", &sample("hyperfine.json"), "--out", "shared.json"]).fine();
     assert!(!fs::read_to_string(home.path().join("shared.json")).expect("text").contains("sleep 0.01"));
+}
+
+#[test]
+fn waits_without_a_request_are_compared_with_none_and_it_is_said_why() {
+    let home = Home::new();
+    home.run([
+        "waits",
+        "clock-nanosleep-abs",
+        "--request",
+        "1ms",
+        "--on",
+        "linux-hz250",
+        "--quiet",
+        "--out",
+        "own.json",
+    ])
+    .fine();
+    let ended = home.run(["compare", &sample("cyclictest-hist.txt"), "own.json"]).with_code(4);
+    let text = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    for words in [
+        "no series in common; only the same wait with the same request is compared",
+        "(`oversleep waits NAME --request SPAN --count N`)",
+    ] {
+        assert!(text.contains(words), "{text}");
+    }
+    let text = home.run(["report", &sample("cyclictest-hist.txt")]).fine().stdout;
+    assert!(text.contains("Nor does it state the interval"), "{text}");
+}
+
+/// A model has from a file what the file states, and a note says what that is; what states too little is refused.
+#[test]
+fn a_machine_is_modelled_on_what_another_program_measured() {
+    let home = Home::new();
+    for (file, p50, note) in [
+        (
+            "cyclictest.json",
+            25_999,
+            "the lateness of clock-nanosleep-abs, kernel.release, sched.policy, timer.slack_ns",
+        ),
+        ("cyclictest-hist.txt", 25_999, "the lateness of clock-nanosleep-abs from this file of cyclictest"),
+        ("rtla-timerlat-hist.txt", 1_999, "the lateness of clock-nanosleep-abs, timer.slack_ns from this file of rtla"),
+    ] {
+        let waits = ["waits", "clock-nanosleep-abs", "--request", "1ms", "--count", "1000", "--out", "r.json"];
+        let ended = home.run(waits.iter().copied().chain(["--like", sample(file).as_str()])).fine();
+        assert!(ended.stderr.contains(note) && ended.stderr.contains("are those of linux-hz250"), "{}", ended.stderr);
+        let is = result(&home, "r.json").series[0].distribution.p50().expect("values") as f64;
+        assert!((is / f64::from(p50) - 1.0).abs() < 0.1, "{file}: {is}");
+    }
+    for (file, why) in [
+        ("jhiccup.hlog", "it doesn't say on which system it was measured"),
+        ("hyperfine.json", "it doesn't say on which system it was measured"),
+        ("cyclictest-quiet.txt", "the sizes of its values aren't known"),
+        ("clockres.txt", "it holds neither waits nor clocks as found"),
+    ] {
+        let ended = home.run(["waits", "--like", &sample(file)]).with_code(2);
+        assert!(ended.stderr.contains(why), "{file}: {}", ended.stderr);
+    }
+}
+
+#[test]
+fn values_of_unknown_size_leave_as_their_number() {
+    let home = Home::new();
+    let quiet = sample("cyclictest-quiet.txt");
+    for (format, words) in [
+        (
+            "hlog",
+            "#[2000 values of B5/clock-nanosleep-abs/1ms, of 10000 ns or more, have no known size and are not in it]",
+        ),
+        ("hgrm", "#[Max     =     0.764999, Total count    =         2000]"),
+        ("buckets", "B5/clock-nanosleep-abs/1ms,ns,764999,2000"),
+    ] {
+        let written = home.run(["export", &quiet, "--to", format]).fine().stdout;
+        assert!(written.contains(words), "{format}: {written}");
+    }
 }
 
 #[test]
@@ -45,6 +121,10 @@ fn what_can_not_be_a_result_is_named() {
     let ended = home.run(["report", &sample("perf-sched-latency.txt")]);
     assert_eq!(ended.code, Some(1));
     assert!(ended.stderr.contains("it is perf sched latency text"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("`oversleep why perf.data` reads the recording"), "{}", ended.stderr);
+    fs::write(home.path().join("other.json"), "{\"a\":1}").expect("a file");
+    let ended = home.run(["assert", "other.json", "series(*).p50 < 1s"]).with_code(1);
+    assert!(ended.stderr.contains("`oversleep export --help` names those that are read"), "{}", ended.stderr);
     let ended = home.run(["why", &sample("cyclictest.json")]);
     assert_eq!(ended.code, Some(1));
     assert!(ended.stderr.contains("cyclictest JSON; `oversleep report` shows it"), "{}", ended.stderr);

@@ -22,6 +22,8 @@ const NOTE_UNIT: &str =
     "Its values are whole microseconds, rounded down: each counts as the largest value that it may have been.";
 const NOTE_MISSED: &str = "cyclictest begins the next interval when a wake-up was later than a whole interval, so deadlines missed \
                            meanwhile are not among its values.";
+const NOTE_INTERVAL: &str =
+    "Nor does it state the interval, so only such files can be compared with it; `cyclictest --json` states both.";
 const NOTE_CALL: &str = "The file doesn't state the command line, so cyclictest's default wait is assumed: clock_nanosleep with an \
                          absolute deadline on CLOCK_MONOTONIC.";
 
@@ -223,7 +225,12 @@ fn summary(text: &Text<'_>, mut draft: Draft) -> Result<Draft, Fault> {
 fn state(mut draft: Draft, options: &Options, unit: Unit, threads: &[Values]) -> Result<Draft, Fault> {
     draft.os = "linux";
     options.state(&mut draft);
-    let notes = [(unit.ns > 1).then_some(NOTE_UNIT), Some(NOTE_MISSED), (!options.is_stated).then_some(NOTE_CALL)];
+    let notes = [
+        (unit.ns > 1).then_some(NOTE_UNIT),
+        Some(NOTE_MISSED),
+        (!options.is_stated).then_some(NOTE_CALL),
+        (!options.is_stated && options.interval_us.is_none()).then_some(NOTE_INTERVAL),
+    ];
     notes.into_iter().flatten().for_each(|note| draft.note(note));
     let distance_us = options.distance_us();
     let request = |thread: i64| {

@@ -7,9 +7,10 @@
 use oversleep_explain::compare::interval_of_median;
 use oversleep_record::assertion::Unit;
 use oversleep_record::comparison::Interval;
-use oversleep_record::distribution::Distribution;
+use oversleep_record::distribution::{Beyond, Distribution};
 use oversleep_record::quantile_interval::{NORMAL, of_quantile};
 use oversleep_record::series::{self, Round};
+use oversleep_record::words::counted as counted_words;
 use oversleep_record::{ClockResult, ResultFile, Series};
 
 use super::Figure;
@@ -47,6 +48,10 @@ const ALONE: &str = "from the values alone, because the file has no rounds, or f
 /// # Errors
 /// Why there is none, with what would give it.
 pub fn of(file: &ResultFile, target: &Target, figure: Figure, is_counted: bool) -> Result<Estimate, String> {
+    let is_of_schedule = matches!((target, figure), (Target::Series(_), Figure::Missed | Figure::Backward));
+    if let Some(imported) = file.imported.as_ref().filter(|_| is_of_schedule) {
+        return Err(format!("{} doesn't state it", imported.program));
+    }
     match (target, figure) {
         (Target::Series(series), Figure::Missed | Figure::Early | Figure::Backward) => {
             counted(series, figure, is_counted)
@@ -95,8 +100,8 @@ pub fn of(file: &ResultFile, target: &Target, figure: Figure, is_counted: bool) 
 /// Why there is none.
 pub fn of_series(file: &ResultFile, series: &Series, figure: Figure) -> Result<Estimate, String> {
     let values = &series.distribution;
-    if values.is_empty() {
-        return Err("it has no values".to_owned());
+    if values.is_empty() && figure != Figure::Max {
+        return Err(without_sizes(series));
     }
     let in_ns = match series.unit {
         series::Unit::Ns => 1.0,
@@ -117,7 +122,7 @@ pub fn of_series(file: &ResultFile, series: &Series, figure: Figure) -> Result<E
         Figure::Quantile(share) => by_rounds(values, rounds, share, step)?,
         Figure::Mean => mean(values, rounds)?,
         Figure::Max => {
-            let max = values.max().ok_or("values lie beyond what the program recorded")? as f64;
+            let max = values.max().ok_or_else(|| without_sizes(series))? as f64;
             Estimate { note: Some(GROWS), ..Estimate::exact(max, Unit::Ns) }
         }
         Figure::Cost if series.quantity == series::Quantity::Cost => {
@@ -130,6 +135,19 @@ pub fn of_series(file: &ResultFile, series: &Series, figure: Figure) -> Result<E
     };
     let Estimate { value, low, high, .. } = estimate;
     Ok(Estimate { value: value * in_ns, low: low * in_ns, high: high * in_ns, ..estimate })
+}
+
+/// What is said of a series whose values have no size.
+fn without_sizes(series: &Series) -> String {
+    match &series.beyond {
+        Some(Beyond { count, max: Some(_), .. }) => {
+            format!("of its {}, only the largest has a known size; `max` can be judged", counted_words(*count, "value"))
+        }
+        Some(Beyond { count, .. }) => {
+            format!("{} beyond what the program recorded have no known size", counted_words(*count, "value"))
+        }
+        None => "it has no values".to_owned(),
+    }
 }
 
 /// A figure of values that have no rounds of their own.
@@ -246,11 +264,16 @@ fn of_clock(file: &ResultFile, clock: &ClockResult, figure: Figure) -> Result<Es
 fn too_few(values: &Distribution, rounds: usize, least: usize) -> String {
     match rounds < least {
         true => format!("{rounds} of the {least} rounds that it needs; measure for longer"),
-        false => format!("{} values are too few; measure more", values.count()),
+        false => format!("{}; measure more", few(values)),
     }
 }
 
 fn beyond(values: &Distribution, share: f64) -> String {
     let need = (5.3 / (1.0 - share)).ceil();
-    format!("{} values are too few for that percentile; it takes about {need}", values.count())
+    format!("{} for that percentile; it takes about {need}", few(values))
+}
+
+fn few(values: &Distribution) -> String {
+    let are = if values.count() == 1 { "is" } else { "are" };
+    format!("{} {are} too few", counted_words(values.count(), "value"))
 }

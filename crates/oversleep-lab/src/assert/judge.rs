@@ -138,11 +138,10 @@ pub(super) fn decided(
         (_, true) => Verdict::Fail,
         _ => Verdict::Undecided,
     };
-    let mut message = match low == high {
-        true => in_unit(value, unit),
-        false => {
-            format!("{}, with 99 % confidence {} to {}", in_unit(value, unit), in_unit(low, unit), in_unit(high, unit))
-        }
+    let [figure, from, to] = [value, low, high].map(|value| in_unit(value, unit));
+    let mut message = match from == to {
+        true => figure,
+        false => format!("{figure}, with 99 % confidence {from} to {to}"),
     };
     if verdict == Verdict::Undecided {
         message += &more(times(estimate, limit));
@@ -209,6 +208,9 @@ fn presence(
     Ok(vec![Judged { verdict, message, ..begun }])
 }
 
+/// What a flag may be compared with.
+const FLAGS: [[&str; 3]; 2] = [["yes", "true", "on"], ["no", "false", "off"]];
+
 fn fact(
     file: &ResultFile,
     assertion: &Assertion,
@@ -228,10 +230,13 @@ fn fact(
         FactValue::Integer(number) => value.parse().ok().map(|wanted: i64| wanted == *number),
         FactValue::Real(number) => value.parse().ok().map(|wanted: f64| wanted == *number),
         FactValue::Nanos(span) => value.parse().ok().map(|wanted: Nanos| wanted == *span),
-        FactValue::Flag(flag) => {
-            let wanted = ["yes", "true", "on"].contains(&value) || !["no", "false", "off"].contains(&value);
-            Some(wanted == *flag)
-        }
+        FactValue::Flag(flag) => match FLAGS.iter().position(|words| words.contains(&value)) {
+            Some(place) => Some(*flag == (place == 0)),
+            None => {
+                let known = FLAGS.iter().map(|words| words[0].to_owned()).collect();
+                return Err(unmatched(assertion, "value of a fact", value.to_owned(), known));
+            }
+        },
         FactValue::Text(text) => Some(is_like(text, value)),
         FactValue::List(words) => Some(is_like(&words.join(","), value)),
     };

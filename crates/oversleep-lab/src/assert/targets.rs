@@ -96,11 +96,20 @@ pub fn known(file: &ResultFile, subject: &Subject) -> (&'static str, String, Vec
     let (what, name, mut all): (_, _, Vec<String>) = match subject {
         Subject::Wait { runtime, name, request } => {
             let of = runtime.as_ref().map_or_else(String::new, |runtime| format!("{runtime}:"));
-            let all = plain(file).filter_map(|series| {
+            let waits = plain(file).filter(|series| is_lateness(series) && is_as_asked(file, series));
+            let waits = waits.filter_map(|series| {
                 let of = series.runtime.as_ref().map_or_else(String::new, |runtime| format!("{}:", runtime.name));
                 Some(format!("{of}{}({})", series.subject, series.requested_ns?.as_typed()))
             });
-            ("wait", format!("{of}{name}({})", request.as_typed()), all.collect())
+            let mut all: Vec<String> = waits.collect();
+            if all.is_empty() {
+                // What has no request, or isn't as found, has other names.
+                all.extend(file.series.iter().map(|series| match Identity::of(series) {
+                    Some(Identity { program, thread, call, .. }) => format!("why({program}/{thread}/{call})"),
+                    None => format!("series({})", series.key),
+                }));
+            }
+            ("wait", format!("{of}{name}({})", request.as_typed()), all)
         }
         Subject::Clock(name) => ("clock", name.clone(), file.clocks.iter().map(|clock| clock.name.clone()).collect()),
         Subject::Series(key) => {
@@ -146,9 +155,12 @@ fn is_wait(file: &ResultFile, series: &Series, subject: &Subject) -> bool {
         }
         _ => false,
     };
-    // Some experiments have durations of the same waits.
-    let is_lateness = series.quantity == Quantity::Lateness || series.runtime.is_some();
-    is_named && is_lateness && series.requested_ns == Some(*request) && is_as_asked(file, series)
+    is_named && is_lateness(series) && series.requested_ns == Some(*request) && is_as_asked(file, series)
+}
+
+/// Some experiments have durations of the same waits.
+fn is_lateness(series: &Series) -> bool {
+    series.quantity == Quantity::Lateness || series.runtime.is_some()
 }
 
 /// Whether a series is measured as the whole run was, and not under a setting of its experiment.

@@ -53,10 +53,23 @@ pub fn learned(result: &ResultFile, overrides: &[String], seed: u64) -> Result<M
             "it was measured under Wine {version}, where waits follow the rules of the host system, not those of Windows"
         )));
     }
-    let base = base(result).ok_or_else(|| nothing(format!("there is no model of {}", result.platform.os)))?;
+    let base = base(result).ok_or_else(|| {
+        nothing(match result.platform.os.as_str() {
+            // Files of other programs may not state it.
+            "unknown" => {
+                "it doesn't say on which system it was measured, and every system has rules of its own; `--on` \
+                          names a model of one"
+                    .to_owned()
+            }
+            os => format!("there is no model of {os}"),
+        })
+    })?;
     let mut waits = lateness(result);
     if waits.is_empty() && result.clocks.is_empty() {
-        return Err(nothing("it holds neither waits nor clocks as found".to_owned()));
+        return Err(nothing(match result.series.iter().any(|series| series.beyond.is_some()) {
+            true => "the sizes of its values aren't known".to_owned(),
+            false => "it holds neither waits nor clocks as found".to_owned(),
+        }));
     }
     let mut profile = Profile::named(base)?;
     profile.name = format!("like {} {}", result.platform.os, result.platform.arch);
@@ -68,6 +81,10 @@ pub fn learned(result: &ResultFile, overrides: &[String], seed: u64) -> Result<M
     let mut machine = build::machine(&profile, seed)?;
     machine.arch.clone_from(&result.platform.arch);
     let slack = result.environment.nanos(FactName::TimerSlack);
+    if result.imported.is_some() && !machine.waits.iter().any(|wait| waits.contains_key(wait.info.name)) {
+        let names: Vec<String> = waits.into_keys().collect();
+        return Err(nothing(format!("programs there have no wait like its {}", names.join(", "))));
+    }
     for wait in &mut machine.waits {
         let follows_slack = matches!(wait.info.slack, SlackRule::ThreadSlack | SlackRule::ThreadSlackOrShare);
         let measured = waits.remove(wait.info.name).unwrap_or_default();
@@ -98,6 +115,25 @@ pub fn learned(result: &ResultFile, overrides: &[String], seed: u64) -> Result<M
     let facts = result.environment.facts.iter().filter(|(name, _)| !name.starts_with("model."));
     machine.facts.facts.extend(facts.map(|(name, fact)| (name.clone(), fact.clone())));
     Ok(machine)
+}
+
+/// What such a machine has from a file of another program, and whose its other figures are; `None` for a result of
+/// oversleep, which states nearly all of them.
+///
+/// # Errors
+/// As for [`like`].
+pub fn lesson(result: &ResultFile) -> Result<Option<String>, MachineError> {
+    let (Some(imported), Some(base)) = (&result.imported, base(result)) else { return Ok(None) };
+    let machine = learned(result, &[], 0)?;
+    let is_learned = |wait: &&WaitModel| matches!(wait.overshoot, Overshoot::Learned(_));
+    let mut stated: Vec<String> =
+        machine.waits.iter().filter(is_learned).map(|wait| format!("the lateness of {}", wait.info.name)).collect();
+    stated.extend(result.environment.facts.keys().cloned());
+    let all = stated.join(", ");
+    Ok(Some(format!(
+        "the model has {all} from this file of {}; its other figures are those of {base}",
+        imported.program
+    )))
 }
 
 /// The tolerance between a median and the rule's: this share of the wait's duration, or this span if it is longer.
@@ -154,17 +190,29 @@ fn from_facts(result: &ResultFile) -> impl Iterator<Item = (&'static str, Value)
     figures.into_iter().filter_map(|(path, value)| Some((path, value?)))
 }
 
+/// The request of waits whose file doesn't state it: what cyclictest and `rtla timerlat` take unless another is given. On
+/// Linux, where they run, lateness hardly depends on it.
+const UNSTATED: Nanos = Nanos::from_millis(1);
+/// Waits of the kernel's timerlat tracer, for the timer and the wake-up of a wait that programs call. The first one that a
+/// result has stands for it.
+/// <https://docs.kernel.org/trace/timerlat-tracer.html>
+const TIMERLAT: [&str; 2] = ["timerlat-user", "timerlat-thread"];
+const AS_TIMERLAT: &str = "clock-nanosleep-abs";
+
 /// The lateness by wait and request, where nothing was changed and nothing else ran. If several experiments measured
 /// the same, the one with the most values is used.
 fn lateness(result: &ResultFile) -> BTreeMap<String, Vec<(Nanos, Spread)>> {
     let mut best: BTreeMap<(&str, Nanos), &Series> = BTreeMap::new();
+    let of_timerlat = TIMERLAT.iter().find(|name| result.series.iter().any(|series| series.subject == **name));
     for series in &result.series {
         let plain = series.quantity == Quantity::Lateness
             && series.conditions.is_as_found()
             && series.pace != Some(Pace::RandomPhase)
             && series.has_values();
-        let (true, Some(requested)) = (plain, series.requested_ns) else { continue };
-        let known = best.entry((series.subject.as_str(), requested)).or_insert(series);
+        let unstated = result.imported.as_ref().map(|_| UNSTATED);
+        let (true, Some(requested)) = (plain, series.requested_ns.or(unstated)) else { continue };
+        let wait = if of_timerlat.is_some_and(|name| series.subject == *name) { AS_TIMERLAT } else { &series.subject };
+        let known = best.entry((wait, requested)).or_insert(series);
         if series.calls().count() > known.calls().count() {
             *known = series;
         }

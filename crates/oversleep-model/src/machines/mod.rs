@@ -41,7 +41,7 @@ use profile::{PROFILES, Profile};
 
 pub use configured::{CONFIGURED, Configured};
 pub use evidence::SOURCES_MIN;
-pub use like::{learned, like};
+pub use like::{learned, lesson, like};
 pub use sources::{ASSUMED, Source};
 pub use statements::{Differ, Statement, costs_stated, differ, usual_ratio, wakes_stated, yields_stated};
 pub use varied::platform_with_wakes_times;

@@ -45,7 +45,7 @@ pub const HLOG: Entry = Entry {
             if let Some(beyond) = series.beyond {
                 writeln!(
                     out,
-                    "#[{} values of {tag} above {} ns have no known size, and are not in it]",
+                    "#[{} values of {tag}, of {} ns or more, have no known size and are not in it]",
                     beyond.count, beyond.from
                 )?;
             }
@@ -164,11 +164,12 @@ fn measure(values: &Distribution, share: f64) -> Option<Value> {
     })
 }
 
-/// The series of a result that have values.
+/// The series of a result that have values, of known size or not.
 fn all(subject: &dyn Subject) -> io::Result<Vec<&Series>> {
     let none = || io::Error::new(io::ErrorKind::InvalidInput, "only a result has values to export");
     let series = subject.series().ok_or_else(none)?;
-    Ok(series.iter().filter(|series| !series.distribution.is_empty()).collect())
+    let has_values = |series: &&Series| !series.distribution.is_empty() || series.beyond.is_some();
+    Ok(series.iter().filter(has_values).collect())
 }
 
 /// Those in nanoseconds, and how many others there are: these formats have no unit.

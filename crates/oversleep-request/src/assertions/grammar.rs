@@ -188,6 +188,7 @@ fn fact(text: &str) -> Option<Claim> {
         None => text.split_once('=').map(|(name, value)| (name, value.trim_start_matches('='), true))?,
     };
     let (name, value) = (name.trim(), value.trim().trim_matches('"'));
-    let is_name = name.contains('.') && name.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
+    let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
     (is_name && !value.is_empty()).then(|| Claim::Fact { name: name.to_owned(), value: value.to_owned(), is_equal })
 }

@@ -102,13 +102,12 @@ pub fn requests(
     let mut all = Vec::new();
     if check {
         all.push((CommandName::Check, Vec::new(), None, Vec::new(), Vec::new()));
-    } else {
-        if !clocks.is_empty() {
-            all.push((CommandName::Clocks, Command::Clocks.experiments(), Some(Kind::Clock), clocks, Vec::new()));
-        }
-        if !waits.is_empty() || all.is_empty() {
-            all.push((CommandName::Waits, Command::NamedWaits.experiments(), Some(Kind::Wait), waits, requests));
-        }
+    } else if !clocks.is_empty() {
+        all.push((CommandName::Clocks, Command::Clocks.experiments(), Some(Kind::Clock), clocks, Vec::new()));
+    }
+    // A check has some waits, with requests of its own.
+    if !waits.is_empty() || all.is_empty() {
+        all.push((CommandName::Waits, Command::NamedWaits.experiments(), Some(Kind::Wait), waits, requests));
     }
     let request = |(command, experiments, subject_kind, subjects, requests)| {
         let args = MeasuringArgs::new(command, DepthArgs::default(), conditions.clone(), assert.machine.clone());

@@ -175,12 +175,22 @@ fn facts(comparison: &Comparison) -> Option<Section> {
     if series::is_over(comparison, FACTS_SIDE_BY_SIDE_MAX) {
         return facts_by_value(comparison);
     }
+    // What another program's file doesn't state is unknown, and no difference.
+    let is_imported = |index: &u32| comparison.results[*index as usize].command == IMPORT;
+    let imported: Vec<u32> = indices(comparison).filter(is_imported).collect();
+    let is_stated = |fact: &&FactDifference| {
+        imported.iter().all(|&index| fact.values.get(index as usize).is_some_and(Option::is_some))
+    };
+    let (stated, unstated): (Vec<_>, Vec<_>) = comparison.facts.iter().partition(is_stated);
     let mut columns = Columns::new().words("fact", |fact: &&FactDifference| fact.name.as_str());
     for index in indices(comparison) {
         columns = columns.words(letter(index), move |fact| fact_cell(fact, index as usize));
     }
-    let table = columns.table("Facts that matter for timing and are not the same in all results", &comparison.facts)?;
-    Some(Section::new("facts", "How the machines differ").tables([table]))
+    let table = columns.table("Facts that matter for timing and are not the same in all results", stated)?;
+    let of: Vec<String> = imported.into_iter().map(letter).collect();
+    let left_out = (!unstated.is_empty() && !of.is_empty())
+        .then(|| format!("{} more facts aren't stated by {}.", grouped(unstated.len() as u64), of.join(", ")));
+    Some(Section::new("facts", "How the machines differ").tables([table]).notes(left_out))
 }
 
 /// Up to this many results have a column each in the table of facts.
@@ -237,9 +247,18 @@ fn longer(comparison: &Comparison) -> &'static str {
         "`oversleep runtimes --thorough`, or some of them by name"
     } else if all_by("why") {
         "`oversleep why --for`"
+    } else if has_imported(comparison) {
+        "`oversleep waits NAME --request SPAN --count N`"
     } else {
         "`oversleep check --thorough`, or one wait with `--count`"
     }
+}
+
+/// The command of results that are files of other programs.
+const IMPORT: &str = "import";
+
+fn has_imported(comparison: &Comparison) -> bool {
+    comparison.results.iter().any(|result| result.command == IMPORT)
 }
 
 fn against_base(comparison: &Comparison, result: u32) -> String {
@@ -259,7 +278,8 @@ fn against_base(comparison: &Comparison, result: u32) -> String {
     let all = higher + lower + same + uncertain + few + disturbed + other;
     let name = letter(result);
     if all == 0 {
-        return format!("{name} and A have no series in common.");
+        let rule = if has_imported(comparison) { "; only the same wait with the same request is compared" } else { "" };
+        return format!("{name} and A have no series in common{rule}.");
     }
     let mut parts = vec![match higher + lower {
         0 => "none differs at the median".to_owned(),

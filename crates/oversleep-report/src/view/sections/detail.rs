@@ -29,7 +29,7 @@ fn build(file: &ResultFile, mut section: Section) -> Section {
         return section;
     }
     for series in measured(file, ExperimentId::B5) {
-        section = section.tables(views(series)).notes([story(series)]).notes(
+        section = section.tables(views(series)).notes([story(file, series)]).notes(
             summary(&series.disturbance()).map(|seen| format!("{}: while it was measured: {seen}.", name(series))),
         );
     }
@@ -73,13 +73,16 @@ fn views(series: &Series) -> Option<Table> {
 }
 
 /// The schedule and its outcome.
-fn story(series: &Series) -> String {
+fn story(file: &ResultFile, series: &Series) -> String {
     let counts = &series.counts;
     let mut parts = vec![match counts.expected {
         Some(expected) => {
             format!("{} recorded of {} expected", counted(counts.recorded, "deadline"), grouped(expected))
         }
-        None => format!("{} recorded", counted(counts.recorded, "wait")),
+        // Another program's value may be that of several waits.
+        None => {
+            format!("{} recorded", counted(counts.recorded, if file.imported.is_some() { "value" } else { "wait" }))
+        }
     }];
     if counts.expected.is_some() {
         let share = counts.missed as f64 / counts.recorded.max(1) as f64;
@@ -93,7 +96,7 @@ fn story(series: &Series) -> String {
     if let Some(beyond) = series.beyond {
         let max = beyond.max.map(|max| format!(", the largest {}", value(series.unit, max))).unwrap_or_default();
         parts.push(format!(
-            "{} more above {} whose size the file doesn't state{max}",
+            "{} more of {} or above whose size the file doesn't state{max}",
             grouped(beyond.count),
             value(series.unit, beyond.from)
         ));
