@@ -107,8 +107,7 @@ fn rtla_has_a_series_for_each_part_and_cpu() {
 }
 
 /// The file is written as the kernel's `tools/tracing/rtla/src/osnoise_hist.c` prints it with `-b 5 -s 1500 -t`, but for
-/// blanks at the ends of lines; no kernel
-/// with that tracer was at hand.
+/// blanks at the ends of lines; no kernel with that tracer was at hand.
 #[test]
 fn noises_have_the_lower_ends_of_their_buckets() {
     let file = read("rtla-osnoise-hist.txt");
