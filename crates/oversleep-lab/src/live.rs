@@ -18,10 +18,17 @@ pub struct Live {
     blank: ResultFile,
     /// The CPU that it stays on.
     cpu: Option<u32>,
+    /// The outcome of that, once it runs.
+    pinned: Mutex<Option<Outcome>>,
     sampler: Mutex<Sampler>,
 }
 
 impl Laboratory {
+    /// The CPUs that this process may use.
+    pub fn cpus(&self) -> Vec<u32> {
+        self.platform.cpus().iter().map(|cpu| cpu.number).collect()
+    }
+
     /// A sampler of this machine, which doesn't run yet. It stays on a CPU if one is named.
     ///
     /// # Errors
@@ -43,7 +50,14 @@ impl Laboratory {
         let sampling = sampling.seeded(&self.platform);
         // The counters that belong to a thread are those of the one that samples.
         let sampler = Sampler::new(sampling, Default::default(), state);
-        Ok(Live { begun: self.platform.now(), bench, blank, cpu, sampler: Mutex::new(sampler) })
+        Ok(Live {
+            begun: self.platform.now(),
+            bench,
+            blank,
+            cpu,
+            pinned: Mutex::new(None),
+            sampler: Mutex::new(sampler),
+        })
     }
 }
 
@@ -66,9 +80,11 @@ impl Live {
     fn pin(&self) -> Result<Option<Box<dyn Restore>>, Unavailable> {
         let Some(cpu) = self.cpu else { return Ok(None) };
         let pin = self.bench.platform().tunable(names::PIN).ok_or(Unavailable::NotOnThisPlatform)?;
-        match pin.apply(&Setting::Cpus(vec![cpu])) {
-            (Outcome::Denied { why }, _) => Err(why),
-            (_, guard) => Ok(guard),
+        let (outcome, guard) = pin.apply(&Setting::Cpus(vec![cpu]));
+        *self.pinned.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome.clone());
+        match outcome {
+            Outcome::Denied { why } => Err(why),
+            _ => Ok(guard),
         }
     }
 
@@ -97,7 +113,16 @@ impl Live {
         let mut file = first.blank.clone();
         for live in lives {
             let mut series = live.sampler().series(live.bench.clock_name());
-            series.iter_mut().for_each(|series| series.conditions = conditions(live.cpu));
+            if let Some(cpu) = live.cpu {
+                let setting = Setting::Cpus(vec![cpu]);
+                let mut conditions = conditions(live.cpu);
+                let outcome = live.pinned.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                conditions.outcomes.extend(outcome.map(|outcome| (names::PIN.to_owned(), outcome)));
+                for series in &mut series {
+                    series.key = series.key.clone().setting(names::PIN, &setting);
+                    series.conditions = conditions.clone();
+                }
+            }
             file.series.extend(series);
         }
         file.duration_ns = first.bench.stamp() - first.begun;

@@ -73,6 +73,10 @@ pub struct Waits {
     #[arg(long, conflicts_with_all = ELSEWHERE, help_heading = AMOUNT)]
     live: bool,
 
+    /// With --live, measure on each CPU at once, with a row for each
+    #[arg(long, requires = "live", help_heading = AMOUNT)]
+    each_cpu: bool,
+
     /// With --live, end at the first wait that ends later than this, like 200us
     #[arg(long, value_name = "DURATION", value_parser = value::request, requires = "live", help_heading = AMOUNT)]
     break_above: Option<Nanos>,
@@ -132,6 +136,6 @@ impl Waits {
         };
         let begin = format!("{name} for {requested}");
         let shown = Shown { has_table: true, has_histogram: true, has_json_lines: false, is_stdout_taken: false };
-        watch::run(CommandName::Waits, sampling, time, shown, &self.run.output, &begin)
+        watch::run(CommandName::Waits, sampling, self.each_cpu, time, shown, &self.run.output, &begin)
     }
 }

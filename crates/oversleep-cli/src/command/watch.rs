@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use oversleep_lab::catalogue::Kind;
+use oversleep_lab::live::Live;
 use oversleep_measure::StopFlag;
 use oversleep_record::{CommandName, Nanos};
 use oversleep_sampler::Sampling;
@@ -83,7 +84,7 @@ impl Watch {
             ..usual
         };
         let words = format!("Watching {name} for {} and for pauses of about {}", sampling.requested, sampling.pause);
-        run(CommandName::Watch, sampling, self.time, shown, &self.output, &format!("{words} {until}."))
+        run(CommandName::Watch, sampling, false, self.time, shown, &self.output, &format!("{words} {until}."))
     }
 
     /// Another machine.
@@ -143,6 +144,7 @@ pub(super) fn wait_of(name: Option<&str>) -> Result<String, Failure> {
 pub(super) fn run(
     command: CommandName,
     sampling: Sampling,
+    is_on_each_cpu: bool,
     time: Option<Nanos>,
     shown: Shown,
     output: &OutputArgs,
@@ -151,21 +153,29 @@ pub(super) fn run(
     let lab = machine::laboratory(&MachineArgs::default())?;
     let (delivery, shown) = prepared(shown, output, command == CommandName::Watch)?;
     let stop = StopFlag::new();
-    let live = lab.live(sampling, None, command, output.name.clone(), &stop);
-    let live = Arc::new(live.map_err(|error| measuring::explain(&error))?);
+    let cpus: Vec<Option<u32>> = match is_on_each_cpu {
+        true => lab.cpus().into_iter().map(Some).collect(),
+        false => vec![None],
+    };
+    let live = |cpu| lab.live(sampling.clone(), cpu, command, output.name.clone(), &stop).map(Arc::new);
+    let lives: Vec<Arc<Live>> =
+        cpus.into_iter().map(live).collect::<Result<_, _>>().map_err(|error| measuring::explain(&error))?;
     let signals = interrupt::raise_on_signal(&stop);
     if !output.quiet {
         message::note(begin);
     }
-    let file = live::sample(&live, &stop, time, shown).map(|file| {
+    let file = live::sample(&lives, &stop, time, shown).map(|file| {
         let file = Arc::new(file);
         rescue::hold(&file, output::stem(&file));
         file
     });
     drop(signals);
     let file = file?;
-    if let Some(broken) = live.sampler().broken_by() {
-        message::note(&format!("stopped at {}: {broken}", broken.wait.end));
+    for live in &lives {
+        if let Some(broken) = live.sampler().broken_by() {
+            let cpu = live.cpu().map(|cpu| format!(" on CPU {cpu}")).unwrap_or_default();
+            message::note(&format!("stopped at {}{cpu}: {broken}", broken.wait.end));
+        }
     }
     delivery.deliver(&*file, output::stem(&file))?;
     measuring::ended(&file).map(|_| exit::of_result(&file))

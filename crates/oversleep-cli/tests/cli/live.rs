@@ -42,6 +42,26 @@ fn a_wait_later_than_the_bound_ends_a_live_measurement_and_is_named() {
     assert!(file.series[0].counts.recorded > 0);
 }
 
+/// A CPU can be chosen on Linux and Windows.
+#[test]
+#[cfg(not(target_os = "macos"))]
+fn each_cpu_has_its_series_in_one_result() {
+    let home = Home::new();
+    let args = ["waits", "thread-sleep", "--live", "--each-cpu", "--for", "300ms", "--out", "r.json"];
+    home.run(args).measured();
+    let file = ResultFile::read(&std::fs::read(home.path().join("r.json")).expect("written")).expect("a result");
+    let cpus = oversleep_native::here().cpus().len();
+    assert_eq!(file.series.len(), 2 * cpus);
+    let mut pinned: Vec<String> = file.series.iter().map(|series| format!("{:?}", series.conditions)).collect();
+    pinned.dedup();
+    assert_eq!(pinned.len(), cpus, "{pinned:?}");
+    home.run(["report", "r.json"]).fine();
+    let shared = home.run(["share", "r.json", "--out", "s.json"]);
+    assert_eq!(shared.code, Some(0), "{}", shared.stderr);
+    let copy = ResultFile::read(&std::fs::read(home.path().join("s.json")).expect("written")).expect("a result");
+    assert_eq!(copy.series.len(), file.series.len());
+}
+
 #[test]
 fn what_live_does_not_know_is_refused() {
     let home = Home::new();
@@ -50,6 +70,7 @@ fn what_live_does_not_know_is_refused() {
         (&["waits", "--live", "--count", "3"], "'--count"),
         (&["waits", "--live", "--request", "1ms,2ms"], "one wait for one request"),
         (&["waits", "--break-above", "1ms"], "--live"),
+        (&["waits", "--each-cpu"], "--live"),
         (&["watch", "nosuch"], "there is no wait 'nosuch' here"),
         (&["watch", "--json-lines", "--json"], "both take standard output"),
     ] {

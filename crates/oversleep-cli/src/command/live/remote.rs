@@ -10,7 +10,7 @@ use oversleep_sampler::LateWait;
 use oversleep_serve::client;
 
 use super::lines::{Line, Second};
-use super::view::{Shown, View};
+use super::view::{Seen, Shown, View};
 use crate::exit::Failure;
 use crate::message;
 
@@ -43,7 +43,7 @@ pub fn follow(
     }
     let mut newest = newest(&first);
     let mut view = View::new(shown);
-    view.show(&first.second, &[], true, None)?;
+    view.show(&[seen(&first, Vec::new())], true)?;
     let (began, time) = (Instant::now(), time.and_then(Nanos::to_std));
     let (mut second, mut failed) = (1, None);
     let mut ended_in_time = false;
@@ -65,7 +65,7 @@ pub fn follow(
                 let is_late = |late: &&LateWait| late_from.is_none_or(|from| late.wait.lateness >= from);
                 let late: Vec<LateWait> = state.late.iter().filter(is_fresh).filter(is_late).cloned().collect();
                 newest = self::newest(&state).or(newest);
-                view.show(&state.second, &late, true, None)?;
+                view.show(&[seen(&state, late)], true)?;
                 failed = None;
             }
             Err(why) if failed.as_ref() != Some(&why) => {
@@ -83,6 +83,10 @@ pub fn follow(
         file.completion = Completion::Interrupted;
     }
     Ok(file)
+}
+
+fn seen(state: &State, late: Vec<LateWait>) -> Seen {
+    Seen { cpu: None, second: state.second.clone(), late, histogram: None }
 }
 
 fn newest(state: &State) -> Option<Nanos> {

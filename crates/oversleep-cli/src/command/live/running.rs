@@ -12,7 +12,7 @@ use oversleep_sampler::{Kind, LateWait};
 
 use super::lines::Second;
 use super::threads::Threads;
-use super::view::{Shown, View};
+use super::view::{Seen, Shown, View};
 use crate::exit::Failure;
 
 /// How often late waits are looked for.
@@ -23,8 +23,8 @@ const SECOND: Duration = Duration::from_secs(1);
 ///
 /// # Errors
 /// The wait can't be used here, or standard output can't be written.
-pub fn sample(live: &Arc<Live>, stop: &StopFlag, time: Option<Nanos>, shown: Shown) -> Result<ResultFile, Failure> {
-    let threads = Threads::start(std::slice::from_ref(live))?;
+pub fn sample(lives: &[Arc<Live>], stop: &StopFlag, time: Option<Nanos>, shown: Shown) -> Result<ResultFile, Failure> {
+    let threads = Threads::start(lives)?;
     let mut view = View::new(shown);
     let (began, time) = (Instant::now(), time.and_then(Nanos::to_std));
     let mut ended_in_time = false;
@@ -38,17 +38,17 @@ pub fn sample(live: &Arc<Live>, stop: &StopFlag, time: Option<Nanos>, shown: Sho
         }
         let is_due = now >= SECOND * second;
         second += u32::from(is_due);
-        failed = look(&mut view, live, is_due, now).err();
+        failed = look(&mut view, lives, is_due, now).err();
         thread::park_timeout(LOOK.min(time.map_or(LOOK, |time| time.saturating_sub(now))));
     }
     let is_interrupted = stop.is_raised();
     threads.end(stop)?;
     // However long this thread was kept from looking, a second that passed has its line.
     let now = began.elapsed();
-    let last = look(&mut view, live, now >= SECOND * second, now).err();
+    let last = look(&mut view, lives, now >= SECOND * second, now).err();
     view.clear();
     failed.or(last).map_or(Ok(()), Err)?;
-    let mut file = live.result();
+    let mut file = Live::result_of(lives.iter().map(AsRef::as_ref));
     // Where nothing else ends it, Ctrl-C is its regular end.
     if is_interrupted && time.is_some() && !ended_in_time {
         file.completion = Completion::Interrupted;
@@ -56,15 +56,16 @@ pub fn sample(live: &Arc<Live>, stop: &StopFlag, time: Option<Nanos>, shown: Sho
     Ok(file)
 }
 
-fn look(view: &mut View, live: &Live, is_due: bool, now: Duration) -> Result<(), Failure> {
-    let (second, late, histogram) = {
+fn look(view: &mut View, lives: &[Arc<Live>], is_due: bool, now: Duration) -> Result<(), Failure> {
+    let seen = |(place, live): (usize, &Arc<Live>)| {
         let sampler = live.sampler();
-        let late: Vec<LateWait> = sampler.late_after(view.late_seen()).cloned().collect();
-        if late.is_empty() && !is_due {
-            return Ok(());
-        }
+        let late: Vec<LateWait> = sampler.late_after(view.late_seen(place)).cloned().collect();
         let histogram = view.has_histogram().then(|| sampler.tally(Kind::Burst).lateness.clone());
-        (Second::of(&sampler, now), late, histogram)
+        Seen { cpu: live.cpu(), second: Second::of(&sampler, now), late, histogram }
     };
-    view.show(&second, &late, is_due, histogram.as_ref())
+    let seen: Vec<Seen> = lives.iter().enumerate().map(seen).collect();
+    match is_due || seen.iter().any(|seen| !seen.late.is_empty()) {
+        true => view.show(&seen, is_due),
+        false => Ok(()),
+    }
 }

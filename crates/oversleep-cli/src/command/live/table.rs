@@ -2,7 +2,8 @@
 
 use oversleep_record::{Distribution, Nanos};
 
-use super::lines::{Figures, Second};
+use super::lines::{Figures, Part, Second};
+use super::view::Seen;
 
 /// The most columns.
 pub const COLUMNS: usize = 80;
@@ -11,33 +12,55 @@ const STEPS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'
 /// The longest bar of a histogram.
 const BAR: usize = 40;
 
-/// The rows of what was sampled.
-pub fn table(second: &Second, late_by_second: &[Option<i64>], burst: Option<&Distribution>) -> String {
-    let row = |name: &str, cells: [String; 6]| {
-        let cells: String = cells.iter().map(|cell| format!("{cell:>10}")).collect();
-        format!("{name:<18}{cells}\n")
-    };
+/// The rows of what was sampled: those of one sampler, or one for each CPU.
+pub fn table(seen: &[Seen], late_by_second: &[Option<i64>]) -> String {
     let mut text = row("lateness", ["now", "min", "p50", "p99", "max", "count"].map(str::to_owned));
-    for (name, part) in [(second.requested_ns.to_string(), &second.burst), ("pause".to_owned(), &second.pause)] {
-        let of = |value: Option<i64>| value.map_or("–".to_owned(), |value| Nanos(value).to_string());
-        let cells = |figures: &Figures| {
-            let now = of(part.newest_ns.map(|newest| newest.0));
-            let [min, p50, p99, max] = [figures.min_ns, figures.p50_ns, figures.p99_ns, figures.max_ns].map(of);
-            [now, min, p50, p99, max, figures.count.to_string()]
-        };
-        text += &row(&format!("{name}, last 10 s"), cells(&part.last_10s));
-        text += &row("  since the start", cells(&part.all));
+    match seen {
+        [one] => {
+            let Second { requested_ns, burst, pause, .. } = &one.second;
+            for (name, part) in [(requested_ns.to_string(), burst), ("pause".to_owned(), pause)] {
+                text += &row(&format!("{name}, last 10 s"), cells(part, &part.last_10s));
+                text += &row("  since the start", cells(part, &part.all));
+            }
+        }
+        _ => {
+            for Seen { cpu, second, .. } in seen {
+                let name = cpu.map_or_else(|| second.wait.clone(), |cpu| format!("CPU {cpu}"));
+                text += &row(&name, cells(&second.burst, &second.burst.all));
+            }
+        }
     }
     let bars = bars(late_by_second);
     if !bars.is_empty() {
         text += &format!("max by second     {bars}\n");
     }
-    text += &format!("{}\n", machine(second));
-    text + &burst.map(histogram).unwrap_or_default()
+    if let Some(first) = seen.first() {
+        text += &format!("{}\n", machine(&first.second, seen.iter().map(|seen| seen.second.late).sum()));
+    }
+    let mut all: Option<Distribution> = None;
+    for values in seen.iter().filter_map(|seen| seen.histogram.as_ref()) {
+        match &mut all {
+            Some(all) => all.merge(values),
+            None => all = Some(values.clone()),
+        }
+    }
+    text + &all.as_ref().map(histogram).unwrap_or_default()
+}
+
+fn row(name: &str, cells: [String; 6]) -> String {
+    let cells: String = cells.iter().map(|cell| format!("{cell:>10}")).collect();
+    format!("{name:<18}{cells}\n")
+}
+
+fn cells(part: &Part, figures: &Figures) -> [String; 6] {
+    let of = |value: Option<i64>| value.map_or("–".to_owned(), |value| Nanos(value).to_string());
+    let now = of(part.newest_ns.map(|newest| newest.0));
+    let [min, p50, p99, max] = [figures.min_ns, figures.p50_ns, figures.p99_ns, figures.max_ns].map(of);
+    [now, min, p50, p99, max, figures.count.to_string()]
 }
 
 /// What happened to the machine since the start. What isn't known isn't there.
-fn machine(second: &Second) -> String {
+fn machine(second: &Second, late: u64) -> String {
     let known = [
         ("steal", second.steal_ns),
         ("CPU pressure", second.cpu_pressure_ns),
@@ -46,7 +69,7 @@ fn machine(second: &Second) -> String {
     ];
     let mut words: Vec<String> =
         known.into_iter().filter_map(|(name, time)| Some(format!("{name} {}", time?))).collect();
-    words.push(format!("{} late", second.late));
+    words.push(format!("{late} late"));
     words.join(" · ")
 }
 
@@ -110,8 +133,9 @@ mod tests {
         sampler.begin(before);
         sampler.add(&Burst { waits, after: CounterReading { at: Nanos::from_millis(900), totals } });
         let second = Second::of(&sampler, Duration::from_secs(1));
-        let burst = &sampler.tally(Kind::Burst).lateness;
-        let text = table(&second, &[Some(60_000), None, Some(3_456_000_000)], Some(burst));
+        let histogram = Some(sampler.tally(Kind::Burst).lateness.clone());
+        let seen = Seen { cpu: None, second, late: Vec::new(), histogram };
+        let text = table(&[seen], &[Some(60_000), None, Some(3_456_000_000)]);
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines.iter().all(|line| line.chars().count() <= COLUMNS), "{text}");
         assert_eq!(lines[0], "lateness                 now       min       p50       p99       max     count");
@@ -119,5 +143,17 @@ mod tests {
         assert_eq!(lines[5], "max by second     ▁ █");
         assert_eq!(lines[6], "steal 250 ms · 1 late");
         assert_eq!(lines[7].trim(), format!("below 64 µs  {:<40} {:>12}", "█".repeat(10), 8));
+
+        let on = |cpu| Seen {
+            cpu: Some(cpu),
+            second: Second::of(&sampler, Duration::from_secs(1)),
+            late: Vec::new(),
+            histogram: Some(sampler.tally(Kind::Burst).lateness.clone()),
+        };
+        let text = table(&[on(0), on(11)], &[]);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[2], "CPU 11               79.5 µs     60 µs   69.5 µs         –   79.5 µs        40");
+        assert_eq!(lines[3], "steal 250 ms · 2 late");
+        assert!(lines[4].ends_with(" 16"), "of both: {}", lines[4]);
     }
 }

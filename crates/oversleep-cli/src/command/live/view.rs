@@ -23,11 +23,24 @@ pub struct Shown {
     pub is_stdout_taken: bool,
 }
 
+/// What is known of one sampler now.
+pub struct Seen {
+    /// The CPU that it stays on.
+    pub cpu: Option<u32>,
+    /// Its figures.
+    pub second: Second,
+    /// Late waits since the last time.
+    pub late: Vec<LateWait>,
+    /// The lateness of the short waits, where a histogram is shown.
+    pub histogram: Option<Distribution>,
+}
+
 /// What was shown so far.
 pub struct View {
     shown: Shown,
     screen: Screen,
-    late_seen: u64,
+    /// For each sampler.
+    late_seen: Vec<u64>,
     late_by_second: Vec<Option<i64>>,
     count: u64,
     is_reader_gone: bool,
@@ -37,12 +50,12 @@ impl View {
     /// An empty one.
     pub fn new(shown: Shown) -> View {
         let screen = Screen::new(shown.has_table && !shown.has_json_lines);
-        View { shown, screen, late_seen: 0, late_by_second: Vec::new(), count: 0, is_reader_gone: false }
+        View { shown, screen, late_seen: Vec::new(), late_by_second: Vec::new(), count: 0, is_reader_gone: false }
     }
 
-    /// How many late waits were known when it was last shown.
-    pub fn late_seen(&self) -> u64 {
-        self.late_seen
+    /// How many late waits of the sampler at that place were known when it was last shown.
+    pub fn late_seen(&self, place: usize) -> u64 {
+        self.late_seen.get(place).copied().unwrap_or(0)
     }
 
     /// Whether it takes a histogram.
@@ -54,33 +67,31 @@ impl View {
     ///
     /// # Errors
     /// Standard output can't be written.
-    pub fn show(
-        &mut self,
-        second: &Second,
-        late: &[LateWait],
-        is_due: bool,
-        histogram: Option<&Distribution>,
-    ) -> Result<(), Failure> {
-        self.late_seen = second.late;
-        if !late.is_empty() {
+    pub fn show(&mut self, seen: &[Seen], is_due: bool) -> Result<(), Failure> {
+        self.late_seen = seen.iter().map(|seen| seen.second.late).collect();
+        if seen.iter().any(|seen| !seen.late.is_empty()) {
             self.clear();
         }
-        for late in late {
+        for (cpu, late) in seen.iter().flat_map(|seen| seen.late.iter().map(|late| (seen.cpu, late))) {
+            let cpu = cpu.map(|cpu| format!("CPU {cpu}  ")).unwrap_or_default();
             match self.shown.has_json_lines {
                 true => self.line(&Line::Late(Late::from(late)).text())?,
-                false => self.line(&format!("{:>10}  {late}", late.wait.end))?,
+                false => self.line(&format!("{:>10}  {cpu}{late}", late.wait.end))?,
             }
         }
         if is_due {
             if self.shown.has_json_lines {
-                self.line(&Line::Second(second.clone()).text())?;
+                for seen in seen {
+                    self.line(&Line::Second(seen.second.clone()).text())?;
+                }
             }
-            let is_fresh = second.count() != self.count;
-            self.count = second.count();
-            self.late_by_second.push(second.max_last_1s_ns.filter(|_| is_fresh));
+            let count = seen.iter().map(|seen| seen.second.count()).sum();
+            let largest = seen.iter().filter_map(|seen| seen.second.max_last_1s_ns).max();
+            self.late_by_second.push(largest.filter(|_| count != self.count));
+            self.count = count;
         }
         if self.screen.is_shown() {
-            self.screen.draw(&table::table(second, &self.late_by_second, histogram));
+            self.screen.draw(&table::table(seen, &self.late_by_second));
         }
         Ok(())
     }
