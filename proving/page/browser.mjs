@@ -1,58 +1,21 @@
 // node browser.mjs PAGE BROWSER RESULT… [--pictures DIR]: the page from file:// in a real Chromium, driven through its
 // debugging pipe: it answers in time, asks for nothing, takes dropped files, runs no script of a hostile one, cancels.
 
-import { spawn } from 'node:child_process';
 import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { beyond } from './beyond.mjs';
-import { bad, damaged, ended, expectations, pause, pictureOf, spoilt, typed, untilOf } from './driver.mjs';
+import { chromium } from './chromium.mjs';
+import { bad, damaged, expectations, pause, pictureOf, spoilt, typed, untilOf } from './driver.mjs';
 
 const { page, program, results, pictures } = typed();
 const { must, took, failed } = expectations();
 
-const profile = fs.mkdtempSync(path.join(os.tmpdir(), 'page-browser-'));
-const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-sync',
-  '--disable-background-networking', '--disable-component-update', '--disable-dev-shm-usage',
-  '--host-resolver-rules=MAP * ~NOTFOUND', '--remote-debugging-pipe', `--user-data-dir=${profile}`, 'about:blank'];
-const browser = spawn(program, flags, { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] });
-
-let next = 0;
-const waiting = new Map();
-const events = [];
-let rest = '';
-browser.stdio[4].on('data', (data) => {
-  const messages = (rest + data).split('\0');
-  rest = messages.pop();
-  for (const message of messages.map((text) => JSON.parse(text))) {
-    if (message.id) {
-      waiting.get(message.id)(message);
-      waiting.delete(message.id);
-    } else events.push(message);
-  }
-});
-
-function send(method, params = {}, sessionId = undefined) {
-  next += 1;
-  const id = next;
-  browser.stdio[3].write(`${JSON.stringify({ id, method, params, sessionId })}\0`);
-  return new Promise((resolve, reject) => {
-    waiting.set(id, ({ result, error }) => (error ? reject(new Error(`${method}: ${error.message}`)) : resolve(result)));
-  });
-}
+const browser = await chromium(program);
+const { send, tell, evaluated, events, profile } = browser;
 
 try {
-  const { targetInfos } = await send('Target.getTargets');
-  const { targetId } = targetInfos.find((target) => target.type === 'page');
-  const { sessionId } = await send('Target.attachToTarget', { targetId, flatten: true });
-  const tell = (method, params) => send(method, params, sessionId);
   await Promise.all(['Network', 'Runtime', 'Page', 'Log', 'DOM', 'Accessibility'].map((domain) => tell(`${domain}.enable`)));
-  const evaluated = async (expression) => {
-    const { result, exceptionDetails } = await tell('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true });
-    if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
-    return result.value;
-  };
   const until = untilOf(evaluated);
   const picture = pictureOf(pictures, async () => (await tell('Page.captureScreenshot', { format: 'png' })).data);
   const began = performance.now();
@@ -232,7 +195,6 @@ try {
 } catch (error) {
   must(error.message, false);
 } finally {
-  await ended(browser);
-  fs.rmSync(profile, { recursive: true, force: true });
+  await browser.close();
 }
 process.exitCode = failed() ? 1 : 0;

@@ -19,6 +19,7 @@ mod loom;
 mod page;
 mod real_time;
 mod report;
+mod screens;
 mod sentences;
 mod serve;
 mod soak;
@@ -56,6 +57,8 @@ const SUITES: &[Suite] = suites! {
     loom::command, "loom": "try the clock's latch in every order of its threads' memory accesses";
     page::command, "page": "hold the answers of the page against the command's, in Node and in browsers; --all for all machines";
     real_time::command, "real-time": "run the tests that look at real time, each up to three times; none fails, what differs is DISTURBED";
+    screens::command, "screens":
+        "look at every page in Chromium at four widths: letters, labels, scrolling, accessibility; names limit it";
     sentences::command, "sentences":
         "hold what reports say against their own figures, on every modelled machine and here, or in the files named";
     serve::command, "serve":

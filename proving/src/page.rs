@@ -9,16 +9,16 @@ use std::process::{Command, ExitCode, Stdio};
 use xtask_tools::{on_path, target_directory};
 
 /// The path of the page, from the project's root.
-const PAGE: &str = "crates/oversleep-cli/oversleep.html";
+pub const PAGE: &str = "crates/oversleep-cli/oversleep.html";
 /// The programs for Node.
-const TESTS: &str = "proving/page";
+pub const TESTS: &str = "proving/page";
 /// The test of each kind of browser, and the names of its programs.
-const BROWSERS: &[(&str, &[&str])] = &[
+pub const BROWSERS: &[(&str, &[&str])] = &[
     ("browser.mjs", &["chromium", "chromium-browser", "google-chrome"]),
     ("firefox.mjs", &["firefox", "firefox-esr"]),
 ];
 /// A recording from `oversleep why`.
-const RECORDING: &str = "crates/oversleep-why/tests/recorded/fifo.why";
+pub const RECORDING: &str = "crates/oversleep-why/tests/recorded/fifo.why";
 
 /// Exit code 0: every answer is the command's, or Node is missing; 1: one isn't.
 pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
@@ -64,10 +64,10 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
     Ok(ExitCode::from(u8::from(!is_right)))
 }
 
-fn succeeds(command: &mut Command) -> Result<bool, String> {
+pub fn succeeds(command: &mut Command) -> Result<bool, String> {
     command.status().map(|status| status.success()).map_err(|error| format!("{command:?}: {error}"))
 }
 
-fn run(command: &mut Command) -> Result<(), String> {
+pub fn run(command: &mut Command) -> Result<(), String> {
     if succeeds(command)? { Ok(()) } else { Err(format!("{command:?} failed")) }
 }

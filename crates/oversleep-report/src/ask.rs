@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::listing::{FAINT, Page, STRONG};
-use crate::picture::{AnswerRow, Answers, Frame};
+use crate::picture::{AnswerRow, Answers, Frame, Shape};
 use crate::view::bars::bars;
 use crate::view::comparison::View;
 use crate::view::pictures::Picture;
@@ -44,13 +44,22 @@ pub fn text(replies: &[Reply], width: usize) -> String {
         page.heading(&heading(&group));
         let has = |column: &&FigureColumn| group.iter().any(|reply| figure(reply, column).is_some());
         let columns: Vec<&FigureColumn> = COLUMNS.iter().filter(has).collect();
+        // Without room beside its name, a machine's figures stand beneath it.
+        let figures_room = (FIGURE + 1) * columns.len();
+        let indent = if longest + 4 + figures_room <= width { longest + 2 } else { 0 };
         let heads: Vec<String> = columns.iter().map(|(head, _)| format!("{head:>8}")).collect();
-        page.line(&format!("{FAINT}  {:longest$}  {}{FAINT:#}", "", heads.join(" ")));
+        page.line(&format!("{FAINT}  {:indent$}{}{FAINT:#}", "", heads.join(" ")));
         for (reply, answer) in group.iter().filter_map(|reply| Some((reply, reply.answer.as_ref().ok()?))) {
             let figures = columns.iter().filter_map(|column| figure(reply, column));
             let figures: Vec<String> = figures.map(|ns| format!("{:>8}", duration(ns))).collect();
-            page.line(&format!("  {STRONG}{:longest$}{STRONG:#}  {}", reply.machine, figures.join(" ")));
-            page.line(&format!("  {:longest$}  {FAINT}{}{FAINT:#}", "", histogram(answer)));
+            if indent == 0 {
+                page.line(&format!("  {STRONG}{}{STRONG:#}", reply.machine));
+                page.line(&format!("  {}", figures.join(" ")));
+            } else {
+                page.line(&format!("  {STRONG}{:indent$}{STRONG:#}{}", reply.machine, figures.join(" ")));
+            }
+            let histogram = histogram(answer, width.saturating_sub(indent + 2));
+            page.line(&format!("  {:indent$}{FAINT}{histogram}{FAINT:#}", ""));
             if answer.stopped() > Nanos::ZERO {
                 let stopped = format!("this process was stopped for {} meanwhile; ask again", answer.stopped());
                 page.hanging("", longest + 4, &stopped);
@@ -127,14 +136,15 @@ pub fn pictures(replies: &[Reply]) -> Vec<Picture> {
                 Err(reason) => AnswerRow { label, p50_us: f64::NAN, remark: reason.clone(), ..AnswerRow::default() },
             }
         };
-        let frame = Frame { id: format!("ask-{i}"), heading: heading(&group), note: String::new() };
+        let frame = Frame { id: format!("ask-{i}"), heading: heading(&group), ..Frame::default() };
         let has_answer = group.iter().any(|reply| reply.answer.is_ok());
         has_answer.then(|| Picture {
             kind: "answer",
             part: question.clone(),
             name: format!("answer-{}", i + 1),
-            caption: heading(&group),
-            svg: Answers { frame, rows: group.iter().map(row).collect() }.svg(),
+            heading: heading(&group),
+            caption: String::new(),
+            forms: Answers { frame, rows: group.iter().map(row).collect() }.forms(&heading(&group), ""),
         })
     };
     questions.iter().enumerate().filter_map(picture).collect()
@@ -279,9 +289,13 @@ impl Reply {
 }
 
 const BARS: usize = 48;
+/// The least number, on a page of any width.
+const BARS_MIN: usize = 8;
+/// The columns of a figure.
+const FIGURE: usize = 8;
 
-/// The values from min to max as bars, and their count.
-fn histogram(answer: &Answer) -> String {
+/// The values from min to max as bars, and their count, in that many columns.
+fn histogram(answer: &Answer, room: usize) -> String {
     let (min, max) = (answer.min_ns(), answer.max_ns());
     if max - min < 1.0 {
         return match answer.count() {
@@ -289,8 +303,10 @@ fn histogram(answer: &Answer) -> String {
             count => format!("all {} are {}", counted(count, "value"), duration(min)),
         };
     }
-    let bars = bars(answer.counted_ns(), min, max, BARS);
-    format!("{} {bars} {}, {}", duration(min), duration(max), counted(answer.count(), "value"))
+    let (low, high) = (duration(min), format!("{}, {}", duration(max), counted(answer.count(), "value")));
+    let taken = low.chars().count() + high.chars().count() + 2;
+    let bars = bars(answer.counted_ns(), min, max, room.saturating_sub(taken).clamp(BARS_MIN, BARS));
+    format!("{low} {bars} {high}")
 }
 
 /// A duration; below a microsecond with one decimal, which costs of clock reads need.
@@ -305,14 +321,34 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn every_figure_is_beneath_its_head() {
+    fn reply() -> Reply {
         let lab = machines::load("linux-hz250", &[], 7).expect("a modelled machine");
         let question: Subject = "nanosleep(1ms)".parse().expect("a question");
         let answer = ask(&lab, &Question::of(question.clone())).expect("an answer");
         let machine = "linux-hz250".to_owned();
-        let reply =
-            Reply { machine, modelled: None, changes: Vec::new(), question, under: Vec::new(), answer: Ok(answer) };
+        Reply { machine, modelled: None, changes: Vec::new(), question, under: Vec::new(), answer: Ok(answer) }
+    }
+
+    #[test]
+    fn only_an_address_is_wider_than_the_page() {
+        for width in [60, 80, 120] {
+            let text = crate::terminal::without_styles(&text(&[reply()], width));
+            for line in text.lines().filter(|line| !line.contains("https://")) {
+                assert!(line.chars().count() <= width, "{width}: {line}");
+            }
+            for (head, _) in COLUMNS {
+                assert!(text.contains(&format!(" {head}")), "{width}: {head}");
+            }
+        }
+        let narrow = crate::terminal::without_styles(&text(&[reply()], 60));
+        let lines: Vec<&str> = narrow.lines().collect();
+        assert_eq!(lines[2], "  linux-hz250", "its figures stand beneath it");
+        assert_eq!(lines[1].trim_end().chars().count(), lines[3].chars().count(), "and beneath their heads");
+    }
+
+    #[test]
+    fn every_figure_is_beneath_its_head() {
+        let reply = reply();
         let document = reply.document();
         let ns = |name: &str| document[format!("{name}_ns")].as_f64();
         let stated = COLUMNS.map(|(head, _)| match head {

@@ -120,7 +120,7 @@ fn documents(subject: &dyn Subject, name: &str) -> Vec<Part> {
         kind: "svg",
         media_type: "image/svg+xml",
         name: format!("{}.svg", picture.name),
-        bytes: picture.svg.into_bytes(),
+        bytes: picture.forms.alone.into_bytes(),
     };
     FORMATS.iter().map(document).chain(subject.pictures().into_iter().map(picture)).collect()
 }

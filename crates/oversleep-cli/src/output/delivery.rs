@@ -255,7 +255,7 @@ fn write_all(pictures: &[Picture], directory: &Path, files: &mut Files) -> io::R
     }
     for picture in pictures {
         let path = directory.join(format!("{}.svg", picture.name));
-        files.replace(&path, &|out| out.write_all(picture.svg.as_bytes()))?;
+        files.replace(&path, &|out| out.write_all(picture.forms.alone.as_bytes()))?;
     }
     Ok(pictures.len())
 }

@@ -6,9 +6,9 @@ use oversleep_record::{Nanos, ResultFile};
 
 use super::markup::Markup;
 use crate::view::findings::{self, Findings, SEVERITIES};
-use crate::view::head::heading;
+use crate::view::overview::{Headline, Line};
 use crate::view::{overview, verdict};
-use crate::words::{capitalised, counted, sentence};
+use crate::words::{capitalised, counted, sentence, units_bound};
 
 /// The longest list of the waits that a cause delayed that isn't collapsed.
 const GROUPS_OPEN: usize = 4;
@@ -18,9 +18,9 @@ pub(super) fn section(m: &mut Markup, file: &ResultFile) {
     let findings = Findings::of(file);
     let title = if file.observation.is_some() { "Causes" } else { "Findings" };
     m.element("section", &[("id", "findings"), ("aria-labelledby", "findings-heading")], |m| {
-        m.leaf("h2", &[("id", "findings-heading")], &heading(file, title));
+        m.leaf("h2", &[("id", "findings-heading")], title);
         if overview::has_bottom_line(file) {
-            overview::bottom_line(file, &findings).iter().for_each(|line| m.leaf("p", &[("class", "lead")], line));
+            bottom_line(m, &overview::bottom_lines(file, &findings));
         }
         m.leaf("p", &[], &findings.summary());
         let mut shown = Shown { causes: causes(file), ..Shown::default() };
@@ -28,7 +28,7 @@ pub(super) fn section(m: &mut Markup, file: &ResultFile) {
             if findings.found(severity).next().is_none() {
                 continue;
             }
-            m.leaf("h3", &[], &heading(file, &findings::title(severity)));
+            m.leaf("h3", &[], &findings::title(severity));
             m.element("div", &[("class", "cards")], |m| {
                 findings.found(severity).for_each(|finding| card(m, file, finding, &mut shown));
             });
@@ -36,8 +36,33 @@ pub(super) fn section(m: &mut Markup, file: &ResultFile) {
         if findings.are_untried() {
             m.element("p", &[("class", "quiet")], |m| m.prose(findings::UNTRIED));
         }
-        rest(m, file, &findings);
+        rest(m, &findings);
     });
+}
+
+/// The figures that matter, each with what it is of, and the words that have none.
+fn bottom_line(m: &mut Markup, lines: &[Line]) {
+    let headlines = lines.iter().flat_map(|line| match line {
+        Line::Basics(all) => all.iter().map(|one| (one, "")).collect(),
+        Line::Cost(one, _) => vec![(one, "cost")],
+        Line::Words(_) => Vec::new(),
+    });
+    m.element("ul", &[("class", "headlines")], |m| {
+        for (Headline { what, figure, of }, class) in headlines {
+            m.element("li", &[("class", class)], |m| {
+                m.leaf("span", &[], &capitalised(what));
+                m.text(" ");
+                m.leaf("strong", &[], &units_bound(figure));
+                m.text(" ");
+                m.element("span", &[], |m| m.prose(of));
+            });
+        }
+    });
+    for line in lines {
+        if let Line::Words(words) = line {
+            m.leaf("p", &[("class", "lead")], words);
+        }
+    }
 }
 
 /// `timer-slack` as a heading: `Timer slack`.
@@ -81,7 +106,7 @@ fn card<'a>(m: &mut Markup, file: &ResultFile, finding: &'a Finding, shown: &mut
         m.element("h4", &[("id", &title_id)], |m| {
             m.leaf("span", &[("class", "badge")], severity);
             let instance = finding.instance.as_ref().map(|instance| format!(": {instance}")).unwrap_or_default();
-            m.text(&heading(file, &format!("{}{instance}", title(&finding.name))));
+            m.text(&format!("{}{instance}", title(&finding.name)));
             m.text(" ");
             m.leaf("span", &[("class", "id")], &finding.id);
         });
@@ -199,7 +224,7 @@ fn gain(m: &mut Markup, subject: &str, before: i64, after: i64) {
     });
 }
 
-fn rest(m: &mut Markup, file: &ResultFile, findings: &Findings) {
+fn rest(m: &mut Markup, findings: &Findings) {
     let lists = [
         (Verdict::TooDisturbed, "Inconclusive, because the rounds disagree", true),
         (Verdict::NotEnoughData, "Inconclusive, because there is too little data", false),
@@ -212,7 +237,7 @@ fn rest(m: &mut Markup, file: &ResultFile, findings: &Findings) {
         }
         let open: &[(&str, &str)] = if is_open { &[("open", "")] } else { &[] };
         m.element("details", open, |m| {
-            m.leaf("summary", &[], &heading(file, &format!("{title}: {}", all.len())));
+            m.leaf("summary", &[], &format!("{title}: {}", all.len()));
             m.element("ul", &[("class", "evidence")], |m| {
                 for finding in all {
                     m.element("li", &[], |m| {

@@ -12,14 +12,25 @@ use crate::view::comparison::View;
 /// Those of `out`.
 pub fn page_of(view: &View, out: &mut dyn Write) -> io::Result<()> {
     let title = format!("{}{}", view.title, view.marks);
+    let mark = view.marks.trim().trim_start_matches('(').trim_end_matches(')');
     let has_bars = view.sections.iter().flat_map(|section| &section.tables).any(|table| !table.parts().is_empty());
     let rules = if has_bars { super::observed::rules_of_bars() } else { String::new() };
     super::page(&title, &rules, out, |m| {
         let first = if view.summary.is_empty() { "Skip to the tables" } else { "Skip to the conclusion" };
         m.leaf("a", &[("class", "skip"), ("href", "#main")], first);
         m.element("header", &[], |m| m.element("div", &[("class", "wide")], |m| top(m, view, &title)));
+        super::contents(m, Some(mark).filter(|mark| !mark.is_empty()), &places(view));
         m.element("main", &[("id", "main"), ("class", "wide")], |m| body(m, view));
     })
+}
+
+/// The parts of the page: the id of each and its name.
+fn places(view: &View) -> Vec<(String, String)> {
+    let conclusion = (!view.summary.is_empty()).then_some(("conclusion", "Conclusion"));
+    let pictures = (!view.pictures.is_empty()).then_some(("pictures", "Pictures"));
+    let named = conclusion.into_iter().chain(pictures).map(|(id, name)| (id.to_owned(), name.to_owned()));
+    let sections = view.sections.iter().map(|section| (format!("section-{}", section.id), section.title.clone()));
+    named.chain(sections).collect()
 }
 
 fn top(m: &mut Markup, view: &View, title: &str) {
@@ -39,7 +50,7 @@ fn top(m: &mut Markup, view: &View, title: &str) {
 fn body(m: &mut Markup, view: &View) {
     if !view.summary.is_empty() {
         m.element("section", &[("id", "conclusion"), ("aria-labelledby", "conclusion-heading")], |m| {
-            m.leaf("h2", &[("id", "conclusion-heading")], &format!("Conclusion{}", view.marks));
+            m.leaf("h2", &[("id", "conclusion-heading")], "Conclusion");
             view.summary.iter().for_each(|sentence| m.leaf("p", &[("class", "lead")], sentence));
         });
     }
@@ -50,7 +61,7 @@ fn body(m: &mut Markup, view: &View) {
     for section in &view.sections {
         let (id, heading) = (format!("section-{}", section.id), format!("heading-{}", section.id));
         m.element("section", &[("id", &id), ("aria-labelledby", &heading)], |m| {
-            m.leaf("h2", &[("id", &heading)], &format!("{}{}", section.title, view.marks));
+            m.leaf("h2", &[("id", &heading)], &section.title);
             section.tables.iter().for_each(|table| draw(m, table, ""));
             section.notes.iter().for_each(|note| m.leaf("p", &[("class", "quiet any")], note));
         });
@@ -63,7 +74,7 @@ fn gallery(m: &mut Markup, view: &View) {
         return;
     }
     m.element("section", &[("id", "pictures"), ("aria-labelledby", "pictures-heading")], |m| {
-        m.leaf("h2", &[("id", "pictures-heading")], &format!("Pictures{}", view.marks));
+        m.leaf("h2", &[("id", "pictures-heading")], "Pictures");
         if view.pictures.iter().any(|kind| kind.len() > 1) {
             m.leaf(
                 "p",
@@ -74,7 +85,7 @@ fn gallery(m: &mut Markup, view: &View) {
         for kind in &view.pictures {
             let class = if kind.len() > 1 { "beside" } else { "alone" };
             m.element("div", &[("class", class)], |m| {
-                kind.iter().for_each(|picture| super::figure(m, picture, &picture.caption));
+                kind.iter().for_each(|picture| super::figure(m, picture));
             });
         }
     });

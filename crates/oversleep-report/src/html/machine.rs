@@ -5,7 +5,7 @@ use oversleep_record::environment::{Fact, FactValue};
 
 use super::markup::Markup;
 use super::tables::draw;
-use crate::view::head::{self, heading};
+use crate::view::head;
 use crate::view::table::{Columns, ToCell, Tone};
 use crate::view::timers;
 use crate::words::{counted, date};
@@ -42,7 +42,7 @@ const METHOD_OF_OBSERVING: [&str; 5] = [
 /// The method, with this run's clock.
 pub(super) fn method(m: &mut Markup, file: &ResultFile) {
     m.element("section", &[("id", "method"), ("aria-labelledby", "method-heading")], |m| {
-        m.leaf("h2", &[("id", "method-heading")], &heading(file, "How this was measured"));
+        m.leaf("h2", &[("id", "method-heading")], "How this was measured");
         if file.observation.is_some() {
             m.element("ul", &[("class", "quiet")], |m| {
                 METHOD_OF_OBSERVING.iter().for_each(|line| m.leaf("li", &[], line))
@@ -59,7 +59,7 @@ pub(super) fn method(m: &mut Markup, file: &ResultFile) {
 /// Every fact with its source; unknown ones with their reason.
 pub(super) fn environment(m: &mut Markup, file: &ResultFile) {
     m.element("section", &[("id", "machine"), ("aria-labelledby", "machine-heading")], |m| {
-        m.leaf("h2", &[("id", "machine-heading")], &heading(file, "The machine"));
+        m.leaf("h2", &[("id", "machine-heading")], "The machine");
         let (deciding, rest) = timers::stated(file);
         let system = head::in_a_line(&[deciding, rest].concat()).into_iter().chain(head::stopped_early(file));
         for sentence in system.chain(head::missing(file)) {

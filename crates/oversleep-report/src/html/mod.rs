@@ -68,11 +68,13 @@ fn page(title: &str, rules: &str, out: &mut dyn Write, body: impl FnOnce(&mut Ma
 fn body(m: &mut Markup, file: &ResultFile) {
     let pictures = pictures::all(file);
     m.leaf("a", &[("class", "skip"), ("href", "#main")], "Skip to the findings");
-    m.element("header", &[], |m| m.element("div", &[("class", "wide")], |m| top(m, file, !pictures.is_empty())));
+    m.element("header", &[], |m| m.element("div", &[("class", "wide")], |m| top(m, file)));
+    let mark = head::mark(head::modelled(file), head::wine(file), head::emulated(file).is_some());
+    contents(m, mark.as_deref(), &places(file, !pictures.is_empty()));
     m.element("main", &[("id", "main"), ("class", "wide")], |m| {
         observed::verdict(m, file);
         cards::section(m, file);
-        gallery(m, file, &pictures);
+        gallery(m, &pictures);
         tables::section(m, file);
         observed::sections(m, file);
         machine::method(m, file);
@@ -86,7 +88,7 @@ fn body(m: &mut Markup, file: &ResultFile) {
     });
 }
 
-fn top(m: &mut Markup, file: &ResultFile, has_pictures: bool) {
+fn top(m: &mut Markup, file: &ResultFile) {
     m.leaf("h1", &[], &heading(file, &head::title(file)));
     for warning in head::warnings(file) {
         m.leaf("p", &[("class", "warning"), ("role", "note")], &warning);
@@ -101,24 +103,37 @@ fn top(m: &mut Markup, file: &ResultFile, has_pictures: bool) {
         m.leaf("p", &[], &timestamps);
     }
     theme(m);
-    m.element("nav", &[("aria-label", "On this page")], |m| {
-        m.element("ul", &[], |m| {
-            let places = [
-                ("verdict", "Verdict"),
-                ("findings", if file.observation.is_some() { "Causes" } else { "Findings" }),
-                ("pictures", "Pictures"),
-                ("measurements", "Measurements"),
-                ("worst", "The worst waits"),
-                ("method", "Method"),
-                ("machine", "The machine"),
-            ];
-            for (id, name) in places.into_iter().filter(|(id, _)| match *id {
-                "pictures" => has_pictures,
-                "verdict" | "worst" => file.observation.is_some(),
-                _ => true,
-            }) {
-                m.element("li", &[], |m| m.leaf("a", &[("href", &format!("#{id}"))], name));
-            }
+}
+
+/// The parts of the page of a result: the id of each and its name.
+fn places(file: &ResultFile, has_pictures: bool) -> Vec<(String, String)> {
+    let places = [
+        ("verdict", "Verdict"),
+        ("findings", if file.observation.is_some() { "Causes" } else { "Findings" }),
+        ("pictures", "Pictures"),
+        ("measurements", "Measurements"),
+        ("worst", "The worst waits"),
+        ("method", "Method"),
+        ("machine", "The machine"),
+    ];
+    let is_there = |(id, _): &(&str, &str)| match *id {
+        "pictures" => has_pictures,
+        "verdict" | "worst" => file.observation.is_some(),
+        _ => true,
+    };
+    places.into_iter().filter(is_there).map(|(id, name)| (id.to_owned(), name.to_owned())).collect()
+}
+
+/// The line that stays in view: what is true of the whole page, and the way to its parts.
+fn contents(m: &mut Markup, mark: Option<&str>, places: &[(String, String)]) {
+    m.element("nav", &[("class", "bar"), ("aria-label", "On this page")], |m| {
+        m.element("div", &[("class", "wide")], |m| {
+            mark.iter().for_each(|mark| m.leaf("strong", &[("class", "mark")], mark));
+            m.element("ul", &[], |m| {
+                for (id, name) in places {
+                    m.element("li", &[], |m| m.leaf("a", &[("href", &format!("#{id}"))], name));
+                }
+            });
         });
     });
 }
@@ -135,36 +150,45 @@ fn theme(m: &mut Markup) {
     });
 }
 
-fn gallery(m: &mut Markup, file: &ResultFile, pictures: &[Picture]) {
+fn gallery(m: &mut Markup, pictures: &[Picture]) {
     if pictures.is_empty() {
         return;
     }
     m.element("section", &[("id", "pictures"), ("aria-labelledby", "pictures-heading")], |m| {
-        m.leaf("h2", &[("id", "pictures-heading")], &heading(file, "Pictures"));
+        m.leaf("h2", &[("id", "pictures-heading")], "Pictures");
         m.element("div", &[("class", "pictures")], |m| {
-            pictures.iter().for_each(|picture| figure(m, picture, &heading(file, &picture.caption)));
+            pictures.iter().for_each(|picture| figure(m, picture));
         });
     });
 }
 
-fn figure(m: &mut Markup, Picture { name, svg, .. }: &Picture, caption: &str) {
+/// A picture in both forms, of which the page shows the one that has room, with its words as text.
+fn figure(m: &mut Markup, Picture { name, heading, caption, forms, .. }: &Picture) {
     m.element("figure", &[("id", &format!("picture-{name}"))], |m| {
-        let region = [("class", "scroll"), ("tabindex", "0"), ("role", "region"), ("aria-label", name.as_str())];
-        head_in_words(m, svg);
-        m.element("div", &region, |m| m.trusted(svg));
-        m.element("figcaption", &[], |m| {
-            m.text(caption);
-            figures(m, svg);
+        m.element("div", &[("class", "plate")], |m| {
+            m.element("div", &[("class", "words")], |m| {
+                m.leaf("h3", &[], heading);
+                // The same text is the picture's accessible name.
+                if let Some(finding) = finding(&forms.wide) {
+                    m.element("p", &[("aria-hidden", "true")], |m| m.trusted(finding));
+                }
+            });
+            for (form, svg) in [("form-wide", &forms.wide), ("form-narrow", &forms.narrow)] {
+                m.element("div", &[("class", form)], |m| m.trusted(svg));
+            }
+            m.element("figcaption", &[], |m| {
+                m.text(caption);
+                figures(m, &forms.wide);
+            });
         });
     });
 }
 
-/// A picture's heading and finding as text, for pages too narrow to show them in the picture. The picture's accessible
-/// name is the same text.
-fn head_in_words(m: &mut Markup, svg: &str) {
-    if let Some((_, title)) = texts(svg, "<title id=").next().and_then(|title| title.split_once('>')) {
-        m.element("p", &[("class", "words"), ("aria-hidden", "true")], |m| m.trusted(title));
-    }
+/// A picture's finding: what follows its heading in its title.
+fn finding(svg: &str) -> Option<&str> {
+    let title = texts(svg, "<title id=").next()?.split_once('>')?.1;
+    let ends = [". ", "? ", "! ", "… "].into_iter().filter_map(|end| title.find(end).map(|at| at + end.len())).min()?;
+    Some(&title[ends..])
 }
 
 /// The tooltips of a picture's marks, for readers without a pointer.

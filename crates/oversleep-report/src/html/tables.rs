@@ -4,7 +4,6 @@ use oversleep_record::{ResultFile, Series};
 
 use super::bars::{bar, legend};
 use super::markup::Markup;
-use crate::view::head::heading;
 use crate::view::sections;
 use crate::view::select;
 use crate::view::table::{Columns, Kind, Section, Table, Tone};
@@ -20,7 +19,7 @@ const NAME_MAX: usize = 48;
 pub(super) fn section(m: &mut Markup, file: &ResultFile) {
     let all = sections::all(file);
     m.element("section", &[("id", "measurements"), ("aria-labelledby", "measurements-heading")], |m| {
-        m.leaf("h2", &[("id", "measurements-heading")], &heading(file, "Measurements"));
+        m.leaf("h2", &[("id", "measurements-heading")], "Measurements");
         if all.is_empty() {
             m.leaf("p", &[("class", "quiet")], "Nothing was measured.");
         }
@@ -34,7 +33,7 @@ pub(super) fn section(m: &mut Markup, file: &ResultFile) {
 fn one(m: &mut Markup, file: &ResultFile, section: &Section) {
     let id = format!("section-{}", section.id);
     m.element("h3", &[("id", &id)], |m| {
-        m.text(&heading(file, &section.title));
+        m.text(&section.title);
         m.text(" ");
         m.leaf("span", &[("class", "id")], &section.ids());
     });
@@ -74,7 +73,7 @@ fn one(m: &mut Markup, file: &ResultFile, section: &Section) {
 /// A table with a caption, and with headings that a screen reader can use.
 pub(super) fn draw(m: &mut Markup, table: &Table, class: &str) {
     let shown: Vec<usize> = (0..table.columns.len()).filter(|&index| table.columns[index].kind != Kind::Bar).collect();
-    let scroll = [("class", "scroll"), ("tabindex", "0"), ("role", "region"), ("aria-label", table.caption.as_str())];
+    let scroll = [("class", "scroll"), ("tabindex", "0"), ("role", "group"), ("aria-label", table.caption.as_str())];
     m.element("div", &scroll, |m| {
         // A page too narrow for the bars shows each row as a block, with the heads beside the figures.
         let has_bars = table.columns.iter().any(|column| column.kind == Kind::Split);
@@ -86,7 +85,10 @@ pub(super) fn draw(m: &mut Markup, table: &Table, class: &str) {
                     for &index in &shown {
                         let column = &table.columns[index];
                         let class = if column.kind == Kind::Figure { "n" } else { "" };
-                        m.leaf("th", &[("scope", "col"), ("class", class)], &column.head);
+                        match column.head.is_empty() {
+                            true => m.leaf("td", &[], ""),
+                            false => m.leaf("th", &[("scope", "col"), ("class", class)], &column.head),
+                        }
                     }
                 });
             });
@@ -147,7 +149,7 @@ fn every_series(m: &mut Markup, file: &ResultFile) {
             None => select::conditions(&series.conditions).unwrap_or_else(|| "as found".to_owned()),
         });
     let Some(table) = columns.table("Every series of the result, as recorded", &file.series) else { return };
-    m.leaf("h3", &[("id", "section-every-series")], &heading(file, "Every series"));
+    m.leaf("h3", &[("id", "section-every-series")], "Every series");
     m.element("details", &[], |m| {
         m.leaf("summary", &[], &counted(table.rows.len(), "series"));
         draw(m, &table, "");

@@ -2,7 +2,7 @@
 //! axis.
 
 use super::axis;
-use super::frame::{self, Frame, WIDTH, Words};
+use super::frame::{self, Frame, Names, Words};
 use super::scale::Scale;
 use super::svg::{Anchor, Canvas};
 use super::text::{self, time_us};
@@ -48,16 +48,18 @@ impl Answers {
         else {
             return frame::without_data(&self.frame, HEADING, "no machine gave a value");
         };
-        let widest = self.rows.iter().map(|row| text::width_px(&row.label, 12.0)).fold(90.0, f64::max);
-        let left = (widest + 30.0).min(240.0);
+        let widths = self.rows.iter().map(|row| text::width_px(&row.label, 12.0));
+        let names = Names::new(&self.frame, widths, (14.0, 0.0, 240.0));
+        let (left, width) = (names.left, self.frame.width());
         let low = if least >= 0.0 && least < most * NEAR_ZERO { 0.0 } else { least };
-        let x = Scale::linear(low, if most > low { most } else { low + 1.0 }, left, WIDTH - 90.0);
+        let x =
+            Scale::linear(low, if most > low { most } else { low + 1.0 }, left, width - self.frame.either(90.0, 66.0));
         let rows: Vec<(&AnswerRow, Vec<String>)> = self
             .rows
             .iter()
-            .map(|row| (row, text::wrapped(&row.remark, 11.0, x.px(x.high()) - x.px(x.low()), LINES_MAX)))
+            .map(|row| (row, text::wrapped(&row.remark, 11.0, width - left - self.frame.either(90.0, 8.0), LINES_MAX)))
             .collect();
-        let height = rows.iter().map(|(row, lines)| row.height(lines.len())).sum::<f64>() + 26.0;
+        let height = rows.iter().map(|(row, lines)| names.above + row.height(lines.len())).sum::<f64>() + 26.0;
         let (unit, per_unit) = if most >= 1e6 {
             ("s", 1e6)
         } else if most >= 1e3 {
@@ -70,11 +72,14 @@ impl Answers {
         frame::figure(&self.frame, &self.words(), &[], height, |c| {
             axis::top(c, &x.ticks(per_unit, 70.0), 18.0, height);
             // Keeps clear of the first figure of the axis, which is centred on its tick.
-            c.text((left - 28.0, 11.0), Anchor::End, "soft t", unit);
+            match self.frame.is_narrow() {
+                true => c.text((width - 8.0, 11.0), Anchor::End, "soft t", unit),
+                false => c.text((left - 28.0, 11.0), Anchor::End, "soft t", unit),
+            }
             let mut y = 22.0;
             for (row, lines) in &rows {
-                draw(c, row, lines, &x, y);
-                y += row.height(lines.len());
+                draw(c, row, lines, &names, &x, y);
+                y += names.above + row.height(lines.len());
             }
         })
     }
@@ -121,9 +126,8 @@ impl AnswerRow {
 }
 
 /// The row from `y` down.
-fn draw(c: &mut Canvas, row: &AnswerRow, lines: &[String], x: &Scale, y: f64) {
-    let (left, right) = (x.px(x.low()), x.px(x.high()));
-    let label = text::fitted(&row.label, 12.0, left - 26.0);
+fn draw(c: &mut Canvas, row: &AnswerRow, lines: &[String], names: &Names, x: &Scale, top: f64) {
+    let (left, right, y) = (x.px(x.low()), x.px(x.high()), top + names.above);
     let remark = |c: &mut Canvas, y: f64| {
         for (i, line) in lines.iter().enumerate() {
             c.text((left, y + LINE * i as f64), Anchor::Start, "soft t", line);
@@ -131,7 +135,7 @@ fn draw(c: &mut Canvas, row: &AnswerRow, lines: &[String], x: &Scale, y: f64) {
     };
     if !row.is_drawn() {
         c.marks("row", &format!("{}: no answer", row.label), |c| {
-            c.text((left - 10.0, y + 16.0), Anchor::End, "ink", &label);
+            names.draw(c, top, y + 16.0, "ink", &row.label);
             remark(c, y + 16.0);
         });
         return;
@@ -146,7 +150,7 @@ fn draw(c: &mut Canvas, row: &AnswerRow, lines: &[String], x: &Scale, y: f64) {
     let width = (right - left) / COLUMNS as f64;
     let said = format!("{}: median {}", row.label, time_us(row.p50_us));
     c.marks("row", &said, |c| {
-        c.text((left - 10.0, y + BARS - 4.0), Anchor::End, "ink", &label);
+        names.draw(c, top, y + BARS - 4.0, "ink", &row.label);
         for (column, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
             // Rare values stay visible.
             let height = (count as f64 / highest * BARS).max(1.5);

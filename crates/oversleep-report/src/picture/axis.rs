@@ -2,6 +2,10 @@
 
 use super::scale::Tick;
 use super::svg::{Anchor, Canvas};
+use super::text;
+
+/// The size of labels on an axis, px.
+const TICK_PX: f64 = 11.0;
 
 /// Rounds to a pixel's centre, so that a one-pixel line is one pixel wide.
 pub fn crisp(at: f64) -> f64 {
@@ -39,8 +43,32 @@ fn upright(c: &mut Canvas, ticks: &[Tick], (y, y_end): (f64, f64), (mark, label)
             c.line((x, y.min(y + mark)), (x, y.max(y + mark)), "axis s thin");
         } else {
             c.line((x, y.min(y_end)), (x, y.max(y_end)), "grid s");
-            c.text((x, y + label), Anchor::Middle, "soft t", &tick.label);
+            // A label at the very edge begins there.
+            let is_at_edge = x < text::width_px(&tick.label, TICK_PX) / 2.0;
+            let (x, anchor) = if is_at_edge { (2.0, Anchor::Start) } else { (x, Anchor::Middle) };
+            c.text((x, y + label), anchor, "soft t", &tick.label);
         }
+    }
+}
+
+/// How much lower every other label stands where they are too wide to stand side by side.
+pub const CATEGORY_ROW: f64 = 14.0;
+
+/// How many labels share a row's room with their neighbours, if each category has that width: 1, or 2 in two rows, or more,
+/// of which the rest have no label.
+pub fn rows_of_categories(labels: &[String], room: f64) -> usize {
+    let widest = labels.iter().map(|label| text::width_px(label, TICK_PX)).fold(0.0, f64::max);
+    ((widest + 4.0) / room.max(1.0)).ceil().clamp(1.0, labels.len().max(1) as f64) as usize
+}
+
+/// Labels of categories beneath an axis. Too wide ones stand in two rows, and of wider ones every so many has a label.
+pub fn categories(c: &mut Canvas, labels: &[String], room: f64, at: impl Fn(usize) -> f64, baseline: f64) {
+    let rows = rows_of_categories(labels, room);
+    let every = rows.div_ceil(2);
+    for (number, index) in (0..labels.len()).step_by(every).enumerate() {
+        let lower = if rows > 1 && number % 2 == 1 { CATEGORY_ROW } else { 0.0 };
+        let label = text::fitted(&labels[index], TICK_PX, room * 2.0 * every as f64);
+        c.text((at(index), baseline + lower), Anchor::Middle, "soft t", &label);
     }
 }
 

@@ -1,7 +1,7 @@
 //! The gain of a remedy in its trial: median and p99 before and after, one pair of arrows per wait or remedy.
 
 use super::axis;
-use super::frame::{self, Frame, Key, WIDTH, Words};
+use super::frame::{self, Frame, Key, Names, Words};
 use super::scale::Scale;
 use super::svg::{Anchor, Canvas};
 use super::text::{self, decimal, time_us};
@@ -9,7 +9,8 @@ use super::text::{self, decimal, time_us};
 const HEADING: &str = "Before and after";
 const ROW: f64 = 21.0;
 const GROUP: f64 = 2.0 * ROW + 14.0;
-const RIGHT: f64 = WIDTH - 172.0;
+/// Where the two figures of a row begin, px behind the axis, and their room; wide and narrow.
+const FIGURES: ((f64, f64, f64), (f64, f64, f64)) = ((14.0, 82.0, 156.0), (8.0, 60.0, 130.0));
 
 /// One wait or remedy, measured before and after.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -56,18 +57,21 @@ impl BeforeAfter {
         if rows.is_empty() {
             return frame::without_data(&self.frame, HEADING, "the remedy was not measured both before and after");
         }
-        let widest = rows.iter().map(|r| text::width_px(&r.label, 12.0)).fold(80.0, f64::max);
         // The labels are bold: a tenth wider.
-        let left = (widest * 1.12 + 72.0).min(280.0);
-        let height = GROUP * rows.len() as f64 + 24.0;
+        let widths = rows.iter().map(|r| text::width_px(&r.label, 12.0) * 1.12);
+        let names = Names::new(&self.frame, widths, (14.0, 42.0, 280.0));
+        let figures = if self.frame.is_narrow() { FIGURES.1 } else { FIGURES.0 };
+        let (left, right) = (names.left, self.frame.width() - self.frame.margin() - figures.2);
+        let group = GROUP + names.above;
+        let height = group * rows.len() as f64 + 24.0 + names.above;
         let all: Vec<f64> = rows.iter().flat_map(|r| r.values()).collect();
         let (low, high) = all.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(*v), h.max(*v)));
         // Ratios show a remedy's gain; early waits (below zero) have none and need a linear axis.
         let log = low > 0.0 && high > 20.0 * low;
         let x = if log {
-            Scale::log(low * 0.8, high, left, RIGHT)
+            Scale::log(low * 0.8, high, left, right)
         } else {
-            Scale::linear(low.min(0.0), high * 1.02, left, RIGHT)
+            Scale::linear(low.min(0.0), high * 1.02, left, right)
         };
         let words = self.words(&rows);
         let legend = [Key::new("soft", "before"), Key::new("accent", "after")];
@@ -75,14 +79,16 @@ impl BeforeAfter {
             let unit = text::Unit::for_us(high.max(-low));
             let name = if log { "lateness, log scale".to_owned() } else { format!("lateness, {}", unit.symbol) };
             let ticks = if log { x.decades(44.0, time_us) } else { x.ticks(unit.us, 60.0) };
-            axis::top(c, &ticks, 18.0, height);
-            c.text((16.0, 11.0), Anchor::Start, "soft t", &name);
+            axis::top(c, &ticks, 18.0 + names.above, height);
+            c.text((self.frame.margin(), 11.0), Anchor::Start, "soft t", &name);
             for (i, row) in rows.iter().enumerate() {
-                let y = 28.0 + GROUP * i as f64;
-                c.text((left - 52.0, y + ROW), Anchor::End, "ink b", &text::fitted(&row.label, 13.3, left - 66.0));
-                arrow(c, &row.label, "p50", (row.before_p50_us, row.after_p50_us), &x, (left, y));
+                let top = 28.0 + names.above + group * i as f64;
+                let y = top + names.above;
+                names.draw(c, top, y + ROW, "ink b", &row.label);
+                let at = (right + figures.0, right + figures.1);
+                arrow(c, &row.label, "p50", (row.before_p50_us, row.after_p50_us), &x, (left, y), at);
                 if let Some(p99) = row.p99() {
-                    arrow(c, &row.label, "p99", p99, &x, (left, y + ROW));
+                    arrow(c, &row.label, "p99", p99, &x, (left, y + ROW), at);
                 }
             }
         })
@@ -116,7 +122,15 @@ impl BeforeAfter {
     }
 }
 
-fn arrow(c: &mut Canvas, label: &str, name: &str, (before, after): (f64, f64), x: &Scale, (left, y): (f64, f64)) {
+fn arrow(
+    c: &mut Canvas,
+    label: &str,
+    name: &str,
+    (before, after): (f64, f64),
+    x: &Scale,
+    (left, y): (f64, f64),
+    figures: (f64, f64),
+) {
     let middle = y + ROW / 2.0;
     let (a, b) = (x.px(before), x.px(after));
     let gain = gain(before, after);
@@ -132,8 +146,8 @@ fn arrow(c: &mut Canvas, label: &str, name: &str, (before, after): (f64, f64), x
         }
         c.circle((a, middle), 4.0, "soft s w2");
         c.circle((b, middle), 4.5, &format!("{class} f"));
-        c.text((RIGHT + 14.0, middle + 4.0), Anchor::Start, "soft t", &time_us(before));
-        c.text((RIGHT + 82.0, middle + 4.0), Anchor::Start, &format!("{class} b"), &format!("→ {}", time_us(after)));
+        c.text((figures.0, middle + 4.0), Anchor::Start, "soft t", &time_us(before));
+        c.text((figures.1, middle + 4.0), Anchor::Start, &format!("{class} b"), &format!("→ {}", time_us(after)));
     });
 }
 

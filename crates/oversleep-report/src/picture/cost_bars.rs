@@ -2,7 +2,7 @@
 //! available are listed with the reason.
 
 use super::axis;
-use super::frame::{self, Frame, WIDTH, Words};
+use super::frame::{self, Frame, Names, Words};
 use super::scale::Scale;
 use super::svg::{Anchor, Canvas};
 use super::text::{self, time_us};
@@ -10,6 +10,8 @@ use super::text::{self, time_us};
 const HEADING: &str = "Cost of reading the time";
 const ROW: f64 = 24.0;
 const BAR: f64 = 13.0;
+/// The most lines of clocks that are not available for one reason.
+const ABSENT_LINES_MAX: usize = 8;
 
 /// A clock that was read.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -54,27 +56,30 @@ impl CostBars {
             return frame::without_data(&self.frame, HEADING, "no clock was timed");
         }
         let fastest = clocks.iter().position(|c| c.objection.is_none());
-        let widest = clocks.iter().map(|c| text::width_px(&c.label, 12.0)).fold(115.0, f64::max);
-        let left = (widest + 30.0).min(300.0);
-        let right = WIDTH - 190.0;
+        let widths = clocks.iter().map(|c| text::width_px(&c.label, 12.0)).chain([115.0]);
+        let names = Names::new(&self.frame, widths, (14.0, 0.0, 300.0));
+        let (left, right) = (names.left, self.frame.width() - self.frame.either(270.0, 80.0));
         let slowest = clocks[clocks.len() - 1].cost_ns;
         let x = Scale::log((clocks[0].cost_ns * 0.7).max(1e-3), slowest.max(1e-3), left, right);
         let absent = self.absent_lines();
-        let rows_height = ROW * clocks.len() as f64 + 22.0;
+        let row_height = ROW + names.above;
+        let rows_height = row_height * clocks.len() as f64 + 22.0 + names.above;
         let list_height = if absent.is_empty() { 0.0 } else { 30.0 + 16.0 * absent.len() as f64 };
         let words = self.words(&clocks, fastest);
         frame::figure(&self.frame, &words, &[], rows_height + list_height, |c| {
             let hatch = frame::hatch(c, &self.frame.safe_id());
-            axis::top(c, &x.decades(44.0, |ns| time_us(ns / 1e3)), 18.0, rows_height);
-            c.text((16.0, 11.0), Anchor::Start, "soft t", "per read, log scale");
+            axis::top(c, &x.decades(44.0, |ns| time_us(ns / 1e3)), 18.0 + names.above, rows_height);
+            let margin = self.frame.margin();
+            c.text((margin, 11.0), Anchor::Start, "soft t", "per read, log scale");
             for (i, clock) in clocks.iter().enumerate() {
-                row(c, clock, fastest == Some(i), &x, 22.0 + ROW * i as f64, &hatch);
+                let y = 22.0 + names.above + row_height * i as f64;
+                row(c, clock, fastest == Some(i), (&names, self.frame.width()), &x, y, &hatch);
             }
-            c.line((axis::crisp(left), 18.0), (axis::crisp(left), rows_height), "axis s");
+            c.line((axis::crisp(left), 18.0 + names.above), (axis::crisp(left), rows_height), "axis s");
             if !absent.is_empty() {
-                c.text((16.0, rows_height + 26.0), Anchor::Start, "ink t b", "Not available here");
+                c.text((margin, rows_height + 26.0), Anchor::Start, "ink t b", "Not available here");
                 for (i, line) in absent.iter().enumerate() {
-                    c.text((16.0, rows_height + 42.0 + 16.0 * i as f64), Anchor::Start, "soft t", line);
+                    c.text((margin, rows_height + 42.0 + 16.0 * i as f64), Anchor::Start, "soft t", line);
                 }
             }
         })
@@ -90,7 +95,8 @@ impl CostBars {
             }
         }
         let line = |(reason, labels): &(&str, Vec<&str>)| {
-            text::wrapped(&format!("{reason}: {}", labels.join(", ")), 11.0, WIDTH - 32.0, 3)
+            let room = self.frame.width() - 2.0 * self.frame.margin();
+            text::wrapped(&format!("{reason}: {}", labels.join(", ")), 11.0, room, ABSENT_LINES_MAX)
         };
         by_reason.iter().flat_map(line).collect()
     }
@@ -128,7 +134,16 @@ impl CostBars {
     }
 }
 
-fn row(c: &mut Canvas, clock: &ClockCost, fastest: bool, x: &Scale, y: f64, hatch: &str) {
+fn row(
+    c: &mut Canvas,
+    clock: &ClockCost,
+    fastest: bool,
+    (names, width): (&Names, f64),
+    x: &Scale,
+    top: f64,
+    hatch: &str,
+) {
+    let y = top + names.above;
     let left = x.px(x.low());
     let end = x.px(clock.cost_ns);
     let cost = time_us(clock.cost_ns / 1e3);
@@ -146,7 +161,7 @@ fn row(c: &mut Canvas, clock: &ClockCost, fastest: bool, x: &Scale, y: f64, hatc
         } else {
             "ink"
         };
-        c.text((left - 10.0, y + 11.0), Anchor::End, name, &text::fitted(&clock.label, 12.0, left - 26.0));
+        names.draw(c, top, y + 11.0, name, &clock.label);
         let (class, fill) = match (&clock.objection, fastest) {
             (Some(_), _) => ("mute f", Some(hatch)),
             (None, true) => ("accent f", None),
@@ -164,8 +179,12 @@ fn row(c: &mut Canvas, clock: &ClockCost, fastest: bool, x: &Scale, y: f64, hatc
         } else {
             (if clock.objection.is_some() { "warn t halo" } else { "soft t halo" }, remark.to_owned())
         };
-        if !words.is_empty() {
-            c.text((after, y + 11.0), Anchor::Start, class, &text::fitted(&words, 11.0, WIDTH - 14.0 - after));
+        if names.above > 0.0 {
+            // There is no room behind the bar.
+            let room = width - 24.0 - 1.1 * text::width_px(&clock.label, 12.0);
+            c.text((width - 8.0, top + 11.0), Anchor::End, class, &text::fitted(&words, 11.0, room));
+        } else if !words.is_empty() {
+            c.text((after, y + 11.0), Anchor::Start, class, &text::fitted(&words, 11.0, width - 14.0 - after));
         }
     });
 }

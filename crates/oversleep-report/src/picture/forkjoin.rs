@@ -4,7 +4,7 @@
 //! per style show which.
 
 use super::axis;
-use super::frame::{self, Frame, Key, WIDTH, Words};
+use super::frame::{self, Frame, Key, Names, Words};
 use super::scale::Scale;
 use super::stats;
 use super::svg::{Anchor, Canvas};
@@ -17,7 +17,6 @@ const STYLE: f64 = 2.0 * LANE + 16.0;
 const BAR: f64 = 4.0;
 /// Up to this many bars have their shares beside them.
 const LABELLED_MAX: usize = 6;
-const RIGHT: f64 = WIDTH - 92.0;
 
 /// One way of waiting.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -58,13 +57,16 @@ impl ForkJoin {
         );
         let work = self.work_ms.filter(|w| w.is_finite());
         let top = stats::robust_top(&all).unwrap_or(1.0).max(work.unwrap_or(0.0));
-        let widest = styles.iter().map(|s| text::width_px(&s.label, 12.0)).fold(60.0, f64::max);
-        let left = (widest + 34.0).min(210.0);
+        let widths = styles.iter().map(|s| text::width_px(&s.label, 12.0));
+        let names = Names::new(&self.frame, widths, (18.0, 0.0, 210.0));
+        let (left, width) = (names.left, self.frame.width());
+        let right = width - self.frame.either(92.0, 72.0);
+        let style_height = STYLE + names.above;
         // Positions, not lengths: the axis need not start at zero, and the differences are what matters here.
         let margin = 0.06 * (top - all[0]).max(top.abs() * 0.05);
         let low = work.map_or(all[0], |w| w.min(all[0])) - margin;
-        let x = Scale::linear(low, top + margin, left, RIGHT);
-        let height = STYLE * styles.len() as f64 + 20.0;
+        let x = Scale::linear(low, top + margin, left, right);
+        let height = style_height * styles.len() as f64 + 20.0;
         let words = self.words(&styles, &x, all[all.len() - 1]);
         let legend = [
             Key::new("coarse", &format!("coarse clock: {}", self.coarse_label)),
@@ -73,29 +75,25 @@ impl ForkJoin {
         frame::figure(&self.frame, &words, &legend, height + 40.0, |c| {
             let unit = Unit::for_us(top * 1e3);
             axis::bottom(c, &x.ticks(unit.us / 1e3, 50.0), height, 14.0);
-            c.line((left, axis::crisp(height)), (RIGHT, axis::crisp(height)), "axis s");
-            axis::name(c, ((left + RIGHT) / 2.0, height + 34.0), &format!("duration, {}", unit.symbol));
+            c.line((left, axis::crisp(height)), (right, axis::crisp(height)), "axis s");
+            axis::name(c, ((left + right) / 2.0, height + 34.0), &format!("duration, {}", unit.symbol));
             if let Some(work) = work {
                 let at = axis::crisp(x.px(work));
                 c.line((at, 12.0), (at, height), "ink s dash");
                 let label = format!("the work alone, {}", time_us(work * 1e3));
-                let near_right = at + text::width_px(&label, 11.0) > RIGHT;
+                let near_right = at + text::width_px(&label, 11.0) > width - 8.0;
                 c.text((at, 7.0), if near_right { Anchor::End } else { Anchor::Start }, "ink t", &label);
             }
             for (i, style) in styles.iter().enumerate() {
-                let y = 20.0 + STYLE * i as f64;
-                c.text(
-                    (left - 14.0, y + LANE + 4.0),
-                    Anchor::End,
-                    "ink",
-                    &text::fitted(&style.label, 12.0, left - 30.0),
-                );
-                lane(c, &style.label, "coarse", &style.coarse_ms, &x, y);
-                lane(c, &style.label, "precise", &style.precise_ms, &x, y + LANE);
+                let top = 20.0 + style_height * i as f64;
+                let y = top + names.above;
+                names.draw(c, top, y + LANE + 4.0, "ink", &style.label);
+                lane(c, &style.label, "coarse", &style.coarse_ms, &x, (y, right));
+                lane(c, &style.label, "precise", &style.precise_ms, &x, (y + LANE, right));
                 if i + 1 < styles.len() {
                     c.line(
-                        (16.0, axis::crisp(y + 2.0 * LANE + 8.0)),
-                        (WIDTH - 16.0, axis::crisp(y + 2.0 * LANE + 8.0)),
+                        (self.frame.margin(), axis::crisp(y + 2.0 * LANE + 8.0)),
+                        (width - self.frame.margin(), axis::crisp(y + 2.0 * LANE + 8.0)),
                         "grid s",
                     );
                 }
@@ -147,7 +145,7 @@ impl ForkJoin {
 }
 
 /// One row: a fine histogram on its own base line, the median as a triangle beneath it and in figures at the right.
-fn lane(c: &mut Canvas, style: &str, class: &str, values_ms: &[f64], x: &Scale, y: f64) {
+fn lane(c: &mut Canvas, style: &str, class: &str, values_ms: &[f64], x: &Scale, (y, right): (f64, f64)) {
     let sorted = stats::sorted(values_ms);
     let Some(median) = stats::quantile(&sorted, 0.5) else {
         c.text((x.px(x.low()) + 6.0, y + LANE - 8.0), Anchor::Start, "soft t", "not timed with this clock");
@@ -176,7 +174,7 @@ fn lane(c: &mut Canvas, style: &str, class: &str, values_ms: &[f64], x: &Scale, 
             if bars.len() <= LABELLED_MAX {
                 // To the right, or to the left if the next bar stands there; never over another label.
                 let room = text::width_px(&share, 11.0) + 8.0;
-                let next = bars.get(i + 1).map_or(f64::MAX, |&(place, _)| place as f64 * BAR);
+                let next = bars.get(i + 1).map_or(right + 4.0, |&(place, _)| place as f64 * BAR);
                 if left + BAR + room <= next {
                     c.text((left + BAR + 4.0, base - 2.0), Anchor::Start, "t halo", &share);
                     labelled_to = left + BAR + room;
@@ -187,12 +185,12 @@ fn lane(c: &mut Canvas, style: &str, class: &str, values_ms: &[f64], x: &Scale, 
             }
         }
         if sorted[n - 1] > x.high() {
-            c.path(&format!("M{:.1} {:.1}v8l7 -4z", RIGHT - 2.0, base - 8.0), "f");
+            c.path(&format!("M{:.1} {:.1}v8l7 -4z", right - 2.0, base - 8.0), "f");
         }
-        c.line((x.px(x.low()), axis::crisp(base)), (RIGHT, axis::crisp(base)), "s thin");
+        c.line((x.px(x.low()), axis::crisp(base)), (right, axis::crisp(base)), "s thin");
         let at = x.px(median);
         c.path(&format!("M{at:.1} {:.1}l4 6h-8z", base + 1.5), "f");
-        c.text((RIGHT + 12.0, base - 4.0), Anchor::Start, "b", &time_us(median * 1e3));
+        c.text((right + 10.0, base - 4.0), Anchor::Start, "b", &time_us(median * 1e3));
     });
 }
 

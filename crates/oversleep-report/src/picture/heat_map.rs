@@ -1,12 +1,16 @@
 //! A table of medians with a colour behind each: waits by request.
 
-use super::frame::{self, Frame, WIDTH, Words};
+use super::frame::{self, Frame, Names, Words};
 use super::svg::{Anchor, Canvas};
 use super::text::{self, signed_us};
 use super::{axis, stats, theme};
 
 const HEADING: &str = "Median lateness by wait and request";
 const ROW: f64 = 23.0;
+/// The least width of a cell, for a figure such as `+15.6 ms`.
+const CELL_MIN: f64 = 60.0;
+/// Between a map and its continuation.
+const GAP: f64 = 14.0;
 
 /// Median lateness of waits (rows) by request (columns).
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -32,19 +36,28 @@ impl HeatMap {
         let positive: Vec<f64> = cells.iter().copied().filter(|v| *v > 0.0).collect();
         let own = (positive.first().copied().unwrap_or(1.0), positive.last().copied().unwrap_or(1.0));
         let (low, high) = self.range.unwrap_or(own);
-        let widest = self.rows.iter().map(|r| text::width_px(&r.0, 12.0)).fold(60.0, f64::max);
-        let left = (widest + 30.0).min(250.0);
-        let cell = ((WIDTH - 16.0 - left) / self.columns.len() as f64).min(120.0);
+        let names = Names::new(&self.frame, self.rows.iter().map(|r| text::width_px(&r.0, 12.0)), (14.0, 0.0, 250.0));
+        let room = self.frame.width() - self.frame.margin() - names.left;
+        // Where the columns don't fit side by side, the map goes on beneath itself.
+        let across = ((room / CELL_MIN) as usize).clamp(1, self.columns.len());
+        let maps = self.columns.len().div_ceil(across);
+        let across = self.columns.len().div_ceil(maps);
+        let cell = (room / across as f64).min(120.0);
+        let row = ROW + names.above;
+        let height = 20.0 + row * self.rows.len() as f64;
         let words = self.words();
-        frame::figure(&self.frame, &words, &[], 20.0 + ROW * self.rows.len() as f64, |c| {
-            for (i, column) in self.columns.iter().enumerate() {
-                axis::name(c, (left + cell * (i as f64 + 0.5), 11.0), &text::fitted(column, 11.0, cell - 4.0));
+        frame::figure(&self.frame, &words, &[], (height + GAP) * maps as f64 - GAP, |c| {
+            for (k, column) in self.columns.iter().enumerate() {
+                let at = (names.left + cell * ((k % across) as f64 + 0.5), (height + GAP) * (k / across) as f64 + 11.0);
+                axis::name(c, at, &text::fitted(column, 11.0, cell - 4.0));
             }
-            for (i, (label, values)) in self.rows.iter().enumerate() {
-                let y = 20.0 + ROW * i as f64;
-                c.text((left - 10.0, y + 15.0), Anchor::End, "ink", &text::fitted(label, 12.0, left - 26.0));
-                for (k, value) in self.cells(values).enumerate() {
-                    let at = (left + cell * k as f64, y);
+            for (map, (i, (label, values))) in
+                (0..maps).flat_map(|map| self.rows.iter().enumerate().map(move |row| (map, row)))
+            {
+                let top = (height + GAP) * map as f64 + 20.0 + row * i as f64;
+                names.draw(c, top, top + 15.0, "ink", label);
+                for (k, value) in self.cells(values).enumerate().skip(map * across).take(across) {
+                    let at = (names.left + cell * (k % across) as f64, top + names.above);
                     draw_cell(c, &format!("{label}, {}", self.columns[k]), value, shade(value, low, high), at, cell);
                 }
             }

@@ -1,7 +1,7 @@
 //! Latency against CPU time, a curve for each way of waiting: what a strategy costs and what it gains.
 
 use super::axis;
-use super::frame::{self, Frame, Key, WIDTH, Words};
+use super::frame::{self, Frame, Key, Words};
 use super::scale::Scale;
 use super::svg::{Anchor, Canvas};
 use super::text::{self, time_us};
@@ -9,9 +9,10 @@ use super::theme::series_class;
 
 const HEADING: &str = "Latency against CPU time";
 const LEFT: f64 = 66.0;
-/// Where the labels of the curves begin.
-const LABELS: f64 = WIDTH - 118.0;
-const RIGHT: f64 = LABELS - 22.0;
+/// The room for the labels of the curves: their names, or their numbers in the legend of a narrow picture; and the room
+/// for the lines to them.
+const LABELS: (f64, f64) = (118.0, 24.0);
+const LEADERS: f64 = 22.0;
 const BOTTOM: f64 = 340.0;
 const HEIGHT: f64 = BOTTOM + 52.0;
 const LABEL_PX: f64 = 11.0;
@@ -63,9 +64,16 @@ impl LatencyCpu {
             values.fold((f64::INFINITY, least), |(low, high), value| (low.min(value), high.max(value)))
         };
         let (cpus, latency) = (range(|point| point.cpus, CPUS_MIN), range(|point| point.p50_us, LATENCY_MIN_US));
-        let x = Scale::log(cpus.0, cpus.1, LEFT, RIGHT);
+        let labels = self.frame.width() - self.frame.either(LABELS.0, LABELS.1);
+        let x = Scale::log(cpus.0, cpus.1, LEFT, labels - LEADERS);
         let y = Scale::log(latency.0, latency.1, BOTTOM, 0.0);
-        frame::figure(&self.frame, &words(&curves), &[] as &[Key], HEIGHT, |c| draw(c, &curves, &x, &y))
+        let key =
+            |(index, (label, _)): (usize, &(&str, _))| Key::new(series_class(index), &format!("{} {label}", index + 1));
+        let is_narrow = self.frame.is_narrow();
+        let legend: Vec<Key> = curves.iter().enumerate().map(key).filter(|_| is_narrow).collect();
+        frame::figure(&self.frame, &words(&curves), &legend, HEIGHT, |c| {
+            draw(c, &curves, (&x, &y), (labels, self.frame.width() - labels - 4.0), is_narrow);
+        })
     }
 }
 
@@ -104,10 +112,17 @@ fn words(curves: &[(&str, Vec<LatencyPoint>)]) -> Words {
     Words { heading: HEADING, finding, detail, caveat }
 }
 
-fn draw(c: &mut Canvas, curves: &[(&str, Vec<LatencyPoint>)], x: &Scale, y: &Scale) {
-    axis::left(c, &y.decades(22.0, time_us), LEFT, RIGHT);
+fn draw(
+    c: &mut Canvas,
+    curves: &[(&str, Vec<LatencyPoint>)],
+    (x, y): (&Scale, &Scale),
+    (labels, room): (f64, f64),
+    are_numbered: bool,
+) {
+    let right = labels - LEADERS;
+    axis::left(c, &y.decades(22.0, time_us), LEFT, right);
     axis::bottom(c, &x.decades(60.0, text::significant), BOTTOM, 0.0);
-    axis::name(c, ((LEFT + RIGHT) / 2.0, BOTTOM + 44.0), "CPUs that waiting kept busy");
+    axis::name(c, ((LEFT + right) / 2.0, BOTTOM + 44.0), "CPUs that waiting kept busy");
     c.text((LEFT, -7.0), Anchor::Start, "soft t", "median latency of an item");
     let at = |point: &LatencyPoint| (x.px(point.cpus.max(CPUS_MIN)), y.px(point.p50_us.max(LATENCY_MIN_US)));
     let end = |points: &[LatencyPoint]| points.iter().map(at).max_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or_default();
@@ -124,9 +139,10 @@ fn draw(c: &mut Canvas, curves: &[(&str, Vec<LatencyPoint>)], x: &Scale, y: &Sca
                 let all: Vec<(f64, f64)> = points.iter().map(at).collect();
                 c.polyline(&all, "s w2");
                 all.iter().enumerate().for_each(|(number, &dot)| c.circle(dot, 3.0 + 1.5 * number.min(4) as f64, "f"));
-                c.line(end(points), (LABELS - 4.0, place), "s thin");
-                let shown = text::fitted(label, LABEL_PX, WIDTH - LABELS - 4.0);
-                c.text((LABELS, place + 4.0), Anchor::Start, "t", &shown);
+                c.line(end(points), (labels - 4.0, place), "s thin");
+                let number = (index + 1).to_string();
+                let shown = text::fitted(if are_numbered { &number } else { label }, LABEL_PX, room);
+                c.text((labels, place + 4.0), Anchor::Start, "t", &shown);
             });
         }
     });

@@ -31,9 +31,15 @@ pub fn draw(c: &mut Canvas, sorted_us: &[f64], (left, right): (f64, f64)) {
         }
     }
     let n = sorted_us.len() as f64;
-    let (top, base) = (24.0, 24.0 + PLOT);
-    c.text((left, 8.0), Anchor::Start, "precise t b", "precise clock, magnified");
-    c.text((right, 8.0), Anchor::End, "soft t", &outside(before, after, n));
+    let (title, outside) = ("precise clock, magnified", outside(before, after, n));
+    let is_crowded = text::width_px(title, 12.0) + text::width_px(&outside, 11.0) + 10.0 > right - left;
+    let top = if is_crowded { 38.0 } else { 24.0 };
+    let base = top + PLOT;
+    c.text((left, 8.0), Anchor::Start, "precise t b", title);
+    match is_crowded {
+        true => c.text((left, 22.0), Anchor::Start, "soft t", &outside),
+        false => c.text((right, 8.0), Anchor::End, "soft t", &outside),
+    }
 
     let unit = Unit::for_us(span);
     for tick in x.ticks(unit.us, 70.0) {

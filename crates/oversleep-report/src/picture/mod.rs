@@ -2,8 +2,9 @@
 //!
 //! A picture of a result is an entry in `view::pictures`; it fills a shape from here, or draws with the same tools. A
 //! new shape is a file here, with its input (labels, `f64`s with the unit last in the field name, and a [`Frame`] for
-//! the words around it), `fn svg(&self) -> String`, and tests: well-formed, deterministic, `<&">` escaped, empty and
-//! broken input, 1 ns and 100 s. Nothing in this room knows results, files or the terminal.
+//! the words around it), `fn svg(&self) -> String` for every [`Form`], its name in `shapes!`, and tests: well-formed,
+//! deterministic, `<&">` escaped, empty and broken input, 1 ns and 100 s. Nothing in this room knows results, files or
+//! the terminal.
 //!
 //! | for this | use | never |
 //! |---|---|---|
@@ -24,6 +25,7 @@ mod before_after;
 #[cfg(test)]
 mod check;
 mod cost_bars;
+mod distribution;
 mod forkjoin;
 mod frame;
 mod heat_map;
@@ -42,18 +44,84 @@ mod theme;
 mod timeline;
 mod two_clocks;
 
+/// A picture in each of its forms.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Forms {
+    /// The document of its own.
+    pub alone: String,
+    /// For a page.
+    pub wide: String,
+    /// For a page on a phone.
+    pub narrow: String,
+}
+
+/// Something that can be drawn.
+pub trait Shape {
+    /// The words around it.
+    fn frame(&mut self) -> &mut Frame;
+
+    /// It in the frame's form.
+    fn drawn(&self) -> String;
+
+    /// It in every form; those for a page have these words instead of the frame's.
+    fn forms(mut self, heading: &str, note: &str) -> Forms
+    where
+        Self: Sized,
+    {
+        let alone = self.drawn();
+        heading.clone_into(&mut self.frame().heading);
+        note.clone_into(&mut self.frame().note);
+        let mut of = |form| {
+            self.frame().form = form;
+            self.drawn()
+        };
+        Forms { alone, wide: of(Form::Wide), narrow: of(Form::Narrow) }
+    }
+}
+
+macro_rules! shapes {
+    ($($shape:ident),+) => {
+        $(impl Shape for $shape {
+            fn frame(&mut self) -> &mut Frame {
+                &mut self.frame
+            }
+
+            fn drawn(&self) -> String {
+                self.svg()
+            }
+        })+
+    };
+}
+
+shapes!(
+    Answers,
+    BeforeAfter,
+    CostBars,
+    ForkJoin,
+    HeatMap,
+    LatencyCpu,
+    NeighbourCurves,
+    Neighbours,
+    Percentiles,
+    SplitBars,
+    Sweep,
+    Timeline,
+    TwoClocks
+);
+
 pub use answers::{AnswerRow, Answers};
 pub use before_after::{BeforeAfter, BeforeAfterRow};
 pub use cost_bars::{ClockCost, CostBars, UnavailableClock};
+pub use distribution::Distribution;
 pub use forkjoin::{ForkJoin, ForkJoinStyle};
-pub use frame::{Frame, WIDTH};
+pub use frame::{Form, Frame};
 pub use heat_map::HeatMap;
 pub use latency_cpu::{LatencyCpu, LatencyPoint, StrategyCurve};
 pub use neighbour_curves::{MachineCurve, NeighbourCurves, Sleeps};
 pub use neighbours::{NeighbourStep, Neighbours};
-pub use percentiles::{Distribution, PercentileSeries, Percentiles};
+pub use percentiles::{PercentileSeries, Percentiles};
 pub use split_bars::{SplitBars, SplitPart, SplitRow};
 pub use sweep::{Sweep, SweepPoint};
-pub use theme::{Scheme, page_variables};
+pub use theme::{Scheme, page_variables, style_sheet};
 pub use timeline::{Timeline, TimelineLine, TimelineVisit};
 pub use two_clocks::{SleepSeenTwice, TwoClocks};

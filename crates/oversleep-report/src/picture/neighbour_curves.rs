@@ -1,25 +1,22 @@
 //! A sleep beside a neighbour's setting on several machines: the mean as a curve for each, and a histogram at each setting.
 
 use super::axis;
-use super::frame::{self, Frame, Key, WIDTH, Words};
+use super::frame::{self, Frame, Key, Words};
 use super::scale::Scale;
 use super::svg::{Anchor, Canvas};
 use super::text::{self, time_us};
 
 const HEADING: &str = "A sleep beside a neighbour";
-const LEFT: f64 = 58.0;
-const RIGHT: f64 = WIDTH - 24.0;
+const LEFT: f64 = 42.0;
 const BOTTOM: f64 = 320.0;
 const HEIGHT: f64 = BOTTOM + 56.0;
-const LABEL_PX: f64 = 11.0;
-/// The vertical offset of every other label, so that many fit.
-const ROW: f64 = 14.0;
 /// Classes of a histogram, over the whole axis.
 const CLASSES: usize = 80;
 /// The number of colours; machines beyond it share them.
 const COLOURS: usize = 8;
-/// The most machines with room for histograms.
+/// The most machines with room for histograms, and the least width of one, px.
 const WITH_HISTOGRAMS_MAX: usize = 4;
+const HISTOGRAM_MIN: f64 = 6.0;
 
 /// The sleeps of one machine at one setting.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -83,32 +80,36 @@ impl NeighbourCurves {
             format!("{setting}: {}.", mean.collect::<Vec<_>>().join(", "))
         };
         let detail = self.settings.iter().enumerate().map(at).collect::<Vec<_>>().join(" ");
-        let caveat = match machines.len() > WITH_HISTOGRAMS_MAX {
-            true => "Curves are means; with so many machines the histograms are left out.",
-            false => "Curves are means. Beside each point stands a histogram of its sleeps; all are equally wide.",
+        let caveat = match self.has_histograms(machines) {
+            false => "Curves are means; with so many machines or settings the histograms are left out.",
+            true => "Curves are means. Beside each point stands a histogram of its sleeps; all are equally wide.",
         };
         Words { heading: HEADING, finding, detail, caveat: caveat.to_owned() }
     }
 
+    fn right(&self) -> f64 {
+        self.frame.width() - self.frame.either(24.0, 8.0)
+    }
+
+    fn has_histograms(&self, machines: &[&MachineCurve]) -> bool {
+        machines.len() <= WITH_HISTOGRAMS_MAX && self.room() / machines.len() as f64 >= HISTOGRAM_MIN
+    }
+
     /// The width of one setting, px.
     fn room(&self) -> f64 {
-        (RIGHT - LEFT) / self.settings.len().max(1) as f64
+        (self.right() - LEFT) / self.settings.len().max(1) as f64
     }
 
     fn draw(&self, c: &mut Canvas, machines: &[&MachineCurve], y: &Scale) {
         let room = self.room();
         let at = |index: usize| LEFT + room * (index as f64 + 0.5);
-        axis::left(c, &y.ticks(1.0, 36.0), LEFT, RIGHT);
+        let right = self.right();
+        axis::left(c, &y.ticks(1.0, 36.0), LEFT, right);
         c.text((LEFT, -7.0), Anchor::Start, "soft t", "ms");
-        c.line((LEFT, axis::crisp(BOTTOM)), (RIGHT, axis::crisp(BOTTOM)), "axis s");
-        let crowded = self.settings.iter().any(|label| text::width_px(label, LABEL_PX) > room - 2.0);
-        for (index, label) in self.settings.iter().enumerate() {
-            let lower = if crowded && index % 2 == 1 { ROW } else { 0.0 };
-            let label = text::fitted(label, LABEL_PX, if crowded { 2.0 * room } else { room } - 2.0);
-            c.text((at(index), BOTTOM + 16.0 + lower), Anchor::Middle, "soft t", &label);
-        }
-        axis::name(c, ((LEFT + RIGHT) / 2.0, BOTTOM + 48.0), "setting the neighbour holds");
-        if machines.len() <= WITH_HISTOGRAMS_MAX {
+        c.line((LEFT, axis::crisp(BOTTOM)), (right, axis::crisp(BOTTOM)), "axis s");
+        axis::categories(c, &self.settings, room, at, BOTTOM + 16.0);
+        axis::name(c, ((LEFT + right) / 2.0, BOTTOM + 48.0), "setting the neighbour holds");
+        if self.has_histograms(machines) {
             let width = (room - 4.0) / machines.len() as f64;
             for (place, machine) in machines.iter().enumerate() {
                 for (index, (setting, sleeps)) in self.settings.iter().zip(&machine.steps).enumerate() {

@@ -1,19 +1,17 @@
 //! How a neighbour's setting affects this process: its own sleep, the resolution that the system states, and a coarse clock.
 
-use super::frame::{self, Frame, Key, WIDTH, Words};
+use super::frame::{self, Frame, Key, Words};
 use super::scale::Scale;
 use super::svg::{Anchor, Canvas};
 use super::text::{self, time_us};
 use super::{axis, stats};
 
 const HEADING: &str = "What a neighbour's setting does to this process";
-const LEFT: f64 = 58.0;
-const RIGHT: f64 = 640.0;
+const LEFT: f64 = 42.0;
+/// Room for the names at the ends of the lines; a narrow picture has them in its legend only.
+const NAMES: f64 = 104.0;
 const BOTTOM: f64 = 300.0;
 const HEIGHT: f64 = BOTTOM + 42.0;
-const LABEL_PX: f64 = 11.0;
-/// The vertical offset of a second row of labels.
-const ROW: f64 = 14.0;
 /// More sleeps than this per step are thinned by rank.
 const CAP_PER_STEP: usize = 120;
 /// Medians closer than this, µs, are the same wake-up with different noise.
@@ -77,24 +75,22 @@ impl Neighbours {
         })
     }
 
+    fn right(&self) -> f64 {
+        self.frame.width() - self.frame.either(NAMES, 8.0)
+    }
+
+    fn labels(&self) -> Vec<String> {
+        self.steps.iter().map(|step| step.label.clone()).collect()
+    }
+
     /// The width of one step, px.
     fn room(&self) -> f64 {
-        (RIGHT - LEFT) / self.steps.len() as f64
+        (self.right() - LEFT) / self.steps.len() as f64
     }
 
     /// The height of a second row of labels where they are too wide to stand side by side, px.
     fn second_row(&self) -> f64 {
-        let crowded = self.steps.iter().any(|step| text::width_px(&step.label, LABEL_PX) > self.room() - 2.0);
-        if crowded { ROW } else { 0.0 }
-    }
-
-    /// The label under each step, and how much lower than the first row it stands: where labels are too wide, every
-    /// other one moves to a second row.
-    fn labels(&self) -> Vec<(String, f64)> {
-        let row = self.second_row();
-        let room = if row > 0.0 { 2.0 * self.room() - 2.0 } else { self.room() - 2.0 };
-        let labels = self.steps.iter().map(|step| text::fitted(&step.label, LABEL_PX, room));
-        labels.zip([0.0, row].into_iter().cycle()).collect()
+        if axis::rows_of_categories(&self.labels(), self.room()) > 1 { axis::CATEGORY_ROW } else { 0.0 }
     }
 
     fn lines(&self, sleep: &[Option<f64>]) -> Vec<Line> {
@@ -174,13 +170,12 @@ impl Neighbours {
     fn draw(&self, c: &mut Canvas, lines: &[Line], y: &Scale) {
         let room = self.room();
         let at = |index: usize| LEFT + room * (index as f64 + 0.5);
-        let labels = self.labels();
-        axis::left(c, &y.ticks(1.0, 36.0), LEFT, RIGHT);
+        let right = self.right();
+        axis::categories(c, &self.labels(), room, at, BOTTOM + 16.0);
+        axis::left(c, &y.ticks(1.0, 36.0), LEFT, right);
         c.text((LEFT, -7.0), Anchor::Start, "soft t", "ms");
-        c.line((LEFT, axis::crisp(BOTTOM)), (RIGHT, axis::crisp(BOTTOM)), "axis s");
+        c.line((LEFT, axis::crisp(BOTTOM)), (right, axis::crisp(BOTTOM)), "axis s");
         for (index, step) in self.steps.iter().enumerate() {
-            let (label, lower) = &labels[index];
-            c.text((at(index), BOTTOM + 16.0 + lower), Anchor::Middle, "soft t", label);
             let shown = stats::thinned(&stats::sorted(&step.sleep_ms), CAP_PER_STEP);
             if shown.is_empty() {
                 continue;
@@ -196,7 +191,7 @@ impl Neighbours {
                 .collect();
             c.marks("precise", &tip, |c| c.dots(&dots, "dots small"));
         }
-        axis::name(c, ((LEFT + RIGHT) / 2.0, BOTTOM + 34.0 + self.second_row()), "setting the neighbour holds");
+        axis::name(c, ((LEFT + right) / 2.0, BOTTOM + 34.0 + self.second_row()), "setting the neighbour holds");
         for line in lines {
             let points = |(index, value): (usize, &Option<f64>)| value.map(|value| (at(index), y.px(value)));
             // Unknown values leave a gap in the line.
@@ -208,12 +203,14 @@ impl Neighbours {
                 }
             }
         }
-        end_labels(c, lines, y);
+        if !self.frame.is_narrow() {
+            end_labels(c, lines, y, right + 10.0);
+        }
     }
 }
 
 /// The name of each line beside its last value.
-fn end_labels(c: &mut Canvas, lines: &[Line], y: &Scale) {
+fn end_labels(c: &mut Canvas, lines: &[Line], y: &Scale, left: f64) {
     let mut ends: Vec<(f64, &Line)> =
         lines.iter().filter_map(|line| Some((y.px((*line.values_ms.last()?)?), line))).collect();
     ends.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -224,15 +221,14 @@ fn end_labels(c: &mut Canvas, lines: &[Line], y: &Scale) {
             "accent" => "stated",
             _ => "clock step",
         };
-        c.text((RIGHT + 10.0, place + 4.0), Anchor::Start, &format!("{} t b", line.class), name);
+        c.text((left, place + 4.0), Anchor::Start, &format!("{} t b", line.class), name);
     }
 }
-
-const _: () = assert!(RIGHT + 100.0 < WIDTH, "the labels at the ends of the lines need room");
 
 #[cfg(test)]
 mod tests {
     use super::super::check::well_formed;
+    use super::super::frame::Form;
     use super::*;
 
     fn picture(steps: &[(&str, f64, Option<f64>)]) -> Neighbours {
@@ -273,10 +269,12 @@ mod tests {
         for label in names.iter().map(String::as_str).chain(["nothing"]) {
             assert!(svg.contains(&format!(">{label}</text>")), "{label} is cut");
         }
-        let labels = p.labels();
-        assert!(labels.iter().skip(1).step_by(2).all(|(_, lower)| *lower == ROW), "neighbours stand in two rows");
-        let few = picture(&[("none", 15.625, None), ("10 ms", 10.0, None)]).labels();
-        assert!(few.iter().all(|(_, lower)| *lower == 0.0), "one row is enough for two");
+        assert_eq!(p.second_row(), axis::CATEGORY_ROW, "neighbours stand in two rows");
+        let few = picture(&[("none", 15.625, None), ("10 ms", 10.0, None)]);
+        assert_eq!(few.second_row(), 0.0, "one row is enough for two");
+        let narrow = Neighbours { frame: Frame { form: Form::Narrow, ..p.frame.clone() }, ..p };
+        let shown = names.iter().filter(|name| narrow.svg().contains(&format!(">{name}</text>"))).count();
+        assert_eq!(shown, 7, "a phone has room for every other one");
     }
 
     #[test]

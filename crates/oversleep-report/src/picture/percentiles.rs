@@ -3,91 +3,28 @@
 //! A curve ends where its sample count no longer supports it. A logarithmic axis has no place for early wake-ups, so
 //! they get their own band beneath it.
 
-use super::frame::{self, Frame, Key, WIDTH, Words};
+use super::distribution::{Distribution, NAMED, nines};
+use super::frame::{self, Frame, Key, Words};
 use super::scale::{Scale, Tick};
-#[cfg(test)]
-use super::stats;
 use super::svg::{Anchor, Canvas};
 use super::text::{self, signed_us, time_us};
 use super::{axis, theme};
 
 const HEADING: &str = "Lateness by percentile";
 const LEFT: f64 = 66.0;
-/// Leaves room for the longest name of a wait.
-const RIGHT: f64 = 530.0;
-const LABELS_LEFT: f64 = RIGHT + 26.0;
+/// The room for names of waits at the right, of which the longest has to fit; a narrow picture has numbers there, and the
+/// names beneath.
+const NAMES: (f64, f64) = (204.0, 20.0);
+/// The room for the lines that lead to them.
+const LEADERS: f64 = 26.0;
 const LABEL_GAP: f64 = 14.0;
+/// The most lines of names of one group.
+const NAME_LINES_MAX: usize = 3;
+/// Curves that are nowhere further apart, px, are one group.
+const EQUAL_WITHIN_PX: f64 = 4.0;
+/// The least height of the plot, px.
+const PLOT_MIN: f64 = 330.0;
 const BAND: f64 = 26.0;
-/// Points per curve; values between them differ by less than a pixel.
-#[cfg(test)]
-const POINTS: usize = 220;
-
-/// The percentiles that the text names, so curves made from samples have exact points there.
-const NAMED: [(&str, f64); 5] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999), ("p99.99", 0.9999)];
-
-/// A distribution of lateness, reduced to what a picture needs.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Distribution {
-    /// How many waits it holds.
-    pub count: u64,
-    /// How many of them ended before their deadline.
-    pub early_count: u64,
-    /// (quantile from 0 up to but not including 1, lateness in µs), ascending in both.
-    pub points: Vec<(f64, f64)>,
-}
-
-impl Distribution {
-    /// From samples of lateness in µs, in any order; what isn't finite is left out.
-    #[cfg(test)]
-    pub fn of_samples_us(samples_us: &[f64]) -> Self {
-        let sorted = stats::sorted(samples_us);
-        let n = sorted.len();
-        // The middle of each sample's step, so the largest of n stands at 1 − 1/2n and not at an infinite number of
-        // nines.
-        let quantile = |i: usize| (i as f64 + 0.5) / n as f64;
-        let mut ranks: Vec<usize> = if n <= POINTS {
-            (0..n).collect()
-        } else {
-            let most = nines(quantile(n - 1));
-            (0..POINTS)
-                .map(|k| most * k as f64 / (POINTS - 1) as f64)
-                .map(|nines| ((1.0 - 10f64.powf(-nines)) * n as f64 - 0.5).round().clamp(0.0, (n - 1) as f64) as usize)
-                .chain(NAMED.iter().map(|(_, q)| ((q * n as f64).ceil() as usize).clamp(1, n) - 1))
-                .collect()
-        };
-        ranks.sort_unstable();
-        ranks.dedup();
-        Self {
-            count: n as u64,
-            early_count: sorted.partition_point(|v| *v < 0.0) as u64,
-            points: ranks.into_iter().map(|i| (quantile(i), sorted[i])).collect(),
-        }
-    }
-
-    fn clean(&self) -> Vec<(f64, f64)> {
-        self.points.iter().copied().filter(|(q, v)| v.is_finite() && (0.0..1.0).contains(q)).collect()
-    }
-
-    /// Lateness at the quantile (nearest rank), or `None` if there are too few samples.
-    pub(crate) fn at(&self, q: f64) -> Option<f64> {
-        let points = self.clean();
-        if q > points.last()?.0 {
-            return None;
-        }
-        if let Some(exact) = points.iter().find(|p| (p.0 - q).abs() < 1e-9) {
-            return Some(exact.1);
-        }
-        // A point stands in the middle of its step; the step reaches half a sample further.
-        let half_step = 0.5 / self.count.max(1) as f64;
-        points.iter().find(|p| p.0 + half_step >= q - 1e-12).map(|p| p.1)
-    }
-
-    /// The share of waits that ended before their deadline.
-    fn early(&self) -> f64 {
-        self.early_count as f64 / self.count.max(1) as f64
-    }
-}
-
 /// One curve.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PercentileSeries {
@@ -120,9 +57,11 @@ fn floor_us(series: &[&PercentileSeries], positive_us: &[f64]) -> f64 {
     floor.max(1e-3)
 }
 
-/// The number of nines of a quantile: 0.9 has 1, 0.99 has 2.
-fn nines(q: f64) -> f64 {
-    -(1.0 - q.clamp(0.0, 1.0 - 1e-12)).log10()
+/// Curves that look alike.
+struct Group {
+    members: Vec<usize>,
+    /// Their names.
+    lines: Vec<String>,
 }
 
 impl Percentiles {
@@ -132,16 +71,20 @@ impl Percentiles {
         if series.is_empty() {
             return frame::without_data(&self.frame, HEADING, "no wait has two samples of lateness");
         }
-        let plot = (LABEL_GAP * series.len() as f64 + 20.0).max(330.0);
         let values: Vec<f64> =
             series.iter().flat_map(|s| s.lateness.clean()).map(|p| p.1).filter(|v| *v > 0.0).collect();
         let high = values.iter().copied().fold(2e-3, f64::max);
         let low = floor_us(&series, &values);
+        let right = self.frame.width() - self.frame.either(NAMES.0, NAMES.1) - LEADERS;
+        let groups = self.groups(&series, (low, high));
+        let lines = groups.iter().map(|group| group.lines.len()).sum::<usize>() as f64;
+        let (beside, beneath) = if self.frame.is_narrow() { (groups.len() as f64, lines) } else { (lines, 0.0) };
+        let plot = (LABEL_GAP * beside + 20.0).max(PLOT_MIN);
         let y = if values.is_empty() { Scale::log(1.0, 10.0, plot, 0.0) } else { Scale::log(low, high, plot, 0.0) };
         let any_early = series.iter().any(|s| s.lateness.clean().iter().any(|p| p.1 < 0.0));
         let band = if any_early { BAND } else { 0.0 };
         let most = series.iter().filter_map(|s| s.lateness.clean().last().map(|p| nines(p.0))).fold(1.0, f64::max);
-        let x = Scale::linear(0.0, most.ceil().max(2.0), LEFT, RIGHT);
+        let x = Scale::linear(0.0, most.ceil().max(2.0), LEFT, right);
         let mut words = self.words(&series);
         if series.iter().flat_map(|s| s.lateness.clean()).any(|(_, v)| (0.0..y.low()).contains(&v)) {
             let edge = format!("Lateness from 0 to {} is drawn at the lower edge. ", time_us(y.low()));
@@ -149,33 +92,80 @@ impl Percentiles {
         }
         let legend: Vec<Key> =
             self.families.iter().enumerate().map(|(i, f)| Key::new(theme::series_class(i), f)).collect();
-        frame::figure(&self.frame, &words, &legend, plot + band + 44.0, |c| {
-            self.axes(c, &x, &y, plot, band);
+        let height = plot + band + 44.0 + LABEL_GAP * beneath;
+        frame::figure(&self.frame, &words, &legend, height, |c| {
+            self.axes(c, (&x, &y), plot, band, right);
             let place = |(q, v): (f64, f64)| {
                 let below = plot + band / 2.0 + 1.0;
                 (x.px(nines(q)), if v < 0.0 { below } else { y.px(v) })
             };
-            self.curves(c, &series, place, plot + band);
+            self.curves(c, &series, &groups, place, plot + band, right);
         })
     }
 
-    fn axes(&self, c: &mut Canvas, x: &Scale, y: &Scale, plot: f64, band: f64) {
-        axis::left(c, &y.decades(22.0, time_us), LEFT, RIGHT);
+    /// The curves in groups that look alike, whose labels would cover one another.
+    fn groups(&self, series: &[&PercentileSeries], (low, high): (f64, f64)) -> Vec<Group> {
+        let decades = (high / low).log10().max(1.0);
+        let within = decades * EQUAL_WITHIN_PX / PLOT_MIN;
+        let place = |us: f64| if us < 0.0 { f64::NEG_INFINITY } else { us.max(low).log10() };
+        let is_near = |a: f64, b: f64| a == b || (place(a) - place(b)).abs() <= within;
+        let is_equal = |a: &PercentileSeries, b: &PercentileSeries| {
+            (self.families.is_empty() || a.family == b.family)
+                && NAMED.iter().all(|(_, q)| match (a.lateness.at(*q), b.lateness.at(*q)) {
+                    (Some(a), Some(b)) => is_near(a, b),
+                    (a, b) => a.is_none() == b.is_none(),
+                })
+        };
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        for (index, one) in series.iter().enumerate() {
+            match groups.iter_mut().find(|group| is_equal(series[group[0]], one)) {
+                Some(group) => group.push(index),
+                None => groups.push(vec![index]),
+            }
+        }
+        let room = self.frame.either(NAMES.0 - 12.0, self.frame.width() - 32.0);
+        let named = |members: Vec<usize>| {
+            let names: Vec<&str> = members.iter().map(|&index| series[index].label.as_str()).collect();
+            let whole = text::wrapped(&names.join(", "), 11.0, room, usize::MAX);
+            let lines = match whole.len() > NAME_LINES_MAX {
+                // The rest is in the figures in words.
+                true => {
+                    let fits = |shown: usize| {
+                        let more = names.len() - shown;
+                        let line = format!("{} and {more} like it", names[..shown].join(", "));
+                        let lines = text::wrapped(&line, 11.0, room, usize::MAX);
+                        (lines.len() <= NAME_LINES_MAX).then_some(lines)
+                    };
+                    (1..names.len()).rev().find_map(fits).unwrap_or(whole)
+                }
+                false => whole,
+            };
+            Group { members, lines }
+        };
+        groups.into_iter().map(named).collect()
+    }
+
+    fn axes(&self, c: &mut Canvas, (x, y): (&Scale, &Scale), plot: f64, band: f64, right: f64) {
+        axis::left(c, &y.decades(22.0, time_us), LEFT, right);
         let ticks: Vec<Tick> =
             (0..=x.high() as i32).map(|n| Tick { at: x.px(f64::from(n)), label: percentile_name(n) }).collect();
         let bottom = plot + band;
         axis::bottom(c, &ticks, bottom, 0.0);
         axis::bottom(c, &[Tick { at: x.px(nines(0.5)), label: "p50".to_owned() }], bottom, 0.0);
         if band > 0.0 {
-            c.rect((LEFT, plot + 1.0), (RIGHT - LEFT, band - 1.0), "band f");
+            c.rect((LEFT, plot + 1.0), (right - LEFT, band - 1.0), "band f");
             c.text((LEFT - 8.0, plot + band / 2.0 + 5.0), Anchor::End, "warn t b", "early");
         }
-        c.line((LEFT, axis::crisp(bottom)), (RIGHT, axis::crisp(bottom)), "axis s");
+        c.line((LEFT, axis::crisp(bottom)), (right, axis::crisp(bottom)), "axis s");
         c.text((LEFT, -7.0), Anchor::Start, "soft t", "lateness, log scale");
         axis::name(
             c,
-            ((LEFT + RIGHT) / 2.0, bottom + 36.0),
-            "percentile of all waits; each step to the right is ten times rarer",
+            ((LEFT + right) / 2.0, bottom + 36.0),
+            if self.frame.is_narrow() {
+                "percentile: each step is ten times rarer"
+            } else {
+                "percentile of all waits; each step to the right is ten times rarer"
+            },
         );
     }
 
@@ -183,34 +173,47 @@ impl Percentiles {
         &self,
         c: &mut Canvas,
         series: &[&PercentileSeries],
+        groups: &[Group],
         place: impl Fn((f64, f64)) -> (f64, f64),
         bottom: f64,
+        right: f64,
     ) {
-        let mut ends: Vec<(usize, (f64, f64))> =
-            series.iter().enumerate().filter_map(|(i, s)| Some((i, place(*s.lateness.clean().last()?)))).collect();
-        ends.sort_by(|a, b| a.1.1.total_cmp(&b.1.1).then(a.0.cmp(&b.0)));
-        let wanted: Vec<f64> = ends.iter().map(|e| e.1.1).collect();
-        let places = axis::spread(&wanted, LABEL_GAP, 2.0, bottom - 2.0);
+        let end = |index: usize| series[index].lateness.clean().last().map(|last| place(*last)).unwrap_or_default();
+        let mut order: Vec<&Group> = groups.iter().collect();
+        order.sort_by(|a, b| end(a.members[0]).1.total_cmp(&end(b.members[0]).1).then(a.members.cmp(&b.members)));
+        let lines = |group: &Group| if self.frame.is_narrow() { 1 } else { group.lines.len() };
+        let wanted: Vec<f64> = order.iter().flat_map(|group| vec![end(group.members[0]).1; lines(group)]).collect();
+        let mut places = axis::spread(&wanted, LABEL_GAP, 2.0, bottom - 2.0).into_iter();
+        let (names, mut beneath) = (right + LEADERS, bottom + 44.0 + LABEL_GAP);
         c.group("lines", |c| {
-            for ((index, end), label_y) in ends.iter().zip(&places) {
-                let one = series[*index];
-                let family = if self.families.is_empty() { *index } else { one.family };
-                let class = theme::series_class(family);
-                c.marks(&format!("one {class}"), &tip(one), |c| {
-                    c.polyline(&visible(one.lateness.clean().into_iter().map(&place)), "s w2");
-                    c.circle(*end, 3.0, "f");
-                    let mid = RIGHT + 10.0;
-                    c.polyline(
-                        &[(end.0 + 4.0, end.1), (mid.max(end.0 + 4.0), end.1), (LABELS_LEFT - 4.0, *label_y)],
-                        "s thin",
-                    );
-                    let room = WIDTH - 12.0 - LABELS_LEFT;
-                    c.text(
-                        (LABELS_LEFT, label_y + 4.0),
-                        Anchor::Start,
-                        "t halo",
-                        &text::fitted(&one.label, 11.0, room),
-                    );
+            for (number, group) in (1..).zip(&order) {
+                let family = if self.families.is_empty() { number - 1 } else { series[group.members[0]].family };
+                let at: Vec<f64> = places.by_ref().take(lines(group)).collect();
+                c.group(&format!("one {}", theme::series_class(family)), |c| {
+                    for &index in &group.members {
+                        c.marks("", &tip(series[index]), |c| {
+                            let points = series[index].lateness.clean().into_iter().map(&place);
+                            c.polyline(&visible(points), "s w2");
+                            c.circle(end(index), 3.0, "f");
+                        });
+                    }
+                    let end = end(group.members[0]);
+                    let middle = (at[0] + at[at.len() - 1]) / 2.0;
+                    let bend = (right + 10.0).max(end.0 + 4.0);
+                    c.polyline(&[(end.0 + 4.0, end.1), (bend, end.1), (names - 4.0, middle)], "s thin");
+                    if self.frame.is_narrow() {
+                        let number = number.to_string();
+                        c.text((names, middle + 4.0), Anchor::Start, "t halo", &number);
+                        c.text((8.0, beneath), Anchor::Start, "t b", &number);
+                        for line in &group.lines {
+                            c.text((28.0, beneath), Anchor::Start, "t", line);
+                            beneath += LABEL_GAP;
+                        }
+                    } else {
+                        for (line, y) in group.lines.iter().zip(at) {
+                            c.text((names, y + 4.0), Anchor::Start, "t halo", line);
+                        }
+                    }
                 });
             }
         });
@@ -311,7 +314,7 @@ mod tests {
     #[test]
     fn names_of_waits_have_room() {
         for name in ["waitable-timer-high-resolution", "get-queued-completion-status", "sleep-condition-variable-srw"] {
-            assert!(text::width_px(name, 11.0) <= WIDTH - 12.0 - LABELS_LEFT, "{name}");
+            assert!(text::width_px(name, 11.0) <= NAMES.0 - 12.0, "{name}");
         }
     }
 
@@ -324,18 +327,6 @@ mod tests {
 
     fn of(series: Vec<PercentileSeries>) -> Percentiles {
         Percentiles { frame: Frame::new("p"), families: Vec::new(), series }
-    }
-
-    #[test]
-    fn a_curve_ends_where_its_samples_end() {
-        let d = Distribution::of_samples_us(&(1..=1000).map(f64::from).collect::<Vec<_>>());
-        assert_eq!(d.count, 1000);
-        assert_eq!(d.points.last(), Some(&(0.9995, 1000.0)));
-        assert!(
-            d.points.len() <= POINTS + NAMED.len() && d.points.windows(2).all(|w| w[0].0 < w[1].0 && w[0].1 < w[1].1)
-        );
-        assert_eq!(d.at(0.9999), None);
-        assert_eq!((d.at(0.5), d.at(0.99), d.at(0.999)), (Some(500.0), Some(990.0), Some(999.0)));
     }
 
     #[test]
@@ -366,7 +357,9 @@ mod tests {
         let many = of((0..25).map(|i| one(&format!("wait {i}"), &samples)).collect()).svg();
         well_formed(&many);
         assert!(many.len() < 150_000, "{} bytes", many.len());
-        assert_eq!(many.matches("class=\"one ").count(), 25);
+        assert_eq!(many.matches("<polyline").count() + many.matches("<title>wait ").count(), 25, "each has its curve");
+        assert_eq!(many.matches("class=\"one ").count(), 1, "equal ones are one group");
+        assert!(many.contains(" like it<"));
         let points = (0..100_000).map(|i| (f64::from(i) / 100_001.0, 1.0 + f64::from(i))).collect();
         let fine = Distribution { count: 100_000, early_count: 0, points };
         let fine = of(vec![PercentileSeries { label: "fine".to_owned(), family: 0, lateness: fine }]).svg();

@@ -1,6 +1,6 @@
 //! Where the lateness of each wait comes from: one stacked bar per wait, from zero, with the signed total behind it.
 
-use super::frame::{self, Frame, Key, WIDTH, Words};
+use super::frame::{self, Frame, Key, Names, Words};
 use super::scale::Scale;
 use super::svg::{Anchor, Canvas};
 use super::text::{self, Unit, signed_us, time_us};
@@ -66,12 +66,14 @@ impl SplitBars {
         if rows.is_empty() || self.parts.is_empty() {
             return frame::without_data(&self.frame, HEADING, "no wait could be split");
         }
-        let widest = rows.iter().map(|r| text::width_px(&r.label, 12.0)).fold(85.0, f64::max);
-        let left = (widest + 30.0).min(250.0);
-        let right = WIDTH - TOTAL_WIDTH - 16.0;
+        let widths = rows.iter().map(|r| text::width_px(&r.label, 12.0)).chain([85.0]);
+        let names = Names::new(&self.frame, widths, (14.0, 0.0, 250.0));
+        let (margin, width) = (self.frame.margin(), self.frame.width());
+        let (left, right) = (names.left, width - TOTAL_WIDTH - margin);
         let (low, high, clipped) = range(&rows);
         let x = Scale::linear(low, high, left, right);
-        let height = ROW * rows.len() as f64 + 24.0;
+        let row_height = ROW + names.above;
+        let height = row_height * rows.len() as f64 + 24.0 + names.above;
         let hatch = format!("url(#{}-hatch)", self.frame.safe_id());
         let legend: Vec<Key> = self
             .parts
@@ -83,18 +85,19 @@ impl SplitBars {
         frame::figure(&self.frame, &words, &legend, height, |c| {
             frame::hatch(c, &self.frame.safe_id());
             let unit = Unit::for_us(high.max(-low));
-            axis::top(c, &x.ticks(unit.us, 60.0), 18.0, height);
-            c.text((16.0, 11.0), Anchor::Start, "soft t", &format!("lateness, {}", unit.symbol));
+            axis::top(c, &x.ticks(unit.us, 60.0), 18.0 + names.above, height);
+            c.text((margin, 11.0), Anchor::Start, "soft t", &format!("lateness, {}", unit.symbol));
             for (i, row) in rows.iter().enumerate() {
-                let y = 24.0 + ROW * i as f64;
+                let top = 24.0 + names.above + row_height * i as f64;
+                let y = top + names.above;
                 c.marks("row", &self.tip(row), |c| {
-                    c.text((left - 10.0, y + 12.5), Anchor::End, "ink", &text::fitted(&row.label, 12.0, left - 26.0));
+                    names.draw(c, top, y + 12.5, "ink", &row.label);
                     self.bar(c, row, &x, y, &hatch);
-                    c.text((WIDTH - 16.0, y + 12.5), Anchor::End, "ink b", &signed_us(row.total_us));
+                    c.text((width - margin, y + 12.5), Anchor::End, "ink b", &signed_us(row.total_us));
                 });
             }
             let zero = axis::crisp(x.px(0.0));
-            c.line((zero, 18.0), (zero, height), "ink s");
+            c.line((zero, 18.0 + names.above), (zero, height), "ink s");
         })
     }
 

@@ -18,9 +18,15 @@ pub enum Anchor {
 #[derive(Debug, Default)]
 pub struct Canvas {
     out: String,
+    without_tips: bool,
 }
 
 impl Canvas {
+    /// A canvas that leaves tooltips out, for screens without a pointer.
+    pub fn without_tips() -> Self {
+        Self { without_tips: true, ..Self::default() }
+    }
+
     /// The markup so far.
     pub fn finish(self) -> String {
         self.out
@@ -55,7 +61,9 @@ impl Canvas {
     /// A group of marks with a tooltip.
     pub fn marks(&mut self, class: &str, tip: &str, body: impl FnOnce(&mut Self)) {
         self.group(class, |c| {
-            c.element("title", &[], |c| c.chars(tip));
+            if !c.without_tips {
+                c.element("title", &[], |c| c.chars(tip));
+            }
             body(c);
         });
     }

@@ -1,14 +1,15 @@
 //! A sweep of requests: durations that grow with the request form a line, a coarse tick makes them flat steps.
 
-use super::frame::{self, Frame, Key, WIDTH, Words};
+use super::frame::{self, Frame, Key, Words};
 use super::scale::Scale;
 use super::svg::{Anchor, Canvas};
 use super::text::{self, decimal, signed_us, time_us};
 use super::{axis, stats};
 
 const HEADING: &str = "Duration by request";
-const LEFT: f64 = 58.0;
-const RIGHT: f64 = 640.0;
+const LEFT: f64 = 48.0;
+/// Room for the labels at the ends of the lines; a narrow picture has them in its legend and its finding.
+const LABELS: f64 = 112.0;
 const UPPER: f64 = 250.0;
 const LOWER_TOP: f64 = 300.0;
 const LOWER_BOTTOM: f64 = 420.0;
@@ -79,8 +80,9 @@ impl Sweep {
         let longest_request = requests[requests.len() - 1].requested_ms;
         let duration_top = stats::robust_top(&durations).unwrap_or(1.0).max(longest_request);
         let upper = Scale::linear(durations[0].min(0.0), duration_top * 1.05, UPPER, 0.0);
+        let right = self.frame.width() - self.frame.either(LABELS, 8.0);
         let margin = 0.035 * longest_request;
-        let x = Scale::linear(0f64.min(requests[0].requested_ms), longest_request + margin, LEFT, RIGHT);
+        let x = Scale::linear(0f64.min(requests[0].requested_ms), longest_request + margin, LEFT, right);
         let words = self.words(
             &requests,
             &coarse,
@@ -95,13 +97,13 @@ impl Sweep {
         }
         legend.extend([Key::new("ink", "median"), Key::new("accent", "ideal: exactly the request")]);
         frame::figure(&self.frame, &words, &legend, HEIGHT, |c| {
-            axes(c, &x, &upper, &lower);
+            axes(c, &x, &upper, &lower, right);
             c.line(
                 (x.px(x.low()), upper.px(x.low())),
                 (x.px(longest_request), upper.px(longest_request)),
                 "accent s w2 dash",
             );
-            c.line((LEFT, axis::crisp(lower.px(0.0))), (RIGHT, axis::crisp(lower.px(0.0))), "accent s w2 dash");
+            c.line((LEFT, axis::crisp(lower.px(0.0))), (right, axis::crisp(lower.px(0.0))), "accent s w2 dash");
             for request in &coarse {
                 draw_coarse(c, request, &x, &upper);
             }
@@ -114,7 +116,9 @@ impl Sweep {
                 requests.iter().map(|a| (x.px(a.requested_ms), lower.px(a.median_late_us()))).collect();
             c.polyline(&medians, "ink s w2");
             c.polyline(&late, "ink s w2");
-            end_labels(c, &requests[requests.len() - 1], &upper, &lower);
+            if !self.frame.is_narrow() {
+                end_labels(c, &requests[requests.len() - 1], &upper, &lower, right + 10.0);
+            }
         })
     }
 
@@ -211,11 +215,11 @@ fn verdict(requests: &[Request]) -> &'static str {
     }
 }
 
-fn axes(c: &mut Canvas, x: &Scale, upper: &Scale, lower: &Scale) {
-    axis::left(c, &upper.ticks(1.0, 36.0), LEFT, RIGHT);
+fn axes(c: &mut Canvas, x: &Scale, upper: &Scale, lower: &Scale, right: f64) {
+    axis::left(c, &upper.ticks(1.0, 36.0), LEFT, right);
     c.text((LEFT, -7.0), Anchor::Start, "soft t", "duration, ms");
     let unit = text::Unit::for_us(lower.high().max(-lower.low()));
-    axis::left(c, &lower.ticks(unit.us, 28.0), LEFT, RIGHT);
+    axis::left(c, &lower.ticks(unit.us, 28.0), LEFT, right);
     c.text(
         (LEFT, LOWER_TOP - 9.0),
         Anchor::Start,
@@ -223,8 +227,8 @@ fn axes(c: &mut Canvas, x: &Scale, upper: &Scale, lower: &Scale) {
         &format!("lateness (duration − request), {}", unit.symbol),
     );
     axis::bottom(c, &x.ticks(1.0, 30.0), LOWER_BOTTOM, LOWER_BOTTOM);
-    c.line((LEFT, axis::crisp(LOWER_BOTTOM)), (RIGHT, axis::crisp(LOWER_BOTTOM)), "axis s");
-    axis::name(c, ((LEFT + RIGHT) / 2.0, LOWER_BOTTOM + 34.0), "requested, ms");
+    c.line((LEFT, axis::crisp(LOWER_BOTTOM)), (right, axis::crisp(LOWER_BOTTOM)), "axis s");
+    axis::name(c, ((LEFT + right) / 2.0, LOWER_BOTTOM + 34.0), "requested, ms");
 }
 
 fn draw_request(c: &mut Canvas, request: &Request, x: &Scale, upper: &Scale, lower: &Scale) {
@@ -274,25 +278,18 @@ fn aside(rank: usize) -> f64 {
     (rank * 7 % 11) as f64 * 1.5 - 7.5
 }
 
-fn end_labels(c: &mut Canvas, last: &Request, upper: &Scale, lower: &Scale) {
+fn end_labels(c: &mut Canvas, last: &Request, upper: &Scale, lower: &Scale, left: f64) {
     let lines = [(upper.px(last.median_ms), "ink t b", "median"), (upper.px(last.requested_ms), "accent t b", "ideal")];
     let mut sorted = lines;
     sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
     let places = axis::spread(&[sorted[0].0, sorted[1].0], 14.0, 0.0, UPPER);
     for (place, (_, class, label)) in places.iter().zip(&sorted) {
-        c.text((RIGHT + 10.0, place + 4.0), Anchor::Start, class, label);
+        c.text((left, place + 4.0), Anchor::Start, class, label);
     }
     let median = lower.px(last.median_late_us());
-    c.text((RIGHT + 10.0, median + 4.0), Anchor::Start, "ink t b", &format!("{} at", signed_us(last.median_late_us())));
-    c.text(
-        (RIGHT + 10.0, median + 17.0),
-        Anchor::Start,
-        "ink t",
-        &format!("{} requested", time_us(last.requested_ms * 1e3)),
-    );
+    c.text((left, median + 4.0), Anchor::Start, "ink t b", &format!("{} at", signed_us(last.median_late_us())));
+    c.text((left, median + 17.0), Anchor::Start, "ink t", &format!("{} requested", time_us(last.requested_ms * 1e3)));
 }
-
-const _: () = assert!(RIGHT + 100.0 < WIDTH, "the labels at the ends of the lines need room");
 
 #[cfg(test)]
 mod tests {

@@ -48,7 +48,7 @@ const FILLS: [&str; 6] = ["#f2a93b", "#c79be0", "#4fc3a1", "#7fbdf0", "#e6d85c",
 /// Fills for a quantity, from low to high; monotone in lightness, readable with dark text below the last two steps.
 pub const RAMP: [&str; 7] = ["#fff3d6", "#fde0a6", "#fbc274", "#f39a55", "#df6b48", "#b9404b", "#7c2350"];
 
-const SHAPES: &str = ".ovs{max-width:100%;height:auto;\
+const SHAPES: &str = ".ovs{\
 font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif;font-variant-numeric:tabular-nums}\
 .ovs text{fill:currentColor;font-size:12px}\
 .ovs .s{fill:none;stroke:currentColor;stroke-width:1}\
@@ -88,8 +88,8 @@ pub fn page_variables(scheme: Scheme) -> String {
     css
 }
 
-/// The style sheet every picture carries.
-pub(super) fn style_sheet() -> String {
+/// The style sheet that a picture alone carries, and a page has once.
+pub fn style_sheet() -> String {
     let mut light = String::from(SHAPES);
     let mut dark = String::new();
     for Colour(name, on_light, on_dark) in &COLOURS {

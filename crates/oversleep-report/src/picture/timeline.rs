@@ -1,14 +1,13 @@
 //! Several quantities over one span of time as stepped lines, and the processes that came and went.
 
 use super::axis;
-use super::frame::{self, Frame, Key, WIDTH, Words};
+use super::frame::{self, Frame, Key, Words};
 use super::scale::Scale;
 use super::svg::{Anchor, Canvas};
 use super::text::{self, time_us};
 
 const HEADING: &str = "What changed, over time";
-const LEFT: f64 = 74.0;
-const RIGHT: f64 = WIDTH - 24.0;
+const LEFT: f64 = 66.0;
 const HEIGHT: f64 = 260.0;
 const VISIT: f64 = 18.0;
 /// More points than this are thinned; each line keeps its first and its last.
@@ -65,18 +64,19 @@ impl Timeline {
         let all = lines.iter().flat_map(|(_, points)| points).map(|(_, value)| *value);
         let (low, high) = all.fold((f64::INFINITY, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
         let y = Scale::log(low * 0.8, high * 1.2, HEIGHT, 8.0);
-        let x = Scale::linear(0.0, self.duration_s, LEFT, RIGHT);
+        let right = self.frame.width() - self.frame.either(24.0, 14.0);
+        let x = Scale::linear(0.0, self.duration_s, LEFT, right);
         let keys: Vec<Key> = lines.iter().zip(CLASSES).map(|((label, _), class)| Key::new(class, label)).collect();
         let lanes = VISIT * self.visits.len() as f64;
         let (unit, symbol) = time_unit(self.duration_s);
         frame::figure(&self.frame, &self.words(&lines), &keys, HEIGHT + lanes + 52.0, |c| {
-            axis::left(c, &y.decades(24.0, time_us), LEFT, RIGHT);
+            axis::left(c, &y.decades(24.0, time_us), LEFT, right);
             axis::bottom(c, &x.ticks(unit, 60.0), HEIGHT, 8.0);
             for ((_, points), class) in lines.iter().zip(CLASSES) {
                 let steps = steps(points, self.duration_s, |(at, value)| (x.px(at), y.px(value)));
                 c.polyline(&steps, &format!("{class} s w2"));
             }
-            axis::name(c, ((LEFT + RIGHT) / 2.0, HEIGHT + 34.0), &format!("time, {symbol}"));
+            axis::name(c, ((LEFT + right) / 2.0, HEIGHT + 34.0), &format!("time, {symbol}"));
             for (lane, visit) in self.visits.iter().enumerate() {
                 self.visit(c, visit, &x, HEIGHT + 44.0 + VISIT * lane as f64);
             }
@@ -88,7 +88,7 @@ impl Timeline {
         c.marks("visit", &visit.label, |c| {
             c.rect((from, top), ((until - from).max(2.0), VISIT - 4.0), "band f");
             c.line((from, top), (from, top + VISIT - 4.0), "accent s w2");
-            let room = RIGHT - from - 8.0;
+            let room = x.px(x.high()) - from - 8.0;
             let (at, anchor) = if room > 120.0 { (from + 6.0, Anchor::Start) } else { (until - 6.0, Anchor::End) };
             c.text((at, top + 11.0), anchor, "ink t", &text::fitted(&visit.label, 11.0, room.max(120.0)));
         });

@@ -1,6 +1,6 @@
 //! The same sleeps as measured by two clocks: over time, and beside it a histogram of the durations.
 
-use super::frame::{self, Frame, Key, WIDTH, Words};
+use super::frame::{self, Form, Frame, Key, Words};
 use super::scale::Scale;
 use super::svg::{Anchor, Canvas};
 use super::text::{self, Unit, time_us};
@@ -8,14 +8,9 @@ use super::{axis, lens, stats};
 
 const HEADING: &str = "The same sleeps, read from two clocks";
 const PLOT_HEIGHT: f64 = 270.0;
-const LENS_TOP: f64 = PLOT_HEIGHT + 62.0;
-const HEIGHT: f64 = LENS_TOP + lens::HEIGHT;
-const LEFT: f64 = 58.0;
-const SERIES_RIGHT: f64 = 446.0;
-/// Left edges of the two histograms and their common width.
-const COARSE_LEFT: f64 = 470.0;
-const PRECISE_LEFT: f64 = 584.0;
-const HISTOGRAM_WIDTH: f64 = 98.0;
+/// The height of a panel with its axis.
+const PANEL: f64 = PLOT_HEIGHT + 62.0;
+const LEFT: f64 = 48.0;
 const BINS: usize = 68;
 /// More sleeps than this are shown by their extremes.
 const CAP: usize = 2000;
@@ -44,6 +39,27 @@ pub struct TwoClocks {
     pub precise_label: String,
     /// The sleeps in the order they were made.
     pub sleeps: Vec<SleepSeenTwice>,
+}
+
+/// Where things stand: the sleeps in their order, and a histogram for each clock, beside them or beneath.
+struct Layout {
+    series_right: f64,
+    coarse_left: f64,
+    precise_left: f64,
+    histogram_width: f64,
+    /// How much lower the histograms stand.
+    lower: f64,
+}
+
+const WIDE: Layout =
+    Layout { series_right: 414.0, coarse_left: 436.0, precise_left: 546.0, histogram_width: 96.0, lower: 0.0 };
+const NARROW: Layout =
+    Layout { series_right: 332.0, coarse_left: LEFT, precise_left: 196.0, histogram_width: 134.0, lower: PANEL + 14.0 };
+
+impl Layout {
+    fn right(&self) -> f64 {
+        self.precise_left + self.histogram_width
+    }
 }
 
 /// One clock's side of the picture.
@@ -82,39 +98,51 @@ impl TwoClocks {
             Key::new("coarse", &format!("coarse clock: {}", self.coarse_label)),
             Key::new("precise", &format!("precise clock: {}", self.precise_label)),
         ];
-        frame::figure(&self.frame, &words, &legend, HEIGHT, |c| {
+        let at = if self.frame.is_narrow() { &NARROW } else { &WIDE };
+        frame::figure(&self.frame, &words, &legend, PANEL + at.lower + lens::HEIGHT, |c| {
             let unit = Unit::for_us(scale.high());
             let ticks = scale.ticks(unit.us, 36.0);
-            axis::left(c, &ticks, LEFT, SERIES_RIGHT);
-            for x in [COARSE_LEFT, PRECISE_LEFT] {
-                for tick in &ticks {
-                    c.line((x, axis::crisp(tick.at)), (x + HISTOGRAM_WIDTH, axis::crisp(tick.at)), "grid s");
-                }
-            }
+            axis::left(c, &ticks, LEFT, at.series_right);
             c.text((LEFT - 8.0, -8.0), Anchor::End, "soft t", unit.symbol);
-            order_axis(c, sleeps.len());
-            self.request_line(c, &scale);
-            let x = order_scale(sleeps.len());
+            let x = order_scale(sleeps.len(), at.series_right);
+            order_axis(c, &x, at.series_right);
+            self.request_line(c, &scale, at);
             for (side, points) in [(&coarse, &coarse_points), (&precise, &precise_points)] {
                 side.draw_series(c, points, &x, &scale);
             }
             let most = coarse.bins(&scale).into_iter().chain(precise.bins(&scale)).fold(0, usize::max) as f64
                 / sleeps.len() as f64;
-            coarse.draw_histogram(c, COARSE_LEFT, most, &scale);
-            precise.draw_histogram(c, PRECISE_LEFT, most, &scale);
-            axis::name(c, ((LEFT + SERIES_RIGHT) / 2.0, PLOT_HEIGHT + 36.0), "sleeps, in the order taken");
-            axis::name(c, (COARSE_LEFT + HISTOGRAM_WIDTH + 8.0, PLOT_HEIGHT + 36.0), "share of all sleeps");
-            c.moved(0.0, LENS_TOP, |c| {
-                lens::draw(c, &stats::sorted(&precise.durations_us), (LEFT, PRECISE_LEFT + HISTOGRAM_WIDTH))
+            axis::name(c, ((LEFT + at.series_right) / 2.0, PLOT_HEIGHT + 36.0), "sleeps, in the order taken");
+            c.moved(0.0, at.lower, |c| {
+                if at.lower > 0.0 {
+                    // The durations stand beside these histograms, too.
+                    axis::left(c, &ticks, LEFT, LEFT);
+                }
+                for (side, x) in [(&coarse, at.coarse_left), (&precise, at.precise_left)] {
+                    for tick in &ticks {
+                        c.line((x, axis::crisp(tick.at)), (x + at.histogram_width, axis::crisp(tick.at)), "grid s");
+                    }
+                    side.draw_histogram(c, (x, at.histogram_width), most, &scale);
+                }
+                axis::name(c, ((at.coarse_left + at.right()) / 2.0, PLOT_HEIGHT + 18.0), "share of all sleeps");
+            });
+            c.moved(0.0, PANEL + at.lower, |c| {
+                lens::draw(c, &stats::sorted(&precise.durations_us), (LEFT, at.right()))
             });
         })
     }
 
-    fn request_line(&self, c: &mut Canvas, scale: &Scale) {
-        let y = axis::crisp(scale.px(self.requested_us));
-        c.line((LEFT, y), (PRECISE_LEFT + HISTOGRAM_WIDTH + 4.0, y), "ink s dash");
-        c.text((PRECISE_LEFT + HISTOGRAM_WIDTH + 9.0, y - 2.0), Anchor::Start, "ink t", "requested");
-        c.text((PRECISE_LEFT + HISTOGRAM_WIDTH + 9.0, y + 11.0), Anchor::Start, "ink t b", &time_us(self.requested_us));
+    fn request_line(&self, c: &mut Canvas, scale: &Scale, at: &Layout) {
+        let (y, requested) = (axis::crisp(scale.px(self.requested_us)), time_us(self.requested_us));
+        if at.lower > 0.0 {
+            c.line((LEFT, y), (at.series_right, y), "ink s dash");
+            let above = if y < 20.0 { y + 14.0 } else { y - 5.0 };
+            c.text((at.series_right - 3.0, above), Anchor::End, "ink t halo", &format!("requested {requested}"));
+            return;
+        }
+        c.line((LEFT, y), (at.right() + 4.0, y), "ink s dash");
+        c.text((at.right() + 9.0, y - 2.0), Anchor::Start, "ink t", "requested");
+        c.text((at.right() + 9.0, y + 11.0), Anchor::Start, "ink t b", &requested);
     }
 
     fn words(&self, sleeps: &[SleepSeenTwice], coarse: &Side, precise: &Side, scale: &Scale, run: usize) -> Words {
@@ -220,7 +248,7 @@ impl Side {
         });
     }
 
-    fn draw_histogram(&self, c: &mut Canvas, left: f64, most: f64, scale: &Scale) {
+    fn draw_histogram(&self, c: &mut Canvas, (left, widest): (f64, f64), most: f64, scale: &Scale) {
         let n = self.durations_us.len() as f64;
         let height = PLOT_HEIGHT / BINS as f64;
         c.group(self.class, |c| {
@@ -230,7 +258,7 @@ impl Side {
                 let share = held as f64 / n;
                 let tip = format!("{}: {} ({})", self.word, text::counted(held, "sleep"), text::share(share));
                 // A single sleep among thousands stays visible.
-                let width = (share / most * HISTOGRAM_WIDTH).max(1.0);
+                let width = (share / most * widest).max(1.0);
                 c.marks("", &tip, |c| c.rect((left, y + 0.4), (width, height - 0.6), "f"));
             }
         });
@@ -246,14 +274,13 @@ impl Side {
 }
 
 /// Sleeps by number: they are taken in rounds, and by time they would form as many clumps.
-fn order_scale(sleeps: usize) -> Scale {
-    Scale::linear(1.0, sleeps as f64, LEFT + 5.0, SERIES_RIGHT - 5.0)
+fn order_scale(sleeps: usize, right: f64) -> Scale {
+    Scale::linear(1.0, sleeps as f64, LEFT + 5.0, right - 5.0)
 }
 
-fn order_axis(c: &mut Canvas, sleeps: usize) {
-    let x = order_scale(sleeps);
+fn order_axis(c: &mut Canvas, x: &Scale, right: f64) {
     let y = axis::crisp(PLOT_HEIGHT);
-    c.line((LEFT, y), (SERIES_RIGHT, y), "axis s");
+    c.line((LEFT, y), (right, y), "axis s");
     for tick in x.ticks(1.0, 60.0) {
         c.line((axis::crisp(tick.at), y), (axis::crisp(tick.at), y + 4.0), "axis s");
         c.text((tick.at, y + 17.0), Anchor::Middle, "soft t", &tick.label);
@@ -273,7 +300,10 @@ fn or<'a>(label: &'a str, other: &'a str) -> &'a str {
     if label.is_empty() { other } else { label }
 }
 
-const _: () = assert!(PRECISE_LEFT + HISTOGRAM_WIDTH + 60.0 < WIDTH, "the label of the request needs room");
+const _: () = assert!(
+    WIDE.precise_left + WIDE.histogram_width + 70.0 < Form::Wide.width(),
+    "the label of the request needs room"
+);
 
 #[cfg(test)]
 mod tests {

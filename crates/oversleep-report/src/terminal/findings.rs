@@ -53,7 +53,7 @@ pub(super) fn show(page: &mut Page, file: &ResultFile, findings: &Findings, deta
     }
 }
 
-pub(super) fn mark(severity: Severity) -> String {
+fn mark(severity: Severity) -> String {
     match severity {
         Severity::Fault => alarm("■"),
         Severity::Cost => paint(Tone::Warn, "■"),
@@ -63,10 +63,16 @@ pub(super) fn mark(severity: Severity) -> String {
 
 /// A finding in a line, with what is said of it.
 pub(super) fn line(page: &mut Page, finding: &Finding, said: &str) {
-    let name = text::fitted(&text::clean(&finding.name), page.width / 2);
+    let (name, said) = (text::clean(&finding.name), text::clean(said));
     let room = page.prose_width(4 + text::columns(&name));
-    let said = text::fitted(clauses_within(&text::clean(said), room), room);
-    page.line(&format!("{} {}: {said}", mark(finding.severity), paint(Tone::Strong, &name)));
+    let said = clauses_within(&said, room);
+    let mark = mark(finding.severity);
+    for (index, line) in text::wrapped(&format!("{name}: {said}"), page.prose_width(2)).iter().enumerate() {
+        match line.strip_prefix(name.as_str()).filter(|_| index == 0) {
+            Some(rest) => page.line(&format!("{mark} {}{rest}", paint(Tone::Strong, &name))),
+            None => page.line(&format!("{} {line}", if index == 0 { &*mark } else { " " })),
+        }
+    }
 }
 
 /// Notes in a line each, the last of many by name only.
@@ -104,10 +110,18 @@ fn delays(page: &mut Page, file: &ResultFile, cause: Option<&Cause>) {
     }
 }
 
-fn full<'a>(page: &mut Page, finding: &'a Finding, shown: &mut Vec<(&'a str, &'a str)>, more: impl FnOnce(&mut Page)) {
+/// The mark, the identifier and the name of a finding.
+pub(super) fn name(page: &mut Page, finding: &Finding) {
     let instance = finding.instance.as_ref().map(|instance| format!(": {instance}")).unwrap_or_default();
     let name = text::clean(&format!("{} {}{instance}", finding.id, finding.name));
-    page.line(&format!("{} {}", mark(finding.severity), paint(Tone::Strong, &text::fitted(&name, page.width - 2))));
+    for (index, line) in text::wrapped(&name, page.width - 2).iter().enumerate() {
+        let mark = if index == 0 { mark(finding.severity) } else { " ".to_owned() };
+        page.line(&format!("{mark} {}", paint(Tone::Strong, line)));
+    }
+}
+
+fn full<'a>(page: &mut Page, finding: &'a Finding, shown: &mut Vec<(&'a str, &'a str)>, more: impl FnOnce(&mut Page)) {
+    name(page, finding);
     page.prose(&findings::in_words(finding), 2, Tone::Plain);
     more(page);
     let evidence: Vec<String> =

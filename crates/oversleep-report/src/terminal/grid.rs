@@ -1,10 +1,11 @@
 //! A table in lines: aligned columns, two blanks between them, no rules.
 //!
 //! If the page is too narrow, columns of the highest rank are left out first; then the last column of words wraps; then
-//! names are cut. The result file and the HTML report have what is left out.
+//! heads and names do. Nothing is cut. The result file and the HTML report have what is left out.
 
 use super::style::paint;
-use super::text::{clean, columns, fitted, wrapped};
+use super::text::{clean, columns, wrapped};
+use crate::view::bars::{are_bars, narrower};
 use crate::view::table::{Cell, Column, Kind, Table, Tone};
 
 const GAP: usize = 2;
@@ -12,12 +13,14 @@ const GAP: usize = 2;
 const WORDS_MIN: usize = 24;
 /// The minimum room for words beside names that would otherwise have to be cut.
 const WORDS_LEAST: usize = 14;
+/// The minimum room for a name beside others that have more.
+const NAME_LEAST: usize = 10;
 
 /// The lines of a table, heading first.
 pub fn lines(table: &Table, width: usize) -> Vec<String> {
     let cleaned = cleaned(table);
-    let (shown, widths) = layout(&table.columns, natural(table, &cleaned), width);
-    let mut lines = vec![head(table, &shown, &widths)];
+    let (shown, widths) = layout(table, &cleaned, width);
+    let mut lines = head_lines(table, &shown, &widths);
     for row in &cleaned {
         lines.extend(row_lines(table, row, &shown, &widths));
     }
@@ -31,7 +34,7 @@ pub fn rest(table: &Table, width: usize) -> Vec<Rest> {
     let mut parts: Vec<Rest> = Vec::new();
     let mut last = table.clone();
     loop {
-        let (shown, _) = layout(&last.columns, natural(&last, &cleaned(&last)), width);
+        let (shown, _) = layout(&last, &cleaned(&last), width);
         let is_kept = |index: &usize| *index < names || !shown.contains(index);
         let kept: Vec<usize> = (0..last.columns.len()).filter(is_kept).collect();
         if kept.len() == names {
@@ -75,8 +78,22 @@ fn natural(table: &Table, cleaned: &[Vec<Cell>]) -> Vec<usize> {
     table.columns.iter().enumerate().map(of).collect()
 }
 
+/// How narrow each column may become while others can: a figure stays on one line beneath its head, which wraps.
+fn least(table: &Table, cleaned: &[Vec<Cell>]) -> Vec<usize> {
+    let of = |(index, column): (usize, &Column)| match column.kind {
+        Kind::Figure => {
+            let cells = cleaned.iter().map(|row| columns(&row[index].text)).max().unwrap_or(0);
+            let words = column.head.split(' ').map(columns).max().unwrap_or(0);
+            cells.max(words)
+        }
+        _ => NAME_LEAST,
+    };
+    table.columns.iter().enumerate().map(of).collect()
+}
+
 /// Which columns are shown, and how wide each is.
-fn layout(all: &[Column], mut widths: Vec<usize>, width: usize) -> (Vec<usize>, Vec<usize>) {
+fn layout(table: &Table, cleaned: &[Vec<Cell>], width: usize) -> (Vec<usize>, Vec<usize>) {
+    let (all, mut widths, least) = (&table.columns, natural(table, cleaned), least(table, cleaned));
     let mut shown: Vec<usize> = (0..all.len()).collect();
     let total = |shown: &[usize], widths: &[usize]| {
         shown.iter().map(|&index| widths[index]).sum::<usize>() + GAP * shown.len().saturating_sub(1)
@@ -106,54 +123,61 @@ fn layout(all: &[Column], mut widths: Vec<usize>, width: usize) -> (Vec<usize>, 
         let over = total(&shown, &widths).saturating_sub(width);
         widths[last] = widths[last].saturating_sub(over).max(WORDS_LEAST.min(widths[last]));
     }
-    // Then the widest are cut until all fit.
+    // Then the widest wrap until all fit, names and heads before figures.
     while total(&shown, &widths) > width {
-        let Some(widest) = shown.iter().copied().max_by_key(|&index| widths[index]).filter(|&index| widths[index] > 2)
-        else {
-            break;
-        };
-        widths[widest] -= 1;
+        let has_room = |index: &usize| widths[*index] > least[*index];
+        let widest = |of: &mut dyn Iterator<Item = usize>| of.max_by_key(|&index| widths[index]);
+        let wide = widest(&mut shown.iter().copied().filter(has_room)).or_else(|| widest(&mut shown.iter().copied()));
+        let Some(wide) = wide.filter(|&index| widths[index] > 2) else { break };
+        widths[wide] -= 1;
     }
     (shown, widths)
 }
 
-fn head(table: &Table, shown: &[usize], widths: &[usize]) -> String {
-    let cells: Vec<(String, Kind, Tone)> =
-        shown.iter().map(|&index| (clean(&table.columns[index].head), table.columns[index].kind, Tone::Soft)).collect();
-    joined(&cells, shown, widths)
+fn head_lines(table: &Table, shown: &[usize], widths: &[usize]) -> Vec<String> {
+    let of = |&index: &usize| {
+        let column = &table.columns[index];
+        (wrapped(&clean(&column.head), widths[index]), column.kind, Tone::Soft)
+    };
+    side_by_side(&shown.iter().map(of).collect::<Vec<_>>(), shown, widths)
 }
 
 fn row_lines(table: &Table, row: &[Cell], shown: &[usize], widths: &[usize]) -> Vec<String> {
-    let last = shown.last().copied().filter(|&index| table.columns[index].kind == Kind::Words && shown.len() > 1);
-    let tail = last.map(|index| wrapped(&row[index].text, widths[index])).unwrap_or_default();
-    (0..tail.len().max(1))
-        .map(|line| {
-            let cells: Vec<(String, Kind, Tone)> = shown
-                .iter()
-                .map(|&index| {
-                    let text = match (line, Some(index) == last) {
-                        (_, true) => tail.get(line).cloned().unwrap_or_default(),
-                        (0, false) => row[index].text.clone(),
-                        _ => String::new(),
-                    };
-                    (text, table.columns[index].kind, row[index].tone)
-                })
-                .collect();
-            joined(&cells, shown, widths)
-        })
-        .collect()
+    let of = |&index: &usize| {
+        let (cell, room) = (&row[index], widths[index]);
+        let lines = match &cell.split {
+            Some(split) if columns(&cell.text) > room => vec![split.letters(room)],
+            // Blanks are part of bars.
+            _ if columns(&cell.text) <= room => vec![cell.text.clone()],
+            _ if are_bars(&cell.text) => vec![narrower(&cell.text, room)],
+            _ => wrapped(&cell.text, room),
+        };
+        (lines, table.columns[index].kind, cell.tone)
+    };
+    side_by_side(&shown.iter().map(of).collect::<Vec<_>>(), shown, widths)
+}
+
+/// Cells of several lines beside one another.
+fn side_by_side(cells: &[(Vec<String>, Kind, Tone)], shown: &[usize], widths: &[usize]) -> Vec<String> {
+    let highest = cells.iter().map(|(lines, ..)| lines.len()).max().unwrap_or(0).max(1);
+    let line = |number: usize| {
+        let of = |(lines, kind, tone): &(Vec<String>, Kind, Tone)| {
+            (lines.get(number).cloned().unwrap_or_default(), *kind, *tone)
+        };
+        joined(&cells.iter().map(of).collect::<Vec<_>>(), shown, widths)
+    };
+    (0..highest).map(line).collect()
 }
 
 fn joined(cells: &[(String, Kind, Tone)], shown: &[usize], widths: &[usize]) -> String {
     let mut line = String::new();
     let mut blanks = 0;
     for ((text, kind, tone), &index) in cells.iter().zip(shown) {
-        let text = fitted(text, widths[index]);
-        let missing = widths[index] - columns(&text);
+        let missing = widths[index].saturating_sub(columns(text));
         let (before, after) = if *kind == Kind::Figure { (missing, 0) } else { (0, missing) };
         if !text.is_empty() {
             line.extend(std::iter::repeat_n(' ', blanks + before));
-            line.push_str(&paint(*tone, &text));
+            line.push_str(&paint(*tone, text));
             blanks = after + GAP;
         } else {
             blanks += missing + GAP;
@@ -231,6 +255,26 @@ mod tests {
         let narrow = lines(&table, 58);
         assert!(narrow[1].starts_with("unbiased-interrupt-time-precise  66.1 µs"), "{}", narrow[1]);
         assert_eq!(narrow[2], "unbiased-interrupt-time                –  a long reason");
+    }
+
+    #[test]
+    fn names_and_heads_wrap_before_a_figure_does_and_nothing_is_cut() {
+        let columns = Columns::new()
+            .words("series", |row: &[&str; 3]| row[0].to_owned())
+            .figure("each took (p50)", |row| row[1].to_owned())
+            .figure("ratio", |row| row[2].to_owned());
+        let rows = [["B8/sleep/1ms/policy=idle", "14.6 ms", "0.004"], ["B5/sleep", "62.5 µs", "1"]];
+        let table = columns.table("t", rows).expect("rows");
+        assert_eq!(
+            lines(&table, 34).iter().map(|line| crate::terminal::tests::plain(line)).collect::<Vec<_>>(),
+            [
+                "series            each took  ratio",
+                "                      (p50)",
+                "B8/sleep/1ms/       14.6 ms  0.004",
+                "policy=idle",
+                "B5/sleep            62.5 µs      1",
+            ]
+        );
     }
 
     #[test]

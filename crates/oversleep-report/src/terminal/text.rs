@@ -85,7 +85,16 @@ pub fn broken(text: &str, width: usize) -> Vec<String> {
     lines.iter().map(|line| line.replace(BOUND, " ")).collect()
 }
 
-/// The same, with longer words cut into pieces.
+/// Marks after which a long name breaks.
+const BREAKS: [char; 7] = ['/', '-', '=', ',', '.', '_', ':'];
+
+/// Where a piece of a longer name ends, in bytes: behind the last mark that leaves it half as long or longer.
+fn end_of_piece(piece: &str) -> usize {
+    let end = piece.rfind(BREAKS).map_or(0, |at| at + 1);
+    if 2 * end >= piece.len() { end } else { piece.len() }
+}
+
+/// The same, with longer words in pieces.
 pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     let width = width.max(2);
     let mut lines = Vec::new();
@@ -93,8 +102,9 @@ pub fn wrapped(text: &str, width: usize) -> Vec<String> {
         let (mut piece, mut taken) = (String::new(), 0);
         for letter in line.chars() {
             if taken + columns_of(letter) > width {
-                lines.push(std::mem::take(&mut piece));
-                taken = 0;
+                let rest = piece.split_off(end_of_piece(&piece));
+                lines.push(std::mem::replace(&mut piece, rest));
+                taken = columns(&piece);
             }
             piece.push(letter);
             taken += columns_of(letter);
@@ -102,22 +112,6 @@ pub fn wrapped(text: &str, width: usize) -> Vec<String> {
         lines.push(piece);
     }
     lines
-}
-
-/// The text cut to that many columns, with `…` where something is missing.
-pub fn fitted(text: &str, width: usize) -> String {
-    if columns(text) <= width {
-        return text.to_owned();
-    }
-    let mut kept = String::new();
-    for letter in text.chars() {
-        if columns(&kept) + columns_of(letter) + 1 > width {
-            break;
-        }
-        kept.push(letter);
-    }
-    kept.push('…');
-    kept
 }
 
 #[cfg(test)]
@@ -140,7 +134,7 @@ mod tests {
         assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
         assert_eq!(wrapped("it took 66.1 µs or 5 minutes", 12), ["it took", "66.1 µs or 5", "minutes"]);
         assert_eq!(wrapped("", 7), [] as [&str; 0]);
-        assert_eq!(fitted("clock-nanosleep-abs", 8), "clock-n…");
-        assert_eq!(fitted("poll", 8), "poll");
+        assert_eq!(wrapped("B8/sleep/1ms/policy=idle", 14), ["B8/sleep/1ms/", "policy=idle"]);
+        assert_eq!(wrapped("a/averyverylongname", 10), ["a/averyver", "ylongname"], "a piece isn't tiny");
     }
 }

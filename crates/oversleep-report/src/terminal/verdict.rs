@@ -6,10 +6,10 @@ use oversleep_record::ResultFile;
 use oversleep_record::finding::Severity;
 use oversleep_record::part::Part;
 
-use super::findings::mark;
+use super::findings::name;
 use super::page::Page;
 use super::style::paint;
-use super::{Detail, text};
+use super::{Detail, grid};
 use crate::view::findings::in_words;
 use crate::view::observed::{self, OTHERWISE, ended_otherwise, left_out, own_rows};
 use crate::view::overview::first_clause;
@@ -62,12 +62,13 @@ fn sentences(page: &mut Page, verdict: &Verdict) {
 pub(super) fn so_far(page: &mut Page, file: &ResultFile, height: usize) {
     let waits = own_rows(file).map(|row| row.lateness.count()).fold(0, u64::saturating_add);
     let heading = format!("Verdict so far: {} in {}", counted(waits, "wait"), file.duration_ns);
-    page.line(&paint(Tone::Strong, &text::fitted(&heading, page.width)));
+    page.title(&heading);
     Verdict::of(file).iter().for_each(|verdict| sentences(page, verdict));
     // A line for the heading of the table, and one for the cursor.
     let room = height.saturating_sub(page.lines() + 2);
     if let Some(table) = observed::table(own_rows(file).take(room), BAR_OF_A_ROW).filter(|_| room != 0) {
-        page.table(&table);
+        // A row may wrap, and the screen must not scroll.
+        grid::lines(&table, page.width).iter().take(room + 1).for_each(|line| page.line(line));
     }
 }
 
@@ -158,10 +159,7 @@ fn cards<'a, 'c>(page: &mut Page, file: &ResultFile, causes: &'a [&'c Cause]) ->
 /// One cause in a few lines.
 fn card(page: &mut Page, file: &ResultFile, cause: &Cause) {
     let finding = &cause.finding;
-    let instance = finding.instance.as_ref().map(|instance| format!(": {instance}")).unwrap_or_default();
-    let name = text::clean(&format!("{} {}{instance}", finding.id, finding.name));
-    let name = text::fitted(&name, page.width - 2);
-    page.line(&format!("{} {}", mark(finding.severity), paint(Tone::Strong, &name)));
+    name(page, finding);
     let share = verdict::share(cause).map(|share| format!("{share}. ")).unwrap_or_default();
     page.prose(&format!("{share}{}", in_words(finding)), 2, Tone::Plain);
     // The sentence names the waits that it delayed most.

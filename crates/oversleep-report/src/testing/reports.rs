@@ -28,9 +28,9 @@ pub fn draw_all(results: &[ResultFile]) {
         let pictures = pictures::all(file);
         let names: HashSet<&str> = pictures.iter().map(|picture| picture.name.as_str()).collect();
         assert_eq!(names.len(), pictures.len(), "each picture has a file of its own");
-        for pictures::Picture { name, svg, .. } in &pictures {
+        for pictures::Picture { name, forms, .. } in &pictures {
             assert!(!name.is_empty() && !name.contains(['/', '\\', '\0', ':']), "{name:?} is not a file name");
-            look_at_tags(svg);
+            [&forms.alone, &forms.wide, &forms.narrow].into_iter().for_each(|svg| _ = look_at_tags(svg));
         }
     }
     let compared = compare(results, head::machine);
@@ -49,7 +49,7 @@ pub fn draw_one(form: u8, file: ResultFile, other: ResultFile) {
         5..=7 => look_at_text(&terminal::report(&file, 60, Detail::Brief), 60),
         8 => look_at_page(&html_of(&file)),
         9 => _ = look_at_tags(&html_of(&file)),
-        10 | 11 => pictures::all(&file).iter().for_each(|picture| _ = look_at_tags(&picture.svg)),
+        10 | 11 => pictures::all(&file).iter().for_each(|picture| _ = look_at_tags(&picture.forms.alone)),
         _ => {
             let results = [other, file];
             let compared = compare(&results, head::machine);

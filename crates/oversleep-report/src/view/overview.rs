@@ -107,39 +107,90 @@ fn groups(file: &ResultFile, common: Nanos) -> Vec<Vec<(&str, Nanos)>> {
     groups
 }
 
-/// What a 1 ms sleep and a clock read cost here, and the largest cost with its remedy and what that gained.
+/// A figure with what it is of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Headline {
+    /// What has it: `a 1 ms sleep takes`.
+    pub what: String,
+    /// The figure: `1.07 ms`.
+    pub figure: String,
+    /// What it belongs to: `nanosleep`, or what would change it.
+    pub of: String,
+}
+
+impl Headline {
+    fn sentence(&self) -> String {
+        format!("{} {} ({})", self.what, self.figure, self.of)
+    }
+}
+
+/// A line of the bottom line.
+pub enum Line {
+    /// What a 1 ms sleep and a clock read take here.
+    Basics(Vec<Headline>),
+    /// A largest cost with its cure and what that gained, and the same as sentences.
+    Cost(Headline, String),
+    /// Anything else.
+    Words(String),
+}
+
+/// The same as sentences.
 pub fn bottom_line(file: &ResultFile, findings: &Findings) -> Vec<String> {
+    let sentence = |line| match line {
+        Line::Basics(all) => {
+            capitalised(&format!("{}.", all.iter().map(Headline::sentence).collect::<Vec<_>>().join("; ")))
+        }
+        Line::Cost(_, sentence) | Line::Words(sentence) => sentence,
+    };
+    bottom_lines(file, findings).into_iter().map(sentence).collect()
+}
+
+/// What a 1 ms sleep and a clock read cost here, and the largest cost with its remedy and what that gained.
+pub fn bottom_lines(file: &ResultFile, findings: &Findings) -> Vec<Line> {
     let sleep = plain_sleep(file);
-    let mut sentences: Vec<String> = basics(file, sleep, &clock_table(file)).into_iter().collect();
+    let basics = basics(file, sleep, &clock_table(file));
+    let mut lines: Vec<Line> = Some(Line::Basics(basics)).filter(|line| !line.is_empty()).into_iter().collect();
     let wait = sleep.map(|series| series.subject.as_str()).unwrap_or_default();
     let Costs { quota, of_plain_sleep, of_any_call } = findings.largest_costs(file, wait);
     if let Some(quota) = quota {
         let remedy = quota.advice.first().map(|advice| format!(" {}.", first_clause(&advice.sentence)));
-        sentences.push(format!("First: {}. {}{}", quota.name, findings::in_words(quota), remedy.unwrap_or_default()));
+        let first = format!("First: {}. {}{}", quota.name, findings::in_words(quota), remedy.unwrap_or_default());
+        lines.push(Line::Words(first));
     }
     let is_same = |one: &Cost, other: &Cost| one.finding.name == other.finding.name && one.call == other.call;
     match (of_plain_sleep, of_any_call) {
         (Some(plain), Some(any)) if is_same(&plain, &any) => {
-            sentences.push(largest(&format!("of a plain sleep ({wait}) and of any call measured"), &plain));
+            lines.push(largest(&format!("of a plain sleep ({wait}) and of any call measured"), &plain));
         }
         (plain, any) => {
-            sentences.extend(plain.map(|plain| largest(&format!("of a plain sleep ({wait})"), &plain)));
-            sentences.extend(any.map(|any| {
+            lines.extend(plain.map(|plain| largest(&format!("of a plain sleep ({wait})"), &plain)));
+            lines.extend(any.map(|any| {
                 let request = any.requested.map(|requested| format!(" for {requested}")).unwrap_or_default();
                 largest(&format!("of any call measured ({}{request})", any.call), &any)
             }));
         }
     }
-    let is_said = |name: &str| sentences.iter().any(|sentence| sentence.contains(name));
+    let is_said = |name: &str| lines.iter().any(|line| line.names(name));
     if findings.costs().next().is_none() {
         let unexplained = || sleep.and_then(unexplained);
         let none = || "No cost was found that a remedy could recover.".to_owned();
-        sentences.push(helpful_note(findings).or_else(unexplained).unwrap_or_else(none));
+        lines.push(Line::Words(helpful_note(findings).or_else(unexplained).unwrap_or_else(none)));
     } else if !findings.costs().any(|finding| is_said(&finding.name)) {
         let names: Vec<&str> = findings.costs().map(|finding| finding.name.as_str()).collect();
-        sentences.push(format!("Costs: {}. No remedy was shown to help.", names.join(", ")));
+        lines.push(Line::Words(format!("Costs: {}. No remedy was shown to help.", names.join(", "))));
     }
-    sentences
+    lines
+}
+
+impl Line {
+    fn is_empty(&self) -> bool {
+        matches!(self, Line::Basics(all) if all.is_empty())
+    }
+
+    /// Whether it says that name of a finding.
+    fn names(&self, name: &str) -> bool {
+        matches!(self, Line::Cost(_, sentence) | Line::Words(sentence) if sentence.contains(name))
+    }
 }
 
 /// A remedy that helped where no rule explains what it removed.
@@ -159,16 +210,24 @@ fn unexplained(sleep: &Series) -> Option<String> {
     })
 }
 
-fn largest(of_what: &str, cost: &Cost<'_>) -> String {
+fn largest(of_what: &str, cost: &Cost<'_>) -> Line {
     let Cost { finding, advice, size, is_gain, .. } = cost;
-    let remedy = advice.map(|advice| format!(" {}.", first_clause(&advice.sentence))).unwrap_or_default();
+    let cure = advice.map(|advice| first_clause(&advice.sentence));
+    let remedy = cure.map(|cure| format!(" {cure}.")).unwrap_or_default();
     let gain = advice.and_then(|advice| findings::gain(&advice.tried)).filter(|_| *is_gain);
+    let figure =
+        gain.as_ref().map_or_else(|| format!("{size} late"), |gain| gain.trim_start_matches("p50").trim().to_owned());
     let tried =
         gain.map_or_else(|| format!("No remedy was tried; it is {size} late"), |gain| format!("Tried here: {gain}"));
-    format!("Largest cost {of_what}: {}.{remedy} {tried}.", finding.name)
+    let headline = Headline {
+        what: format!("Largest cost {of_what}: {}", finding.name),
+        figure,
+        of: cure.unwrap_or("no remedy is known").to_owned(),
+    };
+    Line::Cost(headline, format!("Largest cost {of_what}: {}.{remedy} {tried}.", finding.name))
 }
 
-fn basics(file: &ResultFile, sleep: Option<&Series>, clocks: &ClockTable) -> Option<String> {
+fn basics(file: &ResultFile, sleep: Option<&Series>, clocks: &ClockTable) -> Vec<Headline> {
     let sleep = sleep.and_then(|series| {
         let (requested, calls) = (series.requested_ns?, series.calls());
         let duration = match TwoPeaks::of(calls) {
@@ -176,7 +235,8 @@ fn basics(file: &ResultFile, sleep: Option<&Series>, clocks: &ClockTable) -> Opt
             None => (requested + Nanos(calls.p50()?)).to_string(),
         };
         let assumed = if is_assumed(file, &["wake.cost"]) { "; how long a wake-up takes is assumed" } else { "" };
-        Some(format!("a 1 ms sleep takes {duration} ({}{assumed})", series.subject))
+        let of = format!("{}{assumed}", series.subject);
+        Some(Headline { what: "a 1 ms sleep takes".to_owned(), figure: duration, of })
     });
     // What a model assumes is no headline: the next clock is named whose cost a source states.
     let standard = clocks.row(STD_INSTANT).and_then(|row| Some((row.cost_ps?, STD_INSTANT)));
@@ -185,9 +245,12 @@ fn basics(file: &ResultFile, sleep: Option<&Series>, clocks: &ClockTable) -> Opt
     let others = valid.filter_map(|row| Some((row.cost_ps?, row.name.as_str())));
     let is_stated = |clock: &str| !is_assumed(file, &[&format!("costs.{clock}"), "costs.other"]);
     let read = standard.into_iter().chain(floor).chain(others).find(|(_, clock)| is_stated(clock));
-    let read = read.map(|(ps, clock)| format!("a clock read takes {} ({clock})", cost(ps)));
-    let parts: Vec<String> = sleep.into_iter().chain(read).collect();
-    (!parts.is_empty()).then(|| capitalised(&format!("{}.", parts.join("; "))))
+    let headline = |(ps, clock): (i64, &str)| Headline {
+        what: "a clock read takes".to_owned(),
+        figure: cost(ps),
+        of: clock.to_owned(),
+    };
+    sleep.into_iter().chain(read.map(headline)).collect()
 }
 
 /// Whether a report ends with the bottom line: that of everything does.

@@ -51,9 +51,17 @@ function drawn(parts) {
   const parser = new DOMParser();
   const svg = (part) => document.importNode(parser.parseFromString(text(part.bytes), 'image/svg+xml').documentElement, true);
   const pictures = parts.filter((part) => part.kind === 'svg').map(svg);
+  // The report has each picture in a narrow form, too, which the style sheet shows where there is no room.
+  const report = parser.parseFromString(text(parts.find((part) => part.kind === 'html').bytes), 'text/html');
+  const narrow = [...report.querySelectorAll('.form-narrow svg')].map((drawn, i) => {
+    const title = pictures[i]?.querySelector('title')?.textContent ?? '';
+    drawn.removeAttribute('aria-labelledby');
+    drawn.ariaLabel = title;
+    return element('div', { className: 'narrow' }, element('p', { ariaHidden: 'true' }, title), document.importNode(drawn, true));
+  });
   const plain = text(parts.find((part) => part.kind === 'text').bytes).replaceAll(/\u001b\[[0-9;]*m/g, '');
   const printed = element('details', { open: pictures.length === 0 }, element('summary', {}, 'As the command prints it'), element('pre', {}, plain));
-  byId('answer').replaceChildren(...pictures, printed, element('div', { className: 'row' }, ...saves(parts)));
+  byId('answer').replaceChildren(...pictures, ...narrow, printed, element('div', { className: 'row' }, ...saves(parts)));
 }
 
 let soon;

@@ -7,9 +7,13 @@ async function begin() {
   if (!given.like) askAhead(given);
   const catalogue = await documents.ask({ catalogue: {} });
   const all = catalogue.machines;
-  const chip = ({ name, title }) => element('label', { title }, element('input', { type: 'checkbox', value: name }), name);
-  byId('machines').replaceChildren(...all.map(chip));
-  byId('checking').elements.on.replaceChildren(...all.map(({ name, title }) => element('option', { value: name, title }, name)));
+  // Systems with their machines in words; the commands shown have the names.
+  const chip = ({ name, title }) => element('label', { title: name }, element('input', { type: 'checkbox', value: name }), title);
+  const of = (system) => all.filter((machine) => machine.system === system);
+  byId('machines').replaceChildren(...Object.entries(systems).map(([system, label]) => element('div', {},
+    element('p', { className: 'soft' }, label), element('div', { className: 'chips', role: 'group', ariaLabel: label }, ...of(system).map(chip)))));
+  byId('checking').elements.on.replaceChildren(...Object.entries(systems).map(([system, label]) => element('optgroup', { label },
+    ...of(system).map(({ name, title }) => element('option', { value: name, title: name }, title)))));
   byId('checking').elements.on.value = 'windows-11';
   byId('call').replaceChildren(...calls(catalogue));
   const example = ([title, given]) => element('button', { type: 'button', onclick: () => { restore(given); answerNow(); } }, title);

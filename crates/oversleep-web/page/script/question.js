@@ -56,9 +56,10 @@ function questionFromCall() {
   if (call) byId('question').elements.question.value = call.includes('(') ? call : `${call}(${byId('duration').value.trim() || '1ms'})`;
 }
 
+const systems = { windows: 'Windows', linux: 'Linux', macos: 'macOS' };
+
 /** Calls in groups: those that every system has under that name, those of one system, those of the runtimes, the rest. */
 function calls({ machines, runtimes }) {
-  const systems = { linux: 'Linux', windows: 'Windows', macos: 'macOS' };
   const bySystem = new Map();
   for (const { system, waits } of machines) {
     for (const { name } of waits) bySystem.set(name, (bySystem.get(name) ?? new Set()).add(system));

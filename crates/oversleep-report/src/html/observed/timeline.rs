@@ -96,8 +96,7 @@ pub fn section(m: &mut Markup, file: &ResultFile, worst: &[Wait]) {
         m.leaf(
             "p",
             &[("class", "quiet")],
-            "Each bar begins when the wait should have ended. Rest the pointer on a part to read about it; choose a part to \
-             enlarge it. Times count from the deadline.",
+            "Each bar begins when the wait should have ended. Choose a part to enlarge it and to read about it. Times count from the deadline.",
         );
         (1..).zip(worst).for_each(|(number, wait)| one(m, file, number, wait));
         if let Some(note) = about_stacks(worst) {

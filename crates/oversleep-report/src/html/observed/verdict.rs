@@ -5,7 +5,6 @@ use oversleep_record::ResultFile;
 
 use super::super::bars::{bar, keys};
 use super::super::markup::Markup;
-use crate::view::head::heading;
 use crate::view::table::Split;
 use crate::view::verdict::{command, first_step, named, others};
 use crate::words::percent;
@@ -15,7 +14,7 @@ pub(in crate::html) fn section(m: &mut Markup, file: &ResultFile) {
     let Some(verdict) = Verdict::of(file) else { return };
     let attributes = [("id", "verdict"), ("class", "verdict"), ("aria-labelledby", "verdict-heading")];
     m.element("section", &attributes, |m| {
-        m.leaf("h2", &[("id", "verdict-heading")], &heading(file, "Verdict"));
+        m.leaf("h2", &[("id", "verdict-heading")], "Verdict");
         m.leaf("p", &[("class", "lead")], &verdict.sentence);
         if !verdict.shares.is_empty() {
             let share = |part| verdict.shares.iter().find(|share| share.part == part).map_or(0.0, |share| share.share);

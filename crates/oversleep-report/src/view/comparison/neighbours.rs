@@ -6,7 +6,7 @@ use oversleep_record::{ExperimentId, Nanos};
 
 use super::sketch::{Beside, Sketch};
 use super::{indices, letter, short_name};
-use crate::picture::{Frame, MachineCurve, NeighbourCurves, Sleeps};
+use crate::picture::{Frame, MachineCurve, NeighbourCurves, Shape, Sleeps};
 use crate::view::bars::bars;
 use crate::view::pictures::Picture;
 use crate::view::sections::neighbour_steps::held_in_words;
@@ -114,6 +114,7 @@ pub(super) fn picture(comparison: &Comparison, sketches: &[Sketch], files: &[Str
             id: "neighbour-curves".to_owned(),
             heading: "A sleep beside a neighbour that holds a timer resolution".to_owned(),
             note: "The measuring process requests nothing; one neighbour at a time holds the setting below.".to_owned(),
+            ..Frame::default()
         },
         wait_label: format!("a sleep of {requested}"),
         settings: steps.iter().map(|held| held_in_words(held)).collect(),
@@ -122,12 +123,14 @@ pub(super) fn picture(comparison: &Comparison, sketches: &[Sketch], files: &[Str
             .filter(|machine| machine.steps.iter().any(Option::is_some))
             .collect(),
     };
+    let Frame { heading, note, .. } = curves.frame.clone();
     let question = oversleep_measure::experiment(id).map(|known| known.question).unwrap_or_default();
     Some(Picture {
         kind: "neighbour-curves",
         part: String::new(),
         name: "neighbour-curves".to_owned(),
+        heading: heading.clone(),
         caption: format!("{id}: {question}"),
-        svg: curves.svg(),
+        forms: curves.forms(&heading, &note),
     })
 }

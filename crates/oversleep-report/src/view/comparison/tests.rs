@@ -227,7 +227,7 @@ fn neighbours_of_several_machines_make_one_table_and_one_curve() {
     assert!(view.summary[0].starts_with("A: A neighbour's setting reached this process"), "{:?}", view.summary);
     assert!(view.summary[1].starts_with("B: No neighbour's setting reached"), "{:?}", view.summary);
     let [curve] = &view.pictures[0][..] else { panic!("one picture of both") };
-    let plain = curve.svg.replace('\u{a0}', " ");
+    let plain = curve.forms.alone.replace('\u{a0}', " ");
     assert!(plain.contains("takes 2 ms to 16 ms on A: windows-10-1909, 16 ms to 16 ms on B"), "{plain}");
     assert_eq!(view.pictures[1].iter().map(|picture| picture.kind).collect::<Vec<_>>(), ["neighbours"; 2]);
     assert!(viewed(&[follows, Sheet::linux().file], false).sections.iter().all(|section| section.id != "neighbours"));

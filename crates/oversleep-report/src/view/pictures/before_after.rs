@@ -27,7 +27,7 @@ fn drawing<'a>(file: &'a ResultFile, trial: &'a Trial) -> Option<Drawing<'a>> {
     let remedy = capitalised(&trial.conditions.to_string());
     (!rows.is_empty()).then(|| {
         let heading = format!("Before and after: {}", trial.remedy);
-        let svg = move |frame| BeforeAfter { frame, remedy, rows }.svg();
+        let svg = move |frame| BeforeAfter { frame, remedy, rows };
         Drawing::new(heading, "Rounds with it and without it alternated.", svg).of(&trial.remedy)
     })
 }

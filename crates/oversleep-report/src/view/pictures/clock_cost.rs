@@ -21,7 +21,7 @@ fn drawing(file: &ResultFile) -> Option<Drawing<'_>> {
     let unavailable = rows.iter().filter_map(unavailable).collect();
     let note = "Medians of batches; nothing is subtracted.";
     (!clocks.is_empty()).then(|| {
-        Drawing::new("Cost of one read of each clock", note, move |frame| CostBars { frame, clocks, unavailable }.svg())
+        Drawing::new("Cost of one read of each clock", note, move |frame| CostBars { frame, clocks, unavailable })
     })
 }
 

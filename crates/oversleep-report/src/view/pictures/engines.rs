@@ -13,7 +13,7 @@ fn drawing(file: &ResultFile) -> Option<Drawing<'_>> {
     let curves: Vec<StrategyCurve> = runs(file).iter().filter_map(curve).collect();
     let note = "A point per engine and per way of parking. CPU time is that of the whole program.";
     (!curves.is_empty()).then(|| {
-        let svg = move |frame| LatencyCpu { frame, curves }.svg();
+        let svg = move |frame| LatencyCpu { frame, curves };
         Drawing::new("Latency of an item against the CPU time of the engine", note, svg)
     })
 }

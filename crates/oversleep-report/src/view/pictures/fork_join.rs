@@ -54,7 +54,5 @@ fn drawing<'a>(file: &'a ResultFile, experiment: ExperimentId, heading: &str) ->
     };
     let (coarse_label, precise_label) = (clock(ClockRole::Coarse), clock(ClockRole::Precise));
     let work_ms = work.zip(workers).map(|(work, workers)| ms(work.0) / workers as f64);
-    Some(Drawing::new(heading, note, move |frame| {
-        ForkJoin { frame, coarse_label, precise_label, work_ms, styles }.svg()
-    }))
+    Some(Drawing::new(heading, note, move |frame| ForkJoin { frame, coarse_label, precise_label, work_ms, styles }))
 }

@@ -14,7 +14,7 @@ fn drawing(file: &ResultFile) -> Option<Drawing<'_>> {
         strategies(file).iter().map(curve).filter(|curve| !curve.points.is_empty()).collect();
     let note = "A curve per strategy, a point per rate. CPU time is that of the workers.";
     (!curves.is_empty()).then(|| {
-        let svg = move |frame| LatencyCpu { frame, curves }.svg();
+        let svg = move |frame| LatencyCpu { frame, curves };
         Drawing::new("Latency of an item against the CPU time of waiting for it", note, svg)
     })
 }

@@ -23,7 +23,7 @@ use oversleep_measure::experiment;
 use oversleep_record::{ExperimentId, Nanos, ResultFile};
 
 use super::head;
-use crate::picture::Frame;
+use crate::picture::{Form, Forms, Frame, Shape};
 
 /// A kind of picture.
 pub struct Entry {
@@ -57,17 +57,21 @@ const REGISTRY: &[&Entry] = &[
     &engines::ENTRY,
 ];
 
+/// Draws in a frame, and with that heading and that note in the forms for a page.
+type Draw<'a> = dyn FnOnce(Frame, [&str; 2]) -> Forms + 'a;
+
 /// One drawing, waiting for its frame.
 pub struct Drawing<'a> {
     part: String,
     heading: String,
     note: String,
-    svg: Box<dyn FnOnce(Frame) -> String + 'a>,
+    forms: Box<Draw<'a>>,
 }
 
 impl<'a> Drawing<'a> {
-    fn new(heading: impl Into<String>, note: impl Into<String>, svg: impl FnOnce(Frame) -> String + 'a) -> Self {
-        Drawing { part: String::new(), heading: heading.into(), note: note.into(), svg: Box::new(svg) }
+    fn new<S: Shape>(heading: impl Into<String>, note: impl Into<String>, shape: impl FnOnce(Frame) -> S + 'a) -> Self {
+        let forms = move |frame, [heading, note]: [&str; 2]| shape(frame).forms(heading, note);
+        Drawing { part: String::new(), heading: heading.into(), note: note.into(), forms: Box::new(forms) }
     }
 
     /// The part that it shows, if there are several of a kind; it is appended to the name.
@@ -85,10 +89,12 @@ pub struct Picture {
     pub part: String,
     /// Fit for a file and for an `id`, and unique.
     pub name: String,
+    /// What it shows, as its heading.
+    pub heading: String,
     /// The question it answers.
     pub caption: String,
-    /// The drawing, which stands alone.
-    pub svg: String,
+    /// The drawing.
+    pub forms: Forms,
 }
 
 /// Every picture the result has data for.
@@ -107,8 +113,17 @@ pub fn of_result(file: &ResultFile, letter: &str) -> Vec<Picture> {
             }
             let heading = if letter.is_empty() { drawing.heading } else { format!("{letter}: {}", drawing.heading) };
             let frame = frame(file, &name, &heading, &drawing.note);
-            let (svg, part) = ((drawing.svg)(frame), drawing.part);
-            pictures.push(Picture { kind: entry.name, part, caption: caption(entry), svg, name });
+            // What is true of a whole page is said once there; beside other results each picture says it.
+            let note = if letter.is_empty() { drawing.note.clone() } else { frame.note.clone() };
+            let forms = (drawing.forms)(frame, [&heading, &note]);
+            pictures.push(Picture {
+                kind: entry.name,
+                part: drawing.part,
+                heading,
+                caption: caption(entry),
+                forms,
+                name,
+            });
         }
     }
     pictures
@@ -144,7 +159,7 @@ fn frame(file: &ResultFile, name: &str, heading: &str, note: &str) -> Frame {
         None => head::machine(file).join(", "),
     };
     let note = if note.is_empty() { format!("{machine}.") } else { format!("{note} {machine}.") };
-    Frame { id: name.to_owned(), heading: head::heading(file, heading), note }
+    Frame { id: name.to_owned(), heading: head::heading(file, heading), note, form: Form::Alone }
 }
 
 fn us(ns: i64) -> f64 {

@@ -39,13 +39,10 @@ fn drawing(file: &ResultFile) -> Option<Drawing<'_>> {
     };
     let rows = steps.iter().map(row).collect();
     let note = "This process requests nothing; one neighbour at a time holds the setting below.";
-    Some(Drawing::new("What a neighbour's setting does to this process", note, move |frame| {
-        Neighbours {
-            frame,
-            wait_label: format!("{} of {request}", first.subject),
-            clock_label: clock.unwrap_or_default().to_owned(),
-            steps: rows,
-        }
-        .svg()
+    Some(Drawing::new("What a neighbour's setting does to this process", note, move |frame| Neighbours {
+        frame,
+        wait_label: format!("{} of {request}", first.subject),
+        clock_label: clock.unwrap_or_default().to_owned(),
+        steps: rows,
     }))
 }

@@ -39,8 +39,10 @@ fn drawing(file: &ResultFile) -> Option<Drawing<'_>> {
     let series: Vec<PercentileSeries> = waits.iter().enumerate().filter_map(curve).collect();
     let heading = format!("Lateness of waits of {request} by percentile");
     (!series.is_empty()).then(|| {
-        Drawing::new(heading, "A curve ends where fewer than ten values lie beyond it.", move |frame| {
-            Percentiles { frame, families, series }.svg()
+        Drawing::new(heading, "A curve ends where fewer than ten values lie beyond it.", move |frame| Percentiles {
+            frame,
+            families,
+            series,
         })
     })
 }

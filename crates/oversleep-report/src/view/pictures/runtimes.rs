@@ -32,9 +32,8 @@ fn map(file: &ResultFile) -> Vec<Drawing<'_>> {
         let columns: Vec<String> = requests.iter().map(|request| format!("{request:#}")).collect();
         let heading = format!("{owner}: median lateness by wait and request");
         let part = owner.clone();
-        (!columns.is_empty() && !lines.is_empty()).then(|| {
-            Drawing::new(heading, "", move |frame| HeatMap { frame, columns, rows: lines, range }.svg()).of(&part)
-        })
+        (!columns.is_empty() && !lines.is_empty())
+            .then(|| Drawing::new(heading, "", move |frame| HeatMap { frame, columns, rows: lines, range }).of(&part))
     };
     owners.iter().filter_map(of_owner).collect()
 }
@@ -65,17 +64,14 @@ fn stairs(file: &ResultFile) -> Vec<Drawing<'_>> {
         let (name, clock) = (wait.name.to_owned(), String::new());
         let heading = format!("{}: {}, {}", wait.runtime, wait.name, rule);
         let finding = format!("{}: {rule}.", wait.name);
-        let svg = move |frame| {
-            Sweep {
-                frame,
-                wait_label: name,
-                precise_label: clock,
-                coarse_label: String::new(),
-                points,
-                coarse: Vec::new(),
-                finding: Some(finding),
-            }
-            .svg()
+        let svg = move |frame| Sweep {
+            frame,
+            wait_label: name,
+            precise_label: clock,
+            coarse_label: String::new(),
+            points,
+            coarse: Vec::new(),
+            finding: Some(finding),
         };
         drawings.push(Drawing::new(heading, "", svg).of(&format!("{} {}", wait.runtime, wait.name)));
     }

@@ -31,7 +31,7 @@ fn drawing(file: &ResultFile) -> Option<Drawing<'_>> {
     (!rows.is_empty()).then(|| {
         Drawing::new(format!("Where the lateness{of} comes from"), note, move |frame| {
             let parts = vec![part("timer, slack and waking"), part("run queue"), part("return to the program")];
-            picture::SplitBars { frame, parts, rows: rows.iter().map(bar).collect() }.svg()
+            picture::SplitBars { frame, parts, rows: rows.iter().map(bar).collect() }
         })
     })
 }

@@ -37,8 +37,7 @@ fn drawing<'a>(file: &'a ResultFile, wait: &'a str) -> Option<Drawing<'a>> {
     let heading = "Duration of a sleep for each request: line or steps?";
     (!points.is_empty()).then(|| {
         let wait_label = wait.to_owned();
-        let svg =
-            move |frame| Sweep { frame, wait_label, precise_label, coarse_label, points, coarse, finding: None }.svg();
+        let svg = move |frame| Sweep { frame, wait_label, precise_label, coarse_label, points, coarse, finding: None };
         Drawing::new(heading, "", svg).of(wait)
     })
 }

@@ -20,7 +20,7 @@ fn every_kind_of_picture_is_drawn_once() {
         assert_eq!(pictures.iter().filter(|picture| of_entry(&picture.name)).count(), wanted, "{}", entry.name);
     }
     assert_eq!(pictures.len(), REGISTRY.len() + 3);
-    assert!(pictures.iter().all(|picture| !picture.svg.contains("Not enough data")));
+    assert!(pictures.iter().all(|picture| !picture.forms.alone.contains("Not enough data")));
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn a_model_says_so_in_every_picture() {
     let mut file = rich().file;
     file.platform.modelled = Some("windows-10-2004".into());
     for picture in all(&file) {
-        assert!(picture.svg.contains("modelled: windows-10-2004"), "{}", picture.name);
+        assert!(picture.forms.alone.contains("modelled: windows-10-2004"), "{}", picture.name);
     }
 }
 
@@ -55,6 +55,25 @@ fn wine_is_named_in_every_picture() {
     let version = oversleep_record::environment::FactValue::Text("8.0".into());
     file.environment.set(FactName::OsWineVersion, version, "test");
     for picture in all(&file) {
-        assert!(picture.svg.contains("under Wine 8.0"), "{}", picture.name);
+        assert!(picture.forms.alone.contains("under Wine 8.0"), "{}", picture.name);
+    }
+}
+
+/// The places of all texts of a drawing that isn't moved sideways.
+fn places_of_texts(svg: &str) -> impl Iterator<Item = f64> {
+    svg.split("<text ").skip(1).filter_map(|text| text.split(" x=\"").nth(1)?.split('"').next()?.parse().ok())
+}
+
+#[test]
+fn no_form_is_scaled_and_every_label_stands_in_it() {
+    for picture in all(&rich().file) {
+        for (svg, width) in
+            [(&picture.forms.alone, 720.0), (&picture.forms.wide, 720.0), (&picture.forms.narrow, 340.0)]
+        {
+            assert!(svg.contains(&format!("viewBox=\"0 0 {width} ")), "{}", picture.name);
+            assert!(svg.contains(&format!(" width=\"{width}\" height=")), "{}", picture.name);
+            let outside: Vec<f64> = places_of_texts(svg).filter(|x| !(0.0..=width).contains(x)).collect();
+            assert_eq!(outside, [0.0; 0], "{} of {width} px", picture.name);
+        }
     }
 }

@@ -48,7 +48,7 @@ fn drawing<'a>(file: &'a ResultFile, threads: u64, all: Vec<&'a Series>) -> Opti
     let heading = format!("{runtime}: {what} by two clocks");
     let (precise_label, coarse_label) = (first.clock.clone(), coarse(first)?.clock.clone());
     let work_ms = work.map(|work| ms(work.0) / workers as f64);
-    let svg = move |frame| ForkJoin { frame, coarse_label, precise_label, work_ms, styles }.svg();
+    let svg = move |frame| ForkJoin { frame, coarse_label, precise_label, work_ms, styles };
     Some(Drawing::new(heading, note, svg).of(&first.subject))
 }
 
@@ -62,8 +62,7 @@ fn sleeps(file: &ResultFile) -> Vec<Drawing<'_>> {
         let (coarse_label, precise_label) = (clock(ClockRole::Coarse), clock(ClockRole::Precise));
         let (coarse, points) = (points(of_wait(ClockRole::Coarse)), points(of_wait(ClockRole::Precise)));
         let wait_label = wait.to_owned();
-        let svg =
-            move |frame| Sweep { frame, wait_label, precise_label, coarse_label, points, coarse, finding: None }.svg();
+        let svg = move |frame| Sweep { frame, wait_label, precise_label, coarse_label, points, coarse, finding: None };
         let runtime = runtime.as_ref().map(ToString::to_string).unwrap_or_default();
         Drawing::new(format!("{runtime}: duration of {wait} for each request: line or steps?"), "", svg).of(wait)
     };

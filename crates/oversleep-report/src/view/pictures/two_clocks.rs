@@ -23,15 +23,12 @@ fn drawing(file: &ResultFile) -> Option<Drawing<'_>> {
     let pairs = coarse.samples.value.iter().zip(&precise.samples.value);
     let sleeps = pairs.map(|(coarse, precise)| SleepSeenTwice { coarse_us: us(coarse), precise_us: us(precise) });
     let sleeps = sleeps.collect();
-    Some(Drawing::new("One sleep, two clocks", "", move |frame| {
-        TwoClocks {
-            frame,
-            wait_label: precise.subject.clone(),
-            requested_us: request.as_micros_f64(),
-            coarse_label: coarse.clock.clone(),
-            precise_label: precise.clock.clone(),
-            sleeps,
-        }
-        .svg()
+    Some(Drawing::new("One sleep, two clocks", "", move |frame| TwoClocks {
+        frame,
+        wait_label: precise.subject.clone(),
+        requested_us: request.as_micros_f64(),
+        coarse_label: coarse.clock.clone(),
+        precise_label: precise.clock.clone(),
+        sleeps,
     }))
 }

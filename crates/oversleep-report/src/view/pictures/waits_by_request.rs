@@ -21,8 +21,11 @@ fn drawing(file: &ResultFile) -> Option<Drawing<'_>> {
     let rows: Vec<(String, Vec<Option<f64>>)> = waits.iter().map(row).collect();
     let columns: Vec<String> = requests.iter().map(|request| format!("{request:#}")).collect();
     (columns.len() > 1 && rows.len() > 1).then(|| {
-        Drawing::new("Median lateness of each wait by the duration requested", "", move |frame| {
-            HeatMap { frame, columns, rows, range: None }.svg()
+        Drawing::new("Median lateness of each wait by the duration requested", "", move |frame| HeatMap {
+            frame,
+            columns,
+            rows,
+            range: None,
         })
     })
 }

@@ -17,8 +17,11 @@ fn drawing(file: &ResultFile) -> Option<Drawing<'_>> {
         return None;
     }
     let (visits, duration_s) = (visits(file), seconds(file.duration_ns));
-    Some(Drawing::new("What changed while the machine was used", "", move |frame| {
-        Timeline { frame, duration_s, lines, visits }.svg()
+    Some(Drawing::new("What changed while the machine was used", "", move |frame| Timeline {
+        frame,
+        duration_s,
+        lines,
+        visits,
     }))
 }
 

@@ -295,7 +295,7 @@ mod tests {
         let file = Sheet::linux().steady("C3/nanosleep/1ms/neighbour=none", i64::MAX).file;
         let section = neighbours(&file);
         assert_eq!(texts(&section.tables[0])[1], ["nothing", "9223372037 s", "9223372037 s", "9223372037 s", "█"]);
-        assert!(crate::view::pictures::all(&file).iter().all(|picture| !picture.svg.contains("-9223372")));
+        assert!(crate::view::pictures::all(&file).iter().all(|picture| !picture.forms.alone.contains("-9223372")));
     }
 
     #[test]
