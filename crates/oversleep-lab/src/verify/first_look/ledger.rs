@@ -93,6 +93,9 @@ fn read(text: &str) -> Result<Ledger, String> {
     }
     let mut questions: BTreeMap<&str, (&Round, &Asked, usize)> = BTreeMap::new();
     for round in &file.round {
+        if [&round.date, &round.models, &round.plan].iter().any(|text| text.trim().is_empty()) {
+            return Err("a round has a date, the models' commit and a plan".to_owned());
+        }
         for asked in &round.asked {
             let at =
                 text.find(&format!("id = \"{}\",", asked.id)).ok_or_else(|| format!("{} has no line", asked.id))?;
