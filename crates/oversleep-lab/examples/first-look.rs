@@ -1,27 +1,26 @@
-//! Puts questions to the models, for the ledger of first looks: `asked` lines from the standard input, with their answers to
-//! the standard output. A question that no model answers says so, and counts as missed.
+//! Puts questions to the models, for the ledger of first looks: a list of `questions` from the standard input, with their
+//! answers to the standard output. A question that no model answers says so, and counts as missed.
 //!
 //! `cargo run -p oversleep-lab --example first-look < questions.toml`
 
 use std::io::Read;
 
-use oversleep_lab::verify::first_look::Asked;
+use oversleep_lab::verify::first_look::Answered;
 
 #[derive(serde::Deserialize)]
 struct Questions {
-    #[serde(rename = "questions")]
-    asked: Vec<toml::Value>,
+    questions: Vec<toml::Value>,
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut text = String::new();
     std::io::stdin().read_to_string(&mut text)?;
-    for mut question in toml::from_str::<Questions>(&text)?.asked {
-        let asked: Asked = question.clone().try_into()?;
+    for mut question in toml::from_str::<Questions>(&text)?.questions {
+        let answered: Answered = question.clone().try_into()?;
         let table = question.as_table_mut().ok_or("a question is a table")?;
-        if asked.uncovered.is_none() {
-            match asked.answered() {
-                Ok(Asked { kind, ns: Some(ns), rule, .. }) => {
+        if answered.uncovered.is_none() {
+            match answered.answered() {
+                Ok(Answered { kind, ns: Some(ns), rule, .. }) => {
                     table.extend(kind.map(|kind| ("kind".to_owned(), kind.id().into())));
                     table.insert("ns".to_owned(), ns.map(rounded).to_vec().into());
                     if rule > 0.0 {

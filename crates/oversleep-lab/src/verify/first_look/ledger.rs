@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::super::Kind;
-use super::round::{Asked, FACTOR, Found, Of, Round};
+use super::round::{Answered, FACTOR, Found, Of, Round};
 
 const LEDGER: &str = include_str!("../../../first-look.toml");
 /// Begins a table of figures.
@@ -36,16 +36,16 @@ struct Figures {
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
     /// The published figures with what the models had said.
-    pub looks: Vec<Look>,
+    pub looks: Vec<FirstLook>,
     /// How many questions there are, with those that no figure has been found for.
     pub questions: usize,
 }
 
 /// A published figure beside the models' earlier answer.
 #[derive(Clone, Debug)]
-pub struct Look {
+pub struct FirstLook {
     /// The question and the answer.
-    pub asked: Asked,
+    pub question: Answered,
     /// The figure.
     pub found: Found,
     /// The day of the question.
@@ -70,7 +70,7 @@ pub enum Outcome {
     Uncovered(String),
 }
 
-impl Look {
+impl FirstLook {
     /// Whether the models were right.
     pub fn agrees(&self) -> bool {
         matches!(self.outcome, Outcome::Answered { agrees: true, .. })
@@ -91,16 +91,17 @@ fn read(text: &str) -> Result<Ledger, String> {
     if heads.len() != file.figures.len() {
         return Err("each table of figures begins with a line [[figures]]".to_owned());
     }
-    let mut questions: BTreeMap<&str, (&Round, &Asked, usize)> = BTreeMap::new();
+    let mut questions: BTreeMap<&str, (&Round, &Answered, usize)> = BTreeMap::new();
     for round in &file.round {
         if [&round.date, &round.models, &round.plan].iter().any(|text| text.trim().is_empty()) {
             return Err("a round has a date, the models' commit and a plan".to_owned());
         }
-        for asked in &round.asked {
-            let at =
-                text.find(&format!("id = \"{}\",", asked.id)).ok_or_else(|| format!("{} has no line", asked.id))?;
-            if questions.insert(&asked.id, (round, asked, at)).is_some() {
-                return Err(format!("{} is asked twice", asked.id));
+        for question in &round.questions {
+            let at = text
+                .find(&format!("id = \"{}\",", question.id))
+                .ok_or_else(|| format!("{} has no line", question.id))?;
+            if questions.insert(&question.id, (round, question, at)).is_some() {
+                return Err(format!("{} is asked twice", question.id));
             }
         }
     }
@@ -114,14 +115,14 @@ fn read(text: &str) -> Result<Ledger, String> {
             ));
         }
         for found in &table.found {
-            let (round, asked, at) =
+            let (round, question, at) =
                 questions.get(found.to.as_str()).ok_or_else(|| format!("{} is not asked", found.to))?;
             if *at > head {
                 return Err(format!("{} was asked after its figure was read", found.to));
             }
-            looks.push(Look {
-                outcome: outcome(asked, found)?,
-                asked: (*asked).clone(),
+            looks.push(FirstLook {
+                outcome: outcome(question, found)?,
+                question: (*question).clone(),
                 found: found.clone(),
                 date: round.date.clone(),
                 models: round.models.clone(),
@@ -131,12 +132,12 @@ fn read(text: &str) -> Result<Ledger, String> {
     Ok(Ledger { looks, questions: questions.len() })
 }
 
-fn outcome(asked: &Asked, found: &Found) -> Result<Outcome, String> {
-    if let Some(reason) = &asked.uncovered {
+fn outcome(question: &Answered, found: &Found) -> Result<Outcome, String> {
+    if let Some(reason) = &question.uncovered {
         return Ok(Outcome::Uncovered(reason.clone()));
     }
-    let (Some([min, p50, mean, max]), Some(kind)) = (asked.ns, asked.kind) else {
-        return Err(format!("{} has neither an answer nor a reason", asked.id));
+    let (Some([min, p50, mean, max]), Some(kind)) = (question.ns, question.kind) else {
+        return Err(format!("{} has neither an answer nor a reason", question.id));
     };
     let ns = match found.of {
         Of::Min => min,
@@ -145,13 +146,13 @@ fn outcome(asked: &Asked, found: &Found) -> Result<Outcome, String> {
         Of::Max => max,
     };
     let (published, rounding) = found.ns()?;
-    let model = if found.late { ns - asked.request_ns() } else { ns };
-    let whole = if found.late { published + asked.request_ns() } else { published };
+    let model = if found.late { ns - question.request_ns() } else { ns };
+    let whole = if found.late { published + question.request_ns() } else { published };
     let agrees = match kind {
         Kind::Rule => (ns - whole).abs() <= rounding.max(0.02 * whole.abs()),
         Kind::Cost => {
-            let (left, answered) = (whole - asked.rule, ns - asked.rule);
-            let late = (whole - asked.request_ns()).abs();
+            let (left, answered) = (whole - question.rule, ns - question.rule);
+            let late = (whole - question.request_ns()).abs();
             (ns - whole).abs() <= rounding.max(0.02 * late)
                 || (left > 0.0 && (left / FACTOR..=left * FACTOR).contains(&answered))
         }
@@ -193,10 +194,10 @@ mod tests {
     #[test]
     fn the_ledger_is_sealed_and_every_figure_has_its_question() {
         let ledger = ledger().unwrap();
-        for Look { found, asked, .. } in &ledger.looks {
+        for FirstLook { found, question, .. } in &ledger.looks {
             assert!(found.source.starts_with("https://"), "{}", found.to);
             assert!((1..=15).contains(&found.says.split_whitespace().count()), "{}: {}", found.to, found.says);
-            assert!(asked.uncovered.is_some() || asked.command().contains(" --on "), "{}", asked.id);
+            assert!(question.uncovered.is_some() || question.command().contains(" --on "), "{}", question.id);
         }
     }
 

@@ -9,6 +9,6 @@ mod ledger;
 mod round;
 mod tally;
 
-pub use ledger::{Ledger, Look, Outcome, ledger};
-pub use round::{Asked, Found, Grade, Of};
+pub use ledger::{FirstLook, Ledger, Outcome, ledger};
+pub use round::{Answered, Found, Grade, Of};
 pub use tally::{Share, Shares, shares};

@@ -22,14 +22,13 @@ pub(super) struct Round {
     /// What was to be searched for, and which machine stands for which: written down before any figure was read.
     pub plan: String,
     /// The questions.
-    #[serde(rename = "questions")]
-    pub asked: Vec<Asked>,
+    pub questions: Vec<Answered>,
 }
 
 /// A question, and what the models answered.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Asked {
+pub struct Answered {
     /// `A17`.
     pub id: String,
     /// The system that the published figure is of: `windows`, `freebsd`.
@@ -63,12 +62,12 @@ pub struct Asked {
 /// The largest factor between a published cost, or what a rule leaves of a wait, and the model's.
 pub const FACTOR: f64 = 2.0;
 
-impl Asked {
+impl Answered {
     /// Puts it to the models of this tree: the answer, the kind and the rule's part, as the ledger has them.
     ///
     /// # Errors
     /// Why no model answers.
-    pub fn answered(mut self) -> Result<Asked, String> {
+    pub fn answered(mut self) -> Result<Answered, String> {
         let row = self.observation();
         let question = row.question()?;
         let machine = machine_of(&row, None)?;
@@ -151,15 +150,21 @@ pub enum Grade {
 }
 
 impl Grade {
-    /// All, best first.
-    pub const ALL: [Grade; 3] = [Grade::A, Grade::B, Grade::C];
+    /// `A`.
+    pub fn letter(self) -> &'static str {
+        match self {
+            Grade::A => "A",
+            Grade::B => "B",
+            Grade::C => "C",
+        }
+    }
 
     /// In words.
     pub fn words(self) -> &'static str {
         match self {
-            Grade::A => "grade A: system, call, request and state are stated",
-            Grade::B => "grade B: one of these is missing",
-            Grade::C => "grade C: hearsay",
+            Grade::A => "A: system, call, request and state are stated",
+            Grade::B => "B: one of these is missing",
+            Grade::C => "C: hearsay, for direction only",
         }
     }
 }
@@ -172,7 +177,7 @@ pub struct Found {
     pub to: String,
     /// What it is of.
     pub of: Of,
-    /// As published: `15.6 ms`, or the shortest and the longest of a range. The last digit says how far it was rounded.
+    /// As published: `15.6 ms`. The last digit says how far it was rounded.
     pub figure: String,
     /// Whether the figure is what a wait took beyond its request.
     #[serde(default)]

@@ -1,7 +1,7 @@
 //! The shares of first looks at which the models were right.
 
 use super::super::Kind;
-use super::{Grade, Look};
+use super::{FirstLook, Grade};
 use crate::assert::of_share;
 
 /// A share of first looks, with its interval.
@@ -10,10 +10,10 @@ pub struct Share {
     /// What they have in common.
     pub what: String,
     /// How many the models were right about.
-    pub agrees: u64,
+    pub right: u64,
     /// Of how many.
     pub of: u64,
-    /// The interval of the share.
+    /// The lower end of the share's interval.
     pub low: f64,
     /// Its upper end.
     pub high: f64,
@@ -22,43 +22,72 @@ pub struct Share {
 /// A way to divide first looks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shares {
-    /// The way: `kind`.
+    /// The way, as a heading: `by system`.
     pub by: &'static str,
     /// Its parts.
     pub shares: Vec<Share>,
 }
 
-/// All shares: of everything, by kind, system, grade, and over time. What no model covers is missed; it counts as decided
-/// by neither kind if nothing says which.
-pub fn shares(looks: &[Look]) -> Vec<Shares> {
-    let named = |by: &'static str, names: Vec<String>, of: &dyn Fn(&Look) -> String| Shares {
-        by,
-        shares: names.into_iter().filter_map(|name| share(looks, &name, |look| of(look) == name)).collect(),
-    };
-    let distinct = |of: &dyn Fn(&Look) -> String| {
-        let mut names: Vec<String> = looks.iter().map(of).collect();
-        names.sort();
-        names.dedup();
-        names
-    };
-    let kind = |look: &Look| look.asked.kind.map_or("of a kind that no model states", Kind::words).to_owned();
-    let kinds =
-        Kind::ALL.map(|kind| kind.words().to_owned()).into_iter().chain(["of a kind that no model states".to_owned()]);
-    let system = |look: &Look| look.asked.system.clone();
-    let grade = |look: &Look| look.found.grade.words().to_owned();
-    let round = |look: &Look| format!("{}, models {}", look.date, look.models);
+/// All shares: by what decides the figure, by system, grade, and over time. A figure of grade C counts in its grade alone.
+pub fn shares(looks: &[FirstLook]) -> Vec<Shares> {
+    let kind = |look: &FirstLook| look.question.kind.map_or(OF_NO_MODEL, Kind::words).to_owned();
+    let system = |look: &FirstLook| look.question.system.clone();
+    let grade = |look: &FirstLook| look.found.grade.words().to_owned();
+    let round = |look: &FirstLook| format!("asked on {}, models of {}", look.date, look.models);
+    let counted: Vec<&FirstLook> = looks.iter().filter(|look| look.found.grade != Grade::C).collect();
     vec![
-        Shares { by: "all", shares: share(looks, "all first looks", |_| true).into_iter().collect() },
-        named("kind", kinds.collect(), &kind),
-        named("system", distinct(&system), &system),
-        named("grade", Grade::ALL.map(|grade| grade.words().to_owned()).to_vec(), &grade),
-        named("round", distinct(&round), &round),
+        divided("all", &counted, &|_| "rules, costs and wake-ups".to_owned()),
+        divided("by what decides the figure", &counted, &kind),
+        divided("by system", &counted, &system),
+        divided("by grade of the source", &looks.iter().collect::<Vec<_>>(), &grade),
+        divided("over time", &counted, &round),
     ]
 }
 
-fn share(looks: &[Look], what: &str, fits: impl Fn(&Look) -> bool) -> Option<Share> {
-    let of = looks.iter().filter(|look| fits(look)).count() as u64;
-    let agrees = looks.iter().filter(|look| fits(look) && look.agrees()).count() as u64;
-    let (low, high) = of_share(agrees, of);
-    (of > 0).then(|| Share { what: what.to_owned(), agrees, of, low, high })
+const OF_NO_MODEL: &str = "what no model covers";
+
+fn divided(by: &'static str, looks: &[&FirstLook], of: &dyn Fn(&FirstLook) -> String) -> Shares {
+    let mut names: Vec<String> = looks.iter().map(|look| of(look)).collect();
+    names.sort();
+    names.dedup();
+    let share = |what: String| {
+        let part: Vec<&&FirstLook> = looks.iter().filter(|look| of(look) == what).collect();
+        let (right, of) = (part.iter().filter(|look| look.agrees()).count() as u64, part.len() as u64);
+        let (low, high) = of_share(right, of);
+        Share { what, right, of, low, high }
+    };
+    Shares { by, shares: names.into_iter().map(share).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::ledger;
+    use super::*;
+
+    #[test]
+    fn the_guide_and_the_readme_state_the_shares_that_the_ledger_gives() {
+        let shares = shares(&ledger().unwrap().looks);
+        let guide = include_str!("../../../../../docs/guide.md");
+        let covered = |share: &&Share| share.what != OF_NO_MODEL;
+        for share in shares[..2].iter().flat_map(|group| group.shares.iter().filter(covered)) {
+            let percent = |share: f64| format!("{:.0} %", share * 100.0);
+            let stated =
+                format!("| {} | {} ({} to {}) |", share.right, share.of, percent(share.low), percent(share.high));
+            assert!(guide.contains(&stated), "docs/guide.md doesn't say {stated}");
+        }
+        let Share { right, of, .. } = &shares[0].shares[0];
+        let readme = include_str!("../../../../../README.md");
+        assert!(readme.contains(&format!("{right} of {of}")), "README.md doesn't say {right} of {of}");
+    }
+
+    #[test]
+    fn hearsay_counts_in_its_grade_alone() {
+        let ledger = ledger().unwrap();
+        let hearsay = ledger.looks.iter().filter(|look| look.found.grade == Grade::C).count();
+        let of = |group: &Shares| group.shares.iter().map(|share| share.of).sum::<u64>() as usize;
+        for group in shares(&ledger.looks) {
+            let left = if group.by.contains("grade") { 0 } else { hearsay };
+            assert_eq!(of(&group), ledger.looks.len() - left, "{}", group.by);
+        }
+    }
 }
