@@ -204,8 +204,8 @@ proptest::proptest! {
 }
 
 /// Since Linux 6.18 a thread that yields gives up what is left of its slice, so every other yield lasts until the other
-/// thread of its CPU has had one of 2.1 ms, which ends at a tick. Before, the scheduler takes the one that has had less, most
-/// often the one that yields.
+/// thread of its CPU has had one of 2.1 ms, which ends at a tick. Before, the scheduler takes the one that has had less,
+/// most often the one that yields.
 #[test]
 fn a_yield_beside_a_ready_thread_costs_what_the_scheduler_gives_the_other() {
     let mean = |machine: &str, set: &[&str], hogs: u32| {
