@@ -62,6 +62,7 @@ pub fn machine() -> MachineBuilder {
         scheduler: Scheduler {
             kind: SchedulerKind::Fair,
             slice_ns: Nanos(3_000_000),
+            yield_forfeits: false,
             preempt_delay: fixed(0),
             wake_cpu_ns: Nanos::ZERO,
             starving: Starving { after_ns: Nanos::from_secs(4), look_ns: Nanos::from_secs(1) },

@@ -30,6 +30,8 @@ pub struct ClockInfo {
     pub follows: Follows,
     /// The clock with the same value read from the hardware, if an interrupt updates this one.
     pub precise: Option<&'static str>,
+    /// The clock that a read of this one reads, and so costs at least as much as.
+    pub reads: Option<&'static str>,
     /// Clocks with ordered reads of the same counter, if the processor may read this one early.
     pub ordered: &'static [&'static str],
     /// The only architecture that has it; `None` if every one does.
@@ -46,6 +48,11 @@ impl ClockInfo {
     /// Whether machines of that architecture have it.
     pub fn is_on(&self, architecture: &str) -> bool {
         self.architecture.is_none_or(|only| only == architecture)
+    }
+
+    /// The same description of a clock whose reads read that one.
+    pub(crate) const fn reading(self, clock: &'static str) -> ClockInfo {
+        ClockInfo { reads: Some(clock), ..self }
     }
 
     /// The same description, absent from modelled machines.

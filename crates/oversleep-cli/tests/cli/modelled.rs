@@ -214,6 +214,21 @@ fn the_machines_are_listed_explained_and_verified() {
 }
 
 #[test]
+fn first_looks_are_shown_with_the_shares_and_each_answer() {
+    let home = Home::new();
+    let text = home.run(["machines", "verify", "--first-look"]).fine().stdout;
+    for part in ["not covered", "by what decides the figure", "by system", "by grade of the source", "over time"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let json = home.run(["machines", "verify", "--first-look", "--json"]).fine().stdout;
+    let document: Value = serde_json::from_str(&json).expect("JSON");
+    let looks = document["looks"].as_array().expect("a list");
+    let right = looks.iter().filter(|look| look["verdict"] == "right" && look["grade"] != "C").count();
+    assert_eq!(document["shares"]["all"][0]["right"].as_u64(), Some(right as u64), "{json}");
+    home.run(["machines", "verify", "--first-look", "--leave-out"]).with_code(2);
+}
+
+#[test]
 fn a_check_has_values_enough_to_conclude_about_the_timers_of_windows() {
     let file = result(&Home::new(), &["check", "--only", "B5", "--on", "windows-11"]);
     for id in ["OVS-W001", "OVS-W009", "OVS-W010"] {

@@ -224,16 +224,22 @@ fn counted(series: &Series, figure: Figure, is_counted: bool) -> Result<Estimate
     Ok(share_or_count(count, of, is_counted))
 }
 
-/// A number as it is, or a share with the interval of Wilson.
-fn share_or_count(count: u64, of: u64, is_counted: bool) -> Estimate {
-    if is_counted {
-        return Estimate::exact(count as f64, Unit::Count);
-    }
+/// The interval of Wilson of a share.
+pub(crate) fn of_share(count: u64, of: u64) -> (f64, f64) {
     let (n, square) = (of.max(1) as f64, NORMAL * NORMAL);
     let share = count as f64 / n;
     let centre = (share + square / (2.0 * n)) / (1.0 + square / n);
     let half = NORMAL / (1.0 + square / n) * (share * (1.0 - share) / n + square / (4.0 * n * n)).sqrt();
-    let (low, high) = ((centre - half).max(0.0).min(share), (centre + half).min(1.0).max(share));
+    ((centre - half).max(0.0).min(share), (centre + half).min(1.0).max(share))
+}
+
+/// A number as it is, or a share with its interval.
+fn share_or_count(count: u64, of: u64, is_counted: bool) -> Estimate {
+    if is_counted {
+        return Estimate::exact(count as f64, Unit::Count);
+    }
+    let (low, high) = of_share(count, of);
+    let share = count as f64 / of.max(1) as f64;
     Estimate { value: share, low, high, unit: Unit::Share, note: None }
 }
 

@@ -14,6 +14,7 @@ use oversleep_record::Nanos;
 use oversleep_record::assertion::Place;
 use oversleep_record::part::Part;
 
+pub(crate) use figures::of_share;
 pub use against::{Across, Regression, against};
 pub use judge::judge;
 pub use pairs::{LOOKS, Pairs, seldom};

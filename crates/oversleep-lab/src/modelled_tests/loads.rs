@@ -203,6 +203,31 @@ proptest::proptest! {
     }
 }
 
+/// Since Linux 6.18 a thread that yields gives up what is left of its slice, so every other yield lasts until the other
+/// thread of its CPU has had one of 2.1 ms, which ends at a tick. Before, the scheduler takes the one that has had less,
+/// most often the one that yields.
+#[test]
+fn a_yield_beside_a_ready_thread_costs_what_the_scheduler_gives_the_other() {
+    let mean = |machine: &str, set: &[&str], hogs: u32| {
+        let set: Vec<String> = set.iter().map(|&change| change.to_owned()).collect();
+        let lab = load(machine, &set, 1).unwrap_or_else(|error| panic!("{error}"));
+        let mut question = Question { count: 100, ..Question::of("yield(sched-yield)".parse().unwrap()) };
+        question.conditions = Conditions::as_found().with_load("spin", hogs);
+        ask(&lab, &question).unwrap_or_else(|error| panic!("{machine}: {error}")).mean_ns() / 1e6
+    };
+    for machine in ["linux-hz250", "raspberry-pi-4"] {
+        let means = [3, 4, 5, 8, 12, 16].map(|hogs| mean(machine, &[], hogs));
+        assert!(means[0] < 0.001, "{machine}: it has a CPU of its own: {means:?}");
+        assert!((1.9..2.3).contains(&means[1]), "{machine}: {means:?}");
+        assert!(
+            means.windows(2).all(|pair| pair[1] >= pair[0] * 0.98),
+            "{machine}: more load is never better: {means:?}"
+        );
+    }
+    assert!(mean("linux-hz250", &["facts.kernel.release=6.17.1"], 4) < 0.001);
+    assert!(mean("linux-hz1000", &[], 4) < 0.001);
+}
+
 #[test]
 fn nobody_starves_for_ever() {
     let took = |machine: &str, subject: &str, policy: &str, hogs: u32| {

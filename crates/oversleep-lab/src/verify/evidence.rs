@@ -81,6 +81,9 @@ impl Concerned {
             }
             Subject::Cost { clock } => {
                 concerned.0.extend([format!("costs.{clock}"), format!("since.{clock}")]);
+                let info = |name: &str| platform.clock(name).map(|clock| *clock.info());
+                let read = std::iter::successors(info(clock), |of| info(of.reads?)).skip(1);
+                concerned.0.extend(read.map(|read| format!("costs.{}", read.name)));
             }
             Subject::Step { clock } => concerned.clock(platform, Some(clock)),
             Subject::Shows { clock } => {

@@ -81,7 +81,11 @@ pub(super) fn of_machines(
 }
 
 /// The part of a wait that the rules alone decide: the answer of the same machine where a wake-up takes no time.
-fn rule_alone(observation: &Observation, question: &Question, without: Option<&str>) -> Result<Option<Answer>, String> {
+pub(super) fn rule_alone(
+    observation: &Observation,
+    question: &Question,
+    without: Option<&str>,
+) -> Result<Option<Answer>, String> {
     let machine = varied(observation, without, 0.0, &[])?;
     Ok(ask(&machine, question).ok())
 }

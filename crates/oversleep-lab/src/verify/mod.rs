@@ -10,6 +10,7 @@ mod decides;
 mod evidence;
 mod expect;
 mod figures;
+pub mod first_look;
 mod judge;
 mod observation;
 mod published;

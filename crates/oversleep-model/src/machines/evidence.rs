@@ -1,7 +1,7 @@
 //! Figures of kinds of machines, from several sources: the cost of a wake-up on a desktop, or of a clock that is read
 //! from the HPET. A profile uses the kinds that it names where it has no figure of its own.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use serde::Deserialize;
@@ -70,6 +70,14 @@ pub(super) fn figure_at(kind: &str, path: &str, without: Option<&str>, mhz: f64)
         return in_proportion(kind, path, without, mhz);
     }
     pooled(path, &said, Some(mhz)).map(Some).map_err(|why| format!("{kind}, '{path}': {why}"))
+}
+
+/// The usual clock rate of the machines of those kinds, in MHz: the geometric mean of the sources that give theirs.
+pub(super) fn usual_rate(kinds: &BTreeSet<&str>) -> Option<f64> {
+    let said = kinds.iter().filter_map(|kind| KINDS.get(*kind)).flat_map(BTreeMap::values).flatten();
+    let rates: BTreeMap<&String, f64> = said.filter_map(|(id, said)| Some((id, said.mhz?))).collect();
+    let logs: f64 = rates.values().map(|mhz| mhz.ln()).sum();
+    (!rates.is_empty()).then(|| (logs / rates.len() as f64).exp())
 }
 
 /// What a read of the time takes, in the kinds of machines whose clocks are read without a bus.

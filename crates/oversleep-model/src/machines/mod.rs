@@ -28,6 +28,8 @@ mod overrides;
 mod parameters;
 mod profile;
 mod rate;
+#[cfg(test)]
+mod relations;
 mod sources;
 mod statements;
 mod value;

@@ -11,6 +11,9 @@ use super::sources::BY_USER;
 use super::value::{Stated, Value};
 use crate::sim::systems::{SYSTEMS, System};
 
+/// The system of a machine.
+const SYSTEM: &str = "machine.os";
+
 impl Profile {
     /// Changes one parameter, given as `path=value`.
     pub(super) fn set(&mut self, change: &str) -> Result<(), MachineError> {
@@ -20,6 +23,9 @@ impl Profile {
         let path = path_of(typed.trim()).map_err(bad)?;
         let parameter =
             parameter_of(&path).ok_or_else(|| bad(format!("'{path}' is not a figure of a modelled machine")))?;
+        if path == SYSTEM && text.trim() == self.word(SYSTEM) {
+            return Ok(());
+        }
         self.fits(&path).map_err(bad)?;
         let value = parameter.kind.read(text).map_err(|why| bad(bounds::with_range(&path, why)))?;
         if path.starts_with("since.") && text.trim().is_empty() {
@@ -51,9 +57,9 @@ impl Profile {
     /// # Errors
     /// Why not, and what would have an effect.
     fn fits(&self, path: &str) -> Result<(), String> {
-        let os = self.word("machine.os");
+        let os = self.word(SYSTEM);
         let Some(system) = SYSTEMS.iter().find(|system| system.os == os) else { return Ok(()) };
-        if path == "machine.os" {
+        if path == SYSTEM {
             return Err("the system decides which rules and figures there are; take another machine instead".to_owned());
         }
         let owner = parameter_of(path).and_then(|parameter| parameter.only_on);

@@ -102,7 +102,7 @@ pub(super) const PARAMETERS: &[Parameter] = parameters! {
     "work.timer-load": Span =>
         "CPU time that a thread of the load 'timers' uses per wake-up, context switches included.",
     "costs.other": Cost => "Cost of reading a clock for which no cost is stated.",
-    "costs.*": Cost => "Cost of reading this clock.",
+    "costs.*": Cost => "Cost of reading this clock: at least that of the clock that it reads.",
     "steps.*": Span => "The step of this clock, if it differs from the step of what the clock follows.",
     "frequencies.*": Integer => "Ticks per second of this counter.",
     "extra.*": Spread => "What this wait costs beyond the wake-up; negative if it costs less.",

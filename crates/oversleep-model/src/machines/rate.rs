@@ -1,16 +1,26 @@
 //! The clock rate of a processor: the cost of reading a clock is a number of its cycles.
 
+use std::collections::BTreeSet;
+
+use oversleep_system::Follows;
+
 use super::evidence;
 use super::profile::Profile;
 use super::sources::BY_USER;
 use super::value::{Stated, Value};
+use crate::sim::systems::SYSTEMS;
 
 /// The parameter that states it, in MHz.
 pub(super) const RATE: &str = "cpus.mhz";
 
+/// The kinds of machines whose clocks are read over a bus, whatever the processor's rate.
+const BUSES: [&str; 3] = ["clocksource-hpet", "clocksource-acpi-pm", "windows-hpet"];
+
 impl Profile {
     /// Scales what reading clocks costs to a processor of that clock rate: the figures of kinds of machines from the rate
-    /// of each source, the profile's own from the rate that it states. Figures that the user set stay.
+    /// of each source, the profile's own from the rate that it states, and all others from the usual rate of
+    /// the sources, because they are numbers of cycles too. Figures that the user set stay, and those of reads of memory or
+    /// over a bus.
     ///
     /// # Errors
     /// No cost depends on it.
@@ -34,8 +44,30 @@ impl Profile {
         if scaled.is_empty() && !is_any {
             return Err(format!("of no clock of {} is it known how many cycles a read takes", self.name));
         }
+        scaled.extend(self.scaled_with(&scaled, own, mhz));
         self.stated.extend(scaled);
         Ok(())
+    }
+
+    /// The other costs, from the usual rate of the sources about such machines.
+    fn scaled_with(&self, scaled: &[(String, Stated)], own: Option<f64>, mhz: f64) -> Vec<(String, Stated)> {
+        let kinds: BTreeSet<&str> = self.drawn.values().copied().filter(|kind| !BUSES.contains(kind)).collect();
+        let Some(usual) = own.or_else(|| evidence::usual_rate(&kinds)) else { return Vec::new() };
+        let os = self.word("machine.os");
+        let clock = |name: &str| SYSTEMS.iter().find(|system| system.os == os)?.clock(name);
+        let counts_cycles = |path: &str| {
+            let is_in_memory = |name| clock(name).is_some_and(|info| info.follows != Follows::Time);
+            let goes_over_a_bus = self.drawn.get(path).is_some_and(|kind| BUSES.contains(kind));
+            path.strip_prefix("costs.").is_some_and(|name| !is_in_memory(name)) && !goes_over_a_bus
+        };
+        let is_left = |path: &str| scaled.iter().all(|(known, _)| known != path);
+        let scale =
+            |stated: &Stated| Stated { value: stated.value.cost_times(usual / mhz), written: None, ..stated.clone() };
+        let others = self
+            .stated
+            .iter()
+            .filter(|(path, stated)| counts_cycles(path) && is_left(path) && stated.source_id != BY_USER);
+        others.map(|(path, stated)| (path.clone(), scale(stated))).collect()
     }
 }
 
@@ -53,13 +85,27 @@ mod tests {
 
     #[test]
     fn twice_the_clock_rate_halves_what_a_read_costs() {
-        for (name, clock) in [("linux-4-14", "other"), ("raspberry-pi-4", "other"), ("linux-arm-32", "other")] {
+        for (name, clock) in [
+            ("linux-4-14", "other"),
+            ("linux-4-14", "monotonic-raw"),
+            ("linux-hz1000", "monotonic-syscall"),
+            ("raspberry-pi-4", "other"),
+            ("raspberry-pi-4", "thread-cputime"),
+            ("linux-arm-32", "monotonic-syscall"),
+            ("windows-11", "system-time-precise"),
+        ] {
             let (slow, _) = cost(name, None, &["cpus.mhz=1500"], clock);
             let (fast, _) = cost(name, None, &["cpus.mhz=3000"], clock);
             assert!((slow / fast - 2.0).abs() < 0.01, "{name}: {slow} and {fast}");
         }
         let (stays, _) = cost("linux-4-14", None, &["costs.other=12ns", "cpus.mhz=1500"], "other");
         assert_eq!(stays, 12.0, "the user's figure");
+        for (name, clock) in
+            [("windows-10-hpet", "qpc"), ("windows-11", "get-tick-count"), ("linux-4-14-hpet", "other")]
+        {
+            let (usual, _) = cost(name, None, &[], clock);
+            assert_eq!(cost(name, None, &["cpus.mhz=1500"], clock).0, usual, "{name}: {clock} counts no cycles");
+        }
     }
 
     #[test]
@@ -79,9 +125,6 @@ mod tests {
             (at(700, "thread-cputime"), at(1400, "thread-cputime"), at(700, "other"));
         assert!((slow / fast - 2.0).abs() < 0.01 && (1.9..2.05).contains(&(slow / read)), "{slow}, {fast}, {read}");
         assert!(ids.contains("kemu-pi-2015") && ids.contains("go-cl-6820120") && !ids.contains("clockperf"), "{ids}");
-        // One alone may be an exception.
-        let alone = |set: &[&str]| cost("raspberry-pi-4", None, set, "thread-cputime");
-        assert_eq!(alone(&["cpus.mhz=3000"]), alone(&[]));
     }
 
     #[test]

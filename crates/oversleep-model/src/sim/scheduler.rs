@@ -13,6 +13,9 @@ pub struct Scheduler {
     pub slice_ns: Nanos,
     /// The delay until a runnable thread displaces another one.
     pub preempt_delay: Spread,
+    /// Whether a thread that yields gives up what is left of its slice; otherwise its next one comes later, and it runs on
+    /// while it has had less than the others.
+    pub yield_forfeits: bool,
     /// CPU time of a wake-up that counts towards the share of the thread that wakes up.
     pub wake_cpu_ns: Nanos,
     /// When a thread runs although threads of a higher rank take all CPUs.
@@ -187,6 +190,7 @@ mod tests {
         let scheduler = Scheduler {
             kind: SchedulerKind::Fair,
             slice_ns: Nanos(3_000_000),
+            yield_forfeits: false,
             preempt_delay: Spread::fixed(Nanos::ZERO),
             wake_cpu_ns: Nanos::ZERO,
             starving: Starving { after_ns: Nanos::from_secs(4), look_ns: Nanos::from_secs(1) },

@@ -31,6 +31,11 @@ impl System {
         clocks::of(self.os).iter().filter(|info| info.is_modelled)
     }
 
+    /// The clock of that name, if its models have one.
+    pub fn clock(self, name: &str) -> Option<&'static ClockInfo> {
+        self.clocks().find(|info| info.name == name)
+    }
+
     /// The waits that its models have.
     pub fn waits(self) -> impl Iterator<Item = &'static WaitInfo> {
         waits::of(self.os).iter().filter(|info| info.is_modelled)

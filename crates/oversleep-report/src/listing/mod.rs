@@ -5,6 +5,7 @@ pub mod doctor;
 pub mod entries;
 pub mod experiments;
 pub mod explain;
+pub mod first_look;
 pub mod machines;
 pub mod resolution;
 pub mod verify;

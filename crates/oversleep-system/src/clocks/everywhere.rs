@@ -32,6 +32,7 @@ pub(super) const TSCP: ClockInfo = ClockInfo {
     call: "rdtscp",
     doc: "The time-stamp counter, read after all earlier instructions have finished. Later instructions may start \
           before the read.",
+    reads: Some("tsc"),
     since: "2006 (AMD), 2008 (Intel)",
     ..TIME_STAMP_COUNTER
 };
@@ -40,6 +41,7 @@ pub(super) const TSC_FENCED: ClockInfo = ClockInfo {
     name: "tsc-fenced",
     call: "lfence; rdtsc",
     doc: "The time-stamp counter behind a load fence, which keeps reads in order, as in the kernel's own clock reads.",
+    reads: Some("tsc"),
     since: "Pentium 4",
     ..TIME_STAMP_COUNTER
 };

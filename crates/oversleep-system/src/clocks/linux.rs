@@ -51,6 +51,7 @@ pub const LINUX: &[ClockInfo] = &[
     counts: Counts::ThreadCpuTime, epoch: Epoch::Thread,
     "CPU time of the calling thread. It stands still while the thread waits. Every read is a system call." },
     entry! { ELAPSED: "monotonic-syscall" => "syscall(SYS_clock_gettime, CLOCK_MONOTONIC)", may_avoid_syscall: false,
+    reads: Some("monotonic"),
     "CLOCK_MONOTONIC by a real system call. It shows what a read costs if the vDSO can't answer, or if a sandbox \
      intercepts system calls." },
     entry! { OF_DAY: "gettimeofday" => "gettimeofday", unit: ClockUnit::Microseconds, since: "Linux 1.0",
@@ -60,6 +61,7 @@ pub const LINUX: &[ClockInfo] = &[
     "Time of day in whole seconds, as of the last tick: at the turn of a second, it can be one tick behind \
      CLOCK_REALTIME." },
     entry! { CPU_OF_PROCESS: "clock" => "clock()", unit: ClockUnit::Microseconds, since: "Linux 1.0",
+    reads: Some("process-cputime"),
     page: man7!("3/clock.3"),
     "CPU time of this process in microseconds; on Windows, the same call returns elapsed time. It stands still \
      while the process waits and runs faster than real time when several threads run. Every read is a system \
@@ -68,9 +70,9 @@ pub const LINUX: &[ClockInfo] = &[
     TSCP,
     TSC_FENCED,
     CNTVCT,
-    STD_INSTANT,
+    STD_INSTANT.reading("monotonic"),
     STD_INSTANT_MS,
-    STD_SYSTEMTIME,
+    STD_SYSTEMTIME.reading("realtime"),
     STD_SYSTEMTIME_MS,
     OVERSLEEP,
     OVERSLEEP_ORDERED,

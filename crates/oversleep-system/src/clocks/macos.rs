@@ -32,6 +32,7 @@ pub const MACOS: &[ClockInfo] = &[
      processor's counter without a system call. A program that takes its units for ns is off by a factor of 41.67 \
      on Apple silicon." },
     entry! { CONTINUES: "mach-continuous" => "mach_continuous_time()", unit: ClockUnit::Ticks,
+    reads: Some("mach-absolute"),
     page: "https://developer.apple.com/documentation/kernel/1646199-mach_continuous_time",
     "mach_absolute_time plus the time asleep." },
     entry! { UPTIME: "mach-approximate" => "mach_approximate_time()", unit: ClockUnit::Ticks, is_modelled: false,
@@ -41,7 +42,7 @@ pub const MACOS: &[ClockInfo] = &[
     entry! { CONTINUES: "mach-continuous-approximate" => "mach_continuous_approximate_time()", unit: ClockUnit::Ticks,
     is_modelled: false, page: MACH_TIME,
     "mach_continuous_time as the kernel last stored it." },
-    entry! { UPTIME: "uptime-raw" => "clock_gettime(CLOCK_UPTIME_RAW)",
+    entry! { UPTIME: "uptime-raw" => "clock_gettime(CLOCK_UPTIME_RAW)", reads: Some("mach-absolute"),
     "mach_absolute_time in ns: elapsed time without the time asleep, which nobody sets or steers. Use it to \
      measure durations; Rust's Instant reads it." },
     entry! { UPTIME: "uptime-raw-approx" => "clock_gettime(CLOCK_UPTIME_RAW_APPROX)", is_modelled: false,
@@ -50,7 +51,7 @@ pub const MACOS: &[ClockInfo] = &[
     entry! { CONTINUES: "monotonic" => "clock_gettime(CLOCK_MONOTONIC)",
     "Time of day less the time of boot, in whole microseconds. It follows NTP's steering and counts the time \
      asleep. Waits and Rust's Instant use CLOCK_UPTIME_RAW instead." },
-    entry! { CONTINUES: "monotonic-raw" => "clock_gettime(CLOCK_MONOTONIC_RAW)",
+    entry! { CONTINUES: "monotonic-raw" => "clock_gettime(CLOCK_MONOTONIC_RAW)", reads: Some("mach-continuous"),
     "mach_continuous_time in ns: elapsed time with the time asleep, which nobody steers." },
     entry! { CONTINUES: "monotonic-raw-approx" => "clock_gettime(CLOCK_MONOTONIC_RAW_APPROX)", is_modelled: false,
     "CLOCK_MONOTONIC_RAW as the kernel last noted it, at a context switch or timer." },
@@ -86,7 +87,7 @@ pub const MACOS: &[ClockInfo] = &[
     TSCP.not_modelled(),
     TSC_FENCED.not_modelled(),
     CNTVCT.not_modelled(),
-    STD_INSTANT,
+    STD_INSTANT.reading("uptime-raw"),
     STD_INSTANT_MS,
     STD_SYSTEMTIME.not_modelled(),
     STD_SYSTEMTIME_MS,

@@ -29,6 +29,7 @@ pub const COMMON: ClockInfo = ClockInfo {
     may_avoid_syscall: true,
     follows: Follows::Time,
     precise: None,
+    reads: None,
     ordered: &[],
     architecture: None,
     is_modelled: true,

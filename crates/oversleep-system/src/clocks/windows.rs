@@ -65,6 +65,7 @@ pub const WINDOWS: &[ClockInfo] = &[
     "Elapsed time as of the last timer interrupt, in steps of the timer resolution in effect: 15.6 ms by default, \
      down to 0.5 ms while a process requests it." },
     entry! { INTERRUPT_TIME: "interrupt-time-precise" => "QueryInterruptTimePrecise", follows: Follows::Time,
+    reads: Some("qpc"),
     page: win32!("api/realtimeapiset/nf-realtimeapiset-queryinterrupttimeprecise"),
     "Elapsed time read from the hardware, in units of 100 ns." },
     entry! { INTERRUPT_TIME: "unbiased-interrupt-time" => "QueryUnbiasedInterruptTime",
@@ -74,7 +75,7 @@ pub const WINDOWS: &[ClockInfo] = &[
     "Elapsed time without the time asleep, as of the last timer interrupt, in steps of the timer resolution in \
      effect." },
     entry! { INTERRUPT_TIME: "unbiased-interrupt-time-precise" => "QueryUnbiasedInterruptTimePrecise",
-    across_suspend: AcrossSuspend::Stops, follows: Follows::Time,
+    across_suspend: AcrossSuspend::Stops, follows: Follows::Time, reads: Some("qpc"),
     page: win32!("api/realtimeapiset/nf-realtimeapiset-queryunbiasedinterrupttimeprecise"),
     "Elapsed time without the time asleep, read from the hardware, in units of 100 ns." },
     entry! { INTERRUPT_TIME: "shared-interrupt-time" => "KUSER_SHARED_DATA.InterruptTime", is_modelled: false,
@@ -88,6 +89,7 @@ pub const WINDOWS: &[ClockInfo] = &[
     "Time of day as of the last timer interrupt, in steps of the timer resolution in effect. It steps when someone \
      sets it, so don't measure durations with it." },
     entry! { OF_DAY: "system-time-precise" => "GetSystemTimePreciseAsFileTime", since: "Windows 8",
+    reads: Some("qpc"),
     page: win32!("api/sysinfoapi/nf-sysinfoapi-getsystemtimepreciseasfiletime"),
     "Time of day read from the hardware, in units of 100 ns. It steps when someone sets it, so don't measure \
      durations with it." },
@@ -121,9 +123,9 @@ pub const WINDOWS: &[ClockInfo] = &[
     TSCP.not_modelled(),
     TSC_FENCED.not_modelled(),
     CNTVCT.not_modelled(),
-    counting_sleep(STD_INSTANT),
+    counting_sleep(STD_INSTANT).reading("qpc"),
     counting_sleep(STD_INSTANT_MS),
-    STD_SYSTEMTIME,
+    STD_SYSTEMTIME.reading("system-time-precise"),
     STD_SYSTEMTIME_MS,
     counting_sleep(OVERSLEEP),
     counting_sleep(OVERSLEEP_ORDERED),

@@ -1,8 +1,9 @@
 //! `machines verify`: compares the models with published figures.
 
 use clap::Args;
+use oversleep_lab::verify::first_look::ledger;
 use oversleep_lab::verify::{Verdict, summary, verify, verify_leaving_out};
-use oversleep_report::listing::verify::listing;
+use oversleep_report::listing::{first_look, verify::listing};
 
 use crate::args::{Documents, List};
 use crate::command::spec::{FINE, READ_FAILED, USAGE, examples, exits};
@@ -13,6 +14,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("oversleep machines verify", "observations that the models don't reproduce"),
     ("oversleep machines verify --all", "and those that they reproduce"),
     ("oversleep machines verify --leave-out", "each one predicted without its own source"),
+    ("oversleep machines verify --first-look", "what the models answered before anybody read the figure"),
 ];
 
 /// Compare the models with every published observation
@@ -26,6 +28,10 @@ pub struct Verify {
     /// Predict each observation without the figures that the models have from its own source
     #[arg(long)]
     leave_out: bool,
+
+    /// Show how often the models were right about figures that nobody had read when they answered
+    #[arg(long, conflicts_with = "leave_out")]
+    first_look: bool,
 
     /// Show the observations that are reproduced too
     #[arg(long)]
@@ -42,6 +48,11 @@ impl Verify {
     /// Runs it. Ends with the code of a failed assertion if the models contradict too many of their own sources.
     pub fn run(self) -> Result<Exit, Failure> {
         let delivery = Delivery::only_named(&self.documents, &[])?;
+        if self.first_look {
+            let ledger = ledger().map_err(Failure::failed)?;
+            delivery.deliver(&first_look::listing(&ledger, self.all), "oversleep-first-look")?;
+            return Ok(Exit::Fine);
+        }
         let rows = if self.leave_out { verify_leaving_out() } else { verify() }.map_err(Failure::failed)?;
         delivery.deliver(&listing(&rows, self.leave_out, self.all), "oversleep-verify")?;
         let fitted = summary(&rows).fitted;

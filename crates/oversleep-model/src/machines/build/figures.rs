@@ -1,12 +1,14 @@
 //! Looks up the figures of a profile by path.
 
 use oversleep_record::{Nanos, Unavailable};
+use oversleep_system::ClockInfo;
 
-use crate::machines::MachineError;
 use crate::machines::profile::Profile;
-use crate::machines::sources::BY_USER;
+use crate::machines::sources::{ASSUMED, BY_USER};
 use crate::machines::value::Value;
+use crate::machines::{MachineError, evidence};
 use crate::sim::Spread;
+use crate::sim::systems::System;
 
 /// Looks figures up. If a profile states none, returns the value that switches the rule off.
 pub(in crate::machines) struct Figures<'a>(pub(super) &'a Profile);
@@ -33,11 +35,44 @@ impl Figures<'_> {
         self.0.word(path)
     }
 
-    pub(super) fn cost_ps(&self, clock: &str) -> u64 {
-        match self.value(&format!("costs.{clock}")).or_else(|| self.value("costs.other")) {
-            Some(Value::Cost(ps)) => *ps,
-            _ => 0,
+    /// What reading a clock costs, in ps: at least a read of the clock that it reads, and as much if no source states its
+    /// own.
+    pub(super) fn cost_ps(&self, system: System, clock: &ClockInfo) -> u64 {
+        let path = format!("costs.{}", clock.name);
+        let read = clock.reads.filter(|_| self.is_of_its_system()).and_then(|name| system.clock(name));
+        let read = read.map(|read| (read, self.cost_ps(system, read)));
+        match (self.cost_at(&path), read) {
+            (Some(own), Some((read, ps))) if self.may_be_raised(&path, read, ps) => own.max(ps),
+            (Some(own), _) => own,
+            (None, Some((_, ps))) => ps,
+            (None, None) => self.cost_at("costs.other").unwrap_or_default(),
         }
+    }
+
+    /// Whether a read of that clock, which costs that much, may raise this cost. An assumed one raises no stated one; where
+    /// one source states both, they are as it measured them, and a user's figure stays.
+    fn may_be_raised(&self, path: &str, read: &ClockInfo, read_ps: u64) -> bool {
+        let source = |path: &str| self.0.stated.get(path).map_or(ASSUMED, |stated| stated.source_id.as_str());
+        let own = format!("costs.{}", read.name);
+        let read_path = if self.value(&own).is_some() { &own } else { "costs.other" };
+        let is_as_stated = self.cost_at(read_path) == Some(read_ps);
+        match source(path) {
+            BY_USER => false,
+            ASSUMED => true,
+            stated => !is_as_stated || (source(read_path) != ASSUMED && !evidence::is_from(source(read_path), stated)),
+        }
+    }
+
+    fn cost_at(&self, path: &str) -> Option<u64> {
+        match self.value(path) {
+            Some(Value::Cost(ps)) => Some(*ps),
+            _ => None,
+        }
+    }
+
+    /// Whether its calls are those of its system: Wine's read other clocks than Windows' do.
+    fn is_of_its_system(&self) -> bool {
+        !self.is_off("timers.tick-ends-waits")
     }
 
     /// Whether the user set it.

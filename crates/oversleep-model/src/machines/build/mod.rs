@@ -167,10 +167,10 @@ fn tick(figures: &Figures<'_>) -> Result<Option<Tick>, MachineError> {
 fn clocks(figures: &Figures<'_>, system: System, timing: &Timing) -> Result<Vec<ClockModel>, MachineError> {
     let arch = figures.text("machine.arch");
     let clocks = system.clocks().filter(|info| info.is_on(arch));
-    clocks.map(|&info| clock(figures, info, timing, system.reference_clock())).collect()
+    clocks.map(|&info| clock(figures, info, timing, system)).collect()
 }
 
-fn clock(figures: &Figures<'_>, info: ClockInfo, timing: &Timing, reference: &str) -> Result<ClockModel, MachineError> {
+fn clock(figures: &Figures<'_>, info: ClockInfo, timing: &Timing, system: System) -> Result<ClockModel, MachineError> {
     let name = info.name;
     let frequency_hz = match info.unit.frequency_hz() {
         Some(hz) => hz,
@@ -202,7 +202,7 @@ fn clock(figures: &Figures<'_>, info: ClockInfo, timing: &Timing, reference: &st
             (_, Follows::DefaultTick) if has_tick => ClockSource::DefaultTick,
             _ => ClockSource::Elapsed,
         },
-        read_cost_ps: figures.cost_ps(name),
+        read_cost_ps: figures.cost_ps(system, &info),
         step_ns: if own > Nanos::ZERO { own } else { followed },
         frequency_hz,
         drift_ppm: 0,
@@ -210,7 +210,7 @@ fn clock(figures: &Figures<'_>, info: ClockInfo, timing: &Timing, reference: &st
         unavailable: figures.missing(name),
         info,
     };
-    match check_clock(&clock, reference) {
+    match check_clock(&clock, system.reference_clock()) {
         Ok(()) => Ok(clock),
         Err(why) => Err(figures
             .wrong(name, format!("{why}, and this takes {} ps and steps by {}", clock.read_cost_ps, clock.step_ns))),

@@ -234,12 +234,19 @@ impl Kernel {
         }
     }
 
-    /// Moves the next slice of a thread that yields behind those of the others.
+    /// Moves the next slice of a thread that yields behind those of the others. Since Linux 6.18 it also counts as if the
+    /// thread had used up this one, unless it has had more than its share.
     pub(super) fn give_up_turn(&self, state: &mut State, slot: Slot) {
-        if self.is_fair(state, slot) {
-            let thread = &mut state.threads[slot];
-            thread.deadline += thread.by_weight(self.model.scheduler.slice_ns);
+        if !self.is_fair(state, slot) {
+            return;
         }
+        let average = self.turn_average(state, state.threads[slot].cpu);
+        let forfeits = self.model.scheduler.yield_forfeits && !self.turn_of(state, slot, average).0;
+        let thread = &mut state.threads[slot];
+        if forfeits {
+            thread.share_used = thread.share_used.max(thread.deadline);
+        }
+        thread.deadline += thread.by_weight(self.model.scheduler.slice_ns);
     }
 
     /// Whether a thread whose slice is over is next again.
