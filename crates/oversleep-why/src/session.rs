@@ -48,6 +48,11 @@ impl<'a> Session<'a> {
         }
     }
 
+    /// How long the program meant to wait, if the user states that.
+    pub fn want_ns(&self) -> Option<u64> {
+        self.want_ns
+    }
+
     /// Also writes the waits to a trace.
     ///
     /// # Errors

@@ -39,7 +39,8 @@ fn sleep() -> Vec<Stamped> {
 }
 
 fn waits(records: &[Stamped], want_ns: Option<u64>) -> Vec<Wait> {
-    let (mut translator, mut machine, mut events) = (Translator::new(want_ns), Machine::new(Arch::X86_64), Vec::new());
+    let (mut translator, mut machine, mut events) =
+        (Translator::new(want_ns, true), Machine::new(Arch::X86_64), Vec::new());
     records.iter().for_each(|record| translator.feed(record, &mut events));
     events.iter().for_each(|event| machine.feed(event));
     machine.finish();
