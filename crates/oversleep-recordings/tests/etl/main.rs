@@ -12,7 +12,7 @@ use oversleep_record::observed::wait::{Outcome, Wait};
 use oversleep_record::part::Part;
 use oversleep_recordings::{recognise, replay};
 
-use support::{APP, GAME, HOG, named, open, result, sleep, sleeps, waits};
+use support::{APP, GAME, HOG, game, named, open, result, sleep, sleeps, waits};
 use write::{Header, LOST_CPU, PERF_INFO, SLEEPS, THREAD, Trace, WAITS};
 
 fn is_split(wait: &Wait) {
@@ -179,4 +179,14 @@ fn one_sleep_after_another_is_in_the_order_of_time_whatever_the_order_of_buffers
     assert_eq!(all.len(), 200);
     all.iter().for_each(is_split);
     assert!(all.is_sorted_by_key(|wait| wait.end));
+}
+
+#[test]
+fn the_file_that_other_tests_read_is_kept() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/recorded/game.etl");
+    let file = game();
+    if std::env::var_os("OVERSLEEP_UPDATE_GOLDEN").is_some() {
+        std::fs::write(path, &file).unwrap();
+    }
+    assert!(std::fs::read(path).unwrap() == file, "set OVERSLEEP_UPDATE_GOLDEN to write it anew");
 }

@@ -3,7 +3,7 @@
 use crate::support::{GAME, named, result, sleep};
 use crate::write::Trace;
 
-fn told(trace: &Trace) -> Vec<(i64, String)> {
+fn lines(trace: &Trace) -> Vec<(i64, String)> {
     let changes = result(&trace.write(&[]), None).changes;
     changes.into_iter().map(|change| (change.at_ns.0 / 1_000, format!("{}: {}", change.what, change.after))).collect()
 }
@@ -16,7 +16,7 @@ fn requests_are_a_time_line_beside_the_waits() {
     sleep(&mut trace, 1_000.0);
     let game = format!("a game with a long name.exe ({GAME})");
     assert_eq!(
-        told(&trace),
+        lines(&trace),
         [
             (499, format!("{game}: requests 1 ms")),
             (499, "resolution: 1 ms".to_owned()),
@@ -41,7 +41,7 @@ fn a_trace_without_switches_still_says_who_held_what() {
     let file = result(&trace.write(&[]), None);
     assert!(file.series.is_empty());
     assert_eq!(
-        told(&trace),
+        lines(&trace),
         [
             (0, "resolution: 1 ms".to_owned()),
             (0, "the kernel: requests 2 ms".to_owned()),

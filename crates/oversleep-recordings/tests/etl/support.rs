@@ -68,3 +68,11 @@ pub fn sleeps(trace: Trace) -> Trace {
     (0..40).for_each(|n| sleep(&mut trace, 1_000.0 + 3_000.0 * f64::from(n)));
     trace
 }
+
+/// What other crates' tests read: a game that sleeps beside a hog, and requests 1 ms for a while.
+pub fn game() -> Vec<u8> {
+    let mut trace = sleeps(Trace { is_packed: true, ..Trace::default() });
+    trace.request(30_000.0, 63, GAME, 10_000);
+    trace.request(90_000.0, 63, GAME, 156_250);
+    trace.write(&[])
+}

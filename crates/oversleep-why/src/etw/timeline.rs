@@ -125,7 +125,7 @@ fn requests(period: u32) -> String {
 mod tests {
     use super::*;
 
-    fn told(entries: &[(u64, Period, u32, bool)]) -> Vec<(i64, String)> {
+    fn lines(entries: &[(u64, Period, u32, bool)]) -> Vec<(i64, String)> {
         let mut timeline = Timeline::default();
         entries.iter().for_each(|&(t, of, period, is_rundown)| timeline.add(t, of, period, is_rundown));
         let (changes, _) = timeline.changes(1_000, |pid| (pid == 7).then(|| "game.exe".to_owned()));
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn the_lowest_request_is_the_tick_where_no_record_states_it() {
         let (game, other) = (Period::Process(7), Period::Process(8));
-        let found = told(&[
+        let found = lines(&[
             (9_000, game, 156_250, false),
             (5_000, game, 10_000, false),
             (3_000, other, 20_000, false),
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn what_was_held_when_the_recording_ended_was_held_before_it_began() {
-        let found = told(&[
+        let found = lines(&[
             (90_000, Period::Process(7), 5_000, true),
             (90_000, Period::Tick, 5_000, true),
             (90_000, Period::Kernel, 10_000, true),
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn a_record_of_the_tick_is_believed_more_than_the_lowest_request() {
-        let found = told(&[
+        let found = lines(&[
             (2_000, Period::Process(7), 10_000, false),
             (2_100, Period::Tick, 9_765, false),
             (8_000, Period::Process(7), 0, false),

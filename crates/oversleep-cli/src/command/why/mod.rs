@@ -57,7 +57,7 @@ const EXAMPLES: &[(&str, &str)] = &[
 #[derive(Args, Debug)]
 #[command(before_help = examples(EXAMPLES), after_help = exits(WITHOUT_PROGRAM, CODES))]
 pub struct Why {
-    /// Recording (--record, perf.data, trace.dat, Perfetto, their text, or Windows' ETL) or result file to show again; of two
+    /// Recording (--record, perf.data, trace.dat, Perfetto, their text, Windows' ETL) or result file to show again; of two
     /// result files, the second is compared with the first
     #[arg(value_name = "FILE", num_args = 0..=2, conflicts_with_all = ["pid", "system", "program"])]
     files: Vec<PathBuf>,
