@@ -113,6 +113,8 @@ impl Translator {
                 events.push(self.event(Kind::Gone, t, cpu, thread));
                 self.threads.remove(&thread);
             }
+            // Of half of them, nothing is concluded.
+            Record::CallEnter | Record::CallExit { .. } if !self.has_calls => {}
             Record::CallEnter => {
                 if let Some(thread) = self.runs(cpu, thread) {
                     bound(&mut self.entered);
