@@ -59,7 +59,7 @@ impl Collector {
             trace,
             options,
             followed: BTreeSet::new(),
-            translator: Translator::new(None),
+            translator: Translator::new(None, true),
             lost: 0,
             received: 0,
         })
@@ -75,7 +75,7 @@ impl Collector {
 
     /// Sets how long the program intends to wait, in ns, if the user says so: the records don't contain it.
     pub fn want(&mut self, want_ns: Option<u64>) {
-        self.translator = Translator::new(want_ns);
+        self.translator = Translator::new(want_ns, true);
     }
 
     /// Follows a process that runs already.

@@ -13,5 +13,31 @@ pub struct Way {
 pub const WAYS: &[Way] = &[
     Way { name: "linux", text: include_str!("how_to/linux.txt") },
     Way { name: "android", text: include_str!("how_to/android.txt") },
+    Way { name: "windows", text: include_str!("how_to/windows.txt") },
     Way { name: "trace-cmd", text: include_str!("how_to/trace-cmd.txt") },
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::WAYS;
+
+    #[test]
+    fn windows_is_told_what_its_traces_are_said_to_lack() {
+        let text = WAYS.iter().find(|way| way.name == "windows").unwrap().text;
+        for (_, event) in crate::windows::EVERY {
+            assert!(text.contains(event), "{event}");
+        }
+        assert!(!text.contains("Compact"));
+        // Each element ends in the order in which it began.
+        let xml = text.split("?>").nth(1).unwrap().split("'@").next().unwrap();
+        let mut open = Vec::new();
+        for tag in xml.split('<').skip(1).map(|tag| tag.split('>').next().unwrap()) {
+            match tag.strip_prefix('/') {
+                Some(name) => assert_eq!(open.pop(), Some(name)),
+                None if tag.ends_with('/') => {}
+                None => open.push(tag.split(' ').next().unwrap()),
+            }
+        }
+        assert!(open.is_empty() && xml.is_ascii());
+    }
+}

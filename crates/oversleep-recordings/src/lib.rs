@@ -9,19 +9,19 @@ mod cursor;
 pub mod how_to;
 mod linux;
 mod source;
+mod windows;
 mod zstd;
 
 use std::io;
 
 use oversleep_record::ResultFile;
-use oversleep_record::observed::{By, Losses};
+use oversleep_record::change::Change;
+use oversleep_record::observed::Losses;
 use oversleep_why::Event;
-use oversleep_why::calls::Arch;
 use oversleep_why::names::Names;
+use oversleep_why::part::Part;
 use oversleep_why::recording::Meta;
 use oversleep_why::session::Session;
-
-use linux::{Converter, Facts, Stream};
 
 pub use source::{SeekSource, Source};
 
@@ -41,7 +41,8 @@ pub struct Format {
     open: Open,
 }
 
-type Open = for<'a> fn(&'a dyn Source) -> Result<Box<dyn Stream + 'a>, Fault>;
+/// Opens a file of a kind that is recorded in such a way.
+type Open = for<'a> fn(&'a dyn Source, &str) -> Result<Opened<'a>, Fault>;
 
 impl std::fmt::Debug for Format {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -50,8 +51,13 @@ impl std::fmt::Debug for Format {
 }
 
 /// Every kind.
-pub const FORMATS: &[&Format] =
-    &[&linux::trace_dat::FORMAT, &linux::perf::FORMAT, &linux::perfetto::FORMAT, &linux::text::FORMAT];
+pub const FORMATS: &[&Format] = &[
+    &linux::trace_dat::FORMAT,
+    &linux::perf::FORMAT,
+    &windows::FORMAT,
+    &linux::perfetto::FORMAT,
+    &linux::text::FORMAT,
+];
 
 /// The kind of a file that begins like this.
 pub fn recognise(head: &[u8]) -> Option<&'static Format> {
@@ -81,10 +87,20 @@ pub struct Opened<'a> {
     pub meta: Meta,
     /// What is known to be missing.
     pub losses: Losses,
-    /// How often each tracepoint occurs that is read.
+    /// How often each kind of event occurs that is read.
     pub counts: Vec<(String, u64)>,
-    stream: Box<dyn Stream + 'a>,
-    converter: Converter,
+    /// Changes of what decides how timers end, and how many more there are.
+    pub changes: (Vec<Change>, u64),
+    events: Box<dyn Events + 'a>,
+}
+
+/// The events of a file, in the order of time.
+trait Events {
+    /// States how long the program meant to wait, which may show parts that were unseen.
+    fn intend(&mut self, _want_ns: u64, _unseen: &mut Vec<Part>) {}
+
+    /// Appends some; `false` if there are no more.
+    fn next(&mut self, events: &mut Vec<Event>) -> Result<bool, Fault>;
 }
 
 impl std::fmt::Debug for Opened<'_> {
@@ -99,25 +115,7 @@ impl Format {
     /// # Errors
     /// If it can't be read as one.
     pub fn open<'a>(&self, source: &'a dyn Source) -> Result<Opened<'a>, Fault> {
-        let facts = Facts::of(&mut *(self.open)(source)?)?;
-        if !facts.can.has("sched_switch") {
-            return Err(Fault::Unread(format!(
-                "it has no events of sched:sched_switch, so nothing tells when a thread waits. `oversleep why \
-                 --how-to-record {}` prints what records them",
-                self.way
-            )));
-        }
-        let arch = facts.head.arch.unwrap_or(Arch::X86_64);
-        let mut meta = Meta::of(arch);
-        meta.by = By::Recorder;
-        meta.recorder = Some(facts.head.recorder.clone());
-        meta.kernel = facts.head.kernel.clone();
-        let is_truncated = facts.is_truncated;
-        let counts = facts.counts.iter().map(|(entry, count)| (entry.full_name(), count)).collect();
-        let converter = Converter::new(facts, arch);
-        meta.unseen = converter.unseen();
-        let losses = Losses { missing: converter.lacks(), is_truncated, ..Losses::default() };
-        Ok(Opened { meta, losses, counts, stream: (self.open)(source)?, converter })
+        (self.open)(source, self.way)
     }
 }
 
@@ -127,7 +125,7 @@ impl Format {
 /// If it can't be read.
 pub fn replay(format: &Format, source: &dyn Source) -> Result<ResultFile, Fault> {
     let opened = format.open(source)?;
-    let session = Session::new(opened.meta.arch, Names::default(), None, None);
+    let session = Session::new(opened.meta.arch, Names::of_recording(&opened.meta), None, None);
     opened.into_result(session)
 }
 
@@ -137,6 +135,9 @@ impl Opened<'_> {
     /// # Errors
     /// If it can't be read, or the session's trace not be written.
     pub fn into_result(mut self, mut session: Session<'_>) -> Result<ResultFile, Fault> {
+        if let Some(want_ns) = session.want_ns() {
+            self.events.intend(want_ns, &mut self.meta.unseen);
+        }
         let mut events = Vec::new();
         loop {
             self.events(&mut events)?;
@@ -145,7 +146,9 @@ impl Opened<'_> {
             }
             session.feed(events.iter().copied())?;
         }
-        Ok(session.finish(self.meta, self.losses)?)
+        let mut file = session.finish(self.meta, self.losses)?;
+        (file.changes, file.changes_beyond) = self.changes;
+        Ok(file)
     }
 
     /// Its next events in the order of time; none when it is over.
@@ -155,8 +158,9 @@ impl Opened<'_> {
     pub fn events(&mut self, events: &mut Vec<Event>) -> Result<(), Fault> {
         events.clear();
         while events.len() < BATCH {
-            let Some(point) = self.stream.next()? else { break };
-            self.converter.feed(&point, events);
+            if !self.events.next(events)? {
+                break;
+            }
         }
         Ok(())
     }

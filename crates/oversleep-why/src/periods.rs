@@ -89,6 +89,11 @@ struct Mark {
 impl Loops {
     /// Takes a wait; returns the period that it ends, if it ended by its time and isn't the first one.
     pub fn add(&mut self, wait: &Wait) -> Option<Period> {
+        // Without what was requested, what a period would have been is unknown.
+        if wait.request == Request::Unknown && wait.requested_ns.is_none() && wait.outcome == Outcome::Timer {
+            self.0.remove(&wait.tid);
+            return None;
+        }
         if self.0.len() >= THREADS_MAX {
             self.0.clear();
         }

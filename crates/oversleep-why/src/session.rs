@@ -8,7 +8,7 @@ use oversleep_record::observed::Losses;
 
 use crate::builder::Builder;
 use crate::calls::Arch;
-use crate::event::{Event, Kind};
+use crate::event::{Event, Kind, Name};
 use crate::machine::Machine;
 use crate::names::Names;
 use crate::recording::{Meta, Reader, RecordingError};
@@ -48,6 +48,11 @@ impl<'a> Session<'a> {
         }
     }
 
+    /// How long the program meant to wait, if the user states that.
+    pub fn want_ns(&self) -> Option<u64> {
+        self.want_ns
+    }
+
     /// Also writes the waits to a trace.
     ///
     /// # Errors
@@ -78,10 +83,15 @@ impl<'a> Session<'a> {
 
     fn collect(&mut self) -> io::Result<()> {
         while let Some(wait) = self.machine.take_next() {
-            let wait = match self.want_ns {
+            let mut wait = match self.want_ns {
                 Some(want_ns) => wait.wanting(want_ns),
                 None => wait,
             };
+            // A thread without a name of its own has its program's, as far as an event has room for it.
+            let program = self.names.program(&self.machine, &wait);
+            if wait.thread.len() == size_of::<Name>() && program.starts_with(&*wait.thread) {
+                wait.thread = program.to_owned();
+            }
             let program = self.names.program(&self.machine, &wait);
             if !self.only.has(&wait, program) {
                 self.builder.leave_out();

@@ -64,6 +64,42 @@ fn results_are_reported_compared_and_shared() {
 }
 
 #[test]
+fn a_trace_of_windows_is_a_result_like_any_other() {
+    let home = Home::new();
+    let trace = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../oversleep-recordings/tests/recorded/game.etl");
+    let trace = trace.display().to_string();
+    let shown = home.run(["why", &trace, "--want", "1ms", "--out", "r.json"]).fine();
+    assert_eq!(shown.stdout, "");
+    let shown = home.run(["why", &trace, "--want", "1ms"]).fine().stdout;
+    for says in [
+        "66 % of its lateness is the kernel's tick, at which timers of Windows end; 33 % is waiting for a",
+        "timers end at ticks, which came every 1 ms or 15.6 ms",
+        "requests 1 ms  requests nothing",
+        "so lateness counts from what you state",
+        "OVS-Y015 late-by-run-queue: hog.exe (priority 12)",
+    ] {
+        assert!(shown.contains(says), "{says}: {shown}");
+    }
+    let without = home.run(["why", &trace]).fine().stdout;
+    assert!(without.contains("State what the program meant: --want 1ms."), "{without}");
+    assert!(without.contains("100 % of its lateness is waiting for a CPU") || without.contains("98 %"), "{without}");
+    // Of a trace as of its result.
+    home.run(["compare", &trace, &trace]).fine();
+    home.run(["share", "r.json", "--out", "copy.json"]).fine();
+    let shared = std::fs::read_to_string(home.path().join("copy.json")).unwrap();
+    assert!(!shared.contains("hog") && !shared.contains("long name"), "{shared}");
+    assert!(home.run(["why", "copy.json"]).fine().stdout.contains("OVS-Y033 late-by-resolution"));
+    home.run(["assert", "r.json", "cause(late-by-resolution) present"]).fine();
+    home.run(["assert", "r.json", "why(*).p50 < 1ms"]).with_code(3);
+    home.run(["export", &trace, "--to", "csv=r.csv"]).fine();
+    let page = home.run(["report", &trace, "--html", "r.html"]).fine();
+    assert_eq!(page.stderr, "Written: r.html\n");
+    assert!(std::fs::read_to_string(home.path().join("r.html")).unwrap().contains("Timer resolutions"));
+    let commands = home.run(["why", "--how-to-record", "windows"]).fine().stdout;
+    assert!(commands.contains("wpr -start waits.wprp -filemode") && commands.contains("xperf -on PROC_THREAD"));
+}
+
+#[test]
 fn a_result_comes_through_a_pipe_too() {
     let home = Home::new();
     home.run(["why", &recording(), "--out", "a.json", "--quiet"]).fine();

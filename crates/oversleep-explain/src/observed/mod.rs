@@ -5,7 +5,7 @@ pub(crate) mod groups;
 pub(crate) mod period;
 
 use oversleep_record::Identity;
-use oversleep_record::observed::culprit::Whose;
+use oversleep_record::observed::culprit::{WINDOWS_POLICY, Whose};
 use oversleep_record::observed::wait::Request;
 use oversleep_record::observed::{Blame, Named, ObservedWaits};
 use oversleep_record::part::Part;
@@ -57,7 +57,13 @@ impl<'a> Kind<'a> {
 
     /// Whether their timeouts end on the kernel's tick: then what counts as slack is the tick's.
     pub fn is_on_tick(&self) -> bool {
-        self.identity.request == Request::Unknown && Call::has_socket_timeout(&self.identity.call)
+        let is_of_socket = self.identity.request == Request::Unknown && Call::has_socket_timeout(&self.identity.call);
+        is_of_socket || self.is_of_windows()
+    }
+
+    /// Whether Windows' scheduler runs these threads.
+    pub fn is_of_windows(&self) -> bool {
+        self.waits.policy.is_some_and(|(policy, _)| policy == WINDOWS_POLICY)
     }
 
     pub fn count(&self) -> u64 {

@@ -118,6 +118,9 @@ impl Verdict {
             Err(_) if !has_waits(file) && !kinds_of_runtime(file).is_empty() => {
                 return Some(Verdict::undecided("it makes no timed wait of its own"));
             }
+            Err(_) if lacks_waits(file) => {
+                return Some(Verdict::undecided("the recording doesn't show when threads wait"));
+            }
             Err(_) if !has_waits(file) => return Some(Verdict::undecided("it makes no timed wait")),
             Err(why) => return Some(cut_off(file).unwrap_or_else(|| Verdict::undecided(&why.sentence))),
         };
@@ -179,6 +182,12 @@ impl Verdict {
             housekeeping: None,
         }
     }
+}
+
+/// Whether a recording without events of waits was read for what else it tells.
+fn lacks_waits(file: &ResultFile) -> bool {
+    let missing = file.observation.iter().flat_map(|observation| &observation.losses.missing);
+    file.series.is_empty() && missing.into_iter().any(|what| ["CSwitch", "ReadyThread"].contains(&&**what))
 }
 
 /// Whether it waits for a time at all.
@@ -309,7 +318,10 @@ fn delayed(file: &ResultFile, kinds: &[Kind<'_>], shares: &[Share], causes: &[Ca
 /// Who or what is behind a part; empty if nothing more is known.
 fn because(file: &ResultFile, kinds: &[Kind<'_>], share: Share, causes: &[Cause]) -> String {
     if share.is_tick() {
-        return ", because timeouts of sockets end on it".to_owned();
+        return match kinds.iter().all(Kind::is_of_windows) {
+            true => ", at which timers of Windows end".to_owned(),
+            false => ", because timeouts of sockets end on it".to_owned(),
+        };
     }
     let of_part = |who: &Who| who.total as f64 / share.total.0.max(1) as f64;
     let behind = match share.part {

@@ -10,13 +10,16 @@ mod ring;
 pub mod text;
 pub mod trace_dat;
 
+use oversleep_record::observed::{By, Losses};
 use oversleep_why::calls::Arch;
-use oversleep_why::event::Name;
+use oversleep_why::event::{Event, Name};
+use oversleep_why::recording::Meta;
 
-use crate::Fault;
+use crate::source::Source;
+use crate::{Events, Fault, Opened};
+use convert::Converter;
+use facts::Facts;
 
-pub use convert::Converter;
-pub use facts::Facts;
 pub use point::{Counts, POINTS, Point, Set, What};
 
 /// What a file says of its origin.
@@ -55,4 +58,46 @@ pub trait Stream {
 
     /// The next one.
     fn next(&mut self) -> Result<Option<Point>, Fault>;
+}
+
+/// Opens the points of a file.
+type Open = for<'a> fn(&'a dyn Source) -> Result<Box<dyn Stream + 'a>, Fault>;
+
+/// Opens a file of points, and reads it once.
+fn opened<'a>(source: &'a dyn Source, way: &str, open: Open) -> Result<Opened<'a>, Fault> {
+    let facts = Facts::of(&mut *open(source)?)?;
+    if !facts.can.has("sched_switch") {
+        return Err(Fault::Unread(format!(
+            "it has no events of sched:sched_switch, so nothing tells when a thread waits. `oversleep why \
+             --how-to-record {way}` prints what records them"
+        )));
+    }
+    let arch = facts.head.arch.unwrap_or(Arch::X86_64);
+    let mut meta = Meta::of(arch);
+    meta.by = By::Recorder;
+    meta.recorder = Some(facts.head.recorder.clone());
+    meta.kernel = facts.head.kernel.clone();
+    let is_truncated = facts.is_truncated;
+    let counts = facts.counts.iter().map(|(entry, count)| (entry.full_name(), count)).collect();
+    let converter = Converter::new(facts, arch);
+    meta.unseen = converter.unseen();
+    let losses = Losses { missing: converter.lacks(), is_truncated, ..Losses::default() };
+    let events = Box::new(Points { stream: open(source)?, converter });
+    Ok(Opened { meta, losses, counts, changes: Default::default(), events })
+}
+
+/// The points of a file as events.
+struct Points<'a> {
+    stream: Box<dyn Stream + 'a>,
+    converter: Converter,
+}
+
+impl Events for Points<'_> {
+    fn next(&mut self, events: &mut Vec<Event>) -> Result<bool, Fault> {
+        let point = self.stream.next()?;
+        if let Some(point) = &point {
+            self.converter.feed(point, events);
+        }
+        Ok(point.is_some())
+    }
 }

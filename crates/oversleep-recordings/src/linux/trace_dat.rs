@@ -13,7 +13,12 @@ use crate::cursor::{Bytes, Cursor};
 use crate::source::Source;
 use crate::{CPUS_MAX, Fault, Format, zstd};
 
-pub const FORMAT: Format = Format { name: "trace.dat", way: "trace-cmd", knows: |head| head.starts_with(MAGIC), open };
+pub const FORMAT: Format = Format {
+    name: "trace.dat",
+    way: "trace-cmd",
+    knows: |head| head.starts_with(MAGIC),
+    open: |source, way| super::opened(source, way, open),
+};
 
 const MAGIC: &[u8] = b"\x17\x08\x44tracing";
 /// The most that is read before the events: descriptions of all tracepoints, and the kernel's symbols.
@@ -58,7 +63,7 @@ struct Cpu<'a> {
     is_broken: bool,
 }
 
-fn open<'a>(source: &'a dyn Source) -> Result<Box<dyn Stream + 'a>, Fault> {
+pub fn open<'a>(source: &'a dyn Source) -> Result<Box<dyn Stream + 'a>, Fault> {
     // How long the head is, nothing says: it is read again in twice the size until it is whole.
     let mut size = HEAD_FIRST;
     loop {

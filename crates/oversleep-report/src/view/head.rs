@@ -6,7 +6,7 @@ use oversleep_record::series::Status;
 use oversleep_record::shared::Shared;
 use oversleep_record::{FactName, Nanos, Os, ResultFile, Unavailable};
 
-use super::{observed, select};
+use super::{limits, observed, select};
 use crate::words::{self, counted, grouped};
 
 /// The name of the modelled machine, if it is one.
@@ -187,6 +187,7 @@ pub fn warnings(file: &ResultFile) -> Vec<String> {
         warnings.push(format!("Measured by {}, not by oversleep: read from {}.", imported.program, imported.format));
         warnings.extend(imported.notes.iter().cloned());
     }
+    warnings.extend(limits::of_windows(file));
     warnings.extend(observed::cut_off(file));
     if file.completion == Completion::Interrupted {
         warnings.push("Interrupted: the run was stopped early. All values measured up to then are valid.".to_owned());

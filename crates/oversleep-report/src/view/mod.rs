@@ -10,6 +10,7 @@ pub mod comparison;
 pub mod findings;
 pub mod gallery;
 pub mod head;
+mod limits;
 pub mod loops;
 pub mod observed;
 pub mod overview;

@@ -6,7 +6,7 @@ use oversleep_record::Identity;
 use oversleep_record::observed::culprit::{Culprit, IrqCause, Why, policy_words};
 use oversleep_record::observed::interruption::Interrupted;
 use oversleep_record::observed::wait::{Outcome, Wait, signed};
-use oversleep_record::observed::{By, Observation, ObservedWaits};
+use oversleep_record::observed::{Observation, ObservedWaits};
 use oversleep_record::part::Part;
 use oversleep_record::series::Unit;
 use oversleep_record::split::PartSplit;
@@ -248,42 +248,6 @@ pub fn cut_off(file: &ResultFile) -> Option<String> {
     let is_cut = file.observation.as_ref().is_some_and(|observation| observation.losses.is_truncated);
     is_cut.then(|| "The recording is cut short or damaged; what comes before that was read.".to_owned())
 }
-
-/// What the figures don't cover: the limits of the follower and of the kernel.
-pub fn limits(observation: &Observation) -> Vec<String> {
-    let by = match observation.by {
-        By::Kernel => &[][..],
-        By::Recorder => &[RECORDED],
-        By::Supervisor => &[SPAN_WITH_SWITCHES, PARTS, CALLS],
-        By::SupervisorWithoutSwitches => &[SPAN_WITHOUT_SWITCHES, SWITCHES, PARTS, CALLS],
-    };
-    let unseen: Vec<&str> = observation.unseen.iter().map(|part| part.name()).collect();
-    let unseen = (!unseen.is_empty()).then(|| format!("Not recorded: {}.", unseen.join(", ")));
-    let missing = &observation.losses.missing;
-    let lacks = (observation.by == By::Recorder && !missing.is_empty()).then(|| {
-        format!("The recording lacks {}. `oversleep why --how-to-record` prints what records them.", missing.join(", "))
-    });
-    let missing = (lacks.is_none() && !missing.is_empty())
-        .then(|| format!("Not available on this kernel: {}.", missing.join("; ")));
-    by.iter().map(|&limit| limit.to_owned()).chain(unseen).chain(lacks).chain(missing).collect()
-}
-
-const RECORDED: &str = "Another tool recorded the kernel's events. What a `timespec` requests is not among them: such a wait \
-    counts from its timer's deadline, and its request is read from the timer, up to 3 µs short. A CPU quota looks like \
-    waiting for a CPU.";
-const SPAN_WITH_SWITCHES: &str = "A supervisor saw these waits: it stops the program before and after each one. A span counts \
-    from when the program goes on after the first stop, a deadline is the program's own; a wait ends when the program has \
-    stopped again. Nothing is subtracted.";
-const SPAN_WITHOUT_SWITCHES: &str = "A supervisor saw these waits: it stops the program before and after each one. A span \
-    counts from when it lets the program go on after the first stop, a deadline is the program's own; a wait ends when the \
-    supervisor notices the second stop, so its own waking is included. Nothing is subtracted.";
-const SWITCHES: &str = "This process gets no records of context switches (perf_event_open), so only the time in the run queue \
-    is told from the rest of the lateness, which is unattributed. With kernel.perf_event_paranoid at 2, or outside of a \
-    container, it may get them.";
-const PARTS: &str = "Timer slack, late interrupts, CPU quotas and who ran instead can be seen in the kernel's events only, \
-    which need privileges.";
-const CALLS: &str = "Not seen: timers that the program sets itself (timerfd, POSIX timers, setitimer), timeouts of sockets, \
-    io_uring, and 32-bit programs.";
 
 /// What one of the worst waits was for, if it is no wait of the program.
 pub fn purpose(file: &ResultFile, wait: &Wait) -> Option<String> {

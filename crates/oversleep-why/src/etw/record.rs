@@ -1,5 +1,7 @@
 //! Records of the Windows kernel logger, as Microsoft's pages on the classes `Thread_V2` and `PerfInfo` describe them.
 
+use crate::event::Name;
+
 /// The class of a record, by the GUID in its header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
@@ -51,12 +53,35 @@ pub enum Record {
         /// Whether it is an interrupt.
         is_interrupt: bool,
     },
-    /// The record's thread enters a system call.
+    /// The thread that its CPU runs enters a system call.
     CallEnter,
-    /// The record's thread leaves a system call.
+    /// The thread that its CPU runs leaves a system call.
     CallExit {
         /// Its NTSTATUS.
         status: u32,
+    },
+    /// The name of a process.
+    Process {
+        /// Its id.
+        process: u32,
+        /// Its program's file.
+        name: Name,
+    },
+    /// The name of a thread.
+    ThreadName {
+        /// Its process.
+        process: u32,
+        /// Its id.
+        thread: u32,
+        /// What its program calls it.
+        name: Name,
+    },
+    /// Records of this CPU are missing.
+    Lost {
+        /// From now on until then.
+        until: u64,
+        /// How many, at least.
+        count: u64,
     },
 }
 
@@ -66,8 +91,8 @@ pub fn decode(class: Class, opcode: u8, bytes: &[u8]) -> Option<Record> {
     let u64_at = |at: usize| bytes.get(at..at + 8)?.try_into().ok().map(u64::from_le_bytes);
     let i8_at = |at: usize| bytes.get(at).map(|&byte| byte as i8);
     Some(match (class, opcode) {
-        // A start, or a thread that was running when the session began.
-        (Class::Thread, 1 | 3) => Record::Thread { process: u32_at(0)?, thread: u32_at(4)? },
+        // A start, or a thread that was running when the session began or ended.
+        (Class::Thread, 1 | 3 | 4) => Record::Thread { process: u32_at(0)?, thread: u32_at(4)? },
         (Class::Thread, 2) => Record::ThreadEnd { thread: u32_at(4)? },
         (Class::Thread, 36) => Record::Switch {
             new: u32_at(0)?,
@@ -81,7 +106,8 @@ pub fn decode(class: Class, opcode: u8, bytes: &[u8]) -> Option<Record> {
         (Class::PerfInfo, 51) => Record::CallEnter,
         (Class::PerfInfo, 52) => Record::CallExit { status: u32_at(0)? },
         (Class::PerfInfo, 66 | 68 | 69) => Record::Handler { began: u64_at(0)?, is_interrupt: false },
-        (Class::PerfInfo, 67) => Record::Handler { began: u64_at(0)?, is_interrupt: true },
+        // 50 is an interrupt that was signalled by a message.
+        (Class::PerfInfo, 50 | 67) => Record::Handler { began: u64_at(0)?, is_interrupt: true },
         _ => return None,
     })
 }

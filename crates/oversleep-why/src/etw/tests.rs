@@ -39,11 +39,16 @@ fn sleep() -> Vec<Stamped> {
 }
 
 fn waits(records: &[Stamped], want_ns: Option<u64>) -> Vec<Wait> {
-    let (mut translator, mut machine, mut events) = (Translator::new(want_ns), Machine::new(Arch::X86_64), Vec::new());
+    translated(records, Translator::new(want_ns, true)).0
+}
+
+/// The waits, and how many ended unseen.
+fn translated(records: &[Stamped], mut translator: Translator) -> (Vec<Wait>, u64) {
+    let (mut machine, mut events) = (Machine::new(Arch::X86_64), Vec::new());
     records.iter().for_each(|record| translator.feed(record, &mut events));
     events.iter().for_each(|event| machine.feed(event));
     machine.finish();
-    machine.take()
+    (machine.take(), machine.counts().unfinished)
 }
 
 #[test]
@@ -88,6 +93,34 @@ fn a_lost_switch_is_not_guessed() {
     assert_eq!(wait.parts.sum(), wait.lateness_ns);
 }
 
+#[test]
+fn a_call_without_a_thread_is_of_the_one_that_its_cpu_switched_to() {
+    let mut records = sleep();
+    records.insert(1, switch(T - 10, 0, (0, 0, 5, 0), APP));
+    records.iter_mut().for_each(|record| record.thread = u32::MAX);
+    assert_eq!(waits(&records, Some(MS)), waits(&sleep(), Some(MS)));
+}
+
+#[test]
+fn without_calls_a_sleep_ends_when_its_thread_gets_a_cpu() {
+    let all = translated(&sleep(), Translator::new(None, false)).0;
+    assert_eq!((all.len(), all[0].lateness_ns, all[0].parts.runq, all[0].parts.ret), (1, 510_000, 500_000, 0));
+    let mut records = sleep();
+    records[2] = switch(T + 2_000, 0, (APP, 8, 5, 6), HOG);
+    assert_eq!(translated(&records, Translator::new(None, false)).0, []);
+}
+
+#[test]
+fn waits_beside_missing_records_are_given_up_and_counted() {
+    let mut records = sleep();
+    // HOG left its CPU unseen.
+    records[6] = switch(T + 3 * MS + 510_000, 0, (HOG + 1, 15, 5, 6), APP);
+    assert_eq!(translated(&records, Translator::new(Some(MS), true)), (vec![], 1));
+    let mut records = sleep();
+    records.insert(4, at(T + 3 * MS + 11_000, 1, 0, Record::Lost { until: T + 3 * MS + 12_000, count: 3 }));
+    assert_eq!(translated(&records, Translator::new(Some(MS), true)), (vec![], 1));
+}
+
 fn any_record() -> impl Strategy<Value = Stamped> {
     let id = 0..4u32;
     let record = prop_oneof![
@@ -107,6 +140,12 @@ fn any_record() -> impl Strategy<Value = Stamped> {
         (any::<u64>(), any::<bool>()).prop_map(|(began, is_interrupt)| Record::Handler { began, is_interrupt }),
         Just(Record::CallEnter),
         prop_oneof![Just(0), Just(0x102), any::<u32>()].prop_map(|status| Record::CallExit { status }),
+        (any::<u64>(), any::<u64>()).prop_map(|(until, count)| Record::Lost { until, count }),
+        id.clone().prop_map(|process| Record::Process { process, name: [b'p'; 16] }),
+        (id.clone(), id.clone()).prop_map(|(process, thread)| {
+            let name = [b't'; 16];
+            Record::ThreadName { process, thread, name }
+        }),
     ];
     (prop_oneof![T..T + 1_000, any::<u64>()], 0..3u16, id, record).prop_map(|(t, cpu, thread, record)| Stamped {
         t,
@@ -121,8 +160,10 @@ proptest! {
     fn any_order_of_records_is_no_reason_to_panic(
         records in proptest::collection::vec(any_record(), 0..200),
         want_ns in proptest::option::of(any::<u64>()),
+        has_calls in any::<bool>(),
     ) {
-        for wait in waits(&records, want_ns).iter().filter(|wait| wait.outcome == Outcome::Timer) {
+        let all = translated(&records, Translator::new(want_ns, has_calls)).0;
+        for wait in all.iter().filter(|wait| wait.outcome == Outcome::Timer) {
             prop_assert_eq!(wait.parts.sum(), wait.lateness_ns);
         }
     }

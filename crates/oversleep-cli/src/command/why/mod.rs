@@ -57,8 +57,8 @@ const EXAMPLES: &[(&str, &str)] = &[
 #[derive(Args, Debug)]
 #[command(before_help = examples(EXAMPLES), after_help = exits(WITHOUT_PROGRAM, CODES))]
 pub struct Why {
-    /// Recording (--record, perf.data, trace.dat, Perfetto or their text) or result file to show again; of two result files,
-    /// the second is compared with the first
+    /// Recording (--record, perf.data, trace.dat, Perfetto, their text, Windows' ETL) or result file to show again; of two
+    /// result files, the second is compared with the first
     #[arg(value_name = "FILE", num_args = 0..=2, conflicts_with_all = ["pid", "system", "program"])]
     files: Vec<PathBuf>,
 
@@ -130,8 +130,8 @@ pub struct Why {
     #[arg(long = "try", requires = "program", conflicts_with_all = ["files", "pid", "system", "only", "for_time"])]
     tries: bool,
 
-    /// Print commands that record a system's waits with what is installed there: linux (perf), trace-cmd or android; FILE
-    /// can be what they record
+    /// Print commands that record a system's waits with what is installed there: linux (perf), trace-cmd, android or windows
+    /// (wpr); FILE can be what they record
     #[arg(long, value_name = "WAY", value_parser = way(), hide_possible_values = true, exclusive = true)]
     how_to_record: Option<String>,
 

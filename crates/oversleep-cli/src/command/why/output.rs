@@ -133,7 +133,7 @@ fn read(why: &Why, path: &Path) -> Result<ResultFile, Failure> {
         let source: &dyn Source = in_file.as_ref().map_or(&in_memory, |file| file);
         let of_format = |fault| unusable(format!("it is {}, but {fault}", format.name));
         let opened = format.open(source).map_err(of_format)?;
-        let session = session(why, opened.meta.arch, Names::default())?;
+        let session = session(why, opened.meta.arch, Names::of_recording(&opened.meta))?;
         return opened.into_result(session).map_err(of_format);
     }
     if !Reader::knows(&bytes) {

@@ -11,9 +11,12 @@ use crate::observed::{Cause, Kind, delayed_by, has_ended};
 use crate::read;
 use crate::remedies::linux::{LOWER_TIMER_SLACK, POLL_BEFORE_RECEIVE, TIMERFD_FOR_LONG_TIMEOUTS};
 use crate::remedies::observed::{PASS_FINER_TIMEOUT, SET_ABSOLUTE_DEADLINE};
+use crate::remedies::windows::{REQUEST_TIMER_RESOLUTION, USE_HIGH_RESOLUTION_TIMER};
 
 /// Calls whose slack is a share of the timeout, if that exceeds the thread's slack.
 const POLLING: [&str; 7] = ["poll", "ppoll", "select", "pselect6", "epoll_wait", "epoll_pwait", "epoll_pwait2"];
+/// What a time line calls the timer resolution.
+const RESOLUTION: &str = "resolution";
 /// A slack above this is not the thread's, unless somebody raised it.
 const THREAD_SLACK_MAX_NS: i64 = 60_000;
 
@@ -98,6 +101,27 @@ pub(super) static FINDINGS: &[FindingEntry] = &[
         remedies: &[&SET_ABSOLUTE_DEADLINE],
         check: Check::Causes(entry),
     },
+    FindingEntry {
+        id: "OVS-Y033",
+        name: "late-by-resolution",
+        summary: "Sleeps and timeouts of the program end at ticks of Windows' clock.",
+        applies_to: "traces of Windows, for programs whose wish is stated with --want",
+        scope: Scope::Observed,
+        severity: Severity::Cost,
+        meaning: "Windows looks for timers that are due at each tick of its clock. Their distance is the timer resolution: 15.6 ms, \
+                  unless somebody requests less. Until Windows 10 1909 the lowest request holds for every process, since \
+                  Windows 10 2004 each process has what it requests itself.",
+        how_we_know: "The trace doesn't hold what a call requests, so lateness counts from the time that you state with \
+                      --want. What lies between that and the interrupt that ended the wait is the tick's. Records of \
+                      Microsoft-Windows-Kernel-Power say who requested which resolution.",
+        what_to_do: "Request a resolution of 1 ms while it is needed, or use a high-resolution timer.",
+        sources: &[
+            "https://learn.microsoft.com/windows/win32/api/timeapi/nf-timeapi-timebeginperiod",
+            "https://randomascii.wordpress.com/2020/10/04/windows-timer-resolution-the-great-rule-change/",
+        ],
+        remedies: &[&REQUEST_TIMER_RESOLUTION, &USE_HIGH_RESOLUTION_TIMER],
+        check: Check::Causes(resolution),
+    },
 ];
 
 /// Whether the slack of these waits is a share of their timeout.
@@ -153,7 +177,7 @@ fn timeout_share(file: &ResultFile) -> Checked<Vec<Conclusion>> {
 }
 
 fn tick(file: &ResultFile) -> Checked<Vec<Conclusion>> {
-    let kinds = slack_of(file, "the tick", |kind| kind.is_on_tick())?;
+    let kinds = slack_of(file, "the tick", |kind| kind.is_on_tick() && !kind.is_of_windows())?;
     let cause = Cause::whole(Part::Slack, &kinds);
     let first = cause.first();
     let late = first.typical(Part::Slack);
@@ -216,11 +240,38 @@ fn entry(file: &ResultFile) -> Checked<Vec<Conclusion>> {
     Ok(vec![cause.found(format!("{} needs {long} to enter the call and set its timer", first.identity))])
 }
 
+fn resolution(file: &ResultFile) -> Checked<Vec<Conclusion>> {
+    let kinds = slack_of(file, "the timer resolution", |kind| kind.is_of_windows())?;
+    let cause = Cause::whole(Part::Slack, &kinds);
+    let first = cause.first();
+    let mut had: Vec<&str> = Vec::new();
+    for change in file.changes.iter().filter(|change| change.what == RESOLUTION) {
+        if !had.contains(&&*change.after) {
+            had.push(&change.after);
+        }
+    }
+    let was = match &had[..] {
+        [] => String::new(),
+        [one] => format!(", which come every {one}"),
+        [all @ .., last] => format!(", which came every {} or {last}", all.join(", ")),
+    };
+    let late = first.typical(Part::Slack);
+    let found = cause.found(format!("{} ends {late} late because timers end at ticks{was}", first.identity));
+    let advice = "Call timeBeginPeriod(1) while the program must be on time, and timeEndPeriod(1) afterwards";
+    let other = "Or wait for a timer created with CREATE_WAITABLE_TIMER_HIGH_RESOLUTION (Windows 10 1803)";
+    Ok(vec![found.advising(&REQUEST_TIMER_RESOLUTION, advice, None).advising(&USE_HIGH_RESOLUTION_TIMER, other, None)])
+}
+
 #[cfg(test)]
 mod tests {
+    use oversleep_record::change::Change;
     use oversleep_record::environment::Os;
+    use oversleep_record::finding::Verdict;
+    use oversleep_record::observed::Observation;
+    use oversleep_record::observed::culprit::WINDOWS_POLICY;
     use oversleep_record::observed::wait::Request;
     use oversleep_record::part::Parts;
+    use oversleep_record::testing::Sheet;
     use oversleep_record::{Identity, Series};
 
     use super::*;
@@ -234,6 +285,35 @@ mod tests {
         let says =
             "app: nanosleep for 1 ms ends 1 s late because of timer slack, which was raised above the default of 50 µs";
         assert_eq!(late(1_000_000_000), [says]);
+    }
+
+    #[test]
+    fn on_windows_it_is_the_tick_and_no_slack() {
+        let mut file = Sheet::windows().file;
+        let mut series = waits(1, 100, Parts { slack: 14_000_000, ..Parts::default() });
+        series.observed.as_mut().unwrap().policy = Some((WINDOWS_POLICY, 23));
+        file.series = vec![series];
+        file.observation = Some(Observation::default());
+        let change = |after: &str| Change {
+            at_ns: Nanos::ZERO,
+            what: RESOLUTION.to_owned(),
+            before: None,
+            after: after.to_owned(),
+        };
+        let sentences = |file: &ResultFile| {
+            let all = crate::findings(file).into_iter().filter(|one| one.verdict == Verdict::Found);
+            all.map(|one| format!("{}: {}", one.name, one.sentence)).collect::<Vec<_>>()
+        };
+        let says = "late-by-resolution: app: nanosleep for 1 ms ends 14 ms late because timers end at ticks";
+        assert_eq!(sentences(&file), [says]);
+        assert_eq!(
+            crate::verdict::Verdict::of(&file).unwrap().sentence,
+            "100 % of its lateness is the kernel's tick, at which timers of Windows end."
+        );
+        file.changes = vec![change("15.6 ms")];
+        assert_eq!(sentences(&file), [format!("{says}, which come every 15.6 ms")]);
+        file.changes = vec![change("15.6 ms"), change("1 ms"), change("15.6 ms")];
+        assert_eq!(sentences(&file), [format!("{says}, which came every 15.6 ms or 1 ms")]);
     }
 
     #[test]

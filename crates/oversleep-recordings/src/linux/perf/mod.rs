@@ -15,7 +15,12 @@ use crate::cursor::{Bytes, Cursor};
 use crate::source::Source;
 use crate::{Fault, Format, zstd};
 
-pub const FORMAT: Format = Format { name: "perf.data", way: "linux", knows: |head| head.starts_with(MAGIC), open };
+pub const FORMAT: Format = Format {
+    name: "perf.data",
+    way: "linux",
+    knows: |head| head.starts_with(MAGIC),
+    open: |source, way| super::opened(source, way, open),
+};
 
 const MAGIC: &[u8] = b"PERFILE2";
 /// The size of the head of a stream; that of a file is longer.

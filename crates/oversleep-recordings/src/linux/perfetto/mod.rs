@@ -20,7 +20,8 @@ use crate::cursor::Cursor;
 use crate::source::Source;
 use crate::{CPUS_MAX, Fault, Format, zstd};
 
-pub const FORMAT: Format = Format { name: "a Perfetto trace", way: "android", knows, open };
+pub const FORMAT: Format =
+    Format { name: "a Perfetto trace", way: "android", knows, open: |source, way| super::opened(source, way, open) };
 
 /// Fields of `TracePacket`.
 const FTRACE: u32 = 1;

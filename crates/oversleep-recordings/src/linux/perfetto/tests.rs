@@ -153,7 +153,7 @@ fn columns(points: &[Point]) -> Vec<u8> {
 
 fn recorded() -> Vec<Point> {
     let source = RECORDED;
-    let mut stream = (trace_dat::FORMAT.open)(&source).unwrap();
+    let mut stream = trace_dat::open(&source).unwrap();
     std::iter::from_fn(|| stream.next().unwrap()).collect()
 }
 
@@ -195,7 +195,7 @@ fn trace(points: &[Point], how: As, is_compressed: bool, lost: Option<usize>) ->
 fn points(trace: &[u8]) -> Vec<Point> {
     assert_eq!(recognise(trace).map(|format| format.name), Some("a Perfetto trace"));
     let source = trace;
-    let mut stream = (FORMAT.open)(&source).unwrap();
+    let mut stream = super::open(&source).unwrap();
     let points = std::iter::from_fn(|| stream.next().unwrap()).collect();
     assert!(!stream.is_truncated() && stream.head().kernel == "6.18.44");
     points

@@ -17,7 +17,8 @@ use crate::cursor::Cursor;
 use crate::source::Source;
 use crate::{Fault, Format};
 
-pub const FORMAT: Format = Format { name: "text of events", way: "linux", knows, open };
+pub const FORMAT: Format =
+    Format { name: "text of events", way: "linux", knows, open: |source, way| super::opened(source, way, open) };
 
 /// The longest line that is read; longer ones are passed.
 const LINE_MAX: usize = 4_096;

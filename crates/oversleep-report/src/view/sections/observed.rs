@@ -2,13 +2,16 @@
 
 use oversleep_record::{ExperimentId, ResultFile};
 
-use super::Entry;
+use super::{Entry, watch};
+use crate::view::limits::limits;
 use crate::view::loops;
-use crate::view::observed::{ended_otherwise, left_out, limits, of_runtime, otherwise, own_rows, table};
+use crate::view::observed::{ended_otherwise, left_out, of_runtime, otherwise, own_rows, table};
 use crate::view::table::Section;
 
 pub const ENTRY: Entry = Entry { id: "observed", title: "All waits", experiments: &[ExperimentId::Y1], build };
 
+/// Captions of who requested which timer resolution when.
+const RESOLUTIONS: [&str; 2] = ["Timer resolutions", "The first changes of timer resolutions"];
 /// Letters of a bar.
 const BAR: usize = 16;
 
@@ -25,5 +28,5 @@ fn build(file: &ResultFile, section: Section) -> Section {
         .tables(otherwise(file))
         .notes(ended_otherwise(file))
         .notes(left_out(observation));
-    section.notes(limits(observation))
+    watch::changes(file, section, RESOLUTIONS).notes(limits(file, observation))
 }

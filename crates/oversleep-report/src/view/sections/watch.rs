@@ -29,6 +29,12 @@ pub fn since(at: Nanos) -> String {
     format!("{}:{:02}:{:02}.{}", seconds / 3_600, seconds / 60 % 60, seconds % 60, tenths % 10)
 }
 
+/// The time since a recording began: `7.250 s`.
+fn since_in_ms(at: Nanos) -> String {
+    let ms = at.0.max(0) / 1_000_000;
+    format!("{}.{:03} s", ms / 1_000, ms % 1_000)
+}
+
 /// A change in a line, without its time: `resolution  15.6 ms → 1 ms`.
 pub fn in_a_line(change: &Change) -> String {
     let before = change.before.as_ref().map(|before| format!("{before} → ")).unwrap_or_default();
@@ -36,11 +42,6 @@ pub fn in_a_line(change: &Change) -> String {
 }
 
 fn build(file: &ResultFile, section: Section) -> Section {
-    let changes = Columns::new()
-        .figure("at", |change: &&Change| since(change.at_ns))
-        .words("what", |change| change.what.clone())
-        .words("before", |change| change.before.clone())
-        .words("after", |change| change.after.clone());
     // The duration of a sleep is its request plus its lateness.
     let span = |series: &&Series, of: Option<i64>| {
         let base = if series.quantity == Quantity::Lateness { series.requested_ns?.0 } else { 0 };
@@ -53,18 +54,30 @@ fn build(file: &ResultFile, section: Section) -> Section {
         .figure("p99", move |series| span(series, series.distribution.safe_quantile(0.99)))
         .figure("max", move |series| span(series, series.distribution.max()))
         .figure("count", |series| series.counts.recorded);
-    let count = file.changes.len() as u64 + file.changes_beyond;
-    let (shown, more) = file.changes.split_at(file.changes.len().min(CHANGES_SHOWN));
-    let caption = if more.is_empty() { "Each change, as it was seen" } else { "The first changes, as they were seen" };
-    section
-        .tables(figures.table("Over the whole time", measured(file, ExperimentId::C7)))
-        .tables(changes.table(caption, shown))
-        .notes(
-            (count > shown.len() as u64)
-                .then(|| format!("{} in all; the result file lists them.", counted(count, "change"))),
-        )
+    let section = section.tables(figures.table("Over the whole time", measured(file, ExperimentId::C7)));
+    // Those of a recording are told beside its waits.
+    if file.observation.is_some() { section } else { changes(file, section, CAPTIONS) }
 }
 
+/// The first changes as a table, and how many there are if they are more; the captions of all and of the first ones.
+pub fn changes(file: &ResultFile, section: Section, [all, first]: [&str; 2]) -> Section {
+    // A recording is short, and times in it are compared with those of its waits.
+    let when = if file.observation.is_some() { since_in_ms } else { since };
+    let columns = Columns::new()
+        .figure("at", move |change: &&Change| when(change.at_ns))
+        .words("what", |change| change.what.clone())
+        .words("before", |change| change.before.clone())
+        .words("after", |change| change.after.clone());
+    let count = file.changes.len() as u64 + file.changes_beyond;
+    let (shown, more) = file.changes.split_at(file.changes.len().min(CHANGES_SHOWN));
+    let caption = if more.is_empty() { all } else { first };
+    section.tables(columns.table(caption, shown)).notes(
+        (count > shown.len() as u64)
+            .then(|| format!("{} in all; the result file lists them.", counted(count, "change"))),
+    )
+}
+
+const CAPTIONS: [&str; 2] = ["Each change, as it was seen", "The first changes, as they were seen"];
 /// Changes in the table.
 const CHANGES_SHOWN: usize = 100;
 
@@ -80,6 +93,7 @@ mod tests {
             [0, 7_250, 3_723_900, 90_000_000].map(|ms| since(Nanos::from_millis(ms))),
             ["0:00:00.0", "0:00:07.2", "1:02:03.9", "25:00:00.0"]
         );
+        assert_eq!([7_250, 3_723_900].map(|ms| since_in_ms(Nanos::from_millis(ms))), ["7.250 s", "3723.900 s"]);
         let change = |before: Option<&str>| Change {
             at_ns: Nanos::ZERO,
             what: "resolution".to_owned(),

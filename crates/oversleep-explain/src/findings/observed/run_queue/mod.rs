@@ -2,7 +2,7 @@
 
 use oversleep_record::finding::Severity;
 use oversleep_record::observed::Blame;
-use oversleep_record::observed::culprit::{Whose, Why, policy_words};
+use oversleep_record::observed::culprit::{WINDOWS_POLICY, Whose, Why, policy_words};
 use oversleep_record::part::Part;
 use oversleep_record::words::counted;
 use oversleep_record::{FactName, Nanos, ResultFile};
@@ -220,6 +220,9 @@ fn behind(file: &ResultFile, cause: &Cause<'_, '_>, blame: &Blame) -> Conclusion
             Some("# command, with the number of the CPU\ntaskset -c N oversleep why -p PID".to_owned()),
         );
     }
+    if blame.policy == WINDOWS_POLICY {
+        return behind_on_windows(found, blame, is_own(file, cause.first(), blame));
+    }
     if is_own(file, cause.first(), blame) {
         let (sentence, command) = match blame.is_pinned {
             _ if is_confined => (
@@ -295,6 +298,25 @@ fn behind(file: &ResultFile, cause: &Cause<'_, '_>, blame: &Blame) -> Conclusion
     }
 }
 
+/// Behind a thread of Windows.
+fn behind_on_windows(found: Conclusion, blame: &Blame, is_own: bool) -> Conclusion {
+    if is_own {
+        let sentence = "Let fewer of the program's threads run at once: these are its own";
+        return found.cured_by(ALONE).advising(&SEPARATE_CPUS, sentence, None);
+    }
+    let name = &blame.name;
+    let pin = format!(
+        "Keep {name} away from this program's CPUs: start it with another affinity, or set that in Task Manager's details"
+    );
+    let command = "# command, with a mask of CPUs in hexadecimal\nstart /affinity 3 PROGRAM".to_owned();
+    let first = format!(
+        "Or let this thread go first, with a priority above {}: SetThreadPriority, or AvSetMmThreadCharacteristics for sound \
+         and video",
+        31 - blame.prio.clamp(0, 31)
+    );
+    found.cured_by(FIRST).advising(&SEPARATE_CPUS, pin, Some(command)).advising(&RUN_FIRST, first, None)
+}
+
 /// Threads that waited for a CPU, with nobody seen on it.
 fn behind_nobody(cause: &Cause<'_, '_>) -> Conclusion {
     let (kind, max) = (cause.first(), cause.longest);
@@ -303,7 +325,11 @@ fn behind_nobody(cause: &Cause<'_, '_>) -> Conclusion {
         None => "less than half of it while another task was seen to run",
     };
     let found = cause.found(format!("{} waits for a CPU, for up to {max}: {why}", kind.identity));
-    found.cured_by(FIRST).advising(&SEPARATE_CPUS, "Give the thread a CPU of its own (taskset, cpuset)", None)
+    let by = match kind.waits.policy {
+        Some((WINDOWS_POLICY, _)) => "SetThreadAffinityMask",
+        _ => "taskset, cpuset",
+    };
+    found.cured_by(FIRST).advising(&SEPARATE_CPUS, format!("Give the thread a CPU of its own ({by})"), None)
 }
 
 #[cfg(test)]

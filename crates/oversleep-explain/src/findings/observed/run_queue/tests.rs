@@ -102,3 +102,14 @@ fn a_thread_that_may_use_one_cpu_only_is_told_so() {
     assert!(concluded(FAIR_0, own, "one CPU: ./app").2.starts_with("Let the program use more CPUs"));
     assert!(!concluded(FAIR_0, hog(), "./app").1.contains("only CPU"));
 }
+
+#[test]
+fn on_windows_the_advice_is_windows_own() {
+    let hog = |prio| task("hog.exe", (WINDOWS_POLICY, prio), Whose::Program, Why::HigherPriority);
+    let (_, sentence, advice) = concluded((WINDOWS_POLICY, 23), hog(19), "");
+    assert!(sentence.contains("waits for a CPU while hog.exe (priority 12) runs"), "{sentence}");
+    assert!(advice.contains("Keep hog.exe away") && advice.contains("above 12: SetThreadPriority"), "{advice}");
+    assert!(!advice.contains("taskset") && !advice.contains("chrt"), "{advice}");
+    let (_, _, advice) = concluded((WINDOWS_POLICY, 23), Blame { whose: Whose::Own, ..hog(19) }, "");
+    assert!(advice.contains("these are its own") && !advice.contains("taskset"), "{advice}");
+}

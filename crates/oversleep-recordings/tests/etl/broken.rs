@@ -1,0 +1,84 @@
+//! Damaged traces: nothing panics, nothing is allocated by a stated size, and one sentence says what is wrong.
+
+use oversleep_recordings::{recognise, replay};
+
+use crate::support::{GAME, sleeps};
+use crate::write::Trace;
+
+fn reads(bytes: &[u8]) -> bool {
+    recognise(bytes).is_some_and(|format| match replay(format, &bytes) {
+        Ok(_) => true,
+        Err(fault) => {
+            assert!(!fault.to_string().contains('\n'));
+            false
+        }
+    })
+}
+
+fn files() -> [Vec<u8>; 2] {
+    [false, true].map(|is_packed| {
+        let mut trace = sleeps(Trace { is_packed, ..Trace::default() });
+        trace.request(700.0, 63, GAME, 10_000);
+        trace.write(&[])
+    })
+}
+
+#[test]
+fn every_truncation_is_read_or_refused() {
+    let every = std::env::var_os("OVERSLEEP_INPUTS").is_some();
+    for file in files() {
+        for size in (0..file.len()).step_by(if every { 1 } else { 61 }) {
+            let cut = &file[..size];
+            let is_read = reads(cut);
+            assert!(!is_read || size > 4_096);
+        }
+        let cut = &file[..file.len() - 2_000];
+        let observation = replay(recognise(cut).unwrap(), &cut).unwrap().observation.unwrap();
+        assert!(observation.losses.is_truncated);
+    }
+}
+
+#[test]
+fn mutations_are_read_or_refused() {
+    let rounds = std::env::var("OVERSLEEP_INPUTS").ok().and_then(|count| count.parse().ok()).unwrap_or(400_u64);
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut random = move |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state % below as u64) as usize
+    };
+    let files = files();
+    for round in 0..rounds {
+        let mut file = files[round as usize % 2].clone();
+        for _ in 0..=random(8) {
+            // Half of them in heads, where sizes are.
+            let at = if random(2) == 0 { random(file.len()) } else { random(5) * 4_096 + random(600) };
+            let value = [0, 0xff, 0x80, random(256) as u8][random(4)];
+            if let Some(byte) = file.get_mut(at) {
+                *byte = value;
+            }
+        }
+        reads(&file);
+    }
+}
+
+#[test]
+fn a_clock_that_contradicts_the_file_s_own_times_is_refused() {
+    let mut file = sleeps(Trace::default()).write(&[]);
+    // The counter's frequency, of 10 MHz, becomes 10 Hz.
+    let place = file.windows(8).position(|bytes| bytes == 10_000_000_u64.to_le_bytes()).unwrap();
+    file[place..place + 8].copy_from_slice(&10_u64.to_le_bytes());
+    let fault = replay(recognise(&file).unwrap(), &&file[..]).unwrap_err().to_string();
+    assert!(fault.contains("by its clock"), "{fault}");
+}
+
+#[test]
+fn other_files_are_none() {
+    let file = sleeps(Trace::default()).write(&[]);
+    for at in [72 + 2, 72 + 3, 72 + 6] {
+        let mut other = file.clone();
+        other[at] = 7;
+        assert!(recognise(&other).is_none(), "{at}");
+    }
+}

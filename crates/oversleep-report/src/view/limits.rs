@@ -1,0 +1,65 @@
+//! What the figures of observed programs don't cover, by who followed or recorded them.
+
+use oversleep_record::ResultFile;
+use oversleep_record::environment::Os;
+use oversleep_record::observed::{By, Observation};
+
+/// What the figures don't cover: the limits of the follower and of the kernel.
+pub fn limits(file: &ResultFile, observation: &Observation) -> Vec<String> {
+    let by = match observation.by {
+        By::Kernel => &[][..],
+        By::Recorder if is_of_windows(file, observation) => &[],
+        By::Recorder => &[RECORDED],
+        By::Supervisor => &[SPAN_WITH_SWITCHES, PARTS, CALLS],
+        By::SupervisorWithoutSwitches => &[SPAN_WITHOUT_SWITCHES, SWITCHES, PARTS, CALLS],
+    };
+    let unseen: Vec<&str> = observation.unseen.iter().map(|part| part.name()).collect();
+    let unseen = (!unseen.is_empty()).then(|| format!("Not recorded: {}.", unseen.join(", ")));
+    let missing = &observation.losses.missing;
+    let lacks = lacks(observation, "").filter(|_| !is_of_windows(file, observation));
+    let missing = (observation.by != By::Recorder && !missing.is_empty())
+        .then(|| format!("Not available on this kernel: {}.", missing.join("; ")));
+    by.iter().map(|&limit| limit.to_owned()).chain(unseen).chain(lacks).chain(missing).collect()
+}
+
+fn is_of_windows(file: &ResultFile, observation: &Observation) -> bool {
+    observation.by == By::Recorder && file.platform.is(Os::Windows)
+}
+
+/// What a recording lacks, and how to record it.
+fn lacks(observation: &Observation, way: &str) -> Option<String> {
+    let missing = &observation.losses.missing;
+    (observation.by == By::Recorder && !missing.is_empty()).then(|| {
+        let missing = missing.join(", ");
+        format!("The recording lacks {missing}. `oversleep why --how-to-record{way}` prints what records them.")
+    })
+}
+
+/// What a recording of Windows is read for, and what it lacks: every figure depends on it.
+pub fn of_windows(file: &ResultFile) -> Vec<String> {
+    let Some(observation) = file.observation.as_ref().filter(|of| is_of_windows(file, of)) else { return Vec::new() };
+    let meant = if observation.want_ns.is_some() { RECORDED_WANTED } else { RECORDED_WINDOWS };
+    let meant = (!file.series.is_empty()).then(|| meant.to_owned());
+    meant.into_iter().chain(lacks(observation, " windows")).collect()
+}
+
+const RECORDED: &str = "Another tool recorded the kernel's events. What a `timespec` requests is not among them: such a wait \
+    counts from its timer's deadline, and its request is read from the timer, up to 3 µs short. A CPU quota looks like \
+    waiting for a CPU.";
+const RECORDED_WINDOWS: &str = "Windows' records don't hold what a call requests, so lateness counts from the interrupt that \
+    ended the wait, and the tick that it waited for isn't seen. State what the program meant: --want 1ms.";
+const RECORDED_WANTED: &str = "Windows' records don't hold what a call requests, so lateness counts from what you state: from \
+    the beginning of every sleep on, whoever makes it. Choose the program's with --only program=NAME.";
+const SPAN_WITH_SWITCHES: &str = "A supervisor saw these waits: it stops the program before and after each one. A span counts \
+    from when the program goes on after the first stop, a deadline is the program's own; a wait ends when the program has \
+    stopped again. Nothing is subtracted.";
+const SPAN_WITHOUT_SWITCHES: &str = "A supervisor saw these waits: it stops the program before and after each one. A span \
+    counts from when it lets the program go on after the first stop, a deadline is the program's own; a wait ends when the \
+    supervisor notices the second stop, so its own waking is included. Nothing is subtracted.";
+const SWITCHES: &str = "This process gets no records of context switches (perf_event_open), so only the time in the run queue \
+    is told from the rest of the lateness, which is unattributed. With kernel.perf_event_paranoid at 2, or outside of a \
+    container, it may get them.";
+const PARTS: &str = "Timer slack, late interrupts, CPU quotas and who ran instead can be seen in the kernel's events only, \
+    which need privileges.";
+const CALLS: &str = "Not seen: timers that the program sets itself (timerfd, POSIX timers, setitimer), timeouts of sockets, \
+    io_uring, and 32-bit programs.";
