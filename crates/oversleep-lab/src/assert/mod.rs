@@ -14,8 +14,8 @@ use oversleep_record::Nanos;
 use oversleep_record::assertion::Place;
 use oversleep_record::part::Part;
 
-pub(crate) use figures::of_share;
 pub use against::{Across, Regression, against};
+pub(crate) use figures::of_share;
 pub use judge::judge;
 pub use pairs::{LOOKS, Pairs, seldom};
 pub use turn::{Requests, figures_of, names_of};
