@@ -56,9 +56,11 @@ pub fn read(bytes: &[u8]) -> Result<Option<Request>, Refusal> {
     Ok(Some(Request { path, accept: accept.join(","), is_head }))
 }
 
-/// The best of the offered formats, by the client's weights and then in its order; `None` if it takes none of them. An
-/// offer says whether a media type with these parameters means it.
-pub fn best<T: Copy>(accept: &str, offers: &[(T, &dyn Fn(&str, &[&str]) -> bool)]) -> Option<T> {
+/// A format, and whether a media type with these parameters means it.
+pub type Offer<'a, T> = (T, &'a dyn Fn(&str, &[&str]) -> bool);
+
+/// The best of the offered formats, by the client's weights and then in its order; `None` if it takes none of them.
+pub fn best<T: Copy>(accept: &str, offers: &[Offer<'_, T>]) -> Option<T> {
     let mut best: Option<(f32, T)> = None;
     for range in accept.split(',') {
         let mut parts = range.split(';').map(str::trim);

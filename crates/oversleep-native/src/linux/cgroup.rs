@@ -126,7 +126,7 @@ impl CpuGroups {
     pub fn weight(&self, files: &dyn Files) -> Option<i64> {
         let own = self.folders.first()?;
         match self.version {
-            1 => Some((files.integer(&format!("{own}/cpu.shares")).ok()? * 100 / 1_024).clamp(1, 10_000)),
+            1 => Some(((files.integer(&format!("{own}/cpu.shares")).ok()? * 100 + 512) / 1_024).clamp(1, 10_000)),
             _ => files.integer(&format!("{own}/cpu.weight")).ok(),
         }
     }

@@ -96,6 +96,18 @@ impl Second {
     }
 }
 
+/// What is known of one sampler now.
+pub struct Seen {
+    /// The CPU that it stays on.
+    pub cpu: Option<u32>,
+    /// Its figures.
+    pub second: Second,
+    /// Late waits since the last time.
+    pub late: Vec<LateWait>,
+    /// The lateness of the short waits, where a histogram is shown.
+    pub histogram: Option<Distribution>,
+}
+
 /// A late wait.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Late {

@@ -9,8 +9,8 @@ use oversleep_record::{Nanos, ResultFile};
 use oversleep_sampler::LateWait;
 use oversleep_serve::client;
 
-use super::lines::{Line, Second};
-use super::view::{Seen, Shown, View};
+use super::lines::{Line, Second, Seen};
+use super::view::{Shown, View};
 use crate::exit::Failure;
 use crate::message;
 

@@ -10,9 +10,9 @@ use oversleep_record::file::Completion;
 use oversleep_record::{Nanos, ResultFile};
 use oversleep_sampler::{Kind, LateWait};
 
-use super::lines::Second;
+use super::lines::{Second, Seen};
 use super::threads::Threads;
-use super::view::{Seen, Shown, View};
+use super::view::{Shown, View};
 use crate::exit::Failure;
 
 /// How often late waits are looked for.

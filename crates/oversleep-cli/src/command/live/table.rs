@@ -2,8 +2,7 @@
 
 use oversleep_record::{Distribution, Nanos};
 
-use super::lines::{Figures, Part, Second};
-use super::view::Seen;
+use super::lines::{Figures, Part, Second, Seen};
 
 /// The most columns.
 pub const COLUMNS: usize = 80;

@@ -1,9 +1,6 @@
 //! What was shown so far, and what is shown next: lines that stay, and a table that is drawn again.
 
-use oversleep_record::Distribution;
-use oversleep_sampler::LateWait;
-
-use super::lines::{Late, Line, Second};
+use super::lines::{Late, Line, Seen};
 use super::screen::Screen;
 use super::table;
 use crate::exit::Failure;
@@ -21,18 +18,6 @@ pub struct Shown {
     pub has_json_lines: bool,
     /// Whether standard output is another document's, so that late waits are notes.
     pub is_stdout_taken: bool,
-}
-
-/// What is known of one sampler now.
-pub struct Seen {
-    /// The CPU that it stays on.
-    pub cpu: Option<u32>,
-    /// Its figures.
-    pub second: Second,
-    /// Late waits since the last time.
-    pub late: Vec<LateWait>,
-    /// The lateness of the short waits, where a histogram is shown.
-    pub histogram: Option<Distribution>,
 }
 
 /// What was shown so far.
