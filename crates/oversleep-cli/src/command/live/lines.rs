@@ -14,7 +14,7 @@ const NEWEST: Nanos = Nanos::from_millis(1_000);
 #[serde(tag = "event", rename_all = "lowercase")]
 pub enum Line {
     /// The state in some second.
-    Second(Second),
+    Second(Box<Second>),
     /// A late wait.
     Late(Late),
 }

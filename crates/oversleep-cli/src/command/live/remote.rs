@@ -105,7 +105,7 @@ fn state(base: &str) -> Result<State, String> {
         match line {
             Line::Second(second) => {
                 seconds += 1;
-                first = first.or(Some(second));
+                first = first.or(Some(*second));
             }
             Line::Late(of) if seconds == 1 => late.push(LateWait::from(&of)),
             Line::Late(_) => {}

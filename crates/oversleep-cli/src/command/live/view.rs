@@ -67,7 +67,7 @@ impl View {
         if is_due {
             if self.shown.has_json_lines {
                 for seen in seen {
-                    self.line(&Line::Second(seen.second.clone()).text())?;
+                    self.line(&Line::Second(Box::new(seen.second.clone())).text())?;
                 }
             }
             let count = seen.iter().map(|seen| seen.second.count()).sum();

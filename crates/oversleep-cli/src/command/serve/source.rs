@@ -87,7 +87,7 @@ impl Source for Samplers {
         let of = |live: &Arc<Live>| {
             let sampler = live.sampler();
             let late = sampler.late_after(0).map(|late| Line::Late(late.into()));
-            let lines = [Line::Second(Second::of(&sampler, now))].into_iter().chain(late);
+            let lines = [Line::Second(Box::new(Second::of(&sampler, now)))].into_iter().chain(late);
             lines.map(|line| line.text() + "\n").collect::<String>()
         };
         self.lives.iter().map(of).collect()
