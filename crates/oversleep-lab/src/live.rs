@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use oversleep_measure::{Bench, Plan, StopFlag};
 use oversleep_record::conditions::{Outcome, Setting};
 use oversleep_record::{CommandName, Conditions, Nanos, ResultFile, Unavailable};
-use oversleep_sampler::{MachineState, Sampler, Sampling};
+use oversleep_sampler::{Covers, MachineState, Sampler, Sampling};
 use oversleep_system::{Restore, tunables::names};
 
 use crate::session::{Laboratory, Request, RunError};
@@ -126,6 +126,17 @@ impl Live {
             file.series.extend(series);
         }
         file.duration_ns = first.bench.stamp() - first.begun;
+        let (covers, covered) = {
+            let sampler = first.sampler();
+            (sampler.sampling().covers, sampler.covered())
+        };
+        if covers == Covers::LastHour {
+            // It began when its oldest sample was taken, and facts are those of now: they may have changed in a week.
+            file.duration_ns = covered;
+            let platform = first.bench.platform();
+            file.taken_unix_s = platform.unix_time_s().map(|now| now - covered.0 / 1_000_000_000);
+            file.environment = platform.environment();
+        }
         file.findings = oversleep_explain::findings(&file);
         file
     }
@@ -133,10 +144,29 @@ impl Live {
 
 #[cfg(test)]
 mod tests {
-    use oversleep_model::sim::{Overshoot, Sim};
+    use oversleep_model::sim::{Overshoot, Sim, Stall};
     use oversleep_model::testing::machine;
 
     use super::*;
+
+    #[test]
+    fn the_last_hour_begins_an_hour_ago_however_long_it_ran() {
+        let stall = Stall { at: Nanos::from_millis(3 * 3_600_000), length: Nanos::from_millis(5_000) };
+        let machine = machine().with_wait("nanosleep", Overshoot::Fixed(Nanos(60_000))).with_stall(stall);
+        let platform: oversleep_system::SharedPlatform = Sim::start(machine.build());
+        let (begun, lab) = (platform.unix_time_s(), Laboratory::on(platform));
+        let sampling = Sampling {
+            covers: Covers::LastHour,
+            break_above: Some(Nanos::from_millis(1_000)),
+            ..Sampling::of("nanosleep")
+        };
+        let live = lab.live(sampling, None, CommandName::Serve, None, &StopFlag::new()).unwrap();
+        live.run().unwrap();
+        let file = live.result();
+        assert!((3_500..3_700).contains(&(file.duration_ns.0 / 1_000_000_000)), "{}", file.duration_ns);
+        let after = begun.zip(file.taken_unix_s).map(|(begun, taken)| taken - begun);
+        assert!(after.is_none_or(|after| (7_000..7_400).contains(&after)), "{after:?}");
+    }
 
     #[test]
     fn what_was_sampled_is_a_result_that_reads_back() {

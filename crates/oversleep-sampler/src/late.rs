@@ -46,15 +46,16 @@ impl LateWait {
     /// The wait with what is known: its own time without a CPU, and what `during` says of the whole burst.
     pub fn of(wait: Wait, during: &Disturbance) -> LateWait {
         let known = [
-            (Cause::Throttled, during.throttled_ns),
             (Cause::Preempted, wait.run_delay),
+            (Cause::Throttled, during.throttled_ns),
             (Cause::Stolen, during.steal_ns),
         ];
         // A delay of a few µs is a wake-up's own.
         let least = Nanos(wait.lateness.0 / 10);
         let mut causes: Vec<(Cause, Nanos)> =
             known.into_iter().filter_map(|(cause, time)| Some((cause, time.filter(|time| *time > least)?))).collect();
-        causes.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
+        // No cause delayed it by more than it was late; of those that may explain all, its own time is the surest.
+        causes.sort_by_key(|(_, time)| std::cmp::Reverse((*time).min(wait.lateness)));
         LateWait { wait, causes, window: during.window_ns }
     }
 }
@@ -109,6 +110,8 @@ mod tests {
             late(Some(ms(2)), &throttled),
             "1 ms ended 3 ms late: 40 ms throttled in 900 ms, 10 ms stolen in 900 ms, 2 ms waiting for a CPU"
         );
+        let stolen = Disturbance { steal_ns: Some(ms(10)), ..quiet };
+        assert_eq!(late(Some(ms(3)), &stolen), "1 ms ended 3 ms late: 3 ms waiting for a CPU, 10 ms stolen in 900 ms");
         let missed = LateWait::of(Wait { ended: Ended::Missed, ..wait(None) }, &quiet);
         assert_eq!(missed.to_string(), "1 ms missed its deadline by 3 ms: the wait before it ended too late");
     }

@@ -101,8 +101,8 @@ pub struct Snapshot<'a> {
     pub os: &'a str,
     /// Facts that may be shared.
     pub facts: &'a Environment,
-    /// What the samples and facts say.
-    pub findings: &'a [Finding],
+    /// What the samples and facts say; `None` until there are enough of them.
+    pub findings: Option<&'a [Finding]>,
     /// The version of the program.
     pub version: &'a str,
 }
@@ -145,7 +145,7 @@ impl Snapshot<'_> {
         vec![
             Family {
                 name: "oversleep_wait_lateness_seconds",
-                help: "How late waits ended; below zero if early.",
+                help: "How late waits ended; below zero if early. A deadline that had passed before the call is in it.",
                 kind: Type::Histogram,
                 unit: "seconds",
                 samples: each(&Kind::ALL, &|sampler, kind| Value::Distribution(sampler.tally(kind).lateness.clone())),
@@ -208,7 +208,11 @@ impl Snapshot<'_> {
             ),
             ("oversleep_clocksource_changes", "How often the clock source changed.", first.clock_source_changes()),
             ("oversleep_quota_changes", "How often the CPU quota changed, came or went.", first.quota_changes()),
-            ("oversleep_late_waits", "Waits that ended more than 1 ms late.", late),
+            (
+                "oversleep_late_waits",
+                "Waits that ended 1 ms late or more, or whose deadline had passed by as much.",
+                late,
+            ),
         ];
         let known = spans
             .into_iter()
@@ -221,14 +225,15 @@ impl Snapshot<'_> {
     }
 
     fn of_findings(&self) -> Vec<Family> {
-        let found = self.findings.iter().filter(|finding| finding.verdict == Verdict::Found);
+        let Some(findings) = self.findings else { return Vec::new() };
+        let found = findings.iter().filter(|finding| finding.verdict == Verdict::Found);
         let sample = |finding: &Finding| Sample {
             labels: vec![("id", finding.id.clone()), ("name", finding.name.clone())],
             value: Value::Number(1.0),
         };
         let samples: Vec<Sample> = found.map(sample).collect();
         let decided = |finding: &&Finding| matches!(finding.verdict, Verdict::Found | Verdict::NotFound);
-        let checked = self.findings.iter().filter(decided).count() as f64;
+        let checked = findings.iter().filter(decided).count() as f64;
         let mut all = vec![number(
             "oversleep_findings_checked",
             "Findings about which samples and facts decide; those that were found are oversleep_finding.",

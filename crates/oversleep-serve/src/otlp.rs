@@ -229,7 +229,8 @@ fn histogram(sample: &Sample, values: &Distribution, times: Times) -> HistogramD
         start_time_unix_nano: times.start_ns,
         time_unix_nano: times.now_ns,
         count: all.count,
-        sum: Some(all.sum_s),
+        // It would fall where a wait ended early, which a sum must not.
+        sum: all.negative.is_empty().then_some(all.sum_s),
         scale: SCHEMA,
         zero_count: all.zero_count,
         positive: buckets(&all.positive),

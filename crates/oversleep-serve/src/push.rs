@@ -1,6 +1,8 @@
 //! Pushes metrics by OTLP over HTTP, as OpenTelemetry's environment variables say.
 //! <https://opentelemetry.io/docs/specs/otel/protocol/exporter/>
 
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
 use std::time::Duration;
 
 use crate::metrics::Family;
@@ -9,6 +11,8 @@ use crate::otlp::{self, Times};
 /// How long a receiver may take, in whole seconds.
 const TIME_MAX_S: u64 = 10;
 const EVERY: Duration = Duration::from_secs(60);
+/// Each push takes a ms of CPU time.
+const EVERY_MIN: Duration = Duration::from_secs(1);
 
 /// Where metrics are pushed to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,8 +40,14 @@ impl Destination {
             let base = set("OTEL_EXPORTER_OTLP_ENDPOINT")?;
             Some(("OTEL_EXPORTER_OTLP_ENDPOINT", format!("{}/v1/metrics", base.trim_end_matches('/'))))
         };
-        let Some((name, url)) = stated.or_else(of_metrics).or_else(of_all) else { return Ok(None) };
+        let is_off = set("OTEL_SDK_DISABLED").is_some_and(|text| text.trim().eq_ignore_ascii_case("true"))
+            || set("OTEL_METRICS_EXPORTER").is_some_and(|text| text.trim() == "none");
+        let of_environment = || of_metrics().or_else(of_all).filter(|_| !is_off);
+        let Some((name, url)) = stated.or_else(of_environment) else { return Ok(None) };
         match url.split_once("://") {
+            Some(("http", rest)) if rest.split('/').next().is_some_and(|host| host.contains('@')) => {
+                return Err(format!("{name}: a URL with a user isn't understood; state OTEL_EXPORTER_OTLP_HEADERS"));
+            }
             Some(("http", rest)) if !rest.is_empty() && !rest.starts_with('/') => {}
             Some(("https", _)) => {
                 return Err(format!("{name}: {url}: only http is spoken; name a collector on this machine"));
@@ -45,6 +55,10 @@ impl Destination {
             _ => return Err(format!("{name}: {url} is no URL such as http://127.0.0.1:4318/v1/metrics")),
         }
         let headers = ["OTEL_EXPORTER_OTLP_METRICS_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS"].into_iter().find_map(set);
+        let headers = headers.map(|text| pairs(&text)).unwrap_or_default();
+        if headers.iter().any(|(name, value)| format!("{name}{value}").contains(|letter: char| letter.is_control())) {
+            return Err("OTEL_EXPORTER_OTLP_HEADERS: a header has a control character".to_owned());
+        }
         let mut resource = set("OTEL_RESOURCE_ATTRIBUTES").map(|text| pairs(&text)).unwrap_or_default();
         if let Some(name) = set("OTEL_SERVICE_NAME") {
             resource.retain(|(key, _)| key != "service.name");
@@ -53,12 +67,16 @@ impl Destination {
         if !resource.iter().any(|(key, _)| key == "service.name") {
             resource.push(("service.name".to_owned(), "oversleep".to_owned()));
         }
+        // Without it, all hosts would be one series: a push has no scraper that tells them apart.
+        if !resource.iter().any(|(key, _)| key == "service.instance.id") {
+            resource.push(("service.instance.id".to_owned(), random_id()));
+        }
         let every = set("OTEL_METRIC_EXPORT_INTERVAL").and_then(|text| text.trim().parse().ok());
         Ok(Some(Destination {
             url,
-            headers: headers.map(|text| pairs(&text)).unwrap_or_default(),
+            headers,
             resource,
-            every: every.filter(|ms| *ms > 0).map_or(EVERY, Duration::from_millis),
+            every: every.map_or(EVERY, |ms| Duration::from_millis(ms).max(EVERY_MIN)),
         }))
     }
 
@@ -79,6 +97,12 @@ impl Destination {
             status => Err(format!("the receiver answers {status} {}", answer.reason_phrase)),
         }
     }
+}
+
+/// A number that no other start has: the keys of hashers are random.
+fn random_id() -> String {
+    let half = || RandomState::new().build_hasher().finish();
+    format!("{:016x}{:016x}", half(), half())
 }
 
 /// `a=b,c=d` with percent-encoded values.
@@ -130,7 +154,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_reached_is_said_with_its_name() {
-        for url in ["https://a/v1/metrics", "a:4318", "http://", "ftp://a"] {
+        for url in ["https://a/v1/metrics", "a:4318", "http://", "ftp://a", "http://user:secret@a/"] {
             assert!(of(Some(url), &[]).is_err_and(|error| error.starts_with("--otlp: ")), "{url}");
         }
     }
@@ -144,11 +168,18 @@ mod tests {
         ];
         let destination = of(Some("http://a/v1/metrics"), &variables).unwrap().unwrap();
         let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-        assert_eq!(destination.resource, [pair("host.group", "db,1"), pair("service.name", "x")]);
+        assert_eq!(destination.resource[..2], [pair("host.group", "db,1"), pair("service.name", "x")]);
+        assert_eq!((destination.resource[2].0.as_str(), destination.resource[2].1.len()), ("service.instance.id", 32));
         assert_eq!(destination.headers, [pair("api-key", "a b")]);
         assert_eq!(destination.every, Duration::from_secs(5));
         let named = of(Some("http://a/"), &[variables[0], ("OTEL_SERVICE_NAME", "z")]).unwrap().unwrap();
         assert_eq!(named.resource[1], pair("service.name", "z"));
+        let hostile = [("OTEL_EXPORTER_OTLP_HEADERS", "c=d%0d%0aX-Evil: 1")];
+        assert!(of(Some("http://a/"), &hostile).is_err_and(|error| error.contains("control character")));
+        let base = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://a");
+        for off in [("OTEL_SDK_DISABLED", "true"), ("OTEL_METRICS_EXPORTER", "none")] {
+            assert_eq!(of(None, &[base, off]), Ok(None), "{off:?}");
+        }
         assert_eq!((decoded("%zz%4"), decoded("%41")), ("%zz%4".to_owned(), "A".to_owned()));
     }
 }

@@ -59,7 +59,7 @@ pub static ROUTES: &[Route] = &[
         what: "the state now and the late waits, as lines of JSON",
         answer: |source, _| Answer::new(OK, "application/jsonl", source.lines()),
     },
-    Route { path: "/healthz", what: "ok, while it samples", answer: |_, _| Answer::new(OK, TEXT, "ok\n") },
+    Route { path: "/healthz", what: "ok, while it runs", answer: |_, _| Answer::new(OK, TEXT, "ok\n") },
     Route { path: "/", what: "this", answer: |source, _| Answer::new(OK, TEXT, source.about()) },
 ];
 

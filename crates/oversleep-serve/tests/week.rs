@@ -91,7 +91,7 @@ impl Machine {
 
 fn families(sampler: &Sampler) -> Vec<Family> {
     let (samplers, facts) = ([(None, sampler)], Environment::default());
-    Snapshot { samplers: &samplers, os: "linux", facts: &facts, findings: &[], version: "0" }.families()
+    Snapshot { samplers: &samplers, os: "linux", facts: &facts, findings: None, version: "0" }.families()
 }
 
 /// The values of all counters, and the counts of all histograms, by name and labels.

@@ -24,6 +24,8 @@ pub enum Line {
 pub struct Second {
     pub at_s: u64,
     pub wait: String,
+    /// The CPU that its sampler stays on.
+    pub cpu: Option<u32>,
     pub requested_ns: Nanos,
     pub burst: Part,
     pub pause: Part,
@@ -33,7 +35,10 @@ pub struct Second {
     pub cpu_pressure_ns: Option<Nanos>,
     pub throttled_ns: Option<Nanos>,
     pub suspended_ns: Option<Nanos>,
+    /// How many waits ended too late.
     pub late: u64,
+    /// What is too late; nothing is where none is named.
+    pub late_from_ns: Option<Nanos>,
 }
 
 /// Those of one kind of wait.
@@ -68,7 +73,7 @@ impl Figures {
 
 impl Second {
     /// That of a sampler now.
-    pub fn of(sampler: &Sampler, now: Duration) -> Second {
+    pub fn of(sampler: &Sampler, cpu: Option<u32>, now: Duration) -> Second {
         let (recent, sums) = (sampler.recent(), sampler.sums());
         let part = |kind| Part {
             newest_ns: recent.newest(kind),
@@ -78,6 +83,7 @@ impl Second {
         Second {
             at_s: now.as_secs(),
             wait: sampler.sampling().wait.clone(),
+            cpu,
             requested_ns: sampler.sampling().requested,
             burst: part(Kind::Burst),
             pause: part(Kind::Pause),
@@ -87,6 +93,7 @@ impl Second {
             throttled_ns: sums.throttled,
             suspended_ns: sums.suspended,
             late: sampler.late_count(),
+            late_from_ns: Some(sampler.sampling().late_from).filter(|from| *from < Nanos::MAX),
         }
     }
 
@@ -98,8 +105,6 @@ impl Second {
 
 /// What is known of one sampler now.
 pub struct Seen {
-    /// The CPU that it stays on.
-    pub cpu: Option<u32>,
     /// Its figures.
     pub second: Second,
     /// Late waits since the last time.
@@ -112,8 +117,10 @@ pub struct Seen {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Late {
     pub at_ns: Nanos,
-    /// `burst` or `pause`.
     wait: String,
+    cpu: Option<u32>,
+    /// `burst` or `pause`.
+    kind: String,
     requested_ns: Nanos,
     lateness_ns: Nanos,
     /// Whether its deadline had passed before the call could be made.
@@ -130,13 +137,16 @@ struct CauseTime {
 
 const PAUSE: &str = "pause";
 
-impl From<&LateWait> for Late {
-    fn from(late: &LateWait) -> Late {
+impl Late {
+    /// That of a sampler on that CPU.
+    pub fn of(late: &LateWait, wait: &str, cpu: Option<u32>) -> Late {
         let Wait { kind, requested, end, lateness, ended, .. } = late.wait;
         let cause = |(cause, ns): &(Cause, Nanos)| CauseTime { cause: cause.as_str().to_owned(), ns: *ns };
         Late {
             at_ns: end,
-            wait: if kind == Kind::Pause { PAUSE } else { "burst" }.to_owned(),
+            wait: wait.to_owned(),
+            cpu,
+            kind: if kind == Kind::Pause { PAUSE } else { "burst" }.to_owned(),
             requested_ns: requested,
             lateness_ns: lateness,
             missed: ended == Ended::Missed,
@@ -151,7 +161,7 @@ impl From<&Late> for LateWait {
     fn from(late: &Late) -> LateWait {
         let known = |of: &CauseTime| Some((Cause::ALL.into_iter().find(|cause| cause.as_str() == of.cause)?, of.ns));
         let wait = Wait {
-            kind: if late.wait == PAUSE { Kind::Pause } else { Kind::Burst },
+            kind: if late.kind == PAUSE { Kind::Pause } else { Kind::Burst },
             requested: late.requested_ns,
             end: late.at_ns,
             lateness: late.lateness_ns,
@@ -185,8 +195,11 @@ mod tests {
         };
         let causes = vec![(Cause::Throttled, Nanos(7)), (Cause::Preempted, Nanos(2))];
         let late = LateWait { wait, causes, window: Nanos(9) };
-        let text = Line::Late(Late::from(&late)).text();
-        assert!(text.starts_with(r#"{"event":"late","at_ns":5000,"wait":"pause""#), "{text}");
+        let text = Line::Late(Late::of(&late, "nanosleep", Some(3))).text();
+        assert!(
+            text.starts_with(r#"{"event":"late","at_ns":5000,"wait":"nanosleep","cpu":3,"kind":"pause""#),
+            "{text}"
+        );
         let Ok(Line::Late(read)) = serde_json::from_str(&text) else { panic!("{text}") };
         assert_eq!(LateWait::from(&read), late);
     }

@@ -30,7 +30,7 @@ pub fn sample(lives: &[Arc<Live>], stop: &StopFlag, time: Option<Nanos>, shown: 
     let mut ended_in_time = false;
     let mut second = 1;
     let mut failed = None;
-    while !threads.is_any_over() && !stop.is_raised() && failed.is_none() {
+    while !threads.is_any_over() && !stop.is_raised() && !view.is_over() && failed.is_none() {
         let now = began.elapsed();
         ended_in_time = time.is_some_and(|time| now >= time);
         if ended_in_time {
@@ -61,7 +61,7 @@ fn look(view: &mut View, lives: &[Arc<Live>], is_due: bool, now: Duration) -> Re
         let sampler = live.sampler();
         let late: Vec<LateWait> = sampler.late_after(view.late_seen(place)).cloned().collect();
         let histogram = view.has_histogram().then(|| sampler.tally(Kind::Burst).lateness.clone());
-        Seen { cpu: live.cpu(), second: Second::of(&sampler, now), late, histogram }
+        Seen { second: Second::of(&sampler, live.cpu(), now), late, histogram }
     };
     let seen: Vec<Seen> = lives.iter().enumerate().map(seen).collect();
     match is_due || seen.iter().any(|seen| !seen.late.is_empty()) {

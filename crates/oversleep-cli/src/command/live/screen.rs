@@ -2,6 +2,8 @@
 
 use std::io::{self, IsTerminal, Write};
 
+use crate::width::width;
+
 /// The screen.
 pub struct Screen {
     is_terminal: bool,
@@ -19,12 +21,20 @@ impl Screen {
         self.is_terminal
     }
 
+    /// How many columns it has.
+    pub fn columns(&self) -> usize {
+        width()
+    }
+
     /// Draws this in place of what was drawn before.
     pub fn draw(&mut self, text: &str) {
         if self.is_terminal {
             self.clear();
             self.lines = text.lines().count();
-            let _ = write!(anstream::stderr(), "{text}");
+            // A line that the terminal wraps would be two of them when it is cleared.
+            let columns = self.columns();
+            let fits = |line: &str| line.chars().take(columns).chain(['\n']).collect::<String>();
+            let _ = write!(anstream::stderr(), "{}", text.lines().map(fits).collect::<String>());
         }
     }
 

@@ -12,7 +12,8 @@ const STEPS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'
 const BAR: usize = 40;
 
 /// The rows of what was sampled: those of one sampler, or one for each CPU.
-pub fn table(seen: &[Seen], late_by_second: &[Option<i64>]) -> String {
+pub fn table(seen: &[Seen], late_by_second: &[Option<i64>], columns: usize) -> String {
+    let row = |name: &str, cells: [String; 6]| row(name, cells, columns);
     let mut text = row("lateness", ["now", "min", "p50", "p99", "max", "count"].map(str::to_owned));
     match seen {
         [one] => {
@@ -23,18 +24,19 @@ pub fn table(seen: &[Seen], late_by_second: &[Option<i64>]) -> String {
             }
         }
         _ => {
-            for Seen { cpu, second, .. } in seen {
-                let name = cpu.map_or_else(|| second.wait.clone(), |cpu| format!("CPU {cpu}"));
+            for Seen { second, .. } in seen {
+                let name = second.cpu.map_or_else(|| second.wait.clone(), |cpu| format!("CPU {cpu}"));
                 text += &row(&name, cells(&second.burst, &second.burst.all));
             }
         }
     }
-    let bars = bars(late_by_second);
+    let bars = bars(late_by_second, columns.min(COLUMNS));
     if !bars.is_empty() {
         text += &format!("max by second     {bars}\n");
     }
     if let Some(first) = seen.first() {
-        text += &format!("{}\n", machine(&first.second, seen.iter().map(|seen| seen.second.late).sum()));
+        let late = first.second.late_from_ns.map(|_| seen.iter().map(|seen| seen.second.late).sum());
+        text += &format!("{}\n", machine(&first.second, late));
     }
     let mut all: Option<Distribution> = None;
     for values in seen.iter().filter_map(|seen| seen.histogram.as_ref()) {
@@ -46,8 +48,14 @@ pub fn table(seen: &[Seen], late_by_second: &[Option<i64>]) -> String {
     text + &all.as_ref().map(histogram).unwrap_or_default()
 }
 
-fn row(name: &str, cells: [String; 6]) -> String {
-    let cells: String = cells.iter().map(|cell| format!("{cell:>10}")).collect();
+/// The cells that are left out first where there is no room for all: now, min, count, p99.
+const LEAST: [usize; 4] = [0, 1, 5, 3];
+
+fn row(name: &str, cells: [String; 6], columns: usize) -> String {
+    let room = columns.saturating_sub(18) / 10;
+    let left_out = &LEAST[..(cells.len() - room.min(cells.len())).min(LEAST.len())];
+    let kept = cells.iter().enumerate().filter(|(at, _)| !left_out.contains(at));
+    let cells: String = kept.map(|(_, cell)| format!("{cell:>10}")).collect();
     format!("{name:<18}{cells}\n")
 }
 
@@ -59,7 +67,7 @@ fn cells(part: &Part, figures: &Figures) -> [String; 6] {
 }
 
 /// What happened to the machine since the start. What isn't known isn't there.
-fn machine(second: &Second, late: u64) -> String {
+fn machine(second: &Second, late: Option<u64>) -> String {
     let known = [
         ("steal", second.steal_ns),
         ("CPU pressure", second.cpu_pressure_ns),
@@ -68,14 +76,14 @@ fn machine(second: &Second, late: u64) -> String {
     ];
     let mut words: Vec<String> =
         known.into_iter().filter_map(|(name, time)| Some(format!("{name} {}", time?))).collect();
-    words.push(format!("{late} late"));
+    words.extend(late.map(|late| format!("{late} late")));
     words.join(" · ")
 }
 
 /// The largest lateness of each second, as bars on a scale of powers of two.
-fn bars(by_second: &[Option<i64>]) -> String {
+fn bars(by_second: &[Option<i64>], columns: usize) -> String {
     let steps = |late: i64| (late.max(1_000) / 1_000).ilog2() as usize;
-    let newest = &by_second[by_second.len().saturating_sub(COLUMNS - 18)..];
+    let newest = &by_second[by_second.len().saturating_sub(columns.saturating_sub(18))..];
     let scale = newest.iter().flatten().map(|late| steps(*late));
     let (least, most) = (scale.clone().min().unwrap_or(0), scale.max().unwrap_or(0));
     let bar = |late: &Option<i64>| match late {
@@ -131,10 +139,10 @@ mod tests {
         let before = CounterReading { at: Nanos::ZERO, totals: Disturbance { steal_ns: Some(Nanos::ZERO), ..totals } };
         sampler.begin(before);
         sampler.add(&Burst { waits, after: CounterReading { at: Nanos::from_millis(900), totals } });
-        let second = Second::of(&sampler, Duration::from_secs(1));
+        let second = Second::of(&sampler, None, Duration::from_secs(1));
         let histogram = Some(sampler.tally(Kind::Burst).lateness.clone());
-        let seen = Seen { cpu: None, second, late: Vec::new(), histogram };
-        let text = table(&[seen], &[Some(60_000), None, Some(3_456_000_000)]);
+        let seen = Seen { second, late: Vec::new(), histogram };
+        let text = table(&[seen], &[Some(60_000), None, Some(3_456_000_000)], COLUMNS);
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines.iter().all(|line| line.chars().count() <= COLUMNS), "{text}");
         assert_eq!(lines[0], "lateness                 now       min       p50       p99       max     count");
@@ -144,15 +152,16 @@ mod tests {
         assert_eq!(lines[7].trim(), format!("below 64 µs  {:<40} {:>12}", "█".repeat(10), 8));
 
         let on = |cpu| Seen {
-            cpu: Some(cpu),
-            second: Second::of(&sampler, Duration::from_secs(1)),
+            second: Second::of(&sampler, Some(cpu), Duration::from_secs(1)),
             late: Vec::new(),
             histogram: Some(sampler.tally(Kind::Burst).lateness.clone()),
         };
-        let text = table(&[on(0), on(11)], &[]);
+        let text = table(&[on(0), on(11)], &[], COLUMNS);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[2], "CPU 11               79.5 µs     60 µs   69.5 µs         –   79.5 µs        40");
         assert_eq!(lines[3], "steal 250 ms · 2 late");
         assert!(lines[4].ends_with(" 16"), "of both: {}", lines[4]);
+        let narrow = table(&[on(0), on(11)], &[], 60);
+        assert!(narrow.starts_with("lateness                 p50       p99       max     count\n"), "{narrow}");
     }
 }

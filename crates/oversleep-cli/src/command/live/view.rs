@@ -57,10 +57,10 @@ impl View {
         if seen.iter().any(|seen| !seen.late.is_empty()) {
             self.clear();
         }
-        for (cpu, late) in seen.iter().flat_map(|seen| seen.late.iter().map(|late| (seen.cpu, late))) {
-            let cpu = cpu.map(|cpu| format!("CPU {cpu}  ")).unwrap_or_default();
+        for (of, late) in seen.iter().flat_map(|seen| seen.late.iter().map(|late| (&seen.second, late))) {
+            let cpu = of.cpu.map(|cpu| format!("CPU {cpu}  ")).unwrap_or_default();
             match self.shown.has_json_lines {
-                true => self.line(&Line::Late(Late::from(late)).text())?,
+                true => self.line(&Line::Late(Late::of(late, &of.wait, of.cpu)).text())?,
                 false => self.line(&format!("{:>10}  {cpu}{late}", late.wait.end))?,
             }
         }
@@ -76,9 +76,14 @@ impl View {
             self.count = count;
         }
         if self.screen.is_shown() {
-            self.screen.draw(&table::table(seen, &self.late_by_second));
+            self.screen.draw(&table::table(seen, &self.late_by_second, self.screen.columns()));
         }
         Ok(())
+    }
+
+    /// Whether nobody reads the lines that are all that is shown.
+    pub fn is_over(&self) -> bool {
+        self.is_reader_gone && self.shown.has_json_lines
     }
 
     /// Takes the table off the terminal.

@@ -3,6 +3,7 @@
 mod pushing;
 mod source;
 
+use std::collections::BTreeSet;
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::sync::Arc;
 use std::thread;
@@ -54,8 +55,8 @@ fn examples_here() -> String {
 ///
 /// What `oversleep watch` shows, as metrics: native histograms of lateness over protocol buffers, OpenMetrics or text, as
 /// the scraper asks, and OTLP where metrics are pushed. /result.json is the last hour as a result that every command reads.
-/// It speaks plain HTTP, on loopback unless --listen says otherwise, and tells neither names of hosts, users and programs
-/// nor command lines.
+/// It speaks plain HTTP, on loopback unless --listen says otherwise. Metrics have neither names of hosts, users and programs
+/// nor command lines; /result.json has all that a result has.
 #[derive(Args, Debug)]
 #[command(before_help = examples_here(), after_help = exits("", &[(0, "success, also when Ctrl-C or SIGTERM ends it"), FAILED, USAGE]))]
 pub(super) struct Serve {
@@ -91,7 +92,15 @@ impl Serve {
     pub(super) fn run(self) -> Result<Exit, Failure> {
         let lab = machine::laboratory(&MachineArgs::default())?;
         let variable = |name: &str| std::env::var(name).ok();
-        let destination = Destination::of(self.otlp.as_deref(), &variable).map_err(Failure::usage)?;
+        let destination = match Destination::of(self.otlp.as_deref(), &variable) {
+            // The environment is for all programs, so what it says that can't be done here stops nothing.
+            Err(why) if self.otlp.is_none() => {
+                message::warning(&format!("nothing is pushed: {why}"));
+                None
+            }
+            destination => destination.map_err(Failure::usage)?,
+        };
+        let every = destination.as_ref().map(|destination| destination.every);
         let delivery = Delivery::only_named(&self.output, &[])?.without_report().of_measured();
         let listener = listen(&self.listen)?;
         let stop = StopFlag::new();
@@ -102,7 +111,7 @@ impl Serve {
         let failed = |error| Failure::failed(format!("can't start a thread: {error}"));
         let server = Server::start(listener, source.clone()).map_err(failed)?;
         let pushing = destination.map(|to| Pushing::start(to, Arc::clone(&source))).transpose().map_err(failed)?;
-        self.say(server.address(), pushing.is_some());
+        self.say(server.address(), every);
         let (began, time) = (Instant::now(), self.time.and_then(Nanos::to_std));
         let left = || time.map(|time| time.saturating_sub(began.elapsed()));
         while !stop.is_raised() && !threads.is_any_over() && left() != Some(Duration::ZERO) {
@@ -127,6 +136,8 @@ impl Serve {
             [] => vec![watch::wait_of(None)?],
             names => names.iter().map(|name| watch::wait_of(Some(name))).collect::<Result<_, _>>()?,
         };
+        let mut known = BTreeSet::new();
+        let waits: Vec<String> = waits.into_iter().filter(|wait| known.insert(wait.clone())).collect();
         let cpus: Vec<Option<u32>> = match &self.cpus {
             None => vec![None],
             Some(cpus) => cpus.0.iter().copied().map(Some).collect(),
@@ -153,12 +164,15 @@ impl Serve {
         pairs.map(live).collect()
     }
 
-    fn say(&self, address: SocketAddr, is_pushed: bool) {
+    fn say(&self, address: SocketAddr, every: Option<Duration>) {
         if !address.ip().is_loopback() {
             message::warning(&format!("{address} is reachable from other machines, without a password or encryption"));
         }
         if !self.output.quiet {
-            let pushed = if is_pushed { ", and pushing each minute" } else { "" };
+            let pushed = every.map(|every| {
+                format!(", and pushing every {}", Nanos(i64::try_from(every.as_nanos()).unwrap_or(i64::MAX)))
+            });
+            let pushed = pushed.unwrap_or_default();
             message::note(&format!("Serving http://{address}/metrics{pushed}. Ctrl-C ends it."));
         }
     }

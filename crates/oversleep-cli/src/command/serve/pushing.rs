@@ -13,7 +13,7 @@ use super::source::{Samplers, VERSION};
 use crate::message;
 
 /// How long the end waits for the last push.
-const LAST_PUSH: Duration = Duration::from_millis(80);
+const LAST_PUSH: Duration = Duration::from_millis(50);
 
 /// Pushes at each interval, and once more when it is dropped.
 pub struct Pushing {

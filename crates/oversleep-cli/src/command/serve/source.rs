@@ -12,10 +12,11 @@ use oversleep_serve::metrics::{Family, Snapshot};
 use oversleep_serve::otlp::Times;
 use oversleep_serve::routes::{self, Source};
 
-use crate::command::live::lines::{Line, Second};
+use crate::command::live::lines::{Late, Line, Second};
 
-/// Findings are drawn again when they are this old.
-const FINDINGS_AGE: Duration = Duration::from_secs(60);
+/// Findings are drawn from a minute of samples on, and again when they are this old.
+const FINDINGS_FROM: Duration = Duration::from_secs(60);
+const FINDINGS_AGE: Duration = Duration::from_secs(300);
 /// The version of this program.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -26,7 +27,7 @@ pub struct Samplers {
     start_s: f64,
     /// What may be told of the machine: no names.
     shared: ResultFile,
-    findings: Mutex<(Instant, Vec<Finding>)>,
+    findings: Mutex<Option<(Instant, Vec<Finding>)>>,
 }
 
 impl Samplers {
@@ -34,7 +35,7 @@ impl Samplers {
     pub fn new(lives: Vec<Arc<Live>>) -> Samplers {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let file = Live::result_of(lives.iter().map(AsRef::as_ref));
-        let findings = Mutex::new((Instant::now(), file.findings.clone()));
+        let findings = Mutex::new(None);
         Samplers { lives, began: Instant::now(), start_s: now.as_secs_f64(), shared: share::share(&file), findings }
     }
 
@@ -42,18 +43,23 @@ impl Samplers {
         Live::result_of(self.lives.iter().map(AsRef::as_ref))
     }
 
-    fn findings(&self) -> Vec<Finding> {
-        let mut kept = self.findings.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.0.elapsed() >= FINDINGS_AGE {
-            *kept = (Instant::now(), self.file().findings);
+    /// None until there are enough samples to conclude from.
+    fn findings(&self) -> Option<Vec<Finding>> {
+        if self.began.elapsed() < FINDINGS_FROM {
+            return None;
         }
-        kept.1.clone()
+        let mut kept = self.findings.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.as_ref().is_none_or(|(at, _)| at.elapsed() >= FINDINGS_AGE) {
+            *kept = Some((Instant::now(), self.file().findings));
+        }
+        kept.as_ref().map(|(_, findings)| findings.clone())
     }
 
-    /// The times of what is told now.
+    /// The times of what is told now: of the wall clock, which goes on in suspend, and never before the start.
     pub fn times(&self) -> Times {
         let start_ns = (self.start_s * 1e9) as u64;
-        Times { start_ns, now_ns: start_ns + self.began.elapsed().as_nanos() as u64 }
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        Times { start_ns, now_ns: start_ns.max(u64::try_from(now.as_nanos()).unwrap_or(u64::MAX)) }
     }
 }
 
@@ -68,7 +74,7 @@ impl Source for Samplers {
             samplers: &samplers,
             os: &platform.os,
             facts: environment,
-            findings: &findings,
+            findings: findings.as_deref(),
             version: VERSION,
         };
         now.families()
@@ -86,8 +92,9 @@ impl Source for Samplers {
         let now = self.began.elapsed();
         let of = |live: &Arc<Live>| {
             let sampler = live.sampler();
-            let late = sampler.late_after(0).map(|late| Line::Late(late.into()));
-            let lines = [Line::Second(Box::new(Second::of(&sampler, now)))].into_iter().chain(late);
+            let wait = &sampler.sampling().wait;
+            let late = sampler.late_after(0).map(|late| Line::Late(Late::of(late, wait, live.cpu())));
+            let lines = [Line::Second(Box::new(Second::of(&sampler, live.cpu(), now)))].into_iter().chain(late);
             lines.map(|line| line.text() + "\n").collect::<String>()
         };
         self.lives.iter().map(of).collect()
