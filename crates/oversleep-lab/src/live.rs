@@ -88,6 +88,14 @@ impl Live {
         }
     }
 
+    /// Whether a thread can stay on its CPU: this one does, for a moment.
+    ///
+    /// # Errors
+    /// Why it can't.
+    pub fn check(&self) -> Result<(), Unavailable> {
+        self.pin().map(drop)
+    }
+
     /// The CPU that it stays on.
     pub fn cpu(&self) -> Option<u32> {
         self.cpu

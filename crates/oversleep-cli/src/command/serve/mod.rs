@@ -13,13 +13,11 @@ use clap::Args;
 use oversleep_lab::Laboratory;
 use oversleep_lab::live::Live;
 use oversleep_measure::StopFlag;
-use oversleep_record::conditions::Setting;
 use oversleep_record::{CommandName, Nanos};
 use oversleep_sampler::{Covers, Sampling};
 use oversleep_serve::push::Destination;
 use oversleep_serve::server::Server;
 use oversleep_system::examples::Examples;
-use oversleep_system::tunables;
 
 use self::pushing::Pushing;
 use self::source::Samplers;
@@ -146,10 +144,6 @@ impl Serve {
             let each = format!("{} waits on {} CPUs", waits.len(), cpus.len());
             return Err(Failure::usage(format!("{each} are more than {SAMPLERS_MAX} samplers; name fewer")));
         }
-        for cpu in cpus.iter().flatten() {
-            let pinned = lab.validate(tunables::names::PIN, &Setting::Cpus(vec![*cpu]));
-            pinned.map_err(|error| Failure::usage(format!("--cpus {cpu}: {error}")))?;
-        }
         let pairs = waits.iter().flat_map(|wait| cpus.iter().map(move |cpu| (wait, *cpu)));
         let live = |(wait, cpu): (&String, Option<u32>)| {
             let sampling = Sampling {
@@ -159,7 +153,10 @@ impl Serve {
                 ..Sampling::of(wait)
             };
             let live = lab.live(sampling, cpu, CommandName::Serve, self.output.name.clone(), stop);
-            live.map(Arc::new).map_err(|error| measuring::explain(&error))
+            let live = live.map(Arc::new).map_err(|error| measuring::explain(&error))?;
+            let named = cpu.unwrap_or_default();
+            live.check().map_err(|why| Failure::usage(format!("--cpus {named}: {why}")))?;
+            Ok(live)
         };
         pairs.map(live).collect()
     }
