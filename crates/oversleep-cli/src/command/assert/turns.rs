@@ -150,7 +150,7 @@ impl<'a> Gate<'a> {
         let mut judged = self.judge();
         self.note_the_rest();
         if judged.is_empty() {
-            // So few runs of a disturbed machine say nothing; after enough of them, the gate can't be meant like that.
+            // A few runs of a disturbed machine may miss what they share. Eleven pairs that share nothing are a wrong gate.
             if self.turns >= LOOKS[0] {
                 return Err(Failure::failed("base and new have no waits in common that could be compared"));
             }

@@ -57,6 +57,11 @@ pub fn sample(lives: &[Arc<Live>], stop: &StopFlag, time: Option<Nanos>, shown: 
 }
 
 fn look(view: &mut View, lives: &[Arc<Live>], is_due: bool, now: Duration) -> Result<(), Failure> {
+    let has_late = |(place, live): (usize, &Arc<Live>)| live.sampler().late_count() > view.late_seen(place);
+    // Figures are only drawn up where they are shown: looks are frequent.
+    if !is_due && !lives.iter().enumerate().any(has_late) {
+        return Ok(());
+    }
     let seen = |(place, live): (usize, &Arc<Live>)| {
         let sampler = live.sampler();
         let late: Vec<LateWait> = sampler.late_after(view.late_seen(place)).cloned().collect();
@@ -64,8 +69,5 @@ fn look(view: &mut View, lives: &[Arc<Live>], is_due: bool, now: Duration) -> Re
         Seen { second: Second::of(&sampler, live.cpu(), now), late, histogram }
     };
     let seen: Vec<Seen> = lives.iter().enumerate().map(seen).collect();
-    match is_due || seen.iter().any(|seen| !seen.late.is_empty()) {
-        true => view.show(&seen, is_due),
-        false => Ok(()),
-    }
+    view.show(&seen, is_due)
 }
