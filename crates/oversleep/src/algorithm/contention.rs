@@ -43,6 +43,9 @@ impl Contention {
         rest_length: 0,
         is_certain: false,
     };
+    /// For all sleeps of a test.
+    #[cfg(test)]
+    pub(crate) const LASTING: Contention = Contention { left: u16::MAX, is_certain: true, ..Contention::NONE };
     /// More sleeps than this for each stall are so many that a host may be the cause.
     const OFTEN: u16 = 100;
 

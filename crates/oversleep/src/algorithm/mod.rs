@@ -4,6 +4,7 @@
 //! No part of the stable interface. It needs no standard library.
 
 mod contention;
+mod cost;
 mod lateness;
 mod margins;
 mod objective;

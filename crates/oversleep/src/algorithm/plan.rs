@@ -9,9 +9,10 @@
 use core::fmt;
 
 use super::contention::Contention;
+use super::cost::Cost;
 use super::lateness::{Lateness, Margin};
 use super::objective::{FIXED_MARGIN_NS, Objective};
-use super::tail::{MILLION, Share, Uncovered};
+use super::tail::{MILLION, Share, Uncovered, Yardstick};
 
 /// Durations up to 2^16, 2^18, … ns (66 µs, 262 µs, 1.05 ms, 4.2 ms), and longer. A processor that idles longer reaches
 /// deeper idle states.
@@ -28,8 +29,6 @@ const UNSETTLED: usize = 1;
 const PAUSE_NS: u64 = 1 << 24;
 /// How many waits may follow the first one.
 pub(crate) const APPROACHES: usize = 2;
-/// The CPU time of a wait before one was measured.
-const ASSUMED_COST_NS: u32 = 8_000;
 /// What a sleep costs besides waits and spin: slack set and restored, clocks read (a 2-vCPU KVM guest, 2026-11-29).
 const OWN_COST_NS: u64 = 1_500;
 const ASSUMED_WAIT_NS: [u64; 4] = [30_000, 30_000, 30_000, 66_000];
@@ -42,8 +41,6 @@ const SHORT_NS: u64 = 1 << 16;
 const BEHIND_NS: u64 = 1_000;
 /// After this many sleeps without an approach, the initial assumptions return, so that approaches are tried again.
 const FORGET: u16 = 1_000;
-/// After the first few, one wait in this many is measured.
-const COST_EVERY: u8 = 16;
 
 /// What to do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,9 +70,7 @@ struct Kind {
     margin: Margin,
     /// The CPU time that follows with that margin, on average.
     cpu_ns: u64,
-    /// The same of a fixed margin, and how many of a million sleeps it would end late.
-    fixed_cpu_ns: u64,
-    fixed_late_ppm: u64,
+    yardstick: Yardstick,
     /// The lateness from which a wait counts as slow.
     slow_ns: u64,
     /// The lateness from which a wait counts as stalled.
@@ -111,8 +106,7 @@ impl Kind {
         due: 0,
         margin: Margin { ns: 0, cost_ns: 0 },
         cpu_ns: 0,
-        fixed_cpu_ns: 0,
-        fixed_late_ppm: 0,
+        yardstick: Yardstick { cpu_ns: 0, late_ppm: 0 },
         slow_ns: 0,
         stall_ns: 0,
     };
@@ -136,36 +130,6 @@ impl Kind {
             return true;
         }
         false
-    }
-}
-
-/// The CPU time of a wait: a moving average, zero before the first.
-#[derive(Clone, Copy, Debug)]
-struct Cost {
-    ns: u32,
-    due: u8,
-    values: u8,
-}
-
-impl Cost {
-    const NEW: Cost = Cost { ns: 0, due: 0, values: 0 };
-    /// A quarter of a second. A wait alone never costs more.
-    const LONGEST_NS: u64 = 1 << 28;
-
-    fn ns(self) -> u64 {
-        u64::from(if self.values == 0 { ASSUMED_COST_NS } else { self.ns })
-    }
-
-    fn learn(&mut self, cpu_ns: Option<u64>) {
-        let Some(cpu_ns) = cpu_ns else {
-            self.due = self.due.saturating_sub(1);
-            return;
-        };
-        // The average of the first eight, then an eighth of each.
-        self.values = (self.values + 1).min(8);
-        let was_ns = i64::from(self.ns);
-        self.ns = (was_ns + (cpu_ns.min(Self::LONGEST_NS) as i64 - was_ns) / i64::from(self.values)) as u32;
-        self.due = if self.values < 8 { 0 } else { COST_EVERY };
     }
 }
 
@@ -202,8 +166,8 @@ impl Plan {
     /// Whether the next wait (or approach) should report its CPU time.
     pub(crate) fn wants_cost(&self, step: Step) -> bool {
         match step {
-            Step::Wait { .. } => self.wait_cost.due == 0,
-            Step::Approach { .. } => self.approach_cost.due == 0,
+            Step::Wait { .. } => self.wait_cost.is_due(),
+            Step::Approach { .. } => self.approach_cost.is_due(),
             Step::Spin => false,
         }
     }
@@ -231,29 +195,40 @@ impl Plan {
             SETTLED => &mut settled[class],
             _ => &mut unsettled[class],
         };
-        let objective = if self.contention.is_certain() { objective.beside_busy_threads() } else { objective };
-        let least = objective.least();
+        let is_contended = self.contention.is_certain();
+        let least = if is_contended { objective.beside_busy_threads() } else { objective.least() };
         if kind.update(ASSUMED_WAIT_NS, least, |left_ns| following.after(left_ns, least))
             && let Some(late_one_in) = objective.late_one_in
         {
-            // What comes is a little later than what has been, so half of what may be late is aimed at.
-            let covering_ns = kind.lateness.covering_ns(objective, 2 * u64::from(late_one_in.get()));
-            kind.margin.ns = covering_ns.saturating_sub(self.uncovered[class].ns()).max(kind.margin.ns);
-            let cpu_ns = kind.lateness.mean(objective, kind.margin.ns, |left_ns| following.cpu_ns(left_ns, objective));
-            let of_fixed = |after: fn(i64) -> u64| {
-                kind.lateness.mean(objective, FIXED_MARGIN_NS.saturating_sub(self.slack_ns), after)
-            };
+            let fixed_ns = FIXED_MARGIN_NS.saturating_sub(self.slack_ns);
+            let of_fixed = |after: fn(i64) -> u64| kind.lateness.mean(objective, fixed_ns, after);
             let (fixed_cpu_ns, fixed_late_ppm) =
                 (of_fixed(spun_ns), of_fixed(|left_ns| u64::from(left_ns < 0) * MILLION));
-            kind.cpu_ns = cpu_ns.saturating_add(wait_cost_ns).saturating_add(OWN_COST_NS);
-            kind.fixed_cpu_ns = fixed_cpu_ns.saturating_add(wait_cost_ns);
-            kind.fixed_late_ppm = fixed_late_ppm;
+            let fixed_cpu_ns = fixed_cpu_ns.saturating_add(wait_cost_ns);
+            let yardstick = Yardstick { cpu_ns: fixed_cpu_ns, late_ppm: fixed_late_ppm };
+            let own_ns = wait_cost_ns.saturating_add(OWN_COST_NS);
+            let cpu_ns = |margin_ns: u64| {
+                let after_ns = kind.lateness.mean(objective, margin_ns, |left_ns| following.cpu_ns(left_ns, objective));
+                after_ns.saturating_add(own_ns)
+            };
+            let mut least_ns = kind.margin.ns;
+            if yardstick.dear_ns(cpu_ns(least_ns)) > 0 {
+                least_ns = least_ns.min(yardstick.shorten(fixed_ns.saturating_sub(OWN_COST_NS)));
+            }
+            // What comes is a little later than what has been, so half of what may be late is aimed at.
+            let covering_ns = kind.lateness.covering_ns(objective, 2 * u64::from(late_one_in.get()));
+            let uncovered_ns = if is_contended { covering_ns } else { self.uncovered[class].ns() };
+            let margin_ns = covering_ns.saturating_sub(uncovered_ns).max(least_ns);
+            (kind.margin.ns, kind.cpu_ns, kind.yardstick) = (margin_ns, cpu_ns(margin_ns), yardstick);
             let kinds = self.waits.each_ref().map(|classes| &classes[class]);
             let of_both = |figure: fn(&Kind) -> u64| self.unsettled.mean(kinds.map(figure));
-            let cpu_ns = of_both(|kind| kind.cpu_ns);
-            let (fixed_cpu_ns, fixed_late_ppm) =
-                (of_both(|kind| kind.fixed_cpu_ns), of_both(|kind| kind.fixed_late_ppm));
-            self.uncovered[class].adjust(cpu_ns, fixed_cpu_ns, fixed_late_ppm);
+            let yardstick = Yardstick {
+                cpu_ns: of_both(|kind| kind.yardstick.cpu_ns),
+                late_ppm: of_both(|kind| kind.yardstick.late_ppm),
+            };
+            if !is_contended {
+                self.uncovered[class].adjust(yardstick.dear_ns(of_both(|kind| kind.cpu_ns)));
+            }
         }
         let margin = self.waits[self.context][class].margin;
         self.contention.begin_sleep();
@@ -338,7 +313,7 @@ impl Plan {
         }
         let (margin, cpu_ns) = (kind.margin, kind.cpu_ns);
         // Until an approach was measured, it is assumed to cost as much as a long wait.
-        let own_cost = if self.approach_cost.values == 0 { self.wait_cost } else { self.approach_cost };
+        let own_cost = if self.approach_cost.is_unknown() { self.wait_cost } else { self.approach_cost };
         let cost_ns = own_cost.ns().saturating_add(margin.cost_ns);
         let cpu_ns = cpu_ns.saturating_add(own_cost.ns());
         let from_ns = cost_ns.max(margin.ns.saturating_add(SHORTEST_NS));

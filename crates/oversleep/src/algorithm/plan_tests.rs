@@ -12,6 +12,13 @@ const EVEN: Objective = Objective::of_price(1);
 /// Linux's default timer slack, which the plan's waits don't have.
 const SLACK_NS: u64 = 50_000;
 
+impl Plan {
+    /// A new one that takes the processor to be wanted by others, for all sleeps of a test.
+    pub(crate) fn beside_busy_threads() -> Plan {
+        Plan { contention: Contention::LASTING, ..Plan::new() }
+    }
+}
+
 /// Reproducible random numbers (a linear congruential generator).
 struct Dice(u64);
 

@@ -32,19 +32,47 @@ impl Uncovered {
     const STEP_NS: u32 = 1_000;
     /// Beyond that the margin is zero in any case.
     const MOST_NS: u32 = 100_000_000;
-    /// A fixed margin that ends more of the sleeps late than this is no yardstick: the timer is coarse.
-    const COARSE_PPM: u64 = MILLION / 2;
 
     pub(crate) fn ns(self) -> u64 {
         self.0.into()
     }
 
-    /// Moves by a microsecond, given the CPU time of a sleep, that of one with a fixed margin, and how many of a million
-    /// would be late with that. What is expected comes from the past, so a sixteenth is left to spare.
-    pub(crate) fn adjust(&mut self, cpu_ns: u64, fixed_cpu_ns: u64, fixed_late_ppm: u64) {
-        let is_dear = cpu_ns > fixed_cpu_ns / 16 * 15 && fixed_late_ppm <= Self::COARSE_PPM;
-        self.0 =
-            if is_dear { (self.0 + Self::STEP_NS).min(Self::MOST_NS) } else { self.0.saturating_sub(Self::STEP_NS) };
+    /// Moves towards what the CPU time allows, given what is too much of it: by an eighth of that, or a microsecond back.
+    pub(crate) fn adjust(&mut self, dear_ns: u64) {
+        self.0 = match dear_ns {
+            0 => self.0.saturating_sub(Self::STEP_NS),
+            _ => self.0 + (dear_ns / 8).clamp(Self::STEP_NS.into(), Self::MOST_NS.into()) as u32,
+        };
+        self.0 = self.0.min(Self::MOST_NS);
+    }
+}
+
+/// What a sleep with a fixed margin would take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Yardstick {
+    pub(crate) cpu_ns: u64,
+    /// How many of a million would end late.
+    pub(crate) late_ppm: u64,
+}
+
+impl Yardstick {
+    /// A fixed margin that ends more of the sleeps late than this is no yardstick: the timer is coarse.
+    const COARSE_PPM: u64 = MILLION / 2;
+
+    /// What comes is expected from the past, so a sixteenth of the CPU time is left to spare.
+    fn spare_ns(self) -> u64 {
+        self.cpu_ns / 16
+    }
+
+    /// By how much that CPU time is too much.
+    pub(crate) fn dear_ns(self, cpu_ns: u64) -> u64 {
+        let limit_ns = if self.late_ppm > Self::COARSE_PPM { u64::MAX } else { self.cpu_ns - self.spare_ns() };
+        cpu_ns.saturating_sub(limit_ns)
+    }
+
+    /// The fixed margin without what is to spare. A nanosecond of margin takes at most one of CPU time.
+    pub(crate) fn shorten(self, fixed_ns: u64) -> u64 {
+        fixed_ns.saturating_sub(self.spare_ns())
     }
 }
 
@@ -63,10 +91,21 @@ mod tests {
 
     #[test]
     fn a_coarse_timer_sets_no_limit() {
-        for (late_ppm, expected_ns) in [(100_000, 1_000), (700_000, 0)] {
-            let mut uncovered = Uncovered::NOTHING;
-            uncovered.adjust(280_000, 20_000, late_ppm);
+        for (late_ppm, expected_ns) in [(100_000, 128), (700_000, 0)] {
+            let yardstick = Yardstick { cpu_ns: 160_000, late_ppm };
+            assert_eq!(yardstick.dear_ns(150_128), expected_ns);
+        }
+    }
+
+    #[test]
+    fn what_is_far_too_dear_is_given_up_in_large_steps() {
+        let mut uncovered = Uncovered::NOTHING;
+        for (dear_ns, expected_ns) in [(16_000, 2_000), (100, 3_000), (0, 2_000), (0, 1_000), (0, 0), (0, 0)] {
+            uncovered.adjust(dear_ns);
             assert_eq!(uncovered.ns(), expected_ns);
         }
+        uncovered.adjust(u64::MAX);
+        uncovered.adjust(u64::MAX);
+        assert_eq!(uncovered.ns(), u64::from(Uncovered::MOST_NS));
     }
 }
