@@ -1,7 +1,7 @@
 //! Answers to questions, as text and as JSON: the values of a wait, a clock or a fork-join on a machine, and the rule
 //! that decides them.
 
-use oversleep_lab::ask::{Answer, Meaning, Subject};
+use oversleep_lab::ask::{Answer, Help, Meaning, Subject};
 use oversleep_record::Nanos;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -31,6 +31,8 @@ pub struct Reply {
     pub under: Vec<(&'static str, String)>,
     /// The answer, or why there is none.
     pub answer: Result<Answer, String>,
+    /// What would make the wait end closer to its time, as tried on that model.
+    pub helps: Vec<Help>,
 }
 
 /// Replies grouped by question: figures with a histogram for each machine, then the rules.
@@ -67,6 +69,12 @@ pub fn text(replies: &[Reply], width: usize) -> String {
         }
         for (reply, reason) in group.iter().filter_map(|reply| Some((reply, reply.reason()?))) {
             page.hanging(&format!("  {}", reply.machine), longest + 4, reason);
+        }
+        for reply in group.iter().filter(|reply| !reply.helps.is_empty()) {
+            let on = if group.len() > 1 { format!(" on {}", reply.machine) } else { String::new() };
+            let help = |help: &Help| format!("{}: {}", help.what, duration(help.p50_ns));
+            let helps: Vec<String> = reply.helps.iter().map(help).collect();
+            page.hanging("  helps", longest + 4, &format!("tried{on}: {}", helps.join("; ")));
         }
         let cited = group.iter().filter_map(|reply| reply.answer.as_ref().ok()).flat_map(Answer::sources);
         for source in places(cited.map(|cited| cited.source.as_str())) {
@@ -268,6 +276,10 @@ impl Reply {
                 if !answer.sources().is_empty() {
                     document["sources"] = answer.sources().iter().map(|cited| json!(cited.to_string())).collect();
                 }
+                if !self.helps.is_empty() {
+                    let help = |help: &Help| json!({ "what": help.what, "p50_ns": help.p50_ns });
+                    document["helps"] = self.helps.iter().map(help).collect();
+                }
                 document["quantity"] = json!(self.quantity());
                 document["count"] = json!(answer.count());
                 document["mean_ns"] = json!(answer.mean_ns());
@@ -326,7 +338,15 @@ mod tests {
         let question: Subject = "nanosleep(1ms)".parse().expect("a question");
         let answer = ask(&lab, &Question::of(question.clone())).expect("an answer");
         let machine = "linux-hz250".to_owned();
-        Reply { machine, modelled: None, changes: Vec::new(), question, under: Vec::new(), answer: Ok(answer) }
+        Reply {
+            machine,
+            modelled: None,
+            changes: Vec::new(),
+            question,
+            under: Vec::new(),
+            answer: Ok(answer),
+            helps: Vec::new(),
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The answers to the questions.
 
-use oversleep_lab::ask::{NoAnswer, Question, Subject, ask};
+use oversleep_lab::ask::{NoAnswer, Question, Subject, ask, helps};
 use oversleep_lab::catalogue::Kind;
 use oversleep_lab::{Laboratory, machines, records};
 use oversleep_record::series::Pace;
@@ -59,13 +59,15 @@ impl AskArgs {
                     clock: self.conditions.clock.clone(),
                     ..usual
                 };
+                let answer = ask(&lab, &question).map_err(|reason| with_suggestion(&lab, &reason));
                 replies.push(Reply {
+                    helps: answer.as_ref().map_or(Vec::new(), |answer| helps(&lab, &question, answer)),
                     machine: machine.clone(),
                     modelled: modelled.clone(),
                     changes: changes.clone(),
                     question: subject.clone(),
                     under: self.under(&question),
-                    answer: ask(&lab, &question).map_err(|reason| with_suggestion(&lab, &reason)),
+                    answer,
                 });
             }
         }
@@ -89,6 +91,7 @@ impl AskArgs {
             question: subject.clone(),
             under: Vec::new(),
             answer: Err(refusal.to_string()),
+            helps: Vec::new(),
         }
     }
 

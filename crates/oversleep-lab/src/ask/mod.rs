@@ -3,12 +3,15 @@
 mod answer;
 mod calls;
 mod held;
+mod help;
 mod measured;
 pub(crate) mod question;
 mod rule;
 mod sources;
+mod spans;
 
 pub use answer::{Answer, Cited, Meaning, NoAnswer};
 pub(crate) use calls::{beneath, in_registry_names};
+pub use help::{Help, helps};
 pub use measured::ask;
 pub use question::{Question, QuestionError, Subject, setting};

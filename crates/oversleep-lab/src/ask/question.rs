@@ -10,6 +10,8 @@ use oversleep_record::label::JoinStyle;
 use oversleep_record::series::Pace;
 use serde::{Deserialize, Deserializer};
 
+use super::spans;
+
 /// The subject of a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
@@ -96,7 +98,7 @@ impl FromStr for Subject {
                 Ok(Subject::Yield { name: "sleep-zero".to_owned() })
             }
             wait if is_call(wait) => {
-                let request: Nanos = argument.parse().map_err(|error| wrong(format!("{error}")))?;
+                let request = spans::read(wait, argument).map_err(|error| wrong(format!("{error}")))?;
                 if !(Nanos(1)..=REQUEST_MAX).contains(&request) {
                     return Err(wrong(
                         "a wait takes 1ns to 60 days (1440h); to give the CPU away, ask yield(NAME)".to_owned(),

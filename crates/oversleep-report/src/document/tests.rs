@@ -29,6 +29,7 @@ fn refused() -> Reply {
         question: "epoll-wait(1ms)".parse().expect("it is a question"),
         under: Vec::new(),
         answer: Err("it has no such wait, and no other".to_owned()),
+        helps: Vec::new(),
     }
 }
 

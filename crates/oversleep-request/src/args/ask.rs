@@ -18,6 +18,9 @@ pub struct AskArgs {
     /// Name a wait or a clock as oversleep does, or by its call (WaitForSingleObject, CLOCK_MONOTONIC_COARSE). You can
     /// also name a wait as a runtime does: parkNanos, Thread.sleep, time.sleep, sleep_for, setTimeout, WM_TIMER. No runtime
     /// is run: a sourced record says which call it makes of the span, and the answer names the record.
+    ///
+    /// A span can stand as in the code: 'Sleep(1)', 'usleep(100)', 'time.Sleep(5 * time.Millisecond)',
+    /// 'setTimeout(f, 1)'. A bare number has the unit of that call.
     #[arg(value_name = "QUESTION", required = true)]
     pub questions: Vec<Subject>,
 

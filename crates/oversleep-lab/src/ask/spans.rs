@@ -1,0 +1,203 @@
+//! The span of a question as a programmer writes it: `1ms`, or what stands in the code: `Sleep(1)`, `usleep(100)`,
+//! `time.Sleep(5 * time.Millisecond)`, `Duration::from_micros(300)`, `setTimeout(f, 1)`.
+
+use oversleep_record::Nanos;
+use oversleep_record::units::DurationError;
+
+/// What a bare number means, by the documentation of each call: the Windows API, POSIX, the JDK, .NET, Go, CPython, Node and
+/// browsers, SDL, libuv, Elixir and Erlang, Free Pascal and Delphi. Names are exact, since Go's `time.Sleep` takes nanoseconds and
+/// Python's `time.sleep` seconds. A bare `sleep` is missing: it takes seconds in C and milliseconds elsewhere.
+const UNITS: &[(&str, &[&str])] = &[
+    (
+        "ms",
+        &[
+            "Sleep",
+            "SleepEx",
+            "WaitForSingleObject",
+            "WaitForSingleObjectEx",
+            "WaitForMultipleObjects",
+            "MsgWaitForMultipleObjects",
+            "MsgWaitForMultipleObjectsEx",
+            "GetQueuedCompletionStatus",
+            "SetTimer",
+            "timeSetEvent",
+            "poll",
+            "epoll_wait",
+            "Thread.sleep",
+            "virtual.Thread.sleep",
+            "Object.wait",
+            "Thread.Sleep",
+            "Task.Delay",
+            "Monitor.Wait",
+            "ManualResetEventSlim.Wait",
+            "setTimeout",
+            "setInterval",
+            "node.setTimeout",
+            "node.setInterval",
+            "nested.setTimeout",
+            "window.setTimeout",
+            "worker.setTimeout",
+            "background.setTimeout",
+            "Atomics.wait",
+            "SDL_Delay",
+            "uv_sleep",
+            "uv_timer_start",
+            "timer:sleep",
+            "Process.sleep",
+            "receive-after",
+            "SysUtils.Sleep",
+            "free-pascal.Sleep",
+            "delphi.Sleep",
+            "TThread.Sleep",
+            "TEvent.WaitFor",
+            "select.poll",
+        ],
+    ),
+    ("us", &["usleep", "c.usleep", "Time::HiRes::usleep", "Time::HiRes::ualarm"]),
+    (
+        "ns",
+        &[
+            "parkNanos",
+            "LockSupport.parkNanos",
+            "virtual.LockSupport.parkNanos",
+            "Condition.awaitNanos",
+            "time.Sleep",
+            "time.After",
+            "time.Ticker",
+            "time.Timer",
+            "SDL_DelayNS",
+            "Time::HiRes::nanosleep",
+        ],
+    ),
+    (
+        "s",
+        &[
+            "time.sleep",
+            "asyncio.sleep",
+            "asyncio.wait_for",
+            "threading.Event.wait",
+            "threading.Condition.wait",
+            "threading.Lock.acquire",
+            "queue.get",
+            "select.select",
+            "select.epoll",
+            "Time::HiRes::sleep",
+            "glfwWaitEventsTimeout",
+        ],
+    ),
+];
+
+/// Parts of the names by which languages build a span from a number, and the unit of each.
+const BUILDERS: &[(&str, &str)] = &[
+    ("nano", "ns"),
+    ("micro", "us"),
+    ("milli", "ms"),
+    ("second", "s"),
+    ("secs", "s"),
+    ("minute", "min"),
+    ("hour", "h"),
+];
+
+/// Reads what stands between the parentheses of that call.
+///
+/// # Errors
+/// The form of a span.
+pub(super) fn read(call: &str, argument: &str) -> Result<Nanos, DurationError> {
+    let error = match argument.parse() {
+        Ok(span) => return Ok(span),
+        Err(error) => error,
+    };
+    let as_written = match &error {
+        DurationError::NoUnit(number) => of_call(call, number),
+        _ => built(argument).or_else(|| last(call, argument)),
+    };
+    as_written.ok_or(error)
+}
+
+fn of_call(call: &str, number: &str) -> Option<Nanos> {
+    let name = call.split('@').next().unwrap_or(call);
+    let (unit, _) = UNITS.iter().find(|(_, names)| names.contains(&name))?;
+    format!("{number}{unit}").parse().ok()
+}
+
+/// A span that the language builds: `Duration.ofMillis(1)`, `time.Millisecond`, `1, TimeUnit.MILLISECONDS`.
+fn built(argument: &str) -> Option<Nanos> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
+    let (mut units, mut numbers) = (Vec::new(), Vec::new());
+    for word in argument.split(|c| !is_part(c)).filter(|word| !word.is_empty()) {
+        if word.starts_with(|c: char| c.is_ascii_digit()) {
+            numbers.push(word);
+            continue;
+        }
+        let word = word.to_ascii_lowercase();
+        units.extend(BUILDERS.iter().find(|(part, _)| word.contains(part)).map(|(_, unit)| *unit));
+    }
+    match (units.as_slice(), numbers.as_slice()) {
+        ([unit], []) => format!("1{unit}").parse().ok(),
+        ([unit], [number]) => format!("{number}{unit}").parse().ok(),
+        _ => None,
+    }
+}
+
+/// The span after what the call takes before it: `setTimeout(f, 1)`, `epoll_wait(fd, events, 8, 1)`. Two numbers alone, as in
+/// `Thread.sleep(1, 500000)`, may both be parts of it.
+fn last(call: &str, argument: &str) -> Option<Nanos> {
+    let (before, last) = argument.rsplit_once(',')?;
+    let is_number = |text: &str| text.trim().parse::<f64>().is_ok();
+    if before.split(',').all(is_number) {
+        return None;
+    }
+    read(call, last.trim()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::question::Subject;
+    use super::*;
+
+    #[test]
+    fn a_call_is_read_as_it_stands_in_the_code() {
+        for (text, request) in [
+            ("Sleep(1)", "1ms"),
+            ("WaitForSingleObject(event, 15)", "15ms"),
+            ("usleep(100)", "100us"),
+            ("Thread.sleep(1)", "1ms"),
+            ("Thread.sleep@java-17(1)", "1ms"),
+            ("LockSupport.parkNanos(1_000_000)", "1ms"),
+            ("LockSupport.parkNanos(this, 1000000)", "1ms"),
+            ("time.sleep(0.001)", "1ms"),
+            ("time.Sleep(100)", "100ns"),
+            ("time.Sleep(time.Millisecond)", "1ms"),
+            ("time.Sleep(5 * time.Millisecond)", "5ms"),
+            ("thread::sleep(Duration::from_micros(300))", "300us"),
+            ("thread::sleep(Duration::from_secs_f64(0.0015))", "1500us"),
+            ("sleep_for(std::chrono::milliseconds(1))", "1ms"),
+            ("Task.Delay(TimeSpan.FromMilliseconds(10))", "10ms"),
+            ("Thread.sleep(Duration.ofMillis(3))", "3ms"),
+            ("BlockingQueue.poll(1, TimeUnit.MILLISECONDS)", "1ms"),
+            ("setTimeout(() => {}, 1)", "1ms"),
+            ("epoll_wait(fd, events, 8, 1)", "1ms"),
+        ] {
+            let Subject::Wait { request: read, .. } = text.parse().unwrap_or_else(|error| panic!("{error}")) else {
+                panic!("{text}")
+            };
+            assert_eq!(Ok(read), request.parse(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_a_number_means_is_not_guessed() {
+        for text in ["sleep(1)", "nanosleep(1)", "select(1)", "Thread.sleep(1, 500000)", "Object.wait(1, 2)"] {
+            assert!(text.parse::<Subject>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_name_has_one_unit() {
+        let mut names: Vec<&str> = UNITS.iter().flat_map(|(_, names)| *names).copied().collect();
+        names.sort_unstable();
+        let count = names.len();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+}
