@@ -6,12 +6,16 @@
 
 pub mod column;
 mod digits;
+mod fleet;
 mod merge;
 pub mod query;
 pub mod row;
+#[cfg(any(test, feature = "testing"))]
+pub mod simulated;
 
 pub use column::Column;
 pub use digits::Digits;
+pub use fleet::FleetOfRows;
 pub use merge::Merged;
 pub use query::{Answer, Filter, Gathering, Query, QueryError};
 pub use row::{Machine, Origin, Row, rows_of};

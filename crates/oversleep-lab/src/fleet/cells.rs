@@ -15,7 +15,7 @@ pub struct Stretch<'a> {
     pub kind: &'a Kind,
     /// The release of its kernel.
     pub kernel: Option<&'a str>,
-    /// Facts that are chosen on each host, by name: `clocksource`, `preemption` …
+    /// Facts that are chosen on each host, by name: `clock source`, `preemption mode` …
     pub settings: &'a [(&'static str, &'a str)],
     /// The wait.
     pub wait: &'a str,

@@ -257,6 +257,10 @@ pub(super) fn rows(judging: &Judging<'_>, profiles: &[Profile]) -> Vec<HostRow> 
                 let cells = judging.cells(host, furthest.wait).map(|(_, cell)| cell).filter(|cell| is_meant(cell));
                 stats::median(&cells.filter_map(|cell| cell.p99).collect::<Vec<f64>>())
             };
+            let latest = |day: i32| {
+                let cells = judging.cells(host, furthest.wait).filter(|(_, cell)| cell.day == day);
+                cells.filter_map(|(_, cell)| cell.p99).max_by(f64::total_cmp)
+            };
             Some(HostRow {
                 host: name(judging, host).to_owned(),
                 kind: judging.all.kinds[judging.all.hosts[host].kind as usize].clone(),
@@ -266,8 +270,8 @@ pub(super) fn rows(judging: &Judging<'_>, profiles: &[Profile]) -> Vec<HostRow> 
                 ratio: furthest.ratio(),
                 deviations: furthest.deviations.abs(),
                 p99_by_part_ns: Part::ALL.map(|part| middle(&|cell| cell.part == part)),
-                p99_by_day_ns: days.iter().map(|day| middle(&|cell| cell.day == *day)).collect(),
-                is_named: false,
+                p99_by_day_ns: days.iter().map(|day| latest(*day)).collect(),
+                findings: Vec::new(),
             })
         })
         .collect();

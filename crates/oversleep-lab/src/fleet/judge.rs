@@ -108,10 +108,11 @@ pub(super) fn fleet(all: &Collector) -> Fleet {
     undecided.extend(alone(&judging));
     let mut host_rows = hosts::rows(&judging, &profiles);
     host_rows.iter_mut().for_each(|row: &mut HostRow| {
-        row.is_named = findings.iter().any(|finding| finding.hosts.contains(&row.host));
+        let naming = findings.iter().filter(|finding| finding.hosts.contains(&row.host));
+        row.findings = naming.map(|finding| finding.id).collect();
     });
     // They are in order, so this only moves the named ones.
-    host_rows.sort_by_key(|row| !row.is_named);
+    host_rows.sort_by_key(|row| row.findings.is_empty());
     let (from_unix_s, to_unix_s) = all.span.unwrap_or_default();
     Fleet {
         schema: SCHEMA,

@@ -181,10 +181,10 @@ pub struct HostRow {
     pub deviations: f64,
     /// p99 of that wait by quarter of the day, in ns.
     pub p99_by_part_ns: [Option<f64>; Part::ALL.len()],
-    /// p99 of that wait by day.
+    /// p99 of that wait in the latest quarter of each day.
     pub p99_by_day_ns: Vec<Option<f64>>,
-    /// Whether a finding names it.
-    pub is_named: bool,
+    /// The ids of the findings that name it.
+    pub findings: Vec<&'static str>,
 }
 
 impl Figure {

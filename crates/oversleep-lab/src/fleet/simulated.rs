@@ -162,7 +162,7 @@ fn of_host(
             running = Some((state, Sim::start(machine)));
         }
         let (_, platform) = running.as_ref().expect("it was started");
-        let settings = [("clocksource", if wrong_clock { "hpet" } else { "tsc" }), ("preemption", "voluntary")];
+        let settings = [("clock source", if wrong_clock { "hpet" } else { "tsc" }), ("preemption mode", "voluntary")];
         let drawn = number(10_000 + day as u64 * 24 + hour as u64) % 1_000;
         for wait in WAITS {
             let lateness = lateness(platform, wait, plan.waits);

@@ -8,6 +8,8 @@ use crate::picture::{Frame, HeatMap, Shape};
 use crate::view::pictures::Picture;
 use crate::words::day;
 
+/// The most waits with a map.
+const WAITS_MAX: usize = 4;
 /// The most rows of a map.
 const ROWS_MAX: usize = 12;
 /// The most columns of a map; further days are left out from the start.
@@ -19,12 +21,14 @@ pub(super) fn all(fleet: &Fleet) -> Vec<Picture> {
     }
     let hosts: Vec<&HostRow> = furthest(fleet, ROWS_MAX).iter().take(ROWS_MAX).collect();
     let of_hosts = hosts.iter().map(|row| (format!("{}, {}", row.host, row.wait), cells(&row.p99_by_day_ns))).collect();
-    let heading = "p99 by day of the hosts that are named or furthest from their group";
+    let heading = "The hosts that are named or furthest from their group: p99 of the latest six hours of each day";
     let caption = "Which hosts are unlike their group, and since when?";
     let mut pictures: Vec<Picture> = map(fleet, "hosts-by-day", heading, caption, of_hosts).into_iter().collect();
-    for (at, wait) in waits(fleet).into_iter().enumerate() {
-        let rows =
-            of_wait(fleet, wait).take(ROWS_MAX).map(|group| (name(group), cells(&group.p99_by_day_ns))).collect();
+    for (at, wait) in waits(fleet).into_iter().take(WAITS_MAX).enumerate() {
+        let rows = of_wait(fleet, wait)
+            .take(ROWS_MAX)
+            .map(|group| (name(fleet, group), cells(&group.p99_by_day_ns)))
+            .collect();
         let heading = format!("p99 of {wait} by day, of the median host of each kind");
         let caption = "Which kind of machines is late, under which kernel, and since when?";
         pictures.extend(map(fleet, &format!("kinds-by-day-{}", at + 1), &heading, caption, rows));

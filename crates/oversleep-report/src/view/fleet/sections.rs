@@ -8,11 +8,26 @@ use crate::words::{UNKNOWN, counted, date, percent, significant};
 
 /// The most hosts in a brief table.
 const HOSTS_BRIEF: usize = 10;
+/// The most waits with tables of their own, in brief and in full.
+const WAITS_BRIEF: usize = 2;
+const WAITS_MAX: usize = 24;
 /// The most hosts in any table: JSON has all.
 const HOSTS_MAX: usize = 100;
 
 pub(super) fn all(fleet: &Fleet, full: bool) -> Vec<Section> {
-    [hosts(fleet, full), changes(fleet), groups(fleet), hours(fleet), days(fleet, full)].into_iter().flatten().collect()
+    let waits = waits(fleet);
+    let shown = &waits[..waits.len().min(if full { WAITS_MAX } else { WAITS_BRIEF })];
+    let mut sections: Vec<Section> = hosts(fleet, full).into_iter().chain(changes(fleet)).collect();
+    for (at, wait) in shown.iter().enumerate() {
+        sections.extend(groups(fleet, at + 1, wait));
+        sections.extend(hours(fleet, at + 1, wait));
+        sections.extend(days(fleet, full, at + 1, wait));
+    }
+    if let Some(last) = sections.last_mut().filter(|_| shown.len() < waits.len()) {
+        let more = if full { "--json has all." } else { "--full shows them." };
+        last.notes.push(format!("The archive has {} more. {more}", counted(waits.len() - shown.len(), "wait")));
+    }
+    sections
 }
 
 pub(super) fn span(ns: f64) -> String {
@@ -33,13 +48,13 @@ fn times(ratio: Option<Interval>) -> Option<String> {
 
 /// The hosts that a table shows: all named ones, and the furthest.
 pub(super) fn furthest(fleet: &Fleet, most: usize) -> &[HostRow] {
-    let named = fleet.host_rows.iter().take_while(|row| row.is_named).count();
+    let named = fleet.host_rows.iter().take_while(|row| !row.findings.is_empty()).count();
     &fleet.host_rows[..fleet.host_rows.len().min(most.max(named))]
 }
 
 fn hosts(fleet: &Fleet, full: bool) -> Option<Section> {
     let rows = furthest(fleet, if full { HOSTS_MAX } else { HOSTS_BRIEF });
-    let tone = |row: &HostRow| if row.is_named { Tone::Warn } else { Tone::Plain };
+    let tone = |row: &HostRow| if row.findings.is_empty() { Tone::Plain } else { Tone::Warn };
     let table = Columns::new()
         .words("host", move |row: &&HostRow| row.host.clone().toned(tone(row)))
         .words("wait", |row| row.wait.clone())
@@ -50,6 +65,7 @@ fn hosts(fleet: &Fleet, full: bool) -> Option<Section> {
         .rank(1)
         .figure("deviations", |row| significant(row.deviations))
         .rank(2)
+        .words("finding", |row| row.findings.join(" "))
         .words("kind", |row| row.kind.to_string())
         .rank(3)
         .table("Hosts beside those of their kind under the same kernel at the same time", rows)?;
@@ -97,82 +113,97 @@ fn changes(fleet: &Fleet) -> Option<Section> {
     Some(Section::new("changes", "Before and after a change").tables([table]).notes(notes.collect::<Vec<_>>()))
 }
 
-/// A kind of machines with its kernel, as a row is named.
-pub(super) fn name(group: &Group) -> String {
-    let processor = group.kind.processor.clone().unwrap_or_else(|| format!("{}, unknown processor", group.kind.os));
-    match &group.kernel {
-        Some(kernel) => format!("{processor}, {kernel}"),
-        None => processor,
-    }
+/// A kind of machines, with its kernel where there are several of that kind, as a row is named.
+pub(super) fn name(fleet: &Fleet, group: &Group) -> String {
+    let kind = &group.kind;
+    let processor = kind.processor.clone().unwrap_or_else(|| format!("{}, unknown processor", kind.os));
+    let alike = |is_alike: &dyn Fn(&Group) -> bool| {
+        let others = fleet.groups.iter().filter(|other| other.wait == group.wait && is_alike(other));
+        others.count() > 1
+    };
+    // What tells it apart from others.
+    let has_processor = |other: &Group| other.kind.processor == kind.processor && other.kernel == group.kernel;
+    let rest = alike(&has_processor).then(|| {
+        let cpus = kind.cpus.map(|cpus| format!("{cpus} CPUs"));
+        [cpus, kind.hypervisor.clone()].into_iter().flatten().collect::<Vec<_>>().join(", ")
+    });
+    let kernel = group.kernel.clone().filter(|_| alike(&|other| other.kind == *kind));
+    [Some(processor), rest, kernel].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-fn groups(fleet: &Fleet) -> Option<Section> {
+fn groups(fleet: &Fleet, place: usize, wait: &str) -> Option<Section> {
     let interval =
         |figure: Option<Interval>| figure.map(|found| format!("{} to {}", span(found.low), span(found.high)));
-    let tables = waits(fleet).into_iter().filter_map(|wait| {
-        Columns::new()
-            .words("processor and kernel", |group: &&Group| name(group))
-            .words("hypervisor", |group| group.kind.hypervisor.clone())
-            .rank(3)
-            .figure("hosts", |group| group.hosts)
-            .rank(1)
-            .figure("p50", |group| group.p50_ns.map(|found| span(found.value)))
-            .figure("its interval", move |group| interval(group.p50_ns))
-            .rank(4)
-            .figure("p99", |group| group.p99_ns.map(|found| span(found.value)))
-            .figure("its 99 % interval", move |group| interval(group.p99_ns))
-            .rank(4)
-            .figure("steal", |group| group.steal_share.map(|share| percent(share.value)))
-            .rank(2)
-            .table(format!("Lateness of {wait} of the median host"), of_wait(fleet, wait))
-    });
-    let section = Section::new("groups", "By processor, hypervisor and kernel").tables(tables);
-    (!section.tables.is_empty()).then_some(section)
+    let table = Columns::new()
+        .words("processor", |group: &&Group| name(fleet, group))
+        .words("hypervisor", |group| group.kind.hypervisor.clone())
+        .rank(2)
+        .words("kernel", |group| group.kernel.clone())
+        .rank(5)
+        .figure("hosts", |group| group.hosts)
+        .rank(1)
+        .figure("p50", |group| group.p50_ns.map(|found| span(found.value)))
+        .figure("its interval", move |group| interval(group.p50_ns))
+        .rank(4)
+        .figure("p99", |group| group.p99_ns.map(|found| span(found.value)))
+        .figure("its 99 % interval", move |group| interval(group.p99_ns))
+        .rank(4)
+        .figure("steal", |group| group.steal_share.map(|share| percent(share.value)))
+        .rank(1)
+        .table(format!("Lateness of {wait} of the median host"), of_wait(fleet, wait))?;
+    let title = format!("{wait} by processor, hypervisor and kernel");
+    Some(Section::new(format!("groups-{place}"), title).tables([table]))
 }
 
-/// The waits of a fleet.
+/// The waits of a fleet, those of the most hosts first.
 pub(super) fn waits(fleet: &Fleet) -> Vec<&str> {
-    crate::view::select::distinct(fleet.groups.iter().map(|group| group.wait.as_str()))
+    let mut waits = crate::view::select::distinct(fleet.groups.iter().map(|group| group.wait.as_str()));
+    waits.sort_by_key(|wait| std::cmp::Reverse(of_wait(fleet, wait).map(|group| group.hosts).sum::<u64>()));
+    waits
 }
 
 pub(super) fn of_wait<'a>(fleet: &'a Fleet, wait: &'a str) -> impl Iterator<Item = &'a Group> {
     fleet.groups.iter().filter(move |group| group.wait == wait)
 }
 
-/// The name of a row, its wait, and its p99 by quarter of the day.
-type Hours<'a> = (String, &'a str, &'a [Option<f64>; Part::ALL.len()]);
-
-fn hours(fleet: &Fleet) -> Option<Section> {
-    let named = fleet.host_rows.iter().take_while(|row| row.is_named);
-    let named = named.map(|row| (row.host.clone(), row.wait.as_str(), &row.p99_by_part_ns));
-    let groups = fleet.groups.iter().map(|group| (name(group), group.wait.as_str(), &group.p99_by_part_ns));
-    let mut columns =
-        Columns::new().words("machines", |(name, ..): &Hours<'_>| name.clone()).words("wait", |row| row.1);
-    for part in Part::ALL {
-        columns = columns.figure(part.to_string(), move |row| spans(row.2[usize::from(part.0)]));
-    }
-    let mut table: Table = columns.table("p99 of the lateness by time of day (UTC)", named.chain(groups))?;
-    table.needs_all = true;
-    Some(Section::new("hours", "Night against day").tables([table]))
+/// The hosts that findings name and whose row is about that wait.
+fn named<'a>(fleet: &'a Fleet, wait: &'a str) -> impl Iterator<Item = &'a HostRow> {
+    fleet.host_rows.iter().take_while(|row| !row.findings.is_empty()).filter(move |row| row.wait == wait)
 }
 
-/// The name of a row, its wait, and its p99 by day.
-type Days<'a> = (String, &'a str, &'a [Option<f64>]);
+/// The name of a row with its p99 by quarter of the day.
+type Hours<'a> = (String, &'a [Option<f64>; Part::ALL.len()]);
 
-/// On a terminal the picture's figures; many days are only in the picture and in JSON.
-fn days(fleet: &Fleet, full: bool) -> Option<Section> {
+fn hours(fleet: &Fleet, place: usize, wait: &str) -> Option<Section> {
+    let named = named(fleet, wait).map(|row| (row.host.clone(), &row.p99_by_part_ns));
+    let groups = of_wait(fleet, wait).map(|group| (name(fleet, group), &group.p99_by_part_ns));
+    let mut columns = Columns::new().words("machines", |(name, _): &Hours<'_>| name.clone());
+    for part in Part::ALL {
+        columns = columns.figure(part.to_string(), move |row| spans(row.1[usize::from(part.0)]));
+    }
+    let mut table: Table = columns.table(format!("p99 of {wait} by time of day (UTC)"), named.chain(groups))?;
+    table.needs_all = true;
+    let title = format!("{wait} at night and by day: p99 by hours in UTC");
+    Some(Section::new(format!("hours-{place}"), title).tables([table]))
+}
+
+/// The name of a row with its p99 by day.
+type Days<'a> = (String, &'a [Option<f64>]);
+
+/// The picture's figures; many days are only in the picture and in JSON.
+fn days(fleet: &Fleet, full: bool, place: usize, wait: &str) -> Option<Section> {
     const DAYS_MAX: usize = 14;
-    if !full || fleet.days.len() > DAYS_MAX || fleet.days.len() < 2 {
+    if !full || !(2..=DAYS_MAX).contains(&fleet.days.len()) {
         return None;
     }
-    let named = fleet.host_rows.iter().take_while(|row| row.is_named);
-    let named = named.map(|row| (row.host.clone(), row.wait.as_str(), row.p99_by_day_ns.as_slice()));
-    let groups = fleet.groups.iter().map(|group| (name(group), group.wait.as_str(), group.p99_by_day_ns.as_slice()));
-    let mut columns = Columns::new().words("machines", |(name, ..): &Days<'_>| name.clone()).words("wait", |row| row.1);
+    let named = named(fleet, wait).map(|row| (row.host.clone(), row.p99_by_day_ns.as_slice()));
+    let groups = of_wait(fleet, wait).map(|group| (name(fleet, group), group.p99_by_day_ns.as_slice()));
+    let mut columns = Columns::new().words("machines", |(name, _): &Days<'_>| name.clone());
     for (at, day) in fleet.days.iter().enumerate() {
         let date = crate::words::day(day * 86_400).unwrap_or_default();
-        columns = columns.figure(date, move |row| spans(row.2.get(at).copied().flatten()));
+        columns = columns.figure(date, move |row| spans(row.1.get(at).copied().flatten()));
     }
-    let table = columns.table("p99 of the lateness by day", named.chain(groups))?;
-    Some(Section::new("days", "By day").tables([table]))
+    let mut table = columns.table(format!("p99 of {wait} by day; of a host, in the latest six hours of each"), named.chain(groups))?;
+    table.needs_all = true;
+    Some(Section::new(format!("days-{place}"), format!("{wait} by day: p99")).tables([table]))
 }
