@@ -9,6 +9,8 @@ mod digits;
 mod merge;
 pub mod query;
 pub mod row;
+#[cfg(feature = "archive")]
+pub mod store;
 
 pub use column::Column;
 pub use digits::Digits;
