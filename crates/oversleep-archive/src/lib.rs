@@ -12,6 +12,8 @@ pub mod query;
 pub mod row;
 #[cfg(any(test, feature = "testing"))]
 pub mod simulated;
+#[cfg(feature = "archive")]
+pub mod store;
 
 pub use column::Column;
 pub use digits::Digits;

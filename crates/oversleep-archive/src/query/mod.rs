@@ -12,6 +12,7 @@ pub use answer::{Answer, Cell, Gathering};
 pub use figure::Figure;
 pub use filter::Filter;
 pub use group::Group;
+pub use time::day_of;
 
 use crate::column::Column;
 

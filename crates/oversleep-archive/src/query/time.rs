@@ -18,6 +18,11 @@ pub fn utc(us: i64) -> Option<Utc> {
     Utc::of_unix(us.div_euclid(1_000_000))
 }
 
+/// The day of a moment: `2026-11-27`.
+pub fn day_of(us: i64) -> String {
+    utc(us).map_or_else(|| "undated".to_owned(), Utc::to_day)
+}
+
 /// Days since 1970 of a date.
 fn days(year: i64, month: i64, day: i64) -> Option<i64> {
     // Howard Hinnant's `days_from_civil`: https://howardhinnant.github.io/date_algorithms.html#days_from_civil

@@ -3,6 +3,7 @@
 mod of_result;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use oversleep_record::{Distribution, distribution};
 
@@ -55,8 +56,8 @@ pub struct Row {
     pub tool: String,
     /// What machines are grouped by.
     pub machine: Machine,
-    /// The other facts that may be shared.
-    pub facts: BTreeMap<String, String>,
+    /// The other facts that may be shared. The rows of a result have them in common, so they are in memory once.
+    pub facts: Arc<BTreeMap<String, String>>,
     /// The name that the user gave the result.
     pub name: Option<String>,
     /// The experiment's id.

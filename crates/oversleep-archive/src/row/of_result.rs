@@ -1,6 +1,7 @@
 //! The rows of a result.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use oversleep_lab::share;
 use oversleep_record::environment::{Environment, FactValue};
@@ -46,7 +47,7 @@ pub fn rows_of(file: &ResultFile, origin: &Origin) -> Vec<Row> {
         seconds: file.duration_ns.as_secs_f64(),
         tool: tool(file),
         machine: machine(&file.platform.os, &facts),
-        facts: others(&facts),
+        facts: Arc::new(others(&facts)),
         name: file.name.clone(),
         ..Row::default()
     };

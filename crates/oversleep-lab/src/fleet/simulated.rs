@@ -77,6 +77,14 @@ pub struct Planted {
     pub new_image: &'static str,
 }
 
+impl Planted {
+    /// A line for each finding: its id and what it is about.
+    pub fn lines(&self) -> String {
+        let Planted { wrong_clock, at_night, stolen, new_image } = self;
+        format!("OVS-F002 {at_night}\nOVS-F003 {wrong_clock}\nOVS-F004 {new_image}\nOVS-F005 {stolen}\n")
+    }
+}
+
 impl Plan {
     /// What is planted.
     pub fn planted(&self) -> Planted {

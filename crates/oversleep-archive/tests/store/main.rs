@@ -1,0 +1,5 @@
+//! Archives on disk: what is added comes back, once, whatever ends in between, and damaged files are errors.
+
+mod hostile;
+mod roundtrip;
+mod support;
