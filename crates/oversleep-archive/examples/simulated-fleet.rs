@@ -14,7 +14,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (mut plan, mut folder) = (Plan::WEEK, None);
     let mut args = std::env::args().skip(1);
     while let Some(one) = args.next() {
-        let mut number = || args.next().and_then(|text| text.parse::<u64>().ok()).ok_or(format!("{one} takes a number"));
+        let mut number =
+            || args.next().and_then(|text| text.parse::<u64>().ok()).ok_or(format!("{one} takes a number"));
         match one.as_str() {
             "--hosts" => plan.hosts = number()? as usize,
             "--days" => plan.days = number()? as i64,

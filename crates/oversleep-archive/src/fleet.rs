@@ -70,6 +70,27 @@ impl FleetOfRows {
     }
 }
 
+#[cfg(feature = "archive")]
+impl FleetOfRows {
+    /// Those of an archive's rows that a filter takes, day by day. About 20 µs a row, and memory for one day's waits.
+    ///
+    /// # Errors
+    /// A file is damaged or another program's.
+    pub fn of(archive: &crate::store::Archive, filter: &crate::Filter) -> Result<FleetOfRows, crate::store::StoreError> {
+        use crate::Column;
+        let needs = |column: &Column| !matches!(column, Column::Facts | Column::Labels | Column::Tool | Column::Content);
+        let columns = Column::ALL.iter().copied().filter(needs).collect();
+        let mut fleet = FleetOfRows::new();
+        let Ok(()) = archive.each(&archive.files(filter)?, &columns, |row| {
+            if filter.takes(row) {
+                fleet.add(row);
+            }
+            Ok::<(), std::convert::Infallible>(())
+        })?;
+        Ok(fleet)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use oversleep_lab::fleet::simulated::{Plan, each};

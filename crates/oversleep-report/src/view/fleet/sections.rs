@@ -203,7 +203,8 @@ fn days(fleet: &Fleet, full: bool, place: usize, wait: &str) -> Option<Section> 
         let date = crate::words::day(day * 86_400).unwrap_or_default();
         columns = columns.figure(date, move |row| spans(row.1.get(at).copied().flatten()));
     }
-    let mut table = columns.table(format!("p99 of {wait} by day; of a host, in the latest six hours of each"), named.chain(groups))?;
+    let mut table = columns
+        .table(format!("p99 of {wait} by day; of a host, in the latest six hours of each"), named.chain(groups))?;
     table.needs_all = true;
     Some(Section::new(format!("days-{place}"), format!("{wait} by day: p99")).tables([table]))
 }
