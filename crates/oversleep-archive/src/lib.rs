@@ -10,7 +10,10 @@ mod merge;
 pub mod query;
 pub mod row;
 #[cfg(feature = "archive")]
+pub mod sql;
+#[cfg(feature = "archive")]
 pub mod store;
+pub mod views;
 
 pub use column::Column;
 pub use digits::Digits;
