@@ -13,7 +13,10 @@ pub mod row;
 #[cfg(any(test, feature = "testing"))]
 pub mod simulated;
 #[cfg(feature = "archive")]
+pub mod sql;
+#[cfg(feature = "archive")]
 pub mod store;
+pub mod views;
 
 pub use column::Column;
 pub use digits::Digits;

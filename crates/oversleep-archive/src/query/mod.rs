@@ -12,7 +12,7 @@ pub use answer::{Answer, Cell, Gathering};
 pub use figure::Figure;
 pub use filter::Filter;
 pub use group::Group;
-pub use time::day_of;
+pub use time::{day_of, moment_of};
 
 use crate::column::Column;
 

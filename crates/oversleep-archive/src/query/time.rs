@@ -23,6 +23,11 @@ pub fn day_of(us: i64) -> String {
     utc(us).map_or_else(|| "undated".to_owned(), Utc::to_day)
 }
 
+/// A moment as SQL has it: `2026-11-27 12:34:56`.
+pub fn moment_of(us: i64) -> String {
+    utc(us).map(text).map_or_else(String::new, |text| text.replace('T', " ").trim_end_matches('Z').to_owned())
+}
+
 /// Days since 1970 of a date.
 fn days(year: i64, month: i64, day: i64) -> Option<i64> {
     // Howard Hinnant's `days_from_civil`: https://howardhinnant.github.io/date_algorithms.html#days_from_civil

@@ -110,7 +110,7 @@ impl<'a> Adding<'a> {
         if day.writer.is_none() {
             let folder = self.archive.day(&name);
             fs::create_dir_all(&folder).map_err(|error| StoreError::io(&folder, error))?;
-            day.writer = Some(Writer::begin(&folder.join(format!("new.{PART}")))?);
+            day.writer = Some(Writer::begin(&folder.join(format!("_new.{PART}")))?);
         }
         let writer = day.writer.as_mut().expect("it was made");
         let count = rows.len();

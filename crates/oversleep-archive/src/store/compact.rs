@@ -82,7 +82,7 @@ impl Archive {
             return Ok(0);
         }
         let folder = self.day(day);
-        let mut writer = Writer::begin(&folder.join(format!("{COMPACTED}new.{PART}")))?;
+        let mut writer = Writer::begin(&folder.join(format!("_{COMPACTED}new.{PART}")))?;
         let (mut before, columns) = (HashSet::new(), all_columns());
         let (mut name, mut replaces) = (0xcbf2_9ce4_8422_2325_u64, Vec::new());
         for path in files {

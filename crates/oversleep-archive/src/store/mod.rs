@@ -2,7 +2,7 @@
 //!
 //! A file gets its name when the disk has all of it, so nobody sees half of one. Compacting writes a file that names those it
 //! replaces, then removes them; readers pass over files that another one replaces, so every moment in between shows each row
-//! once. `archive.sqlite` holds the names of machines, and is what two commands take turns by.
+//! once. `_archive.sqlite` holds the names of machines, and is what two commands take turns by.
 
 mod add;
 mod check;

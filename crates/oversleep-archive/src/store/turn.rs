@@ -10,8 +10,8 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
 use super::StoreError;
 
-/// The file, in the archive's folder.
-pub const NAMES: &str = "archive.sqlite";
+/// The file, in the archive's folder. Spark and Trino read every file whose name doesn't begin with an underscore.
+pub const NAMES: &str = "_archive.sqlite";
 /// How long another command may take before this one gives up.
 const TURN: Duration = Duration::from_secs(600);
 

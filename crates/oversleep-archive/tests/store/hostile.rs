@@ -43,14 +43,14 @@ fn a_file_with_a_damaged_byte_is_read_or_refused() {
     let files = add(home.path(), (0..3).map(|number| row(number, &values(0..40))));
     let whole = fs::read(&files[0]).unwrap();
     let mut refused = 0;
-    for at in 0..whole.len() {
+    for at in (0..whole.len()).step_by(7) {
         let mut damaged = whole.clone();
         damaged[at] ^= 0x55;
         fs::write(&files[0], &damaged).unwrap();
         refused += u32::from(read(home.path()).is_err());
     }
     let _ = std::panic::take_hook();
-    assert!(refused > 100, "{refused} of {}", whole.len());
+    assert!(refused > 20, "{refused} of {}", whole.len());
 }
 
 #[test]

@@ -2,4 +2,5 @@
 
 mod hostile;
 mod roundtrip;
+mod sql;
 mod support;

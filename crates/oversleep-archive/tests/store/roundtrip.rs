@@ -134,7 +134,7 @@ fn a_row_is_shown_once_while_a_merged_file_and_those_it_replaces_are_there() {
     archive.compact().unwrap();
     // The command was killed before it removed these, and another one while it wrote.
     kept.iter().zip(copies).for_each(|(path, bytes)| fs::write(path, bytes).unwrap());
-    fs::write(day.join("new.part"), "half").unwrap();
+    fs::write(day.join("_new.part"), "half").unwrap();
     assert_eq!(all(home.path()).len(), 3);
     let report = archive.check().unwrap();
     assert_eq!((report.rows, report.removed, report.faults), (3, 4, vec![]));
