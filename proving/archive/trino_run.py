@@ -8,7 +8,7 @@ import urllib.request
 
 from rows import is_query, show, statements
 
-HEADERS = {"X-Trino-User": "oversleep", "X-Trino-Catalog": "archive", "X-Trino-Schema": "default"}
+HEADERS = {"X-Trino-User": "oversleep", "X-Trino-Catalog": "hive", "X-Trino-Schema": "default"}
 
 
 def call(address, text=None):

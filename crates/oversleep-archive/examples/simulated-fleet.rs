@@ -1,13 +1,15 @@
 //! Writes an archive of a simulated fleet: `simulated-fleet DIR [--hosts N] [--days N] [--seed N] [--null]`. What is planted
 //! in it is listed in `DIR.planted`, a line each, as a finding names it; `--null` plants nothing.
 
+use std::collections::HashMap;
 use std::error::Error;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use oversleep_archive::Digits;
 use oversleep_archive::simulated::row_of;
 use oversleep_archive::store::{Adding, Archive};
+use oversleep_archive::{Digits, Row};
+use oversleep_lab::fleet::Stretch;
 use oversleep_lab::fleet::simulated::{Plan, each};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -29,10 +31,17 @@ fn main() -> Result<(), Box<dyn Error>> {
     let archive = Archive::open_or_make(&folder)?;
     let mut adding = Adding::begin(&archive, Digits::Three)?;
     let (mut rows, mut failure) = (0_u64, None);
+    let mut sources: HashMap<String, String> = HashMap::new();
+    let mut add = |stretch: &Stretch<'_>| {
+        if !sources.contains_key(stretch.host) {
+            sources.insert(stretch.host.to_owned(), adding.source(stretch.host)?);
+        }
+        adding.add_rows(vec![Row { source: sources[stretch.host].clone(), ..row_of(stretch) }])
+    };
     each(&plan, &mut |stretch| {
         rows += 1;
         if failure.is_none() {
-            failure = adding.add_rows(vec![row_of(stretch)]).err();
+            failure = add(stretch).err();
         }
     })?;
     if let Some(failure) = failure {

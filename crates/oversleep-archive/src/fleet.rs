@@ -1,5 +1,7 @@
 //! The rows of an archive as a fleet, which the laboratory judges.
 
+use std::collections::BTreeMap;
+
 use oversleep_lab::fleet::{Collector, Fleet, Kind, Stretch};
 use oversleep_record::Nanos;
 
@@ -9,16 +11,18 @@ use crate::row::Row;
 #[derive(Clone, Debug, Default)]
 pub struct FleetOfRows {
     collector: Collector,
+    /// The names of machines, by their random texts.
+    names: BTreeMap<String, String>,
     left_out: u64,
 }
 
-/// The letters of a random id that tell hosts apart.
+/// The letters of a random text that tell hosts without a name apart.
 const ID_LETTERS: usize = 12;
 
 impl FleetOfRows {
-    /// One without rows.
-    pub fn new() -> FleetOfRows {
-        FleetOfRows::default()
+    /// One without rows; machines may have names, by their random texts.
+    pub fn new(names: BTreeMap<String, String>) -> FleetOfRows {
+        FleetOfRows { names, ..FleetOfRows::default() }
     }
 
     /// Adds a row: the lateness of a system's own wait as found. Others are counted: hosts are alike only in what they do
@@ -47,7 +51,7 @@ impl FleetOfRows {
             settings.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
         let id: String = row.source.chars().take(ID_LETTERS).collect();
         self.collector.add(&Stretch {
-            host: row.name.as_deref().unwrap_or(&id),
+            host: self.names.get(&row.source).unwrap_or(&id),
             kind: &kind,
             kernel: machine.kernel.as_deref(),
             settings: &settings,
@@ -76,11 +80,15 @@ impl FleetOfRows {
     ///
     /// # Errors
     /// A file is damaged or another program's.
-    pub fn of(archive: &crate::store::Archive, filter: &crate::Filter) -> Result<FleetOfRows, crate::store::StoreError> {
+    pub fn of(
+        archive: &crate::store::Archive,
+        filter: &crate::Filter,
+    ) -> Result<FleetOfRows, crate::store::StoreError> {
         use crate::Column;
-        let needs = |column: &Column| !matches!(column, Column::Facts | Column::Labels | Column::Tool | Column::Content);
+        let needs =
+            |column: &Column| !matches!(column, Column::Facts | Column::Labels | Column::Tool | Column::Content);
         let columns = Column::ALL.iter().copied().filter(needs).collect();
-        let mut fleet = FleetOfRows::new();
+        let mut fleet = FleetOfRows::new(archive.machines()?);
         let Ok(()) = archive.each(&archive.files(filter)?, &columns, |row| {
             if filter.takes(row) {
                 fleet.add(row);
@@ -101,7 +109,7 @@ mod tests {
     #[test]
     fn a_fleet_of_rows_is_judged_as_the_fleet_itself() {
         let plan = Plan { hosts: 100, days: 7, ..Plan::WEEK };
-        let (mut direct, mut by_rows) = (Collector::new(), FleetOfRows::new());
+        let (mut direct, mut by_rows) = (Collector::new(), FleetOfRows::new(BTreeMap::new()));
         let mut changed = 0;
         each(&plan, &mut |stretch| {
             direct.add(stretch);

@@ -11,7 +11,7 @@ pub fn row_of(stretch: &Stretch<'_>) -> Row {
         value.map(|(_, value)| (*value).to_owned())
     };
     let mut row = Row {
-        source: format!("simulated-{}", stretch.host),
+        source: stretch.host.to_owned(),
         content: content(stretch),
         taken_us: stretch.taken_unix_s * 1_000_000,
         seconds: 3_600.0,
@@ -26,7 +26,6 @@ pub fn row_of(stretch: &Stretch<'_>) -> Row {
             preemption: setting("preemption mode"),
             ..Machine::default()
         },
-        name: Some(stretch.host.to_owned()),
         experiment: "B5".to_owned(),
         subject: stretch.wait.to_owned(),
         quantity: "lateness".to_owned(),

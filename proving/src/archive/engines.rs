@@ -31,7 +31,7 @@ fn portable(by: &str) -> String {
 }
 
 /// What the hosts are grouped by.
-const BY: [&str; 4] = ["kernel", "cpu_model", "clocksource", "name"];
+const BY: [&str; 4] = ["kernel", "cpu_model", "clocksource", "source"];
 
 pub(super) struct Engines<'a> {
     pub suite: &'a Suite<'a>,
@@ -72,7 +72,7 @@ impl Engines<'_> {
         }
         if options.is_all {
             let name = "Trino answers as the embedded engine does";
-            match trino::Server::start(&self.suite.scratch, &self.suite.folder("fleet")) {
+            match trino::Server::start(&self.suite.scratch) {
                 Err(why) => report.skip(name, &why),
                 Ok(server) => report.check(name, || {
                     let mut client = Command::new(&python);
@@ -92,8 +92,9 @@ impl Engines<'_> {
 
     /// The file with what an engine runs: its view, as the command prints it, and the queries.
     fn statements(&self, engine: &str) -> Result<PathBuf, String> {
-        let view = self.suite.oversleep(&["archive", "views", engine, "fleet"])?;
-        let view = view.split("-- The portable query").next().unwrap_or_default().to_owned();
+        let folder = self.suite.folder("fleet").display().to_string();
+        let view = self.suite.oversleep(&["archive", "views", engine, "--dir", &folder])?;
+        let (view, _) = view.split_once("WITH m AS").ok_or("the command prints no query beneath the views")?;
         let queries: String = BY.iter().map(|by| format!("{};\n", portable(by))).collect();
         let path = self.suite.scratch.join(format!("{engine}.sql"));
         fs::write(&path, format!("{view}\n{queries}")).map_err(|error| format!("{}: {error}", path.display()))?;

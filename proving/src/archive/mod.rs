@@ -160,7 +160,8 @@ impl Suite<'_> {
         };
         let nanosleep = "subject=nanosleep request=1ms";
         let steal = ask("steal by cpu_model", nanosleep)?;
-        let stolen = steal.iter().filter(|row| row[1].parse::<f64>().is_ok_and(|share| share > 0.0)).collect::<Vec<_>>();
+        let stolen =
+            steal.iter().filter(|row| row[1].parse::<f64>().is_ok_and(|share| share > 0.0)).collect::<Vec<_>>();
         is_only(&stolen, "Intel Xeon Platinum 8259CL")?;
         let clocks = ask("machines by clocksource", nanosleep)?;
         let odd: Vec<_> = clocks.iter().filter(|row| row[1] == "1").collect();

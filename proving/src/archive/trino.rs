@@ -26,7 +26,11 @@ pub(super) fn fetch(scratch: &Path) -> Result<(), String> {
     let archive = scratch.join(format!("trino-server-core-{VERSION}.tar.gz"));
     run(Command::new("tar").arg("-xzf").arg(archive).args(["--strip-components=1", "-C"]).arg(&folder))?;
     let unpacked = scratch.join("trino-hive");
-    run(Command::new("unzip").arg("-oq").arg(scratch.join(format!("trino-hive-{VERSION}.zip"))).arg("-d").arg(&unpacked))?;
+    run(Command::new("unzip")
+        .arg("-oq")
+        .arg(scratch.join(format!("trino-hive-{VERSION}.zip")))
+        .arg("-d")
+        .arg(&unpacked))?;
     fs::create_dir_all(folder.join("plugin")).map_err(|error| error.to_string())?;
     fs::rename(unpacked.join(format!("trino-hive-{VERSION}")), folder.join("plugin/hive"))
         .map_err(|error| format!("plugin/hive: {error}"))
@@ -36,8 +40,8 @@ pub(super) fn fetch(scratch: &Path) -> Result<(), String> {
 pub(super) struct Server(Child);
 
 impl Server {
-    /// Starts it on that archive.
-    pub fn start(scratch: &Path, archive: &Path) -> Result<Server, String> {
+    /// Starts it.
+    pub fn start(scratch: &Path) -> Result<Server, String> {
         let folder = scratch.join("trino");
         if !folder.join("plugin/hive").exists() {
             return Err("there is no Trino; --fetch gets it".to_owned());
@@ -45,7 +49,6 @@ impl Server {
         let java = java()?;
         let data = scratch.join("trino-data");
         let _ = fs::remove_dir_all(&data);
-        let root = archive.parent().unwrap_or(archive);
         let write = |name: &str, text: String| {
             let path = folder.join("etc").join(name);
             let parent = path.parent().unwrap_or(&folder).to_owned();
@@ -59,12 +62,13 @@ impl Server {
                  http://127.0.0.1:{PORT}\n"
             ),
         )?;
+        // Its own tables are beside the server, those of the archive where they are.
         write(
-            "catalog/archive.properties",
+            "catalog/hive.properties",
             format!(
-                "connector.name=hive\nhive.metastore=file\nhive.metastore.catalog.dir=local:///trino-data/catalog\n\
-                 fs.native-local.enabled=true\nlocal.location={}\n",
-                root.display()
+                "connector.name=hive\nhive.metastore=file\nhive.metastore.catalog.dir=local://{}\n\
+                 fs.native-local.enabled=true\nlocal.location=/\n",
+                data.join("catalog").display()
             ),
         )?;
         let log = fs::File::create(scratch.join("trino.log")).map_err(|error| error.to_string())?;
@@ -75,7 +79,11 @@ impl Server {
             .args(["--add-modules=jdk.incubator.vector", "-XX:+EnableDynamicAgentLoading", "-cp", "lib/*"])
             .arg(format!("-Dnode.config={}", etc.join("node.properties").display()))
             .arg(format!("-Dconfig={}", etc.join("config.properties").display()))
-            .args([format!("-Dnode.data-dir={}", data.display()).as_str(), "-Dnode.environment=archive", "-Dnode.id=one"])
+            .args([
+                format!("-Dnode.data-dir={}", data.display()).as_str(),
+                "-Dnode.environment=archive",
+                "-Dnode.id=one",
+            ])
             .arg("io.trino.server.TrinoServer")
             .stdout(log.try_clone().map_err(|error| error.to_string())?)
             .stderr(log)
@@ -104,8 +112,12 @@ fn java() -> Result<PathBuf, String> {
     let is_new = |home: &PathBuf| {
         let release = fs::read_to_string(home.join("release")).unwrap_or_default();
         let version = release.lines().find_map(|line| line.strip_prefix("JAVA_VERSION=\""));
-        version.and_then(|version| version.split(['.', '"', '-']).next()?.parse::<u32>().ok()).is_some_and(|major| major >= 24)
+        version
+            .and_then(|version| version.split(['.', '"', '-']).next()?.parse::<u32>().ok())
+            .is_some_and(|major| major >= 24)
     };
     let found = own.into_iter().chain(installed).find(is_new);
-    found.map(|home| home.join("bin/java")).ok_or_else(|| "Trino needs Java 24, in JAVA_HOME or /usr/lib/jvm".to_owned())
+    found
+        .map(|home| home.join("bin/java"))
+        .ok_or_else(|| "Trino needs Java 24, in JAVA_HOME or /usr/lib/jvm".to_owned())
 }
