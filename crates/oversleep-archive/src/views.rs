@@ -79,14 +79,18 @@ pub fn views(engine: Engine, folder: &str) -> String {
              CREATE TEMPORARY VIEW buckets AS\n  SELECT *, inline(arrays_zip(hi, n)) AS (bucket_hi, bucket_n)\n  FROM histograms;\n"
         ),
         Engine::Trino => format!(
-            "CREATE TABLE hive.default.histograms (\n{},\n  day varchar)\nWITH (format = 'PARQUET',\n  external_location = 'file://{folder}',\n  \
+            // The connector takes times in ms unless its catalog says otherwise.
+            "CREATE SCHEMA IF NOT EXISTS hive.default;\n\
+             CREATE TABLE hive.default.histograms (\n{},\n  day varchar)\nWITH (format = 'PARQUET',\n  external_location = 'local://{folder}',\n  \
              partitioned_by = ARRAY['day']);\n\
              CALL hive.system.sync_partition_metadata('default', 'histograms', 'FULL');\n\
              CREATE VIEW hive.default.buckets AS\n  SELECT h.*, u.* FROM hive.default.histograms h\n  CROSS JOIN UNNEST(hi, n) AS u(bucket_hi, bucket_n);\n",
             typed()
         ),
         Engine::DataFusion => format!(
-            "CREATE EXTERNAL TABLE histograms STORED AS PARQUET\n  PARTITIONED BY (day) LOCATION '{folder}/';\n\
+            // It takes every file into account when it looks for partitions, and that of the names is in none.
+            "SET datafusion.execution.listing_table_factory_infer_partitions = false;\n\
+             CREATE EXTERNAL TABLE histograms STORED AS PARQUET\n  LOCATION '{folder}/';\n\
              CREATE VIEW buckets AS\n  SELECT {},\n    unnest(hi) AS bucket_hi, unnest(n) AS bucket_n\n  FROM histograms;\n",
             named()
         ),
@@ -101,7 +105,7 @@ fn typed() -> String {
         Kind::Integer => "bigint",
         Kind::Real => "double",
         Kind::Flag => "boolean",
-        Kind::Moment => "timestamp(6)",
+        Kind::Moment => "timestamp(3)",
         Kind::Map => "map(varchar, varchar)",
         Kind::List => "array(bigint)",
     };

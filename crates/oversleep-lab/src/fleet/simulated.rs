@@ -184,8 +184,11 @@ fn of_host(
                 taken_unix_s,
                 lateness: &lateness,
                 // A hypervisor that takes nothing is seen to take nothing; one that does takes 2 to 4 %.
-                steal_share: (facts.hypervisor.as_deref() != Some("none"))
-                    .then(|| if is_stolen { 0.02 + drawn as f64 * 2e-5 } else { 0.0 }),
+                steal_share: (facts.hypervisor.as_deref() != Some("none")).then_some(if is_stolen {
+                    0.02 + drawn as f64 * 2e-5
+                } else {
+                    0.0
+                }),
             });
         }
     }

@@ -10,13 +10,12 @@ use super::query::limit;
 use super::{Report, failed};
 use crate::exit::{Exit, Failure};
 use crate::message;
-use crate::output::Delivery;
+use crate::output::show;
 
 pub(super) fn run(report: &Report) -> Result<Exit, Failure> {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let now_us = i64::try_from(since.as_micros()).unwrap_or(i64::MAX);
     let filter = Filter::read(&report.tests, now_us).map_err(|error| Failure::usage(error.to_string()))?;
-    let delivery = Delivery::only_named(&report.documents, &[])?;
     let archive = Archive::open(&report.folder).map_err(|error| failed(&error))?;
     let files = archive.files(&filter).map_err(|error| failed(&error))?;
     limit(&archive, &files, &report.folder, report.here)?;
@@ -27,6 +26,5 @@ pub(super) fn run(report: &Report) -> Result<Exit, Failure> {
             counted(fleet.left_out(), "row")
         ));
     }
-    delivery.deliver(&fleet.judge(), "fleet".to_owned())?;
-    Ok(Exit::Fine)
+    show(&report.documents, &fleet.judge())
 }
