@@ -8,8 +8,8 @@ mod time;
 
 use std::str::FromStr;
 
-pub use answer::{Answer, Cell, Gathering};
-pub use figure::Figure;
+pub use answer::{Answer, Cell, Gathering, in_words};
+pub use figure::{Figure, Measured};
 pub use filter::Filter;
 pub use group::Group;
 pub use time::{day_of, moment_of};

@@ -321,6 +321,6 @@ impl Subject for Listing<'_> {
 const PAGE_COLUMNS: usize = 100;
 
 /// A small document, to be read by people, too.
-fn pretty(document: &Value, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn pretty(document: &Value, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{document:#}")
 }
