@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+mod archive;
 mod built;
 mod cross;
 mod emulate;
@@ -38,6 +39,8 @@ macro_rules! suites {
 }
 
 const SUITES: &[Suite] = suites! {
+    archive::command, "archive":
+        "archive a simulated fleet, hold its page and other engines' answers against what is planted; --all, --fetch, --hosts N";
     cross::command, "cross":
         "check Windows, aarch64 Linux and macOS from Linux, and run what Wine and qemu can run; names limit it";
     emulate::command, "emulate":

@@ -116,6 +116,14 @@ pub const CRATES: &[CrateRules] = &[
         ours_in_tests: &["oversleep-system"],
         ..PURE
     },
+    // Its rows and questions are data; with the feature `archive` it holds files and a database.
+    CrateRules {
+        name: "oversleep-archive",
+        ours: &["oversleep-record", "oversleep-explain", "oversleep-lab"],
+        optional: &["parquet", "rusqlite"],
+        never: OS_BINDINGS,
+        ..NOTHING
+    },
     // It brings a loader of kernel programs, so only the command depends on it.
     CrateRules { name: "oversleep-collect", ours: &["oversleep-native", "oversleep-why"], ..NOTHING },
     CrateRules {
@@ -155,6 +163,7 @@ pub const CRATES: &[CrateRules] = &[
             "oversleep-why",
             "oversleep-recordings",
             "oversleep-exchange",
+            "oversleep-archive",
             "oversleep-collect",
             "oversleep-native",
             "oversleep-emulate",

@@ -9,7 +9,7 @@ use std::process::Command;
 
 use xtask_tools::{Prerequisites, can_build_for, quietly, target_directory};
 
-use super::yard::{Refusal, Yard, run};
+use super::yard::{FEATURES, Refusal, Yard, run};
 
 /// What is installed. Other versions of zig have other options for linking.
 const PACKAGES: [&str; 3] = ["maturin==1.16.0", "cargo-zigbuild==0.24.1", "ziglang==0.15.2"];
@@ -87,7 +87,7 @@ impl Tools {
 
     /// The command, for another system.
     pub fn command(&self, yard: &Yard, target: &Target) -> Result<PathBuf, Refusal> {
-        run(&mut self.cargo(yard, target, "oversleep-cli", &yard.profile)?)?;
+        run(self.cargo(yard, target, "oversleep-cli", &yard.profile)?.args(["--features", FEATURES]))?;
         let name = if target.triple.contains("windows") { "oversleep.exe" } else { "oversleep" };
         Ok(target_directory(&yard.root).join(target.triple).join(&yard.profile).join(name))
     }

@@ -6,6 +6,9 @@ use std::process::{Command, Stdio};
 
 use xtask_tools::{Prerequisites, target_directory};
 
+/// What released commands have besides a development build: archives.
+pub const FEATURES: &str = "archive";
+
 /// Why a way has no outcome, or a bad one.
 #[derive(Debug)]
 pub enum Refusal {
@@ -68,6 +71,7 @@ impl Yard {
         let flags = cargo.get_envs().find(|(name, _)| *name == "RUSTFLAGS").and_then(|(_, flags)| flags?.to_str());
         let flags = format!("{} {}", flags.unwrap_or_default(), self.same_paths());
         cargo.current_dir(&self.root).args(["--quiet", "--locked", "--package", "oversleep-cli"]);
+        cargo.args(["--features", FEATURES]);
         cargo.args(["--profile", &self.profile]);
         if !flags.trim().is_empty() {
             cargo.env("RUSTFLAGS", flags.trim());

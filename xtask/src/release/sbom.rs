@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::packages::product;
-use crate::packages::yard::{Refusal, Yard, run};
+use crate::packages::yard::{FEATURES, Refusal, Yard, run};
 
 pub const TOOL: &str = "cargo-cyclonedx";
 const TOOL_VERSION: &str = "0.5.9";
@@ -22,7 +22,7 @@ pub fn write(yard: &mut Yard) -> Result<Vec<PathBuf>, Refusal> {
     let mut list = Command::new(tool);
     list.args(["cyclonedx", "--quiet", "--format", "json", "--spec-version", "1.5", "--override-filename", "sbom"]);
     // The list is that of Linux, which has the most crates.
-    list.args(["--target", "x86_64-unknown-linux-gnu", "--manifest-path"])
+    list.args(["--features", FEATURES, "--target", "x86_64-unknown-linux-gnu", "--manifest-path"])
         .arg(copy.join("crates/oversleep-cli/Cargo.toml"));
     run(list.env("SOURCE_DATE_EPOCH", product::epoch_s(&yard.root)?.to_string()).current_dir(&copy))?;
     let text = product::read(&copy.join("crates/oversleep-cli/sbom.json"))?;

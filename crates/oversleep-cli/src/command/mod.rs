@@ -1,6 +1,7 @@
 //! The commands, one file each with its options, examples, exit codes and implementation. A new one is a file and its two
 //! lines here; help, completions, manual pages and the lists of tests derive from it.
 
+mod archive;
 mod ask;
 mod assert;
 mod check;
@@ -136,6 +137,7 @@ commands! {
     Assert: assert::Assert,
     Share: share::Share,
     Export: export::Export,
+    Archive: archive::Archive,
     Run: run::Run,
     Emulate: emulate::Emulate,
     Page: page::Page,

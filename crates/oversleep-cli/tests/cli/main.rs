@@ -1,5 +1,6 @@
 //! The command as people run it, on any system. Tests of what only some systems have are in `platform/`.
 
+mod archive;
 mod assert;
 mod cases;
 mod compare;

@@ -24,6 +24,9 @@ fn run_line(home: &Home, line: &str) {
     if line.starts_with("oversleep assert ") {
         return run_gate(home, line);
     }
+    if line.starts_with("oversleep archive ") {
+        return run_archive(home, line);
+    }
     if [" | ", " > ", "; ", " & "].iter().any(|sign| line.contains(sign)) {
         let output = home.prepared(Command::new("sh")).args(["-ec", line]).output().expect("a shell");
         assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
@@ -87,6 +90,17 @@ fn run_gate(home: &Home, line: &str) {
     assert!(matches!(output.status.code(), Some(0 | 3 | 4)), "{line}: {:?} {stderr}", output.status);
 }
 
+/// Runs a line about archives. A command that was built without them says how to get one that has them.
+fn run_archive(home: &Home, line: &str) {
+    let output = home.prepared(Command::new("sh")).args(["-ec", line]).output().expect("a shell");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    if cfg!(feature = "archive") || line.starts_with("oversleep archive views") {
+        assert!(output.status.success(), "{line}: {stderr}");
+    } else {
+        assert!(output.status.code() == Some(1) && stderr.contains("--features archive"), "{line}: {stderr}");
+    }
+}
+
 /// Runs all of them, several at a time: most do little but wait.
 fn run_lines(lines: &[String]) {
     let (home, next) = (furnished(lines), AtomicUsize::new(0));
@@ -106,7 +120,7 @@ fn furnished(lines: &[String]) -> Home {
     fs::create_dir(home.path().join("results")).expect("writable");
     fs::copy(home.path().join("r.json"), home.path().join("results/r.json")).expect("writable");
     let reads = |line: &&String| {
-        ["oversleep report ", "oversleep compare ", "oversleep clocks ", "oversleep export ", "oversleep assert "]
+        ["oversleep report ", "oversleep compare ", "oversleep clocks ", "oversleep export ", "oversleep assert ", "oversleep archive add "]
             .iter()
             .any(|start| line.starts_with(start))
     };
@@ -116,6 +130,10 @@ fn furnished(lines: &[String]) -> Home {
                 fs::copy(home.path().join("r.json"), home.path().join(word)).expect("writable");
             }
         }
+    }
+    // Lines run beside one another, so what they ask is there before the line that adds it.
+    if cfg!(feature = "archive") && lines.iter().any(|line| line.starts_with("oversleep archive ")) {
+        home.run(["archive", "add", "fleet", "r.json"]).fine();
     }
     home
 }
@@ -223,7 +241,7 @@ fn commands(text: &str) -> Vec<String> {
 #[test]
 fn every_command_of_the_readme_and_the_guide_runs() {
     let pages: Vec<String> =
-        ["README.md", "docs/guide.md", "docs/serve.md"].into_iter().filter_map(|name| page(name)).collect();
+        ["README.md", "docs/guide.md", "docs/serve.md", "docs/fleet.md"].into_iter().filter_map(|name| page(name)).collect();
     let mut lines = Vec::new();
     for text in &pages {
         let commands = commands(text);

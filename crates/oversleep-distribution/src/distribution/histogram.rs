@@ -72,6 +72,27 @@ impl Histogram {
         self.total = self.total.saturating_add(count);
     }
 
+    /// Counts each of these values as often as stated.
+    pub fn add_values(&mut self, values: impl Iterator<Item = (u64, u64)>) {
+        let mut total = self.total;
+        if let Counts::Growing(growing) = &mut self.counts {
+            // Each addition encodes all buckets again, so there is one for all values.
+            let mut filled: Vec<(usize, u64)> = values.map(|(value, count)| (bucket(value), count)).collect();
+            filled.sort_unstable();
+            total = filled.iter().fold(total, |total, (_, count)| total.saturating_add(*count));
+            let same = filled.chunk_by(|a, b| a.0 == b.0);
+            growing.add(same.map(|same| (same[0].0, same.iter().fold(0, |sum: u64, one| sum.saturating_add(one.1)))));
+        } else {
+            let counts = self.dense();
+            for (value, count) in values {
+                let counter = &mut counts[bucket(value)];
+                *counter = counter.saturating_add(count);
+                total = total.saturating_add(count);
+            }
+        }
+        self.total = total;
+    }
+
     /// Whether its memory grows with the recorded values.
     pub fn is_growing(&self) -> bool {
         matches!(self.counts, Counts::Growing(_))

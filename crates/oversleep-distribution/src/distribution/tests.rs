@@ -124,3 +124,28 @@ proptest::proptest! {
         proptest::prop_assert!((got - exact).abs() as f64 <= exact.abs() as f64 * 0.002 + 1.0, "{} {}", got, exact);
     }
 }
+
+proptest::proptest! {
+    #[test]
+    fn buckets_add_up_to_the_values_they_are_from(
+        one in proptest::collection::vec((proptest::prelude::any::<i64>(), 0_u32..64, 1_u64..1_000), 0..60),
+        other in proptest::collection::vec((proptest::prelude::any::<i64>(), 20_u32..64, 1_u64..1_000), 0..60),
+    ) {
+        let recorded = |values: &[(i64, u32, u64)]| {
+            let mut recorded = Distribution::new();
+            values.iter().for_each(|&(value, shift, count)| recorded.record_times(value >> shift, count));
+            recorded
+        };
+        let (one, other) = (recorded(&one), recorded(&other));
+        let mut merged = one.clone();
+        merged.merge(&other);
+        for mut empty in [Distribution::new(), Distribution::growing(), Distribution::default()] {
+            for part in [&other, &one].into_iter().filter(|part| !part.is_empty()) {
+                let (min, max) = (part.min().unwrap(), part.max().unwrap());
+                empty.add_buckets(part.buckets(), min, max, part.sum());
+            }
+            proptest::prop_assert!(empty == merged);
+            proptest::prop_assert_eq!(empty.count(), merged.count());
+        }
+    }
+}

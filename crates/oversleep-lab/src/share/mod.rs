@@ -83,8 +83,8 @@ pub fn note(file: &ResultFile) -> Shared {
     reliability::of(file)
 }
 
-/// The listed facts, each reduced to its known words.
-fn environment(all: &Environment) -> Environment {
+/// The listed facts, each reduced to its known words: what an archive keeps of a machine.
+pub fn environment(all: &Environment) -> Environment {
     let mut kept = Environment::default();
     for (name, fact) in &all.facts {
         let Some(name) = FactName::find(name) else { continue };

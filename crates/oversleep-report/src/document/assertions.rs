@@ -43,7 +43,7 @@ impl Subject for Assertions {
             ]
         });
         let heads = vec!["assertion", "place", "about", "verdict", "figure", "low", "high", "limit", "unit", "message"];
-        Sheet { heads, rows: Box::new(rows) }
+        Sheet { heads: heads.into_iter().map(Into::into).collect(), rows: Box::new(rows) }
     }
 
     fn view(&self, _: Detail) -> View {

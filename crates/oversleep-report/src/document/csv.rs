@@ -13,7 +13,7 @@ pub const CSV: Entry = Entry {
     is_for_pipes: true,
     write: |subject, _, out| {
         let sheet = subject.sheet();
-        line(out, sheet.heads.iter().copied())?;
+        line(out, sheet.heads.iter().map(AsRef::as_ref))?;
         for row in sheet.rows {
             line(out, row.iter().map(String::as_str))?;
         }

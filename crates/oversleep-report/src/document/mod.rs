@@ -11,6 +11,7 @@ mod exports;
 mod html;
 mod json;
 mod markdown;
+mod records;
 mod subject;
 mod text;
 
@@ -69,6 +70,7 @@ pub use exports::EXPORTS;
 pub use html::HTML;
 pub use json::JSON;
 pub use markdown::MARKDOWN;
+pub use records::{Head, Records};
 pub use text::TEXT;
 
 /// How a document is laid out.

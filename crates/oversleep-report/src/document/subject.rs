@@ -1,8 +1,9 @@
-//! What documents are about: results, comparisons, galleries, answers, lists.
+//! What documents are about: results, comparisons, galleries, fleets, answers, lists.
 
 use std::io::{self, Write};
 
 use oversleep_explain::verdict::Verdict as OfProgram;
+use oversleep_lab::fleet::Fleet;
 use oversleep_record::assertion::Assertions;
 use oversleep_record::comparison::{Judgement, SeriesComparison, Side};
 use oversleep_record::finding::{Severity, Verdict};
@@ -16,6 +17,7 @@ use crate::listing::Listing;
 use crate::terminal::{self, Detail, without_styles};
 use crate::view::comparison::{Sketch, View, letter};
 use crate::view::findings::{Findings, cure, in_words};
+use crate::view::fleet;
 use crate::view::gallery::{self, Machine};
 use crate::view::pictures::{self, Picture};
 use crate::view::sheet::{Column, Sheet, optional, word};
@@ -237,6 +239,29 @@ impl Subject for Gallery<'_> {
     }
 }
 
+impl Subject for Fleet {
+    fn text(&self, layout: &Layout) -> String {
+        terminal::comparison(&self.view(layout.detail), layout.width)
+    }
+
+    fn json(&self, out: &mut dyn Write) -> io::Result<()> {
+        serde_json::to_writer(&mut *out, self)?;
+        out.write_all(b"\n")
+    }
+
+    fn sheet(&self) -> Sheet<'_> {
+        fleet::sheet(self)
+    }
+
+    fn view(&self, detail: Detail) -> View {
+        fleet::view(self, detail == Detail::Full)
+    }
+
+    fn pictures(&self) -> Vec<Picture> {
+        self.view(Detail::Full).pictures.into_iter().flatten().collect()
+    }
+}
+
 /// Answers of machines to questions.
 pub struct Answers<'a>(pub &'a [Reply]);
 
@@ -296,6 +321,6 @@ impl Subject for Listing<'_> {
 const PAGE_COLUMNS: usize = 100;
 
 /// A small document, to be read by people, too.
-fn pretty(document: &Value, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn pretty(document: &Value, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{document:#}")
 }

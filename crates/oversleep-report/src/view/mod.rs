@@ -8,6 +8,7 @@
 pub mod bars;
 pub mod comparison;
 pub mod findings;
+pub mod fleet;
 pub mod gallery;
 pub mod head;
 mod limits;

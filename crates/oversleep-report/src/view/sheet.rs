@@ -1,5 +1,7 @@
 //! Figures as one table for other programs: a row for each thing, exact numbers, units in the heads.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 /// A head, and the text of its field.
@@ -8,7 +10,7 @@ pub type Column<R> = (&'static str, fn(&R) -> String);
 /// Rows are made as they are written.
 pub struct Sheet<'a> {
     /// The names of the columns.
-    pub heads: Vec<&'static str>,
+    pub heads: Vec<Cow<'a, str>>,
     /// The rows, each as long as the heads.
     pub rows: Box<dyn Iterator<Item = Vec<String>> + 'a>,
 }
@@ -17,7 +19,7 @@ impl<'a> Sheet<'a> {
     /// A row for each of these things.
     pub fn of<R: 'a>(columns: impl Into<Vec<Column<R>>>, rows: impl IntoIterator<Item = R> + 'a) -> Sheet<'a> {
         let columns = columns.into();
-        let heads = columns.iter().map(|(head, _)| *head).collect();
+        let heads = columns.iter().map(|(head, _)| Cow::Borrowed(*head)).collect();
         let row = move |thing: R| columns.iter().map(|(_, field)| field(&thing)).collect();
         Sheet { heads, rows: Box::new(rows.into_iter().map(row)) }
     }
@@ -25,7 +27,8 @@ impl<'a> Sheet<'a> {
     /// A row for each of these JSON objects, with those of their fields.
     pub fn of_objects(heads: &'static [&'static str], objects: &'a [Value]) -> Sheet<'a> {
         let row = |object: &Value| heads.iter().map(|head| in_words(&object[*head])).collect();
-        Sheet { heads: heads.to_vec(), rows: Box::new(objects.iter().map(row)) }
+        let names = heads.iter().map(|head| Cow::Borrowed(*head)).collect();
+        Sheet { heads: names, rows: Box::new(objects.iter().map(row)) }
     }
 }
 

@@ -1,0 +1,205 @@
+//! Writes a file of rows.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use parquet::basic::{Compression, GzipLevel};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter, SerializedRowGroupWriter};
+
+use super::{StoreError, schema};
+use crate::column::{Column, Kind, Value};
+use crate::row::Row;
+
+/// The program in the files' metadata. Others' files are refused.
+pub const CREATED_BY: &str = "oversleep-archive";
+/// The name of the list of files that a compacted file replaces.
+pub const REPLACES: &str = "oversleep.replaces";
+/// The most rows of a row group.
+const GROUP_ROWS_MAX: usize = 20_000;
+/// The most buckets of a row group before its last row. With [`GROUP_ROWS_MAX`] it bounds what reading takes.
+pub const GROUP_BUCKETS_MAX: usize = 2 << 20;
+/// The size of a page, in bytes. Deflate expands a byte to 1,032 at most, so small pages bound what a hostile one takes.
+const PAGE_BYTES: usize = 24 << 10;
+
+/// A file that is being written: rows are sorted and written in groups.
+pub struct Writer {
+    path: PathBuf,
+    file: SerializedFileWriter<BufWriter<File>>,
+    rows: Vec<Row>,
+    buckets: usize,
+}
+
+impl Writer {
+    /// Begins a file.
+    ///
+    /// # Errors
+    /// It can't be made.
+    pub fn begin(path: &Path) -> Result<Writer, StoreError> {
+        let level = GzipLevel::try_new(4).map_err(|error| StoreError::damaged(path, &error))?;
+        let properties = WriterProperties::builder()
+            .set_created_by(CREATED_BY.to_owned())
+            .set_compression(Compression::GZIP(level))
+            .set_dictionary_enabled(true)
+            .set_dictionary_page_size_limit(PAGE_BYTES)
+            .set_data_page_size_limit(PAGE_BYTES)
+            .set_data_page_row_count_limit(512)
+            .set_write_batch_size(256)
+            .set_max_row_group_row_count(None)
+            .set_offset_index_disabled(true)
+            .set_statistics_enabled(EnabledStatistics::Chunk)
+            .set_statistics_truncate_length(Some(64))
+            .build();
+        let io = |error: std::io::Error| StoreError::io(path, error);
+        let file = File::create_new(path).map_err(io)?;
+        let file = SerializedFileWriter::new(BufWriter::new(file), schema::schema(), Arc::new(properties));
+        let file = file.map_err(|error| StoreError::damaged(path, &error))?;
+        Ok(Writer { path: path.to_owned(), file, rows: Vec::new(), buckets: 0 })
+    }
+
+    /// Adds a row.
+    ///
+    /// # Errors
+    /// The file can't be written.
+    pub fn add(&mut self, row: Row) -> Result<(), StoreError> {
+        // What a row takes besides its buckets.
+        self.buckets += row.hi.len() + 64;
+        self.rows.push(row);
+        if self.rows.len() >= GROUP_ROWS_MAX || self.buckets >= GROUP_BUCKETS_MAX { self.flush() } else { Ok(()) }
+    }
+
+    /// Buckets of rows that are not written yet.
+    pub fn waiting(&self) -> usize {
+        self.buckets
+    }
+
+    /// Writes the rows that wait as a row group.
+    ///
+    /// # Errors
+    /// The file can't be written.
+    pub fn flush(&mut self) -> Result<(), StoreError> {
+        if self.rows.is_empty() {
+            return Ok(());
+        }
+        let mut rows = std::mem::take(&mut self.rows);
+        self.buckets = 0;
+        let key = |row: &Row| (row.subject.clone(), row.request_ns, row.machine.kernel.clone(), row.taken_us);
+        rows.sort_by_cached_key(key);
+        let result = write_group(&mut self.file, &rows);
+        result.map_err(|error| StoreError::damaged(&self.path, &error))
+    }
+
+    /// Ends the file, and waits until the disk has it. `replaces` are the files that it holds the rows of.
+    ///
+    /// # Errors
+    /// The file can't be written.
+    pub fn finish(mut self, replaces: &[String]) -> Result<PathBuf, StoreError> {
+        self.flush()?;
+        if !replaces.is_empty() {
+            let list = Some(replaces.join("\n"));
+            self.file.append_key_value_metadata(KeyValue { key: REPLACES.to_owned(), value: list });
+        }
+        let path = self.path;
+        let mut inner = self.file.into_inner().map_err(|error| StoreError::damaged(&path, &error))?;
+        let io = |error: std::io::Error| StoreError::io(&path, error);
+        inner.flush().map_err(io)?;
+        inner.get_ref().sync_all().map_err(io)?;
+        Ok(path)
+    }
+}
+
+type Parquet<T> = Result<T, parquet::errors::ParquetError>;
+
+fn write_group(file: &mut SerializedFileWriter<BufWriter<File>>, rows: &[Row]) -> Parquet<()> {
+    let mut group = file.next_row_group()?;
+    for &column in Column::ALL {
+        match column.kind() {
+            Kind::Map => write_map(&mut group, rows, column)?,
+            Kind::List => write_list(&mut group, rows, column)?,
+            kind => write_plain(&mut group, rows, column, kind)?,
+        }
+    }
+    group.close().map(drop)
+}
+
+/// The next column of the group, written by `write`.
+fn next(
+    group: &mut SerializedRowGroupWriter<'_, BufWriter<File>>,
+    write: impl FnOnce(&mut SerializedColumnWriter<'_>) -> Parquet<usize>,
+) -> Parquet<()> {
+    let mut column = group.next_column()?.expect("the schema has this column");
+    write(&mut column)?;
+    column.close()
+}
+
+fn write_plain(
+    group: &mut SerializedRowGroupWriter<'_, BufWriter<File>>,
+    rows: &[Row],
+    column: Column,
+    kind: Kind,
+) -> Parquet<()> {
+    let known = || rows.iter().map(|row| row.value(column)).filter(|value| *value != Value::Null);
+    let integers = || known().filter_map(|value| if let Value::Integer(number) = value { Some(number) } else { None });
+    let levels: Option<Vec<i16>> =
+        column.is_optional().then(|| rows.iter().map(|row| i16::from(row.value(column) != Value::Null)).collect());
+    let levels = levels.as_deref();
+    next(group, |writer| match kind {
+        Kind::Text => {
+            let texts = known().filter_map(|value| if let Value::Text(text) = value { Some(text) } else { None });
+            let texts: Vec<ByteArray> = texts.map(ByteArray::from).collect();
+            writer.typed::<ByteArrayType>().write_batch(&texts, levels, None)
+        }
+        Kind::Small => {
+            let numbers: Vec<i32> = integers().map(|number| i32::try_from(number).unwrap_or(i32::MAX)).collect();
+            writer.typed::<Int32Type>().write_batch(&numbers, levels, None)
+        }
+        Kind::Real => {
+            let reals = known().filter_map(|value| if let Value::Real(real) = value { Some(real) } else { None });
+            writer.typed::<DoubleType>().write_batch(&reals.collect::<Vec<_>>(), levels, None)
+        }
+        Kind::Flag => {
+            let flags: Vec<bool> = known().map(|value| value == Value::Flag(true)).collect();
+            writer.typed::<BoolType>().write_batch(&flags, levels, None)
+        }
+        Kind::Integer | Kind::Moment | Kind::Map | Kind::List => {
+            writer.typed::<Int64Type>().write_batch(&integers().collect::<Vec<_>>(), levels, None)
+        }
+    })
+}
+
+/// The levels of lists of these lengths: whether a value begins a row, and whether there is one.
+fn levels(lengths: impl Iterator<Item = usize>) -> (Vec<i16>, Vec<i16>) {
+    let (mut defined, mut repeated) = (Vec::new(), Vec::new());
+    for length in lengths {
+        defined.extend(std::iter::repeat_n(i16::from(length > 0), length.max(1)));
+        repeated.push(0);
+        repeated.extend(std::iter::repeat_n(1, length.saturating_sub(1)));
+    }
+    (defined, repeated)
+}
+
+fn write_list(group: &mut SerializedRowGroupWriter<'_, BufWriter<File>>, rows: &[Row], column: Column) -> Parquet<()> {
+    let lists = || rows.iter().map(|row| if column == Column::Hi { &row.hi } else { &row.n });
+    let (defined, repeated) = levels(lists().map(Vec::len));
+    let numbers: Vec<i64> = lists().flatten().copied().collect();
+    next(group, |writer| writer.typed::<Int64Type>().write_batch(&numbers, Some(&defined), Some(&repeated)))
+}
+
+fn write_map(group: &mut SerializedRowGroupWriter<'_, BufWriter<File>>, rows: &[Row], column: Column) -> Parquet<()> {
+    let maps: Vec<&BTreeMap<String, String>> =
+        rows.iter().map(|row| if column == Column::Facts { &row.facts } else { &row.labels }).collect();
+    let (defined, repeated) = levels(maps.iter().map(|map| map.len()));
+    let keys: Vec<ByteArray> =
+        maps.iter().flat_map(|map| map.keys()).map(|key| ByteArray::from(key.as_str())).collect();
+    let texts: Vec<ByteArray> =
+        maps.iter().flat_map(|map| map.values()).map(|text| ByteArray::from(text.as_str())).collect();
+    for leaf in [&keys, &texts] {
+        next(group, |writer| writer.typed::<ByteArrayType>().write_batch(leaf, Some(&defined), Some(&repeated)))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,7 @@
+//! Archives on disk: what is added comes back, once, whatever ends in between, and damaged files are errors.
+
+mod hostile;
+mod kills;
+mod roundtrip;
+mod sql;
+mod support;

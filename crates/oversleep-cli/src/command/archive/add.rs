@@ -1,0 +1,91 @@
+//! `archive add`.
+
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use oversleep_archive::store::{Added, Adding, Archive};
+use oversleep_archive::{Digits, Origin};
+use oversleep_record::words::counted;
+use oversleep_record::{ResultFile, Series};
+
+use super::{Add, failed};
+use crate::args::Document;
+use crate::exit::{Exit, Failure};
+use crate::message;
+use crate::output::stdout;
+use crate::reading;
+
+/// The machine of results that don't say which it is.
+const THIS: &str = "this machine";
+
+pub(super) fn run(add: Add) -> Result<Exit, Failure> {
+    message::leave_out_notes(add.quiet);
+    let archive = Archive::open_or_make(&add.folder).map_err(|error| failed(&error))?;
+    let digits = if add.digits == "2" { Digits::Two } else { Digits::Three };
+    let mut adding = Adding::begin(&archive, digits).map_err(|error| failed(&error))?;
+    let (mut results, mut rows, mut already, mut undated) = (0_u64, 0, 0_u64, 0_u64);
+    let mut unusable = Vec::new();
+    for path in &add.files {
+        // One file that can't be used doesn't keep the others out.
+        let result = match reading::read_reduced(path, "archive add DIR -", without_samples) {
+            Ok(result) => result,
+            Err(error) => {
+                unusable.push(error.to_string());
+                continue;
+            }
+        };
+        undated += u64::from(result.taken_unix_s.is_none());
+        let source = adding.source(&machine(&add, path, &result)).map_err(|error| failed(&error))?;
+        let origin = Origin { source, taken_us: changed_us(path) };
+        match adding.add(&result, &origin).map_err(|error| failed(&error))? {
+            Added::Rows(count) => {
+                results += 1;
+                rows += count;
+            }
+            Added::Already => {
+                already += 1;
+                message::note(&format!("'{}' is in the archive already; nothing was added", path.display()));
+            }
+            Added::Nothing => message::warning(&format!("'{}' has no series with values", path.display())),
+        }
+    }
+    let files = adding.finish().map_err(|error| failed(&error))?;
+    if undated > 0 {
+        message::note(&format!(
+            "{} no date: the time of the file's last change stands for it",
+            if undated == 1 { "A result has".to_owned() } else { format!("{} have", counted(undated, "result")) }
+        ));
+    }
+    if !add.quiet {
+        let known = if already > 0 { format!(", {} known already", counted(already, "result")) } else { String::new() };
+        let (results, rows, files) =
+            (counted(results, "result"), counted(rows as u64, "row"), counted(files.len() as u64, "file"));
+        stdout::text(&format!("Added {results}: {rows} in {files}{known}.\n"))?;
+    }
+    match unusable.len() {
+        0 => Ok(Exit::Fine),
+        1 => Err(Failure::failed(unusable.remove(0))),
+        count => Err(Failure::failed(format!("{count} files could not be added: {}", unusable.join("; ")))),
+    }
+}
+
+/// The rows don't have them, and they are most of a result.
+fn without_samples(series: &mut Series) {
+    series.samples = oversleep_record::samples::Samples::default();
+}
+
+fn machine(add: &Add, path: &Path, result: &ResultFile) -> String {
+    let of_file = || path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let by_file = if add.by_file { of_file() } else { None };
+    add.machine.clone().or(by_file).or_else(|| result.name.clone()).unwrap_or_else(|| THIS.to_owned())
+}
+
+/// When a file was changed last, or now.
+fn changed_us(path: &Path) -> i64 {
+    let changed = match Document::at(path) {
+        Document::File(path) => path.metadata().and_then(|about| about.modified()).ok(),
+        Document::Stdout => None,
+    };
+    let since = changed.unwrap_or_else(SystemTime::now).duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
+}

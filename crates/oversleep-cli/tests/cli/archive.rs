@@ -1,0 +1,103 @@
+//! `archive`, from adding results to asking about them; and what a command says that was built without it.
+
+use std::fs;
+
+use super::support::{Home, SHORT};
+
+/// Whether this command has archives.
+const HAS_ARCHIVES: bool = cfg!(feature = "archive");
+
+#[test]
+fn a_command_without_archives_says_how_to_get_one_that_has_them() {
+    if HAS_ARCHIVES {
+        return;
+    }
+    for args in [
+        &["archive", "add", "fleet", "r.json"][..],
+        &["archive", "query", "fleet", "p50"],
+        &["archive", "sql", "fleet", ".help"],
+        &["archive", "compact", "fleet"],
+        &["archive", "check", "fleet"],
+    ] {
+        let run = Home::new().run(args).with_code(1);
+        assert!(run.stderr.contains("`cargo install oversleep-cli --features archive` builds one"), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn views_need_no_archive() {
+    for (engine, words) in [
+        ("duckdb", "read_parquet("),
+        ("clickhouse", "ARRAY JOIN"),
+        ("spark", "inline(arrays_zip(hi, n))"),
+        ("trino", "CROSS JOIN UNNEST(hi, n)"),
+        ("datafusion", "CREATE EXTERNAL TABLE histograms"),
+    ] {
+        let text = Home::new().run(["archive", "views", engine, "--dir", "/data/a"]).fine().stdout;
+        assert!(text.contains(words) && text.contains("/data/a") && text.contains("GROUP BY kernel"), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    }
+    let unknown = Home::new().run(["archive", "views", "sparc"]).with_code(2);
+    assert!(unknown.stderr.contains("spark"), "{}", unknown.stderr);
+}
+
+/// A home with an archive of two machines.
+fn furnished() -> Home {
+    let home = Home::new();
+    home.run(SHORT.iter().chain(&["--out", "web-1.json"])).fine();
+    home.run(["waits", "thread-sleep", "--request", "1ms", "--count", "5", "--out", "web-2.json"]).fine();
+    home.run(["archive", "add", "fleet", "web-1.json", "web-2.json", "--by-file"]).fine();
+    home
+}
+
+#[test]
+fn results_are_added_once_and_answer_questions() {
+    if !HAS_ARCHIVES {
+        return oversleep_testing::skip("this command was built without the feature `archive`");
+    }
+    let home = furnished();
+    let again = home.run(["archive", "add", "fleet", "web-1.json", "--machine", "web-1"]).fine();
+    assert_eq!(again.stdout, "Added 0 results: 0 rows in 0 files, 1 result known already.\n");
+    assert!(again.stderr.contains("'web-1.json' is in the archive already; nothing was added"), "{}", again.stderr);
+    let table = home.run(["archive", "query", "fleet", "count p50 by machine"]).fine().stdout;
+    assert!(table.contains("web-1") && table.contains("web-2") && table.contains(" µs"), "{table}");
+    let csv = home.run(["archive", "query", "fleet", "machines", "--where", "since=1d", "--csv"]).fine().stdout;
+    assert!(csv.starts_with("machines\r\n2\r\n"), "{csv}");
+    let json = home.run(["archive", "query", "fleet", "rows by machine", "--json"]).fine().stdout;
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["rows"][0]["rows"], 1, "{json}");
+    let sql = "SELECT count(DISTINCT source) AS machines, sum(bucket_n) > 0 AS has_values FROM buckets";
+    let rows = home.run(["archive", "sql", "fleet", sql, "--csv"]).fine().stdout;
+    assert_eq!(rows, "machines,has_values\r\n2,1\r\n");
+    assert!(home.run(["archive", "compact", "fleet"]).fine().stdout.starts_with("Nothing to merge: 1 file"));
+    let check = home.run(["archive", "check", "fleet"]).fine().stdout;
+    assert!(check.contains("nothing is wrong"), "{check}");
+    let folder = home.path().join("fleet");
+    let day = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).find(|path| path.is_dir()).unwrap();
+    let file = fs::read_dir(day).unwrap().next().unwrap().unwrap().path();
+    let bytes = fs::read(&file).unwrap();
+    fs::write(&file, &bytes[..bytes.len() / 2]).unwrap();
+    let check = home.run(["archive", "check", "fleet"]).with_code(3).stdout;
+    assert!(check.contains("restore it from a copy"), "{check}");
+}
+
+#[test]
+fn mistakes_are_answered_with_what_was_probably_meant() {
+    if !HAS_ARCHIVES {
+        return oversleep_testing::skip("this command was built without the feature `archive`");
+    }
+    let home = furnished();
+    for (args, words) in [
+        (&["archive", "query", "fleet", "p50 by kernl"][..], "did you mean 'kernel'?"),
+        (&["archive", "query", "fleet", "p50", "--where", "wait"], "'wait' is no test"),
+        (&["archive", "sql", "fleet", "DROP TABLE buckets"], "only SELECT is allowed"),
+        (&["archive", "sql", "fleet", "SELECT a FROM histograms"], "no such column: a"),
+    ] {
+        let run = home.run(args).with_code(2);
+        assert!(run.stderr.contains(words), "{}", run.stderr);
+    }
+    let nothing = home.run(["archive", "query", "nowhere", "p50"]).with_code(1);
+    assert!(nothing.stderr.contains("'nowhere' is no archive; `oversleep archive add` makes one"), "{}", nothing.stderr);
+    let other = home.run(["archive", "add", ".", "web-1.json"]).with_code(1);
+    assert!(other.stderr.contains("holds other files"), "{}", other.stderr);
+}

@@ -1,0 +1,181 @@
+//! Facts that hosts changed, and their lateness before and after.
+
+use std::collections::BTreeMap;
+
+use oversleep_record::words::counted;
+
+use super::cells::{Cell, KERNEL};
+use super::judge::Judging;
+use super::kinds::CHANGE;
+use super::model::{Change, ChangeRow, Figure, Finding, Interval};
+use super::{stats, words};
+
+/// The length of a quarter of a day, s.
+const QUARTER_S: i64 = 21_600;
+
+/// When each host changed.
+type Moments = Vec<(usize, i64)>;
+
+/// Every change that hosts of a kind have in common. For a change on too few hosts, a sentence says so.
+pub(super) fn all(judging: &Judging<'_>, undecided: &mut Vec<String>) -> Vec<Change> {
+    let mut found: BTreeMap<(&str, u32, &str, &str), Moments> = BTreeMap::new();
+    for (at, host) in judging.all.hosts.iter().enumerate() {
+        for (fact, values) in &host.facts {
+            let mut values: Vec<_> = values.iter().collect();
+            values.sort_by_key(|known| known.first);
+            let pairs = values.windows(2).filter(|pair| pair[0].last < pair[1].first);
+            for pair in pairs {
+                let key = (*fact, host.kind, pair[0].value.as_str(), pair[1].value.as_str());
+                found.entry(key).or_default().push((at, pair[1].first));
+            }
+        }
+    }
+    let hosts_min = stats::hosts_min(judging.comparisons);
+    let mut changes: Vec<Change> = Vec::new();
+    for ((fact, kind, from, to), moments) in found {
+        let kind = judging.all.kinds[kind as usize].clone();
+        let hosts = moments.len();
+        if hosts < hosts_min {
+            let hosts = counted(hosts, "host");
+            undecided.push(format!(
+                "{hosts} ({kind}) changed the {fact} from {from} to {to}; an interval by hosts needs {hosts_min}."
+            ));
+        }
+        let mut times: Vec<i64> = moments.iter().map(|(_, moment)| *moment).collect();
+        times.sort_unstable();
+        let others = unchanged(judging, fact, times[times.len() / 2]);
+        changes.push(Change {
+            rows: rows(judging, fact, (from, to), &moments, &others),
+            fact: fact.to_owned(),
+            from: from.to_owned(),
+            to: to.to_owned(),
+            kind,
+            hosts: hosts as u64,
+            first_unix_s: times[0],
+            last_unix_s: times[times.len() - 1],
+        });
+    }
+    changes
+}
+
+/// The hosts that didn't change that fact, at the time when others did.
+fn unchanged(judging: &Judging<'_>, fact: &str, moment: i64) -> Moments {
+    let hosts = judging.all.hosts.iter().enumerate();
+    hosts
+        .filter(|(_, host)| host.facts.get(fact).is_some_and(|all| all.len() == 1))
+        .map(|(at, _)| (at, moment))
+        .collect()
+}
+
+fn rows(
+    judging: &Judging<'_>,
+    fact: &str,
+    (from, to): (&str, &str),
+    moments: &Moments,
+    others: &Moments,
+) -> Vec<ChangeRow> {
+    let kernels = &judging.all.kernels.all;
+    // The cells of a quarter in which the kernel changed are apart; those in which another fact did belong to neither side.
+    let of_changed = |cell: &Cell, moment: i64| match fact == KERNEL {
+        true => match &kernels[cell.kernel as usize] {
+            kernel if kernel == from => Some(false),
+            kernel if kernel == to => Some(true),
+            _ => None,
+        },
+        false => by_time(cell, moment),
+    };
+    let mut rows = Vec::new();
+    for wait in 0..judging.all.waits.all.len() {
+        for figure in Figure::ALL {
+            let pairs = before_and_after(judging, (wait, figure), moments, of_changed);
+            let beside = before_and_after(judging, (wait, figure), others, by_time);
+            let side = |at: usize| stats::median(&pairs.iter().map(|pair| pair[at]).collect::<Vec<_>>());
+            let Some((before_ns, after_ns)) = side(0).zip(side(1)) else { continue };
+            let ratio = |pairs: &[[f64; 2]]| {
+                let ratios: Vec<f64> = pairs.iter().map(|pair| pair[1] / pair[0]).collect();
+                stats::of_hosts(&ratios, judging.comparisons)
+            };
+            let (ratio, others) = (ratio(&pairs), ratio(&beside));
+            let differs = ratio.is_some_and(|ratio| {
+                let is_apart = others.is_none_or(|others: Interval| ratio.is_apart(&others));
+                stats::matters(ratio.value) && ratio.excludes(1.0) && is_apart
+            });
+            let wait = judging.all.waits.all[wait].clone();
+            rows.push(ChangeRow { wait, figure, before_ns, after_ns, ratio, others, differs });
+        }
+    }
+    rows
+}
+
+/// On which side of a moment a cell is, if it isn't around it.
+fn by_time(cell: &Cell, moment: i64) -> Option<bool> {
+    let start = i64::from(cell.day) * 86_400 + i64::from(cell.part.0) * QUARTER_S;
+    match start {
+        start if start + QUARTER_S <= moment => Some(false),
+        start if start >= moment => Some(true),
+        _ => None,
+    }
+}
+
+/// The figure of each host's median cell before its moment and after it.
+fn before_and_after(
+    judging: &Judging<'_>,
+    (wait, figure): (usize, Figure),
+    moments: &Moments,
+    is_after: impl Fn(&Cell, i64) -> Option<bool>,
+) -> Vec<[f64; 2]> {
+    let of = |&(host, moment): &(usize, i64)| {
+        let mut sides = [Vec::new(), Vec::new()];
+        for (_, cell) in judging.cells(host, wait) {
+            if let Some((value, after)) = figure.of(cell).zip(is_after(cell, moment)) {
+                sides[usize::from(after)].push(value);
+            }
+        }
+        Some([stats::median(&sides[0])?, stats::median(&sides[1])?])
+    };
+    moments.iter().filter_map(of).collect()
+}
+
+/// The finding of a change that made a difference.
+pub(super) fn finding(change: &Change) -> Option<Finding> {
+    let mut rows: Vec<&ChangeRow> = change.rows.iter().filter(|row| row.differs).collect();
+    let size = |row: &ChangeRow| row.ratio.map_or(0.0, |ratio| ratio.value.ln().abs());
+    rows.sort_by(|a, b| size(b).total_cmp(&size(a)));
+    let first = rows.first()?;
+    let of = |row: &ChangeRow| {
+        let times = row.ratio.map(|ratio| words::times(&ratio, change.hosts as usize, "host")).unwrap_or_default();
+        let others = row.others.map(|others| {
+            let (value, low, high) =
+                (words::factor(others.value), words::factor(others.low), words::factor(others.high));
+            format!("; hosts without the change: {value} ({low} to {high})")
+        });
+        format!(
+            "{} of {} went from {} to {}, {times} as before{}",
+            row.figure,
+            row.wait,
+            words::span(row.before_ns),
+            words::span(row.after_ns),
+            others.unwrap_or_default()
+        )
+    };
+    let when = match change.first_unix_s == change.last_unix_s {
+        true => format!("at {}", words::moment(change.first_unix_s)),
+        false => format!("from {} to {}", words::moment(change.first_unix_s), words::moment(change.last_unix_s)),
+    };
+    let (fact, from, to, kind) = (&change.fact, &change.from, &change.to, &change.kind);
+    Some(Finding {
+        id: CHANGE.id,
+        name: CHANGE.name,
+        hosts: Vec::new(),
+        kind: Some(kind.clone()),
+        since_unix_s: Some(change.first_unix_s),
+        sentence: format!(
+            "{} ({kind}) changed the {fact} from {from} to {to} {when}: {}.",
+            counted(change.hosts, "host"),
+            of(first)
+        ),
+        evidence: rows.iter().map(|row| of(row)).collect(),
+        next_step: CHANGE.next_step.to_owned(),
+        ratio: first.ratio,
+    })
+}

@@ -1,0 +1,118 @@
+//! Other engines over the same files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use super::{Options, Suite, run, trino};
+use crate::report::Report;
+
+/// The packages of each engine at PyPI; its program is `proving/archive/NAME_run.py`.
+const OF_PYTHON: [(&str, &str, &str); 4] = [
+    ("duckdb", "duckdb", "duckdb==2.0.1"),
+    ("datafusion", "datafusion", "datafusion==55.0.0"),
+    ("clickhouse", "chdb", "chdb==4.4.0"),
+    ("spark", "pyspark", "pyspark==4.3.0"),
+];
+/// How many of them are asked without `--all`.
+const BRIEF: usize = 2;
+
+/// The same text for every engine: exact quantiles by one column.
+fn portable(by: &str) -> String {
+    format!(
+        "WITH m AS (SELECT {by}, bucket_hi AS hi, sum(bucket_n) AS weight FROM buckets WHERE subject = 'nanosleep' AND \
+         request_ns = 1000000 GROUP BY {by}, bucket_hi), w AS (SELECT {by}, hi, sum(weight) OVER (PARTITION BY {by} ORDER BY \
+         hi ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS upto, sum(weight) OVER (PARTITION BY {by}) AS total FROM m) \
+         SELECT {by}, max(total) AS waits, min(CASE WHEN upto * 2 >= total THEN hi END) AS p50, min(CASE WHEN upto * 100 >= \
+         total * 99 THEN hi END) AS p99, min(CASE WHEN upto * 1000 >= total * 999 THEN hi END) AS p999 FROM w GROUP BY {by} \
+         ORDER BY {by}"
+    )
+}
+
+/// What the hosts are grouped by.
+const BY: [&str; 4] = ["kernel", "cpu_model", "clocksource", "source"];
+
+pub(super) struct Engines<'a> {
+    pub suite: &'a Suite<'a>,
+    /// The programs that run an engine.
+    pub readers: PathBuf,
+}
+
+impl Engines<'_> {
+    /// Asks each engine, and holds its answers against the embedded one's.
+    pub fn run(&self, options: &Options, report: &mut Report) -> Result<(), String> {
+        let venv = self.suite.scratch.join("venv");
+        let shown = if options.is_all { OF_PYTHON.len() } else { BRIEF };
+        if options.is_fetching {
+            run(Command::new("python3").args(["-m", "venv"]).arg(&venv))?;
+            let packages = OF_PYTHON[..shown].iter().map(|(.., package)| package);
+            run(Command::new(venv.join("bin/pip")).args(["install", "--quiet"]).args(packages))?;
+            if options.is_all {
+                trino::fetch(&self.suite.scratch)?;
+            }
+        }
+        let own = venv.join("bin/python");
+        let python = if own.exists() { own } else { "python3".into() };
+        let mut expected = String::new();
+        report.check("the embedded engine", || {
+            expected = self.embedded()?;
+            Ok(())
+        });
+        for (engine, module, package) in &OF_PYTHON[..shown] {
+            let name = format!("{package} answers as the embedded engine does");
+            if run(Command::new(&python).args(["-c", &format!("import {module}")])).is_err() {
+                report.skip(&name, &format!("python3 has no {module}; --fetch gets it"));
+                continue;
+            }
+            report.check(&name, || {
+                let script = self.readers.join(format!("{module}_run.py"));
+                self.hold(engine, &expected, Command::new(&python).arg(script).arg(self.statements(engine)?))
+            });
+        }
+        if options.is_all {
+            let name = "Trino answers as the embedded engine does";
+            match trino::Server::start(&self.suite.scratch) {
+                Err(why) => report.skip(name, &why),
+                Ok(server) => report.check(name, || {
+                    let mut client = Command::new(&python);
+                    client.arg(self.readers.join("trino_run.py")).arg(self.statements("trino")?).arg(server.address());
+                    self.hold("trino", &expected, &mut client)
+                }),
+            }
+        }
+        Ok(())
+    }
+
+    /// What the embedded engine answers.
+    fn embedded(&self) -> Result<String, String> {
+        let answers = BY.map(|by| self.suite.oversleep(&["archive", "sql", "fleet", &portable(by), "--csv"]));
+        answers.into_iter().map(|answer| Ok(answer? + "\n")).collect()
+    }
+
+    /// The file with what an engine runs: its view, as the command prints it, and the queries.
+    fn statements(&self, engine: &str) -> Result<PathBuf, String> {
+        let folder = self.suite.folder("fleet").display().to_string();
+        let view = self.suite.oversleep(&["archive", "views", engine, "--dir", &folder])?;
+        let (view, _) = view.split_once("WITH m AS").ok_or("the command prints no query beneath the views")?;
+        let queries: String = BY.iter().map(|by| format!("{};\n", portable(by))).collect();
+        let path = self.suite.scratch.join(format!("{engine}.sql"));
+        fs::write(&path, format!("{view}\n{queries}")).map_err(|error| format!("{}: {error}", path.display()))?;
+        Ok(path)
+    }
+
+    fn hold(&self, engine: &str, expected: &str, command: &mut Command) -> Result<(), String> {
+        let begun = Instant::now();
+        let found = run(command.current_dir(&self.suite.scratch))?;
+        println!("{engine}: {} answers in {:.1} s", BY.len(), begun.elapsed().as_secs_f64());
+        if found == expected && !expected.is_empty() {
+            return Ok(());
+        }
+        let differs = expected.lines().zip(found.lines()).find(|(one, other)| one != other);
+        let path = |name: &str| self.suite.scratch.join(name);
+        let keep = |name: &str, text: &str| fs::write(path(name), text).map_err(|error| error.to_string());
+        keep("embedded.out", expected)?;
+        keep(&format!("{engine}.out"), found.as_str())?;
+        Err(format!("{differs:?}; {} holds both", Path::new(&self.suite.scratch).display()))
+    }
+}
