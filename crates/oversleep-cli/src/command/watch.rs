@@ -10,7 +10,7 @@ use oversleep_record::{CommandName, Nanos};
 use oversleep_sampler::Sampling;
 use oversleep_system::examples::Examples;
 
-use super::live::{self, Shown, remote};
+use super::live::{self, Shown, remote, reserved};
 use super::measuring;
 use crate::args::{AMOUNT, MachineArgs, OutputArgs, value};
 use crate::command::spec::{WATCHES, examples, exits};
@@ -153,6 +153,7 @@ pub(super) fn run(
     let lab = machine::laboratory(&MachineArgs::default())?;
     let (delivery, shown) = prepared(shown, output, command == CommandName::Watch)?;
     let stop = StopFlag::new();
+    let _kept_off = (command == CommandName::Watch).then(|| reserved::keep_off(&lab, output.quiet));
     let cpus: Vec<Option<u32>> = match is_on_each_cpu {
         true => lab.cpus().into_iter().map(Some).collect(),
         false => vec![None],

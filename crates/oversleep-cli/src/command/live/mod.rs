@@ -2,6 +2,7 @@
 
 pub(super) mod lines;
 pub(super) mod remote;
+pub(super) mod reserved;
 pub(super) mod running;
 mod screen;
 mod table;
