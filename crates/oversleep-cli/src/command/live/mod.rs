@@ -8,6 +8,8 @@ mod screen;
 mod table;
 pub(super) mod threads;
 mod view;
+pub(super) mod who;
+pub(super) mod witness;
 
 pub use running::sample;
 pub use view::Shown;
