@@ -1,7 +1,8 @@
 //! `cargo prove serve`: a real Prometheus scrapes the served metrics. Quantiles are those of the result, counters never fall
 //! over restarts, rules pass their tests, and every expression of the dashboard and the rules has a value. `--binary PATH`
 //! tests another command, `--prometheus DIRECTORY` another Prometheus, with its promtool; without one it is taken from PATH,
-//! or its package is fetched.
+//! or its package is fetched. `--otlp` pushes to Prometheus 3 instead (`serve_otlp.rs`), and `--cost` says what serving takes
+//! (`serve_cost.rs`).
 
 use std::fs;
 use std::io::{Read, Write};
@@ -15,6 +16,7 @@ use oversleep_record::ResultFile;
 use serde_json::Value;
 
 use crate::report::Report;
+use crate::{serve_cost, serve_otlp};
 
 const SERVED: &str = "127.0.0.1:19899";
 const PROMETHEUS: &str = "127.0.0.1:19090";
@@ -23,7 +25,7 @@ const RESTARTS: u32 = 5;
 const QUANTILES_AGREE: f64 = 0.05;
 
 /// A process that ends with this.
-struct Running(Child);
+pub struct Running(pub Child);
 
 impl Drop for Running {
     fn drop(&mut self) {
@@ -34,8 +36,22 @@ impl Drop for Running {
 
 pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
     let (mut binary, mut directory) = (None, None);
+    let (mut is_otlp, mut is_cost) = (false, false);
+    let mut minutes = serve_cost::MINUTES;
     let mut args = args.iter();
     while let Some(arg) = args.next() {
+        match arg.as_str() {
+            "--otlp" => is_otlp = true,
+            "--cost" => is_cost = true,
+            "--minutes" => {
+                let number = args.next().and_then(|text| text.parse().ok());
+                minutes = number.ok_or("--minutes takes a number")?;
+            }
+            _ => {}
+        }
+        if matches!(arg.as_str(), "--otlp" | "--cost" | "--minutes") {
+            continue;
+        }
         let value = args.next().map(PathBuf::from).ok_or_else(|| format!("{arg} takes a path"))?;
         match arg.as_str() {
             "--binary" => binary = Some(value),
@@ -43,7 +59,15 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
             _ => return Err(format!("unknown option {arg}")),
         }
     }
+    if is_cost {
+        let binary =
+            binary.ok_or("--cost takes --binary PATH, an optimised build: cargo build --release -p oversleep-cli")?;
+        return serve_cost::prove(&binary, minutes);
+    }
     let binary = binary.map_or_else(|| crate::built::debug(root), Ok)?;
+    if is_otlp {
+        return serve_otlp::prove(&binary, directory);
+    }
     let scratch = std::env::temp_dir().join(format!("oversleep-prove-serve-{}", std::process::id()));
     fs::create_dir_all(&scratch).map_err(|error| format!("{}: {error}", scratch.display()))?;
     let ended = match directory.map_or_else(|| found(&scratch), Ok) {
@@ -134,7 +158,7 @@ fn serve(binary: &Path) -> Result<Running, String> {
 }
 
 /// Waits as long as it takes, up to what only a hang needs.
-fn until(what: &str, is_so: impl Fn() -> Result<bool, String>) -> Result<(), String> {
+pub fn until(what: &str, is_so: impl Fn() -> Result<bool, String>) -> Result<(), String> {
     for _ in 0..1_200 {
         if is_so()? {
             return Ok(());
@@ -144,7 +168,7 @@ fn until(what: &str, is_so: impl Fn() -> Result<bool, String>) -> Result<(), Str
     Err(format!("{what} never came"))
 }
 
-fn get(address: &str, path: &str) -> Result<(String, Vec<u8>), String> {
+pub fn get(address: &str, path: &str) -> Result<(String, Vec<u8>), String> {
     let fails = |error: std::io::Error| format!("http://{address}{path}: {error}");
     let mut stream = TcpStream::connect(address).map_err(fails)?;
     write!(stream, "GET {path} HTTP/1.0\r\nHost: {address}\r\n\r\n").map_err(fails)?;

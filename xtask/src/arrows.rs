@@ -78,7 +78,7 @@ pub const CRATES: &[CrateRules] = &[
         name: "oversleep-serve",
         ours: &["oversleep-record", "oversleep-sampler"],
         ours_in_tests: &["oversleep-system"],
-        others: Some(&["httparse", "minreq", "prost"]),
+        others: Some(&["flate2", "httparse", "minreq", "prost"]),
         never: OS_BINDINGS,
         ..NOTHING
     },

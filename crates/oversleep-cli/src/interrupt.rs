@@ -108,7 +108,7 @@ fn installed() -> Result<(), &'static str> {
 
 fn on_signal() {
     let action = state().on_signal(Instant::now());
-    heed(action, "ending the run with what was measured; press Ctrl-C again to quit at once");
+    heed(action, "ending the run with what was measured; a second signal (Ctrl-C, SIGTERM) quits at once");
 }
 
 fn heed(action: Action, ending: &'static str) {

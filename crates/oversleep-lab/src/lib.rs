@@ -19,6 +19,7 @@ pub mod live;
 pub mod lookup;
 pub mod machines;
 pub mod records;
+pub mod reserved;
 mod resolution;
 mod session;
 pub mod share;

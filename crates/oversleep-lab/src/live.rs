@@ -101,6 +101,16 @@ impl Live {
         self.cpu
     }
 
+    /// That moment of its waits on the clock of its timestamps.
+    pub fn on_clock(&self, since_origin: Nanos) -> Nanos {
+        since_origin - self.bench.since_origin(Nanos::ZERO)
+    }
+
+    /// How long ago that moment of its waits is.
+    pub fn since(&self, since_origin: Nanos) -> Nanos {
+        self.bench.since_origin(self.bench.stamp()) - since_origin
+    }
+
     /// The sampler for a moment, in which it adds nothing.
     pub fn sampler(&self) -> MutexGuard<'_, Sampler> {
         self.sampler.lock().unwrap_or_else(PoisonError::into_inner)

@@ -111,6 +111,13 @@ pub fn end_waits() {
     native_platform::Native::new().end_waits();
 }
 
+/// Gives back memory that a long run doesn't need after its start, where the system doesn't do so by itself.
+pub fn give_back_code() {
+    // Windows trims the pages of a process that doesn't use them, and macOS counts clean pages of files apart.
+    #[cfg(target_os = "linux")]
+    memory::give_back_code();
+}
+
 /// Renames a file to a name that nothing has, by a second name for it.
 pub(crate) fn rename_by_link(from: &std::path::Path, to: &std::path::Path) -> std::io::Result<()> {
     use std::fs;

@@ -1,7 +1,10 @@
 //! Distributions as exponential histograms: what Prometheus calls native ones, and OpenTelemetry exponential ones.
 //!
 //! A bucket of schema 4 is 4.4 % wide. Values of one bucket of a distribution (0.1 % wide) all count where the bucket's
-//! upper end lies. That depends on nothing else, so a count never falls while values are added.
+//! upper end lies. That depends on nothing else, so a count never falls while values are added. So a value that is less than
+//! 0.1 % below the end of its bucket may count in the next one: quantiles are too high by 0.1 % at most, which comes on top
+//! of what the buckets' width does. Classic buckets have the same error: of values up to 1 ms, those above 0.999 ms may
+//! count as later.
 
 use oversleep_record::Distribution;
 

@@ -69,6 +69,8 @@ impl Sampling {
 pub struct Tally {
     /// The lateness.
     pub lateness: Distribution,
+    /// By how much those that ended early did so, together: what makes their sum fall.
+    pub early: Nanos,
     /// Waits whose deadline had passed before the call could be made; they are in the lateness, too.
     pub missed: u64,
     /// Waits across a suspend or a clock that went backward: their lateness isn't known.
@@ -182,6 +184,7 @@ impl Sampler {
                     let is_missed = u64::from(wait.ended == Ended::Missed);
                     tally.missed += is_missed;
                     tally.lateness.record(wait.lateness.0);
+                    tally.early += Nanos(wait.lateness.0.min(0).saturating_neg());
                     part.missed += is_missed;
                     part.values.record(wait.lateness.0);
                     self.recent.add(wait.end, wait.kind, wait.lateness.0);

@@ -23,8 +23,14 @@ pub enum Type {
 pub enum Value {
     /// A number.
     Number(f64),
-    /// Nanoseconds.
-    Distribution(Distribution),
+    /// Nanoseconds, with the sum of what is below zero, as a magnitude.
+    Distribution(Distribution, Nanos),
+}
+
+/// The sum of a histogram in seconds, in which a value below zero counts as zero: a sum is a counter, which never falls.
+/// <https://prometheus.io/docs/specs/om/open_metrics_spec/#histogram>
+pub fn sum_s(values: &Distribution, early: Nanos) -> f64 {
+    (values.sum() + i128::from(early.0)) as f64 / 1e9
 }
 
 /// One sample of a family.
@@ -145,10 +151,21 @@ impl Snapshot<'_> {
         vec![
             Family {
                 name: "oversleep_wait_lateness_seconds",
-                help: "How late waits ended; below zero if early. A deadline that had passed before the call is in it.",
+                help: "How late waits ended; below zero if early, and zero in the sum. A deadline that had passed before \
+                       the call is in it.",
                 kind: Type::Histogram,
                 unit: "seconds",
-                samples: each(&Kind::ALL, &|sampler, kind| Value::Distribution(sampler.tally(kind).lateness.clone())),
+                samples: each(&Kind::ALL, &|sampler, kind| {
+                    let tally = sampler.tally(kind);
+                    Value::Distribution(tally.lateness.clone(), tally.early)
+                }),
+            },
+            Family {
+                name: "oversleep_wait_early_seconds",
+                help: "By how much waits ended before their deadline, together.",
+                kind: Type::Counter,
+                unit: "seconds",
+                samples: each(&Kind::ALL, &|sampler, kind| Value::Number(sampler.tally(kind).early.0 as f64 * 1e-9)),
             },
             counter("oversleep_wait_early", "Waits that ended before their deadline.", &Kind::ALL, &|sampler, kind| {
                 sampler.tally(kind).lateness.early_count()

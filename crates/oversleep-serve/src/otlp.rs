@@ -189,14 +189,14 @@ fn of_family(family: &Family, times: Times) -> Metric {
     let numbers = || {
         let point = |sample: &Sample| match &sample.value {
             Value::Number(value) => Some(number(sample, *value, times)),
-            Value::Distribution(_) => None,
+            Value::Distribution(..) => None,
         };
         family.samples.iter().filter_map(point).collect()
     };
     let histograms = || {
         let point = |sample: &Sample| match &sample.value {
             Value::Number(_) => None,
-            Value::Distribution(values) => Some(histogram(sample, values, times)),
+            Value::Distribution(values, _) => Some(histogram(sample, values, times)),
         };
         family.samples.iter().filter_map(point).collect()
     };
@@ -249,13 +249,18 @@ fn buckets(filled: &[(i32, u64)]) -> Option<Buckets> {
 
 #[cfg(test)]
 mod tests {
+    use oversleep_record::Nanos;
+
     use super::*;
 
     #[test]
     fn a_histogram_has_the_counts_of_its_buckets_and_their_offset() {
         let mut values = Distribution::growing();
         [1_000_000_000, 900_000_000, -50_000, 0].into_iter().for_each(|value| values.record(value));
-        let sample = Sample { labels: vec![("wait", "a".to_owned())], value: Value::Distribution(values.clone()) };
+        let sample = Sample {
+            labels: vec![("wait", "a".to_owned())],
+            value: Value::Distribution(values.clone(), Nanos(50_000)),
+        };
         let family = Family {
             name: "oversleep_wait_lateness_seconds",
             help: "Late.",

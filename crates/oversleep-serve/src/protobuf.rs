@@ -1,11 +1,11 @@
 //! Prometheus' protocol buffers with native histograms.
 //! <https://github.com/prometheus/client_model/blob/v0.6.1/io/prometheus/client/metrics.proto>
 
-use oversleep_record::Distribution;
+use oversleep_record::{Distribution, Nanos};
 use oversleep_sampler::exponential::{Exponential, SCHEMA, ZERO_THRESHOLD_S};
 use prost::Message;
 
-use crate::metrics::{Family, Sample, Type, Value};
+use crate::metrics::{Family, Sample, Type, Value, sum_s};
 
 /// The type of such an answer.
 pub const CONTENT_TYPE: &str =
@@ -133,12 +133,14 @@ fn of_sample(kind: Type, sample: &Sample, start_s: f64) -> Metric {
             metric.counter = Some(Counter { value: Some(*value), created });
         }
         Value::Number(value) => metric.gauge = Some(Gauge { value: Some(*value) }),
-        Value::Distribution(values) => metric.histogram = Some(Histogram { created, ..native(values) }),
+        Value::Distribution(values, early) => {
+            metric.histogram = Some(Histogram { created, ..native(values, *early) });
+        }
     }
     metric
 }
 
-fn native(values: &Distribution) -> Histogram {
+fn native(values: &Distribution, early: Nanos) -> Histogram {
     let all = Exponential::of(values);
     let (negative_span, negative_delta) = buckets(&all.negative);
     let (mut positive_span, positive_delta) = buckets(&all.positive);
@@ -148,7 +150,7 @@ fn native(values: &Distribution) -> Histogram {
     }
     Histogram {
         sample_count: Some(all.count),
-        sample_sum: Some(all.sum_s),
+        sample_sum: Some(sum_s(values, early)),
         schema: Some(SCHEMA),
         zero_threshold: Some(ZERO_THRESHOLD_S),
         zero_count: Some(all.zero_count),
@@ -208,7 +210,7 @@ mod tests {
     fn spans_and_differences_are_the_buckets_again() {
         let values = of((0..4_000).map(|at| (at * 7_919) % 40_000_000 - 300_000).chain([0, 1, 60_000_000_000]));
         let all = Exponential::of(&values);
-        let native = native(&values);
+        let native = native(&values, Nanos::ZERO);
         assert_eq!(read(&native.positive_span, &native.positive_delta), all.positive);
         assert_eq!(read(&native.negative_span, &native.negative_delta), all.negative);
         assert_eq!((native.sample_count(), native.zero_count()), (4_003, all.zero_count));
@@ -223,7 +225,7 @@ mod tests {
             unit: "seconds",
             samples: vec![Sample {
                 labels: vec![("wait", "nanosleep".to_owned())],
-                value: Value::Distribution(of([])),
+                value: Value::Distribution(of([]), Nanos::ZERO),
             }],
         };
         let counter = Family {

@@ -3,13 +3,17 @@
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
+use std::io::{self, Write};
 use std::time::Duration;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
 
 use crate::metrics::Family;
 use crate::otlp::{self, Times};
 
-/// How long a receiver may take, in whole seconds.
-const TIME_MAX_S: u64 = 10;
+/// How long a receiver may take unless the environment says otherwise.
+const TIME_MAX: Duration = Duration::from_secs(10);
 const EVERY: Duration = Duration::from_secs(60);
 /// Each push takes a ms of CPU time.
 const EVERY_MIN: Duration = Duration::from_secs(1);
@@ -25,6 +29,52 @@ pub struct Destination {
     pub resource: Vec<(String, String)>,
     /// How often.
     pub every: Duration,
+    /// Whether the body is compressed by gzip.
+    pub is_compressed: bool,
+    /// How long a receiver may take, in whole seconds.
+    time_max_s: u64,
+}
+
+/// A variable that this program can honour with some values only.
+struct Choice {
+    /// Its name for metrics alone, which counts first, and for all signals.
+    names: &'static [&'static str],
+    /// The values that can be honoured.
+    known: &'static [&'static str],
+    /// What to do instead of the others.
+    next: &'static str,
+}
+
+const PROTOCOL: Choice = Choice {
+    names: &["OTEL_EXPORTER_OTLP_METRICS_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"],
+    known: &["http/protobuf"],
+    next: "set OTEL_EXPORTER_OTLP_METRICS_PROTOCOL=http/protobuf for oversleep, and name the receiver's port for HTTP, \
+           usually 4318",
+};
+const COMPRESSION: Choice = Choice {
+    names: &["OTEL_EXPORTER_OTLP_METRICS_COMPRESSION", "OTEL_EXPORTER_OTLP_COMPRESSION"],
+    known: &["none", "gzip"],
+    next: "set it to gzip or none",
+};
+const TEMPORALITY: Choice = Choice {
+    names: &["OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE"],
+    known: &["cumulative"],
+    next: "what is pushed counts from the start; a collector's cumulativetodelta processor makes differences of it",
+};
+const HISTOGRAMS: Choice = Choice {
+    names: &["OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION"],
+    known: &["base2_exponential_bucket_histogram"],
+    next: "only base2_exponential_bucket_histogram is pushed; scrape /metrics for explicit buckets",
+};
+
+impl Choice {
+    /// The value that is set; `None` if none is.
+    fn of(&self, set: &dyn Fn(&str) -> Option<String>) -> Result<Option<&'static str>, String> {
+        let Some((name, value)) = self.names.iter().find_map(|name| Some((name, set(name)?))) else { return Ok(None) };
+        let value = value.trim().to_ascii_lowercase();
+        let known = self.known.iter().find(|known| **known == value);
+        known.map(|known| Some(*known)).ok_or_else(|| format!("{name}: {value} isn't supported; {}", self.next))
+    }
 }
 
 impl Destination {
@@ -44,6 +94,10 @@ impl Destination {
             || set("OTEL_METRICS_EXPORTER").is_some_and(|text| text.trim() == "none");
         let of_environment = || of_metrics().or_else(of_all).filter(|_| !is_off);
         let Some((name, url)) = stated.or_else(of_environment) else { return Ok(None) };
+        PROTOCOL.of(&set)?;
+        TEMPORALITY.of(&set)?;
+        HISTOGRAMS.of(&set)?;
+        let is_compressed = COMPRESSION.of(&set)? == Some("gzip");
         match url.split_once("://") {
             Some(("http", rest)) if rest.split('/').next().is_some_and(|host| host.contains('@')) => {
                 return Err(format!("{name}: a URL with a user isn't understood; state OTEL_EXPORTER_OTLP_HEADERS"));
@@ -71,13 +125,19 @@ impl Destination {
         if !resource.iter().any(|(key, _)| key == "service.instance.id") {
             resource.push(("service.instance.id".to_owned(), random_id()));
         }
-        let every = set("OTEL_METRIC_EXPORT_INTERVAL").and_then(|text| text.trim().parse().ok());
-        Ok(Some(Destination {
-            url,
-            headers,
-            resource,
-            every: every.map_or(EVERY, |ms| Duration::from_millis(ms).max(EVERY_MIN)),
-        }))
+        let millis = |name: &str| -> Result<Option<Duration>, String> {
+            let Some(text) = set(name) else { return Ok(None) };
+            let wrong = |_| format!("{name}: '{}' is no number of milliseconds", text.trim());
+            text.trim().parse().map(|ms| Some(Duration::from_millis(ms))).map_err(wrong)
+        };
+        let every = millis("OTEL_METRIC_EXPORT_INTERVAL")?.unwrap_or(EVERY).max(EVERY_MIN);
+        let mut time_max = TIME_MAX;
+        for name in ["OTEL_EXPORTER_OTLP_TIMEOUT", "OTEL_EXPORTER_OTLP_METRICS_TIMEOUT"] {
+            time_max = millis(name)?.unwrap_or(time_max);
+        }
+        // The client counts in seconds, and takes none for no limit at all.
+        let time_max_s = time_max.as_millis().div_ceil(1_000).max(1) as u64;
+        Ok(Some(Destination { url, headers, resource, every, is_compressed, time_max_s }))
     }
 
     /// Pushes once. What fails is in the next push: it counts from the start.
@@ -85,9 +145,15 @@ impl Destination {
     /// # Errors
     /// Why it failed.
     pub fn push(&self, families: &[Family], version: &str, times: Times) -> Result<(), String> {
-        let body = otlp::write(families, &self.resource, version, times);
-        let mut request = minreq::post(self.url.clone()).with_body(body).with_timeout(TIME_MAX_S);
+        let mut body = otlp::write(families, &self.resource, version, times);
+        if self.is_compressed {
+            body = compressed(&body).map_err(|error| error.to_string())?;
+        }
+        let mut request = minreq::post(self.url.clone()).with_body(body).with_timeout(self.time_max_s);
         request = request.with_header("Content-Type", otlp::CONTENT_TYPE);
+        if self.is_compressed {
+            request = request.with_header("Content-Encoding", "gzip");
+        }
         for (name, value) in &self.headers {
             request = request.with_header(name.clone(), value.clone());
         }
@@ -97,6 +163,12 @@ impl Destination {
             status => Err(format!("the receiver answers {status} {}", answer.reason_phrase)),
         }
     }
+}
+
+fn compressed(body: &[u8]) -> io::Result<Vec<u8>> {
+    let mut packer = GzEncoder::new(Vec::new(), Compression::default());
+    packer.write_all(body)?;
+    packer.finish()
 }
 
 /// A number that no other start has: the keys of hashers are random.
@@ -150,6 +222,52 @@ mod tests {
         let both = [base[0], ("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "http://m/y")];
         assert_eq!(of(None, &both).unwrap().unwrap().url, "http://m/y");
         assert_eq!((of(None, &[]), of(None, &[("OTEL_EXPORTER_OTLP_ENDPOINT", " ")])), (Ok(None), Ok(None)));
+    }
+
+    #[test]
+    fn what_the_environment_chooses_is_honoured_or_refused_with_the_next_step() {
+        let with = |name, value| of(Some("http://a:1/x"), &[(name, value)]);
+        let is_compressed = |name, value| with(name, value).unwrap().unwrap().is_compressed;
+        assert!(is_compressed("OTEL_EXPORTER_OTLP_COMPRESSION", "gzip"));
+        assert!(is_compressed("OTEL_EXPORTER_OTLP_METRICS_COMPRESSION", " GZIP "));
+        assert!(!is_compressed("OTEL_EXPORTER_OTLP_COMPRESSION", "none"));
+        for (name, value) in [
+            ("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf"),
+            ("OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE", "Cumulative"),
+            ("OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION", "base2_exponential_bucket_histogram"),
+        ] {
+            assert!(with(name, value).is_ok(), "{name}");
+        }
+        for (name, value, next) in [
+            ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc", "4318"),
+            ("OTEL_EXPORTER_OTLP_METRICS_PROTOCOL", "http/json", "http/protobuf"),
+            ("OTEL_EXPORTER_OTLP_COMPRESSION", "zstd", "gzip or none"),
+            ("OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE", "delta", "cumulativetodelta"),
+            ("OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE", "lowmemory", "cumulativetodelta"),
+            ("OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION", "explicit_bucket_histogram", "/metrics"),
+            ("OTEL_METRIC_EXPORT_INTERVAL", "1m", "milliseconds"),
+            ("OTEL_EXPORTER_OTLP_TIMEOUT", "10s", "milliseconds"),
+        ] {
+            let why = with(name, value).expect_err(name);
+            assert!(why.starts_with(name) && why.contains(value) && why.contains(next), "{why}");
+            // Where nothing is pushed, no variable is wrong.
+            assert_eq!(of(None, &[(name, value)]), Ok(None));
+        }
+        // The name for metrics alone counts first.
+        let both = [("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"), ("OTEL_EXPORTER_OTLP_METRICS_PROTOCOL", "http/protobuf")];
+        assert!(of(Some("http://a:1/x"), &both).is_ok());
+        let seconds = |value| with("OTEL_EXPORTER_OTLP_TIMEOUT", value).unwrap().unwrap().time_max_s;
+        assert_eq!(["2500", "2000", "0"].map(seconds), [3, 2, 1]);
+    }
+
+    #[test]
+    fn a_compressed_body_is_the_same_one() {
+        let body: Vec<u8> = (0..5_000_u32).map(|at| (at % 7) as u8).collect();
+        let packed = compressed(&body).unwrap();
+        let mut read = Vec::new();
+        io::Read::read_to_end(&mut flate2::read::GzDecoder::new(&packed[..]), &mut read).unwrap();
+        assert_eq!(read, body);
+        assert!(packed.len() < 200, "{}", packed.len());
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! Answers over plain HTTP: a thread for each of a few connections, which are short. No keep-alive, no TLS, no bodies.
+//! Where all of them are taken, the oldest one that isn't being answered makes room: clients that connect and say nothing
+//! keep nobody out.
 
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -12,6 +14,8 @@ use crate::routes::{self, Answer, Source};
 
 /// The most connections at a time.
 pub const CONNECTIONS_MAX: usize = 8;
+/// The most threads: one that was closed takes a moment to end.
+const THREADS_MAX: usize = 2 * CONNECTIONS_MAX;
 /// How long a client may take for its request, and again for the answer.
 pub const TIME_MAX: Duration = Duration::from_secs(2);
 /// How long what follows a request is read, so that the answer isn't lost with it.
@@ -28,12 +32,53 @@ pub struct Server {
     thread: Option<JoinHandle<()>>,
 }
 
-/// Counts a connection while it lasts.
-struct Active(Arc<AtomicUsize>);
+/// A connection that lasts.
+struct Open {
+    stream: TcpStream,
+    /// Whether its request is being answered.
+    is_answered: AtomicBool,
+}
+
+/// All of them, the oldest first.
+#[derive(Default)]
+struct Connections(Mutex<Vec<Arc<Open>>>);
+
+impl Connections {
+    fn list(&self) -> MutexGuard<'_, Vec<Arc<Open>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a connection in if there is room, or if one can be closed for it.
+    fn take(&self, stream: &TcpStream) -> Option<Arc<Open>> {
+        let mut list = self.list();
+        if list.len() >= CONNECTIONS_MAX {
+            let oldest = list.iter().position(|open| !open.is_answered.load(Ordering::Acquire))?;
+            // Its thread reads the end of the stream, and ends.
+            let _ = list.remove(oldest).stream.shutdown(Shutdown::Both);
+        }
+        let open = Arc::new(Open { stream: stream.try_clone().ok()?, is_answered: AtomicBool::new(false) });
+        list.push(Arc::clone(&open));
+        Some(open)
+    }
+
+    fn remove(&self, open: &Arc<Open>) {
+        self.list().retain(|other| !Arc::ptr_eq(other, open));
+    }
+}
+
+/// Counts a connection while its thread lasts.
+struct Active {
+    count: Arc<AtomicUsize>,
+    connections: Arc<Connections>,
+    open: Option<Arc<Open>>,
+}
 
 impl Drop for Active {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::AcqRel);
+        if let Some(open) = &self.open {
+            self.connections.remove(open);
+        }
+        self.count.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
@@ -81,6 +126,7 @@ impl Drop for Server {
 }
 
 fn accept(listener: &TcpListener, source: &Arc<dyn Source>, is_over: &AtomicBool, active: &Arc<AtomicUsize>) {
+    let connections = Arc::new(Connections::default());
     loop {
         let accepted = listener.accept();
         if is_over.load(Ordering::Acquire) {
@@ -95,16 +141,17 @@ fn accept(listener: &TcpListener, source: &Arc<dyn Source>, is_over: &AtomicBool
             }
         };
         let before = active.fetch_add(1, Ordering::AcqRel);
-        let counted = Active(Arc::clone(active));
-        if before >= CONNECTIONS_MAX {
+        let mut counted = Active { count: Arc::clone(active), connections: Arc::clone(&connections), open: None };
+        counted.open = if before < THREADS_MAX { connections.take(&stream) } else { None };
+        let Some(open) = counted.open.clone() else {
             refuse(stream);
             continue;
-        }
+        };
         let source = Arc::clone(source);
         let connection = thread::Builder::new().name("connection".to_owned());
         let started = connection.spawn(move || {
             let _counted = counted;
-            let _ = connection_of(stream, &*source);
+            let _ = connection_of(stream, &*source, &open.is_answered);
         });
         // Without a thread there is no answer, and the connection is closed.
         drop(started);
@@ -120,14 +167,18 @@ fn refuse(mut stream: TcpStream) {
     let _ = stream.shutdown(Shutdown::Write);
 }
 
-fn connection_of(mut stream: TcpStream, source: &dyn Source) -> io::Result<()> {
+fn connection_of(mut stream: TcpStream, source: &dyn Source, is_answered: &AtomicBool) -> io::Result<()> {
     let (answer, is_head) = match head(&mut stream)? {
-        Some(Ok(request)) => (routes::answer(source, &request), request.is_head),
+        Some(Ok(request)) => {
+            is_answered.store(true, Ordering::Release);
+            (routes::answer(source, &request), request.is_head)
+        }
         Some(Err(refusal)) => (Answer::refused(refusal), false),
         None => (Answer::too_slow(), false),
     };
     send(&mut stream, &answer.bytes(is_head))?;
     stream.shutdown(Shutdown::Write)?;
+    is_answered.store(false, Ordering::Release);
     linger(&mut stream)
 }
 

@@ -3,10 +3,10 @@
 
 use std::fmt::Write;
 
-use oversleep_record::Distribution;
+use oversleep_record::{Distribution, Nanos};
 use oversleep_sampler::exponential::Exponential;
 
-use crate::metrics::{BOUNDS_NS, Family, Sample, Type, Value};
+use crate::metrics::{BOUNDS_NS, Family, Sample, Type, Value, sum_s};
 
 /// Which of the two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,8 +48,8 @@ pub fn write(families: &[Family], dialect: Dialect) -> String {
                 Value::Number(value) => {
                     let _ = writeln!(out, "{}{} {value}", family.full_name(), labels(sample, None));
                 }
-                Value::Distribution(values) => {
-                    histogram(&mut out, family.name, sample, values);
+                Value::Distribution(values, early) => {
+                    histogram(&mut out, family.name, sample, (values, *early));
                 }
             }
         }
@@ -60,7 +60,7 @@ pub fn write(families: &[Family], dialect: Dialect) -> String {
     out
 }
 
-fn histogram(out: &mut String, name: &str, sample: &Sample, values: &Distribution) {
+fn histogram(out: &mut String, name: &str, sample: &Sample, (values, early): (&Distribution, Nanos)) {
     let counts = Exponential::cumulative(values, &BOUNDS_NS);
     for (bound, count) in BOUNDS_NS.iter().zip(counts) {
         let bound = format!("{:?}", *bound as f64 / 1e9);
@@ -68,7 +68,7 @@ fn histogram(out: &mut String, name: &str, sample: &Sample, values: &Distributio
     }
     let count = values.count();
     let _ = writeln!(out, "{name}_bucket{} {count}", labels(sample, Some("+Inf")));
-    let _ = writeln!(out, "{name}_sum{} {}", labels(sample, None), values.sum() as f64 * 1e-9);
+    let _ = writeln!(out, "{name}_sum{} {}", labels(sample, None), sum_s(values, early));
     let _ = writeln!(out, "{name}_count{} {count}", labels(sample, None));
 }
 
@@ -96,7 +96,7 @@ mod tests {
                 help: "Late.",
                 kind: Type::Histogram,
                 unit: "seconds",
-                samples: vec![Sample { labels, value: Value::Distribution(values) }],
+                samples: vec![Sample { labels, value: Value::Distribution(values, Nanos(5_000)) }],
             },
             Family {
                 name: "oversleep_wait_early",
@@ -119,6 +119,8 @@ mod tests {
             format!(r#"oversleep_wait_lateness_seconds_bucket{wait},le="1.0"}} 4"#),
             format!(r#"oversleep_wait_lateness_seconds_bucket{wait},le="+Inf"}} 5"#),
             format!("oversleep_wait_lateness_seconds_count{wait}}} 5"),
+            // The early one counts as zero: with it, the sum would fall.
+            format!("oversleep_wait_lateness_seconds_sum{wait}}} 9.003120001"),
             "# TYPE oversleep_wait_early_total counter".to_owned(),
             "oversleep_wait_early_total 1".to_owned(),
         ] {

@@ -1,5 +1,7 @@
 //! `waits`: how late each wait ends.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use oversleep_lab::catalogue::Kind;
 use oversleep_measure::{Command, Limit, Plan};
@@ -8,7 +10,9 @@ use oversleep_sampler::Sampling;
 use oversleep_system::examples::Examples;
 
 use super::live::Shown;
+use super::live::witness::{self, Choice};
 use super::measuring::{self, Files};
+use super::watch::Run;
 use super::{registry, watch};
 use crate::args::{AMOUNT, DepthArgs, LimitArgs, PaceArg, RequestArgs, RunArgs, value};
 use crate::command::spec::{MEASURES, examples, exits};
@@ -81,6 +85,12 @@ pub struct Waits {
     #[arg(long, value_name = "DURATION", value_parser = value::request, requires = "live", help_heading = AMOUNT)]
     break_above: Option<Nanos>,
 
+    /// With --break-above, write the kernel's events up to that wait to FILE, which `oversleep why FILE` shows
+    ///
+    /// It needs what `oversleep why` needs: Linux, root or CAP_BPF and CAP_PERFMON. The last 16,384 events are kept.
+    #[arg(long, value_name = "FILE", requires = "break_above", help_heading = AMOUNT)]
+    events: Option<PathBuf>,
+
     #[command(flatten)]
     run: RunArgs,
 }
@@ -136,6 +146,14 @@ impl Waits {
         };
         let begin = format!("{name} for {requested}");
         let shown = Shown { has_table: true, has_histogram: true, has_json_lines: false, is_stdout_taken: false };
-        watch::run(CommandName::Waits, sampling, self.each_cpu, time, shown, &self.run.output, &begin)
+        // Where nothing ends it, no wait is named, and nothing in the kernel should delay one.
+        let witness = match (&self.break_above, &self.events) {
+            (None, _) => None,
+            (Some(_), None) => witness::open(None, self.run.output.quiet)?,
+            (Some(_), Some(_)) => witness::open(Some(Choice::Kernel), self.run.output.quiet)?,
+        };
+        let is_on_each_cpu = self.each_cpu;
+        let run = Run { command: CommandName::Waits, sampling, is_on_each_cpu, time, shown, witness };
+        run.run(&self.run.output, self.events.as_deref(), &begin)
     }
 }

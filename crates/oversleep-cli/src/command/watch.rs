@@ -1,5 +1,6 @@
 //! `watch`: the sampler live in a terminal.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use clap::Args;
@@ -10,7 +11,9 @@ use oversleep_record::{CommandName, Nanos};
 use oversleep_sampler::Sampling;
 use oversleep_system::examples::Examples;
 
-use super::live::{self, Shown, remote};
+use super::live::who::Witness;
+use super::live::witness::{self, Choice};
+use super::live::{self, Shown, remote, reserved, threads};
 use super::measuring;
 use crate::args::{AMOUNT, MachineArgs, OutputArgs, value};
 use crate::command::spec::{WATCHES, examples, exits};
@@ -56,6 +59,13 @@ pub(super) struct Watch {
     #[arg(long, value_name = "DURATION", value_parser = value::request, help_heading = AMOUNT)]
     late: Option<Nanos>,
 
+    /// What names a late wait's causes [default: kernel where that is granted]
+    ///
+    /// kernel: events of the kernel, as `oversleep why` follows them: who ran instead (Linux, root or CAP_BPF and
+    /// CAP_PERFMON). A program in the kernel then runs at each switch of this machine. counters: what this process counts.
+    #[arg(long, value_name = "WHAT", value_enum, hide_possible_values = true)]
+    by: Option<Choice>,
+
     /// Print a line of JSON for each second and each late wait on standard output
     #[arg(long)]
     json_lines: bool,
@@ -84,7 +94,9 @@ impl Watch {
             ..usual
         };
         let words = format!("Watching {name} for {} and for pauses of about {}", sampling.requested, sampling.pause);
-        run(CommandName::Watch, sampling, false, self.time, shown, &self.output, &format!("{words} {until}."))
+        let witness = witness::open(self.by, self.output.quiet)?;
+        let run = Run { command: CommandName::Watch, sampling, is_on_each_cpu: false, time: self.time, shown, witness };
+        run.run(&self.output, None, &format!("{words} {until}."))
     }
 
     /// Another machine.
@@ -140,19 +152,35 @@ pub(super) fn wait_of(name: Option<&str>) -> Result<String, Failure> {
     }
 }
 
-/// Samples, shows it, and delivers the result.
-pub(super) fn run(
-    command: CommandName,
-    sampling: Sampling,
-    is_on_each_cpu: bool,
-    time: Option<Nanos>,
-    shown: Shown,
-    output: &OutputArgs,
-    begin: &str,
-) -> Result<Exit, Failure> {
+/// A run.
+pub(super) struct Run {
+    /// Of which command.
+    pub command: CommandName,
+    /// What is sampled.
+    pub sampling: Sampling,
+    /// Whether each CPU has a sampler.
+    pub is_on_each_cpu: bool,
+    /// How long.
+    pub time: Option<Nanos>,
+    /// What is shown meanwhile.
+    pub shown: Shown,
+    /// Who says who ran instead.
+    pub witness: Option<Witness>,
+}
+
+impl Run {
+    /// Samples, shows it, and delivers the result; the events before a wait that ends it go to a file that is named.
+    pub fn run(self, output: &OutputArgs, events: Option<&Path>, begin: &str) -> Result<Exit, Failure> {
+        sampled(self, output, events, begin)
+    }
+}
+
+fn sampled(run: Run, output: &OutputArgs, events: Option<&Path>, begin: &str) -> Result<Exit, Failure> {
+    let Run { command, sampling, is_on_each_cpu, time, shown, mut witness } = run;
     let lab = machine::laboratory(&MachineArgs::default())?;
     let (delivery, shown) = prepared(shown, output, command == CommandName::Watch)?;
     let stop = StopFlag::new();
+    let _kept_off = (command == CommandName::Watch).then(|| reserved::keep_off(&lab, output.quiet));
     let cpus: Vec<Option<u32>> = match is_on_each_cpu {
         true => lab.cpus().into_iter().map(Some).collect(),
         false => vec![None],
@@ -164,7 +192,7 @@ pub(super) fn run(
     if !output.quiet {
         message::note(begin);
     }
-    let file = live::sample(&lives, &stop, time, shown).map(|file| {
+    let file = live::sample(&lives, &stop, time, shown, &mut witness).map(|file| {
         let file = Arc::new(file);
         rescue::hold(&file, output::stem(&file));
         file
@@ -175,7 +203,15 @@ pub(super) fn run(
         if let Some(broken) = live.sampler().broken_by() {
             let cpu = live.cpu().map(|cpu| format!(" on CPU {cpu}")).unwrap_or_default();
             message::note(&format!("stopped at {}{cpu}: {broken}", broken.wait.end));
+            if let Some(witness) = &witness {
+                let (name, end) = (threads::name(live.cpu()), live.on_clock(broken.wait.end));
+                witness.before(&name, end, broken.wait.lateness).iter().for_each(|line| message::note(line));
+            }
         }
+    }
+    if let (Some(path), Some(witness)) = (events, &witness) {
+        witness.record(path)?;
+        message::note(&format!("The kernel's events up to then: {0}; `oversleep why {0}` shows them.", path.display()));
     }
     delivery.deliver(&*file, output::stem(&file))?;
     measuring::ended(&file).map(|_| exit::of_result(&file))

@@ -43,6 +43,30 @@ fn a_wait_later_than_the_bound_ends_a_live_measurement_and_is_named() {
 }
 
 #[test]
+fn the_kernel_names_who_ran_where_it_may_and_what_grants_it_is_said_where_it_may_not() {
+    let home = Home::new();
+    let args = ["waits", "thread-sleep", "--live", "--break-above", "1ns", "--for", "60s", "--events", "e.why"];
+    let ended = home.run(args);
+    if ended.code != Some(0) {
+        // Nothing is measured without what was named, and what grants it is said.
+        assert_eq!(ended.code, Some(1), "{}", ended.stderr);
+        assert!(!home.path().join("e.why").exists() && !ended.stderr.contains("stopped at"), "{}", ended.stderr);
+        return oversleep_testing::skip(ended.stderr);
+    }
+    assert!(ended.stderr.contains("`oversleep why e.why` shows them"), "{}", ended.stderr);
+    let again = home.run(["why", "e.why"]).fine().stdout;
+    assert!(again.contains("(sampler)"), "{again}");
+    let args = ["watch", "--for", "1500ms", "--late", "1ns", "--json-lines", "--by", "kernel"];
+    let lines = home.run(args).fine().stdout;
+    let named = lines.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let mut parts = named.filter_map(|line| line["kernel"]["parts"].as_object().cloned());
+    assert!(parts.next().is_some(), "{lines}");
+    let args = ["watch", "--for", "1500ms", "--late", "1ns", "--json-lines", "--by", "counters"];
+    let lines = home.run(args).fine().stdout;
+    assert!(!lines.contains("\"kernel\""), "{lines}");
+}
+
+#[test]
 fn each_cpu_has_its_series_in_one_result() {
     let home = Home::new();
     let args = ["waits", "thread-sleep", "--live", "--each-cpu", "--for", "300ms", "--out", "r.json"];

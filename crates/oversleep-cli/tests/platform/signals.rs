@@ -46,7 +46,9 @@ fn what_was_measured_is_kept_when_it_is_interrupted() {
         std::io::Read::read_to_string(&mut stderr, &mut lines).expect("readable");
         let ended = Ended::of(child.wait_with_output().expect("it ends")).with_code(130);
         assert!(
-            lines.starts_with("ending the run with what was measured; press Ctrl-C again to quit at once\n"),
+            lines.starts_with(
+                "ending the run with what was measured; a second signal (Ctrl-C, SIGTERM) quits at once\n"
+            ),
             "{lines}"
         );
         assert!(ended.stdout.contains("nanosleep"), "the report is shown: {}", ended.stdout);

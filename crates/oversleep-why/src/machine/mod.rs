@@ -119,6 +119,20 @@ impl Machine {
         self.done.pop_front()
     }
 
+    /// The waits whose calls have returned and that the stream hasn't ended yet: what follows may still add a quota that
+    /// stopped a thread on its way out.
+    pub fn returned(&self) -> impl Iterator<Item = Wait> {
+        self.threads.values().filter(|open| open.returned.is_some()).filter_map(|open| self.wait_of(open))
+    }
+
+    /// Who had that CPU at some time between these two, as far as a followed thread waited for it then: name, thread, and the
+    /// begin and the end of each turn, in the order of time.
+    pub fn turns(&self, cpu: u16, from: u64, to: u64) -> impl Iterator<Item = (String, u32, u64, u64)> {
+        let turns = self.turns.get(&cpu).into_iter().flatten();
+        let turns = turns.filter(move |turn| turn.from < to && turn.to > from);
+        turns.map(|turn| (event::text(&turn.name), turn.tid, turn.from, turn.to))
+    }
+
     /// Ends the stream. A wait whose call has returned is finished; every other open wait is counted as unfinished.
     pub fn finish(&mut self) {
         let mut tids: Vec<u32> = self.threads.keys().copied().collect();

@@ -6,6 +6,8 @@ use oversleep_record::{Distribution, Nanos};
 use oversleep_sampler::{Cause, Ended, Kind, LateWait, Sampler, Wait};
 use serde::{Deserialize, Serialize};
 
+use super::who::Account;
+
 /// The time that the newest figure is about.
 const NEWEST: Nanos = Nanos::from_millis(1_000);
 
@@ -108,9 +110,20 @@ pub struct Seen {
     /// Its figures.
     pub second: Second,
     /// Late waits since the last time.
-    pub late: Vec<LateWait>,
+    pub late: Vec<Named>,
+    /// How many were known at all when these were.
+    pub late_seen: u64,
     /// The lateness of the short waits, where a histogram is shown.
     pub histogram: Option<Distribution>,
+}
+
+/// A late wait with what the kernel's events say of it.
+#[derive(Clone, Debug)]
+pub struct Named {
+    /// The wait.
+    pub wait: LateWait,
+    /// What they say.
+    pub kernel: Option<Account>,
 }
 
 /// A late wait.
@@ -127,6 +140,9 @@ pub struct Late {
     missed: bool,
     causes: Vec<CauseTime>,
     window_ns: Nanos,
+    /// What the kernel's events say of it, where they were followed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    kernel: Option<Account>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -152,7 +168,18 @@ impl Late {
             missed: ended == Ended::Missed,
             causes: late.causes.iter().map(cause).collect(),
             window_ns: late.window,
+            kernel: None,
         }
+    }
+
+    /// With what the kernel's events say of it.
+    pub fn with(self, kernel: Option<Account>) -> Late {
+        Late { kernel, ..self }
+    }
+
+    /// As one that is shown here.
+    pub fn named(&self) -> Named {
+        Named { wait: LateWait::from(self), kernel: self.kernel.clone() }
     }
 }
 

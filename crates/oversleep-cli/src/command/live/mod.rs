@@ -2,11 +2,14 @@
 
 pub(super) mod lines;
 pub(super) mod remote;
+pub(super) mod reserved;
 pub(super) mod running;
 mod screen;
 mod table;
 pub(super) mod threads;
 mod view;
+pub(super) mod who;
+pub(super) mod witness;
 
 pub use running::sample;
 pub use view::Shown;

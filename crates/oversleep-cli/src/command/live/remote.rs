@@ -6,10 +6,9 @@ use std::time::{Duration, Instant};
 use oversleep_measure::StopFlag;
 use oversleep_record::file::Completion;
 use oversleep_record::{Nanos, ResultFile};
-use oversleep_sampler::LateWait;
 use oversleep_serve::client;
 
-use super::lines::{Line, Second, Seen};
+use super::lines::{Line, Named, Second, Seen};
 use super::view::{Shown, View};
 use crate::exit::Failure;
 use crate::message;
@@ -21,7 +20,7 @@ const KEPT_EVERY: Duration = Duration::from_secs(60);
 /// What a server knows now.
 struct State {
     second: Second,
-    late: Vec<LateWait>,
+    late: Vec<Named>,
     /// How many samplers it has besides.
     others: usize,
 }
@@ -103,13 +102,13 @@ struct Known {
 
 impl Known {
     /// The late waits since then. A server that started again begins at zero.
-    fn fresh(&mut self, state: &State, late_from: Option<Nanos>) -> Vec<LateWait> {
+    fn fresh(&mut self, state: &State, late_from: Option<Nanos>) -> Vec<Named> {
         if state.second.count() < self.count {
             self.newest = None;
         }
         let before = self.newest;
-        let is_fresh = |late: &&LateWait| before.is_none_or(|before| late.wait.end > before);
-        let is_late = |late: &&LateWait| late_from.is_none_or(|from| late.wait.lateness >= from);
+        let is_fresh = |late: &&Named| before.is_none_or(|before| late.wait.wait.end > before);
+        let is_late = |late: &&Named| late_from.is_none_or(|from| late.wait.wait.lateness >= from);
         let late = state.late.iter().filter(is_fresh).filter(is_late).cloned().collect();
         self.count = state.second.count();
         self.newest = newest(state).or(before);
@@ -122,12 +121,12 @@ fn result(base: &str) -> Result<ResultFile, String> {
     ResultFile::read(&bytes).map_err(|error| format!("{base}/result.json: {error}"))
 }
 
-fn seen(state: &State, late: Vec<LateWait>) -> Seen {
-    Seen { second: state.second.clone(), late, histogram: None }
+fn seen(state: &State, late: Vec<Named>) -> Seen {
+    Seen { second: state.second.clone(), late, late_seen: state.second.late, histogram: None }
 }
 
 fn newest(state: &State) -> Option<Nanos> {
-    state.late.iter().map(|late| late.wait.end).max()
+    state.late.iter().map(|late| late.wait.wait.end).max()
 }
 
 fn state(base: &str) -> Result<State, String> {
@@ -144,7 +143,7 @@ fn state(base: &str) -> Result<State, String> {
                 seconds += 1;
                 first = first.or(Some(*second));
             }
-            Line::Late(of) if seconds == 1 => late.push(LateWait::from(&of)),
+            Line::Late(of) if seconds == 1 => late.push(of.named()),
             Line::Late(_) => {}
         }
     }
@@ -173,7 +172,8 @@ mod tests {
         };
         sampler.add(&Burst { waits: ends_ms.iter().map(wait).collect(), after: CounterReading::default() });
         let second = Second::of(&sampler, None, Duration::ZERO);
-        State { second, late: sampler.late_after(0).cloned().collect(), others: 0 }
+        let late = sampler.late_after(0).map(|wait| Named { wait: wait.clone(), kernel: None });
+        State { second, late: late.collect(), others: 0 }
     }
 
     #[test]

@@ -141,7 +141,7 @@ mod tests {
         sampler.add(&Burst { waits, after: CounterReading { at: Nanos::from_millis(900), totals } });
         let second = Second::of(&sampler, None, Duration::from_secs(1));
         let histogram = Some(sampler.tally(Kind::Burst).lateness.clone());
-        let seen = Seen { second, late: Vec::new(), histogram };
+        let seen = Seen { second, late: Vec::new(), late_seen: 0, histogram };
         let text = table(&[seen], &[Some(60_000), None, Some(3_456_000_000)], COLUMNS);
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines.iter().all(|line| line.chars().count() <= COLUMNS), "{text}");
@@ -154,6 +154,7 @@ mod tests {
         let on = |cpu| Seen {
             second: Second::of(&sampler, Some(cpu), Duration::from_secs(1)),
             late: Vec::new(),
+            late_seen: 0,
             histogram: Some(sampler.tally(Kind::Burst).lateness.clone()),
         };
         let text = table(&[on(0), on(11)], &[], COLUMNS);

@@ -10,6 +10,14 @@ use oversleep_record::Unavailable;
 
 use crate::exit::Failure;
 
+/// What the name of each begins with.
+pub const NAME: &str = "sampler";
+
+/// The name of the thread that samples on that CPU.
+pub fn name(cpu: Option<u32>) -> String {
+    cpu.map_or_else(|| NAME.to_owned(), |cpu| format!("{NAME} {cpu}"))
+}
+
 /// One for each sampler. As soon as one is over, it unparks the thread that started it.
 pub struct Threads(Vec<JoinHandle<Result<(), Unavailable>>>);
 
@@ -21,7 +29,7 @@ impl Threads {
     pub fn start(lives: &[Arc<Live>]) -> Result<Threads, Failure> {
         let start = |live: &Arc<Live>| {
             let (live, starter) = (Arc::clone(live), thread::current());
-            thread::Builder::new().name("sampler".to_owned()).spawn(move || {
+            thread::Builder::new().name(name(live.cpu())).spawn(move || {
                 let ended = live.run();
                 starter.unpark();
                 ended

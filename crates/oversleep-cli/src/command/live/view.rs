@@ -53,15 +53,23 @@ impl View {
     /// # Errors
     /// Standard output can't be written.
     pub fn show(&mut self, seen: &[Seen], is_due: bool) -> Result<(), Failure> {
-        self.late_seen = seen.iter().map(|seen| seen.second.late).collect();
+        self.late_seen = seen.iter().map(|seen| seen.late_seen).collect();
         if seen.iter().any(|seen| !seen.late.is_empty()) {
             self.clear();
         }
         for (of, late) in seen.iter().flat_map(|seen| seen.late.iter().map(|late| (&seen.second, late))) {
             let cpu = of.cpu.map(|cpu| format!("CPU {cpu}  ")).unwrap_or_default();
             match self.shown.has_json_lines {
-                true => self.line(&Line::Late(Late::of(late, &of.wait, of.cpu)).text())?,
-                false => self.line(&format!("{:>10}  {cpu}{late}", late.wait.end))?,
+                true => {
+                    let line = Late::of(&late.wait, &of.wait, of.cpu).with(late.kernel.clone());
+                    self.line(&Line::Late(line).text())?;
+                }
+                false => {
+                    self.line(&format!("{:>10}  {cpu}{}", late.wait.wait.end, late.wait))?;
+                    if let Some(kernel) = &late.kernel {
+                        self.line(&format!("{:>10}  {}", "", kernel.words()))?;
+                    }
+                }
             }
         }
         if is_due {

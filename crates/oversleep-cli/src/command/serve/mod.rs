@@ -21,6 +21,7 @@ use oversleep_system::examples::Examples;
 
 use self::pushing::Pushing;
 use self::source::Samplers;
+use super::live::reserved;
 use super::live::threads::Threads;
 use super::{measuring, watch};
 use crate::args::{AMOUNT, MachineArgs, OutputArgs, value};
@@ -35,6 +36,8 @@ use crate::request::machine;
 const ADDRESS: &str = "127.0.0.1:9899";
 /// The most samplers: each is a thread, and has series of its own.
 const SAMPLERS_MAX: usize = 8;
+/// How often pages of code that ran once, at the start or to draw findings, leave this process.
+const GIVE_BACK_EVERY: Duration = Duration::from_secs(60);
 /// Clocks whose reads are timed once a minute: the two of most languages, and the library's.
 const CLOCKS: [&str; 3] = ["std-instant", "std-systemtime", "oversleep"];
 
@@ -70,7 +73,8 @@ pub(super) struct Serve {
     #[arg(long, value_name = "DURATION", value_parser = value::request, default_value = "1ms", help_heading = AMOUNT)]
     request: Nanos,
 
-    /// A sampler on each of these CPUs, with the label cpu [default: one, wherever the system puts it]
+    /// A sampler on each of these CPUs, with the label cpu [default: one, wherever the system puts it, but for isolated and
+    /// tickless CPUs]
     #[arg(long, value_name = "CPUS", value_parser = value::cpus)]
     cpus: Option<value::CpuList>,
 
@@ -102,6 +106,8 @@ impl Serve {
         let delivery = Delivery::only_named(&self.output, &[])?.without_report().of_measured();
         let listener = listen(&self.listen)?;
         let stop = StopFlag::new();
+        // All threads that start from here on stay off, but for samplers on CPUs that were named.
+        let kept_off = reserved::keep_off(&lab, self.output.quiet);
         let lives = self.lives(&lab, &stop)?;
         let signals = interrupt::raise_on_signal(&stop);
         let threads = Threads::start(&lives)?;
@@ -112,16 +118,19 @@ impl Serve {
         self.say(server.address(), every);
         let (began, time) = (Instant::now(), self.time.and_then(Nanos::to_std));
         let left = || time.map(|time| time.saturating_sub(began.elapsed()));
+        let mut given_back = None;
         while !stop.is_raised() && !threads.is_any_over() && left() != Some(Duration::ZERO) {
-            match left() {
-                Some(left) => thread::park_timeout(left),
-                None => thread::park(),
+            if given_back.is_none_or(|at: Instant| at.elapsed() >= GIVE_BACK_EVERY) {
+                oversleep_native::give_back_code();
+                given_back = Some(Instant::now());
             }
+            thread::park_timeout(left().unwrap_or(GIVE_BACK_EVERY).min(GIVE_BACK_EVERY));
         }
         let ended = threads.end(&stop);
         drop(server);
         drop(pushing);
         drop(signals);
+        drop(kept_off);
         ended?;
         let file = Live::result_of(lives.iter().map(AsRef::as_ref));
         delivery.deliver(&file, output::stem(&file))?;

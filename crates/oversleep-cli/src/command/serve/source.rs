@@ -5,8 +5,9 @@ use std::time::{Duration, Instant, SystemTime};
 
 use oversleep_lab::live::Live;
 use oversleep_lab::share;
-use oversleep_record::ResultFile;
+use oversleep_record::environment::FactValue;
 use oversleep_record::finding::Finding;
+use oversleep_record::{Environment, FactName, ResultFile};
 use oversleep_sampler::Sampler;
 use oversleep_serve::metrics::{Family, Snapshot};
 use oversleep_serve::otlp::Times;
@@ -36,7 +37,9 @@ impl Samplers {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let file = Live::result_of(lives.iter().map(AsRef::as_ref));
         let findings = Mutex::new(None);
-        Samplers { lives, began: Instant::now(), start_s: now.as_secs_f64(), shared: share::share(&file), findings }
+        let mut shared = share::share(&file);
+        shared.environment = grouped(&file.environment, shared.environment);
+        Samplers { lives, began: Instant::now(), start_s: now.as_secs_f64(), shared, findings }
     }
 
     fn file(&self) -> ResultFile {
@@ -61,6 +64,24 @@ impl Samplers {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         Times { start_ns, now_ns: start_ns.max(u64::try_from(now.as_nanos()).unwrap_or(u64::MAX)) }
     }
+}
+
+/// What is shared, with a number in place of what it leaves out of the kernel's release: two kernels that somebody built
+/// differently are no group of hosts.
+fn grouped(facts: &Environment, mut shared: Environment) -> Environment {
+    const RELEASE: FactName = FactName::KernelRelease;
+    if let (Some(whole), Some(kept)) = (facts.text(RELEASE), shared.text(RELEASE))
+        && let Some(own) = whole.strip_prefix(kept).filter(|own| !own.is_empty())
+    {
+        let value = FactValue::Text(format!("{kept}+{:08x}", number_of(own)));
+        shared.set(RELEASE, value, "the kernel's release, and a number for its own suffix");
+    }
+    shared
+}
+
+/// The same for the same text in each version of this program: FNV-1a.
+fn number_of(text: &str) -> u32 {
+    text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
 impl Source for Samplers {
@@ -108,5 +129,27 @@ impl Source for Samplers {
         };
         let waits: String = self.lives.iter().map(of).collect();
         format!("oversleep {VERSION} samples how late waits end:\n{waits}It answers\n{}", routes::list())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kernels_of_ones_own_differ_without_being_named() {
+        let facts = |release: &str| {
+            let mut facts = Environment::default();
+            facts.set(FactName::KernelRelease, FactValue::Text(release.to_owned()), "test");
+            facts
+        };
+        let of = |whole: &str, kept: &str| {
+            let shared = grouped(&facts(whole), facts(kept));
+            shared.text(FactName::KernelRelease).unwrap_or_default().to_owned()
+        };
+        assert_eq!(of("6.8.0-45-generic", "6.8.0-45-generic"), "6.8.0-45-generic");
+        let [one, other] = ["6.8.0-acme-7", "6.8.0-acme-8"].map(|whole| of(whole, "6.8.0"));
+        assert!(one.starts_with("6.8.0+") && one.len() == "6.8.0+".len() + 8 && one != other, "{one} {other}");
+        assert_eq!(one, of("6.8.0-acme-7", "6.8.0"), "on each host");
     }
 }
