@@ -23,3 +23,4 @@ pub mod table;
 pub mod testing;
 pub mod timers;
 pub mod verdict;
+pub mod wakes;
