@@ -2,7 +2,7 @@
 
 use crate::{Fault, Format};
 
-const RECORDING: &str = "this version doesn't read such recordings";
+const RECORDING: &str = "its first record is damaged, or of a kind that oversleep doesn't know";
 
 /// A format without results.
 const fn format(name: &'static str, knows: fn(&crate::Text<'_>) -> bool, read: Read) -> Format {

@@ -17,6 +17,7 @@ use std::io;
 use oversleep_record::ResultFile;
 use oversleep_record::change::Change;
 use oversleep_record::observed::Losses;
+use oversleep_record::observed::wakes::Wakes;
 use oversleep_why::Event;
 use oversleep_why::names::Names;
 use oversleep_why::part::Part;
@@ -70,9 +71,25 @@ pub enum Fault {
     /// Its bytes can't be read.
     #[error(transparent)]
     Unreadable(#[from] io::Error),
-    /// It ends before its first event.
+    /// It ends before its first event; [`Fault::Cut`] says so to users.
     #[error("it ends before its events begin")]
     CutOff,
+    /// It ends before that.
+    #[error("it ends before {0}")]
+    CutBefore(&'static str),
+    /// It ends before something that is needed.
+    #[error(
+        "it is cut off: its {size} B end before {needed}. Copy the whole file again, or record it again: \
+         `oversleep why --how-to-record {way}` prints how"
+    )]
+    Cut {
+        /// How many bytes it has.
+        size: u64,
+        /// What doesn't come.
+        needed: &'static str,
+        /// How to record it.
+        way: &'static str,
+    },
     /// It is damaged.
     #[error("it is damaged: {0}")]
     Damaged(String),
@@ -101,6 +118,9 @@ trait Events {
 
     /// Appends some; `false` if there are no more.
     fn next(&mut self, events: &mut Vec<Event>) -> Result<bool, Fault>;
+
+    /// Who woke up, when all events were read.
+    fn wakes(&mut self) -> Option<Wakes>;
 }
 
 impl std::fmt::Debug for Opened<'_> {
@@ -115,7 +135,12 @@ impl Format {
     /// # Errors
     /// If it can't be read as one.
     pub fn open<'a>(&self, source: &'a dyn Source) -> Result<Opened<'a>, Fault> {
-        (self.open)(source, self.way)
+        let cut = |needed| Fault::Cut { size: source.size(), needed, way: self.way };
+        (self.open)(source, self.way).map_err(|fault| match fault {
+            Fault::CutOff => cut("its events begin"),
+            Fault::CutBefore(needed) => cut(needed),
+            other => other,
+        })
     }
 }
 
@@ -148,6 +173,9 @@ impl Opened<'_> {
         }
         let mut file = session.finish(self.meta, self.losses)?;
         (file.changes, file.changes_beyond) = self.changes;
+        if let Some(observation) = &mut file.observation {
+            observation.wakes = self.events.wakes().filter(|wakes| !wakes.is_empty());
+        }
         Ok(file)
     }
 

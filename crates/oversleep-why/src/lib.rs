@@ -42,6 +42,7 @@ pub mod select;
 pub mod session;
 pub mod stack;
 pub mod trace;
+pub mod wakes;
 
 pub use builder::Builder;
 pub use event::{Event, Kind};

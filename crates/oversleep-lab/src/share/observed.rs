@@ -9,6 +9,7 @@ use oversleep_record::observed::culprit::{ActivityKind, IrqCause};
 use oversleep_record::observed::interruption::{Interrupted, Interruption, Sender};
 use oversleep_record::observed::period::Periods;
 use oversleep_record::observed::wait::{Wait, signed};
+use oversleep_record::observed::wakes::Wakes;
 use oversleep_record::observed::{Blame, Observation, ObservedWaits};
 use oversleep_record::split::PartSplit;
 use oversleep_record::trial::{Trial, TrialPair};
@@ -125,8 +126,25 @@ pub(super) fn shared(file: &ResultFile) -> Observed<'_> {
         worst: observation.worst.iter().map(|wait| of_wait(wait, &programs, &mut names)).collect(),
         losses: observation.losses.clone(),
         unseen: observation.unseen.clone(),
+        wakes: observation.wakes.as_ref().map(|wakes| of_wakes(wakes, &mut names)),
     });
     all
+}
+
+/// Wake-ups under other names. Functions of timers are the kernel's.
+fn of_wakes(wakes: &Wakes, names: &mut Aliases) -> Wakes {
+    let mut shared = wakes.clone();
+    for row in &mut shared.idle {
+        if !row.program.is_empty() {
+            (row.program, row.tgid) = (names.of("program", &row.program), 0);
+        }
+    }
+    for rhythm in &mut shared.rhythms {
+        let kind = if rhythm.thread == rhythm.program { "program" } else { "thread" };
+        rhythm.thread = names.of(kind, &rhythm.thread);
+        (rhythm.program, rhythm.tid) = (names.of("program", &rhythm.program), 0);
+    }
+    shared
 }
 
 fn of_series(series: &Series, os: Os, names: &mut Aliases) -> Option<Series> {

@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::ResultFile;
+use crate::observed::wakes::{ROWS_MAX, Rhythm};
 use crate::observed::{Observation, WORST};
 use crate::series::{Quantity, Series};
 use crate::split::{LatenessSplit, PartSplit};
+use crate::units::Nanos;
 
 /// The most waits in full that a file may have.
 const WORST_MAX: usize = 10 * WORST;
@@ -90,6 +92,15 @@ fn of_observed(series: &Series) -> Option<String> {
 fn of_observation(observation: &Observation) -> Option<String> {
     if observation.worst.len() > WORST_MAX {
         return Some("it has more waits in full than any run keeps".to_owned());
+    }
+    if let Some(wakes) = &observation.wakes {
+        if wakes.idle.len().max(wakes.rhythms.len()) > ROWS_MAX {
+            return Some("it has more rows of wake-ups than any run keeps".to_owned());
+        }
+        let is_wrong = |of: &Rhythm| !(Nanos::ZERO <= of.p10_ns && of.p10_ns <= of.p50_ns && of.p50_ns <= of.p90_ns);
+        if wakes.span_ns < Nanos::ZERO || wakes.rhythms.iter().any(is_wrong) {
+            return Some("its wake-ups contradict themselves".to_owned());
+        }
     }
     let wrong = observation.worst.iter().find(|wait| wait.parts.sum() != wait.lateness_ns)?;
     let (tid, late, sum) = (wrong.tid, wrong.lateness_ns, wrong.parts.sum());

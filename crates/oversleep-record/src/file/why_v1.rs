@@ -119,6 +119,7 @@ pub fn brought_up_to_date(old: Document) -> ResultFile {
             worst: old.worst,
             losses: old.losses,
             unseen: Vec::new(),
+            wakes: None,
         }),
         imported: None,
         findings: Vec::new(),

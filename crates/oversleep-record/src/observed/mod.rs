@@ -12,6 +12,7 @@ pub mod period;
 mod runtime;
 pub mod stack;
 pub mod wait;
+pub mod wakes;
 
 use std::collections::BTreeMap;
 
@@ -27,6 +28,7 @@ use group::{Autogroup, GroupQuota, GroupWeight};
 use interruption::Interrupted;
 use period::Periods;
 use wait::{Outcome, TimerClock, Wait};
+use wakes::Wakes;
 
 pub use by::By;
 pub use runtime::SeenRuntime;
@@ -241,4 +243,7 @@ pub struct Observation {
     /// Parts that the recording doesn't show. They are in no split, which doesn't mean that they were 0.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unseen: Vec<Part>,
+    /// Wake-ups of idle CPUs and the rhythm of threads, if every switch was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wakes: Option<Wakes>,
 }

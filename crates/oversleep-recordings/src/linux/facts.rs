@@ -36,6 +36,8 @@ pub struct Facts {
     is_same_clock: bool,
     pub is_truncated: bool,
     pub counts: Counts,
+    /// The names of the timers' functions.
+    pub functions: Map<u64, String>,
 }
 
 /// What a thread has armed since it entered its call.
@@ -74,6 +76,8 @@ impl Facts {
         // Not those that the file declares: a kernel may lack them, or have been forbidden to tell of them.
         facts.can = facts.counts.set();
         facts.is_truncated = stream.is_truncated();
+        let wanted: Vec<u64> = facts.sleepers.keys().copied().collect();
+        facts.functions = stream.functions(&wanted).into_iter().collect();
         let smallest = facts.offsets.values().filter_map(|both| both[0]).min();
         // A clock of that name is believed if nothing contradicts, one without a name if it is seen to be the same.
         facts.is_same_clock = match (&*facts.head.clock, smallest) {

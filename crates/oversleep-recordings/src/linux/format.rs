@@ -138,6 +138,8 @@ pub fn name(bytes: &[u8]) -> Name {
 pub struct Described {
     pub layouts: Vec<Layout>,
     pub names: Vec<(u32, Name)>,
+    /// The kernel's symbols, as `/proc/kallsyms` lists them.
+    pub symbols: Vec<u8>,
 }
 
 impl Described {
@@ -180,15 +182,29 @@ impl Described {
             bytes.take(size)?;
         }
         self.formats(bytes)?;
-        for _ in ["kallsyms", "printk"] {
-            let size = bytes.u32()? as usize;
-            bytes.take(size)?;
-        }
+        let size = bytes.u32()? as usize;
+        self.symbols = bytes.take(size)?.to_vec();
+        let size = bytes.u32()? as usize;
+        bytes.take(size)?;
         if has_cmdlines {
             let size = usize::try_from(bytes.u64()?).ok()?;
             self.cmdlines(bytes.take(size)?);
         }
         Some(())
+    }
+
+    /// The names of those functions.
+    pub fn functions(&self, wanted: &[u64]) -> Vec<(u64, String)> {
+        let named = |line: &[u8]| {
+            let mut words = line.split(|byte| b" \t".contains(byte)).filter(|word| !word.is_empty());
+            let address = u64::from_str_radix(str::from_utf8(words.next()?).ok()?, 16).ok()?;
+            let name = words.nth(1).filter(|_| address != 0 && wanted.contains(&address))?;
+            Some((address, super::printable(name)))
+        };
+        if wanted.is_empty() {
+            return Vec::new();
+        }
+        self.symbols.split(|&byte| byte == b'\n').filter_map(named).collect()
     }
 
     /// The layout of that number.

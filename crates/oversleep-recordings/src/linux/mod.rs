@@ -10,6 +10,7 @@ mod ring;
 pub mod text;
 pub mod trace_dat;
 
+use oversleep_record::observed::wakes::Wakes;
 use oversleep_record::observed::{By, Losses};
 use oversleep_why::calls::Arch;
 use oversleep_why::event::{Event, Name};
@@ -56,6 +57,11 @@ pub trait Stream {
     /// Whether the file ends early, or is damaged from some place on.
     fn is_truncated(&self) -> bool;
 
+    /// The names of those functions, as far as the file has them.
+    fn functions(&self, _wanted: &[u64]) -> Vec<(u64, String)> {
+        Vec::new()
+    }
+
     /// The next one.
     fn next(&mut self) -> Result<Option<Point>, Fault>;
 }
@@ -66,6 +72,9 @@ type Open = for<'a> fn(&'a dyn Source) -> Result<Box<dyn Stream + 'a>, Fault>;
 /// Opens a file of points, and reads it once.
 fn opened<'a>(source: &'a dyn Source, way: &str, open: Open) -> Result<Opened<'a>, Fault> {
     let facts = Facts::of(&mut *open(source)?)?;
+    if !facts.can.has("sched_switch") && facts.is_truncated {
+        return Err(Fault::CutBefore("its first sched:sched_switch event, or before what describes its events"));
+    }
     if !facts.can.has("sched_switch") {
         return Err(Fault::Unread(format!(
             "it has no events of sched:sched_switch, so nothing tells when a thread waits. `oversleep why \
@@ -99,5 +108,9 @@ impl Events for Points<'_> {
             self.converter.feed(point, events);
         }
         Ok(point.is_some())
+    }
+
+    fn wakes(&mut self) -> Option<Wakes> {
+        Some(self.converter.wakes())
     }
 }

@@ -35,6 +35,7 @@ const TRACECLOCK: u16 = 4;
 const UNAME: u16 = 5;
 const VERSION: u16 = 9;
 const EVENT_FORMATS: u16 = 18;
+const KALLSYMS: u16 = 19;
 const CMDLINES: u16 = 21;
 
 struct TraceDat<'a> {
@@ -198,6 +199,11 @@ impl<'a> TraceDat<'a> {
                     CMDLINES => {
                         let lines = section(source, data.u64().ok_or(Fault::CutOff)?)?;
                         self.described.cmdlines(lines.get(8..).unwrap_or_default());
+                    }
+                    KALLSYMS => {
+                        // Names of functions are good to have, and nothing needs them.
+                        let symbols = data.u64().and_then(|at| section(source, at).ok()).unwrap_or_default();
+                        self.described.symbols = symbols.get(4..).unwrap_or_default().to_vec();
                     }
                     BUFFER => self.buffer(source, data).ok_or(Fault::CutOff)??,
                     _ => self.option(id, data.0),
@@ -367,6 +373,10 @@ impl Stream for TraceDat<'_> {
 
     fn is_truncated(&self) -> bool {
         self.cpus.iter().any(|cpu| cpu.is_broken)
+    }
+
+    fn functions(&self, wanted: &[u64]) -> Vec<(u64, String)> {
+        self.described.functions(wanted)
     }
 
     fn next(&mut self) -> Result<Option<Point>, Fault> {

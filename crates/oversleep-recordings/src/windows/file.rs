@@ -126,6 +126,18 @@ pub struct Header {
 }
 
 impl Header {
+    /// A file that is at least so long has it whole.
+    pub const BYTES_MAX: usize = HEAD + SYSTEM_HEAD + 320;
+
+    /// Whether so few bytes can be the begin of an ETL file.
+    pub fn begins(bytes: &[u8]) -> bool {
+        let Some((buffer, record)) = bytes.split_at_checked(HEAD) else { return false };
+        let mut record = Bytes(record);
+        let (mark, _size) = (record.u32().map(|mark| mark >> 16), record.u16());
+        let is_first = mark.is_some_and(|mark| [0xc001, 0xc002].contains(&mark)) && record.u16().is_none_or(|hook| hook == 0);
+        is_first && Buffer::of(buffer, 0).is_some()
+    }
+
     /// Of the first bytes of a file; `None` if it is no ETL file.
     pub fn of(bytes: &[u8]) -> Option<Header> {
         let buffer = Buffer::of(bytes.get(..HEAD)?, 0)?;

@@ -5,10 +5,12 @@ mod facts;
 mod file;
 mod merge;
 mod needed;
+mod wakes;
 mod xpress;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
+use oversleep_record::observed::wakes::Wakes;
 use oversleep_record::observed::{By, Losses, Named};
 use oversleep_why::calls::Arch;
 use oversleep_why::etw::{Record, Stamped, Translator};
@@ -22,6 +24,7 @@ use facts::Facts;
 use file::{Header, ORIGIN_NS};
 use merge::Merged;
 use needed::{KINDS, short};
+use wakes::Sleepers;
 
 pub const FORMAT: Format = Format { name: "an ETL file of Windows", way: "windows", knows, open };
 
@@ -35,7 +38,7 @@ pub const EVERY: &[(&str, &str)] = &[
 ];
 
 fn knows(head: &[u8]) -> bool {
-    Header::of(head).is_some()
+    Header::of(head).is_some() || head.len() < Header::BYTES_MAX && Header::begins(head)
 }
 
 fn open<'a>(source: &'a dyn Source, way: &str) -> Result<Opened<'a>, Fault> {
@@ -43,7 +46,10 @@ fn open<'a>(source: &'a dyn Source, way: &str) -> Result<Opened<'a>, Fault> {
     let has = |kind: &str| facts.count(kind) != 0;
     let has_waits = has("CSwitch") && has("ReadyThread");
     if !has_waits && !has("TimerResolution") {
-        return Err(Fault::Unread(lacking(&facts, way)));
+        return Err(match facts.is_truncated && facts.count("CSwitch") == 0 && facts.count("CompactCSwitch") == 0 {
+            true => Fault::CutBefore("its first CSwitch event"),
+            false => Fault::Unread(lacking(&facts, way)),
+        });
     }
     let has_calls = has("SysCallEnter") && has("SysCallExit");
     let compact = facts.count("CompactCSwitch");
@@ -77,6 +83,8 @@ fn open<'a>(source: &'a dyn Source, way: &str) -> Result<Opened<'a>, Fault> {
         before: before(&facts),
         merged: Merged::new(source, &facts),
         translator: Translator::new(None, has_calls),
+        sleepers: Sleepers::default(),
+        programs: facts.programs,
         has_calls,
         has_waits,
     });
@@ -134,6 +142,8 @@ struct Reader<'a> {
     before: VecDeque<Stamped>,
     merged: Merged<'a>,
     translator: Translator,
+    sleepers: Sleepers,
+    programs: BTreeMap<u32, (u64, String)>,
     has_calls: bool,
     has_waits: bool,
 }
@@ -153,8 +163,14 @@ impl Events for Reader<'_> {
             None => self.merged.next()?,
         };
         if let Some(stamped) = &next {
+            self.sleepers.see(stamped);
             self.translator.feed(stamped, events);
         }
         Ok(next.is_some())
+    }
+
+    fn wakes(&mut self) -> Option<Wakes> {
+        let name = |process| self.programs.get(&process).map(|(_, name)| name.clone());
+        self.has_waits.then(|| std::mem::take(&mut self.sleepers).finish(name))
     }
 }

@@ -5,7 +5,10 @@ mod losses;
 mod model;
 mod real;
 mod resolutions;
+#[path = "../shared/mod.rs"]
+mod shared;
 mod support;
+mod wakes;
 mod write;
 
 use oversleep_record::observed::wait::{Outcome, Wait};

@@ -4,8 +4,9 @@ use oversleep_record::ResultFile;
 use oversleep_recordings::{Opened, recognise};
 use oversleep_why::names::Names;
 use oversleep_why::session::Session;
-use oversleep_why::{Machine, Wait};
+use oversleep_why::Wait;
 
+use crate::shared::waits_of;
 use crate::write::{SLEEPS, Trace, WAITS};
 
 pub const GAME: u32 = 100;
@@ -20,20 +21,7 @@ pub fn open<'a>(file: &'a &'a [u8]) -> Opened<'a> {
 
 /// Its waits, without what the program meant to wait.
 pub fn waits(file: &[u8]) -> Vec<Wait> {
-    let mut opened = open(&file);
-    let mut machine = Machine::new(opened.meta.arch);
-    let (mut events, mut waits) = (Vec::new(), Vec::new());
-    loop {
-        opened.events(&mut events).unwrap();
-        if events.is_empty() {
-            break;
-        }
-        events.iter().for_each(|event| machine.feed(event));
-        waits.append(&mut machine.take());
-    }
-    machine.finish();
-    waits.append(&mut machine.take());
-    waits
+    waits_of(&mut open(&file))
 }
 
 /// Its result, for a program that meant to wait that long.

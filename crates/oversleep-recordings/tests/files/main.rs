@@ -2,8 +2,11 @@
 //! `waits.7.dat` of `waits.6.dat`; `waits.perf.data` has the same records as samples. Names of other tasks are replaced.
 
 mod broken;
+#[path = "../shared/mod.rs"]
+mod shared;
 mod support;
 mod text;
+mod wakes;
 
 use std::collections::BTreeMap;
 

@@ -2,7 +2,9 @@
 
 use oversleep_recordings::recognise;
 use oversleep_why::recording::Meta;
-use oversleep_why::{Machine, Wait};
+use oversleep_why::Wait;
+
+use crate::shared::waits_of;
 
 pub static TRACE_6: &[u8] = include_bytes!("../recorded/waits.6.dat");
 pub static TRACE_7: &[u8] = include_bytes!("../recorded/waits.7.dat");
@@ -17,18 +19,7 @@ const PAGE: usize = 4_096;
 pub fn results(bytes: &[u8]) -> (Meta, Vec<Wait>) {
     let source = bytes;
     let mut opened = recognise(bytes).unwrap().open(&source).unwrap();
-    let mut machine = Machine::new(opened.meta.arch);
-    let (mut events, mut waits) = (Vec::new(), Vec::new());
-    loop {
-        opened.events(&mut events).unwrap();
-        if events.is_empty() {
-            break;
-        }
-        events.iter().for_each(|event| machine.feed(event));
-        waits.append(&mut machine.take());
-    }
-    machine.finish();
-    waits.append(&mut machine.take());
+    let waits = waits_of(&mut opened);
     (opened.meta, waits)
 }
 

@@ -22,7 +22,7 @@ use crate::view::gallery::{self, Machine};
 use crate::view::pictures::{self, Picture};
 use crate::view::sheet::{Column, Sheet, optional, word};
 use crate::view::table::{Columns, Section};
-use crate::view::{head, overview, sections, verdict as of_program};
+use crate::view::{head, overview, sections, verdict as of_program, wakes as view_of_wakes};
 
 /// Something that documents are about.
 pub trait Subject {
@@ -88,6 +88,56 @@ fn series_columns<'a>() -> [Column<&'a Series>; 16] {
     ]
 }
 
+/// What a recording has beside its series, in the same columns: wake-ups of idle CPUs (a rate in `mean`), threads with a rhythm
+/// (`p50`, and `p90`), timer resolutions (when in `min`, what in `conditions`).
+fn of_recording(file: &ResultFile, heads: Vec<&'static str>) -> impl Iterator<Item = Vec<String>> {
+    let row = move |fields: &[(&str, String)]| {
+        let of = |head: &&str| fields.iter().find(|(name, _)| name == head);
+        heads.iter().map(|head| of(head).map_or_else(String::new, |(_, field)| field.clone())).collect()
+    };
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    let observation = file.observation.iter();
+    for wakes in observation.clone().filter_map(|observation| observation.wakes.as_ref()) {
+        rows.extend(wakes.idle.iter().map(|idle| {
+            let (program, by) = (view_of_wakes::program(idle), view_of_wakes::by(idle));
+            row(&[
+                ("key", format!("idle-wake-ups/{program}/{by}")),
+                ("subject", program),
+                ("quantity", "idle-wake-ups".to_owned()),
+                ("unit", "1/s".to_owned()),
+                ("conditions", by),
+                ("count", idle.count.to_string()),
+                ("mean", optional(wakes.per_second(idle.count).map(view_of_wakes::rate))),
+            ])
+        }));
+        rows.extend(wakes.rhythms.iter().map(|rhythm| {
+            row(&[
+                ("key", format!("rhythm/{}/{}", rhythm.program, rhythm.tid)),
+                ("subject", rhythm.thread.clone()),
+                ("quantity", "interval".to_owned()),
+                ("unit", "ns".to_owned()),
+                ("count", rhythm.count.to_string()),
+                ("p50", rhythm.p50_ns.0.to_string()),
+                ("p90", rhythm.p90_ns.0.to_string()),
+            ])
+        }));
+    }
+    let changes = file.changes.iter().filter(|_| observation.clone().next().is_some());
+    rows.extend(changes.map(|change| {
+        let before = change.before.iter().map(|before| format!("{before} → ")).collect::<String>();
+        row(&[
+            ("key", format!("change/{}/{}", change.what, change.at_ns.0)),
+            ("subject", change.what.clone()),
+            ("quantity", "change".to_owned()),
+            ("unit", "ns".to_owned()),
+            ("conditions", format!("{before}{}", change.after)),
+            ("count", "1".to_owned()),
+            ("min", change.at_ns.0.to_string()),
+        ])
+    }));
+    rows.into_iter()
+}
+
 impl Subject for ResultFile {
     fn text(&self, layout: &Layout) -> String {
         terminal::report(self, layout.width, layout.detail)
@@ -102,7 +152,10 @@ impl Subject for ResultFile {
     }
 
     fn sheet(&self) -> Sheet<'_> {
-        Sheet::of(series_columns(), &self.series)
+        let mut sheet = Sheet::of(series_columns(), &self.series);
+        let series = std::mem::replace(&mut sheet.rows, Box::new(std::iter::empty()));
+        sheet.rows = Box::new(series.chain(of_recording(self, sheet.heads.clone())));
+        sheet
     }
 
     fn view(&self, detail: Detail) -> View {

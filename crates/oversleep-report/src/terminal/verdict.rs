@@ -190,7 +190,7 @@ fn more_causes(page: &mut Page, more: &[&Cause]) {
 fn waits(page: &mut Page, file: &ResultFile, mut section: Section, verdict: &Verdict) {
     let known = verdict::explained(verdict);
     // Waits that ended otherwise are counted in a sentence.
-    section.tables.retain(|table| table.caption != OTHERWISE);
+    section.tables.retain(|table| ![OTHERWISE, wakes::IDLE, wakes::RHYTHMS].contains(&&*table.caption));
     // Many kinds of waits leave room for what paces the program.
     if let [waits, _, ..] = &mut *section.tables {
         waits.rows_brief = waits.rows_brief.min(ROWS_BESIDE_LOOPS);
@@ -212,7 +212,7 @@ fn waits(page: &mut Page, file: &ResultFile, mut section: Section, verdict: &Ver
     let none = section.notes.first().filter(|_| section.tables.is_empty()).cloned();
     let limit = observation.and_then(|observation| verdict::limit(observation.by)).map(str::to_owned);
     let otherwise = ended_otherwise(file).map(|said| format!("{} (--full shows which).", said.trim_end_matches('.')));
-    let notes = [none, otherwise, observation.and_then(left_out), limit, few];
+    let notes = [none, wakes::in_brief(file), otherwise, observation.and_then(left_out), limit, few];
     section.notes = notes.into_iter().flatten().collect();
     // The columns say what the table shows.
     section.tables.iter_mut().for_each(|table| table.caption.clear());

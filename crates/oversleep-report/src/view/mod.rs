@@ -24,3 +24,4 @@ pub mod table;
 pub mod testing;
 pub mod timers;
 pub mod verdict;
+pub mod wakes;

@@ -293,6 +293,7 @@ impl Builder {
                 worst,
                 losses,
                 unseen: meta.unseen,
+                wakes: None,
             }),
             imported: None,
             findings: Vec::new(),

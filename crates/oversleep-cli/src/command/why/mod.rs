@@ -52,7 +52,8 @@ const EXAMPLES: &[(&str, &str)] = &[
 /// into parts that add up to it: timer slack, a late interrupt, waiting for a CPU, a CPU quota and others. It begins
 /// with a verdict: where most of the lateness goes, who is behind it, and what to do first. It needs Linux with kernel
 /// type information, and root or CAP_BPF and CAP_PERFMON; without them, a supervisor follows a program that it starts
-/// itself and tells fewer parts apart. Recordings can be read on any system. With a program it exits with that
+/// itself and tells fewer parts apart. Recordings can be read on any system; those of every switch also tell what wakes
+/// idle CPUs and which threads wake up with which period (--full). With a program it exits with that
 /// program's exit code, unless --fail-if decides.
 #[derive(Args, Debug)]
 #[command(before_help = examples(EXAMPLES), after_help = exits(WITHOUT_PROGRAM, CODES))]

@@ -257,9 +257,25 @@ fn resolution(file: &ResultFile) -> Checked<Vec<Conclusion>> {
     };
     let late = first.typical(Part::Slack);
     let found = cause.found(format!("{} ends {late} late because timers end at ticks{was}", first.identity));
-    let advice = "Call timeBeginPeriod(1) while the program must be on time, and timeEndPeriod(1) afterwards";
-    let other = "Or wait for a timer created with CREATE_WAITABLE_TIMER_HIGH_RESOLUTION (Windows 10 1803)";
-    Ok(vec![found.advising(&REQUEST_TIMER_RESOLUTION, advice, None).advising(&USE_HIGH_RESOLUTION_TIMER, other, None)])
+    // A tick of 1 ms was there for a part of the time, or for all of it: another request gains only the rest, or nothing.
+    let is_fine = |after: &&str| after.ends_with("µs") || *after == "1 ms";
+    let (fine, coarse): (Vec<&str>, Vec<&str>) = had.iter().partition(|after| is_fine(after));
+    let timer = |or: &str| {
+        format!("{or} for a timer created with CREATE_WAITABLE_TIMER_HIGH_RESOLUTION (Windows 10 1803)")
+    };
+    if fine.is_empty() {
+        let advice = "Call timeBeginPeriod(1) while the program must be on time, and timeEndPeriod(1) afterwards";
+        let found = found.advising(&REQUEST_TIMER_RESOLUTION, advice, None);
+        return Ok(vec![found.advising(&USE_HIGH_RESOLUTION_TIMER, timer("Or wait"), None)]);
+    }
+    let found = found.advising(&USE_HIGH_RESOLUTION_TIMER, timer("Wait"), None);
+    let Some(coarse) = coarse.first() else { return Ok(vec![found]) };
+    let part = format!(
+        "Or call timeBeginPeriod(1) for the whole time that the program must be on time, which gains what was lost while ticks \
+         came every {coarse}, and nothing while they came every {}",
+        fine[0]
+    );
+    Ok(vec![found.advising(&REQUEST_TIMER_RESOLUTION, part, None)])
 }
 
 #[cfg(test)]
@@ -314,6 +330,18 @@ mod tests {
         assert_eq!(sentences(&file), [format!("{says}, which come every 15.6 ms")]);
         file.changes = vec![change("15.6 ms"), change("1 ms"), change("15.6 ms")];
         assert_eq!(sentences(&file), [format!("{says}, which came every 15.6 ms or 1 ms")]);
+
+        // What is there already is advised for the rest of the time only, or not at all.
+        let advice = |file: &ResultFile| {
+            let all = crate::findings(file).into_iter().find(|one| one.name == "late-by-resolution").unwrap().advice;
+            all.into_iter().map(|advice| advice.sentence).collect::<Vec<_>>()
+        };
+        let partly = advice(&file);
+        assert!(partly[0].contains("HIGH_RESOLUTION") && partly[1].contains("while ticks came every 15.6 ms"), "{partly:?}");
+        file.changes = vec![change("15.6 ms")];
+        assert!(advice(&file)[0].starts_with("Call timeBeginPeriod(1) while"));
+        file.changes = vec![change("1 ms"), change("500 µs")];
+        assert_eq!(advice(&file).len(), 1);
     }
 
     #[test]

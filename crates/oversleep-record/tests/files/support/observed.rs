@@ -8,6 +8,7 @@ use oversleep_record::observed::interruption::{Interrupted, Interruption, Sender
 use oversleep_record::observed::period::{Block, Periods};
 use oversleep_record::observed::stack::Stack;
 use oversleep_record::observed::wait::{Marks, Outcome, Request, TimerClock, Wait};
+use oversleep_record::observed::wakes::{IdleWakes, Rhythm, Wakes, WokenBy};
 use oversleep_record::observed::{Blame, By, IrqBlame, Losses, Named, Observation, ObservedWaits, SeenRuntime};
 use oversleep_record::part::{Part, Parts, Segment};
 use oversleep_record::split::PartSplit;
@@ -132,6 +133,31 @@ fn weight(setting: GroupSetting) -> GroupWeight {
     GroupWeight { group, folder, setting, value: 1 }
 }
 
+/// Each kind of what wakes, and a rhythm.
+fn wakes() -> Wakes {
+    let row = |by, timer: Option<&str>| IdleWakes {
+        program: "app".to_owned(),
+        tgid: 7,
+        by,
+        timer: timer.map(str::to_owned),
+        count: 20,
+    };
+    Wakes {
+        span_ns: Nanos(2_000_000_000),
+        idle: vec![row(WokenBy::Timer, Some("hrtimer_wakeup")), row(WokenBy::Other, None), row(WokenBy::Unseen, None)],
+        idle_beyond: 3,
+        rhythms: vec![Rhythm {
+            program: "app".to_owned(),
+            thread: "audio".to_owned(),
+            tid: 8,
+            count: 199,
+            p10_ns: Nanos(9_900_000),
+            p50_ns: Nanos(10_000_000),
+            p90_ns: Nanos(10_200_000),
+        }],
+    }
+}
+
 /// What belongs to no series.
 pub fn observation() -> Observation {
     Observation {
@@ -167,6 +193,7 @@ pub fn observation() -> Observation {
             is_truncated: true,
         },
         unseen: vec![Part::Irq, Part::User],
+        wakes: Some(wakes()),
     }
 }
 

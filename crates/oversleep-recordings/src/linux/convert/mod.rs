@@ -1,10 +1,12 @@
 //! From points to the events of the state machine.
 
 mod timers;
+mod wakes;
 
 use oversleep_why::calls::Arch;
 use oversleep_why::event::{Event, Kind, Name};
 use oversleep_why::part::Part;
+use oversleep_why::wakes::{Cause, Tally};
 
 use super::facts::{Facts, KEPT_MAX, Map};
 use super::point::{Handlers, Task};
@@ -36,6 +38,9 @@ struct Thread {
     wait: Option<Open>,
     /// The end of its wait was told, and its next turn ends it for certain.
     has_returned: bool,
+    /// It left its CPU to sleep; and what woke it since.
+    is_asleep: bool,
+    cause: Option<Cause>,
 }
 
 /// A wait that was told of.
@@ -60,6 +65,8 @@ struct Cpu {
     idle_at: u64,
     /// The timer whose callback runs.
     callback: Option<u64>,
+    /// Its function, if the CPU idled, until it has woken a thread.
+    tick: Option<u64>,
     handlers: Handlers,
 }
 
@@ -92,6 +99,9 @@ pub struct Converter {
     has_callbacks: bool,
     /// Names of processes, which were told before the first event.
     programs: Vec<Event>,
+    /// Functions of timers that were started, and who woke up.
+    functions: Map<u64, u64>,
+    tally: Tally,
     out: Vec<Event>,
 }
 
@@ -114,6 +124,8 @@ impl Converter {
             has_wakeups,
             has_callbacks,
             programs: Vec::new(),
+            functions: Map::default(),
+            tally: Tally::default(),
             out: Vec::new(),
         };
         for (tid, name) in std::mem::take(&mut converter.facts.head.names) {
@@ -164,6 +176,7 @@ impl Converter {
         if let Some(tgid) = point.tgid {
             self.thread(point.tid).tgid = Some(tgid);
         }
+        self.note(point);
         self.on_point(point);
         if point.t != 0 {
             for mut event in self.programs.drain(..) {

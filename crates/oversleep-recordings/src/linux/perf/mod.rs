@@ -170,14 +170,20 @@ impl Perf<'_> {
         for bit in (0..64).filter(|bit| bits >> bit & 1 != 0) {
             cursor.seek(table);
             // A recorder that was killed has written none of them.
-            let Some(mut place) = cursor.peek(16)?.map(Bytes) else { break };
-            let (Some(at), Some(size)) = (place.u64(), place.u64()) else { break };
+            let place = cursor.peek(16)?.map(Bytes).and_then(|mut place| Some((place.u64()?, place.u64()?)));
+            let Some((at, size)) = place else {
+                self.is_broken = true;
+                break;
+            };
             table += 16;
             if size > HEAD_MAX || ![F_TRACING_DATA, F_OSRELEASE, F_VERSION, F_ARCH].contains(&bit) {
                 continue;
             }
             cursor.seek(at);
-            let Some(bytes) = cursor.peek(size as usize)? else { break };
+            let Some(bytes) = cursor.peek(size as usize)? else {
+                self.is_broken = true;
+                break;
+            };
             self.feature(bit, bytes);
         }
         Ok(())

@@ -65,6 +65,15 @@ impl<'a> Line<'a> {
         Some(Line { writer, name: name(called), tid, tgid, cpu, t, system, event, rest })
     }
 
+    /// The name of a timer's function, and the number that stands for it; `None` for an address.
+    pub fn function(&self) -> Option<(u64, String)> {
+        const KEY: &[u8] = b"function=";
+        let at = self.rest.windows(KEY.len()).position(|window| window == KEY)? + KEY.len();
+        let text = function_name(&self.rest[at..]);
+        let is_name = !text.is_empty() && !text.starts_with(b"0x");
+        is_name.then(|| (function(text), crate::linux::printable(text)))
+    }
+
     /// Its tracepoint's place in [`POINTS`], and what it tells; `None` if it isn't needed, or lacks a field.
     pub fn what(&self) -> Option<(usize, What)> {
         let place = place(str::from_utf8(self.event).ok()?)?;
@@ -215,8 +224,14 @@ fn function(text: &[u8]) -> u64 {
     if text.starts_with(b"0x") {
         return number(text, 16);
     }
-    let name = text.iter().take_while(|&&byte| byte != b' ' && byte != b'/');
-    name.fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    let mix = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    function_name(text).iter().fold(0xcbf2_9ce4_8422_2325, mix)
+}
+
+/// A name of a function without its offset and without what follows.
+fn function_name(text: &[u8]) -> &[u8] {
+    let end = text.iter().position(|byte| b" /".contains(byte)).unwrap_or(text.len());
+    &text[..end]
 }
 
 impl Fields for Values<'_> {

@@ -36,6 +36,8 @@ struct Text<'a> {
     cpus: Map<u16, (u64, u64)>,
     /// By thread: its name and process.
     tasks: Map<u32, (Name, Option<u32>)>,
+    /// Functions of timers by the numbers that stand for their names.
+    functions: Map<u64, String>,
     is_cut: bool,
 }
 
@@ -61,6 +63,7 @@ fn open<'a>(source: &'a dyn Source) -> Result<Box<dyn Stream + 'a>, Fault> {
         held: VecDeque::new(),
         cpus: Map::default(),
         tasks: Map::default(),
+        functions: Map::default(),
         is_cut: false,
     }))
 }
@@ -126,7 +129,14 @@ impl Text<'_> {
         }
         let (place, what) = line.what()?;
         let called = line.name;
+        let named = match what {
+            What::Start { function, .. } if !self.functions.contains_key(&function) => line.function(),
+            _ => None,
+        };
         self.counts.add(place);
+        if let Some((number, name)) = named.filter(|_| self.functions.len() < KEPT_MAX) {
+            self.functions.insert(number, name);
+        }
         let point = Point { t, cpu, tid, tgid, what };
         let (last, missing) = self.cpus.insert(cpu, (t, 0)).unwrap_or_default();
         if missing != 0 {
@@ -176,6 +186,11 @@ impl Stream for Text<'_> {
 
     fn is_truncated(&self) -> bool {
         self.is_cut
+    }
+
+    fn functions(&self, wanted: &[u64]) -> Vec<(u64, String)> {
+        let named = |number: &u64| Some((*number, self.functions.get(number)?.clone()));
+        wanted.iter().filter_map(named).collect()
     }
 
     fn next(&mut self) -> Result<Option<Point>, Fault> {

@@ -4,7 +4,7 @@ use oversleep_record::{ExperimentId, ResultFile};
 
 use super::{Entry, watch};
 use crate::view::limits::limits;
-use crate::view::loops;
+use crate::view::{loops, wakes};
 use crate::view::observed::{ended_otherwise, left_out, of_runtime, otherwise, own_rows, table};
 use crate::view::table::Section;
 
@@ -25,6 +25,9 @@ fn build(file: &ResultFile, section: Section) -> Section {
         .tables(of_runtime(file))
         .notes(none)
         .tables(loops::table(file, BAR))
+        .tables(wakes::rhythms(file))
+        .tables(wakes::idle(file))
+        .notes(wakes::in_all(file))
         .tables(otherwise(file))
         .notes(ended_otherwise(file))
         .notes(left_out(observation));

@@ -1,5 +1,7 @@
 //! Waits whose thread was ready to run and had no CPU: because of its own policy or group, or because of the tasks that ran.
 
+use std::collections::BTreeSet;
+
 use oversleep_record::finding::Severity;
 use oversleep_record::observed::Blame;
 use oversleep_record::observed::culprit::{WINDOWS_POLICY, Whose, Why, policy_words};
@@ -221,7 +223,7 @@ fn behind(file: &ResultFile, cause: &Cause<'_, '_>, blame: &Blame) -> Conclusion
         );
     }
     if blame.policy == WINDOWS_POLICY {
-        return behind_on_windows(found, blame, is_own(file, cause.first(), blame));
+        return behind_on_windows(file, found, blame, is_own(file, cause.first(), blame));
     }
     if is_own(file, cause.first(), blame) {
         let (sentence, command) = match blame.is_pinned {
@@ -299,7 +301,7 @@ fn behind(file: &ResultFile, cause: &Cause<'_, '_>, blame: &Blame) -> Conclusion
 }
 
 /// Behind a thread of Windows.
-fn behind_on_windows(found: Conclusion, blame: &Blame, is_own: bool) -> Conclusion {
+fn behind_on_windows(file: &ResultFile, found: Conclusion, blame: &Blame, is_own: bool) -> Conclusion {
     if is_own {
         let sentence = "Let fewer of the program's threads run at once: these are its own";
         return found.cured_by(ALONE).advising(&SEPARATE_CPUS, sentence, None);
@@ -308,7 +310,17 @@ fn behind_on_windows(found: Conclusion, blame: &Blame, is_own: bool) -> Conclusi
     let pin = format!(
         "Keep {name} away from this program's CPUs: start it with another affinity, or set that in Task Manager's details"
     );
-    let command = "# command, with a mask of CPUs in hexadecimal\nstart /affinity 3 PROGRAM".to_owned();
+    // Which CPUs there are isn't known, so the mask isn't either; which of its bits to leave out may be.
+    let worst = file.observation.iter().flat_map(|observation| &observation.worst);
+    let behind_it = worst.filter(|wait| wait.culprits.iter().any(|culprit| culprit.tid == blame.tid));
+    let cpus: BTreeSet<u32> = behind_it.filter_map(|wait| wait.cpu).map(u32::from).filter(|&cpu| cpu < 64).collect();
+    let mask = cpus.iter().fold(0_u64, |mask, cpu| mask | 1 << cpu);
+    let without = match mask {
+        0 => String::new(),
+        mask => format!(", without {mask:x} (CPU {})", cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")),
+    };
+    let command =
+        format!("# command, with a mask in hexadecimal that has a bit for each CPU{without}\nstart /affinity MASK PROGRAM");
     let first = format!(
         "Or let this thread go first, with a priority above {}: SetThreadPriority, or AvSetMmThreadCharacteristics for sound \
          and video",
