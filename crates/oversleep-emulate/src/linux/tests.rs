@@ -8,7 +8,8 @@ use oversleep_record::Nanos;
 use oversleep_system::rules::Grid;
 use oversleep_system::runtime_calls::{Passes, Rule};
 
-use super::*;
+use super::code::{rule, trampoline};
+use super::filter;
 use crate::plan::{AS_IS, Ends, Holder, Plan, Requested};
 
 /// Maps the code into this process at the address that programs use, and opens this process's memory; `None` if the address

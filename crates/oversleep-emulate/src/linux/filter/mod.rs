@@ -1,7 +1,7 @@
 //! The seccomp filter: it stops a program at its timed waits and nowhere else.
 //!
 //! Call numbers are compared first, so that the kernel can tell without running the filter that every other call is
-//! allowed (its cache of constant answers, Linux 5.11). Calls from within [`super::trampoline`] are allowed.
+//! allowed (its cache of constant answers, Linux 5.11). Calls from within [`crate::linux::code::trampoline`] are allowed.
 
 mod calls;
 pub mod descriptor;
@@ -11,7 +11,7 @@ pub mod sending;
 
 use std::io;
 
-use super::trampoline;
+use crate::linux::code::trampoline;
 use calls::{EMULATED, FUTEX_WAITS, OBSERVED, WAITS, When};
 use other_abis::{I386, MARK, OF_X32, X32};
 

@@ -3,8 +3,8 @@
 //!
 //! Numbers: <https://github.com/torvalds/linux/blob/v6.12/arch/x86/entry/syscalls/syscall_32.tbl> and `syscall_64.tbl`.
 
-use super::super::ptrace::{self, Registers, Tid};
 use super::calls::When;
+use crate::linux::process::ptrace::{self, Registers, Tid};
 
 /// A call by its number, what makes it a timed wait, and its name in the report.
 type Call = (u32, When, &'static str);

@@ -1,6 +1,6 @@
 //! The calls that receive from a socket, and whether they wait.
 
-use crate::linux::ptrace::Registers;
+use crate::linux::process::ptrace::Registers;
 
 /// The calls that receive. On a socket without data, each of them waits until the socket's timeout.
 pub const CALLS: [libc::c_long; 7] = [

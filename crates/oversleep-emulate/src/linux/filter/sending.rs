@@ -1,6 +1,6 @@
 //! The calls that send to a socket, and whether they wait.
 
-use crate::linux::ptrace::Registers;
+use crate::linux::process::ptrace::Registers;
 
 /// The calls that send. On a socket without room, each of them waits until the socket's timeout; so does a connection.
 pub const CALLS: [libc::c_long; 6] =

@@ -31,9 +31,10 @@ use oversleep_record::observed::By;
 use oversleep_why::Event;
 use oversleep_why::event::EVENT_BYTES;
 
-use super::start::Start;
-use super::{filter, refusal, socket};
 use crate::Failure;
+use crate::linux::filter;
+use crate::linux::job::start::Start;
+use crate::linux::job::{refusal, socket};
 
 /// How much is read at once, and how many such pieces wait here.
 const PIECE_BYTES: usize = 1024 * EVENT_BYTES;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use oversleep_why::{Event, Kind};
 
-use super::super::crew::lock;
+use crate::linux::process::lock::lock;
 
 /// The most events that wait for a reader that is stopped: 23 MB.
 const EVENTS_MAX: usize = 1 << 18;

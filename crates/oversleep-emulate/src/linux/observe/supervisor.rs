@@ -5,10 +5,10 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::thread;
 
-use super::super::supervisor::apart;
-use super::super::{ptrace, socket};
 use super::stream::Stream;
 use super::tracer::Tracer;
+use crate::linux::job::supervising::{detach, guard, seize_program};
+use crate::linux::process::ptrace;
 
 /// Sent by the front process when the program is to be followed no longer; the stream of events then ends.
 pub const FINISH: i32 = 1;
@@ -25,19 +25,14 @@ pub fn run(ends: [OwnedFd; 3], children: bool, has_switches: bool) -> ! {
 fn supervise([to_front, stream, to_program]: [OwnedFd; 3], children: bool, has_switches: bool) {
     // SAFETY: takes a constant.
     let slack = unsafe { libc::prctl(libc::PR_GET_TIMERSLACK) };
-    apart(&mut [to_front.as_raw_fd(), stream.as_raw_fd(), to_program.as_raw_fd()]);
+    detach(&mut [to_front.as_raw_fd(), stream.as_raw_fd(), to_program.as_raw_fd()]);
     prepare();
     let events = Arc::new(Stream::new());
     let tracing = {
         let events = Arc::clone(&events);
         thread::Builder::new().spawn(move || {
-            super::super::tracer::Tracer::guarded(|| {
-                let Some(program) = socket::receive(to_program.as_raw_fd()) else { return };
-                let seized = ptrace::seize(program);
-                let refused = seized.err().map_or(0, |error| error.raw_os_error().unwrap_or(libc::EPERM));
-                let _ = socket::send(to_program.as_raw_fd(), refused);
-                drop(to_program);
-                if refused == 0 {
+            guard(|| {
+                if let Some(program) = seize_program(to_program) {
                     Tracer::new(program, i64::from(slack), events, children, has_switches).run();
                 }
             });

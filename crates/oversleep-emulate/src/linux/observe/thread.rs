@@ -10,7 +10,7 @@ use oversleep_system::rules::{PollShare, SleepingThread};
 use oversleep_why::event::Name;
 
 use super::call::{Entry, Scheduling};
-use crate::linux::ptrace::Tid;
+use crate::linux::process::ptrace::Tid;
 use crate::plan::Class;
 
 /// Linux's share of long timeouts of poll and similar calls.

@@ -7,15 +7,16 @@ use oversleep_record::Nanos;
 use oversleep_system::rules::PollShare;
 use oversleep_why::{Event, Kind};
 
-use super::super::births::Births;
-use super::super::entry::{self, Answer, now};
-use super::super::ignored::Outlasting;
-use super::super::ptrace::{self, Registers, Stop, Tid};
-use super::super::stops::Stops;
-use super::super::tracer::process_of;
 use super::call::{self, End, Entry, Until, Who};
 use super::stream::Stream;
 use super::thread::{self, Thread};
+use crate::linux::calls::entry::{self, Answer};
+use crate::linux::calls::ignored::Outlasting;
+use crate::linux::process::clock::now;
+use crate::linux::process::ptrace::{self, Registers, Stop, Tid};
+use crate::linux::process::status::process_of;
+use crate::linux::trace::births::Births;
+use crate::linux::trace::stops::Stops;
 use crate::plan::Requested;
 
 /// How long the supervisor waits for a stop before it looks at the threads whose counts it still needs, and how often.

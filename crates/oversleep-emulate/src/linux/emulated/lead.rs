@@ -1,0 +1,295 @@
+//! What a tracer does at the start of a timed wait.
+
+use std::io;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+
+use oversleep_record::Nanos;
+use oversleep_system::runtime_calls::Caller;
+
+use super::tracer::{BUSY, Tracer};
+use crate::linux::calls::entry::{self, Answer, LeadsTo, Waiting};
+use crate::linux::calls::remaining::{self, Does, Timer};
+use crate::linux::code::inject::SYSCALL_LENGTH;
+use crate::linux::code::trampoline::Entry;
+use crate::linux::filter::{other_abis, receiving, sending};
+use crate::linux::process::lock::lock;
+use crate::linux::process::ptrace::{self, Registers, Tid};
+use crate::linux::programs::processes::{Program, SANDBOX, Special};
+use crate::linux::sites::places::{Done, Frequent, WORTHWHILE};
+use crate::plan::{Class, Holder, Origin, Planned, Requested};
+
+const URING: &str = "io_uring is answered with ENOSYS, so that the program falls back to epoll";
+const INTERVAL: &str =
+    "the interval of a timer is rounded to whole ticks, so it expires at another rate than requested";
+const NO_SUCH_WAIT: &str = "the machine has no wait that stands for it";
+
+impl Tracer {
+    /// Handles the start of a timed wait, or another call that the filter stops at.
+    pub(super) fn lead(&mut self, tid: Tid, now: Nanos) -> io::Result<()> {
+        self.meet(tid);
+        let registers = ptrace::registers(tid)?;
+        let call = registers.orig_rax as libc::c_long;
+        let other = other_abis::name(tid, &registers);
+        let name = || other.unwrap_or_else(|| entry::name(call));
+        let mut program = None;
+        if self.shared.processes.are_some() {
+            let process = self.process(tid);
+            match self.shared.processes.of(process) {
+                Some(Special::Native(why)) => {
+                    if other.is_none() {
+                        self.outlasting.begins(tid, &registers);
+                    }
+                    lock(&self.tally).passed_by(name(), why);
+                    return Ok(());
+                }
+                Some(Special::Adapted(adapted)) => program = Some(adapted),
+                None => {}
+            }
+        }
+        if other.is_some() {
+            lock(&self.tally).passed_by(name(), other_abis::NATIVE);
+            return Ok(());
+        }
+        if receiving::CALLS.contains(&call) {
+            return self.receives(tid, registers, (now, program.as_deref()));
+        }
+        if sending::CALLS.contains(&call) {
+            return self.sends(tid, registers, (now, program.as_deref()));
+        }
+        let answer = entry::answer(tid, &registers);
+        if remaining::set_by(&registers).is_some() {
+            let threads = (self.process(tid), tid);
+            let is_set = matches!(answer, Answer::Wait(_));
+            match self.readings.begins(threads, &registers, is_set, &self.shared.timers) {
+                Does::Goes if is_set => return Ok(()),
+                Does::Reads(read) => return ptrace::set_registers(tid, &read),
+                Does::Goes | Does::Sets => {}
+            }
+        }
+        match answer {
+            Answer::AsIs => Ok(()),
+            Answer::PassBy(why) => {
+                lock(&self.tally).passed_by(name(), why);
+                Ok(())
+            }
+            Answer::Return(value) => {
+                lock(&self.tally).passed_by(name(), URING);
+                returns(tid, registers, value)
+            }
+            Answer::Clock(entry, clock) => {
+                let process = self.process(tid);
+                match self.shared.has_clock(process, clock) {
+                    true => go_to(tid, registers, entry, [0; 2]),
+                    false => Ok(()),
+                }
+            }
+            Answer::Resolution(period) => {
+                let process = self.process(tid);
+                let requested = (period > 0).then_some(Nanos(period.min(i64::MAX as u64) as i64));
+                let granted = self.shared.hold(Holder::Process(process), requested, now);
+                returns(tid, registers, granted.map_or(-i64::from(libc::EINVAL), |granted| granted.0))
+            }
+            Answer::Sandbox => {
+                let process = self.process(tid);
+                self.runs_natively(process, SANDBOX);
+                Ok(())
+            }
+            Answer::Start(flags) => ptrace::set_registers(tid, &Registers { rdi: flags, ..registers }),
+            Answer::Wait(Waiting { leads_to: LeadsTo::Socket, requested: Requested::Span(span), .. })
+                if self.sets_timeout(tid, &registers, span, now) =>
+            {
+                Ok(())
+            }
+            Answer::Wait(waiting) => self.wait(tid, registers, &waiting, (now, program.as_deref())),
+        }
+    }
+
+    pub(super) fn wait(
+        &mut self,
+        tid: Tid,
+        registers: Registers,
+        waiting: &Waiting,
+        (now, program): (Nanos, Option<&Program>),
+    ) -> io::Result<()> {
+        let process = self.process(tid);
+        let shared = Arc::clone(&self.shared);
+        let Some(plan) = &shared.plan else { return Ok(()) };
+        let name = entry::name(registers.orig_rax as libc::c_long);
+        let place = shared.sites.origin(process, registers.rip);
+        let is_within =
+            |caller: &Caller| program.is_some_and(|of| of.callers.is_within(process, tid, &registers, caller));
+        let is_own_code = program.is_some_and(|program| program.own_code.contains(&place));
+        let origin = Origin { is_own_code, is_within: &is_within };
+        let adapted = program.map(|program| (&program.adapted, &origin));
+        let Some(wait) = plan.wait_of(waiting.class, adapted) else {
+            self.outlasting.begins(tid, &registers);
+            lock(&self.tally).passed_by(name, NO_SUCH_WAIT);
+            return Ok(());
+        };
+        let ahead = match shared.spaces.are_some() && waiting.leads_to != LeadsTo::Socket {
+            true => shared.spaces.ahead(process, waiting.clock),
+            false => Nanos::ZERO,
+        };
+        let requested = match waiting.requested {
+            // The program takes a deadline from the clock that it sees.
+            Requested::Deadline(at) if shared.steps_exact_clocks.load(Ordering::Relaxed) => {
+                Requested::Deadline(at - ahead + shared.behind(process, waiting.clock, now))
+            }
+            Requested::Deadline(at) => Requested::Deadline(at - ahead),
+            requested => requested,
+        };
+        let holder = Holder::Wait { process, thread: tid };
+        let holds = (plan.has_tick() && wait.1.may_hold()).then(|| plan.holds(wait.1, requested, now)).flatten();
+        // Its last wait has ended, maybe before its time.
+        if holds.is_some() || program.is_some() && shared.is_held_by(holder) {
+            shared.hold(holder, holds, now);
+        }
+        let (grid, is_as_found) = {
+            let resolution = shared.resolution.read().unwrap_or_else(PoisonError::into_inner);
+            (resolution.grid(process), resolution.is_as_found())
+        };
+        // Setting a socket's timeout doesn't wait yet: the timeout lasts as long as a wait that begins at a tick.
+        let from = match (waiting.leads_to, grid) {
+            (LeadsTo::Socket, Some(grid)) => grid.at_or_before(now),
+            _ => plan.began(wait.0, is_as_found, now),
+        };
+        let Some(planned) = plan.end(wait, requested, from, (grid, is_as_found)) else {
+            if holds.is_some() {
+                shared.hold(holder, None, now);
+            }
+            return Ok(());
+        };
+        if holds.is_some() {
+            shared.hold_until(holder, planned.end);
+        }
+        let info = &wait.0.info;
+        if let Some(grid) = grid.filter(|_| waiting.class != Class::Socket)
+            && !program.is_some_and(|program| program.adapted.depends_on_caller(waiting.class))
+            && !self.is_in_other_time(tid)
+            && self.is_frequent(tid, &registers)
+            && let Some(form) = plan.closed_form(wait)
+        {
+            let frequent = Frequent {
+                tid,
+                process,
+                call: registers.orig_rax as libc::c_long,
+                returns_to: registers.rip,
+                waiting,
+                form,
+                counted: (name, info.name),
+                grid,
+            };
+            let is_deadline = matches!(waiting.requested, Requested::Deadline(_));
+            let is_plain =
+                !is_deadline || form.floor == Nanos::ZERO && !shared.steps_exact_clocks.load(Ordering::Relaxed);
+            if is_plain && shared.sites.replace(&frequent) == Done::Installs {
+                return go_to(tid, registers, Entry::Install, [0, registers.orig_rax]);
+            }
+        }
+        let is_busy = grid.is_some_and(|grid| grid.at_or_before(self.busy_since) < grid.at_or_before(now));
+        let spans = [planned.requested, planned.native - from, planned.end - from].map(|span| span.0);
+        lock(&self.tally).wait(name, info.name, spans, is_busy && now - self.busy_since > BUSY);
+        if let LeadsTo::Send(sends) = waiting.leads_to {
+            self.sendings.begins(tid, sends, now, planned.end);
+        }
+        let interval = |interval: Nanos| match grid.filter(|_| info.ends_at_tick()) {
+            Some(grid) if interval > Nanos::ZERO => {
+                (interval + Nanos(grid.period.0 / 2)).round_down_to(grid.period).max(grid.period)
+            }
+            _ => interval,
+        };
+        if let (LeadsTo::Timer(_, requested, _), Some(grid)) = (waiting.leads_to, grid)
+            && requested > grid.period
+            && interval(requested) != requested
+        {
+            lock(&self.tally).passed_by(name, INTERVAL);
+        }
+        if let Some(name) = remaining::set_by(&registers) {
+            let interval = if let LeadsTo::Timer(_, interval, _) = waiting.leads_to { interval } else { Nanos::ZERO };
+            shared.timers.set(process, name, Timer { span: planned.requested, interval, end: planned.end });
+        }
+        let there = Planned { end: planned.end + ahead, native: planned.native + ahead, ..planned };
+        lead_to(tid, registers, waiting.leads_to, &there, from, interval)
+    }
+
+    /// Whether its process is in a time namespace of its own, on whose clocks the code of sites doesn't count.
+    fn is_in_other_time(&mut self, tid: Tid) -> bool {
+        self.shared.spaces.are_some() && {
+            let process = self.process(tid);
+            self.shared.spaces.has(process)
+        }
+    }
+}
+
+impl Tracer {
+    /// A thread has just started in a process of many. It maps the room for the code of their waits first.
+    pub(super) fn prepare_waits(&mut self, process: Tid, tid: Tid) -> io::Result<()> {
+        let shared = &self.shared;
+        let grid = shared.resolution.read().unwrap_or_else(PoisonError::into_inner).grid(process);
+        let Some(grid) = grid.filter(|_| shared.has_code(process) && !shared.spaces.has(process)) else {
+            return Ok(());
+        };
+        let registers = ptrace::registers(tid)?;
+        if shared.sites.prepare((process, tid), registers.rip, grid) {
+            // That code repeats the call in front of the address that it returns to.
+            let rip = registers.rip + SYSCALL_LENGTH;
+            go_to(tid, Registers { rip, ..registers }, Entry::Install, [0, registers.rax])?;
+        }
+        Ok(())
+    }
+
+    /// Whether waits at this place have stopped often enough to make replacing it worthwhile.
+    fn is_frequent(&mut self, tid: Tid, registers: &Registers) -> bool {
+        const PLACES_MAX: usize = 10_000;
+        if self.stops.len() > PLACES_MAX {
+            self.stops.clear();
+        }
+        let stops = self.stops.entry(registers.rip).or_default();
+        *stops = stops.saturating_add(1);
+        let is_often = *stops > WORTHWHILE;
+        is_often
+            || self.shared.sites.are_some() && {
+                let process = self.process(tid);
+                self.shared.sites.wants(process, registers.rip)
+            }
+    }
+}
+
+/// Redirects a thread from its call to the code that waits in its place.
+pub(super) fn lead_to(
+    tid: Tid,
+    registers: Registers,
+    leads_to: LeadsTo,
+    planned: &Planned,
+    from: Nanos,
+    on_grid: impl Fn(Nanos) -> Nanos,
+) -> io::Result<()> {
+    let (entry, end, rax) = match leads_to {
+        LeadsTo::Number(entry, number) => (entry, planned.end, number as u64),
+        LeadsTo::NativeEnd(entry) => (entry, planned.end, planned.native.0 as u64),
+        LeadsTo::OnClock(entry, number, ahead) => (entry, planned.end + ahead, number as u64),
+        LeadsTo::Timer(entry, interval, ahead) => (entry, planned.end + ahead, on_grid(interval).0 as u64),
+        LeadsTo::Socket => (Entry::SetSockOpt, planned.end - from, 0),
+        LeadsTo::Receive(number) => (Entry::Receive, planned.end, number as u64),
+        LeadsTo::Send(_) => return Ok(()),
+    };
+    go_to(tid, registers, entry, [end.0 as u64, rax])
+}
+
+/// Lets a thread continue in the injected code instead of making its call.
+fn go_to(tid: Tid, mut registers: Registers, entry: Entry, [r11, rax]: [u64; 2]) -> io::Result<()> {
+    registers.rcx = registers.rip;
+    registers.rip = entry.address();
+    registers.r11 = r11;
+    registers.rax = rax;
+    registers.orig_rax = u64::MAX;
+    ptrace::set_registers(tid, &registers)
+}
+
+/// Skips the call and makes it return `value`.
+fn returns(tid: Tid, mut registers: Registers, value: i64) -> io::Result<()> {
+    registers.orig_rax = u64::MAX;
+    registers.rax = value as u64;
+    ptrace::set_registers(tid, &registers)
+}

@@ -1,0 +1,305 @@
+//! A thread of the supervisor, which waits for its traced threads and redirects their waits.
+
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
+
+use oversleep_record::Nanos;
+
+use super::shared::Shared;
+use crate::linux::calls::ignored::Outlasting;
+use crate::linux::calls::remaining::Readings;
+use crate::linux::calls::sends::Sendings;
+use crate::linux::code::cancel::{self, Cancelled};
+use crate::linux::job::supervising::guard;
+use crate::linux::process::clock::now;
+use crate::linux::process::lock::lock;
+use crate::linux::process::ptrace::{self, Registers, Stop, Tid};
+use crate::linux::process::status::{filters_of, process_of};
+use crate::linux::sites::places;
+use crate::linux::trace::births::Births;
+use crate::linux::trace::crew::{Member, Parcel, SHARE};
+use crate::linux::trace::seizure::Seizure;
+use crate::linux::trace::stops::{BRIEFLY, Stops};
+use crate::report::Tally;
+
+/// A tracer that slept no longer than this before a stop was busy, and may have been late for it.
+pub const BUSY: Nanos = Nanos(5_000);
+
+/// How often a tracer looks whether a wait that holds a resolution has ended, at least.
+const RELEASES: Nanos = Nanos(500_000_000);
+
+/// A tracing thread.
+pub struct Tracer {
+    pub(super) shared: Arc<Shared>,
+    pub(super) tally: Arc<Mutex<Tally>>,
+    /// The process of a thread, if it had to be looked up.
+    processes: HashMap<Tid, Tid>,
+    known: HashSet<Tid>,
+    births: Births,
+    /// Its membership in the crew, through which it takes threads from others; the first tracer takes none.
+    member: Option<Arc<Member>>,
+    /// Its means to take threads; the first tracer has none.
+    seizure: Option<Seizure>,
+    /// Threads that it couldn't take yet, since their process executes a program.
+    delayed: Vec<Parcel>,
+    /// Threads that arrive from another tracer, and the registers that they will get.
+    arriving: HashMap<Tid, Box<Registers>>,
+    cancelled: Cancelled,
+    pub(super) sendings: Sendings,
+    pub(super) outlasting: Outlasting,
+    pub(super) readings: Readings,
+    /// How often threads stopped at a place in their program's code.
+    pub(super) stops: HashMap<u64, u32>,
+    /// Since when it has not been idle: a thread that stops now may have begun its wait then.
+    pub(super) busy_since: Nanos,
+}
+
+impl Drop for Tracer {
+    fn drop(&mut self) {
+        lock(&self.shared.tallies).end(&self.tally);
+    }
+}
+
+impl Tracer {
+    pub fn new(shared: Arc<Shared>, member: Option<Arc<Member>>) -> Tracer {
+        let tally = lock(&shared.tallies).begin();
+        Tracer {
+            shared,
+            tally,
+            processes: HashMap::new(),
+            known: HashSet::new(),
+            births: Births::default(),
+            seizure: member.as_ref().and_then(|_| Seizure::of_this_thread().ok()),
+            member,
+            delayed: Vec::new(),
+            arriving: HashMap::new(),
+            cancelled: Cancelled::default(),
+            sendings: Sendings::default(),
+            outlasting: Outlasting::default(),
+            readings: Readings::default(),
+            stops: HashMap::new(),
+            busy_since: Nanos::ZERO,
+        }
+    }
+
+    /// Serves its threads until none is left.
+    pub fn run(&mut self) {
+        let mut stops = Stops::default();
+        loop {
+            let before = now();
+            let most = (!self.delayed.is_empty() || self.cancelled.any_waits()).then_some(BRIEFLY);
+            let most = self.sendings.none_ends(before, BRIEFLY).or(most);
+            let release = self.shared.release_ended(before).map(|at| (at - before).clamp(Nanos(1), RELEASES));
+            let most = most.into_iter().chain(release).min();
+            let Ok(stopped) = stops.next(&mut self.births, most) else { return };
+            let after = now();
+            if after - before > BUSY {
+                self.busy_since = after;
+            }
+            if most.is_some() {
+                self.shared.release_ended(after);
+                self.cancelled.send();
+                self.sendings.end(after);
+            }
+            match stopped {
+                Some((bell, stop)) if self.member.as_ref().is_some_and(|member| member.is_bell(bell)) => {
+                    self.receive(stop == Stop::Gone);
+                    let _ = ptrace::go_on(bell, 0);
+                }
+                // A thread that was killed in the meantime can't be queried; its end is reported separately.
+                Some((tid, stop)) => _ = self.serve(tid, stop, after),
+                None => {}
+            }
+            if most.is_some() {
+                let delayed = std::mem::take(&mut self.delayed);
+                self.seize(delayed);
+            }
+            if self.known.is_empty()
+                && self.arriving.is_empty()
+                && self.delayed.is_empty()
+                && let Some(member) = &self.member
+            {
+                member.close();
+            }
+        }
+    }
+
+    /// Takes the threads that other tracers hand over.
+    fn receive(&mut self, are_last: bool) {
+        let Some(member) = &self.member else { return };
+        let parcels = if are_last { member.take_last() } else { member.take() };
+        self.seize(parcels);
+    }
+
+    fn seize(&mut self, parcels: Vec<Parcel>) {
+        for parcel in parcels {
+            let seized = match &self.seizure {
+                Some(seizure) => seizure.of(parcel.tid),
+                None => ptrace::seize(parcel.tid),
+            };
+            match seized.and_then(|()| ptrace::interrupt(parcel.tid)) {
+                Ok(()) => {
+                    self.arriving.insert(parcel.tid, parcel.registers);
+                    self.processes.insert(parcel.tid, parcel.process);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => self.delayed.push(parcel),
+                Err(_) => {
+                    if let Some(member) = &self.member {
+                        member.count.fetch_sub(1, Ordering::Relaxed);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A thread that came from another tracer continues where it was; a new one runs once it was announced.
+    fn stops(&mut self, tid: Tid, now: Nanos) -> io::Result<()> {
+        let is_known = self.known.contains(&tid) || self.arriving.contains_key(&tid);
+        if self.births.stops(tid, is_known, now) { self.begins(tid) } else { Ok(()) }
+    }
+
+    /// A thread that came from another tracer continues where it was; a new one is handed over if this tracer has enough.
+    fn begins(&mut self, tid: Tid) -> io::Result<()> {
+        if let Some(registers) = self.arriving.remove(&tid) {
+            self.meet(tid);
+            ptrace::set_registers(tid, &Registers { orig_rax: u64::MAX, ..*registers })?;
+        } else if !self.known.contains(&tid) && self.known.len() >= SHARE {
+            // A process would outlive the supervisor on its way to another tracer.
+            let is_parkable = |&process: &Tid| process != tid && self.shared.has_code(process);
+            if let Some(process) = process_of(tid).filter(is_parkable) {
+                self.prepare_waits(process, tid)?;
+                if self.give_away(process, tid) {
+                    return Ok(());
+                }
+            }
+        }
+        self.meet(tid);
+        ptrace::go_on(tid, 0)
+    }
+
+    /// Hands a new thread over to another tracer, if one takes it.
+    fn give_away(&self, process: Tid, tid: Tid) -> bool {
+        let shared = &self.shared;
+        shared.crew.give_away((process, tid), || {
+            let shared = Arc::clone(shared);
+            Box::new(move |member| guard(|| Tracer::new(shared, Some(member)).run()))
+        })
+    }
+
+    fn serve(&mut self, tid: Tid, stop: Stop, now: Nanos) -> io::Result<()> {
+        match stop {
+            Stop::Gone => {
+                self.forget(tid, now);
+                Ok(())
+            }
+            Stop::Wait => {
+                let led = self.lead(tid, now);
+                let ends = self.sendings.has(tid) || self.outlasting.has_changed(tid) || self.readings.has(tid);
+                let goes_on = if ends { ptrace::until_call } else { ptrace::go_on };
+                goes_on(tid, 0).and(led)
+            }
+            Stop::Executes => {
+                self.executes(tid, now);
+                ptrace::go_on(tid, 0)
+            }
+            Stop::WithGroup => ptrace::listen(tid),
+            Stop::Signal(libc::SIGSEGV | libc::SIGBUS) if places::recovers(tid) => ptrace::go_on(tid, 0),
+            Stop::Signal(cancel::SIGNAL) => {
+                let process = self.process(tid);
+                let shared = &self.shared;
+                let signal = self.cancelled.signal((process, tid), |place| shared.sites.origin(process, place));
+                ptrace::go_on(tid, signal.unwrap_or(cancel::SIGNAL))
+            }
+            Stop::Signal(cancel::OF_MUSL) => {
+                let process = self.process(tid);
+                let shared = &self.shared;
+                let _ = cancel::repeats_in_program(tid, |place| shared.sites.origin(process, place));
+                ptrace::go_on(tid, cancel::OF_MUSL)
+            }
+            Stop::Signal(signal) => {
+                self.outlasting.signal(tid, signal)?;
+                ptrace::go_on(tid, signal)
+            }
+            Stop::Trap => self.stops(tid, now),
+            Stop::Overdue => self.begins(tid),
+            Stop::Started => {
+                self.meet(tid);
+                self.starts(tid);
+                ptrace::go_on(tid, 0)
+            }
+            Stop::Call => self.call_ends(tid),
+        }
+    }
+
+    pub(super) fn meet(&mut self, tid: Tid) {
+        if self.known.insert(tid) {
+            let count = self.shared.threads.fetch_add(1, Ordering::Relaxed) + 1;
+            self.shared.threads_max.fetch_max(count, Ordering::Relaxed);
+        }
+    }
+
+    /// A thread is gone.
+    pub(super) fn forget(&mut self, tid: Tid, now: Nanos) {
+        self.misses(tid);
+        self.births.ends(tid);
+        self.shared.forget(tid, now);
+    }
+
+    /// This tracer has a thread no longer.
+    fn misses(&mut self, tid: Tid) {
+        let had = self.known.remove(&tid);
+        if had {
+            self.shared.threads.fetch_sub(1, Ordering::Relaxed);
+        }
+        if let Some(member) = self.member.as_ref().filter(|_| self.arriving.remove(&tid).is_some() || had) {
+            let _ = member.count.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |count| count.checked_sub(1));
+        }
+        self.processes.remove(&tid);
+        self.cancelled.forget(tid);
+        self.sendings.forget(tid);
+        self.outlasting.forget(tid);
+        self.readings.forget(tid);
+    }
+
+    /// A new process inherits what its parent has; a new thread shares it anyway.
+    fn starts(&mut self, tid: Tid) {
+        let Ok(started) = ptrace::message(tid) else { return };
+        let started = started as Tid;
+        if self.shared.follows_starts() {
+            let process = self.process(tid);
+            if !std::fs::exists(format!("/proc/{process}/task/{started}")).unwrap_or(false) {
+                self.shared.starts(process, started);
+                self.shared.timeouts.starts(process, started, filters_of);
+            }
+        }
+        // Its parent's places count on the parent's clocks.
+        if self.shared.spaces.meets(started) {
+            self.shared.sites.turn_off(started);
+        }
+        if self.births.is_announced(started) {
+            let _ = self.begins(started);
+        }
+    }
+
+    /// The process runs another program now. Its other threads are gone, and this thread has the id of the first. No stop
+    /// tells that its former id is gone.
+    pub(super) fn is_process(&mut self, tid: Tid) {
+        let former = ptrace::message(tid).map_or(tid, |former| former as Tid);
+        if former != tid {
+            self.misses(former);
+        }
+        self.cancelled.forget(tid);
+        self.sendings.forget(tid);
+        self.outlasting.forget(tid);
+        self.readings.forget(tid);
+        self.meet(tid);
+        self.processes.insert(tid, tid);
+    }
+
+    /// The process of a thread.
+    pub(super) fn process(&mut self, tid: Tid) -> Tid {
+        *self.processes.entry(tid).or_insert_with(|| process_of(tid).unwrap_or(tid))
+    }
+}

@@ -1,0 +1,81 @@
+//! The stops of a tracer's threads, in an order that leaves none out.
+//!
+//! Of all threads that stopped, the kernel reports the one that began to be traced last. Where stops come faster than they
+//! are served, the first thread of a program would never have its turn. So now and then all stops that wait are taken before
+//! one is served.
+
+use std::collections::VecDeque;
+use std::io;
+
+use oversleep_record::Nanos;
+
+use super::births::Births;
+use crate::linux::process::clock::now;
+use crate::linux::process::ptrace::{self, Stop, Tid};
+
+/// How many stops are served in the kernel's order.
+const TURN: u32 = 64;
+/// How long to wait before another look at what else is to be done.
+pub const BRIEFLY: Nanos = Nanos(100_000);
+
+/// Stops that were taken and not served yet.
+#[derive(Debug, Default)]
+pub struct Stops {
+    ready: VecDeque<(Tid, Stop)>,
+    count: u32,
+}
+
+impl Stops {
+    /// The next stop of any thread; `None` if there was none for a while. It waits no longer than `most`, nor than a thread
+    /// is held.
+    ///
+    /// # Errors
+    /// No thread is left.
+    pub fn next(&mut self, births: &mut Births, most: Option<Nanos>) -> io::Result<Option<(Tid, Stop)>> {
+        if self.ready.is_empty() {
+            // Before any stop that says that one of them is gone.
+            if births.holds_any() {
+                self.ready.extend(births.overdue(now()).into_iter().map(|held| (held, Stop::Overdue)));
+            }
+            self.count += 1;
+            if self.count > TURN {
+                self.count = 0;
+                while let Ok(Some(stopped)) = ptrace::wait(-1, libc::WNOHANG) {
+                    self.add(stopped);
+                }
+            }
+        }
+        let most = most.or_else(|| births.holds_any().then_some(BRIEFLY));
+        match (self.ready.pop_front(), most) {
+            (Some(stopped), _) => Ok(Some(stopped)),
+            (None, Some(most)) => ptrace::wait_briefly(most),
+            (None, None) => ptrace::wait(-1, 0),
+        }
+    }
+
+    /// A thread that executes a program takes over the id of another one, which is gone.
+    fn add(&mut self, (tid, stop): (Tid, Stop)) {
+        if stop == Stop::Executes {
+            self.ready.retain(|&(other, _)| other != tid);
+        }
+        self.ready.push_back((tid, stop));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stops_come_in_their_order_and_no_id_has_that_of_its_predecessor() {
+        let mut stops = Stops::default();
+        for stopped in [(7, Stop::Wait), (8, Stop::Wait), (7, Stop::Executes), (9, Stop::Gone)] {
+            stops.add(stopped);
+        }
+        let mut all = Vec::new();
+        while !stops.ready.is_empty() {
+            all.extend(stops.next(&mut Births::default(), None).ok().flatten());
+        }
+        assert_eq!(all, [(8, Stop::Wait), (7, Stop::Executes), (9, Stop::Gone)]);
+    }
+}
