@@ -277,8 +277,9 @@ impl Kernel {
         keeps
     }
 
-    /// Moves a thread whose slice is over to a CPU with fewer computing threads, if both then have fewer than this one had:
-    /// a difference of one thread would only change places (`find_busiest_group`).
+    /// Moves a thread whose slice is over to a CPU with fewer computing threads. A difference of one thread only changes
+    /// places, so such a move comes no sooner than the domain's interval of balancing allows (`sd_init`: as many ms as it
+    /// has CPUs, times 16 while they are busy).
     pub(super) fn balance(&self, state: &mut State, slot: Slot) {
         state.threads[slot].is_busy = true;
         let Some(queue) = state.threads[slot].queue.filter(|_| self.is_fair(state, slot)) else { return };
@@ -286,7 +287,12 @@ impl Kernel {
         let computes =
             |&other: &Slot| state.threads[other].is_busy || matches!(state.threads[other].phase, Phase::OnCpu { .. });
         let count = |cpu: u32| self.members(state, cpu).filter(computes).count();
-        if let Some(emptiest) = usable.min_by_key(|&cpu| count(cpu)).filter(|&cpu| count(cpu) + 1 < count(queue)) {
+        let Some(emptiest) = usable.min_by_key(|&cpu| count(cpu)) else { return };
+        let now = self.now();
+        let interval = Nanos::from_millis(16 * state.cpus.len() as i64);
+        let least = if now - state.balanced_at >= interval { 1 } else { 2 };
+        if count(emptiest) + least <= count(queue) {
+            state.balanced_at = now;
             self.migrate(state, slot, emptiest);
         }
     }
