@@ -118,8 +118,8 @@ mod tests {
             ("win7", &["windows-7"]),
             ("server2022", &["windows-server-2022"]),
             ("macos15", &["macos-ci-vm"]),
-            ("mac", &["macos-14-m1", "macos-ci-vm", "macos-intel-napping"]),
-            ("osx", &["macos-14-m1", "macos-ci-vm", "macos-intel-napping"]),
+            ("mac", &["macos-14-m1", "macos-ci-vm", "macos-intel"]),
+            ("osx", &["macos-14-m1", "macos-ci-vm", "macos-intel"]),
             ("ubuntu", &["linux-hz250", "linux-hz1000", "linux-fifo"]),
             ("ubuntu-24.04", &["linux-hz250", "linux-hz1000", "linux-fifo"]),
             ("rpi4", &["raspberry-pi-4"]),
@@ -133,7 +133,7 @@ mod tests {
         let error = |name| known(name).expect_err("there is none").to_string();
         let windows = "unknown modelled machine 'win11'; did you mean 'windows-11' or 'windows-11-half-ms'? ";
         assert!(error("win11").starts_with(windows), "{}", error("win11"));
-        let mac = "'macos-14-m1', 'macos-ci-vm' or 'macos-intel-napping'?";
+        let mac = "'macos-14-m1', 'macos-ci-vm' or 'macos-intel'?";
         assert!(error("mac").contains(mac), "{}", error("mac"));
     }
 }

@@ -41,11 +41,11 @@ fn each_name_of_a_list_is_completed() {
         return oversleep_testing::skip("no bash of version 4 or later here");
     }
     for (words, last, before, offered) in [
-        ("oversleep ask --on", "windows-11,raspberry", "--on", "windows-11,raspberry-pi-4"),
+        ("oversleep ask --on", "windows-11,raspberry", "--on", "windows-11,raspberry-pi-4 windows-11,raspberry-pi-5"),
         ("oversleep check --only", "B2,B1,D", "--only", "B2,B1,D1 B2,B1,D2 B2,B1,D3 B2,B1,D4"),
         ("oversleep waits --load", "sp", "--load", "spin"),
         ("oversleep waits --load", "spin:2,mem", "--load", "spin:2,memory"),
-        ("oversleep waits --on", "raspberry", "--on", "raspberry-pi-4"),
+        ("oversleep waits --on", "raspberry", "--on", "raspberry-pi-4 raspberry-pi-5"),
     ] {
         assert_eq!(complete(words, last, before).as_deref(), Some(offered), "{words} {last}");
     }

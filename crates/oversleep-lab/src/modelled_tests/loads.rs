@@ -152,6 +152,22 @@ fn on_macos_a_sleeper_runs_before_those_that_compute() {
     assert!((Nanos(125_000)..Nanos(160_000)).contains(&fixed[500]), "an eighth, whatever its class: {}", fixed[500]);
 }
 
+/// Hogs spread evenly over the CPUs, and one more on some of them is no reason to move (`find_busiest_group`). So the median
+/// never falls as hogs are added.
+#[test]
+fn more_hogs_never_help_a_sleeper_on_linux() {
+    for machine in ["linux-hz1000", "linux-hz250"] {
+        let p50 = |hogs: u32| {
+            let lab = load(machine, &[], 1).unwrap_or_else(|error| panic!("{error}"));
+            let mut question = Question { count: 500, ..Question::of("nanosleep(1ms)".parse().unwrap()) };
+            question.conditions = Conditions::as_found().with_load("spin", hogs);
+            ask(&lab, &question).unwrap_or_else(|error| panic!("{machine}: {error}")).quantile_ns(0.5)
+        };
+        let all = [4, 5, 6, 7, 8, 12].map(p50);
+        assert!(all.windows(2).all(|pair| pair[1] >= pair[0] * 0.98), "{machine}: {all:?}");
+    }
+}
+
 /// Threads of one rank take whole turns on Windows: an additional competitor never makes a wait shorter.
 #[test]
 fn more_competitors_never_shorten_a_wait_where_threads_take_turns() {

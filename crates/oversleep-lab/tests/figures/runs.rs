@@ -59,8 +59,22 @@ const COMMANDS: [Command; 5] = [
 ];
 
 /// Machines that differ from another one in a figure or two, which `modelled_tests/figures.toml` covers.
-const ALIKE: [&str; 6] =
-    ["windows-xp", "windows-8.1", "windows-10-hpet", "windows-10-510us", "windows-10-laptop", "windows-11-half-ms"];
+const ALIKE: [&str; 14] = [
+    "windows-xp",
+    "windows-8.1",
+    "windows-10-hpet",
+    "windows-10-510us",
+    "windows-10-laptop",
+    "windows-11-half-ms",
+    "macos-intel",
+    "raspberry-pi-5",
+    "linux-rt-arm",
+    "linux-arm-cloud",
+    "android-phone",
+    "linux-server-intel",
+    "linux-vm-trapped",
+    "linux-xen",
+];
 
 /// The most threads: the histograms of a check take 0.1 GB.
 const THREADS_MAX: usize = 4;

@@ -57,8 +57,9 @@ pub(super) const PROFILES: &[(&str, &str)] = profiles! {
     "windows-xp" "windows-7" "windows-8.1" "windows-10-1909" "windows-10-laptop" "windows-10-hpet" "windows-10-2004" "windows-10-510us" "windows-11"
     "windows-11-half-ms" "windows-server-2022" "windows-server-2025" "wine-8"
     "linux-hz250" "linux-hz1000" "linux-fifo" "linux-intel-desktop" "linux-cloud" "linux-4" "linux-4-14" "linux-4-14-hpet" "linux-4-15" "linux-hpet" "linux-acpi-pm" "macos-14-m1" "macos-ci-vm"
-    "macos-intel-napping"
-    "raspberry-pi-4" "linux-arm-32" "wsl1" "wsl2"
+    "macos-intel" "macos-intel-napping"
+    "raspberry-pi-4" "raspberry-pi-5" "linux-arm-32" "linux-rt-arm" "linux-arm-cloud" "android-phone" "linux-server-intel"
+    "linux-vm-trapped" "linux-xen" "wsl1" "wsl2"
 };
 
 /// The longest chain of profiles that are based on each other.

@@ -154,6 +154,7 @@ impl Shared {
                 let grid = kernel.process_grid(state);
                 let happens = |probability| kernel.random.happens(probability);
                 let expiry = self.model.expiry(kernel.timing(), grid, &thread, (now, due), tolerance, happens);
+                let expiry = if state.leaves_cpu_idle() { expiry } else { kernel.or_at_tick(expiry) };
                 Sleep { expiry, wake: self.wake_cost(state, &thread, due - now) }
             }
         }

@@ -12,6 +12,7 @@
 use std::cmp::Reverse;
 
 use oversleep_record::Nanos;
+use oversleep_system::rules::Expiry;
 
 use super::Kernel;
 use super::state::{Phase, Slot, State, Thread};
@@ -198,6 +199,13 @@ impl Kernel {
         self.next_tick(now + left)
     }
 
+    /// The end of a timer on a CPU that stays busy: its tick goes on, and whatever interrupt comes within a timer's slack
+    /// ends it (`hrtimer_interrupt`). On an idle CPU there are no ticks.
+    pub(in crate::sim) fn or_at_tick(&self, expiry: Expiry) -> Expiry {
+        let hard = if self.has_fair_queues() { self.next_tick(expiry.soft).min(expiry.hard) } else { expiry.hard };
+        Expiry { hard: hard.max(expiry.soft), ..expiry }
+    }
+
     fn next_tick(&self, moment: Nanos) -> Nanos {
         match self.timing().wheel_ns {
             tick if tick > Nanos(1) => moment.round_up_to(tick),
@@ -269,7 +277,9 @@ impl Kernel {
         keeps
     }
 
-    /// Moves a thread whose slice is over to a CPU with fewer computing threads.
+    /// Moves a thread whose slice is over to a CPU with fewer computing threads. A difference of one thread only changes
+    /// places, so such a move comes no sooner than the domain's interval of balancing allows (`sd_init`: as many ms as it
+    /// has CPUs, times 16 while they are busy).
     pub(super) fn balance(&self, state: &mut State, slot: Slot) {
         state.threads[slot].is_busy = true;
         let Some(queue) = state.threads[slot].queue.filter(|_| self.is_fair(state, slot)) else { return };
@@ -277,7 +287,12 @@ impl Kernel {
         let computes =
             |&other: &Slot| state.threads[other].is_busy || matches!(state.threads[other].phase, Phase::OnCpu { .. });
         let count = |cpu: u32| self.members(state, cpu).filter(computes).count();
-        if let Some(emptiest) = usable.min_by_key(|&cpu| count(cpu)).filter(|&cpu| count(cpu) < count(queue)) {
+        let Some(emptiest) = usable.min_by_key(|&cpu| count(cpu)) else { return };
+        let now = self.now();
+        let interval = Nanos::from_millis(16 * state.cpus.len() as i64);
+        let least = if now - state.balanced_at >= interval { 1 } else { 2 };
+        if count(emptiest) + least <= count(queue) {
+            state.balanced_at = now;
             self.migrate(state, slot, emptiest);
         }
     }
