@@ -17,7 +17,7 @@ use crate::terminal::{self, Detail, without_styles};
 use crate::view::comparison::{Sketch, View, letter};
 use crate::view::findings::{Findings, cure, in_words};
 use crate::view::gallery::{self, Machine};
-use crate::view::pictures::{self, Picture};
+use crate::view::pictures::{self, Picture, Wanted};
 use crate::view::sheet::{Column, Sheet, optional, word};
 use crate::view::table::{Columns, Section};
 use crate::view::{head, overview, sections, verdict as of_program};
@@ -133,7 +133,7 @@ impl Subject for ResultFile {
     }
 
     fn pictures(&self) -> Vec<Picture> {
-        pictures::all(self)
+        pictures::wanted(self, Wanted::Alone)
     }
 }
 
