@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 mod built;
+mod check;
 mod cross;
 mod emulate;
 mod exchange;
@@ -38,6 +39,8 @@ macro_rules! suites {
 }
 
 const SUITES: &[Suite] = suites! {
+    check::command, "check":
+        "an older `oversleep check` and today's by turns, idle and beside two busy threads: same conclusions, ten seconds; --old PATH";
     cross::command, "cross":
         "check Windows, aarch64 Linux and macOS from Linux, and run what Wine and qemu can run; names limit it";
     emulate::command, "emulate":

@@ -85,7 +85,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
     if clocks.is_empty() {
         return Vec::new();
     }
-    let rounds = plan.depth.pick(2, 4, 20);
+    let rounds = plan.depth.pick(2, 3, 20);
     vec![Box::new(DifferenceProbe { clocks, rounds, conditions: plan.conditions.clone() })]
 }
 
@@ -147,6 +147,11 @@ impl Probe for DifferenceProbe {
 
     fn round_estimate(&self) -> Nanos {
         WAIT + Nanos::from_millis(1)
+    }
+
+    /// It only sleeps between its readings, as other waits of that length do.
+    fn company(&self) -> Option<Nanos> {
+        Some(WAIT)
     }
 
     fn conditions(&self) -> &Conditions {

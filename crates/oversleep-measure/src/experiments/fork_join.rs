@@ -88,7 +88,7 @@ pub(super) fn named(
     let portions = if style == JoinStyle::Single { all.of_one() } else { all };
     // A join that spins takes a CPU from the workers, and no conclusion rests on it.
     let repeats =
-        if style == JoinStyle::Spinning { plan.depth.pick(15, 15, 100) } else { plan.depth.pick(15, 33, 100) };
+        if style == JoinStyle::Spinning { plan.depth.pick(15, 15, 100) } else { plan.depth.pick(15, 30, 100) };
     let amount = Amount::values(repeats, ROUNDS).limited_by(plan);
     // A clock that the user chose replaces the coarse one; the precise one times every run beside it.
     let chosen = plan.clock.as_deref().and_then(|name| platform.clock(name));

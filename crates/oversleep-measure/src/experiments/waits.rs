@@ -64,7 +64,11 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
             if requested == COMMON_REQUEST {
                 // Three rounds give the waits that conclusions rest on the thirty split ones that those need.
                 let is_judged = is_simplest || info.family == Family::Sleep;
-                let split = if is_judged && is_survey(plan) { SPLIT_JUDGED } else { plan.depth.pick(30, 30, 400) };
+                let split = match is_survey(plan) {
+                    true if is_judged => SPLIT_JUDGED,
+                    true => SPLIT_SHOWN,
+                    false => plan.depth.pick(30, 30, 400),
+                };
                 probe = probe.split(split);
                 if is_simplest {
                     probe = probe.essential();
@@ -86,10 +90,13 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
 
 /// The request that every experiment includes.
 const COMMON_REQUEST: Nanos = Nanos::from_millis(1);
+/// A request that whole milliseconds can't express.
+const ROUNDED_REQUEST: Nanos = Nanos(1_500_000);
 /// The longest request, at which all waits are compared with one another.
 const LONGEST: Nanos = Nanos::from_millis(100);
-/// Split waits in five rounds, of which three give thirty.
+/// Split waits in five rounds: of the waits that conclusions rest on, of which three rounds give thirty, and of the others.
 const SPLIT_JUDGED: u64 = 50;
+const SPLIT_SHOWN: u64 = 20;
 
 /// Whether all waits are measured as a check does it, in as little time as its conclusions need.
 fn is_survey(plan: &Plan) -> bool {
@@ -111,7 +118,7 @@ fn own_requests(plan: &Plan, adds_share: bool) -> Vec<Nanos> {
         Depth::Normal | Depth::Thorough => vec![
             Nanos::from_micros(300),
             Nanos::from_millis(1),
-            Nanos::from_micros(1_500),
+            ROUNDED_REQUEST,
             Nanos::from_millis(5),
             Nanos::from_millis(16),
         ],
@@ -135,7 +142,9 @@ fn amount(plan: &Plan, requested: Nanos, shows_share: bool) -> Amount {
         (false, Depth::Normal) => (Nanos::from_millis(2_000), 10, 100_000),
         (false, Depth::Thorough) => (Nanos::from_millis(20_000), 10, 100_000),
         (true, Depth::Quick) => (Nanos::from_millis(40), 3, 40),
-        (true, Depth::Normal) if requested == COMMON_REQUEST => (Nanos::from_millis(65), 3, 65),
+        (true, Depth::Normal) if requested == COMMON_REQUEST => (Nanos::from_millis(55), 3, 55),
+        // What rounding makes of it shows at once.
+        (true, Depth::Normal) if requested == ROUNDED_REQUEST && !shows_share => (Nanos::from_millis(18), 3, 12),
         (true, Depth::Normal) if shows_share && requested <= SHARE_LONGEST => {
             (Nanos::from_millis(30), COUNT_JUDGED, 60)
         }
@@ -143,7 +152,8 @@ fn amount(plan: &Plan, requested: Nanos, shows_share: bool) -> Amount {
         (true, Depth::Thorough) => (Nanos::from_millis(1_500), 10, 2_000),
     };
     let count = (time.0 / requested.0.max(1)).unsigned_abs().clamp(count_min, count_max);
-    let rounds = u32::try_from(count.div_ceil(4)).unwrap_or(1).clamp(1, 5);
+    let rounds_min = if requested == LONGEST { 3 } else { 1 };
+    let rounds = u32::try_from(count.div_ceil(4)).unwrap_or(1).clamp(rounds_min, 5);
     // The count decides. The time limit is for machines where 1 ms takes 15.6 ms: the 30 values that a conclusion needs
     // fit in.
     Amount { count, time: time.max(requested * 3) * 8, rounds }

@@ -5,7 +5,7 @@
 //! idle state's exit, which a series about rounding doesn't need.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use oversleep_record::{Nanos, Unavailable};
 use oversleep_system::{Load, Target, ThreadHandle};
@@ -55,6 +55,7 @@ pub(super) fn run_together(
             Some(member) => end(bench, member, guard.as_mut()),
         })
         .collect();
+    share_stops(probes, &ended);
     if let Some(stopped) = guard.and_then(|guard| guard.stopped(bench.platform())) {
         for (probe, ended) in probes.iter().zip(&ended) {
             // A thread that was abandoned holds its probe.
@@ -66,6 +67,18 @@ pub(super) fn run_together(
         }
     }
     ended
+}
+
+/// A stop of the process stops all of its threads, so what only some of them show is a wait that the system put off.
+fn share_stops(probes: &[Arc<Mutex<Box<dyn Probe>>>], ended: &[Result<(), Unfinished>]) {
+    let whole = || probes.iter().zip(ended).filter(|(_, ended)| ended.is_ok()).map(|(probe, _)| lock(probe));
+    let stopped = |mut probe: MutexGuard<'_, Box<dyn Probe>>| {
+        probe.recorders().into_iter().filter_map(|recorder| recorder.last_stopped()).min()
+    };
+    let Some(least) = whole().filter_map(stopped).min() else { return };
+    whole().for_each(|mut probe| {
+        probe.recorders().into_iter().for_each(|recorder| recorder.note_stopped_at_most(least));
+    });
 }
 
 /// Starts the thread of one; `None` if all of its series are unavailable.
@@ -178,6 +191,27 @@ mod tests {
         let series = testing::measure_on(sim.clone(), vec![probe("no-such-wait"), probe("poll")]).series;
         assert!(matches!(series[0].status, Status::Unavailable { .. }));
         assert_eq!((series[1].counts.recorded, series[1].status.clone()), (6, Status::Complete));
+    }
+
+    #[test]
+    fn what_only_one_of_them_shows_is_no_stop_of_the_process() {
+        let put_off = [1_000, 1_000, 1_000, 10_000_000_000].map(Nanos).to_vec();
+        let machine = testing::machine().with_wait("poll", Overshoot::Cycle(put_off));
+        let machine = machine.with_wait("select", Overshoot::Fixed(Nanos(1_000)));
+        let sim = Sim::start(machine.build());
+        let amount = Amount { count: 8, time: Nanos::MAX, rounds: 1 };
+        let probe = |wait| {
+            WaitProbe::new(&*sim, ExperimentId::B5, wait, Nanos::from_millis(5), amount)
+                .paced(oversleep_record::series::Pace::BackToBack)
+                .about_rounding()
+                .boxed()
+        };
+        let stopped = |probes| -> Vec<Option<Nanos>> {
+            let series = testing::measure_on(sim.clone(), probes).series;
+            series.iter().map(|one| one.rounds[0].disturbance.stalled_ns).collect()
+        };
+        assert!(stopped(vec![probe("poll")])[0] > Some(Nanos::from_secs(9)), "alone, it can't be told from one");
+        assert_eq!(stopped(vec![probe("poll"), probe("select")]), [Some(Nanos::ZERO); 2]);
     }
 
     #[test]
