@@ -46,14 +46,14 @@ impl Concluded {
 }
 
 /// What was typed.
-struct Asked {
+struct Typed {
     old: PathBuf,
     new: Option<PathBuf>,
     pairs: usize,
 }
 
-impl Asked {
-    fn from(args: &[String]) -> Result<Asked, String> {
+impl Typed {
+    fn from(args: &[String]) -> Result<Typed, String> {
         let (mut old, mut new, mut pairs) = (None, None, 20);
         let mut args = args.iter();
         while let Some(one) = args.next() {
@@ -66,14 +66,14 @@ impl Asked {
             }
         }
         let old = old.ok_or("check compares with an older command: --old PATH")?;
-        Ok(Asked { old, new, pairs })
+        Ok(Typed { old, new, pairs })
     }
 }
 
 /// Runs the suite. Exit code 0: today's agrees with the older one as well as that agrees with itself, and is in time.
 pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
-    let asked = Asked::from(args)?;
-    let new = match asked.new.clone() {
+    let typed = Typed::from(args)?;
+    let new = match typed.new.clone() {
         Some(path) => path,
         None => built::release(root)?,
     };
@@ -81,7 +81,7 @@ pub fn command(root: &Path, args: &[String]) -> Result<ExitCode, String> {
     fs::create_dir_all(&scratch).map_err(|error| format!("{}: {error}", scratch.display()))?;
     let mut is_right = true;
     for (name, busy) in [("idle", 0), ("beside 2 busy threads", 2)] {
-        let runs = by_turns([&asked.old, &new], asked.pairs, busy, &scratch)?;
+        let runs = by_turns([&typed.old, &new], typed.pairs, busy, &scratch)?;
         is_right &= judged(name, busy == 0, &runs);
     }
     Ok(ExitCode::from(u8::from(!is_right)))

@@ -227,7 +227,7 @@ pub struct Series {
     /// How many waits of other series were under way at the same time, begun one after the other so that they didn't end
     /// together. `None` if it was measured alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub company: Option<u32>,
+    pub company: Option<u64>,
     /// Numbers of values.
     pub counts: Counts,
     /// Every value recorded, missed deadlines included.

@@ -44,7 +44,7 @@ pub(super) fn run_together(
     let watched = |probe: &Arc<Mutex<Box<dyn Probe>>>| lock(probe).recorders().iter().any(|one| needs_guard(one));
     let has_guard = !bench.platform().time_is_virtual() && probes.iter().any(watched);
     let mut guard = has_guard.then(|| Guard::new(bench.platform()));
-    let others = u32::try_from(probes.len().saturating_sub(1)).unwrap_or(u32::MAX);
+    let others = probes.len().saturating_sub(1) as u64;
     let count = i64::try_from(probes.len()).unwrap_or(1).max(1);
     let begin = |(probe, at)| start(bench, probe, others, Nanos(every.0 / count * at));
     let members: Vec<_> = probes.iter().zip(0..).map(begin).collect();
@@ -85,7 +85,7 @@ fn share_stops(probes: &[Arc<Mutex<Box<dyn Probe>>>], ended: &[Result<(), Unfini
 fn start(
     bench: &Bench,
     probe: &Arc<Mutex<Box<dyn Probe>>>,
-    others: u32,
+    others: u64,
     after: Nanos,
 ) -> Result<Option<Member>, Unavailable> {
     let (loads, limit) = {

@@ -232,8 +232,8 @@ fn fact_cell(fact: &FactDifference, index: usize) -> Option<Cell> {
 /// The most facts that the conclusion names.
 const FACTS_NAMED_MAX: usize = 4;
 
-/// What else is not the same in two results, in a sentence: the reason for a difference is among these facts, or is none that
-/// is recorded. Files of other programs state too few facts for that.
+/// What else is not the same in two results, in a sentence: the reason for a difference is among these facts, or is none
+/// that is recorded. Files of other programs state too few facts for that.
 fn changed(comparison: &Comparison) -> Option<String> {
     if comparison.results.len() != 2 || has_imported(comparison) || !comparison.concludes() {
         return None;
