@@ -55,8 +55,7 @@ fn probes(platform: &dyn Platform, plan: &Plan) -> Vec<Box<dyn Probe>> {
         platform.waits().iter().map(|wait| wait.info()).find(|info| info.slack == SlackRule::ThreadSlackOrShare);
     if let (Some(poll), true) = (sharing, plan.depth >= Depth::Normal && plan.requests.is_empty()) {
         let plain_and_nice = settings.iter().filter(|setting| is_plain_policy(setting, &settings));
-        let long =
-            Amount { count: plan.depth.pick(3, 3, 60), time: Nanos::from_secs(20), rounds: 3 };
+        let long = Amount { count: plan.depth.pick(3, 3, 60), time: Nanos::from_secs(20), rounds: 3 };
         // Both wait at the same time as others of 100 ms, so that they differ in nothing but the nice value.
         let poll = |setting| probe(poll.name, Nanos::from_millis(100), setting, long).about_rounding().boxed();
         probes.extend(plain_and_nice.map(poll));
