@@ -38,7 +38,8 @@ pub(super) static D1: Experiment = Experiment {
              Each fork-join is timed by the coarse and by the precise clock at once. The main thread waits \
              (a) blocked in the join, (b) spinning, (c) checking every millisecond. If the coarse clock shows \
              steps and the precise one doesn't, the steps are the clock's; if (c) shows them and (a) doesn't, they \
-             are the poll's. The join itself wakes the main thread at once.",
+             are the poll's. The join itself wakes the main thread at once. A spinning join takes a CPU from the workers and \
+             no conclusion rests on it, so a check that isn't thorough repeats it half as often.",
     quantities: &[Quantity::ForkJoin],
     columns: COLUMNS,
     commands: &[Command::ForkJoin],

@@ -115,6 +115,8 @@ pub fn for_plain_viewers(svg: &str) -> String {
         Some((before, after)) => format!("{before}{}", after.find("</style>").map_or("", |at| &after[at..])),
         None => svg.to_owned(),
     };
+    // Fonts have a bold face, and some viewers know no weight between.
+    let light = light.replace("font-weight:650", "font-weight:700");
     let mut plain = String::with_capacity(light.len());
     for (place, part) in light.split(";").enumerate() {
         let is_variable = part.split_once(':').is_some_and(|(_, value)| value.starts_with("var(--ovs-"));

@@ -24,6 +24,7 @@ use oversleep_record::{ExperimentId, Nanos, ResultFile};
 
 use super::head;
 use crate::picture::{Form, Forms, Frame, Shape};
+use crate::words;
 
 pub use crate::picture::{Wanted, for_plain_viewers};
 
@@ -119,9 +120,10 @@ pub fn of_result(file: &ResultFile, letter: &str, wanted: Wanted) -> Vec<Picture
                 name = format!("{name}-{}", pictures.len() + 1);
             }
             let heading = if letter.is_empty() { drawing.heading } else { format!("{letter}: {}", drawing.heading) };
-            let frame = frame(file, &name, &heading, &drawing.note);
+            let mut frame = frame(file, &name, &heading, &drawing.note);
             // What is true of a whole page is said once there; beside other results each picture says it.
             let note = if letter.is_empty() { drawing.note.clone() } else { frame.note.clone() };
+            frame.note = format!("{} {}", frame.note, source(file, entry));
             let forms = (drawing.forms)(frame, [&heading, &note], wanted);
             pictures.push(Picture {
                 kind: entry.name,
@@ -141,6 +143,13 @@ fn caption(entry: &Entry) -> String {
         Some(experiment) => format!("{}: {}", experiment.id, experiment.question),
         None => "A remedy tried here; rounds with it and without it alternated.".to_owned(),
     }
+}
+
+/// Where a picture comes from, for a slide or a paper that shows it alone.
+fn source(file: &ResultFile, entry: &Entry) -> String {
+    let experiment = entry.experiment.map(|id| format!(", experiment {id}")).unwrap_or_default();
+    let day = file.taken_unix_s.and_then(words::day).map(|day| format!(", {day}")).unwrap_or_default();
+    format!("Source: {} {}{experiment}{day}.", file.tool.name, file.tool.version)
 }
 
 /// A name of lower-case letters, digits and `-` only, whatever the parts are.
