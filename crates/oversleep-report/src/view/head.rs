@@ -229,14 +229,14 @@ pub fn in_a_line(facts: &[String]) -> Option<String> {
     (!facts.is_empty()).then(|| words::capitalised(&facts.join(" · ")))
 }
 
-/// That it took longer than its conclusions need on a quiet machine, and why.
+/// That it took longer than its conclusions may need, and why.
 pub fn took_longer(file: &ResultFile) -> Option<String> {
     let of = |settled| file.series.iter().filter(|series| series.settled == Some(settled)).count();
     let (restless, all) = (of(false), of(false) + of(true));
     (restless > 0).then(|| {
         format!(
-            "The rounds of {} of {} didn't agree after three, so they were measured for longer: something else was using the \
-             machine.",
+            "{} of {} had no settled median after three rounds, so they were measured for longer: their values are of several \
+             kinds, or something else was using the machine.",
             grouped(restless),
             counted(all, "series")
         )
