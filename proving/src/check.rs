@@ -39,7 +39,7 @@ impl Concluded {
     }
 
     /// The findings on which two checks don't say the same.
-    fn apart(&self, other: &Concluded) -> Vec<&str> {
+    fn apart<'a>(&'a self, other: &'a Concluded) -> Vec<&'a str> {
         let ids = self.verdicts.keys().chain(other.verdicts.keys().filter(|id| !self.verdicts.contains_key(*id)));
         ids.filter(|id| self.verdicts.get(*id) != other.verdicts.get(*id)).map(String::as_str).collect()
     }

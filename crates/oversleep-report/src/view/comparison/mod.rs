@@ -235,7 +235,8 @@ const FACTS_NAMED_MAX: usize = 4;
 /// What else is not the same in two results, in a sentence: the reason for a difference is among these facts, or is none
 /// that is recorded. Files of other programs state too few facts for that.
 fn changed(comparison: &Comparison) -> Option<String> {
-    if comparison.results.len() != 2 || has_imported(comparison) || !comparison.concludes() {
+    let differs = || comparison.verdicts(1).any(|(_, judged)| judged.verdict == Verdict::Differs);
+    if comparison.results.len() != 2 || has_imported(comparison) || !differs() {
         return None;
     }
     let text = |fact: &FactDifference, index: usize| Some(fact_text(&fact.name, fact.values.get(index)?.as_ref()?));
